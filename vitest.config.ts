@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    pool: "forks",
+    maxWorkers: 2,
+    execArgv: ["--expose-gc"],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    reporters: ["default", "./test/summary-line.ts"],
+  },
+});
