@@ -1,0 +1,101 @@
+// npm run bench: builds the native benches and runs them and the TypeScript ones; every line stands beside its
+// floor, as a ratio measured in the same run. --smoke: a few seconds, no floors enforced. --json FILE: keep the rows.
+// --only NAME[,NAME]: some of them. Exit 1 if a bound is missed (never with --smoke).
+import { spawnSync } from "node:child_process";
+import { readdirSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const args = process.argv.slice(2);
+const option = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
+const smoke = args.includes("--smoke");
+const only = option("--only")?.split(",");
+const wanted = (name) => only === undefined || only.includes(name);
+
+function run(command, argv) {
+  const result = spawnSync(command, argv, { cwd: root, encoding: "utf8", maxBuffer: 1 << 27 });
+  if (result.status !== 0) {
+    console.error(`${command} ${argv.join(" ")}\n${result.stdout ?? ""}${result.stderr ?? result.error}`);
+    process.exit(1);
+  }
+  return result.stdout;
+}
+
+const build = path.join(root, "build/bench");
+const generator = spawnSync("ninja", ["--version"]).status === 0 ? ["-G", "Ninja"] : [];
+const flags = ["-DHONE_TESTS=ON", "-DHONE_ADDON=OFF", "-DHONE_CUDA=OFF", "-DCMAKE_BUILD_TYPE=Release"];
+run("cmake", ["-S", root, "-B", build, ...generator, ...flags]);
+
+const natives = readdirSync(path.join(root, "bench"))
+  .filter((file) => file.endsWith(".bench.cc"))
+  .map((file) => file.slice(0, -".bench.cc".length))
+  .filter(wanted);
+const targets = natives.map((name) => `bench_${name}`);
+if (targets.length > 0) {
+  const jobs = String(process.env.HONE_JOBS ?? availableParallelism());
+  run("cmake", ["--build", build, "-j", jobs, "--target", ...targets]);
+}
+
+const scripts = readdirSync(path.join(root, "bench"))
+  .filter((file) => file.endsWith(".bench.mjs"))
+  .map((file) => file.slice(0, -".bench.mjs".length))
+  .filter(wanted);
+
+const mode = ["--json", ...(smoke ? ["--smoke"] : [])];
+const results = [
+  ...natives.map((name) => [name, path.join(build, `bench_${name}`), mode]),
+  ...scripts.map((name) => [name, process.execPath, [path.join(root, `bench/${name}.bench.mjs`), ...mode]]),
+].map(([name, command, argv]) => {
+  const { rows, ...rest } = JSON.parse(run(command, argv));
+  print(name, rows, rest);
+  return { name, ...rest, rows };
+});
+
+/** One bench as a table: every number its row carries, and whether the floor is met. */
+function print(name, rows, rest) {
+  const facts = Object.entries(rest).map(([key, value]) => `${key} ${format(value)}`);
+  console.log(`\n${name}${facts.length > 0 ? `  (${facts.join(", ")})` : ""}`);
+  for (const { name: row, floor, ceiling, value, ...numbers } of rows) {
+    const measured = Object.entries(numbers).map(([key, v]) => `${key} ${format(v)}`);
+    const first = value === undefined ? "" : `${format(value)}  `;
+    const verdict = { floor, ceiling, value, ...numbers };
+    console.log(`  ${row.padEnd(44)} ${first}${measured.join("  ")}${bound(verdict)}`);
+  }
+}
+
+function bound(row) {
+  if (!isBound(row)) return "";
+  const limit = row.floor === undefined ? `ceiling ${row.ceiling}` : `floor ${row.floor}`;
+  return `  ${limit}: ${met(row) ? "met" : "MISSED"}`;
+}
+
+function isBound(row) {
+  return row.floor !== undefined || row.ceiling !== undefined;
+}
+
+/** A row's bound is on `value`, or on fractionOfPeak where there is none. */
+function met(row) {
+  const value = row.value ?? row.fractionOfPeak;
+  return row.floor === undefined ? value <= row.ceiling : value >= row.floor;
+}
+
+function format(value) {
+  if (typeof value !== "number") return String(value);
+  return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
+}
+
+const missed = results.flatMap((r) => r.rows.filter((row) => isBound(row) && !met(row)));
+const file = option("--json");
+if (file) {
+  const machine = { cpu: cpus()[0]?.model, cores: availableParallelism(), node: process.version };
+  writeFileSync(
+    file,
+    `${JSON.stringify({ date: new Date().toISOString(), machine, smoke, results }, null, 2)}\n`,
+  );
+}
+if (!smoke && missed.length > 0) {
+  console.log(`\n${missed.length} bound(s) missed: ${missed.map((row) => row.name).join("; ")}`);
+  process.exit(1);
+}
