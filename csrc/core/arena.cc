@@ -1,0 +1,51 @@
+#include "core/arena.h"
+
+#include <cstdlib>
+#include <utility>
+
+namespace hone {
+
+Arena::Arena(int64_t bytes, const char* purpose) : purpose_(purpose) {
+  if (bytes < 0) fail(Code::kInternal, "%s arena: negative size %lld.", purpose, (long long)bytes);
+  capacity_ = rounded(bytes);
+  if (capacity_ == 0) return;
+  base_ = static_cast<std::byte*>(std::aligned_alloc(64, static_cast<size_t>(capacity_)));
+  if (!base_) {
+    fail(Code::kOutOfMemory, "%s arena needs %.1f MB, which the system refused.", purpose,
+         double(capacity_) / 1e6);
+  }
+}
+
+Arena::~Arena() { std::free(base_); }
+
+Arena::Arena(Arena&& other) noexcept { *this = std::move(other); }
+
+Arena& Arena::operator=(Arena&& other) noexcept {
+  std::swap(base_, other.base_);
+  std::swap(capacity_, other.capacity_);
+  std::swap(used_, other.used_);
+  std::swap(peak_, other.peak_);
+  std::swap(purpose_, other.purpose_);
+  return *this;
+}
+
+void* Arena::take(int64_t bytes) {
+  if (bytes < 0) fail(Code::kInternal, "%s arena: negative size %lld.", purpose_, (long long)bytes);
+  const int64_t size = bytes > capacity_ ? bytes : rounded(bytes);  // rounding a huge size would overflow
+  if (size > capacity_ - used_) {
+    fail(Code::kOutOfMemory, "%s arena: %lld bytes wanted, %lld of %lld free.", purpose_, (long long)bytes,
+         (long long)(capacity_ - used_), (long long)capacity_);
+  }
+  void* piece = base_ + used_;
+  used_ += size;
+  if (used_ > peak_) peak_ = used_;
+  return piece;
+}
+
+TensorView Arena::take_view(DType dtype, std::initializer_list<int64_t> dims) {
+  int64_t bytes = dtype_bytes(dtype);
+  for (int64_t d : dims) bytes *= d;
+  return {take(bytes), dtype, dims};
+}
+
+}  // namespace hone

@@ -1,0 +1,46 @@
+// One allocation per purpose; views are handed out from it and given back together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include "core/tensor.h"
+
+namespace hone {
+
+/// A bump allocator over one 64-byte aligned block. Not thread-safe. Memory is not initialised.
+class Arena {
+ public:
+  Arena() = default;
+  /// Throws kOutOfMemory, naming `purpose`, if the block cannot be had.
+  Arena(int64_t bytes, const char* purpose);
+  ~Arena();
+  Arena(Arena&& other) noexcept;
+  Arena& operator=(Arena&& other) noexcept;
+
+  /// A 64-byte aligned piece. Throws kOutOfMemory with purpose, wanted and free bytes.
+  void* take(int64_t bytes);
+  template <class T>
+  T* take_array(int64_t n) {
+    return static_cast<T*>(take(n > INT64_MAX / int64_t(sizeof(T)) ? INT64_MAX : n * int64_t(sizeof(T))));
+  }
+  TensorView take_view(DType dtype, std::initializer_list<int64_t> dims);
+
+  /// mark() .. release(mark) gives back everything taken in between.
+  int64_t mark() const { return used_; }
+  void release(int64_t mark) { used_ = mark; }
+  int64_t capacity() const { return capacity_; }
+  int64_t used() const { return used_; }
+  int64_t peak() const { return peak_; }
+
+  /// Bytes `take(bytes)` really consumes.
+  static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+ private:
+  std::byte* base_ = nullptr;
+  int64_t capacity_ = 0, used_ = 0, peak_ = 0;
+  const char* purpose_ = "";
+};
+
+}  // namespace hone

@@ -1,0 +1,26 @@
+// What this process could compute on besides the CPU: asked at run time, never required.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hone {
+
+/// CUDA as compiled in and as found. `reason` says in one sentence why `devices` is empty.
+struct CudaInfo {
+  std::string compiled;              // toolkit version, "13.0"; empty: built without CUDA
+  std::string driver;                // newest CUDA version the driver supports; empty: no driver
+  std::vector<std::string> devices;  // "NVIDIA H200 (sm_90, 139.8 GiB)"
+  std::string reason;
+};
+/// Never throws; costs up to a few milliseconds the first time.
+CudaInfo query_cuda();
+
+struct NcclInfo {
+  std::string version;  // "2.27.3"; empty: not found
+  std::string reason;   // why not
+};
+/// Opens libnccl.so.2 by name. Never throws.
+NcclInfo query_nccl();
+
+}  // namespace hone

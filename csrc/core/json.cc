@@ -1,0 +1,366 @@
+#include "core/json.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <unordered_set>
+
+namespace hone {
+namespace {
+
+constexpr int kMaxDepth = 64;
+
+void append_utf8(std::string& out, uint32_t c) {
+  if (c < 0x80) {
+    out += char(c);
+  } else if (c < 0x800) {
+    out += char(0xC0 | c >> 6);
+    out += char(0x80 | (c & 63));
+  } else if (c < 0x10000) {
+    out += char(0xE0 | c >> 12);
+    out += char(0x80 | (c >> 6 & 63));
+    out += char(0x80 | (c & 63));
+  } else {
+    out += char(0xF0 | c >> 18);
+    out += char(0x80 | (c >> 12 & 63));
+    out += char(0x80 | (c >> 6 & 63));
+    out += char(0x80 | (c & 63));
+  }
+}
+
+/// Bytes of the well-formed UTF-8 sequence that starts at p, or 0.
+int utf8_length(std::string_view p) {
+  const auto byte = [&](size_t i) { return i < p.size() ? uint8_t(p[i]) : 0u; };
+  const auto follows = [&](size_t i) { return (byte(i) & 0xC0) == 0x80; };
+  const uint32_t a = byte(0), b = byte(1);
+  if (a < 0x80) return 1;
+  if (a >= 0xC2 && a <= 0xDF) return follows(1) ? 2 : 0;
+  if (a >= 0xE0 && a <= 0xEF) {
+    const bool overlong = a == 0xE0 && b < 0xA0, surrogate = a == 0xED && b > 0x9F;
+    return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
+  }
+  if (a >= 0xF0 && a <= 0xF4) {
+    const bool overlong = a == 0xF0 && b < 0x90, beyond = a == 0xF4 && b > 0x8F;
+    return follows(1) && follows(2) && follows(3) && !overlong && !beyond ? 4 : 0;
+  }
+  return 0;
+}
+
+void write_string(std::string& out, const std::string& text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  out += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (uint8_t(c) < 0x20) {
+      out += "\\u00";
+      out += kHex[uint8_t(c) >> 4];
+      out += kHex[uint8_t(c) & 15];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+const char* kind_name(Json::Kind kind) {
+  switch (kind) {
+    case Json::Kind::kNull: return "null";
+    case Json::Kind::kBool: return "a boolean";
+    case Json::Kind::kNumber: return "a number";
+    case Json::Kind::kString: return "a string";
+    case Json::Kind::kArray: return "an array";
+    case Json::Kind::kObject: return "an object";
+  }
+  return "?";
+}
+
+void expect_kind(Json::Kind kind, Json::Kind wanted, const char* where) {
+  if (kind != wanted) fail(Code::kFormat, "%s is %s, expected %s.", where, kind_name(kind), kind_name(wanted));
+}
+
+}  // namespace
+
+/// Recursive descent over RFC 8259, no more and no less.
+class JsonParser {
+ public:
+  JsonParser(std::string_view text, const char* where) : text_(text), where_(where) {}
+
+  Json document() {
+    Json value = parse_value(0);
+    skip_space();
+    if (at_ < text_.size()) stop("text after the value");
+    return value;
+  }
+
+ private:
+  [[noreturn]] void stop(const char* what) const { fail(Code::kFormat, "%s: %s at byte %zu.", where_, what, at_); }
+  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  bool take(char c) {
+    if (peek() != c || at_ >= text_.size()) return false;
+    ++at_;
+    return true;
+  }
+  void skip_space() {
+    while (peek() == ' ' || peek() == '\n' || peek() == '\r' || peek() == '\t') ++at_;
+  }
+  bool take_word(std::string_view word) {
+    if (text_.substr(at_, word.size()) != word) return false;
+    at_ += word.size();
+    return true;
+  }
+
+  Json parse_value(int depth) {
+    if (depth > kMaxDepth) stop("nesting deeper than 64");
+    skip_space();
+    if (at_ >= text_.size()) stop("the text ends where a value is expected");
+    switch (peek()) {
+      case '{': return parse_object(depth);
+      case '[': return parse_array(depth);
+      case '"': return Json::string(parse_string());
+      case 't': if (take_word("true")) return Json::boolean(true); break;
+      case 'f': if (take_word("false")) return Json::boolean(false); break;
+      case 'n': if (take_word("null")) return Json(); break;
+      default: return parse_number();
+    }
+    stop("an unknown word");
+  }
+
+  Json parse_object(int depth) {
+    Json object = Json::object();
+    std::unordered_set<std::string> seen;
+    ++at_;
+    skip_space();
+    if (take('}')) return object;
+    do {
+      skip_space();
+      if (peek() != '"') stop("a key in double quotes is expected");
+      std::string key = parse_string();
+      if (!seen.insert(key).second) stop("a key appears twice, the second time ending");
+      skip_space();
+      if (!take(':')) stop("':' is expected");
+      object.members_.emplace_back(std::move(key), parse_value(depth + 1));
+      skip_space();
+    } while (take(','));
+    if (!take('}')) stop("',' or '}' is expected");
+    return object;
+  }
+
+  Json parse_array(int depth) {
+    Json array = Json::array();
+    ++at_;
+    skip_space();
+    if (take(']')) return array;
+    do {
+      array.items_.push_back(parse_value(depth + 1));
+      skip_space();
+    } while (take(','));
+    if (!take(']')) stop("',' or ']' is expected");
+    return array;
+  }
+
+  std::string parse_string() {
+    std::string out;
+    ++at_;
+    for (;;) {
+      if (at_ >= text_.size()) stop("the text ends inside a string");
+      const char c = peek();
+      if (c == '"') break;
+      if (uint8_t(c) < 0x20) stop("a control character inside a string");
+      if (c == '\\') {
+        ++at_;
+        parse_escape(out);
+        continue;
+      }
+      const int length = utf8_length(text_.substr(at_, 4));
+      if (length == 0) stop("bytes that are not UTF-8");
+      out.append(text_, at_, size_t(length));
+      at_ += size_t(length);
+    }
+    ++at_;
+    return out;
+  }
+
+  void parse_escape(std::string& out) {
+    static constexpr std::string_view kNames = "\"\\/bfnrt", kValues = "\"\\/\b\f\n\r\t";
+    const char c = peek();
+    if (c == 'u') {
+      ++at_;
+      uint32_t code = parse_hex4();
+      if (code >= 0xDC00 && code <= 0xDFFF) stop("a low surrogate without its high one");
+      if (code >= 0xD800 && code <= 0xDBFF) {
+        if (!take_word("\\u")) stop("a high surrogate without its low one");
+        const uint32_t low = parse_hex4();
+        if (low < 0xDC00 || low > 0xDFFF) stop("a high surrogate without its low one");
+        code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+      }
+      return append_utf8(out, code);
+    }
+    const size_t i = at_ < text_.size() ? kNames.find(c) : std::string_view::npos;
+    if (i == std::string_view::npos) stop("an unknown escape");
+    out += kValues[i];
+    ++at_;
+  }
+
+  uint32_t parse_hex4() {
+    uint32_t code = 0;
+    for (int i = 0; i < 4; ++i, ++at_) {
+      const char c = peek();
+      if (c >= '0' && c <= '9') code = code << 4 | uint32_t(c - '0');
+      else if (c >= 'a' && c <= 'f') code = code << 4 | uint32_t(c - 'a' + 10);
+      else if (c >= 'A' && c <= 'F') code = code << 4 | uint32_t(c - 'A' + 10);
+      else stop("four hexadecimal digits are expected");
+    }
+    return code;
+  }
+
+  void skip_digits() {
+    if (!(peek() >= '0' && peek() <= '9')) stop("a digit is expected");
+    while (peek() >= '0' && peek() <= '9') ++at_;
+  }
+
+  Json parse_number() {
+    const size_t begin = at_;
+    if (peek() != '-' && !(peek() >= '0' && peek() <= '9')) stop("an unexpected character");
+    take('-');
+    if (!take('0')) skip_digits();
+    if (take('.')) skip_digits();
+    if (peek() == 'e' || peek() == 'E') {
+      ++at_;
+      if (!take('+')) take('-');
+      skip_digits();
+    }
+    Json number;
+    number.kind_ = Json::Kind::kNumber;
+    number.text_ = std::string(text_.substr(begin, at_ - begin));
+    const char* const end = number.text_.data() + number.text_.size();
+    const auto result = std::from_chars(number.text_.data(), end, number.number_);
+    if (result.ec == std::errc::result_out_of_range) {
+      // from_chars leaves the value alone: tiny becomes 0, huge is not a number this program can hold.
+      number.number_ = std::strtod(number.text_.c_str(), nullptr);
+      if (!std::isfinite(number.number_)) stop("a number beyond the range of a double, ending");
+    }
+    return number;
+  }
+
+  std::string_view text_;
+  const char* where_;
+  size_t at_ = 0;
+};
+
+Json Json::parse(std::string_view text, const char* where) { return JsonParser(text, where).document(); }
+
+Json Json::number(double v) {
+  if (!std::isfinite(v)) fail(Code::kInternal, "JSON has no NaN and no infinity; the caller must not write one.");
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, v).ptr;
+  Json j;
+  j.kind_ = Kind::kNumber;
+  j.number_ = v;
+  j.text_.assign(text, end);
+  return j;
+}
+
+Json Json::integer(int64_t v) {
+  Json j;
+  j.kind_ = Kind::kNumber;
+  j.number_ = double(v);
+  j.text_ = std::to_string(v);
+  return j;
+}
+
+bool Json::as_bool(const char* where) const {
+  expect_kind(kind_, Kind::kBool, where);
+  return bool_;
+}
+
+double Json::as_double(const char* where) const {
+  expect_kind(kind_, Kind::kNumber, where);
+  return number_;
+}
+
+int64_t Json::as_int(const char* where) const {
+  expect_kind(kind_, Kind::kNumber, where);
+  int64_t value = 0;
+  const char* const end = text_.data() + text_.size();
+  const auto result = std::from_chars(text_.data(), end, value);
+  if (result.ec == std::errc() && result.ptr == end) return value;
+  // 8192.0 and 1e6 are integers too, as long as a double holds them exactly.
+  if (result.ec == std::errc() && std::fabs(number_) <= 0x1p53 && number_ == std::floor(number_)) {
+    return int64_t(number_);
+  }
+  fail(Code::kFormat, "%s is %s, expected a 64-bit integer.", where, text_.c_str());
+}
+
+const std::string& Json::as_string(const char* where) const {
+  expect_kind(kind_, Kind::kString, where);
+  return text_;
+}
+
+const std::vector<Json>& Json::items(const char* where) const {
+  expect_kind(kind_, Kind::kArray, where);
+  return items_;
+}
+
+const std::vector<std::pair<std::string, Json>>& Json::members(const char* where) const {
+  expect_kind(kind_, Kind::kObject, where);
+  return members_;
+}
+
+const Json* Json::find(std::string_view key) const {
+  for (const auto& [name, value] : members_) {
+    if (name == key) return &value;
+  }
+  return nullptr;
+}
+
+void Json::set(std::string key, Json value) {
+  expect_kind(kind_, Kind::kObject, "Json::set");
+  for (auto& [name, old] : members_) {
+    if (name == key) {
+      old = std::move(value);
+      return;
+    }
+  }
+  members_.emplace_back(std::move(key), std::move(value));
+}
+
+void Json::push(Json value) {
+  expect_kind(kind_, Kind::kArray, "Json::push");
+  items_.push_back(std::move(value));
+}
+
+std::string Json::dump() const {
+  std::string out;
+  write(out);
+  return out;
+}
+
+void Json::write(std::string& out) const {
+  switch (kind_) {
+    case Kind::kNull: out += "null"; return;
+    case Kind::kBool: out += bool_ ? "true" : "false"; return;
+    case Kind::kNumber: out += text_; return;
+    case Kind::kString: return write_string(out, text_);
+    case Kind::kArray:
+      out += '[';
+      for (size_t i = 0; i < items_.size(); ++i) {
+        if (i) out += ',';
+        items_[i].write(out);
+      }
+      out += ']';
+      return;
+    case Kind::kObject:
+      out += '{';
+      for (size_t i = 0; i < members_.size(); ++i) {
+        if (i) out += ',';
+        write_string(out, members_[i].first);
+        out += ':';
+        members_[i].second.write(out);
+      }
+      out += '}';
+  }
+}
+
+}  // namespace hone

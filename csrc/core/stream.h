@@ -1,0 +1,32 @@
+// Where an op runs: the CPU with a thread pool, or a CUDA stream.
+#pragma once
+
+#include <cstdint>
+
+#include "core/thread_pool.h"
+
+namespace hone {
+
+#ifdef HONE_HAVE_CUDA
+inline constexpr bool kHasCuda = true;
+#else
+inline constexpr bool kHasCuda = false;
+#endif
+
+/// Passed by reference to every op. `pool` is null for "this thread only".
+struct Stream {
+  enum class Backend : uint8_t { kCpu, kCuda } backend = Backend::kCpu;
+  ThreadPool* pool = nullptr;
+  void* handle = nullptr;  // cudaStream_t when backend is kCuda
+
+  bool is_cuda() const { return backend == Backend::kCuda; }
+  int threads() const { return pool ? pool->threads() : 1; }
+  /// Runs f over [0, n); inline when there is no pool or only one chunk.
+  void parallel_for(int64_t n, int64_t grain, RangeFunction f) const {
+    if (n <= 0) return;
+    if (!pool || n <= grain) return f(0, n);
+    pool->parallel_for(n, grain, f);
+  }
+};
+
+}  // namespace hone

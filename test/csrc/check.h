@@ -1,0 +1,119 @@
+// A test is TEST(name) { ... } with EXPECT_* inside; each file is one executable with its own main.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+
+namespace hone::test {
+
+struct Case { const char* name; void (*run)(); };
+inline std::vector<Case>& cases() { static std::vector<Case> all; return all; }
+inline int& failures() { static int n = 0; return n; }
+inline int& skipped() { static int n = 0; return n; }
+inline bool add(const char* name, void (*run)()) { cases().push_back({name, run}); return true; }
+
+template <class T>
+std::string show(const T& value) {
+  std::ostringstream out;
+  out.precision(9);
+  out << value;
+  return out.str();
+}
+inline void report(const char* file, int line, const std::string& text) {
+  if (++failures() <= 40) std::printf("  %s:%d: %s\n", file, line, text.c_str());
+}
+
+/// Printed once per run; HONE_TEST_SEED repeats it.
+inline uint64_t seed() {
+  static const uint64_t value = [] {
+    const char* given = std::getenv("HONE_TEST_SEED");
+    const uint64_t s = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    std::printf("seed %llu (repeat with HONE_TEST_SEED)\n", (unsigned long long)s);
+    return s;
+  }();
+  return value;
+}
+inline std::mt19937_64& random() { static std::mt19937_64 r(seed()); return r; }
+inline int64_t random_int(int64_t low, int64_t high) {  // inclusive
+  return std::uniform_int_distribution<int64_t>(low, high)(random());
+}
+inline std::vector<float> random_floats(int64_t n, float scale = 1.0f) {
+  std::normal_distribution<float> normal(0.0f, scale);
+  std::vector<float> out(static_cast<size_t>(n));
+  for (float& x : out) x = normal(random());
+  return out;
+}
+/// Outputs start as NaN, so that an element nobody wrote fails every comparison.
+inline std::vector<float> poison(int64_t n) {
+  return std::vector<float>(static_cast<size_t>(n), std::numeric_limits<float>::quiet_NaN());
+}
+inline bool same_bits(const float* a, const float* b, int64_t n) {
+  return std::memcmp(a, b, size_t(n) * sizeof(float)) == 0;
+}
+
+inline int main() {
+  for (const Case& c : cases()) {
+    const int before = failures();
+    try {
+      c.run();
+    } catch (const Error& e) {
+      report(c.name, 0, std::string("threw ") + code_name(e.code()) + ": " + e.what());
+    } catch (const std::exception& e) {
+      report(c.name, 0, std::string("threw ") + e.what());
+    }
+    std::printf("%s %s\n", failures() == before ? "ok  " : "FAIL", c.name);
+  }
+  std::printf("%zu cases, %d failures, %d skipped\n", cases().size(), failures(), skipped());
+  return failures() ? 1 : 0;
+}
+
+}  // namespace hone::test
+
+#define TEST(name)                                                            \
+  static void name();                                                         \
+  static const bool name##_added = hone::test::add(#name, name);              \
+  static void name()
+#define EXPECT_TRUE(x) \
+  do { if (!(x)) hone::test::report(__FILE__, __LINE__, "expected " #x); } while (0)
+#define EXPECT_EQ(a, b)                                                                                  \
+  do {                                                                                                   \
+    const auto va_ = (a); const auto vb_ = (b);                                                          \
+    if (!(va_ == vb_)) hone::test::report(__FILE__, __LINE__, #a " is " + hone::test::show(va_) +        \
+                                          ", expected " + hone::test::show(vb_));                        \
+  } while (0)
+/// |a - b| <= tolerance; NaN fails.
+#define EXPECT_NEAR(a, b, tolerance)                                                                     \
+  do {                                                                                                   \
+    const double va_ = double(a), vb_ = double(b);                                                       \
+    if (!(std::fabs(va_ - vb_) <= double(tolerance)))                                                    \
+      hone::test::report(__FILE__, __LINE__, #a " is " + hone::test::show(va_) + ", expected " +         \
+                         hone::test::show(vb_) + " +- " + hone::test::show(double(tolerance)));          \
+  } while (0)
+#define EXPECT_THROWS(statement, wanted_code)                                                            \
+  do {                                                                                                   \
+    bool thrown_ = false;                                                                                \
+    try { statement; } catch (const hone::Error& e_) {                                                   \
+      thrown_ = e_.code() == (wanted_code);                                                              \
+      if (!thrown_) hone::test::report(__FILE__, __LINE__, std::string("threw another code: ") + e_.what()); \
+      thrown_ = true;                                                                                    \
+    }                                                                                                    \
+    if (!thrown_) hone::test::report(__FILE__, __LINE__, #statement " did not throw");                   \
+  } while (0)
+#define SKIP(reason)                                        \
+  do {                                                      \
+    ++hone::test::skipped();                                \
+    std::printf("  skipped: %s\n", reason);                 \
+    return;                                                 \
+  } while (0)
+#define TEST_MAIN \
+  int main() { return hone::test::main(); }
