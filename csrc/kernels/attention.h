@@ -1,0 +1,77 @@
+// Causal grouped-query attention: over packed sequences (training, both directions) and over a paged
+// key/value cache (generation). Both give the same bits for the same row.
+#pragma once
+
+#include "core/stream.h"
+#include "core/tensor.h"
+
+namespace hone::kernels {
+
+/// Keys are walked in blocks of this many; a block's softmax state (m, l, o) is complete before it is
+/// merged into the row's state, blocks in ascending order. One rule for CPU, split-KV decode and training.
+inline constexpr int64_t kAttentionSplit = 512;
+
+/// out_t = sum_j softmax_j(scale q_t . k_j) v_j over keys j <= t of the same sequence (and j > t - window).
+/// T packed tokens, S sequences, H query heads, K key heads (H % K == 0; query head h reads key head h K / H),
+/// D head dim (at most 256), scale > 0. The order of a row's sums is: dot products ascending in d;
+/// probabilities in 16 lanes by key index mod 16, fixed tree; values ascending in key. So a row's bits do not
+/// depend on the packing.
+struct AttentionPackedArgs {
+  TensorView q;           // [T, H, D] f32 in, strided rows
+  TensorView k, v;        // [T, K, D] f32 in, strided rows
+  TensorView cu_seqlens;  // [S+1] i32 in: ascending, first 0, last T; trusted (the packer built it)
+  TensorView out;         // [T, H, D] f32 out
+  TensorView lse;         // [T, H] f32 out, natural log of the sum of exp(scale q.k); empty: not wanted
+  float scale = 1.0f;
+  int32_t window = 0;     // > 0: only the last `window` keys, the row itself included
+};
+void attention_packed(const Stream& stream, const AttentionPackedArgs& args);
+
+/// Gradients of the above. dq, dk, dv are overwritten. Deterministic: dk, dv sum over query rows
+/// ascending, heads of a group ascending; dq over keys ascending.
+struct AttentionPackedGradArgs {
+  TensorView q, k, v;     // as in the forward
+  TensorView cu_seqlens;  // [S+1] i32 in
+  TensorView out;         // [T, H, D] f32 in, the forward's result
+  TensorView lse;         // [T, H] f32 in
+  TensorView dout;        // [T, H, D] f32 in
+  TensorView dq;          // [T, H, D] f32 out, strided rows
+  TensorView dk, dv;      // [T, K, D] f32 out, strided rows
+  float scale = 1.0f;
+  int32_t window = 0;
+};
+void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& args);
+
+/// A layer's cache: P pages of W tokens (W a multiple of 16). The layout inside a page is the backend's
+/// own (CPU: keys [K][W/16][D][16], values [K][W][D]); only the two ops below touch it. Positions nobody
+/// wrote may hold anything, NaN included: no result depends on them.
+struct KvPages {
+  TensorView keys, values;  // [P, K*W*D] f32
+  int64_t kv_heads = 0, page_tokens = 0, head_dim = 0;
+};
+
+/// Writes keys and values of R new tokens to (sequence, position). B block-table rows, M pages per row.
+struct KvWriteArgs {
+  TensorView k, v;          // [R, K, D] f32 in, strided rows
+  TensorView row_sequence;  // [R] i32 in, index into block_tables
+  TensorView row_position;  // [R] i32 in
+  TensorView block_tables;  // [B, M] i32 in, page ids; trusted for every position written or read
+  KvPages pages;            // overwritten at those positions
+};
+void kv_write(const Stream& stream, const KvWriteArgs& args);
+
+/// As attention_packed for R query rows, row r standing at row_position[r] of sequence row_sequence[r],
+/// reading keys 0..position from the pages (written by kv_write, its own included).
+struct AttentionPagedArgs {
+  TensorView q;             // [R, H, D] f32 in, strided rows
+  TensorView row_sequence;  // [R] i32 in
+  TensorView row_position;  // [R] i32 in
+  TensorView block_tables;  // [B, M] i32 in
+  KvPages pages;            // in
+  TensorView out;           // [R, H, D] f32 out
+  float scale = 1.0f;
+  int32_t window = 0;
+};
+void attention_paged(const Stream& stream, const AttentionPagedArgs& args);
+
+}  // namespace hone::kernels

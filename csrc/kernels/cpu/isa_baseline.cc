@@ -1,0 +1,2 @@
+#define HONE_ISA baseline
+#include "kernels/cpu/isa_list.inc"

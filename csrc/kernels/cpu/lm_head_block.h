@@ -1,0 +1,37 @@
+// What the output-head kernels are given: raw pointers, so that no inline code crosses instruction sets.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/dispatch.h"
+
+namespace hone::kernels::cpu {
+
+/// Of y = z / temperature over one row of n logits: max, S = sum e^(y - max), U = sum e^(y - max) (y - max).
+struct RowStatistics {
+  float maximum;
+  double total, weighted;
+};
+
+/// dz = [a (onehot(target) - p) - b p (log p + entropy)] / temperature, in place over one row of logits.
+struct HeadGradRow {
+  float* z;
+  int64_t n;
+  float inverse_temperature, lse, entropy, a, b;
+  int32_t target;
+};
+
+struct NoiseKey {
+  uint32_t position, attempt, problem, seed_low, seed_high;
+};
+
+HONE_VARIANTS(void row_statistics(const float* z, int64_t n, float inverse_temperature, RowStatistics* out));
+HONE_VARIANTS(void head_grad_row(const HeadGradRow&));
+/// Index of the first largest lane; 0 if every one is NaN or -inf.
+HONE_VARIANTS(int64_t argmax_row(const float* z, int64_t n));
+/// The same of z / temperature + Gumbel noise.
+HONE_VARIANTS(int64_t noisy_argmax_row(const float* z, int64_t n, float inverse_temperature, const NoiseKey& key));
+/// out[i] = the noise of id i; for tests.
+HONE_VARIANTS(void gumbel_row(const NoiseKey& key, int64_t n, float* out));
+
+}  // namespace hone::kernels::cpu

@@ -1,0 +1,104 @@
+#include "kernels/cpu/matmul.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+#include "kernels/cpu/matmul_block.h"
+
+namespace hone::kernels::cpu {
+namespace {
+
+// A chunk is worth handing to another core from about 20 us of work, at 200 GFLOP/s.
+constexpr double kChunkFlops = 4e6;
+// Claimed chunks per thread: enough that a late helper costs little.
+constexpr int64_t kChunksPerThread = 4;
+// Rows below which a chunk would read the weights too often to be worth splitting by rows.
+constexpr int64_t kMinRows = 84;
+
+/// Units per chunk when `units` of `flops` each are split over the stream's threads.
+int64_t grain_of(const Stream& stream, int64_t units, double flops, int64_t least) {
+  if (stream.threads() == 1) return units;
+  const int64_t by_threads = (units + stream.threads() * kChunksPerThread - 1) / (stream.threads() * kChunksPerThread);
+  const int64_t by_work = int64_t(kChunkFlops / std::max(flops, 1.0)) + 1;
+  return std::max({by_threads, by_work, least, int64_t(1)});
+}
+
+struct AlignedFree {
+  void operator()(float* p) const { ::operator delete(p, std::align_val_t{64}); }
+};
+
+/// One block per thread, taken at its first product and kept; pages that no shape needs are never touched.
+float* packing_scratch() {
+  thread_local std::unique_ptr<float, AlignedFree> block;
+  if (!block) {
+    void* memory = ::operator new(kScratch * sizeof(float), std::align_val_t{64}, std::nothrow);
+    if (!memory) fail(Code::kOutOfMemory, "matmul: no memory for the packing block of a thread (0.8 MB).");
+    block.reset(static_cast<float*>(memory));
+  }
+  return block.get();
+}
+
+void add_bias_gradient(const LinearGradWeightArgs& a) {
+  HONE_PICK(add_columns)(a.dy.as<float>(), a.dy.row_stride, a.dy.dim(0), a.dy.dim(1), a.dbias.as<float>());
+}
+
+}  // namespace
+
+void pack_matrix(const Stream& stream, const PackMatrixArgs& a) {
+  const int64_t panels = (a.out.n + kPanel - 1) / kPanel;
+  const auto run = HONE_PICK(pack_block);
+  // A packed float costs about as much as 64 multiply-adds.
+  stream.parallel_for(panels, grain_of(stream, panels, 128.0 * double(kPanel * a.out.k), 1),
+                      [&](int64_t first, int64_t last) {
+                        run({a.w.as<float>(), a.w.row_stride, a.transpose, a.out.panels,
+                             a.out.storage == DType::kBF16, a.out.n, a.out.k, first, last});
+                      });
+}
+
+void linear(const Stream& stream, const LinearArgs& a) {
+  const int64_t m = a.x.dim(0), n = a.w.n, k = a.w.k;
+  const auto run = HONE_PICK(linear_block);
+  const int64_t bytes = dtype_bytes(a.w.storage);
+  const auto block = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
+    run({a.x.row<float>(row), a.x.row_stride, static_cast<const char*>(a.w.panels) + column * k * bytes,
+         a.w.storage == DType::kBF16, a.y.row<float>(row) + column, a.y.row_stride,
+         a.bias.empty() ? nullptr : a.bias.as<float>() + column, rows, columns, k, a.accumulate, packing_scratch()});
+  };
+  const double flops_per_row = 2.0 * double(n) * double(k);
+  if (m >= stream.threads() * kMinRows) {
+    return stream.parallel_for(m, grain_of(stream, m, flops_per_row, kMinRows),
+                               [&](int64_t begin, int64_t end) { block(begin, end - begin, 0, n); });
+  }
+  const int64_t panels = (n + kPanel - 1) / kPanel;
+  const double flops_per_panel = 2.0 * double(m) * double(kPanel) * double(k);
+  stream.parallel_for(panels, grain_of(stream, panels, flops_per_panel, 1), [&](int64_t begin, int64_t end) {
+    block(0, m, begin * kPanel, std::min(end * kPanel, n) - begin * kPanel);
+  });
+}
+
+void linear_grad_weight(const Stream& stream, const LinearGradWeightArgs& a) {
+  const int64_t m = a.dy.dim(0), n = a.dw.dim(0), k = a.dw.dim(1);
+  if (!a.dbias.empty()) add_bias_gradient(a);
+  if (k == 0) return;
+  const auto run = HONE_PICK(grad_weight_block);
+  const auto block = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
+    run({a.dy.as<float>() + row, a.dy.row_stride, a.x.as<float>() + column, a.x.row_stride,
+         a.dw.row<float>(row) + column, a.dw.row_stride, m, rows, columns, packing_scratch()});
+  };
+  const double flops = 2.0 * double(m) * double(n) * double(k);
+  // Chunks along the longer side: each packs the whole of the shorter one again.
+  if (n >= k) {
+    const int64_t strips = (n + 11) / 12;
+    return stream.parallel_for(strips, grain_of(stream, strips, flops / double(strips), 2),
+                               [&](int64_t begin, int64_t end) {
+                                 block(begin * 12, std::min(end * 12, n) - begin * 12, 0, k);
+                               });
+  }
+  const int64_t panels = (k + kPanel - 1) / kPanel;
+  stream.parallel_for(panels, grain_of(stream, panels, flops / double(panels), 1), [&](int64_t begin, int64_t end) {
+    block(0, n, begin * kPanel, std::min(end * kPanel, k) - begin * kPanel);
+  });
+}
+
+}  // namespace hone::kernels::cpu

@@ -1,0 +1,59 @@
+// What the matmul micro-kernels are given: raw pointers, so that no inline code crosses instruction sets.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/dispatch.h"
+
+namespace hone::kernels::cpu {
+
+/// Output columns of one panel.
+inline constexpr int64_t kPanel = 32;
+
+/// y[0..rows, 0..columns) = (y +) x W^T (+ bias), W's panels starting at the block's first column.
+struct LinearBlock {
+  const float* x;
+  int64_t x_stride;
+  const void* panels;  // [ceil(columns/32)][k][32], f32 or bf16
+  bool bf16;
+  float* y;
+  int64_t y_stride;
+  const float* bias;  // [columns] or null
+  int64_t rows, columns, k;
+  bool accumulate;
+  float* scratch;  // kScratch floats, 64-byte aligned
+};
+
+/// Panels [first, last) of the pack of w [n, k] (or of w [k, n] read as its transpose).
+struct PackBlock {
+  const float* w;
+  int64_t w_stride;
+  bool transpose;
+  void* panels;  // of the whole matrix
+  bool bf16;
+  int64_t n, k, first, last;
+};
+
+/// dw[0..n, 0..k) += dy^T x over `rows` rows, ascending.
+struct GradWeightBlock {
+  const float* dy;
+  int64_t dy_stride;
+  const float* x;
+  int64_t x_stride;
+  float* dw;
+  int64_t dw_stride;
+  int64_t rows, n, k;
+  float* scratch;  // kScratch floats, 64-byte aligned
+};
+
+/// Rows and columns of x and of dy that grad_weight_block works on at a time: 400 KB each, in L2 together.
+inline constexpr int64_t kGradRows = 192, kGradColumns = 512;
+inline constexpr int64_t kScratch = kGradRows * (2 * kGradColumns + 16);
+
+HONE_VARIANTS(void linear_block(const LinearBlock&));
+HONE_VARIANTS(void pack_block(const PackBlock&));
+HONE_VARIANTS(void grad_weight_block(const GradWeightBlock&));
+/// out[j] += sum over rows of x[i, j], rows ascending.
+HONE_VARIANTS(void add_columns(const float* x, int64_t x_stride, int64_t rows, int64_t columns, float* out));
+
+}  // namespace hone::kernels::cpu

@@ -1,0 +1,141 @@
+#include "kernels/cpu/optimizer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cpu/optimizer_block.h"
+#include "kernels/matmul.h"
+
+namespace hone::kernels::cpu {
+namespace {
+
+constexpr int64_t kElements = 16384;  // per chunk: 10 us and more, as five arrays come from L3
+constexpr int kNewtonSchulzSteps = 5;
+constexpr float kA = 3.4445f, kB = -4.7750f, kC = 2.0315f;
+constexpr double kNormFloor = 1e-7;  // a zero gradient stays zero
+
+/// y = a x + b y over n elements.
+void combine(const Stream& stream, float* y, const float* x, float a, float b, int64_t n) {
+  const auto run = HONE_PICK(combine_block);
+  stream.parallel_for(n, kElements, [&](int64_t begin, int64_t end) { run(y + begin, x + begin, a, b, end - begin); });
+}
+
+/// out [columns, rows] = in [rows, columns]^T, in squares that stay in L1.
+void transpose(const float* in, int64_t rows, int64_t columns, float* out) {
+  constexpr int64_t kSide = 32;
+  for (int64_t i = 0; i < rows; i += kSide) {
+    for (int64_t j = 0; j < columns; j += kSide) {
+      for (int64_t a = i; a < std::min(i + kSide, rows); ++a) {
+        for (int64_t b = j; b < std::min(j + kSide, columns); ++b) out[b * rows + a] = in[a * columns + b];
+      }
+    }
+  }
+}
+
+/// The matrices of one Newton-Schulz iteration; r <= c.
+struct NewtonSchulz {
+  int64_t r, c;
+  float *x, *next;  // [r, c]
+  float *gram, *poly;  // [r, r]
+  void* panels;
+
+  NewtonSchulz(Arena& arena, int64_t rows, int64_t columns)
+      : r(std::min(rows, columns)), c(std::max(rows, columns)), x(arena.take_array<float>(r * c)),
+        next(arena.take_array<float>(r * c)), gram(arena.take_array<float>(r * r)),
+        poly(arena.take_array<float>(r * r)), panels(arena.take(panel_bytes(r, c))) {}
+
+  static int64_t panel_bytes(int64_t r, int64_t c) {
+    return std::max(packed_bytes(r, c, DType::kF32), packed_bytes(c, r, DType::kF32));
+  }
+
+  /// y (+)= x W^T with W [n, k] given, or W^T when `transposed`.
+  void multiply(const Stream& stream, const float* left, const float* w, int64_t n, int64_t k, bool transposed,
+                float* y, bool accumulate) const {
+    const PackedMatrix packed{n, k, DType::kF32, panels};
+    pack_matrix(stream, {transposed ? f32(w, {k, n}) : f32(w, {n, k}), transposed, packed});
+    linear(stream, {f32(left, {r, k}), packed, {}, f32(y, {r, n}), accumulate});
+  }
+
+  /// X <- a X + (b G + c G^2) X, G = X X^T (symmetric).
+  void step(const Stream& stream) {
+    multiply(stream, x, x, r, c, false, gram, false);
+    multiply(stream, gram, gram, r, r, false, poly, false);
+    combine(stream, poly, gram, kB, kC, r * r);
+    combine(stream, next, x, kA, 0.0f, r * c);
+    multiply(stream, poly, x, c, r, true, next, true);
+    std::swap(x, next);
+  }
+};
+
+}  // namespace
+
+double sum_of_squares(const Stream& stream, const TensorView& x) {
+  constexpr int64_t kBatch = 512;
+  const auto run = HONE_PICK(strip_squares);
+  const float* data = x.as<float>();
+  const int64_t n = x.numel(), strips = (n + kStrip - 1) / kStrip;
+  double total = 0.0, partial[kBatch];
+  for (int64_t first = 0; first < strips; first += kBatch) {
+    const int64_t count = std::min(kBatch, strips - first);
+    stream.parallel_for(count, 32, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t at = (first + i) * kStrip;
+        partial[i] = run(data + at, std::min(kStrip, n - at));
+      }
+    });
+    for (int64_t i = 0; i < count; ++i) total += partial[i];
+  }
+  return total;
+}
+
+void adamw(const Stream& stream, const AdamWArgs& a) {
+  const double beta1 = a.beta1, beta2 = a.beta2;
+  AdamWBlock whole{};
+  whole.grad_scale = a.grad_scale;
+  whole.decay = float(1.0 - double(a.lr) * a.weight_decay);
+  whole.beta1 = a.beta1;
+  whole.one_minus_beta1 = float(1.0 - beta1);
+  whole.beta2 = a.beta2;
+  whole.one_minus_beta2 = float(1.0 - beta2);
+  whole.step_size = float(a.lr / (1.0 - std::pow(beta1, double(a.step))));
+  whole.root_correction = float(std::sqrt(1.0 - std::pow(beta2, double(a.step))));
+  whole.eps = a.eps;
+  const auto run = HONE_PICK(adamw_block);
+  stream.parallel_for(a.param.dim(0), kElements, [&](int64_t begin, int64_t end) {
+    AdamWBlock part = whole;
+    part.param = a.param.as<float>() + begin;
+    part.m = a.m.as<float>() + begin;
+    part.v = a.v.as<float>() + begin;
+    part.grad = a.grad.as<float>() + begin;
+    part.n = end - begin;
+    run(part);
+  });
+}
+
+void muon(const Stream& stream, const MuonArgs& a) {
+  const int64_t rows = a.param.dim(0), columns = a.param.dim(1), n = rows * columns;
+  float *const buffer = a.momentum_buffer.as<float>(), *const grad = a.grad.as<float>();
+  Arena own = a.scratch ? Arena() : Arena(muon_scratch_bytes(rows, columns), "muon");
+  Arena& arena = a.scratch ? *a.scratch : own;
+  const int64_t mark = arena.mark();
+  NewtonSchulz iteration(arena, rows, columns);
+
+  combine(stream, buffer, grad, a.grad_scale, a.momentum, n);
+  float* const update = rows > columns ? iteration.next : iteration.x;
+  combine(stream, update, grad, a.grad_scale, 0.0f, n);
+  combine(stream, update, buffer, a.momentum, 1.0f, n);
+  const double norm = std::sqrt(sum_of_squares(stream, f32(update, {n})));
+  combine(stream, update, update, float(1.0 / (norm + kNormFloor)), 0.0f, n);
+  if (rows > columns) transpose(update, rows, columns, iteration.x);
+  for (int i = 0; i < kNewtonSchulzSteps; ++i) iteration.step(stream);
+  if (rows > columns) {
+    transpose(iteration.x, columns, rows, iteration.next);
+    std::swap(iteration.x, iteration.next);
+  }
+  const double scale = std::sqrt(std::max(1.0, double(rows) / double(columns)));
+  combine(stream, a.param.as<float>(), iteration.x, float(-a.lr * scale),
+          float(1.0 - double(a.lr) * a.weight_decay), n);
+  arena.release(mark);
+}
+
+}  // namespace hone::kernels::cpu

@@ -1,0 +1,12 @@
+// The CPU backend of kernels/optimizer.h: arguments are already checked.
+#pragma once
+
+#include "kernels/optimizer.h"
+
+namespace hone::kernels::cpu {
+
+double sum_of_squares(const Stream& stream, const TensorView& x);
+void adamw(const Stream& stream, const AdamWArgs& args);
+void muon(const Stream& stream, const MuonArgs& args);
+
+}  // namespace hone::kernels::cpu

@@ -1,0 +1,19 @@
+// The CPU backend of the row-wise ops: arguments are already checked.
+#pragma once
+
+#include "kernels/embedding.h"
+#include "kernels/rms_norm.h"
+#include "kernels/rope.h"
+#include "kernels/swiglu.h"
+
+namespace hone::kernels::cpu {
+
+void embedding(const Stream& stream, const EmbeddingArgs& args);
+void embedding_grad(const Stream& stream, const EmbeddingGradArgs& args);
+void rms_norm(const Stream& stream, const RmsNormArgs& args);
+void rms_norm_grad(const Stream& stream, const RmsNormGradArgs& args);
+void rope(const Stream& stream, const RopeArgs& args);
+void swiglu(const Stream& stream, const SwigluArgs& args);
+void swiglu_grad(const Stream& stream, const SwigluGradArgs& args);
+
+}  // namespace hone::kernels::cpu

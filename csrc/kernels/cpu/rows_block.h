@@ -1,0 +1,56 @@
+// What the row kernels are given: raw pointers, so that no inline code crosses instruction sets.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/dispatch.h"
+
+namespace hone::kernels::cpu {
+
+/// Rows whose weight gradients are summed in one f32 chain; strips are then added in order in f64.
+inline constexpr int64_t kNormStrip = 64;
+
+struct RmsNormRows {
+  const float* x;
+  int64_t x_stride;
+  const float* weight;
+  float* y;
+  int64_t y_stride;
+  int64_t rows, width;
+  float eps;
+};
+struct RmsNormGradRows {
+  const float* x;
+  int64_t x_stride;
+  const float* weight;
+  const float* dy;
+  int64_t dy_stride;
+  float* dx;
+  int64_t dx_stride;
+  float* dweight;  // [width], this strip's sums: overwritten
+  int64_t rows, width;
+  float eps;
+  bool accumulate;
+};
+struct RopeRows {
+  float* x;
+  int64_t x_stride;
+  const int32_t* positions;
+  const float* table;
+  int64_t table_stride;
+  int64_t rows, heads, head_dim;
+  bool inverse;
+};
+
+HONE_VARIANTS(void rms_norm_rows(const RmsNormRows&));
+HONE_VARIANTS(void rms_norm_grad_rows(const RmsNormGradRows&));
+HONE_VARIANTS(void rope_rows(const RopeRows&));
+/// y[i] = silu(gate[i]) up[i] over n elements.
+HONE_VARIANTS(void swiglu_row(const float* gate, const float* up, float* y, int64_t n));
+HONE_VARIANTS(void swiglu_grad_row(const float* gate, const float* up, const float* dy, float* dgate, float* dup,
+                                   int64_t n));
+/// dtable[ids[t]][0..columns) += dx[t][0..columns), t ascending.
+HONE_VARIANTS(void scatter_add_rows(const int32_t* ids, const float* dx, int64_t dx_stride, int64_t rows,
+                                    float* dtable, int64_t table_stride, int64_t columns));
+
+}  // namespace hone::kernels::cpu

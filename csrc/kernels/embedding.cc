@@ -1,0 +1,38 @@
+#include "kernels/embedding.h"
+
+#include "kernels/cpu/rows.h"
+
+namespace hone::kernels {
+namespace {
+
+void expect_ids(const TensorView& ids, int64_t vocabulary, const char* op) {
+  const int32_t* id = ids.as<int32_t>();
+  for (int64_t t = 0; t < ids.dim(0); ++t) {
+    if (id[t] < 0 || id[t] >= vocabulary) {
+      fail(Code::kShape, "%s: ids[%lld] is %d, outside the vocabulary [0, %lld).", op, (long long)t, id[t],
+           (long long)vocabulary);
+    }
+  }
+}
+
+}  // namespace
+
+void embedding(const Stream& stream, const EmbeddingArgs& args) {
+  const int64_t tokens = args.ids.dim(0), vocabulary = args.table.dim(0), width = args.table.dim(1);
+  expect_contiguous(args.ids, DType::kI32, {tokens}, "embedding", "ids");
+  expect(args.table, DType::kF32, {vocabulary, width}, "embedding", "table");
+  expect(args.x, DType::kF32, {tokens, width}, "embedding", "x");
+  expect_ids(args.ids, vocabulary, "embedding");
+  cpu::embedding(stream, args);
+}
+
+void embedding_grad(const Stream& stream, const EmbeddingGradArgs& args) {
+  const int64_t tokens = args.ids.dim(0), vocabulary = args.dtable.dim(0), width = args.dtable.dim(1);
+  expect_contiguous(args.ids, DType::kI32, {tokens}, "embedding_grad", "ids");
+  expect(args.dx, DType::kF32, {tokens, width}, "embedding_grad", "dx");
+  expect(args.dtable, DType::kF32, {vocabulary, width}, "embedding_grad", "dtable");
+  expect_ids(args.ids, vocabulary, "embedding_grad");
+  cpu::embedding_grad(stream, args);
+}
+
+}  // namespace hone::kernels

@@ -1,0 +1,25 @@
+// Token embedding: gather rows, and the deterministic scatter-add of its gradient.
+#pragma once
+
+#include "core/stream.h"
+#include "core/tensor.h"
+
+namespace hone::kernels {
+
+/// x[t] = table[ids[t]]. T tokens, V vocabulary, C width. Throws kShape naming the token if an id is outside [0, V).
+struct EmbeddingArgs {
+  TensorView ids;    // [T]    i32 in
+  TensorView table;  // [V, C] f32 in
+  TensorView x;      // [T, C] f32 out
+};
+void embedding(const Stream& stream, const EmbeddingArgs& args);
+
+/// dtable[ids[t]] += dx[t], each row of dtable in ascending t: the same bits for any number of threads.
+struct EmbeddingGradArgs {
+  TensorView ids;     // [T]    i32 in
+  TensorView dx;      // [T, C] f32 in
+  TensorView dtable;  // [V, C] f32 accumulated
+};
+void embedding_grad(const Stream& stream, const EmbeddingGradArgs& args);
+
+}  // namespace hone::kernels

@@ -1,0 +1,86 @@
+#include "kernels/lm_head.h"
+
+#include "kernels/cpu/lm_head.h"
+
+namespace hone::kernels {
+namespace {
+
+void expect_head(const TensorView& h, const PackedMatrix& w, const char* op) {
+  expect(h, DType::kF32, {h.dim(0), w.k}, op, "h");
+  if (w.n < 1) fail(Code::kShape, "%s: w has no rows; the vocabulary must not be empty.", op);
+}
+
+void expect_targets(const TensorView& targets, int64_t rows, int64_t vocabulary, const char* op) {
+  expect_contiguous(targets, DType::kI32, {rows}, op, "targets");
+  const int32_t* id = targets.as<int32_t>();
+  for (int64_t r = 0; r < rows; ++r) {
+    if (id[r] < 0 || id[r] >= vocabulary) {
+      fail(Code::kShape, "%s: targets[%lld] is %d, outside the vocabulary [0, %lld).", op, (long long)r, id[r],
+           (long long)vocabulary);
+    }
+  }
+}
+
+void expect_temperature(float temperature, const char* op) {
+  if (!(temperature > 0.0f)) {
+    fail(Code::kConfig, "%s: temperature is %g; it must be above 0.", op, double(temperature));
+  }
+}
+
+void expect_params(const SamplingParams& p, int64_t row) {
+  const auto bad = [row](const char* field, double value, const char* rule) {
+    fail(Code::kConfig, "lm_head_sample: params[%lld].%s is %g, expected %s.", (long long)row, field, value, rule);
+  };
+  if (!(p.temperature >= 0.0f)) bad("temperature", double(p.temperature), "0 (greedy) or more");
+  if (p.top_k < 0) bad("top_k", double(p.top_k), "0 (off) or more");
+  if (!(p.top_p > 0.0f && p.top_p <= 1.0f)) bad("top_p", double(p.top_p), "a value in (0, 1]");
+  if (!(p.min_p >= 0.0f && p.min_p < 1.0f)) bad("min_p", double(p.min_p), "a value in [0, 1)");
+}
+
+}  // namespace
+
+void lm_head(const Stream& stream, const LmHeadArgs& args) {
+  const int64_t R = args.h.dim(0);
+  expect_head(args.h, args.w, "lm_head");
+  expect_targets(args.targets, R, args.w.n, "lm_head");
+  expect_contiguous(args.logprobs, DType::kF32, {R}, "lm_head", "logprobs");
+  expect_contiguous(args.entropies, DType::kF32, {R}, "lm_head", "entropies");
+  expect_contiguous(args.lse, DType::kF32, {R}, "lm_head", "lse");
+  expect_temperature(args.temperature, "lm_head");
+  if (R > 0) cpu::lm_head(stream, args);
+}
+
+void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args) {
+  constexpr const char* op = "lm_head_grad";
+  const int64_t R = args.h.dim(0), C = args.w.k, V = args.w.n;
+  expect_head(args.h, args.w, op);
+  if (args.w_t.n != C || args.w_t.k != V) {
+    fail(Code::kShape, "%s: w_t is [%lld, %lld], expected the transpose [%lld, %lld].", op, (long long)args.w_t.n,
+         (long long)args.w_t.k, (long long)C, (long long)V);
+  }
+  expect_targets(args.targets, R, V, op);
+  expect_contiguous(args.lse, DType::kF32, {R}, op, "lse");
+  expect_contiguous(args.entropies, DType::kF32, {R}, op, "entropies");
+  expect_contiguous(args.a, DType::kF32, {R}, op, "a");
+  if (!args.b.empty()) expect_contiguous(args.b, DType::kF32, {R}, op, "b");
+  expect(args.dh, DType::kF32, {R, C}, op, "dh");
+  expect(args.dw, DType::kF32, {V, C}, op, "dw");
+  expect_temperature(args.temperature, op);
+  if (R > 0) cpu::lm_head_grad(stream, args);
+}
+
+void lm_head_sample(const Stream& stream, const LmHeadSampleArgs& args) {
+  const int64_t R = args.h.dim(0);
+  expect_head(args.h, args.w, "lm_head_sample");
+  expect_contiguous(args.tokens, DType::kI32, {R}, "lm_head_sample", "tokens");
+  expect_contiguous(args.logprobs, DType::kF32, {R}, "lm_head_sample", "logprobs");
+  expect_contiguous(args.entropies, DType::kF32, {R}, "lm_head_sample", "entropies");
+  for (int64_t r = 0; r < R; ++r) expect_params(args.params[r], r);
+  if (R > 0) cpu::lm_head_sample(stream, args);
+}
+
+int64_t lm_head_scratch_bytes(const Stream&, int64_t rows, int64_t, int64_t vocabulary) {
+  return cpu::lm_head_scratch_bytes(rows, vocabulary);
+}
+
+}  // namespace hone::kernels

@@ -1,0 +1,79 @@
+// The FP32 output head: log-probabilities, entropy, gradient and sampling, never storing [T, V].
+#pragma once
+
+#include "core/arena.h"
+#include "core/philox.h"
+#include "core/stream.h"
+#include "core/tensor.h"
+#include "kernels/matmul.h"
+
+namespace hone::kernels {
+
+/// Pass 1. With z = h W^T and p = softmax(z / temperature):
+///   logprob_r = log p[target_r],  entropy_r = -sum p log p  (nats),  lse_r = log sum exp(z / temperature)
+/// R rows, C width, V vocabulary. Rows go through in chunks; a row's bits do not depend on the others,
+/// and equal those of lm_head_sample for the same h (temperature > 0, no truncation).
+/// Throws kShape naming the row if a target is outside [0, V), kConfig unless temperature > 0.
+struct LmHeadArgs {
+  TensorView h;         // [R, C] f32 in
+  PackedMatrix w;       // of [V, C]
+  TensorView targets;   // [R] i32 in
+  TensorView logprobs;  // [R] f32 out
+  TensorView entropies; // [R] f32 out
+  TensorView lse;       // [R] f32 out
+  float temperature = 1.0f;
+  Arena* scratch = nullptr;  // lm_head_scratch_bytes taken and released; null: allocates
+};
+void lm_head(const Stream& stream, const LmHeadArgs& args);
+
+/// Pass 2. Recomputes z by chunks; for any objective with per-row coefficients
+/// a_r = dLoss/dlogprob_r and b_r = dLoss/dentropy_r:
+///   dz = [ a (onehot(target) - p) - b p (log p + entropy) ] / temperature,   dh = dz W,   dW += dz^T h
+/// dW is summed in ascending row order. Source: architecture §5.4.
+struct LmHeadGradArgs {
+  TensorView h;          // [R, C] f32 in
+  PackedMatrix w;        // of [V, C]
+  PackedMatrix w_t;      // of its transpose [C, V]
+  TensorView targets;    // [R] i32 in
+  TensorView lse;        // [R] f32 in, from pass 1
+  TensorView entropies;  // [R] f32 in, from pass 1
+  TensorView a, b;       // [R] f32 in; b empty: no entropy term
+  TensorView dh;         // [R, C] f32 out
+  TensorView dw;         // [V, C] f32 accumulated
+  float temperature = 1.0f;
+  Arena* scratch = nullptr;
+};
+void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args);
+
+/// Bytes of scratch that any of the three takes for R rows: a chunk of logits and of ids, not [R, V].
+int64_t lm_head_scratch_bytes(const Stream& stream, int64_t rows, int64_t width, int64_t vocabulary);
+
+/// How one row is sampled. Truncations apply in the order top-k, top-p, min-p to the tempered
+/// distribution, renormalised after top-k; top-p keeps the smallest set with mass >= top_p, the crossing
+/// token included; ties in probability keep the lower id. A row that is not finite is not truncated.
+struct SamplingParams {
+  float temperature = 1.0f;  // >= 0; 0 = greedy, ties to the lowest id
+  int32_t top_k = 0;         // 0 = off
+  float top_p = 1.0f;        // (0, 1]
+  float min_p = 0.0f;        // [0, 1): keep p >= min_p max p
+};
+
+/// Draws one token per row by the Gumbel-max trick with Philox words keyed by keys[r]:
+///   token = argmax over kept v of z_v / temperature - log E_v,   E_v = -log((x_v + 1) 2^-32) ~ Exp(1)
+/// (x_v = word v % 4 of block v / 4; log 0 counts as -88), ties to the lowest id. logprob is that of the
+/// distribution sampled from: tempered, truncated, renormalised; greedy reports the untempered one.
+/// The result of a row depends on its h, params and key only. Throws kConfig naming row and field of params
+/// outside their ranges.
+struct LmHeadSampleArgs {
+  TensorView h;                 // [R, C] f32 in
+  PackedMatrix w;               // of [V, C]
+  const SamplingParams* params; // [R]
+  const SampleKey* keys;        // [R]
+  TensorView tokens;            // [R] i32 out
+  TensorView logprobs;          // [R] f32 out
+  TensorView entropies;         // [R] f32 out, of the tempered distribution before truncation
+  Arena* scratch = nullptr;
+};
+void lm_head_sample(const Stream& stream, const LmHeadSampleArgs& args);
+
+}  // namespace hone::kernels

@@ -1,0 +1,61 @@
+// Every objective as per-token coefficients: from log-probabilities to dLoss/dlogprob and dLoss/dentropy.
+#pragma once
+
+#include "core/stream.h"
+#include "core/tensor.h"
+
+namespace hone::kernels {
+
+/// Formulas in docs/recipe.md; N sequences in the step (over all micro-batches), n_i counted tokens of
+/// sequence i, rho_t = exp(new - behavior), s_i = exp(mean_t log rho_t), c(x, A) = min(x A, clip(x) A).
+enum class Objective : uint8_t {
+  kGspo,              // -(w_i) c(s_i, A_i)                      sequence ratio; w_i by SequenceWeight
+  kGrpo,              // -(1/groups)(1/|g|)(1/n_i) sum_t c(rho_t, A_i)
+  kDapo,              // -(1/sum n) sum_t c(rho_t, A_i)
+  kDrGrpo,            // -(1/(N normaliser)) sum_t c(rho_t, A_i)
+  kPpoClip,           // -(1/N) sum_t c(rho_t, A_t)
+  kCispo,             // -(1/sum n) sum_t stop(clip(rho_t)) A_i new_t
+  kReinforceClamped,  // -(1/N) sum_t stop(clamp(rho_t, 0, 1+clip_high)) A_i new_t
+  kReinforce,         // -(1/N) sum_t A_i new_t
+  kSupervised,        // -(1/sum n) sum_t new_t
+};
+enum class SequenceWeight : uint8_t { kUniform, kLength };  // 1/N, or n_i/N as PipelineRL runs
+
+/// What the step as a whole is normalised by; the same for each of its micro-batches.
+struct StepNormalizer {
+  int64_t sequences = 1;       // N, empty ones included
+  int64_t groups = 1;
+  int64_t counted_tokens = 1;  // sum of n_i
+  double dr_grpo = 1.0;        // tokens
+};
+
+/// Sequence i is tokens [cu_seqlens[i], cu_seqlens[i+1]); index t holds the log-prob of token t itself.
+/// Coefficients are derivatives of the loss to be MINIMISED:
+///   a_t = dL/dnew_t = policy term + kl (1 - exp(ref_t - new_t)) w_t,   b_t = dL/dH_t = -entropy_coef w_t,
+///   w_t = 1/(N n_i) (uniform) or 1/N (length); 0 where masked out. k3 = exp(ref-new) - (ref-new) - 1.
+/// Sums in f64. Outputs overwritten. A sequence with nothing counted: ratio 1, loss 0, coefficients 0.
+/// clipped: A > 0 and x > 1 + clip_high, or A < 0 and x < 1 - clip_low (strict); at an edge the gradient flows.
+/// Source: GSPO (Zheng et al. 2025), Apriel-Reasoner eq. 2-3; the others as in docs/recipe.md.
+struct PolicyLossArgs {
+  Objective objective = Objective::kGspo;
+  SequenceWeight sequence_weight = SequenceWeight::kUniform;
+  TensorView logprobs;            // [T] f32 in
+  TensorView behavior_logprobs;   // [T] f32 in, recorded by the engine that sampled; empty if supervised
+  TensorView reference_logprobs;  // [T] f32 in; empty: no KL term
+  TensorView entropies;           // [T] f32 in; used only to report and for entropy_coef != 0
+  TensorView mask;                // [T] u8 in, 1 on tokens the policy chose
+  TensorView cu_seqlens;          // [S+1] i32 in
+  TensorView advantages;          // [S] f32 in
+  TensorView token_advantages;    // [T] f32 in, ppo-clip only
+  TensorView group_sizes;         // [S] i32 in, |g| of each sequence's group, grpo only
+  TensorView a, b;                // [T] f32 out
+  TensorView ratios;              // [T] f32 out; sequence objectives write s_i at every counted token, else 0
+  TensorView clipped;             // [T] u8 out, likewise
+  TensorView sequence_losses;     // [S] f64 out, sum is the loss of this micro-batch (policy + KL + entropy)
+  StepNormalizer step;
+  float clip_low = 3e-3f, clip_high = 4e-3f;
+  float kl_coef = 0.0f, entropy_coef = 0.0f;
+};
+void policy_loss(const Stream& stream, const PolicyLossArgs& args);
+
+}  // namespace hone::kernels

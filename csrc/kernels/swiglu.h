@@ -1,0 +1,24 @@
+// SwiGLU: silu(gate) * up, forward and backward.
+#pragma once
+
+#include "core/stream.h"
+#include "core/tensor.h"
+
+namespace hone::kernels {
+
+/// y = gate / (1 + e^-gate) * up. R rows, F width; gate and up are the two halves of one matrix.
+struct SwigluArgs {
+  TensorView gate_up;  // [R, 2F] f32 in: gate | up
+  TensorView y;        // [R, F]  f32 out
+};
+void swiglu(const Stream& stream, const SwigluArgs& args);
+
+/// dgate = dy up s (1 + gate (1 - s)), dup = dy gate s, s = sigmoid(gate); recomputed from gate_up.
+struct SwigluGradArgs {
+  TensorView gate_up;   // [R, 2F] f32 in
+  TensorView dy;        // [R, F]  f32 in
+  TensorView dgate_up;  // [R, 2F] f32 out; may alias gate_up
+};
+void swiglu_grad(const Stream& stream, const SwigluGradArgs& args);
+
+}  // namespace hone::kernels

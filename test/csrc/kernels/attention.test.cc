@@ -1,0 +1,387 @@
+// Packed and paged attention against f64 sums, their gradient against central differences, and the rule
+// that a row's bits do not depend on packing, paging, batch, prefill split or threads.
+//
+// Mutants tried, each killed by the tests named: rows of a tile given one key more, or less (matches_f64);
+// window one longer (matches_f64); window's first block unmasked (matches_f64); the triangle of a tile
+// skipped, or started one key late (matches_f64, paged); either split state merged without rescaling
+// (matches_f64); tile's triangle kept in a split that is not the last (gradient, paged); lanes past the last
+// key unmasked (matches_f64, NaN pages); delta or scale left out of ds, dk summed from p (gradient); a key
+// tile's rows taken from the panel's start instead of its block, or cut 15 rows short of a window (gradient);
+// grouped heads decoded as if each had its key head, normaliser off by 1e-5 in the paged op only, a key
+// written to a wrong lane (paged).
+#include "kernels/attention.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "each_isa.h"
+
+using namespace hone;
+using namespace hone::kernels;
+using namespace hone::test;
+
+namespace {
+
+struct Shape {
+  std::vector<int> lengths;
+  int64_t heads, kv_heads, head_dim;
+  int window = 0;
+  float scale() const { return 1.0f / std::sqrt(float(head_dim)); }
+  int64_t tokens() const { return std::accumulate(lengths.begin(), lengths.end(), 0); }
+};
+
+const Shape kShapes[] = {
+    {{1}, 1, 1, 1},
+    {{1, 1, 2, 3}, 2, 1, 2},
+    {{5, 17, 16, 1, 33}, 4, 4, 24},
+    {{0, 37, 0, 20, 64, 0}, 3, 3, 32},
+    {{37, 9}, 6, 2, 10},
+    {{70, 130}, 8, 2, 64, 40},
+    {{19, 3}, 5, 1, 130},
+    {{48, 21}, 4, 2, 96, 7},
+    {{66, 1, 40}, 2, 2, 25, 1},
+    {{18}, 1, 1, 256},
+    {{640, 30}, 1, 1, 18},
+    {{560}, 1, 1, 8, 530},
+};
+
+/// Inputs with a gap between rows, as when q, k and v are columns of one matrix.
+struct Packed {
+  Shape shape;
+  std::vector<int32_t> starts{0};
+  std::vector<float> q, k, v, out, lse, dout, dq, dk, dv;
+  int64_t q_gap = 5, k_gap = 3;
+
+  explicit Packed(const Shape& s) : shape(s) {
+    for (int n : s.lengths) starts.push_back(starts.back() + n);
+    const int64_t T = s.tokens();
+    q = random_floats(T * q_stride());
+    k = random_floats(T * k_stride());
+    v = random_floats(T * k_stride());
+    dout = random_floats(T * s.heads * s.head_dim);
+    clear();
+  }
+  void clear() {
+    const int64_t T = shape.tokens(), H = shape.heads, D = shape.head_dim;
+    out = poison(T * H * D);
+    lse = poison(T * H);
+    dq = poison(T * q_stride());
+    dk = poison(T * k_stride());
+    dv = poison(T * k_stride());
+  }
+  int64_t q_stride() const { return shape.heads * shape.head_dim + q_gap; }
+  int64_t k_stride() const { return shape.kv_heads * shape.head_dim + k_gap; }
+  TensorView q_view(std::vector<float>& x) const {
+    TensorView view = f32(x.data(), {shape.tokens(), shape.heads, shape.head_dim});
+    view.row_stride = q_stride();
+    return view;
+  }
+  TensorView k_view(std::vector<float>& x) const {
+    TensorView view = f32(x.data(), {shape.tokens(), shape.kv_heads, shape.head_dim});
+    view.row_stride = k_stride();
+    return view;
+  }
+  TensorView out_view(std::vector<float>& x) const { return f32(x.data(), {shape.tokens(), shape.heads, shape.head_dim}); }
+  TensorView cu() const { return i32(starts.data(), {int64_t(starts.size())}); }
+
+  void forward(const Stream& stream = {}) {
+    attention_packed(stream, {q_view(q), k_view(k), k_view(v), cu(), out_view(out),
+                              f32(lse.data(), {shape.tokens(), shape.heads}), shape.scale(), shape.window});
+  }
+  void backward(const Stream& stream = {}) {
+    attention_packed_grad(stream, {q_view(q), k_view(k), k_view(v), cu(), out_view(out),
+                                   f32(lse.data(), {shape.tokens(), shape.heads}), out_view(dout), q_view(dq),
+                                   k_view(dk), k_view(dv), shape.scale(), shape.window});
+  }
+};
+
+int sequence_of(const Packed& p, int64_t t) {
+  return int(std::upper_bound(p.starts.begin(), p.starts.end(), t) - p.starts.begin()) - 1;
+}
+
+/// One row and head in f64: its output, and the natural log of its normaliser.
+double reference_row(const Packed& p, int64_t t, int64_t head, std::vector<double>* out) {
+  const Shape& s = p.shape;
+  const int64_t start = p.starts[size_t(sequence_of(p, t))], D = s.head_dim;
+  const int64_t kv = head * s.kv_heads / s.heads, low = s.window ? std::max(start, t - s.window + 1) : start;
+  std::vector<double> score;
+  for (int64_t j = low; j <= t; ++j) {
+    double dot = 0;
+    for (int64_t d = 0; d < D; ++d) {
+      dot += double(p.q[size_t(t * p.q_stride() + head * D + d)]) * double(p.k[size_t(j * p.k_stride() + kv * D + d)]);
+    }
+    score.push_back(dot * double(s.scale()));
+  }
+  const double top = *std::max_element(score.begin(), score.end());
+  double total = 0;
+  for (double& x : score) total += x = std::exp(x - top);
+  out->assign(size_t(D), 0);
+  for (int64_t j = low; j <= t; ++j) {
+    for (int64_t d = 0; d < D; ++d) {
+      (*out)[size_t(d)] += score[size_t(j - low)] / total * double(p.v[size_t(j * p.k_stride() + kv * D + d)]);
+    }
+  }
+  return top + std::log(total);
+}
+
+/// sum of out * dout over the rows of one sequence (the only ones a change in it can move), in f64.
+double reference_loss(const Packed& p, int sequence) {
+  double loss = 0;
+  std::vector<double> out;
+  for (int64_t t = p.starts[size_t(sequence)]; t < p.starts[size_t(sequence) + 1]; ++t) {
+    for (int64_t head = 0; head < p.shape.heads; ++head) {
+      reference_row(p, t, head, &out);
+      const int64_t base = (t * p.shape.heads + head) * p.shape.head_dim;
+      for (int64_t d = 0; d < p.shape.head_dim; ++d) loss += out[size_t(d)] * double(p.dout[size_t(base + d)]);
+    }
+  }
+  return loss;
+}
+
+/// Sequence s of a packed batch, alone.
+Packed alone(const Packed& p, size_t s) {
+  Packed one({{p.shape.lengths[s]}, p.shape.heads, p.shape.kv_heads, p.shape.head_dim, p.shape.window});
+  const auto part = [&](const std::vector<float>& x, int64_t stride) {
+    return std::vector<float>(x.begin() + p.starts[s] * stride, x.begin() + p.starts[s + 1] * stride);
+  };
+  one.q = part(p.q, p.q_stride());
+  one.k = part(p.k, p.k_stride());
+  one.v = part(p.v, p.k_stride());
+  one.dout = part(p.dout, p.shape.heads * p.shape.head_dim);
+  return one;
+}
+
+bool same(const std::vector<float>& whole, int64_t offset, const std::vector<float>& part) {
+  return same_bits(whole.data() + offset, part.data(), int64_t(part.size()));
+}
+
+/// The cache of one layer with NaN wherever nothing was written, and tables of shuffled page ids.
+struct Cache {
+  KvPages pages;
+  std::vector<float> keys, values;
+  std::vector<int32_t> tables;
+  int64_t table_width = 0;
+
+  Cache(const Packed& p, int64_t page_tokens) {
+    const int64_t longest = *std::max_element(p.shape.lengths.begin(), p.shape.lengths.end());
+    table_width = (longest + page_tokens - 1) / page_tokens + 1;
+    const int64_t count = table_width * int64_t(p.shape.lengths.size()) + 2;
+    const int64_t floats = p.shape.kv_heads * page_tokens * p.shape.head_dim;
+    keys = poison(count * floats);
+    values = poison(count * floats);
+    pages = {f32(keys.data(), {count, floats}), f32(values.data(), {count, floats}), p.shape.kv_heads, page_tokens,
+             p.shape.head_dim};
+    tables.resize(size_t(table_width) * p.shape.lengths.size());
+    std::iota(tables.begin(), tables.end(), 1);
+    std::shuffle(tables.begin(), tables.end(), hone::test::random());
+  }
+  TensorView table_view(int64_t rows) const { return i32(tables.data(), {rows, table_width}); }
+};
+
+/// Rows to run in one call: gathered q, k, v and where they stand.
+struct Rows {
+  std::vector<float> q, k, v, out;
+  std::vector<int32_t> sequence, position;
+};
+
+/// Decodes all sequences through the cache in random chunks of random sequences; out is [T, H, D].
+std::vector<float> run_paged(const Packed& p, int64_t page_tokens, int64_t most_rows, const Stream& stream) {
+  Cache cache(p, page_tokens);
+  const int64_t S = int64_t(p.shape.lengths.size()), width = p.shape.heads * p.shape.head_dim;
+  std::vector<float> out = poison(p.shape.tokens() * width);
+  std::vector<int> done(size_t(S), 0);
+  for (int64_t left = p.shape.tokens(); left > 0;) {
+    Rows rows;
+    std::vector<int64_t> tokens;
+    for (int64_t s = 0; s < S; ++s) {
+      const int64_t take = std::min<int64_t>(random_int(0, most_rows), p.shape.lengths[size_t(s)] - done[size_t(s)]);
+      for (int64_t i = 0; i < take; ++i) {
+        const int64_t t = p.starts[size_t(s)] + done[size_t(s)];
+        tokens.push_back(t);
+        rows.sequence.push_back(int32_t(s));
+        rows.position.push_back(done[size_t(s)]++);
+        const auto append = [t](std::vector<float>* to, const std::vector<float>& from, int64_t stride, int64_t n) {
+          to->insert(to->end(), from.begin() + t * stride, from.begin() + t * stride + n);
+        };
+        append(&rows.q, p.q, p.q_stride(), width);
+        append(&rows.k, p.k, p.k_stride(), p.shape.kv_heads * p.shape.head_dim);
+        append(&rows.v, p.v, p.k_stride(), p.shape.kv_heads * p.shape.head_dim);
+      }
+    }
+    const int64_t R = int64_t(tokens.size()), H = p.shape.heads, K = p.shape.kv_heads, D = p.shape.head_dim;
+    if (R == 0) continue;
+    rows.out = poison(R * width);
+    const TensorView sequence = i32(rows.sequence.data(), {R}), position = i32(rows.position.data(), {R});
+    kv_write(stream, {f32(rows.k.data(), {R, K, D}), f32(rows.v.data(), {R, K, D}), sequence, position,
+                      cache.table_view(S), cache.pages});
+    attention_paged(stream, {f32(rows.q.data(), {R, H, D}), sequence, position, cache.table_view(S), cache.pages,
+                             f32(rows.out.data(), {R, H, D}), p.shape.scale(), p.shape.window});
+    for (int64_t i = 0; i < R; ++i) std::copy_n(rows.out.begin() + i * width, width, out.begin() + tokens[size_t(i)] * width);
+    left -= R;
+  }
+  return out;
+}
+
+}  // namespace
+
+// Two f32 chains of D and of up to 640 terms below 1, and exp to 2e-7.
+TEST(forward_matches_f64) {
+  each_isa([] {
+    for (const Shape& shape : kShapes) {
+      Packed p(shape);
+      p.forward();
+      std::vector<double> out;
+      for (int64_t t = 0; t < shape.tokens(); t += shape.tokens() > 500 ? 13 : 1) {
+        for (int64_t head = 0; head < shape.heads; ++head) {
+          const double lse = reference_row(p, t, head, &out);
+          EXPECT_NEAR(p.lse[size_t(t * shape.heads + head)], lse, 5e-6);
+          for (int64_t d = 0; d < shape.head_dim; ++d) {
+            EXPECT_NEAR(p.out[size_t((t * shape.heads + head) * shape.head_dim + d)], out[size_t(d)], 5e-6);
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(gradient_matches_central_differences_of_f64) {
+  each_isa([] {
+    for (const Shape& shape : kShapes) {
+      Packed p(shape);
+      p.forward();
+      p.backward();
+      const int samples = shape.tokens() > 500 ? 3 : 24;
+      const auto check = [&](std::vector<float> Packed::*input, std::vector<float> Packed::*gradient, int64_t stride,
+                             int64_t width) {
+        for (int i = 0; i < samples; ++i) {
+          const int64_t t = random_int(0, shape.tokens() - 1), at = t * stride + random_int(0, width - 1);
+          const int sequence = sequence_of(p, t);
+          Packed moved = p;
+          // Powers of two move the float exactly; the error of the difference is about h^2.
+          const float x = (p.*input)[size_t(at)], h = 0x1p-9f;
+          (moved.*input)[size_t(at)] = x + h;
+          const double up = reference_loss(moved, sequence), high = double((moved.*input)[size_t(at)]);
+          (moved.*input)[size_t(at)] = x - h;
+          const double down = reference_loss(moved, sequence), low = double((moved.*input)[size_t(at)]);
+          EXPECT_NEAR((p.*gradient)[size_t(at)], (up - down) / (high - low), 2e-4);
+        }
+      };
+      check(&Packed::q, &Packed::dq, p.q_stride(), shape.heads * shape.head_dim);
+      check(&Packed::k, &Packed::dk, p.k_stride(), shape.kv_heads * shape.head_dim);
+      check(&Packed::v, &Packed::dv, p.k_stride(), shape.kv_heads * shape.head_dim);
+    }
+  });
+}
+
+TEST(every_gradient_element_is_written_and_gaps_are_not) {
+  each_isa([] {
+    for (const Shape& shape : kShapes) {
+      Packed p(shape);
+      p.forward();
+      p.backward();
+      for (int64_t t = 0; t < shape.tokens(); ++t) {
+        for (int64_t i = 0; i < p.q_stride(); ++i) {
+          EXPECT_EQ(std::isnan(p.dq[size_t(t * p.q_stride() + i)]), i >= shape.heads * shape.head_dim);
+        }
+        for (int64_t i = 0; i < p.k_stride(); ++i) {
+          EXPECT_EQ(std::isnan(p.dk[size_t(t * p.k_stride() + i)]), i >= shape.kv_heads * shape.head_dim);
+          EXPECT_EQ(std::isnan(p.dv[size_t(t * p.k_stride() + i)]), i >= shape.kv_heads * shape.head_dim);
+        }
+      }
+    }
+  });
+}
+
+TEST(a_sequence_has_the_same_bits_alone_packed_and_on_two_threads) {
+  each_isa([] {
+    for (const Shape& shape : kShapes) {
+      Packed p(shape), threaded = p;
+      p.forward();
+      p.backward();
+      threaded.forward(two_threads());
+      threaded.backward(two_threads());
+      EXPECT_TRUE(same(p.out, 0, threaded.out) && same(p.lse, 0, threaded.lse));
+      EXPECT_TRUE(same(p.dq, 0, threaded.dq) && same(p.dk, 0, threaded.dk) && same(p.dv, 0, threaded.dv));
+      for (size_t s = 0; s < shape.lengths.size(); ++s) {
+        Packed one = alone(p, s);
+        if (shape.lengths[s] == 0) continue;
+        one.forward();
+        one.backward();
+        EXPECT_TRUE(same(p.out, p.starts[s] * shape.heads * shape.head_dim, one.out));
+        EXPECT_TRUE(same(p.lse, p.starts[s] * shape.heads, one.lse));
+        EXPECT_TRUE(same(p.dq, p.starts[s] * p.q_stride(), one.dq));
+        EXPECT_TRUE(same(p.dk, p.starts[s] * p.k_stride(), one.dk));
+        EXPECT_TRUE(same(p.dv, p.starts[s] * p.k_stride(), one.dv));
+      }
+    }
+  });
+}
+
+// Any prefill split, rows per call, page size and table; unwritten cache memory is NaN and must not show.
+TEST(paged_equals_packed_to_the_bit) {
+  each_isa([] {
+    for (const Shape& shape : kShapes) {
+      Packed p(shape);
+      p.forward();
+      for (int64_t page_tokens : {16, 48}) {
+        for (int64_t rows : {1, 7, 40}) {
+          if (shape.tokens() > 500 && rows != 40) continue;
+          const std::vector<float> out = run_paged(p, page_tokens, rows, rows == 7 ? two_threads() : Stream{});
+          EXPECT_TRUE(same(p.out, 0, out));
+        }
+      }
+    }
+  });
+}
+
+TEST(lse_is_optional) {
+  Packed p(kShapes[2]), without = p;
+  p.forward();
+  attention_packed({}, {without.q_view(without.q), without.k_view(without.k), without.k_view(without.v), without.cu(),
+                        without.out_view(without.out), {}, without.shape.scale(), 0});
+  EXPECT_TRUE(same(p.out, 0, without.out));
+}
+
+TEST(a_nan_reaches_the_rows_that_read_it_and_no_other) {
+  each_isa([] {
+    for (size_t which : {0, 1}) {
+      Packed p({{40, 30}, 2, 1, 24});
+      (which ? p.v : p.k)[size_t(20 * p.k_stride() + 3)] = std::nanf("");
+      p.forward();
+      for (int64_t t = 0; t < 70; ++t) {
+        EXPECT_EQ(std::isnan(p.out[size_t(t * 48 + 3)]), t >= 20 && t < 40);
+      }
+    }
+  });
+}
+
+TEST(large_scores_do_not_overflow) {
+  each_isa([] {
+    Packed p({{600}, 1, 1, 16});
+    for (float& x : p.q) x *= 100;
+    p.forward();
+    std::vector<double> out;
+    for (int64_t t : {0, 300, 599}) {
+      reference_row(p, t, 0, &out);
+      // Scores near 1000 carry f32 errors of 1e-4, which the softmax turns into relative errors of the same size.
+      for (int64_t d = 0; d < 16; ++d) EXPECT_NEAR(p.out[size_t(t * 16 + d)], out[size_t(d)], 2e-3);
+    }
+  });
+}
+
+TEST(wrong_arguments_are_named) {
+  Packed p({{3}, 3, 2, 4});
+  EXPECT_THROWS(p.forward(), Code::kShape);
+  Packed wide({{3}, 1, 1, 257});
+  EXPECT_THROWS(wide.forward(), Code::kShape);
+  Packed good({{3}, 2, 1, 4});
+  EXPECT_THROWS(attention_packed({}, {good.q_view(good.q), good.k_view(good.k), good.q_view(good.q), good.cu(),
+                                      good.out_view(good.out), {}, 1.0f, 0}), Code::kShape);
+  Cache cache(good, 16);
+  cache.pages.page_tokens = 8;
+  const int32_t zero = 0;
+  EXPECT_THROWS(kv_write({}, {f32(good.k.data(), {1, 1, 4}), f32(good.v.data(), {1, 1, 4}), i32(&zero, {1}),
+                              i32(&zero, {1}), cache.table_view(1), cache.pages}), Code::kShape);
+}
+
+TEST_MAIN

@@ -1,0 +1,65 @@
+// Choice of the instruction set: the environment is read once, so each case is a child of its own.
+#include "kernels/cpu/dispatch.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+using namespace hone;
+using namespace hone::kernels::cpu;
+
+namespace {
+
+/// isa() in a fresh process with HONE_ISA = value: 0..2 for a set, 100 for kConfig.
+int isa_with(const char* value) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (value) setenv("HONE_ISA", value, 1);
+    else unsetenv("HONE_ISA");
+    int code = 101;
+    try {
+      code = int(isa());
+    } catch (const Error& e) {
+      code = e.code() == Code::kConfig ? 100 : 102;
+    }
+    _exit(code);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+Isa best() {
+  return isa_supported(Isa::kAvx512) ? Isa::kAvx512 : isa_supported(Isa::kAvx2) ? Isa::kAvx2 : Isa::kBaseline;
+}
+
+}  // namespace
+
+TEST(the_best_set_is_the_default) {
+  EXPECT_EQ(isa_with(nullptr), int(best()));
+  EXPECT_EQ(isa_with(""), int(best()));
+}
+
+TEST(the_environment_forces_a_set_the_cpu_has) {
+  for (Isa set : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512}) {
+    EXPECT_EQ(isa_with(isa_name(set)), isa_supported(set) ? int(set) : 100);
+  }
+}
+
+TEST(an_unknown_name_is_a_config_error) {
+  for (const char* name : {"sse2", "AVX2", "avx2 ", "1"}) EXPECT_EQ(isa_with(name), 100);
+}
+
+TEST(pick_follows_force) {
+  for (Isa set : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512}) {
+    if (!isa_supported(set)) {
+      EXPECT_THROWS(force_isa(set), Code::kConfig);
+      continue;
+    }
+    force_isa(set);
+    EXPECT_EQ(pick(0, 1, 2), int(set));
+  }
+}
+
+TEST_MAIN

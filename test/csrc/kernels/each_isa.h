@@ -1,0 +1,32 @@
+// Runs a test body on every instruction set this CPU has, with one and with two threads.
+#pragma once
+
+#include "check.h"
+#include "core/stream.h"
+#include "kernels/cpu/dispatch.h"
+
+namespace hone::test {
+
+template <class F>
+void each_isa(F body) {
+  using kernels::cpu::Isa;
+  const Isa before = kernels::cpu::isa();
+  for (Isa set : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512}) {
+    if (!kernels::cpu::isa_supported(set)) continue;
+    kernels::cpu::force_isa(set);
+    const int failed = failures();
+    body();
+    if (failures() != failed) std::printf("  (on %s)\n", kernels::cpu::isa_name(set));
+  }
+  kernels::cpu::force_isa(before);
+}
+
+/// Two threads, for results that must equal those of Stream{}.
+inline Stream two_threads() {
+  static ThreadPool pool(2);
+  Stream stream;
+  stream.pool = &pool;
+  return stream;
+}
+
+}  // namespace hone::test

@@ -1,0 +1,197 @@
+// sum_of_squares, AdamW and Muon against f64 written out here.
+//
+// Mutants tried, each killed: no decay; eps inside the square root; bias correction of v missing; the clip
+// factor only once in v; gradient norm without the last strip; b and c of the polynomial exchanged; Muon's
+// sqrt(R/C) without the max; no Nesterov term; no clip factor in Muon's update.
+#include "kernels/optimizer.h"
+
+#include <algorithm>
+
+#include "check.h"
+#include "kernels/cpu/dispatch.h"
+
+using namespace hone;
+using namespace hone::kernels;
+using namespace hone::test;
+using cpu::Isa;
+
+namespace {
+
+using Doubles = std::vector<double>;
+
+template <class F>
+void on_every_set(F f) {
+  const Isa before = cpu::isa();
+  for (Isa set : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512}) {
+    if (!cpu::isa_supported(set)) continue;
+    cpu::force_isa(set);
+    f();
+  }
+  cpu::force_isa(before);
+}
+
+/// [n, k] times [k, m], plain.
+Doubles product(const Doubles& a, const Doubles& b, int64_t n, int64_t k, int64_t m) {
+  Doubles out(size_t(n * m), 0.0);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t l = 0; l < k; ++l) {
+      for (int64_t j = 0; j < m; ++j) out[size_t(i * m + j)] += a[size_t(i * k + l)] * b[size_t(l * m + j)];
+    }
+  }
+  return out;
+}
+
+Doubles transposed(const Doubles& a, int64_t n, int64_t m) {
+  Doubles out(a.size());
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < m; ++j) out[size_t(j * n + i)] = a[size_t(i * m + j)];
+  }
+  return out;
+}
+
+/// Newton-Schulz as published, on the matrix as it stands: no transposition even if it is tall.
+Doubles newton_schulz(Doubles x, int64_t rows, int64_t columns) {
+  double norm = 0;
+  for (double v : x) norm += v * v;
+  for (double& v : x) v /= std::sqrt(norm) + 1e-7;
+  for (int step = 0; step < 5; ++step) {
+    const Doubles gram = product(x, transposed(x, rows, columns), rows, columns, rows);
+    const Doubles square = product(gram, gram, rows, rows, rows);
+    Doubles poly(gram.size());
+    for (size_t i = 0; i < gram.size(); ++i) poly[i] = -4.7750 * gram[i] + 2.0315 * square[i];
+    const Doubles moved = product(poly, x, rows, rows, columns);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = 3.4445 * x[i] + moved[i];
+  }
+  return x;
+}
+
+}  // namespace
+
+TEST(sum_of_squares_matches_f64_and_ignores_threads) {
+  ThreadPool pool(2);
+  for (int64_t n : {0, 1, 15, 17, 4095, 4096, 4097, 8192, 3 * 4096 * 512 + 5}) {
+    const std::vector<float> x = random_floats(n, 3.0f);
+    double expected = 0;
+    for (float v : x) expected += double(v) * v;
+    double first = -1;
+    on_every_set([&] {
+      const double alone = sum_of_squares({}, f32(x.data(), {n}));
+      const double shared = sum_of_squares({.pool = &pool}, f32(x.data(), {n}));
+      EXPECT_NEAR(alone, expected, 1e-12 * expected);  // f64 sums: rounding only
+      EXPECT_EQ(alone, shared);
+      if (first < 0) first = alone;
+      EXPECT_EQ(alone, first);
+    });
+  }
+}
+
+TEST(sum_of_squares_reports_what_is_not_finite) {
+  std::vector<float> x = random_floats(5000);
+  x[4999] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(sum_of_squares({}, f32(x.data(), {5000}))));
+  x[4999] = -std::numeric_limits<float>::infinity();
+  EXPECT_TRUE(std::isinf(sum_of_squares({}, f32(x.data(), {5000}))));
+}
+
+TEST(adamw_matches_f64_over_three_steps) {
+  const int64_t n = 16384 + 16384 + 37;
+  const float lr = 1e-2f, beta1 = 0.9f, beta2 = 0.95f, eps = 1e-3f, decay = 0.1f, scale = 0.3f;
+  const std::vector<float> start = random_floats(n);
+  const std::vector<std::vector<float>> grads{random_floats(n), random_floats(n), random_floats(n)};
+  Doubles p(start.begin(), start.end()), m(size_t(n), 0.0), v(size_t(n), 0.0);
+  for (int64_t step = 1; step <= 3; ++step) {
+    for (size_t i = 0; i < size_t(n); ++i) {
+      const double g = double(scale) * grads[size_t(step - 1)][i];
+      p[i] *= 1.0 - double(lr) * decay;
+      m[i] = double(beta1) * m[i] + (1.0 - double(beta1)) * g;
+      v[i] = double(beta2) * v[i] + (1.0 - double(beta2)) * g * g;
+      const double mh = m[i] / (1.0 - std::pow(double(beta1), double(step)));
+      const double vh = v[i] / (1.0 - std::pow(double(beta2), double(step)));
+      p[i] -= double(lr) * mh / (std::sqrt(vh) + eps);
+    }
+  }
+  ThreadPool pool(2);
+  std::vector<float> first;
+  on_every_set([&] {
+    for (ThreadPool* threads : {static_cast<ThreadPool*>(nullptr), &pool}) {
+      std::vector<float> param = start, fm(size_t(n), 0.0f), fv(size_t(n), 0.0f);
+      for (int64_t step = 1; step <= 3; ++step) {
+        adamw({.pool = threads}, {f32(param.data(), {n}), f32(fm.data(), {n}), f32(fv.data(), {n}),
+                                  f32(grads[size_t(step - 1)].data(), {n}), lr, beta1, beta2, eps, decay, scale, step});
+      }
+      for (size_t i = 0; i < size_t(n); ++i) {
+        EXPECT_NEAR(param[i], p[i], 1e-6 * (1.0 + std::fabs(p[i])));  // ten f32 roundings per step, each 6e-8
+        EXPECT_NEAR(fm[i], m[i], 1e-6);
+        EXPECT_NEAR(fv[i], v[i], 1e-6);
+      }
+      if (first.empty()) first = param;
+      EXPECT_TRUE(same_bits(first.data(), param.data(), n));  // sets and threads: the same bits
+    }
+  });
+}
+
+TEST(adamw_first_step_is_the_sign_of_the_gradient) {
+  std::vector<float> p{1.0f, 1.0f}, m(2, 0.0f), v(2, 0.0f), g{5.0f, -1e-4f};
+  adamw({}, {f32(p.data(), {2}), f32(m.data(), {2}), f32(v.data(), {2}), f32(g.data(), {2}), 0.25f});
+  EXPECT_NEAR(p[0], 0.75, 1e-6);
+  EXPECT_NEAR(p[1], 1.25, 1e-4);  // eps 1e-8 against a gradient of 1e-4
+}
+
+TEST(muon_matches_f64_for_wide_tall_and_square_matrices) {
+  ThreadPool pool(2);
+  const int64_t shapes[][2] = {{1, 1}, {1, 40}, {40, 1}, {24, 70}, {70, 24}, {33, 33}, {96, 130}};
+  for (const auto& [rows, columns] : shapes) {
+    const int64_t n = rows * columns;
+    const float lr = 0.1f, momentum = 0.9f, decay = 0.05f, scale = 0.5f;
+    const std::vector<float> start = random_floats(n), before = random_floats(n), grad = random_floats(n);
+    Doubles buffer(size_t(n), 0.0), update(size_t(n), 0.0);
+    for (size_t i = 0; i < size_t(n); ++i) {
+      buffer[i] = double(momentum) * before[i] + double(scale) * grad[i];
+      update[i] = double(scale) * grad[i] + double(momentum) * buffer[i];
+    }
+    update = newton_schulz(update, rows, columns);
+    const double gain = std::sqrt(std::max(1.0, double(rows) / double(columns)));
+    on_every_set([&] {
+      std::vector<float> param = start, b = before;
+      Arena arena(muon_scratch_bytes(rows, columns), "muon test");
+      muon({.pool = &pool}, {f32(param.data(), {rows, columns}), f32(b.data(), {rows, columns}),
+                             f32(grad.data(), {rows, columns}), lr, momentum, decay, scale, &arena});
+      EXPECT_EQ(arena.used(), 0);
+      for (size_t i = 0; i < size_t(n); ++i) {
+        EXPECT_NEAR(b[i], buffer[i], 1e-6);
+        // Five cubic steps amplify rounding where singular values are far below 1: 1e-4 of an entry of about 0.3.
+        EXPECT_NEAR(param[i], start[i] * (1.0 - double(lr) * decay) - double(lr) * gain * update[i], 2e-5);
+      }
+    });
+  }
+}
+
+TEST(muon_leaves_weights_where_they_are_when_the_gradient_is_zero) {
+  std::vector<float> p{1.0f, -2.0f, 3.0f, 4.0f, 5.0f, 6.0f}, b(6, 0.0f), g(6, 0.0f);
+  const std::vector<float> before = p;
+  muon({}, {f32(p.data(), {3, 2}), f32(b.data(), {3, 2}), f32(g.data(), {3, 2}), 0.1f});
+  EXPECT_TRUE(same_bits(p.data(), before.data(), 6));
+}
+
+TEST(muon_passes_a_nan_on) {
+  std::vector<float> p(6, 1.0f), b(6, 0.0f), g(6, 1.0f);
+  g[3] = std::numeric_limits<float>::quiet_NaN();
+  muon({}, {f32(p.data(), {2, 3}), f32(b.data(), {2, 3}), f32(g.data(), {2, 3}), 0.1f});
+  for (float x : p) EXPECT_TRUE(std::isnan(x));
+}
+
+TEST(wrong_shapes_are_refused) {
+  std::vector<float> a(12, 0.0f);
+  const TensorView twelve = f32(a.data(), {12}), six = f32(a.data(), {6}), matrix = f32(a.data(), {3, 4});
+  EXPECT_THROWS(sum_of_squares({}, matrix), Code::kShape);
+  EXPECT_THROWS(adamw({}, {twelve, twelve, six, twelve, 0.1f}), Code::kShape);
+  EXPECT_THROWS(adamw({}, {twelve, twelve, twelve, matrix, 0.1f}), Code::kShape);
+  AdamWArgs zero_step{twelve, twelve, twelve, twelve, 0.1f};
+  zero_step.step = 0;
+  EXPECT_THROWS(adamw({}, zero_step), Code::kInternal);
+  EXPECT_THROWS(muon({}, {matrix, f32(a.data(), {4, 3}), matrix, 0.1f}), Code::kShape);
+  Arena small(64, "too small");
+  EXPECT_THROWS(muon({}, {matrix, matrix, matrix, 0.1f, 0.9f, 0.0f, 1.0f, &small}), Code::kOutOfMemory);
+}
+
+TEST_MAIN

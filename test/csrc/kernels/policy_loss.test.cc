@@ -1,0 +1,296 @@
+// Every objective against the stored cases, against its formula in f64 by central differences, and the KL
+// and entropy terms against their definitions.
+//
+// Mutants tried, each killed by the test named: clip compared with >= (stored cases, exact_edge_eps0);
+// clipped negative advantage stops the gradient (differences, stored); 1/n_i left out of the GSPO slope
+// (differences, stored); 1/|g| left out (stored, grpo); token weight of dapo by N (stored); cispo slope
+// times rho instead of clip(rho) (stored); lower clamp of reinforce_clamped at 1 - clip_low (stored); KL
+// slope with ref - new swapped, KL weight without 1/n_i, entropy sign (kl_and_entropy); masked outputs left
+// unwritten (poison in all); std::clamp hiding NaN is the same function here, so nan_reaches_the_loss only
+// guards a rewrite by min/max.
+#include "kernels/policy_loss.h"
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "check.h"
+#include "core/json.h"
+
+using namespace hone;
+using namespace hone::kernels;
+using namespace hone::test;
+
+namespace {
+
+struct Batch {
+  PolicyLossArgs args;
+  std::vector<float> logprobs, behavior, reference, entropies, advantages, token_advantages;
+  std::vector<uint8_t> mask;
+  std::vector<int32_t> starts{0}, group_sizes;
+  std::vector<float> a, b, ratios;
+  std::vector<uint8_t> clipped;
+  std::vector<double> losses;
+
+  int64_t tokens() const { return int64_t(logprobs.size()); }
+  int64_t sequences() const { return int64_t(starts.size()) - 1; }
+  int64_t counted(int64_t i) const {
+    int64_t n = 0;
+    for (int32_t t = starts[size_t(i)]; t < starts[size_t(i) + 1]; ++t) n += mask[size_t(t)];
+    return n;
+  }
+  static TensorView optional(const std::vector<float>& x) {
+    return x.empty() ? TensorView{} : f32(x.data(), {int64_t(x.size())});
+  }
+  double run() {
+    const int64_t T = tokens(), S = sequences();
+    a = poison(T);
+    b = poison(T);
+    ratios = poison(T);
+    clipped.assign(size_t(T) + 1, 7);
+    losses.assign(size_t(S) + 1, std::nan(""));
+    PolicyLossArgs x = args;
+    // One past the end keeps the data pointer of an empty batch non-null.
+    mask.reserve(size_t(T) + 1);
+    x.logprobs = f32(logprobs.data(), {T});
+    x.behavior_logprobs = optional(behavior);
+    x.reference_logprobs = optional(reference);
+    x.entropies = optional(entropies);
+    x.mask = u8(mask.data(), {T});
+    x.cu_seqlens = i32(starts.data(), {S + 1});
+    x.advantages = optional(advantages);
+    x.token_advantages = optional(token_advantages);
+    if (!group_sizes.empty()) x.group_sizes = i32(group_sizes.data(), {S});
+    x.a = f32(a.data(), {T});
+    x.b = f32(b.data(), {T});
+    x.ratios = f32(ratios.data(), {T});
+    x.clipped = u8(clipped.data(), {T});
+    x.sequence_losses = {losses.data(), DType::kF64, {S}};
+    policy_loss({}, x);
+    double total = 0;
+    for (int64_t i = 0; i < S; ++i) total += losses[size_t(i)];
+    return total;
+  }
+};
+
+std::string shared() {
+  const char* given = std::getenv("HONE_SHARED");
+  const std::filesystem::path here = std::filesystem::path(__FILE__).parent_path();
+  return given ? given : (here / "../../../../shared").string();
+}
+
+template <class T>
+std::vector<T> numbers(const Json& object, const char* key) {
+  std::vector<T> out;
+  for (const Json& x : object.find(key)->items(key)) out.push_back(T(x.is_null() ? 0.0 : x.as_double(key)));
+  return out;
+}
+
+Batch batch_of(const Json& c, const std::string& algo) {
+  static const std::map<std::string, Objective> objectives = {
+      {"gspo_uniform", Objective::kGspo}, {"gspo_length", Objective::kGspo}, {"grpo", Objective::kGrpo},
+      {"dapo", Objective::kDapo}, {"dr_grpo", Objective::kDrGrpo}, {"ppo_clip", Objective::kPpoClip},
+      {"cispo", Objective::kCispo}, {"reinforce_clamped", Objective::kReinforceClamped},
+      {"reinforce", Objective::kReinforce}};
+  Batch batch;
+  batch.args.objective = objectives.at(algo);
+  if (algo == "gspo_length") batch.args.sequence_weight = SequenceWeight::kLength;
+  batch.logprobs = numbers<float>(c, "new_logprobs");
+  batch.behavior = numbers<float>(c, "behaviour_logprobs");
+  batch.advantages = numbers<float>(c, "advantages");
+  batch.mask = numbers<uint8_t>(c, "mask");
+  batch.starts = numbers<int32_t>(c, "cu_seqlens");
+  if (c.find("token_advantages")) batch.token_advantages = numbers<float>(c, "token_advantages");
+  std::map<int32_t, int32_t> sizes;
+  const std::vector<int32_t> groups = numbers<int32_t>(c, "group_ids");
+  for (int32_t g : groups) ++sizes[g];
+  for (int32_t g : groups) batch.group_sizes.push_back(sizes[g]);
+  const Json& params = *c.find("params");
+  if (const Json* x = params.find("clip_low")) batch.args.clip_low = float(x->as_double("clip_low"));
+  if (const Json* x = params.find("clip_high")) batch.args.clip_high = float(x->as_double("clip_high"));
+  if (const Json* x = params.find("normaliser")) batch.args.step.dr_grpo = x->as_double("normaliser");
+  batch.args.step.sequences = batch.sequences();
+  batch.args.step.groups = int64_t(sizes.size());
+  batch.args.step.counted_tokens = 0;
+  for (int64_t i = 0; i < batch.sequences(); ++i) batch.args.step.counted_tokens += batch.counted(i);
+  return batch;
+}
+
+/// The stored files' own tolerance for f32 inputs.
+double tolerance(double value) { return 1e-5 * std::max(1.0, std::fabs(value)); }
+
+void check_case(const Json& c) {
+  const std::string algo = c.find("algo")->as_string("algo"), tag = c.find("tag")->as_string("tag");
+  Batch batch = batch_of(c, algo);
+  const double loss = c.find("loss")->as_double("loss");
+  EXPECT_NEAR(batch.run(), loss, tolerance(loss));
+  const Json* ambiguous = c.find("ambiguous_clip");
+  if ((ambiguous && ambiguous->as_bool("ambiguous_clip")) || tag.find("just_") == 0) return;
+  const std::vector<double> ratios = numbers<double>(c, "ratios"), slopes = numbers<double>(c, "dloss_dlogprob");
+  const std::vector<Json>& clipped = c.find("clipped")->items("clipped");
+  const bool by_sequence = batch.args.objective == Objective::kGspo;
+  for (int64_t i = 0; i < batch.sequences(); ++i) {
+    for (size_t t = size_t(batch.starts[size_t(i)]); t < size_t(batch.starts[size_t(i) + 1]); ++t) {
+      EXPECT_NEAR(batch.a[t], slopes[t], tolerance(slopes[t]));
+      EXPECT_EQ(batch.b[t], 0.0f);
+      const size_t at = by_sequence ? size_t(i) : t;
+      EXPECT_NEAR(batch.ratios[t], batch.mask[t] ? ratios[at] : 0.0, tolerance(ratios[at]));
+      const bool flag = batch.mask[t] && !clipped[at].is_null() && clipped[at].as_bool("clipped");
+      EXPECT_EQ(int(batch.clipped[t]), int(flag));
+    }
+  }
+}
+
+/// Uneven sequences, one empty, one fully masked; ratios near 1 and away from the clip's edges.
+Batch random_batch(Objective objective) {
+  Batch batch;
+  batch.args.objective = objective;
+  batch.args.clip_low = 0.2f;
+  batch.args.clip_high = 0.3f;
+  batch.args.step = {7, 3, 19, 12.5};
+  for (int n : {4, 0, 9, 1, 3}) batch.starts.push_back(batch.starts.back() + n);
+  const int64_t T = batch.starts.back(), S = 5;
+  batch.logprobs = random_floats(T, 0.5f);
+  batch.behavior = batch.logprobs;
+  for (float& x : batch.behavior) x += random_floats(1, 0.3f)[0];
+  batch.reference = random_floats(T, 0.5f);
+  batch.entropies = random_floats(T);
+  batch.advantages = random_floats(S);
+  batch.token_advantages = random_floats(T);
+  batch.group_sizes = {2, 2, 3, 3, 3};
+  for (int64_t t = 0; t < T; ++t) batch.mask.push_back(uint8_t(t % 5 != 1 && t < T - 3));
+  return batch;
+}
+
+const Objective kAll[] = {Objective::kGspo, Objective::kGrpo, Objective::kDapo, Objective::kDrGrpo, Objective::kPpoClip,
+                          Objective::kCispo, Objective::kReinforceClamped, Objective::kReinforce, Objective::kSupervised};
+
+bool stops_a_weight(Objective o) { return o == Objective::kCispo || o == Objective::kReinforceClamped; }
+
+}  // namespace
+
+TEST(all_stored_cases_hold) {
+  std::ifstream file(shared() + "/reference/goldens/losses/cases.jsonl");
+  if (!file) SKIP("no shared goldens");
+  int cases = 0;
+  for (std::string line; std::getline(file, line); ++cases) {
+    const int before = failures();
+    const Json c = Json::parse(line, "cases.jsonl");
+    check_case(c);
+    if (failures() != before) std::printf("  in case %d: %s\n", cases, c.find("tag")->as_string("tag").c_str());
+  }
+  EXPECT_EQ(cases, 354);
+}
+
+// The ratio weight of CISPO and clamped REINFORCE is a constant to the gradient: their value is linear in
+// new_t only with the behavior moved along, which keeps rho.
+TEST(slopes_match_central_differences) {
+  for (Objective objective : kAll) {
+    for (SequenceWeight weight : {SequenceWeight::kUniform, SequenceWeight::kLength}) {
+      Batch batch = random_batch(objective);
+      batch.args.sequence_weight = weight;
+      batch.args.kl_coef = stops_a_weight(objective) ? 0.0f : 0.05f;
+      batch.run();
+      for (size_t t = 0; t < batch.logprobs.size(); ++t) {
+        const float h = 0x1p-9f;
+        Batch up = batch, down = batch;
+        up.logprobs[t] += h;
+        down.logprobs[t] -= h;
+        if (stops_a_weight(objective)) {
+          up.behavior[t] += up.logprobs[t] - batch.logprobs[t];
+          down.behavior[t] += down.logprobs[t] - batch.logprobs[t];
+        }
+        const double slope = (up.run() - down.run()) / (double(up.logprobs[t]) - double(down.logprobs[t]));
+        // A step may cross a clip edge: then the flags differ and the difference is no derivative.
+        if (up.clipped != down.clipped) continue;
+        EXPECT_NEAR(batch.a[t], slope, 2e-5);
+      }
+    }
+  }
+}
+
+TEST(kl_and_entropy_follow_their_definitions) {
+  for (SequenceWeight weight : {SequenceWeight::kUniform, SequenceWeight::kLength}) {
+    Batch plain = random_batch(Objective::kGspo);
+    plain.args.sequence_weight = weight;
+    Batch full = plain;
+    full.args.kl_coef = 0.07f;
+    full.args.entropy_coef = 0.03f;
+    plain.run();
+    full.run();
+    for (int64_t i = 0; i < plain.sequences(); ++i) {
+      double extra = 0;
+      for (size_t t = size_t(plain.starts[size_t(i)]); t < size_t(plain.starts[size_t(i) + 1]); ++t) {
+        const double w = weight == SequenceWeight::kUniform ? 1.0 / (7.0 * double(plain.counted(i))) : 1.0 / 7.0;
+        if (!plain.mask[t]) {
+          EXPECT_EQ(full.a[t], 0.0f);
+          EXPECT_EQ(full.b[t], 0.0f);
+          continue;
+        }
+        const double d = double(plain.reference[t]) - double(plain.logprobs[t]);
+        extra += w * (double(0.07f) * (std::exp(d) - d - 1) - double(0.03f) * double(plain.entropies[t]));
+        EXPECT_NEAR(full.a[t] - plain.a[t], double(0.07f) * (1 - std::exp(d)) * w, 1e-6);
+        EXPECT_NEAR(full.b[t], -double(0.03f) * w, 1e-8);
+      }
+      EXPECT_NEAR(full.losses[size_t(i)] - plain.losses[size_t(i)], extra, 1e-12);
+    }
+  }
+}
+
+TEST(on_policy_ratios_are_exactly_one) {
+  for (Objective objective : kAll) {
+    Batch batch = random_batch(objective);
+    batch.behavior = batch.logprobs;
+    batch.run();
+    for (size_t t = 0; t < batch.mask.size(); ++t) {
+      EXPECT_EQ(batch.ratios[t], batch.mask[t] ? 1.0f : 0.0f);
+      EXPECT_EQ(int(batch.clipped[t]), 0);
+    }
+  }
+}
+
+TEST(supervised_needs_neither_behavior_nor_advantages) {
+  Batch batch = random_batch(Objective::kSupervised);
+  batch.behavior.clear();
+  batch.advantages.clear();
+  double expected = 0;
+  for (size_t t = 0; t < batch.mask.size(); ++t) expected -= batch.mask[t] ? double(batch.logprobs[t]) / 19.0 : 0.0;
+  EXPECT_NEAR(batch.run(), expected, 1e-12);
+}
+
+TEST(nan_reaches_the_loss) {
+  for (Objective objective : kAll) {
+    for (bool positive : {true, false}) {
+      Batch batch = random_batch(objective);
+      for (float& x : batch.advantages) x = positive ? 1.0f : -1.0f;
+      for (float& x : batch.token_advantages) x = positive ? 1.0f : -1.0f;
+      batch.logprobs[5] = std::nanf("");
+      EXPECT_TRUE(batch.mask[5]);
+      EXPECT_TRUE(std::isnan(batch.run()));
+      EXPECT_TRUE(std::isnan(batch.losses[2]));
+      EXPECT_TRUE(!std::isnan(batch.losses[0]));
+    }
+  }
+}
+
+TEST(wrong_arguments_are_named) {
+  Batch batch = random_batch(Objective::kGspo);
+  batch.behavior.clear();
+  EXPECT_THROWS(batch.run(), Code::kShape);
+  Batch no_groups = random_batch(Objective::kGrpo);
+  no_groups.group_sizes.clear();
+  EXPECT_THROWS(no_groups.run(), Code::kShape);
+  Batch no_reference = random_batch(Objective::kDapo);
+  no_reference.reference.clear();
+  no_reference.args.kl_coef = 0.1f;
+  EXPECT_THROWS(no_reference.run(), Code::kShape);
+  Batch no_entropy = random_batch(Objective::kDapo);
+  no_entropy.entropies.clear();
+  no_entropy.args.entropy_coef = 0.1f;
+  EXPECT_THROWS(no_entropy.run(), Code::kShape);
+  Batch per_token = random_batch(Objective::kPpoClip);
+  per_token.token_advantages.clear();
+  EXPECT_THROWS(per_token.run(), Code::kShape);
+}
+
+TEST_MAIN
