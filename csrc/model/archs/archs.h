@@ -1,0 +1,41 @@
+// The table of architectures: one row per model_type of config.json.
+#pragma once
+
+#include "model/config.h"
+#include "model/config_fields.h"
+
+namespace hone::model {
+
+/// To add an architecture: write archs/<name>.cc with these two functions and add its row in archs.cc.
+struct Architecture {
+  const char* name;           // model_type in config.json, and ModelConfig::arch
+  const char* causal_class;   // "architectures" entry transformers loads it with; null for a wrapper
+  void (*parse)(ConfigFields& fields, ModelConfig& config);
+  void (*write)(const ModelConfig& config, Json& json);  // null for a wrapper: saved as its text model
+};
+
+/// Throws kUnsupported naming the type and listing the table.
+const Architecture& find_architecture(const std::string& name, const char* where);
+
+/// Sizes, rope, norm, activation and tying: what all Llama-like decoders share. Reads and checks both the
+/// transformers-4 (rope_theta, rope_scaling) and the transformers-5 (rope_parameters) style.
+void parse_decoder(ConfigFields& fields, ModelConfig& config);
+/// layer_types, sliding_window, use_sliding_window and max_window_layers as Qwen writes them.
+void parse_qwen_window(ConfigFields& fields, ModelConfig& config);
+/// The transformers-5 fields shared by every row.
+void write_decoder(const ModelConfig& config, Json& json);
+void write_window(const ModelConfig& config, Json& json);
+
+namespace archs {
+void parse_llama(ConfigFields& fields, ModelConfig& config);
+void write_llama(const ModelConfig& config, Json& json);
+void parse_mistral(ConfigFields& fields, ModelConfig& config);
+void write_mistral(const ModelConfig& config, Json& json);
+void parse_qwen2(ConfigFields& fields, ModelConfig& config);
+void write_qwen2(const ModelConfig& config, Json& json);
+void parse_qwen3(ConfigFields& fields, ModelConfig& config);
+void write_qwen3(const ModelConfig& config, Json& json);
+void parse_llava(ConfigFields& fields, ModelConfig& config);
+}  // namespace archs
+
+}  // namespace hone::model

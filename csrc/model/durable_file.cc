@@ -1,0 +1,122 @@
+#include "model/durable_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+
+namespace hone::model {
+namespace {
+
+[[noreturn]] void refuse(const char* operation, const std::string& path, int reason = errno) {
+  fail(Code::kIo, "%s %s: %s.", operation, path.c_str(), std::generic_category().message(reason).c_str());
+}
+
+std::string parent(const std::string& path) {
+  const std::string directory = std::filesystem::path(path).parent_path().string();
+  return directory.empty() ? "." : directory;
+}
+
+/// An open descriptor that closes itself.
+struct Descriptor {
+  explicit Descriptor(const std::string& path, int flags) : value(::open(path.c_str(), flags | O_CLOEXEC)) {
+    if (value < 0) refuse("open", path);
+  }
+  ~Descriptor() { ::close(value); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int value;
+};
+
+template <class Sink>
+void read_all(const std::string& path, Sink sink) {
+  const Descriptor file(path, O_RDONLY);
+  std::vector<char> buffer(1 << 20);
+  for (;;) {
+    const ssize_t n = ::read(file.value, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) refuse("read", path);
+    if (n == 0) return;
+    sink(buffer.data(), size_t(n));
+  }
+}
+
+}  // namespace
+
+DurableFile::DurableFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".tmp") {
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) refuse("create", temporary_);
+}
+
+DurableFile::~DurableFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void DurableFile::write(const void* bytes, int64_t size) {
+  const char* at = static_cast<const char*>(bytes);
+  for (int64_t left = size; left > 0;) {
+    // Chunks keep the hash in cache behind the write and stay below the 2 GiB limit of one call.
+    const ssize_t n = ::write(descriptor_, at, size_t(std::min<int64_t>(left, 1 << 20)));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) refuse("write", temporary_);
+    hash_.update(at, size_t(n));
+    at += n;
+    left -= n;
+  }
+  size_ += size;
+}
+
+std::string DurableFile::commit() {
+  if (::fsync(descriptor_) != 0) refuse("fsync", temporary_);
+  if (::close(std::exchange(descriptor_, -1)) != 0) refuse("close", temporary_);
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) refuse("rename to", path_);
+  temporary_.clear();
+  sync_directory(parent(path_));
+  return hash_.hex();
+}
+
+void sync_directory(const std::string& directory) {
+  const Descriptor handle(directory, O_RDONLY | O_DIRECTORY);
+  // Some file systems cannot sync a directory and say EINVAL; there is nothing more to do there.
+  if (::fsync(handle.value) != 0 && errno != EINVAL) refuse("fsync", directory);
+}
+
+std::string read_text(const std::string& path) {
+  std::string out;
+  read_all(path, [&](const char* bytes, size_t n) { out.append(bytes, n); });
+  return out;
+}
+
+std::string hash_file(const std::string& path, int64_t& size) {
+  Sha256 hash;
+  size = 0;
+  read_all(path, [&](const char* bytes, size_t n) {
+    hash.update(bytes, n);
+    size += int64_t(n);
+  });
+  return hash.hex();
+}
+
+void replace_directory(const std::string& from, const std::string& to) {
+  sync_directory(from);
+  if (std::rename(from.c_str(), to.c_str()) == 0) return sync_directory(parent(to));
+  if (errno != ENOTEMPTY && errno != EEXIST) refuse("rename to", to);
+  // The old directory and the new one change places atomically; the old one is then removed.
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) refuse("exchange", to);
+  sync_directory(parent(to));
+  std::error_code ignored;
+  std::filesystem::remove_all(from, ignored);
+}
+
+}  // namespace hone::model

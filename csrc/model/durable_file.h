@@ -1,0 +1,42 @@
+// Files that are either complete and on the disk, or not there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "model/sha256.h"
+
+namespace hone::model {
+
+/// Writes <path>.tmp, hashing as it goes; commit() makes it <path>. Without commit the destructor removes it.
+/// Throws kIo naming the path, the operation and the system's reason (disk full, no permission, ...).
+class DurableFile {
+ public:
+  explicit DurableFile(std::string path);
+  ~DurableFile();
+  DurableFile(const DurableFile&) = delete;
+  DurableFile& operator=(const DurableFile&) = delete;
+
+  void write(const void* bytes, int64_t size);
+  void write(const std::string& bytes) { write(bytes.data(), int64_t(bytes.size())); }
+  /// fsync, close, rename, fsync of the directory. Returns the sha256 of the contents in hex.
+  std::string commit();
+  int64_t size() const { return size_; }
+
+ private:
+  std::string path_, temporary_;
+  int descriptor_ = -1;
+  int64_t size_ = 0;
+  Sha256 hash_;
+};
+
+/// Makes entries created or renamed in a directory durable. Throws kIo.
+void sync_directory(const std::string& directory);
+/// Whole file. Throws kIo.
+std::string read_text(const std::string& path);
+/// sha256 of a file in hex, and its size. Throws kIo.
+std::string hash_file(const std::string& path, int64_t& size);
+/// Puts the complete directory `from` at `to` in one atomic step, removing what was there. Throws kIo.
+void replace_directory(const std::string& from, const std::string& to);
+
+}  // namespace hone::model

@@ -1,0 +1,38 @@
+// One decoder layer's forward pass, shared by generation and training: same calls, same bits.
+#pragma once
+
+#include "model/network.h"
+
+namespace hone::model {
+
+/// `count` heads of `dim` from column `first` on, as [R, count, dim] strided rows of a matrix.
+TensorView head_view(const TensorView& matrix, int64_t first, int64_t count, int64_t dim);
+/// Columns [first, first + count) of a matrix, as [R, count] strided rows.
+TensorView column_view(const TensorView& matrix, int64_t first, int64_t count);
+
+/// What a layer writes besides its saved activations; nothing here outlives the call.
+struct LayerScratch {
+  TensorView normed;  // [R, C]
+  TensorView mlp;     // [R, F]
+};
+
+/// x = x + o(attention(norm(x))), then x = x + down(swiglu(gate_up(norm(x)))).
+/// Reads act.input; writes every other view of act and the layer's result into `out` [R, C]. Generation passes
+/// one buffer as act.input, act.middle and out; then nothing is copied. act.qk_raw and act.lse may be empty.
+void layer_forward(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
+                   const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
+                   const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
+
+/// Its first part: norm, projections, rotation, attention. Reads act.input; writes qkv, qk_raw, attn_out and lse.
+void layer_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
+                     const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
+                     const LayerActivations& act, const TensorView& normed);
+/// Its second part, which may run on fewer rows: act.middle holds the residual stream that entered the layer and
+/// gets o(act.attn_rows) added; then gate_up and out as above.
+void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
+                  const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
+
+/// Throws kShape naming the row unless every position is in [0, table rows).
+void check_positions(const TensorView& positions, const TensorView& rope_table);
+
+}  // namespace hone::model

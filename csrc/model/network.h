@@ -1,0 +1,86 @@
+// The one network: the same row-wise functions serve prefill, decode and the training forward.
+#pragma once
+
+#include <vector>
+
+#include "core/arena.h"
+#include "core/stream.h"
+#include "model/weight_snapshot.h"
+
+namespace hone::model {
+
+/// Where a layer's attention gets its keys from: packed sequences (trainer) or cache pages (engine).
+class AttentionSource {
+ public:
+  virtual ~AttentionSource() = default;
+  /// q [R, H, D], k and v [R, K, D] are strided rows of one qkv matrix, rotated already. Writes out [R, H, D].
+  /// lse [R, H] is empty except in training.
+  virtual void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView& k,
+                      const TensorView& v, const TensorView& out, const TensorView& lse) = 0;
+};
+
+/// Generation: hidden states after the final norm for R rows.
+///   ids [R] i32, positions [R] i32 -> hidden [R, C] f32 (overwritten).
+/// Takes and releases forward_scratch_bytes(config, R) of scratch. A row's bits depend on its token,
+/// position and keys only. Throws kShape if a position is outside the rope table.
+void forward(const Stream& stream, const WeightSnapshot& weights, const TensorView& ids,
+             const TensorView& positions, AttentionSource& attention, Arena& scratch, const TensorView& hidden);
+int64_t forward_scratch_bytes(const ModelConfig& config, int64_t rows);
+/// 1 / sqrt(D), what AttentionSource implementations scale q.k with.
+float attention_scale(const ModelConfig& config);
+
+/// One packed micro-batch. Sequences do not attend to each other; positions restart at each.
+/// The objective reads hidden states of loss_rows only (strictly ascending); above the last attention no other row
+/// is computed. Empty: all T rows. R is their number.
+struct PackedRows {
+  TensorView ids;         // [T] i32
+  TensorView positions;   // [T] i32
+  TensorView cu_seqlens;  // [S+1] i32
+  TensorView loss_rows;   // [R] i32, or empty
+  int64_t outputs() const { return loss_rows.rank ? loss_rows.dim(0) : ids.dim(0); }
+};
+
+/// What the training forward keeps for the backward, taken from an arena by the caller's scope.
+/// Q is T, but R in the last layer.
+struct LayerActivations {
+  TensorView input;      // [T, C] residual stream entering the layer
+  TensorView qkv;        // [T, (H+2K)D] after bias, q/k norm and rotation
+  TensorView qk_raw;     // [T, (H+K)D] before q/k norm; only when qk_norm
+  TensorView attn_out;   // [T, H, D]
+  TensorView lse;        // [T, H]
+  TensorView attn_rows;  // [Q, HD] the rows of attn_out that go on
+  TensorView middle;     // [Q, C] residual stream after attention
+  TensorView gate_up;    // [Q, 2F]; the backward puts its gradient here
+};
+struct Activations {
+  std::vector<LayerActivations> layers;
+  TensorView last;    // [R, C] residual stream leaving the last layer
+  TensorView hidden;  // [R, C] after the final norm
+};
+
+/// The training forward: bit for bit the hidden states that `forward` computes for the same tokens.
+/// Activations come from `arena` (training_arena_bytes) and stay until the caller releases them.
+/// Throws kShape as forward does. Trusts cu_seqlens and loss_rows (the packer built them).
+Activations forward_training(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
+                             Arena& arena);
+
+/// Transposed packs that the backward needs; made once per optimizer step.
+struct TransposedWeights {
+  struct Layer { kernels::PackedMatrix qkv, o, gate_up, down; };
+  std::vector<Layer> layers;
+  kernels::PackedMatrix head;  // [C, V]
+};
+TransposedWeights transpose_weights(const Stream& stream, const Parameters& parameters, DType storage, Arena& arena);
+int64_t transposed_bytes(const ModelConfig& config, DType storage);
+
+/// Adds dLoss/dparameter of everything below the head to `grads`, given dhidden [R, C] (overwritten).
+/// Consumes `saved`: its gate_up are overwritten. Scratch is taken from `arena` and released.
+void backward(const Stream& stream, const WeightSnapshot& weights, const TransposedWeights& transposed,
+              const PackedRows& rows, const Activations& saved, const TensorView& dhidden, Parameters& grads,
+              Arena& arena);
+/// Bytes that forward_training and backward take from the arena together.
+int64_t training_arena_bytes(const ModelConfig& config, int64_t tokens, int64_t sequences);
+/// The backward's own share of it.
+int64_t backward_scratch_bytes(const ModelConfig& config, int64_t tokens);
+
+}  // namespace hone::model

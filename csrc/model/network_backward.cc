@@ -1,0 +1,206 @@
+// The hand-written backward of network.cc, layer by layer from the last to the first.
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/attention.h"
+#include "kernels/embedding.h"
+#include "kernels/rms_norm.h"
+#include "kernels/rope.h"
+#include "kernels/swiglu.h"
+#include "model/layer.h"
+#include "model/network.h"
+
+namespace hone::model {
+namespace {
+
+using kernels::PackedMatrix;
+
+int64_t f32_bytes(int64_t n) { return Arena::rounded(n * int64_t(sizeof(float))); }
+
+PackedMatrix pack_transposed(const Stream& stream, const TensorView& w, DType storage, Arena& arena) {
+  PackedMatrix out{w.dim(1), w.dim(0), storage, nullptr};
+  out.panels = arena.take(kernels::packed_bytes(out.n, out.k, storage));
+  kernels::pack_matrix(stream, {.w = w, .transpose = true, .out = out});
+  return out;
+}
+
+/// Buffers of one layer's backward, reused by all layers.
+struct Scratch {
+  TensorView normed;   // [Q, C] norm output, recomputed
+  TensorView dnormed;  // [Q, C]
+  TensorView mlp;      // [Q, F] swiglu output, recomputed
+  TensorView dmlp;     // [Q, F]
+  TensorView dattn;    // [T, HD]
+  TensorView dqkv;     // [T, (H+2K)D]
+};
+
+/// The MLP and attention halves never need their wide buffers at once, so they share the memory.
+Scratch take_scratch(const ModelConfig& c, int64_t T, int64_t Q, Arena& arena) {
+  Scratch s;
+  s.normed = arena.take_view(DType::kF32, {T, c.width});
+  s.dnormed = arena.take_view(DType::kF32, {T, c.width});
+  s.normed.shape[0] = s.dnormed.shape[0] = Q;
+  const int64_t mark = arena.mark();
+  s.mlp = arena.take_view(DType::kF32, {Q, c.mlp_width});
+  s.dmlp = arena.take_view(DType::kF32, {Q, c.mlp_width});
+  arena.release(mark);
+  s.dattn = arena.take_view(DType::kF32, {T, c.q_width()});
+  s.dqkv = arena.take_view(DType::kF32, {T, c.qkv_width()});
+  return s;
+}
+
+/// Rows of `from` to their places in `to`; zeros elsewhere.
+void scatter_rows(const TensorView& from, const TensorView& rows, const TensorView& to) {
+  const size_t bytes = size_t(to.dim(1)) * sizeof(float);
+  int64_t next = 0;
+  for (int64_t r = 0; r < from.dim(0); ++r) {
+    const int64_t at = rows.as<int32_t>()[r];
+    std::memset(to.row<float>(next), 0, size_t(at - next) * bytes);
+    std::memcpy(to.row<float>(at), from.row<float>(r), bytes);
+    next = at + 1;
+  }
+  std::memset(to.row<float>(next), 0, size_t(to.dim(0) - next) * bytes);
+}
+
+struct Backward {
+  const Stream& stream;
+  const ModelConfig& config;
+  const PackedRows& rows;
+  const TensorView& rope_table;
+  Scratch scratch;
+  TensorView dx;  // [Q, C] gradient of the residual stream, updated in place
+
+  void norm_forward(const TensorView& x, const TensorView& weight) const {
+    kernels::rms_norm(stream, {.x = x, .weight = weight, .y = scratch.normed, .eps = config.norm_eps});
+  }
+  void norm_backward(const TensorView& x, const TensorView& weight, const TensorView& dweight) const {
+    kernels::rms_norm_grad(stream, {.x = x,
+                                    .weight = weight,
+                                    .dy = scratch.dnormed,
+                                    .dx = dx,
+                                    .dweight = dweight,
+                                    .eps = config.norm_eps,
+                                    .accumulate = true});
+  }
+
+  /// The MLP, and the weights of the output projection, on the rows that went through them.
+  void output_half(const PackedLayer& w, const TransposedWeights::Layer& wt, const LayerActivations& act,
+                const LayerViews& grad) const {
+    const TensorView& dgate_up = act.gate_up;
+    kernels::swiglu(stream, {.gate_up = act.gate_up, .y = scratch.mlp});
+    kernels::linear_grad_weight(stream, {.dy = dx, .x = scratch.mlp, .dw = grad.down, .dbias = {}});
+    kernels::linear(stream, {.x = dx, .w = wt.down, .bias = {}, .y = scratch.dmlp});
+    kernels::swiglu_grad(stream, {.gate_up = act.gate_up, .dy = scratch.dmlp, .dgate_up = dgate_up});
+    norm_forward(act.middle, w.mlp_norm);
+    kernels::linear_grad_weight(stream, {.dy = dgate_up, .x = scratch.normed, .dw = grad.gate_up, .dbias = {}});
+    kernels::linear(stream, {.x = dgate_up, .w = wt.gate_up, .bias = {}, .y = scratch.dnormed});
+    norm_backward(act.middle, w.mlp_norm, grad.mlp_norm);
+    kernels::linear_grad_weight(stream, {.dy = dx, .x = act.attn_rows, .dw = grad.o, .dbias = {}});
+  }
+
+  void attention_half(const PackedLayer& w, const TransposedWeights::Layer& wt, const LayerActivations& act,
+                      const LayerViews& grad) const {
+    const int64_t T = dx.dim(0), H = config.heads, K = config.kv_heads, D = config.head_dim;
+    kernels::attention_packed_grad(stream, {.q = head_view(act.qkv, 0, H, D),
+                                            .k = head_view(act.qkv, H * D, K, D),
+                                            .v = head_view(act.qkv, (H + K) * D, K, D),
+                                            .cu_seqlens = rows.cu_seqlens,
+                                            .out = act.attn_out,
+                                            .lse = act.lse,
+                                            .dout = f32(scratch.dattn.as<float>(), {T, H, D}),
+                                            .dq = head_view(scratch.dqkv, 0, H, D),
+                                            .dk = head_view(scratch.dqkv, H * D, K, D),
+                                            .dv = head_view(scratch.dqkv, (H + K) * D, K, D),
+                                            .scale = attention_scale(config),
+                                            .window = config.sliding_window});
+    kernels::rope(stream, {.x = head_view(scratch.dqkv, 0, H + K, D),
+                           .positions = rows.positions,
+                           .table = rope_table,
+                           .inverse = true});
+    if (config.qk_norm) norm_heads_backward(w, act, grad);
+    norm_forward(act.input, w.attn_norm);
+    kernels::linear_grad_weight(
+        stream, {.dy = scratch.dqkv, .x = scratch.normed, .dw = grad.qkv, .dbias = grad.qkv_bias});
+    kernels::linear(stream, {.x = scratch.dqkv, .w = wt.qkv, .bias = {}, .y = scratch.dnormed});
+    norm_backward(act.input, w.attn_norm, grad.attn_norm);
+  }
+
+  void norm_heads_backward(const PackedLayer& w, const LayerActivations& act, const LayerViews& grad) const {
+    for (int64_t h = 0; h < config.heads + config.kv_heads; ++h) {
+      const bool query = h < config.heads;
+      const TensorView dhead = column_view(scratch.dqkv, h * config.head_dim, config.head_dim);
+      kernels::rms_norm_grad(stream, {.x = column_view(act.qk_raw, h * config.head_dim, config.head_dim),
+                                      .weight = query ? w.q_norm : w.k_norm,
+                                      .dy = dhead,
+                                      .dx = dhead,
+                                      .dweight = query ? grad.q_norm : grad.k_norm,
+                                      .eps = config.norm_eps});
+    }
+  }
+};
+
+}  // namespace
+
+TransposedWeights transpose_weights(const Stream& stream, const Parameters& parameters, DType storage, Arena& arena) {
+  TransposedWeights out;
+  for (int64_t l = 0; l < parameters.config().layers; ++l) {
+    const LayerViews& from = parameters.layer(l);
+    out.layers.push_back({.qkv = pack_transposed(stream, from.qkv, storage, arena),
+                          .o = pack_transposed(stream, from.o, storage, arena),
+                          .gate_up = pack_transposed(stream, from.gate_up, storage, arena),
+                          .down = pack_transposed(stream, from.down, storage, arena)});
+  }
+  out.head = pack_transposed(stream, parameters.head(), DType::kF32, arena);
+  return out;
+}
+
+int64_t transposed_bytes(const ModelConfig& c, DType storage) {
+  const auto bytes = [&](int64_t n, int64_t k, DType kept) { return Arena::rounded(kernels::packed_bytes(n, k, kept)); };
+  const int64_t layer = bytes(c.width, c.qkv_width(), storage) + bytes(c.q_width(), c.width, storage) +
+                        bytes(c.width, 2 * c.mlp_width, storage) + bytes(c.mlp_width, c.width, storage);
+  return c.layers * layer + bytes(c.width, c.vocabulary, DType::kF32);
+}
+
+int64_t backward_scratch_bytes(const ModelConfig& c, int64_t tokens) {
+  const int64_t T = tokens;
+  // Two buffers more for the last layer: dattn of the loss rows, and dx of all rows.
+  return 3 * f32_bytes(T * c.width) + f32_bytes(T * c.q_width()) +
+         std::max(2 * f32_bytes(T * c.mlp_width), f32_bytes(T * c.q_width()) + f32_bytes(T * c.qkv_width()));
+}
+
+void backward(const Stream& stream, const WeightSnapshot& weights, const TransposedWeights& transposed,
+              const PackedRows& rows, const Activations& saved, const TensorView& dhidden, Parameters& grads,
+              Arena& arena) {
+  const ModelConfig& c = weights.config;
+  const int64_t T = rows.ids.dim(0), R = rows.outputs(), mark = arena.mark();
+  expect_contiguous(dhidden, DType::kF32, {R, c.width}, "backward", "dhidden");
+  kernels::rms_norm_grad(stream, {.x = saved.last,
+                                  .weight = weights.final_norm,
+                                  .dy = dhidden,
+                                  .dx = dhidden,
+                                  .dweight = grads.final_norm(),
+                                  .eps = c.norm_eps});
+  TensorView dx = dhidden;  // [Q, C]
+  if (R != T) dx = arena.take_view(DType::kF32, {T, c.width});
+  const TensorView dattn_rows = arena.take_view(DType::kF32, {R != T ? R : 0, c.q_width()});
+  const int64_t layer_mark = arena.mark();
+  for (int64_t l = c.layers - 1; l >= 0; --l) {
+    const size_t i = size_t(l);
+    const bool gathered = l == c.layers - 1 && R != T;
+    Backward pass{stream, c, rows, weights.rope_table, take_scratch(c, T, gathered ? R : T, arena), gathered ? dhidden : dx};
+    pass.output_half(weights.layers[i], transposed.layers[i], saved.layers[i], grads.layer(l));
+    kernels::linear(stream, {.x = pass.dx, .w = transposed.layers[i].o, .bias = {}, .y = gathered ? dattn_rows : pass.scratch.dattn});
+    if (gathered) {
+      scatter_rows(dattn_rows, rows.loss_rows, pass.scratch.dattn);
+      scatter_rows(dhidden, rows.loss_rows, dx);
+      pass.dx = dx;
+      pass.scratch.normed.shape[0] = pass.scratch.dnormed.shape[0] = T;
+    }
+    pass.attention_half(weights.layers[i], transposed.layers[i], saved.layers[i], grads.layer(l));
+    arena.release(layer_mark);
+  }
+  kernels::embedding_grad(stream, {.ids = rows.ids, .dx = dx, .dtable = grads.embedding()});
+  arena.release(mark);
+}
+
+}  // namespace hone::model

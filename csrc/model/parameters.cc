@@ -1,0 +1,190 @@
+#include "model/parameters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+#include "core/philox.h"
+
+namespace hone::model {
+namespace {
+
+// Groups that are used as one matrix (q, k, v; gate, up) start on a cache line; inside they are seamless.
+constexpr int64_t kAlignment = 16;
+
+class Layout {
+ public:
+  explicit Layout(std::vector<TensorSpec>& specs) : specs_(specs) {}
+  void align() { offset_ = (offset_ + kAlignment - 1) / kAlignment * kAlignment; }
+  void add(std::string name, std::vector<int64_t> shape, bool matrix = false) {
+    specs_.push_back({std::move(name), std::move(shape), offset_, matrix});
+    offset_ += specs_.back().numel();
+  }
+
+ private:
+  std::vector<TensorSpec>& specs_;
+  int64_t offset_ = 0;
+};
+
+void add_layer(Layout& out, const ModelConfig& c, int64_t index) {
+  const std::string layer = "model.layers." + std::to_string(index) + ".";
+  const std::string attention = layer + "self_attn.", mlp = layer + "mlp.";
+  out.align();
+  out.add(layer + "input_layernorm.weight", {c.width});
+  out.align();
+  out.add(attention + "q_proj.weight", {c.q_width(), c.width}, true);
+  out.add(attention + "k_proj.weight", {c.kv_width(), c.width}, true);
+  out.add(attention + "v_proj.weight", {c.kv_width(), c.width}, true);
+  if (c.qkv_bias) {
+    out.align();
+    out.add(attention + "q_proj.bias", {c.q_width()});
+    out.add(attention + "k_proj.bias", {c.kv_width()});
+    out.add(attention + "v_proj.bias", {c.kv_width()});
+  }
+  if (c.qk_norm) {
+    out.align();
+    out.add(attention + "q_norm.weight", {c.head_dim});
+    out.align();
+    out.add(attention + "k_norm.weight", {c.head_dim});
+  }
+  out.align();
+  out.add(attention + "o_proj.weight", {c.width, c.q_width()}, true);
+  out.align();
+  out.add(layer + "post_attention_layernorm.weight", {c.width});
+  out.align();
+  out.add(mlp + "gate_proj.weight", {c.mlp_width, c.width}, true);
+  out.add(mlp + "up_proj.weight", {c.mlp_width, c.width}, true);
+  out.align();
+  out.add(mlp + "down_proj.weight", {c.width, c.mlp_width}, true);
+}
+
+int64_t total_elements(const std::vector<TensorSpec>& specs) {
+  const int64_t end = specs.back().offset + specs.back().numel();
+  return (end + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+bool ends_with(const std::string& text, const char* tail) {
+  const size_t n = std::strlen(tail);
+  return text.size() >= n && text.compare(text.size() - n, n, tail) == 0;
+}
+
+/// Standard deviation of a fresh tensor; 0 stands for "all ones" (norms) or "all zeros" (biases).
+double initial_deviation(const TensorSpec& spec, const ModelConfig& config) {
+  if (spec.shape.size() == 1) return 0.0;
+  if (!spec.matrix) return 0.02;
+  const double deviation = 1.0 / std::sqrt(double(spec.shape[1]));
+  const bool residual = ends_with(spec.name, "o_proj.weight") || ends_with(spec.name, "down_proj.weight");
+  return residual ? deviation / std::sqrt(2.0 * double(config.layers)) : deviation;
+}
+
+/// Two standard normals per two Philox words (Box-Muller in f64).
+void fill_normal(float* out, int64_t n, double deviation, uint64_t seed, uint32_t tensor) {
+  for (int64_t i = 0; i < n; i += 4) {
+    const uint64_t block = uint64_t(i / 4);
+    const auto words = philox4x32({uint32_t(block), uint32_t(block >> 32), tensor, 0x494e4954u},
+                                  {uint32_t(seed), uint32_t(seed >> 32)});
+    for (int pair = 0; pair < 2; ++pair) {
+      const double radius = deviation * std::sqrt(-2.0 * std::log(open_closed_u32(words[size_t(2 * pair)])));
+      const double angle = 2.0 * std::numbers::pi * double(words[size_t(2 * pair + 1)]) * 0x1p-32;
+      const int64_t at = i + 2 * pair;
+      if (at < n) out[at] = float(radius * std::cos(angle));
+      if (at + 1 < n) out[at + 1] = float(radius * std::sin(angle));
+    }
+  }
+}
+
+}  // namespace
+
+int64_t TensorSpec::numel() const {
+  int64_t n = 1;
+  for (int64_t d : shape) n *= d;
+  return n;
+}
+
+std::vector<TensorSpec> tensor_specs(const ModelConfig& config) {
+  std::vector<TensorSpec> specs;
+  Layout out(specs);
+  out.add("model.embed_tokens.weight", {config.vocabulary, config.width});
+  for (int64_t i = 0; i < config.layers; ++i) add_layer(out, config, i);
+  out.align();
+  out.add("model.norm.weight", {config.width});
+  if (!config.tied_head) {
+    out.align();
+    out.add("lm_head.weight", {config.vocabulary, config.width});
+  }
+  return specs;
+}
+
+Parameters::Parameters(const ModelConfig& config) : config_(config) {
+  config_.check();
+  specs_ = tensor_specs(config_);
+  const int64_t bytes = total_elements(specs_) * int64_t(sizeof(float));
+  arena_ = Arena(bytes, "parameters");
+  base_ = static_cast<float*>(arena_.take(bytes));
+  zero();
+  find_layers();
+}
+
+void Parameters::find_layers() {
+  const ModelConfig& c = config_;
+  const int64_t per_layer = 9 + (c.qkv_bias ? 3 : 0) + (c.qk_norm ? 2 : 0);
+  for (int64_t i = 0; i < c.layers; ++i) {
+    size_t at = size_t(1 + i * per_layer);
+    const auto next = [&](size_t skip = 1) {
+      float* data = base_ + specs_[at].offset;
+      at += skip;
+      return data;
+    };
+    LayerViews v;
+    v.attn_norm = f32(next(), {c.width});
+    v.qkv = f32(next(3), {c.qkv_width(), c.width});
+    if (c.qkv_bias) v.qkv_bias = f32(next(3), {c.qkv_width()});
+    if (c.qk_norm) {
+      v.q_norm = f32(next(), {c.head_dim});
+      v.k_norm = f32(next(), {c.head_dim});
+    }
+    v.o = f32(next(), {c.width, c.q_width()});
+    v.mlp_norm = f32(next(), {c.width});
+    v.gate_up = f32(next(2), {2 * c.mlp_width, c.width});
+    v.down = f32(next(), {c.width, c.mlp_width});
+    layers_.push_back(v);
+  }
+}
+
+TensorView Parameters::view(const TensorSpec& spec) const {
+  float* data = base_ + spec.offset;
+  return spec.shape.size() == 1 ? f32(data, {spec.shape[0]}) : f32(data, {spec.shape[0], spec.shape[1]});
+}
+
+TensorView Parameters::view(const std::string& name) const {
+  for (const TensorSpec& spec : specs_) {
+    if (spec.name == name) return view(spec);
+  }
+  fail(Code::kFormat, "model %s has no tensor \"%s\".", config_.arch.c_str(), name.c_str());
+}
+
+const LayerViews& Parameters::layer(int64_t i) const { return layers_[size_t(i)]; }
+
+TensorView Parameters::embedding() const { return view(specs_.front()); }
+
+TensorView Parameters::final_norm() const { return view(specs_[specs_.size() - (config_.tied_head ? 1 : 2)]); }
+
+TensorView Parameters::head() const { return view(config_.tied_head ? specs_.front() : specs_.back()); }
+
+TensorView Parameters::flat() const { return f32(base_, {total_elements(specs_)}); }
+
+void Parameters::zero() { std::memset(base_, 0, size_t(total_elements(specs_)) * sizeof(float)); }
+
+void Parameters::initialize(uint64_t seed) {
+  for (size_t i = 0; i < specs_.size(); ++i) {
+    const TensorSpec& spec = specs_[i];
+    float* data = base_ + spec.offset;
+    const double deviation = initial_deviation(spec, config_);
+    const float constant = ends_with(spec.name, ".bias") ? 0.0f : 1.0f;
+    if (deviation > 0.0) fill_normal(data, spec.numel(), deviation, seed, uint32_t(i));
+    else std::fill(data, data + spec.numel(), constant);
+  }
+}
+
+}  // namespace hone::model

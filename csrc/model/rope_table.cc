@@ -1,0 +1,85 @@
+#include "model/rope_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace hone::model {
+namespace {
+
+double llama3_frequency(const RopeConfig& rope, double frequency) {
+  const double turns = double(rope.original_max_positions) * frequency / (2.0 * std::numbers::pi);
+  if (turns < rope.low_freq_factor) return frequency / rope.factor;
+  if (turns > rope.high_freq_factor) return frequency;
+  const double smooth = (turns - rope.low_freq_factor) / (rope.high_freq_factor - rope.low_freq_factor);
+  return (1.0 - smooth) * frequency / rope.factor + smooth * frequency;
+}
+
+/// Dimension whose wave turns `rotations` times within the original context.
+double yarn_dimension(const RopeConfig& rope, int64_t head_dim, double rotations) {
+  return double(head_dim) * std::log(double(rope.original_max_positions) / (rotations * 2.0 * std::numbers::pi)) /
+         (2.0 * std::log(rope.theta));
+}
+
+void yarn_scale(const RopeConfig& rope, int64_t head_dim, std::vector<double>& frequencies) {
+  double low = yarn_dimension(rope, head_dim, rope.beta_fast);
+  double high = yarn_dimension(rope, head_dim, rope.beta_slow);
+  if (rope.yarn_truncate) {
+    low = std::floor(low);
+    high = std::ceil(high);
+  }
+  low = std::max(low, 0.0);
+  high = std::min(high, double(head_dim - 1));
+  if (low == high) high += 0.001;
+  for (size_t i = 0; i < frequencies.size(); ++i) {
+    const double interpolate = std::clamp((double(i) - low) / (high - low), 0.0, 1.0);
+    frequencies[i] *= interpolate / rope.factor + (1.0 - interpolate);
+  }
+}
+
+}  // namespace
+
+std::vector<double> rope_frequencies(const RopeConfig& rope, int64_t head_dim) {
+  std::vector<double> out(size_t(head_dim / 2));
+  for (size_t i = 0; i < out.size(); ++i) out[i] = std::pow(rope.theta, -2.0 * double(i) / double(head_dim));
+  switch (rope.kind) {
+    case RopeConfig::Kind::kDefault: break;
+    case RopeConfig::Kind::kLinear:
+      for (double& f : out) f /= rope.factor;
+      break;
+    case RopeConfig::Kind::kLlama3:
+      for (double& f : out) f = llama3_frequency(rope, f);
+      break;
+    case RopeConfig::Kind::kYarn: yarn_scale(rope, head_dim, out); break;
+  }
+  return out;
+}
+
+double rope_attention_factor(const RopeConfig& rope) {
+  if (rope.kind != RopeConfig::Kind::kYarn) return 1.0;
+  if (rope.attention_factor > 0.0) return rope.attention_factor;
+  return rope.factor <= 1.0 ? 1.0 : 0.1 * std::log(rope.factor) + 1.0;
+}
+
+std::shared_ptr<const RopeTable> RopeTable::make(const Stream& stream, const RopeConfig& rope, int64_t head_dim,
+                                                 int64_t positions) {
+  std::shared_ptr<RopeTable> table(new RopeTable());
+  table->arena_ = Arena(positions * head_dim * int64_t(sizeof(float)), "rope table");
+  table->view_ = table->arena_.take_view(DType::kF32, {positions, head_dim});
+  const std::vector<double> frequencies = rope_frequencies(rope, head_dim);
+  const double factor = rope_attention_factor(rope);
+  const size_t half = frequencies.size();
+  stream.parallel_for(positions, 1024, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      float* row = table->view_.row<float>(p);
+      for (size_t i = 0; i < half; ++i) {
+        const double angle = double(p) * frequencies[i];
+        row[i] = float(factor * std::cos(angle));
+        row[half + i] = float(factor * std::sin(angle));
+      }
+    }
+  });
+  return table;
+}
+
+}  // namespace hone::model

@@ -1,0 +1,36 @@
+// Cosines and sines of every position's rotary angles, built once in f64.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/arena.h"
+#include "core/stream.h"
+#include "core/tensor.h"
+#include "model/config.h"
+
+namespace hone::model {
+
+/// D/2 angular frequencies in radians per position, after scaling (linear, llama3, yarn).
+/// Source: Su et al. 2021; Llama 3 frequency smoothing; Peng et al. 2023 (YaRN), ramp as in transformers.
+std::vector<double> rope_frequencies(const RopeConfig& rope, int64_t head_dim);
+/// What cosines and sines are multiplied by: 1, or YaRN's 0.1 ln(factor) + 1.
+double rope_attention_factor(const RopeConfig& rope);
+
+/// Angles are exact products in f64 (not the f32 angles of transformers, which drift by 1e-3 at position 10^4),
+/// then cos and sin are rounded once to f32. P rows of D values: cos of D/2 angles, then sin.
+class RopeTable {
+ public:
+  /// positions rows; throws kOutOfMemory.
+  static std::shared_ptr<const RopeTable> make(const Stream& stream, const RopeConfig& rope, int64_t head_dim,
+                                               int64_t positions);
+  const TensorView& view() const { return view_; }  // [P, D] f32
+
+ private:
+  RopeTable() = default;
+  Arena arena_;
+  TensorView view_;
+};
+
+}  // namespace hone::model

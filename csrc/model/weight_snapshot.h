@@ -1,0 +1,46 @@
+// An immutable, packed copy of the parameters: what a forward pass reads. Trainer and engine share it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/arena.h"
+#include "core/stream.h"
+#include "kernels/matmul.h"
+#include "model/parameters.h"
+#include "model/rope_table.h"
+
+namespace hone::model {
+
+struct PackedLayer {
+  kernels::PackedMatrix qkv, o, gate_up, down;
+  TensorView attn_norm, mlp_norm, qkv_bias, q_norm, k_norm;  // f32 copies inside the snapshot
+};
+
+/// Published once per weight version; lives as long as an engine or a backward pass holds it.
+class WeightSnapshot {
+ public:
+  /// Packs (and copies) everything from `parameters`. storage kF32 or kBF16 (block matrices rounded to bf16;
+  /// embedding, norms, biases and the head stay f32). `previous` may lend its rope table, if it has the same
+  /// config; without it the table is built. Throws kOutOfMemory.
+  static std::shared_ptr<const WeightSnapshot> make(const Stream& stream, const Parameters& parameters,
+                                                    uint32_t version, DType storage = DType::kF32,
+                                                    const WeightSnapshot* previous = nullptr);
+
+  uint32_t version = 0;
+  ModelConfig config;
+  std::vector<PackedLayer> layers;
+  TensorView embedding;   // [V, C]
+  TensorView final_norm;  // [C]
+  kernels::PackedMatrix head;
+  TensorView rope_table;  // [max_positions, D]
+  int64_t bytes() const { return arena_.used(); }
+
+ private:
+  WeightSnapshot() = default;
+  Arena arena_;
+  std::shared_ptr<const RopeTable> rope_;
+};
+
+}  // namespace hone::model

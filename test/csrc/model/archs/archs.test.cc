@@ -1,0 +1,45 @@
+// The table itself: every row is found by name, loads what it writes, and names its class for transformers.
+// Mutants tried: the row of qwen3 with qwen2's class, a wrapper that is written. Both die.
+#include "model/archs/archs.h"
+
+#include "check.h"
+#include "model/archs/fixture.h"
+
+namespace {
+
+using namespace hone;
+
+TEST(rows_are_found_by_model_type) {
+  for (const char* name : {"llama", "mistral", "qwen2", "qwen3", "llava", "mistral3"}) {
+    EXPECT_EQ(std::string(model::find_architecture(name, "x").name), std::string(name));
+  }
+  EXPECT_THROWS(model::find_architecture("gemma", "x"), Code::kUnsupported);
+  EXPECT_THROWS(model::find_architecture("", "x"), Code::kUnsupported);
+}
+
+TEST(an_unknown_type_lists_what_there_is) {
+  try {
+    model::find_architecture("gemma", "config.json");
+  } catch (const Error& e) {
+    const std::string text = e.what();
+    for (const char* part : {"config.json", "gemma", "llama", "qwen3"}) EXPECT_TRUE(text.find(part) != std::string::npos);
+  }
+}
+
+TEST(decoders_are_written_with_their_class) {
+  for (const auto& [type, name] : {std::pair{"llama", "LlamaForCausalLM"}, {"mistral", "MistralForCausalLM"},
+                                   {"qwen2", "Qwen2ForCausalLM"}, {"qwen3", "Qwen3ForCausalLM"}}) {
+    const Json json = test::written(test::parse(test::hf_config(type)));
+    EXPECT_EQ(json.find("architectures")->items("t")[0].as_string("t"), std::string(name));
+    EXPECT_EQ(json.find("model_type")->as_string("t"), std::string(type));
+  }
+}
+
+TEST(a_wrapper_is_never_written) {
+  model::ModelConfig config = test::parse(test::hf_config("llama"));
+  config.arch = "llava";
+  EXPECT_THROWS(model::to_hf_config(config), Code::kInternal);
+}
+
+}  // namespace
+TEST_MAIN

@@ -1,0 +1,25 @@
+// Mistral: a head size of its own and an optional sliding window.
+// Mutant tried: window ignored; dies.
+#include "check.h"
+#include "model/archs/fixture.h"
+
+namespace {
+
+using namespace hone;
+
+TEST(the_window_and_the_head_size_are_read) {
+  EXPECT_EQ(test::parse("mistral", "sliding_window", "24").sliding_window, 24);
+  EXPECT_EQ(test::parse("mistral", "sliding_window", "null").sliding_window, 0);
+  EXPECT_EQ(test::parse(test::hf_config("mistral")).sliding_window, 0);
+  EXPECT_EQ(test::parse("mistral", "head_dim", "20").q_width(), 80);
+  EXPECT_THROWS(test::parse("mistral", "sliding_window", "-1"), Code::kConfig);
+}
+
+TEST(no_window_is_written_as_null) {
+  EXPECT_TRUE(test::written(test::parse(test::hf_config("mistral"))).find("sliding_window")->is_null());
+  const Json json = test::written(test::parse("mistral", "sliding_window", "24"));
+  EXPECT_EQ(json.find("sliding_window")->as_int("t"), 24);
+}
+
+}  // namespace
+TEST_MAIN

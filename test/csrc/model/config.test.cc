@@ -1,0 +1,110 @@
+// config.json as a whole: refusals, round trips, the golden files. Each architecture: test/csrc/model/archs.
+// Mutants tried: unknown fields accepted, heads not a multiple of kv heads accepted, rope dropped when writing.
+// All die.
+#include "model/config.h"
+
+#include "check.h"
+#include "model/goldens.h"
+
+namespace {
+
+using namespace hone;
+using model::ModelConfig;
+using model::RopeConfig;
+
+/// A small llama config with one field replaced or added; "" removes nothing.
+Json config_with(const char* field = nullptr, const char* value = nullptr) {
+  Json json = Json::parse(R"({"model_type": "llama", "vocab_size": 100, "hidden_size": 32, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 64, "max_position_embeddings": 128,
+    "rms_norm_eps": 1e-5, "rope_theta": 5000.0, "hidden_act": "silu", "use_cache": true})", "test");
+  if (!field) return json;
+  Json changed = Json::object();
+  for (const auto& [name, old] : json.members("test")) {
+    if (name != field) changed.set(name, old);
+  }
+  if (value) changed.set(field, Json::parse(value, "test"));
+  return changed;
+}
+ModelConfig parse(const Json& json) { return model::parse_hf_config(json, "config.json"); }
+std::string message(const Json& json) {
+  try {
+    parse(json);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(fields_that_change_numbers_are_refused_by_name) {
+  const struct { const char *field, *value; Code code; } cases[] = {
+      {"attention_bias", "true", Code::kUnsupported},
+      {"mlp_bias", "true", Code::kUnsupported},
+      {"hidden_act", "\"gelu\"", Code::kUnsupported},
+      {"logit_scale", "0.5", Code::kUnsupported},
+      {"partial_rotary_factor", "0.5", Code::kUnsupported},
+      {"rope_scaling", R"({"rope_type": "longrope", "factor": 2})", Code::kUnsupported},
+      {"rope_scaling", R"({"rope_type": "llama3", "factor": 2, "attn_temp": 3})", Code::kUnsupported},
+      {"model_type", "\"gemma\"", Code::kUnsupported},
+      {"model_type", nullptr, Code::kConfig},
+      {"hidden_size", nullptr, Code::kConfig},
+      {"num_key_value_heads", "3", Code::kConfig},
+      {"head_dim", "7", Code::kConfig},
+      {"vocab_size", "0", Code::kConfig},
+      {"rope_theta", "0.5", Code::kConfig},
+      {"vocab_size", "\"many\"", Code::kFormat},
+  };
+  for (const auto& c : cases) {
+    const Json json = config_with(c.field, c.value);
+    EXPECT_THROWS(parse(json), c.code);
+    const bool named = message(json).find(std::strcmp(c.value ? c.value : "", "{") ? c.field : "") != std::string::npos ||
+                       std::string(c.field) == "model_type" || std::string(c.field) == "rope_theta";
+    if (!named) test::report(__FILE__, __LINE__, std::string(c.field) + " is not named in: " + message(json));
+  }
+}
+
+TEST(null_and_harmless_fields_are_accepted) {
+  EXPECT_EQ(parse(config_with("rope_scaling", "null")).width, 32);
+  EXPECT_EQ(parse(config_with("something_new", "null")).width, 32);
+  EXPECT_EQ(parse(config_with("bos_token_id", "[1, 2]")).width, 32);
+}
+
+bool same(const ModelConfig& a, const ModelConfig& b) {
+  return a.arch == b.arch && a.vocabulary == b.vocabulary && a.width == b.width && a.layers == b.layers &&
+         a.heads == b.heads && a.kv_heads == b.kv_heads && a.head_dim == b.head_dim && a.mlp_width == b.mlp_width &&
+         a.max_positions == b.max_positions && a.norm_eps == b.norm_eps && a.tied_head == b.tied_head &&
+         a.qkv_bias == b.qkv_bias && a.qk_norm == b.qk_norm && a.sliding_window == b.sliding_window &&
+         a.rope.kind == b.rope.kind && a.rope.theta == b.rope.theta && a.rope.factor == b.rope.factor &&
+         a.rope.low_freq_factor == b.rope.low_freq_factor && a.rope.beta_fast == b.rope.beta_fast &&
+         a.rope.attention_factor == b.rope.attention_factor && a.rope.yarn_truncate == b.rope.yarn_truncate &&
+         a.rope.original_max_positions == b.rope.original_max_positions;
+}
+
+TEST(writing_and_reading_a_config_changes_nothing) {
+  for (const char* type : {"llama", "mistral", "qwen2", "qwen3"}) {
+    Json json = config_with("model_type", (std::string("\"") + type + "\"").c_str());
+    for (const char* rope : {R"({"rope_type": "default"})", R"({"rope_type": "linear", "factor": 3.0})",
+                             R"({"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.5})",
+                             R"({"rope_type": "yarn", "factor": 4.0, "attention_factor": 1.25})"}) {
+      json.set("rope_scaling", Json::parse(rope, "test"));
+      ModelConfig c = parse(json);
+      if (c.arch == "mistral" || c.arch == "qwen3") c.sliding_window = 7;
+      const Json written = Json::parse(model::to_hf_config(c).dump(), "written");
+      if (!same(parse(written), c)) test::report(__FILE__, __LINE__, "not the same: " + written.dump());
+      json = config_with("model_type", (std::string("\"") + type + "\"").c_str());
+    }
+  }
+}
+
+TEST(every_golden_config_is_understood) {
+  if (test::goldens().empty()) SKIP("no golden data");
+  int seen = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(test::goldens() + "/models")) {
+    const ModelConfig c = parse(test::read_json(entry.path().string() + "/config.json"));
+    EXPECT_TRUE(same(parse(model::to_hf_config(c)), c));
+    ++seen;
+  }
+  EXPECT_EQ(seen, 10);
+}
+
+}  // namespace
+TEST_MAIN

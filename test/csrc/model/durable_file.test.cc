@@ -1,0 +1,99 @@
+// Files appear whole or not at all, and every refusal of the system is a kIo error.
+// Mutants tried: no unlink in the destructor, write errors ignored, exchange without removal. All die.
+#include "model/durable_file.h"
+
+#include <csignal>
+#include <sys/resource.h>
+
+#include "check.h"
+#include "model/goldens.h"
+
+namespace {
+
+using namespace hone;
+namespace fs = std::filesystem;
+using model::DurableFile;
+
+/// Lowers the largest file this process may write, as a disk that is full, for a scope.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FullDisk() { setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(a_committed_file_is_there_with_its_hash) {
+  const test::TemporaryFolder folder("durable");
+  DurableFile file(folder / "a");
+  file.write("hello ");
+  file.write("world", 5);
+  EXPECT_TRUE(!fs::exists(folder / "a"));
+  EXPECT_EQ(file.commit(), model::sha256_hex("hello world"));
+  EXPECT_EQ(model::read_text(folder / "a"), std::string("hello world"));
+  EXPECT_EQ(file.size(), 11);
+  int64_t size = 0;
+  EXPECT_EQ(model::hash_file(folder / "a", size), model::sha256_hex("hello world"));
+  EXPECT_EQ(size, 11);
+  EXPECT_EQ(folder.count(), size_t(1));
+}
+
+TEST(an_abandoned_file_leaves_the_old_one) {
+  const test::TemporaryFolder folder("abandoned");
+  { DurableFile file(folder / "a"); file.write("old"); file.commit(); }
+  { DurableFile file(folder / "a"); file.write("new"); }
+  EXPECT_EQ(model::read_text(folder / "a"), std::string("old"));
+  EXPECT_EQ(folder.count(), size_t(1));
+}
+
+TEST(a_full_disk_is_an_error_and_leaves_nothing) {
+  const test::TemporaryFolder folder("full");
+  {
+    const FullDisk full(100000);
+    DurableFile file(folder / "a");
+    const std::string block(60000, 'x');
+    file.write(block);
+    EXPECT_THROWS(file.write(block), Code::kIo);
+  }
+  EXPECT_EQ(folder.count(), size_t(0));
+}
+
+TEST(paths_that_cannot_be_used_are_named) {
+  EXPECT_THROWS(DurableFile("/nowhere/at/all"), Code::kIo);
+  EXPECT_THROWS(model::read_text("/nowhere/at/all"), Code::kIo);
+  int64_t size = 0;
+  EXPECT_THROWS(model::hash_file("/nowhere", size), Code::kIo);
+  EXPECT_THROWS(model::sync_directory("/nowhere"), Code::kIo);
+  try {
+    model::read_text("/nowhere/at/all");
+  } catch (const Error& e) {
+    EXPECT_TRUE(std::string(e.what()).find("/nowhere/at/all") != std::string::npos);
+  }
+}
+
+TEST(a_directory_takes_the_place_of_another) {
+  const test::TemporaryFolder folder("replace");
+  const auto make = [&](const char* name, const char* text) {
+    fs::create_directories(folder / name);
+    DurableFile file(folder / name + "/f");
+    file.write(text);
+    file.commit();
+  };
+  make("one", "1");
+  model::replace_directory(folder / "one", folder / "target");
+  EXPECT_EQ(model::read_text(folder / "target/f"), std::string("1"));
+  make("two", "2");
+  model::replace_directory(folder / "two", folder / "target");
+  EXPECT_EQ(model::read_text(folder / "target/f"), std::string("2"));
+  EXPECT_EQ(folder.count(), size_t(1));
+  EXPECT_THROWS(model::replace_directory(folder / "absent", folder / "target"), Code::kIo);
+}
+
+}  // namespace
+TEST_MAIN

@@ -1,0 +1,121 @@
+// Hugging Face folders: single file, shards, wrapper names; what is missing, extra or misshapen is named.
+// Mutants tried: "model.language_model." stripped without putting "model." back, an extra tensor reported without
+// its reason, the tied head not compared. All die.
+#include "model/hf_loader.h"
+
+#include "check.h"
+#include "model/goldens.h"
+#include "model/reference.h"
+
+namespace {
+
+using namespace hone;
+using model::Parameters;
+using Entries = std::vector<model::SafetensorsFile::Entry>;
+
+Entries entries_of(const Parameters& p, const std::string& prefix = "") {
+  Entries out;
+  for (const auto& spec : p.specs()) {
+    out.push_back({prefix + spec.name, DType::kF32, spec.shape, p.view(spec).data, spec.numel() * 4});
+  }
+  return out;
+}
+void write(const test::TemporaryFolder& folder, const Entries& entries) {
+  model::write_safetensors(folder / "model.safetensors", entries);
+}
+std::string message(const std::string& folder, Parameters& p) {
+  try {
+    model::load_hf_weights(folder, p);
+  } catch (const Error& e) {
+    return e.code() == Code::kFormat ? e.what() : "another code";
+  }
+  return "";
+}
+
+TEST(every_golden_model_loads_and_counts_what_it_skips) {
+  if (test::goldens().empty()) SKIP("no golden data");
+  for (const auto& entry : std::filesystem::directory_iterator(test::goldens() + "/models")) {
+    const std::string folder = entry.path().string(), name = entry.path().filename().string();
+    Parameters p(model::load_hf_config(folder));
+    for (int64_t i = 0; i < p.flat().dim(0); ++i) p.flat().as<float>()[i] = 0.0f;
+    const model::LoadReport report = model::load_hf_weights(folder, p);
+    EXPECT_EQ(report.loaded, int64_t(p.specs().size()));
+    EXPECT_EQ(report.skipped, int64_t(name.compare(0, 5, "llava") == 0 ? 15 : 0));
+    EXPECT_EQ(report.files, int64_t(name == "llama-sharded" ? 4 : 1));
+    for (const auto& spec : p.specs()) {
+      double size = 0;
+      for (int64_t i = 0; i < spec.numel(); ++i) size += std::fabs(p.view(spec).as<float>()[i]);
+      if (!(size > 0)) test::report(__FILE__, __LINE__, name + ": " + spec.name + " was not filled");
+    }
+  }
+}
+
+TEST(wrapper_prefixes_are_understood) {
+  const test::TemporaryFolder folder("prefix");
+  Parameters from(test::tiny_config()), to(test::tiny_config());
+  from.initialize(1);
+  Entries named = entries_of(from, "language_model.");
+  const float vision[2] = {1, 2};
+  named.push_back({"vision_tower.patch.weight", DType::kF32, {2}, vision, 8});
+  named.push_back({"language_model.model.layers.0.self_attn.rotary_emb.inv_freq", DType::kF32, {2}, vision, 8});
+  write(folder, named);
+  EXPECT_EQ(model::load_hf_weights(folder.path(), to).skipped, 2);
+  EXPECT_TRUE(test::same_bits(from.flat().as<float>(), to.flat().as<float>(), from.flat().dim(0)));
+}
+
+TEST(what_does_not_fit_is_named) {
+  const test::TemporaryFolder folder("misfit");
+  Parameters p(test::tiny_config());
+  const Entries good = entries_of(p);
+  Entries bad = good;
+  bad.erase(bad.begin() + 3);
+  write(folder, bad);
+  EXPECT_TRUE(message(folder.path(), p).find(good[3].name) != std::string::npos);
+  bad = good;
+  bad.push_back({"model.layers.0.mlp.extra.weight", DType::kF32, {0}, nullptr, 0});
+  write(folder, bad);
+  EXPECT_TRUE(message(folder.path(), p).find("mlp.extra") != std::string::npos);
+  bad = good;
+  bad[2].shape = {bad[2].shape[1], bad[2].shape[0]};
+  write(folder, bad);
+  EXPECT_TRUE(message(folder.path(), p).find(good[2].name) != std::string::npos);
+  bad = good;
+  bad.push_back({"language_model." + good[1].name, DType::kF32, good[1].shape, good[1].data, good[1].bytes});
+  write(folder, bad);
+  EXPECT_TRUE(message(folder.path(), p).find("twice") != std::string::npos);
+}
+
+TEST(a_second_head_of_a_tied_model_must_be_the_embedding) {
+  const test::TemporaryFolder folder("tied");
+  model::ModelConfig config = test::tiny_config();
+  config.tied_head = true;
+  Parameters p(config);
+  p.initialize(2);
+  Entries entries = entries_of(p);
+  std::vector<float> head(p.embedding().as<float>(), p.embedding().as<float>() + p.embedding().numel());
+  entries.push_back({"lm_head.weight", DType::kF32, entries[0].shape, head.data(), entries[0].bytes});
+  write(folder, entries);
+  Parameters to(config);
+  EXPECT_EQ(model::load_hf_weights(folder.path(), to).skipped, 1);
+  head[3] += 1.0f;
+  write(folder, entries);
+  EXPECT_TRUE(message(folder.path(), to).find("lm_head.weight") != std::string::npos);
+}
+
+TEST(a_shard_outside_the_folder_is_refused) {
+  const test::TemporaryFolder folder("index");
+  Parameters p(test::tiny_config());
+  model::DurableFile index(folder / "model.safetensors.index.json");
+  index.write(R"({"weight_map": {"a": "../../secret.safetensors"}})");
+  index.commit();
+  EXPECT_THROWS(model::load_hf_weights(folder.path(), p), Code::kFormat);
+}
+
+TEST(an_absent_folder_is_an_io_error) {
+  Parameters p(test::tiny_config());
+  EXPECT_THROWS(model::load_hf_weights("/nowhere", p), Code::kIo);
+  EXPECT_THROWS(model::load_hf_config("/nowhere"), Code::kIo);
+}
+
+}  // namespace
+TEST_MAIN

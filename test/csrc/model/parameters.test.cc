@@ -1,0 +1,120 @@
+// Layout, names and initialisation of the parameter block.
+// Mutants tried: v_proj before k_proj, biases initialised to 1, residual scale left out, tensors drawn with one key.
+// All die.
+#include "model/parameters.h"
+
+#include <set>
+
+#include "check.h"
+#include "model/reference.h"
+
+namespace {
+
+using namespace hone;
+using model::Parameters;
+
+TEST(specs_do_not_overlap_and_gaps_are_small) {
+  for (const auto& [name, config] : test::switch_configs()) {
+    int64_t end = 0;
+    std::set<std::string> names;
+    for (const auto& spec : model::tensor_specs(config)) {
+      EXPECT_TRUE(spec.offset >= end && spec.offset < end + 16);
+      EXPECT_TRUE(names.insert(spec.name).second);
+      end = spec.offset + spec.numel();
+    }
+    const Parameters p(config);
+    EXPECT_TRUE(p.flat().dim(0) >= end && p.flat().dim(0) < end + 16);
+    EXPECT_EQ(names.count("lm_head.weight"), size_t(config.tied_head ? 0 : 1));
+  }
+}
+
+TEST(layer_views_are_the_named_tensors) {
+  for (const auto& [name, config] : test::switch_configs()) {
+    Parameters p(config);
+    for (int64_t l = 0; l < config.layers; ++l) {
+      const std::string layer = "model.layers." + std::to_string(l) + ".";
+      const model::LayerViews& v = p.layer(l);
+      const float* qkv = v.qkv.as<float>();
+      const int64_t C = config.width;
+      EXPECT_EQ(p.view(layer + "self_attn.q_proj.weight").as<float>(), qkv);
+      EXPECT_EQ(p.view(layer + "self_attn.k_proj.weight").as<float>(), qkv + config.q_width() * C);
+      EXPECT_EQ(p.view(layer + "self_attn.v_proj.weight").as<float>(), qkv + (config.q_width() + config.kv_width()) * C);
+      EXPECT_EQ(p.view(layer + "mlp.up_proj.weight").as<float>(), v.gate_up.as<float>() + config.mlp_width * C);
+      EXPECT_EQ(p.view(layer + "mlp.down_proj.weight").as<float>(), v.down.as<float>());
+      EXPECT_EQ(p.view(layer + "input_layernorm.weight").as<float>(), v.attn_norm.as<float>());
+      EXPECT_EQ(p.view(layer + "post_attention_layernorm.weight").as<float>(), v.mlp_norm.as<float>());
+      EXPECT_EQ(v.qkv_bias.empty(), !config.qkv_bias);
+      EXPECT_EQ(v.q_norm.empty(), !config.qk_norm);
+      if (config.qk_norm) EXPECT_EQ(p.view(layer + "self_attn.k_norm.weight").as<float>(), v.k_norm.as<float>());
+      if (config.qkv_bias) {
+        EXPECT_EQ(p.view(layer + "self_attn.v_proj.bias").as<float>(),
+                  v.qkv_bias.as<float>() + config.q_width() + config.kv_width());
+      }
+    }
+    EXPECT_EQ(p.view("model.norm.weight").as<float>(), p.final_norm().as<float>());
+    EXPECT_EQ(p.head().as<float>() == p.embedding().as<float>(), config.tied_head);
+    EXPECT_THROWS(p.view("model.layers.9.mlp.up_proj.weight"), Code::kFormat);
+  }
+}
+
+TEST(parameters_start_at_zero_and_survive_a_move) {
+  Parameters p(test::tiny_config());
+  for (int64_t i = 0; i < p.flat().dim(0); ++i) EXPECT_EQ(p.flat().as<float>()[i], 0.0f);
+  p.initialize(3);
+  const float first = p.layer(1).down.as<float>()[5];
+  Parameters q = std::move(p);
+  EXPECT_EQ(q.layer(1).down.as<float>()[5], first);
+}
+
+struct Moments { double mean = 0, deviation = 0; };
+Moments moments(const float* x, int64_t n) {
+  double sum = 0, square = 0;
+  for (int64_t i = 0; i < n; ++i) sum += x[i], square += double(x[i]) * x[i];
+  const double mean = sum / double(n);
+  return {mean, std::sqrt(square / double(n) - mean * mean)};
+}
+
+TEST(initialisation_has_the_stated_spread) {
+  model::ModelConfig config = test::tiny_config();
+  config.width = 128;
+  config.mlp_width = 96;
+  config.vocabulary = 200;
+  Parameters p(config);
+  p.initialize(17);
+  const auto check = [&](const char* name, double wanted) {
+    const TensorView v = p.view(std::string(name));
+    const Moments m = moments(v.as<float>(), v.numel());
+    const double n = double(v.numel());
+    EXPECT_NEAR(m.mean, 0.0, 5.0 * wanted / std::sqrt(n));        // five standard errors
+    EXPECT_NEAR(m.deviation, wanted, 5.0 * wanted / std::sqrt(2 * n));
+  };
+  check("model.embed_tokens.weight", 0.02);
+  check("lm_head.weight", 0.02);
+  check("model.layers.0.self_attn.q_proj.weight", 1.0 / std::sqrt(128.0));
+  check("model.layers.1.self_attn.o_proj.weight", 1.0 / std::sqrt(24.0) / 2.0);
+  check("model.layers.1.mlp.down_proj.weight", 1.0 / std::sqrt(96.0) / 2.0);
+  for (int64_t i = 0; i < config.width; ++i) EXPECT_EQ(p.final_norm().as<float>()[i], 1.0f);
+}
+
+TEST(initialisation_depends_on_seed_and_tensor_only) {
+  Parameters a(test::tiny_config()), b(test::tiny_config()), c(test::tiny_config());
+  a.initialize(5);
+  b.initialize(5);
+  c.initialize(6);
+  const int64_t n = a.flat().dim(0);
+  EXPECT_TRUE(test::same_bits(a.flat().as<float>(), b.flat().as<float>(), n));
+  EXPECT_TRUE(!test::same_bits(a.flat().as<float>(), c.flat().as<float>(), n));
+  EXPECT_TRUE(!test::same_bits(a.layer(0).gate_up.as<float>(), a.layer(1).gate_up.as<float>(), 16));
+}
+
+TEST(biases_start_at_zero) {
+  model::ModelConfig config = test::tiny_config();
+  config.arch = "qwen2";
+  config.qkv_bias = true;
+  Parameters p(config);
+  p.initialize(1);
+  for (int64_t i = 0; i < config.qkv_width(); ++i) EXPECT_EQ(p.layer(0).qkv_bias.as<float>()[i], 0.0f);
+}
+
+}  // namespace
+TEST_MAIN

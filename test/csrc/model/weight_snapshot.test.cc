@@ -1,0 +1,91 @@
+// A snapshot is a packed copy: right, immutable, rounded where asked, and sharing its rope table.
+// Mutants tried: the head rounded to bf16, norms shared instead of copied, the table rebuilt. All die.
+#include "model/weight_snapshot.h"
+
+#include "check.h"
+#include "model/reference.h"
+
+namespace {
+
+using namespace hone;
+using model::WeightSnapshot;
+
+/// Rows of the identity through a packed matrix give its columns: W itself, transposed.
+void expect_pack(const char* name, const kernels::PackedMatrix& packed, const TensorView& w, bool rounded) {
+  const int64_t N = w.dim(0), K = w.dim(1);
+  EXPECT_TRUE(packed.n == N && packed.k == K);
+  std::vector<float> identity(size_t(K * K)), y = test::poison(K * N);
+  for (int64_t i = 0; i < K; ++i) identity[size_t(i * K + i)] = 1.0f;
+  kernels::linear(Stream{}, {f32(identity.data(), {K, K}), packed, {}, f32(y.data(), {K, N})});
+  for (int64_t n = 0; n < N; ++n) {
+    for (int64_t k = 0; k < K; ++k) {
+      const float value = w.row<float>(n)[k];
+      const float wanted = rounded ? bf16_to_f32(f32_to_bf16(value)) : value;
+      if (y[size_t(k * N + n)] != wanted) return test::report(__FILE__, __LINE__, std::string(name) + " differs");
+    }
+  }
+}
+
+void expect_copy(const TensorView& copy, const TensorView& from) {
+  EXPECT_EQ(copy.empty(), from.empty());
+  if (copy.empty()) return;
+  EXPECT_TRUE(copy.data != from.data);
+  EXPECT_TRUE(test::same_bits(copy.as<float>(), from.as<float>(), from.numel()));
+}
+
+TEST(every_tensor_is_in_its_place) {
+  for (const auto& [name, config] : test::switch_configs()) {
+    model::Parameters p(config);
+    test::roughen(p, 4);
+    for (DType storage : {DType::kF32, DType::kBF16}) {
+      const bool rounded = storage == DType::kBF16;
+      const auto s = WeightSnapshot::make(Stream{}, p, 9, storage);
+      EXPECT_EQ(s->version, 9u);
+      for (int64_t l = 0; l < config.layers; ++l) {
+        const model::PackedLayer& layer = s->layers[size_t(l)];
+        const model::LayerViews& from = p.layer(l);
+        expect_pack("qkv", layer.qkv, from.qkv, rounded);
+        expect_pack("o", layer.o, from.o, rounded);
+        expect_pack("gate_up", layer.gate_up, from.gate_up, rounded);
+        expect_pack("down", layer.down, from.down, rounded);
+        expect_copy(layer.attn_norm, from.attn_norm);
+        expect_copy(layer.mlp_norm, from.mlp_norm);
+        expect_copy(layer.qkv_bias, from.qkv_bias);
+        expect_copy(layer.q_norm, from.q_norm);
+        expect_copy(layer.k_norm, from.k_norm);
+      }
+      expect_copy(s->embedding, p.embedding());
+      expect_copy(s->final_norm, p.final_norm());
+      expect_pack("head", s->head, p.head(), false);  // the FP32 head
+    }
+  }
+}
+
+TEST(later_changes_of_the_parameters_do_not_show) {
+  model::Parameters p(test::tiny_config());
+  test::roughen(p, 4);
+  const auto s = WeightSnapshot::make(Stream{}, p, 1);
+  const float before = s->final_norm.as<float>()[2];
+  p.zero();
+  EXPECT_EQ(s->final_norm.as<float>()[2], before);
+}
+
+TEST(the_rope_table_is_lent_to_the_next_snapshot) {
+  model::Parameters p(test::tiny_config());
+  auto first = WeightSnapshot::make(Stream{}, p, 1);
+  const auto second = WeightSnapshot::make(Stream{}, p, 2, DType::kF32, first.get());
+  const float* table = first->rope_table.as<float>();
+  first.reset();  // the table outlives the snapshot that made it
+  EXPECT_EQ(second->rope_table.as<float>(), table);
+  EXPECT_EQ(second->rope_table.dim(0), p.config().max_positions);
+  EXPECT_EQ(second->rope_table.row<float>(0)[0], 1.0f);
+}
+
+TEST(the_size_is_known) {
+  model::Parameters p(test::tiny_config());
+  const auto s = WeightSnapshot::make(Stream{}, p, 1);
+  EXPECT_TRUE(s->bytes() >= p.flat().numel() * 4);
+}
+
+}  // namespace
+TEST_MAIN
