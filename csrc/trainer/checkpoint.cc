@@ -1,0 +1,266 @@
+#include "trainer/checkpoint.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "core/json.h"
+#include "model/durable_file.h"
+#include "model/safetensors.h"
+
+namespace hone::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+using model::SafetensorsFile;
+using Entries = std::vector<SafetensorsFile::Entry>;
+
+constexpr int64_t kFormatVersion = 1;
+constexpr const char* kManifest = "manifest.json";
+
+const char* kind_name(OptimizerConfig::Kind kind) { return kind == OptimizerConfig::Kind::kMuon ? "muon" : "adamw"; }
+
+struct FileRecord {
+  std::string name, sha256;
+  int64_t bytes = 0;
+};
+
+/// Removes an unfinished folder unless it was handed over.
+class UnfinishedFolder {
+ public:
+  explicit UnfinishedFolder(const std::string& target) : path_(target + ".tmp-" + std::to_string(::getpid())) {
+    std::error_code error;
+    fs::remove_all(path_, error);
+    if (fs::create_directories(path_, error); error) {
+      fail(Code::kIo, "create %s: %s.", path_.c_str(), error.message().c_str());
+    }
+  }
+  ~UnfinishedFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  UnfinishedFolder(const UnfinishedFolder&) = delete;
+  UnfinishedFolder& operator=(const UnfinishedFolder&) = delete;
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+void append_entries(const model::Parameters& tensors, const std::string& prefix, Entries& out) {
+  for (const model::TensorSpec& spec : tensors.specs()) {
+    out.push_back({prefix + spec.name, DType::kF32, spec.shape, tensors.view(spec).data,
+                   spec.numel() * int64_t(sizeof(float))});
+  }
+}
+
+std::vector<Entries> split(const Entries& entries, int64_t shard_bytes) {
+  std::vector<Entries> shards(1);
+  int64_t filled = 0;
+  for (const auto& entry : entries) {
+    if (filled > 0 && filled + entry.bytes > shard_bytes) {
+      shards.emplace_back();
+      filled = 0;
+    }
+    shards.back().push_back(entry);
+    filled += entry.bytes;
+  }
+  return shards;
+}
+
+void write_text(const UnfinishedFolder& folder, const std::string& name, const std::string& text,
+                std::vector<FileRecord>& records) {
+  model::DurableFile file(folder.file(name));
+  file.write(text);
+  const int64_t bytes = file.size();
+  records.push_back({name, file.commit(), bytes});
+}
+
+/// <stem>.safetensors, or numbered shards with the index transformers looks for.
+void write_shards(const UnfinishedFolder& folder, const std::string& stem, const Entries& entries, int64_t shard_bytes,
+                  std::vector<FileRecord>& records) {
+  const std::vector<Entries> shards = split(entries, shard_bytes);
+  Json map = Json::object();
+  int64_t total = 0;
+  for (size_t i = 0; i < shards.size(); ++i) {
+    char number[32] = "";
+    if (shards.size() > 1) std::snprintf(number, sizeof number, "-%05zu-of-%05zu", i + 1, shards.size());
+    const std::string name = stem + number + ".safetensors";
+    const std::string hash = model::write_safetensors(folder.file(name), shards[i], {{"format", "pt"}});
+    records.push_back({name, hash, int64_t(fs::file_size(folder.file(name)))});
+    for (const auto& entry : shards[i]) {
+      map.set(entry.name, Json::string(name));
+      total += entry.bytes;
+    }
+  }
+  if (shards.size() == 1) return;
+  Json index = Json::object(), metadata = Json::object();
+  metadata.set("total_size", Json::integer(total));
+  index.set("metadata", std::move(metadata));
+  index.set("weight_map", std::move(map));
+  write_text(folder, stem + ".safetensors.index.json", index.dump(), records);
+}
+
+Json manifest_body(const CheckpointState& state, const std::vector<FileRecord>& records) {
+  Json body = Json::object(), optimizer = Json::object(), files = Json::array();
+  optimizer.set("kind", Json::string(kind_name(state.optimizer_kind)));
+  optimizer.set("steps", Json::integer(state.optimizer_steps));
+  for (const FileRecord& record : records) {
+    Json file = Json::object();
+    file.set("name", Json::string(record.name));
+    file.set("bytes", Json::integer(record.bytes));
+    file.set("sha256", Json::string(record.sha256));
+    files.push(std::move(file));
+  }
+  body.set("format", Json::string("hone-checkpoint"));
+  body.set("formatVersion", Json::integer(kFormatVersion));
+  body.set("version", Json::integer(state.version));
+  body.set("optimizer", std::move(optimizer));
+  body.set("files", std::move(files));
+  body.set("extra", Json::string(state.extra));
+  return body;
+}
+
+const Json& member(const Json& json, const char* name, const std::string& where) {
+  const Json* found = json.find(name);
+  if (!found) fail(Code::kFormat, "%s: \"%s\" is missing.", where.c_str(), name);
+  return *found;
+}
+
+/// The manifest's body, after its own checksum was found right.
+Json read_manifest(const std::string& directory) {
+  const std::string path = directory + "/" + kManifest;
+  if (!fs::exists(path)) {
+    fail(Code::kFormat, "%s is missing: %s is not a checkpoint folder.", path.c_str(), directory.c_str());
+  }
+  const Json manifest = Json::parse(model::read_text(path), path.c_str());
+  const std::string& stated = member(manifest, "sha256", path).as_string(path.c_str());
+  Json body = member(manifest, "body", path);
+  if (model::sha256_hex(body.dump()) != stated) fail(Code::kFormat, "%s was altered: its sha256 does not match.", path.c_str());
+  const int64_t version = member(body, "formatVersion", path).as_int(path.c_str());
+  if (version != kFormatVersion) {
+    fail(Code::kUnsupported, "%s: formatVersion is %lld; this build reads %lld.", path.c_str(), (long long)version,
+         (long long)kFormatVersion);
+  }
+  return body;
+}
+
+void verify_file(const std::string& directory, const Json& record) {
+  const std::string where = directory + "/" + kManifest;
+  const std::string path = directory + "/" + member(record, "name", where).as_string(where.c_str());
+  if (!fs::exists(path)) fail(Code::kFormat, "%s is missing from the checkpoint.", path.c_str());
+  const int64_t wanted = member(record, "bytes", where).as_int(where.c_str());
+  int64_t bytes = 0;
+  const std::string hash = model::hash_file(path, bytes);
+  if (bytes != wanted) {
+    fail(Code::kFormat, "%s has %lld bytes, the manifest says %lld: truncated or overwritten.", path.c_str(),
+         (long long)bytes, (long long)wanted);
+  }
+  if (hash != member(record, "sha256", where).as_string(where.c_str())) {
+    fail(Code::kFormat, "%s was altered: its sha256 does not match the manifest.", path.c_str());
+  }
+}
+
+/// All tensors of all shards by stored name.
+class Shards {
+ public:
+  void open(const std::string& path) {
+    files_.push_back(std::make_unique<SafetensorsFile>(path));
+    for (const auto& entry : files_.back()->entries()) entries_[entry.name] = &entry;
+  }
+  /// Throws kFormat unless every tensor is there with the right shape and dtype.
+  void check(const model::Parameters& tensors, const std::string& prefix) const {
+    for (const model::TensorSpec& spec : tensors.specs()) {
+      const auto found = entries_.find(prefix + spec.name);
+      if (found == entries_.end()) fail(Code::kFormat, "checkpoint: tensor \"%s%s\" is missing.", prefix.c_str(), spec.name.c_str());
+      if (found->second->shape != spec.shape || found->second->dtype != DType::kF32) {
+        fail(Code::kFormat, "checkpoint: tensor \"%s%s\" has another shape or dtype than the model's.", prefix.c_str(),
+             spec.name.c_str());
+      }
+    }
+  }
+  void fill(const model::Parameters& tensors, const std::string& prefix) const {
+    for (const model::TensorSpec& spec : tensors.specs()) {
+      model::read_as_f32(*entries_.at(prefix + spec.name), tensors.view(spec));
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<SafetensorsFile>> files_;
+  std::map<std::string, const SafetensorsFile::Entry*> entries_;
+};
+
+bool is_tensor_file(const std::string& name) { return fs::path(name).extension() == ".safetensors"; }
+
+void check_model(const std::string& directory, const model::ModelConfig& config) {
+  const std::string path = directory + "/config.json";
+  if (model::read_text(path) == model::to_hf_config(config).dump()) return;
+  fail(Code::kConfig, "%s describes another model than the trainer's. Create the trainer from that file.", path.c_str());
+}
+
+std::string without_trailing_slash(std::string directory) {
+  while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
+  return directory;
+}
+
+}  // namespace
+
+void write_checkpoint(const std::string& where, const CheckpointState& state, const model::Parameters& parameters,
+                      Optimizer& optimizer, int64_t shard_bytes) {
+  const std::string directory = without_trailing_slash(where);
+  const UnfinishedFolder folder(directory);
+  std::vector<FileRecord> records;
+  write_text(folder, "config.json", model::to_hf_config(parameters.config()).dump(), records);
+  Entries weights, moments;
+  append_entries(parameters, "", weights);
+  append_entries(optimizer.m(), "m.", moments);
+  append_entries(optimizer.v(), "v.", moments);
+  write_shards(folder, "model", weights, shard_bytes, records);
+  write_shards(folder, "optimizer", moments, shard_bytes, records);
+  Json manifest = Json::object(), body = manifest_body(state, records);
+  manifest.set("sha256", Json::string(model::sha256_hex(body.dump())));
+  manifest.set("body", std::move(body));
+  write_text(folder, kManifest, manifest.dump(), records);
+  model::replace_directory(folder.path(), directory);
+}
+
+CheckpointState read_checkpoint(const std::string& where, model::Parameters& parameters, Optimizer& optimizer) {
+  const std::string directory = without_trailing_slash(where), path = directory + "/" + kManifest;
+  const Json body = read_manifest(directory);
+  const std::vector<Json>& files = member(body, "files", path).items(path.c_str());
+  for (const Json& record : files) verify_file(directory, record);
+  check_model(directory, parameters.config());
+  CheckpointState state;
+  const Json& saved = member(body, "optimizer", path);
+  const std::string& kind = member(saved, "kind", path).as_string(path.c_str());
+  state.optimizer_kind = optimizer.config().kind;
+  if (kind != kind_name(state.optimizer_kind)) {
+    fail(Code::kConfig, "%s: saved with optimizer \"%s\", the trainer has \"%s\". Reset the trainer's optimizer to that kind first.",
+         path.c_str(), kind.c_str(), kind_name(state.optimizer_kind));
+  }
+  state.optimizer_steps = member(saved, "steps", path).as_int(path.c_str());
+  state.version = uint32_t(member(body, "version", path).as_int(path.c_str()));
+  state.extra = member(body, "extra", path).as_string(path.c_str());
+  Shards shards;
+  for (const Json& record : files) {
+    const std::string& name = member(record, "name", path).as_string(path.c_str());
+    if (is_tensor_file(name)) shards.open(directory + "/" + name);
+  }
+  shards.check(parameters, "");
+  shards.check(optimizer.m(), "m.");
+  shards.check(optimizer.v(), "v.");
+  shards.fill(parameters, "");
+  shards.fill(optimizer.m(), "m.");
+  shards.fill(optimizer.v(), "v.");
+  optimizer.steps = state.optimizer_steps;
+  return state;
+}
+
+}  // namespace hone::trainer

@@ -1,0 +1,58 @@
+// Optimizer state and one update of all parameters: AdamW, or Muon for block matrices and AdamW for the rest.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/arena.h"
+#include "core/stream.h"
+#include "model/parameters.h"
+#include "trainer/trainer.h"
+
+namespace hone::trainer {
+
+struct UpdateNorms {
+  double update = 0;  // |new - old| over all parameters
+  double weight = 0;  // |new|
+};
+
+/// Moments m and v in the layout of the parameters; Muon keeps its momentum buffer in m.
+class Optimizer {
+ public:
+  /// Throws kConfig naming the field for a rate outside its range.
+  Optimizer(const model::ModelConfig& model, const OptimizerConfig& config);
+
+  /// Gradients are multiplied by grad_scale (the clip factor) first. Muon uses muon_lr, AdamW lr.
+  /// The same bits for any number of threads.
+  UpdateNorms apply(const Stream& stream, model::Parameters& parameters, const model::Parameters& grads, float lr,
+                    float muon_lr, float grad_scale);
+
+  const OptimizerConfig& config() const { return config_; }
+  model::Parameters& m() { return m_; }
+  model::Parameters& v() { return v_; }
+  int64_t steps = 0;  // updates applied, for bias correction
+
+ private:
+  /// A range of parameters that one kernel call may treat alike.
+  struct Run {
+    int64_t offset = 0, count = 0;
+    bool decay = false;
+    int64_t muon_rows = 0;  // > 0: a matrix for Muon
+    double squared_change = 0;
+  };
+  struct Update {
+    float *param, *grad, lr, scale;
+  };
+  void plan();
+  void reserve(size_t slots);
+  double adamw_run(const Stream& stream, const Run& run, const Update& update);
+  double muon_run(const Stream& stream, const Run& run, const Update& update, Arena& scratch);
+  void muon_runs(const Stream& stream, const Update& whole);
+
+  OptimizerConfig config_;
+  model::Parameters m_, v_;
+  std::vector<Run> adamw_, muon_;  // muon_ largest first
+  std::vector<Arena> scratch_;     // one per matrix in flight
+};
+
+}  // namespace hone::trainer

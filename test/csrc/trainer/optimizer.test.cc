@@ -1,0 +1,112 @@
+// One update against AdamW written out in f64, and which tensors each rule reaches.
+// Mutants tried: decay_all ignored, clip factor dropped, Muon given the AdamW rate, the update norm not of the
+// difference. All die.
+#include "trainer/optimizer.h"
+
+#include "check.h"
+#include "model/reference.h"
+
+namespace {
+
+using namespace hone;
+using model::Parameters;
+using trainer::Optimizer;
+using trainer::OptimizerConfig;
+
+struct Fixture {
+  model::ModelConfig config;
+  Parameters p, g;
+  Fixture() : config(test::switch_configs()[2].second), p(config), g(config) {
+    test::roughen(p, 1);
+    test::roughen(g, 2);
+  }
+};
+
+TEST(adamw_follows_the_formula_with_decay_groups_and_clip) {
+  for (bool decay_all : {false, true}) {
+    Fixture f;
+    OptimizerConfig c;
+    c.weight_decay = 0.3f;
+    c.decay_all = decay_all;
+    Optimizer optimizer(f.config, c);
+    const test::Reference start(f.p), gradient(f.g);
+    test::Reference m(optimizer.m()), v = m, p = start;
+    const double lr = 0.01;
+    for (int step = 1; step <= 3; ++step) {
+      const double scale = 1.0 / (step * step);  // Adam forgets a constant one
+      double change = 0.0, weight = 0.0;
+      for (const auto& spec : f.p.specs()) {
+        const double decay = decay_all || spec.shape.size() == 2 ? double(c.weight_decay) : 0.0;
+        for (size_t i = 0; i < size_t(spec.numel()); ++i) {
+          const double g = scale * gradient.tensors.at(spec.name)[i];
+          double &x = p.tensors.at(spec.name)[i], &mi = m.tensors.at(spec.name)[i], &vi = v.tensors.at(spec.name)[i];
+          const double before = x;
+          mi = double(c.beta1) * mi + (1 - double(c.beta1)) * g;
+          vi = double(c.beta2) * vi + (1 - double(c.beta2)) * g * g;
+          x = x * (1 - lr * decay) - lr * (mi / (1 - std::pow(double(c.beta1), step))) /
+                                         (std::sqrt(vi / (1 - std::pow(double(c.beta2), step))) + 1e-8);
+          change += (x - before) * (x - before);
+          weight += x * x;
+        }
+      }
+      const auto norms = optimizer.apply(Stream{}, f.p, f.g, float(lr), 0.0f, float(scale));
+      EXPECT_NEAR(norms.update / std::sqrt(change), 1.0, 1e-4);
+      EXPECT_NEAR(norms.weight / std::sqrt(weight), 1.0, 1e-6);
+    }
+    for (const auto& spec : f.p.specs())
+      for (int64_t i = 0; i < spec.numel(); ++i)
+        EXPECT_NEAR(f.p.view(spec).as<float>()[i], p.tensors.at(spec.name)[size_t(i)], 2e-6);
+  }
+}
+
+TEST(muon_reaches_block_matrices_only) {
+  Fixture f;
+  OptimizerConfig c;
+  c.kind = OptimizerConfig::Kind::kMuon;
+  for (bool muon_rate : {false, true}) {
+    Optimizer optimizer(f.config, c);
+    const test::Reference before(f.p);
+    optimizer.apply(Stream{}, f.p, f.g, muon_rate ? 0.0f : 0.01f, muon_rate ? 0.01f : 0.0f, 1.0f);
+    for (const auto& spec : f.p.specs()) {
+      bool moved = false;
+      for (int64_t i = 0; i < spec.numel(); ++i)
+        moved = moved || double(f.p.view(spec).as<float>()[i]) != before.tensors.at(spec.name)[size_t(i)];
+      if (moved != (spec.matrix == muon_rate)) test::report(__FILE__, __LINE__, spec.name + " was treated by the wrong rule");
+    }
+  }
+}
+
+TEST(a_muon_update_has_the_spectral_size_of_its_rule) {
+  // Newton-Schulz brings all singular values near 1, so |update| is about lr sqrt(rank) sqrt(max(1, R/C)).
+  Fixture f;
+  OptimizerConfig c;
+  c.kind = OptimizerConfig::Kind::kMuon;
+  Optimizer optimizer(f.config, c);
+  const test::Reference before(f.p);
+  optimizer.apply(Stream{}, f.p, f.g, 0.0f, 1.0f, 0.1f);
+  for (const auto& spec : f.p.specs()) {
+    if (!spec.matrix) continue;
+    double square = 0.0;
+    for (int64_t i = 0; i < spec.numel(); ++i) {
+      const double d = double(f.p.view(spec).as<float>()[i]) - before.tensors.at(spec.name)[size_t(i)];
+      square += d * d;
+    }
+    const double R = double(spec.shape[0]), C = double(spec.shape[1]);
+    const double expected = std::sqrt(std::min(R, C) * std::max(1.0, R / C));
+    EXPECT_NEAR(std::sqrt(square) / expected, 0.95, 0.25);  // the quintic leaves singular values in [0.7, 1.2]
+  }
+}
+
+TEST(alignment_gaps_stay_zero) {
+  Fixture f;
+  Optimizer optimizer(f.config, {});
+  optimizer.apply(Stream{}, f.p, f.g, 0.1f, 0.1f, 1.0f);
+  std::vector<bool> named(size_t(f.p.flat().numel()));
+  for (const auto& spec : f.p.specs())
+    for (int64_t i = 0; i < spec.numel(); ++i) named[size_t(spec.offset + i)] = true;
+  for (size_t i = 0; i < named.size(); ++i)
+    if (!named[i]) EXPECT_EQ(f.p.flat().as<float>()[i], 0.0f);
+}
+
+}  // namespace
+TEST_MAIN
