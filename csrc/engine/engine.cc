@@ -1,0 +1,206 @@
+#include "engine/engine.h"
+
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "core/error.h"
+#include "engine/page_pool.h"
+#include "engine/request_check.h"
+#include "engine/scheduler.h"
+#include "engine/step.h"
+#include "engine/weight_queue.h"
+
+namespace hone::engine {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+const EngineConfig& checked(const model::ModelConfig& model, const EngineConfig& config) {
+  model.check();
+  check_engine_config(config, model);
+  return config;
+}
+
+void check_same_network(const model::ModelConfig& mine, const model::ModelConfig& given) {
+  const std::pair<const char*, std::pair<int64_t, int64_t>> sizes[] = {
+      {"vocabulary", {mine.vocabulary, given.vocabulary}}, {"width", {mine.width, given.width}},
+      {"layers", {mine.layers, given.layers}},             {"heads", {mine.heads, given.heads}},
+      {"kv_heads", {mine.kv_heads, given.kv_heads}},       {"head_dim", {mine.head_dim, given.head_dim}},
+      {"mlp_width", {mine.mlp_width, given.mlp_width}},    {"sliding_window", {mine.sliding_window, given.sliding_window}}};
+  for (const auto& [name, values] : sizes) {
+    if (values.first == values.second) continue;
+    fail(Code::kConfig, "engine: weights have %s %lld, the engine was made for %lld.", name, (long long)values.second,
+         (long long)values.first);
+  }
+}
+
+}  // namespace
+
+void StepOutput::clear() {
+  request.clear(), attempt.clear(), token.clear(), logprob.clear(), entropy.clear();
+  version.clear(), oldest_kv.clear(), finish.clear();
+  ended_request.clear(), ended_attempt.clear(), ended_finish.clear();
+}
+
+struct Engine::Impl {
+  Impl(const model::ModelConfig& m, const EngineConfig& c, ThreadPool* threads)
+      : model(m),
+        threads(threads),
+        config(checked(model, c)),
+        pool(model, config.pages, config.page_tokens),
+        scheduler(config, pool),
+        runner(model, config, pool, threads) {}
+
+  bool step(StepOutput& output);
+  void take_weights();
+  void compute(const std::vector<Piece>& pieces, StepOutput& output);
+  void record(const Sample& sample, uint32_t version, StepOutput& output);
+  void account(const std::vector<Piece>& pieces, double seconds);
+  void end(Sequence& sequence);
+
+  model::ModelConfig model;
+  ThreadPool* threads;
+  EngineConfig config;
+  PagePool pool;
+  Scheduler scheduler;
+  StepRunner runner;
+  WeightQueue weights;
+  EngineStats stats;
+  StepOutput ended;  // only its ended_* arrays: what abort() has to report with the next step
+};
+
+void Engine::Impl::end(Sequence& s) {
+  if (!s.unfinished()) return;
+  ended.ended_request.push_back(s.group->request.id);
+  ended.ended_attempt.push_back(s.attempt);
+  ended.ended_finish.push_back(Finish::kAbort);
+  scheduler.end(s);
+}
+
+void Engine::Impl::take_weights() {
+  if (!weights.pending() || scheduler.prefilling()) return;
+  if (weights.advance(scheduler.oldest_needed_version())) ++stats.weight_swaps;
+}
+
+bool Engine::Impl::step(StepOutput& output) {
+  const auto start = std::chrono::steady_clock::now();
+  output.clear();
+  std::swap(output.ended_request, ended.ended_request);
+  std::swap(output.ended_attempt, ended.ended_attempt);
+  std::swap(output.ended_finish, ended.ended_finish);
+  const bool reported = !output.ended_request.empty();
+  take_weights();
+  if (!weights.current()) return reported;
+  // A pending version waits only for the prompts in progress: start no others.
+  const bool admit = !(weights.pending() && scheduler.prefilling());
+  const std::vector<Piece>& pieces = scheduler.schedule(weights.current()->version, admit);
+  if (pieces.empty()) {
+    if (scheduler.runnable(weights.current()->version)) fail(Code::kInternal, "engine: work is left but no row was scheduled");
+    return reported;
+  }
+  const ThreadPool::Occupied busy(threads);
+  compute(pieces, output);
+  account(pieces, seconds_since(start));
+  return true;
+}
+
+void Engine::Impl::compute(const std::vector<Piece>& pieces, StepOutput& output) {
+  const model::WeightSnapshot& snapshot = *weights.current();
+  const std::vector<Sample>& samples = runner.run(snapshot, pieces, scheduler.block_tables());
+  for (const Sample& sample : samples) {
+    if (std::isfinite(sample.logprob) && sample.token >= 0 && sample.token < model.vocabulary) continue;
+    const uint64_t request = sample.sequence->group->request.id;
+    const int32_t attempt = sample.sequence->attempt, token = sample.sequence->generated;
+    scheduler.clear();
+    pool.scrub();
+    fail(Code::kNonFinite,
+         "engine: weight version %u gives a log-probability that is not finite for request %llu attempt %d token %d. "
+         "All requests were dropped; publish finite weights and submit again.",
+         snapshot.version, (unsigned long long)request, attempt, token);
+  }
+  scheduler.advance_prompts(snapshot.version);
+  for (const Sample& sample : samples) record(sample, snapshot.version, output);
+}
+
+void Engine::Impl::record(const Sample& sample, uint32_t version, StepOutput& output) {
+  Sequence& s = *sample.sequence;
+  s.oldest_kv = std::min(s.oldest_kv, version);
+  const Finish finish = s.accept(sample.token, config.token_bytes);
+  output.request.push_back(s.group->request.id);
+  output.attempt.push_back(s.attempt);
+  output.token.push_back(sample.token);
+  output.logprob.push_back(sample.logprob);
+  output.entropy.push_back(sample.entropy);
+  output.version.push_back(version);
+  output.oldest_kv.push_back(s.oldest_kv);
+  output.finish.push_back(finish);
+  if (finish == Finish::kRunning) return;
+  ++stats.finished;
+  scheduler.end(s);
+}
+
+void Engine::Impl::account(const std::vector<Piece>& pieces, double seconds) {
+  int64_t prefill = 0, decode = 0;
+  for (const Piece& p : pieces) (p.sequence ? decode : prefill) += p.rows;
+  ++stats.steps;
+  stats.prefill_tokens += prefill;
+  stats.decode_tokens += decode;
+  stats.busy_seconds += seconds;
+  // A mixed step is shared out by rows.
+  stats.prefill_seconds += seconds * double(prefill) / double(prefill + decode);
+  stats.decode_seconds += seconds * double(decode) / double(prefill + decode);
+}
+
+Engine::Engine(const model::ModelConfig& model, const EngineConfig& config, ThreadPool* pool)
+    : impl_(std::make_unique<Impl>(model, config, pool)) {}
+Engine::~Engine() = default;
+
+void Engine::set_weights(std::shared_ptr<const model::WeightSnapshot> weights) {
+  if (!weights) fail(Code::kConfig, "engine: set_weights got no weights.");
+  check_same_network(impl_->model, weights->config);
+  impl_->weights.push(std::move(weights));
+}
+
+void Engine::submit(Request request) {
+  Impl& e = *impl_;
+  check_request(request, e.config, e.model);
+  if (e.scheduler.find(request.id)) {
+    fail(Code::kConfig, "engine: request id %llu is in use.", (unsigned long long)request.id);
+  }
+  if (!request.plan.empty() && e.weights.current() &&
+      request.plan.front().front().version < e.weights.current()->version) {
+    fail(Code::kState, "engine: request %llu is planned from version %u, but the engine is at %u.",
+         (unsigned long long)request.id, request.plan.front().front().version, e.weights.current()->version);
+  }
+  e.scheduler.submit(std::move(request));
+}
+
+void Engine::abort(uint64_t request, int32_t attempt) {
+  Group* group = impl_->scheduler.find(request);
+  if (!group) return;
+  const auto count = int32_t(group->members.size());
+  for (int32_t i = 0, alive = group->unfinished; i < count && alive > 0; ++i) {
+    if (!group->members[size_t(i)].unfinished()) continue;
+    --alive;  // the group is gone after its last one
+    if (attempt < 0 || attempt == i) impl_->end(group->members[size_t(i)]);
+  }
+}
+
+bool Engine::step(StepOutput& output) { return impl_->step(output); }
+
+EngineStats Engine::stats() const {
+  EngineStats s = impl_->stats;
+  s.running = impl_->scheduler.running();
+  s.waiting = impl_->scheduler.waiting();
+  s.preemptions = impl_->scheduler.preemptions();
+  s.page_swap_seconds = impl_->scheduler.swap_seconds();
+  s.pages_total = impl_->pool.total();
+  s.pages_used = s.pages_total - impl_->pool.free_pages();
+  s.version = impl_->weights.current() ? impl_->weights.current()->version : 0;
+  return s;
+}
+
+}  // namespace hone::engine

@@ -1,0 +1,9 @@
+// Which instruction set the kernels run with, for people: rooms above the engine do not see the kernels.
+#pragma once
+
+namespace hone::engine {
+
+/// "avx512", "avx2" or "baseline". Throws kConfig if HONE_ISA asks for a set this CPU lacks.
+const char* isa_in_use();
+
+}  // namespace hone::engine

@@ -1,0 +1,80 @@
+#include "engine/page_pool.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "core/error.h"
+
+namespace hone::engine {
+
+PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_tokens)
+    : total_(pages),
+      page_tokens_(page_tokens),
+      layers_(model.layers),
+      kv_heads_(model.kv_heads),
+      head_dim_(model.head_dim),
+      page_floats_(model.kv_heads * page_tokens * model.head_dim),
+      references_(static_cast<size_t>(pages), 0) {
+  const auto bytes = static_cast<size_t>(page_bytes() * total_);
+  // Anonymous memory reads as zero and costs nothing until touched.
+  void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (block == MAP_FAILED) {
+    fail(Code::kOutOfMemory, "key/value cache needs %.2f GB for %d pages of %d tokens. Lower engine.pages.",
+         double(bytes) * 1e-9, pages, page_tokens);
+  }
+  madvise(block, bytes, MADV_HUGEPAGE);
+  memory_ = static_cast<float*>(block);
+  free_.reserve(static_cast<size_t>(pages));
+  for (int32_t page = pages - 1; page >= 0; --page) free_.push_back(page);
+}
+
+PagePool::~PagePool() { munmap(memory_, static_cast<size_t>(page_bytes() * total_)); }
+
+int32_t PagePool::take() {
+  if (free_.empty()) fail(Code::kInternal, "page pool: take() with no free page of %d", total_);
+  const int32_t page = free_.back();
+  free_.pop_back();
+  references_[static_cast<size_t>(page)] = 1;
+  return page;
+}
+
+void PagePool::release(int32_t page) {
+  int32_t& count = references_[static_cast<size_t>(page)];
+  if (count <= 0) fail(Code::kInternal, "page pool: page %d released without a reference", page);
+  if (--count == 0) free_.push_back(page);
+}
+
+void PagePool::copy(int32_t from, int32_t to) {
+  const size_t bytes = static_cast<size_t>(page_floats_) * sizeof(float);
+  for (int64_t plane = 0; plane < 2 * layers_; ++plane) std::memcpy(at(plane, to), at(plane, from), bytes);
+}
+
+void PagePool::save(int32_t page, float* out) const {
+  const size_t bytes = static_cast<size_t>(page_floats_) * sizeof(float);
+  for (int64_t plane = 0; plane < 2 * layers_; ++plane, out += page_floats_) std::memcpy(out, at(plane, page), bytes);
+}
+
+void PagePool::load(int32_t page, const float* in) {
+  const size_t bytes = static_cast<size_t>(page_floats_) * sizeof(float);
+  for (int64_t plane = 0; plane < 2 * layers_; ++plane, in += page_floats_) std::memcpy(at(plane, page), in, bytes);
+}
+
+void PagePool::scrub() {
+  // Dropped anonymous pages read as zero again.
+  if (madvise(memory_, static_cast<size_t>(page_bytes() * total_), MADV_DONTNEED) != 0) {
+    std::memset(memory_, 0, static_cast<size_t>(page_bytes() * total_));
+  }
+}
+
+kernels::KvPages PagePool::layer(int64_t layer) const {
+  kernels::KvPages pages;
+  pages.keys = f32(at(2 * layer, 0), {total_, page_floats_});
+  pages.values = f32(at(2 * layer + 1, 0), {total_, page_floats_});
+  pages.kv_heads = kv_heads_;
+  pages.page_tokens = page_tokens_;
+  pages.head_dim = head_dim_;
+  return pages;
+}
+
+}  // namespace hone::engine

@@ -1,0 +1,58 @@
+// The paged key/value cache: fixed memory, ref-counted pages, whole-page copies to and from the host.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/attention.h"
+#include "model/config.h"
+
+namespace hone::engine {
+
+/// P pages of W tokens; page p means page p of every layer. A page lives while somebody holds a reference.
+/// Memory is reserved once, reads as zero until written, and is touched only as pages come into use
+/// (the lowest free page is handed out first among the never used).
+class PagePool {
+ public:
+  /// Throws kOutOfMemory with the bytes wanted.
+  PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_tokens);
+  ~PagePool();
+  PagePool(const PagePool&) = delete;
+  PagePool& operator=(const PagePool&) = delete;
+
+  int32_t total() const { return total_; }
+  int32_t free_pages() const { return static_cast<int32_t>(free_.size()); }
+  int32_t page_tokens() const { return page_tokens_; }
+  /// Pages that hold `tokens` tokens.
+  int32_t pages_for(int64_t tokens) const {
+    return static_cast<int32_t>((tokens + page_tokens_ - 1) / page_tokens_);
+  }
+
+  /// A page with one reference. Throws kInternal when none is free: callers look at free_pages() first.
+  int32_t take();
+  void retain(int32_t page) { ++references_[static_cast<size_t>(page)]; }
+  /// Gives back one reference; the page is free again when it was the last.
+  void release(int32_t page);
+  int32_t references(int32_t page) const { return references_[static_cast<size_t>(page)]; }
+
+  /// Bytes of one page over all layers.
+  int64_t page_bytes() const { return layers_ * 2 * page_floats_ * int64_t(sizeof(float)); }
+  /// Bit for bit: page to page, page to page_bytes() of host memory, and back.
+  void copy(int32_t from, int32_t to);
+  void save(int32_t page, float* out) const;
+  void load(int32_t page, const float* in);
+  /// Zeroes everything: after non-finite values went in, stale lanes must not poison later owners.
+  void scrub();
+
+  kernels::KvPages layer(int64_t layer) const;
+
+ private:
+  float* at(int64_t plane, int32_t page) const { return memory_ + (plane * total_ + page) * page_floats_; }
+
+  int32_t total_, page_tokens_;
+  int64_t layers_, kv_heads_, head_dim_, page_floats_;
+  float* memory_ = nullptr;  // [2L planes][P][K W D]: keys of layer l are plane 2l, values 2l + 1
+  std::vector<int32_t> references_, free_;
+};
+
+}  // namespace hone::engine

@@ -1,0 +1,110 @@
+#include "engine/request_check.h"
+
+#include "core/error.h"
+
+namespace hone::engine {
+namespace {
+
+void at_least(const char* field, int64_t value, int64_t low) {
+  if (value < low) fail(Code::kConfig, "engine: %s is %lld; it must be at least %lld.", field, (long long)value, (long long)low);
+}
+
+void check_prompt(const Request& r, const EngineConfig& config, const model::ModelConfig& model) {
+  const auto id = (unsigned long long)r.id;
+  if (r.prompt.empty()) fail(Code::kConfig, "request %llu: the prompt is empty.", id);
+  for (size_t i = 0; i < r.prompt.size(); ++i) {
+    if (r.prompt[i] >= 0 && r.prompt[i] < model.vocabulary) continue;
+    fail(Code::kConfig, "request %llu: prompt token %zu is %d, outside the vocabulary of %lld.", id, i, r.prompt[i],
+         (long long)model.vocabulary);
+  }
+  if (r.count < 1) fail(Code::kConfig, "request %llu: count is %d; it must be at least 1.", id, r.count);
+  if (r.max_tokens < 1) fail(Code::kConfig, "request %llu: maxTokens is %d; it must be at least 1.", id, r.max_tokens);
+  const int64_t length = int64_t(r.prompt.size()) + r.max_tokens;
+  if (length > config.max_context) {
+    fail(Code::kConfig, "request %llu: prompt %zu + maxTokens %d is %lld tokens, above engine.maxContext %d.", id,
+         r.prompt.size(), r.max_tokens, (long long)length, config.max_context);
+  }
+  // The key of the last token is never written. A partial prompt page is kept aside for the other attempts.
+  const int64_t W = config.page_tokens, aside = r.count > 1 && int64_t(r.prompt.size()) % W != 0;
+  const int64_t pages = (length - 1 + W - 1) / W + aside;
+  if (pages > config.pages) {
+    fail(Code::kConfig, "request %llu: one attempt may need %lld pages of %d tokens, engine.pages is %d.", id,
+         (long long)pages, config.page_tokens, config.pages);
+  }
+}
+
+void check_sampling(const Request& r) {
+  const auto id = (unsigned long long)r.id;
+  const kernels::SamplingParams& s = r.sampling;
+  if (!(s.temperature >= 0.0f && s.temperature <= 1e4f)) {
+    fail(Code::kConfig, "request %llu: temperature is %g; it must be in [0, 10000].", id, double(s.temperature));
+  }
+  if (s.top_k < 0) fail(Code::kConfig, "request %llu: topK is %d; 0 turns it off.", id, s.top_k);
+  if (!(s.top_p > 0.0f && s.top_p <= 1.0f)) {
+    fail(Code::kConfig, "request %llu: topP is %g; it must be in (0, 1].", id, double(s.top_p));
+  }
+  if (!(s.min_p >= 0.0f && s.min_p < 1.0f)) {
+    fail(Code::kConfig, "request %llu: minP is %g; it must be in [0, 1).", id, double(s.min_p));
+  }
+}
+
+void check_stops(const Request& r, const EngineConfig& config) {
+  const auto id = (unsigned long long)r.id;
+  for (const std::string& s : r.stop_strings) {
+    if (s.empty()) fail(Code::kConfig, "request %llu: a stop string is empty.", id);
+  }
+  if (!r.stop_strings.empty() && config.token_bytes.empty()) {
+    fail(Code::kConfig, "request %llu: stop strings need engine.tokenBytes.", id);
+  }
+}
+
+void check_plan(const Request& r) {
+  const auto id = (unsigned long long)r.id;
+  if (r.plan.empty()) return;
+  if (int64_t(r.plan.size()) != r.count) {
+    fail(Code::kConfig, "request %llu: the plan covers %zu attempts of %d.", id, r.plan.size(), r.count);
+  }
+  for (size_t a = 0; a < r.plan.size(); ++a) {
+    const std::vector<VersionRun>& runs = r.plan[a];
+    if (runs.empty() || runs.front().from_token != 0) {
+      fail(Code::kConfig, "request %llu: the plan of attempt %zu must start at token 0.", id, a);
+    }
+    if (runs.front().version != r.plan.front().front().version) {
+      fail(Code::kConfig, "request %llu: attempts share one prefill, but attempt %zu is planned from version %u, attempt 0 from %u.",
+           id, a, runs.front().version, r.plan.front().front().version);
+    }
+    for (size_t i = 1; i < runs.size(); ++i) {
+      if (runs[i].from_token > runs[i - 1].from_token && runs[i].version > runs[i - 1].version) continue;
+      fail(Code::kConfig, "request %llu: the plan of attempt %zu must ascend in tokens and versions; run %zu does not.", id, a, i);
+    }
+  }
+}
+
+}  // namespace
+
+void check_engine_config(const EngineConfig& config, const model::ModelConfig& model) {
+  at_least("maxRunning", config.max_running, 1);
+  at_least("pages", config.pages, 1);
+  at_least("maxContext", config.max_context, 2);
+  at_least("stepTokens", config.step_tokens, 1);
+  if (config.page_tokens < 16 || config.page_tokens % 16 != 0) {
+    fail(Code::kConfig, "engine: pageTokens is %d; it must be a positive multiple of 16.", config.page_tokens);
+  }
+  if (config.max_context > model.max_positions) {
+    fail(Code::kConfig, "engine: maxContext is %d, above the model's max_positions %lld.", config.max_context,
+         (long long)model.max_positions);
+  }
+  if (int64_t(config.token_bytes.size()) > model.vocabulary) {
+    fail(Code::kConfig, "engine: tokenBytes has %zu entries for a vocabulary of %lld.", config.token_bytes.size(),
+         (long long)model.vocabulary);
+  }
+}
+
+void check_request(const Request& request, const EngineConfig& config, const model::ModelConfig& model) {
+  check_prompt(request, config, model);
+  check_sampling(request);
+  check_stops(request, config);
+  check_plan(request);
+}
+
+}  // namespace hone::engine

@@ -1,0 +1,13 @@
+// What an engine and a request must satisfy, each rule with its own sentence.
+#pragma once
+
+#include "engine/engine.h"
+
+namespace hone::engine {
+
+/// Throws kConfig naming the field, its value and the rule.
+void check_engine_config(const EngineConfig& config, const model::ModelConfig& model);
+/// Throws kConfig naming the request, the field and the rule; pages that can never suffice included.
+void check_request(const Request& request, const EngineConfig& config, const model::ModelConfig& model);
+
+}  // namespace hone::engine

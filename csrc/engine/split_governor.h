@@ -1,0 +1,51 @@
+// Whether a step is worth splitting over threads right now: learnt from the steps themselves.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace hone::engine {
+
+/// A step is well under a millisecond, and a helper that another process keeps off its core makes it wait for
+/// a whole time slice. So: steps are split as long as that gains. `ledger` sums what split steps gained over
+/// the price of the same rows on one thread; when it falls below the loss allowed, steps stay on one thread for
+/// a while, twice as long after each failure. One step in kProbeEvery runs on one thread to keep that price
+/// fresh. The choice never changes a bit of any result, only its time.
+class SplitGovernor {
+ public:
+  /// Asked once per step that could be split.
+  bool split() const { return single_steps_left_ == 0 && known(); }
+
+  /// What the step took. `rows` is its size in any unit proportional to cost.
+  void record(bool was_split, double rows, double seconds) {
+    if (!was_split) {
+      const double price = seconds / rows;
+      // Interruptions only ever make a step dearer: fall fast, rise slowly.
+      price_ = !known() ? price : price_ + (price < price_ ? 0.5 : 0.2) * (price - price_);
+      if (single_steps_left_ > 0) --single_steps_left_;
+      return;
+    }
+    const double alone = price_ * rows;
+    ledger_ = std::min(ledger_ + alone - seconds, kAllowedLossSteps * alone);
+    if (ledger_ < -kAllowedLossSteps * alone) {
+      single_steps_left_ = backoff_;
+      backoff_ = std::min(2 * backoff_, kLongestBackoff);
+      ledger_ = 0;
+      good_steps_ = 0;
+    } else if (++good_steps_ % kProbeEvery == 0) {
+      single_steps_left_ = 1;
+      if (ledger_ > 0) backoff_ = kShortestBackoff;
+    }
+  }
+
+ private:
+  static constexpr double kAllowedLossSteps = 3.0;
+  static constexpr int32_t kProbeEvery = 128, kShortestBackoff = 64, kLongestBackoff = 8192;
+  bool known() const { return price_ > 0; }
+
+  double price_ = 0;   // seconds per row on one thread
+  double ledger_ = 0;  // seconds
+  int32_t single_steps_left_ = 0, backoff_ = kShortestBackoff, good_steps_ = 0;
+};
+
+}  // namespace hone::engine

@@ -1,0 +1,32 @@
+// Which weight version the engine samples with, and when it takes the next one.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "model/weight_snapshot.h"
+
+namespace hone::engine {
+
+/// The current snapshot and those waiting behind it.
+class WeightQueue {
+ public:
+  using Snapshot = std::shared_ptr<const model::WeightSnapshot>;
+
+  void push(Snapshot weights) { pending_.push_back(std::move(weights)); }
+  bool pending() const { return !pending_.empty(); }
+  const Snapshot& current() const { return current_; }
+
+  /// Called between steps. `needed`: oldest version that a planned sequence needs next; none: no plan.
+  /// Without plans the newest pending version wins. With plans they are taken in order, never past `needed`.
+  /// Returns true if the current version changed. Throws kState if `needed` was left out of what was pushed.
+  bool advance(std::optional<uint32_t> needed);
+
+ private:
+  Snapshot current_;
+  std::deque<Snapshot> pending_;
+};
+
+}  // namespace hone::engine

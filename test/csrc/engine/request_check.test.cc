@@ -1,0 +1,134 @@
+// Each rule once at its edge: the last value that passes and the first that does not. The engine's test shows
+// that submit() and the constructor apply them.
+#include "engine/request_check.h"
+
+#include "check.h"
+
+using namespace hone;
+using namespace hone::engine;
+
+namespace {
+
+model::ModelConfig model_of() {
+  model::ModelConfig c;
+  c.vocabulary = 100, c.max_positions = 256;
+  return c;
+}
+
+EngineConfig config_of() {
+  EngineConfig c;
+  c.max_context = 200, c.pages = 4;
+  return c;
+}
+
+Request good() {
+  Request r;
+  r.prompt.assign(20, 1), r.count = 2, r.max_tokens = 20;
+  return r;
+}
+
+bool passes(const Request& r, const EngineConfig& c = config_of()) {
+  try {
+    check_request(r, c, model_of());
+    return true;
+  } catch (const Error& e) {
+    EXPECT_TRUE(e.code() == Code::kConfig);
+    EXPECT_TRUE(std::string(e.what()).find("request 0") == 0);
+    return false;
+  }
+}
+
+}  // namespace
+
+TEST(pages_count_the_keys_that_are_written_and_the_partial_page_kept_aside) {
+  Request r = good();  // 20 + 20 - 1 = 39 keys: 3 pages, and one aside
+  EXPECT_TRUE(passes(r));
+  r.max_tokens = 29;  // 48 keys: still 3
+  EXPECT_TRUE(passes(r));
+  r.max_tokens = 30;  // 49 keys: 4, and one aside
+  EXPECT_TRUE(!passes(r));
+  r.count = 1;  // nobody to keep it for
+  EXPECT_TRUE(passes(r));
+  r.prompt.assign(32, 1), r.count = 2, r.max_tokens = 33;  // no partial page
+  EXPECT_TRUE(passes(r));
+  r.max_tokens = 34;
+  EXPECT_TRUE(!passes(r));
+}
+
+TEST(context_is_prompt_and_generated_tokens) {
+  EngineConfig c = config_of();
+  c.pages = 100;
+  Request r = good();
+  r.max_tokens = 180;
+  EXPECT_TRUE(passes(r, c));
+  r.max_tokens = 181;
+  EXPECT_TRUE(!passes(r, c));
+  r.max_tokens = INT32_MAX;  // no overflow
+  EXPECT_TRUE(!passes(r, c));
+}
+
+TEST(sampling_bounds) {
+  const auto with = [](kernels::SamplingParams s) {
+    Request r = good();
+    r.sampling = s;
+    return passes(r);
+  };
+  EXPECT_TRUE(with({0.0f, 0, 1.0f, 0.0f}));
+  EXPECT_TRUE(!with({-1e-9f, 0, 1.0f, 0.0f}));
+  EXPECT_TRUE(!with({std::numeric_limits<float>::infinity(), 0, 1.0f, 0.0f}));
+  EXPECT_TRUE(!with({1.0f, 0, 1.0001f, 0.0f}));
+  EXPECT_TRUE(with({1.0f, 0, 1e-6f, 0.999f}));
+  EXPECT_TRUE(!with({1.0f, 0, 0.0f, 0.0f}));
+  EXPECT_TRUE(!with({1.0f, 0, 1.0f, 1.0f}));
+  EXPECT_TRUE(!with({1.0f, -1, 1.0f, 0.0f}));
+}
+
+TEST(plans_cover_every_attempt_and_ascend) {
+  const auto with = [](std::vector<std::vector<VersionRun>> plan) {
+    Request r = good();
+    r.plan = std::move(plan);
+    return passes(r);
+  };
+  EXPECT_TRUE(with({{{0, 1}}, {{0, 1}, {4, 2}, {9, 5}}}));
+  EXPECT_TRUE(!with({{{0, 1}}}));
+  EXPECT_TRUE(!with({{{0, 1}}, {}}));
+  EXPECT_TRUE(!with({{{0, 1}}, {{1, 1}}}));
+  EXPECT_TRUE(!with({{{0, 1}}, {{0, 2}}}));
+  EXPECT_TRUE(!with({{{0, 1}, {4, 1}}, {{0, 1}}}));
+  EXPECT_TRUE(!with({{{0, 1}, {4, 2}, {4, 3}}, {{0, 1}}}));
+}
+
+TEST(stop_strings_need_bytes) {
+  Request r = good();
+  r.stop_strings = {"x"};
+  EXPECT_TRUE(!passes(r));
+  EngineConfig c = config_of();
+  c.token_bytes = {"x"};
+  EXPECT_TRUE(passes(r, c));
+  r.stop_strings.push_back("");
+  EXPECT_TRUE(!passes(r, c));
+}
+
+TEST(engine_options_have_bounds_too) {
+  const auto passes_config = [](auto change) {
+    EngineConfig c = config_of();
+    change(c);
+    try {
+      check_engine_config(c, model_of());
+      return true;
+    } catch (const Error& e) {
+      EXPECT_TRUE(e.code() == Code::kConfig);
+      return false;
+    }
+  };
+  EXPECT_TRUE(passes_config([](EngineConfig&) {}));
+  EXPECT_TRUE(passes_config([](EngineConfig& c) { c.max_context = 256; }));
+  EXPECT_TRUE(!passes_config([](EngineConfig& c) { c.max_context = 257; }));
+  EXPECT_TRUE(!passes_config([](EngineConfig& c) { c.page_tokens = 0; }));
+  EXPECT_TRUE(!passes_config([](EngineConfig& c) { c.page_tokens = 8; }));
+  EXPECT_TRUE(!passes_config([](EngineConfig& c) { c.step_tokens = 0; }));
+  EXPECT_TRUE(!passes_config([](EngineConfig& c) { c.max_running = 0; }));
+  EXPECT_TRUE(!passes_config([](EngineConfig& c) { c.token_bytes.resize(101); }));
+}
+
+TEST_MAIN

@@ -1,0 +1,64 @@
+// Tried mutants, both killed: the ledger not capped (a long good time pays for any number of bad steps);
+// the wait not doubled.
+#include "engine/split_governor.h"
+
+#include "check.h"
+
+using hone::engine::SplitGovernor;
+
+namespace {
+
+/// Runs n steps of 64 rows on a machine where a row costs 1 alone and `split_cost` when split. Returns time spent.
+double run(SplitGovernor& governor, int n, double split_cost, int* split_steps = nullptr) {
+  double total = 0;
+  for (int i = 0; i < n; ++i) {
+    const bool split = governor.split();
+    const double seconds = 64 * (split ? split_cost : 1.0);
+    governor.record(split, 64, seconds);
+    total += seconds;
+    if (split_steps) *split_steps += split;
+  }
+  return total;
+}
+
+}  // namespace
+
+TEST(splits_as_long_as_that_gains) {
+  SplitGovernor governor;
+  int split = 0;
+  run(governor, 10000, 0.55, &split);
+  EXPECT_TRUE(split > 9800);
+}
+
+TEST(the_price_of_one_thread_is_learnt_first) {
+  SplitGovernor governor;
+  EXPECT_TRUE(!governor.split());
+  governor.record(false, 64, 64.0);
+  EXPECT_TRUE(governor.split());
+}
+
+TEST(a_core_that_is_never_free_costs_a_few_percent_at_most) {
+  for (const double stall : {1.2, 2.0, 10.0, 50.0}) {
+    SplitGovernor governor;
+    const double spent = run(governor, 200000, stall);
+    EXPECT_TRUE(spent < 1.02 * 64 * 200000);
+  }
+}
+
+TEST(a_long_good_time_does_not_pay_for_a_bad_one) {
+  SplitGovernor governor;
+  run(governor, 100000, 0.5);
+  int split = 0;
+  run(governor, 40, 4.0, &split);
+  EXPECT_TRUE(split <= 4);
+}
+
+TEST(the_other_core_is_used_again_when_it_comes_free) {
+  SplitGovernor governor;
+  run(governor, 20000, 10.0);
+  int split = 0;
+  run(governor, 20000, 0.55, &split);
+  EXPECT_TRUE(split > 10000);
+}
+
+TEST_MAIN

@@ -1,0 +1,53 @@
+#include "engine/weight_queue.h"
+
+#include "rollouts.h"
+
+using namespace hone;
+using hone::engine::WeightQueue;
+
+namespace {
+
+std::shared_ptr<const model::WeightSnapshot> version(uint32_t v) {
+  return hone::test::random_weights(hone::test::small_decoder(), 1, v);
+}
+
+}  // namespace
+
+TEST(without_plans_the_newest_wins) {
+  WeightQueue queue;
+  EXPECT_TRUE(!queue.advance({}));
+  for (const uint32_t v : {1u, 2u, 3u}) queue.push(version(v));
+  EXPECT_TRUE(queue.advance({}));
+  EXPECT_EQ(queue.current()->version, 3u);
+  EXPECT_TRUE(!queue.pending());
+}
+
+TEST(an_older_version_may_be_pushed_when_nothing_is_planned) {
+  WeightQueue queue;
+  queue.push(version(7));
+  queue.advance({});
+  queue.push(version(2));  // a checkpoint was loaded
+  EXPECT_TRUE(queue.advance({}));
+  EXPECT_EQ(queue.current()->version, 2u);
+}
+
+TEST(with_plans_versions_are_taken_in_order_up_to_the_one_needed) {
+  WeightQueue queue;
+  for (const uint32_t v : {1u, 2u, 3u, 4u}) queue.push(version(v));
+  EXPECT_TRUE(queue.advance(2u));
+  EXPECT_EQ(queue.current()->version, 2u);
+  EXPECT_TRUE(!queue.advance(2u));  // still needed
+  EXPECT_TRUE(queue.advance(4u));
+  EXPECT_EQ(queue.current()->version, 4u);
+}
+
+TEST(a_version_that_was_left_out_is_an_error) {
+  WeightQueue queue;
+  queue.push(version(1));
+  queue.advance(1u);
+  queue.push(version(3));
+  EXPECT_THROWS(queue.advance(2u), Code::kState);
+  EXPECT_EQ(queue.current()->version, 1u);
+}
+
+TEST_MAIN
