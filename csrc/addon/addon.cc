@@ -1,0 +1,60 @@
+// The N-API module: info(), NativeEngine, NativeTrainer. Arguments in, promises out, errors translated.
+#include <napi.h>
+
+#include "addon/engine_object.h"
+#include "addon/errors.h"
+#include "addon/trainer_object.h"
+#include "core/device_query.h"
+#include "core/thread_pool.h"
+#include "engine/isa_info.h"
+
+namespace hone::addon {
+namespace {
+
+Napi::Value or_null(Napi::Env env, const std::string& text) {
+  if (text.empty()) return env.Null();
+  return Napi::String::New(env, text);
+}
+
+Napi::Object cuda_info(Napi::Env env) {
+  const CudaInfo cuda = query_cuda();
+  Napi::Array devices = Napi::Array::New(env, cuda.devices.size());
+  for (size_t i = 0; i < cuda.devices.size(); ++i) devices.Set(uint32_t(i), cuda.devices[i]);
+  Napi::Object out = Napi::Object::New(env);
+  out.Set("compiled", or_null(env, cuda.compiled));
+  out.Set("driver", or_null(env, cuda.driver));
+  out.Set("devices", devices);
+  out.Set("reason", or_null(env, cuda.reason));
+  return out;
+}
+
+Napi::Value info(const Napi::CallbackInfo& call) {
+  const Napi::Env env = call.Env();
+  return translated(env, [&]() -> Napi::Value {
+    const NcclInfo nccl = query_nccl();
+    Napi::Object nccl_out = Napi::Object::New(env);
+    nccl_out.Set("version", or_null(env, nccl.version));
+    nccl_out.Set("reason", or_null(env, nccl.reason));
+    Napi::Object out = Napi::Object::New(env);
+    out.Set("isa", engine::isa_in_use());
+    out.Set("threads", default_threads());
+    out.Set("cuda", cuda_info(env));
+    out.Set("nccl", nccl_out);
+    return out;
+  });
+}
+
+class Addon : public Napi::Addon<Addon> {
+ public:
+  Addon(Napi::Env env, Napi::Object exports) {
+    exports.Set("info", Napi::Function::New(env, info, "info"));
+    exports.Set("NativeEngine", EngineObject::define(env));
+    exports.Set("NativeTrainer", TrainerObject::define(env));
+  }
+};
+
+}  // namespace
+}  // namespace hone::addon
+
+using hone::addon::Addon;
+NODE_API_ADDON(Addon)

@@ -1,0 +1,25 @@
+// The one place where native failures become JavaScript errors: `code` is "HONE_ERR_<CODE>".
+#pragma once
+
+#include <napi.h>
+
+#include <exception>
+
+namespace hone::addon {
+
+/// hone::Error keeps its code; bad_alloc is OUT_OF_MEMORY; anything else is INTERNAL.
+Napi::Error to_js_error(Napi::Env env, std::exception_ptr failure);
+
+/// Runs f and rethrows what it throws as a JavaScript error. Napi::Error passes as it is.
+template <class F>
+auto translated(Napi::Env env, F&& f) {
+  try {
+    return f();
+  } catch (const Napi::Error&) {
+    throw;
+  } catch (...) {
+    throw to_js_error(env, std::current_exception());
+  }
+}
+
+}  // namespace hone::addon

@@ -1,0 +1,206 @@
+#include "addon/model_options.h"
+
+#include <utility>
+
+#include "addon/arguments.h"
+#include "core/json.h"
+
+namespace hone::addon {
+namespace {
+
+kernels::SamplingParams read_sampling(const Fields& f) {
+  kernels::SamplingParams s;
+  s.temperature = float(f.number("temperature"));
+  s.top_k = f.integer_or<int32_t>("topK", 0);
+  s.top_p = f.number_or("topP", 1.0f);
+  s.min_p = f.number_or("minP", 0.0f);
+  return s;
+}
+
+std::vector<std::vector<engine::VersionRun>> read_plan(const Fields& f) {
+  std::vector<std::vector<engine::VersionRun>> plan;
+  if (!f.has("plan")) return plan;
+  if (!f.get("plan").IsArray()) fail(Code::kConfig, "request.plan must be an array of arrays.");
+  const Napi::Array attempts = f.get("plan").As<Napi::Array>();
+  for (uint32_t a = 0; a < attempts.Length(); ++a) {
+    const Napi::Value runs_value = attempts.Get(a);
+    if (!runs_value.IsArray()) fail(Code::kConfig, "request.plan[%u] must be an array.", a);
+    const Napi::Array runs = runs_value.As<Napi::Array>();
+    plan.emplace_back();
+    for (uint32_t i = 0; i < runs.Length(); ++i) {
+      const Fields run(runs.Get(i), "request.plan[][]");
+      plan.back().push_back({run.integer<int32_t>("fromToken"), run.integer<uint32_t>("version")});
+    }
+  }
+  return plan;
+}
+
+std::vector<std::string> read_token_bytes(const Fields& f) {
+  std::vector<std::string> out;
+  if (!f.has("tokenBytes")) return out;
+  if (!f.get("tokenBytes").IsArray()) fail(Code::kConfig, "engine.tokenBytes must be an array of Uint8Array.");
+  const Napi::Array tokens = f.get("tokenBytes").As<Napi::Array>();
+  std::vector<uint8_t> bytes;
+  for (uint32_t i = 0; i < tokens.Length(); ++i) {
+    const Napi::HandleScope scope(tokens.Env());
+    copy_array(tokens.Get(i), "engine.tokenBytes[]", bytes);
+    out.emplace_back(bytes.begin(), bytes.end());
+  }
+  return out;
+}
+
+Napi::Float64Array ids_array(Napi::Env env, const std::vector<uint64_t>& ids) {
+  Napi::Float64Array array = Napi::Float64Array::New(env, ids.size());
+  for (size_t i = 0; i < ids.size(); ++i) array.Data()[i] = double(ids[i]);  // safe integers: to_id checked
+  return array;
+}
+
+Napi::Uint8Array finish_array(Napi::Env env, const std::vector<engine::Finish>& finish) {
+  Napi::Uint8Array array = Napi::Uint8Array::New(env, finish.size());
+  for (size_t i = 0; i < finish.size(); ++i) array.Data()[i] = uint8_t(finish[i]);
+  return array;
+}
+
+}  // namespace
+
+model::ModelConfig read_model_config(const Napi::Value& value) {
+  return model::parse_hf_config(Json::parse(to_text(value, "model config"), "model config"), "model config");
+}
+
+engine::EngineConfig read_engine_config(const Napi::Value& value) {
+  const Fields f(value, "engine");
+  engine::EngineConfig c;
+  c.max_running = f.integer<int32_t>("maxRunning");
+  c.page_tokens = f.integer<int32_t>("pageTokens");
+  c.pages = f.integer<int32_t>("pages");
+  c.max_context = f.integer<int32_t>("maxContext");
+  c.step_tokens = f.integer<int32_t>("stepTokens");
+  c.run_seed = f.bigint("runSeed");
+  c.token_bytes = read_token_bytes(f);
+  return c;
+}
+
+engine::Request read_request(const Napi::Value& value) {
+  const Fields f(value, "request");
+  engine::Request r;
+  r.id = to_id(f.get("id"), "request.id");
+  copy_array(f.get("prompt"), "request.prompt", r.prompt);
+  r.count = f.integer<int32_t>("count");
+  r.problem = f.integer<uint32_t>("problem");
+  r.first_attempt = f.integer<uint32_t>("firstAttempt");
+  r.sampling = read_sampling(f.fields("sampling"));
+  r.max_tokens = f.integer<int32_t>("maxTokens");
+  r.stop_ids = f.integers("stopIds");
+  r.stop_strings = f.texts("stopStrings");
+  r.plan = read_plan(f);
+  return r;
+}
+
+trainer::OptimizerConfig read_optimizer_config(const Napi::Value& value) {
+  using Kind = trainer::OptimizerConfig::Kind;
+  const Fields f(value, "optimizer");
+  trainer::OptimizerConfig c;
+  c.kind = f.choice("kind", {"adamw", "muon"}) == 0 ? Kind::kAdamW : Kind::kMuon;
+  c.beta1 = float(f.number("beta1"));
+  c.beta2 = float(f.number("beta2"));
+  c.eps = float(f.number("eps"));
+  c.weight_decay = float(f.number("weightDecay"));
+  c.decay_all = f.boolean("decayAll");
+  c.muon_momentum = float(f.number("muonMomentum"));
+  c.gradient_clip = float(f.number("gradientClip"));
+  return c;
+}
+
+trainer::TrainerConfig read_trainer_config(const Napi::Value& value) {
+  const Fields f(value, "trainer");
+  trainer::TrainerConfig c;
+  c.optimizer = read_optimizer_config(f.get("optimizer"));
+  c.packed_tokens = f.integer<int32_t>("packedTokens");
+  if (c.packed_tokens < 1) fail(Code::kConfig, "trainer.packedTokens is %lld; it must be at least 1.", (long long)c.packed_tokens);
+  c.weight_storage = f.choice("weightStorage", {"f32", "bf16"}) == 0 ? DType::kF32 : DType::kBF16;
+  return c;
+}
+
+trainer::StepOptions read_step_options(const Napi::Value& value) {
+  const Fields f(value, "step");
+  trainer::StepOptions o;
+  o.objective = static_cast<kernels::Objective>(
+      f.choice("objective", {"gspo", "grpo", "dapo", "dr-grpo", "ppo-clip", "cispo", "reinforce-clamped", "reinforce",
+                             "supervised"}));
+  o.sequence_weight = static_cast<kernels::SequenceWeight>(f.choice("sequenceWeight", {"uniform", "length"}));
+  o.clip_low = float(f.number("clipLow"));
+  o.clip_high = float(f.number("clipHigh"));
+  o.kl_coef = float(f.number("klCoef"));
+  o.entropy_coef = float(f.number("entropyCoef"));
+  o.temperature = float(f.number("temperature"));
+  o.lr = float(f.number("lr"));
+  o.muon_lr = float(f.number("muonLr"));
+  return o;
+}
+
+Napi::Object to_js(Napi::Env env, const engine::StepOutput& s) {
+  Napi::Object out = Napi::Object::New(env);
+  out.Set("request", ids_array(env, s.request));
+  out.Set("attempt", new_array<Napi::Int32Array>(env, s.attempt));
+  out.Set("token", new_array<Napi::Int32Array>(env, s.token));
+  out.Set("logprob", new_array<Napi::Float32Array>(env, s.logprob));
+  out.Set("entropy", new_array<Napi::Float32Array>(env, s.entropy));
+  out.Set("version", new_array<Napi::Uint32Array>(env, s.version));
+  out.Set("oldestKv", new_array<Napi::Uint32Array>(env, s.oldest_kv));
+  out.Set("finish", finish_array(env, s.finish));
+  out.Set("endedRequest", ids_array(env, s.ended_request));
+  out.Set("endedAttempt", new_array<Napi::Int32Array>(env, s.ended_attempt));
+  out.Set("endedFinish", finish_array(env, s.ended_finish));
+  return out;
+}
+
+Napi::Object to_js(Napi::Env env, const engine::EngineStats& s) {
+  const std::pair<const char*, double> numbers[] = {
+      {"steps", double(s.steps)},
+      {"prefillTokens", double(s.prefill_tokens)},
+      {"decodeTokens", double(s.decode_tokens)},
+      {"finished", double(s.finished)},
+      {"preemptions", double(s.preemptions)},
+      {"swaps", double(s.weight_swaps)},
+      {"waiting", double(s.waiting)},
+      {"running", double(s.running)},
+      {"pagesUsed", double(s.pages_used)},
+      {"pagesTotal", double(s.pages_total)},
+      {"busySeconds", s.busy_seconds},
+      {"prefillSeconds", s.prefill_seconds},
+      {"decodeSeconds", s.decode_seconds},
+      {"swapSeconds", s.page_swap_seconds},
+      {"version", double(s.version)}};
+  Napi::Object out = Napi::Object::New(env);
+  for (const auto& [name, value] : numbers) out.Set(name, value);
+  return out;
+}
+
+Napi::Object to_js(Napi::Env env, const trainer::StepReport& r) {
+  const std::pair<const char*, double> numbers[] = {
+      {"loss", r.loss},
+      {"policyLoss", r.policy_loss},
+      {"gradNorm", r.grad_norm},
+      {"gradScale", r.grad_scale},
+      {"updateNorm", r.update_norm},
+      {"weightNorm", r.weight_norm},
+      {"nonFiniteSequence", double(r.non_finite_sequence)},
+      {"microBatches", double(r.micro_batches)},
+      {"trainedTokens", double(r.trained_tokens)},
+      {"packedTokens", double(r.packed_tokens)},
+      {"forwardSeconds", r.forward_seconds},
+      {"backwardSeconds", r.backward_seconds},
+      {"optimizerSeconds", r.optimizer_seconds},
+      {"packSeconds", r.pack_seconds}};
+  Napi::Object out = Napi::Object::New(env);
+  for (const auto& [name, value] : numbers) out.Set(name, value);
+  out.Set("skipped", r.skipped);
+  out.Set("logprobs", new_array<Napi::Float32Array>(env, r.logprobs));
+  out.Set("entropies", new_array<Napi::Float32Array>(env, r.entropies));
+  out.Set("ratios", new_array<Napi::Float32Array>(env, r.ratios));
+  out.Set("clipped", new_array<Napi::Uint8Array>(env, r.clipped));
+  out.Set("layerGradNorms", new_array<Napi::Float64Array>(env, r.layer_grad_norms));
+  return out;
+}
+
+}  // namespace hone::addon

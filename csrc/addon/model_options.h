@@ -1,0 +1,23 @@
+// From JavaScript options to the core's configuration records, and back.
+#pragma once
+
+#include <napi.h>
+
+#include "engine/engine.h"
+#include "trainer/trainer.h"
+
+namespace hone::addon {
+
+/// A Hugging Face config.json as text.
+model::ModelConfig read_model_config(const Napi::Value& value);
+engine::EngineConfig read_engine_config(const Napi::Value& value);
+engine::Request read_request(const Napi::Value& value);
+trainer::TrainerConfig read_trainer_config(const Napi::Value& value);
+trainer::OptimizerConfig read_optimizer_config(const Napi::Value& value);
+trainer::StepOptions read_step_options(const Napi::Value& value);
+
+Napi::Object to_js(Napi::Env env, const engine::StepOutput& step);
+Napi::Object to_js(Napi::Env env, const engine::EngineStats& stats);
+Napi::Object to_js(Napi::Env env, const trainer::StepReport& report);
+
+}  // namespace hone::addon

@@ -1,0 +1,46 @@
+// NativeTrainer(modelConfigJson, options), the JavaScript face of a trainer on a thread of its own.
+#pragma once
+
+#include <napi.h>
+
+#include <atomic>
+#include <memory>
+
+#include "addon/worker.h"
+#include "core/thread_pool.h"
+#include "trainer/trainer.h"
+
+namespace hone::addon {
+
+/// Every method but `version` queues a job and returns a promise; jobs run in order. Arrays are copied at the
+/// call. The process stays alive while jobs are queued.
+class TrainerObject : public Napi::ObjectWrap<TrainerObject> {
+ public:
+  static Napi::Function define(Napi::Env env);
+
+  explicit TrainerObject(const Napi::CallbackInfo& info);
+  ~TrainerObject() override;
+
+ private:
+  struct State;  // what jobs work on; outlives this object while a job runs
+
+  Napi::Value version(const Napi::CallbackInfo& info);
+  Napi::Value initialize(const Napi::CallbackInfo& info);
+  Napi::Value load_hf(const Napi::CallbackInfo& info);
+  Napi::Value step(const Napi::CallbackInfo& info);
+  Napi::Value score(const Napi::CallbackInfo& info);
+  Napi::Value publish(const Napi::CallbackInfo& info);
+  Napi::Value set_version(const Napi::CallbackInfo& info);
+  Napi::Value reset_optimizer(const Napi::CallbackInfo& info);
+  Napi::Value save(const Napi::CallbackInfo& info);
+  Napi::Value load(const Napi::CallbackInfo& info);
+  Napi::Value parameter(const Napi::CallbackInfo& info);
+  Napi::Value close(const Napi::CallbackInfo& info);
+
+  template <class Run>
+  Napi::Promise enqueue(Napi::Env env, Run run);
+
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace hone::addon

@@ -1,0 +1,75 @@
+#include "addon/training_batch.h"
+
+#include <algorithm>
+
+#include "addon/arguments.h"
+
+namespace hone::addon {
+namespace {
+
+void expect_length(const char* name, size_t length, size_t wanted) {
+  if (length != wanted) fail(Code::kShape, "batch: %s has %zu entries, expected %zu.", name, length, wanted);
+}
+
+template <class T>
+void read_optional(const Fields& f, const char* name, size_t wanted, std::vector<T>& out) {
+  if (!f.has(name)) return;
+  copy_array(f.get(name), name, out);
+  expect_length(name, out.size(), wanted);
+}
+
+void check_offsets(const std::vector<int32_t>& offsets, size_t tokens) {
+  if (offsets.empty() || offsets.front() != 0) fail(Code::kShape, "batch: cuSeqlens must start with 0.");
+  for (size_t i = 1; i < offsets.size(); ++i) {
+    if (offsets[i] > offsets[i - 1]) continue;
+    fail(Code::kShape, "batch: cuSeqlens[%zu] is %d after %d; a sequence has at least one token.", i, offsets[i], offsets[i - 1]);
+  }
+  if (size_t(offsets.back()) != tokens) {
+    fail(Code::kShape, "batch: cuSeqlens ends at %d, but there are %zu tokens.", offsets.back(), tokens);
+  }
+}
+
+template <class T>
+const T* or_null(const std::vector<T>& v) {
+  return v.empty() ? nullptr : v.data();
+}
+
+}  // namespace
+
+OwnedBatch read_batch(const Napi::Value& value) {
+  const Fields f(value, "batch");
+  OwnedBatch b;
+  copy_array(f.get("tokens"), "batch.tokens", b.tokens);
+  copy_array(f.get("cuSeqlens"), "batch.cuSeqlens", b.cu_seqlens);
+  copy_array(f.get("mask"), "batch.mask", b.mask);
+  const size_t T = b.tokens.size(), S = std::max<size_t>(b.cu_seqlens.size(), 1) - 1;
+  expect_length("mask", b.mask.size(), T);
+  check_offsets(b.cu_seqlens, T);
+  read_optional(f, "behaviorLogprobs", T, b.behavior_logprobs);
+  read_optional(f, "referenceLogprobs", T, b.reference_logprobs);
+  read_optional(f, "advantages", S, b.advantages);
+  read_optional(f, "tokenAdvantages", T, b.token_advantages);
+  read_optional(f, "groupSizes", S, b.group_sizes);
+  b.step.sequences = int64_t(S);
+  b.step.counted_tokens = std::count_if(b.mask.begin(), b.mask.end(), [](uint8_t m) { return m != 0; });
+  b.step.groups = f.integer_or<int32_t>("groups", 1);
+  b.step.dr_grpo = f.has("drGrpoNormalizer") ? f.number("drGrpoNormalizer") : 1.0;
+  return b;
+}
+
+trainer::TrainingBatch OwnedBatch::view() const {
+  trainer::TrainingBatch batch;
+  batch.tokens = tokens.data();
+  batch.cu_seqlens = cu_seqlens.data();
+  batch.mask = mask.data();
+  batch.behavior_logprobs = or_null(behavior_logprobs);
+  batch.reference_logprobs = or_null(reference_logprobs);
+  batch.advantages = or_null(advantages);
+  batch.token_advantages = or_null(token_advantages);
+  batch.group_sizes = or_null(group_sizes);
+  batch.sequences = int64_t(cu_seqlens.size()) - 1;
+  batch.step = step;
+  return batch;
+}
+
+}  // namespace hone::addon

@@ -1,0 +1,27 @@
+// A training batch copied out of JavaScript, so that its arrays may change or die while it trains.
+#pragma once
+
+#include <napi.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "trainer/trainer.h"
+
+namespace hone::addon {
+
+/// Optional arrays are empty when not given.
+struct OwnedBatch {
+  std::vector<int32_t> tokens, cu_seqlens, group_sizes;
+  std::vector<uint8_t> mask;
+  std::vector<float> behavior_logprobs, reference_logprobs, advantages, token_advantages;
+  kernels::StepNormalizer step;
+
+  trainer::TrainingBatch view() const;
+};
+
+/// Throws kShape naming array and length, or the index where cuSeqlens does not ascend from 0 to T: what the
+/// trainer trusts of raw pointers is checked here.
+OwnedBatch read_batch(const Napi::Value& value);
+
+}  // namespace hone::addon

@@ -1,0 +1,157 @@
+#include "addon/worker.h"
+
+#include <utility>
+
+#include "core/error.h"
+
+namespace hone::addon {
+
+std::shared_ptr<Worker> Worker::open(Napi::Env env, const char* name, std::function<bool()> idle,
+                                     std::function<void()> ended) {
+  std::shared_ptr<Worker> worker(new Worker());
+  worker->env_ = env;
+  worker->idle_ = std::move(idle);
+  worker->ended_ = std::move(ended);
+  auto* context = new std::shared_ptr<Worker>(worker);  // freed by dropped()
+  const napi_status status =
+      napi_create_threadsafe_function(env, nullptr, nullptr, Napi::String::New(env, name), 0, 1, context,
+                                      &Worker::dropped, context, &Worker::call_js, &worker->tsfn_);
+  if (status != napi_ok) {
+    delete context;
+    fail(Code::kInternal, "%s: Node refused a thread-safe function (status %d)", name, int(status));
+  }
+  napi_unref_threadsafe_function(env, worker->tsfn_);
+  napi_add_env_cleanup_hook(env, &Worker::at_teardown, worker.get());
+  worker->thread_ = std::thread([raw = worker.get()] { raw->loop(); });
+  return worker;
+}
+
+Worker::~Worker() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void Worker::loop() {
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    if (!mailbox_.empty()) {
+      const Entry entry = std::move(mailbox_.front());
+      mailbox_.pop_front();
+      lock.unlock();
+      entry.run();
+      lock.lock();
+      continue;
+    }
+    lock.unlock();
+    const bool busy = idle_ && idle_();
+    lock.lock();
+    if (!busy) wake_.wait(lock, [this] { return stop_ || !mailbox_.empty(); });
+  }
+  std::deque<Entry> rest;
+  std::swap(rest, mailbox_);
+  lock.unlock();
+  for (const Entry& entry : rest) {
+    if (entry.cancelled) entry.cancelled();
+  }
+  deliver([self = this](Napi::Env env) { self->finish(env); });
+}
+
+bool Worker::post(Job run, Job cancelled) {
+  {
+    std::lock_guard lock(mutex_);
+    if (stop_) return false;
+    mailbox_.push_back({std::move(run), std::move(cancelled)});
+  }
+  wake_.notify_one();
+  return true;
+}
+
+void Worker::deliver(Delivery delivery) {
+  {
+    std::lock_guard lock(mutex_);
+    deliveries_.push_back(std::move(delivery));
+    if (std::exchange(signalled_, true)) return;
+  }
+  // Refused only while the environment goes away: then nobody is left to tell.
+  napi_call_threadsafe_function(tsfn_, nullptr, napi_tsfn_nonblocking);
+}
+
+void Worker::call_js(napi_env env, napi_value, void* context, void*) {
+  if (!env) return;
+  const std::shared_ptr<Worker> self = *static_cast<std::shared_ptr<Worker>*>(context);
+  std::vector<Delivery> deliveries;
+  {
+    std::lock_guard lock(self->mutex_);
+    std::swap(deliveries, self->deliveries_);
+    self->signalled_ = false;
+  }
+  const Napi::HandleScope scope(env);
+  for (const Delivery& delivery : deliveries) {
+    try {
+      delivery(env);
+    } catch (const Napi::Error& error) {
+      // Nobody above us can catch: report it as any other uncaught exception.
+      napi_fatal_exception(env, error.Value());
+    }
+  }
+}
+
+void Worker::hold(Napi::Env env) {
+  if (holds_++ == 0 && !joined_) napi_ref_threadsafe_function(env, tsfn_);
+}
+
+void Worker::release(Napi::Env env) {
+  if (--holds_ == 0 && !joined_) napi_unref_threadsafe_function(env, tsfn_);
+}
+
+bool Worker::closing() const {
+  std::lock_guard lock(mutex_);
+  return stop_;
+}
+
+void Worker::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+}
+
+Napi::Promise Worker::close(Napi::Env env) {
+  const Napi::Promise::Deferred deferred(env);
+  if (joined_) {
+    deferred.Resolve(env.Undefined());
+    return deferred.Promise();
+  }
+  if (closers_.empty()) hold(env);  // until the thread is joined
+  closers_.push_back(deferred);
+  stop();
+  return deferred.Promise();
+}
+
+void Worker::abandon() { stop(); }
+
+void Worker::join() {
+  if (thread_.joinable()) thread_.join();
+  joined_ = true;
+  const std::function<bool()> idle = std::exchange(idle_, nullptr);
+  const std::function<void()> ended = std::exchange(ended_, nullptr);
+  if (ended) ended();
+}
+
+void Worker::finish(Napi::Env env) {
+  join();
+  napi_remove_env_cleanup_hook(env, &Worker::at_teardown, this);
+  napi_release_threadsafe_function(tsfn_, napi_tsfn_release);
+  for (const Napi::Promise::Deferred& closer : closers_) closer.Resolve(env.Undefined());
+  closers_.clear();
+}
+
+void Worker::at_teardown(void* context) {
+  auto* self = static_cast<Worker*>(context);
+  self->stop();
+  self->join();
+}
+
+void Worker::dropped(napi_env, void* context, void*) { delete static_cast<std::shared_ptr<Worker>*>(context); }
+
+}  // namespace hone::addon

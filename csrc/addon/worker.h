@@ -1,0 +1,83 @@
+// A thread with a mailbox in front and a way back to the JavaScript thread behind it.
+#pragma once
+
+#include <napi.h>
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace hone::addon {
+
+/// Jobs run in order on the worker's own thread; deliveries run in order on the JavaScript thread, many of them
+/// per wake-up. Life: open() -> close() or env teardown. The thread is joined on the JavaScript thread, never
+/// while it holds work longer than the job in progress; what is queued behind that is cancelled.
+///
+/// Order at teardown (each has its reason in Node's rules): the cleanup hook is added after the thread-safe
+/// function, so it runs before it; it stops and joins; only then Node drops the function, whose finalizer
+/// gives up the last reference to this object.
+class Worker : public std::enable_shared_from_this<Worker> {
+ public:
+  using Job = std::function<void()>;
+  using Delivery = std::function<void(Napi::Env)>;
+
+  /// `name` shows up in async_hooks and profilers. `idle` runs on the worker's thread whenever the mailbox is
+  /// empty; it returns false to sleep until the next job, and must not throw. `ended` runs on the JavaScript
+  /// thread once the thread is joined, also at teardown; then both functions are destroyed there, and with them
+  /// whatever they keep alive.
+  static std::shared_ptr<Worker> open(Napi::Env env, const char* name, std::function<bool()> idle,
+                                      std::function<void()> ended);
+  ~Worker();
+
+  /// JavaScript thread or another worker's. `cancelled` is called instead of `run` if the worker stops first, on
+  /// whichever thread notices. Returns false (and calls neither) if it has stopped already.
+  bool post(Job run, Job cancelled = nullptr);
+  /// Worker's thread (or a cancellation): runs on the JavaScript thread, or is dropped if that is going away.
+  void deliver(Delivery delivery);
+
+  /// JavaScript thread: keeps the process alive while held. Calls nest.
+  void hold(Napi::Env env);
+  void release(Napi::Env env);
+
+  /// JavaScript thread. Finishes the job in progress, cancels the rest, joins, then resolves. Idempotent:
+  /// later calls get a promise of their own.
+  Napi::Promise close(Napi::Env env);
+  /// The same without a promise, for finalizers: returns at once.
+  void abandon();
+  bool closing() const;
+
+ private:
+  struct Entry {
+    Job run, cancelled;
+  };
+  static void call_js(napi_env env, napi_value, void* context, void*);
+  static void dropped(napi_env env, void* context, void*);
+  static void at_teardown(void* context);
+
+  Worker() = default;
+  void loop();
+  void stop();
+  void finish(Napi::Env env);
+  void join();
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Entry> mailbox_;
+  std::vector<Delivery> deliveries_;
+  bool stop_ = false, signalled_ = false, joined_ = false;
+  std::function<bool()> idle_;
+  std::function<void()> ended_;
+  std::thread thread_;
+  // JavaScript thread only:
+  napi_env env_ = nullptr;
+  napi_threadsafe_function tsfn_ = nullptr;
+  int holds_ = 0;
+  std::vector<Napi::Promise::Deferred> closers_;
+};
+
+}  // namespace hone::addon

@@ -1,0 +1,57 @@
+/**
+ * The hand-written face of the addon: what csrc/addon/addon.cc exports, exactly. test/native/binding.test.ts
+ * compares keys and arities with the loaded addon. Everything else in this folder builds on this.
+ */
+import type {
+  EngineMessage,
+  EngineOptions,
+  EngineStats,
+  GenerationRequest,
+  NativeInfo,
+  OptimizerOptions,
+  StepOptions,
+  TrainerOptions,
+  TrainerReport,
+  TrainingBatch,
+} from "./face.ts";
+
+export interface NativeBinding {
+  info(): Omit<NativeInfo, "version">;
+  readonly NativeEngine: new (
+    modelConfigJson: string,
+    options: EngineOptions,
+    onMessage: (message: EngineMessage) => void,
+    onError: (error: NativeError) => void,
+  ) => NativeEngine;
+  readonly NativeTrainer: new (modelConfigJson: string, options: TrainerOptions) => NativeTrainer;
+}
+
+/** What the addon throws and rejects with: `code` is HONE_ERR_<CODE>. */
+export interface NativeError extends Error {
+  readonly code?: string;
+}
+
+export interface NativeEngine {
+  submit(request: GenerationRequest): void;
+  abort(id: number, attempt?: number): void;
+  stats(): EngineStats;
+  close(): Promise<void>;
+}
+
+export interface NativeTrainer {
+  readonly version: number;
+  initialize(seed: bigint): Promise<void>;
+  loadHf(directory: string): Promise<void>;
+  step(batch: TrainingBatch, options: StepOptions): Promise<TrainerReport>;
+  score(
+    batch: TrainingBatch,
+    temperature: number,
+  ): Promise<{ logprobs: Float32Array; entropies: Float32Array }>;
+  publish(engine: NativeEngine): Promise<number>;
+  setVersion(version: number): Promise<void>;
+  resetOptimizer(options: OptimizerOptions): Promise<void>;
+  save(directory: string, extra: string): Promise<void>;
+  load(directory: string): Promise<string>;
+  parameter(name: string): Promise<Float32Array>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,47 @@
+import type { NativeEngine } from "./binding.ts";
+import { fromNative, translated } from "./errors.ts";
+import type {
+  EngineFace,
+  EngineHandlers,
+  EngineOptions,
+  EngineStats,
+  GenerationRequest,
+  ModelConfigJson,
+} from "./face.ts";
+import { binding } from "./load.ts";
+
+/** A generation engine with a thread of its own, over the addon. */
+export class Engine implements EngineFace {
+  /** For Trainer.publish only. */
+  readonly native: NativeEngine;
+
+  /** Throws HONE_ERR_CONFIG naming the option, HONE_ERR_OUT_OF_MEMORY if the cache cannot be had. */
+  constructor(config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers) {
+    const { NativeEngine } = binding();
+    this.native = translated(
+      () =>
+        new NativeEngine(
+          config,
+          options,
+          (message) => handlers.onMessage(message),
+          (error) => handlers.onError(fromNative(error)),
+        ),
+    );
+  }
+
+  submit(request: GenerationRequest): void {
+    translated(() => this.native.submit(request));
+  }
+
+  abort(id: number, attempt?: number): void {
+    translated(() => this.native.abort(id, attempt));
+  }
+
+  stats(): EngineStats {
+    return this.native.stats();
+  }
+
+  close(): Promise<void> {
+    return this.native.close();
+  }
+}

@@ -1,0 +1,30 @@
+import { type ErrorCode, HoneError } from "../errors.ts";
+
+/** What the addon throws carries a code and no JavaScript frames worth reading; this gives it both. */
+export function fromNative(cause: unknown): Error {
+  if (!(cause instanceof Error)) return new HoneError("HONE_ERR_INTERNAL", String(cause));
+  const code = (cause as { code?: unknown }).code;
+  if (typeof code !== "string" || !code.startsWith("HONE_ERR_")) return cause;
+  return new HoneError(code as ErrorCode, cause.message, { cause });
+}
+
+/** Runs a synchronous native call and rethrows its error, typed, from here. */
+export function translated<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (cause) {
+    throw fromNative(cause);
+  }
+}
+
+/**
+ * Awaits a native call. An error made on another thread has no stack of ours, so it is rethrown from the call
+ * site, with the native one as its cause.
+ */
+export async function awaited<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (cause) {
+    throw fromNative(cause);
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * What the native core looks like from TypeScript. `engine.ts` and `trainer.ts` implement these faces over
+ * the addon; orchestration and evaluation depend on the faces only. Typed arrays and flat options cross the
+ * border, one message per engine step, never one object per token.
+ */
+
+/** Sizes and switches of a decoder; the Hugging Face config.json the core understands, as JSON text. */
+export type ModelConfigJson = string;
+
+export interface NativeInfo {
+  readonly version: string;
+  /** Instruction set the CPU kernels run with: "avx512", "avx2" or "baseline". */
+  readonly isa: string;
+  readonly threads: number;
+  /** Compiled-in CUDA version ("13.0") or null; what a device query found, or why there is none. */
+  readonly cuda: {
+    readonly compiled: string | null;
+    /** Newest CUDA version the driver supports, or null without a driver. */
+    readonly driver?: string | null;
+    readonly devices: readonly string[];
+    readonly reason: string | null;
+  };
+  /** Version of libnccl found by name, or why none. */
+  readonly nccl: { readonly version: string | null; readonly reason: string | null };
+}
+
+export interface SamplingOptions {
+  /** >= 0; 0 is greedy. */
+  readonly temperature: number;
+  /** 0 is off. */
+  readonly topK?: number;
+  /** (0, 1]. */
+  readonly topP?: number;
+  /** [0, 1). */
+  readonly minP?: number;
+}
+
+export interface EngineOptions {
+  readonly maxRunning: number;
+  readonly pageTokens: number;
+  readonly pages: number;
+  readonly maxContext: number;
+  readonly stepTokens: number;
+  /** 64-bit; keys every sampled token together with problem, attempt and position. */
+  readonly runSeed: bigint;
+  /** UTF-8 bytes of each token id; needed only for stop strings. */
+  readonly tokenBytes?: readonly Uint8Array[];
+}
+
+/** From generated token `fromToken` on, sample with weight `version` (replay). */
+export interface VersionRun {
+  readonly fromToken: number;
+  readonly version: number;
+}
+
+export interface GenerationRequest {
+  /** Chosen by the caller, unique while it runs, a safe integer. */
+  readonly id: number;
+  readonly prompt: Int32Array;
+  readonly count: number;
+  readonly problem: number;
+  readonly firstAttempt: number;
+  readonly sampling: SamplingOptions;
+  readonly maxTokens: number;
+  readonly stopIds: readonly number[];
+  readonly stopStrings?: readonly string[];
+  /** Replay: one list per attempt. */
+  readonly plan?: readonly (readonly VersionRun[])[];
+}
+
+/** Codes of `finish` in step messages, by position. */
+export const FINISH = ["running", "eos", "stop", "length", "abort"] as const;
+
+/** New tokens since the last message, structure of arrays; entry i is one token of one attempt. */
+export interface EngineMessage {
+  readonly request: Float64Array;
+  readonly attempt: Int32Array;
+  readonly token: Int32Array;
+  readonly logprob: Float32Array;
+  readonly entropy: Float32Array;
+  readonly version: Uint32Array;
+  readonly oldestKv: Uint32Array;
+  /** Index into FINISH. */
+  readonly finish: Uint8Array;
+  /** Attempts that ended without a new token (aborts). */
+  readonly endedRequest: Float64Array;
+  readonly endedAttempt: Int32Array;
+  readonly endedFinish: Uint8Array;
+}
+
+export interface EngineStats {
+  readonly steps: number;
+  readonly prefillTokens: number;
+  readonly decodeTokens: number;
+  readonly preemptions: number;
+  readonly swaps: number;
+  readonly finished: number;
+  readonly waiting: number;
+  readonly running: number;
+  readonly pagesUsed: number;
+  readonly pagesTotal: number;
+  readonly busySeconds: number;
+  readonly prefillSeconds: number;
+  readonly decodeSeconds: number;
+  readonly swapSeconds: number;
+  readonly version: number;
+}
+
+/** A generation engine with a thread of its own. `new Engine(config, options, handlers)`. */
+export interface EngineFace {
+  /** Throws HONE_ERR_CONFIG at once for a request that can never run. */
+  submit(request: GenerationRequest): void;
+  abort(id: number, attempt?: number): void;
+  stats(): EngineStats;
+  /** Stops the thread after the current step; idempotent. */
+  close(): Promise<void>;
+}
+
+export interface EngineHandlers {
+  onMessage(message: EngineMessage): void;
+  /** A failure of the engine thread; nothing more will come. */
+  onError(error: Error): void;
+}
+
+export type ObjectiveName =
+  | "gspo"
+  | "grpo"
+  | "dapo"
+  | "dr-grpo"
+  | "ppo-clip"
+  | "cispo"
+  | "reinforce-clamped"
+  | "reinforce"
+  | "supervised";
+
+export interface OptimizerOptions {
+  readonly kind: "adamw" | "muon";
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly eps: number;
+  readonly weightDecay: number;
+  readonly decayAll: boolean;
+  readonly muonMomentum: number;
+  /** Global norm; 0 is off. */
+  readonly gradientClip: number;
+}
+
+export interface TrainerOptions {
+  readonly optimizer: OptimizerOptions;
+  /** Token budget T of a micro-batch. */
+  readonly packedTokens: number;
+  readonly weightStorage: "f32" | "bf16";
+}
+
+/** T tokens over S sequences, see csrc/trainer/trainer.h. Arrays are copied at the call. */
+export interface TrainingBatch {
+  readonly tokens: Int32Array;
+  readonly cuSeqlens: Int32Array;
+  readonly mask: Uint8Array;
+  readonly behaviorLogprobs?: Float32Array;
+  readonly referenceLogprobs?: Float32Array;
+  readonly advantages?: Float32Array;
+  readonly tokenAdvantages?: Float32Array;
+  readonly groupSizes?: Int32Array;
+  /** Number of groups in the step, and Dr.GRPO's normaliser in tokens. */
+  readonly groups?: number;
+  readonly drGrpoNormalizer?: number;
+}
+
+export interface StepOptions {
+  readonly objective: ObjectiveName;
+  readonly sequenceWeight: "uniform" | "length";
+  readonly clipLow: number;
+  readonly clipHigh: number;
+  readonly klCoef: number;
+  readonly entropyCoef: number;
+  readonly temperature: number;
+  readonly lr: number;
+  readonly muonLr: number;
+}
+
+export interface TrainerReport {
+  readonly loss: number;
+  readonly policyLoss: number;
+  readonly gradNorm: number;
+  readonly gradScale: number;
+  readonly updateNorm: number;
+  readonly weightNorm: number;
+  readonly skipped: boolean;
+  /** Index of the first sequence whose loss was not finite, or -1. */
+  readonly nonFiniteSequence: number;
+  readonly microBatches: number;
+  readonly trainedTokens: number;
+  readonly packedTokens: number;
+  readonly forwardSeconds: number;
+  readonly backwardSeconds: number;
+  readonly optimizerSeconds: number;
+  readonly packSeconds: number;
+  /** [T] under the weights before the step, 0 where masked out. */
+  readonly logprobs: Float32Array;
+  readonly entropies: Float32Array;
+  readonly ratios: Float32Array;
+  readonly clipped: Uint8Array;
+  readonly layerGradNorms: Float64Array;
+}
+
+/** A trainer with a thread of its own: calls queue in order and resolve when done. */
+export interface TrainerFace {
+  readonly version: number;
+  initialize(seed: bigint): Promise<void>;
+  step(batch: TrainingBatch, options: StepOptions): Promise<TrainerReport>;
+  score(
+    batch: TrainingBatch,
+    temperature: number,
+  ): Promise<{ logprobs: Float32Array; entropies: Float32Array }>;
+  /** Hands the current weights to an engine, which takes them at its next step boundary; resolves with the version. */
+  publish(engine: EngineFace): Promise<number>;
+  setVersion(version: number): Promise<void>;
+  resetOptimizer(options: OptimizerOptions): Promise<void>;
+  /** Directory appears complete or not at all. `extra` is any JSON text, returned by load. */
+  save(directory: string, extra: string): Promise<void>;
+  load(directory: string): Promise<string>;
+  /** Copy of one tensor by its Hugging Face name. */
+  parameter(name: string): Promise<Float32Array>;
+  close(): Promise<void>;
+}

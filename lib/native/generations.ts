@@ -1,0 +1,191 @@
+import type { FinishReason } from "../records.ts";
+import {
+  type EngineFace,
+  type EngineHandlers,
+  type EngineMessage,
+  FINISH,
+  type GenerationRequest,
+} from "./face.ts";
+
+/** One finished attempt: arrays of one entry a generated token, as the engine recorded them. */
+export interface Completion {
+  readonly request: number;
+  /** 0 .. count-1 within the request. */
+  readonly attempt: number;
+  readonly tokens: Int32Array;
+  readonly logprobs: Float32Array;
+  readonly entropies: Float32Array;
+  readonly versions: Uint32Array;
+  readonly oldestKvVersions: Uint32Array;
+  readonly finish: FinishReason;
+}
+
+/** Where finished attempts go: all that one engine message finished, in one call. */
+export interface CompletionSink {
+  deliver(completions: Completion[]): void;
+  /** The engine died; nothing more will come. */
+  fail(error: Error): void;
+}
+
+const FIRST_CAPACITY = 128;
+
+/** Tokens of one running attempt, in arrays that double when full and are used again by later attempts. */
+class AttemptBuffer {
+  length = 0;
+  #tokens = new Int32Array(FIRST_CAPACITY);
+  #logprobs = new Float32Array(FIRST_CAPACITY);
+  #entropies = new Float32Array(FIRST_CAPACITY);
+  #versions = new Uint32Array(FIRST_CAPACITY);
+  #oldestKv = new Uint32Array(FIRST_CAPACITY);
+
+  append(message: EngineMessage, i: number): void {
+    const at = this.length;
+    if (at === this.#tokens.length) this.#grow();
+    this.#tokens[at] = message.token[i]!;
+    this.#logprobs[at] = message.logprob[i]!;
+    this.#entropies[at] = message.entropy[i]!;
+    this.#versions[at] = message.version[i]!;
+    this.#oldestKv[at] = message.oldestKv[i]!;
+    this.length = at + 1;
+  }
+
+  /** A copy of what is in it, all in one piece of memory: five allocations an attempt would keep the collector busy. */
+  complete(request: number, attempt: number, finish: FinishReason): Completion {
+    const n = this.length;
+    const memory = new ArrayBuffer(n * 20);
+    const tokens = new Int32Array(memory, 0, n);
+    const logprobs = new Float32Array(memory, n * 4, n);
+    const entropies = new Float32Array(memory, n * 8, n);
+    const versions = new Uint32Array(memory, n * 12, n);
+    const oldestKvVersions = new Uint32Array(memory, n * 16, n);
+    tokens.set(this.#tokens.subarray(0, n));
+    logprobs.set(this.#logprobs.subarray(0, n));
+    entropies.set(this.#entropies.subarray(0, n));
+    versions.set(this.#versions.subarray(0, n));
+    oldestKvVersions.set(this.#oldestKv.subarray(0, n));
+    return { request, attempt, tokens, logprobs, entropies, versions, oldestKvVersions, finish };
+  }
+
+  #grow(): void {
+    const capacity = this.#tokens.length * 2;
+    this.#tokens = grown(this.#tokens, new Int32Array(capacity));
+    this.#logprobs = grown(this.#logprobs, new Float32Array(capacity));
+    this.#entropies = grown(this.#entropies, new Float32Array(capacity));
+    this.#versions = grown(this.#versions, new Uint32Array(capacity));
+    this.#oldestKv = grown(this.#oldestKv, new Uint32Array(capacity));
+  }
+}
+
+function grown<A extends { set(source: ArrayLike<number>): void }>(from: ArrayLike<number>, to: A): A {
+  to.set(from);
+  return to;
+}
+
+interface Running {
+  readonly sink: CompletionSink;
+  readonly attempts: (AttemptBuffer | undefined)[];
+  left: number;
+}
+
+/**
+ * An engine as its users see it: requests in, whole completions out. Collects the engine's per-step messages
+ * with a few typed-array stores a token.
+ */
+export class Generations {
+  readonly engine: EngineFace;
+  readonly #running = new Map<number, Running>();
+  /** Of attempts that are through. */
+  readonly #spare: AttemptBuffer[] = [];
+  #failure: Error | undefined;
+
+  /** @param open makes the engine with the handlers it shall call. */
+  constructor(open: (handlers: EngineHandlers) => EngineFace) {
+    this.engine = open({
+      onMessage: (message) => this.#receive(message),
+      onError: (error) => this.#fail(error),
+    });
+  }
+
+  /** Attempts submitted and not yet delivered. */
+  get inFlight(): number {
+    let attempts = 0;
+    for (const running of this.#running.values()) attempts += running.left;
+    return attempts;
+  }
+
+  /** Throws what the engine throws for a request that can never run, or its failure if it has died. */
+  submit(request: GenerationRequest, sink: CompletionSink): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    this.engine.submit(request);
+    const attempts = Array.from({ length: request.count }, () => this.#spare.pop() ?? new AttemptBuffer());
+    this.#running.set(request.id, { sink, attempts, left: request.count });
+  }
+
+  /** All attempts of one request, in order. Rejects if the engine dies or on abort; never settles if abandoned. */
+  generate(request: GenerationRequest, signal?: AbortSignal): Promise<Completion[]> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const done: Completion[] = [];
+      const onAbort = () => this.engine.abort(request.id);
+      this.submit(request, {
+        deliver: (completions) => {
+          done.push(...completions);
+          if (done.length < request.count) return;
+          signal?.removeEventListener("abort", onAbort);
+          if (signal?.aborted) reject(signal.reason);
+          else resolve(done.sort((a, b) => a.attempt - b.attempt));
+        },
+        fail: reject,
+      });
+      signal?.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  /** Forgets every request and tells the engine to; nothing more is delivered. */
+  abandon(): void {
+    for (const id of this.#running.keys()) this.engine.abort(id);
+    this.#running.clear();
+  }
+
+  async close(): Promise<void> {
+    this.#running.clear();
+    await this.engine.close();
+  }
+
+  #receive(message: EngineMessage): void {
+    const finished = new Map<CompletionSink, Completion[]>();
+    const { request, attempt, finish, endedRequest, endedAttempt, endedFinish } = message;
+    for (let i = 0; i < request.length; i++) {
+      const buffer = this.#running.get(request[i]!)?.attempts[attempt[i]!];
+      if (buffer === undefined) continue; // abandoned
+      buffer.append(message, i);
+      if (finish[i] !== 0) this.#finish(request[i]!, attempt[i]!, finish[i]!, finished);
+    }
+    for (let i = 0; i < endedRequest.length; i++) {
+      this.#finish(endedRequest[i]!, endedAttempt[i]!, endedFinish[i]!, finished);
+    }
+    for (const [sink, completions] of finished) sink.deliver(completions);
+  }
+
+  #finish(request: number, attempt: number, code: number, finished: Map<CompletionSink, Completion[]>): void {
+    const running = this.#running.get(request);
+    const buffer = running?.attempts[attempt];
+    if (running === undefined || buffer === undefined) return;
+    const completion = buffer.complete(request, attempt, FINISH[code] as FinishReason);
+    const list = finished.get(running.sink);
+    if (list === undefined) finished.set(running.sink, [completion]);
+    else list.push(completion);
+    running.attempts[attempt] = undefined;
+    buffer.length = 0;
+    this.#spare.push(buffer);
+    running.left -= 1;
+    if (running.left === 0) this.#running.delete(request);
+  }
+
+  #fail(error: Error): void {
+    this.#failure = error;
+    const sinks = new Set([...this.#running.values()].map((running) => running.sink));
+    this.#running.clear();
+    for (const sink of sinks) sink.fail(error);
+  }
+}

@@ -1,0 +1,59 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { HoneError } from "../errors.ts";
+import type { NativeBinding } from "./binding.ts";
+
+let cached: NativeBinding | undefined;
+
+/**
+ * The addon, loaded at the first call: types, recipes and `--help` never need it.
+ * Throws HONE_ERR_NATIVE_LOAD with the next command to type.
+ */
+export function binding(): NativeBinding {
+  if (cached !== undefined) return cached;
+  try {
+    const load = createRequire(import.meta.url)("node-gyp-build") as (directory: string) => NativeBinding;
+    cached = load(packageRoot());
+    return cached;
+  } catch (cause) {
+    const message = cause instanceof Error ? (cause.message.split("\n")[0] ?? "") : String(cause);
+    const hint = loadHint(message);
+    throw new HoneError("HONE_ERR_NATIVE_LOAD", `cannot load the native core: ${message}`, { cause, hint });
+  }
+}
+
+/** What to do about a loader's message. Exported for its test. */
+export function loadHint(message: string): string {
+  if (/No native build was found|Cannot find module/.test(message)) {
+    return "The native core is not built (some package managers skip install scripts): run `npx hone build`.";
+  }
+  if (/GLIBC(XX)?_|CXXABI_/.test(message)) {
+    return "It was built against a newer C or C++ library than this machine has: run `npx hone build` here.";
+  }
+  if (/invalid ELF|wrong ELF|wrong architecture|mach-o|not a valid Win32/i.test(message)) {
+    return "node_modules was copied from another platform: reinstall it here, then `npx hone build`.";
+  }
+  if (/did not self-register/.test(message)) {
+    return "The file is not this package's addon, or is half written: run `npx hone build`.";
+  }
+  return "Run `npx hone doctor` and `npx hone build`.";
+}
+
+/** Version of this package, from its package.json. */
+export function packageVersion(): string {
+  const text = readFileSync(path.join(packageRoot(), "package.json"), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** The nearest folder above this file that has a package.json: the sources and dist/ lie at different depths. */
+function packageRoot(): string {
+  let directory = path.dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(path.join(directory, "package.json"))) {
+    const parent = path.dirname(directory);
+    if (parent === directory) throw new Error("no package.json above the native loader");
+    directory = parent;
+  }
+  return directory;
+}

@@ -1,0 +1,82 @@
+import { HoneError } from "../errors.ts";
+import type { NativeTrainer } from "./binding.ts";
+import { Engine } from "./engine.ts";
+import { awaited, translated } from "./errors.ts";
+import type {
+  EngineFace,
+  ModelConfigJson,
+  OptimizerOptions,
+  StepOptions,
+  TrainerFace,
+  TrainerOptions,
+  TrainerReport,
+  TrainingBatch,
+} from "./face.ts";
+import { binding } from "./load.ts";
+
+/** A trainer with a thread of its own, over the addon: calls queue in order and resolve when done. */
+export class Trainer implements TrainerFace {
+  readonly #native: NativeTrainer;
+
+  /** Throws HONE_ERR_CONFIG naming the option, HONE_ERR_OUT_OF_MEMORY naming the arena. */
+  constructor(config: ModelConfigJson, options: TrainerOptions) {
+    const { NativeTrainer } = binding();
+    this.#native = translated(() => new NativeTrainer(config, options));
+  }
+
+  /** Weight version after the last finished call. */
+  get version(): number {
+    return this.#native.version;
+  }
+
+  initialize(seed: bigint): Promise<void> {
+    return awaited(() => this.#native.initialize(seed));
+  }
+
+  /** Weights of a Hugging Face folder (safetensors, one file or shards). */
+  loadHf(directory: string): Promise<void> {
+    return awaited(() => this.#native.loadHf(directory));
+  }
+
+  step(batch: TrainingBatch, options: StepOptions): Promise<TrainerReport> {
+    return awaited(() => this.#native.step(batch, options));
+  }
+
+  score(
+    batch: TrainingBatch,
+    temperature: number,
+  ): Promise<{ logprobs: Float32Array; entropies: Float32Array }> {
+    return awaited(() => this.#native.score(batch, temperature));
+  }
+
+  async publish(engine: EngineFace): Promise<number> {
+    if (!(engine instanceof Engine)) {
+      throw new HoneError("HONE_ERR_USAGE", "publish: the engine does not live in this process");
+    }
+    return await awaited(() => this.#native.publish(engine.native));
+  }
+
+  setVersion(version: number): Promise<void> {
+    return awaited(() => this.#native.setVersion(version));
+  }
+
+  resetOptimizer(options: OptimizerOptions): Promise<void> {
+    return awaited(() => this.#native.resetOptimizer(options));
+  }
+
+  save(directory: string, extra: string): Promise<void> {
+    return awaited(() => this.#native.save(directory, extra));
+  }
+
+  load(directory: string): Promise<string> {
+    return awaited(() => this.#native.load(directory));
+  }
+
+  parameter(name: string): Promise<Float32Array> {
+    return awaited(() => this.#native.parameter(name));
+  }
+
+  close(): Promise<void> {
+    return this.#native.close();
+  }
+}

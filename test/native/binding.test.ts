@@ -1,0 +1,74 @@
+// lib/native/binding.ts is written by hand: here it meets the addon. A name or an argument that one of them
+// gained or lost fails the test that names it.
+import { expect, test } from "vitest";
+import { binding } from "../../lib/native/load.ts";
+import { engineOptions, modelConfig, trainerOptions } from "./small-model.ts";
+
+/** Every property of a class that its instances see, without the constructor. */
+function members(native: { prototype: object }): string[] {
+  return Object.getOwnPropertyNames(native.prototype)
+    .filter((name) => name !== "constructor")
+    .sort();
+}
+
+test("the addon exports what binding.ts says", () => {
+  expect(Object.keys(binding()).sort()).toEqual(["NativeEngine", "NativeTrainer", "info"]);
+  expect(members(binding().NativeEngine)).toEqual(["abort", "close", "stats", "submit"]);
+  expect(members(binding().NativeTrainer)).toEqual([
+    "close",
+    "initialize",
+    "load",
+    "loadHf",
+    "parameter",
+    "publish",
+    "resetOptimizer",
+    "save",
+    "score",
+    "setVersion",
+    "step",
+    "version",
+  ]);
+});
+
+test("a missing argument of any call is a typed error, not a crash", async () => {
+  const { NativeEngine, NativeTrainer } = binding();
+  const codeOf = (call: () => unknown) => {
+    try {
+      const result = call();
+      return Promise.resolve(result).then(
+        () => "resolved",
+        (error: { code?: string }) => error.code,
+      );
+    } catch (error) {
+      return Promise.resolve((error as { code?: string }).code);
+    }
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: called without the arguments its type demands, on purpose
+  const loose = (value: unknown) => value as any;
+  const NONE = () => {};
+  expect(await codeOf(() => new (loose(NativeEngine))())).toBe("HONE_ERR_CONFIG");
+  expect(await codeOf(() => new (loose(NativeEngine))(modelConfig, engineOptions))).toBe("HONE_ERR_CONFIG");
+  expect(await codeOf(() => new (loose(NativeTrainer))())).toBe("HONE_ERR_CONFIG");
+  expect(await codeOf(() => new (loose(NativeTrainer))(modelConfig))).toBe("HONE_ERR_CONFIG");
+
+  const engine = new NativeEngine(modelConfig, engineOptions, NONE, NONE);
+  const trainer = new NativeTrainer(modelConfig, trainerOptions);
+  expect(await codeOf(() => loose(engine).submit())).toBe("HONE_ERR_CONFIG");
+  expect(await codeOf(() => loose(engine).abort())).toBe("HONE_ERR_CONFIG");
+  for (const method of ["initialize", "loadHf", "publish", "resetOptimizer", "save", "load", "parameter"]) {
+    expect([method, await codeOf(() => loose(trainer)[method]())]).toEqual([method, "HONE_ERR_CONFIG"]);
+  }
+  for (const method of ["setVersion", "step", "score"]) {
+    expect([method, await codeOf(() => loose(trainer)[method]())]).toEqual([method, "HONE_ERR_CONFIG"]);
+  }
+  await engine.close();
+  await trainer.close();
+});
+
+test("publishing to something that is no engine is refused", async () => {
+  const { NativeTrainer } = binding();
+  const trainer = new NativeTrainer(modelConfig, trainerOptions);
+  expect(() => trainer.publish({} as never)).toThrow(/not a NativeEngine/);
+  expect(() => trainer.publish(trainer as never)).toThrow(/not a NativeEngine/);
+  await trainer.close();
+});

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HoneError } from "../../lib/errors.ts";
+import { Engine, type Generations, type Trainer } from "../../lib/native/index.ts";
+import {
+  bareEngine,
+  engineOptions,
+  modelConfig,
+  request,
+  trainerAndGenerations,
+  VOCABULARY,
+} from "./small-model.ts";
+
+describe("an engine with weights", () => {
+  let trainer: Trainer;
+  let generations: Generations;
+  beforeAll(async () => {
+    ({ trainer, generations } = await trainerAndGenerations());
+  });
+  afterAll(async () => {
+    await generations.close();
+    await trainer.close();
+  });
+
+  test("returns whole attempts with everything recorded", async () => {
+    const completions = await generations.generate(request(1, { count: 3, maxTokens: 20, stopIds: [] }));
+    expect(completions.map((c) => c.attempt)).toEqual([0, 1, 2]);
+    for (const c of completions) {
+      expect(c.finish).toBe("length");
+      expect(c.tokens).toHaveLength(20);
+      for (const array of [c.logprobs, c.entropies, c.versions, c.oldestKvVersions])
+        expect(array).toHaveLength(20);
+      expect(c.tokens.every((t) => t >= 0 && t < VOCABULARY)).toBe(true);
+      expect(c.logprobs.every((l) => l <= 0 && Number.isFinite(l))).toBe(true);
+    }
+  });
+
+  test("gives the same tokens whatever else runs", async () => {
+    const alone = await generations.generate(request(2, { problem: 77 }));
+    const crowd = Array.from({ length: 30 }, (_, i) => generations.generate(request(100 + i)));
+    const together = await generations.generate(request(3, { problem: 77, prompt: request(2).prompt }));
+    await Promise.all(crowd);
+    expect(together.map((c) => [...c.tokens])).toEqual(alone.map((c) => [...c.tokens]));
+    expect(together.map((c) => [...c.logprobs])).toEqual(alone.map((c) => [...c.logprobs]));
+  });
+
+  test("stops at strings over token bytes", async () => {
+    const tokenBytes = Array.from({ length: VOCABULARY }, (_, i) => new TextEncoder().encode(`${i},`));
+    const other = await trainerAndGenerations({ tokenBytes });
+    const free = (await other.generations.generate(request(1, { count: 1, stopIds: [] })))[0]!;
+    const stop = `${free.tokens[3]},${free.tokens[4]},`;
+    const stopped = (
+      await other.generations.generate(
+        request(2, { count: 1, stopIds: [], stopStrings: [stop], problem: 1, prompt: request(1).prompt }),
+      )
+    )[0]!;
+    expect(stopped.finish).toBe("stop");
+    expect(stopped.tokens.length).toBeLessThanOrEqual(5);
+    await other.generations.close();
+    await other.trainer.close();
+  });
+
+  test("aborts one request and leaves the others", async () => {
+    const long = { maxTokens: 400, stopIds: [] };
+    const controller = new AbortController();
+    const doomed = generations.generate(request(10, long), controller.signal);
+    const kept = generations.generate(request(11, { ...long, maxTokens: 40 }));
+    controller.abort(new Error("enough"));
+    await expect(doomed).rejects.toThrow("enough");
+    expect((await kept).every((c) => c.tokens.length === 40)).toBe(true);
+  });
+
+  test("counts what it did", async () => {
+    const before = generations.engine.stats();
+    const done = await generations.generate(request(20));
+    const after = generations.engine.stats();
+    const tokens = done.reduce((n, c) => n + c.tokens.length, 0);
+    expect(after.finished - before.finished).toBe(2);
+    expect(after.prefillTokens - before.prefillTokens).toBe(3);
+    expect(after.decodeTokens - before.decodeTokens).toBe(tokens - 2);
+    expect(after.pagesUsed).toBe(0);
+  });
+
+  test.each([
+    ["an empty prompt", { prompt: new Int32Array(0) }, "HONE_ERR_CONFIG", /prompt is empty/],
+    ["a token outside the vocabulary", { prompt: Int32Array.of(61) }, "HONE_ERR_CONFIG", /token 0 is 61/],
+    [
+      "a prompt of another type",
+      { prompt: [1, 2] as never },
+      "HONE_ERR_SHAPE",
+      /prompt must be an Int32Array/,
+    ],
+    ["too many tokens", { maxTokens: 1000 }, "HONE_ERR_CONFIG", /above engine.maxContext 500/],
+    ["a count of half", { count: 1.5 }, "HONE_ERR_CONFIG", /request.count is 1.5/],
+    ["an id that is no integer", { id: 0.5 }, "HONE_ERR_CONFIG", /request.id/],
+    ["a negative temperature", { sampling: { temperature: -1 } }, "HONE_ERR_CONFIG", /temperature is -1/],
+    ["stop strings without token bytes", { stopStrings: ["x"] }, "HONE_ERR_CONFIG", /tokenBytes/],
+    [
+      "a plan of another size",
+      { plan: [[{ fromToken: 0, version: 0 }]] },
+      "HONE_ERR_CONFIG",
+      /covers 1 attempts of 2/,
+    ],
+  ])("refuses %s at once, typed", (_, change, code, message) => {
+    const submit = () => generations.engine.submit(request(30, change));
+    expect(submit).toThrow(message);
+    expect(submit).toThrow(expect.objectContaining({ code, name: "HoneError" }));
+  });
+});
+
+test("weights published in mid-flight are stamped on the tokens they draw", async () => {
+  const { trainer, generations } = await trainerAndGenerations();
+  const pending = generations.generate(request(1, { count: 8, maxTokens: 450, stopIds: [] }));
+  const seen = () => generations.engine.stats().version;
+  for (let version = 1; version <= 5; version++) {
+    await trainer.setVersion(version);
+    expect(await trainer.publish(generations.engine)).toBe(version);
+  }
+  for (const c of await pending) {
+    expect([...c.versions]).toEqual([...c.versions].sort((a, b) => a - b));
+    expect(c.oldestKvVersions.every((v) => v === c.versions[0])).toBe(true);
+  }
+  await generations.generate(request(2));
+  expect(seen()).toBe(5);
+  await generations.close();
+  await trainer.close();
+});
+
+test("an engine waits without weights and starts when they come", async () => {
+  const { trainer, generations } = await trainerAndGenerations();
+  await generations.close();
+  const { engine, messages } = bareEngine();
+  engine.submit(request(1));
+  expect(engine.stats().steps).toBe(0);
+  expect(messages).toEqual([]);
+  await trainer.publish(engine);
+  while (messages.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  expect(messages[0]!.request[0]).toBe(1);
+  await engine.close();
+  await trainer.close();
+});
+
+test("a failure of the engine thread reaches onError, typed", async () => {
+  const { engine, failed } = bareEngine();
+  engine.submit(request(1));
+  engine.submit(request(1)); // the id is in use: only the engine thread can know
+  const error = await failed;
+  expect(error).toBeInstanceOf(HoneError);
+  expect(error).toMatchObject({
+    code: "HONE_ERR_CONFIG",
+    message: expect.stringContaining("request id 1 is in use"),
+  });
+  await engine.close();
+});
+
+test.each([
+  ["pageTokens", { pageTokens: 24 }, "HONE_ERR_CONFIG"],
+  ["maxContext", { maxContext: 513 }, "HONE_ERR_CONFIG"],
+  ["pages", { pages: 0 }, "HONE_ERR_CONFIG"],
+  ["runSeed", { runSeed: 7 as never }, "HONE_ERR_CONFIG"],
+  ["runSeed", { runSeed: -1n }, "HONE_ERR_CONFIG"],
+])("a bad %s is named", (name, change, code) => {
+  const open = () =>
+    new Engine(modelConfig, { ...engineOptions, ...change }, { onMessage() {}, onError() {} });
+  expect(open).toThrow(new RegExp(name));
+  expect(open).toThrow(expect.objectContaining({ code }));
+});
+
+test("a model config that is not JSON, or of an unknown kind, is refused", () => {
+  const open = (config: string) => () => new Engine(config, engineOptions, { onMessage() {}, onError() {} });
+  expect(open("{")).toThrow(expect.objectContaining({ code: "HONE_ERR_FORMAT" }));
+  expect(open("{}")).toThrow(expect.objectContaining({ code: "HONE_ERR_CONFIG" }));
+});
+
+test("submit after close says so; close twice is fine", async () => {
+  const { engine } = bareEngine();
+  await Promise.all([engine.close(), engine.close()]);
+  await engine.close();
+  expect(() => engine.submit(request(1))).toThrow(expect.objectContaining({ code: "HONE_ERR_STATE" }));
+});

@@ -1,0 +1,182 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TrainingBatch } from "../../lib/native/face.ts";
+import { type Completion, type Generations, Trainer } from "../../lib/native/index.ts";
+import {
+  modelConfig,
+  optimizer,
+  request,
+  stepOptions,
+  trainerAndGenerations,
+  trainerOptions,
+} from "./small-model.ts";
+
+const folder = mkdtempSync(path.join(tmpdir(), "hone-trainer-"));
+let trainer: Trainer;
+let generations: Generations;
+beforeAll(async () => {
+  ({ trainer, generations } = await trainerAndGenerations());
+});
+afterAll(async () => {
+  await generations.close();
+  await trainer.close();
+  rmSync(folder, { recursive: true });
+});
+
+const NAME = "model.layers.0.self_attn.q_proj.weight";
+
+function batchOf(prompt: Int32Array, completions: readonly Completion[]): TrainingBatch {
+  const tokens = completions.flatMap((c) => [...prompt, ...c.tokens]);
+  const offsets = [0];
+  for (const c of completions) offsets.push(offsets.at(-1)! + prompt.length + c.tokens.length);
+  const zeros = [...prompt].map(() => 0);
+  return {
+    tokens: Int32Array.from(tokens),
+    cuSeqlens: Int32Array.from(offsets),
+    mask: Uint8Array.from(
+      completions.flatMap((c) => [...zeros, ...c.tokens].map((_, i) => (i < prompt.length ? 0 : 1))),
+    ),
+    behaviorLogprobs: Float32Array.from(completions.flatMap((c) => [...zeros, ...c.logprobs])),
+    advantages: Float32Array.from(completions, (_, i) => (i % 2 === 0 ? 1 : -1)),
+  };
+}
+
+test("scores what the engine sampled to the same bits", async () => {
+  const r = request(1, { count: 6, maxTokens: 60 });
+  const completions = await generations.generate(r);
+  const batch = batchOf(r.prompt, completions);
+  const { logprobs, entropies } = await trainer.score(batch, 1);
+  const recorded = completions.flatMap((c) => [0, 0, 0, ...c.entropies]);
+  expect([...logprobs]).toEqual([...batch.behaviorLogprobs!]);
+  expect([...entropies]).toEqual(recorded);
+});
+
+test("an on-policy step has ratio exactly 1 and moves the weights", async () => {
+  const r = request(2, { count: 4 });
+  const batch = batchOf(r.prompt, await generations.generate(r));
+  const [before, version] = [await trainer.parameter(NAME), trainer.version];
+  const report = await trainer.step(batch, stepOptions);
+  expect(new Set(report.ratios)).toEqual(new Set([0, 1]));
+  expect(report).toMatchObject({ skipped: false, nonFiniteSequence: -1, packedTokens: batch.tokens.length });
+  expect(report.layerGradNorms).toHaveLength(3);
+  expect(trainer.version).toBe(version + 1);
+  expect(await trainer.parameter(NAME)).not.toEqual(before);
+});
+
+test("a batch may be changed as soon as the call returns", async () => {
+  const r = request(3, { count: 2 });
+  const batch = batchOf(r.prompt, await generations.generate(r));
+  const expected = await trainer.score(batch, 1);
+  const pending = trainer.score(batch, 1);
+  batch.tokens.fill(0);
+  expect(await pending).toEqual(expected);
+});
+
+test("subarrays and shared memory are read where they are", async () => {
+  const r = request(4, { count: 2 });
+  const batch = batchOf(r.prompt, await generations.generate(r));
+  const shared = new Int32Array(new SharedArrayBuffer((batch.tokens.length + 5) * 4)).subarray(5);
+  shared.set(batch.tokens);
+  expect(await trainer.score({ ...batch, tokens: shared }, 1)).toEqual(await trainer.score(batch, 1));
+});
+
+test("save and load bring back weights, version and extra", async () => {
+  const saved = await trainer.parameter(NAME);
+  const version = trainer.version;
+  const directory = path.join(folder, "checkpoint");
+  await trainer.save(directory, JSON.stringify({ step: 12 }));
+  const other = new Trainer(modelConfig, trainerOptions);
+  expect(JSON.parse(await other.load(directory))).toEqual({ step: 12 });
+  expect(await other.parameter(NAME)).toEqual(saved);
+  expect(other.version).toBe(version);
+  await other.close();
+});
+
+test("a truncated checkpoint is a format error that names the file", async () => {
+  const directory = path.join(folder, "broken");
+  await trainer.save(directory, "{}");
+  const file = readdirSync(directory).find((name) => /^model.*\.safetensors$/.test(name))!;
+  truncateSync(path.join(directory, file), readFileSync(path.join(directory, file)).length - 1);
+  const error = await trainer.load(directory).catch((e: unknown) => e as Error);
+  expect(error).toMatchObject({ code: "HONE_ERR_FORMAT", message: expect.stringContaining(file) });
+  expect((error as Error).stack).toContain("trainer.test.ts"); // rethrown at the call site
+  expect((error as Error).cause).toBeInstanceOf(Error);
+});
+
+test("initialize is a function of the seed", async () => {
+  const other = new Trainer(modelConfig, trainerOptions);
+  await other.initialize(11n);
+  const first = await other.parameter(NAME);
+  await other.initialize(12n);
+  const second = await other.parameter(NAME);
+  await other.initialize(11n);
+  expect(second).not.toEqual(first);
+  expect(await other.parameter(NAME)).toEqual(first);
+  await other.close();
+});
+
+const good: TrainingBatch = {
+  tokens: Int32Array.of(1, 2, 3, 4),
+  cuSeqlens: Int32Array.of(0, 4),
+  mask: Uint8Array.of(0, 0, 1, 1),
+  behaviorLogprobs: new Float32Array(4).fill(-4),
+  advantages: Float32Array.of(1),
+};
+
+test.each([
+  ["tokens of another type", { tokens: [1] as never }, "HONE_ERR_SHAPE", /tokens must be an Int32Array/],
+  ["a short mask", { mask: Uint8Array.of(1) }, "HONE_ERR_SHAPE", /mask has 1 entries, expected 4/],
+  [
+    "offsets that do not start at 0",
+    { cuSeqlens: Int32Array.of(1, 4) },
+    "HONE_ERR_SHAPE",
+    /must start with 0/,
+  ],
+  [
+    "offsets that do not ascend",
+    { cuSeqlens: Int32Array.of(0, 3, 2, 4) },
+    "HONE_ERR_SHAPE",
+    /cuSeqlens\[2\]/,
+  ],
+  ["offsets beyond the tokens", { cuSeqlens: Int32Array.of(0, 5) }, "HONE_ERR_SHAPE", /ends at 5/],
+  [
+    "advantages per token",
+    { advantages: new Float32Array(4) },
+    "HONE_ERR_SHAPE",
+    /advantages has 4 entries, expected 1/,
+  ],
+  ["a token outside the vocabulary", { tokens: Int32Array.of(1, 2, 3, 99) }, "HONE_ERR_SHAPE", /99/],
+])("refuses %s", async (_, change, code, message) => {
+  const call = async () => await trainer.score({ ...good, ...change }, 1);
+  await expect(call()).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+});
+
+test("an unknown objective names the known ones", async () => {
+  const call = async () => await trainer.step(good, { ...stepOptions, objective: "ppo" as never });
+  await expect(call()).rejects.toThrow(/objective is "ppo"; known: gspo, grpo/);
+});
+
+test("resetting the optimizer keeps the weights", async () => {
+  const before = await trainer.parameter(NAME);
+  await trainer.resetOptimizer({ ...optimizer, kind: "muon" });
+  expect(await trainer.parameter(NAME)).toEqual(before);
+  await trainer.resetOptimizer(optimizer);
+});
+
+test("calls run in order and close rejects what has not begun", async () => {
+  const other = new Trainer(modelConfig, trainerOptions);
+  const calls = Array.from({ length: 20 }, (_, i) => other.initialize(BigInt(i)).then(() => i));
+  const closed = other.close();
+  const settled = await Promise.allSettled(calls);
+  await closed;
+  const firstRejected = settled.findIndex((s) => s.status === "rejected");
+  if (firstRejected >= 0) {
+    for (const s of settled.slice(firstRejected)) {
+      expect(s).toMatchObject({ status: "rejected", reason: { code: "HONE_ERR_STATE" } });
+    }
+  }
+  await expect(other.initialize(1n)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+  await other.close();
+});
