@@ -1,0 +1,103 @@
+import type { ConfigIssue } from "../errors.ts";
+import { maxContext, type Recipe } from "./schema.ts";
+
+interface CrossCheck {
+  /** Fields the rule reads; the first is where the issue is reported. */
+  readonly paths: readonly string[];
+  /** What is wrong, with the values found and what to do; undefined if nothing is. */
+  readonly rule: (recipe: Recipe) => string | undefined;
+}
+
+/** Rules between fields. A new one is a row here. */
+const CROSS_CHECKS: readonly CrossCheck[] = [
+  {
+    paths: ["objective.clipHigh", "objective.clipLow"],
+    rule: ({ objective: o }) =>
+      o.clipHigh < o.clipLow
+        ? `is ${o.clipHigh}, below objective.clipLow ${o.clipLow}; the ratio is kept in [1 - clipLow, 1 + clipHigh] (the paper uses 0.003 and 0.004)`
+        : undefined,
+  },
+  {
+    paths: ["objective.clipLow"],
+    rule: ({ objective: o }) =>
+      o.clipLow >= 1 ? `is ${o.clipLow}; 1 - clipLow must stay positive` : undefined,
+  },
+  {
+    paths: ["lengthPenalty.bufferTokens", "rollouts.maxOutputTokens"],
+    rule: ({ lengthPenalty: p, rollouts: r }) =>
+      p.bufferTokens > r.maxOutputTokens
+        ? `is ${p.bufferTokens}, above rollouts.maxOutputTokens ${r.maxOutputTokens}; the buffer is the end of the output budget`
+        : undefined,
+  },
+  {
+    paths: ["training.credits", "training.groupsPerStep"],
+    rule: ({ training: t }) =>
+      t.credits < t.groupsPerStep
+        ? `is ${t.credits}, below training.groupsPerStep ${t.groupsPerStep}; a step could never fill`
+        : undefined,
+  },
+  {
+    paths: ["training.credits", "training.groupsPerStep", "training.maxLag"],
+    rule: ({ training: t }) => {
+      const most = t.groupsPerStep * (t.maxLag + 1);
+      return t.credits > most
+        ? `is ${t.credits}, above groupsPerStep * (maxLag + 1) = ${most}; groups would have to be older than maxLag ${t.maxLag} when trained`
+        : undefined;
+    },
+  },
+  {
+    paths: ["domains"],
+    rule: ({ domains }) =>
+      Object.keys(domains).length === 0 ? "is empty; name at least one domain" : undefined,
+  },
+  {
+    paths: ["warmStart.mixture", "domains"],
+    rule: ({ warmStart, domains }) => {
+      const stranger = Object.keys(warmStart?.mixture ?? {}).find((d) => !Object.hasOwn(domains, d));
+      return stranger === undefined ? undefined : `names ${stranger}, which is no domain of this recipe`;
+    },
+  },
+  {
+    paths: ["warmStart.wrongRate", "warmStart.endlessRate"],
+    rule: ({ warmStart: w }) =>
+      w !== undefined && w.wrongRate + w.endlessRate > 1
+        ? `is ${w.wrongRate}, with endlessRate ${w.endlessRate} more than 1 in sum`
+        : undefined,
+  },
+  {
+    paths: ["model.config.maxPositions", "rollouts.maxPromptTokens", "rollouts.maxOutputTokens"],
+    rule: (recipe) =>
+      maxContext(recipe) > recipe.model.config.maxPositions
+        ? `is ${recipe.model.config.maxPositions}, below maxPromptTokens + maxOutputTokens = ${maxContext(recipe)}`
+        : undefined,
+  },
+  {
+    paths: ["model.config.heads", "model.config.width", "model.config.headDim"],
+    rule: ({ model: { config: c } }) =>
+      Number.isInteger(c.headDim)
+        ? undefined
+        : `is ${c.heads}, which does not divide width ${c.width}; set headDim`,
+  },
+  {
+    paths: ["model.config.kvHeads", "model.config.heads"],
+    rule: ({ model: { config: c } }) =>
+      c.heads % c.kvHeads === 0 ? undefined : `is ${c.kvHeads}, which does not divide heads ${c.heads}`,
+  },
+  {
+    paths: ["engine.pages", "engine.pageTokens", "rollouts.maxPromptTokens", "rollouts.maxOutputTokens"],
+    rule: ({ engine: e, rollouts }) =>
+      e.pages * e.pageTokens < maxContext({ rollouts })
+        ? `is ${e.pages} pages of ${e.pageTokens} tokens, too few for one context of ${maxContext({ rollouts })} tokens`
+        : undefined,
+  },
+];
+
+/** Issues of every rule none of whose fields is already known to be wrong. */
+export function crossCheck(recipe: Recipe, broken: readonly string[] = []): ConfigIssue[] {
+  const touches = (path: string) =>
+    broken.some((b) => path === b || path.startsWith(`${b}.`) || b.startsWith(`${path}.`));
+  return CROSS_CHECKS.filter(({ paths }) => !paths.some(touches)).flatMap(({ paths, rule }) => {
+    const message = rule(recipe);
+    return message === undefined ? [] : [{ path: paths[0]!, message }];
+  });
+}

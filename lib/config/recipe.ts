@@ -1,0 +1,120 @@
+import { z } from "zod";
+import { ConfigError, type ConfigIssue } from "../errors.ts";
+import { crossCheck } from "./cross-checks.ts";
+import { nearest } from "./nearest.ts";
+import { maxContext, type ParsedRecipe, type Recipe, type RecipeInput, recipeSchema } from "./schema.ts";
+
+const INPUT = Symbol.for("hone.recipe.input");
+
+/**
+ * Checks a recipe and fills in its defaults. The result is plain JSON and itself a valid recipe.
+ * Throws ConfigError with every issue at once: path, value found, rule, nearest known name.
+ * @param where what to call the recipe in the error, usually its file.
+ */
+export function defineRecipe(input: RecipeInput, where = "recipe"): Recipe {
+  const parsed = recipeSchema.safeParse(input, { reportInput: true });
+  if (!parsed.success) {
+    const issues = parsed.error.issues.flatMap((issue) => translate(issue, input));
+    const repaired = recipeSchema.safeParse(without(input, parsed.error.issues));
+    const broken = issues.map((issue) => issue.path);
+    const more = repaired.success ? crossCheck(resolve(repaired.data), broken) : [];
+    throw new ConfigError(where, [...issues, ...more]);
+  }
+  const recipe = resolve(parsed.data);
+  const issues = crossCheck(recipe);
+  if (issues.length > 0) throw new ConfigError(where, issues);
+  Object.defineProperty(recipe, INPUT, { value: structuredClone(input) });
+  return recipe;
+}
+
+/** What `defineRecipe` was given, before defaults: overrides apply to this, so that derived defaults follow them. */
+export function recipeInput(recipe: Recipe): RecipeInput {
+  const kept = (recipe as { [INPUT]?: RecipeInput })[INPUT];
+  return structuredClone(kept ?? (recipe as RecipeInput));
+}
+
+/** JSON Schema (draft 2020-12) of what a recipe may say, for editors. */
+export function recipeJsonSchema(): unknown {
+  return z.toJSONSchema(recipeSchema, { io: "input" });
+}
+
+function resolve(parsed: ParsedRecipe): Recipe {
+  const { training, engine, model } = parsed;
+  const maxLag = training.schedule === "sync" ? 0 : training.maxLag;
+  // One more than the context: attempts copy the prompt's last page, which others may still share.
+  const pagesPerContext = Math.ceil(maxContext(parsed) / engine.pageTokens) + 1;
+  const { kvHeads = model.config.heads, headDim = model.config.width / model.config.heads } = model.config;
+  return {
+    ...parsed,
+    model: { ...model, config: { ...model.config, kvHeads, headDim } },
+    training: { ...training, maxLag, credits: training.credits ?? training.groupsPerStep * (maxLag + 1) },
+    engine: { ...engine, pages: engine.pages ?? engine.maxRunning * pagesPerContext },
+  };
+}
+
+function translate(issue: z.core.$ZodIssue, input: unknown): ConfigIssue[] {
+  const path = issue.path.join(".");
+  if (issue.code === "unrecognized_keys") {
+    const known = knownKeys(issue.path);
+    return issue.keys.map((key) =>
+      withSuggestion(
+        { path: [...issue.path, key].join("."), message: "is not a field of a recipe" },
+        key,
+        known,
+      ),
+    );
+  }
+  const value = valueAt(input, issue.path);
+  const message = value === undefined ? "is required" : `is ${show(value)}; ${issue.message.toLowerCase()}`;
+  if (issue.code === "invalid_value" && typeof value === "string") {
+    return [withSuggestion({ path, message }, value, issue.values.map(String))];
+  }
+  return [{ path, message }];
+}
+
+function withSuggestion(issue: ConfigIssue, name: string, known: readonly string[]): ConfigIssue {
+  const suggestion = nearest(name, known);
+  return suggestion === undefined ? issue : { ...issue, suggestion };
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (at, key) =>
+      typeof at === "object" && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined,
+    input,
+  );
+}
+
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly additionalProperties?: SchemaNode | boolean;
+  readonly items?: SchemaNode;
+}
+
+/** Field names the schema knows at a path. */
+export function knownKeys(path: readonly PropertyKey[]): string[] {
+  let node: SchemaNode | undefined = recipeJsonSchema() as SchemaNode;
+  for (const key of path) {
+    const anyKey: SchemaNode | undefined =
+      typeof node?.additionalProperties === "object" ? node.additionalProperties : node?.items;
+    node = node?.properties?.[String(key)] ?? anyKey;
+  }
+  return Object.keys(node?.properties ?? {});
+}
+
+/** A copy of the input without what the issues complain about, so that the remaining rules can be checked too. */
+function without(input: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
+  const copy = structuredClone(input);
+  for (const issue of issues) {
+    const keys = issue.code === "unrecognized_keys" ? issue.keys : issue.path.slice(-1);
+    const parent = valueAt(copy, issue.code === "unrecognized_keys" ? issue.path : issue.path.slice(0, -1));
+    if (typeof parent !== "object" || parent === null) continue;
+    for (const key of keys) delete (parent as Record<PropertyKey, unknown>)[key];
+  }
+  return copy;
+}

@@ -1,0 +1,245 @@
+import { z } from "zod";
+
+/**
+ * Every field of a recipe, in the paper's letters (docs/glossary.md), with its default. Where the paper is
+ * silent the default is the one of docs/architecture.md §8 and the field is its switch.
+ */
+
+const positive = () => z.number().positive();
+const fraction = () => z.number().min(0).max(1);
+const count = () => z.int().positive();
+const tokens = () => z.int().positive();
+
+/** Sizes of a decoder that starts from random weights. */
+const modelSizesSchema = z.strictObject({
+  /** V; the tokenizer's own size when left out. */
+  vocabulary: count().optional(),
+  /** C. */
+  width: count(),
+  layers: count(),
+  heads: count(),
+  /** K; as many as `heads` when left out. */
+  kvHeads: count().optional(),
+  /** D; width / heads when left out. */
+  headDim: count().optional(),
+  /** F. */
+  mlpWidth: count(),
+  maxPositions: count().default(2048),
+  normEps: positive().default(1e-5),
+  ropeTheta: positive().default(10_000),
+  tiedHead: z.boolean().default(true),
+  qkvBias: z.boolean().default(false),
+  qkNorm: z.boolean().default(false),
+});
+
+const modelSchema = z.strictObject({
+  config: modelSizesSchema,
+  /** How the core keeps weights in memory. */
+  weightStorage: z.enum(["f32", "bf16"]).default("f32"),
+});
+
+const domainSchema = z.strictObject({
+  /** w_d: target share of completed rollouts, any scale. */
+  weight: positive(),
+  /** Name in the table of problem sources ("procedural/math"), or the URL or path of a module of your own. */
+  source: z.string().min(1),
+});
+
+const rolloutsSchema = z.strictObject({
+  /** G. */
+  groupSize: z.int().min(2).default(8),
+  /** L: generated tokens at most, thinking included. */
+  maxOutputTokens: tokens(),
+  /** Longer prompts are a data error. */
+  maxPromptTokens: tokens(),
+  temperature: positive().default(1),
+  /** 0 is off. */
+  topK: z.int().min(0).default(0),
+  topP: z.number().positive().max(1).default(1),
+  minP: z.number().min(0).lt(1).default(0),
+  stopStrings: z.array(z.string().min(1)).default([]),
+});
+
+const lengthPenaltySchema = z.strictObject({
+  /** "dap": difficulty-aware; "lp": the same for every rollout; "none". */
+  kind: z.enum(["dap", "lp", "none"]).default("dap"),
+  /** B: the penalty grows over the last B of the L tokens. */
+  bufferTokens: tokens(),
+  /** gamma: correct answers are penalised by s^gamma. */
+  solveRateExponent: z.number().min(0).default(1),
+  /** lambda_f, for incorrect answers. */
+  incorrectScale: fraction().default(1),
+});
+
+const advantagesSchema = z
+  .strictObject({
+    baseline: z.enum(["mean", "leave-one-out"]).default("mean"),
+    divideBy: z.enum(["population-std", "sample-std", "none"]).default("population-std"),
+    /** Which reward a group must differ in to be trained on. */
+    filter: z.enum(["raw", "shaped", "none"]).default("raw"),
+  })
+  .prefault({});
+
+const objectiveSchema = z
+  .strictObject({
+    kind: z
+      .enum(["gspo", "grpo", "dapo", "dr-grpo", "ppo-clip", "cispo", "reinforce-clamped", "reinforce"])
+      .default("gspo"),
+    /** "uniform" is the paper's 1/G; "length" is what PipelineRL runs. */
+    sequenceWeight: z.enum(["uniform", "length"]).default("uniform"),
+    /** epsilon below and above: the ratio stays in [1 - clipLow, 1 + clipHigh]. */
+    clipLow: positive().default(3e-3),
+    clipHigh: positive().default(4e-3),
+    klCoef: z.number().min(0).default(0),
+    entropyCoef: z.number().min(0).default(0),
+  })
+  .prefault({});
+
+const optimizerSchema = z
+  .strictObject({
+    lr: positive().default(1e-6),
+    beta1: fraction().default(0.9),
+    beta2: fraction().default(0.95),
+    eps: positive().default(1e-8),
+    weightDecay: z.number().min(0).default(0),
+    /** Global norm; 0 is off. */
+    gradientClip: z.number().min(0).default(0.3),
+    /** Linear, from lr / warmupSteps. */
+    warmupSteps: z.int().min(0).default(50),
+    schedule: z.enum(["constant", "cosine"]).default("constant"),
+    /** Where cosine ends, as a fraction of lr. */
+    finalFraction: fraction().default(0.1),
+  })
+  .prefault({});
+
+const trainingSchema = z.strictObject({
+  steps: z.int().min(0),
+  /** P: groups (prompts) per optimizer step. */
+  groupsPerStep: count(),
+  /** What P counts: groups that completed, or those that survived the filter. */
+  countGroups: z.enum(["completed", "kept"]).default("completed"),
+  /** "sync" is strictly on-policy: generate, train, publish, repeat. */
+  schedule: z.enum(["async", "sync"]).default("async"),
+  /** No trained token is sampled by weights more than this many versions old. */
+  maxLag: z.int().min(0).default(1),
+  /** Groups between submission and training at most; groupsPerStep * (maxLag + 1) when left out. */
+  credits: count().optional(),
+  /** T of a micro-batch. */
+  packedTokens: tokens().default(4096),
+  /** After a step whose loss or gradient was not finite: go on without it, or end the run. */
+  onNonFinite: z.enum(["skip", "stop"]).default("skip"),
+  /** With "skip": this many in a row still end the run. */
+  maxSkippedInARow: count().default(3),
+  /** Seconds without any progress after which the run fails and names who waits for whom. */
+  stallSeconds: positive().default(300),
+});
+
+const warmStartSchema = z.strictObject({
+  steps: z.int().min(0),
+  batchSize: count().default(64),
+  /** Share of demonstrations per domain, any scale. */
+  mixture: z.record(z.string(), positive()),
+  /** Shares of demonstrations that are wrong, and that never end. */
+  wrongRate: fraction().default(0.15),
+  endlessRate: fraction().default(0.08),
+  /** AdamW for embedding and norms, Muon for the matrices ("adamw": AdamW for all). */
+  optimizer: z.enum(["muon", "adamw"]).default("muon"),
+  lr: positive().default(8e-3),
+  muonLr: positive().default(0.02),
+  muonMomentum: fraction().default(0.95),
+  beta1: fraction().default(0.9),
+  beta2: fraction().default(0.98),
+  weightDecay: z.number().min(0).default(0.05),
+  gradientClip: z.number().min(0).default(1),
+  warmupSteps: z.int().min(0).default(50),
+  /** Cosine down to this fraction of the rates. */
+  finalFraction: fraction().default(0.1),
+});
+
+const engineSchema = z
+  .strictObject({
+    /** B: sequences decoding at once. */
+    maxRunning: count().default(64),
+    pageTokens: z.int().positive().multipleOf(16).default(16),
+    /** Of the key/value cache; enough for maxRunning whole contexts when left out. */
+    pages: count().optional(),
+    stepTokens: tokens().default(512),
+  })
+  .prefault({});
+
+const verificationSchema = z
+  .strictObject({
+    workers: count().default(1),
+    timeoutMs: positive().default(5_000),
+    /** Verifiers of your own: name to the URL of a `.ts` or `.js` module. */
+    modules: z.record(z.string().min(1), z.string().min(1)).default({}),
+  })
+  .prefault({});
+
+const checkpointSchema = z
+  .strictObject({
+    /** 0: only at the end and when told. */
+    everySteps: z.int().min(0).default(5),
+    keepLast: count().default(3),
+  })
+  .prefault({});
+
+const evaluationSchema = z
+  .strictObject({
+    problemsPerDomain: count().default(96),
+    attempts: count().default(1),
+    settings: z
+      .array(
+        z.strictObject({ temperature: z.number().min(0), topP: z.number().positive().max(1).default(1) }),
+      )
+      .min(1)
+      .default([
+        { temperature: 1, topP: 1 },
+        { temperature: 0.6, topP: 0.95 },
+      ]),
+  })
+  .prefault({});
+
+export const recipeSchema = z.strictObject({
+  name: z.string().min(1),
+  /** Keys every random draw of the run. */
+  seed: z.int().min(0).default(0),
+  model: modelSchema,
+  /** "lexicon/quickstart": characters and the words of the procedural tasks. */
+  tokenizer: z.enum(["lexicon/quickstart"]).default("lexicon/quickstart"),
+  domains: z.record(z.string().min(1), domainSchema),
+  /** "adaptive" as the paper (§4.1); "static": always w_d. */
+  sampler: z.enum(["adaptive", "static"]).default("adaptive"),
+  rollouts: rolloutsSchema,
+  lengthPenalty: lengthPenaltySchema,
+  advantages: advantagesSchema,
+  objective: objectiveSchema,
+  optimizer: optimizerSchema,
+  training: trainingSchema,
+  warmStart: warmStartSchema.optional(),
+  engine: engineSchema,
+  verification: verificationSchema,
+  checkpoint: checkpointSchema,
+  evaluation: evaluationSchema,
+  sinks: z.array(z.enum(["jsonl", "tensorboard", "prometheus"])).default(["jsonl", "tensorboard"]),
+});
+
+/** What a recipe file says. */
+export type RecipeInput = z.input<typeof recipeSchema>;
+type Parsed = z.output<typeof recipeSchema>;
+
+/** A recipe with every default filled in, also those that follow from other fields. */
+export type Recipe = Omit<Parsed, "training" | "engine" | "model"> & {
+  readonly training: Parsed["training"] & { readonly credits: number };
+  readonly engine: Parsed["engine"] & { readonly pages: number };
+  readonly model: Omit<Parsed["model"], "config"> & {
+    readonly config: Parsed["model"]["config"] & { readonly kvHeads: number; readonly headDim: number };
+  };
+};
+export type ParsedRecipe = Parsed;
+export type WarmStartConfig = NonNullable<Recipe["warmStart"]>;
+
+/** Longest sequence a run can meet: prompt and response, tokens. */
+export function maxContext({ rollouts }: Pick<Recipe, "rollouts">): number {
+  return rollouts.maxPromptTokens + rollouts.maxOutputTokens;
+}

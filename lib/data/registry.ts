@@ -1,0 +1,37 @@
+import { HoneError } from "../errors.ts";
+import type { PaperDomain } from "../records.ts";
+import type { ProblemSource, SourceOptions } from "./problem-source.ts";
+import { FAMILIES } from "./procedural/families.ts";
+import { ProceduralSource } from "./procedural/source.ts";
+import { isModule, openModuleSource } from "./user-source.ts";
+
+function procedural(domain: PaperDomain) {
+  const families = FAMILIES.filter((family) => family.domain === domain);
+  return ({ seed, ordinal }: SourceOptions): ProblemSource => new ProceduralSource(families, seed, ordinal);
+}
+
+/** Every problem source by the name a recipe gives. A new one is a row here. */
+export const PROBLEM_SOURCES: Readonly<Record<string, (options: SourceOptions) => ProblemSource>> = {
+  "procedural/math": procedural("math"),
+  "procedural/code": procedural("code"),
+  "procedural/logic": procedural("logic"),
+  "procedural/instruction-following": procedural("instruction-following"),
+  "procedural/function-calling": procedural("function-calling"),
+};
+
+/**
+ * Opens a source by name, or a module of the user's by URL or path (user-source.ts).
+ * Throws HONE_ERR_CONFIG, listing the known names, on another.
+ */
+export function openProblemSource(name: string, options: SourceOptions): ProblemSource {
+  if (isModule(name)) return openModuleSource(name, options);
+  const open = Object.hasOwn(PROBLEM_SOURCES, name) ? PROBLEM_SOURCES[name] : undefined;
+  if (!open) {
+    const known = Object.keys(PROBLEM_SOURCES).join(", ");
+    throw new HoneError(
+      "HONE_ERR_CONFIG",
+      `no problem source is called ${JSON.stringify(name)}; known: ${known}`,
+    );
+  }
+  return open(options);
+}

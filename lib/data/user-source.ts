@@ -1,0 +1,33 @@
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createJiti } from "jiti";
+import { HoneError } from "../errors.ts";
+import type { ProblemSource, SourceOptions } from "./problem-source.ts";
+
+/** Whether a recipe's source names a module of the user's rather than a row of the table. */
+export function isModule(name: string): boolean {
+  return /^(file:|\.{0,2}\/)/.test(name);
+}
+
+/**
+ * Opens a user's own source: a `.ts` or `.js` module, by file URL or path (relative to the working folder),
+ * that exports `openSource(options): ProblemSource`.
+ * Throws HONE_ERR_DATA when the module cannot be imported or exports no such function.
+ */
+export function openModuleSource(name: string, options: SourceOptions): ProblemSource {
+  const path = name.startsWith("file:") ? fileURLToPath(name) : resolve(name);
+  let module: { readonly openSource?: (options: SourceOptions) => ProblemSource };
+  try {
+    module = createJiti(import.meta.url)(path);
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_DATA", `cannot import the problem source ${path}: ${String(cause)}`, {
+      cause,
+    });
+  }
+  if (typeof module.openSource !== "function") {
+    throw new HoneError("HONE_ERR_DATA", `${path} exports no openSource`, {
+      hint: "Export function openSource({ seed, ordinal }) that returns a ProblemSource.",
+    });
+  }
+  return module.openSource(options);
+}

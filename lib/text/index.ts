@@ -1,0 +1,2 @@
+export { LexiconTokenizer } from "./lexicon-tokenizer.ts";
+export type { DecodeOptions, EncodeOptions, SpecialTokens, Tokenizer } from "./tokenizer.ts";

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { changed, issuesOf } from "./recipes.ts";
+
+test.each([
+  [
+    "clip range upside down",
+    { "objective.clipHigh": 1e-3 },
+    "objective.clipHigh",
+    "below objective.clipLow 0.003",
+  ],
+  [
+    "ratio below zero",
+    { "objective.clipLow": 1.5, "objective.clipHigh": 2 },
+    "objective.clipLow",
+    "stay positive",
+  ],
+  [
+    "buffer above budget",
+    { "lengthPenalty.bufferTokens": 81 },
+    "lengthPenalty.bufferTokens",
+    "maxOutputTokens 80",
+  ],
+  ["a step could never fill", { "training.credits": 31 }, "training.credits", "groupsPerStep 32"],
+  ["credits beyond the lag", { "training.credits": 65 }, "training.credits", "= 64"],
+  ["no domain", { domains: {} }, "domains", "empty"],
+  ["context too small", { "model.config.maxPositions": 100 }, "model.config.maxPositions", "128"],
+  ["heads do not divide", { "model.config.heads": 5 }, "model.config.heads", "divide width 96"],
+  ["kv heads do not divide", { "model.config.kvHeads": 2 }, "model.config.kvHeads", "heads 3"],
+  ["cache below one context", { "engine.pages": 7 }, "engine.pages", "128 tokens"],
+  [
+    "demonstrations of a stranger",
+    { "warmStart.steps": 1, "warmStart.mixture.cooking": 1 },
+    "warmStart.mixture",
+    "cooking",
+  ],
+])("cross check: %s", (_, changes, path, message) => {
+  expect(issuesOf(changed(changes))).toEqual([{ path, message: expect.stringContaining(message) }]);
+});
+
+test("a rule that reads a broken field is silent", () => {
+  const issues = issuesOf(changed({ "objective.clipLow": "small", "objective.clipHigh": 1e-9 }));
+  expect(issues.map(({ path }) => path)).toEqual(["objective.clipLow"]);
+});

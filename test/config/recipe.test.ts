@@ -1,0 +1,61 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
+import { changed, issuesOf, minimal } from "./recipes.ts";
+
+test("what follows from other fields is worked out", () => {
+  const { training, engine, model } = defineRecipe(minimal());
+  expect(training.credits).toBe(64);
+  expect(engine.pages).toBe(64 * 9);
+  expect(model.config).toMatchObject({ headDim: 32, kvHeads: 3 });
+  const sync = defineRecipe({
+    ...minimal(),
+    training: { steps: 1, groupsPerStep: 32, schedule: "sync", maxLag: 3 },
+  });
+  expect(sync.training).toMatchObject({ maxLag: 0, credits: 32 });
+});
+
+test("a resolved recipe is a recipe, and resolves to itself", () => {
+  const once = defineRecipe(minimal());
+  expect(defineRecipe(JSON.parse(JSON.stringify(once)) as RecipeInput)).toEqual(once);
+});
+
+test("every issue comes at once, with path, value and the nearest known key", () => {
+  const issues = issuesOf(
+    changed({
+      "objective.clipHihg": 0.1,
+      "training.maxLag": -1,
+      "objective.kind": "gsop",
+      "optimizer.lr": "fast",
+      "lengthPenalty.bufferTokens": 100,
+      rollout: {},
+    }),
+  );
+  expect(issues.map(({ path, suggestion }) => [path, suggestion])).toEqual(
+    expect.arrayContaining([
+      ["objective.clipHihg", "clipHigh"],
+      ["objective.kind", "gspo"],
+      ["optimizer.lr", undefined],
+      ["training.maxLag", undefined],
+      ["rollout", "rollouts"],
+      ["lengthPenalty.bufferTokens", undefined],
+    ]),
+  );
+  expect(issues).toHaveLength(6);
+  expect(issues.find(({ path }) => path === "optimizer.lr")!.message).toContain('"fast"');
+});
+
+test("a missing field is required by name", () => {
+  const input = minimal() as Partial<RecipeInput>;
+  delete input.rollouts;
+  expect(issuesOf(input)).toEqual([{ path: "rollouts", message: "is required" }]);
+});
+
+test("any junk is answered with a ConfigError", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (junk) => {
+      expect(issuesOf(junk).length).toBeGreaterThan(0);
+    }),
+    { numRuns: 50 },
+  );
+});

@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, expect, test } from "vitest";
+import { openProblemSource } from "../../lib/data/index.ts";
+import { isModule } from "../../lib/data/user-source.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "hone-source-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function module(name: string, code: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, code);
+  return path;
+}
+
+test("a TypeScript module is opened by path and by URL, with seed and ordinal", () => {
+  const path = module(
+    "mine.ts",
+    "export const openSource = (o: { seed: number; ordinal: number }) => ({ domain: `d${o.seed}-${o.ordinal}` });",
+  );
+  for (const name of [path, pathToFileURL(path).href]) {
+    expect(openProblemSource(name, { seed: 5, ordinal: 2 })).toEqual({ domain: "d5-2" });
+  }
+});
+
+test.each([
+  ["not there", () => join(folder, "absent.ts"), /cannot import the problem source .*absent\.ts/],
+  ["broken", () => module("broken.ts", "export const = 1"), /cannot import the problem source/],
+  ["without openSource", () => module("empty.ts", "export const x = 1;"), /exports no openSource/],
+])("a module that is %s is a data error that names it", (_, path, message) => {
+  expect(() => openProblemSource(path(), { seed: 0, ordinal: 0 })).toThrow(
+    expect.objectContaining({ code: "HONE_ERR_DATA", message: expect.stringMatching(message) }),
+  );
+});
+
+test("names of the table are not taken for modules", () => {
+  expect(["procedural/math", "orz"].map(isModule)).toEqual([false, false]);
+  expect(["./a.ts", "../a.ts", "/a.ts", "file:///a.ts"].map(isModule)).toEqual([true, true, true, true]);
+});
