@@ -1,0 +1,45 @@
+export interface AdvantageOptions {
+  /** What a reward is compared with: the group's mean, or the mean of the others. Default "mean". */
+  readonly baseline?: "mean" | "leave-one-out";
+  /**
+   * What the difference is divided by. "none": 1; "population" and "ddof1": the group's standard deviation plus
+   * 1e-6; "floored": max(population standard deviation, stdFloor). Default "population".
+   */
+  readonly std?: "none" | "population" | "ddof1" | "floored";
+  /** For "floored", > 0. Default 0.1. */
+  readonly stdFloor?: number;
+  /** Groups whose rewards span less than this get advantages of exactly 0. Default 1e-6. */
+  readonly minSpread?: number;
+}
+
+const STD_EPSILON = 1e-6;
+export const MIN_SPREAD = 1e-6;
+
+/** max - min; 0 for no values. */
+export function spread(values: readonly number[]): number {
+  return values.length === 0 ? 0 : Math.max(...values) - Math.min(...values);
+}
+
+/**
+ * Group-relative advantages: A_i = (r_i - baseline_i) / scale, dimensionless.
+ * Rewards that do not differ, and groups of one, give exactly 0: rounding must not become a gradient.
+ * Source: the baseline and the scale are switches because the paper only says "relative to the group".
+ */
+export function groupAdvantages(rewards: readonly number[], options: AdvantageOptions = {}): number[] {
+  const { baseline = "mean", std = "population", stdFloor = 0.1, minSpread = MIN_SPREAD } = options;
+  const n = rewards.length;
+  if (n < 2 || spread(rewards) < minSpread) return rewards.map(() => 0);
+  // Subtracting the first reward before summing keeps the digits of rewards that are large and close.
+  const origin = rewards[0]!;
+  const offset = rewards.reduce((sum, reward) => sum + (reward - origin), 0) / n;
+  const centered = rewards.map((reward) => reward - origin - offset);
+  const squares = centered.reduce((sum, difference) => sum + difference * difference, 0);
+  const leaveOneOut = baseline === "leave-one-out" ? n / (n - 1) : 1;
+  const divisor = {
+    none: 1,
+    population: Math.sqrt(squares / n) + STD_EPSILON,
+    ddof1: Math.sqrt(squares / (n - 1)) + STD_EPSILON,
+    floored: Math.max(Math.sqrt(squares / n), stdFloor),
+  }[std];
+  return centered.map((difference) => (difference * leaveOneOut) / divisor);
+}

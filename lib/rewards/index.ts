@@ -1,0 +1,27 @@
+export { type AdvantageOptions, groupAdvantages } from "./advantages.ts";
+export { type GroupFilter, hasZeroAdvantage } from "./group-filter.ts";
+export {
+  type LengthPenaltyOptions,
+  type LengthPenaltyResult,
+  lengthPenalty,
+  overlongPenalty,
+  type PenalizedCompletion,
+} from "./length-penalty.ts";
+export {
+  type VerificationRequest,
+  type VerifierLimits,
+  VerifierPool,
+  type VerifierPoolOptions,
+} from "./pool.ts";
+export { VERIFIERS } from "./registry.ts";
+export type {
+  Sandbox,
+  SandboxFailure,
+  SandboxLimits,
+  SandboxProgram,
+  SandboxResult,
+  SandboxValue,
+} from "./sandbox/sandbox.ts";
+export { type ShapedGroup, type ShapingOptions, shapeGroup } from "./shape-group.ts";
+export type { Completion, Verifier } from "./verifier.ts";
+export type { VerifierStats } from "./verifier-stats.ts";

@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { extractAnswer } from "../response-format.ts";
+import { correct, unparsable, type Verifier, wrong } from "../verifier.ts";
+
+const MAX_TABLE_BITS = 64;
+const referenceSchema = z.object({
+  table: z
+    .string()
+    .regex(/^[01]+$/)
+    .max(MAX_TABLE_BITS),
+});
+type Reference = z.infer<typeof referenceSchema>;
+
+/** Truth table of a formula: one bit per assignment, assignments in counting order, all of them right. */
+export const truthTable: Verifier<Reference> = {
+  name: "truth-table",
+  parseReference: (raw) => referenceSchema.parse(raw),
+
+  verify(completion, { table }) {
+    const extracted = extractAnswer(completion, 2 * MAX_TABLE_BITS);
+    if ("verdict" in extracted) return extracted.verdict;
+    const { answer } = extracted;
+    if (!/^[01]+$/.test(answer)) return unparsable("not a row of bits");
+    if (answer.length !== table.length) return wrong(`${answer.length} bits for ${table.length} assignments`);
+    return answer === table ? correct("truth table") : wrong("another truth table");
+  },
+};

@@ -1,0 +1,157 @@
+import type { Comparison } from "./comparison.ts";
+import { magnitude } from "./complex.ts";
+import { approximate, Evaluator, exactValue } from "./evaluate.ts";
+import { identical } from "./identity.ts";
+import type { Rational } from "./rational.ts";
+import * as q from "./rational.ts";
+import { relationAsSet, relationsMatch } from "./relations.ts";
+import { setsMatch } from "./sets.ts";
+import {
+  contains,
+  type Expr,
+  freeSymbols,
+  isExpr,
+  onlySymbols,
+  type Relation,
+  type Value,
+} from "./syntax.ts";
+
+/** Decimals compare after rounding to this many places. */
+const PLACES = 6;
+/** Strict: and must agree to this relative error, or 0.0000004 would equal 0. */
+const RELATIVE_ERROR: Rational = { n: 1n, d: 10_000n };
+/** Reference: constants closer than 2^-49 are equal, whatever their size. */
+const CHOPPED_BITS = 49;
+const CHOPPING_BITS = 128;
+
+/**
+ * Whether an answer states the same thing as the gold answer. Not symmetric: a gold relation accepts the set it
+ * describes, a gold tuple accepts a set in its written order, not the other way round.
+ * Source: Math-Verify 0.8 `verify` with strict set and relation comparison.
+ */
+export function matches(gold: Value, answer: Value, how: Comparison): boolean {
+  how.budget.spend(20);
+  const [g, a] = unassigned(gold, answer);
+  if (g.kind === "relation" && isSetLike(a)) {
+    const set = relationAsSet(g);
+    return (set !== undefined && setsMatch(set, a, how, matches)) || setsMatch(g, a, how, matches);
+  }
+  if (g.kind === "relation" || a.kind === "relation") {
+    if (g.kind === "relation" && a.kind === "relation") return relationsMatch(g, a, how, matches);
+    return isSetLike(g) && setsMatch(g, a, how, matches);
+  }
+  if (isSetLike(g) || isSetLike(a)) return setsMatch(g, a, how, matches);
+  return expressionsMatch(g as Expr, a as Expr, how);
+}
+
+const isSetLike = (v: Value): boolean => !isExpr(v) && v.kind !== "relation";
+
+const isEquation = (v: Value): v is Relation =>
+  v.kind === "relation" && v.links.every((l) => l.operator === "=");
+
+/** "x = ... = 5": a chain of equations whose first side is only symbols. */
+const isAssignment = (v: Value): v is Relation => isEquation(v) && onlySymbols(v.links[0]!.left);
+
+/** Chains cut to "first = last"; a lone value is compared with the value the other side assigns. */
+function unassigned(gold: Value, answer: Value): readonly [Value, Value] {
+  const g = isAssignment(gold) ? shortened(gold) : gold;
+  const a = isAssignment(answer) ? shortened(answer) : answer;
+  if (isEquation(a) && !isEquation(g)) return [g, a.links.at(-1)!.right];
+  if (isAssignment(g) && !isEquation(a)) return [g.links.at(-1)!.right, a];
+  return [g, a];
+}
+
+const shortened = (chain: Relation): Relation => ({
+  kind: "relation",
+  links: [{ operator: "=", left: chain.links[0]!.left, right: chain.links.at(-1)!.right }],
+});
+
+function expressionsMatch(gold: Expr, answer: Expr, how: Comparison): boolean {
+  if (gold.kind === "matrix" || answer.kind === "matrix") return matricesMatch(gold, answer, how);
+  if (gold.kind === "symbol" || answer.kind === "symbol") {
+    return namesMatch(gold, answer) || (how.strict && identical(gold, answer, how.budget));
+  }
+  const decimal = isDecimal(gold) || isDecimal(answer);
+  const constant = freeSymbols(answer, freeSymbols(gold)).size === 0;
+  if ((isNumber(gold) || isNumber(answer)) && decimal && constant) {
+    const rounded = roundedMatch(gold, answer, how);
+    if (rounded !== undefined) return rounded;
+  } else if (
+    !how.strict &&
+    constant &&
+    !isNumber(gold) &&
+    !isNumber(answer) &&
+    chopsAway(gold, answer, how)
+  ) {
+    return true;
+  }
+  return identical(gold, answer, how.budget);
+}
+
+function matricesMatch(gold: Expr, answer: Expr, how: Comparison): boolean {
+  if (gold.kind !== "matrix" || answer.kind !== "matrix" || gold.rows.length !== answer.rows.length)
+    return false;
+  return gold.rows.every((row, i) => {
+    const other = answer.rows[i]!;
+    return row.length === other.length && row.every((entry, j) => expressionsMatch(entry, other[j]!, how));
+  });
+}
+
+/** Words: "no" as a symbol equals n times o, in written or in sorted order; "5" in text equals the number. */
+function namesMatch(gold: Expr, answer: Expr): boolean {
+  const [a, b] = [letters(gold), letters(answer)];
+  if (a === undefined || b === undefined) return false;
+  return a.join("") === b.join("") || sortedWord(gold, a) === sortedWord(answer, b);
+}
+
+const sortedWord = (e: Expr, names: readonly string[]): string =>
+  e.kind === "product" ? [...names].sort().join("") : names.join("");
+
+function letters(e: Expr): readonly string[] | undefined {
+  if (e.kind === "symbol") return [e.name];
+  if (e.kind === "constant") return [e.name];
+  if (e.kind === "number") return e.form === "decimal" ? undefined : [q.toText(e.value)];
+  if (e.kind !== "product") return undefined;
+  const parts = e.factors.map(letters);
+  return parts.every((p) => p?.length === 1) ? parts.map((p) => p![0]!) : undefined;
+}
+
+/** A bare number, with or without percent. */
+const isNumber = (e: Expr): boolean =>
+  e.kind === "number" || (e.kind === "percent" && e.of.kind === "number");
+const isDecimal = (e: Expr): boolean =>
+  contains(e, (part) => part.kind === "number" && part.form === "decimal");
+
+/** Equality of constants of which one is a decimal; undefined when one has no real value. */
+function roundedMatch(gold: Expr, answer: Expr, how: Comparison): boolean | undefined {
+  const a = exactValue(gold, how.budget);
+  const b = exactValue(answer, how.budget);
+  const wholeA = a !== undefined && q.isInteger(a) && !isDecimal(gold);
+  const wholeB = b !== undefined && q.isInteger(b) && !isDecimal(answer);
+  if (wholeA || wholeB) return a !== undefined && b !== undefined && q.equals(a, b);
+  const x = a ?? approximate(gold, how.budget);
+  const y = b ?? approximate(answer, how.budget);
+  if (x === undefined || y === undefined) return undefined;
+  if (q.roundScaled(x, PLACES) !== q.roundScaled(y, PLACES)) return false;
+  if (!how.strict || q.equals(x, y)) return true;
+  const [gap, size] = [absolute(q.subtract(x, y)), absolute(x)];
+  return q.compare(gap, q.multiply(size, RELATIVE_ERROR)) <= 0;
+}
+
+const absolute = (r: Rational): Rational => (r.n < 0n ? q.negate(r) : r);
+
+/** The reference drops differences below about 2e-15 before it looks at them. */
+function chopsAway(gold: Expr, answer: Expr, how: Comparison): boolean {
+  try {
+    const rough = new Evaluator(CHOPPING_BITS, how.budget, new Map());
+    const gap = magnitude(rough.subtract(rough.value(gold), rough.value(answer)));
+    if (gap >= rough.peak - CHOPPING_BITS / 2) return gap < -CHOPPED_BITS;
+    if (rough.peak + CHOPPED_BITS < CHOPPING_BITS / 2) return true;
+    if (rough.peak > q.MAX_BITS) return false;
+    const fine = new Evaluator(rough.peak + CHOPPING_BITS, how.budget, new Map());
+    return magnitude(fine.subtract(fine.value(gold), fine.value(answer))) < -CHOPPED_BITS;
+  } catch (error) {
+    if (error instanceof q.Undefined || error instanceof q.BudgetExceeded) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,151 @@
+import type { List } from "./call-parser.ts";
+import { ExpressionParser, type ParseOptions } from "./expression-parser.ts";
+import { tokenize } from "./lexer.ts";
+import { negate, parseDecimal } from "./rational.ts";
+import type { Comparison, Link, Value } from "./syntax.ts";
+import * as s from "./syntax.ts";
+import { SyntaxFault } from "./token.ts";
+
+const GROUPED_DIGITS = /^\s*-?\d{1,3}(?:,\d{3})+(?:\.\d+)?\s*$/;
+const COMPARISONS = new Set(["=", "<", "<=", ">", ">=", "!="]);
+
+/**
+ * Reads a normalised LaTeX answer: a number, an expression, a relation or chain of relations, a set, tuple or
+ * interval, unions of these, or a list ("1, 2; 3") which is a set. Nothing is evaluated.
+ * Throws SyntaxFault when it is none of them, Undefined for a literal division by zero.
+ * Source: the grammar of latex2sympy2_extended as Math-Verify 0.8 uses it.
+ */
+export function parseAnswer(text: string, options: ParseOptions): Value {
+  if (GROUPED_DIGITS.test(text)) {
+    const digits = text.replace(/[\s,-]/g, "");
+    const value = parseDecimal(digits);
+    return s.number(text.includes("-") ? negate(value) : value, digits.includes(".") ? "decimal" : "integer");
+  }
+  return new AnswerParser(tokenize(text), options).answer();
+}
+
+class AnswerParser extends ExpressionParser {
+  #memberships = 0;
+
+  answer(): Value {
+    const { groups } = this.list();
+    if (this.peek() !== "end" || this.next().text !== "") throw new SyntaxFault(`unexpected ${this.peek()}`);
+    const items = groups.flat();
+    const assigned = assignedList(items);
+    if (this.#memberships > 0 && items.length > 1 && !assigned) throw new SyntaxFault("membership in a list");
+    if (assigned) return assigned;
+    if (items.length === 1) return items[0]!;
+    if (groups.length === 1 || groups.every((group) => group.length === 1)) return { kind: "set", items };
+    return { kind: "set", items: groups.map((group) => ({ kind: "tuple", items: group })) };
+  }
+
+  protected list(): List {
+    const groups: Value[][] = [[]];
+    let separators = 0;
+    for (;;) {
+      groups.at(-1)!.push(...this.#element());
+      if (this.accept(";")) groups.push([]);
+      else if (!this.accept(",")) return { groups, separators };
+      separators++;
+    }
+  }
+
+  /** One element, or the two of "a \pm b". */
+  #element(): readonly Value[] {
+    if (this.accept("pm") || this.accept("mp")) {
+      const e = this.expression();
+      return [s.negate(e), e];
+    }
+    const value = this.#relation();
+    return value.kind === "alternatives" ? value.items : [value];
+  }
+
+  #relation(): Value | Alternatives {
+    let first = this.#operand();
+    const links: Link[] = [];
+    for (;;) {
+      const kind = this.peek();
+      if (COMPARISONS.has(kind)) {
+        this.next();
+        links.push(link(kind as Comparison, links.at(-1)?.right ?? plain(first), plain(this.#operand())));
+      } else if (kind === "approx") {
+        this.next();
+        const right = this.expression(plain(this.#operand()));
+        const left: Value = links.length ? { kind: "relation", links: [...links] } : plain(first);
+        if (left.kind !== "relation") this.expression(left);
+        if (s.onlySymbols(left)) {
+          first = right;
+          links.length = 0;
+        } else if (s.isExpr(left)) this.options.approximations?.push([left, right]);
+      } else if (kind === "in" || kind === "notin") {
+        this.next();
+        if (links.length) throw new SyntaxFault("membership in a chain");
+        this.#memberships++;
+        links.push(link(kind === "in" ? "=" : "!=", plain(first), plain(this.#operand())));
+      } else break;
+    }
+    return links.length ? { kind: "relation", links } : first;
+  }
+
+  /** A sum, or sets joined by union, intersection and difference, loosest last. */
+  #operand(): Value | Alternatives {
+    const left = this.#joined(0);
+    if (this.peek() !== "pm" && this.peek() !== "mp") return left;
+    this.next();
+    const a = this.expression(left);
+    const b = this.expression();
+    return { kind: "alternatives", items: [s.sum([a, b]), s.sum([a, s.negate(b)])] };
+  }
+
+  #joined(level: number): Value {
+    const operator = (["minus", "cup", "cap"] as const)[level];
+    if (operator === undefined) return this.additive();
+    let left = this.#joined(level + 1);
+    while (this.accept(operator)) {
+      const right = this.#joined(level + 1);
+      const kind = operator === "minus" ? "difference" : operator === "cup" ? "union" : "intersection";
+      left = { kind, left: asSet(left), right: asSet(right) };
+    }
+    return left;
+  }
+}
+
+interface Alternatives {
+  readonly kind: "alternatives";
+  readonly items: readonly Value[];
+}
+
+const plain = (value: Value | Alternatives): Value =>
+  value.kind === "alternatives" ? { kind: "set", items: value.items } : value;
+
+function asSet(value: Value): Value {
+  if (value.kind === "tuple") return { kind: "set", items: value.items };
+  if (value.kind === "relation") throw new SyntaxFault("a relation in a set operation");
+  return s.isExpr(value) ? { kind: "set", items: [value] } : value;
+}
+
+function link(operator: Comparison, left: Value, right: Value): Link {
+  const ordered = operator !== "=" && operator !== "!=";
+  if (ordered && !(s.isExpr(left) && s.isExpr(right))) throw new SyntaxFault(`${operator} between sets`);
+  return { operator, left: names(left), right };
+}
+
+/** (x, y) on the left of "=" is a pair of names, not an interval. */
+function names(left: Value): Value {
+  if (left.kind !== "interval" || !left.leftOpen || !left.rightOpen) return left;
+  return { kind: "tuple", items: [left.left, left.right] };
+}
+
+/** "x = 1, 2" gives x the set {1, 2}; "x = 1, y = 2" is a set of two equations. */
+function assignedList(items: readonly Value[]): Value | undefined {
+  const [first, ...rest] = items;
+  if (rest.length === 0 || first?.kind !== "relation" || first.links.length !== 1) return undefined;
+  const { operator, left, right } = first.links[0]!;
+  const named = left.kind === "tuple" ? left.items.every(isName) : isName(left);
+  if (operator !== "=" || !named || rest.some((item) => item.kind === "relation")) return undefined;
+  const head = right.kind === "set" ? right.items : [right];
+  return { kind: "relation", links: [{ operator, left, right: { kind: "set", items: [...head, ...rest] } }] };
+}
+
+const isName = (value: Value): boolean =>
+  value.kind === "symbol" || (value.kind === "power" && value.base.kind === "symbol");

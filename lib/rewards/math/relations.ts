@@ -1,0 +1,136 @@
+import { canonical, NoCanonicalForm } from "./canonical.ts";
+import type { Comparison as How, Match } from "./comparison.ts";
+import { identical } from "./identity.ts";
+import { PolynomialRing } from "./polynomial.ts";
+import * as q from "./rational.ts";
+import {
+  type Comparison,
+  constant,
+  type Expr,
+  freeSymbols,
+  isExpr,
+  type Link,
+  negate,
+  type Relation,
+  sameExpr,
+  sum,
+  type Value,
+} from "./syntax.ts";
+
+const FLIPPED: Readonly<Record<Comparison, Comparison>> = {
+  "=": "=",
+  "!=": "!=",
+  "<": ">",
+  ">": "<",
+  "<=": ">=",
+  ">=": "<=",
+};
+
+/** Chains link by link in order (strict: or all reversed); single links also up to a constant factor. */
+export function relationsMatch(gold: Relation, answer: Relation, how: How, match: Match): boolean {
+  if (gold.links.length !== answer.links.length) return false;
+  const inOrder = (links: readonly Link[]) =>
+    gold.links.every((link, i) => linksMatch(link, links[i]!, how, match));
+  return (
+    inOrder(answer.links) || (how.strict && answer.links.length > 1 && inOrder([...answer.links].reverse()))
+  );
+}
+
+function linksMatch(gold: Link, answer: Link, how: How, match: Match): boolean {
+  if (!(isExpr(gold.left) && isExpr(gold.right) && isExpr(answer.left) && isExpr(answer.right))) {
+    return (
+      gold.operator === answer.operator &&
+      match(gold.left, answer.left, how) &&
+      match(gold.right, answer.right, how)
+    );
+  }
+  const same = gold.operator === answer.operator;
+  if (same && sameExpr(gold.left, answer.left) && match(gold.right, answer.right, how)) return true;
+  const g = sum([gold.left, negate(gold.right)]);
+  const a = sum([answer.left, negate(answer.right)]);
+  if (same && identical(g, a, how.budget)) return true;
+  const flipped = FLIPPED[gold.operator] === answer.operator;
+  if (flipped && identical(g, negate(a), how.budget)) return true;
+  const ratio = constantRatio(g, a, how);
+  return ratio !== undefined && (ratio.n > 0n ? same : flipped);
+}
+
+/** c with g = c a for a rational c that is not 0; undefined when there is none or it is not found. */
+function constantRatio(g: Expr, a: Expr, how: How): q.Rational | undefined {
+  const ring = new PolynomialRing(how.budget);
+  try {
+    const [x, y] = [canonical(g, ring), canonical(a, ring)];
+    const left = ring.multiply(x.num, y.den);
+    const right = ring.multiply(y.num, x.den);
+    const [key, term] = [...right.entries()][0] ?? [];
+    const other = key === undefined ? undefined : left.get(key);
+    if (term === undefined || other === undefined || left.size !== right.size) return undefined;
+    const ratio = q.divide(other.coefficient, term.coefficient);
+    return ring.add(left, ring.scale(right, q.negate(ratio))).size === 0 ? ratio : undefined;
+  } catch (error) {
+    if (
+      error instanceof q.Undefined ||
+      error instanceof q.BudgetExceeded ||
+      error instanceof NoCanonicalForm
+    ) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+interface Side {
+  readonly symbol: string;
+  readonly operator: Comparison;
+  readonly end: Expr;
+}
+
+/** "x < 3" with the symbol on the left, however it was written. */
+function sideOf(link: Link): Side | undefined {
+  const { left, right, operator } = link;
+  if (!isExpr(left) || !isExpr(right)) return undefined;
+  if (left.kind === "symbol" && freeSymbols(right).size === 0)
+    return { symbol: left.name, operator, end: right };
+  if (right.kind === "symbol" && freeSymbols(left).size === 0) {
+    return { symbol: right.name, operator: FLIPPED[operator], end: left };
+  }
+  return undefined;
+}
+
+const INFINITY: Expr = constant("infinity");
+
+/** The reals that satisfy bounds on one symbol: 1 < x < 2 is (1, 2), x != 2 two rays; undefined for other shapes. */
+export function relationAsSet(relation: Relation): Value | undefined {
+  const sides = relation.links.map(sideOf);
+  const first = sides[0];
+  if (first === undefined || sides.length > 2 || sides.some((s) => s?.symbol !== first.symbol))
+    return undefined;
+  if (sides.length === 1 && first.operator === "!=") {
+    const below: Value = {
+      kind: "interval",
+      left: negate(INFINITY),
+      right: first.end,
+      leftOpen: true,
+      rightOpen: true,
+    };
+    const above: Value = {
+      kind: "interval",
+      left: first.end,
+      right: INFINITY,
+      leftOpen: true,
+      rightOpen: true,
+    };
+    return { kind: "union", left: below, right: above };
+  }
+  let [left, right, leftOpen, rightOpen] = [negate(INFINITY), INFINITY, true, true];
+  const bounded = new Set<string>();
+  for (const side of sides) {
+    const { operator, end } = side!;
+    const lower = operator === ">" || operator === ">=";
+    if ((!lower && operator !== "<" && operator !== "<=") || bounded.has(`${lower}`)) return undefined;
+    bounded.add(`${lower}`);
+    if (lower) [left, leftOpen] = [end, operator === ">"];
+    else [right, rightOpen] = [end, operator === "<"];
+  }
+  return { kind: "interval", left, right, leftOpen, rightOpen };
+}

@@ -1,0 +1,19 @@
+import { codeExpression } from "./code/expression.ts";
+import { toolCall } from "./function-calling/tool-call.ts";
+import { wordList } from "./instruction-following/word-list.ts";
+import { latinSquare } from "./logic/latin-square.ts";
+import { truthTable } from "./logic/truth-table.ts";
+import { math } from "./math/math.ts";
+import { residue } from "./math/residue.ts";
+import type { Verifier } from "./verifier.ts";
+
+/** Every built-in verifier; a new one is a row here and is covered by the contract suite. */
+export const VERIFIERS: readonly Verifier[] = [
+  residue,
+  codeExpression,
+  truthTable,
+  latinSquare,
+  wordList,
+  toolCall,
+  math,
+];

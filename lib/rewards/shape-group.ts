@@ -1,0 +1,83 @@
+import type {
+  DropReason,
+  Problem,
+  Rollout,
+  RolloutGroup,
+  ScoredRollout,
+  ScoredVerdict,
+  Verdict,
+} from "../records.ts";
+import { type AdvantageOptions, groupAdvantages } from "./advantages.ts";
+import { type GroupFilter, hasZeroAdvantage } from "./group-filter.ts";
+import { type LengthPenaltyOptions, lengthPenalty } from "./length-penalty.ts";
+
+export interface ShapingOptions {
+  readonly lengthPenalty: LengthPenaltyOptions;
+  readonly advantage: AdvantageOptions;
+  readonly filter: GroupFilter;
+  /** Groups with fewer scored members are dropped. */
+  readonly minGroupSize: number;
+}
+
+/** A group and the members that got no verdict; these are in no statistic and never train. */
+export interface ShapedGroup {
+  readonly group: RolloutGroup;
+  readonly unscored: readonly { readonly rollout: Rollout; readonly cause: string }[];
+}
+
+/**
+ * Turns a problem's rollouts and their verdicts into rewards (R + lambda P) and advantages, and says whether
+ * the group is dropped and why: "unscored" (no member has a verdict), "too-small-group" (fewer than
+ * minGroupSize have), "zero-advantage" (see GroupFilter). Dropped groups keep their rollouts, for the counts.
+ * Trusts that verdicts[i] is of rollouts[i].
+ */
+export function shapeGroup(
+  problem: Problem,
+  rollouts: readonly Rollout[],
+  verdicts: readonly Verdict[],
+  submittedVersion: number,
+  options: ShapingOptions,
+): ShapedGroup {
+  const unscored: { rollout: Rollout; cause: string }[] = [];
+  const judged: { rollout: Rollout; verdict: ScoredVerdict }[] = [];
+  for (const [i, rollout] of rollouts.entries()) {
+    const verdict = verdicts[i]!;
+    if (verdict.status === "unscored") unscored.push({ rollout, cause: verdict.cause });
+    else judged.push({ rollout, verdict });
+  }
+  const solved = judged.filter(({ verdict }) => verdict.status === "correct").length;
+  const solveRate = judged.length === 0 ? 0 : solved / judged.length;
+  const scored = scoreMembers(judged, solveRate, options);
+  const dropped = dropReason(scored, options);
+  const group = { problem, rollouts: scored, solveRate, submittedVersion, ...(dropped ? { dropped } : {}) };
+  return { group, unscored };
+}
+
+function scoreMembers(
+  judged: readonly { readonly rollout: Rollout; readonly verdict: ScoredVerdict }[],
+  solveRate: number,
+  options: ShapingOptions,
+): ScoredRollout[] {
+  const shaped = judged.map(({ rollout, verdict }) => {
+    const completion = {
+      tokens: rollout.tokens.length,
+      finished: rollout.finish === "eos" || rollout.finish === "stop",
+      correct: verdict.status === "correct",
+    };
+    const { penalty, penaltyScale } = lengthPenalty(completion, solveRate, options.lengthPenalty);
+    return { rollout, verdict, reward: verdict.score + penaltyScale * penalty, penaltyScale, penalty };
+  });
+  const advantages = groupAdvantages(
+    shaped.map(({ reward }) => reward),
+    options.advantage,
+  );
+  return shaped.map((member, i) => ({ ...member, advantage: advantages[i]! }));
+}
+
+function dropReason(scored: readonly ScoredRollout[], options: ShapingOptions): DropReason | undefined {
+  if (scored.length === 0) return "unscored";
+  if (scored.length < options.minGroupSize) return "too-small-group";
+  const scores = scored.map(({ verdict }) => verdict.score);
+  const rewards = scored.map(({ reward }) => reward);
+  return hasZeroAdvantage(scores, rewards, options.filter) ? "zero-advantage" : undefined;
+}

@@ -1,0 +1,33 @@
+import type { FinishReason, ScoredVerdict } from "../records.ts";
+
+/** What the policy wrote, as the verifier sees it. */
+export interface Completion {
+  /** Decoded response, special tokens spelled out ("<think>", "</think>", a final "<eos>" or none). */
+  readonly text: string;
+  readonly finish: FinishReason;
+}
+
+/**
+ * Judges one kind of answer. Pure: the same completion and reference give the same verdict, on any worker, in
+ * any order. A completion is hostile input: it never throws and its parsing is bounded. Throwing is for our
+ * own faults (a broken reference, a sandbox that is down) and makes the completion unscored.
+ */
+export interface Verifier<Reference = unknown> {
+  readonly name: string;
+  /** Checks a problem's reference; throws on a bad one, naming what is wrong with it. */
+  parseReference(raw: unknown): Reference;
+  verify(completion: Completion, reference: Reference): ScoredVerdict | Promise<ScoredVerdict>;
+  /** Makes ready what verify needs, once per worker, outside any completion's time. */
+  prepare?(): Promise<void>;
+}
+
+export const correct = (reason: string): ScoredVerdict => ({ status: "correct", score: 1, reason });
+export const wrong = (reason: string): ScoredVerdict => ({ status: "wrong", score: 0, reason });
+export const noAnswer = (reason: string): ScoredVerdict => ({ status: "no_answer", score: 0, reason });
+export const unparsable = (reason: string): ScoredVerdict => ({ status: "unparsable", score: 0, reason });
+
+/** A verdict for an answer that may be right in part; `score` in [0, 1]. */
+export function fraction(score: number, reason: string): ScoredVerdict {
+  if (score >= 1) return correct(reason);
+  return score > 0 ? { status: "partial", score, reason } : wrong(reason);
+}

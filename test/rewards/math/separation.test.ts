@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { separationBits } from "../../../lib/rewards/math/separation.ts";
+import { expression } from "../../fixtures/latex.ts";
+
+// Mutants this is meant to kill, not run yet: degree not multiplied, roots without their denominators, negative exponents not swapped.
+
+const bits = (text: string) => separationBits(expression(text), () => 4);
+
+/** |E| as -log2, for differences small enough to test the bound but large enough for doubles. */
+test.each([
+  ["1-\\frac{1}{1000003}\\cdot 1000002", -Math.log2(1 - 1000002 / 1000003)],
+  ["\\sqrt{1000001}-1000", -Math.log2(Math.sqrt(1000001) - 1000)],
+  ["\\sqrt{2}+\\sqrt{3}-\\sqrt{5}", -Math.log2(Math.SQRT2 + Math.sqrt(3) - Math.sqrt(5))],
+  ["\\sqrt[3]{28}-3", -Math.log2(Math.cbrt(28) - 3)],
+  ["10^{-9}", 9 * Math.log2(10)],
+  ["2^{-99}", 99],
+])("a number that is not zero, %s, is larger than its bound", (text, size) =>
+  expect(bits(text)).toBeGreaterThanOrEqual(size - 1e-6),
+);
+
+test("bounds are finite for constants, infinite for what has none", () => {
+  expect(bits("\\pi+e^{\\sqrt{2}}\\sin 1+50\\%")).toBeLessThan(4000);
+  expect(bits("x")).not.toBeLessThan(1e9);
+});

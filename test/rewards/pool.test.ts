@@ -1,0 +1,199 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { Demonstrator, QUICKSTART_LEXICON } from "../../lib/data/index.ts";
+import type { Problem, Verdict } from "../../lib/records.ts";
+import { VerifierPool } from "../../lib/rewards/index.ts";
+import { LexiconTokenizer } from "../../lib/text/index.ts";
+
+// Mutants tried: the culprit read after the kill, a timeout retried, unscored without a retry, members judged
+// before the kill left without a verdict, no watchdog while the verifier is async.
+
+const obedient = new URL("../fixtures/verifiers/obedient.ts", import.meta.url);
+const broken = new URL("../fixtures/verifiers/broken.mjs", import.meta.url);
+const TIMEOUT_MS = 1500; // of wall time: generous, since other tests may have the machine
+
+const pool = new VerifierPool({
+  workers: 1,
+  modules: { obedient, patient: obedient, broken },
+  limits: {
+    obedient: { timeoutMs: TIMEOUT_MS },
+    expression: { timeoutMs: TIMEOUT_MS },
+    patient: { timeoutMs: 25_000 },
+  },
+  workerHeapMb: 48,
+});
+afterAll(() => pool.close());
+
+const problem = (verifier: string, reference: unknown): Problem => ({
+  id: 1,
+  domain: "math",
+  family: "test",
+  level: 0,
+  question: "?",
+  verifier,
+  reference,
+});
+const obey = problem("obedient", "ok");
+const request = (text: string, of: Problem = obey) => ({ problem: of, text, finish: "eos" as const });
+const judge = (...texts: readonly string[]) => pool.verify(texts.map((text) => request(text)));
+
+const SOLVED: Verdict = { status: "correct", score: 1, reason: "solved" };
+const NOT_SOLVED: Verdict = { status: "wrong", score: 0, reason: "not solved" };
+const TOO_SLOW: Verdict = { status: "wrong", score: 0, reason: `verification took over ${TIMEOUT_MS} ms` };
+
+/** The change of the obedient verifier's counters over an action. */
+async function counting<T>(action: () => Promise<T>) {
+  const before = pool.stats()["obedient"];
+  const result = await action();
+  const after = pool.stats()["obedient"]!;
+  const change = (key: "timeouts" | "crashes" | "retries" | "unscored") => after[key] - (before?.[key] ?? 0);
+  const counts = {
+    timeouts: change("timeouts"),
+    crashes: change("crashes"),
+    retries: change("retries"),
+    unscored: change("unscored"),
+  };
+  return { result, counts };
+}
+const NO_FAULTS = { timeouts: 0, crashes: 0, retries: 0, unscored: 0 };
+
+test("verdicts come in the order of the requests, over several verifiers", async () => {
+  const residue = problem("residue", { value: 3, modulus: 5 });
+  const expression = problem("expression", { inputs: [1, 2], outputs: [2, 4] });
+  const verdicts = await pool.verify([
+    request("not this"),
+    request("<think></think>3<eos>", residue),
+    request("<think></think>x*2<eos>", expression),
+    request("ok"),
+    request("<think></think>4<eos>", residue),
+  ]);
+  expect(verdicts.map(({ status }) => status)).toEqual(["wrong", "correct", "correct", "correct", "wrong"]);
+});
+
+test("an empty group is no work", async () => {
+  expect(await pool.verify([])).toEqual([]);
+});
+
+describe("the completion's own fault scores 0", () => {
+  test.each(["spin", "never"])(
+    "a completion that makes the verifier %s costs its limit, the others keep their verdicts",
+    async (command) => {
+      const { result, counts } = await counting(() => judge("ok", "no", command, "also ok", command, "ok"));
+      expect(result).toEqual([SOLVED, NOT_SOLVED, TOO_SLOW, SOLVED, TOO_SLOW, SOLVED]);
+      expect(counts).toEqual({ ...NO_FAULTS, timeouts: 2 });
+    },
+  );
+
+  test("code that spins inside one native call of the sandbox is stopped with its worker", async () => {
+    const code = problem("expression", { inputs: [1], outputs: [2] });
+    const answers = ["x*2", "Array(4e9).indexOf(1)", "x+1"].map((answer) => `<think></think>${answer}<eos>`);
+    const verdicts = await pool.verify(answers.map((text) => request(text, code)));
+    expect(verdicts.map(({ status }) => status)).toEqual(["correct", "wrong", "correct"]);
+    expect(verdicts[1]).toEqual(TOO_SLOW);
+  });
+});
+
+describe("our fault is tried once more and then left unscored", () => {
+  test("a verifier that throws", async () => {
+    const { result, counts } = await counting(() => judge("ok", "throw", "ok"));
+    expect(result).toEqual([SOLVED, { status: "unscored", cause: "verifier threw: told to throw" }, SOLVED]);
+    expect(counts).toEqual({ ...NO_FAULTS, retries: 1, unscored: 1 });
+  });
+
+  test("a verifier that throws the first time only", async () => {
+    const { result, counts } = await counting(() => judge("falter ok"));
+    expect(result).toEqual([SOLVED]);
+    expect(counts).toEqual({ ...NO_FAULTS, retries: 1 });
+  });
+
+  test("a reference that the verifier refuses", async () => {
+    const verdicts = await pool.verify([request("ok", problem("obedient", 5))]);
+    expect(verdicts).toEqual([{ status: "unscored", cause: "verifier threw: reference must be a string" }]);
+  });
+
+  test.each([
+    ["nonsense", "the verifier returned status correct with score 0.5"],
+    ["nothing", "the verifier returned no verdict"],
+  ])("a verifier that returns %s", async (command, cause) => {
+    expect(await judge(command, "ok")).toEqual([{ status: "unscored", cause }, SOLVED]);
+  });
+
+  test.each(["exit", "hoard"])(
+    "a completion whose worker dies (%s) alone stays unscored",
+    async (command) => {
+      const patient = problem("patient", "ok");
+      const before = pool.stats()["patient"]?.crashes ?? 0;
+      const verdicts = await pool.verify(["ok", command, "no"].map((text) => request(text, patient)));
+      expect(verdicts[0]).toEqual(SOLVED);
+      expect(verdicts[1]).toMatchObject({
+        status: "unscored",
+        cause: expect.stringContaining("worker lost"),
+      });
+      expect(verdicts[2]).toEqual(NOT_SOLVED);
+      expect(pool.stats()["patient"]!.crashes - before).toBe(2);
+    },
+  );
+
+  test("a module that does not load", async () => {
+    const verdicts = await pool.verify([request("ok", problem("broken", "ok"))]);
+    expect(verdicts).toEqual([{ status: "unscored", cause: "verifier did not load: broken on import" }]);
+  });
+});
+
+test("groups beyond the workers wait their turn, and waiting is not counted against them", async () => {
+  const slow = counting(() => judge("spin"));
+  const quick = Array.from({ length: 20 }, () => judge("ok", "no"));
+  expect((await slow).result).toEqual([TOO_SLOW]);
+  for (const verdicts of await Promise.all(quick)) expect(verdicts).toEqual([SOLVED, NOT_SOLVED]);
+});
+
+test("the pool agrees with the demonstrator about a few hundred built-in verdicts", async () => {
+  const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
+  const demonstrator = new Demonstrator({
+    seed: 3,
+    mixture: { math: 1, code: 1, logic: 1, "function-calling": 1 },
+    maxTokens: 80,
+    encode: (text) => tokenizer.encode(text),
+  });
+  const drawn = Array.from({ length: 300 }, (_, i) => demonstrator.demonstration(i));
+  const verdicts = await pool.verify(
+    drawn.map(({ problem: asked, tokens, style }) => ({
+      problem: asked,
+      text: tokenizer.decode(tokens),
+      finish: style === "endless" ? ("length" as const) : ("eos" as const),
+    })),
+  );
+  expect(verdicts.map(({ status }) => status === "correct")).toEqual(drawn.map(({ faithful }) => faithful));
+});
+
+test("stats name the verifiers used, with ordered percentiles", () => {
+  const stats = pool.stats();
+  expect(Object.keys(stats)).toContain("obedient");
+  expect(Object.keys(stats)).not.toContain("some other");
+  for (const { calls, p50Ms, p95Ms, p99Ms } of Object.values(stats)) {
+    expect(calls).toBeGreaterThan(0);
+    expect(p50Ms <= p95Ms && p95Ms <= p99Ms).toBe(true);
+  }
+});
+
+describe("mistakes of the caller", () => {
+  test("an unknown verifier is named with the known ones", async () => {
+    await expect(pool.verify([request("ok", problem("poetry", 1))])).rejects.toMatchObject({
+      code: "HONE_ERR_CONFIG",
+      message: expect.stringMatching(/"poetry"; known: residue, .*obedient/),
+    });
+    expect(() => new VerifierPool({ limits: { poetry: {} } })).toThrowError(
+      expect.objectContaining({ code: "HONE_ERR_CONFIG" }),
+    );
+  });
+
+  test("a closed pool refuses work, closing twice is fine, and running work is finished first", async () => {
+    const short = new VerifierPool({
+      modules: { obedient },
+      limits: { obedient: { timeoutMs: TIMEOUT_MS } },
+    });
+    const running = short.verify(["ok", "spin", "no"].map((text) => request(text)));
+    await Promise.all([short.close(), short.close()]);
+    expect(await running).toEqual([SOLVED, TOO_SLOW, NOT_SOLVED]);
+    await expect(short.verify([request("ok")])).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+  });
+});
