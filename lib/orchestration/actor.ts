@@ -1,0 +1,109 @@
+import type { Clock } from "../clock.ts";
+import type { GenerationRequest, SamplingOptions } from "../native/face.ts";
+import type { Completion, Generations } from "../native/generations.ts";
+import type { Prompt, Rollout } from "../records.ts";
+import type { Tokenizer } from "../text/index.ts";
+import { Channel } from "./channel.ts";
+import type { TicketedPrompt } from "./prompts.ts";
+import type { Ticket } from "./ticket.ts";
+
+/** All rollouts of a group, in the order of attempts. */
+export interface GroupRollouts {
+  readonly ticket: Ticket;
+  readonly rollouts: readonly Rollout[];
+}
+
+export interface ActorOptions {
+  readonly sampling: SamplingOptions;
+  readonly maxOutputTokens: number;
+  readonly stopStrings: readonly string[];
+  readonly tokenizer: Tokenizer;
+  readonly clock: Clock;
+  /** Replay: the versions each attempt of a group is to be sampled with. */
+  readonly plan?: (ticket: Ticket) => GenerationRequest["plan"];
+}
+
+/**
+ * Submits every prompt as soon as it comes and yields each group when its last attempt is back. Ends when the
+ * prompts have ended and nothing is left.
+ */
+export async function* generateRollouts(
+  prompts: AsyncIterable<TicketedPrompt>,
+  generations: Generations,
+  options: ActorOptions,
+): AsyncGenerator<GroupRollouts, void, undefined> {
+  const groups = new Channel<GroupRollouts>();
+  void submitAll(prompts, generations, options, groups);
+  try {
+    yield* groups;
+  } finally {
+    generations.abandon();
+  }
+}
+
+async function submitAll(
+  prompts: AsyncIterable<TicketedPrompt>,
+  generations: Generations,
+  options: ActorOptions,
+  groups: Channel<GroupRollouts>,
+): Promise<void> {
+  let outstanding = 0;
+  let submitting = true;
+  const submit = ({ ticket, prompt }: TicketedPrompt) => {
+    const rollouts: Rollout[] = [];
+    generations.submit(request(ticket, prompt, options), {
+      deliver: (completions) => {
+        for (const completion of completions) rollouts.push(toRollout(completion, ticket, prompt, options));
+        if (rollouts.length < ticket.attempts) return;
+        groups.push({ ticket, rollouts: rollouts.sort((a, b) => a.attempt - b.attempt) });
+        outstanding -= 1;
+        if (outstanding === 0 && !submitting) groups.end();
+      },
+      fail: (error) => groups.fail(error),
+    });
+  };
+  try {
+    for await (const prompt of prompts) {
+      outstanding += 1;
+      submit(prompt);
+    }
+    submitting = false;
+    if (outstanding === 0) groups.end();
+  } catch (error) {
+    groups.fail(error);
+  }
+}
+
+function request(ticket: Ticket, prompt: Prompt, options: ActorOptions): GenerationRequest {
+  const plan = options.plan?.(ticket);
+  return {
+    id: ticket.group,
+    prompt: prompt.tokens,
+    count: ticket.attempts,
+    problem: ticket.problem.id,
+    firstAttempt: 0,
+    sampling: options.sampling,
+    maxTokens: options.maxOutputTokens,
+    stopIds: [options.tokenizer.special.eos],
+    stopStrings: options.stopStrings,
+    ...(plan && { plan }),
+  };
+}
+
+function toRollout(completion: Completion, ticket: Ticket, prompt: Prompt, options: ActorOptions): Rollout {
+  const { tokens, logprobs, entropies, versions, oldestKvVersions, attempt, finish } = completion;
+  return {
+    problem: ticket.problem,
+    attempt,
+    promptTokens: prompt.tokens,
+    tokens,
+    logprobs,
+    entropies,
+    versions,
+    oldestKvVersions,
+    finish,
+    text: options.tokenizer.decode(tokens),
+    submittedMs: ticket.submittedMs,
+    finishedMs: options.clock.now(),
+  };
+}

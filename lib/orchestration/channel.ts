@@ -1,0 +1,72 @@
+/**
+ * An unbounded queue between a producer that calls and a consumer that iterates. What bounds the line is the
+ * credits at its head, not this. One consumer.
+ */
+export class Channel<T> implements AsyncIterable<T> {
+  #items: T[] = [];
+  #head = 0;
+  #state: "open" | "ended" | "failed" = "open";
+  #error: unknown;
+  #wake: (() => void) | undefined;
+
+  get length(): number {
+    return this.#items.length - this.#head;
+  }
+
+  push(item: T): void {
+    if (this.#state !== "open") return;
+    this.#items.push(item);
+    this.#signal();
+  }
+
+  /** What was pushed is still delivered. Idempotent. */
+  end(): void {
+    if (this.#state === "open") this.#state = "ended";
+    this.#signal();
+  }
+
+  /** What was pushed is still delivered; then the consumer gets the error. The first error stands. */
+  fail(error: unknown): void {
+    if (this.#state === "failed") return;
+    this.#state = "failed";
+    this.#error = error;
+    this.#signal();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for (;;) {
+      while (this.#head < this.#items.length) yield this.#take();
+      if (this.#state === "failed") throw this.#error;
+      if (this.#state === "ended") return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  #take(): T {
+    const item = this.#items[this.#head]!;
+    this.#head += 1;
+    if (this.#head === this.#items.length) {
+      this.#items = [];
+      this.#head = 0;
+    }
+    return item;
+  }
+
+  #signal(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+}
+
+/** Feeds a channel from an iterable as fast as it comes; the channel ends or fails as the iterable does. */
+export async function pour<T>(source: AsyncIterable<T>, channel: Channel<T>): Promise<void> {
+  try {
+    for await (const item of source) channel.push(item);
+    channel.end();
+  } catch (error) {
+    channel.fail(error);
+  }
+}

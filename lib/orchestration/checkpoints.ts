@@ -1,0 +1,128 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { HoneError } from "../errors.ts";
+import type { TrainerFace } from "../native/face.ts";
+
+const counts = z.record(z.string(), z.int());
+const ticketSchema = z.strictObject({ group: z.int(), domain: z.string(), index: z.int() });
+
+/** Everything of a run that is not in the trainer. */
+const stateSchema = z.object({
+  schema: z.literal(1),
+  /** Steps done. */
+  step: z.int().min(0),
+  seed: z.int(),
+  draws: z.object({ nextGroup: z.int(), cursors: counts }),
+  sampler: z.object({ completed: counts, picks: z.int() }),
+  ledger: z.record(
+    z.string(),
+    z.object({
+      submitted: z.int(),
+      completed: z.int(),
+      failed: z.int(),
+      retained: z.int(),
+      trained: z.int(),
+      trainedTokens: z.int(),
+      dropped: z.record(z.string(), z.int()),
+    }),
+  ),
+  /** Groups on the line: submitted again, under the same numbers, by the run that goes on from here. */
+  outstanding: z.array(ticketSchema),
+  generatedTokens: z.int(),
+  trainingSeconds: z.number(),
+  warmStartSeconds: z.number(),
+  metrics: z.unknown(),
+});
+export type RunState = z.infer<typeof stateSchema>;
+
+const NAME = /^step-(\d{6})$/;
+
+/** The checkpoints of a run folder: directories that are complete if they exist. */
+export class Checkpoints {
+  readonly directory: string;
+  readonly #keepLast: number;
+
+  constructor(runDir: string, keepLast: number) {
+    this.directory = join(runDir, "checkpoints");
+    this.#keepLast = keepLast;
+  }
+
+  /** Where the weights that training starts from are kept. */
+  get warmStart(): string {
+    return join(this.directory, "warm-start");
+  }
+
+  /** Saves the weights training starts from. */
+  async saveStart(trainer: TrainerFace): Promise<void> {
+    mkdirSync(this.directory, { recursive: true });
+    await trainer.save(this.warmStart, JSON.stringify({ schema: 1, kind: "start" }));
+  }
+
+  /** Newest first. */
+  list(): string[] {
+    if (!existsSync(this.directory)) return [];
+    const names = readdirSync(this.directory).filter((name) => NAME.test(name));
+    return names
+      .sort()
+      .reverse()
+      .map((name) => join(this.directory, name));
+  }
+
+  /** Saves beside what is there and then removes all but the last ones. Throws the trainer's HONE_ERR_IO. */
+  async save(trainer: TrainerFace, state: RunState): Promise<string> {
+    mkdirSync(this.directory, { recursive: true });
+    const path = join(this.directory, `step-${String(state.step).padStart(6, "0")}`);
+    await trainer.save(path, JSON.stringify(state));
+    for (const old of this.list().slice(this.#keepLast)) remove(old);
+    return path;
+  }
+
+  /** Restores the trainer from one checkpoint. Throws HONE_ERR_CHECKPOINT (or HONE_ERR_FORMAT) naming it. */
+  async load(trainer: TrainerFace, path: string): Promise<RunState> {
+    const extra = await trainer.load(path);
+    const parsed = stateSchema.safeParse(parseJson(extra));
+    if (parsed.success) return parsed.data;
+    throw new HoneError(
+      "HONE_ERR_CHECKPOINT",
+      `${path}: not the checkpoint of a run: ${z.prettifyError(parsed.error)}`,
+      {
+        hint: "A checkpoint of a warm start has weights only; give it as startFrom.",
+      },
+    );
+  }
+
+  /**
+   * Restores the newest checkpoint that is whole; damaged ones are told to `warn` and passed over.
+   * Undefined if there is none; throws the last error if all are damaged.
+   */
+  async loadNewest(trainer: TrainerFace, warn: (message: string) => void): Promise<RunState | undefined> {
+    let last: unknown;
+    for (const path of this.list()) {
+      try {
+        return await this.load(trainer, path);
+      } catch (error) {
+        last = error;
+        warn(`${path} cannot be used (${(error as Error).message}); trying the one before it`);
+      }
+    }
+    if (last !== undefined) throw last;
+    return undefined;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Renames first, so that a directory under its own name is never half deleted. */
+function remove(path: string): void {
+  const trash = `${path}.trash`;
+  rmSync(trash, { recursive: true, force: true });
+  renameSync(path, trash);
+  rmSync(trash, { recursive: true, force: true });
+}

@@ -1,0 +1,163 @@
+import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { HoneError } from "../errors.ts";
+import type { DomainName, DropReason, Rollout } from "../records.ts";
+import type { SettledGroup } from "./grouper.ts";
+import type { Ticket } from "./ticket.ts";
+
+/**
+ * What a replay needs to know of an asynchronous run: everything else follows from the recipe and the seed.
+ * One JSON array or object a line.
+ */
+export type RunEvent =
+  /** A group went to the engine. */
+  | {
+      readonly e: "submit";
+      readonly g: number;
+      readonly d: DomainName;
+      readonly i: number;
+      readonly v: number;
+    }
+  /** A group was taken off the line, for training or, if x says why, not. */
+  | {
+      readonly e: "group";
+      readonly g: number;
+      readonly x?: DropReason;
+      /** Attempts without a verdict. */
+      readonly u?: readonly number[];
+      readonly r: readonly LoggedRollout[];
+    }
+  /** A step trained (or, without kept groups, only counted) these groups and led to version v. */
+  | {
+      readonly e: "step";
+      readonly s: number;
+      readonly v: number;
+      readonly k: readonly number[];
+      readonly lr?: number;
+    }
+  /** The run went on from the checkpoint before step s. */
+  | { readonly e: "resume"; readonly s: number }
+  /** The weights at the end, by hash. */
+  | { readonly e: "end"; readonly s: number; readonly v: number; readonly w: string };
+
+/** [attempt, tokens, hash, first token, version, first token, version, ...] */
+export type LoggedRollout = readonly [attempt: number, tokens: number, hash: string, ...runs: number[]];
+
+/** Appends events to a file, in memory until `flush`: one write a step. */
+export class EventLog {
+  readonly #path: string;
+  readonly #fd: number;
+  #lines: string[] = [];
+  #open = true;
+
+  /** Keeps what is there when `append`, less a torn last line. Throws HONE_ERR_IO. */
+  constructor(path: string, append: boolean) {
+    this.#path = path;
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      this.#fd = openSync(path, append ? "a" : "w");
+      if (append) ftruncateSync(this.#fd, wholeLines(path));
+    } catch (cause) {
+      throw this.#failure(cause);
+    }
+  }
+
+  add(event: RunEvent): void {
+    this.#lines.push(JSON.stringify(event));
+  }
+
+  submitted({ group, domain, index, submittedVersion }: Ticket): void {
+    this.add({ e: "submit", g: group, d: domain, i: index, v: submittedVersion });
+  }
+
+  settled({ ticket, group, rollouts, unscored }: SettledGroup): void {
+    this.add({
+      e: "group",
+      g: ticket.group,
+      ...(group.dropped && { x: group.dropped }),
+      ...(unscored.length > 0 && { u: unscored }),
+      r: rollouts.map(
+        (r) => [r.attempt, r.tokens.length, hashRollout(r), ...versionRuns(r.versions)] as const,
+      ),
+    });
+  }
+
+  flush(): void {
+    if (this.#lines.length === 0 || !this.#open) return;
+    const bytes = Buffer.from(`${this.#lines.join("\n")}\n`);
+    this.#lines = [];
+    try {
+      for (let written = 0; written < bytes.length; ) written += writeSync(this.#fd, bytes, written);
+    } catch (cause) {
+      throw this.#failure(cause);
+    }
+  }
+
+  close(): void {
+    this.flush();
+    if (this.#open) closeSync(this.#fd);
+    this.#open = false;
+  }
+
+  #failure(cause: unknown): HoneError {
+    return new HoneError("HONE_ERR_IO", `${this.#path}: ${(cause as Error).message}`, {
+      cause,
+      hint: "Without its event log a run cannot be replayed; free some space or choose another --dir.",
+    });
+  }
+}
+
+/** Events of a run folder in order; a torn last line is left out. Throws HONE_ERR_IO, HONE_ERR_FORMAT naming the line. */
+export function readEvents(path: string): RunEvent[] {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_IO", `${path}: ${(cause as Error).message}`, { cause });
+  }
+  return text
+    .split("\n")
+    .slice(0, -1)
+    .map((line, i) => {
+      try {
+        return JSON.parse(line) as RunEvent;
+      } catch (cause) {
+        throw new HoneError("HONE_ERR_FORMAT", `${path}:${i + 1}: not an event: ${line.slice(0, 80)}`, {
+          cause,
+        });
+      }
+    });
+}
+
+function wholeLines(path: string): number {
+  const size = statSync(path).size;
+  return size === 0 ? 0 : readFileSync(path).lastIndexOf(0x0a) + 1;
+}
+
+/** Run-length pairs: first token index, version, first token index, version, ... */
+export function versionRuns(versions: Uint32Array): number[] {
+  const runs: number[] = [];
+  for (let i = 0; i < versions.length; i++) {
+    if (i === 0 || versions[i] !== versions[i - 1]) runs.push(i, versions[i]!);
+  }
+  return runs;
+}
+
+/**
+ * 64 bits of the tokens and the bits of their log-probs, as 16 hex digits: two lanes of multiply and xor-shift,
+ * for telling equal from different, not against an adversary.
+ */
+export function hashRollout({ tokens, logprobs }: Pick<Rollout, "tokens" | "logprobs">): string {
+  const bits = new Uint32Array(logprobs.buffer, logprobs.byteOffset, logprobs.length);
+  let high = 0x9e3779b9 ^ tokens.length;
+  let low = 0x85ebca6b;
+  for (let i = 0; i < tokens.length; i++) {
+    high = Math.imul(high ^ tokens[i]!, 0x85ebca77);
+    high ^= high >>> 13;
+    low = Math.imul(low ^ bits[i]!, 0xc2b2ae3d) ^ high;
+    low ^= low >>> 16;
+  }
+  high = Math.imul(high ^ low, 0x27d4eb2f);
+  const hex = (word: number) => (word >>> 0).toString(16).padStart(8, "0");
+  return hex(high ^ (high >>> 15)) + hex(low);
+}

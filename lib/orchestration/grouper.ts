@@ -1,0 +1,72 @@
+import type { Recipe } from "../config/index.ts";
+import type { Rollout, RolloutGroup, Verdict } from "../records.ts";
+import { type ShapingOptions, shapeGroup } from "../rewards/index.ts";
+import type { Ticket } from "./ticket.ts";
+import type { JudgedGroup } from "./verification.ts";
+
+/** A group with rewards and advantages, ready to be trained on or counted off. */
+export interface SettledGroup {
+  readonly ticket: Ticket;
+  readonly group: RolloutGroup;
+  /** Every rollout that the engine finished, also those left out of the group. */
+  readonly rollouts: readonly Rollout[];
+  /** Attempts left out for want of a verdict. */
+  readonly unscored: readonly number[];
+}
+
+/** A hook may take a group out of training. */
+export type GroupHook = (group: RolloutGroup) => "drop" | undefined | Promise<"drop" | undefined>;
+
+export interface GrouperParts {
+  readonly shaping: ShapingOptions;
+  readonly onGroup?: GroupHook | undefined;
+  /** Told before any filter: the sampler and the ledger count the ticket's rollouts here. */
+  readonly onCompletion: (ticket: Ticket) => void;
+}
+
+/** Rewards, advantages and filter, as `rewards` defines them; then the run's own hook. */
+export async function* settleGroups(
+  groups: AsyncIterable<JudgedGroup>,
+  { shaping, onGroup, onCompletion }: GrouperParts,
+): AsyncGenerator<SettledGroup, void, undefined> {
+  for await (const { ticket, rollouts, verdicts } of groups) {
+    const whole = rollouts.map((r) => r.finish !== "abort");
+    ticket.failed = whole.filter((kept) => !kept).length;
+    ticket.finished = ticket.attempts - ticket.failed;
+    onCompletion(ticket);
+    const ended = rollouts.filter((_, i) => whole[i]);
+    const settled = settle(
+      ticket,
+      ended,
+      verdicts.filter((_, i) => whole[i]),
+      shaping,
+    );
+    const { group } = settled;
+    const wish = group.dropped === undefined ? await onGroup?.(group) : undefined;
+    yield wish === "drop" ? { ...settled, group: { ...group, dropped: "hook" } } : settled;
+  }
+}
+
+/** One group's rewards and advantages. */
+export function settle(
+  ticket: Ticket,
+  rollouts: readonly Rollout[],
+  verdicts: readonly Verdict[],
+  shaping: ShapingOptions,
+): SettledGroup {
+  const { problem, submittedVersion } = ticket;
+  const { group, unscored } = shapeGroup(problem, rollouts, verdicts, submittedVersion, shaping);
+  return { ticket, group, rollouts, unscored: unscored.map(({ rollout }) => rollout.attempt) };
+}
+
+/** The recipe's switches in the terms of `rewards`. */
+export function shapingOptions({ lengthPenalty, advantages, rollouts }: Recipe): ShapingOptions {
+  const std = { "population-std": "population", "sample-std": "ddof1", none: "none" } as const;
+  const filter = { raw: "verdict", shaped: "shaped", none: "off" } as const;
+  return {
+    lengthPenalty: { ...lengthPenalty, maxOutputTokens: rollouts.maxOutputTokens },
+    advantage: { baseline: advantages.baseline, std: std[advantages.divideBy] },
+    filter: filter[advantages.filter],
+    minGroupSize: 2,
+  };
+}

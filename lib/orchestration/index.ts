@@ -1,0 +1,9 @@
+/** The line: from recipe to trained weights. */
+export type { Core } from "./core.ts";
+export { nativeCore } from "./core.ts";
+export { DomainSampler } from "./domain-sampler.ts";
+export { encodePrompt } from "./prompts.ts";
+export { type ReplayVerdict, replayRun } from "./replay.ts";
+export { createRun } from "./run.ts";
+export type { PinnedPolicy, Run, RunEnd, RunEvents, RunHooks, RunOptions, RunOutcome } from "./run-face.ts";
+export { BEFORE_FILE, EVENT_LOG, openSources, openTokenizer, openVerifiers } from "./workshop.ts";

@@ -1,0 +1,135 @@
+import { HoneError } from "../errors.ts";
+import type { StageCounts } from "../metrics/index.ts";
+import type { DomainName, DropReason } from "../records.ts";
+import type { Roster } from "./roster.ts";
+
+interface Account {
+  submitted: number;
+  completed: number;
+  failed: number;
+  retained: number;
+  trained: number;
+  trainedTokens: number;
+  dropped: Partial<Record<DropReason, number>>;
+}
+
+export type SavedLedger = Readonly<Record<DomainName, Readonly<Account>>>;
+
+/** Rollouts by domain and stage since the run began, and the law they obey. */
+export class Ledger {
+  readonly #accounts = new Map<DomainName, Account>();
+
+  constructor(domains: readonly DomainName[], saved?: SavedLedger) {
+    for (const domain of domains) {
+      const account = saved?.[domain] ?? {
+        submitted: 0,
+        completed: 0,
+        failed: 0,
+        retained: 0,
+        trained: 0,
+        trainedTokens: 0,
+        dropped: {},
+      };
+      this.#accounts.set(domain, structuredClone(account));
+    }
+  }
+
+  submitted(domain: DomainName, rollouts: number): void {
+    this.#of(domain).submitted += rollouts;
+  }
+
+  completed(domain: DomainName, rollouts: number): void {
+    this.#of(domain).completed += rollouts;
+  }
+
+  failed(domain: DomainName, rollouts: number): void {
+    this.#of(domain).failed += rollouts;
+  }
+
+  retained(domain: DomainName, rollouts: number): void {
+    this.#of(domain).retained += rollouts;
+  }
+
+  trained(domain: DomainName, rollouts: number, tokens: number): void {
+    const account = this.#of(domain);
+    account.trained += rollouts;
+    account.trainedTokens += tokens;
+  }
+
+  dropped(domain: DomainName, reason: DropReason, rollouts: number): void {
+    if (rollouts === 0) return;
+    const { dropped } = this.#of(domain);
+    dropped[reason] = (dropped[reason] ?? 0) + rollouts;
+  }
+
+  /**
+   * submitted = in flight + completed + failed, and completed = trained + dropped (by reason, filtered among
+   * them) + waiting to be trained; in flight and waiting are counted in the roster.
+   * Throws HONE_ERR_INTERNAL with the numbers if not.
+   */
+  check(roster: Roster): void {
+    const { unfinished, finished } = roster.attempts;
+    const sum = (of: (account: Account) => number) =>
+      [...this.#accounts.values()].reduce((n, a) => n + of(a), 0);
+    const submitted = sum((a) => a.submitted);
+    const completed = sum((a) => a.completed);
+    const failed = sum((a) => a.failed);
+    const trained = sum((a) => a.trained);
+    const dropped = sum(droppedTotal);
+    if (submitted !== unfinished + completed + failed || completed !== trained + dropped + finished) {
+      const numbers = {
+        submitted,
+        inFlight: unfinished,
+        completed,
+        failed,
+        trained,
+        dropped,
+        waiting: finished,
+      };
+      throw new HoneError(
+        "HONE_ERR_INTERNAL",
+        `rollouts were lost or counted twice: ${Object.entries(numbers)
+          .map(([name, n]) => `${name} ${n}`)
+          .join(", ")}`,
+        {
+          details: numbers,
+          hint: "This is a bug in the line; please report it with the run's events.jsonl.",
+        },
+      );
+    }
+  }
+
+  counts(roster: Roster): Record<DomainName, StageCounts> {
+    const inFlight = new Map<DomainName, number>();
+    for (const { domain, attempts, finished, failed } of roster) {
+      inFlight.set(domain, (inFlight.get(domain) ?? 0) + attempts - finished - failed);
+    }
+    return Object.fromEntries(
+      [...this.#accounts].map(([domain, account]) => {
+        const { failed: _, ...stages } = structuredClone(account);
+        return [domain, { ...stages, inFlight: inFlight.get(domain) ?? 0 }];
+      }),
+    );
+  }
+
+  /** As if the groups in the roster had never been submitted: they are submitted again after a resume. */
+  saved(roster: Roster): SavedLedger {
+    const copy = Object.fromEntries([...this.#accounts].map(([d, account]) => [d, structuredClone(account)]));
+    for (const { domain, attempts, finished, failed } of roster) {
+      copy[domain]!.submitted -= attempts;
+      copy[domain]!.completed -= finished;
+      copy[domain]!.failed -= failed;
+    }
+    return copy;
+  }
+
+  #of(domain: DomainName): Account {
+    const account = this.#accounts.get(domain);
+    if (account === undefined) throw new HoneError("HONE_ERR_INTERNAL", `no account for domain ${domain}`);
+    return account;
+  }
+}
+
+function droppedTotal(account: Account): number {
+  return Object.values(account.dropped).reduce((sum, n) => sum + n, 0);
+}

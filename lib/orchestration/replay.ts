@@ -1,0 +1,248 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../clock.ts";
+import { defineRecipe, type RecipeInput } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
+import { readRunManifest } from "../metrics/index.ts";
+import type { VersionRun } from "../native/face.ts";
+import type { DomainName, Rollout, Verdict } from "../records.ts";
+import { type ActorOptions, generateRollouts } from "./actor.ts";
+import { Channel } from "./channel.ts";
+import { Checkpoints } from "./checkpoints.ts";
+import { type Core, nativeCore } from "./core.ts";
+import { hashRollout, type LoggedRollout, type RunEvent, readEvents } from "./event-log.ts";
+import { type SettledGroup, settle, shapingOptions } from "./grouper.ts";
+import { encodePrompt, type TicketedPrompt } from "./prompts.ts";
+import { openReference } from "./reference-policy.ts";
+import { trainBatch } from "./step-trainer.ts";
+import type { Ticket } from "./ticket.ts";
+import { EVENT_LOG, openWorkshop, type Verifiers, type Workshop, weightsHash } from "./workshop.ts";
+
+type GroupEvent = Extract<RunEvent, { e: "group" }>;
+type StepEvent = Extract<RunEvent, { e: "step" }>;
+
+/** A run as its log tells it, without what a resume took back. */
+export interface RunHistory {
+  readonly steps: readonly { readonly event: StepEvent; readonly groups: readonly GroupEvent[] }[];
+  /** Where each group's problem comes from. */
+  readonly drawn: ReadonlyMap<number, { readonly domain: DomainName; readonly index: number }>;
+  /** Hash of the final weights, if the run got to its end. */
+  readonly weights?: string;
+}
+
+export interface ReplayVerdict {
+  readonly steps: number;
+  readonly rollouts: number;
+  /** Hash of the weights at the end; compared with the run's if it got to its end. */
+  readonly weights: string;
+  readonly weightsCompared: boolean;
+}
+
+/**
+ * Executes a run again from its folder: the weights training started from, and the log of when what happened.
+ * Engine sequences wait for the weight versions they had, steps take the groups they had. Throws HONE_ERR_REPLAY
+ * naming the first rollout, version or weights that came out differently.
+ */
+export async function replayRun(
+  dir: string,
+  options: {
+    readonly core?: Core;
+    readonly verifiers?: Verifiers;
+    readonly onStep?: (step: number) => void;
+  } = {},
+): Promise<ReplayVerdict> {
+  const recipe = defineRecipe(readRunManifest(dir).config as RecipeInput, dir);
+  const history = readHistory(readEvents(join(dir, EVENT_LOG)));
+  await using workshop = openWorkshop(recipe, options.core ?? (await nativeCore()), options.verifiers);
+  const start = new Checkpoints(dir, 1).warmStart;
+  await workshop.trainer.load(start);
+  await using reference = await openReference(workshop, start);
+  const replay = new Replay(workshop, history, reference?.score);
+  for (const [i] of history.steps.entries()) {
+    await replay.step(i);
+    options.onStep?.(i + 1);
+  }
+  const weights = await hashNow(workshop);
+  if (history.weights !== undefined && history.weights !== weights) {
+    throw diverged(`the final weights hash to ${weights}, the run's to ${history.weights}`, {});
+  }
+  const { rollouts } = replay;
+  return { steps: history.steps.length, rollouts, weights, weightsCompared: history.weights !== undefined };
+}
+
+/** Puts the log in order: a resume takes back the steps after its checkpoint and the groups they took. */
+export function readHistory(events: readonly RunEvent[]): RunHistory {
+  const steps: { event: StepEvent; groups: GroupEvent[] }[] = [];
+  const drawn = new Map<number, { domain: DomainName; index: number }>();
+  let pending: GroupEvent[] = [];
+  let weights: string | undefined;
+  for (const event of events) {
+    if (event.e === "submit") drawn.set(event.g, { domain: event.d, index: event.i });
+    else if (event.e === "group") pending.push(event);
+    else if (event.e === "end") weights = event.w;
+    else if (event.e === "step") {
+      steps.push({ event, groups: pending });
+      pending = [];
+    } else {
+      while (steps.length > 0 && steps.at(-1)!.event.s >= event.s) steps.pop();
+      pending = [];
+      weights = undefined;
+    }
+  }
+  return { steps, drawn, ...(weights !== undefined && { weights }) };
+}
+
+class Replay {
+  rollouts = 0;
+  readonly #workshop: Workshop;
+  readonly #history: RunHistory;
+  readonly #reference;
+  readonly #prompts = new Channel<TicketedPrompt>();
+  readonly #groups: AsyncGenerator<{ ticket: Ticket; rollouts: readonly Rollout[] }>;
+  readonly #back = new Map<number, SettledGroup>();
+  readonly #logged = new Map<number, GroupEvent>();
+  /** Groups by the version they started with. */
+  readonly #byVersion = new Map<number, GroupEvent[]>();
+  readonly #submitted = new Set<number>();
+
+  constructor(
+    workshop: Workshop,
+    history: RunHistory,
+    reference: Parameters<typeof trainBatch>[2]["reference"] | undefined,
+  ) {
+    this.#workshop = workshop;
+    this.#history = history;
+    this.#reference = reference;
+    for (const group of history.steps.flatMap(({ groups }) => groups)) {
+      this.#logged.set(group.g, group);
+      const version = startVersion(group);
+      const others = this.#byVersion.get(version);
+      if (others === undefined) this.#byVersion.set(version, [group]);
+      else others.push(group);
+    }
+    this.#groups = generateRollouts(this.#prompts, workshop.generations, this.#actorOptions());
+  }
+
+  async step(i: number): Promise<void> {
+    const { trainer, generations, recipe } = this.#workshop;
+    const { event, groups } = this.#history.steps[i]!;
+    if (i === 0) await trainer.publish(generations.engine);
+    this.#submitFor(trainer.version);
+    const settled: SettledGroup[] = [];
+    for (const group of groups) settled.push(await this.#await(group.g));
+    settled.sort((a, b) => a.ticket.group - b.ticket.group);
+    const parts = { recipe, trainer, ...(this.#reference && { reference: this.#reference }) };
+    const trained = await trainBatch({ groups: settled, credits: 0 }, event.s, parts);
+    if (trainer.version !== event.v) {
+      throw diverged(`step ${event.s} led to version ${trainer.version}, in the run to ${event.v}`, {
+        step: event.s,
+      });
+    }
+    if (trained !== undefined && !trained.report.skipped) await trainer.publish(generations.engine);
+  }
+
+  /** Before the engine may move on to later versions, it must know what still needs this one. */
+  #submitFor(version: number): void {
+    for (const group of this.#byVersion.get(version) ?? []) {
+      if (this.#submitted.has(group.g)) continue;
+      this.#submitted.add(group.g);
+      const ticket = this.#ticket(group.g, version, group.r.length);
+      const { tokenizer, recipe } = this.#workshop;
+      this.#prompts.push({
+        ticket,
+        prompt: encodePrompt(ticket.problem, tokenizer, recipe.rollouts.maxPromptTokens),
+      });
+    }
+  }
+
+  #ticket(group: number, version: number, attempts: number): Ticket {
+    const { domain, index } = this.#history.drawn.get(group)!;
+    const problem = this.#workshop.sources.get(domain)!.problem(index);
+    const now = { submittedVersion: version, submittedMs: 0, finished: 0, failed: 0 };
+    return { group, domain, index, problem, attempts, ...now };
+  }
+
+  async #await(group: number): Promise<SettledGroup> {
+    while (!this.#back.has(group)) {
+      const { value } = await this.#groups.next();
+      if (!value) throw diverged(`group ${group} never came back`, { group });
+      this.#back.set(value.ticket.group, await this.#settle(value.ticket, value.rollouts));
+    }
+    const settled = this.#back.get(group)!;
+    this.#back.delete(group);
+    return settled;
+  }
+
+  async #settle(ticket: Ticket, rollouts: readonly Rollout[]): Promise<SettledGroup> {
+    const logged = this.#logged.get(ticket.group)!;
+    for (const rollout of rollouts) {
+      compare(rollout, logged.r.find(([attempt]) => attempt === rollout.attempt)!, ticket);
+      this.rollouts += 1;
+    }
+    const lost: Verdict = { status: "unscored", cause: "so it was in the run" };
+    const judged = await this.#workshop.verifiers.verify(rollouts);
+    const verdicts = judged.map((v, i) => (logged.u?.includes(rollouts[i]!.attempt) ? lost : v));
+    const settled = settle(ticket, rollouts, verdicts, shapingOptions(this.#workshop.recipe));
+    if (logged.x === settled.group.dropped) return settled;
+    if (logged.x === "hook") return { ...settled, group: { ...settled.group, dropped: "hook" } };
+    throw diverged(
+      `group ${ticket.group} (${ticket.domain}) was ${logged.x ?? "kept"} in the run, ${settled.group.dropped ?? "kept"} here`,
+      { group: ticket.group },
+    );
+  }
+
+  #actorOptions(): ActorOptions {
+    const { recipe, tokenizer } = this.#workshop;
+    const { temperature, topK, topP, minP, maxOutputTokens, stopStrings } = recipe.rollouts;
+    return {
+      sampling: { temperature, topK, topP, minP },
+      maxOutputTokens,
+      stopStrings,
+      tokenizer,
+      clock: systemClock,
+      plan: (ticket) => this.#logged.get(ticket.group)!.r.map(planOf),
+    };
+  }
+}
+
+const runsOf = ([, , , ...runs]: LoggedRollout): number[] => runs;
+
+function startVersion(group: GroupEvent): number {
+  return runsOf(group.r[0]!)[1]!;
+}
+
+function planOf(rollout: LoggedRollout): VersionRun[] {
+  const runs = runsOf(rollout);
+  return Array.from({ length: runs.length / 2 }, (_, i) => ({
+    fromToken: runs[2 * i]!,
+    version: runs[2 * i + 1]!,
+  }));
+}
+
+function compare(rollout: Rollout, [attempt, tokens, hash]: LoggedRollout, { group, problem }: Ticket): void {
+  const here = hashRollout(rollout);
+  if (here === hash) return;
+  throw diverged(
+    `group ${group}, attempt ${attempt} (${problem.domain} problem ${problem.id}): ${rollout.tokens.length} tokens with hash ${here}, in the run ${tokens} with ${hash}`,
+    { group, attempt, domain: problem.domain, problem: problem.id },
+  );
+}
+
+function diverged(message: string, details: Record<string, unknown>): HoneError {
+  return new HoneError("HONE_ERR_REPLAY", message, {
+    details,
+    hint: "On the CPU a replay is exact for the same build and instruction set; compare `hone doctor` with run.json.",
+  });
+}
+
+async function hashNow({ trainer }: Workshop): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), "hone-replay-"));
+  try {
+    const path = join(directory, "weights");
+    await trainer.save(path, "{}");
+    return weightsHash(path);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,100 @@
+import type { Clock } from "../clock.ts";
+import type { Recipe } from "../config/index.ts";
+import type { ProblemSource } from "../data/index.ts";
+import type { Sink } from "../metrics/index.ts";
+import type { Generations } from "../native/generations.ts";
+import type { DomainName, RolloutGroup, StepRecord } from "../records.ts";
+import type { Tokenizer } from "../text/index.ts";
+import type { Core } from "./core.ts";
+import type { GroupHook } from "./grouper.ts";
+import type { WarmStartProgress } from "./warm-start.ts";
+import type { Verifiers } from "./workshop.ts";
+
+/** Why a run ended. An aborted run was told to by its signal and can be resumed, like a stopped one. */
+export type RunEnd = "done" | "stopped" | "aborted";
+
+export interface RunOutcome {
+  readonly reason: RunEnd;
+  /** Steps done, those of earlier sittings included. */
+  readonly steps: number;
+  readonly version: number;
+}
+
+/** What a hook may ask for after a step. */
+export type StepWish = "checkpoint" | "stop" | undefined;
+
+/** Awaited, in order; they may change the run. */
+export interface RunHooks {
+  /** The weights are ready and nothing is trained yet: evaluate here what training starts from. */
+  readonly beforeTraining?: (run: Run) => void | Promise<void>;
+  /** Before a group is trained on. */
+  readonly onGroup?: GroupHook;
+  readonly afterStep?: (record: StepRecord) => StepWish | Promise<StepWish>;
+}
+
+/** Told afterwards; listeners cannot change the run, and what they throw ends it. */
+export interface RunEvents {
+  phase: readonly [name: "warm start" | "training" | "done", total: number];
+  warmStart: readonly [progress: WarmStartProgress];
+  step: readonly [record: StepRecord];
+  group: readonly [group: RolloutGroup];
+  checkpoint: readonly [path: string, step: number];
+  warning: readonly [message: string];
+}
+
+export interface RunOptions {
+  /** The run folder. */
+  readonly dir: string;
+  /** "auto": from the newest checkpoint in `dir` if there is one; "never": clears an earlier run out of it. Default "never". */
+  readonly resume?: "auto" | "never" | (string & {});
+  /** A checkpoint whose weights to start from, instead of the recipe's warm start. */
+  readonly startFrom?: string;
+  /** Aborting drains and saves, like `stop`. */
+  readonly signal?: AbortSignal;
+  /** Besides those the recipe names. */
+  readonly sinks?: readonly Sink[];
+  readonly hooks?: RunHooks;
+  readonly clock?: Clock;
+  /** Default: the native core. */
+  readonly core?: Core;
+  /** Shared with other runs, and closed by whoever made them. Default: a pool of the run's own. */
+  readonly verifiers?: Verifiers;
+}
+
+/** The weights of one version on an engine of their own, and what is needed to judge them. */
+export interface PinnedPolicy extends AsyncDisposable {
+  readonly version: number;
+  readonly recipe: Recipe;
+  readonly generations: Generations;
+  readonly tokenizer: Tokenizer;
+  readonly sources: ReadonlyMap<DomainName, ProblemSource>;
+  readonly verifiers: Verifiers;
+}
+
+/**
+ * A run that is under way. Iterating gives a record per step; it is optional and never slows the run (a consumer
+ * that falls more than a thousand steps behind misses some). Disposing stops the run and frees everything.
+ */
+export interface Run extends AsyncIterable<StepRecord>, AsyncDisposable {
+  readonly recipe: Recipe;
+  readonly dir: string;
+  /** Steps done. */
+  readonly step: number;
+  /** Rejects with what ended the run, if it was an error. */
+  readonly finished: Promise<RunOutcome>;
+  /** Wall seconds of each phase so far, sittings added up. */
+  readonly seconds: { readonly warmStart: number; readonly training: number };
+  readonly generatedTokens: number;
+  /** Records that an iterating consumer was too slow for. */
+  readonly missedRecords: number;
+  on<E extends keyof RunEvents>(event: E, listener: (...args: RunEvents[E]) => void): () => void;
+  /** No new prompts until `resume`; what is under way goes on. */
+  pause(): void;
+  resume(): void;
+  /** Saves between two steps; resolves with the path. */
+  checkpoint(): Promise<string>;
+  /** Finishes the running step, saves, and ends. */
+  stop(options?: { readonly save?: boolean }): Promise<RunOutcome>;
+  /** The present weights, pinned, between two steps. */
+  pin(): Promise<PinnedPolicy>;
+}

@@ -1,0 +1,372 @@
+import { EventEmitter } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "../clock.ts";
+import type { Recipe } from "../config/index.ts";
+import { openSinks, type Sink, writeRunManifest } from "../metrics/index.ts";
+import type { StepRecord } from "../records.ts";
+import { Channel } from "./channel.ts";
+import { Checkpoints, type RunState } from "./checkpoints.ts";
+import { nativeCore, rlOptimizer } from "./core.ts";
+import { deferred } from "./deferred.ts";
+import { EventLog } from "./event-log.ts";
+import { Line } from "./line.ts";
+import { openReference } from "./reference-policy.ts";
+import type { PinnedPolicy, Run, RunEnd, RunEvents, RunOptions, RunOutcome } from "./run-face.ts";
+import { StallWatch } from "./stall-watch.ts";
+import { StepRecorder } from "./step-facts.ts";
+import { nameRollout, type StepOutcome } from "./step-trainer.ts";
+import { warmStart } from "./warm-start.ts";
+import { clearRunFolder, EVENT_LOG, openWorkshop, type Workshop, weightsHash } from "./workshop.ts";
+
+const BUFFERED_RECORDS = 1000;
+const WATCHES_PER_STALL = 10;
+const MAX_WATCH_INTERVAL_MS = 1000;
+
+/**
+ * Starts a run; it goes on by itself. Throws before anything runs if the recipe does not fit the core or the
+ * data, or the folder cannot be written.
+ */
+export async function createRun(recipe: Recipe, options: RunOptions): Promise<Run> {
+  const core = options.core ?? (await nativeCore());
+  if ((options.resume ?? "never") === "never") clearRunFolder(options.dir);
+  const info = core.info();
+  writeRunManifest(options.dir, {
+    name: recipe.name,
+    config: recipe,
+    seeds: { run: recipe.seed },
+    versions: { hone: info.version, isa: info.isa, threads: info.threads },
+    command: process.argv,
+  });
+  const workshop = openWorkshop(recipe, core, options.verifiers);
+  try {
+    const sinks = [...openSinks(recipe.sinks, options.dir), ...(options.sinks ?? [])];
+    const run = new LiveRun(workshop, sinks, options);
+    run.start();
+    return run;
+  } catch (error) {
+    await workshop[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+interface Request {
+  readonly kind: "checkpoint" | "pin";
+  readonly serve: () => Promise<void>;
+}
+
+class LiveRun implements Run {
+  readonly recipe: Recipe;
+  readonly dir: string;
+  readonly finished: Promise<RunOutcome>;
+  readonly seconds = { warmStart: 0, training: 0 };
+  step = 0;
+  missedRecords = 0;
+  readonly #workshop: Workshop;
+  readonly #options: RunOptions;
+  readonly #sinks: readonly Sink[];
+  readonly #checkpoints: Checkpoints;
+  readonly #clock;
+  readonly #events = new EventEmitter();
+  readonly #records = new Channel<StepRecord>();
+  readonly #settle: { resolve: (outcome: RunOutcome) => void; reject: (error: unknown) => void };
+  readonly #stopping = new AbortController();
+  #end: RunEnd = "done";
+  #saveAtEnd = true;
+  #requests: Request[] = [];
+  #line: Line | undefined;
+  #recorder: StepRecorder | undefined;
+  #metrics: unknown;
+  #over = false;
+  #generatedBefore = 0;
+
+  constructor(workshop: Workshop, sinks: readonly Sink[], options: RunOptions) {
+    this.recipe = workshop.recipe;
+    this.dir = options.dir;
+    this.#workshop = workshop;
+    this.#options = options;
+    this.#sinks = sinks;
+    this.#clock = options.clock ?? systemClock;
+    this.#checkpoints = new Checkpoints(options.dir, workshop.recipe.checkpoint.keepLast);
+    const { promise, resolve, reject } = deferred<RunOutcome>();
+    this.finished = promise;
+    this.#settle = { resolve, reject };
+    promise.catch(() => {}); // whoever looks gets it; whoever iterates gets it too
+  }
+
+  get generatedTokens(): number {
+    return this.#line?.generatedTokens ?? this.#generatedBefore;
+  }
+
+  start(): void {
+    const { signal } = this.#options;
+    const abort = () => this.#requestStop("aborted", true);
+    if (signal?.aborted) abort();
+    signal?.addEventListener("abort", abort, { once: true });
+    this.#drive()
+      .then((outcome) => {
+        this.#records.end();
+        this.#settle.resolve(outcome);
+      })
+      .catch((error: unknown) => {
+        this.#records.fail(error);
+        this.#settle.reject(error);
+      })
+      .finally(() => {
+        signal?.removeEventListener("abort", abort);
+        this.#over = true;
+        void this.#serveRequests();
+      });
+  }
+
+  on<E extends keyof RunEvents>(event: E, listener: (...args: RunEvents[E]) => void): () => void {
+    const untyped = listener as unknown as () => void; // the emitter does not know RunEvents
+    this.#events.on(event, untyped);
+    return () => this.#events.off(event, untyped);
+  }
+
+  pause(): void {
+    this.#line?.credits.pause();
+  }
+
+  resume(): void {
+    this.#line?.credits.resume();
+  }
+
+  checkpoint(): Promise<string> {
+    return this.#betweenSteps("checkpoint", () => this.#save());
+  }
+
+  pin(): Promise<PinnedPolicy> {
+    return this.#betweenSteps("pin", () => this.#pin());
+  }
+
+  stop({ save = true } = {}): Promise<RunOutcome> {
+    this.#requestStop("stopped", save);
+    return this.finished;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<StepRecord> {
+    return this.#records[Symbol.asyncIterator]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#over) this.#requestStop("stopped", true);
+    await this.finished.catch(() => {});
+    for (const sink of this.#sinks) sink.close();
+    await this.#workshop[Symbol.asyncDispose]();
+  }
+
+  async #drive(): Promise<RunOutcome> {
+    const state = await this.#restore();
+    if (state === undefined) await this.#prepareWeights();
+    await this.#workshop.trainer.publish(this.#workshop.generations.engine);
+    if (!this.#stopping.signal.aborted) await this.#options.hooks?.beforeTraining?.(this);
+    await this.#train(state);
+    this.#emit("phase", "done", 0);
+    return { reason: this.#end, steps: this.step, version: this.#workshop.trainer.version };
+  }
+
+  /** From a checkpoint, if the run is to go on from one. */
+  async #restore(): Promise<RunState | undefined> {
+    const { resume = "never" } = this.#options;
+    if (resume === "never") return undefined;
+    const { trainer } = this.#workshop;
+    const state =
+      resume === "auto"
+        ? await this.#checkpoints.loadNewest(trainer, (message) => this.#emit("warning", message))
+        : await this.#checkpoints.load(trainer, resume);
+    if (state === undefined) return undefined;
+    this.step = state.step;
+    this.seconds.warmStart = state.warmStartSeconds;
+    this.seconds.training = state.trainingSeconds;
+    this.#metrics = state.metrics;
+    this.#generatedBefore = state.generatedTokens;
+    return state;
+  }
+
+  /** Fresh weights, or those of `startFrom`, or those an earlier sitting warmed up; saved as where training starts. */
+  async #prepareWeights(): Promise<void> {
+    const { trainer, recipe, tokenizer } = this.#workshop;
+    const { startFrom, resume = "never" } = this.#options;
+    const kept = resume === "auto" && existsSync(this.#checkpoints.warmStart);
+    const given = startFrom ?? (kept ? this.#checkpoints.warmStart : undefined);
+    if (given !== undefined) {
+      await trainer.load(given);
+    } else {
+      await trainer.initialize(BigInt(recipe.seed));
+      const config = recipe.warmStart;
+      if (config !== undefined && config.steps > 0) {
+        const begun = this.#clock.now();
+        this.#emit("phase", "warm start", config.steps);
+        const onStep = (progress: RunEvents["warmStart"][0]) => this.#emit("warmStart", progress);
+        const { signal } = this.#stopping;
+        if (await completes(warmStart(trainer, recipe, config, tokenizer, { signal, onStep }), signal)) {
+          this.seconds.warmStart = (this.#clock.now() - begun) / 1000;
+        }
+      }
+    }
+    await trainer.resetOptimizer(rlOptimizer(recipe));
+    await trainer.setVersion(0);
+    if (!this.#stopping.signal.aborted && !kept) await this.#checkpoints.saveStart(trainer);
+  }
+
+  async #train(state: RunState | undefined): Promise<void> {
+    const { recipe, trainer, generations } = this.#workshop;
+    if (this.#stopping.signal.aborted) return;
+    const events = new EventLog(join(this.dir, EVENT_LOG), state !== undefined);
+    if (state !== undefined) events.add({ e: "resume", s: state.step });
+    await using reference = await openReference(this.#workshop, this.#checkpoints.warmStart);
+    const line = new Line(
+      {
+        ...this.#workshop,
+        ...{ trainer, events, clock: this.#clock },
+        onGroup: this.#options.hooks?.onGroup,
+        ...(reference && { reference: reference.score }),
+      },
+      state,
+    );
+    this.#line = line;
+    this.#recorder = new StepRecorder(
+      {
+        ...{ recipe, line, clock: this.#clock },
+        engineStats: () => generations.engine.stats(),
+        verifierStats: () => this.#workshop.verifiers.stats(),
+      },
+      this.#metrics,
+    );
+    this.#emit("phase", "training", recipe.training.steps);
+    const draining = () => line.drain();
+    this.#stopping.signal.addEventListener("abort", draining, { once: true });
+    try {
+      await this.#watched(line, this.#steps(line, events));
+      if (this.#saveAtEnd) {
+        const path = await this.#save();
+        events.add({ e: "end", s: this.step, v: trainer.version, w: weightsHash(path) });
+      }
+    } finally {
+      this.#stopping.signal.removeEventListener("abort", draining);
+      events.close();
+    }
+  }
+
+  async #steps(line: Line, events: EventLog): Promise<void> {
+    let begun = this.#clock.now();
+    let checkpointing = 0;
+    for await (const outcome of line.steps()) {
+      this.step = outcome.step + 1;
+      logStep(outcome, events);
+      const record = this.#recorder!.record(outcome, checkpointing);
+      this.#publish(record, outcome);
+      events.flush();
+      const now = this.#clock.now();
+      this.seconds.training += (now - begun) / 1000;
+      begun = now;
+      const wish = await this.#options.hooks?.afterStep?.(record);
+      const { everySteps } = this.recipe.checkpoint;
+      const last = this.step >= this.recipe.training.steps;
+      if (wish === "checkpoint" || (everySteps > 0 && this.step % everySteps === 0 && !last))
+        await this.#save();
+      await this.#serveRequests();
+      checkpointing = (this.#clock.now() - now) / 1000;
+      if (wish === "stop") this.#requestStop("stopped", true);
+      if (this.#stopping.signal.aborted) return;
+    }
+  }
+
+  /** Runs the steps under the watchdog's eye: a line that stands still ends the run. */
+  async #watched(line: Line, steps: Promise<void>): Promise<void> {
+    const { stallSeconds } = this.recipe.training;
+    const watch = new StallWatch(stallSeconds, this.#clock);
+    const interval = Math.min(MAX_WATCH_INTERVAL_MS, (stallSeconds * 1000) / WATCHES_PER_STALL);
+    let timer: NodeJS.Timeout | undefined;
+    const stalled = new Promise<never>((_, reject) => {
+      timer = setInterval(() => {
+        const error = watch.look(line.position());
+        if (error !== undefined) reject(error);
+      }, interval).unref();
+    });
+    try {
+      await Promise.race([steps, stalled]);
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  #publish(record: StepRecord, { batch, trained }: StepOutcome): void {
+    for (const sink of this.#sinks) sink.write(record);
+    if (this.#records.length < BUFFERED_RECORDS) this.#records.push(record);
+    else this.missedRecords += 1;
+    if (this.#events.listenerCount("group") > 0)
+      for (const { group } of batch.groups) this.#emit("group", group);
+    this.#emit("step", record);
+    if (trained?.report.skipped) {
+      const whose =
+        trained.culprit === undefined ? "" : `; the loss of ${nameRollout(trained.culprit)} was not finite`;
+      this.#emit("warning", `step ${record.step} was skipped${whose}`);
+    }
+  }
+
+  async #save(): Promise<string> {
+    const line = this.#line;
+    if (line === undefined) throw new Error("a run has nothing to save before it trains");
+    const state = {
+      schema: 1 as const,
+      seed: this.recipe.seed,
+      ...line.state(this.step),
+      trainingSeconds: this.seconds.training,
+      warmStartSeconds: this.seconds.warmStart,
+      metrics: this.#recorder?.history,
+    };
+    const path = await this.#checkpoints.save(this.#workshop.trainer, state as RunState);
+    this.#emit("checkpoint", path, this.step);
+    return path;
+  }
+
+  async #pin(): Promise<PinnedPolicy> {
+    const { recipe, tokenizer, sources, verifiers, trainer } = this.#workshop;
+    const generations = this.#workshop.openGenerations();
+    const version = await trainer.publish(generations.engine);
+    const close = () => generations.close();
+    return { version, recipe, generations, tokenizer, sources, verifiers, [Symbol.asyncDispose]: close };
+  }
+
+  /** Runs work at once where no step can be in the way, otherwise after the running one. */
+  #betweenSteps<T>(kind: Request["kind"], work: () => Promise<T>): Promise<T> {
+    if (this.#over || this.#line === undefined) return work();
+    const { promise, resolve, reject } = deferred<T>();
+    this.#requests.push({ kind, serve: () => work().then(resolve, reject) });
+    return promise;
+  }
+
+  async #serveRequests(): Promise<void> {
+    for (const { serve } of this.#requests.splice(0)) await serve();
+  }
+
+  #requestStop(end: RunEnd, save: boolean): void {
+    if (this.#over || this.#stopping.signal.aborted) return;
+    this.#end = end;
+    this.#saveAtEnd = save;
+    this.#stopping.abort();
+  }
+
+  #emit<E extends keyof RunEvents>(event: E, ...args: RunEvents[E]): void {
+    this.#events.emit(event, ...args);
+  }
+}
+
+/** False if the work was cut short by the signal. */
+async function completes(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return false;
+    throw error;
+  }
+}
+
+function logStep({ step, version, batch, trained }: StepOutcome, events: EventLog): void {
+  const k = batch.groups.filter(({ group }) => group.dropped === undefined).map(({ ticket }) => ticket.group);
+  events.add({ e: "step", s: step, v: version, k, ...(trained && { lr: trained.learningRate }) });
+}

@@ -1,0 +1,164 @@
+import type { Clock } from "../clock.ts";
+import type { Recipe } from "../config/index.ts";
+import {
+  collectStepMetrics,
+  type EngineFacts,
+  MetricsHistory,
+  type StepFacts,
+  type VerifierFacts,
+} from "../metrics/index.ts";
+import type { EngineStats } from "../native/face.ts";
+import type { DomainName, StepRecord } from "../records.ts";
+import type { VerifierStats } from "../rewards/index.ts";
+import type { Line } from "./line.ts";
+import type { StepOutcome, TrainedStep } from "./step-trainer.ts";
+
+export interface FactSources {
+  readonly recipe: Recipe;
+  readonly line: Line;
+  readonly engineStats: () => EngineStats;
+  readonly verifierStats: () => Readonly<Record<string, VerifierStats>>;
+  readonly clock: Clock;
+}
+
+/** Turns outcomes into records: gathers what the stages counted since the last step and hands it to `metrics`. */
+export class StepRecorder {
+  readonly #from: FactSources;
+  readonly #history: MetricsHistory;
+  readonly #startedMs: number;
+  #engine: EngineStats;
+  #verifiers: Readonly<Record<string, VerifierStats>>;
+  #lastLogging = 0;
+
+  constructor(from: FactSources, history: unknown) {
+    this.#from = from;
+    this.#history = new MetricsHistory((history ?? {}) as Partial<MetricsHistory>);
+    this.#startedMs = from.clock.now();
+    this.#engine = from.engineStats();
+    this.#verifiers = from.verifierStats();
+  }
+
+  /** For the checkpoint. */
+  get history(): unknown {
+    return { ...this.#history };
+  }
+
+  /** @param checkpointing seconds the last checkpoint took of this step. */
+  record(outcome: StepOutcome, checkpointing: number): StepRecord {
+    const begun = this.#from.clock.now();
+    const facts = this.#facts(outcome, checkpointing);
+    const metrics = collectStepMetrics(facts, this.#history);
+    this.#lastLogging = (this.#from.clock.now() - begun) / 1000;
+    return { step: outcome.step + 1, version: outcome.version, metrics };
+  }
+
+  #facts(
+    { step, version, versionBefore, batch, trained, timing }: StepOutcome,
+    checkpointing: number,
+  ): StepFacts {
+    const { recipe, line, clock } = this.#from;
+    const { free, total } = line.credits;
+    return {
+      step: step + 1,
+      version,
+      elapsedSeconds: (clock.now() - this.#startedMs) / 1000,
+      maxOutputTokens: recipe.rollouts.maxOutputTokens,
+      groups: batch.groups.map(({ group }) => group),
+      unscored: unscoredByDomain(batch.groups),
+      trained: trained && trainedFacts(trained, versionBefore, recipe),
+      timing: { ...timing, checkpointing, logging: this.#lastLogging },
+      engine: this.#engineFacts(),
+      mixture: mixtureFacts(recipe, line),
+      verifiers: this.#verifierFacts(),
+      verifierWorkers: recipe.verification.workers,
+      queues: line.queues(),
+      credits: { free, total },
+      rssBytes: process.memoryUsage.rss(),
+    };
+  }
+
+  #engineFacts(): EngineFacts {
+    const now = this.#from.engineStats();
+    const then = this.#engine;
+    this.#engine = now;
+    return {
+      steps: now.steps - then.steps,
+      prefillTokens: now.prefillTokens - then.prefillTokens,
+      decodeTokens: now.decodeTokens - then.decodeTokens,
+      preemptions: now.preemptions - then.preemptions,
+      swaps: now.swaps - then.swaps,
+      busySeconds: now.busySeconds - then.busySeconds,
+      prefillSeconds: now.prefillSeconds - then.prefillSeconds,
+      decodeSeconds: now.decodeSeconds - then.decodeSeconds,
+      swapSeconds: now.swapSeconds - then.swapSeconds,
+      running: now.running,
+      waiting: now.waiting,
+      maxRunning: this.#from.recipe.engine.maxRunning,
+      pagesUsed: now.pagesUsed,
+      pagesTotal: now.pagesTotal,
+    };
+  }
+
+  #verifierFacts(): Record<string, VerifierFacts> {
+    const now = this.#from.verifierStats();
+    const then = this.#verifiers;
+    this.#verifiers = now;
+    return Object.fromEntries(
+      Object.entries(now).map(([name, stats]) => {
+        const since = (of: (s: VerifierStats) => number) =>
+          of(stats) - (then[name] === undefined ? 0 : of(then[name]));
+        const counts = { calls: since((s) => s.calls), timeouts: since((s) => s.timeouts) };
+        const faults = { crashes: since((s) => s.crashes), retries: since((s) => s.retries) };
+        const latencyMs = { p50: stats.p50Ms, p95: stats.p95Ms, p99: stats.p99Ms };
+        const busySeconds = since((s) => s.busyMs) / 1000;
+        return [name, { ...counts, ...faults, busySeconds, ...(stats.calls > 0 && { latencyMs }) }];
+      }),
+    );
+  }
+}
+
+function unscoredByDomain(groups: StepOutcome["batch"]["groups"]): Record<DomainName, number> {
+  const counts: Record<DomainName, number> = {};
+  for (const { ticket, unscored } of groups)
+    counts[ticket.domain] = (counts[ticket.domain] ?? 0) + unscored.length;
+  return counts;
+}
+
+function trainedFacts(
+  trained: TrainedStep,
+  version: number,
+  { objective, training }: Recipe,
+): StepFacts["trained"] {
+  const { rollouts, data, report, learningRate } = trained;
+  const of = objective.kind === "gspo" ? ("sequence" as const) : ("token" as const);
+  const clip = { of, low: objective.clipLow, high: objective.clipHigh };
+  const clips = objective.kind !== "reinforce";
+  return {
+    rollouts,
+    batch: data,
+    report,
+    version,
+    learningRate,
+    ...(clips && { clip }),
+    packingBudget: training.packedTokens,
+  };
+}
+
+function mixtureFacts(recipe: Recipe, { sampler, ledger, roster }: Line): StepFacts["mixture"] {
+  const mixture = sampler.mixture();
+  const targets = Object.fromEntries([...mixture].map(([d, { target }]) => [d, target]));
+  const probabilities = Object.fromEntries(sampler.probabilities());
+  // p_d is proportional to w_d alpha_d; alpha relative to the smallest is all the draws show, so recompute it
+  const adjustments = Object.fromEntries(
+    [...mixture].map(([d, { target, realized }]) => [
+      d,
+      recipe.sampler === "static" ? 1 : adjustment(target, realized),
+    ]),
+  );
+  return { targets, counts: ledger.counts(roster), probabilities, adjustments };
+}
+
+/** alpha_d = clip(w_d / (n_d / N), 0.1, 10), 10 when nothing has completed. */
+function adjustment(target: number, realized: number): number {
+  return realized === 0 ? 10 : Math.min(10, Math.max(0.1, target / realized));
+}

@@ -1,0 +1,125 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Recipe } from "../config/index.ts";
+import { openProblemSource, type ProblemSource, QUICKSTART_LEXICON } from "../data/index.ts";
+import { HoneError } from "../errors.ts";
+import { RUN_FILES } from "../metrics/index.ts";
+import type { EngineHandlers, ModelConfigJson, TrainerFace } from "../native/face.ts";
+import { Generations } from "../native/generations.ts";
+import type { DomainName } from "../records.ts";
+import { VERIFIERS, VerifierPool } from "../rewards/index.ts";
+import { LexiconTokenizer, type Tokenizer } from "../text/index.ts";
+import { type Core, engineOptions, modelConfigJson, rlOptimizer } from "./core.ts";
+
+export const EVENT_LOG = "events.jsonl";
+/** What the policy could do before training; kept for sessions that go on. */
+export const BEFORE_FILE = "before.json";
+
+/** The part of a verifier pool that a run uses. */
+export type Verifiers = Pick<VerifierPool, "verify" | "stats">;
+
+/** What a run works with, from the recipe alone; one trainer, one engine, one verifier pool. */
+export interface Workshop extends AsyncDisposable {
+  readonly core: Core;
+  readonly recipe: Recipe;
+  readonly modelConfig: ModelConfigJson;
+  readonly tokenizer: Tokenizer;
+  readonly sources: ReadonlyMap<DomainName, ProblemSource>;
+  readonly verifiers: Verifiers;
+  readonly trainer: TrainerFace;
+  readonly generations: Generations;
+  /** One more engine of the same make. */
+  openGenerations(): Generations;
+  /** One more trainer of the same make, for a frozen reference policy. */
+  openTrainer(): TrainerFace;
+}
+
+/**
+ * Throws what the data and the core say to the recipe: HONE_ERR_CONFIG, HONE_ERR_OUT_OF_MEMORY, HONE_ERR_NATIVE_LOAD.
+ * @param shared verifiers of somebody else, who closes them; default: a pool of its own.
+ */
+export function openWorkshop(recipe: Recipe, core: Core, shared?: Verifiers): Workshop {
+  const tokenizer = openTokenizer(recipe);
+  const sources = openSources(recipe);
+  const modelConfig = modelConfigJson(recipe, tokenizer.vocabularySize);
+  const openEngine = (handlers: EngineHandlers) =>
+    core.engine(modelConfig, engineOptions(recipe, tokenizer.tokenBytes()), handlers);
+  const openTrainer = () =>
+    core.trainer(modelConfig, {
+      optimizer: rlOptimizer(recipe),
+      packedTokens: recipe.training.packedTokens,
+      weightStorage: recipe.model.weightStorage,
+    });
+  const trainer = openTrainer();
+  const generations = new Generations(openEngine);
+  const own = shared === undefined ? openVerifiers(recipe) : undefined;
+  const verifiers = shared ?? own!;
+  return {
+    ...{ core, recipe, modelConfig, tokenizer, sources, verifiers, trainer, generations, openTrainer },
+    openGenerations: () => new Generations(openEngine),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([generations.close(), own?.close()]);
+      await trainer.close();
+    },
+  };
+}
+
+export function openTokenizer({ model }: Recipe): Tokenizer {
+  const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
+  const { vocabulary } = model.config;
+  if (vocabulary !== undefined && vocabulary < tokenizer.vocabularySize) {
+    throw new HoneError(
+      "HONE_ERR_CONFIG",
+      `model.config.vocabulary is ${vocabulary}, below the tokenizer's ${tokenizer.vocabularySize}`,
+    );
+  }
+  return tokenizer;
+}
+
+export function openSources({ domains, seed }: Recipe): Map<DomainName, ProblemSource> {
+  const entries = Object.entries(domains);
+  return new Map(
+    entries.map(([domain, { source }], ordinal) => {
+      const opened = openProblemSource(source, { seed, ordinal });
+      if (opened.domain === domain) return [domain, opened];
+      throw new HoneError(
+        "HONE_ERR_CONFIG",
+        `domains.${domain}.source is ${source}, whose domain is ${opened.domain}`,
+      );
+    }),
+  );
+}
+
+export function openVerifiers({ verification: { workers, timeoutMs, modules } }: Recipe): VerifierPool {
+  const names = [...VERIFIERS.map(({ name }) => name), ...Object.keys(modules)];
+  return new VerifierPool({
+    workers,
+    modules,
+    limits: Object.fromEntries(names.map((n) => [n, { timeoutMs }])),
+  });
+}
+
+/** Removes what an earlier run left in the folder, and nothing else. Throws HONE_ERR_IO. */
+export function clearRunFolder(directory: string): void {
+  try {
+    for (const name of [...Object.values(RUN_FILES), EVENT_LOG, BEFORE_FILE, "checkpoints"]) {
+      rmSync(join(directory, name), { recursive: true, force: true });
+    }
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_IO", `${directory} cannot be a run folder: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
+
+/** Hash of the weights of a checkpoint, from its manifest: the moments and the extra text do not enter. */
+export function weightsHash(checkpoint: string): string {
+  const path = join(checkpoint, "manifest.json");
+  if (!existsSync(path))
+    throw new HoneError("HONE_ERR_CHECKPOINT", `${path} is missing; is ${checkpoint} a checkpoint?`);
+  const { body } = JSON.parse(readFileSync(path, "utf8")) as {
+    readonly body: { readonly files: readonly { readonly name: string; readonly sha256: string }[] };
+  };
+  const weights = body.files.filter(({ name }) => /^model.*\.safetensors$/.test(name));
+  return weights.map(({ sha256 }) => sha256).join("-");
+}

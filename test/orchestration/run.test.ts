@@ -1,0 +1,215 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readEvents } from "../../lib/orchestration/event-log.ts";
+import { createRun, replayRun } from "../../lib/orchestration/index.ts";
+import type { StepRecord } from "../../lib/records.ts";
+import { inlineVerifiers as verifiers } from "./inline-verifiers.ts";
+import { smallRecipe } from "./small-recipe.ts";
+import { standInCore } from "./stand-in-core.ts";
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "hone-run-"));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+test("an asynchronous run trains every step and accounts for every rollout", async () => {
+  const core = standInCore();
+  await using run = await createRun(smallRecipe(), { verifiers, dir, core });
+  const records: StepRecord[] = [];
+  for await (const record of run) records.push(record);
+  const trainer = core.trainers[0]!;
+  expect(await run.finished).toEqual({ reason: "done", steps: 6, version: 6 });
+  expect(records.map((r) => [r.step, r.version])).toEqual([1, 2, 3, 4, 5, 6].map((s) => [s, s]));
+  expect(trainer.steps).toHaveLength(6);
+  expect(records.at(-1)!.metrics).toMatchObject({
+    "mixture/submitted/mad": expect.any(Number),
+    "lag/max": 1,
+  });
+  expect(existsSync(join(dir, "checkpoints", "step-000006"))).toBe(true);
+});
+
+test("the same seed gives the same weights when synchronous, and a sequence is never older than the weights", async () => {
+  const words: number[] = [];
+  for (const name of ["a", "b"]) {
+    const core = standInCore();
+    await using run = await createRun(smallRecipe({ schedule: "sync" }), {
+      verifiers,
+      dir: join(dir, name),
+      core,
+    });
+    for await (const { metrics } of run) expect(metrics["lag/max"]).toBe(0);
+    words.push(core.trainers[0]!.word);
+  }
+  expect(words[0]).toBe(words[1]);
+});
+
+test("a resumed synchronous run ends with the weights of an uninterrupted one", async () => {
+  const recipe = smallRecipe({ steps: 8, schedule: "sync" });
+  const whole = standInCore();
+  {
+    await using run = await createRun(recipe, { verifiers, dir: join(dir, "whole"), core: whole });
+    await run.finished;
+  }
+  const first = standInCore();
+  {
+    const hooks = { afterStep: ({ step }: StepRecord) => (step === 3 ? ("stop" as const) : undefined) };
+    await using run = await createRun(recipe, { verifiers, dir: join(dir, "parts"), core: first, hooks });
+    expect(await run.finished).toMatchObject({ reason: "stopped", steps: 3 });
+  }
+  const second = standInCore();
+  await using run = await createRun(recipe, {
+    verifiers,
+    dir: join(dir, "parts"),
+    core: second,
+    resume: "auto",
+  });
+  expect(await run.finished).toMatchObject({ reason: "done", steps: 8 });
+  expect(second.trainers[0]!.steps).toHaveLength(5);
+  expect(second.trainers[0]!.word).toBe(whole.trainers[0]!.word);
+});
+
+test("a resumed asynchronous run submits its outstanding groups again and can be replayed", async () => {
+  const recipe = smallRecipe({ steps: 8 });
+  {
+    const hooks = { afterStep: ({ step }: StepRecord) => (step === 3 ? ("stop" as const) : undefined) };
+    await using run = await createRun(recipe, { verifiers, dir, core: standInCore(), hooks });
+    await run.finished;
+  }
+  const manifest = readFileSync(join(dir, "checkpoints", "step-000003", "manifest.json"), "utf8");
+  const { sampler, ledger, outstanding } = JSON.parse(JSON.parse(manifest).body.extra);
+  expect(outstanding.length).toBeGreaterThan(0);
+  for (const [domain, { completed }] of Object.entries<{ completed: number }>(ledger)) {
+    expect(sampler.completed[domain], "groups on the line count as never completed").toBe(completed);
+  }
+  {
+    await using run = await createRun(recipe, { verifiers, dir, core: standInCore(), resume: "auto" });
+    expect(await run.finished).toMatchObject({ reason: "done", steps: 8 });
+  }
+  const trained = readEvents(join(dir, "events.jsonl")).flatMap((e) => (e.e === "step" ? [e] : []));
+  const groups = trained.flatMap((e) => e.k);
+  expect(new Set(groups).size).toBe(groups.length);
+  expect(await replayRun(dir, { verifiers, core: standInCore() })).toMatchObject({ steps: 8 });
+});
+
+test("an abort drains, saves and can be resumed", async () => {
+  const core = standInCore();
+  const controller = new AbortController();
+  await using run = await createRun(smallRecipe({ steps: 50 }), {
+    verifiers,
+    dir,
+    core,
+    signal: controller.signal,
+  });
+  for await (const { step } of run) if (step === 2) controller.abort();
+  const outcome = await run.finished;
+  expect(outcome.reason).toBe("aborted");
+  expect(outcome.steps).toBeLessThan(50);
+  const newest = readdirSync(join(dir, "checkpoints"))
+    .filter((n) => /^step-\d+$/.test(n))
+    .sort()
+    .at(-1);
+  expect(newest).toBe(`step-${String(outcome.steps).padStart(6, "0")}`);
+});
+
+test("only the last checkpoints are kept", async () => {
+  await using run = await createRun(
+    smallRecipe({ steps: 12 }, { checkpoint: { everySteps: 2, keepLast: 2 } }),
+    {
+      verifiers,
+      dir,
+      core: standInCore(),
+    },
+  );
+  await run.finished;
+  const names = readdirSync(join(dir, "checkpoints")).filter((n) => /^step-\d+$/.test(n));
+  expect(names.sort()).toEqual(["step-000010", "step-000012"]);
+});
+
+test("a damaged newest checkpoint is passed over, loudly", async () => {
+  {
+    await using run = await createRun(smallRecipe(), { verifiers, dir, core: standInCore() });
+    await run.finished;
+  }
+  writeFileSync(join(dir, "checkpoints", "step-000006", "manifest.json"), "{");
+  const warnings: string[] = [];
+  await using run = await createRun(smallRecipe({ steps: 8 }), {
+    verifiers,
+    dir,
+    core: standInCore(),
+    resume: "auto",
+  });
+  run.on("warning", (message) => warnings.push(message));
+  expect(await run.finished).toMatchObject({ steps: 8 });
+  expect(warnings.join()).toContain("step-000006");
+});
+
+test("a loss that is not finite names its sample; skipping goes on, stopping ends the run", async () => {
+  const bad = { skipped: true, nonFiniteSequence: 5, loss: Number.NaN };
+  const core = standInCore({ onStep: (_, __, step) => (step === 1 ? bad : {}) });
+  const warnings: string[] = [];
+  {
+    await using run = await createRun(smallRecipe(), { verifiers, dir, core });
+    run.on("warning", (message) => warnings.push(message));
+    expect(await run.finished).toMatchObject({ reason: "done", steps: 6, version: 5 });
+  }
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]).toMatch(
+    /step 2 was skipped; the loss of \w+ problem \d+ \(.*\), attempt 1 was not finite/,
+  );
+  await using run = await createRun(smallRecipe({ onNonFinite: "stop" }), {
+    verifiers,
+    dir,
+    core: standInCore({ onStep: (_, __, step) => (step === 1 ? bad : {}) }),
+  });
+  await expect(run.finished).rejects.toMatchObject({
+    code: "HONE_ERR_NON_FINITE",
+    details: { step: 1, attempt: 1 },
+  });
+});
+
+test("a stage that fails ends the run with its error", async () => {
+  await using run = await createRun(smallRecipe(), {
+    verifiers,
+    dir,
+    core: standInCore({ failAtEngineStep: 12 }),
+  });
+  await expect(run.finished).rejects.toThrow("engine thread died");
+  const iterate = async () => {
+    for await (const _ of run);
+  };
+  await expect(iterate()).rejects.toThrow("engine thread died");
+});
+
+test("a line that stands still is named", async () => {
+  const recipe = smallRecipe({ stallSeconds: 0.2 });
+  await using run = await createRun(recipe, { verifiers, dir, core: standInCore({ deaf: true }) });
+  await expect(run.finished).rejects.toMatchObject({
+    code: "HONE_ERR_STALL",
+    message: expect.stringMatching(/everything waits for the engine \(32 running, 0 waiting\)/),
+  });
+});
+
+test("a hook may drop a group, and what is dropped is counted", async () => {
+  const hooks = {
+    onGroup: (group: { problem: { domain: string } }) =>
+      (group.problem.domain === "math" ? "drop" : undefined) as "drop" | undefined,
+  };
+  await using run = await createRun(smallRecipe(), { verifiers, dir, core: standInCore(), hooks });
+  let last: StepRecord | undefined;
+  for await (const record of run) last = record;
+  expect(last!.metrics["dropped/total/hook/math"]).toBeGreaterThan(0);
+  expect(last!.metrics["mixture/trained/math"]).toBe(0);
+});
+
+test("counting kept groups, a step trains P of them", async () => {
+  let calls = 0;
+  const hooks = { onGroup: () => (calls++ % 3 === 0 ? ("drop" as const) : undefined) };
+  const recipe = smallRecipe({ countGroups: "kept", steps: 5 });
+  await using run = await createRun(recipe, { verifiers, dir, core: standInCore(), hooks });
+  await run.finished;
+  const steps = readEvents(join(dir, "events.jsonl")).flatMap((e) => (e.e === "step" ? [e.k.length] : []));
+  expect(steps).toEqual([4, 4, 4, 4, 4]);
+});

@@ -1,0 +1,341 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type {
+  EngineFace,
+  EngineHandlers,
+  EngineMessage,
+  EngineOptions,
+  EngineStats,
+  GenerationRequest,
+  StepOptions,
+  TrainerFace,
+  TrainerReport,
+  TrainingBatch,
+} from "../../lib/native/face.ts";
+import type { Core } from "../../lib/orchestration/index.ts";
+
+/**
+ * A core whose "model" is a 32-bit word: deterministic tokens of (word, seed, problem, attempt, position), a step
+ * that mixes the batch into the word, snapshots that engines take between two of their steps. It obeys the faces,
+ * plans of versions included, so that the line can be tested without the addon and with exact control of time.
+ */
+export interface StandInOptions {
+  /** Engine steps until something ends, when nothing else does. Default: tokens 4 .. 20 long. */
+  readonly length?: (problem: number, attempt: number) => number;
+  /** Called on each trainer step; may make the report bad or wait. */
+  readonly onStep?: (
+    batch: TrainingBatch,
+    options: StepOptions,
+    step: number,
+  ) => Partial<TrainerReport> | Promise<Partial<TrainerReport>>;
+  /** Throw from the engine thread at this engine step. */
+  readonly failAtEngineStep?: number;
+  /** Never generate anything. */
+  readonly deaf?: boolean;
+}
+
+const EOS = 2;
+
+function mix(...words: number[]): number {
+  let h = 0x811c9dc5;
+  for (const w of words) {
+    h = Math.imul(h ^ w, 0x01000193);
+    h ^= h >>> 15;
+    h = Math.imul(h, 0x2c1b3c6d);
+    h ^= h >>> 12;
+  }
+  return h >>> 0;
+}
+
+function bitsOf(values: Float32Array | undefined): Int32Array {
+  return values === undefined ? new Int32Array(0) : new Int32Array(values.slice().buffer);
+}
+
+interface Sequence {
+  readonly request: GenerationRequest;
+  readonly attempt: number;
+  n: number;
+  oldestKv: number;
+}
+
+export class StandInEngine implements EngineFace {
+  readonly #options: StandInOptions;
+  readonly #limits: EngineOptions;
+  readonly #handlers: EngineHandlers;
+  #sequences: Sequence[] = [];
+  readonly #pending: { version: number; word: number }[] = [];
+  #current: { version: number; word: number } | undefined;
+  #scheduled = false;
+  #closed = false;
+  #steps = 0;
+  #tokens = 0;
+  #prefill = 0;
+  #swaps = 0;
+
+  constructor(limits: EngineOptions, handlers: EngineHandlers, options: StandInOptions) {
+    this.#limits = limits;
+    this.#handlers = handlers;
+    this.#options = options;
+  }
+
+  submit(request: GenerationRequest): void {
+    for (let attempt = 0; attempt < request.count; attempt++) {
+      this.#sequences.push({ request, attempt, n: 0, oldestKv: 0 });
+    }
+    this.#prefill += request.prompt.length;
+    this.#schedule();
+  }
+
+  abort(id: number): void {
+    this.#sequences = this.#sequences.filter((s) => s.request.id !== id);
+  }
+
+  take(version: number, word: number): void {
+    this.#pending.push({ version, word });
+    this.#schedule();
+  }
+
+  stats(): EngineStats {
+    const running = Math.min(this.#sequences.length, this.#limits.maxRunning);
+    return {
+      steps: this.#steps,
+      prefillTokens: this.#prefill,
+      decodeTokens: this.#tokens,
+      preemptions: 0,
+      swaps: this.#swaps,
+      finished: 0,
+      waiting: this.#sequences.length - running,
+      running,
+      pagesUsed: 0,
+      pagesTotal: this.#limits.pages,
+      busySeconds: 0,
+      prefillSeconds: 0,
+      decodeSeconds: 0,
+      swapSeconds: 0,
+      version: this.#current?.version ?? 0,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#closed || this.#options.deaf) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      if (this.#closed) return;
+      if (this.#steps === this.#options.failAtEngineStep)
+        return this.#handlers.onError(new Error("engine thread died"));
+      this.#step();
+    });
+  }
+
+  #step(): void {
+    const version = this.#advanceVersion();
+    if (version === undefined) return;
+    const ready = this.#sequences
+      .filter((s) => (planned(s) ?? version) === version)
+      .slice(0, this.#limits.maxRunning);
+    if (ready.length === 0) return;
+    this.#steps += 1;
+    this.#tokens += ready.length;
+    this.#handlers.onMessage(this.#message(ready));
+    if (this.#sequences.length > 0) this.#schedule();
+  }
+
+  #advanceVersion(): number | undefined {
+    const needed = Math.min(...this.#sequences.map((s) => planned(s) ?? Number.POSITIVE_INFINITY));
+    while (this.#pending.length > 0 && (this.#current === undefined || needed > this.#current.version)) {
+      if (
+        this.#current !== undefined &&
+        needed === Number.POSITIVE_INFINITY &&
+        this.#sequences.length === 0
+      ) {
+        this.#pending.splice(0, this.#pending.length - 1);
+      }
+      this.#current = this.#pending.shift()!;
+      this.#swaps += 1;
+    }
+    return this.#current?.version;
+  }
+
+  #message(ready: readonly Sequence[]): EngineMessage {
+    const n = ready.length;
+    const message = {
+      request: new Float64Array(n),
+      attempt: new Int32Array(n),
+      token: new Int32Array(n),
+      logprob: new Float32Array(n),
+      entropy: new Float32Array(n),
+      version: new Uint32Array(n),
+      oldestKv: new Uint32Array(n),
+      finish: new Uint8Array(n),
+      endedRequest: new Float64Array(0),
+      endedAttempt: new Int32Array(0),
+      endedFinish: new Uint8Array(0),
+    };
+    const { version, word } = this.#current!;
+    ready.forEach((s, i) => {
+      const { request, attempt } = s;
+      const { problem } = request;
+      if (s.n === 0) s.oldestKv = version;
+      const random = mix(word, Number(this.#limits.runSeed), problem, attempt, s.n);
+      const length = this.#options.length?.(problem, attempt) ?? 4 + (mix(problem, attempt) % 17);
+      s.n += 1;
+      const last = s.n >= Math.min(length, request.maxTokens);
+      const cut = last && length > request.maxTokens;
+      message.request[i] = request.id;
+      message.attempt[i] = attempt;
+      message.token[i] = last && !cut ? EOS : 5 + (random % 90);
+      message.logprob[i] = -(random % 1000) / 500;
+      message.entropy[i] = 0.5;
+      message.version[i] = version;
+      message.oldestKv[i] = s.oldestKv;
+      message.finish[i] = last ? (cut ? 3 : 1) : 0;
+    });
+    const ended = new Set(ready.filter((_, i) => message.finish[i] !== 0));
+    this.#sequences = this.#sequences.filter((s) => !ended.has(s));
+    return message;
+  }
+}
+
+/** The version a sequence's next token is planned with. */
+function planned({ request, attempt, n }: Sequence): number | undefined {
+  return request.plan?.[attempt]?.findLast((run) => run.fromToken <= n)?.version;
+}
+
+export class StandInTrainer implements TrainerFace {
+  version = 0;
+  word = 0;
+  steps: TrainingBatch[] = [];
+  readonly #options: StandInOptions;
+  #closed = false;
+
+  constructor(options: StandInOptions) {
+    this.#options = options;
+  }
+
+  async initialize(seed: bigint): Promise<void> {
+    this.word = mix(Number(seed));
+  }
+
+  async step(batch: TrainingBatch, options: StepOptions): Promise<TrainerReport> {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.#closed) throw new Error("closed");
+    const total = batch.tokens.length;
+    const special = (await this.#options.onStep?.(batch, options, this.steps.length)) ?? {};
+    this.steps.push(batch);
+    if (special.skipped !== true) {
+      const logprobs = bitsOf(batch.behaviorLogprobs);
+      const advantages = bitsOf(batch.advantages);
+      const lr = Math.round(options.lr * 1e9);
+      this.word = mix(this.word, lr, ...batch.tokens, ...batch.mask, ...logprobs, ...advantages);
+      this.version += 1;
+    }
+    return {
+      loss: 1,
+      policyLoss: 1,
+      gradNorm: 1,
+      gradScale: 1,
+      updateNorm: 1,
+      weightNorm: 1,
+      skipped: false,
+      nonFiniteSequence: -1,
+      microBatches: 1,
+      trainedTokens: batch.mask.reduce((n, m) => n + m, 0),
+      packedTokens: total,
+      forwardSeconds: 0,
+      backwardSeconds: 0,
+      optimizerSeconds: 0,
+      packSeconds: 0,
+      logprobs: batch.behaviorLogprobs?.slice() ?? new Float32Array(total),
+      entropies: new Float32Array(total),
+      ratios: new Float32Array(total).fill(1),
+      clipped: new Uint8Array(total),
+      layerGradNorms: new Float64Array(2),
+      ...special,
+    };
+  }
+
+  async score(batch: TrainingBatch): Promise<{ logprobs: Float32Array; entropies: Float32Array }> {
+    return {
+      logprobs: new Float32Array(batch.tokens.length),
+      entropies: new Float32Array(batch.tokens.length),
+    };
+  }
+
+  async publish(engine: EngineFace): Promise<number> {
+    (engine as StandInEngine).take(this.version, this.word);
+    return this.version;
+  }
+
+  async setVersion(version: number): Promise<void> {
+    this.version = version;
+  }
+
+  async resetOptimizer(): Promise<void> {}
+
+  async save(directory: string, extra: string): Promise<void> {
+    const weights = JSON.stringify({ version: this.version, word: this.word });
+    const files = [
+      { name: "model.safetensors", sha256: createHash("sha256").update(String(this.word)).digest("hex") },
+    ];
+    const temporary = `${directory}.tmp`;
+    mkdirSync(temporary, { recursive: true });
+    writeFileSync(join(temporary, "model.safetensors"), weights);
+    writeFileSync(join(temporary, "manifest.json"), JSON.stringify({ body: { files, extra } }));
+    if (existsSync(directory)) renameSync(directory, `${directory}.old-${Math.random()}`);
+    renameSync(temporary, directory);
+  }
+
+  async load(directory: string): Promise<string> {
+    const text = readFileSync(join(directory, "model.safetensors"), "utf8");
+    const { body } = JSON.parse(readFileSync(join(directory, "manifest.json"), "utf8")) as {
+      body: { extra: string };
+    };
+    const { version, word } = JSON.parse(text) as { version: number; word: number };
+    this.version = version;
+    this.word = word;
+    return body.extra;
+  }
+
+  async parameter(): Promise<Float32Array> {
+    return Float32Array.of(this.word);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+}
+
+/** A core of stand-ins, with hands on the last trainer and engine it made. */
+export function standInCore(
+  options: StandInOptions = {},
+): Core & { trainers: StandInTrainer[]; engines: StandInEngine[] } {
+  const trainers: StandInTrainer[] = [];
+  const engines: StandInEngine[] = [];
+  return {
+    trainers,
+    engines,
+    info: () => ({
+      version: "stand-in",
+      isa: "none",
+      threads: 1,
+      cuda: { compiled: null, driver: null, devices: [], reason: "stand-in" },
+      nccl: { version: null, reason: "stand-in" },
+    }),
+    engine: (_, limits, handlers) => {
+      const engine = new StandInEngine(limits, handlers, options);
+      engines.push(engine);
+      return engine;
+    },
+    trainer: () => {
+      const trainer = new StandInTrainer(options);
+      trainers.push(trainer);
+      return trainer;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import {
+  clearRunFolder,
+  openSources,
+  openTokenizer,
+  openWorkshop,
+  weightsHash,
+} from "../../lib/orchestration/workshop.ts";
+import { inlineVerifiers } from "./inline-verifiers.ts";
+import { smallRecipe } from "./small-recipe.ts";
+import { StandInTrainer, standInCore } from "./stand-in-core.ts";
+
+test("a domain must get its own kind of problems", () => {
+  const recipe = smallRecipe({}, { domains: { math: { weight: 1, source: "procedural/logic" } } });
+  expect(() => openSources(recipe)).toThrow(
+    /domains.math.source is procedural\/logic, whose domain is logic/,
+  );
+});
+
+test("a model must have room for the tokenizer's vocabulary", () => {
+  const config = { width: 32, layers: 1, heads: 2, mlpWidth: 64, vocabulary: 100 };
+  expect(() => openTokenizer(smallRecipe({}, { model: { config } }))).toThrow(/vocabulary is 100, below/);
+});
+
+test("verifiers of somebody else are used and not closed", async () => {
+  const workshop = openWorkshop(smallRecipe(), standInCore(), inlineVerifiers);
+  expect(workshop.verifiers).toBe(inlineVerifiers);
+  await workshop[Symbol.asyncDispose]();
+});
+
+test("clearing a run folder takes what runs write and nothing else", () => {
+  const dir = mkdtempSync(join(tmpdir(), "hone-clear-"));
+  mkdirSync(join(dir, "checkpoints", "step-000001"), { recursive: true });
+  for (const name of ["events.jsonl", "summary.json", "notes.txt"]) writeFileSync(join(dir, name), "x");
+  clearRunFolder(dir);
+  expect(
+    ["checkpoints", "events.jsonl", "summary.json", "notes.txt"].map((n) => existsSync(join(dir, n))),
+  ).toEqual([...[false, false, false, true]]);
+  rmSync(dir, { recursive: true });
+});
+
+test("the hash of a checkpoint is of its weights, not of what else it says", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "hone-hash-"));
+  const trainer = new StandInTrainer({});
+  await trainer.save(join(dir, "a"), "one");
+  await trainer.save(join(dir, "b"), "two");
+  trainer.word = 1;
+  await trainer.save(join(dir, "c"), "one");
+  const [a, b, c] = ["a", "b", "c"].map((name) => weightsHash(join(dir, name)));
+  expect(a).toBe(b);
+  expect(c).not.toBe(a);
+  expect(() => weightsHash(join(dir, "d"))).toThrowError(
+    expect.objectContaining({ code: "HONE_ERR_CHECKPOINT" }),
+  );
+  rmSync(dir, { recursive: true });
+});
