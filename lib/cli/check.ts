@@ -1,0 +1,85 @@
+import type { Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
+import { encodePrompt, openSources, openTokenizer, openVerifiers } from "../orchestration/index.ts";
+import type { DomainName } from "../records.ts";
+
+export interface DomainCheck {
+  readonly questions: readonly string[];
+  readonly longestPrompt: number;
+  readonly verifiers: readonly string[];
+}
+
+export interface Findings {
+  readonly recipe: Recipe;
+  readonly domains: Readonly<Record<DomainName, DomainCheck>>;
+  /** Bytes, from the sizes alone. */
+  readonly memory: Readonly<Record<string, number>>;
+  readonly parameters: number;
+}
+
+const SAMPLES = 3;
+
+/** Tries data, prompts and verifiers on three problems of every domain, without the native core. */
+export async function checkRecipe(recipe: Recipe): Promise<Findings> {
+  const tokenizer = openTokenizer(recipe);
+  const domains: Record<DomainName, DomainCheck> = {};
+  await using verifiers = openVerifiers(recipe);
+  for (const [domain, source] of openSources(recipe)) {
+    const problems = Array.from({ length: SAMPLES }, (_, i) => source.problem(i));
+    const lengths = problems.map(
+      (p) => encodePrompt(p, tokenizer, recipe.rollouts.maxPromptTokens).tokens.length,
+    );
+    const silence = problems.map((problem) => ({ problem, text: "", finish: "eos" as const }));
+    for (const [i, verdict] of (await verifiers.verify(silence)).entries()) {
+      if (verdict.status !== "unscored" && verdict.status !== "correct") continue;
+      const found =
+        verdict.status === "unscored" ? `cannot judge: ${verdict.cause}` : "takes an empty answer for right";
+      throw new HoneError(
+        "HONE_ERR_VERIFIER",
+        `${problems[i]!.verifier} ${found} (problem ${problems[i]!.id})`,
+      );
+    }
+    domains[domain] = {
+      questions: problems.map((p) => p.question),
+      longestPrompt: Math.max(...lengths),
+      verifiers: [...new Set(problems.map((p) => p.verifier))],
+    };
+  }
+  const parameters = parameterCount(recipe, tokenizer.vocabularySize);
+  return { recipe, domains, parameters, memory: memoryPlan(recipe, parameters) };
+}
+
+function parameterCount({ model: { config: c } }: Recipe, vocabulary: number): number {
+  const embedding = (c.vocabulary ?? vocabulary) * c.width;
+  const attention = c.width * c.headDim * (2 * c.heads + 2 * c.kvHeads);
+  const biases = c.qkvBias ? c.headDim * (c.heads + 2 * c.kvHeads) : 0;
+  const layer = attention + biases + 3 * c.width * c.mlpWidth + 2 * c.width + (c.qkNorm ? 2 * c.headDim : 0);
+  return embedding * (c.tiedHead ? 1 : 2) + c.layers * layer + c.width;
+}
+
+function memoryPlan({ model, engine }: Recipe, parameters: number): Record<string, number> {
+  const { kvHeads, headDim, layers } = model.config;
+  const snapshot = parameters * (model.weightStorage === "bf16" ? 2 : 4);
+  return {
+    "master weights": parameters * 4,
+    "optimizer moments": parameters * 8,
+    gradients: parameters * 4,
+    "weights in the engine": snapshot,
+    "key/value cache": engine.pages * engine.pageTokens * layers * kvHeads * headDim * 2 * 4,
+  };
+}
+
+export function checkText({ recipe, domains, memory, parameters }: Findings): string {
+  const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+  const lines = [
+    `${recipe.name}: ${parameters.toLocaleString("en")} parameters, seed ${recipe.seed}`,
+    ...Object.entries(memory).map(([name, bytes]) => `  ${name.padEnd(22)} ${mebibytes(bytes)}`),
+  ];
+  for (const [domain, found] of Object.entries(domains)) {
+    lines.push(
+      `${domain}: prompts up to ${found.longestPrompt} tokens, judged by ${found.verifiers.join(", ")}`,
+    );
+    lines.push(...found.questions.map((q) => `  ${q}`));
+  }
+  return [...lines, "", JSON.stringify(recipe, null, 2)].join("\n");
+}

@@ -1,0 +1,77 @@
+import { existsSync, readFileSync } from "node:fs";
+import { availableParallelism, cpus, release, totalmem } from "node:os";
+import { join } from "node:path";
+import type { NativeInfo } from "../native/face.ts";
+import { packageVersion } from "../native/load.ts";
+import { nativeCore } from "../orchestration/index.ts";
+import { explain } from "./exit.ts";
+import { packageRoot } from "./package.ts";
+
+/** What `hone doctor` found. `native` is absent when the addon does not load; then `problem` says why. */
+export interface Diagnosis {
+  readonly hone: string;
+  readonly node: string;
+  readonly platform: string;
+  readonly libc: string;
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGiB: number;
+  readonly native?: NativeInfo;
+  readonly build?: Readonly<Record<string, unknown>>;
+  readonly problem?: string;
+}
+
+export async function diagnose(): Promise<Diagnosis> {
+  const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
+  const glibc = report.header?.glibcVersionRuntime;
+  const facts = {
+    hone: packageVersion(),
+    node: process.version,
+    platform: `${process.platform}-${process.arch}, kernel ${release()}`,
+    libc: glibc === undefined ? "not glibc" : `glibc ${glibc}`,
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: availableParallelism(),
+    memoryGiB: Math.round((totalmem() / 2 ** 30) * 10) / 10,
+  };
+  const file = join(packageRoot(), "build", "build-info.json");
+  const build = existsSync(file)
+    ? { build: JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown> }
+    : {};
+  try {
+    return { ...facts, ...build, native: (await nativeCore()).info() };
+  } catch (error) {
+    return { ...facts, ...build, problem: explain(error) };
+  }
+}
+
+/** One block that can be pasted into an issue. */
+export function diagnosisText({ native, build, problem, ...facts }: Diagnosis): string {
+  const rows: [string, string][] = [
+    ["hone", facts.hone],
+    ["node", facts.node],
+    ["platform", `${facts.platform}, ${facts.libc}`],
+    ["cpu", `${facts.cpu}, ${facts.cores} cores, ${facts.memoryGiB} GiB`],
+  ];
+  if (native !== undefined) {
+    const { cuda, nccl } = native;
+    rows.push(
+      ["core", `${native.version}, kernels ${native.isa}, ${native.threads} threads`],
+      ["cuda", cuda.compiled === null ? "not compiled in" : `compiled with ${cuda.compiled}`],
+      ["driver", cuda.driver === null ? "none" : `supports CUDA ${cuda.driver}`],
+      ["gpus", cuda.devices.length > 0 ? cuda.devices.join("; ") : `none${because(cuda.reason)}`],
+      ["nccl", nccl.version ?? `not found${because(nccl.reason)}`],
+    );
+  }
+  for (const [name, value] of Object.entries(build ?? {})) {
+    rows.push([`build.${name}`, typeof value === "string" ? value : JSON.stringify(value)]);
+  }
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+  return [...lines, ...(problem === undefined ? [] : ["", "the native core does not load:", problem])].join(
+    "\n",
+  );
+}
+
+function because(reason: string | null): string {
+  return reason === null ? "" : `: ${reason}`;
+}

@@ -1,0 +1,61 @@
+import { type ErrorCode, HoneError } from "../errors.ts";
+
+/** What a process of this package ends with. */
+export const EXIT = { done: 0, bug: 1, usage: 2, environment: 3, data: 4, aborted: 130 } as const;
+
+const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
+  HONE_ERR_CONFIG: EXIT.usage,
+  HONE_ERR_USAGE: EXIT.usage,
+  HONE_ERR_NATIVE_LOAD: EXIT.environment,
+  HONE_ERR_OUT_OF_MEMORY: EXIT.environment,
+  HONE_ERR_UNSUPPORTED: EXIT.environment,
+  HONE_ERR_IO: EXIT.environment,
+  HONE_ERR_DATA: EXIT.data,
+  HONE_ERR_VERIFIER: EXIT.data,
+  HONE_ERR_CHECKPOINT: EXIT.data,
+  HONE_ERR_FORMAT: EXIT.data,
+  HONE_ERR_REPLAY: EXIT.data,
+  HONE_ERR_ABORTED: EXIT.aborted,
+};
+
+export function exitCodeOf(error: unknown): number {
+  return HoneError.is(error) ? (BY_CODE[error.code] ?? EXIT.bug) : EXIT.bug;
+}
+
+/** Code, message and hint for people; with the stack where it is not one of ours. */
+export function explain(error: unknown): string {
+  if (!HoneError.is(error)) return error instanceof Error ? (error.stack ?? String(error)) : String(error);
+  const cause =
+    error.cause instanceof Error && !error.message.includes(error.cause.message) ? error.cause : undefined;
+  return [
+    `${error.code}  ${error.message}`,
+    ...(error.hint === undefined ? [] : [`  hint: ${error.hint}`]),
+    ...(cause === undefined ? [] : [`  cause: ${cause.message}`]),
+  ].join("\n");
+}
+
+/** Runs an entry script: what it throws is explained on stderr and becomes the exit code, and so is what it returns. */
+export async function runMain(main: () => Promise<number>): Promise<void> {
+  try {
+    process.exitCode = await main();
+  } catch (error) {
+    process.stderr.write(`${explain(error)}\n`);
+    process.exitCode = exitCodeOf(error);
+  }
+}
+
+/**
+ * A signal that aborts on the first SIGINT or SIGTERM, so that a run drains and saves; the second ends the
+ * process at once with 130.
+ */
+export function interruptSignal(say: (line: string) => void): AbortSignal {
+  const controller = new AbortController();
+  const interrupted = (name: NodeJS.Signals) => {
+    if (controller.signal.aborted) process.exit(EXIT.aborted);
+    say(`${name}: finishing the step and saving; once more stops at once`);
+    controller.abort();
+  };
+  process.on("SIGINT", interrupted);
+  process.on("SIGTERM", interrupted);
+  return controller.signal;
+}

@@ -1,0 +1,37 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { createJiti } from "jiti";
+import { defineRecipe, overrideRecipe, type Recipe, type RecipeInput } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
+
+/**
+ * The default export of a recipe file, with overrides applied. TypeScript is loaded as it is, on any Node; "hone"
+ * inside it is this very package. Throws HONE_ERR_USAGE if there is no such file or export, ConfigError if it is
+ * no recipe; what the file itself throws comes through.
+ */
+export async function loadRecipe(file: string, assignments: readonly string[] = []): Promise<Recipe> {
+  const path = resolve(file);
+  if (!existsSync(path)) throw new HoneError("HONE_ERR_USAGE", `there is no recipe at ${path}`);
+  const exported = await importDefault(path);
+  if (typeof exported !== "object" || exported === null) {
+    throw new HoneError("HONE_ERR_USAGE", `${file} has no recipe as its default export`, {
+      hint: "End it with: export default defineRecipe({ ... })",
+    });
+  }
+  const recipe = isDefined(exported) ? exported : defineRecipe(exported as RecipeInput, file);
+  return assignments.length === 0 ? recipe : overrideRecipe(recipe, assignments);
+}
+
+function isDefined(exported: object): exported is Recipe {
+  return Symbol.for("hone.recipe.input") in exported;
+}
+
+async function importDefault(path: string): Promise<unknown> {
+  if (!/\.[cm]?ts$/.test(path))
+    return ((await import(pathToFileURL(path).href)) as { default?: unknown }).default;
+  const source = import.meta.url.endsWith(".ts");
+  const hone = fileURLToPath(new URL(source ? "../index.ts" : "../index.js", import.meta.url));
+  const jiti = createJiti(import.meta.url, { alias: { hone }, interopDefault: false, tryNative: !source });
+  return ((await jiti.import(path)) as { default?: unknown }).default;
+}

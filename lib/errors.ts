@@ -1,0 +1,80 @@
+/**
+ * The catalogue of errors. Every error raised on purpose is a HoneError with a stable code; docs/errors.md
+ * lists them. Codes HONE_ERR_<X> with X in csrc/core/error.h come from the native core.
+ */
+export type ErrorCode =
+  // native core (csrc/core/error.h)
+  | "HONE_ERR_SHAPE"
+  | "HONE_ERR_CONFIG"
+  | "HONE_ERR_OUT_OF_MEMORY"
+  | "HONE_ERR_IO"
+  | "HONE_ERR_FORMAT"
+  | "HONE_ERR_STATE"
+  | "HONE_ERR_ABORTED"
+  | "HONE_ERR_NON_FINITE"
+  | "HONE_ERR_UNSUPPORTED"
+  | "HONE_ERR_INTERNAL"
+  // TypeScript side
+  | "HONE_ERR_NATIVE_LOAD"
+  | "HONE_ERR_DATA"
+  | "HONE_ERR_VERIFIER"
+  | "HONE_ERR_CHECKPOINT"
+  | "HONE_ERR_STALL"
+  | "HONE_ERR_REPLAY"
+  | "HONE_ERR_USAGE";
+
+export interface HoneErrorOptions extends ErrorOptions {
+  /** Machine-readable facts: paths, values, ids. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** What to do next, one sentence, when the message does not say it already. */
+  readonly hint?: string;
+}
+
+const BRAND = Symbol.for("hone.error");
+
+/** Every error this package raises on purpose. `code` is stable; `message` and `hint` are for people. */
+export class HoneError extends Error {
+  override readonly name: string = "HoneError";
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: HoneErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options.details ?? {};
+    this.hint = options.hint;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  /** True for errors of any copy of this package in the process. */
+  static is(value: unknown): value is HoneError {
+    return typeof value === "object" && value !== null && BRAND in value;
+  }
+}
+
+/** One thing wrong with a recipe, found among all the others at once. */
+export interface ConfigIssue {
+  /** Dotted path, e.g. "objective.clipHigh". */
+  readonly path: string;
+  readonly message: string;
+  /** The nearest known key or value, when a name looks misspelled. */
+  readonly suggestion?: string;
+}
+
+/** A recipe that cannot run: every issue in one error. */
+export class ConfigError extends HoneError {
+  override readonly name = "ConfigError";
+  readonly issues: readonly ConfigIssue[];
+
+  constructor(where: string, issues: readonly ConfigIssue[]) {
+    const lines = issues.map(
+      (i) =>
+        `  ${i.path || "(recipe)"}: ${i.message}${i.suggestion ? ` (did you mean ${i.suggestion}?)` : ""}`,
+    );
+    super("HONE_ERR_CONFIG", `${where}: ${issues.length} problem(s)\n${lines.join("\n")}`, {
+      details: { issues },
+    });
+    this.issues = issues;
+  }
+}

@@ -1,0 +1,135 @@
+import type { ProblemSource } from "../data/index.ts";
+import { HoneError } from "../errors.ts";
+import type { SamplingOptions } from "../native/face.ts";
+import type { Completion, Generations } from "../native/generations.ts";
+import type { DomainName, Problem } from "../records.ts";
+import type { VerifierPool } from "../rewards/index.ts";
+import type { Tokenizer } from "../text/index.ts";
+
+/** Weights of one version on an engine that nobody else uses, and the means to ask and to judge. */
+export interface PolicyUnderTest {
+  readonly version: number;
+  readonly generations: Generations;
+  readonly tokenizer: Tokenizer;
+  readonly sources: ReadonlyMap<DomainName, ProblemSource>;
+  readonly verifiers: Pick<VerifierPool, "verify">;
+  readonly recipe: {
+    readonly rollouts: { readonly maxOutputTokens: number; readonly stopStrings: readonly string[] };
+  };
+}
+
+export interface EvaluationPlan {
+  /** The first so many held-out problems of every domain, families and levels in turn. */
+  readonly problemsPerDomain: number;
+  /** Completions per problem. */
+  readonly attempts: number;
+  readonly temperature: number;
+  readonly topP: number;
+  readonly signal?: AbortSignal;
+  /** Told how many problems are through. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** What became of one held-out problem. Arrays have one entry an attempt that was judged. */
+export interface ProblemResult {
+  readonly problem: Problem;
+  /** Raw score in [0, 1], no length penalty. */
+  readonly scores: readonly number[];
+  readonly correct: readonly boolean[];
+  readonly tokens: readonly number[];
+  readonly truncated: readonly boolean[];
+}
+
+/**
+ * Asks a pinned policy the held-out problems of every domain and judges the answers. Deterministic: completions
+ * are keyed by (run seed, problem, attempt). Completions that could not be judged are left out.
+ */
+export async function evaluate(policy: PolicyUnderTest, plan: EvaluationPlan): Promise<ProblemResult[]> {
+  const problems = [...policy.sources.values()].flatMap((source) =>
+    Array.from({ length: plan.problemsPerDomain }, (_, i) => source.heldOut(i)),
+  );
+  let done = 0;
+  const results = problems.map(async (problem, id) => {
+    const result = await askOne(policy, plan, problem, id);
+    done += 1;
+    plan.onProgress?.(done, problems.length);
+    return result;
+  });
+  return unlessAborted(Promise.all(results), plan.signal, () => policy.generations.abandon());
+}
+
+/** Rejects with the signal's reason as soon as it aborts, after telling the work to stop. */
+async function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  stop: () => void,
+): Promise<T> {
+  if (signal === undefined) return work;
+  signal.throwIfAborted();
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => {
+      stop();
+      reject(signal.reason);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+async function askOne(
+  policy: PolicyUnderTest,
+  plan: EvaluationPlan,
+  problem: Problem,
+  id: number,
+): Promise<ProblemResult> {
+  const { tokenizer, recipe } = policy;
+  const sampling: SamplingOptions = { temperature: plan.temperature, topP: plan.topP };
+  const question = tokenizer.encode(problem.question, { specials: "spell" });
+  const completions = await policy.generations.generate({
+    id,
+    prompt: Int32Array.of(tokenizer.special.bos, ...question),
+    count: plan.attempts,
+    problem: problem.id,
+    firstAttempt: 0,
+    sampling,
+    maxTokens: recipe.rollouts.maxOutputTokens,
+    stopIds: [tokenizer.special.eos],
+    stopStrings: recipe.rollouts.stopStrings,
+  });
+  return judge(policy, problem, completions);
+}
+
+async function judge(
+  policy: PolicyUnderTest,
+  problem: Problem,
+  completions: readonly Completion[],
+): Promise<ProblemResult> {
+  const verdicts = await policy.verifiers.verify(
+    completions.map(({ tokens, finish }) => ({ problem, text: policy.tokenizer.decode(tokens), finish })),
+  );
+  const judged = completions.flatMap((completion, i) => {
+    const verdict = verdicts[i]!;
+    return verdict.status === "unscored" ? [] : [{ completion, verdict }];
+  });
+  if (judged.length === 0) {
+    throw new HoneError(
+      "HONE_ERR_VERIFIER",
+      `no answer to held-out problem ${problem.id} (${problem.domain}) could be judged`,
+      {
+        details: { problem: problem.id, verifier: problem.verifier },
+      },
+    );
+  }
+  return {
+    problem,
+    scores: judged.map(({ verdict }) => verdict.score),
+    correct: judged.map(({ verdict }) => verdict.status === "correct"),
+    tokens: judged.map(({ completion }) => completion.tokens.length),
+    truncated: judged.map(({ completion }) => completion.finish === "length"),
+  };
+}

@@ -1,0 +1,39 @@
+/** Post-training of reasoning language models with reinforcement learning from verifiable rewards. */
+export { explain, interruptSignal, runMain } from "./cli/exit.ts";
+export { type SessionOptions, type SessionResult, trainAndEvaluate } from "./cli/session.ts";
+export { type Clock, systemClock } from "./clock.ts";
+export {
+  defineRecipe,
+  overrideRecipe,
+  type Recipe,
+  type RecipeInput,
+  recipeJsonSchema,
+} from "./config/index.ts";
+export { isHeldOut, type ProblemSource, problemId, type SourceOptions } from "./data/index.ts";
+export { ConfigError, type ConfigIssue, type ErrorCode, HoneError } from "./errors.ts";
+export {
+  type DifficultyBins,
+  difficultyBins,
+  type EvaluationPlan,
+  type EvaluationScore,
+  evaluate,
+  type ProblemResult,
+  type Scoreboard,
+  scoreBins,
+  scoreboard,
+} from "./evaluation/index.ts";
+export { RUN_FILES, readRunLog, type Sink, writeWhole } from "./metrics/index.ts";
+export {
+  createRun,
+  type PinnedPolicy,
+  type Run,
+  type RunEnd,
+  type RunEvents,
+  type RunHooks,
+  type RunOptions,
+  type RunOutcome,
+} from "./orchestration/index.ts";
+export { CounterRandom } from "./random.ts";
+export type * from "./records.ts";
+export { beforeAfterText, Progress, type RunSummary, writeReport } from "./report/index.ts";
+export type { Completion, Verifier } from "./rewards/index.ts";

@@ -1,0 +1,50 @@
+import { MetricSheet } from "./distribution.ts";
+import type { StageCounts, StepFacts } from "./facts.ts";
+import { putLengthMetrics } from "./length-metrics.ts";
+import { putMachineMetrics } from "./machine-metrics.ts";
+import { putMixtureMetrics } from "./mixture-metrics.ts";
+import { putPolicyMetrics } from "./policy-metrics.ts";
+import { putStalenessMetrics } from "./staleness-metrics.ts";
+import { putTaskMetrics } from "./task-metrics.ts";
+
+/**
+ * What windowed and cumulative metrics are measured against: one per run, kept by the caller from step to step.
+ * Plain data, so that a checkpoint can carry it (`new MetricsHistory(saved)`).
+ */
+export class MetricsHistory {
+  counts: Readonly<Record<string, StageCounts>> = {};
+  steps = 0;
+  clippedSteps = 0;
+  skippedSteps = 0;
+
+  constructor(saved: Partial<MetricsHistory> = {}) {
+    Object.assign(this, saved);
+  }
+}
+
+/**
+ * Every metric of docs/metrics.md that the facts support, by its flat name. What the facts do not support, and
+ * what is not finite, is absent: no metric is ever 0 for want of data.
+ * Reads the facts only; `history` moves on by one step. Trusts the shapes of the trainer's arrays.
+ */
+export function collectStepMetrics(
+  facts: StepFacts,
+  history: MetricsHistory = new MetricsHistory(),
+): Record<string, number> {
+  const sheet = new MetricSheet();
+  putTaskMetrics(sheet, facts);
+  putLengthMetrics(sheet, facts);
+  putPolicyMetrics(sheet, facts);
+  putStalenessMetrics(sheet, facts);
+  putMixtureMetrics(sheet, facts.mixture, history.counts);
+  putMachineMetrics(sheet, facts);
+  if (facts.trained !== undefined) {
+    history.steps += 1;
+    if (facts.trained.report.gradScale < 1) history.clippedSteps += 1;
+    if (facts.trained.report.skipped) history.skippedSteps += 1;
+    sheet.put("grad/clipped-fraction", history.clippedSteps / history.steps);
+    sheet.put("step/skipped-total", history.skippedSteps);
+  }
+  history.counts = structuredClone(facts.mixture.counts);
+  return sheet.values;
+}

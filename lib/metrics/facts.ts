@@ -1,0 +1,159 @@
+/**
+ * What one optimizer step leaves behind, as the orchestration has it: raw, unaveraged, with the typed arrays the
+ * trainer returned. `collectStepMetrics` turns it into numbers; nothing else reads it. Shapes that also exist in
+ * other rooms are restated here as far as they are read (structural typing joins them).
+ */
+import type { DomainName, DropReason, RolloutGroup, ScoredRollout } from "../records.ts";
+
+/** The part of the trainer's batch that says which token belongs to whom. T tokens over S sequences. */
+export interface BatchLayout {
+  /** [S+1], ascending, first 0, last T. */
+  readonly cuSeqlens: Int32Array;
+  /** [T], 1 on tokens the policy chose. */
+  readonly mask: Uint8Array;
+  /** [T], natural log; read where mask is 1. */
+  readonly behaviorLogprobs: Float32Array;
+  /** [T], natural log, of the reference policy; absent when there is none. */
+  readonly referenceLogprobs?: Float32Array | undefined;
+  /** [S]. */
+  readonly advantages: Float32Array;
+}
+
+/** The part of the trainer's report that is measured. Per-token arrays are in the order of the batch. */
+export interface TrainerOutcome {
+  readonly loss: number;
+  readonly policyLoss: number;
+  readonly gradNorm: number;
+  /** What the clip multiplied the gradient with; 1 when it did not bite. */
+  readonly gradScale: number;
+  readonly updateNorm: number;
+  readonly weightNorm: number;
+  /** Non-finite loss or gradient: the weights are untouched. */
+  readonly skipped: boolean;
+  readonly microBatches: number;
+  readonly trainedTokens: number;
+  readonly packedTokens: number;
+  readonly packSeconds: number;
+  readonly forwardSeconds: number;
+  readonly backwardSeconds: number;
+  readonly optimizerSeconds: number;
+  /** [T] under the weights before the step, natural log. */
+  readonly logprobs: Float32Array;
+  /** [T], nats. */
+  readonly entropies: Float32Array;
+  /** [T], 1 where the objective clipped (a sequence objective marks every token of the sequence). */
+  readonly clipped: Uint8Array;
+  /** [L+1], the last is embedding, head and final norm. */
+  readonly layerGradNorms: Float64Array;
+}
+
+/** What was trained in this step. */
+export interface TrainedFacts {
+  /** Sequence i of the batch is rollout i: prompt, then the generated tokens with mask 1. */
+  readonly rollouts: readonly ScoredRollout[];
+  readonly batch: BatchLayout;
+  readonly report: TrainerOutcome;
+  /** Version of the weights the batch was scored with (before the update). */
+  readonly version: number;
+  readonly learningRate: number;
+  /** The objective's clip range and what it clips; absent for an objective that clips nothing. */
+  readonly clip?:
+    | { readonly of: "sequence" | "token"; readonly low: number; readonly high: number }
+    | undefined;
+  /** T of a micro-batch, for packing efficiency. */
+  readonly packingBudget: number;
+}
+
+/** Seconds of this step on the run's clock, from the end of the last step to the end of this one. */
+export interface StepTiming {
+  readonly total: number;
+  /** Trainer idle for want of groups. */
+  readonly waiting: number;
+  /** Handing the weights over, to the moment the engine has them. */
+  readonly publishing: number;
+  readonly checkpointing?: number | undefined;
+  /** Hooks, metrics, sinks. */
+  readonly logging?: number | undefined;
+}
+
+/** Engine counters over this step (differences of `stats()`), and levels at its end. */
+export interface EngineFacts {
+  readonly steps: number;
+  readonly prefillTokens: number;
+  readonly decodeTokens: number;
+  readonly preemptions: number;
+  readonly swaps: number;
+  readonly busySeconds: number;
+  readonly prefillSeconds: number;
+  readonly decodeSeconds: number;
+  readonly swapSeconds: number;
+  readonly running: number;
+  readonly waiting: number;
+  readonly maxRunning: number;
+  readonly pagesUsed: number;
+  readonly pagesTotal: number;
+}
+
+/** Rollouts of one domain since the run began, by stage of the line. */
+export interface StageCounts {
+  readonly submitted: number;
+  /** Level, not a sum: submitted and neither completed nor failed. */
+  readonly inFlight: number;
+  /** Reached a verdict (timeouts, truncations and verifier faults count). */
+  readonly completed: number;
+  /** Survived the group filter. */
+  readonly retained: number;
+  readonly trained: number;
+  /** Generated tokens among the trained. */
+  readonly trainedTokens: number;
+  readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
+}
+
+export interface MixtureFacts {
+  /** Normalised weights w_d. */
+  readonly targets: Readonly<Record<DomainName, number>>;
+  /** Counts since the run began; the collector keeps the last ones for the windowed shares. */
+  readonly counts: Readonly<Record<DomainName, StageCounts>>;
+  /** p_d of the next draw, and the clipped alpha_d behind it. */
+  readonly probabilities: Readonly<Record<DomainName, number>>;
+  readonly adjustments: Readonly<Record<DomainName, number>>;
+}
+
+/** One verifier's calls in this step. */
+export interface VerifierFacts {
+  readonly calls: number;
+  readonly timeouts: number;
+  readonly crashes: number;
+  readonly retries: number;
+  /** Time in workers, summed over calls that came back in this step. */
+  readonly busySeconds: number;
+  /** Quantiles over all calls of the run that came back, milliseconds; absent before the first. */
+  readonly latencyMs?: { readonly p50: number; readonly p95: number; readonly p99: number } | undefined;
+}
+
+export interface StepFacts {
+  readonly step: number;
+  /** Version after the step. */
+  readonly version: number;
+  /** Since the run began, on the run's clock. */
+  readonly elapsedSeconds: number;
+  /** L of the recipe, tokens. */
+  readonly maxOutputTokens: number;
+  /** Every group finished since the last step, kept and dropped; empty if none. */
+  readonly groups: readonly RolloutGroup[];
+  /** Rollouts in those groups that had no verdict through a fault of ours, per domain. */
+  readonly unscored?: Readonly<Record<DomainName, number>> | undefined;
+  /** Absent when nothing was trained. */
+  readonly trained?: TrainedFacts | undefined;
+  readonly timing: StepTiming;
+  readonly engine?: EngineFacts | undefined;
+  readonly mixture: MixtureFacts;
+  /** Keyed by the verifier's registry name. */
+  readonly verifiers: Readonly<Record<string, VerifierFacts>>;
+  /** Threads that verify; absent when unknown. */
+  readonly verifierWorkers?: number | undefined;
+  /** Items waiting between two stages at the end of the step, keyed by the later stage. */
+  readonly queues: Readonly<Record<string, number>>;
+  readonly credits?: { readonly free: number; readonly total: number } | undefined;
+  readonly rssBytes: number;
+}

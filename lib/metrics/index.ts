@@ -1,0 +1,17 @@
+/** Metrics: facts of a step in, flat named numbers out; sinks that keep them; the run folder. */
+export { collectStepMetrics, MetricsHistory } from "./collect.ts";
+export type * from "./facts.ts";
+export { bottleneck } from "./machine-metrics.ts";
+export { prometheusText } from "./prometheus.ts";
+export {
+  RUN_FILES,
+  type RunManifest,
+  readJson,
+  readRunManifest,
+  type StoredManifest,
+  writeRunManifest,
+  writeWhole,
+} from "./run-folder.ts";
+export { readRunLog } from "./run-log.ts";
+export type { Sink } from "./sink.ts";
+export { openSinks, SINKS } from "./sinks.ts";

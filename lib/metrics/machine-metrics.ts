@@ -1,0 +1,117 @@
+import type { MetricSheet } from "./distribution.ts";
+import type { EngineFacts, StepFacts, TrainedFacts } from "./facts.ts";
+
+/** Optimizer, speed, time, memory and verifiers: how the machine spent this step. */
+export function putMachineMetrics(sheet: MetricSheet, facts: StepFacts): void {
+  sheet.put("run/elapsed", facts.elapsedSeconds);
+  sheet.put("run/version", facts.version);
+  sheet.put("memory/rss", facts.rssBytes);
+  if (facts.trained !== undefined) {
+    putOptimizer(sheet, facts.trained);
+    putTrainerSpeed(sheet, facts.trained, facts.timing.total);
+  }
+  if (facts.engine !== undefined) putEngine(sheet, facts.engine, facts.timing.total);
+  putTimes(sheet, facts);
+  putVerifiers(sheet, facts);
+  putUtilisation(sheet, facts);
+}
+
+function putOptimizer(sheet: MetricSheet, { report, learningRate }: TrainedFacts): void {
+  sheet.put("loss/total", report.loss);
+  sheet.put("loss/policy", report.policyLoss);
+  sheet.put("grad/norm", report.gradNorm);
+  sheet.put("grad/clipped", report.gradScale < 1 ? 1 : 0);
+  const last = report.layerGradNorms.length - 1;
+  report.layerGradNorms.forEach((norm, layer) => {
+    sheet.put(`grad/layer/${layer === last ? "embedding" : layer}`, norm);
+  });
+  sheet.put("update/norm", report.updateNorm);
+  sheet.share("update/relative", report.updateNorm, report.weightNorm);
+  sheet.put("weight/norm", report.weightNorm);
+  sheet.put("learning-rate", learningRate);
+  sheet.put("step/skipped", report.skipped ? 1 : 0);
+}
+
+function putTrainerSpeed(sheet: MetricSheet, trained: TrainedFacts, total: number): void {
+  const { report } = trained;
+  sheet.share("speed/trained", report.trainedTokens, total);
+  sheet.share("speed/trainer", report.packedTokens, report.forwardSeconds + report.backwardSeconds);
+  sheet.put("trained/sequences", trained.rollouts.length);
+  sheet.put("trained/tokens", report.trainedTokens);
+  sheet.put("packing/micro-batches", report.microBatches);
+  sheet.share("packing/efficiency", report.packedTokens, report.microBatches * trained.packingBudget);
+  sheet.share("packing/counted", report.trainedTokens, report.packedTokens);
+}
+
+function putEngine(sheet: MetricSheet, engine: EngineFacts, total: number): void {
+  sheet.share("speed/generated", engine.decodeTokens, total);
+  sheet.share("speed/decode", engine.decodeTokens, engine.decodeSeconds);
+  sheet.share("speed/prefill", engine.prefillTokens, engine.prefillSeconds);
+  sheet.share("engine/occupancy", engine.decodeTokens, engine.steps * engine.maxRunning);
+  sheet.share("engine/idle", Math.max(0, total - engine.busySeconds), total);
+  sheet.share("engine/kv-used", engine.pagesUsed, engine.pagesTotal);
+  sheet.put("engine/running", engine.running);
+  sheet.put("engine/waiting", engine.waiting);
+  sheet.put("engine/preemptions", engine.preemptions);
+  sheet.put("engine/swaps", engine.swaps);
+  sheet.put("engine/swap-seconds", engine.swapSeconds);
+}
+
+/** The trainer's step, split without overlap; what no stage claims is "other". The engine works beside it. */
+function putTimes(sheet: MetricSheet, { timing, trained }: StepFacts): void {
+  const report = trained?.report;
+  const stages: Record<string, number | undefined> = {
+    waiting: timing.waiting,
+    packing: report?.packSeconds,
+    forward: report?.forwardSeconds,
+    backward: report?.backwardSeconds,
+    optimizer: report?.optimizerSeconds,
+    publishing: timing.publishing,
+    checkpointing: timing.checkpointing,
+    logging: timing.logging,
+  };
+  let claimed = 0;
+  for (const [stage, seconds] of Object.entries(stages)) {
+    sheet.put(`time/${stage}`, seconds);
+    claimed += seconds ?? 0;
+  }
+  sheet.put("time/other", Math.max(0, timing.total - claimed));
+  sheet.put("time/step", timing.total);
+}
+
+function putVerifiers(sheet: MetricSheet, facts: StepFacts): void {
+  for (const [name, verifier] of Object.entries(facts.verifiers)) {
+    sheet.put(`verifier/calls/${name}`, verifier.calls);
+    sheet.put(`verifier/retries/${name}`, verifier.retries);
+    sheet.share(`verifier/timeouts/${name}`, verifier.timeouts, verifier.calls);
+    sheet.share(`verifier/crashes/${name}`, verifier.crashes, verifier.calls);
+    sheet.put(`verifier/p50-ms/${name}`, verifier.latencyMs?.p50);
+    sheet.put(`verifier/p95-ms/${name}`, verifier.latencyMs?.p95);
+    sheet.put(`verifier/p99-ms/${name}`, verifier.latencyMs?.p99);
+  }
+}
+
+/** Fractions of the step that each worker was busy; the highest is the bottleneck. */
+function putUtilisation(sheet: MetricSheet, facts: StepFacts): void {
+  const { total, waiting } = facts.timing;
+  if (total <= 0) return;
+  if (facts.engine !== undefined)
+    sheet.put("utilisation/engine", Math.min(1, facts.engine.busySeconds / total));
+  if (facts.trained !== undefined) sheet.put("utilisation/trainer", Math.max(0, 1 - waiting / total));
+  if (facts.verifierWorkers === undefined || facts.verifierWorkers <= 0) return;
+  const busy = Object.values(facts.verifiers).reduce((sum, verifier) => sum + verifier.busySeconds, 0);
+  sheet.put("utilisation/verifiers", Math.min(1, busy / (total * facts.verifierWorkers)));
+}
+
+/** Name of the busiest worker ("engine", "trainer" or "verifiers"), by the step's utilisation metrics. */
+export function bottleneck(metrics: Readonly<Record<string, number>>): string | undefined {
+  let name: string | undefined;
+  let highest = 0;
+  for (const worker of ["engine", "trainer", "verifiers"]) {
+    const busy = metrics[`utilisation/${worker}`];
+    if (busy === undefined || busy <= highest) continue;
+    name = worker;
+    highest = busy;
+  }
+  return name;
+}

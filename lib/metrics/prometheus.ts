@@ -1,0 +1,41 @@
+import type { StepRecord } from "../records.ts";
+import { writeWhole } from "./run-folder.ts";
+import type { Sink } from "./sink.ts";
+
+/**
+ * A step in the Prometheus text format: each metric a gauge `hone_<name>` with the labels given. Characters that
+ * Prometheus does not take in a name become "_"; two metrics that meet there keep the first.
+ * Source: Prometheus exposition formats, text-based, version 0.0.4.
+ */
+export function prometheusText(record: StepRecord, labels: Readonly<Record<string, string>> = {}): string {
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}="${escapeLabel(value)}"`);
+  const suffix = pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+  const gauges = new Map<string, number>([["hone_step", record.step]]);
+  for (const [name, value] of Object.entries(record.metrics)) {
+    const key = `hone_${name.replace(/[^a-zA-Z0-9_]/g, "_")}`;
+    if (!gauges.has(key)) gauges.set(key, value);
+  }
+  return [...gauges].map(([key, value]) => `# TYPE ${key} gauge\n${key}${suffix} ${value}\n`).join("");
+}
+
+function escapeLabel(value: string): string {
+  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+}
+
+/** Keeps the last step in one file, replaced whole, for a textfile collector or a static HTTP server. */
+export class PrometheusSink implements Sink {
+  readonly name = "prometheus";
+  readonly #path: string;
+  readonly #labels: Readonly<Record<string, string>>;
+
+  constructor(path: string, labels: Readonly<Record<string, string>> = {}) {
+    this.#path = path;
+    this.#labels = labels;
+  }
+
+  write(record: StepRecord): void {
+    writeWhole(this.#path, prometheusText(record, this.#labels));
+  }
+
+  close(): void {}
+}

@@ -1,0 +1,102 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { HoneError } from "../errors.ts";
+import { fileWork } from "./sink.ts";
+
+/** Names inside a run folder. */
+export const RUN_FILES = {
+  manifest: "run.json",
+  log: "steps.jsonl",
+  summary: "summary.json",
+  report: "report.html",
+  prometheus: "metrics.prom",
+  tensorboard: "tensorboard",
+} as const;
+
+/** What a run was: enough to start it again and to know what it ran on. */
+export interface RunManifest {
+  readonly name: string;
+  /** Resolved recipe, plain JSON. */
+  readonly config: unknown;
+  /** Seeds by use, e.g. {run: 0}. Decimal text where a seed may exceed 2^53. */
+  readonly seeds: Readonly<Record<string, number | string>>;
+  /** Hone, core, instruction set, threads, ... */
+  readonly versions: Readonly<Record<string, string | number>>;
+  readonly command?: readonly string[] | undefined;
+}
+
+export interface StoredManifest extends RunManifest {
+  readonly schema: 1;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  /** Commit of the working directory, with "+" if it has local changes; null outside a repository. */
+  readonly commit: string | null;
+}
+
+/**
+ * Makes the folder if needed and writes `run.json` in one rename; adds Node's version, platform, time and commit.
+ * Throws HONE_ERR_IO naming the path.
+ */
+export function writeRunManifest(runDir: string, manifest: RunManifest): StoredManifest {
+  const stored: StoredManifest = {
+    schema: 1,
+    ...manifest,
+    versions: {
+      ...manifest.versions,
+      node: process.version,
+      platform: `${process.platform}-${process.arch}`,
+    },
+    startedAt: new Date().toISOString(),
+    commit: gitCommit(process.cwd()),
+  };
+  writeWhole(join(runDir, RUN_FILES.manifest), `${JSON.stringify(stored, null, 2)}\n`);
+  return stored;
+}
+
+/** Throws HONE_ERR_IO if it cannot be read, HONE_ERR_FORMAT if it is no manifest. */
+export function readRunManifest(runDir: string): StoredManifest {
+  const path = join(runDir, RUN_FILES.manifest);
+  const value = readJson(path);
+  if (typeof value !== "object" || value === null || !("schema" in value) || value.schema !== 1) {
+    throw new HoneError("HONE_ERR_FORMAT", `${path}: no manifest of schema 1; is ${runDir} a run folder?`);
+  }
+  return value as StoredManifest;
+}
+
+/** Parsed JSON of a file. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming it. */
+export function readJson(path: string): unknown {
+  const text = fileWork(path, () => readFileSync(path, "utf8"));
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_FORMAT", `${path}: not JSON: ${(cause as Error).message}`, {
+      cause,
+      details: { path },
+    });
+  }
+}
+
+/** Writes beside the target and renames, so that a reader sees the old file or the new one. Throws HONE_ERR_IO. */
+export function writeWhole(path: string, text: string): void {
+  fileWork(path, () => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(`${path}.tmp`, text);
+    renameSync(`${path}.tmp`, path);
+  });
+}
+
+function gitCommit(directory: string): string | null {
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-C", directory, ...args], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
+  try {
+    return (
+      git("rev-parse", "HEAD") + (git("status", "--porcelain", "--untracked-files=no") === "" ? "" : "+")
+    );
+  } catch {
+    return null; // no git, or not a repository: a run from the npm package
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * The nouns that travel along the line, one per step, each made in one place:
+ * domain -> Problem -> Prompt -> Rollout -> Verdict -> RolloutGroup -> TrainingSequence -> (native) -> StepReport.
+ */
+
+/** Domains of the paper's mixture; recipes may name others, hence string in the generic positions. */
+export type PaperDomain = "math" | "code" | "logic" | "instruction-following" | "function-calling";
+export type DomainName = string;
+
+/** One verifiable task instance. Plain data: it crosses worker borders and goes into logs as it is. */
+export interface Problem {
+  /** Unique in a run and stable across restarts; keys the randomness of its rollouts. 32-bit unsigned. */
+  readonly id: number;
+  readonly domain: DomainName;
+  /** Generator family or dataset name, e.g. "chain" or "orz". */
+  readonly family: string;
+  /** Difficulty level where the source defines one, 0 = easiest. */
+  readonly level: number;
+  /** What the policy is asked, before any chat template. */
+  readonly question: string;
+  /** Name of the verifier in the registry that judges answers to it. */
+  readonly verifier: string;
+  /** What the verifier judges against; never shown to the policy, never sent into a sandbox. */
+  readonly reference: unknown;
+}
+
+/** A problem as token ids, ready for the engine. */
+export interface Prompt {
+  readonly problem: Problem;
+  readonly tokens: Int32Array;
+}
+
+export type FinishReason = "eos" | "stop" | "length" | "abort";
+
+/** One sampled completion with everything the trainer needs. Arrays have one entry per generated token. */
+export interface Rollout {
+  readonly problem: Problem;
+  /** Which of the group's G samples, 0-based (plus offsets on retries). */
+  readonly attempt: number;
+  readonly promptTokens: Int32Array;
+  readonly tokens: Int32Array;
+  /** Natural log, of the distribution actually sampled from, by the weights that sampled. */
+  readonly logprobs: Float32Array;
+  /** Nats, of the tempered distribution before truncation. */
+  readonly entropies: Float32Array;
+  /** Weight version that sampled each token, and the oldest version among the keys it attended to. */
+  readonly versions: Uint32Array;
+  readonly oldestKvVersions: Uint32Array;
+  readonly finish: FinishReason;
+  readonly text: string;
+  /** Milliseconds on the run's clock. */
+  readonly submittedMs: number;
+  readonly finishedMs: number;
+}
+
+/** The policy's own result: its faults (wrong, too slow, hangs) score 0. */
+export interface ScoredVerdict {
+  readonly status: "correct" | "partial" | "wrong" | "no_answer" | "unparsable";
+  /** In [0, 1]; 1 exactly when status is "correct". */
+  readonly score: number;
+  /** A few words for people and for counting, e.g. "numbers not used exactly once". */
+  readonly reason: string;
+}
+
+/** A fault of ours (worker lost, sandbox down): retried once, then taken out of the group; it never trains. */
+export interface UnscoredVerdict {
+  readonly status: "unscored";
+  readonly cause: string;
+}
+
+export type Verdict = ScoredVerdict | UnscoredVerdict;
+
+/** A rollout with its verdict and what reward shaping made of it. */
+export interface ScoredRollout {
+  readonly rollout: Rollout;
+  readonly verdict: ScoredVerdict;
+  /** R + lambda P: the verdict's score plus the length penalty's share. */
+  readonly reward: number;
+  /** Lambda and P of the length penalty, 0 where none applies. */
+  readonly penaltyScale: number;
+  readonly penalty: number;
+  readonly advantage: number;
+}
+
+/** Why a rollout that was completed did not reach the trainer. */
+export type DropReason = "zero-advantage" | "unscored" | "too-small-group" | "hook" | "abort";
+
+/** All scored rollouts of one problem, with group statistics. */
+export interface RolloutGroup {
+  readonly problem: Problem;
+  readonly rollouts: readonly ScoredRollout[];
+  /** Fraction with status "correct". */
+  readonly solveRate: number;
+  /** Weight version at submission. */
+  readonly submittedVersion: number;
+  /** Set when the whole group is filtered. */
+  readonly dropped?: DropReason;
+}
+
+/** What one optimizer step did, for hooks, sinks and the log. Filled by orchestration/trainer-loop. */
+export interface StepRecord {
+  readonly step: number;
+  readonly version: number;
+  /** Flat metric names ("reward/mean", "length/mean/math", ...) to finite numbers; see docs/metrics.md. */
+  readonly metrics: Readonly<Record<string, number>>;
+}

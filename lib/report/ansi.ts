@@ -1,0 +1,116 @@
+/** Text for terminals: styles that can be switched off, widths without escapes, bars and sparklines. */
+export interface Style {
+  readonly bold: (text: string) => string;
+  readonly dim: (text: string) => string;
+  /** One of the seven hues the frame uses, by index; the same index is the same domain everywhere. */
+  readonly hue: (index: number, text: string) => string;
+}
+
+const HUES = [36, 33, 32, 35, 34, 31, 90]; // cyan yellow green magenta blue red grey: legible on black and on white
+
+export const COLORED: Style = {
+  bold: (text) => `\u001b[1m${text}\u001b[22m`,
+  dim: (text) => `\u001b[2m${text}\u001b[22m`,
+  hue: (index, text) => `\u001b[${HUES[index % HUES.length]}m${text}\u001b[39m`,
+};
+
+export const PLAIN: Style = { bold: (text) => text, dim: (text) => text, hue: (_, text) => text };
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this is what an escape sequence starts with
+const ESCAPES = /\u001b\[[0-9;?]*[A-Za-z]/g;
+
+/** Columns the text takes, every character counted as one. */
+export function width(text: string): number {
+  return [...text.replace(ESCAPES, "")].length;
+}
+
+/** Cuts to at most `columns`, keeping escape sequences whole and closing every style that may be open. */
+export function clip(text: string, columns: number): string {
+  if (width(text) <= columns) return text;
+  let out = "";
+  let used = 0;
+  let at = 0;
+  for (const match of text.matchAll(ESCAPES)) {
+    const room = columns - used;
+    const piece = [...text.slice(at, match.index)].slice(0, room);
+    out += piece.join("") + match[0];
+    used += piece.length;
+    at = match.index + match[0].length;
+  }
+  return out + [...text.slice(at)].slice(0, columns - used).join("");
+}
+
+export function padEnd(text: string, columns: number): string {
+  return text + " ".repeat(Math.max(0, columns - width(text)));
+}
+
+export function padStart(text: string, columns: number): string {
+  return " ".repeat(Math.max(0, columns - width(text))) + text;
+}
+
+const LEVELS = [..."▁▂▃▄▅▆▇█"];
+
+/**
+ * `columns` characters, oldest first, each the mean of its share of the values, between `low` and `high`.
+ * Fewer values than columns leave the right end blank; a missing value (NaN) is a gap.
+ */
+export function sparkline(values: readonly number[], columns: number, low: number, high: number): string {
+  const cells = Math.min(columns, values.length);
+  let line = "";
+  for (let c = 0; c < cells; ++c) {
+    const from = Math.floor((c * values.length) / cells);
+    const to = Math.floor(((c + 1) * values.length) / cells);
+    const slice = values.slice(from, to).filter(Number.isFinite);
+    if (slice.length === 0) {
+      line += " ";
+      continue;
+    }
+    const mean = slice.reduce((a, b) => a + b, 0) / slice.length;
+    const part = high > low ? (mean - low) / (high - low) : 0.5;
+    line += LEVELS[Math.min(LEVELS.length - 1, Math.max(0, Math.floor(part * LEVELS.length)))]!;
+  }
+  return line.padEnd(columns);
+}
+
+/** A line of `columns`, the done part bold. */
+export function progressBar(fraction: number, columns: number, style: Style): string {
+  const done = Math.round(Math.min(1, Math.max(0, fraction)) * columns);
+  return style.hue(2, "━".repeat(done)) + style.dim("─".repeat(columns - done));
+}
+
+/** One bar cut into parts in proportion, largest remainders first, so that the whole is exactly `columns`. */
+export function stackedBar(parts: readonly number[], columns: number, style: Style): string {
+  const total = parts.reduce((a, b) => a + b, 0);
+  if (!(total > 0)) return " ".repeat(columns);
+  const exact = parts.map((part) => (part / total) * columns);
+  const cells = exact.map(Math.floor);
+  const order = exact.map((_, i) => i).sort((a, b) => exact[b]! - cells[b]! - (exact[a]! - cells[a]!));
+  const missing = columns - cells.reduce((a, b) => a + b, 0);
+  for (const i of order.slice(0, missing)) cells[i]! += 1;
+  return cells.map((n, i) => style.hue(i, "█".repeat(n))).join("");
+}
+
+/** "0:07", "3:41", "1:02:09". */
+export function duration(seconds: number): string {
+  const s = Math.max(0, Math.round(seconds));
+  const two = (n: number) => String(n).padStart(2, "0");
+  const hours = Math.floor(s / 3600);
+  const minutes = Math.floor(s / 60) % 60;
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(s % 60)}` : `${minutes}:${two(s % 60)}`;
+}
+
+/** Three significant figures with a thousands letter: "26.1k", "512", "0.0031". */
+export function short(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 1e9) return `${Number((value / 1e9).toPrecision(3))}G`;
+  if (size >= 1e6) return `${Number((value / 1e6).toPrecision(3))}M`;
+  if (size >= 1e3) return `${Number((value / 1e3).toPrecision(3))}k`;
+  return String(Number(value.toPrecision(3)));
+}
+
+/** "8.3 %" with a space that does not break; "–" for what does not exist. */
+export function percent(fraction: number | undefined, digits = 1): string {
+  return fraction === undefined || !Number.isFinite(fraction)
+    ? "–"
+    : `${(100 * fraction).toFixed(digits)}\u00a0%`;
+}

@@ -1,0 +1,161 @@
+import { bottleneck } from "../metrics/index.ts";
+import type { StepRecord } from "../records.ts";
+import {
+  clip,
+  duration,
+  padEnd,
+  padStart,
+  percent,
+  progressBar,
+  type Style,
+  short,
+  sparkline,
+  stackedBar,
+  width,
+} from "./ansi.ts";
+
+/** What the frame draws: the run so far. Steps are those of the training phase, oldest first. */
+export interface FrameState {
+  readonly title: string;
+  readonly phase: string;
+  readonly done: number;
+  readonly total: number;
+  /** Of the phase. */
+  readonly elapsedSeconds: number;
+  /** A few words of the phase itself, e.g. "loss 0.412". */
+  readonly note: string;
+  readonly domains: readonly string[];
+  readonly steps: readonly StepRecord[];
+}
+
+const TIME_STAGES = [
+  "waiting",
+  "packing",
+  "forward",
+  "backward",
+  "optimizer",
+  "publishing",
+  "other",
+] as const;
+const SPARK = 16;
+
+/** The live frame as lines of at most `columns`; pure, so that it can be looked at in a test. */
+export function renderFrame(state: FrameState, columns: number, style: Style): string[] {
+  const wide = Math.min(columns, 100);
+  const lines = [
+    headline(state, wide, style),
+    progressBar(state.done / Math.max(1, state.total), wide, style),
+  ];
+  const last = state.steps.at(-1);
+  if (last !== undefined) {
+    lines.push("", ...domainTable(state, last.metrics, style), "");
+    lines.push(...healthLines(last.metrics, style), ...timeLines(last.metrics, wide, style));
+  }
+  return lines.map((line) => clip(line, columns));
+}
+
+function headline(state: FrameState, columns: number, style: Style): string {
+  const left = ` ${style.bold(state.title)}  ${state.phase} ${state.done}/${state.total}  ${state.note}`;
+  const perUnit = state.elapsedSeconds / Math.max(1, state.done);
+  const eta = state.done > 0 ? `ETA ${duration(perUnit * (state.total - state.done))}` : "";
+  const right = style.dim(`${duration(state.elapsedSeconds)}  ${eta} `);
+  return padEnd(left, columns - width(right)) + right;
+}
+
+type Metrics = Readonly<Record<string, number>>;
+
+function domainTable(state: FrameState, now: Metrics, style: Style): string[] {
+  const nameWidth = Math.max(6, ...state.domains.map((d) => d.length)) + 1;
+  const head =
+    padEnd("", nameWidth) +
+    padEnd("reward", SPARK + 7) +
+    padEnd("tokens", SPARK + 8) +
+    padStart("mix / target", 16);
+  const rows = state.domains.map((domain, i) => {
+    const paint = (text: string) => style.hue(i, text);
+    const target = now[`mixture/target/${domain}`];
+    const mix = now[`mixture/completed/${domain}`];
+    return (
+      padEnd(domain, nameWidth) +
+      trend(state.steps, `reward/raw/${domain}`, paint, [0, 1], 2) +
+      trend(state.steps, `length/mean/${domain}`, paint, undefined, 1) +
+      padStart(`${share(mix)} / ${share(target)} %`, 16)
+    );
+  });
+  const all =
+    padEnd("all", nameWidth) +
+    trend(state.steps, "reward/raw", style.bold, [0, 1], 2) +
+    trend(state.steps, "length/mean", style.bold, undefined, 1) +
+    padStart(`MAD ${percent(now["mixture/completed/mad"], 2)}`, 16);
+  return [style.dim(head), ...rows, all].map((line) => ` ${line}`);
+}
+
+function share(fraction: number | undefined): string {
+  return fraction === undefined ? "–" : (100 * fraction).toFixed(1);
+}
+
+/** Sparkline and last known value of one metric; without limits the line spans what it has seen, from 0. */
+function trend(
+  steps: readonly StepRecord[],
+  name: string,
+  paint: (text: string) => string,
+  limits: readonly [number, number] | undefined,
+  digits: number,
+): string {
+  const values = steps.map((s) => s.metrics[name] ?? Number.NaN);
+  const known = values.filter(Number.isFinite);
+  const [low, high] = limits ?? [0, Math.max(1e-9, ...known)];
+  const last = known.at(-1);
+  const number = last === undefined ? "–" : last.toFixed(digits);
+  return `${paint(sparkline(values, SPARK, low, high))} ${padEnd(number, limits === undefined ? 7 : 6)}`;
+}
+
+function healthLines(m: Metrics, style: Style): string[] {
+  const rows: [string, string | undefined][][] = [
+    [
+      ["reward", m["reward/mean"]?.toFixed(3)],
+      ["truncated", maybe(m["truncated"], percent)],
+      ["entropy", m["entropy/mean"]?.toFixed(3)],
+      ["groups kept", maybe(m["groups/kept"], (v) => percent(v, 0))],
+      ["grad norm", m["grad/norm"]?.toFixed(2)],
+    ],
+    [
+      ["lag", maybe(m["lag/mean"], (v) => `${v.toFixed(1)} (max ${m["lag/max"]})`)],
+      ["ratio p1..p99", maybe(m["ratio/p1"], (v) => `${v.toFixed(3)}..${m["ratio/p99"]?.toFixed(3)}`)],
+      ["clipped", maybe(m["clip/sequences"], percent)],
+      ["lag-0 mismatch", maybe(m["mismatch/lag0/max"], (v) => (v === 0 ? "0 exactly" : v.toExponential(1)))],
+    ],
+    [
+      ["generated", maybe(m["speed/generated"], (v) => `${short(v)} tok/s`)],
+      ["trained", maybe(m["speed/trained"], (v) => `${short(v)} tok/s`)],
+      ["engine batch", maybe(m["engine/occupancy"], (v) => percent(v, 0))],
+      ["memory", maybe(m["memory/rss"], (v) => `${Math.round(v / 2 ** 20)} MiB`)],
+    ],
+  ];
+  return rows
+    .map((row) =>
+      row.filter(([, value]) => value !== undefined).map(([name, value]) => `${style.dim(name)} ${value}`),
+    )
+    .filter((row) => row.length > 0)
+    .map((row) => ` ${row.join("   ")}`);
+}
+
+function maybe(value: number | undefined, show: (value: number) => string): string | undefined {
+  return value === undefined ? undefined : show(value);
+}
+
+function timeLines(m: Metrics, columns: number, style: Style): string[] {
+  const total = m["time/step"];
+  if (total === undefined || total <= 0) return [];
+  const parts = TIME_STAGES.map((stage) => m[`time/${stage}`] ?? 0);
+  const legend = TIME_STAGES.map((stage, i) => [stage, parts[i]! / total, i] as const)
+    .filter(([, part]) => part >= 0.01)
+    .map(([stage, part, i]) => `${style.hue(i, "■")} ${stage} ${Math.round(100 * part)} %`);
+  const busiest = bottleneck(m);
+  const label = `step ${total.toFixed(2)} s `;
+  return [
+    "",
+    ` ${label}${stackedBar(parts, Math.max(10, columns - label.length - 2), style)}`,
+    ` ${legend.join("  ")}${busiest === undefined ? "" : `  ${style.dim("busiest")} ${busiest}`}`,
+  ];
+}

@@ -1,0 +1,33 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { HoneError } from "../errors.ts";
+import { RUN_FILES, readJson, readRunLog, readRunManifest, type StoredManifest } from "../metrics/index.ts";
+import type { StepRecord } from "../records.ts";
+import type { RunSummary } from "./summary.ts";
+
+/** Everything a report is made of; parts that a run did not get to are absent. */
+export interface RunFolder {
+  readonly manifest: StoredManifest;
+  readonly steps: readonly StepRecord[];
+  readonly summary?: RunSummary | undefined;
+}
+
+/** Reads a run folder, finished or not. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming the file. */
+export function readRunFolder(runDir: string): RunFolder {
+  const manifest = readRunManifest(runDir);
+  const log = join(runDir, RUN_FILES.log);
+  const summary = join(runDir, RUN_FILES.summary);
+  return {
+    manifest,
+    steps: existsSync(log) ? readRunLog(log) : [],
+    summary: existsSync(summary) ? parseSummary(summary) : undefined,
+  };
+}
+
+function parseSummary(path: string): RunSummary {
+  const value = readJson(path);
+  if (typeof value !== "object" || value === null || !("schema" in value) || value.schema !== 1) {
+    throw new HoneError("HONE_ERR_FORMAT", `${path}: no summary of schema 1.`, { details: { path } });
+  }
+  return value as RunSummary;
+}

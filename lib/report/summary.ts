@@ -1,0 +1,66 @@
+/** What a finished run says about itself: `summary.json` in its folder, read by the report and by people's scripts. */
+import type { DomainName } from "../records.ts";
+
+/** One cell row of the before/after table: n completions to held-out prompts. */
+export interface Score {
+  /** Mean raw reward in [0, 1], partial credit included, no length penalty. */
+  readonly reward: number;
+  /** Fraction with status "correct". */
+  readonly solveRate: number;
+  /** Mean generated tokens. */
+  readonly meanTokens: number;
+  /** Fraction cut at maxOutputTokens. */
+  readonly truncation: number;
+  readonly n: number;
+  /** Of `reward` and of `meanTokens`. */
+  readonly standardError: number;
+  readonly tokensStandardError?: number | undefined;
+}
+
+/** One evaluation on a pinned weight version at one sampling setting. */
+export interface EvaluationTable {
+  readonly temperature: number;
+  readonly topP?: number | undefined;
+  readonly version: number;
+  readonly domains: Readonly<Record<DomainName, Score>>;
+  /** Unweighted mean over the domains. */
+  readonly mean: Score;
+  /** Optional: by difficulty level over all domains. */
+  readonly levels?: Readonly<Record<string, Score>> | undefined;
+}
+
+/** One penalty's column in the table of `--compare-penalty`; bins are fixed by the warm start's solve rate. */
+export interface PenaltyColumn {
+  readonly penalty: string;
+  readonly cells: readonly { readonly solveRate: number; readonly correctTokens: number }[];
+}
+
+export interface RunSummary {
+  readonly schema: 1;
+  readonly name: string;
+  readonly seed: number;
+  readonly state: "done" | "stopped" | "failed";
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly steps: number;
+  readonly version: number;
+  /** Same sampling settings in the same order on both sides; T=1 first. */
+  readonly before: readonly EvaluationTable[];
+  readonly after: readonly EvaluationTable[];
+  /** Wall seconds per phase in order of occurrence, e.g. "warm start", "evaluation", "training". */
+  readonly seconds: Readonly<Record<string, number>>;
+  readonly peakRssBytes: number;
+  readonly tokens: { readonly generated: number; readonly trained: number };
+  /** Over the training phase, generation and training together. */
+  readonly tokensPerSecond: { readonly generated: number; readonly trained: number };
+  /** Set when the warm start learnt from deliberately imperfect demonstrations; fractions in [0, 1]. */
+  readonly demonstrations?: { readonly wrongAnswers: number; readonly endless: number } | undefined;
+  readonly penaltyComparison?:
+    | {
+        readonly bins: readonly string[];
+        readonly prompts: readonly number[];
+        readonly columns: readonly PenaltyColumn[];
+      }
+    | undefined;
+}

@@ -1,0 +1,108 @@
+import { PLAIN, padEnd, padStart, percent, type Style, width } from "./ansi.ts";
+import type { EvaluationTable, RunSummary, Score } from "./summary.ts";
+
+/** The before/after tables of a run as text, one per sampling setting, with the note on what the numbers mean. */
+export function beforeAfterText(summary: RunSummary, style: Style = PLAIN): string {
+  const blocks = summary.before.map((before, i) => settingBlock(before, summary.after[i], style));
+  if (summary.penaltyComparison !== undefined) blocks.push(penaltyBlock(summary, style));
+  const notes = honestyNotes(summary).map((note) => wrap(note, 96).join("\n"));
+  return [...blocks, ...notes].join("\n\n");
+}
+
+/** "T=1", "T=0.6, top-p 0.95". */
+export function settingName(table: Pick<EvaluationTable, "temperature" | "topP">): string {
+  const nucleus = table.topP === undefined || table.topP === 1 ? "" : `, top-p ${table.topP}`;
+  return `T=${table.temperature}${nucleus}`;
+}
+
+function settingBlock(before: EvaluationTable, after: EvaluationTable | undefined, style: Style): string {
+  const rows = [...Object.keys(before.domains), "mean"].map((domain) => {
+    const was = domain === "mean" ? before.mean : before.domains[domain]!;
+    const is = domain === "mean" ? after?.mean : after?.domains[domain];
+    return { name: domain, cells: scoreCells(was, is) };
+  });
+  const head = ["reward", "", "solved", "tokens", "", "truncated", "n"];
+  const widths = head.map((title, c) => Math.max(title.length, ...rows.map((r) => width(r.cells[c]!))));
+  const nameWidth = Math.max(...rows.map((r) => r.name.length));
+  const line = (name: string, cells: readonly string[]) =>
+    `  ${padEnd(name, nameWidth)}  ${cells.map((cell, c) => padStart(cell, widths[c]!)).join("  ")}`;
+  const lines = rows.map((r) =>
+    r.name === "mean" ? style.bold(line(r.name, r.cells)) : line(r.name, r.cells),
+  );
+  return [`${style.bold(settingName(before))}  before -> after`, style.dim(line("", head)), ...lines].join(
+    "\n",
+  );
+}
+
+function scoreCells(was: Score, is: Score | undefined): string[] {
+  const pair = (show: (score: Score) => string) => `${show(was)} -> ${is === undefined ? "–" : show(is)}`;
+  return [
+    pair((s) => `${s.reward.toFixed(3)} ±${s.standardError.toFixed(3)}`),
+    is === undefined ? "" : signed(100 * (is.reward - was.reward), 1, " pt"),
+    pair((s) => s.solveRate.toFixed(3)),
+    pair((s) => s.meanTokens.toFixed(1)),
+    is === undefined || was.meanTokens === 0
+      ? ""
+      : signed(100 * (is.meanTokens / was.meanTokens - 1), 0, " %"),
+    pair((s) => percent(s.truncation)),
+    pair((s) => String(s.n)),
+  ];
+}
+
+/** "+31.2 pt", "−40 %": with a real minus sign. */
+export function signed(value: number, digits: number, unit: string): string {
+  const text = Math.abs(value).toFixed(digits);
+  return `${value < 0 && Number(text) !== 0 ? "−" : "+"}${text}${unit}`;
+}
+
+function penaltyBlock(summary: RunSummary, style: Style): string {
+  const { bins, prompts, columns } = summary.penaltyComparison!;
+  const head = columns.map((c) => padStart(c.penalty, 16)).join("");
+  const lines = bins.map((bin, b) => {
+    const cells = columns.map(({ cells: column }) => {
+      const cell = column[b]!;
+      return padStart(`${cell.solveRate.toFixed(2)}  ${cell.correctTokens.toFixed(1)} tok`, 16);
+    });
+    return `  ${padEnd(bin, 14)}${padStart(String(prompts[b]), 6)}${cells.join("")}`;
+  });
+  return [
+    style.bold("Penalties by warm-start solve rate: solved, tokens of correct answers"),
+    style.dim(`  ${padEnd("bin", 14)}${padStart("n", 6)}${head}`),
+    ...lines,
+  ].join("\n");
+}
+
+/** What a reader must know to read the numbers right, in whole sentences. */
+export function honestyNotes(summary: RunSummary): string[] {
+  const notes: string[] = [];
+  const gains = summary.before.map((before, i) => {
+    const after = summary.after[i];
+    return after === undefined ? undefined : 100 * (after.mean.reward - before.mean.reward);
+  });
+  const { demonstrations } = summary;
+  if (demonstrations !== undefined) {
+    notes.push(
+      `The warm start learnt from deliberately imperfect demonstrations: ${percent(demonstrations.wrongAnswers, 0)} end in a wrong answer and ${percent(demonstrations.endless, 0)} never end. Part of the gain is reinforcement learning taking that noise out again.`,
+    );
+    const cool = summary.before.findIndex((table) => table.temperature < 1);
+    const hot = summary.before.findIndex((table) => table.temperature === 1);
+    if (gains[cool] !== undefined && gains[hot] !== undefined) {
+      const free = 100 * (summary.before[cool]!.mean.reward - summary.before[hot]!.mean.reward);
+      notes.push(
+        `Cooler sampling alone (${settingName(summary.before[cool]!)}), without training, is worth ${signed(free, 1, "")} points. Measured there, where most of that noise is gone on both sides, the gain is ${signed(gains[cool], 1, "")} points; at T=1 it is ${signed(gains[hot], 1, "")}. The difference, ${signed(gains[hot] - gains[cool], 1, "")} points, estimates the part of the gain that is noise removed.`,
+      );
+    }
+  }
+  if (summary.before.length > 0)
+    notes.push("± is one standard error. Prompts are held out by hash and fresh to the policy.");
+  return notes;
+}
+
+function wrap(text: string, columns: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    if (lines.at(-1)!.length + word.length + 1 > columns) lines.push("");
+    lines[lines.length - 1] += (lines.at(-1) === "" ? "" : " ") + word;
+  }
+  return lines.map((line) => `  ${line}`);
+}

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { type Diagnosis, diagnose, diagnosisText } from "../../lib/cli/doctor.ts";
+
+const FACTS: Diagnosis = {
+  hone: "1.2.3",
+  node: "v20.19.0",
+  platform: "linux-x64, kernel 6.1",
+  libc: "glibc 2.36",
+  cpu: "Some CPU",
+  cores: 2,
+  memoryGiB: 8,
+};
+
+test("one block of aligned lines, with what was found or why not", () => {
+  const native = {
+    version: "1.2.3",
+    isa: "avx2",
+    threads: 2,
+    cuda: { compiled: null, driver: null, devices: [], reason: "nvcc was not found" },
+    nccl: { version: null, reason: "libnccl.so.2 was not found" },
+  };
+  expect(diagnosisText({ ...FACTS, native, build: { type: "Release" } }).split("\n")).toEqual([
+    "hone        1.2.3",
+    "node        v20.19.0",
+    "platform    linux-x64, kernel 6.1, glibc 2.36",
+    "cpu         Some CPU, 2 cores, 8 GiB",
+    "core        1.2.3, kernels avx2, 2 threads",
+    "cuda        not compiled in",
+    "driver      none",
+    "gpus        none: nvcc was not found",
+    "nccl        not found: libnccl.so.2 was not found",
+    "build.type  Release",
+  ]);
+});
+
+test("a core that does not load is said last, with what to do", () => {
+  const text = diagnosisText({ ...FACTS, problem: "HONE_ERR_NATIVE_LOAD  no\n  hint: run `npx hone build`" });
+  expect(text).toContain("the native core does not load:\nHONE_ERR_NATIVE_LOAD");
+});
+
+test("the diagnosis of this machine is complete", async () => {
+  const diagnosis = await diagnose();
+  expect(diagnosis).toMatchObject({ node: process.version, cores: expect.any(Number) });
+  expect(diagnosis.native === undefined).toBe(diagnosis.problem !== undefined);
+});

@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { expect, test } from "vitest";
+import { EXIT, exitCodeOf, explain } from "../../lib/cli/exit.ts";
+import { ConfigError, HoneError } from "../../lib/errors.ts";
+
+test.each([
+  [new ConfigError("recipe", []), 2],
+  [new HoneError("HONE_ERR_USAGE", ""), 2],
+  [new HoneError("HONE_ERR_NATIVE_LOAD", ""), 3],
+  [new HoneError("HONE_ERR_OUT_OF_MEMORY", ""), 3],
+  [new HoneError("HONE_ERR_DATA", ""), 4],
+  [new HoneError("HONE_ERR_FORMAT", ""), 4],
+  [new HoneError("HONE_ERR_ABORTED", ""), 130],
+  [new HoneError("HONE_ERR_INTERNAL", ""), 1],
+  [new TypeError("ours"), 1],
+])("%o ends the process with %i", (error, code) => {
+  expect(exitCodeOf(error)).toBe(code);
+});
+
+test("explains with code, hint and a cause that says more; a stack only for errors that are not ours", () => {
+  const error = new HoneError("HONE_ERR_IO", "cannot write", {
+    hint: "Free some space.",
+    cause: new Error("ENOSPC"),
+  });
+  expect(explain(error)).toBe("HONE_ERR_IO  cannot write\n  hint: Free some space.\n  cause: ENOSPC");
+  expect(explain(new TypeError("ours"))).toContain("exit.test.ts");
+});
+
+test("the first signal aborts, the second ends the process at once", async () => {
+  const script = `
+    import { interruptSignal } from ${JSON.stringify(new URL("../../lib/cli/exit.ts", import.meta.url).href)};
+    const signal = interruptSignal((line) => console.log(line));
+    signal.addEventListener("abort", () => console.log("draining"));
+    console.log("ready");
+    setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    const before = said;
+    said += chunk;
+    if (!before.includes("ready") && said.includes("ready")) child.kill("SIGTERM");
+    if (!before.includes("draining") && said.includes("draining")) child.kill("SIGINT");
+  });
+  const [code] = await once(child, "exit");
+  expect(code).toBe(EXIT.aborted);
+  expect(said).toMatch(/ready\n(SIGTERM: .*\n)?draining\n/);
+});

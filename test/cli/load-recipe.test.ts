@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { loadRecipe } from "../../lib/cli/load-recipe.ts";
+import { recipeInput } from "../../lib/config/index.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), "hone-recipes-"));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+function file(name: string, text: string): string {
+  writeFileSync(join(dir, name), text);
+  return join(dir, name);
+}
+const PLAIN = JSON.stringify(recipeInput(smallRecipe()));
+
+test("TypeScript is loaded as it is, and hone in it is this package", async () => {
+  const path = file(
+    "a.ts",
+    `import { defineRecipe, type RecipeInput } from "hone";
+    const input: RecipeInput = ${PLAIN};
+    export default defineRecipe(input);`,
+  );
+  expect(await loadRecipe(path)).toEqual(smallRecipe());
+});
+
+test("a plain object is checked like any recipe, and overrides apply", async () => {
+  const path = file("b.mjs", `export default ${PLAIN};`);
+  expect((await loadRecipe(path, ["training.steps=9"])).training.steps).toBe(9);
+});
+
+test("the quick start's recipe can be loaded without starting it", async () => {
+  expect(await loadRecipe(join(import.meta.dirname, "../../recipes/quickstart.ts"))).toMatchObject({
+    name: "quickstart",
+    lengthPenalty: { kind: "dap", bufferTokens: 64 },
+  });
+});
+
+test.each([
+  ["nothing there", "missing.ts", undefined, /there is no recipe at/],
+  ["no default export", "c.mjs", "export const recipe = 1;", /no recipe as its default export/],
+  ["not a recipe", "d.mjs", "export default { name: 3 };", /d.mjs: \d+ problem/],
+])("%s is a usage error", async (_, name, text, message) => {
+  const path = text === undefined ? join(dir, name) : file(name, text);
+  await expect(loadRecipe(path)).rejects.toThrow(message);
+});

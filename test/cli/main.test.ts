@@ -1,0 +1,95 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const MAIN = fileURLToPath(new URL("../../lib/cli/main.ts", import.meta.url));
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), "hone-cli-"));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+function hone(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", MAIN, ...args], {
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr };
+}
+
+const RECIPE = `import { defineRecipe } from "hone";
+export default defineRecipe({
+  name: "from-a-file",
+  model: { config: { width: 32, layers: 1, heads: 1, mlpWidth: 64 } },
+  domains: { math: { weight: 1, source: "procedural/math" } },
+  rollouts: { maxOutputTokens: 40, maxPromptTokens: 64 },
+  lengthPenalty: { bufferTokens: 20 },
+  training: { steps: 1 as number, groupsPerStep: 4 },
+});`;
+
+function file(name: string, text: string): string {
+  const path = join(dir, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+test("check loads a TypeScript recipe, applies overrides, tries data and verifiers", () => {
+  const { status, stdout } = hone("check", file("good.ts", RECIPE), "--set", "training.steps=7", "--json");
+  expect(status).toBe(0);
+  const findings = JSON.parse(stdout) as {
+    parameters: number;
+    recipe: object;
+    domains: Record<string, object>;
+  };
+  expect(findings.recipe).toMatchObject({ name: "from-a-file", training: { steps: 7 } });
+  // 226 x 32 embedding, tied; 4 x 32 x 32 attention, 3 x 32 x 64 MLP, 3 norms of 32
+  expect(findings.parameters).toBe(226 * 32 + 4 * 32 * 32 + 3 * 32 * 64 + 3 * 32);
+  expect(findings.domains["math"]).toMatchObject({ questions: { length: 3 }, verifiers: ["residue"] });
+});
+
+test("a bad recipe shows every issue and exits 2", () => {
+  const bad = RECIPE.replace("bufferTokens: 20", "bufferTokens: 99").replace("layers: 1", "layer: 1");
+  const { status, stderr } = hone("check", file("bad.ts", bad));
+  expect(status).toBe(2);
+  expect(stderr).toContain("did you mean layers?");
+});
+
+test.each([
+  ["no such file", ["check", "/nowhere/recipe.ts"], 2, "there is no recipe at /nowhere/recipe.ts"],
+  ["no such verb", ["trane"], 2, "unknown command"],
+  ["no such option", ["run", "x.ts", "--sett", "a=b"], 2, "--set"],
+  ["no run to replay", ["replay", "/nowhere"], 3, "/nowhere/run.json"],
+])("%s: exit %s", (_, args, code, message) => {
+  const { status, stderr } = hone(...args);
+  expect(status).toBe(code);
+  expect(stderr).toContain(message);
+});
+
+test("a folder that holds a run is not overwritten by accident", () => {
+  const runs = join(dir, "old");
+  mkdirSync(join(runs, "checkpoints"), { recursive: true });
+  const { status, stderr } = hone("run", file("again.ts", RECIPE), "--dir", runs);
+  expect(status).toBe(2);
+  expect(stderr).toContain("--resume");
+});
+
+test("doctor prints one block with versions, kernels, threads, CUDA and NCCL or why not", () => {
+  const { status, stdout } = hone("doctor");
+  expect(stdout).toMatch(/^hone +\d/m);
+  expect(stdout).toMatch(/^node +v\d/m);
+  if (status === 0) {
+    expect(stdout).toMatch(/^core .*kernels \w+, \d+ threads$/m);
+    expect(stdout).toMatch(/^gpus /m);
+    expect(stdout).toMatch(/^nccl /m);
+  } else {
+    expect(status).toBe(3);
+    expect(stdout).toContain("hint:");
+  }
+});
+
+test("schema prints a JSON Schema, version the version", () => {
+  expect(JSON.parse(hone("schema").stdout)).toMatchObject({ type: "object" });
+  expect(hone("--version").stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});

@@ -1,0 +1,8 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { packageRoot } from "../../lib/cli/package.ts";
+
+test("the package's folder holds its build description", () => {
+  expect(existsSync(join(packageRoot(), "CMakeLists.txt"))).toBe(true);
+});

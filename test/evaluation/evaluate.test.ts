@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { evaluate, type PolicyUnderTest } from "../../lib/evaluation/index.ts";
+import { openWorkshop } from "../../lib/orchestration/workshop.ts";
+import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
+import { type StandInOptions, standInCore } from "../orchestration/stand-in-core.ts";
+
+async function policyOf(options: StandInOptions = {}): Promise<PolicyUnderTest> {
+  const workshop = openWorkshop(smallRecipe(), standInCore(options), inlineVerifiers);
+  const version = await workshop.trainer.publish(workshop.generations.engine);
+  return { ...workshop, version };
+}
+const PLAN = { problemsPerDomain: 4, attempts: 3, temperature: 1, topP: 1 };
+
+test("asks every domain its held-out problems, in order, and reports progress", async () => {
+  const progress: number[] = [];
+  const policy = await policyOf();
+  const results = await evaluate(policy, { ...PLAN, onProgress: (done) => progress.push(done) });
+  const expected = [...policy.sources.values()].flatMap((s) => [0, 1, 2, 3].map((i) => s.heldOut(i).id));
+  expect(results.map((r) => r.problem.id)).toEqual(expected);
+  expect(results.every((r) => r.scores.length === 3 && r.tokens.length === 3)).toBe(true);
+  expect(progress).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
+});
+
+test("twice the same policy gives twice the same results; cut answers are counted as cut", async () => {
+  const length = (problem: number) => (problem % 2 === 0 ? 100 : 5);
+  const [a, b] = [
+    await evaluate(await policyOf({ length }), PLAN),
+    await evaluate(await policyOf({ length }), PLAN),
+  ];
+  expect(a).toEqual(b);
+  for (const { problem, truncated } of a) expect(truncated).toEqual(Array(3).fill(problem.id % 2 === 0));
+});
+
+test("answers that could not be judged are left out; a problem without any is an error", async () => {
+  const policy = await policyOf();
+  const verify = async (group: readonly unknown[]) =>
+    group.map((_, i) =>
+      i === 0
+        ? ({ status: "wrong", score: 0, reason: "" } as const)
+        : ({ status: "unscored", cause: "" } as const),
+    );
+  const partial = await evaluate({ ...policy, verifiers: { verify } }, PLAN);
+  expect(partial.every((r) => r.scores.length === 1)).toBe(true);
+  const none = async (group: readonly unknown[]) =>
+    group.map(() => ({ status: "unscored", cause: "" }) as const);
+  await expect(evaluate({ ...(await policyOf()), verifiers: { verify: none } }, PLAN)).rejects.toMatchObject({
+    code: "HONE_ERR_VERIFIER",
+  });
+});
+
+test("an abort rejects at once and empties the engine", async () => {
+  const policy = await policyOf({ deaf: true });
+  const controller = new AbortController();
+  const pending = evaluate(policy, { ...PLAN, signal: controller.signal });
+  controller.abort(new Error("enough"));
+  await expect(pending).rejects.toThrow("enough");
+  expect(policy.generations.inFlight).toBe(0);
+});

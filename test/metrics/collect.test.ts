@@ -1,0 +1,127 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { collectStepMetrics, MetricsHistory } from "../../lib/metrics/index.ts";
+import { SyntheticRun } from "./synthetic-facts.ts";
+import { counts, facts, group, rollout, trained } from "./tiny-facts.ts";
+
+/** Names emitted by runs that together have everything a run can have. */
+function emittedNames(): Set<string> {
+  const names = new Set<string>();
+  const history = new MetricsHistory();
+  const run = new SyntheticRun(7, 40);
+  for (let step = 1; step <= 40; ++step) {
+    for (const name in collectStepMetrics(run.step(step), history)) names.add(name);
+  }
+  const rollouts = [
+    rollout({ kv: [0, 0], versions: [1, 1], logprobs: [-3, -1] }),
+    rollout({ versions: [1, 1] }),
+  ];
+  const batch = trained(
+    rollouts,
+    [
+      [-3.5, -1],
+      [-0.5, -0.3],
+    ],
+    { version: 1 },
+  );
+  const referenceLogprobs = new Float32Array(batch.report.logprobs.length).fill(-1);
+  const last = facts({
+    trained: { ...batch, batch: { ...batch.batch, referenceLogprobs } },
+    groups: [group(rollouts)],
+  });
+  for (const name in collectStepMetrics(last)) names.add(name);
+  return names;
+}
+
+/** Rows of the tables of docs/metrics.md, as patterns of whole names. */
+function documentedNames(): Map<string, RegExp> {
+  const page = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
+  const rows = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name!);
+  return new Map(
+    rows.map((name) => {
+      const pattern = name
+        .replace(/[.+]/g, "\\$&")
+        .replace(/<stage>/g, "(?!target/)[^/]+")
+        .replace(/<[a-z]+>/g, "[^/]+");
+      return [name, new RegExp(`^${pattern}$`)];
+    }),
+  );
+}
+
+describe("docs/metrics.md", () => {
+  const documented = documentedNames();
+  const emitted = emittedNames();
+
+  test("describes every metric that is emitted", () => {
+    const unknown = [...emitted].filter(
+      (name) => ![...documented.values()].some((pattern) => pattern.test(name)),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  test("describes no metric that is never emitted", () => {
+    const dead = [...documented].filter(([, pattern]) => ![...emitted].some((name) => pattern.test(name)));
+    expect(dead.map(([name]) => name)).toEqual([]);
+  });
+
+  test("has each name once", () => {
+    const page = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
+    expect([...page.matchAll(/^\| `([^`]+)` \|/gm)]).toHaveLength(documented.size);
+  });
+});
+
+test("every value of a whole run is a finite number, and shares are shares", () => {
+  const run = new SyntheticRun(11, 20);
+  const history = new MetricsHistory();
+  for (let step = 1; step <= 20; ++step) {
+    const m = collectStepMetrics(run.step(step), history);
+    for (const [name, value] of Object.entries(m)) expect(Number.isFinite(value), name).toBe(true);
+    for (const stage of ["submitted", "completed", "retained", "trained", "gradient-mass"]) {
+      const shares = Object.entries(m).filter(([n]) =>
+        new RegExp(`^mixture/${stage}/(?!mad|max-error)[^/]+$`).test(n),
+      );
+      expect(
+        shares.reduce((sum, [, share]) => sum + share, 0),
+        stage,
+      ).toBeCloseTo(1, 9);
+    }
+    expect(m["mismatch/lag0/max"] ?? 0).toBe(0);
+  }
+});
+
+describe("history", () => {
+  const step = (gradScale: number, completed: number, skipped = false) =>
+    facts({
+      trained: trained([rollout()], undefined, { report: { gradScale, skipped } }),
+      mixture: {
+        ...{ targets: { math: 0.5, code: 0.5 }, probabilities: {}, adjustments: {} },
+        counts: { math: counts({ completed }), code: counts({ completed: 10 }) },
+      },
+    });
+
+  test("windows are against the step before, fractions over all steps", () => {
+    const history = new MetricsHistory();
+    collectStepMetrics(step(0.5, 10), history);
+    const second = collectStepMetrics(step(1, 40, true), history);
+    expect(second["mixture/completed/window/math"]).toBe(1);
+    expect(second["mixture/completed/math"]).toBe(0.8);
+    expect(second["grad/clipped-fraction"]).toBe(0.5);
+    expect(second["step/skipped-total"]).toBe(1);
+  });
+
+  test("goes through JSON, as a checkpoint takes it", () => {
+    const history = new MetricsHistory();
+    collectStepMetrics(step(0.5, 10), history);
+    const resumed = new MetricsHistory(JSON.parse(JSON.stringify(history)));
+    expect(collectStepMetrics(step(1, 40), resumed)).toEqual(collectStepMetrics(step(1, 40), history));
+  });
+
+  test("keeps its own copy of counts that the run goes on changing", () => {
+    const history = new MetricsHistory();
+    const live = { ...counts({ completed: 5 }), dropped: {} };
+    const mixture = { targets: { math: 1 }, counts: { math: live }, probabilities: {}, adjustments: {} };
+    collectStepMetrics(facts({ mixture }), history);
+    live.completed = 9;
+    expect(history.counts["math"]?.completed).toBe(5);
+  });
+});

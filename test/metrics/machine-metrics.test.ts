@@ -1,0 +1,122 @@
+// Mutants that die here: "other" that counts a stage twice, utilisation of verifiers without their number, efficiency
+// against one micro-batch only.
+import { describe, expect, test } from "vitest";
+import { MetricSheet } from "../../lib/metrics/distribution.ts";
+import type { StepFacts } from "../../lib/metrics/index.ts";
+import { bottleneck, putMachineMetrics } from "../../lib/metrics/machine-metrics.ts";
+import { facts, rollout, trained } from "./tiny-facts.ts";
+
+function collect(rest: Partial<StepFacts>): Record<string, number> {
+  const sheet = new MetricSheet();
+  putMachineMetrics(sheet, facts(rest));
+  return sheet.values;
+}
+
+const engine = {
+  ...{ steps: 10, prefillTokens: 300, decodeTokens: 160, preemptions: 1, swaps: 2, busySeconds: 0.9 },
+  ...{ prefillSeconds: 0.3, decodeSeconds: 0.5, swapSeconds: 0.01, running: 5, waiting: 3, maxRunning: 32 },
+  ...{ pagesUsed: 3, pagesTotal: 12 },
+};
+
+test("optimizer numbers, layers by number and the rest by name", () => {
+  const m = collect({ trained: trained([rollout()], undefined, { report: { gradScale: 0.5 } }) });
+  expect(m).toMatchObject({
+    "loss/total": 0.5,
+    "grad/norm": 2,
+    "grad/clipped": 1,
+    "grad/layer/0": 1,
+    "grad/layer/1": 2,
+    "grad/layer/embedding": 3,
+    "learning-rate": 1e-4,
+    "step/skipped": 0,
+  });
+  expect(m["update/relative"]).toBeCloseTo(0.01, 12);
+});
+
+test("a loss that is not finite is absent, and the skip is counted", () => {
+  const m = collect({
+    trained: trained([rollout()], undefined, { report: { loss: Number.NaN, skipped: true } }),
+  });
+  expect(m).not.toHaveProperty("loss/total");
+  expect(m["step/skipped"]).toBe(1);
+});
+
+test("speeds over wall time and over the work's own time are different things", () => {
+  const report = { trainedTokens: 90, packedTokens: 150, microBatches: 2 };
+  const m = collect({
+    engine,
+    trained: trained([rollout()], undefined, { report }),
+    timing: { total: 2, waiting: 0.5, publishing: 0 },
+  });
+  expect(m).toMatchObject({
+    "speed/generated": 80,
+    "speed/decode": 320,
+    "speed/prefill": 1000,
+    "speed/trained": 45,
+    "packing/efficiency": 0.75,
+    "packing/counted": 0.6,
+    "engine/occupancy": 0.5,
+    "engine/idle": 0.55,
+    "engine/kv-used": 0.25,
+    "utilisation/engine": 0.45,
+    "utilisation/trainer": 0.75,
+  });
+  expect(m["speed/trainer"]).toBeCloseTo(500, 9);
+});
+
+describe("step time", () => {
+  test("is split without rest", () => {
+    const timing = { total: 1, waiting: 0.25, publishing: 0.05, checkpointing: 0.1, logging: 0.02 };
+    const m = collect({ trained: trained([rollout()]), timing });
+    const parts = Object.entries(m).filter(([name]) => name.startsWith("time/") && name !== "time/step");
+    expect(parts).toHaveLength(9);
+    expect(parts.reduce((sum, [, seconds]) => sum + seconds, 0)).toBeCloseTo(m["time/step"]!, 12);
+    expect(m["time/other"]).toBeCloseTo(0.22, 12);
+  });
+
+  test("what was not measured has no time", () => {
+    const m = collect({});
+    expect(m).not.toHaveProperty("time/forward");
+    expect(m).not.toHaveProperty("time/checkpointing");
+  });
+});
+
+describe("verifiers", () => {
+  const verifiers = {
+    exact: {
+      calls: 4,
+      timeouts: 1,
+      crashes: 0,
+      retries: 2,
+      busySeconds: 0.6,
+      latencyMs: { p50: 200, p95: 290, p99: 300 },
+    },
+    idle: { calls: 0, timeouts: 0, crashes: 0, retries: 0, busySeconds: 0 },
+  };
+
+  test("rates and latencies, by name", () => {
+    const m = collect({ verifiers });
+    expect(m).toMatchObject({
+      "verifier/calls/exact": 4,
+      "verifier/timeouts/exact": 0.25,
+      "verifier/crashes/exact": 0,
+      "verifier/retries/exact": 2,
+      "verifier/p50-ms/exact": 200,
+      "verifier/calls/idle": 0,
+    });
+    expect(m["verifier/p95-ms/exact"]).toBe(290);
+    expect(m).not.toHaveProperty("verifier/p50-ms/idle");
+    expect(m).not.toHaveProperty("verifier/timeouts/idle");
+    expect(m).not.toHaveProperty("utilisation/verifiers");
+  });
+
+  test("utilisation is over all workers", () => {
+    expect(collect({ verifiers, verifierWorkers: 2 })["utilisation/verifiers"]).toBeCloseTo(0.3, 12);
+  });
+});
+
+test("the bottleneck is the busiest worker", () => {
+  expect(bottleneck({ "utilisation/engine": 0.9, "utilisation/trainer": 0.95 })).toBe("trainer");
+  expect(bottleneck({ "utilisation/verifiers": 0.2 })).toBe("verifiers");
+  expect(bottleneck({})).toBeUndefined();
+});

@@ -1,0 +1,56 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { PrometheusSink, prometheusText } from "../../lib/metrics/prometheus.ts";
+
+const LINE =
+  /^(?:# TYPE [a-zA-Z_:][a-zA-Z0-9_:]* gauge|[a-zA-Z_:][a-zA-Z0-9_:]*(?:\{[a-zA-Z_]+="(?:[^"\\\n]|\\.)*"\})? \S+)$/;
+
+test("every metric is a gauge with a name that Prometheus takes", () => {
+  const metrics = {
+    "reward/mean": 0.5,
+    "ratio/p99.9": 1.25,
+    "lag/share/8+": 0,
+    "success/instruction-following": 1e-9,
+  };
+  const text = prometheusText({ step: 7, version: 7, metrics });
+  expect(
+    text
+      .trimEnd()
+      .split("\n")
+      .filter((line) => !LINE.test(line)),
+  ).toEqual([]);
+  expect(text).toContain("# TYPE hone_reward_mean gauge\nhone_reward_mean 0.5\n");
+  expect(text).toContain("hone_success_instruction_following 1e-9\n");
+  expect(text.startsWith("# TYPE hone_step gauge\nhone_step 7\n")).toBe(true);
+});
+
+test("labels are escaped", () => {
+  const text = prometheusText({ step: 1, version: 1, metrics: { a: 1 } }, { run: 'a"b\\c\nd' });
+  expect(text).toContain('hone_a{run="a\\"b\\\\c\\nd"} 1\n');
+  expect(
+    text
+      .trimEnd()
+      .split("\n")
+      .filter((line) => !LINE.test(line)),
+  ).toEqual([]);
+});
+
+test("two names that meet keep the first, so that no series is there twice", () => {
+  const text = prometheusText({ step: 1, version: 1, metrics: { "a/b": 1, "a-b": 2 } });
+  expect(text.match(/^hone_a_b /gm)).toHaveLength(1);
+  expect(text).toContain("hone_a_b 1\n");
+});
+
+test("the sink keeps the last step only, and nothing half written beside it", () => {
+  const folder = mkdtempSync(join(tmpdir(), "hone-prometheus-"));
+  const sink = new PrometheusSink(join(folder, "metrics.prom"));
+  for (const step of [1, 2]) sink.write({ step, version: step, metrics: { a: step } });
+  sink.close();
+  expect(readFileSync(join(folder, "metrics.prom"), "utf8")).toBe(
+    prometheusText({ step: 2, version: 2, metrics: { a: 2 } }),
+  );
+  expect(readdirSync(folder)).toEqual(["metrics.prom"]);
+  rmSync(folder, { recursive: true });
+});

@@ -1,0 +1,90 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { HoneError } from "../../lib/errors.ts";
+import {
+  RUN_FILES,
+  readJson,
+  readRunManifest,
+  writeRunManifest,
+  writeWhole,
+} from "../../lib/metrics/run-folder.ts";
+
+let folder: string;
+let before: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "hone-run-folder-"));
+  before = process.cwd();
+});
+afterEach(() => {
+  process.chdir(before);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const manifest = {
+  name: "r",
+  config: { a: [1, { b: "ü" }] },
+  seeds: { run: "18446744073709551615" },
+  versions: { hone: "0.1.0" },
+};
+const codeOf = (work: () => unknown): string => {
+  try {
+    work();
+  } catch (error) {
+    return (error as HoneError).code;
+  }
+  return "nothing was thrown";
+};
+
+describe("the manifest", () => {
+  test("is read as it was written, with platform and time beside it", () => {
+    const stored = writeRunManifest(join(folder, "deep", "run"), manifest);
+    expect(readRunManifest(join(folder, "deep", "run"))).toEqual(stored);
+    expect(stored).toMatchObject({ ...manifest, versions: { hone: "0.1.0", node: process.version } });
+    expect(new Date(stored.startedAt).toISOString()).toBe(stored.startedAt);
+  });
+
+  test("names the commit, with + for local changes, and null where there is none", () => {
+    process.chdir(folder);
+    const identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
+    const git = (...args: string[]) =>
+      execFileSync("git", [...identity, ...args], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    expect(writeRunManifest(join(folder, "a"), manifest).commit).toBeNull();
+    git("init", "-q");
+    writeFileSync("tracked", "1");
+    git("add", "tracked");
+    git("commit", "-qm", "x");
+    const commit = git("rev-parse", "HEAD").trim();
+    expect(writeRunManifest(join(folder, "a"), manifest).commit).toBe(commit);
+    writeFileSync("tracked", "2");
+    expect(writeRunManifest(join(folder, "a"), manifest).commit).toBe(`${commit}+`);
+  });
+
+  test("errors say what is wrong with which file", () => {
+    expect(codeOf(() => readRunManifest(folder))).toBe("HONE_ERR_IO");
+    writeFileSync(join(folder, RUN_FILES.manifest), "{");
+    expect(codeOf(() => readRunManifest(folder))).toBe("HONE_ERR_FORMAT");
+    writeFileSync(join(folder, RUN_FILES.manifest), '{"schema": 2}');
+    expect(codeOf(() => readRunManifest(folder))).toBe("HONE_ERR_FORMAT");
+    expect(() => readRunManifest(folder)).toThrow(/is .* a run folder/);
+  });
+});
+
+describe("whole files", () => {
+  test("appear under their name only, folders made on the way", () => {
+    const path = join(folder, "x", "y.json");
+    writeWhole(path, "[1]");
+    expect(readJson(path)).toEqual([1]);
+    expect(readdirSync(join(folder, "x"))).toEqual(["y.json"]);
+  });
+
+  test("what cannot be written is HONE_ERR_IO and leaves the old file", () => {
+    const path = join(folder, "y.json");
+    writeWhole(path, "[1]");
+    expect(codeOf(() => writeWhole(join(path, "below-a-file"), "[2]"))).toBe("HONE_ERR_IO");
+    expect(readJson(path)).toEqual([1]);
+    expect(existsSync(`${path}.tmp`)).toBe(false);
+  });
+});

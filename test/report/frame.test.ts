@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import { collectStepMetrics, MetricsHistory } from "../../lib/metrics/index.ts";
+import { COLORED, PLAIN, width } from "../../lib/report/ansi.ts";
+import { type FrameState, renderFrame } from "../../lib/report/frame.ts";
+import { SyntheticRun, TARGETS } from "../metrics/synthetic-facts.ts";
+
+const run = new SyntheticRun(3, 40);
+const history = new MetricsHistory();
+const steps = Array.from({ length: 40 }, (_, i) => ({
+  ...{ step: i + 1, version: i + 1 },
+  metrics: collectStepMetrics(run.step(i + 1), history),
+}));
+const state: FrameState = {
+  ...{ title: "quickstart, seed 0", phase: "training", done: 40, total: 120, elapsedSeconds: 20, note: "" },
+  ...{ domains: Object.keys(TARGETS), steps },
+};
+
+test.each([200, 100, 80, 40])("no line is wider than %d columns, plain or coloured", (columns) => {
+  for (const style of [PLAIN, COLORED]) {
+    for (const line of renderFrame(state, columns, style)) expect(width(line)).toBeLessThanOrEqual(columns);
+  }
+});
+
+test("colour changes nothing but colour", () => {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences
+  const bare = renderFrame(state, 100, COLORED).map((line) => line.replace(/\u001b\[\d+m/g, ""));
+  expect(bare).toEqual(renderFrame(state, 100, PLAIN));
+});
+
+describe("what it says", () => {
+  const text = renderFrame(state, 100, PLAIN).join("\n");
+  const m = steps.at(-1)!.metrics;
+
+  /** A domain need not finish anything in a step: then its last value stands. */
+  const lastOf = (name: string) => steps.findLast((s) => s.metrics[name] !== undefined)!.metrics[name]!;
+
+  test("progress and time left at the pace so far", () => {
+    expect(text).toContain("training 40/120");
+    expect(text).toContain("0:20  ETA 0:40");
+  });
+
+  test("a row per domain with reward, tokens, share and target", () => {
+    for (const domain of Object.keys(TARGETS)) {
+      const row = text.split("\n").find((line) => line.includes(` ${domain} `))!;
+      expect(row).toContain(lastOf(`reward/raw/${domain}`).toFixed(2));
+      expect(row).toContain(lastOf(`length/mean/${domain}`).toFixed(1));
+      expect(row).toContain(`/ ${(100 * m[`mixture/target/${domain}`]!).toFixed(1)} %`);
+    }
+  });
+
+  test("health, speed and where the step's time goes", () => {
+    for (const word of [
+      "reward",
+      "truncated",
+      "entropy",
+      "lag",
+      "ratio",
+      "clipped",
+      "generated",
+      "MiB",
+      "busiest engine",
+    ]) {
+      expect(text).toContain(word);
+    }
+    expect(text).toContain("mismatch 0 exactly");
+    expect(text).toContain(`step ${m["time/step"]!.toFixed(2)} s`);
+  });
+});
+
+test("before the first step there is progress only; with nothing done, no time left is claimed", () => {
+  const lines = renderFrame({ ...state, steps: [], done: 0, phase: "warm start" }, 80, PLAIN);
+  expect(lines).toHaveLength(2);
+  expect(lines[0]).not.toContain("ETA");
+});
+
+test("metrics that a step does not have leave no holes and no NaN", () => {
+  const lines = renderFrame(
+    { ...state, steps: [{ step: 1, version: 1, metrics: { "time/step": 1 } }] },
+    100,
+    PLAIN,
+  );
+  expect(lines.join("\n")).not.toMatch(/NaN|undefined|Infinity/);
+});

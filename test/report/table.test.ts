@@ -1,0 +1,104 @@
+// Mutants that die here: the gain as a ratio, the mean's standard error from a domain, "cooler sampling is worth" from
+// the tables after training.
+import { describe, expect, test } from "vitest";
+import { COLORED, width } from "../../lib/report/ansi.ts";
+import { beforeAfterText, honestyNotes, settingName, signed } from "../../lib/report/table.ts";
+import { syntheticSummary } from "./synthetic-run-folder.ts";
+
+const summary = syntheticSummary();
+
+describe("the table", () => {
+  const text = beforeAfterText(summary);
+  const rows = text.split("\n");
+
+  test("has a block per sampling setting, a row per domain and one for the mean", () => {
+    expect(rows.filter((row) => row.includes("before -> after"))).toEqual([
+      "T=1  before -> after",
+      "T=0.6, top-p 0.95  before -> after",
+    ]);
+    expect(rows.filter((row) => /^ {2}math /.test(row))).toHaveLength(2);
+    expect(rows.filter((row) => /^ {2}mean /.test(row))).toHaveLength(2);
+  });
+
+  test("says reward with standard error, points, tokens and percent, truncation and n", () => {
+    const logic = rows.find((row) => row.includes("logic"))!;
+    expect(logic).toContain("0.340 ±0.048 -> 0.810 ±0.040");
+    expect(logic).toContain("+47.0 pt");
+    expect(logic).toContain("25.7 -> 19.6");
+    expect(logic).toContain("−24 %");
+    expect(logic).toContain("96 -> 96");
+    expect(rows.find((row) => row.includes(" mean "))).toContain("0.516 ±0.023");
+  });
+
+  test("stands in columns", () => {
+    const block = rows.slice(2, 8).map((row) => width(row));
+    expect(new Set(block).size).toBe(1);
+    const arrows = rows.slice(2, 8).map((row) => row.indexOf("->"));
+    expect(new Set(arrows).size).toBe(1);
+  });
+
+  test("with colours, says the same", () => {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences
+    expect(beforeAfterText(summary, COLORED).replace(/\u001b\[\d+m/g, "")).toBe(text);
+  });
+});
+
+describe("honesty", () => {
+  test("imperfect demonstrations are named, and what cooler sampling gives without training", () => {
+    const notes = honestyNotes(summary).join("\n");
+    expect(notes).toContain(
+      "deliberately imperfect demonstrations: 15\u00a0% end in a wrong answer and 8\u00a0% never end",
+    );
+    // 0.696 - 0.516 at T=0.6 before training; 0.890 - 0.696 and 0.830 - 0.516 by training
+    expect(notes).toMatch(
+      /without training, is worth \+18\.0 points.*the gain is \+19\.4 points; at T=1 it is \+31\.4\. The difference, \+12\.0 points/,
+    );
+  });
+
+  test("a run with clean demonstrations has no such note", () => {
+    const { demonstrations, ...clean } = summary;
+    expect(demonstrations).toBeDefined();
+    expect(honestyNotes(clean).join()).not.toContain("imperfect");
+  });
+});
+
+test("a run that stopped before its last evaluation shows what it has", () => {
+  const text = beforeAfterText({ ...summary, state: "stopped", after: [] });
+  expect(text).toContain("0.340 ±0.048 -> –");
+  expect(text).not.toMatch(/NaN|undefined/);
+});
+
+test("a comparison of penalties stands beside the tables", () => {
+  const columns = ["none", "LP", "DAP"].map((penalty, i) => ({
+    penalty,
+    cells: [
+      { solveRate: 0.4 + i / 100, correctTokens: 24.7 - i },
+      { solveRate: 0.97, correctTokens: 18.2 - i },
+    ],
+  }));
+  const text = beforeAfterText({
+    ...summary,
+    penaltyComparison: { bins: ["[0, .25)", "[.75, 1]"], prompts: [46, 64], columns },
+  });
+  const row = text.split("\n").find((line) => line.includes("[0, .25)"))!;
+  expect(row.trim().split(/\s{2,}/)).toEqual([
+    "[0, .25)",
+    "46",
+    "0.40",
+    "24.7 tok",
+    "0.41",
+    "23.7 tok",
+    "0.42",
+    "22.7 tok",
+  ]);
+});
+
+test.each([
+  [signed(31.25, 1, " pt"), "+31.3 pt"],
+  [signed(-40, 0, " %"), "−40 %"],
+  [signed(-0.01, 1, ""), "+0.0"],
+  [settingName({ temperature: 1, topP: 1 }), "T=1"],
+  [settingName({ temperature: 0.6, topP: 0.95 }), "T=0.6, top-p 0.95"],
+])("%s", (text, expected) => {
+  expect(text).toBe(expected);
+});
