@@ -1,0 +1,176 @@
+// Decoding speed of the engine, scheduler and paging included, as a share of the FMA peak measured in the same
+// run. Random Llama-shaped models; every sequence runs from an empty context to kTokens, so that the context
+// averages half of that. `--json` one JSON object; `--smoke` short runs; another word filters rows by name.
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/json.h"
+#include "engine/engine.h"
+#include "peak.h"
+
+using namespace hone;
+using bench::seconds_since;
+
+namespace {
+
+struct Shape {
+  const char* name;
+  int64_t width, layers, heads, mlp, vocabulary;
+  double floor;  // share of one core's FMA peak at batch 32; 0: no bar
+};
+const Shape kShapes[] = {
+    {"d96 L3 V226 (quick start)", 96, 3, 4, 256, 226, 0},
+    {"d128 L4 V512", 128, 4, 4, 384, 512, 0.35},
+    {"d256 L6 V4096", 256, 6, 8, 768, 4096, 0.35},
+    {"d512 L8 V8192", 512, 8, 8, 1408, 8192, 0.35},
+};
+constexpr int32_t kTokens = 256;
+constexpr double kTwoThreadFloor = 1.5, kBusyFloor = 0.95;  // the second: 1 within the noise of a loaded machine
+
+model::ModelConfig config_of(const Shape& s) {
+  model::ModelConfig c;
+  c.vocabulary = s.vocabulary, c.width = s.width, c.layers = s.layers, c.heads = s.heads, c.kv_heads = s.heads;
+  c.head_dim = s.width / s.heads, c.mlp_width = s.mlp, c.max_positions = 512;
+  return c;
+}
+
+/// 2 FLOP per weight that meets a row, and 4 per key, head and head dimension.
+double flops_per_token(const model::ModelConfig& c, double context) {
+  const double layer = double(c.width) * double(c.qkv_width() + c.q_width()) + 3.0 * double(c.width) * double(c.mlp_width);
+  const double weights = double(c.layers) * layer + double(c.vocabulary) * double(c.width);
+  return 2.0 * weights + 4.0 * context * double(c.q_width()) * double(c.layers);
+}
+
+/// A model and its engines: one lives through all measurements, so that memory is warm.
+struct Decoder {
+  Decoder(const model::ModelConfig& model, int32_t batch, std::shared_ptr<const model::WeightSnapshot> weights,
+          ThreadPool* pool)
+      : batch(batch), engine(model, engine_config(batch), pool) {
+    engine.set_weights(std::move(weights));
+  }
+  static engine::EngineConfig engine_config(int32_t batch) {
+    engine::EngineConfig c;
+    c.max_running = batch, c.max_context = kTokens + 2, c.pages = batch * 17 + 1, c.step_tokens = 512;
+    return c;
+  }
+  /// Seconds of each step of one batch, from the first token to the last.
+  const std::vector<double>& run(int32_t tokens) {
+    for (int32_t b = 0; b < batch; ++b) {
+      engine::Request r;
+      r.id = next_id++, r.prompt = {b % 200}, r.max_tokens = tokens;
+      engine.submit(std::move(r));
+    }
+    steps.clear();
+    for (auto start = std::chrono::steady_clock::now(); engine.step(output); start = std::chrono::steady_clock::now()) {
+      steps.push_back(seconds_since(start));
+    }
+    return steps;
+  }
+  int32_t batch;
+  engine::Engine engine;
+  engine::StepOutput output;
+  std::vector<double> steps;
+  uint64_t next_id = 1;
+};
+
+/// Tokens per second, each step at its shortest over the repeats: step i does the same work in each of them, and
+/// other processes only ever add time.
+double best_rate(Decoder& decoder, int32_t tokens, int repeats) {
+  std::vector<double> best = decoder.run(tokens);
+  for (int i = 1; i < repeats; ++i) {
+    const std::vector<double>& again = decoder.run(tokens);
+    for (size_t step = 0; step < best.size(); ++step) best[step] = std::min(best[step], again[step]);
+  }
+  return double(decoder.batch) * tokens / std::accumulate(best.begin(), best.end(), 0.0);
+}
+
+/// Tokens per second of one run as it comes, interruptions included.
+double plain_rate(Decoder& decoder, int32_t tokens) {
+  const std::vector<double>& steps = decoder.run(tokens);
+  return double(decoder.batch) * tokens / std::accumulate(steps.begin(), steps.end(), 0.0);
+}
+
+struct Report {
+  bool json = false;
+  Json rows = Json::array();
+  void add(const std::string& name, int32_t batch, int threads, double rate, double fraction, double value, double floor) {
+    Json row = Json::object();
+    row.set("name", Json::string(name));
+    row.set("batch", Json::integer(batch));
+    row.set("threads", Json::integer(threads));
+    row.set("tokensPerSecond", Json::number(rate));
+    row.set("fractionOfPeak", Json::number(fraction));
+    if (value > 0) row.set("value", Json::number(value));
+    if (floor > 0) row.set("floor", Json::number(floor));
+    rows.push(std::move(row));
+    if (json) return;
+    std::printf("%-60s %9.0f tok/s %5.1f %% of peak", name.c_str(), rate, 100 * fraction);
+    if (value > 0) std::printf("  x%.2f", value);
+    if (floor > 0) std::printf("  (floor %.2f)", floor);
+    std::printf("\n");
+  }
+};
+
+void measure(const Shape& shape, int32_t batch, bool smoke, double peak, ThreadPool& pool, Report& report) {
+  const model::ModelConfig config = config_of(shape);
+  model::Parameters parameters(config);
+  parameters.initialize(1);
+  const auto weights = model::WeightSnapshot::make(Stream{}, parameters, 1);
+  Decoder one(config, batch, weights, nullptr), two(config, batch, weights, &pool);
+  const int32_t tokens = smoke ? 16 : kTokens;
+  const int repeats = smoke ? 1 : 5;
+  const double flops = flops_per_token(config, tokens / 2.0) * 1e-9;
+  const std::string name = std::string(shape.name) + " B" + std::to_string(batch);
+  const bool barred = batch == 32 && shape.floor > 0;
+  const double alone = best_rate(one, tokens, repeats), both = best_rate(two, tokens, repeats);
+  report.add(name + ", 1 thread", batch, 1, alone, alone * flops / peak, 0, barred ? shape.floor : 0);
+  report.add(name + ", 2 threads (value: over one)", batch, 2, both, both * flops / (2 * peak), both / alone,
+             barred ? kTwoThreadFloor : 0);
+  if (!barred) return;
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    while (!stop.load(std::memory_order_relaxed)) {
+    }
+  });
+  double ratio = 0, loaded = 0;
+  for (int i = 0; i < repeats; ++i) {  // pairs, close in time: the load is the same for both
+    const double lone = plain_rate(one, tokens), pair = plain_rate(two, tokens);
+    if (pair / lone > ratio) ratio = pair / lone, loaded = pair;
+  }
+  stop = true;
+  busy.join();
+  report.add(name + ", 2 threads, a core busy (value: over one)", batch, 2, loaded, loaded * flops / (2 * peak), ratio,
+             kBusyFloor);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Report report;
+  bool smoke = false;
+  const char* filter = "";
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--json") == 0) report.json = true;
+    else if (std::strcmp(argv[i], "--smoke") == 0) smoke = true;
+    else filter = argv[i];
+  }
+  const double peak = bench::peak_gflops(Stream{}, smoke ? 5 : 40);
+  if (!report.json) std::printf("FMA peak of one core: %.0f GFLOP/s\n", peak);
+  ThreadPool pool(2);
+  for (const Shape& shape : kShapes) {
+    if (!std::strstr(shape.name, filter)) continue;
+    for (const int32_t batch : {8, 32, 64}) measure(shape, batch, smoke, peak, pool, report);
+  }
+  if (!report.json) return 0;
+  Json out = Json::object();
+  out.set("peakGflops", Json::number(peak));
+  out.set("isa", Json::string(kernels::cpu::isa_name(kernels::cpu::isa())));
+  out.set("rows", std::move(report.rows));
+  std::printf("%s\n", out.dump().c_str());
+}

@@ -1,0 +1,85 @@
+// The yardstick of the native benches: FMA throughput of this machine's registers, measured in the same run.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "core/stream.h"
+#include "kernels/cpu/dispatch.h"
+
+namespace hone::bench {
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Shortest of many runs: other processes only ever add time.
+inline double best_seconds(int repeats, const std::function<void()>& f) {
+  f();
+  double best = 1e30;
+  for (int i = 0; i < repeats; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    f();
+    best = std::min(best, seconds_since(start));
+  }
+  return best;
+}
+
+inline constexpr int kPeakSteps = 40000;
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f"))) inline double peak_flops_avx512() {
+  __m512 acc[24];
+  for (int i = 0; i < 24; ++i) acc[i] = _mm512_set1_ps(float(i));
+  const __m512 a = _mm512_set1_ps(0.999f), b = _mm512_set1_ps(1e-3f);
+  for (int s = 0; s < kPeakSteps; ++s) {
+#pragma GCC unroll 24
+    for (int i = 0; i < 24; ++i) acc[i] = _mm512_fmadd_ps(acc[i], a, b);
+  }
+  volatile float keep = 0;
+  for (int i = 0; i < 24; ++i) keep = keep + _mm512_cvtss_f32(acc[i]);
+  return 2.0 * 24 * 16 * kPeakSteps;
+}
+__attribute__((target("avx2,fma"))) inline double peak_flops_avx2() {
+  __m256 acc[12];
+  for (int i = 0; i < 12; ++i) acc[i] = _mm256_set1_ps(float(i));
+  const __m256 a = _mm256_set1_ps(0.999f), b = _mm256_set1_ps(1e-3f);
+  for (int s = 0; s < kPeakSteps; ++s) {
+#pragma GCC unroll 12
+    for (int i = 0; i < 12; ++i) acc[i] = _mm256_fmadd_ps(acc[i], a, b);
+  }
+  volatile float keep = 0;
+  for (int i = 0; i < 12; ++i) keep = keep + _mm256_cvtss_f32(acc[i]);
+  return 2.0 * 12 * 8 * kPeakSteps;
+}
+#else
+inline double peak_flops_avx512() { return 0; }
+inline double peak_flops_avx2() { return 0; }
+#endif
+
+inline double peak_flops_plain() {
+  float acc[32];
+  for (int i = 0; i < 32; ++i) acc[i] = float(i);
+  for (int s = 0; s < kPeakSteps; ++s) {
+    for (int i = 0; i < 32; ++i) acc[i] = acc[i] * 0.999f + 1e-3f;
+  }
+  volatile float keep = 0;
+  for (int i = 0; i < 32; ++i) keep = keep + acc[i];
+  return 2.0 * 32 * kPeakSteps;
+}
+
+/// GFLOP/s of the registers of the stream's threads, on the instruction set the kernels use.
+inline double peak_gflops(const Stream& stream, int repeats) {
+  const auto run = kernels::cpu::pick(&peak_flops_plain, &peak_flops_avx2, &peak_flops_avx512);
+  const double flops = run() * stream.threads();
+  const double seconds = best_seconds(
+      repeats, [&] { stream.parallel_for(stream.threads(), 1, [&](int64_t, int64_t) { run(); }); });
+  return flops / seconds * 1e-9;
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,48 @@
+// The whole quick start, as a user runs it: wall time, memory, tokens generated per second while it also trains,
+// and how much of a step the trainer stands still for TypeScript (publishing, metrics, anything unclaimed).
+// About two minutes; --smoke runs the tiny version, whose numbers mean nothing but that it runs.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const smoke = process.argv.includes("--smoke");
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const folder = mkdtempSync(path.join(tmpdir(), "hone-bench-"));
+const script = path.join(root, "dist/recipes/quickstart.js");
+const start = performance.now();
+const run = spawnSync(process.execPath, [script, "--dir", folder, ...(smoke ? ["--smoke"] : [])], {
+  encoding: "utf8",
+  maxBuffer: 1 << 27,
+});
+const wall = (performance.now() - start) / 1000;
+if (run.status !== 0) {
+  process.stderr.write(run.stdout + run.stderr);
+  process.exit(1);
+}
+
+const summary = JSON.parse(readFileSync(path.join(folder, "summary.json"), "utf8"));
+const steps = readFileSync(path.join(folder, "steps.jsonl"), "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line).metrics);
+rmSync(folder, { recursive: true });
+
+/** Seconds over all steps but the first, which includes starting everything. */
+const total = (...names) =>
+  steps.slice(1).reduce((sum, m) => sum + names.reduce((s, name) => s + (m[`time/${name}`] ?? 0), 0), 0);
+const idle = total("publishing", "logging", "other") / total("step");
+
+const rows = [
+  { name: "wall seconds, everything", value: wall, ceiling: 180 },
+  { name: "peak memory, MiB", value: summary.peakRssBytes / 2 ** 20, ceiling: 1024 },
+  {
+    name: "tokens generated per second while training",
+    value: summary.tokensPerSecond.generated,
+    floor: 25_000,
+  },
+  { name: "orchestration, share of a step", value: idle, ceiling: 0.02 },
+  ...Object.entries(summary.seconds).map(([name, value]) => ({ name: `seconds, ${name}`, value })),
+];
+process.stdout.write(`${JSON.stringify({ rows })}\n`);
