@@ -1,0 +1,173 @@
+// The tables of docs/architecture.md §3 are the law: which room may look into which. Read from the page itself, so
+// that the page and the test cannot drift apart.
+import { posix } from "node:path";
+import { describe, expect, test } from "vitest";
+import { CPP_ENDINGS, cppIncludes, filesUnder, findCycle, read, tsImports } from "./source-tree.ts";
+
+type Plan = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** The front door re-exports rooms and is imported by nobody inside; that is why it is no part of the hall. */
+const FRONT_DOOR = "lib/index.ts";
+
+/** Rooms of one table, "core" or "hall", with those each may look into. */
+function readPlan(heading: string): Plan {
+  const page = read("docs/architecture.md");
+  const section = page.slice(page.indexOf("## 3. Rooms and doors"), page.indexOf("## 4."));
+  const table = section.slice(section.indexOf(heading)).split("\n\n")[0]!;
+  const below = section.slice(section.indexOf(heading) + heading.length);
+  const rows = (table.includes("|") ? table : below)
+    .slice((table.includes("|") ? table : below).indexOf("|"))
+    .split("\n")
+    .filter((line, i, all) => line.startsWith("|") && all.slice(0, i).every((l) => l.startsWith("|")))
+    .slice(2)
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+  const names = rows.map(([name]) => roomName(name!));
+  return new Map(rows.map((row, i) => [names[i]!, doors(row.at(-1)!, names, i)]));
+}
+
+function roomName(cell: string): string {
+  return cell.startsWith("hall") ? "hall" : cell.replace(/[`/]/g, "");
+}
+
+/** "–", "core, kernels", "all above", "all above but orchestration", "all but kernels", "everything". */
+function doors(cell: string, names: readonly string[], row: number): ReadonlySet<string> {
+  if (cell === "–") return new Set();
+  const [wide, exceptions = ""] = cell.split(" but ");
+  const without = exceptions.split(", ");
+  if (wide === "everything" || wide === "all") return new Set(names.filter((n) => !without.includes(n)));
+  if (wide === "all above") return new Set(names.slice(0, row).filter((n) => !without.includes(n)));
+  const listed = cell.split(", ");
+  for (const name of listed) if (!names.includes(name)) throw new Error(`"${cell}" names no room: ${name}`);
+  return new Set(listed);
+}
+
+/** Room of a file under `top`: its first folder; directly under lib/ is the hall, directly under csrc/ nothing. */
+function roomOf(file: string, top: "csrc" | "lib"): string | undefined {
+  const parts = posix.relative(top, file).split("/");
+  if (parts[0] === "..") return undefined;
+  return parts.length > 1 ? parts[0] : top === "lib" ? "hall" : "";
+}
+
+/** What breaks the plan, as sentences. */
+function trespasses(file: string, targets: readonly string[], top: "csrc" | "lib", plan: Plan): string[] {
+  const from = roomOf(file, top)!;
+  const allowed = plan.get(from);
+  if (allowed === undefined) return [`${file}: "${from}" is no room; add it to docs/architecture.md §3`];
+  return targets.flatMap((target) => {
+    const to = roomOf(target, top);
+    if (to === undefined) return [`${file} reaches out of ${top}/ to ${target}`];
+    return to === from || allowed.has(to) ? [] : [`${file} (${from}) may not look into ${target} (${to})`];
+  });
+}
+
+const native = readPlan("`csrc/`:");
+const decisions = readPlan("`lib/`:");
+const cppFiles = filesUnder("csrc", CPP_ENDINGS);
+const tsFiles = filesUnder("lib", [".ts"]);
+
+describe("the plan itself", () => {
+  test("is read from docs/architecture.md as written there", () => {
+    expect([...native.keys()]).toEqual(["core", "kernels", "model", "engine", "trainer", "addon"]);
+    expect(native.get("addon")).toEqual(new Set(["core", "model", "engine", "trainer", "addon"]));
+    expect(decisions.get("hall")).toEqual(new Set());
+    expect(decisions.get("report")).toEqual(new Set(["hall", "metrics"]));
+    expect(decisions.get("evaluation")?.has("orchestration")).toBe(false);
+    expect(decisions.get("evaluation")?.has("native")).toBe(true);
+    expect(decisions.get("cli")?.size).toBe(decisions.size);
+  });
+
+  test("keeps engine and trainer apart", () => {
+    expect(native.get("engine")?.has("trainer")).toBe(false);
+    expect(native.get("trainer")?.has("engine")).toBe(false);
+  });
+});
+
+describe("a trespass is found", () => {
+  test.each([
+    ["lib/rewards/pool.ts", ["lib/native/engine.ts"], "may not look into lib/native/engine.ts"],
+    ["lib/data/reader.ts", ["lib/config/schema.ts"], "may not look into"],
+    ["lib/attic/x.ts", [], '"attic" is no room'],
+    ["lib/native/x.ts", ["test/fixtures/y.ts"], "reaches out of lib/"],
+  ] as const)("%s -> %j", (file, targets, complaint) => {
+    expect(trespasses(file, targets, "lib", decisions).join()).toContain(complaint);
+  });
+
+  test.each([
+    ["csrc/engine/engine.cc", "csrc/trainer/trainer.h"],
+    ["csrc/core/arena.cc", "csrc/kernels/matmul.h"],
+    ["csrc/addon/addon.cc", "csrc/kernels/matmul.h"],
+  ])("%s -> %s", (file, target) => {
+    expect(trespasses(file, [target], "csrc", native)).toHaveLength(1);
+  });
+
+  test("a cycle is named", () => {
+    const edges = new Map([
+      ["a", ["b"]],
+      ["b", ["c"]],
+      ["c", ["b"]],
+    ]);
+    expect(findCycle(edges)).toEqual(["b", "c", "b"]);
+  });
+});
+
+describe("csrc", () => {
+  test("every include stays inside the plan", () => {
+    expect(cppFiles.flatMap((file) => trespasses(file, cppIncludes(file), "csrc", native))).toEqual([]);
+  });
+
+  test("no file includes itself, however far around", () => {
+    expect(findCycle(new Map(cppFiles.map((file) => [file, cppIncludes(file)])))).toBeUndefined();
+  });
+
+  test("only the addon knows Node", () => {
+    const knowing = cppFiles.filter((file) =>
+      /#\s*include\s*[<"](?:napi|node_api|node|v8|uv)\b/.test(read(file)),
+    );
+    expect(knowing.filter((file) => !file.startsWith("csrc/addon/"))).toEqual([]);
+  });
+});
+
+describe("lib", () => {
+  const inside = tsFiles.filter((file) => file !== FRONT_DOOR);
+
+  test("every import stays inside the plan", () => {
+    const broken = inside.flatMap((file) => trespasses(file, tsImports(file).files, "lib", decisions));
+    expect(broken).toEqual([]);
+  });
+
+  test("no file imports itself, however far around, types included", () => {
+    expect(findCycle(new Map(tsFiles.map((file) => [file, tsImports(file).files])))).toBeUndefined();
+  });
+
+  test("nothing inside comes in through the front door", () => {
+    expect(inside.filter((file) => tsImports(file).files.includes(FRONT_DOOR))).toEqual([]);
+  });
+
+  test("every package is Node's or a declared dependency", () => {
+    const declared = JSON.parse(read("package.json")) as {
+      dependencies: Record<string, string>;
+      optionalDependencies?: object;
+    };
+    const known = new Set([
+      ...Object.keys(declared.dependencies),
+      ...Object.keys(declared.optionalDependencies ?? {}),
+    ]);
+    const strange = tsFiles.flatMap((file) =>
+      tsImports(file)
+        .packages.filter((p) => !p.startsWith("node:") && !known.has(p))
+        .map((p) => `${file}: ${p}`),
+    );
+    expect(strange).toEqual([]);
+  });
+
+  test("only native loads the addon", () => {
+    const loading = tsFiles.filter((file) => tsImports(file).packages.includes("node-gyp-build"));
+    const named = tsFiles.filter((file) => /require\([^)]*(?:node-gyp-build|\.node["'`])/.test(read(file)));
+    expect([...loading, ...named].filter((file) => !file.startsWith("lib/native/"))).toEqual([]);
+  });
+});

@@ -1,0 +1,113 @@
+// Whoever looks for the test of a file finds it at the same place under test/, with the same name.
+import { existsSync } from "node:fs";
+import { join, posix } from "node:path";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { CPP_ENDINGS, filesUnder, parseTs, ROOT } from "./source-tree.ts";
+
+/** Files tested elsewhere, and where. Keep it short: each line is a place where the rule is bent. */
+const EXEMPT: Readonly<Record<string, string>> = {
+  "csrc/core/stream.h": "a tag and a handle; every kernel test passes one",
+  "csrc/kernels/cpu/isa_avx2.cc":
+    "compiles the .inc files for one instruction set; every kernel test runs on each",
+  "csrc/kernels/cpu/isa_avx512.cc": "likewise",
+  "csrc/kernels/cpu/isa_baseline.cc": "likewise",
+  "csrc/kernels/cpu/isa_list.inc": "the list of those .inc files",
+  "csrc/kernels/cpu/rows.cc": "embedding, rms_norm, rope and swiglu, each with a test of its own",
+  "csrc/kernels/cpu/rows.h": "likewise",
+  "csrc/kernels/cpu/rows.inc": "likewise",
+  "csrc/kernels/cpu/rows_block.h": "likewise",
+  "lib/report/chart-script.ts":
+    "text for a browser; test/report/page.test.ts parses it, a screenshot judges it",
+  "lib/report/page-style.ts": "a style sheet; a screenshot judges it",
+  "lib/metrics/sink.ts": "an interface and the error around file work, both exercised by every sink's test",
+};
+
+/** The addon's arithmetic-free glue is tested from the side it serves. */
+const EXEMPT_FOLDERS: Readonly<Record<string, string>> = {
+  "csrc/addon/": "tested from TypeScript in test/native/",
+};
+
+function exempt(file: string): boolean {
+  return file in EXEMPT || Object.keys(EXEMPT_FOLDERS).some((folder) => file.startsWith(folder));
+}
+
+/** csrc/kernels/cpu/matmul.cc -> test/csrc/kernels/matmul.test.cc, or that of the module it is a part of. */
+function cppTests(file: string): string[] {
+  const folder = posix.join("test", posix.dirname(file).replace(/\/(?:cpu|cuda)$/, ""));
+  const stem = posix.basename(file).replace(/\.[a-z]+$/, "");
+  const words = stem.split("_");
+  return words.map((_, k) => posix.join(folder, `${words.slice(0, words.length - k).join("_")}.test.cc`));
+}
+
+/** simd_avx2.test.cc tests simd.h: a test may have variants, named after it. */
+function variants(testFile: string): string[] {
+  const words = testFile.replace(/\.test\.cc$/, "").split("_");
+  return words.map((_, k) => `${words.slice(0, words.length - k).join("_")}.test.cc`);
+}
+
+function tsTest(file: string): string {
+  return file.replace(/^lib\//, "test/").replace(/\.ts$/, ".test.ts");
+}
+
+/** Types, interfaces and re-exports do nothing at run time, so there is nothing to test. */
+function doesNothing(source: ts.SourceFile): boolean {
+  return source.statements.every(
+    (s) =>
+      ts.isInterfaceDeclaration(s) ||
+      ts.isTypeAliasDeclaration(s) ||
+      ts.isImportDeclaration(s) ||
+      ts.isExportDeclaration(s) ||
+      isPlainConstant(s),
+  );
+}
+
+function isPlainConstant(statement: ts.Statement): boolean {
+  if (!ts.isVariableStatement(statement)) return false;
+  let computes = false;
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) || ts.isCallExpression(node) || ts.isNewExpression(node)) computes = true;
+    ts.forEachChild(node, visit);
+  };
+  visit(statement);
+  return !computes;
+}
+
+const exists = (file: string) => existsSync(join(ROOT, file));
+const cppFiles = filesUnder("csrc", CPP_ENDINGS);
+const tsFiles = filesUnder("lib", [".ts"]);
+
+describe("every source file has its test", () => {
+  test("in C++", () => {
+    const missing = cppFiles.filter((file) => !exempt(file) && !cppTests(file).some(exists));
+    expect(missing).toEqual([]);
+  });
+
+  test("in TypeScript", () => {
+    const missing = tsFiles.filter((f) => !exempt(f) && !exists(tsTest(f)) && !doesNothing(parseTs(f)));
+    expect(missing).toEqual([]);
+  });
+});
+
+describe("every test has its source file", () => {
+  test("in C++", () => {
+    const sources = new Set(cppFiles.flatMap(cppTests));
+    const orphans = filesUnder("test/csrc", [".test.cc"]).filter(
+      (file) => !variants(file).some((v) => sources.has(v)),
+    );
+    expect(orphans.filter((file) => !/\/(?:contract|parity)\//.test(file))).toEqual([]);
+  });
+
+  test("in TypeScript", () => {
+    const sources = new Set(tsFiles.map(tsTest));
+    const outside = /^test\/(?:architecture|contract|e2e|fixtures|csrc|native|scripts|recipes|docs)\//;
+    const orphans = filesUnder("test", [".test.ts"]).filter(
+      (file) => !outside.test(file) && !sources.has(file),
+    );
+    expect(orphans).toEqual([]);
+  });
+});
+
+test("no exemption outlives its file", () => {
+  expect(Object.keys(EXEMPT).filter((file) => !exists(file))).toEqual([]);
+});

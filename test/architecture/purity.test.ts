@@ -1,0 +1,103 @@
+// Properties of the whole text that no type checks.
+import { execFileSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { filesUnder, parseTs, ROOT, read, tsImports } from "./source-tree.ts";
+
+const lib = filesUnder("lib", [".ts"]);
+const typed = ["lib", "recipes", "bench"].flatMap((folder) => filesUnder(folder, [".ts"]));
+
+/** Every file that loading `start` loads. */
+function reach(start: readonly string[]): Set<string> {
+  const seen = new Set(start);
+  const queue = [...start];
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    if (!existsSync(join(ROOT, file))) continue;
+    for (const next of tsImports(file).files) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      queue.push(next);
+    }
+  }
+  return seen;
+}
+
+/** Positions of nodes that `wanted` accepts, as file:line; only files that hold the word at all are parsed. */
+function places(file: string, word: RegExp, wanted: (node: ts.Node) => boolean): string[] {
+  if (!word.test(read(file))) return [];
+  const source = parseTs(file);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (wanted(node))
+      found.push(`${file}:${source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1}`);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+test("a verifier worker never loads the addon, however far around", () => {
+  const loaded = [...reach(lib.filter((file) => file.startsWith("lib/rewards/")))];
+  expect(loaded.filter((file) => file.startsWith("lib/native/"))).toEqual([]);
+});
+
+test("nothing is typed any", () => {
+  const found = typed.flatMap((file) =>
+    places(file, /\bany\b/, (node) => node.kind === ts.SyntaxKind.AnyKeyword),
+  );
+  expect(found).toEqual([]);
+});
+
+/** Rooms whose trade is to write to a terminal or to end a process. */
+const SPEAKING = ["lib/cli/", "lib/report/"];
+
+describe("a library neither speaks nor exits", () => {
+  const silent = lib.filter((file) => !SPEAKING.some((room) => file.startsWith(room)));
+  const callee = (node: ts.Node) => (ts.isPropertyAccessExpression(node) ? node.getText() : "");
+
+  test("no console outside cli and report", () => {
+    expect(
+      silent.flatMap((file) => places(file, /\bconsole\b/, (n) => callee(n).startsWith("console."))),
+    ).toEqual([]);
+  });
+
+  test("no process.exit, no writes to standard output", () => {
+    const forbidden = ["process.exit", "process.stdout.write", "process.stderr.write"];
+    expect(
+      silent.flatMap((file) => places(file, /\bprocess\b/, (n) => forbidden.includes(callee(n)))),
+    ).toEqual([]);
+  });
+
+  test("the native core does not print or exit either", () => {
+    const files = filesUnder("csrc", [".h", ".cc", ".cu", ".inc"]);
+    const speaking = /\bstd::(?:cout|cerr|clog|abort|exit|_Exit|quick_exit)\b|\b(?:printf|fprintf|puts)\s*\(/;
+    const code = (file: string) =>
+      read(file)
+        .replace(/\/\/[^\n]*/g, "")
+        .replace(/"[^"\n]*"/g, '""');
+    expect(files.filter((file) => speaking.test(code(file)))).toEqual([]);
+  });
+});
+
+describe("the tree", () => {
+  const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+    cwd: ROOT,
+    encoding: "utf8",
+    maxBuffer: 1 << 26,
+  })
+    .split("\n")
+    .filter((file) => file !== "" && file !== "package-lock.json" && existsSync(join(ROOT, file)));
+
+  test("names no path of a machine", () => {
+    const folders = ["work", "root", "tmp", "home", "Users"].join("|");
+    const path = new RegExp(`(?<![\\w.}])/(?:${folders})/\\w`);
+    const found = files.filter((file) => statSync(join(ROOT, file)).size < 1 << 20 && path.test(read(file)));
+    expect(found).toEqual([]);
+  });
+
+  test("holds no file over a megabyte", () => {
+    expect(files.filter((file) => statSync(join(ROOT, file)).size > 1 << 20)).toEqual([]);
+  });
+});

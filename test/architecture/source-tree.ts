@@ -1,0 +1,206 @@
+/** The repository as the architecture tests see it: its files, what they include or import, and their functions. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, posix, resolve } from "node:path";
+import ts from "typescript";
+
+export const ROOT = resolve(import.meta.dirname, "../..");
+
+export function read(file: string): string {
+  return readFileSync(join(ROOT, file), "utf8");
+}
+
+/** Files under a folder of the repository that end in one of `endings`, as sorted paths from the root. */
+export function filesUnder(folder: string, endings: readonly string[]): string[] {
+  if (!existsSync(join(ROOT, folder))) return [];
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && endings.some((ending) => entry.name.endsWith(ending)))
+    .map((entry) => posix.join(folder, entry.parentPath.slice(join(ROOT, folder).length), entry.name))
+    .sort();
+}
+
+export const CPP_ENDINGS = [".h", ".cc", ".cu", ".cuh", ".inc"];
+
+/** Repository files that a C++ file includes by quotes; includes are written from csrc/. */
+export function cppIncludes(file: string): string[] {
+  const found: string[] = [];
+  for (const [, path] of read(file).matchAll(/^[ \t]*#[ \t]*include[ \t]+"([^"]+)"/gm)) {
+    const beside = posix.join(posix.dirname(file), path!);
+    found.push(existsSync(join(ROOT, beside)) ? beside : posix.join("csrc", path!));
+  }
+  return found;
+}
+
+export interface TsImports {
+  /** Repository files: import, export from, dynamic import, import type, and worker URLs. */
+  readonly files: string[];
+  /** Package names, "node:" ones included. */
+  readonly packages: string[];
+}
+
+export function tsImports(file: string): TsImports {
+  const text = read(file);
+  const names = ts.preProcessFile(text, true, true).importedFiles.map((f) => f.fileName);
+  for (const [, path] of text.matchAll(/new URL\(\s*["'](\.[^"']+)["'],\s*import\.meta\.url/g)) {
+    if (/\.[cm]?[jt]s$/.test(path!)) names.push(path!);
+  }
+  const files = names.filter((n) => n.startsWith(".")).map((n) => posix.join(posix.dirname(file), n));
+  const packages = names
+    .filter((n) => !n.startsWith("."))
+    .map((n) =>
+      n.startsWith("@") ? n.split("/").slice(0, 2).join("/") : n.startsWith("node:") ? n : n.split("/")[0]!,
+    );
+  return { files, packages };
+}
+
+/** A cycle among `edges` as the files along it, or undefined. */
+export function findCycle(edges: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return undefined;
+    path.push(file);
+    for (const next of edges.get(file) ?? []) {
+      const cycle = visit(next);
+      if (cycle !== undefined) return cycle;
+    }
+    path.pop();
+    done.add(file);
+    return undefined;
+  };
+  for (const file of edges.keys()) {
+    const cycle = visit(file);
+    if (cycle !== undefined) return cycle;
+  }
+  return undefined;
+}
+
+export interface FunctionSize {
+  readonly name: string;
+  readonly line: number;
+  readonly lines: number;
+}
+
+export function parseTs(file: string, text = read(file)): ts.SourceFile {
+  return ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true);
+}
+
+/** Every function with a body, nested ones too; a docstring does not count. */
+export function tsFunctions(source: ts.SourceFile): FunctionSize[] {
+  const found: FunctionSize[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && "body" in node && node.body !== undefined) {
+      const first = source.getLineAndCharacterOfPosition(node.getStart(source)).line;
+      const last = source.getLineAndCharacterOfPosition(node.end).line;
+      found.push({ name: functionName(node), line: first + 1, lines: last - first + 1 });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function functionName(node: ts.SignatureDeclaration): string {
+  if (node.name !== undefined) return node.name.getText();
+  const owner = node.parent;
+  if (owner !== undefined && ts.isVariableDeclaration(owner)) return owner.name.getText();
+  return node.kind === ts.SyntaxKind.Constructor ? "constructor" : "(anonymous)";
+}
+
+/**
+ * Every function body at namespace or class scope of a C++ text, by counting braces: comments, strings and
+ * preprocessor lines are blanked first. A lambda counts towards the function it is in.
+ */
+export function cppFunctions(text: string): FunctionSize[] {
+  const code = blankNonCode(text);
+  const found: FunctionSize[] = [];
+  const lineOf = lineCounter(code);
+  let headStart = 0;
+  for (let i = 0; i < code.length; ++i) {
+    const char = code[i];
+    if (char === ";" || char === "}") headStart = i + 1;
+    if (char !== "{") continue;
+    const head = code.slice(headStart, i);
+    if (insideParentheses(head) || isMemberInitializer(head)) {
+      i = matchingBrace(code, i);
+      continue;
+    }
+    if (!isFunctionHead(head)) {
+      if (isInitializer(head)) i = matchingBrace(code, i);
+      headStart = i + 1;
+      continue;
+    }
+    const end = matchingBrace(code, i);
+    const first = lineOf(headStart + (head.length - head.trimStart().length));
+    found.push({ name: headName(head), line: first, lines: lineOf(end) - first + 1 });
+    i = end;
+    headStart = end + 1;
+  }
+  return found;
+}
+
+function blankNonCode(text: string): string {
+  const blank = (match: string) => match.replace(/[^\n]/g, " ");
+  return text
+    .replace(
+      /R"(\w*)\([\s\S]*?\)\1"|\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])+'/g,
+      blank,
+    )
+    .replace(/^[ \t]*#(?:[^\n]*\\\n)*[^\n]*/gm, blank);
+}
+
+function lineCounter(code: string): (offset: number) => number {
+  const starts = [0];
+  for (let i = 0; i < code.length; ++i) if (code[i] === "\n") starts.push(i + 1);
+  return (offset) => {
+    let low = 0;
+    let high = starts.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (starts[middle]! <= offset) low = middle;
+      else high = middle;
+    }
+    return low + 1;
+  };
+}
+
+function matchingBrace(code: string, open: number): number {
+  let depth = 0;
+  for (let i = open; i < code.length; ++i) {
+    if (code[i] === "{") depth += 1;
+    if (code[i] === "}" && --depth === 0) return i;
+  }
+  return code.length - 1;
+}
+
+/** `f(T x = ` before a brace: a default argument. */
+function insideParentheses(head: string): boolean {
+  return head.split("(").length > head.split(")").length;
+}
+
+/** `Foo(int x) : a_` before a brace: a member's initial value, the body comes later. */
+function isMemberInitializer(head: string): boolean {
+  return /\)\s*(?:noexcept\s*)?:[^:]/.test(head) && /[\w>]\s*$/.test(head) && !/\)\s*$/.test(head);
+}
+
+function isFunctionHead(head: string): boolean {
+  const text = head.trim().replace(/^(?:template\s*<[^{}]*?>\s*(?=[\w:]))+/, "");
+  if (/^(?:inline\s+)?(?:namespace|extern|enum|union)\b/.test(text)) return false;
+  if (/^(?:class|struct)\b[^()]*$/.test(text)) return false;
+  return text.includes("(") && !isInitializer(head);
+}
+
+/** `= {`, `x{`: a value. */
+function isInitializer(head: string): boolean {
+  const text = head.trim();
+  if (/=\s*$/.test(text)) return true;
+  return (
+    !text.includes("(") &&
+    !/^(?:inline\s+|typedef\s+)?(?:namespace|extern|enum|union|class|struct|template)\b/.test(text) &&
+    /[\w>\]]$/.test(text)
+  );
+}
+
+function headName(head: string): string {
+  return /([~\w:]+|operator\s*[^\s(]+)\s*\(/.exec(head.trim())?.[1] ?? head.trim().slice(0, 40);
+}

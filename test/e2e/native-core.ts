@@ -1,0 +1,12 @@
+import { info } from "../../lib/native/index.ts";
+
+/** Why the tests that need the addon are skipped, or undefined when it is there. */
+export const noAddon: string | undefined = (() => {
+  try {
+    info();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+})();
+if (noAddon !== undefined) console.warn(`skipped, no native core: ${noAddon}`);

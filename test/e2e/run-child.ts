@@ -1,0 +1,27 @@
+/**
+ * A training run in a process of its own, for tests that kill it: run-child.ts <folder> <resume> <training as JSON>.
+ * Prints one line a step, and the hash of the final weights.
+ */
+import { join } from "node:path";
+import { interruptSignal, runMain } from "../../lib/cli/exit.ts";
+import { createRun } from "../../lib/orchestration/index.ts";
+import { weightsHash } from "../../lib/orchestration/workshop.ts";
+import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
+import { tinyRecipe } from "./tiny-recipe.ts";
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+await runMain(async () => {
+  const [dir, resume, training] = process.argv.slice(2) as [string, string, string];
+  await using run = await createRun(tinyRecipe(JSON.parse(training)), {
+    dir,
+    resume,
+    signal: interruptSignal(say),
+    verifiers: inlineVerifiers,
+  });
+  for await (const { step } of run) say(`step ${step}`);
+  const { reason, steps } = await run.finished;
+  const name = `step-${String(steps).padStart(6, "0")}`;
+  say(`${reason} ${steps} ${weightsHash(join(dir, "checkpoints", name))}`);
+  return reason === "aborted" ? 130 : 0;
+});
