@@ -9,11 +9,10 @@ export {
 } from "./length-penalty.ts";
 export {
   type VerificationRequest,
-  type VerifierLimits,
   VerifierPool,
   type VerifierPoolOptions,
 } from "./pool.ts";
-export { VERIFIERS } from "./registry.ts";
+export { loadBuiltIn, VERIFIERS } from "./registry.ts";
 export type {
   Sandbox,
   SandboxFailure,
@@ -23,5 +22,5 @@ export type {
   SandboxValue,
 } from "./sandbox/sandbox.ts";
 export { type ShapedGroup, type ShapingOptions, shapeGroup } from "./shape-group.ts";
-export type { Completion, Verifier } from "./verifier.ts";
+export type { Completion, Verifier, VerifierLimits } from "./verifier.ts";
 export type { VerifierStats } from "./verifier-stats.ts";

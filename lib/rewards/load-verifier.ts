@@ -11,7 +11,7 @@ async function importModule(url: string): Promise<Record<string, unknown>> {
 
 /**
  * Imports a user's verifier: a module whose default export, or export named `verifier`, has `verify` and
- * optionally `parseReference`, `prepare` and `name`. `.ts` files work on every supported Node.
+ * optionally `parseReference`, `prepare`, `name` and `version`. `.ts` files work on every supported Node.
  * Throws HONE_ERR_VERIFIER when the module exports no such thing; errors of the import itself pass through.
  */
 export async function loadVerifier(url: string): Promise<Verifier> {
@@ -24,6 +24,7 @@ export async function loadVerifier(url: string): Promise<Verifier> {
   }
   return {
     name: exported.name ?? url,
+    version: exported.version ?? 1,
     parseReference: (raw) => (exported.parseReference ? exported.parseReference(raw) : raw),
     verify: (completion, reference) => exported.verify!(completion, reference),
     ...(exported.prepare ? { prepare: () => exported.prepare!() } : {}),

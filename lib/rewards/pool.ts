@@ -6,7 +6,7 @@ import type { FinishReason, Problem, Verdict } from "../records.ts";
 import { VERIFIERS } from "./registry.ts";
 import { Semaphore } from "./semaphore.ts";
 import { JobProgress, type MemberOutcome, type VerificationJob } from "./verification-job.ts";
-import { wrong } from "./verifier.ts";
+import { type VerifierLimits, wrong } from "./verifier.ts";
 import { VerifierMeter, type VerifierStats } from "./verifier-stats.ts";
 
 /** One completion to be judged. */
@@ -15,13 +15,6 @@ export interface VerificationRequest {
   /** Decoded response with its special tokens spelled out. */
   readonly text: string;
   readonly finish: FinishReason;
-}
-
-export interface VerifierLimits {
-  /** Wall time for one completion; over it the worker is killed and the completion scores 0. Default 2000. */
-  readonly timeoutMs?: number;
-  /** Groups judged at the same time by this verifier. Default: as many as there are workers. */
-  readonly concurrency?: number;
 }
 
 export interface VerifierPoolOptions {
@@ -66,8 +59,10 @@ export class VerifierPool implements AsyncDisposable {
   constructor(options: VerifierPoolOptions = {}) {
     const workers = options.workers ?? 1;
     const modules = Object.entries(options.modules ?? {});
-    for (const { name } of VERIFIERS) this.#addJudge(name, undefined, workers, options);
-    for (const [name, url] of modules) this.#addJudge(name, String(url), workers, options);
+    for (const { name, limits } of VERIFIERS)
+      this.#addJudge(name, undefined, workers, { ...limits, ...options.limits?.[name] });
+    for (const [name, url] of modules)
+      this.#addJudge(name, String(url), workers, options.limits?.[name] ?? {});
     const unknown = Object.keys(options.limits ?? {}).find((name) => !this.#judges.has(name));
     if (unknown !== undefined) throw this.#unknownVerifier(unknown);
     const isSource = import.meta.url.endsWith(".ts");
@@ -201,13 +196,7 @@ export class VerifierPool implements AsyncDisposable {
     }
   }
 
-  #addJudge(
-    name: string,
-    moduleUrl: string | undefined,
-    workers: number,
-    options: VerifierPoolOptions,
-  ): void {
-    const limits = options.limits?.[name] ?? {};
+  #addJudge(name: string, moduleUrl: string | undefined, workers: number, limits: VerifierLimits): void {
     this.#judges.set(name, {
       name,
       moduleUrl,

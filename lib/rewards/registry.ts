@@ -7,7 +7,10 @@ import { math } from "./math/math.ts";
 import { residue } from "./math/residue.ts";
 import type { Verifier } from "./verifier.ts";
 
-/** Every built-in verifier; a new one is a row here and is covered by the contract suite. */
+/**
+ * Every built-in verifier; a new one is a row here and is covered by the contract suite. Workers load this list:
+ * tables and libraries that cost more than a few milliseconds are read in `prepare`, by who needs them.
+ */
 export const VERIFIERS: readonly Verifier[] = [
   residue,
   codeExpression,
@@ -17,3 +20,10 @@ export const VERIFIERS: readonly Verifier[] = [
   toolCall,
   math,
 ];
+
+/** The built-in verifier of that name, made ready; undefined where there is none. */
+export async function loadBuiltIn(name: string): Promise<Verifier | undefined> {
+  const verifier = VERIFIERS.find((candidate) => candidate.name === name);
+  await verifier?.prepare?.();
+  return verifier;
+}

@@ -1,6 +1,6 @@
 import type { Verdict } from "../records.ts";
 import { loadVerifier } from "./load-verifier.ts";
-import { VERIFIERS } from "./registry.ts";
+import { loadBuiltIn } from "./registry.ts";
 import { JobProgress, type MemberOutcome, type VerificationJob } from "./verification-job.ts";
 import type { Verifier } from "./verifier.ts";
 
@@ -17,13 +17,12 @@ function find(job: VerificationJob): Promise<Verifier> {
 }
 
 async function load({ verifier: name, moduleUrl }: VerificationJob): Promise<Verifier> {
-  const verifier = moduleUrl === undefined ? builtIn(name) : await loadVerifier(moduleUrl);
-  await verifier.prepare?.();
-  return verifier;
-}
-
-function builtIn(name: string): Verifier {
-  const verifier = VERIFIERS.find((candidate) => candidate.name === name);
+  if (moduleUrl !== undefined) {
+    const verifier = await loadVerifier(moduleUrl);
+    await verifier.prepare?.();
+    return verifier;
+  }
+  const verifier = await loadBuiltIn(name);
   if (!verifier) throw new Error(`no verifier is called ${JSON.stringify(name)}`);
   return verifier;
 }

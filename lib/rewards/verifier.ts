@@ -7,6 +7,13 @@ export interface Completion {
   readonly finish: FinishReason;
 }
 
+export interface VerifierLimits {
+  /** Wall time for one completion; over it the worker is killed and the completion scores 0. Default 2000. */
+  readonly timeoutMs?: number;
+  /** Groups judged at the same time by this verifier. Default: as many as there are workers. */
+  readonly concurrency?: number;
+}
+
 /**
  * Judges one kind of answer. Pure: the same completion and reference give the same verdict, on any worker, in
  * any order. A completion is hostile input: it never throws and its parsing is bounded. Throwing is for our
@@ -14,6 +21,10 @@ export interface Completion {
  */
 export interface Verifier<Reference = unknown> {
   readonly name: string;
+  /** Goes up when any verdict may have changed; stored verdicts of another version are not used. Positive integer. */
+  readonly version: number;
+  /** What it needs where a recipe says nothing else. */
+  readonly limits?: VerifierLimits;
   /** Checks a problem's reference; throws on a bad one, naming what is wrong with it. */
   parseReference(raw: unknown): Reference;
   verify(completion: Completion, reference: Reference): ScoredVerdict | Promise<ScoredVerdict>;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { FAMILIES } from "../../lib/data/procedural/families.ts";
 import { CounterRandom } from "../../lib/random.ts";
 import type { ScoredVerdict } from "../../lib/records.ts";
-import { VERIFIERS } from "../../lib/rewards/index.ts";
+import { loadBuiltIn, VERIFIERS } from "../../lib/rewards/index.ts";
 
 /**
  * What every registered verifier must do, whatever it judges. Examples of right answers come from the problem
@@ -70,7 +70,9 @@ test("names are unique", () => {
   expect(new Set(VERIFIERS.map(({ name }) => name)).size).toBe(VERIFIERS.length);
 });
 
-describe.each([...VERIFIERS])("verifier $name", (verifier) => {
+const loaded = await Promise.all(VERIFIERS.map(async ({ name }) => (await loadBuiltIn(name))!));
+
+describe.each(loaded)("verifier $name", (verifier) => {
   const examples = examplesFor(verifier.name);
   const judge = async (text: string, reference: unknown, finish: "eos" | "length" | "abort" = "eos") =>
     await verifier.verify({ text, finish }, verifier.parseReference(reference));

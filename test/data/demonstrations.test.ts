@@ -5,7 +5,7 @@ import {
   isHeldOut,
   QUICKSTART_LEXICON,
 } from "../../lib/data/index.ts";
-import { VERIFIERS } from "../../lib/rewards/index.ts";
+import { loadBuiltIn } from "../../lib/rewards/index.ts";
 import { LexiconTokenizer } from "../../lib/text/index.ts";
 
 // Mutants tried: endless text one re-check too short, wrong answers drawn until they equal the right one,
@@ -62,7 +62,7 @@ test("endless ones fill the budget without an end; the others are thought, answe
 
 test("faithful answers are right; swapped ones are wrong but for lucky instructions", async () => {
   for (const { problem, tokens, style, faithful } of drawn.slice(0, 1500)) {
-    const verifier = VERIFIERS.find(({ name }) => name === problem.verifier)!;
+    const verifier = (await loadBuiltIn(problem.verifier))!;
     const completion = {
       text: tokenizer.decode(tokens),
       finish: style === "endless" ? "length" : "eos",

@@ -1,12 +1,12 @@
 import type { Verifiers } from "../../lib/orchestration/workshop.ts";
-import { VERIFIERS } from "../../lib/rewards/index.ts";
+import { loadBuiltIn } from "../../lib/rewards/index.ts";
 
 /** The package's verifiers on the test's own thread: no workers to start. */
 export const inlineVerifiers: Verifiers = {
   verify: (group) =>
     Promise.all(
       group.map(async ({ problem, text, finish }) => {
-        const verifier = VERIFIERS.find(({ name }) => name === problem.verifier)!;
+        const verifier = (await loadBuiltIn(problem.verifier))!;
         return verifier.verify({ text, finish }, verifier.parseReference(problem.reference));
       }),
     ),

@@ -27,6 +27,7 @@ const sandbox = new WasmSandbox();
  */
 export const codeExpression: Verifier<Reference> = {
   name: "expression",
+  version: 1,
   parseReference: (raw) => referenceSchema.parse(raw),
 
   prepare: () => sandbox.start(),

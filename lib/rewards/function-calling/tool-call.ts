@@ -35,6 +35,7 @@ function parseArguments(text: string): ReadonlyMap<string, string | number> | un
 /** One call `tool(name='text', name=123)`: the right tool and exactly the right typed arguments, in any order. */
 export const toolCall: Verifier<Reference> = {
   name: "tool-call",
+  version: 1,
   parseReference: (raw) => referenceSchema.parse(raw),
 
   verify(completion, reference) {

@@ -42,6 +42,7 @@ function broken(answer: string, constraints: Constraints, lexicon: readonly stri
 /** A list of words under constraints; the score is the fraction of constraints met. */
 export const wordList: Verifier<Reference> = {
   name: "word-list",
+  version: 1,
   parseReference: (raw) => referenceSchema.parse(raw),
 
   verify(completion, { constraints, lexicon }) {

@@ -28,6 +28,7 @@ function isPermutation(symbols: readonly string[]): boolean {
  */
 export const latinSquare: Verifier<Reference> = {
   name: "latin-square",
+  version: 1,
   parseReference: (raw) => referenceSchema.parse(raw),
 
   verify(completion, { rows }) {

@@ -14,6 +14,7 @@ type Reference = z.infer<typeof referenceSchema>;
 /** Truth table of a formula: one bit per assignment, assignments in counting order, all of them right. */
 export const truthTable: Verifier<Reference> = {
   name: "truth-table",
+  version: 1,
   parseReference: (raw) => referenceSchema.parse(raw),
 
   verify(completion, { table }) {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { HoneError } from "../../errors.ts";
 import type { ScoredVerdict } from "../../records.ts";
 import { type Completion, correct, noAnswer, unparsable, type Verifier, wrong } from "../verifier.ts";
+import type { Compat } from "../verify-case.ts";
 import { boxContent, lastBox } from "./boxed.ts";
 import { Budget } from "./budget.ts";
 import { matches } from "./compare.ts";
@@ -12,9 +13,6 @@ import { BudgetExceeded } from "./rational.ts";
 import { type Reading, readLatex } from "./reading.ts";
 import { scavenge } from "./scavenge.ts";
 import { contains, type Expr, freeSymbols, isExpr, type Value } from "./syntax.ts";
-
-/** `reference` reproduces Math-Verify's labels, its known false positives included; `strict` closes those. */
-export type Compat = "reference" | "strict";
 
 /** Longer gold answers are no answers (solutions, code) and no grammar is asked to read them. */
 const MAX_GOLD_CHARS = 4000;
@@ -37,6 +35,7 @@ export interface MathReference {
  */
 export const math: Verifier<MathReference> = {
   name: "math",
+  version: 1,
 
   parseReference(raw) {
     const parsed = referenceSchema.safeParse(raw);

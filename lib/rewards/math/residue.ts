@@ -12,6 +12,7 @@ const MAX_ANSWER_CHARS = 20;
 /** Arithmetic modulo m: the answer must be the residue itself, a plain integer in 0..m-1. */
 export const residue: Verifier<Reference> = {
   name: "residue",
+  version: 1,
   parseReference: (raw) => referenceSchema.parse(raw),
 
   verify(completion, { value, modulus }) {

@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { HoneError } from "../../../lib/errors.ts";
-import { type Compat, math, sameAnswer } from "../../../lib/rewards/math/math.ts";
+import { math, sameAnswer } from "../../../lib/rewards/math/math.ts";
+import type { Compat } from "../../../lib/rewards/verify-case.ts";
 
 // Mutants this is meant to kill, not run yet: reading the first box, reading thoughts in strict, no text comparison, every exploit check removed
 // in turn, reference labels from strict reading.

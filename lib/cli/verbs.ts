@@ -1,0 +1,20 @@
+import { checkVerb } from "./verbs/check.ts";
+import { doctorVerb } from "./verbs/doctor.ts";
+import { replayVerb } from "./verbs/replay.ts";
+import { reportVerb } from "./verbs/report.ts";
+import { runVerb } from "./verbs/run.ts";
+import { schemaVerb } from "./verbs/schema.ts";
+import { benchVerb, buildVerb } from "./verbs/scripts.ts";
+import type { Verb } from "./verbs/verb.ts";
+
+/** Every command, in the order `hone --help` lists them. Each imports what it needs when it runs, if that is heavy. */
+export const VERBS: readonly Verb[] = [
+  runVerb,
+  checkVerb,
+  replayVerb,
+  reportVerb,
+  doctorVerb,
+  buildVerb,
+  benchVerb,
+  schemaVerb,
+];

@@ -1,0 +1,25 @@
+import { checkRecipe, checkText } from "../check.ts";
+import { EXIT } from "../exit.ts";
+import { loadRecipe } from "../load-recipe.ts";
+import { type Common, collect, print, SETTING, type Verb } from "./verb.ts";
+
+interface Flags extends Common {
+  readonly set: readonly string[];
+}
+
+async function check(file: string, flags: Flags): Promise<number> {
+  const findings = await checkRecipe(await loadRecipe(file, flags.set));
+  print(flags, findings, checkText(findings));
+  return EXIT.done;
+}
+
+export const checkVerb: Verb = (hone, ends) => {
+  hone
+    .command("check <recipe>")
+    .description(
+      "validate a recipe; try its data and verifiers on three problems a domain; print the memory plan",
+    )
+    .option(SETTING, "override a field (repeatable)", collect, [])
+    .option("--json", "print JSON")
+    .action(ends(check));
+};

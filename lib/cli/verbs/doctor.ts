@@ -1,0 +1,17 @@
+import { diagnose, diagnosisText } from "../doctor.ts";
+import { EXIT } from "../exit.ts";
+import { type Common, print, type Verb } from "./verb.ts";
+
+async function doctor(flags: Common): Promise<number> {
+  const diagnosis = await diagnose();
+  print(flags, diagnosis, diagnosisText(diagnosis));
+  return diagnosis.problem === undefined ? EXIT.done : EXIT.environment;
+}
+
+export const doctorVerb: Verb = (hone, ends) => {
+  hone
+    .command("doctor")
+    .description("what this machine and this build are; paste it into an issue")
+    .option("--json", "print JSON")
+    .action(ends(doctor));
+};

@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { HoneError } from "../../errors.ts";
+import { EXIT, interruptSignal } from "../exit.ts";
+import { loadRecipe } from "../load-recipe.ts";
+import { trainAndEvaluate } from "../session.ts";
+import { type Common, collect, print, SETTING, type Verb } from "./verb.ts";
+
+interface Flags extends Common {
+  readonly dir?: string;
+  readonly resume?: boolean | string;
+  readonly set: readonly string[];
+  readonly overwrite?: boolean;
+}
+
+async function run(file: string, flags: Flags): Promise<number> {
+  const recipe = await loadRecipe(file, flags.set);
+  const dir = flags.dir ?? join("runs", recipe.name);
+  const resume = flags.resume === undefined ? "never" : flags.resume === true ? "auto" : String(flags.resume);
+  if (resume === "never" && !flags.overwrite && existsSync(join(dir, "checkpoints"))) {
+    throw new HoneError("HONE_ERR_USAGE", `${dir} holds a run with checkpoints`, {
+      hint: "Go on with --resume, choose another --dir, or replace it with --overwrite.",
+    });
+  }
+  const say = (line: string) => process.stderr.write(`${line}\n`);
+  const terminal = flags.json ? { write: () => true } : process.stdout;
+  const { outcome, summary } = await trainAndEvaluate(recipe, {
+    dir,
+    resume,
+    terminal,
+    signal: interruptSignal(say),
+  });
+  if (flags.json) print(flags, summary, "");
+  return outcome.reason === "aborted" ? EXIT.aborted : EXIT.done;
+}
+
+export const runVerb: Verb = (hone, ends) => {
+  hone
+    .command("run <recipe>")
+    .description("train, with evaluation before and after")
+    .option("--dir <folder>", "run folder (default: runs/<name of the recipe>)")
+    .option("--resume [checkpoint]", "go on from the newest checkpoint in the folder, or from this one")
+    .option("--overwrite", "replace the run that the folder holds")
+    .option(SETTING, "override a field, e.g. optimizer.lr=2e-4 (repeatable)", collect, [])
+    .option("--json", "print summary.json instead of progress")
+    .action(ends(run));
+};

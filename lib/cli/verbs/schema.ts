@@ -1,0 +1,15 @@
+import { recipeJsonSchema } from "../../config/index.ts";
+import { EXIT } from "../exit.ts";
+import { print, type Verb } from "./verb.ts";
+
+export const schemaVerb: Verb = (hone, ends) => {
+  hone
+    .command("schema")
+    .description("print the JSON Schema of recipes")
+    .action(
+      ends(async () => {
+        print({ json: true }, recipeJsonSchema(), "");
+        return EXIT.done;
+      }),
+    );
+};

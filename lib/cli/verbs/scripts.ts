@@ -1,0 +1,34 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { EXIT } from "../exit.ts";
+import { packageRoot } from "../package.ts";
+import type { Verb } from "./verb.ts";
+
+/** Hands over to a script of the package, its output and exit status unchanged. */
+function script(name: string): () => Promise<number> {
+  return async () => {
+    const result = spawnSync(
+      process.execPath,
+      [join(packageRoot(), "scripts", name), ...process.argv.slice(3)],
+      { stdio: "inherit" },
+    );
+    return result.status ?? EXIT.environment;
+  };
+}
+
+export const buildVerb: Verb = (hone, ends) => {
+  hone
+    .command("build")
+    .description("build the native core here")
+    .allowUnknownOption()
+    .action(ends(script("build-native.mjs")));
+};
+
+export const benchVerb: Verb = (hone, ends) => {
+  hone
+    .command("bench")
+    .description("measure the kernels, the engine and the trainer against their floors")
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(ends(script("bench.mjs")));
+};

@@ -1,0 +1,20 @@
+import type { Command } from "commander";
+
+/** Adds one command to the program; `ends` turns its action's number into the exit code. */
+export type Verb = (hone: Command, ends: Ends) => void;
+
+export type Ends = <A extends unknown[]>(
+  action: (...args: A) => Promise<number>,
+) => (...args: A) => Promise<void>;
+
+export interface Common {
+  readonly json?: boolean;
+}
+
+export const SETTING = "--set <path=value>";
+export const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+
+/** Prints for people, or with --json one JSON value alone on stdout. */
+export function print({ json }: Common, value: unknown, text: string): void {
+  process.stdout.write(`${json ? JSON.stringify(value, null, 2) : text}\n`);
+}
