@@ -24,7 +24,7 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
   const tokenizer = openTokenizer(recipe);
   const domains: Record<DomainName, DomainCheck> = {};
   await using verifiers = openVerifiers(recipe);
-  for (const [domain, source] of openSources(recipe)) {
+  for (const [domain, source] of await openSources(recipe)) {
     const problems = Array.from({ length: SAMPLES }, (_, i) => source.problem(i));
     const lengths = problems.map(
       (p) => encodePrompt(p, tokenizer, recipe.rollouts.maxPromptTokens).tokens.length,

@@ -23,7 +23,7 @@ export const PROBLEM_SOURCES: Readonly<Record<string, (options: SourceOptions) =
  * Opens a source by name, or a module of the user's by URL or path (user-source.ts).
  * Throws HONE_ERR_CONFIG, listing the known names, on another.
  */
-export function openProblemSource(name: string, options: SourceOptions): ProblemSource {
+export async function openProblemSource(name: string, options: SourceOptions): Promise<ProblemSource> {
   if (isModule(name)) return openModuleSource(name, options);
   const open = Object.hasOwn(PROBLEM_SOURCES, name) ? PROBLEM_SOURCES[name] : undefined;
   if (!open) {

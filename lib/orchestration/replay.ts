@@ -54,7 +54,7 @@ export async function replayRun(
 ): Promise<ReplayVerdict> {
   const recipe = defineRecipe(readRunManifest(dir).config as RecipeInput, dir);
   const history = readHistory(readEvents(join(dir, EVENT_LOG)));
-  await using workshop = openWorkshop(recipe, options.core ?? (await nativeCore()), options.verifiers);
+  await using workshop = await openWorkshop(recipe, options.core ?? (await nativeCore()), options.verifiers);
   const start = new Checkpoints(dir, 1).warmStart;
   await workshop.trainer.load(start);
   await using reference = await openReference(workshop, start);

@@ -38,7 +38,7 @@ export async function createRun(recipe: Recipe, options: RunOptions): Promise<Ru
     versions: { hone: info.version, isa: info.isa, threads: info.threads },
     command: process.argv,
   });
-  const workshop = openWorkshop(recipe, core, options.verifiers);
+  const workshop = await openWorkshop(recipe, core, options.verifiers);
   try {
     const sinks = [...openSinks(recipe.sinks, options.dir), ...(options.sinks ?? [])];
     const run = new LiveRun(workshop, sinks, options);

@@ -38,9 +38,9 @@ export interface Workshop extends AsyncDisposable {
  * Throws what the data and the core say to the recipe: HONE_ERR_CONFIG, HONE_ERR_OUT_OF_MEMORY, HONE_ERR_NATIVE_LOAD.
  * @param shared verifiers of somebody else, who closes them; default: a pool of its own.
  */
-export function openWorkshop(recipe: Recipe, core: Core, shared?: Verifiers): Workshop {
+export async function openWorkshop(recipe: Recipe, core: Core, shared?: Verifiers): Promise<Workshop> {
   const tokenizer = openTokenizer(recipe);
-  const sources = openSources(recipe);
+  const sources = await openSources(recipe);
   const modelConfig = modelConfigJson(recipe, tokenizer.vocabularySize);
   const openEngine = (handlers: EngineHandlers) =>
     core.engine(modelConfig, engineOptions(recipe, tokenizer.tokenBytes()), handlers);
@@ -76,18 +76,20 @@ export function openTokenizer({ model }: Recipe): Tokenizer {
   return tokenizer;
 }
 
-export function openSources({ domains, seed }: Recipe): Map<DomainName, ProblemSource> {
-  const entries = Object.entries(domains);
-  return new Map(
-    entries.map(([domain, { source }], ordinal) => {
-      const opened = openProblemSource(source, { seed, ordinal });
-      if (opened.domain === domain) return [domain, opened];
+/** Every domain's problems, in the recipe's order. Throws HONE_ERR_CONFIG or HONE_ERR_DATA. */
+export async function openSources({ domains, seed }: Recipe): Promise<Map<DomainName, ProblemSource>> {
+  const sources = new Map<DomainName, ProblemSource>();
+  for (const [ordinal, [domain, { source }]] of Object.entries(domains).entries()) {
+    const opened = await openProblemSource(source, { seed, ordinal });
+    if (opened.domain !== domain) {
       throw new HoneError(
         "HONE_ERR_CONFIG",
         `domains.${domain}.source is ${source}, whose domain is ${opened.domain}`,
       );
-    }),
-  );
+    }
+    sources.set(domain, opened);
+  }
+  return sources;
 }
 
 export function openVerifiers({ verification: { workers, timeoutMs, modules } }: Recipe): VerifierPool {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { openProblemSource, PROBLEM_SOURCES } from "../../lib/data/index.ts";
 
-test("every registered source opens and names its domain", () => {
+test("every registered source opens and names its domain", async () => {
   for (const [ordinal, name] of Object.keys(PROBLEM_SOURCES).entries()) {
-    const source = openProblemSource(name, { seed: 1, ordinal });
+    const source = await openProblemSource(name, { seed: 1, ordinal });
     expect(name).toBe(`procedural/${source.domain}`);
     const problem = source.problem(0);
     expect(problem).toMatchObject({ domain: source.domain });
@@ -11,8 +11,8 @@ test("every registered source opens and names its domain", () => {
   }
 });
 
-test.each(["procedural/poetry", "", "toString", "__proto__"])("no source is called %j", (name) => {
-  expect(() => openProblemSource(name, { seed: 1, ordinal: 0 })).toThrowError(
+test.each(["procedural/poetry", "", "toString", "__proto__"])("no source is called %j", async (name) => {
+  await expect(openProblemSource(name, { seed: 1, ordinal: 0 })).rejects.toThrowError(
     expect.objectContaining({ code: "HONE_ERR_CONFIG", message: expect.stringContaining("procedural/math") }),
   );
 });

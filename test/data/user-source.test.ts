@@ -15,13 +15,13 @@ function module(name: string, code: string): string {
   return path;
 }
 
-test("a TypeScript module is opened by path and by URL, with seed and ordinal", () => {
+test("a TypeScript module is opened by path and by URL, with seed and ordinal", async () => {
   const path = module(
     "mine.ts",
     "export const openSource = (o: { seed: number; ordinal: number }) => ({ domain: `d${o.seed}-${o.ordinal}` });",
   );
   for (const name of [path, pathToFileURL(path).href]) {
-    expect(openProblemSource(name, { seed: 5, ordinal: 2 })).toEqual({ domain: "d5-2" });
+    expect(await openProblemSource(name, { seed: 5, ordinal: 2 })).toEqual({ domain: "d5-2" });
   }
 });
 
@@ -29,8 +29,8 @@ test.each([
   ["not there", () => join(folder, "absent.ts"), /cannot import the problem source .*absent\.ts/],
   ["broken", () => module("broken.ts", "export const = 1"), /cannot import the problem source/],
   ["without openSource", () => module("empty.ts", "export const x = 1;"), /exports no openSource/],
-])("a module that is %s is a data error that names it", (_, path, message) => {
-  expect(() => openProblemSource(path(), { seed: 0, ordinal: 0 })).toThrow(
+])("a module that is %s is a data error that names it", async (_, path, message) => {
+  await expect(openProblemSource(path(), { seed: 0, ordinal: 0 })).rejects.toThrow(
     expect.objectContaining({ code: "HONE_ERR_DATA", message: expect.stringMatching(message) }),
   );
 });

@@ -52,7 +52,7 @@ describe("the code of how-to-verifier.md", () => {
 
   test("its verifier tells right from wrong", async () => {
     const recipe = await loadRecipe(join(folder, "train.ts"), []);
-    const problem = openSources(recipe).get("reversal")!.problem(4);
+    const problem = (await openSources(recipe)).get("reversal")!.problem(4);
     const right = [...(problem.reference as string)].reverse().join("");
     await using verifiers = openVerifiers(recipe);
     const judge = async (text: string) =>

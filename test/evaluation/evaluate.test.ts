@@ -6,7 +6,7 @@ import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { type StandInOptions, standInCore } from "../orchestration/stand-in-core.ts";
 
 async function policyOf(options: StandInOptions = {}): Promise<PolicyUnderTest> {
-  const workshop = openWorkshop(smallRecipe(), standInCore(options), inlineVerifiers);
+  const workshop = await openWorkshop(smallRecipe(), standInCore(options), inlineVerifiers);
   const version = await workshop.trainer.publish(workshop.generations.engine);
   return { ...workshop, version };
 }

@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 async function lineOf(training: object, options: StandInOptions = {}) {
-  const workshop = openWorkshop(smallRecipe(training), standInCore(options), inlineVerifiers);
+  const workshop = await openWorkshop(smallRecipe(training), standInCore(options), inlineVerifiers);
   await workshop.trainer.publish(workshop.generations.engine);
   const events = new EventLog(join(dir, "events.jsonl"), false);
   return { workshop, line: new Line({ ...workshop, events, clock: systemClock }) };

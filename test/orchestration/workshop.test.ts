@@ -13,9 +13,9 @@ import { inlineVerifiers } from "./inline-verifiers.ts";
 import { smallRecipe } from "./small-recipe.ts";
 import { StandInTrainer, standInCore } from "./stand-in-core.ts";
 
-test("a domain must get its own kind of problems", () => {
+test("a domain must get its own kind of problems", async () => {
   const recipe = smallRecipe({}, { domains: { math: { weight: 1, source: "procedural/logic" } } });
-  expect(() => openSources(recipe)).toThrow(
+  await expect(openSources(recipe)).rejects.toThrow(
     /domains.math.source is procedural\/logic, whose domain is logic/,
   );
 });
@@ -26,7 +26,7 @@ test("a model must have room for the tokenizer's vocabulary", () => {
 });
 
 test("verifiers of somebody else are used and not closed", async () => {
-  const workshop = openWorkshop(smallRecipe(), standInCore(), inlineVerifiers);
+  const workshop = await openWorkshop(smallRecipe(), standInCore(), inlineVerifiers);
   expect(workshop.verifiers).toBe(inlineVerifiers);
   await workshop[Symbol.asyncDispose]();
 });

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isHeldOut, openProblemSource, PROBLEM_SOURCES } from "../../../lib/data/index.ts";
+import { isHeldOut, PROBLEM_SOURCES } from "../../../lib/data/index.ts";
 import { FAMILIES } from "../../../lib/data/procedural/families.ts";
 import type { Family } from "../../../lib/data/procedural/family.ts";
 import { drawOnSide } from "../../../lib/data/procedural/source.ts";
 import { CounterRandom } from "../../../lib/random.ts";
 
-const open = (name: string, seed = 1, ordinal = 0) => openProblemSource(name, { seed, ordinal });
+const open = (name: string, seed = 1, ordinal = 0) => PROBLEM_SOURCES[name]!({ seed, ordinal });
 
 describe.each(Object.keys(PROBLEM_SOURCES))("%s", (name) => {
   const source = open(name);
