@@ -3,10 +3,17 @@ import type { PaperDomain } from "../records.ts";
 import type { ProblemSource, SourceOptions } from "./problem-source.ts";
 import { FAMILIES } from "./procedural/families.ts";
 import { ProceduralSource } from "./procedural/source.ts";
+import { PUZZLES } from "./puzzles/index.ts";
+import { asFamily, type PuzzleGenerator } from "./puzzles/puzzle.ts";
 import { isModule, openModuleSource } from "./user-source.ts";
 
 function procedural(domain: PaperDomain) {
   const families = FAMILIES.filter((family) => family.domain === domain);
+  return ({ seed, ordinal }: SourceOptions): ProblemSource => new ProceduralSource(families, seed, ordinal);
+}
+
+function puzzles(generators: readonly PuzzleGenerator[]) {
+  const families = generators.map(asFamily);
   return ({ seed, ordinal }: SourceOptions): ProblemSource => new ProceduralSource(families, seed, ordinal);
 }
 
@@ -17,6 +24,8 @@ export const PROBLEM_SOURCES: Readonly<Record<string, (options: SourceOptions) =
   "procedural/logic": procedural("logic"),
   "procedural/instruction-following": procedural("instruction-following"),
   "procedural/function-calling": procedural("function-calling"),
+  puzzles: puzzles(PUZZLES),
+  ...Object.fromEntries(PUZZLES.map((one) => [`puzzles/${one.task}`, puzzles([one])])),
 };
 
 /**

@@ -2,6 +2,7 @@ import { codeExpression } from "./code/expression.ts";
 import { toolCall } from "./function-calling/tool-call.ts";
 import { wordList } from "./instruction-following/word-list.ts";
 import { latinSquare } from "./logic/latin-square.ts";
+import { logic } from "./logic/logic.ts";
 import { truthTable } from "./logic/truth-table.ts";
 import { math } from "./math/math.ts";
 import { residue } from "./math/residue.ts";
@@ -19,6 +20,7 @@ export const VERIFIERS: readonly Verifier[] = [
   wordList,
   toolCall,
   math,
+  logic,
 ];
 
 /** The built-in verifier of that name, made ready; undefined where there is none. */

@@ -17,12 +17,19 @@ interface Example {
 }
 
 /** Verifiers whose easiest problems a damaged answer may still solve; their own tests list near misses. */
-const LOOSE: ReadonlySet<string> = new Set(["word-list", "math"]);
+const LOOSE: ReadonlySet<string> = new Set(["word-list", "math", "logic"]);
 
 /** Verifiers that look for a marked answer (a box) wherever the response ends, thought closed or not. */
-const MARKED: ReadonlySet<string> = new Set(["math"]);
+const MARKED: ReadonlySet<string> = new Set(["math", "logic"]);
 
 const OWN_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
+  logic: [
+    {
+      reference: { task: "boolean_expressions", game_data: { answer: "A,C" } },
+      answer: "\\boxed{A, C}",
+      others: ["\\boxed{A}", "\\boxed{A,B,C}", "A, C"],
+    },
+  ],
   math: [
     {
       reference: { answer: "\\frac{1}{2}" },

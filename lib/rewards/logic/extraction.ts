@@ -1,0 +1,43 @@
+/** Finds marked answers in a response. Everything here is linear in the text, whatever the text is. */
+
+const BOX = "\\boxed{";
+
+/**
+ * Inside of the last `\boxed{...}`, braces matched, trimmed. Undefined where there is no box or the last one is
+ * never closed.
+ */
+export function lastBox(text: string): string | undefined {
+  const start = text.lastIndexOf(BOX);
+  if (start < 0) return undefined;
+  let depth = 1;
+  for (let i = start + BOX.length; i < text.length; i++) {
+    if (text[i] === "{") depth++;
+    else if (text[i] === "}" && --depth === 0) return text.slice(start + BOX.length, i).trim();
+  }
+  return undefined;
+}
+
+/** The same up to the first `}`, as several reference games read it: `\boxed{\text{a}}` is `\text{a`. */
+export function lastFlatBox(text: string): string | undefined {
+  const start = text.lastIndexOf(BOX);
+  const end = start < 0 ? -1 : text.indexOf("}", start);
+  return end < 0 ? undefined : text.slice(start + BOX.length, end).trim();
+}
+
+/**
+ * Every non-overlapping `open ... close` from left to right, each as short as its `open` allows; without the marks.
+ * What Python's `re.findall(open + "(.*?)" + close, text, re.DOTALL)` gives for literal marks.
+ */
+export function spans(text: string, open: string, close: string): string[] {
+  const found: string[] = [];
+  for (let from = 0; ; ) {
+    const start = text.indexOf(open, from);
+    const end = start < 0 ? -1 : text.indexOf(close, start + open.length);
+    if (end < 0) return found;
+    found.push(text.slice(start + open.length, end));
+    from = end + close.length;
+  }
+}
+
+/** Contents of the ```` ```python ```` blocks, trimmed, in order. */
+export const pythonBlocks = (text: string): string[] => spans(text, "```python", "```").map((s) => s.trim());

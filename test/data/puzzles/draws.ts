@@ -1,0 +1,10 @@
+import type { Puzzle, PuzzleGenerator } from "../../../lib/data/puzzles/puzzle.ts";
+import { CounterRandom } from "../../../lib/random.ts";
+
+/** Puzzles of a generator and level, each from a stream of its own; always the same ones. */
+export function draws(generator: PuzzleGenerator, level: number, count = 100): Puzzle[] {
+  return Array.from({ length: count }, (_, i) => generator.draw(new CounterRandom(3, i, level), level));
+}
+
+/** The metadata of a puzzle in the shape that its generator gives it. */
+export const metadataOf = <T>(puzzle: Puzzle): T => puzzle.metadata as T;

@@ -1,0 +1,47 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { lastBox, lastFlatBox, pythonBlocks, spans } from "../../../lib/rewards/logic/extraction.ts";
+
+test.each([
+  ["no box", undefined, undefined],
+  ["\\boxed{a}", "a", "a"],
+  ["\\boxed{a} \\boxed{ b }", "b", "b"],
+  ["\\boxed{\\text{a} b}", "\\text{a} b", "\\text{a"],
+  ["\\boxed{\\boxed{a}}", "a", "a"],
+  ["\\boxed{a} \\boxed{b", undefined, undefined],
+  ["\\boxed{a{b}", undefined, "a{b"],
+  ["\\boxed{}", "", ""],
+  ["\\boxed {a}", undefined, undefined],
+])("the last box of %j", (text, matched, flat) => {
+  expect([lastBox(text), lastFlatBox(text)]).toEqual([matched, flat]);
+});
+
+test.each([
+  ["```python\n1\n```", ["1"]],
+  ["```python\n1\n``````python\n2```", ["1", "2"]],
+  ["```python 1\n```python\n2\n```", ["1"]],
+  ["```\n1\n```", []],
+  ["```python\n1", []],
+])("the python blocks of %j", (text, blocks) => expect(pythonBlocks(text)).toEqual(blocks));
+
+describe("spans", () => {
+  test("are those of a lazy regular expression", () => {
+    const text = fc.array(fc.constantFrom("[", "]", "[[", "]]", "a", "\n"), { maxLength: 30 });
+    fc.assert(
+      fc.property(text, (pieces) => {
+        const joined = pieces.join("");
+        for (const [open, close, regex] of [
+          ["[", "]", /\[(.*?)\]/gs],
+          ["[[", "]]", /\[\[(.*?)\]\]/gs],
+        ] as const) {
+          expect(spans(joined, open, close)).toEqual([...joined.matchAll(regex)].map((m) => m[1]));
+        }
+      }),
+    );
+  });
+
+  test("take linear time in text that never closes", () => {
+    expect(spans("[[".repeat(1 << 19), "[[", "]]")).toEqual([]);
+    expect(spans("[[ ]".repeat(1 << 18), "[[", "]]")).toEqual([]);
+  });
+});
