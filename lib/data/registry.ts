@@ -2,30 +2,31 @@ import { HoneError } from "../errors.ts";
 import type { PaperDomain } from "../records.ts";
 import type { ProblemSource, SourceOptions } from "./problem-source.ts";
 import { FAMILIES } from "./procedural/families.ts";
+import type { Family } from "./procedural/family.ts";
 import { ProceduralSource } from "./procedural/source.ts";
 import { PUZZLES } from "./puzzles/index.ts";
-import { asFamily, type PuzzleGenerator } from "./puzzles/puzzle.ts";
+import { asFamily } from "./puzzles/puzzle.ts";
 import { isModule, openModuleSource } from "./user-source.ts";
 
-function procedural(domain: PaperDomain) {
-  const families = FAMILIES.filter((family) => family.domain === domain);
-  return ({ seed, ordinal }: SourceOptions): ProblemSource => new ProceduralSource(families, seed, ordinal);
+type OpenSource = (options: SourceOptions) => ProblemSource;
+
+function drawing(families: readonly Family[]): OpenSource {
+  return ({ seed, ordinal }) => new ProceduralSource(families, seed, ordinal);
 }
 
-function puzzles(generators: readonly PuzzleGenerator[]) {
-  const families = generators.map(asFamily);
-  return ({ seed, ordinal }: SourceOptions): ProblemSource => new ProceduralSource(families, seed, ordinal);
+function procedural(domain: PaperDomain): OpenSource {
+  return drawing(FAMILIES.filter((family) => family.domain === domain));
 }
 
 /** Every problem source by the name a recipe gives. A new one is a row here. */
-export const PROBLEM_SOURCES: Readonly<Record<string, (options: SourceOptions) => ProblemSource>> = {
+export const PROBLEM_SOURCES: Readonly<Record<string, OpenSource>> = {
   "procedural/math": procedural("math"),
   "procedural/code": procedural("code"),
   "procedural/logic": procedural("logic"),
   "procedural/instruction-following": procedural("instruction-following"),
   "procedural/function-calling": procedural("function-calling"),
-  puzzles: puzzles(PUZZLES),
-  ...Object.fromEntries(PUZZLES.map((one) => [`puzzles/${one.task}`, puzzles([one])])),
+  puzzles: drawing(PUZZLES.map(asFamily)),
+  ...Object.fromEntries(PUZZLES.map((one) => [`puzzles/${one.task}`, drawing([asFamily(one)])])),
 };
 
 /**
