@@ -6,6 +6,7 @@ import { runVerb } from "./verbs/run.ts";
 import { schemaVerb } from "./verbs/schema.ts";
 import { benchVerb, buildVerb } from "./verbs/scripts.ts";
 import type { Verb } from "./verbs/verb.ts";
+import { verifyVerb } from "./verbs/verify.ts";
 
 /** Every command, in the order `hone --help` lists them. Each imports what it needs when it runs, if that is heavy. */
 export const VERBS: readonly Verb[] = [
@@ -13,6 +14,7 @@ export const VERBS: readonly Verb[] = [
   checkVerb,
   replayVerb,
   reportVerb,
+  verifyVerb,
   doctorVerb,
   buildVerb,
   benchVerb,

@@ -1,4 +1,5 @@
 export { type AdvantageOptions, groupAdvantages } from "./advantages.ts";
+export { CASE_READERS } from "./case-readers.ts";
 export { type GroupFilter, hasZeroAdvantage } from "./group-filter.ts";
 export {
   type LengthPenaltyOptions,
@@ -24,3 +25,4 @@ export type {
 export { type ShapedGroup, type ShapingOptions, shapeGroup } from "./shape-group.ts";
 export type { Completion, Verifier, VerifierLimits } from "./verifier.ts";
 export type { VerifierStats } from "./verifier-stats.ts";
+export type { CaseReader, Compat, VerifyCase } from "./verify-case.ts";

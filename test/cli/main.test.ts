@@ -60,6 +60,14 @@ test.each([
   ["no such file", ["check", "/nowhere/recipe.ts"], 2, "there is no recipe at /nowhere/recipe.ts"],
   ["no such verb", ["trane"], 2, "unknown command"],
   ["no such option", ["run", "x.ts", "--sett", "a=b"], 2, "--set"],
+  [
+    "no such mode",
+    ["verify", "--domain", "math", "--file", "x", "--compat", "loose"],
+    2,
+    "strict, reference",
+  ],
+  ["no such domain", ["verify", "--domain", "maths", "--file", "x"], 2, "Known domains: math"],
+  ["no cases", ["verify", "--domain", "math", "--file", "/nowhere.jsonl"], 3, "/nowhere.jsonl"],
   ["no run to replay", ["replay", "/nowhere"], 3, "/nowhere/run.json"],
 ])("%s: exit %s", (_, args, code, message) => {
   const { status, stderr } = hone(...args);
@@ -73,6 +81,24 @@ test("a folder that holds a run is not overwritten by accident", () => {
   const { status, stderr } = hone("run", file("again.ts", RECIPE), "--dir", runs);
   expect(status).toBe(2);
   expect(stderr).toContain("--resume");
+});
+
+test("verify prints a verdict a line, counts on stderr, and exits 4 when a line is no case", () => {
+  const rows = ['{"gold":"1/2","response":"\\\\boxed{0.5}"}', "{}", '{"gold":"7","response":"none"}'];
+  const { status, stdout, stderr } = hone(
+    "verify",
+    "--domain",
+    "math",
+    "--file",
+    file("cases.jsonl", rows.join("\n")),
+  );
+  expect(status).toBe(4);
+  const verdicts = stdout
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { status: string }).status);
+  expect(verdicts).toEqual(["correct", "unscored", "no_answer"]);
+  expect(stderr).toMatch(/3 judged in .* s: 1 correct, 1 unscored, 1 no_answer\n.*cases\.jsonl:2: math case/);
 });
 
 test("doctor prints one block with versions, kernels, threads, CUDA and NCCL or why not", () => {

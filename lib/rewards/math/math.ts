@@ -17,18 +17,25 @@ import { contains, type Expr, freeSymbols, isExpr, type Value } from "./syntax.t
 /** Longer gold answers are no answers (solutions, code) and no grammar is asked to read them. */
 const MAX_GOLD_CHARS = 4000;
 
-const referenceSchema = z.object({ answer: z.string(), compat: z.enum(["reference", "strict"]).optional() });
+const referenceSchema = z.object({
+  answer: z.string(),
+  compat: z.enum(["reference", "strict"]).optional(),
+  anywhere: z.boolean().optional(),
+});
 const END_OF_THINKING = "</think>";
 
 export interface MathReference {
   readonly compat: Compat;
   readonly gold: Reading;
+  /** The gold answer as it was given, where the completion may state its answer anywhere. */
+  readonly text?: string;
 }
 
 /**
  * Free-form mathematics: the last `\boxed{}` of the completion must equal the gold answer as a number, expression,
  * relation, set, tuple, interval or matrix. Only that box is read; units, fonts and spacing do not count.
- * The reference is { answer, compat? }: the gold answer in LaTeX, with or without its own box; strict unless said.
+ * The reference is { answer, compat?, anywhere? }: the gold answer in LaTeX, with or without its own box; strict
+ * unless said; `anywhere` takes an answer outside a box too, as the reference's own suite does (see sameAnswer).
  * Strict reads only what follows the last `</think>`; text around the box and a cut-off end do not matter.
  * Every verdict is bounded: at most 1,000 characters are parsed and a fixed budget of work is spent.
  * Source: Math-Verify 0.8 as PipelineRL calls it for the Open-Reasoner-Zero rows; strict mode closes its exploits.
@@ -40,15 +47,21 @@ export const math: Verifier<MathReference> = {
   parseReference(raw) {
     const parsed = referenceSchema.safeParse(raw);
     if (!parsed.success) {
-      throw new HoneError("HONE_ERR_DATA", "math: the reference is not { answer: string, compat? }", {
-        details: { reference: raw },
-      });
+      throw new HoneError(
+        "HONE_ERR_DATA",
+        "math: the reference is not { answer: string, compat?, anywhere? }",
+        {
+          details: { reference: raw },
+        },
+      );
     }
-    const { answer, compat = "strict" } = parsed.data;
-    return { compat, gold: readGold(answer, compat) };
+    const { answer, compat = "strict", anywhere } = parsed.data;
+    const gold = readGold(answer, compat);
+    return anywhere ? { compat, gold, text: answer } : { compat, gold };
   },
 
-  verify: ({ text }: Completion, { compat, gold }) => judge(text, gold, compat),
+  verify: (completion: Completion, { compat, gold, text }) =>
+    text === undefined ? judge(completion.text, gold, compat) : judgePair(text, completion.text),
 };
 
 /** Throws HONE_ERR_DATA on a gold answer that is empty or too long. */
@@ -97,6 +110,12 @@ function judge(completion: string, gold: Reading, compat: Compat): ScoredVerdict
 export function sameAnswer(gold: string, answer: string): boolean | undefined {
   const [g, a] = [scavenge(gold.slice(-MAX_GOLD_CHARS)), scavenge(answer.slice(-MAX_GOLD_CHARS))];
   return g && a && compared(g, a, "reference").status === "correct";
+}
+
+function judgePair(gold: string, answer: string): ScoredVerdict {
+  const same = sameAnswer(gold, answer);
+  if (same === undefined) return unparsable("states no answer");
+  return same ? correct("equal") : wrong("not equal");
 }
 
 function compared(gold: Reading, answer: Reading, compat: Compat): ScoredVerdict {

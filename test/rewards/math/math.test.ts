@@ -103,7 +103,10 @@ describe("exploits", () => {
 describe("a bad reference is refused with its reason", () => {
   test.each([[undefined], [null], ["5"], [{}], [{ answer: 5 }], [{ answer: "5", compat: "lax" }], [["5"]]])(
     "%j",
-    (raw) => expect(() => math.parseReference(raw)).toThrow("reference is not { answer: string, compat? }"),
+    (raw) =>
+      expect(() => math.parseReference(raw)).toThrow(
+        "reference is not { answer: string, compat?, anywhere? }",
+      ),
   );
   test("empty or endless gold", () => {
     for (const answer of ["", " ", "\\boxed{}", "9".repeat(5000)]) {

@@ -1,0 +1,135 @@
+import { createReadStream } from "node:fs";
+import { availableParallelism } from "node:os";
+import { basename, dirname } from "node:path";
+import { createInterface } from "node:readline";
+import { HoneError } from "../errors.ts";
+import type { Verdict } from "../records.ts";
+import {
+  CASE_READERS,
+  type CaseReader,
+  type Compat,
+  type VerificationRequest,
+  VerifierPool,
+} from "../rewards/index.ts";
+
+export interface VerifyFileOptions {
+  readonly domain: string;
+  /** One JSON object a line; blank lines are skipped. */
+  readonly file: string;
+  /** Default strict. */
+  readonly compat?: Compat;
+  /** Default: one a core. */
+  readonly workers?: number;
+}
+
+/** Lines that go to a worker together. */
+const BATCH = 32;
+
+/** A line to be judged, or why it cannot be. */
+type Line = { readonly request: VerificationRequest } | { readonly fault: HoneError };
+
+/**
+ * The verdicts on a file of cases, in its order, while it is being read; never more than a few batches are held.
+ * A line that is no case of its domain comes out as unscored, and its error, naming the line, goes to `onFault`.
+ * Throws HONE_ERR_USAGE for an unknown domain, HONE_ERR_IO when the file cannot be read.
+ */
+export async function* verifyFile(
+  options: VerifyFileOptions,
+  onFault: (error: HoneError) => void = () => {},
+): AsyncGenerator<Verdict> {
+  const { domain, file, compat = "strict", workers = availableParallelism() } = options;
+  const reader = CASE_READERS.get(domain);
+  if (reader === undefined) {
+    const known = [...CASE_READERS.keys()].join(", ");
+    throw new HoneError("HONE_ERR_USAGE", `no cases are read for domain ${JSON.stringify(domain)}`, {
+      hint: `Known domains: ${known}.`,
+    });
+  }
+  await using pool = new VerifierPool({ workers });
+  const running: Promise<Verdict[]>[] = [];
+  for await (const batch of batches(readLines(file, domain, reader, compat))) {
+    for (const line of batch) if ("fault" in line) onFault(line.fault);
+    const verdicts = judge(pool, batch);
+    verdicts.catch(() => {}); // until its turn to be awaited
+    running.push(verdicts);
+    if (running.length >= 2 * workers) yield* await running.shift()!;
+  }
+  for (const verdicts of running) yield* await verdicts;
+}
+
+async function judge(pool: VerifierPool, batch: readonly Line[]): Promise<Verdict[]> {
+  const requests = batch.flatMap((line) => ("request" in line ? [line.request] : []));
+  const verdicts = (await pool.verify(requests)).values();
+  return batch.map((line) =>
+    "fault" in line ? { status: "unscored", cause: line.fault.message } : verdicts.next().value!,
+  );
+}
+
+async function* batches(lines: AsyncIterable<Line>): AsyncGenerator<Line[]> {
+  let batch: Line[] = [];
+  for await (const line of lines) {
+    batch.push(line);
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function* readLines(
+  file: string,
+  domain: string,
+  reader: CaseReader,
+  compat: Compat,
+): AsyncGenerator<Line> {
+  let number = 0;
+  const input = createReadStream(file, "utf8");
+  const opened = new Promise<void>((resolve, reject) => {
+    input.once("open", () => resolve());
+    input.once("error", (cause) => reject(unreadable(file, cause)));
+  });
+  await opened;
+  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    number += 1;
+    if (text.trim() === "") continue;
+    const where = `${basename(file)}:${number}`;
+    try {
+      const { verifier, completion, reference } = await reader(parseRow(text), compat, dirname(file));
+      const problem = {
+        id: number,
+        domain,
+        family: domain,
+        level: 0,
+        question: "",
+        verifier: verifier.name,
+        reference,
+      };
+      yield { request: { problem, ...completion } };
+    } catch (cause) {
+      if (!HoneError.is(cause) || cause.code !== "HONE_ERR_DATA") throw cause;
+      yield {
+        fault: new HoneError("HONE_ERR_DATA", `${where}: ${cause.message}`, {
+          cause,
+          details: { file, line: number },
+        }),
+      };
+    }
+  }
+}
+
+function parseRow(text: string): Readonly<Record<string, unknown>> {
+  let row: unknown;
+  try {
+    row = JSON.parse(text);
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_DATA", `not JSON: ${text.slice(0, 80)}`, { cause });
+  }
+  if (row === null || typeof row !== "object" || Array.isArray(row)) {
+    throw new HoneError("HONE_ERR_DATA", `not a JSON object: ${text.slice(0, 80)}`);
+  }
+  return row as Readonly<Record<string, unknown>>;
+}
+
+function unreadable(file: string, cause: Error): HoneError {
+  return new HoneError("HONE_ERR_IO", `cannot read ${file}: ${cause.message}`, { cause });
+}
