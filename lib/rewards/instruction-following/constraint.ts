@@ -1,0 +1,30 @@
+import type { z } from "zod";
+import type { Compat } from "../verify-case.ts";
+import type { ResponseText } from "./text/response-text.ts";
+
+/** Whether a response follows one constraint. Pure, never throws, time linear in the response. */
+export type Check = (response: ResponseText) => boolean;
+
+/** One kind of constraint: how its arguments are read, and what they then ask of a response. */
+export interface Constraint {
+  /**
+   * The check for one row's arguments; unknown names among them are ignored, null ones are already gone.
+   * Throws ZodError on arguments that are missing, zero where a count is meant, or of another type: such a row cannot
+   * be graded (reference implementations draw random values for it).
+   */
+  bind(args: Readonly<Record<string, unknown>>, compat: Compat): Check;
+}
+
+/** Constraint id, as rows name it ("keywords:existence"), to its kind. */
+export type ConstraintTable = Readonly<Record<string, Constraint>>;
+
+/**
+ * A constraint from a zod schema of its arguments and a function that turns them into a check. Whatever costs time
+ * (a pattern, a normalised phrase) is made once, outside the check.
+ */
+export function constraint<S extends z.ZodType>(
+  schema: S,
+  make: (args: z.output<S>, compat: Compat) => Check,
+): Constraint {
+  return { bind: (args, compat) => make(schema.parse(args), compat) };
+}
