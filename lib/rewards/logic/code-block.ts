@@ -1,0 +1,46 @@
+/** Fenced blocks as single games of the reference look for them. Linear in the text, whatever the text is. */
+
+const FENCE = "```";
+
+/**
+ * Contents of the first ```` ```python ```` block whose marks stand on lines of their own; undefined where there is
+ * none. Python's `re.search("```python\s*\n(.*?)\n\s*```", text, re.DOTALL)`.
+ */
+export function firstPythonBlock(text: string): string | undefined {
+  const open = /```python\s*\n/g;
+  if (open.exec(text) === null) return undefined;
+  const start = open.lastIndex;
+  for (let end = text.indexOf(FENCE, start); end >= 0; end = text.indexOf(FENCE, end + 1)) {
+    const content = text.slice(start, end).trimEnd();
+    if (text.slice(start + content.length, end).includes("\n")) return content.trim();
+  }
+  return undefined;
+}
+
+/** How a block that holds brackets is opened and closed. */
+const BRACKETED = [
+  { open: /```python\s*\n/g, close: `\n${FENCE}` },
+  { open: /```\s*\n/g, close: `\n${FENCE}` },
+  { open: /```/g, close: FENCE },
+] as const;
+
+/**
+ * For each way to write a fence, from the strictest, the last block that holds `[...]`; ways without one are left
+ * out. An unbracketed block does not end at its own mark but goes on to that of one with brackets.
+ */
+export function bracketedBlocks(text: string): string[] {
+  return BRACKETED.flatMap(({ open, close }) => {
+    const begin = new RegExp(open);
+    let last: string[] = [];
+    while (begin.exec(text) !== null) {
+      const start = begin.lastIndex;
+      const left = text.indexOf("[", start);
+      const right = left < 0 ? -1 : text.indexOf("]", left);
+      const end = right < 0 ? -1 : text.indexOf(close, right);
+      if (end < 0) break;
+      last = [text.slice(start, end).trim()];
+      begin.lastIndex = end + close.length;
+    }
+    return last;
+  });
+}
