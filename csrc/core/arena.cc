@@ -3,13 +3,32 @@
 #include <cstdlib>
 #include <utility>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace hone {
+namespace {
+
+constexpr int64_t kHugePage = 2 << 20;
+
+/// Weights and activations are read in long runs: with pages of 4 KB the address translation is what they wait for.
+void* allocate(int64_t bytes) {
+  const bool large = bytes >= 2 * kHugePage;
+  void* block = std::aligned_alloc(large ? size_t(kHugePage) : 64, size_t(bytes));
+#if defined(__linux__)
+  if (block && large) madvise(block, size_t(bytes), MADV_HUGEPAGE);  // a wish; refused, nothing is lost
+#endif
+  return block;
+}
+
+}  // namespace
 
 Arena::Arena(int64_t bytes, const char* purpose) : purpose_(purpose) {
   if (bytes < 0) fail(Code::kInternal, "%s arena: negative size %lld.", purpose, (long long)bytes);
   capacity_ = rounded(bytes);
   if (capacity_ == 0) return;
-  base_ = static_cast<std::byte*>(std::aligned_alloc(64, static_cast<size_t>(capacity_)));
+  base_ = static_cast<std::byte*>(allocate(capacity_));
   if (!base_) {
     fail(Code::kOutOfMemory, "%s arena needs %.1f MB, which the system refused.", purpose,
          double(capacity_) / 1e6);

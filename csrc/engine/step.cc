@@ -10,7 +10,7 @@
 namespace hone::engine {
 namespace {
 
-constexpr int64_t kCachedWeightBytes = 16 << 20;  // up to here each thread streams all weights for its rows
+constexpr int64_t kCachedWeightBytes = 32 << 20;  // about a last-level cache: up to here each thread streams all weights for its rows
 constexpr int32_t kChunkRows = 64;    // of an inline chunk; a longer prompt chunk is split inside the ops instead
 constexpr int32_t kMinChunkRows = 8;  // fewer rows cost as much as these: the weights dominate
 constexpr int64_t kSampleRows = 64;   // head rows at a time
