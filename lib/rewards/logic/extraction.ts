@@ -41,3 +41,34 @@ export function spans(text: string, open: string, close: string): string[] {
 
 /** Contents of the ```` ```python ```` blocks, trimmed, in order. */
 export const pythonBlocks = (text: string): string[] => spans(text, "```python", "```").map((s) => s.trim());
+
+/**
+ * Contents of the ```` ```python ```` blocks whose marks stand on lines of their own, in order: what Python's
+ * `re.findall("```python\\s*\\n(.*?)\\n```", text, re.DOTALL)` gives, but for blank blocks.
+ */
+export function pythonBlockLines(text: string): string[] {
+  const found: string[] = [];
+  const open = /```python\s*\n/g;
+  while (open.exec(text) !== null) {
+    const end = text.indexOf("\n```", open.lastIndex);
+    if (end < 0) break;
+    found.push(text.slice(open.lastIndex, end));
+    open.lastIndex = end + "\n```".length;
+  }
+  return found;
+}
+
+/** The box as strict mode reads it: braces matched, and without `\text{...}` or another font around all of it. */
+export function plainBox(text: string): string | undefined {
+  const box = lastBox(text);
+  const font = box === undefined ? null : /^\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}$/.exec(box);
+  return font ? font[1]!.trim() : box;
+}
+
+/** "a, b，c" as its parts; spaces do not count, wherever they are. */
+export const commaList = (text: string): string[] =>
+  text
+    .replaceAll("，", ",")
+    .replaceAll(" ", "")
+    .split(",")
+    .map((part) => part.trim());
