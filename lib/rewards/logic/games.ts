@@ -3,11 +3,13 @@ import { arrowMaze } from "./games/arrow-maze.ts";
 import { booleanExpressions } from "./games/boolean-expressions.ts";
 import { calcudoko } from "./games/calcudoko.ts";
 import { campsite } from "./games/campsite.ts";
+import { cipher } from "./games/cipher.ts";
 import { cryptarithm } from "./games/cryptarithm.ts";
 import { dyckLanguage } from "./games/dyck-language.ts";
 import { dyckLanguageErrors } from "./games/dyck-language-errors.ts";
 import { dyckLanguageReasoningErrors } from "./games/dyck-language-reasoning-errors.ts";
 import { futoshiki } from "./games/futoshiki.ts";
+import { goodsExchange } from "./games/goods-exchange.ts";
 import { kukurasu } from "./games/kukurasu.ts";
 import { mathPath } from "./games/math-path.ts";
 import { mathador } from "./games/mathador.ts";
@@ -36,11 +38,13 @@ export const GAMES: readonly Game[] = [
   booleanExpressions,
   calcudoko,
   campsite,
+  cipher,
   cryptarithm,
   dyckLanguage,
   dyckLanguageErrors,
   dyckLanguageReasoningErrors,
   futoshiki,
+  goodsExchange,
   kukurasu,
   mathador,
   mathPath,

@@ -93,7 +93,8 @@ function read(tail: string, compat: Compat): Reading | undefined {
   return reading.text === "" ? undefined : reading;
 }
 
-function judge(completion: string, gold: Reading, compat: Compat): ScoredVerdict {
+/** The verdict on a text, for verifiers that have mathematics as a part. */
+export function judge(completion: string, gold: Reading, compat: Compat): ScoredVerdict {
   const thought = compat === "strict" ? completion.lastIndexOf(END_OF_THINKING) : -1;
   const tail = lastBox(thought < 0 ? completion : completion.slice(thought));
   if (tail.status === "no_answer") return noAnswer(tail.reason);
@@ -108,8 +109,17 @@ function judge(completion: string, gold: Reading, compat: Compat): ScoredVerdict
  * answers; completions are judged by their last box alone.
  */
 export function sameAnswer(gold: string, answer: string): boolean | undefined {
-  const [g, a] = [scavenge(gold.slice(-MAX_GOLD_CHARS)), scavenge(answer.slice(-MAX_GOLD_CHARS))];
+  const [g, a] = [stated(gold), stated(answer)];
   return g && a && compared(g, a, "reference").status === "correct";
+}
+
+function stated(text: string): Reading | undefined {
+  try {
+    return scavenge(text.slice(-MAX_GOLD_CHARS));
+  } catch (error) {
+    if (error instanceof BudgetExceeded) return undefined;
+    throw error;
+  }
 }
 
 function judgePair(gold: string, answer: string): ScoredVerdict {

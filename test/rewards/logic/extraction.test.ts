@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { lastBox, lastFlatBox, pythonBlocks, spans } from "../../../lib/rewards/logic/extraction.ts";
+import {
+  commaList,
+  lastBox,
+  lastFlatBox,
+  plainBox,
+  pythonBlockLines,
+  pythonBlocks,
+  spans,
+} from "../../../lib/rewards/logic/extraction.ts";
 
 test.each([
   ["no box", undefined, undefined],
@@ -44,4 +52,26 @@ describe("spans", () => {
     expect(spans("[[".repeat(1 << 19), "[[", "]]")).toEqual([]);
     expect(spans("[[ ]".repeat(1 << 18), "[[", "]]")).toEqual([]);
   });
+});
+
+test.each([
+  ["```python\n1\n```", ["1"]],
+  ["```python  \n\n 1\n2\n```x```python\n3\n```", ["1\n2", "3"]],
+  ["```python 1\n```", []],
+  ["```python\n1```", []],
+  ["```python\n1", []],
+])("the lines of python blocks of %j", (text, blocks) => {
+  expect(pythonBlockLines(text).map((block) => block.trim())).toEqual(blocks);
+});
+
+test.each([
+  ["\\boxed{\\text{ a b }}", "a b"],
+  ["\\boxed{\\mathrm{a}}", "a"],
+  ["\\boxed{\\text{a}, \\text{b}}", "\\text{a}, \\text{b}"],
+  ["\\boxed{\\text{a{b}}}", "\\text{a{b}}"],
+  ["a", undefined],
+])("the plain box of %j is %j", (text, content) => expect(plainBox(text)).toBe(content));
+
+test("a list is cut at commas of both widths, spaces gone", () => {
+  expect(commaList("a b, c，\td,")).toEqual(["ab", "c", "d", ""]);
 });
