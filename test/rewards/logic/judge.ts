@@ -38,7 +38,7 @@ export const HOSTILE: readonly string[] = [
   "```python\n x".repeat(80_000),
   `\`\`\`python\n${"(".repeat(400_000)}\n\`\`\``,
   `\`\`\`python\n(${"'".repeat(400_000)})\n\`\`\``,
-  `\`\`\`python\n${"4+".repeat(200_000)}4\n\`\`\``,
+  `\`\`\`python\n${"99+".repeat(130_000)}9\n\`\`\``,
   "1".repeat(1_000_000),
   "1+".repeat(500_000),
   `1${" ".repeat(900_000)}`,
