@@ -1,0 +1,11 @@
+import { punktSentences } from "../text/punkt.ts";
+import { wordTokens } from "../text/treebank.ts";
+
+const WORDLIKE = /[\p{L}\p{N}]/u;
+
+/** Treebank-style tokens of any text, as ResponseText.tokens has those of the whole response. */
+export const wordTokensOf = (text: string): string[] => wordTokens(punktSentences(text));
+
+/** Those of them that have a letter or a numeral in them. */
+export const wordlike = (tokens: readonly string[]): string[] =>
+  tokens.filter((token) => WORDLIKE.test(token));
