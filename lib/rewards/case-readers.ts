@@ -1,3 +1,4 @@
+import { readCase as functionCalling } from "./function-calling/cases.ts";
 import { readCase as logic } from "./logic/cases.ts";
 import { readCase as math } from "./math/cases.ts";
 import type { CaseReader } from "./verify-case.ts";
@@ -6,4 +7,5 @@ import type { CaseReader } from "./verify-case.ts";
 export const CASE_READERS: ReadonlyMap<string, CaseReader> = new Map([
   ["math", math],
   ["logic", logic],
+  ["function-calling", functionCalling],
 ]);

@@ -1,4 +1,5 @@
 import { codeExpression } from "./code/expression.ts";
+import { functionCalling } from "./function-calling/function-calling.ts";
 import { toolCall } from "./function-calling/tool-call.ts";
 import { wordList } from "./instruction-following/word-list.ts";
 import { latinSquare } from "./logic/latin-square.ts";
@@ -20,6 +21,7 @@ export const VERIFIERS: readonly Verifier[] = [
   wordList,
   toolCall,
   math,
+  functionCalling,
   logic,
 ];
 

@@ -20,9 +20,29 @@ interface Example {
 const LOOSE: ReadonlySet<string> = new Set(["word-list", "math", "logic"]);
 
 /** Verifiers that look for a marked answer (a box) wherever the response ends, thought closed or not. */
-const MARKED: ReadonlySet<string> = new Set(["math", "logic"]);
+const MARKED: ReadonlySet<string> = new Set(["math", "function-calling", "logic"]);
+
+const AREA_ENTRY = {
+  id: "multiple_0",
+  function: ["geo.area", "geo.length"].map((name) => ({
+    name,
+    parameters: {
+      type: "dict",
+      properties: { side: { type: "integer" }, unit: { type: "string" } },
+      required: ["side"],
+    },
+  })),
+  ground_truth: [{ "geo.area": { side: [7], unit: ["", "cm"] } }],
+};
 
 const OWN_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
+  "function-calling": [
+    {
+      reference: { entry: AREA_ENTRY },
+      answer: "[geo.area(side=7, unit='cm')]",
+      others: ["[geo.area(side=8)]", "[geo.length(side=7)]", "[]", "geo.area(7)", "[geo.area(side=7)]"],
+    },
+  ],
   logic: [
     {
       reference: { task: "boolean_expressions", game_data: { answer: "A,C" } },

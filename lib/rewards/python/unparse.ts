@@ -1,0 +1,75 @@
+import { children, type Expression, type Node, textOf } from "./syntax.ts";
+import { readString } from "./tokens.ts";
+
+/** Longer source texts are cut: they are compared with short gold texts only. */
+const MAX_TEXT = 10_000;
+/** Nodes that are written as they stand, without looking into them. */
+const WHOLE = new Set([
+  "Number",
+  "VariableName",
+  "PropertyName",
+  "Boolean",
+  "None",
+  "Ellipsis",
+  "FormatString",
+]);
+
+/**
+ * An expression spelled in one way, whatever its line breaks, spaces and quotes: `f( 1,2 )` as `f(1, 2)`, strings
+ * with single quotes. Close to `ast.unparse`: parentheses that only group stay.
+ */
+export function sourceText(expression: Expression, node: Node): string {
+  const parts: string[] = [];
+  write(expression, node, parts);
+  return parts.join("").slice(0, MAX_TEXT);
+}
+
+function write(expression: Expression, root: Node, parts: string[]): void {
+  const stack: Node[] = [root];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    const inner = WHOLE.has(node.name) ? [] : children(node);
+    if (node.name === "String" || inner.length === 0) parts.push(leaf(expression, node));
+    else stack.push(...inner.reverse());
+  }
+}
+
+function leaf({ source }: Expression, node: Node): string {
+  const text = textOf(source, node);
+  switch (node.name) {
+    case ",":
+      return comma(node);
+    case ":":
+      return node.parent?.name === "DictionaryExpression" ? ": " : ":";
+    case "String":
+      return quoted(readString(text)) ?? text;
+    case "AssignOp":
+      return "=";
+    case "ArithOp":
+    case "BitOp":
+    case "CompareOp":
+    case "and":
+    case "or":
+    case "in":
+      return node.parent?.name === "UnaryExpression" ? text : ` ${text} `;
+    default:
+      return text;
+  }
+}
+
+/** `[1, 2,]` is written `[1, 2]`, but a tuple of one keeps its comma. */
+function comma(node: Node): string {
+  if (!/^[\])}]$/.test(node.nextSibling?.name ?? "")) return ", ";
+  const isOne = node.parent?.name === "TupleExpression" && node.prevSibling?.prevSibling?.name === "(";
+  return isOne ? "," : "";
+}
+
+function quoted(value: ReturnType<typeof readString>): string | undefined {
+  if (value?.type !== "str") return undefined;
+  const quote = value.value.includes("'") && !value.value.includes('"') ? '"' : "'";
+  const body = value.value
+    .replace(/\\/g, "\\\\")
+    .replace(/\n/g, "\\n")
+    .replace(/\t/g, "\\t")
+    .replace(/\r/g, "\\r");
+  return quote + (quote === "'" ? body.replace(/'/g, "\\'") : body) + quote;
+}
