@@ -74,6 +74,8 @@ export interface StepTiming {
   readonly checkpointing?: number | undefined;
   /** Hooks, metrics, sinks. */
   readonly logging?: number | undefined;
+  /** Metrics and sinks of the step before, done while this one trained: in no other part, nor in the total's sum. */
+  readonly recording?: number | undefined;
 }
 
 /** Engine counters over this step (differences of `stats()`), and levels at its end. */

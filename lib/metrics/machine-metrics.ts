@@ -77,6 +77,7 @@ function putTimes(sheet: MetricSheet, { timing, trained }: StepFacts): void {
   }
   sheet.put("time/other", Math.max(0, timing.total - claimed));
   sheet.put("time/step", timing.total);
+  sheet.put("time/recording", timing.recording);
 }
 
 function putVerifiers(sheet: MetricSheet, facts: StepFacts): void {

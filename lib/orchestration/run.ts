@@ -10,9 +10,10 @@ import { Checkpoints, type RunState } from "./checkpoints.ts";
 import { nativeCore, rlOptimizer } from "./core.ts";
 import { deferred } from "./deferred.ts";
 import { EventLog } from "./event-log.ts";
+import { Later } from "./later.ts";
 import { Line } from "./line.ts";
 import { openReference } from "./reference-policy.ts";
-import type { PinnedPolicy, Run, RunEnd, RunEvents, RunOptions, RunOutcome } from "./run-face.ts";
+import type { PinnedPolicy, Run, RunEnd, RunEvents, RunOptions, RunOutcome, StepWish } from "./run-face.ts";
 import { StallWatch } from "./stall-watch.ts";
 import { StepRecorder } from "./step-facts.ts";
 import { nameRollout, type StepOutcome } from "./step-trainer.ts";
@@ -71,6 +72,8 @@ class LiveRun implements Run {
   readonly #records = new Channel<StepRecord>();
   readonly #settle: { resolve: (outcome: RunOutcome) => void; reject: (error: unknown) => void };
   readonly #stopping = new AbortController();
+  /** The record of the last step, written while the next one trains. */
+  readonly #recording = new Later();
   #end: RunEnd = "done";
   #saveAtEnd = true;
   #requests: Request[] = [];
@@ -246,6 +249,7 @@ class LiveRun implements Run {
       }
     } finally {
       this.#stopping.signal.removeEventListener("abort", draining);
+      this.#recording.settle();
       events.close();
     }
   }
@@ -256,13 +260,10 @@ class LiveRun implements Run {
     for await (const outcome of line.steps()) {
       this.step = outcome.step + 1;
       logStep(outcome, events);
-      const record = this.#recorder!.record(outcome, checkpointing);
-      this.#publish(record, outcome);
-      events.flush();
       const now = this.#clock.now();
       this.seconds.training += (now - begun) / 1000;
       begun = now;
-      const wish = await this.#options.hooks?.afterStep?.(record);
+      const wish = await this.#recordStep(outcome, checkpointing, events);
       const { everySteps } = this.recipe.checkpoint;
       const last = this.step >= this.recipe.training.steps;
       if (wish === "checkpoint" || (everySteps > 0 && this.step % everySteps === 0 && !last))
@@ -272,6 +273,23 @@ class LiveRun implements Run {
       if (wish === "stop") this.#requestStop("stopped", true);
       if (this.#stopping.signal.aborted) return;
     }
+  }
+
+  /** Leaves the record for later, unless a hook wants to see it before the run goes on; returns what the hook wishes. */
+  async #recordStep(outcome: StepOutcome, checkpointing: number, events: EventLog): Promise<StepWish> {
+    const facts = this.#recorder!.gather(outcome, checkpointing);
+    let latest: StepRecord | undefined;
+    this.#recording.defer(() => {
+      this.#recorder!.record(facts, (record) => {
+        latest = record;
+        this.#publish(record, outcome);
+        events.flush();
+      });
+    });
+    const { afterStep } = this.#options.hooks ?? {};
+    if (afterStep === undefined) return undefined;
+    this.#recording.settle();
+    return await afterStep(latest!);
   }
 
   /** Runs the steps under the watchdog's eye: a line that stands still ends the run. */
@@ -310,6 +328,7 @@ class LiveRun implements Run {
   async #save(): Promise<string> {
     const line = this.#line;
     if (line === undefined) throw new Error("a run has nothing to save before it trains");
+    this.#recording.settle();
     const state = {
       schema: 1 as const,
       seed: this.recipe.seed,

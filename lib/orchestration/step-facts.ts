@@ -28,7 +28,8 @@ export class StepRecorder {
   readonly #startedMs: number;
   #engine: EngineStats;
   #verifiers: Readonly<Record<string, VerifierStats>>;
-  #lastLogging = 0;
+  #logging = 0;
+  #recording = 0;
 
   constructor(from: FactSources, history: unknown) {
     this.#from = from;
@@ -43,13 +44,23 @@ export class StepRecorder {
     return { ...this.#history };
   }
 
-  /** @param checkpointing seconds the last checkpoint took of this step. */
-  record(outcome: StepOutcome, checkpointing: number): StepRecord {
+  /**
+   * What is known the moment a step ends, to be recorded when there is time: the counters move on.
+   * @param checkpointing seconds the last checkpoint took of this step.
+   */
+  gather(outcome: StepOutcome, checkpointing: number): StepFacts {
     const begun = this.#from.clock.now();
     const facts = this.#facts(outcome, checkpointing);
+    this.#logging = (this.#from.clock.now() - begun) / 1000;
+    return facts;
+  }
+
+  /** Facts as a record, in the order they were gathered; `publish` takes it to the sinks. */
+  record(facts: StepFacts, publish: (record: StepRecord) => void): void {
+    const begun = this.#from.clock.now();
     const metrics = collectStepMetrics(facts, this.#history);
-    this.#lastLogging = (this.#from.clock.now() - begun) / 1000;
-    return { step: outcome.step + 1, version: outcome.version, metrics };
+    publish({ step: facts.step, version: facts.version, metrics });
+    this.#recording = (this.#from.clock.now() - begun) / 1000;
   }
 
   #facts(
@@ -66,7 +77,7 @@ export class StepRecorder {
       groups: batch.groups.map(({ group }) => group),
       unscored: unscoredByDomain(batch.groups),
       trained: trained && trainedFacts(trained, versionBefore, recipe),
-      timing: { ...timing, checkpointing, logging: this.#lastLogging },
+      timing: { ...timing, checkpointing, logging: this.#logging, recording: this.#recording },
       engine: this.#engineFacts(),
       mixture: mixtureFacts(recipe, line),
       verifiers: this.#verifierFacts(),

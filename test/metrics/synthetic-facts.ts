@@ -78,7 +78,10 @@ export class SyntheticRun {
       groups,
       unscored: { code: step % 10 === 0 ? 1 : 0 },
       trained,
-      timing: { total, waiting: total * 0.3, publishing: 0.002, checkpointing: 0, logging: 0.001 },
+      timing: {
+        ...{ total, waiting: total * 0.3, publishing: 0.002, checkpointing: 0 },
+        ...{ logging: 0.001, recording: 0.004 },
+      },
       engine: {
         ...{ steps: 150, prefillTokens: groups.length * 30, decodeTokens: tokens, preemptions: 0, swaps: 1 },
         ...{ busySeconds: total * 0.93, prefillSeconds: total * 0.08, decodeSeconds: total * 0.8 },

@@ -31,6 +31,28 @@ test("an asynchronous run trains every step and accounts for every rollout", asy
   expect(existsSync(join(dir, "checkpoints", "step-000006"))).toBe(true);
 });
 
+test("a step is recorded while the next one trains, unless a hook waits for the record", async () => {
+  for (const [hooks, first] of [
+    [{}, ["train 1", "train 2", "record 1"]],
+    [{ afterStep: () => undefined }, ["train 1", "record 1", "train 2"]],
+  ] as const) {
+    const seen: string[] = [];
+    const core = standInCore();
+    const recipe = smallRecipe({ steps: 3 }, { checkpoint: { everySteps: 0 } });
+    await using run = await createRun(recipe, { verifiers, dir, core, hooks });
+    const trainer = core.trainers[0]!;
+    const step = trainer.step.bind(trainer);
+    trainer.step = (...args) => {
+      seen.push(`train ${trainer.steps.length + 1}`);
+      return step(...args);
+    };
+    run.on("step", (record) => seen.push(`record ${record.step}`));
+    await run.finished;
+    expect(seen.slice(0, 3)).toEqual(first);
+    expect(seen.filter((s) => s.startsWith("record"))).toEqual(["record 1", "record 2", "record 3"]);
+  }
+});
+
 test("the same seed gives the same weights when synchronous, and a sequence is never older than the weights", async () => {
   const words: number[] = [];
   for (const name of ["a", "b"]) {
