@@ -14,8 +14,9 @@ const INPUT = Symbol.for("hone.recipe.input");
 export function defineRecipe(input: RecipeInput, where = "recipe"): Recipe {
   const parsed = recipeSchema.safeParse(input, { reportInput: true });
   if (!parsed.success) {
-    const issues = parsed.error.issues.flatMap((issue) => translate(issue, input));
-    const repaired = recipeSchema.safeParse(without(input, parsed.error.issues));
+    const found = parsed.error.issues.flatMap(unfold);
+    const issues = found.flatMap((issue) => translate(issue, input));
+    const repaired = recipeSchema.safeParse(without(input, found));
     const broken = issues.map((issue) => issue.path);
     const more = repaired.success ? crossCheck(resolve(repaired.data), broken) : [];
     throw new ConfigError(where, [...issues, ...more]);
@@ -52,6 +53,16 @@ function resolve(parsed: ParsedRecipe): Recipe {
   };
 }
 
+/** The issues of that alternative of a union which the value was meant for: whose type it has. */
+function unfold(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const meant = issue.errors.find(
+    (issues) => !issues.some(({ code, path }) => code === "invalid_type" && path.length === 0),
+  );
+  if (meant === undefined) return [issue];
+  return meant.flatMap((inner) => unfold({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
 function translate(issue: z.core.$ZodIssue, input: unknown): ConfigIssue[] {
   const path = issue.path.join(".");
   if (issue.code === "unrecognized_keys") {
@@ -66,8 +77,10 @@ function translate(issue: z.core.$ZodIssue, input: unknown): ConfigIssue[] {
   }
   const value = valueAt(input, issue.path);
   const message = value === undefined ? "is required" : `is ${show(value)}; ${issue.message.toLowerCase()}`;
-  if (issue.code === "invalid_value" && typeof value === "string") {
-    return [withSuggestion({ path, message }, value, issue.values.map(String))];
+  const known =
+    issue.code === "invalid_value" ? issue.values : "options" in issue ? issue.options : undefined;
+  if (known !== undefined && typeof value === "string") {
+    return [withSuggestion({ path, message }, value, known.map(String))];
   }
   return [{ path, message }];
 }
@@ -94,17 +107,25 @@ interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly additionalProperties?: SchemaNode | boolean;
   readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
+  readonly oneOf?: readonly SchemaNode[];
 }
 
 /** Field names the schema knows at a path. */
 export function knownKeys(path: readonly PropertyKey[]): string[] {
-  let node: SchemaNode | undefined = recipeJsonSchema() as SchemaNode;
+  let nodes = alternatives(recipeJsonSchema() as SchemaNode);
   for (const key of path) {
-    const anyKey: SchemaNode | undefined =
-      typeof node?.additionalProperties === "object" ? node.additionalProperties : node?.items;
-    node = node?.properties?.[String(key)] ?? anyKey;
+    nodes = nodes.flatMap((node) => {
+      const anyKey = typeof node.additionalProperties === "object" ? node.additionalProperties : node.items;
+      const next = node.properties?.[String(key)] ?? anyKey;
+      return next === undefined ? [] : alternatives(next);
+    });
   }
-  return Object.keys(node?.properties ?? {});
+  return [...new Set(nodes.flatMap((node) => Object.keys(node.properties ?? {})))];
+}
+
+function alternatives(node: SchemaNode): SchemaNode[] {
+  return [node, ...[...(node.anyOf ?? []), ...(node.oneOf ?? [])].flatMap(alternatives)];
 }
 
 /** A copy of the input without what the issues complain about, so that the remaining rules can be checked too. */

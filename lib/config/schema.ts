@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { datasetSchema } from "./dataset-schema.ts";
 
 /**
  * Every field of a recipe, in the paper's letters (docs/glossary.md), with its default. Where the paper is
@@ -41,8 +42,11 @@ const modelSchema = z.strictObject({
 const domainSchema = z.strictObject({
   /** w_d: target share of completed rollouts, any scale. */
   weight: positive(),
-  /** Name in the table of problem sources ("procedural/math"), or the URL or path of a module of your own. */
-  source: z.string().min(1),
+  /**
+   * Name in the table of problem sources ("procedural/math"), the URL or path of a module of your own, or a data set:
+   * "kind:path", or an object where it has options.
+   */
+  source: z.union([z.string().min(1), datasetSchema]),
 });
 
 const rolloutsSchema = z.strictObject({

@@ -3,4 +3,14 @@ export { isHeldOut } from "./holdout.ts";
 export { problemId } from "./problem-id.ts";
 export type { ProblemSource, SourceOptions } from "./problem-source.ts";
 export { QUICKSTART_LEXICON } from "./procedural/lexicon.ts";
+export { type DatasetReport, reportLine, type Tally } from "./readers/census.ts";
+export {
+  DATASETS,
+  type DatasetKind,
+  type DatasetSpec,
+  isDatasetKind,
+  parseDatasetSpec,
+  siftDataset,
+} from "./readers/datasets.ts";
+export type { Admission, Drops, KeptRow } from "./readers/sieve.ts";
 export { openProblemSource, PROBLEM_SOURCES } from "./registry.ts";

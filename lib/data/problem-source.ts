@@ -1,4 +1,5 @@
 import type { DomainName, Problem } from "../records.ts";
+import type { DatasetReport } from "./readers/census.ts";
 
 /**
  * An endless supply of problems of one domain. Both draws are pure functions of (seed, index), so a run can
@@ -10,10 +11,15 @@ export interface ProblemSource {
   /** The index-th training problem; never one of the held-out questions. */
   problem(index: number): Problem;
   /**
-   * The index-th evaluation problem, always of the held-out questions; families and levels take turns, so that
-   * any 4 * families.length consecutive ones are balanced. Small spaces repeat questions, never ids.
+   * The index-th evaluation problem, always of the held-out questions. Made-up ones take turns of family and level, so
+   * that any 4 * families.length consecutive ones are balanced; those of a data set are in an order of their content,
+   * so that the first n are a sample of it. Small spaces repeat questions, never ids.
    */
   heldOut(index: number): Problem;
+  /** Held-out questions there are, where that is a number; evaluation asks none twice. */
+  readonly heldOutCount?: number;
+  /** What became of the rows of a data set. */
+  readonly report?: DatasetReport;
 }
 
 export interface SourceOptions {

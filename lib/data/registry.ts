@@ -6,6 +6,8 @@ import type { Family } from "./procedural/family.ts";
 import { ProceduralSource } from "./procedural/source.ts";
 import { PUZZLES } from "./puzzles/index.ts";
 import { asFamily } from "./puzzles/puzzle.ts";
+import { DATASETS, type DatasetSpec, openDataset, parseDatasetSpec } from "./readers/datasets.ts";
+import type { Admission } from "./readers/sieve.ts";
 import { isModule, openModuleSource } from "./user-source.ts";
 
 type OpenSource = (options: SourceOptions) => ProblemSource;
@@ -18,7 +20,7 @@ function procedural(domain: PaperDomain): OpenSource {
   return drawing(FAMILIES.filter((family) => family.domain === domain));
 }
 
-/** Every problem source by the name a recipe gives. A new one is a row here. */
+/** Every source of made-up problems by the name a recipe gives. A new one is a row here. */
 export const PROBLEM_SOURCES: Readonly<Record<string, OpenSource>> = {
   "procedural/math": procedural("math"),
   "procedural/code": procedural("code"),
@@ -30,17 +32,26 @@ export const PROBLEM_SOURCES: Readonly<Record<string, OpenSource>> = {
 };
 
 /**
- * Opens a source by name, or a module of the user's by URL or path (user-source.ts).
- * Throws HONE_ERR_CONFIG, listing the known names, on another.
+ * Opens a source: made-up problems by name, a module of the user's by URL or path (user-source.ts), or a data set as
+ * an object with its kind and path or as "kind:path".
+ * Throws HONE_ERR_CONFIG, listing the known names, on another; HONE_ERR_DATA when its data cannot be read.
+ * @param admit asked for every row of a data set; what it refuses is left out and counted.
  */
-export async function openProblemSource(name: string, options: SourceOptions): Promise<ProblemSource> {
+export async function openProblemSource(
+  source: string | DatasetSpec,
+  options: SourceOptions,
+  admit?: Admission,
+): Promise<ProblemSource> {
+  const dataset = typeof source === "string" ? parseDatasetSpec(source) : source;
+  if (dataset !== undefined) return openDataset(dataset, options, admit);
+  const name = source as string;
   if (isModule(name)) return openModuleSource(name, options);
   const open = Object.hasOwn(PROBLEM_SOURCES, name) ? PROBLEM_SOURCES[name] : undefined;
   if (!open) {
-    const known = Object.keys(PROBLEM_SOURCES).join(", ");
+    const known = [...Object.keys(PROBLEM_SOURCES), ...Object.keys(DATASETS).map((kind) => `${kind}:<path>`)];
     throw new HoneError(
       "HONE_ERR_CONFIG",
-      `no problem source is called ${JSON.stringify(name)}; known: ${known}`,
+      `no problem source is called ${JSON.stringify(name)}; known: ${known.join(", ")}`,
     );
   }
   return open(options);

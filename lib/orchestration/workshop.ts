@@ -84,7 +84,7 @@ export async function openSources({ domains, seed }: Recipe): Promise<Map<Domain
     if (opened.domain !== domain) {
       throw new HoneError(
         "HONE_ERR_CONFIG",
-        `domains.${domain}.source is ${source}, whose domain is ${opened.domain}`,
+        `domains.${domain}.source is ${typeof source === "string" ? source : source.kind}, whose domain is ${opened.domain}`,
       );
     }
     sources.set(domain, opened);

@@ -1,0 +1,92 @@
+/** Languages whose values are written as source text in strings. */
+export type Language = "python" | "java" | "javascript";
+
+export const LANGUAGES: Readonly<Record<string, Language>> = {
+  simple_java: "java",
+  simple_javascript: "javascript",
+};
+
+interface ToolFunction {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly parameters: {
+    readonly properties: Readonly<Record<string, unknown>>;
+    readonly required?: unknown;
+  };
+}
+
+const NAMES: Readonly<Record<Language, string>> = {
+  python: "Python 3",
+  java: "Java 8 SDK",
+  javascript: "JavaScript",
+};
+/** BFCL's type names in JSON Schema's; those not listed are the same in both, or strings. */
+const TYPES: Readonly<Record<string, string>> = {
+  integer: "integer",
+  number: "number",
+  float: "number",
+  boolean: "boolean",
+  array: "array",
+  list: "array",
+  tuple: "array",
+  dict: "object",
+  object: "object",
+};
+
+const REQUEST =
+  "You may call these functions. Answer with the calls that are needed, all of them, as a JSON list between <tool_calls> and </tool_calls>:\n" +
+  '<tool_calls>[{"name": "function", "arguments": {"parameter": "value"}}]</tool_calls>\n' +
+  "Where none of the functions fits, say so and call none.";
+
+/**
+ * Tells the policy which functions there are and how to call them: JSON Schema, dots in names as underscores, and for
+ * Java and JavaScript every argument as a string of source text.
+ * Source: BFCL v4's conversion of its functions to tools; wording ours.
+ */
+export function describeTools(functions: readonly ToolFunction[], language: Language): string {
+  const tools = functions.map(({ name, description = "", parameters: { properties, required = [] } }) =>
+    JSON.stringify({
+      name: name.replaceAll(".", "_"),
+      description: `${description} The function is in ${NAMES[language]} syntax.`.trim(),
+      parameters: {
+        type: "object",
+        properties: mapValues(properties, (one) =>
+          language === "python" ? jsonSchema(one) : sourceText(one, language),
+        ),
+        required,
+      },
+    }),
+  );
+  return [REQUEST, "<available_tools>", ...tools, "</available_tools>"].join("\n");
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function jsonSchema(schema: unknown): unknown {
+  if (!isSchema(schema)) return schema;
+  const { type, description, properties, items, ...rest } = schema;
+  const float = type === "float" ? " A float." : "";
+  return {
+    type: TYPES[String(type)] ?? "string",
+    ...((description !== undefined || float !== "") && {
+      description: `${description ?? ""}${float}`.trim(),
+    }),
+    ...(isSchema(properties) && { properties: mapValues(properties, jsonSchema) }),
+    ...(isSchema(items) && { items: jsonSchema(items) }),
+    ...rest,
+  };
+}
+
+function sourceText(schema: unknown, language: Language): unknown {
+  if (!isSchema(schema)) return schema;
+  const { type, description = "", items } = schema;
+  const of = isSchema(items) && items["type"] !== undefined ? ` of ${items["type"]}` : "";
+  const note = `A ${NAMES[language]} ${String(type)}${of}, written as source text in a string.`;
+  return { type: "string", description: `${String(description)} ${note}`.trim() };
+}
+
+function mapValues(record: Schema, map: (value: unknown) => unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}

@@ -1,0 +1,64 @@
+/** Rows that share a fate, and where the first of them are. */
+export interface Tally {
+  readonly reason: string;
+  readonly rows: number;
+  /** "file:row", the first few. */
+  readonly first: readonly string[];
+}
+
+/** What became of the rows of one source: rows = training + heldOut + bad + leftOut + duplicates. */
+export interface DatasetReport {
+  readonly kind: string;
+  readonly files: number;
+  /** Files found that are no part of the set by their name. */
+  readonly otherFiles: readonly string[];
+  readonly rows: number;
+  readonly training: number;
+  readonly heldOut: number;
+  /** Damaged, by reason. */
+  readonly bad: readonly Tally[];
+  /** Sound, and not wanted by the options or not readable by their verifier, by reason. */
+  readonly leftOut: readonly Tally[];
+  /** Content that an earlier row had, with the same reference and with another; the first row stays. */
+  readonly duplicates: readonly Tally[];
+}
+
+const FIRST = 5;
+
+/** Counts by reason, most frequent first. */
+export class Tallies {
+  readonly #byReason = new Map<string, { rows: number; first: string[] }>();
+
+  add(reason: string, place: string): void {
+    const tally = this.#byReason.get(reason) ?? { rows: 0, first: [] };
+    tally.rows += 1;
+    if (tally.first.length < FIRST) tally.first.push(place);
+    this.#byReason.set(reason, tally);
+  }
+
+  get rows(): number {
+    return this.list().reduce((sum, { rows }) => sum + rows, 0);
+  }
+
+  list(): Tally[] {
+    const all = [...this.#byReason].map(([reason, { rows, first }]) => ({ reason, rows, first }));
+    return all.sort((a, b) => b.rows - a.rows || (a.reason < b.reason ? -1 : 1));
+  }
+}
+
+/** One line for people: "orz: 57,000 rows: 51,210 to train on, 5,690 held out, 60 bad (not JSON: 60, first x.json:7)". */
+export function reportLine(report: DatasetReport): string {
+  const n = (rows: number) => rows.toLocaleString("en");
+  const parts = [`${n(report.training)} to train on`, `${n(report.heldOut)} held out`];
+  for (const [name, tallies] of [
+    ["bad", report.bad],
+    ["left out", report.leftOut],
+    ["duplicates", report.duplicates],
+  ] as const) {
+    if (tallies.length === 0) continue;
+    const rows = tallies.reduce((sum, tally) => sum + tally.rows, 0);
+    const reasons = tallies.map((t) => `${t.reason}: ${n(t.rows)}, first ${t.first[0]}`);
+    parts.push(`${n(rows)} ${name} (${reasons.join("; ")})`);
+  }
+  return `${report.kind}: ${n(report.rows)} rows: ${parts.join(", ")}`;
+}

@@ -1,0 +1,99 @@
+import { HoneError } from "../../errors.ts";
+
+/** Bytes [start, end) of one value, in the text it was found in. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const LIST = 0x5b;
+/** What a byte outside strings means: +1 opens, -1 closes, 2 is a quote, 3 a comma, 0 nothing. */
+const ROLE = new Int8Array(256);
+for (const [byte, role] of Object.entries({ 91: 1, 123: 1, 93: -1, 125: -1, 34: 2, 44: 3 })) {
+  ROLE[Number(byte)] = role;
+}
+
+/** Nested deeper than any data set; deeper input is refused instead of being handed to a recursive parser. */
+const MAX_DEPTH = 1000;
+
+/**
+ * Where the elements of a JSON array, or the `"key": value` members of an object, lie in UTF-8 text. Looks only at
+ * strings, brackets and commas: each span is for a real parser, which then fails alone. Numbers keep every digit.
+ * Throws HONE_ERR_DATA when the text does not begin with a bracket, ends inside it, or goes on behind it.
+ */
+export function* spansIn(text: Uint8Array): Generator<Span> {
+  const open = skipSpace(text, 0);
+  if (ROLE[text[open] ?? 0] !== 1)
+    throw new HoneError("HONE_ERR_DATA", "JSON that is no array and no object");
+  let depth = 0;
+  let start = open + 1;
+  for (let at = open; at < text.length; at++) {
+    const role = ROLE[text[at]!]!;
+    if (role === 2) at = endOfString(text, at);
+    else if (role === 1) {
+      depth += 1;
+      if (depth > MAX_DEPTH) throw new HoneError("HONE_ERR_DATA", `JSON nested deeper than ${MAX_DEPTH}`);
+    } else if (role === -1) {
+      depth -= 1;
+      if (depth > 0) continue;
+      const last = trim(text, start, at);
+      if (last.end > last.start) yield last;
+      else if (start > open + 1) throw new HoneError("HONE_ERR_DATA", "JSON with nothing behind a comma");
+      if (skipSpace(text, at + 1) === text.length) return;
+      throw new HoneError("HONE_ERR_DATA", `JSON that goes on behind its end at byte ${at + 1}`);
+    } else if (role === 3 && depth === 1) {
+      yield trim(text, start, at);
+      start = at + 1;
+    }
+  }
+  throw new HoneError("HONE_ERR_DATA", "JSON that ends in the middle");
+}
+
+/** The members of a JSON object as JSON text by key, digits and duplicates as they stand: the last of a key wins. */
+export function membersOf(json: string): Map<string, string> {
+  const text = Buffer.from(json);
+  const members = new Map<string, string>();
+  for (const { start, end } of spansIn(text)) {
+    const keyEnd = text[start] === QUOTE ? endOfString(text, start) + 1 : start;
+    const colon = skipSpace(text, keyEnd);
+    if (keyEnd === start || text[colon] !== COLON) {
+      throw new HoneError("HONE_ERR_DATA", "JSON that is no object");
+    }
+    const key = JSON.parse(text.toString("utf8", start, keyEnd)) as string;
+    members.set(key, text.toString("utf8", colon + 1, end).trim());
+  }
+  return members;
+}
+
+/** The elements of a JSON array as JSON text, digits as they stand. */
+export function elementsOf(json: string): string[] {
+  const text = Buffer.from(json);
+  if (text[skipSpace(text, 0)] !== LIST) throw new HoneError("HONE_ERR_DATA", "JSON that is no array");
+  return [...spansIn(text)].map(({ start, end }) => text.toString("utf8", start, end));
+}
+
+/** Position of the closing quote; the text's length where there is none. */
+function endOfString(text: Uint8Array, open: number): number {
+  let at = open + 1;
+  while (at < text.length && text[at] !== QUOTE) at += text[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+const isSpace = (byte: number | undefined) =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+export function skipSpace(text: Uint8Array, from: number): number {
+  let at = from;
+  while (isSpace(text[at])) at += 1;
+  return at;
+}
+
+function trim(text: Uint8Array, from: number, to: number): Span {
+  const start = skipSpace(text, from);
+  let end = to;
+  while (end > start && isSpace(text[end - 1])) end -= 1;
+  return { start: Math.min(start, end), end };
+}

@@ -1,0 +1,17 @@
+/** One row as its file has it, before anybody looked at its fields. */
+export interface RawRow {
+  readonly file: string;
+  /** Line of a JSONL file, place in a JSON array or a parquet file; the first is 1. */
+  readonly row: number;
+  readonly value: unknown;
+  /** The row as JSON text, where that is what its file has: numbers with every digit. */
+  readonly text?: string;
+}
+
+/** A place in a file that holds no row although one should be there. */
+export interface Fault {
+  readonly file: string;
+  readonly row: number;
+  /** The same words for the same kind of damage, so that it can be counted. */
+  readonly fault: string;
+}

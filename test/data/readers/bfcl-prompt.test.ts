@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import { describeTools } from "../../../lib/data/readers/bfcl-prompt.ts";
+
+const toolsOf = (text: string) =>
+  text
+    .slice(
+      text.indexOf("<available_tools>\n") + "<available_tools>\n".length,
+      text.indexOf("\n</available_tools>"),
+    )
+    .split("\n")
+    .map((line) => JSON.parse(line) as unknown);
+
+test("Python functions become JSON Schema, at any depth, with dots as underscores", () => {
+  const text = describeTools(
+    [
+      {
+        name: "a.b.c",
+        description: "Does it.",
+        parameters: {
+          properties: {
+            n: { type: "integer", description: "How many.", default: 3 },
+            x: { type: "float", description: "How much." },
+            pair: { type: "tuple", items: { type: "float" } },
+            any: { type: "any" },
+            deep: { type: "dict", properties: { flag: { type: "boolean" } }, required: ["flag"] },
+          },
+          required: ["n"],
+        },
+      },
+    ],
+    "python",
+  );
+  expect(toolsOf(text)).toEqual([
+    {
+      name: "a_b_c",
+      description: "Does it. The function is in Python 3 syntax.",
+      parameters: {
+        type: "object",
+        properties: {
+          n: { type: "integer", description: "How many.", default: 3 },
+          x: { type: "number", description: "How much. A float." },
+          pair: { type: "array", items: { type: "number", description: "A float." } },
+          any: { type: "string" },
+          deep: { type: "object", properties: { flag: { type: "boolean" } }, required: ["flag"] },
+        },
+        required: ["n"],
+      },
+    },
+  ]);
+  expect(text).toContain("<tool_calls>");
+});
+
+test.each([
+  ["java", "Java 8 SDK"],
+  ["javascript", "JavaScript"],
+] as const)("%s arguments are strings of source text", (language, name) => {
+  const properties = {
+    list: { type: "ArrayList", description: "Values.", items: { type: "long" } },
+    on: { type: "boolean" },
+  };
+  const [tool] = toolsOf(describeTools([{ name: "f", parameters: { properties } }], language));
+  expect(tool).toEqual({
+    name: "f",
+    description: `The function is in ${name} syntax.`,
+    parameters: {
+      type: "object",
+      properties: {
+        list: {
+          type: "string",
+          description: `Values. A ${name} ArrayList of long, written as source text in a string.`,
+        },
+        on: { type: "string", description: `A ${name} boolean, written as source text in a string.` },
+      },
+      required: [],
+    },
+  });
+});
+
+test("parameters named like members of every object are parameters", () => {
+  const properties = JSON.parse(
+    '{"__proto__": {"type": "integer"}, "constructor": {"type": "string"}}',
+  ) as object;
+  const text = describeTools(
+    [{ name: "f", parameters: { properties: properties as Record<string, unknown> } }],
+    "python",
+  );
+  expect(text).toContain('{"__proto__":{"type":"integer"},"constructor":{"type":"string"}}');
+});
+
+test("without functions the list is empty", () => {
+  expect(describeTools([], "python")).toContain("<available_tools>\n</available_tools>");
+});
