@@ -1,4 +1,5 @@
 import { readCase as functionCalling } from "./function-calling/cases.ts";
+import { readCase as instructionFollowing } from "./instruction-following/cases.ts";
 import { readCase as logic } from "./logic/cases.ts";
 import { readCase as math } from "./math/cases.ts";
 import type { CaseReader } from "./verify-case.ts";
@@ -8,4 +9,5 @@ export const CASE_READERS: ReadonlyMap<string, CaseReader> = new Map([
   ["math", math],
   ["logic", logic],
   ["function-calling", functionCalling],
+  ["instruction-following", instructionFollowing],
 ]);

@@ -1,6 +1,7 @@
 import { codeExpression } from "./code/expression.ts";
 import { functionCalling } from "./function-calling/function-calling.ts";
 import { toolCall } from "./function-calling/tool-call.ts";
+import { instructionFollowing } from "./instruction-following/instruction-following.ts";
 import { wordList } from "./instruction-following/word-list.ts";
 import { latinSquare } from "./logic/latin-square.ts";
 import { logic } from "./logic/logic.ts";
@@ -22,6 +23,7 @@ export const VERIFIERS: readonly Verifier[] = [
   toolCall,
   math,
   functionCalling,
+  instructionFollowing,
   logic,
 ];
 

@@ -19,8 +19,8 @@ interface Example {
 /** Verifiers whose easiest problems a damaged answer may still solve; their own tests list near misses. */
 const LOOSE: ReadonlySet<string> = new Set(["word-list", "math", "logic"]);
 
-/** Verifiers that look for a marked answer (a box) wherever the response ends, thought closed or not. */
-const MARKED: ReadonlySet<string> = new Set(["math", "function-calling", "logic"]);
+/** Verifiers that judge a response wherever it ends (by a box, by each constraint), thought or no thought. */
+const MARKED: ReadonlySet<string> = new Set(["math", "function-calling", "logic", "instruction-following"]);
 
 const AREA_ENTRY = {
   id: "multiple_0",
@@ -41,6 +41,24 @@ const OWN_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       reference: { entry: AREA_ENTRY },
       answer: "[geo.area(side=7, unit='cm')]",
       others: ["[geo.area(side=8)]", "[geo.length(side=7)]", "[]", "geo.area(7)", "[geo.area(side=7)]"],
+    },
+  ],
+  "instruction-following": [
+    {
+      reference: {
+        instruction_id_list: ["copy:copy", "keywords:existence"],
+        kwargs: [{ prompt_to_repeat: "Say that again" }, { keywords: ["again"] }],
+      },
+      answer: "say that again",
+      others: ["Again!", "say that", "AGAIN AND AGAIN"],
+    },
+    {
+      reference: {
+        instruction_id_list: ["copy:copying_multiple"],
+        kwargs: [{ prompt_to_repeat: "once more", N: 2 }],
+      },
+      answer: "once more\n******\nonce more",
+      others: ["once more", "******"],
     },
   ],
   logic: [

@@ -1,4 +1,5 @@
 import { detectLanguage } from "./language.ts";
+import { foldCase } from "./pattern-syntax.ts";
 import { punktSentences } from "./punkt.ts";
 import { fields, words } from "./python.ts";
 import { splitSentences } from "./sentences.ts";
@@ -8,6 +9,7 @@ import { wordTokens } from "./treebank.ts";
 export class ResponseText {
   readonly raw: string;
   #lower: string | undefined;
+  #folded: string | undefined;
   #fields: readonly string[] | undefined;
   #words: readonly string[] | undefined;
   #sentences: readonly string[] | undefined;
@@ -22,6 +24,12 @@ export class ResponseText {
   get lower(): string {
     this.#lower ??= this.raw.toLowerCase();
     return this.#lower;
+  }
+
+  /** As keywords are compared, case aside. */
+  get folded(): string {
+    this.#folded ??= foldCase(this.raw);
+    return this.#folded;
   }
 
   /** Runs between white space: Python's str.split(). */

@@ -1,0 +1,16 @@
+import { z } from "zod";
+
+/** How many; zero is a number that rows may ask for. */
+export const amount = z.int().nonnegative();
+/** A count or a position from one, where the published checkers take zero for "not given". */
+export const ordinal = z.int().positive();
+/** Text with something in it. */
+export const phrase = z.string().refine((text) => text.trim() !== "", "must not be blank");
+export const noArguments = z.object({});
+
+/** The two comparisons there are. */
+export const relation = z.enum(["at least", "less than"]);
+export type Relation = z.output<typeof relation>;
+
+export const compare = (count: number, how: Relation, bound: number): boolean =>
+  how === "at least" ? count >= bound : count < bound;

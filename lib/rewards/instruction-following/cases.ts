@@ -1,0 +1,116 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { HoneError } from "../../errors.ts";
+import type { CaseReader } from "../verify-case.ts";
+import { instructionFollowing, type Mode } from "./instruction-following.ts";
+
+const PROMPTS = "ifeval_input_data.jsonl";
+
+const kwargsSchema = z.record(z.string(), z.unknown()).nullable();
+const rowSchema = z.object({
+  response: z.string(),
+  instruction_id: z.string().optional(),
+  instruction_id_list: z.array(z.string()).optional(),
+  kwargs: z.union([kwargsSchema, z.array(kwargsSchema)]).optional(),
+  key: z.union([z.string(), z.number()]).optional(),
+  mode: z.enum(["train", "strict", "loose", "constraint"]).optional(),
+});
+const promptSchema = z.object({
+  key: z.union([z.string(), z.number()]),
+  instruction_id_list: z.array(z.string()),
+  kwargs: z.array(kwargsSchema),
+});
+
+interface Constraints {
+  readonly instruction_id_list: readonly string[];
+  readonly kwargs: readonly unknown[];
+}
+type Prompts = ReadonlyMap<string, Constraints>;
+
+/** By folder, so that a file of cases reads its prompts once. */
+const READ = new Map<string, Promise<Prompts>>();
+
+/**
+ * Reads { response, instruction_id, kwargs } with one constraint, { response, instruction_id_list, kwargs } with many,
+ * or { response, key }, whose constraints are those of that key in ifeval_input_data.jsonl in the folder of the case
+ * file. Where a row has no `mode` it is constraint for the first shape, train for the second, strict for the third.
+ */
+export const readCase: CaseReader = async (row, compat, folder) => {
+  const parsed = rowSchema.safeParse(row);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new HoneError(
+      "HONE_ERR_DATA",
+      `instruction-following case: ${issue?.path.join(".")}: ${issue?.message}`,
+    );
+  }
+  const { response, instruction_id, instruction_id_list, kwargs, key, mode } = parsed.data;
+  const own = ownConstraints(instruction_id, instruction_id_list, kwargs);
+  const constraints = own ?? { ...(await promptOf(key, folder)), mode: "strict" };
+  return {
+    verifier: instructionFollowing,
+    completion: { text: response, finish: "stop" },
+    reference: { ...constraints, ...(mode && { mode }), compat },
+  };
+};
+
+function ownConstraints(
+  id: string | undefined,
+  ids: readonly string[] | undefined,
+  kwargs: unknown,
+): (Constraints & { readonly mode: Mode }) | undefined {
+  if (id !== undefined && !Array.isArray(kwargs))
+    return { instruction_id_list: [id], kwargs: [kwargs ?? null], mode: "constraint" };
+  return ids !== undefined && Array.isArray(kwargs)
+    ? { instruction_id_list: ids, kwargs, mode: "train" }
+    : undefined;
+}
+
+async function promptOf(key: string | number | undefined, folder: string): Promise<Constraints> {
+  if (key === undefined) {
+    throw new HoneError(
+      "HONE_ERR_DATA",
+      "instruction-following case: neither constraints with kwargs nor a key",
+    );
+  }
+  const prompts = READ.get(folder) ?? readPrompts(join(folder, PROMPTS));
+  READ.set(folder, prompts);
+  const found = (await prompts).get(String(key));
+  if (found === undefined) {
+    throw new HoneError(
+      "HONE_ERR_DATA",
+      `instruction-following case: no key ${JSON.stringify(key)} in ${PROMPTS}`,
+      {
+        details: { folder },
+      },
+    );
+  }
+  return found;
+}
+
+async function readPrompts(path: string): Promise<Prompts> {
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    throw new HoneError("HONE_ERR_DATA", `instruction-following case: cannot read ${path}`, {
+      cause,
+      hint: `A case without kwargs names its prompt by key; ${PROMPTS} must lie beside the case file.`,
+    });
+  });
+  const prompts = new Map<string, Constraints>();
+  for (const [index, line] of text.split("\n").entries()) {
+    if (line.trim() === "") continue;
+    const { key, ...constraints } = parsePrompt(line, `${path}:${index + 1}`);
+    prompts.set(String(key), constraints);
+  }
+  return prompts;
+}
+
+function parsePrompt(line: string, where: string): z.output<typeof promptSchema> {
+  try {
+    return promptSchema.parse(JSON.parse(line));
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_DATA", `${where}: not a prompt { key, instruction_id_list, kwargs }`, {
+      cause,
+    });
+  }
+}
