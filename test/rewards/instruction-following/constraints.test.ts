@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CONSTRAINTS } from "../../../lib/rewards/instruction-following/constraints.ts";
+import { IFBENCH } from "../../../lib/rewards/instruction-following/ifbench/ifbench.ts";
 import { sharedRows } from "./shared-cases.ts";
 
 const IFEVAL = [
@@ -64,6 +65,11 @@ const TRAINING = [
 test("IFEval's 25 constraints and the 29 of IF-RLVR are there", () => {
   expect([IFEVAL.length, TRAINING.length]).toEqual([25, 29]);
   expect([...IFEVAL, ...TRAINING].filter((id) => !CONSTRAINTS.has(id))).toEqual([]);
+});
+
+test("no id of theirs is one of IFBench's 58", () => {
+  expect([...IFEVAL, ...TRAINING].filter((id) => Object.hasOwn(IFBENCH, id))).toEqual([]);
+  expect(CONSTRAINTS.size).toBe(25 + 29 + 58);
 });
 
 test("no id is a name that objects have by themselves", () => {
