@@ -3,97 +3,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include <time.h>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "core/arena.h"
 #include "core/json.h"
-#include "kernels/cpu/dispatch.h"
 #include "kernels/matmul.h"
+#include "peak.h"
 
 using namespace hone;
 using namespace hone::kernels;
 
 namespace {
-
-/// Wall time, or the time this thread had a core: what one thread costs on a machine that others use too.
-double now(bool this_thread_only) {
-  timespec t;
-  clock_gettime(this_thread_only ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
-  return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
-}
-
-/// Shortest of many runs: other processes only ever add time.
-double best_seconds(const Stream& stream, int repeats, const std::function<void()>& f) {
-  const bool alone = stream.threads() == 1;
-  f();
-  double best = 1e30;
-  for (int i = 0; i < repeats; ++i) {
-    const double start = now(alone);
-    f();
-    best = std::min(best, now(alone) - start);
-  }
-  return best;
-}
-
-constexpr int kPeakSteps = 40000;
-
-#if defined(__x86_64__)
-__attribute__((target("avx512f"))) double peak_flops_avx512() {
-  __m512 acc[24];
-  for (int i = 0; i < 24; ++i) acc[i] = _mm512_set1_ps(float(i));
-  const __m512 a = _mm512_set1_ps(0.999f), b = _mm512_set1_ps(1e-3f);
-  for (int s = 0; s < kPeakSteps; ++s) {
-#pragma GCC unroll 24
-    for (int i = 0; i < 24; ++i) acc[i] = _mm512_fmadd_ps(acc[i], a, b);
-  }
-  volatile float keep = 0;
-  for (int i = 0; i < 24; ++i) keep = keep + _mm512_cvtss_f32(acc[i]);
-  return 2.0 * 24 * 16 * kPeakSteps;
-}
-__attribute__((target("avx2,fma"))) double peak_flops_avx2() {
-  __m256 acc[12];
-  for (int i = 0; i < 12; ++i) acc[i] = _mm256_set1_ps(float(i));
-  const __m256 a = _mm256_set1_ps(0.999f), b = _mm256_set1_ps(1e-3f);
-  for (int s = 0; s < kPeakSteps; ++s) {
-#pragma GCC unroll 12
-    for (int i = 0; i < 12; ++i) acc[i] = _mm256_fmadd_ps(acc[i], a, b);
-  }
-  volatile float keep = 0;
-  for (int i = 0; i < 12; ++i) keep = keep + _mm256_cvtss_f32(acc[i]);
-  return 2.0 * 12 * 8 * kPeakSteps;
-}
-#else
-double peak_flops_avx512() { return 0; }
-double peak_flops_avx2() { return 0; }
-#endif
-
-double peak_flops_plain() {
-  float acc[32];
-  for (int i = 0; i < 32; ++i) acc[i] = float(i);
-  for (int s = 0; s < kPeakSteps; ++s) {
-    for (int i = 0; i < 32; ++i) acc[i] = acc[i] * 0.999f + 1e-3f;
-  }
-  volatile float keep = 0;
-  for (int i = 0; i < 32; ++i) keep = keep + acc[i];
-  return 2.0 * 32 * kPeakSteps;
-}
-
-/// GFLOP/s of the registers of `threads` cores, on the instruction set the kernels use.
-double measure_peak(const Stream& stream, int repeats) {
-  const auto run = cpu::pick(&peak_flops_plain, &peak_flops_avx2, &peak_flops_avx512);
-  const double flops = run() * stream.threads();
-  const double seconds = best_seconds(
-      stream, 3 * repeats, [&] { stream.parallel_for(stream.threads(), 1, [&](int64_t, int64_t) { run(); }); });
-  return flops / seconds * 1e-9;
-}
 
 enum class Kind { kLinear, kLinearBf16, kGradWeight, kPack, kPackTransposed };
 
@@ -181,7 +102,7 @@ double measure(const Stream& stream, const Row& r, int repeats) {
       }
     }
   };
-  return best_seconds(stream, repeats, call) / inner;
+  return bench::best_seconds(repeats, call) / inner;
 }
 
 std::string name_of(const Row& r, int threads) {
@@ -207,7 +128,7 @@ int main(int argc, char** argv) {
   Json report = Json::object(), rows = Json::array();
   for (const Stream& stream : {Stream{}, Stream{.pool = &pool}}) {
     const int threads = stream.threads();
-    const double peak = measure_peak(stream, repeats);
+    const double peak = bench::peak_gflops(stream, 3 * repeats);
     report.set(threads == 1 ? "peakGflops" : "peakGflopsTwoThreads", Json::number(peak));
     if (!json) std::printf("FMA peak, %s, %d thread(s): %.0f GFLOP/s\n", cpu::isa_name(cpu::isa()), threads, peak);
     for (const Row& r : kRows) {
