@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { NativeInfo } from "../native/face.ts";
 import { packageVersion } from "../native/load.ts";
 import { nativeCore } from "../orchestration/index.ts";
+import { choiceText, sandboxChoice } from "../rewards/index.ts";
 import { explain } from "./exit.ts";
 import { packageRoot } from "./package.ts";
 
@@ -16,6 +17,8 @@ export interface Diagnosis {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGiB: number;
+  /** What runs Python programs of the code domain, and why not something better. */
+  readonly sandbox: string;
   readonly native?: NativeInfo;
   readonly build?: Readonly<Record<string, unknown>>;
   readonly problem?: string;
@@ -32,6 +35,7 @@ export async function diagnose(): Promise<Diagnosis> {
     cpu: cpus()[0]?.model ?? "unknown",
     cores: availableParallelism(),
     memoryGiB: Math.round((totalmem() / 2 ** 30) * 10) / 10,
+    sandbox: await sandboxChoice().then(choiceText, explain),
   };
   const file = join(packageRoot(), "build", "build-info.json");
   const build = existsSync(file)
@@ -51,6 +55,7 @@ export function diagnosisText({ native, build, problem, ...facts }: Diagnosis): 
     ["node", facts.node],
     ["platform", `${facts.platform}, ${facts.libc}`],
     ["cpu", `${facts.cpu}, ${facts.cores} cores, ${facts.memoryGiB} GiB`],
+    ["sandbox", facts.sandbox],
   ];
   if (native !== undefined) {
     const { cuda, nccl } = native;

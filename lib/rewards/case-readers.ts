@@ -1,3 +1,4 @@
+import { readCase as code } from "./code/cases.ts";
 import { readCase as functionCalling } from "./function-calling/cases.ts";
 import { readCase as instructionFollowing } from "./instruction-following/cases.ts";
 import { readCase as logic } from "./logic/cases.ts";
@@ -10,4 +11,5 @@ export const CASE_READERS: ReadonlyMap<string, CaseReader> = new Map([
   ["logic", logic],
   ["function-calling", functionCalling],
   ["instruction-following", instructionFollowing],
+  ["code", code],
 ]);

@@ -14,6 +14,7 @@ export {
   type VerifierPoolOptions,
 } from "./pool.ts";
 export { loadBuiltIn, VERIFIERS } from "./registry.ts";
+export { choiceText, sandboxChoice } from "./sandbox/choose.ts";
 export type {
   Sandbox,
   SandboxFailure,

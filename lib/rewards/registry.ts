@@ -1,3 +1,4 @@
+import { code } from "./code/code.ts";
 import { codeExpression } from "./code/expression.ts";
 import { functionCalling } from "./function-calling/function-calling.ts";
 import { toolCall } from "./function-calling/tool-call.ts";
@@ -25,6 +26,7 @@ export const VERIFIERS: readonly Verifier[] = [
   functionCalling,
   instructionFollowing,
   logic,
+  code,
 ];
 
 /** The built-in verifier of that name, made ready; undefined where there is none. */

@@ -9,6 +9,7 @@ const FACTS: Diagnosis = {
   cpu: "Some CPU",
   cores: 2,
   memoryGiB: 8,
+  sandbox: "bubblewrap (bubblewrap 0.8.0, python 3.11.2)",
 };
 
 test("one block of aligned lines, with what was found or why not", () => {
@@ -24,6 +25,7 @@ test("one block of aligned lines, with what was found or why not", () => {
     "node        v20.19.0",
     "platform    linux-x64, kernel 6.1, glibc 2.36",
     "cpu         Some CPU, 2 cores, 8 GiB",
+    "sandbox     bubblewrap (bubblewrap 0.8.0, python 3.11.2)",
     "core        1.2.3, kernels avx2, 2 threads",
     "cuda        not compiled in",
     "driver      none",
@@ -41,5 +43,6 @@ test("a core that does not load is said last, with what to do", () => {
 test("the diagnosis of this machine is complete", async () => {
   const diagnosis = await diagnose();
   expect(diagnosis).toMatchObject({ node: process.version, cores: expect.any(Number) });
+  expect(diagnosis.sandbox).toMatch(/bubblewrap|sandboxfusion|wasm/);
   expect(diagnosis.native === undefined).toBe(diagnosis.problem !== undefined);
 });

@@ -17,10 +17,16 @@ interface Example {
 }
 
 /** Verifiers whose easiest problems a damaged answer may still solve; their own tests list near misses. */
-const LOOSE: ReadonlySet<string> = new Set(["word-list", "math", "logic"]);
+const LOOSE: ReadonlySet<string> = new Set(["word-list", "math", "logic", "code"]);
 
 /** Verifiers that judge a response wherever it ends (by a box, by each constraint), thought or no thought. */
-const MARKED: ReadonlySet<string> = new Set(["math", "function-calling", "logic", "instruction-following"]);
+const MARKED: ReadonlySet<string> = new Set([
+  "math",
+  "function-calling",
+  "logic",
+  "instruction-following",
+  "code",
+]);
 
 const AREA_ENTRY = {
   id: "multiple_0",
@@ -36,6 +42,18 @@ const AREA_ENTRY = {
 };
 
 const OWN_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
+  code: [
+    {
+      reference: { input_output: { inputs: ["3"], outputs: ["6"] } },
+      answer: "```python\nprint(2 * int(input()))\n```",
+      others: ["```python\nprint(int(input()))\n```", "print(6)", "```python\nprint(\n```"],
+    },
+    {
+      reference: { input_output: { fn_name: "f", inputs: [[3]], outputs: [[[1, 3]]] } },
+      answer: "```python\ndef f(x):\n    return 1, x\n```",
+      others: ["```python\ndef f(x):\n    return x\n```"],
+    },
+  ],
   "function-calling": [
     {
       reference: { entry: AREA_ENTRY },

@@ -1,0 +1,47 @@
+/** What one test said; `end` stops the tests that follow, their outcome no longer matters. */
+export interface Outcome {
+  readonly passed: boolean;
+  readonly end: boolean;
+}
+
+/** Tests of one answer that run at the same time. */
+const AT_ONCE = 2;
+
+/**
+ * Runs tests in order, two at a time, until one ends the run. Outcomes up to and including the first test that did,
+ * whichever was done first: the same answer gives the same list. Rejects as `run` does for one of those; tests that no
+ * longer matter are called off by their signal, and all have ended when this settles.
+ */
+export async function runTests<T extends Outcome>(
+  count: number,
+  run: (index: number, signal: AbortSignal) => Promise<T>,
+): Promise<T[]> {
+  const outcomes: T[] = [];
+  const faults = new Map<number, unknown>();
+  const running = new Map<number, AbortController>();
+  let last = count;
+  let next = 0;
+  const closeAfter = (index: number) => {
+    last = Math.min(last, index + 1);
+    for (const [other, controller] of running) if (other >= last) controller.abort();
+  };
+  const lane = async () => {
+    while (next < last) {
+      const index = next++;
+      const controller = new AbortController();
+      running.set(index, controller);
+      try {
+        const outcome = await run(index, controller.signal);
+        outcomes[index] = outcome;
+        if (outcome.end) closeAfter(index);
+      } catch (fault) {
+        faults.set(index, fault);
+        closeAfter(index);
+      }
+      running.delete(index);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  if (faults.has(last - 1)) throw faults.get(last - 1);
+  return outcomes.slice(0, last);
+}

@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+
+export interface ProcessPlan {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Runs as this user and group; only root may ask. */
+  readonly user?: number;
+  /** Bytes for the process to read, by descriptor; 0 is its standard input. */
+  readonly feed: Readonly<Record<number, Buffer>>;
+  /** Most bytes taken from a descriptor that the process writes; one more and it is killed. 1 and 2 must be here. */
+  readonly caps: Readonly<Record<number, number>>;
+  readonly wallMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ProcessEnd {
+  readonly end: "exited" | "too-slow" | "too-much-output" | "aborted";
+  /** Exit status; 128 plus its number for a signal. */
+  readonly status: number;
+  /** What was written, by descriptor, at most its cap. */
+  readonly written: ReadonlyMap<number, Buffer>;
+}
+
+/** How long the end of a killed process is waited for; what takes longer to die does so behind our back. */
+const DYING_MS = 40;
+
+/**
+ * Runs a process and keeps what it writes, until it ends or crosses a limit, whereupon it is killed. Resolves at most
+ * DYING_MS after `wallMs`. Rejects when the process cannot be started. What it spawned in turn is the plan's care:
+ * only the process itself is killed.
+ */
+export function runBounded(plan: ProcessPlan): Promise<ProcessEnd> {
+  return new Promise((resolve, reject) => start(plan, resolve, reject));
+}
+
+function start(plan: ProcessPlan, resolve: (end: ProcessEnd) => void, reject: (cause: Error) => void): void {
+  const descriptors = [...Object.keys(plan.feed), ...Object.keys(plan.caps)].map(Number);
+  const stdio = Array.from({ length: Math.max(2, ...descriptors) + 1 }, (_, fd) =>
+    descriptors.includes(fd) ? ("pipe" as const) : ("ignore" as const),
+  );
+  const child = spawn(plan.command, plan.args, {
+    env: plan.env,
+    stdio,
+    ...(plan.user === undefined ? {} : { uid: plan.user, gid: plan.user }),
+  });
+  const streams = child.stdio as (Readable | Writable | null | undefined)[];
+  const written = new Map<number, Buffer[]>();
+  let end: ProcessEnd["end"] = "exited";
+  let dying: NodeJS.Timeout | undefined;
+
+  const settle = () => {
+    clearTimeout(timer);
+    clearTimeout(dying);
+    plan.signal?.removeEventListener("abort", abort);
+    for (const stream of streams) stream?.destroy();
+    const bytes = [...written].map(([fd, parts]) => [fd, Buffer.concat(parts)] as const);
+    resolve({ end, status: statusOf(child), written: new Map(bytes) });
+  };
+  const stop = (why: ProcessEnd["end"]) => {
+    if (end !== "exited" || dying !== undefined) return;
+    end = why;
+    child.kill("SIGKILL");
+    dying = setTimeout(settle, DYING_MS);
+  };
+  const timer = setTimeout(() => stop("too-slow"), plan.wallMs);
+  const abort = () => stop("aborted");
+  if (plan.signal?.aborted) abort();
+  plan.signal?.addEventListener("abort", abort, { once: true });
+
+  for (const [fd, bytes] of Object.entries(plan.feed)) feed(streams[Number(fd)] as Writable, bytes);
+  for (const [fd, cap] of Object.entries(plan.caps)) {
+    const parts: Buffer[] = [];
+    written.set(Number(fd), parts);
+    collect(streams[Number(fd)] as Readable, parts, cap, () => stop("too-much-output"));
+  }
+  child.on("error", (cause) => {
+    clearTimeout(timer);
+    reject(cause);
+  });
+  // A descendant may hold the pipes open for a moment after the process itself is gone.
+  child.on("exit", () => {
+    dying ??= setTimeout(settle, DYING_MS);
+  });
+  child.on("close", settle);
+}
+
+function statusOf({ exitCode, signalCode }: ChildProcess): number {
+  if (exitCode !== null) return exitCode;
+  return signalCode === null ? 128 + 9 : 128 + (SIGNAL_NUMBERS[signalCode] ?? 0);
+}
+
+const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
+  SIGKILL: 9,
+  SIGSEGV: 11,
+  SIGABRT: 6,
+  SIGTERM: 15,
+  SIGXCPU: 24,
+};
+
+/** A process that dies before it has read everything is no error here. */
+function feed(stream: Writable, bytes: Buffer): void {
+  stream.on("error", () => {});
+  stream.end(bytes);
+}
+
+function collect(stream: Readable, parts: Buffer[], cap: number, overflow: () => void): void {
+  let room = cap;
+  stream.on("error", () => {});
+  stream.on("data", (chunk: Buffer) => {
+    parts.push(chunk.subarray(0, room));
+    if (chunk.length > room) {
+      overflow();
+      stream.destroy();
+    }
+    room = Math.max(0, room - chunk.length);
+  });
+}

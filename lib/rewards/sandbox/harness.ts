@@ -1,0 +1,164 @@
+import type { PythonValue } from "../python/value.ts";
+import { bool, list, NONE, str } from "../python/value.ts";
+import { dumps, loads } from "./marshal.ts";
+import type { PythonProgram, PythonRun } from "./python-sandbox.ts";
+
+/**
+ * What runs a program, in Python: defines `hone_run(job, report)`. `job` is what `jobBytes` packs; `report(bytes)`
+ * sends to the parent. Expected values are not here, so nothing a program reads, replaces or sends can make it pass
+ * without having the answer. The first report, before anything of the program is looked at, says that the sandbox
+ * works; from there on every fault is the program's.
+ */
+export const HARNESS = `
+import sys, os, marshal, builtins
+
+def hone_stdin(job):
+    return b"" if job[4] else job[1].encode("utf-8", "surrogatepass")
+
+def hone_run(job, report):
+    source, stdin, name, args, guarded, imports = job
+    main = type(sys)("__main__")
+    main.__builtins__ = builtins
+    sys.modules["__main__"] = main
+    scope = main.__dict__
+    end = SystemExit
+    builtins.quit = builtins.exit = sys.exit
+    if guarded:
+        class _GracefulExit(Exception):
+            pass
+        def _safe_exit(code=0):
+            raise _GracefulExit(code)
+        sys.exit = os._exit = builtins.quit = builtins.exit = _safe_exit
+        scope.update(sys=sys, os=os, builtins=builtins, _GracefulExit=_GracefulExit, _safe_exit=_safe_exit)
+        end = (_GracefulExit, SystemExit, KeyboardInterrupt)
+        if name is None:
+            from io import StringIO, BytesIO
+            class _StdinWrapper:
+                def __init__(self, text):
+                    self._text_io = StringIO(text)
+                    self.buffer = self._byte_io = BytesIO(text.encode("utf-8", "surrogatepass"))
+                def read(self, *args):
+                    return self._text_io.read(*args)
+                def readline(self, *args):
+                    return self._text_io.readline(*args)
+                def readlines(self, *args):
+                    return self._text_io.readlines(*args)
+                def __iter__(self):
+                    return iter(self._text_io)
+            sys.stdin = _StdinWrapper(stdin)
+            scope.update(StringIO=StringIO, BytesIO=BytesIO, _StdinWrapper=_StdinWrapper)
+    for line in imports:
+        exec(line, scope)
+    sys.setrecursionlimit(50000)
+    pack, base_dict, base_list, base_tuple, base_set = marshal.dumps, dict, list, tuple, (set, frozenset)
+    bases = (str, bool, int, float)
+    def plain(value):
+        if isinstance(value, base_dict):
+            return {plain(k): plain(v) for k, v in base_dict.items(value)}
+        if isinstance(value, base_list):
+            return [plain(v) for v in base_list.__iter__(value)]
+        if isinstance(value, base_tuple):
+            return base_tuple([plain(v) for v in base_tuple.__iter__(value)])
+        for base in () if type(value) in bases else bases:
+            if isinstance(value, base):
+                return base.__add__(value, base())
+        return value.item() if type(value).__module__ == "numpy" else value
+    report(b"R")
+    try:
+        code = compile(source, "solution.py", "exec", 0, True)
+    except BaseException as problem:
+        report(b"S" + str(problem)[:100].encode("utf-8", "replace"))
+        return
+    try:
+        exec(code, scope)
+        if name is None:
+            return
+        if "Solution" in scope and (guarded or name not in scope or hasattr(scope["Solution"], name)):
+            call = getattr(scope["Solution"](), name)
+        else:
+            call = scope[name]
+        value = call(*args)
+    except end:
+        return
+    try:
+        packed = b"V" + pack(plain(value) if guarded else value, 2)
+    except (ValueError, RecursionError, MemoryError, TypeError, AttributeError):
+        packed = b"T" + type(value).__name__[:60].encode("utf-8", "replace")
+    report(packed)
+`;
+
+/** What descriptor 0 gives: nothing where a stand-in for `sys.stdin` has it. As `hone_stdin(job)` says in Python. */
+export const stdinOf = ({ stdin, dialect }: PythonProgram): string => (dialect === "guarded" ? "" : stdin);
+
+/** The job of one run as `hone_run` takes it, in Python's marshal format. */
+export function jobBytes(program: PythonProgram, imports: readonly string[]): Buffer {
+  const { call } = program;
+  const guarded = program.dialect === "guarded";
+  const job: PythonValue[] = [
+    str(guarded ? guard(program.source) : program.source),
+    str(program.stdin),
+    call === undefined ? NONE : str(call.name),
+    list(call?.args ?? []),
+    bool(guarded),
+    list(imports.map(str)),
+  ];
+  return dumps({ type: "tuple", items: job });
+}
+
+/** The source inside a `try`: what starts with `from __future__` no longer compiles, and long strings get blanks. */
+function guard(source: string): string {
+  const lines = source.split("\n").map((line) => (line.trim() === "" ? line : `    ${line}`));
+  return `try:\n    pass\n${lines.join("\n")}\nfinally:\n    pass\n`;
+}
+
+/** What a finished process left behind. */
+export interface Traces {
+  /** Everything that was reported, in order; hostile from the second byte on. */
+  readonly report: Buffer;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Exit status; 128 plus its number for a signal. */
+  readonly status: number;
+}
+
+/** The run that these traces tell of; undefined when the program was never reached, which is our fault. */
+export function readTraces({ report, stdout, stderr, status }: Traces): PythonRun | undefined {
+  if (report[0] !== "R".charCodeAt(0)) return undefined;
+  const kind = String.fromCharCode(report[1] ?? 0);
+  const body = report.subarray(2);
+  const told = { stdout, stderr };
+  if (kind === "S")
+    return { ...told, end: "syntax", detail: printable(body.toString("utf8")), value: undefined };
+  if (status !== 0) return { ...told, end: "failed", detail: causeOf(stderr, status), value: undefined };
+  if (kind === "T")
+    return { ...told, end: "finished", detail: `a ${printable(body.toString("utf8"))}`, value: undefined };
+  return { ...told, end: "finished", detail: "", value: kind === "V" ? loads(body) : undefined };
+}
+
+const SIGNALS: Readonly<Record<number, string>> = {
+  4: "illegal instruction",
+  6: "aborted",
+  7: "bus error",
+  9: "killed",
+  11: "segmentation fault",
+  24: "out of processor time",
+  25: "file too large",
+  31: "forbidden system call",
+};
+
+/** The last line of a traceback, or what the exit status says. */
+function causeOf(stderr: string, status: number): string {
+  const signal = status > 128 ? SIGNALS[status - 128] : undefined;
+  if (signal !== undefined) return signal;
+  const last = stderr.trimEnd().split("\n").at(-1) ?? "";
+  return /^[A-Za-z_][\w.]*(?::|$)/.test(last) ? printable(last) : `exit status ${status}`;
+}
+
+/** A line for a reason: no control characters, short. */
+export function printable(text: string): string {
+  return text
+    .slice(0, 200)
+    .replace(/[\p{C}\s]+/gu, " ")
+    .trim()
+    .slice(0, 100);
+}

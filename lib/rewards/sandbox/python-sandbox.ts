@@ -1,0 +1,71 @@
+import type { PythonValue } from "../python/value.ts";
+
+/** A Python program nobody vouches for, and what one test gives it. What the test expects is not here. */
+export interface PythonProgram {
+  readonly source: string;
+  /** What it reads; empty for a call. */
+  readonly stdin: string;
+  /** The function to call once the source has run; absent: the program is judged by what it prints. */
+  readonly call?: { readonly name: string; readonly args: readonly PythonValue[] };
+  /**
+   * `script`: as `python3 program.py` would run it. `guarded`: as PipelineRL does, inside a `try`, four columns to
+   * the right, with stand-ins for `sys.stdin` and for everything that exits.
+   */
+  readonly dialect: "script" | "guarded";
+}
+
+export interface PythonLimits {
+  /** Wall time from start to verdict. */
+  readonly wallMs: number;
+  readonly memoryBytes: number;
+  /** Of standard output; over it the program is killed. */
+  readonly outputBytes: number;
+}
+
+/** How a run ended; everything but `finished` is the program's own doing. */
+export type PythonEnd =
+  | "finished"
+  | "syntax"
+  /** An exception nobody caught, a non-zero exit status, a fatal signal. */
+  | "failed"
+  | "too-slow"
+  | "too-much-output";
+
+export interface PythonRun {
+  readonly end: PythonEnd;
+  /** For a reason: the exception, the signal. Under 120 characters, from the program, not to be trusted. */
+  readonly detail: string;
+  readonly stdout: string;
+  /** First part of standard error. */
+  readonly stderr: string;
+  /** What the call returned: undefined when it returned nothing that can be sent, or never returned. */
+  readonly value: PythonValue | undefined;
+}
+
+/** Whether a driver works on this machine. */
+export type Readiness =
+  | { readonly usable: true; readonly what: string }
+  | { readonly usable: false; readonly why: string };
+
+/**
+ * Runs Python programs nobody vouches for: each in a fresh process that sees neither the network, nor the host's
+ * files, nor what is expected of it. A run can do no more than end in one of the ways above.
+ */
+export interface PythonSandbox {
+  readonly name: string;
+  /** Tries the driver out, once; later calls give the same answer. Never rejects. */
+  probe(): Promise<Readiness>;
+  /**
+   * Rejects with HONE_ERR_VERIFIER only when the sandbox itself cannot work, with HONE_ERR_ABORTED after `signal`.
+   * Resolves at most 100 ms after `limits.wallMs`.
+   */
+  run(program: PythonProgram, limits: PythonLimits, signal?: AbortSignal): Promise<PythonRun>;
+}
+
+/** What a driver runs to try itself out: prints Python's version. */
+export const TRIAL: PythonProgram = {
+  source: `import sys\nprint(sys.version.split()[0])\n`,
+  stdin: "",
+  dialect: "script",
+};
+export const TRIAL_LIMITS: PythonLimits = { wallMs: 10_000, memoryBytes: 2 ** 30, outputBytes: 2 ** 20 };

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "vitest";
+import { extractCode } from "../../../lib/rewards/code/extract.ts";
+
+const F = "```";
+const both = (text: string) => [extractCode(text, "reference"), extractCode(text, "strict")];
+
+describe("in both modes", () => {
+  test.each([
+    ["a block of python", `a\n${F}python\nx = 1\n${F}\nb`, "x = 1"],
+    ["of py", `${F}py\nx\n${F}`, "x"],
+    ["of Python, whatever the case", `${F}PyThOn\nx\n${F}`, "x"],
+    ["without language", `${F}\nx\n${F}`, "x"],
+    ["blanks around the code go", `${F}python\n\n  x\n\n${F}`, "x"],
+    ["the last of two", `${F}python\nx\n${F}\n${F}python\ny\n${F}`, "y"],
+    ["no interpreter session if another is there", `${F}python\nx\n${F}\n${F}python\n>>> x\n${F}`, "x"],
+    ["an interpreter session if nothing else is there", `${F}python\n>>> x\n${F}`, ">>> x"],
+    ["nothing behind the end of the turn", `${F}python\nx\n${F}<|im_end|>\n${F}python\ny\n${F}`, "x"],
+    [
+      "nothing behind the end of the response",
+      `${F}python\nx\n${F}[END FINAL RESPONSE]${F}python\ny\n${F}`,
+      "x",
+    ],
+    ["nothing behind a rule", `${F}python\nx\n${F}\n---\n${F}python\ny\n${F}`, "x"],
+    ["no fence", "x = 1", undefined],
+    ["no closing fence", `${F}python\nx = 1`, undefined],
+    ["another language", `${F}cpp\nint x;\n${F}`, undefined],
+    ["no line break after the fence", `${F}python x${F}`, undefined],
+    ["an empty block", `${F}python\n\n${F}`, undefined],
+    ["an empty last block", `${F}python\nx\n${F}\n${F}python\n${F}`, undefined],
+    ["", "", undefined],
+  ])("%s", (_, text, code) => {
+    expect(both(text)).toEqual([code, code]);
+  });
+});
+
+describe("where the modes differ", () => {
+  test.each([
+    [
+      "the end of another language's block opens nothing",
+      `${F}cpp\nint x;\n${F}\nso:\n${F}python\ny\n${F}`,
+      "so:",
+      "y",
+    ],
+    ["a draft in a thought is none", `<think>${F}python\nx\n${F}</think>done`, "x", undefined],
+    ["python3 and blanks are a language", `${F}python3 \nx\n${F}`, undefined, "x"],
+  ])("%s", (_, text, reference, strict) => {
+    expect(both(text)).toEqual([reference, strict]);
+  });
+});
+
+test("hostile completions take no time", () => {
+  const started = performance.now();
+  for (const text of [F, `${F}\n`, `${F}python\n`, "`", "\n---\n", `${F}python\n${" ".repeat(1000)}`, " "]) {
+    both(text.repeat(Math.ceil((1 << 20) / text.length)));
+  }
+  expect(performance.now() - started).toBeLessThan(4000);
+});

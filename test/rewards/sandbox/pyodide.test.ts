@@ -1,0 +1,81 @@
+// What every driver does is in test/contract/python-sandboxes.test.ts. Here: hacks, and the way to the host.
+import { type AddressInfo, createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { codeVerifier } from "../../../lib/rewards/code/code.ts";
+import { PyodideSandbox } from "../../../lib/rewards/sandbox/pyodide.ts";
+import { HACKS, HONEST, secret } from "../../fixtures/code-hacks.ts";
+import { LIMITS, leftBehind, OWN_MEMORY_MB } from "../../fixtures/python-sandboxes.ts";
+
+const sandbox = new PyodideSandbox();
+const readiness = await sandbox.probe();
+const code = codeVerifier(async () => sandbox);
+
+const run = (source: string) => sandbox.run({ source, stdin: "", dialect: "script" }, LIMITS);
+
+describe.skipIf(!readiness.usable)("the wasm driver", () => {
+  const listener = createServer();
+  let port = 0;
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+    port = (listener.address() as AddressInfo).port;
+    process.env["HONE_TEST_SECRET"] = "secret";
+  });
+  afterAll(() => {
+    delete process.env["HONE_TEST_SECRET"];
+    listener.close();
+  });
+
+  /** Each prints ESCAPED once it has reached something of the host. */
+  test.each([
+    ["by the objects of JavaScript", "import js\njs.Object.constructor('return process')().version"],
+    [
+      "by the interface of Pyodide",
+      "import pyodide_js\npyodide_js.mountNodeFS('/host', '/')\nopen('/host/etc/passwd').read()",
+    ],
+    ["by running JavaScript", "from pyodide.code import run_js\nrun_js('process.version')"],
+    [
+      "by the constructor of an object of JavaScript",
+      "import _pyodide_core, gc\nproxies = [o for o in gc.get_objects() if 'JsProxy' in type(o).__name__]\nproxies[0].constructor.constructor('return process')().version",
+    ],
+    ["by the file system of Node", "open('/etc/passwd').read()"],
+    ["by a shell", "import os\nassert os.system('true') == 0"],
+    ["by the environment", "import os\nos.environ['HONE_TEST_SECRET']"],
+    [
+      "by a socket",
+      "import socket\ns = socket.socket()\ns.settimeout(1)\ns.connect(('127.0.0.1', PORT))\ns.send(b'x')",
+    ],
+  ])("keeps a program from the host: %s", async (_, source) => {
+    const { stdout } = await run(`${source.replace("PORT", String(port))}\nprint("ESCAPED")`);
+    expect(stdout).not.toContain("ESCAPED");
+  });
+
+  const rows = {
+    call: { fn_name: "solve", inputs: [[3]], outputs: [secret(3)] },
+    stdin: { inputs: ["3\n"], outputs: [`${secret(3)}\n`] },
+  };
+  const judge = (source: string, style: "call" | "stdin") => {
+    const limits = { wallMs: 6000, memoryMb: OWN_MEMORY_MB };
+    const reference = code.parseReference({ input_output: rows[style], limits });
+    return code.verify({ text: `\`\`\`python\n${source}\n\`\`\``, finish: "stop" }, reference);
+  };
+
+  test.each(["call", "stdin"] as const)("an honest %s passes", async (style) => {
+    expect((await judge(HONEST[style], style)).status).toBe("correct");
+  });
+
+  test("no hack passes", { timeout: 120_000 }, async () => {
+    const hacks = HACKS.filter(({ wasm }) => wasm);
+    const passed: string[] = [];
+    const lane = async () => {
+      for (let hack = hacks.pop(); hack !== undefined; hack = hacks.pop()) {
+        if ((await judge(hack.source, hack.style)).score > 0) passed.push(hack.why);
+      }
+    };
+    await Promise.all([lane(), lane()]);
+    expect(passed).toEqual([]);
+  });
+
+  test("leaves no process behind", async () => {
+    expect(await leftBehind()).toEqual([]);
+  });
+});
