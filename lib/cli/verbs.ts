@@ -2,6 +2,7 @@ import { checkVerb } from "./verbs/check.ts";
 import { doctorVerb } from "./verbs/doctor.ts";
 import { replayVerb } from "./verbs/replay.ts";
 import { reportVerb } from "./verbs/report.ts";
+import { rescoreVerb } from "./verbs/rescore.ts";
 import { runVerb } from "./verbs/run.ts";
 import { schemaVerb } from "./verbs/schema.ts";
 import { benchVerb, buildVerb } from "./verbs/scripts.ts";
@@ -15,6 +16,7 @@ export const VERBS: readonly Verb[] = [
   replayVerb,
   reportVerb,
   verifyVerb,
+  rescoreVerb,
   doctorVerb,
   buildVerb,
   benchVerb,

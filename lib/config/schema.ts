@@ -177,6 +177,8 @@ const verificationSchema = z
     timeoutMs: positive().default(5_000),
     /** Verifiers of your own: name to the URL of a `.ts` or `.js` module. */
     modules: z.record(z.string().min(1), z.string().min(1)).default({}),
+    /** Keep completions and verdicts in the run folder (verdicts.jsonl), for `hone rescore`. */
+    journal: z.boolean().default(true),
   })
   .prefault({});
 

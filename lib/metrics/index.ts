@@ -12,6 +12,6 @@ export {
   writeRunManifest,
   writeWhole,
 } from "./run-folder.ts";
-export { readRunLog } from "./run-log.ts";
-export type { Sink } from "./sink.ts";
+export { cutTornLine, readRunLog } from "./run-log.ts";
+export { fileWork, type Sink } from "./sink.ts";
 export { openSinks, SINKS } from "./sinks.ts";

@@ -56,8 +56,8 @@ export class RunLog implements Sink {
   }
 }
 
-/** Leaves whole lines only. */
-function cutTornLine(fd: number): void {
+/** Leaves whole lines only in a file open for reading and writing. */
+export function cutTornLine(fd: number): void {
   const { size } = fstatSync(fd);
   const whole = wholeLines(fd, size);
   if (whole < size) ftruncateSync(fd, whole);

@@ -4,6 +4,13 @@ export { nativeCore } from "./core.ts";
 export { DomainSampler } from "./domain-sampler.ts";
 export { encodePrompt } from "./prompts.ts";
 export { type ReplayVerdict, replayRun } from "./replay.ts";
+export {
+  type ChangedVerdict,
+  type RescoredDomain,
+  type RescoreOptions,
+  type Rescoring,
+  rescoreRun,
+} from "./rescore.ts";
 export { createRun } from "./run.ts";
 export type { PinnedPolicy, Run, RunEnd, RunEvents, RunHooks, RunOptions, RunOutcome } from "./run-face.ts";
 export { BEFORE_FILE, EVENT_LOG, openSources, openTokenizer, openVerifiers } from "./workshop.ts";

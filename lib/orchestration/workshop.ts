@@ -12,6 +12,8 @@ import { LexiconTokenizer, type Tokenizer } from "../text/index.ts";
 import { type Core, engineOptions, modelConfigJson, rlOptimizer } from "./core.ts";
 
 export const EVENT_LOG = "events.jsonl";
+/** Completions and their verdicts; see verdict-journal.ts. */
+export const VERDICT_JOURNAL = "verdicts.jsonl";
 /** What the policy could do before training; kept for sessions that go on. */
 export const BEFORE_FILE = "before.json";
 
@@ -104,7 +106,13 @@ export function openVerifiers({ verification: { workers, timeoutMs, modules } }:
 /** Removes what an earlier run left in the folder, and nothing else. Throws HONE_ERR_IO. */
 export function clearRunFolder(directory: string): void {
   try {
-    for (const name of [...Object.values(RUN_FILES), EVENT_LOG, BEFORE_FILE, "checkpoints"]) {
+    for (const name of [
+      ...Object.values(RUN_FILES),
+      EVENT_LOG,
+      VERDICT_JOURNAL,
+      BEFORE_FILE,
+      "checkpoints",
+    ]) {
       rmSync(join(directory, name), { recursive: true, force: true });
     }
   } catch (cause) {

@@ -68,6 +68,7 @@ test.each([
   ],
   ["no such domain", ["verify", "--domain", "maths", "--file", "x"], 2, "Known domains: math"],
   ["no cases", ["verify", "--domain", "math", "--file", "/nowhere.jsonl"], 3, "/nowhere.jsonl"],
+  ["no run to rescore", ["rescore", "/nowhere"], 3, "/nowhere/run.json"],
   ["no run to replay", ["replay", "/nowhere"], 3, "/nowhere/run.json"],
 ])("%s: exit %s", (_, args, code, message) => {
   const { status, stderr } = hone(...args);

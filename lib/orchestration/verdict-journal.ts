@@ -1,0 +1,182 @@
+import { createHash } from "node:crypto";
+import { closeSync, createReadStream, mkdirSync, openSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { createInterface } from "node:readline";
+import { HoneError } from "../errors.ts";
+import { cutTornLine, fileWork } from "../metrics/index.ts";
+import type { FinishReason, Problem, Verdict } from "../records.ts";
+import { VERIFIERS, type VerificationRequest } from "../rewards/index.ts";
+import type { Verifiers } from "./workshop.ts";
+
+/** Version under which verdicts of users' own verifiers are kept: nothing tells when those change. */
+export const UNVERSIONED = 0;
+
+/** Of a built-in verifier its version, of any other UNVERSIONED. */
+export const versionOf = (verifier: string): number =>
+  VERIFIERS.find(({ name }) => name === verifier)?.version ?? UNVERSIONED;
+
+/** What a verdict depends on beside the completion. */
+type JudgedProblem = Pick<Problem, "id" | "domain" | "family" | "level" | "verifier" | "reference">;
+
+/** One object a line: a problem, a completion of a problem, a verdict on a completion, each named by its hash. */
+type JournalLine =
+  | ({ readonly problem: string } & JudgedProblem)
+  | {
+      readonly completion: string;
+      readonly of: string;
+      readonly finish: FinishReason;
+      readonly text: string;
+    }
+  | { readonly verdict: Verdict; readonly on: string; readonly version: number };
+
+/** 128 bits of SHA-256 in hex. */
+const digest = (...parts: readonly string[]): string =>
+  createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
+
+/**
+ * Every completion that a run had judged, and its verdicts: appended line by line to a file of the run folder,
+ * addressed by content (problem with its reference and verifier; completion; version of the verifier). What stands
+ * there survives the process: one write per call, and a torn last line is cut off by who opens it next.
+ */
+export class VerdictJournal implements Disposable {
+  readonly #path: string;
+  readonly #problems = new Set<string>();
+  #fd: number | undefined;
+
+  /** Keeps what is there when `append`. Throws HONE_ERR_IO naming the file. */
+  constructor(path: string, append: boolean) {
+    this.#path = path;
+    this.#fd = fileWork(path, () => {
+      mkdirSync(dirname(path), { recursive: true });
+      const fd = openSync(path, append ? "a+" : "w+");
+      cutTornLine(fd);
+      return fd;
+    });
+  }
+
+  /** The same verifiers; what they judge is written down before the verdicts are handed on. */
+  around(verifiers: Verifiers): Verifiers {
+    return {
+      verify: async (requests) => {
+        const verdicts = await verifiers.verify(requests);
+        this.add(requests, verdicts);
+        return verdicts;
+      },
+      stats: () => verifiers.stats(),
+    };
+  }
+
+  add(requests: readonly VerificationRequest[], verdicts: readonly Verdict[]): void {
+    this.#append(requests.flatMap((request, i) => this.#lines(request, verdicts[i]!)));
+  }
+
+  /** A further verdict on a completion that is there. */
+  addVerdict(completion: string, version: number, verdict: Verdict): void {
+    this.#append([{ verdict, on: completion, version }]);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+
+  #lines({ problem, text, finish }: VerificationRequest, verdict: Verdict): JournalLine[] {
+    const { id, domain, family, level, verifier, reference } = problem;
+    const of = digest(verifier, domain, String(id), JSON.stringify(reference) ?? "");
+    const completion = digest(of, finish, text);
+    const lines: JournalLine[] = [
+      { completion, of, finish, text },
+      { verdict, on: completion, version: versionOf(verifier) },
+    ];
+    if (this.#problems.has(of)) return lines;
+    this.#problems.add(of);
+    return [{ problem: of, id, domain, family, level, verifier, reference }, ...lines];
+  }
+
+  #append(lines: readonly JournalLine[]): void {
+    const fd = this.#fd;
+    if (fd === undefined) throw new HoneError("HONE_ERR_STATE", `${this.#path}: a verdict after close`);
+    if (lines.length === 0) return;
+    const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    fileWork(this.#path, () => {
+      for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
+    });
+  }
+}
+
+/** A completion with every verdict that was given on it, the run's own first. */
+export interface JournaledCompletion {
+  readonly key: string;
+  readonly problem: JudgedProblem;
+  readonly text: string;
+  readonly finish: FinishReason;
+  readonly verdicts: { readonly version: number; readonly verdict: Verdict }[];
+}
+
+/**
+ * The distinct completions of a journal in the order they came, held in memory; a torn last line is left out. Throws
+ * HONE_ERR_IO if it cannot be read, HONE_ERR_FORMAT naming the line if one before the last is damaged.
+ */
+export async function readVerdictJournal(path: string): Promise<JournaledCompletion[]> {
+  const problems = new Map<string, JudgedProblem>();
+  const completions = new Map<string, JournaledCompletion>();
+  let number = 0;
+  let damaged: HoneError | undefined;
+  for await (const text of linesOf(path)) {
+    number += 1;
+    if (damaged !== undefined) throw damaged;
+    const line = parseLine(text);
+    const known = line !== undefined && addLine(line, problems, completions);
+    if (!known)
+      damaged = new HoneError(
+        "HONE_ERR_FORMAT",
+        `${path}:${number}: not a line of a verdict journal: ${text.slice(0, 80)}`,
+      );
+  }
+  return [...completions.values()];
+}
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  const input = createReadStream(path, "utf8");
+  try {
+    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_IO", `${path}: ${(cause as Error).message}`, {
+      cause,
+      hint: "The run's completions are kept where verification.journal is true, its default.",
+    });
+  }
+}
+
+function parseLine(text: string): JournalLine | undefined {
+  try {
+    const line: unknown = JSON.parse(text);
+    return typeof line === "object" && line !== null ? (line as JournalLine) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** False where the line is of no known kind or speaks of what has not come before it. */
+function addLine(
+  line: JournalLine,
+  problems: Map<string, JudgedProblem>,
+  completions: Map<string, JournaledCompletion>,
+): boolean {
+  if ("problem" in line) {
+    const { problem, ...judged } = line;
+    problems.set(problem, judged);
+    return true;
+  }
+  if ("completion" in line) {
+    const problem = problems.get(line.of);
+    if (problem === undefined) return false;
+    const { completion: key, text, finish } = line;
+    if (!completions.has(key)) completions.set(key, { key, problem, text, finish, verdicts: [] });
+    return true;
+  }
+  const completion = "verdict" in line ? completions.get(line.on) : undefined;
+  if (completion === undefined || !("verdict" in line)) return false;
+  completion.verdicts.push({ version: line.version, verdict: line.verdict });
+  return true;
+}
