@@ -24,23 +24,31 @@ export interface VerifierPoolOptions {
   readonly limits?: Readonly<Record<string, VerifierLimits>>;
   /** Users' own verifiers: name to the URL of a `.js` or `.ts` module; see load-verifier.ts. */
   readonly modules?: Readonly<Record<string, string | URL>>;
-  /** Heap of one worker. Default 256. */
+  /** Heap of one worker where a verifier's limits do not say. Default 256. */
   readonly workerHeapMb?: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 2000;
 const LOAD_TIMEOUT_MS = 30_000;
+const DEFAULT_HEAP_MB = 256;
 
 /** How one message to a worker ended. */
 type JobEnd =
   | { readonly kind: "done"; readonly outcomes: readonly MemberOutcome[] }
   | { readonly kind: "expired"; readonly member: number }
-  | { readonly kind: "lost"; readonly member: number | undefined; readonly cause: string };
+  | {
+      readonly kind: "lost";
+      readonly member: number | undefined;
+      readonly cause: string;
+      /** The worker's heap was full. */
+      readonly exhausted: boolean;
+    };
 
 interface Judge {
   readonly name: string;
   readonly moduleUrl: string | undefined;
   readonly timeoutMs: number;
+  readonly heapMb: number;
   readonly semaphore: Semaphore;
   readonly meter: VerifierMeter;
 }
@@ -48,35 +56,27 @@ interface Judge {
 /**
  * Judges completions on worker threads that never load the native addon. A completion that makes its verifier
  * hang costs the time limit and a new worker, and scores 0: that is its own doing. A verifier that throws or a
- * worker that dies is our fault: the completion is judged once more, then given up as unscored.
+ * worker that dies is our fault: the completion is judged once more, then given up as unscored; but one that fills
+ * a fresh worker's heap a second time scores 0. Verifiers with a heap of their own have workers of their own.
  */
 export class VerifierPool implements AsyncDisposable {
-  readonly #piscina: Piscina<VerificationJob, MemberOutcome[]>;
+  readonly #workers: number;
+  /** By heap of their workers; started when first needed. */
+  readonly #crews = new Map<number, Crew>();
   readonly #judges = new Map<string, Judge>();
   readonly #running = new Set<Promise<Verdict[]>>();
   #closing: Promise<void> | undefined;
 
   constructor(options: VerifierPoolOptions = {}) {
-    const workers = options.workers ?? 1;
+    const { workers = 1, workerHeapMb: heapMb = DEFAULT_HEAP_MB } = options;
+    this.#workers = workers;
     const modules = Object.entries(options.modules ?? {});
     for (const { name, limits } of VERIFIERS)
-      this.#addJudge(name, undefined, workers, { ...limits, ...options.limits?.[name] });
+      this.#addJudge(name, undefined, { heapMb, ...limits, ...options.limits?.[name] });
     for (const [name, url] of modules)
-      this.#addJudge(name, String(url), workers, options.limits?.[name] ?? {});
+      this.#addJudge(name, String(url), { heapMb, ...options.limits?.[name] });
     const unknown = Object.keys(options.limits ?? {}).find((name) => !this.#judges.has(name));
     if (unknown !== undefined) throw this.#unknownVerifier(unknown);
-    const isSource = import.meta.url.endsWith(".ts");
-    this.#piscina = new Piscina({
-      filename: new URL(isSource ? "./verifier-worker.ts" : "./verifier-worker.js", import.meta.url).href,
-      minThreads: workers,
-      maxThreads: workers,
-      idleTimeout: Number.POSITIVE_INFINITY,
-      resourceLimits: { maxOldGenerationSizeMb: options.workerHeapMb ?? 256 },
-      execArgv: isSource ? ["--import", tsxUrl()] : [],
-    });
-    // A worker that dies without a task, e.g. of its heap while it is being killed, concerns no completion;
-    // without a listener its error would end the process.
-    this.#piscina.on("error", () => {});
   }
 
   /** Verdicts in the order of the requests. Throws HONE_ERR_CONFIG when a problem names an unknown verifier. */
@@ -99,7 +99,9 @@ export class VerifierPool implements AsyncDisposable {
 
   /** Lets running verifications end, each within its limit, and stops the workers. Safe to call twice. */
   close(): Promise<void> {
-    this.#closing ??= Promise.allSettled(this.#running).then(() => this.#piscina.close());
+    this.#closing ??= Promise.allSettled(this.#running).then(async () => {
+      await Promise.all([...this.#crews.values()].map((crew) => crew.close()));
+    });
     return this.#closing;
   }
 
@@ -152,11 +154,7 @@ export class VerifierPool implements AsyncDisposable {
         // What a killed worker had judged is judged again: verifiers are pure and most are quick.
         const suspects = end.member === undefined ? batch : [batch[end.member]!];
         const rest = batch.filter((index) => !suspects.includes(index));
-        const verdict: Verdict =
-          end.kind === "expired"
-            ? wrong(`verification took over ${judge.timeoutMs} ms`)
-            : { status: "unscored", cause: end.cause };
-        for (const index of suspects) settle(index, verdict, again);
+        for (const index of suspects) settle(index, verdictOf(end, judge, retried.has(index)), again);
         if (rest.length > 0) batches.push(rest);
       }
       if (again.length > 0) batches.push(again);
@@ -180,28 +178,40 @@ export class VerifierPool implements AsyncDisposable {
       kill.abort();
     });
     try {
-      const outcomes = await this.#piscina.run(job, { signal: kill.signal });
-      for (const { microseconds } of outcomes) judge.meter.recordCall(microseconds);
+      const outcomes = await this.#crew(judge.heapMb).run(job, { signal: kill.signal });
+      for (const { microseconds } of outcomes) {
+        judge.meter.recordCall(microseconds);
+        noteOverrun(judge, microseconds / 1000);
+      }
       return { kind: "done", outcomes };
     } catch (error) {
       if (expired?.member !== undefined) {
         judge.meter.timeouts += 1;
+        if (progress.member === expired.member) noteOverrun(judge, progress.elapsedMs);
         return { kind: "expired", member: expired.member };
       }
       judge.meter.crashes += 1;
       const cause = expired ? `verifier did not load in ${LOAD_TIMEOUT_MS} ms` : `worker lost: ${error}`;
-      return { kind: "lost", member: progress.member, cause };
+      const exhausted = (error as { code?: unknown }).code === "ERR_WORKER_OUT_OF_MEMORY";
+      return { kind: "lost", member: progress.member, cause, exhausted };
     } finally {
       watchdog.stop();
     }
   }
 
-  #addJudge(name: string, moduleUrl: string | undefined, workers: number, limits: VerifierLimits): void {
+  #crew(heapMb: number): Crew {
+    const crew = this.#crews.get(heapMb) ?? openCrew(this.#workers, heapMb);
+    this.#crews.set(heapMb, crew);
+    return crew;
+  }
+
+  #addJudge(name: string, moduleUrl: string | undefined, limits: VerifierLimits): void {
     this.#judges.set(name, {
       name,
       moduleUrl,
       timeoutMs: limits.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-      semaphore: new Semaphore(limits.concurrency ?? workers),
+      heapMb: limits.heapMb ?? DEFAULT_HEAP_MB,
+      semaphore: new Semaphore(limits.concurrency ?? this.#workers),
       meter: new VerifierMeter(),
     });
   }
@@ -210,6 +220,36 @@ export class VerifierPool implements AsyncDisposable {
     const known = [...this.#judges.keys()].join(", ");
     return new HoneError("HONE_ERR_CONFIG", `no verifier is called ${JSON.stringify(name)}; known: ${known}`);
   }
+}
+
+type Crew = Piscina<VerificationJob, MemberOutcome[]>;
+
+function openCrew(workers: number, heapMb: number): Crew {
+  const isSource = import.meta.url.endsWith(".ts");
+  const crew: Crew = new Piscina({
+    filename: new URL(isSource ? "./verifier-worker.ts" : "./verifier-worker.js", import.meta.url).href,
+    minThreads: workers,
+    maxThreads: workers,
+    idleTimeout: Number.POSITIVE_INFINITY,
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    execArgv: isSource ? ["--import", tsxUrl()] : [],
+  });
+  // A worker that dies without a task, e.g. of its heap while it is being killed, concerns no completion;
+  // without a listener its error would end the process.
+  crew.on("error", () => {});
+  return crew;
+}
+
+/** What a completion gets whose worker had to be given up. */
+function verdictOf(end: Exclude<JobEnd, { kind: "done" }>, judge: Judge, isRetry: boolean): Verdict {
+  if (end.kind === "expired") return wrong(`verification took over ${judge.timeoutMs} ms`);
+  if (end.exhausted && isRetry && end.member !== undefined)
+    return wrong(`verification took over ${judge.heapMb} MiB`);
+  return { status: "unscored", cause: end.cause };
+}
+
+function noteOverrun({ meter, timeoutMs }: Judge, elapsedMs: number): void {
+  meter.overrunMs = Math.max(meter.overrunMs, elapsedMs - timeoutMs);
 }
 
 /** Where workers that run from source find the TypeScript loader, whatever the working directory. */

@@ -18,6 +18,8 @@ export interface VerifierStats {
   readonly retries: number;
   /** Completions that stayed without a score. */
   readonly unscored: number;
+  /** Milliseconds that the slowest completion took beyond its limit, until its worker was given up. */
+  readonly overrunMs: number;
 }
 
 /** Counts and times of one verifier. */
@@ -27,6 +29,7 @@ export class VerifierMeter {
   crashes = 0;
   retries = 0;
   unscored = 0;
+  overrunMs = 0;
 
   recordCall(microseconds: number): void {
     this.#histogram.record(Math.max(1, Math.round(microseconds)));
@@ -45,6 +48,7 @@ export class VerifierMeter {
       crashes: this.crashes,
       retries: this.retries,
       unscored: this.unscored,
+      overrunMs: this.overrunMs,
     };
   }
 }

@@ -12,6 +12,11 @@ export interface VerifierLimits {
   readonly timeoutMs?: number;
   /** Groups judged at the same time by this verifier. Default: as many as there are workers. */
   readonly concurrency?: number;
+  /**
+   * Heap of the workers that judge for this verifier, in MiB. A completion that takes more, twice, scores 0. Default:
+   * the pool's.
+   */
+  readonly heapMb?: number;
 }
 
 /**

@@ -1,20 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { FAMILIES } from "../../lib/data/procedural/families.ts";
-import { CounterRandom } from "../../lib/random.ts";
 import type { ScoredVerdict } from "../../lib/records.ts";
 import { loadBuiltIn, VERIFIERS } from "../../lib/rewards/index.ts";
+import { examplesFor, respond } from "./examples.ts";
 
-/**
- * What every registered verifier must do, whatever it judges. Examples of right answers come from the problem
- * families that name the verifier; one without a family brings its own row here.
- */
-interface Example {
-  readonly reference: unknown;
-  readonly answer: string;
-  /** Answers of other problems of the same family and level. */
-  readonly others: readonly string[];
-}
+// What every registered verifier must do, whatever it judges.
 
 /** Verifiers whose easiest problems a damaged answer may still solve; their own tests list near misses. */
 const LOOSE: ReadonlySet<string> = new Set(["word-list", "math", "logic", "code"]);
@@ -28,96 +18,6 @@ const MARKED: ReadonlySet<string> = new Set([
   "code",
 ]);
 
-const AREA_ENTRY = {
-  id: "multiple_0",
-  function: ["geo.area", "geo.length"].map((name) => ({
-    name,
-    parameters: {
-      type: "dict",
-      properties: { side: { type: "integer" }, unit: { type: "string" } },
-      required: ["side"],
-    },
-  })),
-  ground_truth: [{ "geo.area": { side: [7], unit: ["", "cm"] } }],
-};
-
-const OWN_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
-  code: [
-    {
-      reference: { input_output: { inputs: ["3"], outputs: ["6"] } },
-      answer: "```python\nprint(2 * int(input()))\n```",
-      others: ["```python\nprint(int(input()))\n```", "print(6)", "```python\nprint(\n```"],
-    },
-    {
-      reference: { input_output: { fn_name: "f", inputs: [[3]], outputs: [[[1, 3]]] } },
-      answer: "```python\ndef f(x):\n    return 1, x\n```",
-      others: ["```python\ndef f(x):\n    return x\n```"],
-    },
-  ],
-  "function-calling": [
-    {
-      reference: { entry: AREA_ENTRY },
-      answer: "[geo.area(side=7, unit='cm')]",
-      others: ["[geo.area(side=8)]", "[geo.length(side=7)]", "[]", "geo.area(7)", "[geo.area(side=7)]"],
-    },
-  ],
-  "instruction-following": [
-    {
-      reference: {
-        instruction_id_list: ["copy:copy", "keywords:existence"],
-        kwargs: [{ prompt_to_repeat: "Say that again" }, { keywords: ["again"] }],
-      },
-      answer: "say that again",
-      others: ["Again!", "say that", "AGAIN AND AGAIN"],
-    },
-    {
-      reference: {
-        instruction_id_list: ["copy:copying_multiple"],
-        kwargs: [{ prompt_to_repeat: "once more", N: 2 }],
-      },
-      answer: "once more\n******\nonce more",
-      others: ["once more", "******"],
-    },
-  ],
-  logic: [
-    {
-      reference: { task: "boolean_expressions", game_data: { answer: "A,C" } },
-      answer: "\\boxed{A, C}",
-      others: ["\\boxed{A}", "\\boxed{A,B,C}", "A, C"],
-    },
-  ],
-  math: [
-    {
-      reference: { answer: "\\frac{1}{2}" },
-      answer: "\\boxed{0.5}",
-      others: ["\\boxed{2}", "\\boxed{x=3}", "0.5"],
-    },
-    {
-      reference: { answer: "(1,2)" },
-      answer: "\\boxed{(1, 2)}",
-      others: ["\\boxed{(2,1)}", "\\boxed{[1,2]}"],
-    },
-    {
-      reference: { answer: "x^2-1" },
-      answer: "\\boxed{(x-1)(x+1)}",
-      others: ["\\boxed{x^2+1}", "\\boxed{}"],
-    },
-  ],
-};
-
-function examplesFor(verifier: string): readonly Example[] {
-  const drawn = FAMILIES.filter((family) => family.verifier === verifier).flatMap((family) =>
-    Array.from({ length: 12 }, (_, i) => {
-      const level = i % 4;
-      const draft = family.draw(new CounterRandom(21, i), level);
-      const others = [1, 2, 3].map((k) => family.draw(new CounterRandom(21, i, k), level).answer);
-      return { reference: draft.reference, answer: draft.answer, others };
-    }),
-  );
-  return [...drawn, ...(OWN_EXAMPLES[verifier] ?? [])];
-}
-
-const respond = (answer: string) => `<think>working</think>${answer}<eos>`;
 const MEGABYTE = 1 << 20;
 const STATUSES = ["correct", "partial", "wrong", "no_answer", "unparsable"];
 

@@ -27,6 +27,7 @@ test("a record counts what the stages counted: since the last step, or since the
         crashes: 0,
         retries: 0,
         unscored: 0,
+        overrunMs: 0,
       },
     }),
   };

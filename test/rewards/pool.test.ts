@@ -13,11 +13,12 @@ const TIMEOUT_MS = 1500; // of wall time: generous, since other tests may have t
 
 const pool = new VerifierPool({
   workers: 1,
-  modules: { obedient, patient: obedient, broken },
+  modules: { obedient, patient: obedient, roomy: obedient, broken },
   limits: {
     obedient: { timeoutMs: TIMEOUT_MS },
     expression: { timeoutMs: TIMEOUT_MS },
     patient: { timeoutMs: 25_000 },
+    roomy: { timeoutMs: 25_000, heapMb: 80 },
   },
   workerHeapMb: 48,
 });
@@ -92,6 +93,32 @@ describe("the completion's own fault scores 0", () => {
   });
 });
 
+/** A completion among others, before a verifier that has much time. */
+async function withPatient(command: string, verifier = "patient") {
+  const patient = problem(verifier, "ok");
+  const before = pool.stats()[verifier]?.crashes ?? 0;
+  const verdicts = await pool.verify(["ok", command, "no"].map((text) => request(text, patient)));
+  return { verdicts, crashes: pool.stats()[verifier]!.crashes - before };
+}
+
+test.each([
+  ["the pool's", "patient", 48],
+  ["its verifier's own", "roomy", 80],
+])("a completion that fills a heap of %s size, in two workers, scores 0", async (_, verifier, heapMb) => {
+  const { verdicts, crashes } = await withPatient("hoard", verifier);
+  const TOO_BIG = { status: "wrong", score: 0, reason: `verification took over ${heapMb} MiB` };
+  expect(verdicts).toEqual([SOLVED, TOO_BIG, NOT_SOLVED]);
+  expect(crashes).toBe(2);
+});
+
+test("a verifier with a heap of its own has what the pool's would not give it", async () => {
+  const both = ["patient", "roomy"].map((verifier) => request("weigh 60 ok", problem(verifier, "ok")));
+  expect(await pool.verify(both)).toEqual([
+    { status: "wrong", score: 0, reason: "verification took over 48 MiB" },
+    SOLVED,
+  ]);
+});
+
 describe("our fault is tried once more and then left unscored", () => {
   test("a verifier that throws", async () => {
     const { result, counts } = await counting(() => judge("ok", "throw", "ok"));
@@ -117,21 +144,15 @@ describe("our fault is tried once more and then left unscored", () => {
     expect(await judge(command, "ok")).toEqual([{ status: "unscored", cause }, SOLVED]);
   });
 
-  test.each(["exit", "hoard"])(
-    "a completion whose worker dies (%s) alone stays unscored",
-    async (command) => {
-      const patient = problem("patient", "ok");
-      const before = pool.stats()["patient"]?.crashes ?? 0;
-      const verdicts = await pool.verify(["ok", command, "no"].map((text) => request(text, patient)));
-      expect(verdicts[0]).toEqual(SOLVED);
-      expect(verdicts[1]).toMatchObject({
-        status: "unscored",
-        cause: expect.stringContaining("worker lost"),
-      });
-      expect(verdicts[2]).toEqual(NOT_SOLVED);
-      expect(pool.stats()["patient"]!.crashes - before).toBe(2);
-    },
-  );
+  test("a completion whose worker dies alone stays unscored", async () => {
+    const { verdicts, crashes } = await withPatient("exit");
+    expect(verdicts).toEqual([
+      SOLVED,
+      { status: "unscored", cause: expect.stringContaining("worker lost") },
+      NOT_SOLVED,
+    ]);
+    expect(crashes).toBe(2);
+  });
 
   test("a module that does not load", async () => {
     const verdicts = await pool.verify([request("ok", problem("broken", "ok"))]);
