@@ -62,7 +62,7 @@ describe.each(PUZZLES)("puzzles of $task", (generator) => {
   test.each(LEVELS)("at level %i are not solved by nothing, nor by the question", async (level) => {
     for (const puzzle of puzzles[level]!.slice(0, 20)) {
       for (const text of ["\\boxed{}", "[]", "[[]]", "```python\n\n```", "no idea", puzzle.question]) {
-        expect([text, await judge(generator, puzzle, text, "strict")]).toEqual([text, "wrong"]);
+        expect([text, await judge(generator, puzzle, text, "strict")]).not.toContain("correct");
       }
     }
   });

@@ -1,6 +1,8 @@
 import type { Puzzle, PuzzleGenerator } from "../../../lib/data/puzzles/puzzle.ts";
 import { CounterRandom } from "../../../lib/random.ts";
 
+export const LEVELS = [0, 1, 2, 3] as const;
+
 /** Puzzles of a generator and level, each from a stream of its own; always the same ones. */
 export function draws(generator: PuzzleGenerator, level: number, count = 100): Puzzle[] {
   return Array.from({ length: count }, (_, i) => generator.draw(new CounterRandom(3, i, level), level));

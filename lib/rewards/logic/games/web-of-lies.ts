@@ -12,18 +12,17 @@ const NO = /^(?:no|false|lie|lies|否|假话|假|谎)$/;
 /**
  * Who tells the truth: the answer's sequence of yes and no is the stored one. It stands in bold at the end behind
  * "The answer is:", else in the last line (in bold, or behind "The answer is"), else in the last run of yes and no.
- * Reference finds yes and no inside other words ("know", "believe"); strict wants the answer to be such words alone.
+ * Reference finds yes and no inside other words ("know", "believe"); strict wants such words alone, in bold, behind
+ * "The answer is", or in a line of their own.
  */
 export const webOfLies: Game<z.output<typeof schema>> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
   judge(answer, data, compat) {
-    const span = stated(answer)?.toLowerCase() ?? "";
-    if (span.length > MAX_CHARS) return wrong("answer too long");
-    const given = compat === "strict" ? wordsAlone(span) : wordsInside(span);
-    if (given === undefined || given === "") return wrong("not a list of yes and no");
-    const gold = wordsInside(data.answer.toLowerCase());
+    const given = compat === "strict" ? statedAlone(answer) : wordsInside(stated(answer) ?? "");
+    if (given === "") return wrong("not a list of yes and no");
+    const gold = wordsInside(data.answer);
     if (given.length !== gold.length) return wrong(`${given.length} answers for ${gold.length} questions`);
     return given === gold ? correct("who lies") : wrong("other people");
   },
@@ -31,19 +30,35 @@ export const webOfLies: Game<z.output<typeof schema>> = {
 
 /** "yn..." for the words wherever they are, first come first. */
 function wordsInside(text: string): string {
-  const found = text.match(/yes|true|truth|是|真话|真|no|false|lie|否|假话|假|谎/g) ?? [];
+  const found = text.toLowerCase().match(/yes|true|truth|是|真话|真|no|false|lie|否|假话|假|谎/g) ?? [];
   return found.map((word) => (YES.test(word) ? "y" : "n")).join("");
 }
 
-function wordsAlone(text: string): string | undefined {
-  const words = text.split(/[\s,，、;；.。*"]+|\band\b|和/).filter((word) => word !== "");
+/** The same where the text has no other words; "" for any other text. */
+function wordsAlone(text: string): string {
+  if (text.length > MAX_CHARS) return "";
+  const words = text
+    .toLowerCase()
+    .split(/[\s,，、;；.。*"]+|\band\b|和/)
+    .filter((word) => word !== "");
   return words.every((word) => YES.test(word) || NO.test(word))
     ? words.map((word) => (YES.test(word) ? "y" : "n")).join("")
-    : undefined;
+    : "";
+}
+
+/** From the bold end, or the last line that says yes and no and nothing else where its answer stands. */
+function statedAlone(text: string): string {
+  const atEnd = wordsAlone(boldAtEnd(text) ?? "");
+  if (atEnd !== "") return atEnd;
+  for (const line of text.split("\n").reverse()) {
+    const words = wordsAlone(inLine(line.trim()) ?? line);
+    if (words !== "") return words;
+  }
+  return "";
 }
 
 function stated(text: string): string | undefined {
-  return boldAtEnd(text) ?? inLastLine(text.trim().split("\n").at(-1)!.trim()) ?? lastRun(text.toLowerCase());
+  return boldAtEnd(text) ?? inLine(text.trim().split("\n").at(-1)!.trim()) ?? lastRun(text.toLowerCase());
 }
 
 /** `... answer is: **span**.` at the very end, or before a last line break; read from the end, without search. */
@@ -58,7 +73,7 @@ function boldAtEnd(text: string): string | undefined {
   return text.slice(open + 1, end - 2).trim();
 }
 
-function inLastLine(line: string): string | undefined {
+function inLine(line: string): string | undefined {
   const bold = /\*\*([^*]+)\*\*/.exec(line);
   if (bold) return bold[1]!.trim();
   const lead = /(?:答案是|[Tt]he answer is)[：:=]?\s*/.exec(line);
