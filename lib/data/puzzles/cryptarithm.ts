@@ -9,41 +9,41 @@ type Sum<T> = readonly [a: T, b: T, c: T];
 
 /** How many ways there are to give the letters digits so that a + b = c, counted up to two; column by column. */
 function countSolutions(words: Sum<string>): number {
-  const digitOf = new Map<string, number>();
-  const leading = new Set(words.map((word) => word[0]!));
+  const letters = [...new Set(words.join(""))];
+  const codes = words.map((word) => Array.from(word, (letter) => letters.indexOf(letter)).reverse());
+  const lowest = letters.map((letter) => (words.some((word) => word.startsWith(letter)) ? 1 : 0));
+  const digitOf = new Int8Array(letters.length).fill(-1);
   const columns = words[2].length;
+  let taken = 0; // one bit a digit
   let found = 0;
 
-  /** Gives the letters of a column their digits, one after the other: those of a, of b, then of c. */
-  const place = (column: number, row: number, carry: number, total: number): void => {
-    if (found > 1) return;
-    if (column === columns) {
-      if (carry === 0) found++;
+  const column = (at: number, carry: number): void => {
+    if (at < columns) row(at, 0, carry);
+    else if (carry === 0) found++;
+  };
+  const accept = (at: number, index: number, total: number, digit: number): void => {
+    if (index < 2) row(at, index + 1, total + digit);
+    else if (total % 10 === digit) column(at + 1, Math.floor(total / 10));
+  };
+  /** Gives the letter of a, b or c in a column its digit, in every way; `total` is the carry and what is above. */
+  const row = (at: number, index: number, total: number): void => {
+    const letter = codes[index]![at];
+    const known = letter === undefined ? 0 : digitOf[letter]!;
+    if (letter === undefined || known >= 0) {
+      accept(at, index, total, known);
       return;
     }
-    const letter = words[row]!.at(-1 - column);
-    const next = (digit: number) =>
-      row < 2
-        ? place(column, row + 1, carry, total + digit)
-        : (total + carry) % 10 === digit && place(column + 1, 0, Math.floor((total + carry) / 10), 0);
-    if (letter === undefined) {
-      next(0);
-      return;
-    }
-    const known = digitOf.get(letter);
-    if (known !== undefined) {
-      next(known);
-      return;
-    }
-    const taken = new Set(digitOf.values());
-    for (let digit = leading.has(letter) ? 1 : 0; digit <= 9; digit++) {
-      if (taken.has(digit)) continue;
-      digitOf.set(letter, digit);
-      next(digit);
-      digitOf.delete(letter);
+    const only = index === 2 ? total % 10 : -1; // the sum leaves one digit
+    for (let digit = only < 0 ? lowest[letter]! : only; digit <= (only < 0 ? 9 : only); digit++) {
+      if (taken & (1 << digit) || digit < lowest[letter]! || found > 1) continue;
+      digitOf[letter] = digit;
+      taken |= 1 << digit;
+      accept(at, index, total, digit);
+      taken &= ~(1 << digit);
+      digitOf[letter] = -1;
     }
   };
-  place(0, 0, 0, 0);
+  column(0, 0);
   return found;
 }
 

@@ -6,9 +6,12 @@ import type { Family } from "../../../lib/data/procedural/family.ts";
 import { drawOnSide } from "../../../lib/data/procedural/source.ts";
 import { CounterRandom } from "../../../lib/random.ts";
 
+/** The puzzles are drawn by the same class, and more slowly; test/data/registry.test.ts opens them. */
+const NAMES = Object.keys(PROBLEM_SOURCES).filter((name) => name.startsWith("procedural/"));
+
 const open = (name: string, seed = 1, ordinal = 0) => PROBLEM_SOURCES[name]!({ seed, ordinal });
 
-describe.each(Object.keys(PROBLEM_SOURCES))("%s", (name) => {
+describe.each(NAMES)("%s", (name) => {
   const source = open(name);
 
   test("never trains on a held-out question and evaluates on nothing else", () => {
@@ -57,7 +60,7 @@ describe.each(Object.keys(PROBLEM_SOURCES))("%s", (name) => {
 });
 
 test("ids are unique over sources, purposes and indices", () => {
-  const ids = Object.keys(PROBLEM_SOURCES).flatMap((name, ordinal) => {
+  const ids = NAMES.flatMap((name, ordinal) => {
     const source = open(name, 1, ordinal);
     return Array.from({ length: 50 }, (_, i) => [source.problem(i).id, source.heldOut(i).id]).flat();
   });
