@@ -17,16 +17,9 @@ import type { PinnedPolicy, Run, RunEnd, RunEvents, RunOptions, RunOutcome, Step
 import { StallWatch } from "./stall-watch.ts";
 import { StepRecorder } from "./step-facts.ts";
 import { nameRollout, type StepOutcome } from "./step-trainer.ts";
-import { VerdictJournal } from "./verdict-journal.ts";
+import { openJournal } from "./verdict-journal.ts";
 import { warmStart } from "./warm-start.ts";
-import {
-  clearRunFolder,
-  EVENT_LOG,
-  openWorkshop,
-  VERDICT_JOURNAL,
-  type Workshop,
-  weightsHash,
-} from "./workshop.ts";
+import { clearRunFolder, EVENT_LOG, openWorkshop, type Workshop, weightsHash } from "./workshop.ts";
 
 const BUFFERED_RECORDS = 1000;
 const WATCHES_PER_STALL = 10;
@@ -227,10 +220,8 @@ class LiveRun implements Run {
     if (this.#stopping.signal.aborted) return;
     const events = new EventLog(join(this.dir, EVENT_LOG), state !== undefined);
     if (state !== undefined) events.add({ e: "resume", s: state.step });
-    using journal = recipe.verification.journal
-      ? new VerdictJournal(join(this.dir, VERDICT_JOURNAL), state !== undefined)
-      : undefined;
     const { verifiers } = this.#workshop;
+    using journal = openJournal(recipe, this.dir, state !== undefined);
     await using reference = await openReference(this.#workshop, this.#checkpoints.warmStart);
     const line = new Line(
       {

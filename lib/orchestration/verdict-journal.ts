@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { closeSync, createReadStream, mkdirSync, openSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import { cutTornLine, fileWork } from "../metrics/index.ts";
 import type { FinishReason, Problem, Verdict } from "../records.ts";
 import { VERIFIERS, type VerificationRequest } from "../rewards/index.ts";
-import type { Verifiers } from "./workshop.ts";
+import { VERDICT_JOURNAL, type Verifiers } from "./workshop.ts";
 
 /** Version under which verdicts of users' own verifiers are kept: nothing tells when those change. */
 export const UNVERSIONED = 0;
@@ -111,6 +112,15 @@ export interface JournaledCompletion {
   readonly text: string;
   readonly finish: FinishReason;
   readonly verdicts: { readonly version: number; readonly verdict: Verdict }[];
+}
+
+/** The journal of a run folder, unless the recipe wants none. Throws HONE_ERR_IO naming the file. */
+export function openJournal(
+  { verification }: Recipe,
+  dir: string,
+  append: boolean,
+): VerdictJournal | undefined {
+  return verification.journal ? new VerdictJournal(join(dir, VERDICT_JOURNAL), append) : undefined;
 }
 
 /**
