@@ -98,6 +98,7 @@ describe("what is judged", () => {
   });
 });
 
+// Mutants these tests kill (tried): asterisks left in; the last line kept.
 describe("loose takes what any variant follows", () => {
   test.each([
     ["without the first line", "Sure, here:\ncat", true],

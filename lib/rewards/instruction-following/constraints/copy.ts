@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { amount, ordinal, phrase } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
-import { escapePattern, Pattern } from "../text/pattern.ts";
+import { escapePattern, tryPattern } from "../text/pattern.ts";
 import { fields, trim } from "../text/python.ts";
 
 const plain = (text: string): string => trim(text).toLowerCase();
@@ -58,10 +58,10 @@ export const COPY: ConstraintTable = {
       const [first, last] = [words[0]!, words.at(-1)!].map((w) =>
         compat === "strict" ? escapePattern(w) : w,
       );
-      const passage = new Pattern(`${first} .*? ${last}`);
+      const passage = tryPattern(`${first} .*? ${last}`);
       return ({ raw }) => {
-        const passages = passage.matches(raw, count + 1).map(([start, end]) => fields(raw.slice(start, end)));
-        const changed = passages.map((found) => differences(words, found));
+        const passages = passage?.matches(raw, count + 1) ?? [];
+        const changed = passages.map(([start, end]) => differences(words, fields(raw.slice(start, end))));
         if (changed.length !== count || changed.at(-1) !== 1) return false;
         return changed.every((n) => n === 1 || (n === 0 && compat === "reference"));
       };

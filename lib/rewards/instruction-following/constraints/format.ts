@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { amount, noArguments, phrase } from "../arguments.ts";
 import { type ConstraintTable, constraint } from "../constraint.ts";
-import { escapePattern, Pattern } from "../text/pattern.ts";
+import { escapePattern, tryPattern } from "../text/pattern.ts";
 import { isBlank, isSpace, trim, trimChars, trimEnd } from "../text/python.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { countParts } from "./length.ts";
@@ -95,8 +95,8 @@ export const FORMAT: ConstraintTable = {
     ({ postscript_marker }, compat) => {
       const marker = trim(postscript_marker);
       const literal = compat === "strict" ? escapePattern(marker.toLowerCase()) : marker.toLowerCase();
-      const pattern = new Pattern(MARKERS.get(marker) ?? literal, { multiline: true });
-      return ({ lower }) => pattern.found(lower);
+      const pattern = tryPattern(MARKERS.get(marker) ?? literal, { multiline: true });
+      return ({ lower }) => pattern?.found(lower) ?? false;
     },
   ),
 
@@ -125,10 +125,10 @@ export const FORMAT: ConstraintTable = {
     z.object({ section_spliter: phrase, num_sections: amount }),
     ({ section_spliter, num_sections: least }, compat) => {
       const splitter = trim(section_spliter);
-      const pattern = new Pattern(
+      const pattern = tryPattern(
         `\\s?${compat === "strict" ? escapePattern(splitter) : splitter}\\s?\\d+\\s?`,
       );
-      return ({ raw }) => pattern.count(raw) >= least;
+      return ({ raw }) => pattern !== undefined && pattern.count(raw) >= least;
     },
   ),
 

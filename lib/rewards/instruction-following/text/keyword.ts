@@ -1,6 +1,6 @@
 import type { Compat } from "../../verify-case.ts";
-import { escapePattern, Pattern } from "./pattern.ts";
-import { foldCase, PatternError } from "./pattern-syntax.ts";
+import { escapePattern, Pattern, tryPattern } from "./pattern.ts";
+import { foldCase } from "./pattern-syntax.ts";
 import { isWordChar } from "./python.ts";
 import type { ResponseText } from "./response-text.ts";
 
@@ -20,15 +20,16 @@ const METACHARACTER = /[\\^$.|?*+()[\]{}]/;
  * @param whole a word character may stand neither before nor after it.
  */
 export function keyword(text: string, compat: Compat, whole = false): Keyword | undefined {
-  if (compat === "strict" || !METACHARACTER.test(text)) return whole ? wholeWord(text) : literal(text);
-  try {
-    const pattern = new Pattern(whole ? `\\b${text}\\b` : text, { ignoreCase: true });
-    return { found: ({ raw }) => pattern.found(raw), count: ({ raw }) => pattern.count(raw) };
-  } catch (error) {
-    if (error instanceof PatternError && error.kind === "invalid") return undefined;
-    throw error;
-  }
+  if (compat === "strict") return whole ? wholeWord(text) : literal(text);
+  if (!whole && !METACHARACTER.test(text)) return literal(text);
+  const pattern = tryPattern(whole ? `\\b${text}\\b` : text, { ignoreCase: true });
+  return pattern && matchedBy(pattern);
 }
+
+const matchedBy = (pattern: Pattern): Keyword => ({
+  found: ({ raw }) => pattern.found(raw),
+  count: ({ raw }) => pattern.count(raw),
+});
 
 function literal(text: string): Keyword {
   const wanted = foldCase(text);
@@ -43,6 +44,5 @@ function wholeWord(text: string): Keyword {
   const chars = [...text];
   const before = isWordChar(chars[0] ?? "") ? "\\b" : "";
   const after = isWordChar(chars.at(-1) ?? "") ? "\\b" : "";
-  const pattern = new Pattern(`${before}${escapePattern(text)}${after}`, { ignoreCase: true });
-  return { found: ({ raw }) => pattern.found(raw), count: ({ raw }) => pattern.count(raw) };
+  return matchedBy(new Pattern(`${before}${escapePattern(text)}${after}`, { ignoreCase: true }));
 }

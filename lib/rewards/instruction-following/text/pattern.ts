@@ -231,3 +231,13 @@ function isWordBefore(text: string, at: number): boolean {
 
 /** A pattern that matches exactly this text: re.escape. */
 export const escapePattern = (text: string): string => text.replace(/[\\^$.|?*+()[\]{}\-#&~\s]/g, "\\$&");
+
+/** The pattern, or undefined where Python refuses it too; throws PatternError on one that is only beyond this matcher. */
+export function tryPattern(source: string, options: Partial<SyntaxOptions> = {}): Pattern | undefined {
+  try {
+    return new Pattern(source, options);
+  } catch (error) {
+    if (error instanceof PatternError && error.kind === "invalid") return undefined;
+    throw error;
+  }
+}

@@ -78,6 +78,7 @@ checkVerdicts(COPY, [
     "Actions x louder than words, Actions y louder than words",
     false,
   ],
+  ["no expression", PHRASE, { phrase: "(go on then", small_n: 1 }, "(go off then", [false, true]],
   ["an expression at its end", PHRASE, { phrase: "go on then.", small_n: 1 }, "go off then!", false],
 ]);
 

@@ -1,11 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { escapePattern, Pattern } from "../../../../lib/rewards/instruction-following/text/pattern.ts";
+import {
+  escapePattern,
+  Pattern,
+  tryPattern,
+} from "../../../../lib/rewards/instruction-following/text/pattern.ts";
 import { PatternError } from "../../../../lib/rewards/instruction-following/text/pattern-syntax.ts";
 
 const texts = (pattern: Pattern, text: string) =>
   pattern.matches(text).map(([start, end]) => text.slice(start, end));
 
+// Mutants these tests kill (tried): threads of lower preference kept after a match; lazy repeats made greedy; the two
+// ways of a split swapped.
 describe("matches are found", () => {
   test.each([
     ["the first alternative that fits", "a|ab", "abab", ["a", "a"]],
@@ -98,6 +104,12 @@ test.each(["a*", "", "(a|)", "^", "\\b", "x{0,2}", "x(a?)*", "x(a|b?){2}"])(
     expect(() => new Pattern(pattern)).toThrow(PatternError);
   },
 );
+
+test("trying a pattern gives none for what Python refuses, and throws for what only this matcher does", () => {
+  expect(tryPattern("a+")?.count("aa b a")).toBe(2);
+  expect(tryPattern("a**")).toBeUndefined();
+  expect(() => tryPattern("(?=a)b")).toThrow(PatternError);
+});
 
 test("a pattern that unrolls too far is refused", () => {
   expect(() => new Pattern("((a{100}){100}){100}")).toThrow("too long");

@@ -2,6 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { punktSentences } from "../../../../lib/rewards/instruction-following/text/punkt.ts";
 
+// Mutants this table kills (tried): candidates of one word not merged; collocations ignored; a lower-case word after a
+// number taken for a beginning; closing quotes left with the next sentence; initials never joined to names; sentence
+// starters ignored.
 describe("a sentence", () => {
   test.each([
     ["ends at a dot", "One. Two.", ["One.", "Two."]],
@@ -17,7 +20,7 @@ describe("a sentence", () => {
     ["ends at an initial before a common word", "Plan B. Themes follow.", ["Plan B.", "Themes follow."]],
     ["goes on after a number before lower case", "It is no 3. but fine.", ["It is no 3. but fine."]],
     ["ends at a number before upper case", "It is 3. Then more.", ["It is 3.", "Then more."]],
-    ["knows collocations", "B. Smith and J. Walter won.", ["B. Smith and J. Walter won."]],
+    ["knows collocations", "It was 3. Review it.", ["It was 3. Review it."]],
     ["goes on after an ellipsis before a rare word", "Then... Zog came.", ["Then... Zog came."]],
     ["ends at an ellipsis before a sentence word", "Then... He came.", ["Then...", "He came."]],
     ["takes closing brackets along", '(One.) "Two!" Three', ["(One.)", '"Two!"', "Three"]],
