@@ -1,10 +1,10 @@
 // What the verifier bench judges: a case file of the acceptance data by domain, and made cases for where it is not at
 // hand. Floors are verdicts per second of one core, reading the reference included.
 
-/** Cases `{ verifier, reference, text }`: each reference with each of its texts, over and over. */
-function repeated(verifier, groups, times = 40) {
+/** At least `count` cases `{ verifier, reference, text }`: each reference with each of its texts, over and over. */
+function repeated(verifier, groups, count = 1000) {
   const once = groups.flatMap(([reference, texts]) => texts.map((text) => ({ verifier, reference, text })));
-  return Array.from({ length: times }, () => once).flat();
+  return Array.from({ length: Math.ceil(count / once.length) }, () => once).flat();
 }
 
 const AREA = {
