@@ -5,6 +5,7 @@ import { reportVerb } from "./verbs/report.ts";
 import { rescoreVerb } from "./verbs/rescore.ts";
 import { runVerb } from "./verbs/run.ts";
 import { schemaVerb } from "./verbs/schema.ts";
+import { scoreVerb } from "./verbs/score.ts";
 import { benchVerb, buildVerb } from "./verbs/scripts.ts";
 import type { Verb } from "./verbs/verb.ts";
 import { verifyVerb } from "./verbs/verify.ts";
@@ -17,6 +18,7 @@ export const VERBS: readonly Verb[] = [
   reportVerb,
   verifyVerb,
   rescoreVerb,
+  scoreVerb,
   doctorVerb,
   buildVerb,
   benchVerb,

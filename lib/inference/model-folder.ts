@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { HoneError } from "../errors.ts";
+import { type OptimizerOptions, Trainer } from "../native/index.ts";
+
+/** Weights of a model folder in memory, in f32, on a thread of their own. */
+export interface LoadedModel extends AsyncDisposable {
+  /** config.json as it stands in the folder. */
+  readonly configJson: string;
+  readonly vocabulary: number;
+  readonly weights: Trainer;
+}
+
+export interface LoadOptions {
+  /** Token budget of one packed forward pass. Default 4096. */
+  readonly packedTokens?: number;
+}
+
+/** Needed to make a trainer; nothing is trained here. */
+const NO_OPTIMIZER: OptimizerOptions = {
+  kind: "adamw",
+  beta1: 0.9,
+  beta2: 0.95,
+  eps: 1e-8,
+  weightDecay: 0,
+  decayAll: false,
+  muonMomentum: 0.95,
+  gradientClip: 0,
+};
+
+/** Text of a file of the folder. Throws HONE_ERR_IO naming it. */
+export function readModelFile(directory: string, name: string): string {
+  const path = join(directory, name);
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_IO", `${path}: ${(cause as Error).message}`, {
+      cause,
+      hint: "A model folder holds config.json and model.safetensors (or shards with model.safetensors.index.json).",
+    });
+  }
+}
+
+/**
+ * Loads a Hugging Face folder. Throws HONE_ERR_IO for a missing file, HONE_ERR_UNSUPPORTED or HONE_ERR_CONFIG naming
+ * the field of config.json, HONE_ERR_FORMAT naming file and tensor.
+ */
+export async function loadModel(directory: string, options: LoadOptions = {}): Promise<LoadedModel> {
+  const configJson = readModelFile(directory, "config.json");
+  const weights = new Trainer(configJson, {
+    optimizer: NO_OPTIMIZER,
+    packedTokens: options.packedTokens ?? 4096,
+    weightStorage: "f32",
+  });
+  try {
+    await weights.loadHf(directory);
+  } catch (error) {
+    await weights.close();
+    throw error;
+  }
+  const vocabulary = vocabularySize(configJson);
+  return { configJson, vocabulary, weights, [Symbol.asyncDispose]: () => weights.close() };
+}
+
+/** Rows of the embedding; a wrapper's config keeps the text model's in text_config. The core has checked the field. */
+function vocabularySize(configJson: string): number {
+  const config = JSON.parse(configJson) as { vocab_size?: number; text_config?: { vocab_size?: number } };
+  return config.text_config?.vocab_size ?? config.vocab_size ?? 0;
+}
