@@ -131,7 +131,7 @@ class Reader {
       case "(":
         return this.#group();
       case "[":
-        return { kind: "char", test: this.#folding(this.#class()) };
+        return { kind: "char", test: this.#class() };
       case "\\":
         return this.#escape();
       case "*":
@@ -208,7 +208,8 @@ class Reader {
       if (to < from) throw new PatternError("invalid", "bad character range");
       tests.push((c) => c.codePointAt(0)! >= from && c.codePointAt(0)! <= to);
     } while (!this.#take("]"));
-    return (c) => tests.some((test) => test(c)) !== negated;
+    const listed = this.#folding((c) => tests.some((test) => test(c)));
+    return (c) => listed(c) !== negated;
   }
 
   #classItem(): string | ((char: string) => boolean) {

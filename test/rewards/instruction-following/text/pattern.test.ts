@@ -36,6 +36,10 @@ describe("matches are found", () => {
     expect(texts(pattern, "ks LS éÉ nS")).toEqual(["ks", "LS", "é", "É"]);
   });
 
+  test("whatever the case, what a class excludes too", () => {
+    expect(texts(new Pattern("[^a-c]", { ignoreCase: true }), "aAbXy")).toEqual(["X", "y"]);
+  });
+
   test("at every line, if asked", () => {
     expect(new Pattern("^a$", { multiline: true }).count("a\na\nb")).toBe(2);
     expect(new Pattern("^a$").count("a\na\nb")).toBe(0);

@@ -18,6 +18,7 @@ test.each([
   ["`code` ``two``", ["`", "code", "`", "``", "two", "``"]],
   ["time: 10:30,ok", ["time", ":", "10:30", ",", "ok"]],
   ["wanna wannabe Gimme", ["wan", "na", "wannabe", "Gim", "me"]],
+  ["gonna'tis", ["gon", "na", "'t", "is"]],
   ["a don't-care", ["a", "don't-care"]],
   ["end:\n", ["end", ":"]],
   [".", ["."]],
