@@ -8,6 +8,8 @@ export interface LoadedModel extends AsyncDisposable {
   /** config.json as it stands in the folder. */
   readonly configJson: string;
   readonly vocabulary: number;
+  /** Tokens of the longest sequence. */
+  readonly maxPositions: number;
   readonly weights: Trainer;
 }
 
@@ -58,12 +60,12 @@ export async function loadModel(directory: string, options: LoadOptions = {}): P
     await weights.close();
     throw error;
   }
-  const vocabulary = vocabularySize(configJson);
-  return { configJson, vocabulary, weights, [Symbol.asyncDispose]: () => weights.close() };
+  return { configJson, ...sizes(configJson), weights, [Symbol.asyncDispose]: () => weights.close() };
 }
 
-/** Rows of the embedding; a wrapper's config keeps the text model's in text_config. The core has checked the field. */
-function vocabularySize(configJson: string): number {
-  const config = JSON.parse(configJson) as { vocab_size?: number; text_config?: { vocab_size?: number } };
-  return config.text_config?.vocab_size ?? config.vocab_size ?? 0;
+/** A wrapper's config keeps the text model's fields in text_config. The core has checked them. */
+function sizes(configJson: string): Pick<LoadedModel, "vocabulary" | "maxPositions"> {
+  const config = JSON.parse(configJson) as Record<string, unknown>;
+  const text = { ...config, ...(config["text_config"] as object | undefined) } as Record<string, unknown>;
+  return { vocabulary: Number(text["vocab_size"]), maxPositions: Number(text["max_position_embeddings"]) };
 }

@@ -50,6 +50,20 @@ test("nothing is typed any", () => {
   expect(found).toEqual([]);
 });
 
+test("no function both disposes with `await using` and imports on demand", () => {
+  // lowering the one, TypeScript forgets to turn the other's .ts into .js (6.0)
+  const isFunction = (node: ts.Node): node is ts.FunctionLikeDeclaration =>
+    ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node) || ts.isArrowFunction(node);
+  const found = typed.flatMap((file) =>
+    places(
+      file,
+      /await using/,
+      (node) => isFunction(node) && /await using/.test(node.getText()) && /\bimport\(/.test(node.getText()),
+    ),
+  );
+  expect(found).toEqual([]);
+});
+
 /** Rooms whose trade is to write to a terminal or to end a process. */
 const SPEAKING = ["lib/cli/", "lib/report/"];
 

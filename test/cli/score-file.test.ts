@@ -1,0 +1,65 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { scoreFile } from "../../lib/cli/score-file.ts";
+
+const MODEL = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/goldens/models/llama-tied");
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "hone-score-"));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+async function scoresOf(text: string) {
+  const file = join(dir, "ids.jsonl");
+  writeFileSync(file, text);
+  const scores = [];
+  for await (const score of scoreFile(MODEL, file, 1)) scores.push(score);
+  return scores;
+}
+
+test.skipIf(!existsSync(MODEL))(
+  "one score a line, in order, over more tokens than one pass takes (skipped without goldens)",
+  async () => {
+    const golden = JSON.parse(readFileSync(join(MODEL, "golden.json"), "utf8"));
+    const { ids, next_logprobs: expected } = golden.sequences[5] as {
+      ids: number[];
+      next_logprobs: number[];
+    };
+    const long = Array.from({ length: 3000 }, (_, i) => i % 100);
+    const lines = [ids, long, [1], long, ids].map((line) => JSON.stringify({ ids: line }));
+    const scores = await scoresOf(`${lines.join("\n")}\n\n`);
+    expect(scores.map(({ logprobs, entropy }) => [logprobs.length, entropy.length])).toEqual([
+      [ids.length - 1, ids.length],
+      [2999, 3000],
+      [0, 1],
+      [2999, 3000],
+      [ids.length - 1, ids.length],
+    ]);
+    expect(scores[4]).toEqual(scores[0]);
+    expect(scores[3]).toEqual(scores[1]);
+    for (const [i, value] of expected.entries())
+      expect(Math.abs(scores[0]!.logprobs[i]! - value)).toBeLessThan(1e-4);
+  },
+  60_000,
+);
+
+test.skipIf(!existsSync(MODEL)).each([
+  ["{", "not JSON: {"],
+  ['{"ids": []}', "ids"],
+  ['{"ids": [1.5]}', "ids"],
+  ['{"tokens": [1]}', "ids"],
+])("the line %s is named (skipped without goldens)", async (line, what) => {
+  await expect(scoresOf(`{"ids": [1]}\n${line}\n`)).rejects.toMatchObject({
+    code: "HONE_ERR_DATA",
+    message: expect.stringMatching(/ids\.jsonl:2: /),
+  });
+  await expect(scoresOf(`${line}\n`)).rejects.toThrow(what);
+});
+
+test.skipIf(!existsSync(MODEL))("a file that is not there is named (skipped without goldens)", async () => {
+  const missing = scoreFile(MODEL, join(dir, "none.jsonl"), 1);
+  await expect(missing.next()).rejects.toMatchObject({ code: "HONE_ERR_IO" });
+});
