@@ -12,6 +12,14 @@ writeFileSync(
   join(folder, "ifeval_input_data.jsonl"),
   `${JSON.stringify({ key: 7, prompt: "p", instruction_id_list: ["punctuation:no_comma"], kwargs: [{}] })}\n\n`,
 );
+writeFileSync(
+  join(folder, "ifbench_test.jsonl"),
+  ["0", "7"]
+    .map((key) =>
+      JSON.stringify({ key, instruction_id_list: ["count:numbers"], kwargs: [{ N: 2, m: null }] }),
+    )
+    .join("\n"),
+);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("a row names its constraints", () => {
@@ -25,6 +33,16 @@ describe("a row names its constraints", () => {
     ],
     ["as a list", { ...one, key: 9 }, { ...one, mode: "train" }],
     ["by key", { key: "7", instruction_id_list: ["punctuation:no_comma"] }, { ...one, mode: "strict" }],
+    [
+      "by a key of IFBench",
+      { key: 0 },
+      { instruction_id_list: ["count:numbers"], kwargs: [{ N: 2, m: null }], mode: "strict" },
+    ],
+    [
+      "by a key that both have",
+      { key: 7, instruction_id_list: ["count:numbers"] },
+      { instruction_id_list: ["count:numbers"], kwargs: [{ N: 2, m: null }], mode: "strict" },
+    ],
     ["by key, loosely", { key: 7, mode: "loose" }, { ...one, mode: "loose" }],
   ])("%s", async (_, row, reference) => {
     expect(await readCase({ response: "text", ...row }, "reference", folder)).toEqual({
