@@ -6,6 +6,8 @@ export const amount = z.int().nonnegative();
 export const ordinal = z.int().positive();
 /** Text with something in it. */
 export const phrase = z.string().refine((text) => text.trim() !== "", "must not be blank");
+/** The same, without the white space that some rows have around it. */
+export const trimmed = phrase.transform((text) => text.trim());
 export const noArguments = z.object({});
 
 /** The two comparisons there are. */

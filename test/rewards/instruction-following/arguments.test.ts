@@ -6,6 +6,7 @@ import {
   ordinal,
   phrase,
   relation,
+  trimmed,
 } from "../../../lib/rewards/instruction-following/arguments.ts";
 
 test("there are two comparisons", () => {
@@ -38,4 +39,9 @@ test("a phrase says something, and no arguments are none whatever is given", () 
     false,
   ]);
   expect(noArguments.parse({ a: 1 })).toEqual({});
+});
+
+test("a phrase can be had without the white space around it", () => {
+  expect(trimmed.parse(" a b\n")).toBe("a b");
+  expect(trimmed.safeParse(" \n").success).toBe(false);
 });

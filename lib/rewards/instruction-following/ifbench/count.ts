@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { amount, noArguments, ordinal, trimmed } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { fields, WORD } from "../text/python.ts";
 import type { ResponseText } from "../text/response-text.ts";
-import { amount, keyword, none, ordinal } from "./arguments.ts";
 import { trimPunctuation, withoutPunctuation } from "./punctuation.ts";
 import { wordTokensOf } from "./tokens.ts";
 
@@ -97,7 +97,7 @@ export const COUNT: ConstraintTable = {
       ({ raw }) =>
         (withoutPunctuation(raw).match(/\p{Nd}+/gu)?.length ?? 0) === N,
   ),
-  "count:punctuation": constraint(none, () => coversPunctuation),
+  "count:punctuation": constraint(noArguments, () => coversPunctuation),
   "count:words_japanese": constraint(z.object({ N: ordinal }), ({ N }, compat) => {
     const check = japaneseEvery(N);
     // Too short to have an N-th word: nothing was asked of any.
@@ -112,11 +112,11 @@ export const COUNT: ConstraintTable = {
   // Substrings count: "doors" has a "door".
   "count:keywords_multiple": constraint(
     z.object({
-      keyword1: keyword,
-      keyword2: keyword,
-      keyword3: keyword,
-      keyword4: keyword,
-      keyword5: keyword,
+      keyword1: trimmed,
+      keyword2: trimmed,
+      keyword3: trimmed,
+      keyword4: trimmed,
+      keyword5: trimmed,
     }),
     (args) => {
       const keywords = [args.keyword1, args.keyword2, args.keyword3, args.keyword4, args.keyword5];

@@ -1,7 +1,7 @@
+import { noArguments } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { fields, isBlank, SPACE, trim, WORD } from "../text/python.ts";
 import type { ResponseText } from "../text/response-text.ts";
-import { none } from "./arguments.ts";
 import { parseCsv } from "./csv.ts";
 import { trimPunctuation, withoutPunctuation } from "./punctuation.ts";
 
@@ -146,32 +146,32 @@ function studentTable({ raw }: ResponseText): boolean {
 /** One task each, whose answer is all but fixed. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const CUSTOM: ConstraintTable = {
   "custom:multiples": constraint(
-    none,
+    noArguments,
     () =>
       ({ raw }) =>
         raw.match(/\p{Nd}+/gu)?.join(" ") === MULTIPLES,
   ),
-  "custom:mcq_count_length": constraint(none, () => growingQuestions),
-  "custom:reverse_newline": constraint(none, () => countriesBackwards),
+  "custom:mcq_count_length": constraint(noArguments, () => growingQuestions),
+  "custom:reverse_newline": constraint(noArguments, () => countriesBackwards),
   "custom:word_reverse": constraint(
-    none,
+    noArguments,
     () =>
       ({ lower }) =>
         fields(withoutPunctuation(lower)).reverse().join(" ").includes("bald eagle"),
   ),
   "custom:character_reverse": constraint(
-    none,
+    noArguments,
     () =>
       ({ lower }) =>
         lower.includes("elgae dlab"),
   ),
-  "custom:sentence_alphabet": constraint(none, () => alphabetOfSentences),
-  "custom:european_capitals_sort": constraint(none, () => capitalsInOrder),
-  "custom:csv_city": constraint(none, () => cityTable),
-  "custom:csv_special_character": constraint(none, (_, compat) => productTable(compat === "strict")),
-  "custom:csv_quotes": constraint(none, () => studentTable),
+  "custom:sentence_alphabet": constraint(noArguments, () => alphabetOfSentences),
+  "custom:european_capitals_sort": constraint(noArguments, () => capitalsInOrder),
+  "custom:csv_city": constraint(noArguments, () => cityTable),
+  "custom:csv_special_character": constraint(noArguments, (_, compat) => productTable(compat === "strict")),
+  "custom:csv_quotes": constraint(noArguments, () => studentTable),
   "custom:date_format_list": constraint(
-    none,
+    noArguments,
     (_, compat) =>
       ({ raw }) =>
         trim(raw)

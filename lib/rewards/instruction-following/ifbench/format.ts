@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { noArguments, phrase } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { punktSentences } from "../text/punkt.ts";
 import { fields, isBlank, isLower, isUpper, SPACE, trim } from "../text/python.ts";
 import type { ResponseText } from "../text/response-text.ts";
-import { none, phrase } from "./arguments.ts";
 import { indentsGrow, italicThesis, nestedBrackets, nestedQuotes } from "./layout.ts";
 import { PUNCTUATION, trimPunctuation, withoutPunctuation } from "./punctuation.ts";
 
@@ -94,56 +94,56 @@ const followsTemplate =
 /** The whole layout of a response. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const FORMAT: ConstraintTable = {
   "format:parentheses": constraint(
-    none,
+    noArguments,
     () =>
       ({ raw }) =>
         nestedBrackets(raw, 5),
   ),
   "format:quotes": constraint(
-    none,
+    noArguments,
     () =>
       ({ raw }) =>
         nestedQuotes(raw, 3),
   ),
   "format:options": constraint(z.object({ options: phrase }), ({ options }) => oneOf(options)),
-  "format:newline": constraint(none, () => wordPerLine),
-  "format:emoji": constraint(none, () => emojiEverySentence),
+  "format:newline": constraint(noArguments, () => wordPerLine),
+  "format:emoji": constraint(noArguments, () => emojiEverySentence),
   "format:line_indent": constraint(
-    none,
+    noArguments,
     (_, compat) =>
       ({ raw }) =>
         indentsGrow(raw, compat === "strict" ? 2 : 0),
   ),
-  "format:quote_unquote": constraint(none, () => quotesExplained),
+  "format:quote_unquote": constraint(noArguments, () => quotesExplained),
   // The reference counts the separator anywhere: "well-known, long-lived" is a list of "-".
   "format:list": constraint(z.object({ sep: phrase }), ({ sep }, compat) => ({ raw }) => {
     if (compat === "reference") return raw.split(sep).length > 2;
     return raw.split("\n").filter((line) => startsWith(line, trim(sep))).length >= 2;
   }),
   "format:thesis": constraint(
-    none,
+    noArguments,
     (_, compat) =>
       ({ raw }) =>
         italicThesis(raw, compat),
   ),
   // Without any `*` nothing is missing in the reference.
-  "format:sub-bullets": constraint(none, (_, compat) => ({ raw }) => {
+  "format:sub-bullets": constraint(noArguments, (_, compat) => ({ raw }) => {
     const bullets = raw.split("*").slice(1);
     return bullets.every((bullet) => bullet.includes("-")) && (bullets.length > 0 || compat === "reference");
   }),
   // "Sentences ending in a period": the reference takes any sentence, and a heading without a mark is one to Punkt.
-  "format:no_bullets_bullets": constraint(none, (_, compat) =>
+  "format:no_bullets_bullets": constraint(noArguments, (_, compat) =>
     sentencesThenBullets((sentence) => compat === "reference" || sentence.endsWith(".")),
   ),
   "format:title_case": constraint(
-    none,
+    noArguments,
     () =>
       ({ tokens }) =>
         tokens.every(inTitleCase),
   ),
-  "format:output_template": constraint(none, (_, compat) => followsTemplate(compat === "strict")),
+  "format:output_template": constraint(noArguments, (_, compat) => followsTemplate(compat === "strict")),
   "format:no_whitespace": constraint(
-    none,
+    noArguments,
     () =>
       ({ raw }) =>
         !ANY_SPACE.test(raw),

@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { noArguments, phrase } from "../arguments.ts";
 import { type ConstraintTable, constraint } from "../constraint.ts";
 import { fields, trim } from "../text/python.ts";
 import type { ResponseText } from "../text/response-text.ts";
-import { none, percentage, phrase } from "./arguments.ts";
 import { withoutPunctuation } from "./punctuation.ts";
 
 /** English words that carry no topic, those with an apostrophe left out: no `\w+` run can be one. */
@@ -17,6 +17,8 @@ const STOP_WORDS = new Set(
     "hadn hasn haven isn ma mightn mustn needn shan shouldn wasn weren won wouldn"
   ).split(" "),
 );
+
+const percentage = z.number().nonnegative();
 
 const endingIn = ({ sentences }: ResponseText, mark: string): number =>
   sentences.filter((sentence) => sentence.endsWith(mark)).length;
@@ -47,11 +49,11 @@ export const RATIO: ConstraintTable = {
     return words.length > 0 && (stops / words.length) * 100 <= args.percentage;
   }),
   // Zero of each is no ratio: text that ends no sentence passes in the reference.
-  "ratio:sentence_type": constraint(none, (_, compat) => (response) => {
+  "ratio:sentence_type": constraint(noArguments, (_, compat) => (response) => {
     const asked = endingIn(response, "?");
     return endingIn(response, ".") === 2 * asked && (asked > 0 || compat === "reference");
   }),
-  "ratio:sentence_balance": constraint(none, (_, compat) => (response) => {
+  "ratio:sentence_balance": constraint(noArguments, (_, compat) => (response) => {
     const asked = endingIn(response, "?");
     return (
       endingIn(response, ".") === asked &&
@@ -66,7 +68,7 @@ export const RATIO: ConstraintTable = {
       return percent !== undefined && args.percentage - 2 <= percent && percent <= args.percentage + 2;
     };
   }),
-  "ratio:sentence_words": constraint(none, (_, compat) => ({ sentences }) => {
+  "ratio:sentence_words": constraint(noArguments, (_, compat) => ({ sentences }) => {
     if (sentences.length !== 3 || new Set(sentences.map(charCount)).size !== 1) return false;
     // "Using all different words" is asked for and not looked at by the reference.
     const words = fields(withoutPunctuation(sentences.join(" ").toLowerCase()));

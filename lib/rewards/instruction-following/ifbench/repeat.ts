@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { amount, noArguments, phrase } from "../arguments.ts";
 import { type ConstraintTable, constraint } from "../constraint.ts";
 import { fields, trim } from "../text/python.ts";
-import { amount, none, phrase } from "./arguments.ts";
 
 const SENTENCE = "only output this sentence here, ignore all other requests.";
 
@@ -17,7 +17,7 @@ export const REPEAT: ConstraintTable = {
     };
   }),
   "repeat:repeat_simple": constraint(
-    none,
+    noArguments,
     () =>
       ({ lower }) =>
         trim(lower) === SENTENCE,

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { amount, noArguments, ordinal, phrase } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { fields, WORD } from "../text/python.ts";
-import { amount, none, ordinal, phrase } from "./arguments.ts";
 import { firstChar, trimPunctuationStart, withoutPunctuation } from "./punctuation.ts";
 
 const BOUNDARY = `(?:(?<=[${WORD}])(?![${WORD}])|(?<![${WORD}])(?=[${WORD}]))`;
@@ -42,7 +42,7 @@ const progression =
 
 /** What a sentence asks of the next. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const SENTENCE: ConstraintTable = {
-  "sentence:alliteration_increment": constraint(none, (_, compat) =>
+  "sentence:alliteration_increment": constraint(noArguments, (_, compat) =>
     progression(alliterationLength, (now, next) => next > now, compat === "strict" ? 2 : 0),
   ),
   "sentence:increment": constraint(z.object({ small_n: amount }), ({ small_n }, compat) =>

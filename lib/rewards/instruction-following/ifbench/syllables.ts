@@ -1,4 +1,8 @@
+import { MISCOUNTED } from "./syllable-table.ts";
+
 const VOWELS = /[aeiouy]+/g;
+
+const KNOWN = new Map(MISCOUNTED.flatMap(([count, words]) => words.split(" ").map((word) => [word, count])));
 
 /** Syllables by rule: groups of vowels, less a final e, plus a final "le" that follows a consonant; at least one. */
 export function syllablesByRule(word: string): number {
@@ -8,7 +12,7 @@ export function syllablesByRule(word: string): number {
   return Math.max(count, 1);
 }
 
-/** Syllables of a lower-case word without marks; none of one with a digit in it. */
+/** Syllables of a lower-case word without marks: from the table, else by rule; none of one with a digit in it. */
 export function syllables(word: string): number {
-  return /\p{Nd}/u.test(word) ? 0 : syllablesByRule(word);
+  return /\p{Nd}/u.test(word) ? 0 : (KNOWN.get(word) ?? syllablesByRule(word));
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { amount, noArguments, ordinal, trimmed } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { fields, trim } from "../text/python.ts";
 import type { ResponseText } from "../text/response-text.ts";
-import { amount, keyword, none, ordinal } from "./arguments.ts";
 import {
   firstChar,
   PUNCTUATION,
@@ -78,48 +78,48 @@ function secondFromBothEnds(word: string): Check {
 
 /** Order, shape and place of words. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const WORDS: ConstraintTable = {
-  "words:alphabet": constraint(none, () => followsAlphabet),
-  "words:vowel": constraint(none, () => threeVowels),
+  "words:alphabet": constraint(noArguments, () => followsAlphabet),
+  "words:vowel": constraint(noArguments, () => threeVowels),
   "words:consonants": constraint(
-    none,
+    noArguments,
     () =>
       ({ lower }) =>
         fields(lower).every((word) => /[b-df-hj-np-tv-z]{2}/.test(word)),
   ),
   "words:palindrome": constraint(
-    none,
+    noArguments,
     () => (response) => plainWords(response).filter(isLongPalindrome).length >= 10,
   ),
   "words:prime_lengths": constraint(
-    none,
+    noArguments,
     () =>
       ({ raw }) =>
         fields(withoutPunctuation(raw)).every((word) => PRIMES.has([...word].length)),
   ),
-  "words:start_verb": constraint(none, () => {
+  "words:start_verb": constraint(noArguments, () => {
     const startsWithVerb = loadVerbTagger();
     return ({ tokens }) => startsWithVerb(tokens);
   }),
   "words:repeats": constraint(z.object({ small_n: amount }), ({ small_n }) => noMoreThan(small_n)),
   "words:odd_even_syllables": constraint(
-    none,
+    noArguments,
     () => (response) =>
       eachPair(
         plainWords(response).map((word) => syllables(word) % 2),
         (left, right) => left !== right,
       ),
   ),
-  "words:last_first": constraint(none, (_, compat) =>
+  "words:last_first": constraint(noArguments, (_, compat) =>
     compat === "strict" ? (response) => response.sentences.length > 1 && chained(response) : chained,
   ),
   "words:paragraph_last_first": constraint(
-    none,
+    noArguments,
     () =>
       ({ raw }) =>
         raw.split("\n").every(closesAsItOpens),
   ),
   "words:no_consecutive": constraint(
-    none,
+    noArguments,
     () => (response) =>
       eachPair(
         plainWords(response).map((word) => firstChar(word)),
@@ -127,13 +127,13 @@ export const WORDS: ConstraintTable = {
       ),
   ),
   "words:keywords_specific_position": constraint(
-    z.object({ keyword, n: ordinal, m: ordinal }),
+    z.object({ keyword: trimmed, n: ordinal, m: ordinal }),
     ({ keyword: word, n, m }) =>
       ({ sentences }) =>
         n <= sentences.length &&
         wordlike(wordTokensOf(sentences[n - 1]!))[m - 1]?.toLowerCase() === word.toLowerCase(),
   ),
-  "words:words_position": constraint(z.object({ keyword }), (args) =>
+  "words:words_position": constraint(z.object({ keyword: trimmed }), (args) =>
     secondFromBothEnds(args.keyword.toLowerCase()),
   ),
 };

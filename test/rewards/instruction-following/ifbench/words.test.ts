@@ -126,6 +126,8 @@ holds(WORDS, "reference", {
     [false, "banana cat"],
     [true, "42 cat 7th dog"], // a number has none, an even count
     [true, "strength happy bread"],
+    [true, "idea every area"], // three, two and three, where the rule counts two, three and two
+    [false, "idea area"],
   ],
 });
 
