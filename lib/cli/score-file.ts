@@ -44,9 +44,9 @@ export async function* scoreFile(
   temperature: number,
 ): AsyncGenerator<SequenceScore, void, undefined> {
   await using model = await loadModel(directory, { packedTokens: PACKED_TOKENS });
-  const { vocabulary, weights } = model;
+  const { vocabulary, maxPositions, weights } = model;
   for await (const batch of batchesOf(readLines(file), PACKED_TOKENS)) {
     const sequences = batch.map(({ ids }) => ids);
-    yield* await scoreSequences(weights, sequences, { temperature, vocabulary });
+    yield* await scoreSequences(weights, sequences, { temperature, vocabulary, maxPositions });
   }
 }

@@ -1,2 +1,2 @@
 export { type LoadedModel, type LoadOptions, loadModel } from "./model-folder.ts";
-export { batchesOf, type SequenceScore, scoreSequences } from "./score.ts";
+export { batchesOf, type ScoreOptions, type SequenceScore, scoreSequences } from "./score.ts";

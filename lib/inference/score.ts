@@ -5,22 +5,31 @@ import type { TrainerFace } from "../native/index.ts";
 export interface SequenceScore {
   /** [n - 1]: log p(ids[i + 1] | ids[0 .. i]), of the logits divided by the temperature. */
   readonly logprobs: Float32Array;
-  /** [n]: entropy of the distribution that follows ids[0 .. i], the one after the last token included. */
+  /** [n]: entropy of the distribution that follows ids[0 .. i]; [n - 1] where the sequence fills the context. */
   readonly entropy: Float32Array;
+}
+
+export interface ScoreOptions {
+  /** > 0. */
+  readonly temperature: number;
+  /** Of the model, in tokens. */
+  readonly vocabulary: number;
+  readonly maxPositions: number;
 }
 
 /**
  * Scores sequences together, in one packed pass; each as if it were alone, to the bit.
- * Throws HONE_ERR_DATA for an empty sequence or an id that is not in [0, vocabulary).
+ * Throws HONE_ERR_DATA for a sequence that is empty or over maxPositions, or an id that is not in [0, vocabulary).
  */
 export async function scoreSequences(
   weights: Pick<TrainerFace, "score">,
   sequences: readonly (readonly number[])[],
-  { temperature, vocabulary }: { readonly temperature: number; readonly vocabulary: number },
+  { temperature, vocabulary, maxPositions }: ScoreOptions,
 ): Promise<SequenceScore[]> {
-  for (const ids of sequences) checkIds(ids, vocabulary);
+  for (const ids of sequences) checkIds(ids, vocabulary, maxPositions);
   const cuSeqlens = new Int32Array(sequences.length + 1);
-  for (const [i, ids] of sequences.entries()) cuSeqlens[i + 1] = cuSeqlens[i]! + ids.length + 1;
+  for (const [i, ids] of sequences.entries())
+    cuSeqlens[i + 1] = cuSeqlens[i]! + Math.min(ids.length + 1, maxPositions);
   const total = cuSeqlens.at(-1)!;
   const tokens = new Int32Array(total);
   const mask = new Uint8Array(total).fill(1);
@@ -34,12 +43,14 @@ export async function scoreSequences(
     const first = cuSeqlens[i]! + 1; // the position of ids[1], scored by the state at ids[0]
     return {
       logprobs: logprobs.slice(first, first + ids.length - 1),
-      entropy: entropies.slice(first, first + ids.length),
+      entropy: entropies.slice(first, cuSeqlens[i + 1]!),
     };
   });
 }
 
-function checkIds(ids: readonly number[], vocabulary: number): void {
+function checkIds(ids: readonly number[], vocabulary: number, maxPositions: number): void {
+  if (ids.length > maxPositions)
+    throw new HoneError("HONE_ERR_DATA", `ids has ${ids.length} tokens; the model takes ${maxPositions}`);
   if (ids.length === 0)
     throw new HoneError("HONE_ERR_DATA", "ids is empty; a sequence has at least one token");
   const bad = ids.findIndex((id) => !Number.isInteger(id) || id < 0 || id >= vocabulary);

@@ -35,9 +35,9 @@ describe.skipIf(models.length === 0)("published goldens (skipped without them)",
         [1, ""],
         [0.7, "_t0.7"],
       ] as const) {
-        const { vocabulary, weights } = model;
+        const { vocabulary, maxPositions, weights } = model;
         const ids = sequences.map((s) => s.ids);
-        const scores = await scoreSequences(weights, ids, { temperature, vocabulary });
+        const scores = await scoreSequences(weights, ids, { temperature, vocabulary, maxPositions });
         for (const [i, sequence] of sequences.entries()) {
           const from = sequence.rows?.[0] ?? 0;
           expectNear(scores[i]!.logprobs.slice(from), sequence[`next_logprobs${suffix}`]);
@@ -48,9 +48,20 @@ describe.skipIf(models.length === 0)("published goldens (skipped without them)",
     120_000,
   );
 
+  test("a sequence as long as the context has no distribution after its end", async () => {
+    await using model = await loadModel(join(GOLDENS, "llama-tied"));
+    const { vocabulary, maxPositions } = model;
+    const full = Array.from({ length: maxPositions }, (_, i) => i % 50);
+    const options = { temperature: 1, vocabulary, maxPositions };
+    const [whole, part] = await scoreSequences(model.weights, [full, full.slice(0, -1)], options);
+    expect(whole!.entropy).toEqual(part!.entropy);
+    expect(whole!.logprobs.slice(0, -1)).toEqual(part!.logprobs);
+  });
+
   test("a sequence scores the same to the bit alone and among others", async () => {
     await using model = await loadModel(join(GOLDENS, "qwen3"));
-    const options = { temperature: 1, vocabulary: model.vocabulary };
+    const { vocabulary, maxPositions } = model;
+    const options = { temperature: 1, vocabulary, maxPositions };
     const sequences = [[1, 2, 3], [7], Array.from({ length: 60 }, (_, i) => (i * 37) % model.vocabulary)];
     const together = await scoreSequences(model.weights, sequences, options);
     for (const [i, ids] of sequences.entries())
@@ -69,9 +80,10 @@ test.each([
   [[3, -1], "ids[1] is -1, not an integer in [0, 10)"],
   [[10], "ids[0] is 10, not an integer in [0, 10)"],
   [[0.5], "ids[0] is 0.5, not an integer in [0, 10)"],
+  [[1, 2, 3, 4, 5], "ids has 5 tokens; the model takes 4"],
 ])("ids %j are refused before anything is scored", async (ids, message) => {
   const weights = { score: () => Promise.reject(new Error("never asked")) };
-  const refused = scoreSequences(weights, [[1], ids], { temperature: 1, vocabulary: 10 });
+  const refused = scoreSequences(weights, [[1], ids], { temperature: 1, vocabulary: 10, maxPositions: 4 });
   await expect(refused).rejects.toMatchObject({ code: "HONE_ERR_DATA", message });
 });
 
