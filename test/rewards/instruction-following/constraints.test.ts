@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { CONSTRAINTS } from "../../../lib/rewards/instruction-following/constraints.ts";
 import { IFBENCH } from "../../../lib/rewards/instruction-following/ifbench/ifbench.ts";
+import { ResponseText } from "../../../lib/rewards/instruction-following/text/response-text.ts";
+import { FROZEN_VERDICTS } from "./frozen/verdicts.ts";
 import { sharedRows } from "./shared-cases.ts";
 
 const IFEVAL = [
@@ -75,6 +77,13 @@ test("no id of theirs is one of IFBench's 58", () => {
 test("no id is a name that objects have by themselves", () => {
   for (const id of ["constructor", "__proto__", "toString", "hasOwnProperty", ""])
     expect(CONSTRAINTS.get(id)).toBeUndefined();
+});
+
+test("reference verdicts on random responses are those of the published definitions", () => {
+  for (const [id, args, response, followed] of FROZEN_VERDICTS) {
+    const check = CONSTRAINTS.get(id)!.bind(args, "reference");
+    expect([id, args, response, check(new ResponseText(response))]).toEqual([id, args, response, followed]);
+  }
 });
 
 const prompts = sharedRows<{ key: number; instruction_id_list: string[]; kwargs: Record<string, unknown>[] }>(

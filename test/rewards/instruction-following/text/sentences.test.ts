@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { splitSentences } from "../../../../lib/rewards/instruction-following/text/sentences.ts";
+import { FROZEN_SPLITS } from "../frozen/splits.ts";
 
 // Mutants this table kills (tried): digits looked ahead at instead of taken ("1.2.3"); the last empty sentence kept;
 // company suffixes that end no sentence.
@@ -25,6 +26,11 @@ test.each([
   ["你好。世界", ["你好。世界"]],
 ])("%j is %j", (text, expected) => {
   expect(splitSentences(text)).toEqual(expected);
+});
+
+test("random texts are split as in Python", () => {
+  for (const [text, sentences] of FROZEN_SPLITS)
+    expect([text, splitSentences(text)]).toEqual([text, sentences]);
 });
 
 test("a long run of anything is split in linear time", () => {

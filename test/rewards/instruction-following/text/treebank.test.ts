@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { wordTokens } from "../../../../lib/rewards/instruction-following/text/treebank.ts";
+import { FROZEN_SENTENCES } from "../frozen/sentences.ts";
 
 // Expected values follow the published conventions and NLTK 3.10's word_tokenize on the same sentences.
 // Mutants this table kills (tried): closers not skipped; dots of an ellipsis parted; comma parted
@@ -30,6 +31,11 @@ test.each([
 
 test("each sentence parts its own last dot", () => {
   expect(wordTokens(["See etc.", "Go."])).toEqual(["See", "etc", ".", "Go", "."]);
+});
+
+test("tokens of random sentences are those of the published rules", () => {
+  for (const [text, sentences, tokens] of FROZEN_SENTENCES)
+    expect([text, wordTokens(sentences)]).toEqual([text, tokens]);
 });
 
 test("a long run of anything is tokenized in linear time", () => {
