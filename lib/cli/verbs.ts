@@ -1,5 +1,6 @@
 import { checkVerb } from "./verbs/check.ts";
 import { doctorVerb } from "./verbs/doctor.ts";
+import { inspectVerb } from "./verbs/inspect.ts";
 import { replayVerb } from "./verbs/replay.ts";
 import { reportVerb } from "./verbs/report.ts";
 import { rescoreVerb } from "./verbs/rescore.ts";
@@ -18,6 +19,7 @@ export const VERBS: readonly Verb[] = [
   reportVerb,
   verifyVerb,
   rescoreVerb,
+  inspectVerb,
   scoreVerb,
   doctorVerb,
   buildVerb,

@@ -1,2 +1,3 @@
+export { inspectModel, type ModelFindings } from "./inspect.ts";
 export { type LoadedModel, type LoadOptions, loadModel } from "./model-folder.ts";
 export { batchesOf, type ScoreOptions, type SequenceScore, scoreSequences } from "./score.ts";

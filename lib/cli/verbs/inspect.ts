@@ -1,0 +1,50 @@
+import type { ModelFindings } from "../../inference/index.ts";
+import { EXIT } from "../exit.ts";
+import { type Common, print, type Verb } from "./verb.ts";
+
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+export function inUnits(bytes: number): string {
+  const power = bytes > 0 ? Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10)) : 0;
+  return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${UNITS[power]}`;
+}
+
+function findingsText(found: ModelFindings): string {
+  const { architecture, decoder, sizes, tiedHead, memory, skipped } = found;
+  const stored = Object.entries(found.dtypes).map(
+    ([d, { tensors, bytes }]) => `${d} ${tensors} tensors, ${inUnits(bytes)}`,
+  );
+  const lines: readonly (readonly [string, string])[] = [
+    ["architecture", decoder === architecture ? architecture : `${architecture}, text decoder ${decoder}`],
+    ["parameters", found.parameters.toLocaleString("en-US")],
+    ...Object.entries(sizes).map(([name, n]) => [name, n.toLocaleString("en-US")] as const),
+    ["head", tiedHead ? "tied to the embedding" : "its own matrix"],
+    ["stored", `${stored.join("; ")} in ${found.files} file${found.files === 1 ? "" : "s"}`],
+    [
+      "left aside",
+      skipped.tensors === 0 ? "nothing" : `${skipped.tensors} tensors, ${inUnits(skipped.bytes)}`,
+    ],
+    ["weights, f32", inUnits(memory.weights)],
+    [
+      "keys and values",
+      `${inUnits(memory.keyValuesPerToken)} a token, ${inUnits(memory.longestContext)} for the longest context`,
+    ],
+    ["training", `${inUnits(memory.training)}: f32 weights, gradients and two moments, without activations`],
+  ];
+  return lines.map(([name, value]) => `${name.padEnd(16)} ${value}`).join("\n");
+}
+
+async function inspect(directory: string, flags: Common): Promise<number> {
+  const { inspectModel } = await import("../../inference/index.ts");
+  const found = inspectModel(directory);
+  print(flags, found, findingsText(found));
+  return EXIT.done;
+}
+
+export const inspectVerb: Verb = (hone, ends) => {
+  hone
+    .command("inspect <folder>")
+    .description("architecture, sizes, stored types and memory of a Hugging Face model folder")
+    .option("--json", "print JSON")
+    .action(ends(inspect));
+};

@@ -1,0 +1,138 @@
+import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { HoneError } from "../errors.ts";
+import { readModelFile } from "./model-folder.ts";
+
+/** What a model folder holds, by its config and the headers of its weight files; no weight is read. */
+export interface ModelFindings {
+  /** model_type of config.json, and of the text decoder inside a wrapper. */
+  readonly architecture: string;
+  readonly decoder: string;
+  readonly sizes: Readonly<Record<string, number>>;
+  readonly tiedHead: boolean;
+  readonly files: number;
+  /** Text model's tensors by stored dtype. */
+  readonly dtypes: Readonly<Record<string, { readonly tensors: number; readonly bytes: number }>>;
+  readonly parameters: number;
+  /** Vision towers, projectors and stored rotary frequencies: left aside on loading. */
+  readonly skipped: { readonly tensors: number; readonly bytes: number };
+  /** Bytes. One sequence of the longest context is what a key/value cache has to hold at least. */
+  readonly memory: {
+    readonly weights: number;
+    readonly keyValuesPerToken: number;
+    readonly longestContext: number;
+    /** f32 master weights, gradients and two moments. */
+    readonly training: number;
+  };
+}
+
+interface StoredTensor {
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly data_offsets: readonly [number, number];
+}
+
+const MAX_HEADER_BYTES = 100 << 20;
+/** Names that no text model has; csrc/model/hf_loader.cc leaves out the same. */
+const NOT_TEXT = /^(?:model\.)?(?:vision_tower|multi_modal_projector)\.|rotary_emb\.inv_freq$/;
+const SIZE_FIELDS = {
+  vocabulary: "vocab_size",
+  width: "hidden_size",
+  layers: "num_hidden_layers",
+  heads: "num_attention_heads",
+  kvHeads: "num_key_value_heads",
+  headDim: "head_dim",
+  mlpWidth: "intermediate_size",
+  maxPositions: "max_position_embeddings",
+} as const;
+
+/** Throws HONE_ERR_IO for a missing file, HONE_ERR_FORMAT naming the file whose header is damaged. */
+export function inspectModel(directory: string): ModelFindings {
+  const config = parseJson(readModelFile(directory, "config.json"), join(directory, "config.json"));
+  const text = { ...config, ...(config["text_config"] as object | undefined) } as Record<string, unknown>;
+  const sizes = sizesOf(text);
+  const files = weightFiles(directory);
+  const dtypes: Record<string, { tensors: number; bytes: number }> = {};
+  const skipped = { tensors: 0, bytes: 0 };
+  let parameters = 0;
+  for (const file of files) {
+    for (const [name, tensor] of Object.entries(readHeader(file))) {
+      const bytes = tensor.data_offsets[1] - tensor.data_offsets[0];
+      dtypes[tensor.dtype] ??= { tensors: 0, bytes: 0 };
+      const part = NOT_TEXT.test(name) ? skipped : dtypes[tensor.dtype]!;
+      part.tensors += 1;
+      part.bytes += bytes;
+      if (part !== skipped) parameters += tensor.shape.reduce((product, n) => product * n, 1);
+    }
+  }
+  const keyValuesPerToken = sizes["layers"]! * sizes["kvHeads"]! * sizes["headDim"]! * 2 * 4;
+  return {
+    architecture: String(config["model_type"]),
+    decoder: String(text["model_type"]),
+    sizes,
+    tiedHead: text["tie_word_embeddings"] === true,
+    files: files.length,
+    dtypes: Object.fromEntries(Object.entries(dtypes).filter(([, { tensors }]) => tensors > 0)),
+    parameters,
+    skipped,
+    memory: {
+      weights: parameters * 4,
+      keyValuesPerToken,
+      longestContext: keyValuesPerToken * sizes["maxPositions"]!,
+      training: parameters * 16,
+    },
+  };
+}
+
+function sizesOf(text: Readonly<Record<string, unknown>>): Record<string, number> {
+  const sizes: Record<string, number> = {};
+  for (const [name, field] of Object.entries(SIZE_FIELDS)) sizes[name] = Number(text[field]);
+  // what transformers assumes where these are absent
+  sizes["kvHeads"] ||= sizes["heads"]!;
+  sizes["headDim"] ||= sizes["width"]! / sizes["heads"]!;
+  return sizes;
+}
+
+function weightFiles(directory: string): string[] {
+  const index = "model.safetensors.index.json";
+  if (!existsSync(join(directory, index))) return [join(directory, "model.safetensors")];
+  const { weight_map: map } = parseJson(readModelFile(directory, index), join(directory, index));
+  return [...new Set(Object.values((map ?? {}) as Record<string, string>))]
+    .sort()
+    .map((name) => join(directory, name));
+}
+
+/** Tensors of a safetensors file by name. Source: github.com/huggingface/safetensors README, "Format". */
+function readHeader(path: string): Record<string, StoredTensor> {
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_IO", `${path}: ${(cause as Error).message}`, { cause });
+  }
+  try {
+    const size = Buffer.alloc(8);
+    const read = readSync(fd, size, 0, 8, 0);
+    const bytes = read === 8 ? Number(size.readBigUInt64LE()) : 0;
+    if (bytes < 2 || bytes > MAX_HEADER_BYTES || bytes + 8 > statSync(path).size) {
+      throw new HoneError(
+        "HONE_ERR_FORMAT",
+        `${path}: the header would have ${bytes} bytes; not a safetensors file`,
+      );
+    }
+    const header = Buffer.alloc(bytes);
+    readSync(fd, header, 0, bytes, 8);
+    const { __metadata__: _, ...tensors } = parseJson(header.toString("utf8"), path);
+    return tensors as Record<string, StoredTensor>;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function parseJson(text: string, where: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_FORMAT", `${where}: ${(cause as Error).message}`, { cause });
+  }
+}
