@@ -1,0 +1,65 @@
+/** Cells of a rectangle by their index in reading order. */
+
+export const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+
+/** Cells cut into rows. */
+export function rowsOf<Cell>(cells: readonly Cell[], columns: number): Cell[][] {
+  return range(cells.length / columns).map((row) => cells.slice(row * columns, (row + 1) * columns));
+}
+
+/** The indices of each row, then of each column. */
+export function linesOf(rows: number, columns: number): { rows: number[][]; columns: number[][] } {
+  const byRow = rowsOf(range(rows * columns), columns);
+  return { rows: byRow, columns: range(columns).map((column) => byRow.map((row) => row[column]!)) };
+}
+
+const EDGES = [
+  [-1, 0],
+  [0, -1],
+  [0, 1],
+  [1, 0],
+] as const;
+const CORNERS = [
+  [-1, -1],
+  [-1, 1],
+  [1, -1],
+  [1, 1],
+] as const;
+
+function stepping(rows: number, columns: number, steps: readonly (readonly [number, number])[]): number[][] {
+  return range(rows * columns).map((cell) =>
+    steps.flatMap(([down, right]) => {
+      const [row, column] = [Math.floor(cell / columns) + down, (cell % columns) + right];
+      const isInside = row >= 0 && row < rows && column >= 0 && column < columns;
+      return isInside ? [row * columns + column] : [];
+    }),
+  );
+}
+
+/** For each cell those that share an edge with it. */
+export function orthogonal(rows: number, columns: number): number[][] {
+  return stepping(rows, columns, EDGES);
+}
+
+/** For each cell those that share an edge or a corner with it. */
+export function around(rows: number, columns: number): number[][] {
+  return stepping(rows, columns, [...EDGES, ...CORNERS]);
+}
+
+/** The cells reached from the first one through neighbours that belong. */
+export function connected(
+  start: number,
+  neighbours: readonly (readonly number[])[],
+  belongs: (cell: number) => boolean,
+): number[] {
+  const reached = new Set([start]);
+  for (const cell of reached) for (const next of neighbours[cell]!) if (belongs(next)) reached.add(next);
+  return [...reached];
+}
+
+/** "1 X 3" a row. */
+export function shown(board: readonly (readonly unknown[])[]): string {
+  return board.map((row) => row.join(" ")).join("\n");
+}
+
+export const fenced = (text: string): string => `\`\`\`python\n${text}\n\`\`\``;
