@@ -106,37 +106,57 @@ function standIn(char: string, han: ReadonlyMap<string, string>): string {
   return CLASSES.find(([first, last]) => char.length === 1 && char >= first && char <= last)?.[2] ?? char;
 }
 
+interface Letter {
+  readonly char: string;
+  readonly upper: boolean;
+}
+
+const SPACE: Letter = { char: " ", upper: false };
+
 /** Every known n-gram of the text, one row of probabilities each; words in capitals count by their first letter. */
 function grams(chars: readonly string[], { frequencies, han }: Profiles): Float64Array[] {
   const found: Float64Array[] = [];
-  let window: string[] = [" "];
+  const add = (gram: string): void => {
+    const row = frequencies.get(gram);
+    if (row !== undefined) found.push(row);
+  };
+  const letters = new Map<string, Letter>();
+  let before = "";
+  let last = SPACE;
   let shouting = false;
   for (const raw of chars) {
-    const char = standIn(raw, han);
-    const last = window.at(-1)!;
-    if (last === " ") {
-      window = [" "];
-      shouting = false;
-      if (char === " ") continue;
-    } else if (window.length >= MAX_GRAM) window.shift();
-    window.push(char);
-    shouting = isUpper(char) && (shouting || isUpper(last));
-    if (shouting) continue;
-    for (let n = 1; n <= window.length; n++) {
-      const row = n === 1 && char === " " ? undefined : frequencies.get(window.slice(-n).join(""));
-      if (row !== undefined) found.push(row);
+    let letter = letters.get(raw);
+    if (letter === undefined) {
+      const char = standIn(raw, han);
+      letter = { char, upper: isUpper(char) };
+      letters.set(raw, letter);
     }
+    if (last.char === " ") {
+      before = "";
+      shouting = false;
+      if (letter.char === " ") continue;
+    }
+    shouting = letter.upper && (shouting || last.upper);
+    if (!shouting) {
+      if (letter.char !== " ") add(letter.char);
+      add(last.char + letter.char);
+      if (before !== "") add(before + last.char + letter.char);
+    }
+    before = last.char;
+    last = letter;
   }
   return found;
 }
 
 /** Divides by the sum, in place; returns the greatest. */
 function normalize(posterior: Float64Array): number {
-  const sum = posterior.reduce((total, p) => total + p, 0);
+  let sum = 0;
+  for (let i = 0; i < posterior.length; i++) sum += posterior[i]!;
   let greatest = 0;
-  for (const [i, p] of posterior.entries()) {
-    posterior[i] = p / sum;
-    greatest = Math.max(greatest, posterior[i]!);
+  for (let i = 0; i < posterior.length; i++) {
+    const p = posterior[i]! / sum;
+    posterior[i] = p;
+    if (p > greatest) greatest = p;
   }
   return greatest;
 }
