@@ -69,6 +69,14 @@ const OWN_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       answer: "\\boxed{A, C}",
       others: ["\\boxed{A}", "\\boxed{A,B,C}", "A, C"],
     },
+    {
+      reference: {
+        task: "mathador",
+        game_data: { metadata: { numbers: [3, 3, 8, 8], operators: ["+", "-", "*", "/"], result: 24 } },
+      },
+      answer: "```python\n8/(3-8/3)\n```",
+      others: ["```python\n8*3\n```", "```python\n8**3\n```", "24"],
+    },
   ],
   math: [
     {

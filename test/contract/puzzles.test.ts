@@ -7,7 +7,9 @@ import type { Compat } from "../../lib/rewards/verify-case.ts";
 import { draws } from "../data/puzzles/draws.ts";
 
 // What every generator promises. That a stated solution is the only one, or that the rules in the question are those
-// the verifier applies, is for the generator's own test.
+// the verifier applies, is for the generator's own test. Mutants tried there, all dead: two solutions allowed for a
+// cryptarithm or a web of lies, a swap, a loss or an operator told but done otherwise, rules of a cipher applied in
+// another order, an appointment's first minute taken for free, siblings for cousins, quotients that are no integers.
 
 const LEVELS = [0, 1, 2, 3];
 

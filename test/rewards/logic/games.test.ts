@@ -4,6 +4,9 @@ import { logic } from "../../../lib/rewards/logic/logic.ts";
 import { HOSTILE } from "./judge.ts";
 import { labelledPuzzles } from "./labelled.ts";
 
+// Mutants tried on the text games, each dies in its game's test: first box for the last, thoughts read in strict, every
+// rule of cryptarithm, mathador and math_path left out in turn, strict reading replaced by reference reading.
+
 test("every game has a name of its own, and the list is in their order", () => {
   const names = GAMES.map((game) => game.task);
   expect(new Set(names).size).toBe(names.length);

@@ -47,3 +47,8 @@ test("a negative result is part of the equation", async () => {
     "correct: the equation",
   );
 });
+
+test("no number starts with 0, not even a number of one digit", async () => {
+  const data = { answer: "1 + 23 = 24", metadata: { letter_words: ["A", "BC", "BC"], operators: ["+"] } };
+  expect(await judgeAs("cryptarithm")(data, "0 + 12 = 12")).toBe("wrong: a number starts with 0");
+});
