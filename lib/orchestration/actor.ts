@@ -1,9 +1,9 @@
+import { Channel } from "../channel.ts";
 import type { Clock } from "../clock.ts";
 import type { GenerationRequest, SamplingOptions } from "../native/face.ts";
 import type { Completion, Generations } from "../native/generations.ts";
 import type { Prompt, Rollout } from "../records.ts";
 import type { Tokenizer } from "../text/index.ts";
-import { Channel } from "./channel.ts";
 import type { TicketedPrompt } from "./prompts.ts";
 import type { Ticket } from "./ticket.ts";
 

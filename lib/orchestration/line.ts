@@ -1,3 +1,4 @@
+import { Channel, pour } from "../channel.ts";
 import type { Clock } from "../clock.ts";
 import type { Recipe } from "../config/index.ts";
 import type { ProblemSource } from "../data/index.ts";
@@ -7,7 +8,6 @@ import type { DomainName, Rollout } from "../records.ts";
 import type { Tokenizer } from "../text/index.ts";
 import { type GroupRollouts, generateRollouts } from "./actor.ts";
 import { batchGroups } from "./batcher.ts";
-import { Channel, pour } from "./channel.ts";
 import type { RunState } from "./checkpoints.ts";
 import { Credits } from "./credits.ts";
 import { DomainSampler } from "./domain-sampler.ts";

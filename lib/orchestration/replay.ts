@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Channel } from "../channel.ts";
 import { systemClock } from "../clock.ts";
 import { defineRecipe, type RecipeInput } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
@@ -8,7 +9,6 @@ import { readRunManifest } from "../metrics/index.ts";
 import type { VersionRun } from "../native/face.ts";
 import type { DomainName, Rollout, Verdict } from "../records.ts";
 import { type ActorOptions, generateRollouts } from "./actor.ts";
-import { Channel } from "./channel.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type Core, nativeCore } from "./core.ts";
 import { hashRollout, type LoggedRollout, type RunEvent, readEvents } from "./event-log.ts";

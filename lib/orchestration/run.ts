@@ -1,11 +1,11 @@
 import { EventEmitter } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { Channel } from "../channel.ts";
 import { systemClock } from "../clock.ts";
 import type { Recipe } from "../config/index.ts";
 import { openSinks, type Sink, writeRunManifest } from "../metrics/index.ts";
 import type { StepRecord } from "../records.ts";
-import { Channel } from "./channel.ts";
 import { Checkpoints, type RunState } from "./checkpoints.ts";
 import { nativeCore, rlOptimizer } from "./core.ts";
 import { deferred } from "./deferred.ts";

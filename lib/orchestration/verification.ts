@@ -1,6 +1,6 @@
+import { Channel } from "../channel.ts";
 import type { Rollout, Verdict } from "../records.ts";
 import type { GroupRollouts } from "./actor.ts";
-import { Channel } from "./channel.ts";
 
 /** Verdicts for rollouts, in their order. Rejects only when verification as a whole is lost. */
 export type Judge = (rollouts: readonly Rollout[]) => Promise<readonly Verdict[]>;

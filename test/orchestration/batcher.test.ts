@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { Channel } from "../../lib/channel.ts";
 import { type BatchRule, batchGroups } from "../../lib/orchestration/batcher.ts";
-import { Channel } from "../../lib/orchestration/channel.ts";
 import type { SettledGroup } from "../../lib/orchestration/grouper.ts";
 import { Roster } from "../../lib/orchestration/roster.ts";
 import type { Ticket } from "../../lib/orchestration/ticket.ts";

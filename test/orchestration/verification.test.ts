@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { Channel } from "../../lib/channel.ts";
 import type { GroupRollouts } from "../../lib/orchestration/actor.ts";
-import { Channel } from "../../lib/orchestration/channel.ts";
 import { type Deferred, deferred } from "../../lib/orchestration/deferred.ts";
 import { verifyGroups } from "../../lib/orchestration/verification.ts";
 import type { Rollout, Verdict } from "../../lib/records.ts";
