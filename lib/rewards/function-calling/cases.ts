@@ -47,9 +47,9 @@ export const readCase: CaseReader = async (row, compat, folder) => {
   };
 };
 
-/** Rows with a label of partial credit, and those of relevance and of Java and JavaScript, are in the JSON dialect. */
+/** Rows with a label of partial credit and those of relevance are in the JSON dialect; others tell by their tags. */
 function dialectOf(category: string | undefined, partial: number | undefined): Dialect | undefined {
-  return partial !== undefined || /relevance|java/.test(category ?? "") ? "tool_calls" : undefined;
+  return partial !== undefined || /relevance/.test(category ?? "") ? "tool_calls" : undefined;
 }
 
 async function entryLine(id: string, category: string | undefined, folder: string): Promise<string> {

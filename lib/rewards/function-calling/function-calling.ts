@@ -9,6 +9,7 @@ import type { Call, Calls } from "./call.ts";
 import { check, type Naming } from "./checker.ts";
 import { type Entry, readEntry, Unjudgeable } from "./entry.ts";
 import { readPythonCalls } from "./python-calls.ts";
+import { readSourceCalls } from "./source-calls.ts";
 import { readToolCalls } from "./tool-calls.ts";
 
 const DIALECTS = ["tool_calls", "python"] as const;
@@ -30,7 +31,7 @@ export interface FunctionCallingReference {
 /**
  * Function calls: the calls of the response must be those expected, or, for the relevance categories, there must be
  * one or none. Two ways to write them: JSON in `<tool_calls>` (names with "_" for "."), or nothing but
- * `[f(a=1), g.h(b=2)]`.
+ * `[f(a=1), g.h(b=2)]` (for Java and JavaScript functions one call, its values in their syntax).
  * The reference is { entry, dialect?, compat? }: a row of a category file, better as its JSON text than parsed, since
  * parsing loses the difference of 1 and 1.0; strict unless said. Strict reads what follows the last `</think>`, gives
  * no credit for some of several calls, and closes the reference's leniencies (docs/verify.md).
@@ -60,7 +61,8 @@ export const functionCalling: Verifier<FunctionCallingReference> = {
   verify(completion, { entry, compat, dialect }) {
     const text = compat === "strict" ? finalResponse(completion.text) : completion.text;
     const used = dialect ?? (/<tool_calls>/i.test(text) ? "tool_calls" : "python");
-    const calls = used === "python" ? readPythonCalls(text) : readToolCalls(text, compat);
+    const readSource = entry.language === "python" ? readPythonCalls : readSourceCalls;
+    const calls = used === "python" ? readSource(text) : readToolCalls(text, compat);
     if (compat === "strict" && isCutOff(completion) && (used === "python" || calls.kind !== "calls"))
       return noAnswer("response not finished");
     if (entry.expected === undefined) return judgeRelevance(entry, calls, text, compat);

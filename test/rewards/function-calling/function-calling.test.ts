@@ -62,6 +62,20 @@ describe("both dialects, told by the tags", () => {
   });
 });
 
+test("calls of Java and JavaScript functions are in their own syntax", () => {
+  const typed = (category: string, types: Record<string, object>, allowed: object) =>
+    row(category, [{ "a.b": allowed }], {
+      function: [{ name: "a.b", parameters: { properties: types, required: ["x"] } }],
+    });
+  const java = typed("simple_java", { x: { type: "long" }, y: { type: "String" } }, { x: [5], y: ["k v"] });
+  expect(judge(java, '[a.b(x=5L, y="k v")]')).toMatchObject({ status: "correct" });
+  expect(judge(java, '[a.b(x=5, y="k v")]')).toMatchObject({ status: "wrong", reason: "type_error:simple" });
+  const array = { x: { type: "array", items: { type: "integer" } } };
+  const javascript = typed("simple_javascript", array, { x: [[1, 2]] });
+  expect(judge(javascript, "[a.b(x=[1, 2])]")).toMatchObject({ status: "correct" });
+  expect(judge(javascript, "[a.b(x=[2, 1])]")).toMatchObject({ status: "wrong" });
+});
+
 describe("the modes differ", () => {
   test("in credit for some of several calls", () => {
     expect(judge(PARALLEL, inTags(call(7)), "reference")).toEqual({
