@@ -1,5 +1,5 @@
-// Facts of BFCL's ast_checker. Mutants tried: parallel calls in order, one call used twice, extra calls accepted, dots
-// kept in underscored names, a required parameter missing, an optional one left out though "" is not allowed.
+// Facts of BFCL's ast_checker. Mutants tried: one call used twice, extra calls accepted, dots kept in underscored names,
+// a required parameter missing, an optional one left out though "" is not allowed.
 import { describe, expect, test } from "vitest";
 import type { Call } from "../../../lib/rewards/function-calling/call.ts";
 import { check, type Naming } from "../../../lib/rewards/function-calling/checker.ts";
@@ -116,6 +116,12 @@ describe("several calls, in any order", () => {
     const gold = [{ g: { a: [1, 2] } }, { g: { a: [1] } }];
     expect(result("parallel", gold, "g(a=1), g(a=2)")).toEqual({ fault: NO_MATCH, matched: 1 / 2 });
     expect(result("parallel", gold, "g(a=2), g(a=1)")).toEqual({ fault: undefined, matched: 1 });
+  });
+
+  test("two expected calls that are equal need two calls", () => {
+    const gold = [{ g: { a: [1] } }, { g: { a: [1] } }];
+    expect(result("parallel", gold, "g(a=1), g(a=1)")).toEqual({ fault: undefined, matched: 1 });
+    expect(result("parallel", gold, "g(a=1), g(a=2)")).toEqual({ fault: NO_MATCH, matched: 1 / 2 });
   });
 
   test("one expected call has no part credit", () => {

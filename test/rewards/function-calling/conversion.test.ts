@@ -1,4 +1,4 @@
-// Mutants tried: a sign lost, underscores refused, an int made a float, "nan" as text, a line break inside upTo.
+// Mutants tried: underscores refused, "nan" as text, a line break inside upTo.
 import { expect, test } from "vitest";
 import { commaParts, integer, numberOrText, upTo } from "../../../lib/rewards/function-calling/conversion.ts";
 import { float, int, type PythonValue, str } from "../../../lib/rewards/python/value.ts";

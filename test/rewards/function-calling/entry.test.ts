@@ -1,4 +1,5 @@
-// Mutants tried: a parsed 1.0 kept apart from 1 by luck, java seen in javascript, an id with letters after its number.
+// Mutants tried: text read by way of JSON.parse (1.0 becomes 1), java seen in javascript, an id with letters after its
+// number.
 import { describe, expect, test } from "vitest";
 import { categoryOf, readEntry, Unjudgeable } from "../../../lib/rewards/function-calling/entry.ts";
 import { float, int, str } from "../../../lib/rewards/python/value.ts";
@@ -73,7 +74,7 @@ test.each([
   expect(readEntry({ ...ROW, id, category: undefined })).toMatchObject({ category, language });
 });
 
-test.each(["simple", "live_simple_a", "Simple_1", "", "1"])("the id %j tells none", (id) => {
+test.each(["simple", "simple_1x", "live_simple_a", "Simple_1", "", "1"])("the id %j tells none", (id) => {
   expect(categoryOf(id)).toBeUndefined();
 });
 

@@ -65,6 +65,12 @@ describe("collections", () => {
       ])!,
     ],
     ["HashMap", 'new HashMap<>() { { put("a", 2L); } }', undefined, dict([[str("a"), int(2)]])!],
+    [
+      "HashMap",
+      'new HashMap<>() {{ put("a", 2L); }} {{ put("b", 3); }}',
+      undefined,
+      dict([[str("a"), int(2)]])!,
+    ],
     ["HashMap", "new HashMap<>() {{ }}", undefined, dict([])!],
     ["HashMap", "new HashMap<String, String>()", undefined, dict([])!],
     ["HashMap", '{"a": 1}', undefined, str('{"a": 1}')],

@@ -1,5 +1,5 @@
 // Facts of BFCL's js_type_converter. Mutants tried: quotes of a String kept, Bigint without n, the last brace of an
-// object taken, elements of rows by their type, quotes of keys kept.
+// object taken, quotes of keys kept.
 import { describe, expect, test } from "vitest";
 import { Unjudgeable } from "../../../lib/rewards/function-calling/entry.ts";
 import { fromJavaScript, JAVASCRIPT_TYPES } from "../../../lib/rewards/function-calling/javascript.ts";

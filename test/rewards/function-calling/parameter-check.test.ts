@@ -1,5 +1,5 @@
-// Facts of BFCL's ast_checker. Mutants tried: bool accepted as int, an int among floats converted, nested types of ""
-// checked, variables compared in standard form, tuples kept, Java values taken unconverted.
+// Facts of BFCL's ast_checker. Mutants tried: a tuple for any type, an int kept where a float is due, the elements' own
+// type not accepted, nested types of "" checked, variables compared in standard form.
 import { describe, expect, test } from "vitest";
 import { type Language, Unjudgeable } from "../../../lib/rewards/function-calling/entry.ts";
 import { checkArgument } from "../../../lib/rewards/function-calling/parameter-check.ts";

@@ -1,5 +1,5 @@
-// Mutants tried: the first block, a blank last block taken, tags case-sensitive, an unclosed block read, gorilla items
-// of several calls cut to one, unreadable arguments as none in strict mode too.
+// Mutants tried: the first block, a blank last block taken, tags case-sensitive, gorilla items of several calls cut to
+// one, unreadable arguments as none in strict mode too.
 import { describe, expect, test } from "vitest";
 import { readToolCalls } from "../../../lib/rewards/function-calling/tool-calls.ts";
 import { toPlain } from "../../../lib/rewards/python/value.ts";

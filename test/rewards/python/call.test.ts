@@ -1,5 +1,5 @@
 // Facts of BFCL's decoder over Python 3.11's ast. Mutants tried: positional arguments refused, the first of equal
-// keywords kept, `not x` refused (it negates), names without their dots, a name as a refusal, `f(a=1, 2)` accepted.
+// keywords kept, names joined without dots, a name as a refusal, `f(a=1, 2)` accepted.
 import { describe, expect, test } from "vitest";
 import { readCalls } from "../../../lib/rewards/python/call.ts";
 import {

@@ -70,6 +70,7 @@ describe("what is refused", () => {
     ["a large product", "(2 ** 4000) * (2 ** 4000)"],
     ["a large shift", "1 << 100000"],
     ["a long text", "'a' * 1000000000"],
+    ["a text just too long", "'ab' * 5001"],
     ["a long list", "[0] * 1000000000"],
     ["a comparison", "(1 < 2) + 1"],
     ["a comprehension", "[x for x in 'ab'] + [1]"],
