@@ -14,6 +14,7 @@ const char* code_name(Code code) {
     case Code::kFormat: return "FORMAT";
     case Code::kState: return "STATE";
     case Code::kAborted: return "ABORTED";
+    case Code::kData: return "DATA";
     case Code::kNonFinite: return "NON_FINITE";
     case Code::kUnsupported: return "UNSUPPORTED";
     case Code::kInternal: return "INTERNAL";

@@ -17,6 +17,7 @@ enum class Code {
   kFormat,       // a file is not what it claims to be: truncated, overlapping, wrong hash
   kState,        // the call is not allowed now (closed engine, no weights yet)
   kAborted,      // the caller asked to stop
+  kData,         // a row, a text or an id that was handed in cannot be used; the message says which part
   kNonFinite,    // NaN or Inf where a number is required; the message names the sample
   kUnsupported,  // a known feature this build or backend does not have
   kInternal,     // a broken invariant: our bug

@@ -5,46 +5,12 @@
 #include <cstdlib>
 #include <unordered_set>
 
+#include "core/utf8.h"
+
 namespace hone {
 namespace {
 
 constexpr int kMaxDepth = 64;
-
-void append_utf8(std::string& out, uint32_t c) {
-  if (c < 0x80) {
-    out += char(c);
-  } else if (c < 0x800) {
-    out += char(0xC0 | c >> 6);
-    out += char(0x80 | (c & 63));
-  } else if (c < 0x10000) {
-    out += char(0xE0 | c >> 12);
-    out += char(0x80 | (c >> 6 & 63));
-    out += char(0x80 | (c & 63));
-  } else {
-    out += char(0xF0 | c >> 18);
-    out += char(0x80 | (c >> 12 & 63));
-    out += char(0x80 | (c >> 6 & 63));
-    out += char(0x80 | (c & 63));
-  }
-}
-
-/// Bytes of the well-formed UTF-8 sequence that starts at p, or 0.
-int utf8_length(std::string_view p) {
-  const auto byte = [&](size_t i) { return i < p.size() ? uint8_t(p[i]) : 0u; };
-  const auto follows = [&](size_t i) { return (byte(i) & 0xC0) == 0x80; };
-  const uint32_t a = byte(0), b = byte(1);
-  if (a < 0x80) return 1;
-  if (a >= 0xC2 && a <= 0xDF) return follows(1) ? 2 : 0;
-  if (a >= 0xE0 && a <= 0xEF) {
-    const bool overlong = a == 0xE0 && b < 0xA0, surrogate = a == 0xED && b > 0x9F;
-    return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (a >= 0xF0 && a <= 0xF4) {
-    const bool overlong = a == 0xF0 && b < 0x90, beyond = a == 0xF4 && b > 0x8F;
-    return follows(1) && follows(2) && follows(3) && !overlong && !beyond ? 4 : 0;
-  }
-  return 0;
-}
 
 void write_string(std::string& out, const std::string& text) {
   static constexpr char kHex[] = "0123456789abcdef";

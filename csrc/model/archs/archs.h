@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/config.h"
-#include "model/config_fields.h"
+#include "core/config_fields.h"
 
 namespace hone::model {
 

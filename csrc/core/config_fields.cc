@@ -1,9 +1,9 @@
-#include "model/config_fields.h"
+#include "core/config_fields.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace hone::model {
+namespace hone {
 
 ConfigFields::ConfigFields(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
   json.members(where_.c_str());
@@ -17,7 +17,7 @@ const Json* ConfigFields::value(const char* field) {
 
 int64_t ConfigFields::integer(const char* field) {
   const Json* found = value(field);
-  if (!found) fail(Code::kConfig, "%s is missing; a decoder cannot be built without it.", path(field).c_str());
+  if (!found) fail(Code::kConfig, "%s is missing and has no default.", path(field).c_str());
   return found->as_int(path(field).c_str());
 }
 
@@ -76,9 +76,9 @@ void ConfigFields::finish(std::initializer_list<const char*> harmless) const {
                        std::find(harmless.begin(), harmless.end(), name) != harmless.end();
     if (known) continue;
     fail(Code::kUnsupported,
-         "%s: field \"%s\" = %s is not understood and may change the model's numbers. Remove it if it does not.",
+         "%s: field \"%s\" = %s is not understood and may change the result. Remove it if it does not.",
          where_.c_str(), name.c_str(), found.dump().c_str());
   }
 }
 
-}  // namespace hone::model
+}  // namespace hone

@@ -1,4 +1,4 @@
-// Reads a config.json object field by field and reports what nobody asked for.
+// Reads a JSON object of settings (config.json, tokenizer.json) field by field and reports what nobody asked for.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 #include "core/json.h"
 
-namespace hone::model {
+namespace hone {
 
 /// A view of one JSON object. Every read marks its field as understood; finish() throws kUnsupported naming
-/// the first field that was neither read nor is known to leave the numbers alone.
+/// the first field that was neither read nor is known to leave the result alone.
 /// All errors name "<where>: <field>", the value found and what is possible.
 class ConfigFields {
  public:
@@ -45,4 +45,4 @@ class ConfigFields {
   std::vector<std::string> read_;
 };
 
-}  // namespace hone::model
+}  // namespace hone
