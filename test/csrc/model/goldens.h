@@ -1,4 +1,4 @@
-// Finds the golden reference data, which live beside the repository and may be absent.
+// Reads the golden reference data of models.
 #pragma once
 
 #include <unistd.h>
@@ -10,20 +10,11 @@
 #include <vector>
 
 #include "core/json.h"
+#include "golden_files.h"
 #include "model/durable_file.h"
 #include "model/safetensors.h"
 
 namespace hone::test {
-
-/// HONE_SHARED, or ../shared from the repository root; empty if there is no such folder.
-inline std::string goldens() {
-  namespace fs = std::filesystem;
-  const char* given = std::getenv("HONE_SHARED");
-  const fs::path root = fs::path(__FILE__).parent_path() / ".." / ".." / "..";
-  const fs::path shared = given ? fs::path(given) : root / ".." / "shared";
-  const fs::path found = shared / "reference" / "goldens";
-  return fs::is_directory(found) ? fs::canonical(found).string() : "";
-}
 
 inline Json read_json(const std::string& path) { return Json::parse(model::read_text(path), path.c_str()); }
 inline const Json& at(const Json& json, const char* key) {

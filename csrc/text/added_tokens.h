@@ -1,0 +1,47 @@
+// Tokens that are found in a text before anything else looks at it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/id_map.h"
+
+namespace hone::text {
+
+struct AddedToken {
+  int32_t id;
+  std::string content;
+  bool single_word;  // only where no word character touches it
+  bool lstrip;       // takes the white space before it along
+  bool rstrip;       // takes the white space behind it along
+  bool normalized;   // looked for in normalized text, itself normalized
+  bool special;
+};
+
+/// A stretch of a text: an added token's, or (token == nullptr) ordinary text.
+struct Stretch {
+  const AddedToken* token;
+  std::string_view text;
+};
+
+/// Finds added tokens, leftmost first, of those the longest. Time O(n) for a given set of tokens.
+/// Source: AddedVocabulary of Hugging Face tokenizers.
+class TokenFinder {
+ public:
+  /// `spelling` is what to look for, not empty. Keeps the pointer.
+  void add(const AddedToken* token, std::string_view spelling);
+
+  /// Appends the stretches of a text in order. spell_special leaves special tokens in the text as they are written.
+  void split(std::string_view text, bool spell_special, std::vector<Stretch>& out) const;
+
+ private:
+  const AddedToken* longest(std::string_view text, size_t at, size_t& end) const;
+
+  bool first_[256] = {};
+  IdMap<int32_t> edges_;                           // (node, byte) -> node
+  std::vector<const AddedToken*> ends_{nullptr};  // by node; node 0 is the root
+};
+
+}  // namespace hone::text

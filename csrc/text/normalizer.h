@@ -1,0 +1,38 @@
+// What is done to ordinary text before it is cut into pieces.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.h"
+
+namespace hone::text {
+
+/// Replaces every occurrence of a string, left to right.
+std::string replaced(std::string_view text, std::string_view from, std::string_view to);
+
+/// The text of a {"String": text} pattern. Throws kUnsupported naming a {"Regex": ...}.
+std::string literal_pattern(const Json& pattern, const std::string& where);
+
+/// NFC, Prepend and Replace, alone or in Sequences.
+class Normalizer {
+ public:
+  /// The "normalizer" of a tokenizer.json; null is none. Throws kUnsupported naming a type or field it does not know.
+  static Normalizer from_json(const Json& json, const std::string& where);
+
+  bool none() const { return steps_.empty(); }
+  /// An empty text stays empty.
+  std::string apply(std::string_view text) const;
+
+ private:
+  struct Step {
+    enum class Kind { kNfc, kPrepend, kReplace } kind;
+    std::string from, to;
+  };
+  void add(const Json& json, const std::string& where);
+
+  std::vector<Step> steps_;
+};
+
+}  // namespace hone::text

@@ -1,0 +1,219 @@
+#include "text/pre_tokenizer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+#include "core/utf8.h"
+#include "text/normalizer.h"
+#include "text/unicode.h"
+
+namespace hone::text {
+namespace {
+
+/// Index of the field's text in `names`; kUnsupported listing them otherwise, also if the field is missing.
+int choice(ConfigFields& fields, const char* field, std::initializer_list<const char*> names) {
+  const std::string found = fields.text(field);
+  int index = 0;
+  for (const char* name : names) {
+    if (found == name) return index;
+    ++index;
+  }
+  fields.only(field, names);
+  fail(Code::kFormat, "%s is missing.", fields.path(field).c_str());
+}
+
+}  // namespace
+
+PreTokenizer PreTokenizer::from_json(const Json& json, const std::string& where) {
+  PreTokenizer out;
+  if (!json.is_null()) out.add(json, where);
+  return out;
+}
+
+void PreTokenizer::add(const Json& json, const std::string& where) {
+  ConfigFields fields(json, where);
+  if (byte_level_) fail(Code::kUnsupported, "%s: nothing may follow ByteLevel.", where.c_str());
+  switch (choice(fields, "type", {"Sequence", "Split", "Digits", "Metaspace", "ByteLevel"})) {
+    case 0: {
+      const Json* list = fields.value("pretokenizers");
+      if (!list) fail(Code::kFormat, "%s: pretokenizers is missing.", where.c_str());
+      int index = 0;
+      for (const Json& each : list->items(where.c_str())) {
+        add(each, where + ".pretokenizers[" + std::to_string(index++) + "]");
+      }
+      break;
+    }
+    case 1: add_split(fields); break;
+    case 2: {
+      Step step{Step::Kind::kDigits};
+      step.behavior = fields.boolean("individual_digits", false) ? Behavior::kIsolated : Behavior::kContiguous;
+      steps_.push_back(step);
+      break;
+    }
+    case 3: add_metaspace(fields); break;
+    default: add_byte_level(fields);
+  }
+  fields.finish({});
+}
+
+void PreTokenizer::add_split(ConfigFields& fields) {
+  Step step{Step::Kind::kScan};
+  const bool invert = fields.boolean("invert", false);
+  step.behavior = Behavior(
+      choice(fields, "behavior", {"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"}));
+  const Json* pattern = fields.value("pattern");
+  if (!pattern) fail(Code::kFormat, "%s is missing.", fields.path("pattern").c_str());
+  if (const Json* regex = pattern->find("Regex")) {
+    ConfigFields inside(*pattern, fields.path("pattern"));
+    const std::string text = inside.text("Regex");
+    inside.finish({});
+    step.scan = scanner_of(text);
+    if (!step.scan) {
+      fail(Code::kUnsupported, "%s: the regular expression %s is none of the known ones (GPT-2, Llama 3, Qwen 2, Tekken).",
+           fields.path("pattern").c_str(), regex->dump().c_str());
+    }
+    // The known patterns match everything, so keeping the matches alone is isolating them.
+    const bool isolates = step.behavior == Behavior::kIsolated || (step.behavior == Behavior::kRemoved && invert);
+    if (!isolates) {
+      fail(Code::kUnsupported, "%s: with a regular expression only \"Isolated\" is supported.",
+           fields.path("behavior").c_str());
+    }
+  } else {
+    step.kind = Step::Kind::kLiteral;
+    step.literal = literal_pattern(*pattern, fields.path("pattern"));
+    if (invert) fail(Code::kUnsupported, "%s is true; with a string only false is supported.", fields.path("invert").c_str());
+  }
+  steps_.push_back(step);
+}
+
+void PreTokenizer::add_metaspace(ConfigFields& fields) {
+  Step step{Step::Kind::kMetaspace};
+  step.literal = fields.text("replacement");
+  if (step.literal.empty()) fail(Code::kFormat, "%s is missing.", fields.path("replacement").c_str());
+  // Older files say only whether to prepend; the newer field wins.
+  const bool prepend = fields.boolean("add_prefix_space", true);
+  step.prepend = prepend ? Step::Prepend::kAlways : Step::Prepend::kNever;
+  if (fields.value("prepend_scheme")) {
+    step.prepend = Step::Prepend(choice(fields, "prepend_scheme", {"always", "first", "never"}));
+  }
+  step.behavior = Behavior::kMergedWithNext;
+  const bool split = fields.boolean("split", true);
+  steps_.push_back(step);
+  if (!split) return;
+  step.kind = Step::Kind::kLiteral;
+  steps_.push_back(step);
+}
+
+void PreTokenizer::add_byte_level(ConfigFields& fields) {
+  if (fields.boolean("add_prefix_space", true)) steps_.push_back({Step::Kind::kPrefixSpace});
+  if (fields.boolean("use_regex", true)) steps_.push_back({Step::Kind::kScan, scan_gpt2});
+  fields.ignore({"trim_offsets"});
+  byte_level_ = true;
+}
+
+void PreTokenizer::split(std::string_view text, bool first, std::string& scratch,
+                         std::vector<std::string_view>& pieces) const {
+  pieces.clear();
+  if (text.empty()) return;
+  pieces.push_back(text);
+  std::vector<std::string_view> before;
+  std::vector<Match> matches;
+  for (const Step& step : steps_) {
+    if (step.kind == Step::Kind::kMetaspace || step.kind == Step::Kind::kPrefixSpace) {
+      rewrite(step, first, scratch, pieces);
+      continue;
+    }
+    before.swap(pieces);
+    pieces.clear();
+    for (const std::string_view piece : before) {
+      if (step.kind == Step::Kind::kScan) {
+        for (size_t at = 0; at < piece.size();) {
+          const size_t end = step.scan(piece, at);
+          pieces.push_back(piece.substr(at, end - at));
+          at = end;
+        }
+        continue;
+      }
+      matches.clear();
+      find(step, piece, matches);
+      cut(piece, matches, step.behavior, pieces);
+    }
+  }
+}
+
+void PreTokenizer::rewrite(const Step& step, bool first, std::string& scratch, std::vector<std::string_view>& pieces) {
+  std::string out;  // the pieces may lie in scratch
+  std::vector<size_t> ends;
+  for (const std::string_view piece : pieces) {
+    if (step.kind == Step::Kind::kPrefixSpace) {
+      if (piece[0] != ' ') out += ' ';
+      out.append(piece);
+    } else {
+      const bool here = step.prepend == Step::Prepend::kAlways ||
+                        (step.prepend == Step::Prepend::kFirst && first && ends.empty());
+      const std::string text = replaced(piece, " ", step.literal);
+      if (here && text.compare(0, step.literal.size(), step.literal) != 0) out += step.literal;
+      out += text;
+    }
+    ends.push_back(out.size());
+  }
+  scratch = std::move(out);
+  size_t begin = 0;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    pieces[i] = std::string_view(scratch).substr(begin, ends[i] - begin);
+    begin = ends[i];
+  }
+}
+
+void PreTokenizer::find(const Step& step, std::string_view text, std::vector<Match>& matches) {
+  if (step.kind == Step::Kind::kLiteral) {
+    const size_t size = step.literal.size();
+    for (size_t at = text.find(step.literal); at != text.npos; at = text.find(step.literal, at + size)) {
+      matches.push_back({at, at + size});
+    }
+    return;
+  }
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint c = code_point_at(text.data() + at);
+    if (char_classes()[c.value] & kNumber) matches.push_back({at, at + c.bytes});
+    at += c.bytes;
+  }
+}
+
+/// Matches and the gaps between them, joined or left out as the behaviour says.
+void PreTokenizer::cut(std::string_view text, const std::vector<Match>& matches, Behavior behavior,
+                       std::vector<std::string_view>& pieces) {
+  struct Part {
+    size_t begin, end;
+    bool match;
+  };
+  std::vector<Part> parts;
+  size_t done = 0;
+  for (const Match& m : matches) {
+    if (done < m.begin) parts.push_back({done, m.begin, false});
+    parts.push_back({m.begin, m.end, true});
+    done = m.end;
+  }
+  if (done < text.size()) parts.push_back({done, text.size(), false});
+
+  const bool backwards = behavior == Behavior::kMergedWithNext;
+  if (backwards) std::reverse(parts.begin(), parts.end());
+  std::vector<Match> kept;
+  bool previous = false;
+  for (const Part& part : parts) {
+    const bool merges = behavior == Behavior::kContiguous ? part.match == previous
+                        : behavior == Behavior::kIsolated || behavior == Behavior::kRemoved
+                            ? false
+                            : part.match && !previous;
+    previous = part.match;
+    if (behavior == Behavior::kRemoved && part.match) continue;
+    if (!merges || kept.empty()) kept.push_back({part.begin, part.end});
+    else if (backwards) kept.back().begin = part.begin;
+    else kept.back().end = part.end;
+  }
+  if (backwards) std::reverse(kept.begin(), kept.end());
+  for (const Match& m : kept) pieces.push_back(text.substr(m.begin, m.end - m.begin));
+}
+
+}  // namespace hone::text

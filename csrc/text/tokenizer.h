@@ -1,0 +1,75 @@
+// A tokenizer.json of the Hugging Face format as an encoder and decoder.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "text/added_tokens.h"
+#include "text/bpe.h"
+#include "text/decoder.h"
+#include "text/normalizer.h"
+#include "text/pre_tokenizer.h"
+
+namespace hone::text {
+
+struct EncodeOptions {
+  bool add_special = false;    // what the post-processor puts around a text (bos, eos)
+  bool spell_special = false;  // spellings of special tokens in the text are ordinary characters
+};
+
+/// Byte-level and character-level BPE. Ids, pieces and texts are those of Hugging Face tokenizers.
+/// encode() is for one thread at a time (it remembers pieces); the rest is const.
+/// Source: github.com/huggingface/tokenizers.
+class Tokenizer {
+ public:
+  /// The text of a tokenizer.json. Throws kFormat if it is malformed, kUnsupported naming each part that is not
+  /// understood and could change a result.
+  explicit Tokenizer(std::string_view json);
+  Tokenizer(const Tokenizer&) = delete;
+  Tokenizer& operator=(const Tokenizer&) = delete;
+
+  /// Appends the ids. Throws kData if text is not UTF-8 or the vocabulary cannot spell it.
+  void encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out);
+
+  /// Text of ids, ill-formed byte sequences as U+FFFD. Throws kData on an id outside the vocabulary.
+  std::string decode(const int32_t* ids, size_t count, bool skip_special) const;
+  /// Borrows this.
+  DecodeStream stream(bool skip_special) const { return DecodeStream(rules_, decoded_, skip_special); }
+
+  /// One more than the greatest id; ids may have holes.
+  int32_t vocabulary_size() const { return int32_t(names_.size()); }
+  /// A token's name as the file has it, normalized if it is an added token looked for in normalized text; nullptr for a hole or an id outside.
+  const std::string* name_of(int32_t id) const;
+  /// -1 if there is no such token.
+  int32_t id_of(const std::string& name) const;
+  /// The bytes a token stands for, [0, vocabulary_size()); empty for special tokens and holes.
+  const std::string& bytes_of_token(int32_t id) const;
+
+ private:
+  void read_model(const Json& model);
+  void read_added(const Json& list);
+  void read_post_processor(const Json& json, const std::string& where);
+  void read_template(const Json& single, const Json& specials, const std::string& where);
+  void enter(int32_t id, const std::string& name, const std::string& where);
+  void encode_stretch(std::string_view text, bool first, const EncodeOptions& options, std::vector<int32_t>& out);
+
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, int32_t> ids_;
+  std::vector<AddedToken> added_;
+  Normalizer normalizer_;
+  PreTokenizer pre_tokenizer_;
+  Bpe bpe_;
+  DecoderRules rules_;
+  TokenFinder as_written_, normalized_;
+  std::vector<int32_t> before_, behind_;  // of add_special
+  std::vector<DecodedToken> decoded_;
+  // Reused between calls.
+  std::vector<Stretch> stretches_, inner_;
+  std::vector<std::string_view> pieces_;
+  std::string scratch_;
+};
+
+}  // namespace hone::text

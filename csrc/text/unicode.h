@@ -1,0 +1,27 @@
+// Character classes and canonical normalization, from tables made by scripts/unicode-tables.mjs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hone::text {
+
+/// Bits of a class byte. Source: Unicode Character Database, by general category and property.
+enum CharClass : uint8_t {
+  kLetter = 1,    // L
+  kNumber = 2,    // N
+  kSpace = 4,     // White_Space
+  kUpperish = 8,  // Lu, Lt, Lm, Lo, M
+  kLowerish = 16, // Ll, Lm, Lo, M
+  kWord = 32,     // \w of regular expressions: Alphabetic, M, Nd, Pc, Join_Control
+  kActive = 64,   // NFC may change it or join it to what is before
+};
+
+/// Class byte by code point, 0x110000 of them; 0 for unassigned ones.
+const uint8_t* char_classes();
+
+/// Normalization form C. Trusts that text is well-formed UTF-8. Source: Unicode Standard Annex 15.
+std::string nfc(std::string_view text);
+
+}  // namespace hone::text

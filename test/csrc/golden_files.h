@@ -1,0 +1,41 @@
+// Finds the golden reference data, which live beside the repository and may be absent.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+
+namespace hone::test {
+
+/// HONE_SHARED, or ../shared from the repository root; empty if there is no such folder.
+inline std::string goldens() {
+  namespace fs = std::filesystem;
+  const char* given = std::getenv("HONE_SHARED");
+  const fs::path root = fs::path(__FILE__).parent_path() / ".." / "..";
+  const fs::path shared = given ? fs::path(given) : root / ".." / "shared";
+  const fs::path found = shared / "reference" / "goldens";
+  return fs::is_directory(found) ? fs::canonical(found).string() : "";
+}
+
+inline std::string file_text(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) fail(Code::kIo, "cannot open %s", path.c_str());
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+/// One JSON value a line.
+inline std::vector<Json> json_lines(const std::string& path) {
+  std::istringstream lines(file_text(path));
+  std::vector<Json> out;
+  for (std::string line; std::getline(lines, line);) out.push_back(Json::parse(line, path.c_str()));
+  return out;
+}
+
+}  // namespace hone::test

@@ -1,0 +1,119 @@
+// Cutting texts as the files describe it, behaviour by behaviour.
+// Mutants tried: MergedWithNext read as MergedWithPrevious; Contiguous joining gaps; "first" applied to every piece;
+// a prefix space put before one.
+#include "text/pre_tokenizer.h"
+
+#include "check.h"
+#include "text/patterns.h"
+
+using namespace hone;
+using namespace hone::test;
+using text::PreTokenizer;
+
+namespace {
+
+PreTokenizer of(const std::string& json) {
+  return PreTokenizer::from_json(Json::parse(json, "test"), "pre_tokenizer");
+}
+
+std::string split(const std::string& json, const std::string& text, bool first = true) {
+  std::string scratch, out;
+  std::vector<std::string_view> pieces;
+  of(json).split(text, first, scratch, pieces);
+  for (const std::string_view piece : pieces) out += std::string(piece) + "|";
+  return out;
+}
+
+std::string literal(const std::string& behavior) {
+  return R"({"type": "Split", "pattern": {"String": "-"}, "behavior": ")" + behavior + R"(", "invert": false})";
+}
+
+std::string metaspace(const std::string& scheme, bool split) {
+  return R"({"type": "Metaspace", "replacement": "_", "prepend_scheme": ")" + scheme + R"(", "split": )" +
+         (split ? "true}" : "false}");
+}
+
+std::string regex(const std::string& pattern, const std::string& rest) {
+  return R"({"type": "Split", "pattern": {"Regex": )" + Json::string(pattern).dump() + "}, " + rest + "}";
+}
+
+std::string refusal(const std::string& json) {
+  try {
+    of(json);
+  } catch (const Error& e) {
+    EXPECT_TRUE(e.code() == Code::kUnsupported || e.code() == Code::kFormat);
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST(a_string_is_split_at_by_behaviour) {
+  const std::string text = "-a--b-c";
+  EXPECT_EQ(split(literal("Removed"), text), "a|b|c|");
+  EXPECT_EQ(split(literal("Isolated"), text), "-|a|-|-|b|-|c|");
+  EXPECT_EQ(split(literal("MergedWithPrevious"), text), "-|a-|-|b-|c|");
+  EXPECT_EQ(split(literal("MergedWithNext"), text), "-a|-|-b|-c|");
+  EXPECT_EQ(split(literal("Contiguous"), text), "-|a|--|b|-|c|");
+  EXPECT_EQ(split(literal("Removed"), "--"), "");
+  EXPECT_EQ(split(literal("Isolated"), ""), "");
+}
+
+TEST(digits_are_cut_one_by_one_or_together) {
+  EXPECT_EQ(split(R"({"type": "Digits", "individual_digits": true})", "a12b\xD9\xA4"), "a|1|2|b|\xD9\xA4|");
+  EXPECT_EQ(split(R"({"type": "Digits", "individual_digits": false})", "a12b\xD9\xA4"), "a|12|b|\xD9\xA4|");
+}
+
+TEST(metaspace_stands_for_spaces) {
+  EXPECT_EQ(split(metaspace("always", true), "a b  c", false), "_a|_b|_|_c|");
+  EXPECT_EQ(split(metaspace("always", false), " a b"), "_a_b|");
+  EXPECT_EQ(split(metaspace("first", false), "a b", true), "_a_b|");
+  EXPECT_EQ(split(metaspace("first", false), "a b", false), "a_b|");
+  EXPECT_EQ(split(metaspace("never", true), "a b"), "a|_b|");
+  EXPECT_EQ(split(R"({"type": "Metaspace", "replacement": "_", "add_prefix_space": true})", "a b"), "_a|_b|");
+  EXPECT_EQ(split(R"({"type": "Metaspace", "replacement": "_", "add_prefix_space": false})", "a b"), "a|_b|");
+  EXPECT_EQ(split(R"({"type": "Sequence", "pretokenizers": [)" + literal("Isolated") + "," + metaspace("first", false) + "]}",
+                  "a-b c"),
+            "_a|-|b_c|");
+}
+
+TEST(byte_level_is_told_and_may_add_a_space) {
+  const std::string plain = R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true})";
+  const std::string prefix = R"({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": false})";
+  EXPECT_TRUE(of(plain).byte_level() && !of("null").byte_level() && !of(literal("Isolated")).byte_level());
+  EXPECT_EQ(split(plain, "It's me"), "It|'s| me|");
+  EXPECT_EQ(split(prefix, "a b"), " a b|");
+  EXPECT_EQ(split(prefix, " a"), " a|");
+  EXPECT_EQ(split(R"({"type": "Sequence", "pretokenizers": [)" + literal("Removed") + "," + prefix + "]}", "a- b"), " a| b|");
+  EXPECT_EQ(split("null", "a b"), "a b|");
+}
+
+TEST(known_patterns_isolate_however_it_is_written) {
+  const std::string isolated = R"("behavior": "Isolated", "invert": false)", removed = R"("behavior": "Removed", "invert": true)";
+  for (const char* pattern : kPatterns) {
+    EXPECT_EQ(split(regex(pattern, isolated), "a b!"), "a| b|!|");
+    EXPECT_EQ(split(regex(pattern, removed), "a b!"), "a| b|!|");
+    EXPECT_TRUE(refusal(regex(pattern, R"("behavior": "Removed", "invert": false)")).find("pre_tokenizer: behavior") == 0);
+  }
+}
+
+TEST(what_is_not_understood_is_named) {
+  const auto names = [](const std::string& json, const char* part) {
+    const std::string found = refusal(json);
+    if (found.find(part) == std::string::npos) report(__FILE__, __LINE__, found + " does not name " + part);
+  };
+  names(regex("\\w+", R"("behavior": "Isolated")"), "pre_tokenizer: pattern: the regular expression \"\\\\w+\"");
+  names(R"({"type": "Whitespace"})", "pre_tokenizer: type is \"Whitespace\"");
+  names(R"({"type": "Digits", "individual_digits": true, "base": 16})", "field \"base\" = 16");
+  names(R"({"type": "Sequence", "pretokenizers": [{"type": "ByteLevel"}, {"type": "Digits"}]})",
+        "pre_tokenizer.pretokenizers[1]: nothing may follow ByteLevel");
+  names(R"({"type": "Split", "pattern": {"String": "-"}, "behavior": "Isolated", "invert": true})", "invert is true");
+  names(R"({"type": "Split", "pattern": {"String": ""}, "behavior": "Isolated"})", "String is missing or empty");
+  names(R"({"type": "Split", "behavior": "Isolated"})", "pattern is missing");
+  names(R"({"type": "Split", "pattern": {"String": "-"}, "behavior": "Merged"})", "behavior is \"Merged\"");
+  names(R"({"type": "Metaspace"})", "replacement is missing");
+  names(R"({})", "type is missing");
+}
+
+TEST_MAIN
