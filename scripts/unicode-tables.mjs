@@ -72,6 +72,8 @@ const active = new Set([
   ...Array.from({ length: 21 }, (_, i) => 0x1161 + i), // Hangul vowels and finals join what is before them
   ...Array.from({ length: 27 }, (_, i) => 0x11a8 + i),
 ]);
+// A composed character that begins with one of those can be taken apart by what is before it.
+for (const [c, [first]] of decompositions) if (active.has(first)) active.add(c);
 const classes = runs(
   codes
     .map((c) => {

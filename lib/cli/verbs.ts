@@ -8,6 +8,7 @@ import { runVerb } from "./verbs/run.ts";
 import { schemaVerb } from "./verbs/schema.ts";
 import { scoreVerb } from "./verbs/score.ts";
 import { benchVerb, buildVerb } from "./verbs/scripts.ts";
+import { tokenizeVerb } from "./verbs/tokenize.ts";
 import type { Verb } from "./verbs/verb.ts";
 import { verifyVerb } from "./verbs/verify.ts";
 
@@ -21,6 +22,7 @@ export const VERBS: readonly Verb[] = [
   rescoreVerb,
   inspectVerb,
   scoreVerb,
+  tokenizeVerb,
   doctorVerb,
   buildVerb,
   benchVerb,

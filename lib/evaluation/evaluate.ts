@@ -89,16 +89,17 @@ async function askOne(
 ): Promise<ProblemResult> {
   const { tokenizer, recipe } = policy;
   const sampling: SamplingOptions = { temperature: plan.temperature, topP: plan.topP };
+  const { bos, eos } = tokenizer.special;
   const question = tokenizer.encode(problem.question, { specials: "spell" });
   const completions = await policy.generations.generate({
     id,
-    prompt: Int32Array.of(tokenizer.special.bos, ...question),
+    prompt: bos === undefined ? question : Int32Array.of(bos, ...question),
     count: plan.attempts,
     problem: problem.id,
     firstAttempt: 0,
     sampling,
     maxTokens: recipe.rollouts.maxOutputTokens,
-    stopIds: [tokenizer.special.eos],
+    stopIds: [eos],
     stopStrings: recipe.rollouts.stopStrings,
   });
   return judge(policy, problem, completions);

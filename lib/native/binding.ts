@@ -24,6 +24,8 @@ export interface NativeBinding {
     onError: (error: NativeError) => void,
   ) => NativeEngine;
   readonly NativeTrainer: new (modelConfigJson: string, options: TrainerOptions) => NativeTrainer;
+  readonly NativeTokenizer: new (tokenizerFile: string) => NativeTokenizer;
+  readonly NativeDecodeStream: new (tokenizer: NativeTokenizer, skipSpecial: boolean) => NativeDecodeStream;
 }
 
 /** What the addon throws and rejects with: `code` is HONE_ERR_<CODE>. */
@@ -54,4 +56,18 @@ export interface NativeTrainer {
   load(directory: string): Promise<string>;
   parameter(name: string): Promise<Float32Array>;
   close(): Promise<void>;
+}
+
+export interface NativeTokenizer {
+  readonly vocabularySize: number;
+  encode(text: string, addSpecial: boolean, spellSpecial: boolean): Int32Array;
+  decode(ids: Int32Array, skipSpecial: boolean): string;
+  nameOf(id: number): string | undefined;
+  idOf(name: string): number | undefined;
+  tokenBytes(): Uint8Array[];
+}
+
+export interface NativeDecodeStream {
+  step(id: number): string;
+  finish(): string;
 }

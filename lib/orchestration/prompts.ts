@@ -8,12 +8,11 @@ export interface TicketedPrompt {
   readonly prompt: Prompt;
 }
 
-/** `<bos>` and the question, its spellings of special tokens as ordinary characters. Throws HONE_ERR_DATA if too long. */
+/** `<bos>`, if there is one, and the question, its spellings of special tokens as ordinary characters. Throws HONE_ERR_DATA if too long. */
 export function encodePrompt(problem: Problem, tokenizer: Tokenizer, maxPromptTokens: number): Prompt {
+  const { bos } = tokenizer.special;
   const question = tokenizer.encode(problem.question, { specials: "spell" });
-  const tokens = new Int32Array(question.length + 1);
-  tokens[0] = tokenizer.special.bos;
-  tokens.set(question, 1);
+  const tokens = bos === undefined ? question : Int32Array.of(bos, ...question);
   if (tokens.length > maxPromptTokens) {
     throw new HoneError(
       "HONE_ERR_DATA",

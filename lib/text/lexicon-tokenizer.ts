@@ -1,8 +1,8 @@
 import { HoneError } from "../errors.ts";
-import type { DecodeOptions, EncodeOptions, SpecialTokens, Tokenizer } from "./tokenizer.ts";
+import type { DecodeOptions, EncodeOptions, TextStream, Tokenizer } from "./tokenizer.ts";
 
 const SPECIAL_SPELLINGS = ["<pad>", "<bos>", "<eos>", "<think>", "</think>"] as const;
-const SPECIAL_IDS: SpecialTokens = { pad: 0, bos: 1, eos: 2, think: 3, endThink: 4 };
+const SPECIAL_IDS = { pad: 0, bos: 1, eos: 2, think: 3, endThink: 4 } as const;
 const FIRST_CHARACTER = 32;
 const LAST_CHARACTER = 126;
 
@@ -52,6 +52,7 @@ export class LexiconTokenizer implements Tokenizer {
     return this.#spellings.length;
   }
 
+  /** Puts nothing around a text: addSpecial changes nothing. */
   encode(text: string, options: EncodeOptions = {}): Int32Array {
     const index = options.specials === "spell" ? this.#withoutSpecials : this.#withSpecials;
     const ids = new Int32Array(text.length);
@@ -80,6 +81,15 @@ export class LexiconTokenizer implements Tokenizer {
       if (!(options.skipSpecial && id < SPECIAL_SPELLINGS.length)) text += spelling;
     }
     return text;
+  }
+
+  stream(options: DecodeOptions = {}): TextStream {
+    return { push: (id) => this.decode([id], options), end: () => "" };
+  }
+
+  idOf(name: string): number | undefined {
+    const id = this.#spellings.indexOf(name);
+    return id < 0 ? undefined : id;
   }
 
   tokenBytes(): Uint8Array[] {

@@ -1,10 +1,10 @@
-/** Ids of the tokens that steer generation instead of being read. */
+/** Ids of the tokens that steer generation instead of being read. A vocabulary need not have all of them. */
 export interface SpecialTokens {
-  readonly pad: number;
-  readonly bos: number;
+  readonly pad: number | undefined;
+  readonly bos: number | undefined;
   readonly eos: number;
-  readonly think: number;
-  readonly endThink: number;
+  readonly think: number | undefined;
+  readonly endThink: number | undefined;
 }
 
 export interface EncodeOptions {
@@ -13,6 +13,8 @@ export interface EncodeOptions {
    * Spell text that comes from outside. Default "parse".
    */
   readonly specials?: "parse" | "spell";
+  /** Put around the text what the tokenizer puts around a text of its own (often bos). Default false. */
+  readonly addSpecial?: boolean;
 }
 
 export interface DecodeOptions {
@@ -20,14 +22,27 @@ export interface DecodeOptions {
   readonly skipSpecial?: boolean;
 }
 
-/** Text to token ids and back. Pure; safe to share. */
+/** Text of tokens as they arrive; the pieces joined are what `decode` gives for all of them. */
+export interface TextStream {
+  /** Text that is certain after one more token, often empty: never half a character. */
+  push(id: number): string;
+  /** What is left, broken characters as U+FFFD. */
+  end(): string;
+}
+
+/** Text to token ids and back. The same input always gives the same output. */
 export interface Tokenizer {
+  /** One more than the greatest id. */
   readonly vocabularySize: number;
+  /** Throws HONE_ERR_CONFIG if the tokenizer does not say which token ends a text. */
   readonly special: SpecialTokens;
   /** Throws HONE_ERR_DATA on text the vocabulary cannot spell. */
   encode(text: string, options?: EncodeOptions): Int32Array;
   /** Throws HONE_ERR_DATA on an id outside the vocabulary. */
   decode(ids: ArrayLike<number>, options?: DecodeOptions): string;
+  stream(options?: DecodeOptions): TextStream;
+  /** Id of the token with exactly this name; undefined if there is none. */
+  idOf(name: string): number | undefined;
   /** UTF-8 bytes of every token, indexed by id; empty for special tokens, which no stop string can match. */
   tokenBytes(): Uint8Array[];
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { folderWith, smallTokenizer } from "../native/small-tokenizer.ts";
 
 const MAIN = fileURLToPath(new URL("../../lib/cli/main.ts", import.meta.url));
 let dir: string;
@@ -114,6 +115,37 @@ test("doctor prints one block with versions, kernels, threads, CUDA and NCCL or 
     expect(status).toBe(3);
     expect(stdout).toContain("hint:");
   }
+});
+
+test("tokenize writes ids and their text, a line for a line", () => {
+  const model = folderWith({ "tokenizer.json": smallTokenizer() });
+  const rows = [{ text: "he the" }, { text: "e\u0301\u2028</s>", other: 1 }];
+  const texts = file("texts.jsonl", `${rows.map((row) => JSON.stringify(row)).join("\n")}\n\n`);
+  const run = (...more: string[]) => {
+    const { status, stdout } = hone("tokenize", "--model", model, "--file", texts, ...more);
+    return {
+      status,
+      rows: stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as object),
+    };
+  };
+  const second = { ids: [0xc3, 0xa9, 0xe2, 0x80, 0xa8, 260], text: "\u00e9\u2028</s>" };
+  expect(run("--no-special")).toEqual({ status: 0, rows: [{ ids: [256, 258], text: "he the" }, second] });
+  expect(run()).toEqual({
+    status: 0,
+    rows: [
+      { ids: [259, 256, 258], text: "<s>he the" },
+      { ids: [259, ...second.ids], text: `<s>${second.text}` },
+    ],
+  });
+  const bad = hone("tokenize", "--model", model, "--file", file("bad.jsonl", '{"text": "a"}\n{"txt": 1}\n'));
+  expect([bad.status, bad.stderr]).toEqual([
+    4,
+    expect.stringContaining('bad.jsonl:2: {"txt": 1} has no "text"'),
+  ]);
+  rmSync(model, { recursive: true });
 });
 
 test("schema prints a JSON Schema, version the version", () => {

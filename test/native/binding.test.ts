@@ -1,8 +1,10 @@
 // lib/native/binding.ts is written by hand: here it meets the addon. A name or an argument that one of them
 // gained or lost fails the test that names it.
+import { rmSync } from "node:fs";
 import { expect, test } from "vitest";
 import { binding } from "../../lib/native/load.ts";
 import { engineOptions, modelConfig, trainerOptions } from "./small-model.ts";
+import { folderWith, smallTokenizer } from "./small-tokenizer.ts";
 
 /** Every property of a class that its instances see, without the constructor. */
 function members(native: { prototype: object }): string[] {
@@ -12,7 +14,22 @@ function members(native: { prototype: object }): string[] {
 }
 
 test("the addon exports what binding.ts says", () => {
-  expect(Object.keys(binding()).sort()).toEqual(["NativeEngine", "NativeTrainer", "info"]);
+  expect(Object.keys(binding()).sort()).toEqual([
+    "NativeDecodeStream",
+    "NativeEngine",
+    "NativeTokenizer",
+    "NativeTrainer",
+    "info",
+  ]);
+  expect(members(binding().NativeTokenizer)).toEqual([
+    "decode",
+    "encode",
+    "idOf",
+    "nameOf",
+    "tokenBytes",
+    "vocabularySize",
+  ]);
+  expect(members(binding().NativeDecodeStream)).toEqual(["finish", "step"]);
   expect(members(binding().NativeEngine)).toEqual(["abort", "close", "stats", "submit"]);
   expect(members(binding().NativeTrainer)).toEqual([
     "close",
@@ -64,6 +81,24 @@ test("a missing argument of any call is a typed error, not a crash", async () =>
   }
   await engine.close();
   await trainer.close();
+
+  const { NativeTokenizer, NativeDecodeStream } = binding();
+  const folder = folderWith({ "tokenizer.json": smallTokenizer() });
+  const tokenizer = new NativeTokenizer(`${folder}/tokenizer.json`);
+  rmSync(folder, { recursive: true });
+  expect(await codeOf(() => new (loose(NativeTokenizer))())).toBe("HONE_ERR_CONFIG");
+  expect(await codeOf(() => new (loose(NativeDecodeStream))())).toBe("HONE_ERR_CONFIG");
+  expect(await codeOf(() => new (loose(NativeDecodeStream))({}, true))).toBe("HONE_ERR_CONFIG");
+  expect(await codeOf(() => new (loose(NativeDecodeStream))(tokenizer))).toBe("HONE_ERR_CONFIG");
+  const missing = {
+    encode: "HONE_ERR_CONFIG",
+    decode: "HONE_ERR_SHAPE",
+    idOf: "HONE_ERR_CONFIG",
+    nameOf: "HONE_ERR_DATA",
+  };
+  for (const [method, code] of Object.entries(missing)) {
+    expect([method, await codeOf(() => loose(tokenizer)[method]?.())]).toEqual([method, code]);
+  }
 });
 
 test("publishing to something that is no engine is refused", async () => {

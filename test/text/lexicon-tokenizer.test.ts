@@ -89,3 +89,15 @@ test.each([[["cat", "cat"]], [["c"]], [["naïve"]], [["<eos>"]]])("the lexicon %
     expect.objectContaining({ code: "HONE_ERR_CONFIG" }),
   );
 });
+
+test("a stream gives each token's text at once", () => {
+  const stream = tokenizer.stream({ skipSpecial: true });
+  const ids = tokenizer.encode("<think>cat</think> dog");
+  expect([...ids].map((id) => stream.push(id)).join("|") + stream.end()).toBe("|cat|| |dog");
+});
+
+test("tokens are found by name", () => {
+  expect(tokenizer.idOf("<eos>")).toBe(2);
+  expect(tokenizer.decode([tokenizer.idOf("cat")!])).toBe("cat");
+  expect(tokenizer.idOf("no such word")).toBeUndefined();
+});

@@ -62,6 +62,7 @@ TEST(nfc_composes_and_orders) {
       {utf8({0x2F800}), utf8({0x4E3D})},
       {utf8({'x', 0x958, 'y', 'e', 0x301, 'z'}), utf8({'x', 0x915, 0x93C, 'y', 0xE9, 'z'})},
       {utf8({0x9C7, 0x9BE}), utf8({0x9CB})},                           // two starters compose
+      {utf8({0x16D67, 0x16D68}), utf8({0x16D68, 0x16D67})},            // a composed second is taken apart
       {utf8({0x9C7, 0x334, 0x9BE}), utf8({0x9C7, 0x334, 0x9BE})},      // not across a mark
   };
   for (const auto& [from, to] : cases) {

@@ -1,0 +1,114 @@
+import { HoneError } from "../errors.ts";
+import { readTokenizerConfig } from "../tokenizer-config.ts";
+import { PythonInterpreter, RaisedByTemplate } from "./python-interpreter.ts";
+import { type Located, parseLocated, TemplateSyntaxError } from "./template-lines.ts";
+
+export interface ChatMessage {
+  readonly role: string;
+  /** Text, or parts such as {type: "text", text}; absent in some tool calls. */
+  readonly content?: unknown;
+  readonly [field: string]: unknown;
+}
+
+export interface RenderOptions {
+  /** JSON Schemas of the functions a model may call. */
+  readonly tools?: readonly unknown[] | undefined;
+  /** End with the opening of an assistant's turn. Default false. */
+  readonly addGenerationPrompt?: boolean;
+  /** Further variables of the template, such as {enable_thinking: false}. They win over the others. */
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+export interface TemplateTokens {
+  readonly bosToken?: string | undefined;
+  readonly eosToken?: string | undefined;
+}
+
+/**
+ * A chat template: messages to the text a model is prompted with, as transformers' apply_chat_template renders it.
+ * strftime_now is left undefined, because a prompt must not depend on the day: templates that ask for it fall back
+ * to a date of their own, or take one from `variables`.
+ */
+export class ChatTemplate {
+  readonly where: string;
+  readonly #located: Located;
+  readonly #tokens: TemplateTokens;
+
+  /**
+   * @param where what error messages call the template
+   * Throws HONE_ERR_UNSUPPORTED naming the line of what cannot be read.
+   */
+  constructor(source: string, where: string, tokens: TemplateTokens = {}) {
+    this.where = where;
+    this.#tokens = tokens;
+    try {
+      this.#located = parseLocated(source);
+    } catch (cause) {
+      const line = cause instanceof TemplateSyntaxError ? cause.line : undefined;
+      throw this.#fault("HONE_ERR_UNSUPPORTED", line, cause);
+    }
+  }
+
+  /**
+   * Throws HONE_ERR_DATA naming the line if the template refuses these messages (raise_exception; details.raised is
+   * its text) or cannot be applied to them.
+   */
+  render(messages: readonly ChatMessage[], options: RenderOptions = {}): string {
+    const { tools, addGenerationPrompt = false, variables = {} } = options;
+    const { bosToken, eosToken } = this.#tokens;
+    const all = new Map<string, unknown>([
+      ["messages", messages],
+      ["tools", tools ?? null],
+      ["documents", null],
+      ["add_generation_prompt", addGenerationPrompt],
+      ...(bosToken === undefined ? [] : [["bos_token", bosToken] as const]),
+      ...(eosToken === undefined ? [] : [["eos_token", eosToken] as const]),
+      ...Object.entries(variables),
+    ]);
+    const interpreter = new PythonInterpreter(this.#located, all);
+    try {
+      return interpreter.render();
+    } catch (cause) {
+      const unknown = cause instanceof Error && /^Unknown (?:\w+ filter|test|node type)/.test(cause.message);
+      throw this.#fault(unknown ? "HONE_ERR_UNSUPPORTED" : "HONE_ERR_DATA", interpreter.line, cause);
+    }
+  }
+
+  #fault(
+    code: "HONE_ERR_UNSUPPORTED" | "HONE_ERR_DATA",
+    line: number | undefined,
+    cause: unknown,
+  ): HoneError {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    const place = line === undefined ? this.where : `${this.where}, line ${line}`;
+    const raised = cause instanceof RaisedByTemplate ? { raised: message } : {};
+    return new HoneError(code, `${place}: ${message}`, {
+      cause,
+      details: { template: this.where, line, ...raised },
+    });
+  }
+}
+
+export interface ChatTemplateChoice {
+  /** Jinja source to use instead of the folder's, as a recipe may have it. */
+  readonly source?: string;
+  /** Which of several templates, "tool_use" for example. Default "default". */
+  readonly name?: string;
+}
+
+/**
+ * The chat template of a Hugging Face model folder, with the folder's bos and eos.
+ * Throws HONE_ERR_CONFIG if it has none of that name, HONE_ERR_UNSUPPORTED naming file and line.
+ */
+export function openChatTemplate(folder: string, choice: ChatTemplateChoice = {}): ChatTemplate {
+  const config = readTokenizerConfig(folder);
+  if (choice.source !== undefined)
+    return new ChatTemplate(choice.source, "the recipe's chat template", config);
+  const name = choice.name ?? "default";
+  const found = config.chatTemplates.get(name);
+  if (found !== undefined) return new ChatTemplate(found.source, found.where, config);
+  const known = [...config.chatTemplates.keys()].join(", ");
+  throw new HoneError("HONE_ERR_CONFIG", `${folder} has no chat template "${name}"`, {
+    hint: known === "" ? "Base models have none: give one in the recipe." : `It has: ${known}.`,
+  });
+}

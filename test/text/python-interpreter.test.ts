@@ -1,0 +1,58 @@
+// Operators, tests and blocks as Python's Jinja has them.
+// Mutants tried: one scope for all turns; == of JavaScript; % with the sign of the left; bools not counted as numbers.
+import { expect, test } from "vitest";
+import { render } from "./rendering.ts";
+
+test.each([
+  ["{{ -7 % 3 }} {{ 7 % -3 }} {{ -7 // 2 }} {{ 7.5 % 2 }}", "2 -2 -4 1.5"],
+  ["{{ 'ab' * 3 }} {{ 2 * 'x' }} {{ [1] * 2 }} {{ 'x' * -1 }}", "ababab xx [1, 1] "],
+  ["{{ list + [4] }} {{ 'a' + 'b' }} {{ t + 1 }}", "[3, 1, 2, 4] ab 2"],
+  ["{{ 1 ~ 'a' ~ z ~ t ~ missing ~ f }}", "1aNoneTrue2.0"],
+  [
+    "{{ 1 == 1.0 }} {{ '1' == 1 }} {{ t == 1 }} {{ z == false }} {{ [1, 2] == [1, 2] }} {{ {'a': [1]} == {'a': [1]} }} {{ (1, 2) == [1, 2] }} {{ t - 1 }} {{ t < 2 }}",
+    "True False True False True True False 0 True",
+  ],
+  ["{{ 1 != 1.0 }} {{ missing == z }}", "False False"],
+  [
+    "{{ 2 in list }} {{ [1] in [[1]] }} {{ 5 not in list }} {{ 'b' in map }} {{ 'x' in 'xyz' }} {{ t in [1] }}",
+    "True True True True True True",
+  ],
+  ["{{ 'a' < 'b' }} {{ 'B' < 'a' }} {{ 'a' >= 'a' }} {{ '\ud83d\ude00' > '\uffff' }}", "True True True True"],
+  [
+    "{{ 'a' is iterable }} {{ list is iterable }} {{ map is iterable }} {{ 1 is iterable }} {{ (1,2) is iterable }}",
+    "True True True False True",
+  ],
+  ["{{ 1 is number }} {{ t is number }} {{ 'a' is not number }} {{ f is number }}", "True True True True"],
+  [
+    "{{ map is mapping }} {{ list is mapping }} {{ 'a' is string }} {{ z is none }} {{ missing is defined }} {{ list is not none }}",
+    "True False True True False True",
+  ],
+  ["{% for i in list %}{% if i == 3 %}{% set x = 'seen' %}{% endif %}{{ x }}.{% endfor %}", "seen..."],
+  ["{% set x = 1 %}{% for i in list %}{% set x = i %}{% endfor %}{{ x }}", "1"],
+  ["{% set ns = namespace(x=0) %}{% for i in list %}{% set ns.x = ns.x + i %}{% endfor %}{{ ns.x }}", "6"],
+  ["{% macro m(a, b='z') %}[{{ a }}{{ b }}]{% endmacro %}{{ m(1) }}{{ m('x', b=none) }}", "[1z][xNone]"],
+  ["{% for k, v in map.items() %}{{ k }}={{ v }};{% endfor %}", "b=1;a={'x': 'y'};"],
+  [
+    "{% for i in range(3) %}{{ loop.index }}{{ loop.last }},{% else %}none{% endfor %}{% for i in [] %}x{% else %}none{% endfor %}",
+    "1False,2False,3True,none",
+  ],
+  ["{% for i in list if i > 1 %}{{ loop.index0 }}:{{ i }} {% endfor %}", "0:3 1:2 "],
+  ["  {% if t %}\n  yes\n  {% endif %}\nend", "  yes\nend"],
+  ["{% set c %}{{ n }}!{% endset %}{{ c }}", "7!"],
+  ["{%- for i in list -%}\n {{ i }}\n{%- endfor %}", "312"],
+])("%s", (source, rendered) => {
+  expect(render(source)).toBe(rendered);
+});
+
+test.each([
+  ["{{ [1] + 'a' }}", "unsupported operand type(s) for +: 'list' and 'str'"],
+  ["{{ 'a' + 1 }}", 'can only concatenate str (not "int") to str'],
+  ["{{ 'a' + missing }}", 'can only concatenate str (not "Undefined") to str'],
+  ["{{ 5 % 0 }}", "modulo by zero"],
+  ["{{ [0] * 99999999 }}", "is too long"],
+  ["{{ range(0, 10, 0) | list }}", "range of"],
+  ["{{ missing.x }}", "an undefined value has no attributes"],
+  ["{{ missing() }}", "not a function"],
+])("%s fails", (source, message) => {
+  expect(() => render(source)).toThrow(message);
+});

@@ -1,0 +1,89 @@
+// Printing and JSON as Python has them.
+// Mutants tried: 2.0 read as 2; exponents not padded; quotes always single; keys not sorted by code point.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { byCodePoint, Float, float, readJson } from "../../lib/text/python-values.ts";
+import { render } from "./rendering.ts";
+
+test.each([
+  ["{{ t }} {{ z }} {{ missing }} {{ f }} {{ n }}", "True None  2.0 7"],
+  ["{{ mixed }}", "[1, 'a', None, True, 2.5, {'k': [1.0]}]"],
+  ["{{ map }}", "{'b': 1, 'a': {'x': 'y'}}"],
+  ["{{ (1, 'x') }}", "(1, 'x')"],
+  [
+    "{{ \"it's\" }} {{ [\"it's\"] }} {{ ['say \"hi\"'] }} {{ ['a\\nb'] }}",
+    "it's [\"it's\"] ['say \"hi\"'] ['a\\nb']",
+  ],
+  ["{{ 0.1 + 0.2 }} {{ 10 / 4 }} {{ 10 / 5 }} {{ 1.5 * 2 }}", "0.30000000000000004 2.5 2.0 3.0"],
+  ["{{ e }} {{ {} }}", "[] {}"],
+  ["{{ [text] }}", "[' \u00dcn\u00ef \ud83d\ude00 tEXT\\t']"],
+])("%s", (source, rendered) => {
+  expect(render(source)).toBe(rendered);
+});
+
+describe("floats are printed with the fewest digits, in Python's layout", () => {
+  test.each([
+    [0, "0.0"],
+    [-0, "-0.0"],
+    [2, "2.0"],
+    [0.1, "0.1"],
+    [1e-4, "0.0001"],
+    [0.00012345, "0.00012345"],
+    [1e-5, "1e-05"],
+    [1.5e-7, "1.5e-07"],
+    [123456789012345680, "1.2345678901234568e+17"],
+    [1e15, "1000000000000000.0"],
+    [1e16, "1e+16"],
+    [1e100, "1e+100"],
+    [-2.5, "-2.5"],
+    [Number.NaN, "nan"],
+    [Number.NEGATIVE_INFINITY, "-inf"],
+  ])("%f", (value, text) => {
+    expect(float(value)).toBe(text);
+  });
+
+  test("and read back as they were", () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (x) => {
+        expect(Number(float(x))).toBe(x);
+      }),
+    );
+  });
+});
+
+describe("JSON that keeps floats apart", () => {
+  test("2.0 is a float, 2 is not, and text is text", () => {
+    const text = String.raw`{"a": [2.0, 2, 2.5, -1e2], "b": "2.0 \"3.0", "c": {"d": 1E0}, "e": null}`;
+    expect(readJson(text)).toEqual({
+      a: [new Float(2), 2, 2.5, new Float(-100)],
+      b: '2.0 "3.0',
+      c: { d: new Float(1) },
+      e: null,
+    });
+  });
+
+  test("anything else is what JSON.parse gives", () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const bare = (value: unknown): unknown =>
+          JSON.parse(JSON.stringify(value, (_, v: unknown) => (v instanceof Float ? v.value : v)));
+        expect(bare(readJson(text))).toEqual(bare(JSON.parse(text)));
+      }),
+    );
+  });
+
+  test.each(["{", "[1.0.0]", "1.0 2.0", ""])("%j is no JSON", (text) => {
+    expect(() => readJson(text)).toThrow(SyntaxError);
+  });
+});
+
+test("strings are in the order of code points", () => {
+  expect(["\u{1f600}", "\uffff", "b", "a", "aa", ""].sort(byCodePoint)).toEqual([
+    "",
+    "a",
+    "aa",
+    "b",
+    "\uffff",
+    "\u{1f600}",
+  ]);
+});
