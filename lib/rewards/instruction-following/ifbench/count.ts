@@ -3,6 +3,7 @@ import { amount, noArguments, ordinal, trimmed } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { fields, WORD } from "../text/python.ts";
 import type { ResponseText } from "../text/response-text.ts";
+import { isDigits } from "./digits.ts";
 import { trimPunctuation, withoutPunctuation } from "./punctuation.ts";
 import { wordTokensOf } from "./tokens.ts";
 
@@ -32,9 +33,6 @@ const WORD_RUNS = new RegExp(`[${WORD}]+`, "gu");
 /** How often each of five keywords is to appear. */
 const KEYWORD_COUNTS = [1, 2, 3, 5, 7];
 
-/** What Python's str.isdigit() takes beside the decimal digits: superscripts, subscripts, circled and the like. */
-const DIGITS =
-  /^[\p{Nd}\u00b2\u00b3\u00b9\u1369-\u1371\u19da\u2070\u2074-\u2079\u2080-\u2089\u2460-\u2468\u2474-\u247c\u2488-\u2490\u24ea\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792\u{10a40}-\u{10a43}\u{10e60}-\u{10e68}\u{11052}-\u{1105a}\u{1f100}-\u{1f10a}]+$/u;
 const JAPANESE = /[\u3040-\u30ff\u4e00-\u9fff]/;
 
 /** Words between white space, lower case, without the marks around them; "" for one that is only marks. */
@@ -58,7 +56,7 @@ const japaneseEvery =
   ({ fields: all }) => {
     for (let k = period - 1; k < all.length; k += period) {
       const word = trimPunctuation(all[k]!);
-      if (word !== "" && !DIGITS.test(word) && !JAPANESE.test(word)) return false;
+      if (word !== "" && !isDigits(word) && !JAPANESE.test(word)) return false;
     }
     return true;
   };

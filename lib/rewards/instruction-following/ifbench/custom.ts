@@ -132,7 +132,7 @@ const productTable =
   ({ raw }) => {
     const rows = quotedTable(raw, PRODUCT_HEADER, ",");
     if (rows?.length !== 15) return false;
-    const special = rows.findIndex((row, k) => k > 0 && row.some(quotesSpecial));
+    const special = rows.findIndex((row) => row.some(quotesSpecial));
     // The reference does not look at the rows after the one with the special character.
     return special > 0 && rows.slice(1, strict ? undefined : special + 1).every((row) => row.length === 5);
   };

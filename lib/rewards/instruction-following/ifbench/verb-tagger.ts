@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { HoneError } from "../../../errors.ts";
+import { isDigits } from "./digits.ts";
 
 /** A trained averaged perceptron: feature to label to weight, words that have one label only, all labels. */
 export interface TaggerModel {
@@ -14,14 +15,13 @@ const NAME = "averaged_perceptron_tagger_eng";
 const START = "-START-";
 const START2 = "-START2-";
 
-const isDigits = (text: string): boolean => /^\p{Nd}+$/u.test(text);
 const suffix = (word: string): string => [...word].slice(-3).join("");
 
 /** What a word counts as in the features. */
 function normalize(word: string): string {
   if (word.includes("-") && !word.startsWith("-")) return "!HYPHEN";
   if (isDigits(word) && [...word].length === 4) return "!YEAR";
-  return /^\p{Nd}/u.test(word) ? "!DIGITS" : word.toLowerCase();
+  return isDigits([...word][0] ?? "") ? "!DIGITS" : word.toLowerCase();
 }
 
 /** Features of the first of the tokens: it has no word before it, and two after it matter. */

@@ -1,5 +1,5 @@
 // Mutants that die: a wrong bracket only skipped; depth 4; quotes closed by the other kind; the line after a removed
-// blank line looked at; the last of equal blank lines removed; `<em>` measured as `<i>` in strict mode.
+// blank line looked at; `<em>` measured as `<i>` in strict mode.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

@@ -14,6 +14,7 @@ holds(SENTENCE, "reference", {
     [true, "Go on. Many men mix. Ten tall trees, two toads."], // 0, 3, 5
     [true, '"Dull" owl. (Big) "bad" wolf.'], // marks in front of words go
     [false, "Aa ab, cc cd. Aa ab ac."], // two pairs are 4, a run of three is 3
+    [true, "Aa ab ac. Aa ab, cc cd."],
     [true, "Go. Été élan."],
   ],
   "sentence:increment": [

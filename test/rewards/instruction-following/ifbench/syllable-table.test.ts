@@ -1,4 +1,4 @@
-// Mutants that die: a word in two lists; a word that the rule counts right; a count that is not read.
+// Mutants that die: a word twice in a list; a word in it that the rule counts right.
 import { expect, test } from "vitest";
 import { MISCOUNTED } from "../../../../lib/rewards/instruction-following/ifbench/syllable-table.ts";
 import {

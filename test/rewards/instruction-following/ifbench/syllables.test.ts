@@ -41,3 +41,7 @@ test("the rule counts groups of vowels, but a final e only after a consonant and
 test("a word with a digit in it has no syllables", () => {
   expect([syllables("7th"), syllables("covid19"), syllables("٣rd"), syllables("sky")]).toEqual([0, 0, 0, 1]);
 });
+
+test("the table goes before the rule", () => {
+  expect([syllables("area"), syllablesByRule("area")]).toEqual([3, 2]);
+});

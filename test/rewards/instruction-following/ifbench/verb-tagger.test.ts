@@ -1,4 +1,4 @@
-// Mutants that die: the tag dictionary unread; ties to the first label; the second token's features; a year of three
+// Mutants that die: the tag dictionary unread; ties to the first label; the last token's features; a year of three
 // digits; suffixes of two; the folders asked in another order.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,6 +37,7 @@ describe("the first tag", () => {
     ["bias", ["Go"]],
     ["i suffix ing", ["Going"]],
     ["i suffix Go", ["Go"]],
+    ["i suffix Go", ["Go", "there"]],
     ["i pref1 G", ["Going"]],
     ["i-1 tag -START-", ["Go"]],
     ["i-2 tag -START2-", ["Go"]],
@@ -45,6 +46,7 @@ describe("the first tag", () => {
     ["i word !YEAR", ["1999"]],
     ["i word !DIGITS", ["199"]],
     ["i word !DIGITS", ["3.5"]],
+    ["i word !DIGITS", ["²x"]],
     ["i word !HYPHEN", ["well-known"]],
     ["i word -x", ["-x"]],
     ["i-1 tag+i word -START- go", ["Go"]],

@@ -1,5 +1,5 @@
 // Mutants that die: the alphabet without its wrap; "y" as a vowel; clusters across words; palindromes of four; 1 or 91
-// as primes; a word repeated n times refused; the verb told from any token; the last word before a quote; tokens of
+// as primes; a word repeated n times refused; the verb told from any token; the mark that closes the text counted as its last word; tokens of
 // punctuation counted as words of a position.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
