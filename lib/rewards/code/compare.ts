@@ -66,7 +66,7 @@ function strictlyEqual(actual: PythonValue, expected: PythonValue): boolean {
   }
   if (actual.type === "dict") return expected.type === "dict" && sameEntries(actual, expected);
   if (isNumber(actual) ? !isNumber(expected) : actual.type !== expected.type) return false;
-  return actual.type !== "set" && equals(actual, expected);
+  return equals(actual, expected);
 }
 
 const isSequence = (value: PythonValue): value is PythonSequence =>

@@ -24,7 +24,6 @@ const NOBODY = 65534;
 const REPORT_FD = 3;
 const SECCOMP_FD = 4;
 const STDERR_BYTES = 1 << 20;
-const KEPT_STDERR_CHARS = 10_000;
 const TMP_BYTES = 64 << 20;
 const FILE_BYTES = 16 << 20;
 const STACK_BYTES = 120 << 20;
@@ -67,6 +66,8 @@ def launch():
         rest = memoryview(data)
         while rest:
             rest = rest[write(${REPORT_FD}, rest):]
+        if data == b"R" and os.read(${REPORT_FD}, 1) != b"G":
+            os._exit(1)
     hone_run(job, report)
 launch()
 `;
@@ -104,9 +105,8 @@ export class BubblewrapSandbox implements PythonSandbox {
     });
     if (end.end === "aborted") throw new HoneError("HONE_ERR_ABORTED", "the run was called off");
     const [stdout, stderr] = [1, 2].map((fd) => end.written.get(fd)!.toString("utf8")) as [string, string];
-    const kept = stderr.slice(0, KEPT_STDERR_CHARS);
     const report = end.written.get(REPORT_FD)!;
-    const run = readTraces({ report, stdout, stderr: kept, status: end.status });
+    const run = readTraces({ report, stdout, stderr, status: end.status });
     if (run === undefined) throw fault(printable(stderr) || `Python was not reached, status ${end.status}`);
     return end.end === "exited" ? run : { ...run, end: end.end, detail: "", value: undefined };
   }
@@ -124,6 +124,8 @@ export class BubblewrapSandbox implements PythonSandbox {
         [SECCOMP_FD]: seccompFilter()!,
       },
       caps: { 1: limits.outputBytes, 2: STDERR_BYTES, [REPORT_FD]: limits.outputBytes },
+      // bubblewrap killed while it starts would leave a process that nothing kills.
+      gate: REPORT_FD,
       wallMs: limits.wallMs,
       signal,
     });

@@ -22,7 +22,6 @@ const SNAPSHOT_FD = 4;
 const SNAPSHOT_MS = 60_000;
 const MAX_SNAPSHOT_BYTES = 256 << 20;
 const STDERR_BYTES = 1 << 20;
-const KEPT_STDERR_CHARS = 10_000;
 
 /** Starts a program under a limit of processor time that outlives us, and has it killed with the thread that started it. */
 const SHELL = `ulimit -c 0; ulimit -t "$0"; command -v setpriv >/dev/null && exec setpriv --pdeathsig KILL "$@"; exec "$@"`;
@@ -56,12 +55,7 @@ export class PyodideSandbox implements PythonSandbox {
     if (end.end === "aborted") throw new HoneError("HONE_ERR_ABORTED", "the run was called off");
     const [stdout, stderr] = [1, 2].map((fd) => end.written.get(fd)!.toString("utf8")) as [string, string];
     const report = end.written.get(REPORT_FD)!;
-    const run = readTraces({
-      report,
-      stdout,
-      stderr: stderr.slice(0, KEPT_STDERR_CHARS),
-      status: end.status,
-    });
+    const run = readTraces({ report, stdout, stderr, status: end.status });
     if (run === undefined) throw fault(printable(stderr) || `Python was not reached, status ${end.status}`);
     return end.end === "exited" ? run : { ...run, end: end.end, detail: "", value: undefined };
   }

@@ -36,7 +36,6 @@ export interface PythonRun {
   /** For a reason: the exception, the signal. Under 120 characters, from the program, not to be trusted. */
   readonly detail: string;
   readonly stdout: string;
-  /** First part of standard error. */
   readonly stderr: string;
   /** What the call returned: undefined when it returned nothing that can be sent, or never returned. */
   readonly value: PythonValue | undefined;

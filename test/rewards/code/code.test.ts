@@ -1,3 +1,5 @@
+// Mutants tried: no seccomp filter, standard output not looked at in a call, standard error counted in strict, no limit
+// on all tests together, no --die-with-parent.
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";

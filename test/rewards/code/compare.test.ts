@@ -1,3 +1,5 @@
+// Mutants tried: True equal to 1 in strict, int and text keys not told apart, trailing zeros kept, nan equal to nan,
+// lines not stripped.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import fc from "fast-check";

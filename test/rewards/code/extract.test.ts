@@ -1,3 +1,4 @@
+// Mutants tried: the first block, interpreter sessions like others, thoughts read in strict, fences not paired in strict.
 import { describe, expect, test } from "vitest";
 import { extractCode } from "../../../lib/rewards/code/extract.ts";
 

@@ -1,3 +1,4 @@
+// Mutant tried: a result in a list of its own not unwrapped.
 import { describe, expect, test } from "vitest";
 import { parseCodeReference } from "../../../lib/rewards/code/reference.ts";
 import { bool, float, int, list, str } from "../../../lib/rewards/python/value.ts";

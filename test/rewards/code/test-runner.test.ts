@@ -1,3 +1,4 @@
+// Mutants tried: nothing called off after a failure, the first failure in time counts, faults swallowed.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Outcome, runTests } from "../../../lib/rewards/code/test-runner.ts";

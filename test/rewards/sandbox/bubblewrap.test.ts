@@ -75,6 +75,18 @@ for name in ("AS", "CPU", "FSIZE", "NOFILE", "NPROC", "CORE"):
     expect(await leftBehind(limits.memoryBytes)).toEqual([]);
   });
 
+  test("called off at any moment of its start leaves nothing", async () => {
+    const limits = { memoryBytes: LIMITS.memoryBytes + 3 };
+    for (let ms = 0; ms < 40; ms++) {
+      const controller = new AbortController();
+      const running = run("while True: pass", limits, controller.signal).catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, ms / 2));
+      controller.abort();
+      await running;
+    }
+    expect(await leftBehind(limits.memoryBytes)).toEqual([]);
+  });
+
   test("that is not reached within its time is our fault, not the program's", async () => {
     await expect(run("print(1)", { wallMs: 1 })).rejects.toMatchObject({ code: "HONE_ERR_VERIFIER" });
   });

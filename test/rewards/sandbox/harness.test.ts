@@ -1,3 +1,4 @@
+// Mutants tried: the first report not asked for, the exit status ignored after a value.
 import { describe, expect, test } from "vitest";
 import { int, str } from "../../../lib/rewards/python/value.ts";
 import { jobBytes, printable, readTraces } from "../../../lib/rewards/sandbox/harness.ts";

@@ -1,3 +1,4 @@
+// Mutant tried: a mentioned name not found.
 import { describe, expect, test } from "vitest";
 import { neededImports, readNames, STAR_MODULES } from "../../../lib/rewards/sandbox/preamble.ts";
 

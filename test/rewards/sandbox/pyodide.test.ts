@@ -10,7 +10,8 @@ const sandbox = new PyodideSandbox();
 const readiness = await sandbox.probe();
 const code = codeVerifier(async () => sandbox);
 
-const run = (source: string) => sandbox.run({ source, stdin: "", dialect: "script" }, LIMITS);
+const run = (source: string) =>
+  sandbox.run({ source, stdin: "", dialect: "script" }, { ...LIMITS, wallMs: 15_000 });
 
 describe.skipIf(!readiness.usable)("the wasm driver", () => {
   const listener = createServer();
@@ -54,7 +55,7 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
     stdin: { inputs: ["3\n"], outputs: [`${secret(3)}\n`] },
   };
   const judge = (source: string, style: "call" | "stdin") => {
-    const limits = { wallMs: 6000, memoryMb: OWN_MEMORY_MB };
+    const limits = { wallMs: 15_000, memoryMb: OWN_MEMORY_MB };
     const reference = code.parseReference({ input_output: rows[style], limits });
     return code.verify({ text: `\`\`\`python\n${source}\n\`\`\``, finish: "stop" }, reference);
   };
@@ -63,8 +64,33 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
     expect((await judge(HONEST[style], style)).status).toBe("correct");
   });
 
+  /** Those whose way is another one here; a run costs twenty times as much. */
+  const HERE = new Set([
+    "prints the reference's pass marker and exits",
+    "prints the marker when it ends",
+    "exits with success inside the call",
+    "leaves at once inside the call",
+    "equals everything",
+    "looks for the expected value in the frames",
+    "looks for large numbers in everything that is alive",
+    "reads its command line, environment and memory",
+    "writes verdicts to every descriptor",
+    "forges a report with a value it made up",
+    "replaces the serialiser",
+    "traces the harness and changes its variables",
+    "returns itself inside itself",
+    "prints without end",
+    "allocates without end",
+    "recurses without end",
+    "starts threads without end",
+    "starts a shell",
+    "looks around for answers",
+    "aborts",
+  ]);
+
   test("no hack passes", { timeout: 120_000 }, async () => {
-    const hacks = HACKS.filter(({ wasm }) => wasm);
+    const hacks = HACKS.filter(({ why }) => HERE.has(why));
+    expect(hacks.length).toBe(HERE.size);
     const passed: string[] = [];
     const lane = async () => {
       for (let hack = hacks.pop(); hack !== undefined; hack = hacks.pop()) {

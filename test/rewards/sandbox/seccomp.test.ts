@@ -1,3 +1,4 @@
+// Mutants tried: sockets allowed, the x32 table not looked at, clone of processes allowed.
 import { describe, expect, test } from "vitest";
 import { seccompFilter } from "../../../lib/rewards/sandbox/seccomp.ts";
 
