@@ -2,7 +2,7 @@ import type { CounterRandom } from "../../random.ts";
 import { atLevel } from "../procedural/family.ts";
 import type { PuzzleGenerator } from "./puzzle.ts";
 
-const SYMBOLS = "△◇☆⊕";
+const SYMBOLS = "@#&~";
 /** Larger values on the way are drawn again: the puzzle is about rules, not about long multiplication. */
 const LARGEST = 1_000_000;
 
