@@ -1,37 +1,21 @@
-import { once } from "node:events";
-import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import { z } from "zod";
 import { HoneError } from "../errors.ts";
 import { batchesOf, loadModel, type SequenceScore, scoreSequences } from "../inference/index.ts";
+import { readJsonLines } from "./json-lines.ts";
 
 const lineSchema = z.object({ ids: z.array(z.int().nonnegative()).min(1) });
 const PACKED_TOKENS = 4096;
 
 async function* readLines(file: string): AsyncGenerator<{ readonly ids: number[] }, void, undefined> {
-  const input = createReadStream(file);
-  await once(input, "open").catch((cause: Error) => {
-    throw new HoneError("HONE_ERR_IO", `${file}: ${cause.message}`, { cause });
-  });
-  let number = 0;
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    number += 1;
-    if (line.trim() !== "") yield parseLine(line, `${file}:${number}`);
+  for await (const { value, where } of readJsonLines(file)) {
+    const parsed = lineSchema.safeParse(value);
+    if (!parsed.success) {
+      throw new HoneError("HONE_ERR_DATA", `${where}: ${z.prettifyError(parsed.error)}`, {
+        hint: 'A line is {"ids": [token, ...]} with at least one token id.',
+      });
+    }
+    yield parsed.data;
   }
-}
-
-function parseLine(line: string, where: string): { readonly ids: number[] } {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch (cause) {
-    throw new HoneError("HONE_ERR_DATA", `${where}: not JSON: ${line.slice(0, 80)}`, { cause });
-  }
-  const parsed = lineSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw new HoneError("HONE_ERR_DATA", `${where}: ${z.prettifyError(parsed.error)}`, {
-    hint: 'A line is {"ids": [token, ...]} with at least one token id.',
-  });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { checkVerb } from "./verbs/check.ts";
 import { doctorVerb } from "./verbs/doctor.ts";
+import { generateVerb } from "./verbs/generate.ts";
 import { inspectVerb } from "./verbs/inspect.ts";
 import { replayVerb } from "./verbs/replay.ts";
 import { reportVerb } from "./verbs/report.ts";
@@ -20,6 +21,7 @@ export const VERBS: readonly Verb[] = [
   reportVerb,
   verifyVerb,
   rescoreVerb,
+  generateVerb,
   inspectVerb,
   scoreVerb,
   tokenizeVerb,

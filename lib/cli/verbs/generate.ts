@@ -1,0 +1,60 @@
+import { HoneError } from "../../errors.ts";
+import { EXIT } from "../exit.ts";
+import type { Common, Verb } from "./verb.ts";
+
+interface Flags extends Common {
+  readonly model: string;
+  readonly prompt: string;
+  readonly raw?: boolean;
+  readonly maxTokens: string;
+  readonly temperature: string;
+  readonly topP: string;
+  readonly topK: string;
+  readonly seed: string;
+}
+
+function numberOf(flag: string, text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && Number.isFinite(value)) return value;
+  throw new HoneError("HONE_ERR_USAGE", `${flag} is ${JSON.stringify(text)}, not a number`);
+}
+
+async function generateVerbAction(flags: Flags): Promise<number> {
+  const { generate } = await import("../generate.ts");
+  const request = {
+    directory: flags.model,
+    prompt: flags.prompt,
+    raw: flags.raw ?? false,
+    sampling: {
+      temperature: numberOf("--temperature", flags.temperature),
+      topP: numberOf("--top-p", flags.topP),
+      topK: numberOf("--top-k", flags.topK),
+    },
+    maxTokens: numberOf("--max-tokens", flags.maxTokens),
+    seed: BigInt(numberOf("--seed", flags.seed)),
+  };
+  const say = flags.json ? () => {} : (piece: string) => void process.stdout.write(piece);
+  const { text, ...facts } = await generate(request, say);
+  process.stdout.write(flags.json ? `${JSON.stringify({ text, ...facts })}\n` : "\n");
+  if (!flags.json)
+    process.stderr.write(
+      `${facts.ids.length} tokens, ${facts.finish}, ${facts.tokensPerSecond.toFixed(1)} tokens/s\n`,
+    );
+  return EXIT.done;
+}
+
+export const generateVerb: Verb = (hone, ends) => {
+  hone
+    .command("generate")
+    .description("answer a prompt with a Hugging Face model folder, streaming the text")
+    .requiredOption("--model <folder>", "model folder with config, weights and tokenizer")
+    .requiredOption("--prompt <text>", "what the user says")
+    .option("--raw", "continue the prompt as it is, without the chat template")
+    .option("--max-tokens <n>", "longest answer", "256")
+    .option("--temperature <t>", "0 is greedy", "1")
+    .option("--top-p <p>", "1 is off", "1")
+    .option("--top-k <k>", "0 is off", "0")
+    .option("--seed <n>", "decides every token, given prompt and weights", "0")
+    .option("--json", "print one JSON object instead: text, ids, logprobs, finish")
+    .action(ends(generateVerbAction));
+};
