@@ -23,7 +23,7 @@ test("the solver finds as many camps of 3 x 4 as trying all", () => {
     const trees = random.sample(range(12), 3);
     const tents = random.sample(
       range(12).filter((cell) => !trees.includes(cell)),
-      3,
+      seed % 4 === 0 ? 4 : 3,
     );
     const rowCounts = range(3).map((row) => tents.filter((cell) => Math.floor(cell / 4) === row).length);
     const columnCounts = range(4).map((column) => tents.filter((cell) => cell % 4 === column).length);
@@ -64,4 +64,13 @@ test("the stated camp is the only one", () => {
       );
     }
   }
+});
+
+// Mutants tried: tents without a tree of their own are let stand.
+test("a tent more than trees is no camp, though the counts hold", () => {
+  const camp = { rows: 1, columns: 5, trees: [1, 3], rowCounts: [3], columnCounts: [1, 0, 1, 0, 1] };
+  expect(search(campsiteModel(camp)).solutions).toEqual([]);
+  expect(search(campsiteModel({ ...camp, rowCounts: [2], columnCounts: [1, 0, 1, 0, 0] })).solutions).toEqual(
+    [[1, 0, 1, 0, 0]],
+  );
 });

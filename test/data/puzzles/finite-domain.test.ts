@@ -14,6 +14,8 @@ import {
 import { CounterRandom } from "../../../lib/random.ts";
 import { assignments } from "./mutations.ts";
 
+// Mutants tried: a term that would just reach the upper bound is cut.
+
 const total = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
 
 test("masks and values are two forms of one set", () => {

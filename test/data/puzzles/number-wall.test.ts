@@ -6,6 +6,8 @@ import { CounterRandom } from "../../../lib/random.ts";
 import { draws, metadataOf } from "./draws.ts";
 import { accepts, countAccepted, testGridMutations } from "./mutations.ts";
 
+// Mutants tried: islands may touch at a corner.
+
 interface Metadata {
   readonly grid: (number | string)[][];
   readonly solution: (number | string)[][];

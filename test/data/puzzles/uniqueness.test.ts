@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { allDifferent, bit, span } from "../../../lib/data/puzzles/finite-domain.ts";
+import { allDifferent, bit, search, span } from "../../../lib/data/puzzles/finite-domain.ts";
 import { carve, drawUntil, hasOneSolution } from "../../../lib/data/puzzles/uniqueness.ts";
 
 test("drawUntil gives the first attempt that comes to something, and gives up in the end", () => {
@@ -19,7 +19,10 @@ test.each([
 test("a search that gives up proves nothing", () => {
   const domains = Array(12).fill(span(0, 12));
   const variables = domains.map((_, i) => i);
-  expect(hasOneSolution({ domains, constraints: [allDifferent(variables)] }, 1)).toBe(false);
+  const model = { domains, constraints: [allDifferent(variables)] };
+  expect(hasOneSolution(model, 1)).toBe(false);
+  expect(search(model, { maxNodes: 12 })).toMatchObject({ solutions: { length: 1 }, complete: false });
+  expect(hasOneSolution(model, 12)).toBe(false);
 });
 
 describe("carve", () => {

@@ -1,5 +1,7 @@
 import { fenced, testRefusals, testVerdicts } from "../verdicts.ts";
 
+// Mutants tried: arrows on no ray are not counted.
+
 // By hand: 2 shoots → →, the other 2 ← and →; the second solution bends one ray.
 const data = { metadata: { maze: [["2", "X", "X"], ["X", "2", "X"]] } }; // biome-ignore format: a board
 const GOLD = '[["2","→","→"],["←","2","→"]]';

@@ -1,5 +1,7 @@
 import { fenced, testRefusals, testVerdicts } from "../verdicts.ts";
 
+// Mutants tried: a taken tree is never given up; corners do not count as touching.
+
 const board = (...rows: string[]) => rows.map((row) => [...row]);
 const answer = (...rows: string[]) => JSON.stringify(board(...rows));
 const data = {
@@ -37,16 +39,16 @@ testVerdicts("campsite", rows(["TXX", "XXT"], [1, 1], [0, 2, 0]), [
 testVerdicts("campsite", rows(["TXX", "XXX", "XXT"], [0, 2, 0], [1, 0, 1]), [
   ["tents two apart", answer("TXX", "CXC", "XXT"), "correct"],
 ]);
-testVerdicts("campsite", rows(["TX", "XX", "XT"], [1, 1, 0], [0, 2]), [
-  ["tents at a corner of each other touch", answer("TC", "XC", "XT"), "two tents touch"],
+testVerdicts("campsite", rows(["TXXX", "XXXT"], [1, 1], [0, 1, 1, 0]), [
+  ["tents at a corner of each other touch", answer("TCXX", "XXCT"), "two tents touch"],
 ]);
 // Both tents stand beside the left tree alone: counts hold, pairs do not.
 testVerdicts("campsite", rows(["XTXXT"], [2], [1, 0, 1, 0, 0]), [
   ["a tree without a tent", answer("CTCXT"), "trees and tents do not pair"],
 ]);
-// The first tent must give up the middle tree it is first tried with.
-testVerdicts("campsite", rows(["XTXTX"], [2], [1, 0, 1, 0, 0]), [
-  ["pairs found only by moving one", answer("CTCTX"), "correct"],
+// The upper tent is first tried with the middle tree, which is the lower one's only tree.
+testVerdicts("campsite", rows(["TXX", "XTX", "XXX"], [1, 0, 1], [0, 2, 0]), [
+  ["pairs found only by moving one", answer("TCX", "XTX", "XCX"), "correct"],
 ]);
 
 testRefusals("campsite", data, [

@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import { judgeAs } from "../judge.ts";
 import { testVerdicts } from "../verdicts.ts";
 
+// Mutants tried: strict checks the givens that the reference sees.
+
 const puzzle = (marker: string, rows: string[], prefilled_coords = [[0, 1]]) => ({
   question: `A puzzle.\n\n${marker}\n${rows.join("\n")}\n\nConstraints:\n(1,1) < (2,1)`,
   metadata: { grid_size: 3, prefilled_coords, constraints: [[[0, 0], [1, 0], "<"]] }, // biome-ignore format: a row

@@ -1,5 +1,7 @@
 import { testRefusals, testVerdicts } from "../verdicts.ts";
 
+// Mutants tried: strict lets a region stay open.
+
 const grid = (...rows: string[]) => ({ metadata: { region_grid: rows.map((row) => [...row]) } });
 const quarters = grid("AACC", "AACC", "BBDD", "BBDD");
 const SOLVED = "[(1,1),(2,1)], [(4,1),(4,2)], [(1,3),(1,4)], [(3,4),(4,4)]";

@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import { judgeAs } from "../judge.ts";
 import { fenced, testRefusals, testVerdicts } from "../verdicts.ts";
 
+// Mutants tried: letters of no word are not counted.
+
 //   c a t
 //     r
 //     m
