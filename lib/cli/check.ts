@@ -1,12 +1,21 @@
 import type { Recipe } from "../config/index.ts";
+import { type DatasetReport, reportLine } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
-import { encodePrompt, openSources, openTokenizer, openVerifiers } from "../orchestration/index.ts";
+import {
+  admissionOf,
+  encodePrompt,
+  openSources,
+  openTokenizer,
+  openVerifiers,
+} from "../orchestration/index.ts";
 import type { DomainName } from "../records.ts";
 
 export interface DomainCheck {
   readonly questions: readonly string[];
   readonly longestPrompt: number;
   readonly verifiers: readonly string[];
+  /** What became of the rows of a data set. */
+  readonly report?: DatasetReport;
 }
 
 export interface Findings {
@@ -24,7 +33,7 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
   const tokenizer = openTokenizer(recipe);
   const domains: Record<DomainName, DomainCheck> = {};
   await using verifiers = openVerifiers(recipe);
-  for (const [domain, source] of await openSources(recipe)) {
+  for (const [domain, source] of await openSources(recipe, admissionOf(recipe, tokenizer))) {
     const problems = Array.from({ length: SAMPLES }, (_, i) => source.problem(i));
     const lengths = problems.map(
       (p) => encodePrompt(p, tokenizer, recipe.rollouts.maxPromptTokens).tokens.length,
@@ -43,6 +52,7 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
       questions: problems.map((p) => p.question),
       longestPrompt: Math.max(...lengths),
       verifiers: [...new Set(problems.map((p) => p.verifier))],
+      ...(source.report && { report: source.report }),
     };
   }
   const parameters = parameterCount(recipe, tokenizer.vocabularySize);
@@ -79,6 +89,7 @@ export function checkText({ recipe, domains, memory, parameters }: Findings): st
     lines.push(
       `${domain}: prompts up to ${found.longestPrompt} tokens, judged by ${found.verifiers.join(", ")}`,
     );
+    if (found.report) lines.push(`  ${reportLine(found.report)}`);
     lines.push(...found.questions.map((q) => `  ${q}`));
   }
   return [...lines, "", JSON.stringify(recipe, null, 2)].join("\n");

@@ -1,4 +1,5 @@
 import { checkVerb } from "./verbs/check.ts";
+import { dataCheckVerb } from "./verbs/data-check.ts";
 import { doctorVerb } from "./verbs/doctor.ts";
 import { generateVerb } from "./verbs/generate.ts";
 import { inspectVerb } from "./verbs/inspect.ts";
@@ -17,6 +18,7 @@ import { verifyVerb } from "./verbs/verify.ts";
 export const VERBS: readonly Verb[] = [
   runVerb,
   checkVerb,
+  dataCheckVerb,
   replayVerb,
   reportVerb,
   verifyVerb,

@@ -3,7 +3,7 @@ export { isHeldOut } from "./holdout.ts";
 export { problemId } from "./problem-id.ts";
 export type { ProblemSource, SourceOptions } from "./problem-source.ts";
 export { QUICKSTART_LEXICON } from "./procedural/lexicon.ts";
-export { type DatasetReport, reportLine, type Tally } from "./readers/census.ts";
+export { type DatasetReport, reportLine, Tallies, type Tally } from "./readers/census.ts";
 export {
   DATASETS,
   type DatasetKind,

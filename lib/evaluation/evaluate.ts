@@ -19,7 +19,7 @@ export interface PolicyUnderTest {
 }
 
 export interface EvaluationPlan {
-  /** The first so many held-out problems of every domain, families and levels in turn. */
+  /** The first so many held-out problems of every domain, or as many as there are. */
   readonly problemsPerDomain: number;
   /** Completions per problem. */
   readonly attempts: number;
@@ -46,7 +46,10 @@ export interface ProblemResult {
  */
 export async function evaluate(policy: PolicyUnderTest, plan: EvaluationPlan): Promise<ProblemResult[]> {
   const problems = [...policy.sources.values()].flatMap((source) =>
-    Array.from({ length: plan.problemsPerDomain }, (_, i) => source.heldOut(i)),
+    Array.from(
+      { length: Math.min(plan.problemsPerDomain, source.heldOutCount ?? Number.POSITIVE_INFINITY) },
+      (_, i) => source.heldOut(i),
+    ),
   );
   let done = 0;
   const results = problems.map(async (problem, id) => {

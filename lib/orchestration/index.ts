@@ -1,4 +1,6 @@
 /** The line: from recipe to trained weights. */
+
+export { admissionOf, referenceFault } from "./admission.ts";
 export type { Core } from "./core.ts";
 export { nativeCore } from "./core.ts";
 export { DomainSampler } from "./domain-sampler.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Recipe } from "../config/index.ts";
-import { openProblemSource, type ProblemSource, QUICKSTART_LEXICON } from "../data/index.ts";
+import { type Admission, openProblemSource, type ProblemSource, QUICKSTART_LEXICON } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
 import { RUN_FILES } from "../metrics/index.ts";
 import type { EngineHandlers, ModelConfigJson, TrainerFace } from "../native/face.ts";
@@ -9,6 +9,7 @@ import { Generations } from "../native/generations.ts";
 import type { DomainName } from "../records.ts";
 import { VERIFIERS, VerifierPool } from "../rewards/index.ts";
 import { LexiconTokenizer, type Tokenizer } from "../text/index.ts";
+import { admissionOf } from "./admission.ts";
 import { type Core, engineOptions, modelConfigJson, rlOptimizer } from "./core.ts";
 
 export const EVENT_LOG = "events.jsonl";
@@ -42,7 +43,7 @@ export interface Workshop extends AsyncDisposable {
  */
 export async function openWorkshop(recipe: Recipe, core: Core, shared?: Verifiers): Promise<Workshop> {
   const tokenizer = openTokenizer(recipe);
-  const sources = await openSources(recipe);
+  const sources = await openSources(recipe, admissionOf(recipe, tokenizer));
   const modelConfig = modelConfigJson(recipe, tokenizer.vocabularySize);
   const openEngine = (handlers: EngineHandlers) =>
     core.engine(modelConfig, engineOptions(recipe, tokenizer.tokenBytes()), handlers);
@@ -78,11 +79,17 @@ export function openTokenizer({ model }: Recipe): Tokenizer {
   return tokenizer;
 }
 
-/** Every domain's problems, in the recipe's order. Throws HONE_ERR_CONFIG or HONE_ERR_DATA. */
-export async function openSources({ domains, seed }: Recipe): Promise<Map<DomainName, ProblemSource>> {
+/**
+ * Every domain's problems, in the recipe's order. Throws HONE_ERR_CONFIG or HONE_ERR_DATA.
+ * @param admit asked for every row of a data set; what it refuses is left out and counted in the source's report.
+ */
+export async function openSources(
+  { domains, seed }: Recipe,
+  admit?: Admission,
+): Promise<Map<DomainName, ProblemSource>> {
   const sources = new Map<DomainName, ProblemSource>();
   for (const [ordinal, [domain, { source }]] of Object.entries(domains).entries()) {
-    const opened = await openProblemSource(source, { seed, ordinal });
+    const opened = await openProblemSource(source, { seed, ordinal }, admit);
     if (opened.domain !== domain) {
       throw new HoneError(
         "HONE_ERR_CONFIG",

@@ -1,3 +1,4 @@
+import { readCase as choice } from "./choice/cases.ts";
 import { readCase as code } from "./code/cases.ts";
 import { readCase as functionCalling } from "./function-calling/cases.ts";
 import { readCase as instructionFollowing } from "./instruction-following/cases.ts";
@@ -12,4 +13,5 @@ export const CASE_READERS: ReadonlyMap<string, CaseReader> = new Map([
   ["function-calling", functionCalling],
   ["instruction-following", instructionFollowing],
   ["code", code],
+  ["choice", choice],
 ]);

@@ -1,3 +1,4 @@
+import { choice } from "./choice/choice.ts";
 import { code } from "./code/code.ts";
 import { codeExpression } from "./code/expression.ts";
 import { functionCalling } from "./function-calling/function-calling.ts";
@@ -27,6 +28,7 @@ export const VERIFIERS: readonly Verifier[] = [
   instructionFollowing,
   logic,
   code,
+  choice,
 ];
 
 /** The built-in verifier of that name, made ready; undefined where there is none. */

@@ -26,6 +26,18 @@ const AREA_ENTRY = {
 };
 
 const OWN_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
+  choice: [
+    {
+      reference: { answer: "C", choices: 4, style: "gpqa" },
+      answer: "Answer: C",
+      others: ["Answer: B", "C or D", "The answer is (C)", "E"],
+    },
+    {
+      reference: { answer: "J", choices: 10, style: "mmlu-pro" },
+      answer: "The answer is (J).",
+      others: ["The answer is (A).", "\\boxed{J}", "Jupiter"],
+    },
+  ],
   code: [
     {
       reference: { input_output: { inputs: ["3"], outputs: ["6"] } },

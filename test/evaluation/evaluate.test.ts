@@ -22,6 +22,22 @@ test("asks every domain its held-out problems, in order, and reports progress", 
   expect(progress).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
 });
 
+test("a source with fewer held-out problems is asked each of them once", async () => {
+  const policy = await policyOf();
+  const sources = new Map(
+    [...policy.sources].map(([domain, source], i) => {
+      const finite = {
+        ...source,
+        problem: source.problem.bind(source),
+        heldOut: source.heldOut.bind(source),
+      };
+      return [domain, i === 0 ? { ...finite, heldOutCount: 3 } : finite] as const;
+    }),
+  );
+  const results = await evaluate({ ...policy, sources }, PLAN);
+  expect(results).toHaveLength(3 + 4 * (sources.size - 1));
+});
+
 test("twice the same policy gives twice the same results; cut answers are counted as cut", async () => {
   const length = (problem: number) => (problem % 2 === 0 ? 100 : 5);
   const [a, b] = [

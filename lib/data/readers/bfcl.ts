@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
-import { HoneError } from "../../errors.ts";
 import { describeTools, LANGUAGES } from "./bfcl-prompt.ts";
+import { elementsOf, membersOf } from "./json-spans.ts";
+import type { RawRow } from "./raw-row.ts";
 import {
   type DatasetOptions,
   fill,
@@ -10,6 +11,7 @@ import {
   type RowOutcome,
   type RowReader,
   readFields,
+  readJson,
 } from "./row-reader.ts";
 
 /** The single-turn categories; those of relevance have no expected call. */
@@ -70,70 +72,90 @@ export const bfcl: RowReader<BfclOptions> = {
   verifier: "function-calling",
   takes: (file) => basename(dirname(file)) !== ANSWERS && categoryOf(file) !== undefined,
   open({ template = "{task}", categories = BFCL_CATEGORIES }) {
-    let answers: { readonly file: string; readonly lines: readonly unknown[] | undefined } | undefined;
-    return ({ value, file, row: line }) => {
-      if (answers?.file !== file) answers = { file, lines: readAnswers(file) };
-      const row = readFields(rowSchema, value);
+    let answers: { readonly file: string; readonly lines: readonly string[] } | undefined;
+    return (raw) => {
+      if (answers?.file !== raw.file) answers = { file: raw.file, lines: readAnswers(raw.file) };
+      const row = readFields(rowSchema, raw.value);
       if (isBad(row)) return row;
-      const category = row.category ?? categoryOf(file)!;
+      const category = row.category ?? categoryOf(raw.file)!;
       if (!isCategory(category)) return { bad: "category: none of the single-turn ones" };
       if (!categories.includes(category)) return { leftOut: `category ${category}` };
-      if (row.function.length === 0 && !category.endsWith("irrelevance")) return { bad: "function: none" };
-      const truth = row.ground_truth ?? readTruth(answers.lines?.[line - 1]);
+      const needed = !category.endsWith("relevance");
+      if (row.function.length === 0 && needed) return { bad: "function: none" };
+      const truth = readTruth(raw, row, answers.lines[raw.row - 1] ?? "");
       if (isBad(truth)) return truth;
-      if (!category.endsWith("relevance") && (truth === undefined || truth.length === 0)) {
+      if (needed && (truth.json === undefined || /^\[\s*\]$/.test(truth.json)))
         return { bad: "ground_truth: none" };
-      }
-      return draftOf(row, category, truth, template);
+      return draftOf(raw, row, category, truth.json, template);
     };
   },
 };
 
+/** The entry as JSON text, numbers as the row writes them: 1 and 1.0 are answers of different types. */
 function draftOf(
+  raw: RawRow,
   row: Row,
   category: BfclCategory,
-  ground_truth: z.infer<typeof truthSchema> | undefined,
+  truth: string | undefined,
   template: string,
 ): RowOutcome {
-  const { id, function: functions } = row;
   const messages = row.question[0]!.map(({ content }) => content.trim()).join("\n\n");
   const language = LANGUAGES[category] ?? "python";
+  const functions = literally(raw, "function") ?? JSON.stringify(row.function);
+  const head = `{"id":${JSON.stringify(row.id)},"category":"${category}","function":${functions}`;
   return {
-    content: JSON.stringify([category, messages, functions]),
-    question: fill(template, `${describeTools(functions, language)}\n\n${messages}`),
+    content: JSON.stringify([category, messages, row.function]),
+    question: fill(template, `${describeTools(row.function, language)}\n\n${messages}`),
     family: category,
     level: 0,
-    reference: { id, category, function: functions, ...(ground_truth && { ground_truth }) },
-    gold: () =>
-      ground_truth ? [callsOf(ground_truth)] : category.endsWith("irrelevance") ? ["No call."] : [],
+    reference: {
+      entry: truth === undefined ? `${head}}` : `${head},"ground_truth":${truth}}`,
+      dialect: "tool_calls",
+    },
+    gold: () => {
+      if (truth === undefined) return category.endsWith("irrelevance") ? ["No call."] : [];
+      return language === "python" ? [false, true].map((full) => callsOf(truth, full)) : []; // source text of other languages is not ours to write
+    },
   };
 }
 
-/** The calls with the first value each parameter may have; those that may be left out are. */
-function callsOf(truth: z.infer<typeof truthSchema>): string {
-  const calls = truth.flatMap((call) =>
-    Object.entries(call).map(([name, parameters]) => ({
-      name: name.replaceAll(".", "_"),
-      arguments: Object.fromEntries(
-        Object.entries(parameters).flatMap(([key, values]) =>
-          values.includes("") || values.length === 0 ? [] : [[key, firstOf(values[0])]],
-        ),
-      ),
-    })),
-  );
-  return `<tool_calls>${JSON.stringify(calls)}</tool_calls>`;
+/** A member of the row as its file writes it. */
+function literally({ text }: RawRow, key: string): string | undefined {
+  return text === undefined ? undefined : membersOf(text).get(key);
 }
 
-/** Inside an allowed dict every value is a list of allowed ones again. */
-function firstOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(firstOf);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, allowed]) => {
-      if (!Array.isArray(allowed)) return [[key, allowed]];
-      return allowed.includes("") ? [] : [[key, firstOf(allowed[0])]];
-    }),
+/**
+ * The calls with the first value each parameter may have, `full` or without what may be left out. Both are right where
+ * the gold is: it is not where a parameter is required and may not be given.
+ */
+function callsOf(truth: string, full: boolean): string {
+  const calls = elementsOf(truth).flatMap((call) =>
+    [...membersOf(call)].map(
+      ([name, parameters]) =>
+        `{"name":${JSON.stringify(name.replaceAll(".", "_"))},"arguments":${firstOfEach(parameters, full)}}`,
+    ),
   );
+  return `<tool_calls>[${calls.join(",")}]</tool_calls>`;
+}
+
+/** An object of lists of allowed values with the first of each; a dict among those is such an object again. */
+function firstOfEach(allowed: string, full: boolean): string {
+  const given = [...membersOf(allowed)].flatMap(([key, values]) => {
+    const list = values.startsWith("[") ? elementsOf(values) : [values];
+    const first = list.find((value) => value !== '""');
+    if (first === undefined || (!full && list.includes('""'))) return [];
+    return [`${JSON.stringify(key)}:${plainValue(first, full)}`];
+  });
+  return `{${given.join(",")}}`;
+}
+
+function plainValue(json: string, full: boolean): string {
+  if (json.startsWith("{")) return firstOfEach(json, full);
+  return json.startsWith("[")
+    ? `[${elementsOf(json)
+        .map((one) => plainValue(one, full))
+        .join(",")}]`
+    : json;
 }
 
 const isCategory = (name: string): name is BfclCategory =>
@@ -146,23 +168,22 @@ function categoryOf(file: string): BfclCategory | undefined {
   return isCategory(name) ? name : undefined;
 }
 
-/** Answers by line; undefined where there is no such file. */
-function readAnswers(file: string): readonly unknown[] | undefined {
+/** The lines of the answers beside a file; none where there is no such file. */
+function readAnswers(file: string): readonly string[] {
   const path = join(dirname(file), ANSWERS, basename(file));
-  if (!existsSync(path)) return undefined;
-  return readFileSync(path, "utf8")
-    .split("\n")
-    .map((line, i) => {
-      try {
-        return line.trim() === "" ? undefined : (JSON.parse(line) as unknown);
-      } catch (cause) {
-        throw new HoneError("HONE_ERR_DATA", `${path}:${i + 1}: not JSON`, { cause });
-      }
-    });
+  return existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
 }
 
-function readTruth(answer: unknown): z.infer<typeof truthSchema> | undefined | { readonly bad: string } {
-  if (answer === undefined) return undefined;
-  const read = readFields(z.object({ ground_truth: truthSchema }), answer, ANSWERS);
-  return isBad(read) ? read : read.ground_truth;
+/** The expected calls as JSON text, of the row itself or of its line of answers. */
+function readTruth(
+  raw: RawRow,
+  row: Row,
+  answer: string,
+): { readonly json: string | undefined } | { readonly bad: string } {
+  if (row.ground_truth !== undefined) {
+    return { json: literally(raw, "ground_truth") ?? JSON.stringify(row.ground_truth) };
+  }
+  if (answer.trim() === "") return { json: undefined };
+  const read = readJson(z.object({ ground_truth: truthSchema }), answer, ANSWERS);
+  return isBad(read) ? read : { json: membersOf(answer).get("ground_truth") };
 }

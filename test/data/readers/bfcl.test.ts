@@ -18,6 +18,8 @@ const row = (more: object = {}) => ({
   ground_truth: [{ "math.add": { a: [1], b: [2.5, ""] } }],
   ...more,
 });
+const entryOf = (reference: unknown) =>
+  JSON.parse((reference as { entry: string }).entry) as { readonly ground_truth?: unknown };
 const path = (rows: readonly unknown[], name = "simple_python.jsonl") => writeRows(name, rows);
 
 test("a row with its expected calls", async () => {
@@ -29,14 +31,20 @@ test("a row with its expected calls", async () => {
       ),
       family: "simple_python",
       reference: {
-        id: "simple_python_0",
-        category: "simple_python",
-        function: [add],
-        ground_truth: [{ "math.add": { a: [1], b: [2.5, ""] } }],
+        entry: JSON.stringify({
+          id: "simple_python_0",
+          category: "simple_python",
+          function: [add],
+          ground_truth: [{ "math.add": { a: [1], b: [2.5, ""] } }],
+        }),
+        dialect: "tool_calls",
       },
     },
   ]);
-  expect(kept[0]!.gold!()).toEqual(['<tool_calls>[{"name":"math_add","arguments":{"a":1}}]</tool_calls>']);
+  expect(kept[0]!.gold!()).toEqual([
+    '<tool_calls>[{"name":"math_add","arguments":{"a":1}}]</tool_calls>',
+    '<tool_calls>[{"name":"math_add","arguments":{"a":1,"b":2.5}}]</tool_calls>',
+  ]);
 });
 
 test("all messages are asked, the system's too", async () => {
@@ -68,9 +76,7 @@ describe("as published", () => {
     }));
     const answers = [0, 1].map((i) => ({ id: `other_${i}`, ground_truth: [{ [`f${i}`]: { a: [i] } }] }));
     const { kept, report } = await sift({ ...spec, path: publish("multiple", rows, answers) });
-    expect(
-      kept.map(({ family, reference }) => [family, (reference as { ground_truth: unknown }).ground_truth]),
-    ).toEqual([
+    expect(kept.map(({ family, reference }) => [family, entryOf(reference).ground_truth])).toEqual([
       ["multiple", [{ f0: { a: [0] } }]],
       ["multiple", [{ f1: { a: [1] } }]],
     ]);
@@ -81,7 +87,7 @@ describe("as published", () => {
 
   test("categories of relevance need none, others do", async () => {
     const relevance = await sift({ ...spec, path: publish("live_irrelevance", [questions("x")]) });
-    expect(relevance.kept[0]!.reference).not.toHaveProperty("ground_truth");
+    expect(entryOf(relevance.kept[0]!.reference)).not.toHaveProperty("ground_truth");
     expect(relevance.kept[0]!.gold!()).toEqual(["No call."]);
     const { report } = await sift({
       ...spec,
@@ -96,13 +102,17 @@ describe("as published", () => {
     ]);
   });
 
-  test("a damaged file of answers is a data error with its line", async () => {
-    const folder = publish("live_simple", [questions("x")]);
-    writeFileSync(`${folder}/possible_answer/BFCL_v4_live_simple.json`, '{"id":1}\n{');
-    await expect(sift({ ...spec, path: folder })).rejects.toMatchObject({
-      code: "HONE_ERR_DATA",
-      message: expect.stringContaining("possible_answer/BFCL_v4_live_simple.json:2: not JSON"),
-    });
+  test("a damaged line of answers makes its row bad, and that alone", async () => {
+    const rows = ["x", "y"].map((id) => ({ ...questions(id), function: [{ ...add, name: id }] }));
+    const folder = publish("live_simple", rows);
+    const answers = `{\n${JSON.stringify({ ground_truth: [{ y: { a: [1] } }] })}`;
+    mkdirSync(`${folder}/possible_answer`, { recursive: true });
+    writeFileSync(`${folder}/possible_answer/BFCL_v4_live_simple.json`, answers);
+    const { kept, report } = await sift({ ...spec, path: folder });
+    expect(kept.map(({ place }) => place)).toEqual(["BFCL_v4_live_simple.json:2"]);
+    expect(report.bad).toEqual([
+      { reason: "possible_answer: not JSON", rows: 1, first: ["BFCL_v4_live_simple.json:1"] },
+    ]);
   });
 });
 
@@ -145,7 +155,21 @@ test("gold calls follow allowed values into dicts and lists, and leave out what 
   const { kept } = await readAs({ ...spec, path: path([row({ ground_truth })]) }, []);
   expect(kept[0]!.gold!()).toEqual([
     '<tool_calls>[{"name":"f","arguments":{"a":{"x":1},"b":[1,2]}},{"name":"g","arguments":{}}]</tool_calls>',
+    '<tool_calls>[{"name":"f","arguments":{"a":{"x":1,"y":3},"b":[1,2],"c":1}},{"name":"g","arguments":{}}]</tool_calls>',
   ]);
+});
+
+test("numbers stay as the file writes them, and Java has no gold of ours", async () => {
+  const line = JSON.stringify(row())
+    .replace("[2.5,", "[2.0,")
+    .replace('"a":[1]', '"a":[12345678901234567890]');
+  const python = await readAs({ ...spec, path: path([line]) }, []);
+  expect((python.kept[0]!.reference as { entry: string }).entry).toContain(
+    '"ground_truth":[{"math.add":{"a":[12345678901234567890],"b":[2.0,""]}}]',
+  );
+  expect(python.kept[0]!.gold!()[1]).toContain('{"a":12345678901234567890,"b":2.0}');
+  const java = await readAs({ ...spec, path: path([row({ category: "simple_java" })]) }, []);
+  expect(java.kept[0]!.gold!()).toEqual([]);
 });
 
 test("the sample: every row of all thirteen categories is a problem or a duplicate", async ({ skip }) => {

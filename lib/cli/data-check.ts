@@ -1,0 +1,216 @@
+import { writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import type { Recipe } from "../config/index.ts";
+import {
+  DATASETS,
+  type DatasetReport,
+  type DatasetSpec,
+  type Drops,
+  type KeptRow,
+  parseDatasetSpec,
+  reportLine,
+  siftDataset,
+  Tallies,
+  type Tally,
+} from "../data/index.ts";
+import { referenceFault } from "../orchestration/index.ts";
+import type { Problem, Verdict } from "../records.ts";
+import { loadBuiltIn, VERIFIERS, VerifierPool } from "../rewards/index.ts";
+
+/** Lengths of the questions in characters: the shortest, those at these shares, the longest. */
+export interface Lengths {
+  readonly shortest: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly longest: number;
+}
+
+/** What the gold answers of a source are worth to its own verifier. */
+export interface GoldCheck {
+  readonly accepted: number;
+  readonly rejected: readonly Tally[];
+  /** Could not be judged, by cause. */
+  readonly unscored: readonly Tally[];
+  /** Rows that know no answer. */
+  readonly without: number;
+}
+
+export interface SourceCheck {
+  readonly name: string;
+  readonly report: DatasetReport;
+  readonly characters: Lengths;
+  /** Undefined where there is no such verifier to ask, or it was not asked. */
+  readonly gold: GoldCheck | undefined;
+  readonly drops: Drops;
+}
+
+export interface DataCheckOptions {
+  /** Ask the verifiers about the gold answers. Default true. */
+  readonly gold?: boolean;
+  /** Default: one a core. */
+  readonly workers?: number;
+}
+
+/** Rows judged together. */
+const BATCH = 64;
+const MAX_REASON_CHARS = 160;
+
+/** The data sets of a recipe, by domain. */
+export function datasetsOf({ domains }: Recipe): Map<string, DatasetSpec> {
+  const found = new Map<string, DatasetSpec>();
+  for (const [domain, { source }] of Object.entries(domains)) {
+    const spec = typeof source === "string" ? parseDatasetSpec(source) : source;
+    if (spec !== undefined) found.set(domain, spec);
+  }
+  return found;
+}
+
+/**
+ * Reads a whole data set as a run would, and has every gold answer judged by the verifier of its row. Memory does not
+ * grow with the set, but for the rows to drop. Throws HONE_ERR_DATA when a file is missing or damaged.
+ */
+export async function checkDataset(
+  name: string,
+  spec: DatasetSpec,
+  options: DataCheckOptions = {},
+): Promise<SourceCheck> {
+  const { domain, verifier } = DATASETS[spec.kind];
+  const judge = VERIFIERS.some((known) => known.name === verifier) ? await loadBuiltIn(verifier) : undefined;
+  const sieve = siftDataset(spec, ({ reference }) => referenceFault(judge, reference));
+  const lengths: number[] = [];
+  const gold =
+    judge === undefined || options.gold === false ? undefined : new GoldJudge(domain, verifier, options);
+  try {
+    for await (const row of sieve.rows()) {
+      lengths.push([...row.question].length);
+      await gold?.add(row);
+    }
+    await gold?.settle();
+  } finally {
+    await gold?.close();
+  }
+  return {
+    name,
+    report: sieve.report(),
+    characters: distribution(lengths),
+    gold: gold?.result(),
+    drops: gold?.drops ?? [],
+  };
+}
+
+class GoldJudge {
+  readonly drops: { readonly key: string; readonly place: string; readonly reason: string }[] = [];
+  readonly #problem: Pick<Problem, "domain" | "verifier">;
+  readonly #pool: VerifierPool;
+  readonly #rejected = new Tallies();
+  readonly #unscored = new Tallies();
+  #accepted = 0;
+  #without = 0;
+  #batch: { readonly row: KeptRow; readonly forms: readonly string[] }[] = [];
+
+  constructor(domain: string, verifier: string, { workers = availableParallelism() }: DataCheckOptions) {
+    this.#problem = { domain, verifier };
+    this.#pool = new VerifierPool({ workers });
+  }
+
+  async add(row: KeptRow): Promise<void> {
+    const forms = row.gold?.() ?? [];
+    if (forms.length === 0) this.#without += 1;
+    else this.#batch.push({ row, forms });
+    if (this.#batch.length >= BATCH) await this.settle();
+  }
+
+  /** Judges what is waiting. A row is accepted when one form of its answer is. */
+  async settle(): Promise<void> {
+    const batch = this.#batch;
+    this.#batch = [];
+    const asked = batch.flatMap(({ row, forms }) => forms.map((text) => ({ row, text })));
+    const verdicts = await this.#pool.verify(
+      asked.map(({ row, text }) => ({ problem: this.#problemOf(row), text, finish: "eos" as const })),
+    );
+    let at = 0;
+    for (const { row, forms } of batch) {
+      this.#count(row, verdicts.slice(at, at + forms.length));
+      at += forms.length;
+    }
+  }
+
+  #count({ key, place }: KeptRow, verdicts: readonly Verdict[]): void {
+    const unscored = verdicts.find((verdict) => verdict.status === "unscored");
+    if (verdicts.some(({ status }) => status === "correct")) this.#accepted += 1;
+    else if (unscored !== undefined) this.#unscored.add(unscored.cause, place);
+    else {
+      const reason = reasonOf(verdicts);
+      this.#rejected.add(reason, place);
+      this.drops.push({ key, place, reason });
+    }
+  }
+
+  #problemOf({ family, level, question, reference }: KeptRow): Problem {
+    return { id: 0, ...this.#problem, family, level, question, reference };
+  }
+
+  result(): GoldCheck {
+    const [rejected, unscored] = [this.#rejected.list(), this.#unscored.list()];
+    return { accepted: this.#accepted, rejected, unscored, without: this.#without };
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+}
+
+/** What was wrong with each form of an answer, said once. */
+function reasonOf(verdicts: readonly Verdict[]): string {
+  const said = verdicts.map((v) => (v.status === "unscored" ? v.cause : `${v.status}: ${v.reason}`));
+  return [...new Set(said)].join(" / ").slice(0, MAX_REASON_CHARS);
+}
+
+function distribution(lengths: number[]): Lengths {
+  lengths.sort((a, b) => a - b);
+  const at = (share: number) => lengths[Math.max(0, Math.ceil(share * lengths.length) - 1)] ?? 0;
+  return { shortest: at(0), p50: at(0.5), p90: at(0.9), p99: at(0.99), longest: at(1) };
+}
+
+/** Writes what a source's `drops` names: the rows whose gold answer was rejected. */
+export function writeDrops(path: string, checks: readonly SourceCheck[]): void {
+  writeFileSync(
+    path,
+    `${JSON.stringify(
+      checks.flatMap(({ drops }) => drops),
+      null,
+      1,
+    )}\n`,
+  );
+}
+
+export function dataCheckText(checks: readonly SourceCheck[]): string {
+  return checks.flatMap(sourceText).join("\n");
+}
+
+function sourceText({ name, report, characters: c, gold }: SourceCheck): string[] {
+  const tallies = (list: readonly Tally[]) =>
+    list.map(({ reason, rows, first }) => `    ${rows} × ${reason}, at ${first.join(", ")}`);
+  const sum = (list: readonly Tally[]) => list.reduce((rows, tally) => rows + tally.rows, 0);
+  const lines = [
+    `${name}: ${reportLine({ ...report, bad: [], leftOut: [], duplicates: [] })}, ${report.files} files`,
+    `  questions of ${c.shortest} to ${c.longest} characters: half up to ${c.p50}, 90 % up to ${c.p90}, 99 % up to ${c.p99}`,
+  ];
+  for (const [what, list] of [
+    ["bad", report.bad],
+    ["left out", report.leftOut],
+    ["duplicates", report.duplicates],
+  ] as const) {
+    if (list.length > 0) lines.push(`  ${sum(list)} ${what}`, ...tallies(list));
+  }
+  if (report.otherFiles.length > 0) lines.push(`  not of this set by name: ${report.otherFiles.join(", ")}`);
+  if (gold === undefined) return [...lines, "  gold answers were not judged"];
+  lines.push(
+    `  gold answers: ${gold.accepted} accepted by the verifier, ${sum(gold.rejected)} rejected, ${gold.without} rows without one`,
+    ...tallies(gold.rejected),
+  );
+  if (gold.unscored.length > 0)
+    lines.push(`  ${sum(gold.unscored)} could not be judged`, ...tallies(gold.unscored));
+  return lines;
+}

@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { HoneError } from "../../errors.ts";
+import type { CaseReader } from "../verify-case.ts";
+import { choice } from "./choice.ts";
+
+const rowSchema = z
+  .object({
+    response: z.string().optional(),
+    model_output: z.string().optional(),
+    gold: z.string(),
+    choices: z.int().optional(),
+    style: z.enum(["gpqa", "mmlu-pro"]).optional(),
+  })
+  .refine(({ response, model_output }) => (response ?? model_output) !== undefined, "response is missing");
+
+/** Reads { response | model_output, gold, choices?, style? }: of ten choices in the style of MMLU-Pro unless said. */
+export const readCase: CaseReader = (row, compat) => {
+  const parsed = rowSchema.safeParse(row);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new HoneError("HONE_ERR_DATA", `choice case: ${issue?.path.join(".") || "row"}: ${issue?.message}`);
+  }
+  const { response, model_output, gold, choices = 10, style = "mmlu-pro" } = parsed.data;
+  return {
+    verifier: choice,
+    completion: { text: response ?? model_output ?? "", finish: "stop" },
+    reference: { answer: gold, choices, style, compat },
+  };
+};
