@@ -1,4 +1,3 @@
-import type { Recipe } from "../config/index.ts";
 import type { Admission } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
 import type { Problem } from "../records.ts";
@@ -8,12 +7,18 @@ import { encodePrompt } from "./prompts.ts";
 
 const MAX_REASON_CHARS = 120;
 
+/** The part of a recipe that decides. */
+interface RunLimits {
+  readonly rollouts: { readonly maxPromptTokens: number };
+  readonly verification: { readonly modules: Readonly<Record<string, string>> };
+}
+
 /**
  * Keeps rows of data sets that a run can use: the verifier can read their reference, and the prompt can be encoded and is short enough.
  * Verifiers of the user's own (verification.modules) are not asked, they live in workers.
  */
 export function admissionOf(
-  { rollouts: { maxPromptTokens }, verification: { modules } }: Pick<Recipe, "rollouts" | "verification">,
+  { rollouts: { maxPromptTokens }, verification: { modules } }: RunLimits,
   tokenizer: Tokenizer,
 ): Admission {
   const verifiers = new Map<string, Verifier | undefined>();

@@ -7,8 +7,8 @@ import { LexiconTokenizer } from "../../lib/text/index.ts";
 const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
 const admit = admissionOf(
   {
-    rollouts: { maxPromptTokens: 20 } as Parameters<typeof admissionOf>[0]["rollouts"],
-    verification: { workers: 1, timeoutMs: 1, modules: { mine: "file:///mine.ts" } },
+    rollouts: { maxPromptTokens: 20 },
+    verification: { modules: { mine: "file:///mine.ts" } },
   },
   tokenizer,
 );
