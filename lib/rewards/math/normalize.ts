@@ -45,9 +45,10 @@ const OPERATORS: readonly Rewrite[] = [
 /**
  * The text inside a box as the grammar wants it: spellings unified, spacing and fonts dropped, units dropped,
  * shorthand fractions and roots given their braces. Idempotent on plain numbers.
+ * Strict differs in what it takes for a unit (see dropUnits).
  * Source: the normaliser of latex2sympy2_extended, steps in its order.
  */
-export function normalizeLatex(boxed: string): string {
+export function normalizeLatex(boxed: string, strict: boolean): string {
   let text = boxed.replaceAll("\\mathrm{T}", "T").replaceAll("\\mathrm{d}", "d").replaceAll("{\\rm d}", "d");
   text = text
     .replaceAll("\\left[\\begin{matrix}", "\\begin{bmatrix}")
@@ -60,7 +61,7 @@ export function normalizeLatex(boxed: string): string {
   });
   text = text.replace(/[\n\t]/g, " ");
   if (!text.includes("matrix")) text = text.replace(/\\\\(?=[a-zA-Z])/g, "\\");
-  text = dropUnits(text);
+  text = dropUnits(text, strict);
   if (text.startsWith(".")) text = `0${text}`;
   if (text === "0.5") text = "\\frac{1}{2}";
   return bracedOperators(text).trim();

@@ -20,7 +20,7 @@ const COMPLEX_MARKERS =
 
 /** Normalises the inside of a box and parses it; after a failure, the last part of a chain of equalities. */
 export function readLatex(boxed: string, strict: boolean): Reading {
-  const text = normalizeLatex(strict ? boxed.replace(/~(?!=)/g, " ") : boxed);
+  const text = normalizeLatex(strict ? boxed.replace(/~(?!=)/g, " ") : boxed, strict);
   return (
     attempt(text, strict) ??
     retried(text, strict) ?? { text, value: undefined, parsed: false, approximations: [] }

@@ -134,7 +134,7 @@ function readPlain(match: RegExpExecArray): Reading | undefined {
   if (digits.some((group) => group !== undefined))
     return readNumber(whole || "0", fraction, digits[6] !== undefined);
   if (expression === undefined) return undefined;
-  const text = expression.replaceAll("\n", " ");
+  const text = expression.replaceAll("\n", " ").replace(/(\d)\.(?!\d)/g, "$1.0");
   const reading: Reading = { text: expression, value: undefined, parsed: false, approximations: [] };
   try {
     if (/[×÷]|[\d)]\s+[\d(]|\d\(|\)\d/.test(text)) return reading;

@@ -94,6 +94,7 @@ export function sum(terms: readonly Expr[]): Expr {
   return { kind: "sum", terms: flat };
 }
 
+/** A matrix takes in the scalars beside it, and two matrices multiply; more stay as written, or they would explode. */
 export function product(factors: readonly Expr[]): Expr {
   const flat = factors.flatMap((f) => (f.kind === "product" ? f.factors : [f]));
   if (flat.length === 1) return flat[0]!;
@@ -102,6 +103,13 @@ export function product(factors: readonly Expr[]): Expr {
   if (only !== undefined && matrices.length === 1 && flat.length > 1) {
     const scalars = flat.filter((f) => f !== only);
     return mapMatrix(only, (entry) => product([...scalars, entry]));
+  }
+  const [left, right] = matrices;
+  if (matrices.length === 2 && left!.rows[0]!.length === right!.rows.length) {
+    const entry = (row: readonly Expr[], j: number) =>
+      sum(row.map((e, k) => product([e, right!.rows[k]![j]!])));
+    const rows = left!.rows.map((row) => right!.rows[0]!.map((_, j) => entry(row, j)));
+    return product([...flat.filter((f) => f.kind !== "matrix"), { kind: "matrix", rows }]);
   }
   return { kind: "product", factors: flat };
 }

@@ -14,15 +14,36 @@ const UNIT_WORDS = [
 
 /** A digit, brace or space, then one unit word (the dots above match any character, as in the reference). */
 const TRAILING_UNIT = new RegExp(`(\\d|\\}|\\s)\\s*(?:${UNIT_WORDS})(?:s|es)?\\s*$`);
-const TRAILING_TEXT = /(\\(?:text|mbox)\{.*?\})(\^\d|\{\^\d\})?$/;
+/** From the first `\text{` on, whatever stands between it and the last brace. */
+const FROM_FIRST_TEXT = /\\(?:text|mbox)\{.*?\}(?:\^\d|\{\^\d\})?$/;
+const TEXT = /\\(?:text|mbox)\{(?:[^{}]|\{[^{}]*\})*\}(?:\^\d|\{\^\d\})?/g;
 
-/** Drops a trailing `\text{...}` and up to two unit words, never the whole answer. */
-export function dropUnits(text: string): string {
+/**
+ * Drops trailing texts and up to two unit words, never the whole answer. The reference drops all from the first
+ * `\text{` to the end, so that "5\text{ or rather }7\text{ m}" is 5; strict only where texts and repetitions go.
+ */
+export function dropUnits(text: string, strict: boolean): string {
   let kept = text;
   const keep = (candidate: string) => {
     if (candidate !== "") kept = candidate;
   };
-  keep(kept.replace(TRAILING_TEXT, "").trim());
+  const start = kept.search(FROM_FIRST_TEXT);
+  const [head, tail] = [kept.slice(0, start).trim(), kept.slice(start)];
+  if (start >= 0 && (strict ? repeats(tail, head) : closes(tail))) keep(head);
   for (let i = 0; i < 2; i++) keep(kept.replace(TRAILING_UNIT, "$1"));
   return kept;
+}
+
+/** Whether a list says nothing but the head again, texts aside. */
+const repeats = (tail: string, head: string): boolean =>
+  tail
+    .replace(TEXT, "")
+    .split(",")
+    .every((part) => ["", head].includes(part.trim()));
+
+/** Whether every brace opened is closed: "\text{e}}" takes the brace of a fraction around it. */
+function closes(text: string): boolean {
+  let depth = 0;
+  for (const c of text) depth += c === "{" ? 1 : c === "}" ? -1 : 0;
+  return depth === 0;
 }

@@ -28,6 +28,12 @@ test.each([
   ["\\begin{array}{cc}1&2\\end{array}", "[1, 2]"],
   ["\\begin{pmatrix}1\\\\2\\end{pmatrix}^T", "[1, 2]"],
   ["2\\begin{pmatrix}1\\\\x\\end{pmatrix}", "[(* 2 1); (* 2 x)]"],
+  ["\\begin{pmatrix}1&2\\end{pmatrix}\\begin{pmatrix}3\\\\x\\end{pmatrix}", "[(+ (* 1 3) (* 2 x))]"],
+  [
+    "\\begin{pmatrix}1\\\\2\\end{pmatrix}k\\begin{pmatrix}3&4\\end{pmatrix}",
+    "[(* 1 k 3), (* 1 k 4); (* 2 k 3), (* 2 k 4)]",
+  ],
+  ["\\begin{pmatrix}1&2\\end{pmatrix}\\begin{pmatrix}3&4\\end{pmatrix}", "(* [1, 2] [3, 4])"],
   ["\\begin{vmatrix}1&2\\\\3&4\\end{vmatrix}", "(+ (* 1 4) (* -1 2 3))"],
   ["\\det\\begin{pmatrix}5\\end{pmatrix}", "5"],
 ])("%s", (text, expected) => expect(show(value(text))).toBe(expected));

@@ -9,6 +9,10 @@ test.each([
   ["5\\text{ cm}", "5"],
   ["5\\text{ cm}^2", "5"],
   ["5\\mbox{ m}", "5"],
+  ["5\\text{ m}\\text{ cm}^2", "5"],
+  ["5 \\text{ cm^{2}}", "5"],
+  ["5 \\text{ s}, 5 \\text{ s}", "5"],
+  ["1-\\frac{1}{\\text{e}}", "1-\\frac{1}{\\text{e}}"],
   ["12 inches", "12"],
   ["3 square feet", "3"],
   ["\\frac{1}{2} hours", "\\frac{1}{2}"],
@@ -18,4 +22,14 @@ test.each([
   ["abc", "abc"],
   ["3ab", "3"],
   ["\\text{Answer} = 15\\text{ cm}", "\\text{Answer} = 15\\text{ cm}"],
-])("%j becomes %j", (text, expected) => expect(dropUnits(text)).toBe(expected));
+])("%j becomes %j", (text, expected) => {
+  expect([dropUnits(text, false), dropUnits(text, true)]).toEqual([expected, expected]);
+});
+
+test.each([
+  ["5\\text{ maybe }7\\text{ cm}", "5", "5\\text{ maybe }7\\text{ cm}"],
+  ["5\\text{ m}, 55\\text{ m}", "5", "5\\text{ m}, 55\\text{ m}"],
+  ["2\\text{ s}, 3\\text{ s}", "2", "2\\text{ s}, 3\\text{ s}"],
+])("%j becomes %j, in strict %j", (text, reference, strict) => {
+  expect([dropUnits(text, false), dropUnits(text, true)]).toEqual([reference, strict]);
+});
