@@ -77,7 +77,7 @@ export class Sieve {
         if (draft === undefined) continue;
         const key = contentKey(draft.content);
         if (drops.has(key)) this.#leftOut.add("listed in the file of drops", place);
-        else if (this.#isNew(draft, key, place, seen) && (await this.#isAdmitted(draft, place))) {
+        else if ((await this.#isAdmitted(draft, place)) && this.#isNew(draft, key, place, seen)) {
           const heldOut = this.#reader.benchmark ?? isHeldOut(normalized(draft.content));
           this.#count[heldOut ? "heldOut" : "training"] += 1;
           yield { ...draft, key, heldOut, place };

@@ -1,4 +1,5 @@
-// Mutants tried, each dies here: the split by the templated question; duplicates counted after the admission.
+// Mutants tried, each dies here: the split by the templated question, by the text with its spaces; a refused row that
+// takes the place of a later one.
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { isHeldOut } from "../../../lib/data/index.ts";
@@ -112,6 +113,18 @@ describe("a file of drops", () => {
       message: expect.stringContaining("bad-drops.json is no file of drops"),
     });
   });
+});
+
+test("a refused row does not take the place of a later one with the same content", async () => {
+  const path = writeRows("refused.jsonl", [row("Q", "bad gold"), row("Q", "4"), row("Q", "4")]);
+  const { kept, report } = await sift(orz(path), ({ reference }) =>
+    (reference as { answer: string }).answer === "4" ? undefined : "no number",
+  );
+  expect(kept.map(({ place }) => place)).toEqual(["refused.jsonl:2"]);
+  expect([report.leftOut, report.duplicates].map(([tally]) => [tally!.reason, tally!.first])).toEqual([
+    ["no number", ["refused.jsonl:1"]],
+    ["same reference", ["refused.jsonl:3"]],
+  ]);
 });
 
 test("several files are one set, and an asynchronous admission is waited for", async () => {
