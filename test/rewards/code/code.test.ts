@@ -203,7 +203,7 @@ describe.skipIf(!hasBubblewrap)("verdicts", () => {
     const started = performance.now();
     const { status } = await code.verify({ text: fenced(source), finish: "stop" }, reference);
     expect(status).toBe("wrong");
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(performance.now() - started).toBeLessThan(5000);
   });
 
   test("a test never sees another one's traces", async () => {
@@ -273,7 +273,7 @@ describe.skipIf(!hasBubblewrap)("hacks", () => {
     const elapsed = performance.now() - started;
     expect(verdict.reason).toMatch(reason);
     expect(["wrong", "unparsable"]).toContain(verdict.status);
-    expect(elapsed).toBeLessThan(WALL_MS + 400); // 100 ms of ours; the rest is a machine busy with other tests
+    expect(elapsed).toBeLessThan(WALL_MS + 1500); // 100 ms of ours; the rest is a machine busy with other tests
   });
 
   const quick = HACKS.filter(({ reason }) => !reason.source.includes("over"));

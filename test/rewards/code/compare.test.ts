@@ -67,7 +67,7 @@ describe("what is printed", () => {
   ])("a megabyte of %s takes no time", (_, text) => {
     const started = performance.now();
     outputsMatch(text, `${text} `.replace("1", "2"));
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 });
 

@@ -62,6 +62,6 @@ test.each(["(", "[", "'", "f(a=<", "f(a='\\", "a.", "f(a=1,", " ", "`", "<", "f<
       readSourceCalls(unit.repeat(size / unit.length));
       readSourceCalls(`[f(a=${unit.repeat(size / unit.length)})]`);
     }
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(performance.now() - started).toBeLessThan(15_000);
   },
 );

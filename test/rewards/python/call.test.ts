@@ -167,6 +167,6 @@ test("deep and long texts are refused or read in bounded time", () => {
     `f(${"a=1,".repeat(20_000)})`,
   ])
     readCalls(text);
-  expect(performance.now() - started).toBeLessThan(5000);
+  expect(performance.now() - started).toBeLessThan(15_000);
   expect(keywordValue(`${"[".repeat(400)}${"]".repeat(400)}`)).toBeUndefined();
 });

@@ -118,7 +118,7 @@ describe("hostile bytes", () => {
     const value = loads(digits(60_000));
     expect(value?.type === "int" && value.value.toString(2).length).toBe(15 * 60_000 - 6);
     expect(loads(digits(70_000))).toBeUndefined();
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 });
 
