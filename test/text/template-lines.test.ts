@@ -1,5 +1,5 @@
 // Each statement knows its line; the program is the one the parser makes of the source alone.
-// Mutants tried: newlines counted from the tag's end; braces in strings ending a tag; marks left in the program.
+// Mutants tried: strings not passed over in search of a tag's end; marks left in the program.
 import { describe, expect, test } from "vitest";
 import { parse, type Statement, tokenize } from "../../lib/text/jinja.ts";
 import { bodiesOf, parseLocated, TemplateSyntaxError } from "../../lib/text/template-lines.ts";
@@ -20,6 +20,7 @@ const SOURCES = [
   "{{ a }}\n{% if a %}\n{{ b }}{% elif c %}\n\n{{ d }}{% else %}{{ e }}{% endif %}",
   "{# {{ no }}\n #}\n{% for x in y %}\n{{ '}}' }}{{ {'a': {'b': \"%}\"}} }}\n{% else %}{{ z }}{% endfor %}",
   "{%- set a = 1 -%}\n{% set b %}{{ a }}{% endset %}\n{% macro m(x) %}\n{{ x }}{% endmacro %}",
+  "{{ '}} {{' }}\n{{ b }}",
   "{% generation %}\n{{ a }}{%- endgeneration -%}\n{{ b }}",
 ];
 
@@ -28,6 +29,7 @@ test("lines of statements and outputs", () => {
     ["Identifier:1", "If:2", "Identifier:3", "If:3", "Identifier:5", "Identifier:5"],
     ["For:3", "StringLiteral:4", "ObjectLiteral:4", "Identifier:5"],
     ["Set:1", "Set:2", "Identifier:2", "Macro:3", "Identifier:4"],
+    ["StringLiteral:1", "Identifier:2"],
     ["Identifier:2", "Identifier:3"],
   ]);
 });

@@ -1,5 +1,5 @@
 // Every golden case of seven tokenizers, made by Hugging Face tokenizers; round trips of random texts; refusals.
-// Mutants tried: added tokens searched after normalizing; ignore_merges off; template's suffix left out; the inner
+// Mutants tried: added tokens searched after normalizing; template's suffix left out; the inner
 // stretch always "first"; a special token's bytes kept.
 #include "text/tokenizer.h"
 

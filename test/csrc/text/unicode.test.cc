@@ -54,6 +54,7 @@ TEST(nfc_composes_and_orders) {
       {utf8({'a', 0x345, 0x301}), utf8({0xE1, 0x345})},
       {utf8({'a', 0x301, 0x301}), utf8({0xE1, 0x301})},                // the second of a class is blocked
       {utf8({'o', 0x302, 0x323}), utf8({0x1ED9})},
+      {utf8({'a', 0x305, 0x301}), utf8({'a', 0x305, 0x301})},
       {utf8({0x301, 'e'}), utf8({0x301, 'e'})},                        // a mark at the start has no base
       {utf8({0x1100, 0x1161, 0x11A8}), utf8({0xAC01})},
       {utf8({0xAC00, 0x11A8, 0x11A8}), utf8({0xAC01, 0x11A8})},
