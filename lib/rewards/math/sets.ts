@@ -18,7 +18,6 @@ export function setsMatch(gold: Value, answer: Value, how: Comparison, match: Ma
   if (goldItems === undefined || answerItems === undefined) return false;
   if (goldItems.length > MAX_ITEMS || answerItems.length > MAX_ITEMS) return false;
   const bare = g.kind !== "set" && g.kind !== "tuple" && g.kind !== "interval";
-  if (bare && a.kind === "tuple") return false;
   const unordered = g.kind === "set" || bare;
   return unordered
     ? sameItems(goldItems, answerItems, g, a, how, match)

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { boxContent, boxContents, lastBox, MAX_TAIL } from "../../../lib/rewards/math/boxed.ts";
 
-// Mutants this is meant to kill, not run yet: first box instead of last, length in UTF-16 units, brace depth ignored, near boxes not joined.
+// Mutants tried: first box instead of last, length in UTF-16 units, brace depth ignored, near boxes not joined, listed
+// boxes not joined, a repeated box joined.
 
 describe("the last box", () => {
   test.each([
@@ -39,6 +40,8 @@ describe("contents", () => {
     ["no box", "no box", "no box"],
     ["\\boxed{1} and \\boxed{2}", "1,2", "1,2"],
     ["\\boxed{1}, \\boxed{1}", "1", "1"],
+    ["\\boxed{1} \\boxed{2}", "1,2", "1,2"],
+    ["\\boxed{3} or \\boxed{1} which is a solution, and once again it is \\boxed{1}", "1", "3,1"],
     ["\\boxed{1} but on second thought it must be the value \\boxed{2}", "2", "1,2"],
     ["\\boxed{1} which is one solution, and the other is \\boxed{2}", "1,2", "1,2"],
     ["\\fbox{7}", "7", "7"],

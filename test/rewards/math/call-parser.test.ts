@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { SyntaxFault } from "../../../lib/rewards/math/token.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants this is meant to kill, not run yet: sin^{-1} as a power, log to base e, arguments ending at a multiplication, unsigned minors.
+// Mutants tried: sin^{-1} as a power, log to base e, arguments past the next function, unsigned minors, ragged matrices,
+// determinants of any shape or size, the integral always over x, matrices not multiplied or whatever their shapes.
 
 test.each([
   ["\\sin x", "sin(x)"],
@@ -47,5 +48,6 @@ test.each([
   "\\begin{pmatrix}1&2",
   "\\begin{vmatrix}1&2\\end{vmatrix}",
   "\\det(A)",
+  `\\begin{vmatrix}${Array(5).fill("1&2&3&4&5").join("\\\\")}\\end{vmatrix}`,
   "\\lim x",
 ])("%j is no expression", (text) => expect(() => value(text)).toThrow(SyntaxFault));

@@ -3,8 +3,8 @@ import { Budget } from "../../../lib/rewards/math/budget.ts";
 import { matches } from "../../../lib/rewards/math/compare.ts";
 import { parseAnswer } from "../../../lib/rewards/math/parser.ts";
 
-// Mutants this is meant to kill, not run yet: decimals compared exactly, whole numbers compared rounded, percent read as the number, the last of
-// a chain replaced by the first, a symbol matching any product of as many letters.
+// Mutants tried: decimals compared exactly, whole numbers compared rounded, the last of a chain replaced by the first, a
+// symbol matching any product of as many letters.
 
 function verdicts(gold: string, answer: string): string {
   const [reference, strict] = [false, true].map((mode) => {

@@ -5,8 +5,7 @@ import { approximate, Evaluator, exactValue, symbolsUnder } from "../../../lib/r
 import { toNumber, toText, Undefined } from "../../../lib/rewards/math/rational.ts";
 import { expression } from "../../fixtures/latex.ts";
 
-// Mutants this is meant to kill, not run yet: floor one too low at integers, opaque functions ignoring their arguments, sums missing their last
-// term, sqrt of e^x by logarithm of e.
+// Mutants tried: floor one too low at integers, opaque functions ignoring their arguments, sums missing their last term.
 
 describe("values", () => {
   test.each([

@@ -4,8 +4,7 @@ import { BudgetExceeded, Undefined } from "../../../lib/rewards/math/rational.ts
 import { SyntaxFault } from "../../../lib/rewards/math/token.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants this is meant to kill, not run yet: product bound tighter than power, juxtaposition folded from the left, bars never closing,
-// f(x) read as a product, superscripts of numbers grouped to the right.
+// Mutants tried: juxtaposition folded from the left, bars never closing, f(x) read as a product, 2 7/3 as a mixed number.
 
 test.each([
   ["1+2-x", "(+ 1 2 (* -1 x))"],

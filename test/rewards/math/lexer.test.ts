@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { tokenize } from "../../../lib/rewards/math/lexer.ts";
 import { SyntaxFault } from "../../../lib/rewards/math/token.ts";
 
-// Mutants this is meant to kill, not run yet: shortest command first, "5." as a number, percent without its one space, `d` never a differential.
+// Mutants tried: shortest command first, "5." as a number, percent without its one space, `d` never a differential,
+// reserved words ignored.
 
 const words = (text: string) =>
   tokenize(text)

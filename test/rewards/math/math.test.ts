@@ -6,8 +6,8 @@ import { HoneError } from "../../../lib/errors.ts";
 import { math, sameAnswer } from "../../../lib/rewards/math/math.ts";
 import type { Compat } from "../../../lib/rewards/verify-case.ts";
 
-// Mutants this is meant to kill, not run yet: reading the first box, reading thoughts in strict, no text comparison, every exploit check removed
-// in turn, reference labels from strict reading.
+// Mutants tried: no text comparison, thoughts read in strict, every exploit check removed in turn, reference labels from strict
+// reading or by strict comparison, unclosed boxes read, endless gold, an overspent budget thrown.
 
 async function judge(gold: string, text: string, compat: Compat = "strict"): Promise<string> {
   const verdict = await math.verify({ text, finish: "stop" }, math.parseReference({ answer: gold, compat }));
@@ -25,6 +25,7 @@ describe("the box", () => {
     ["\\boxed{}", "unparsable: empty \\boxed{}"],
     ["\\boxed{ }", "unparsable: no expression in \\boxed{}"],
     ["\\boxed{5", "unparsable: no expression in \\boxed{}"],
+    ["\\boxed{\\frac{5}{1}", "unparsable: no expression in \\boxed{}"],
     [boxed("5") + " and so on".repeat(100), "unparsable: more than 1000 characters from \\boxed{ to the end"],
     [`${boxed("7")} but ${boxed("5")}`, "correct: same text"],
     [`${boxed("5")} but ${boxed("7")}`, "wrong: not equal"],
@@ -153,6 +154,12 @@ describe("hostile answers end", () => {
       }
     }
     if (answer.length < 900) expect(await judge(answer, `\\boxed{${answer}}`)).toMatch(/^correct: same text/);
+  });
+
+  test("in a list against its reverse", async () => {
+    const list = Array.from({ length: 150 }, (_, i) => `x+${i}`);
+    const gold = list.join(",");
+    expect(await judge(gold, `\\boxed{${list.reverse().join(",")}}`)).toBe("wrong: too costly to compare");
   });
 
   test("in ten megabytes", async () => {

@@ -2,11 +2,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { lastEquated, normalizeLatex } from "../../../lib/rewards/math/normalize.ts";
 
-// Mutants this is meant to kill, not run yet: braces for \frac12 dropped, \left kept, "and" inside words replaced, 0.5 left a decimal.
+// Mutants tried: bare arguments of \frac without braces, \left kept, "and" inside words replaced, 0.5 left a decimal.
 
 test.each([
   ["\\dfrac{1}{2}", "\\frac{1}{2}"],
   ["\\frac12", "\\frac{1}{2}"],
+  ["\\frac xy", "\\frac{x}{y}"],
   ["\\frac1{2}", "\\frac{1}{2}"],
   ["\\frac{1}2", "\\frac{1}{2}"],
   ["\\frac 1 23", "\\frac{1}{23}"],

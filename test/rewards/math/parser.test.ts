@@ -4,8 +4,8 @@ import type { Expr } from "../../../lib/rewards/math/syntax.ts";
 import { SyntaxFault } from "../../../lib/rewards/math/token.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants this is meant to kill, not run yet: a ± b as one element, union binding tighter than intersection, "x = 1, 2" as two elements,
-// half-open brackets swapped, approximations always taking the right side.
+// Mutants tried: a ± b as one element, union binding tighter than intersection, "x = 1, 2" as two elements, approximations
+// always taking the right side.
 
 describe("lists and sets", () => {
   test.each([

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readLatex } from "../../../lib/rewards/math/reading.ts";
 import { show } from "../../fixtures/latex.ts";
 
-// Mutants this is meant to kill, not run yet: no second attempt after "=", the markers of complex numbers ignored, ~ kept in strict.
+// Mutants tried: no second attempt after "=", the markers of complex numbers ignored, ~ kept in strict.
 
 const read = (text: string, strict: boolean) => {
   const { value, parsed, text: normal } = readLatex(text, strict);

@@ -5,8 +5,8 @@ import { realIntervals } from "../../../lib/rewards/math/real-set.ts";
 import type { Interval, Value } from "../../../lib/rewards/math/syntax.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants this is meant to kill, not run yet: touching open ends joined, complement keeping its ends' closedness, points dropped, right ends
-// compared as left ends.
+// Mutants tried: touching open ends joined, complement keeping its ends' closedness, points dropped, right ends compared as
+// left ends.
 
 const worked = (text: string) => realIntervals(value(text), new Budget(1e9))?.map(show).join(" ");
 

@@ -5,8 +5,8 @@ import { relationAsSet, relationsMatch } from "../../../lib/rewards/math/relatio
 import type { Relation } from "../../../lib/rewards/math/syntax.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants this is meant to kill, not run yet: negative factors keeping the direction of an inequality, chains compared as sets, "<" bounding
-// from below, closed ends for strict inequalities.
+// Mutants tried: negative factors keeping the direction of an inequality, "<" bounding from below, closed ends for strict
+// inequalities, chains of different length.
 
 const same = (gold: string, answer: string, strict = true) =>
   relationsMatch(
@@ -41,6 +41,7 @@ describe("relations differ", () => {
     ["y=2x", "y=-2x"],
     ["1<x<2", "1<x<3"],
     ["1<x<2", "x<2"],
+    ["x<2", "x<2<3"],
     ["x=1", "x^2=1"],
     ["p=q", "-p=q"],
   ])("%s and %s", (a, b) => expect(same(a, b)).toBe(false));

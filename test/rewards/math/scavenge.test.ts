@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { scavenge } from "../../../lib/rewards/math/scavenge.ts";
 import { show } from "../../fixtures/latex.ts";
 
-// Mutants this is meant to kill, not run yet: priorities reversed, first match instead of last, numbers without anchors, "boxed" patterns dropped.
+// Mutants tried: priorities reversed, first match instead of last, numbers without anchors, the pattern of a bare box dropped,
+// "3." no decimal.
 
 const found = (text: string) => {
   const reading = scavenge(text);

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { separationBits } from "../../../lib/rewards/math/separation.ts";
 import { expression } from "../../fixtures/latex.ts";
 
-// Mutants this is meant to kill, not run yet: degree not multiplied, roots without their denominators, negative exponents not swapped.
+// Mutants tried: degree not multiplied, the degree of a root dropped, roots without their denominators, negative exponents
+// not swapped, above or below.
 
 const bits = (text: string) => separationBits(expression(text), () => 4);
 
@@ -17,6 +18,16 @@ test.each([
 ])("a number that is not zero, %s, is larger than its bound", (text, size) =>
   expect(bits(text)).toBeGreaterThanOrEqual(size - 1e-6),
 );
+
+/** (degree - 1) above + below, worked out by hand from the rules of the paper. */
+test.each([
+  ["2", 0],
+  ["2^{-99}", 99 * 2],
+  ["\\sqrt{\\frac{6}{5}}", (3 + 3) / 2 + 3],
+  ["\\sqrt[3]{\\frac{3}{5}}", 2 * 2 + (2 * 2 + 3) / 3],
+  ["(\\sqrt{2})^{-4}", 4],
+  ["\\sqrt{2}+\\sqrt{3}", 3 * 2],
+])("the bound of %s", (text, expected) => expect(bits(text)).toBeCloseTo(expected, 9));
 
 test("bounds are finite for constants, infinite for what has none", () => {
   expect(bits("\\pi+e^{\\sqrt{2}}\\sin 1+50\\%")).toBeLessThan(4000);

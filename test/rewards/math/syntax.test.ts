@@ -3,14 +3,15 @@ import { Undefined } from "../../../lib/rewards/math/rational.ts";
 import * as s from "../../../lib/rewards/math/syntax.ts";
 import { expression, show, value } from "../../fixtures/latex.ts";
 
-// Mutants this is meant to kill, not run yet: fingerprint without sorting, bound variables free, bare denominators not symbols, substitution
-// into the body of a sum over the same variable.
+// Mutants tried: fingerprints of sums and products without sorting, decimals like integers, bound variables free, bare
+// denominators not symbols, substitution into the body of a sum over the same variable, scalars beside a matrix.
 
 test("sums and products flatten, one alone is itself, order does not matter to sameness", () => {
   expect(show(s.sum([s.sum([s.whole(1), s.symbol("x")]), s.whole(2)]))).toBe("(+ 1 x 2)");
   expect(s.sum([s.whole(1)])).toEqual(s.whole(1));
   expect(s.product([s.symbol("x")])).toEqual(s.symbol("x"));
   expect(s.sameExpr(expression("a+2b"), expression("2b+a"))).toBe(true);
+  expect(s.sameExpr(expression("ab^2"), expression("b^2a"))).toBe(true);
   expect(s.sameExpr(expression("a-b"), expression("b-a"))).toBe(false);
   expect(s.sameExpr(expression("1"), expression("1.0"))).toBe(false);
 });

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { dropUnits } from "../../../lib/rewards/math/unit-words.ts";
 
-// Mutants this is meant to kill, not run yet: one pass instead of two, no plural, the empty answer allowed.
+// Mutants tried: one pass instead of two, no plural, the empty answer allowed, a text taken out of a fraction, strict as the
+// reference, a repetition by its first letter.
 
 test.each([
   ["5 cm", "5"],
