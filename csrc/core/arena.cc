@@ -15,9 +15,10 @@ constexpr int64_t kHugePage = 2 << 20;
 /// Weights and activations are read in long runs: with pages of 4 KB the address translation is what they wait for.
 void* allocate(int64_t bytes) {
   const bool large = bytes >= 2 * kHugePage;
-  void* block = std::aligned_alloc(large ? size_t(kHugePage) : 64, size_t(bytes));
+  void* block = nullptr;
+  if (posix_memalign(&block, large ? size_t(kHugePage) : 64, size_t(bytes)) != 0) return nullptr;
 #if defined(__linux__)
-  if (block && large) madvise(block, size_t(bytes), MADV_HUGEPAGE);  // a wish; refused, nothing is lost
+  if (large) madvise(block, size_t(bytes), MADV_HUGEPAGE);  // a wish; refused, nothing is lost
 #endif
   return block;
 }

@@ -143,7 +143,7 @@ test("tokenize writes ids and their text, a line for a line", () => {
   const bad = hone("tokenize", "--model", model, "--file", file("bad.jsonl", '{"text": "a"}\n{"txt": 1}\n'));
   expect([bad.status, bad.stderr]).toEqual([
     4,
-    expect.stringContaining('bad.jsonl:2: {"txt": 1} has no "text"'),
+    expect.stringContaining('bad.jsonl:2: {"txt":1} has no "text"'),
   ]);
   rmSync(model, { recursive: true });
 });

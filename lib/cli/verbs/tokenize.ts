@@ -17,7 +17,10 @@ async function tokenize({ model, file, special }: Flags): Promise<number> {
   for await (const { value, where } of readJsonLines(file)) {
     const text = typeof value === "object" && value !== null && "text" in value ? value.text : undefined;
     if (typeof text !== "string")
-      throw new HoneError("HONE_ERR_DATA", `${where}: no "text" that is a string`);
+      throw new HoneError(
+        "HONE_ERR_DATA",
+        `${where}: ${JSON.stringify(value).slice(0, 80)} has no "text" that is a string`,
+      );
     const ids = tokenizer.encode(text, { addSpecial: special });
     const row = JSON.stringify({ ids: [...ids], text: tokenizer.decode(ids) });
     if (!process.stdout.write(`${row}\n`)) await once(process.stdout, "drain");
