@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
-import { readModelFile } from "./model-folder.ts";
+import { DEFAULT_MAX_POSITIONS, readModelFile } from "./model-folder.ts";
 
 /** What a model folder holds, by its config and the headers of its weight files; no weight is read. */
 export interface ModelFindings {
@@ -90,6 +90,7 @@ function sizesOf(text: Readonly<Record<string, unknown>>): Record<string, number
   // what transformers assumes where these are absent
   sizes["kvHeads"] ||= sizes["heads"]!;
   sizes["headDim"] ||= sizes["width"]! / sizes["heads"]!;
+  sizes["maxPositions"] ||= DEFAULT_MAX_POSITIONS;
   return sizes;
 }
 

@@ -18,6 +18,9 @@ export interface LoadOptions {
   readonly packedTokens?: number;
 }
 
+/** What a config without max_position_embeddings means, here as in csrc/model/archs/decoder.cc. */
+export const DEFAULT_MAX_POSITIONS = 2048;
+
 /** Needed to make a trainer; nothing is trained here. */
 const NO_OPTIMIZER: OptimizerOptions = {
   kind: "adamw",
@@ -67,5 +70,6 @@ export async function loadModel(directory: string, options: LoadOptions = {}): P
 function sizes(configJson: string): Pick<LoadedModel, "vocabulary" | "maxPositions"> {
   const config = JSON.parse(configJson) as Record<string, unknown>;
   const text = { ...config, ...(config["text_config"] as object | undefined) } as Record<string, unknown>;
-  return { vocabulary: Number(text["vocab_size"]), maxPositions: Number(text["max_position_embeddings"]) };
+  const { vocab_size: vocabulary, max_position_embeddings: positions = DEFAULT_MAX_POSITIONS } = text;
+  return { vocabulary: Number(vocabulary), maxPositions: Number(positions) };
 }

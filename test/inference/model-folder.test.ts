@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { loadModel } from "../../lib/inference/index.ts";
+import { inspectModel, loadModel, scoreSequences } from "../../lib/inference/index.ts";
 import { Trainer } from "../../lib/native/index.ts";
 
 const CONFIG = {
@@ -36,6 +36,19 @@ test("a folder that was saved loads with the same weights and its vocabulary", a
   await using model = await loadModel(join(dir, "model"));
   expect(model.vocabulary).toBe(40);
   expect(await model.weights.parameter("model.embed_tokens.weight")).toEqual(embedding);
+});
+
+test("a config that does not say how long a context may be is scored like any other", async () => {
+  await saveModel();
+  const { max_position_embeddings: _, ...config } = CONFIG;
+  writeFileSync(join(dir, "model", "config.json"), JSON.stringify(config));
+  await using model = await loadModel(join(dir, "model"));
+  const { vocabulary, maxPositions, weights } = model;
+  expect(maxPositions).toBe(2048);
+  const [score] = await scoreSequences(weights, [[1, 2, 3]], { temperature: 1, vocabulary, maxPositions });
+  expect([score!.logprobs.length, score!.entropy.length]).toEqual([2, 3]);
+  expect(score!.entropy.every((nats) => nats > 0 && nats <= Math.log(vocabulary) + 1e-5)).toBe(true);
+  expect(inspectModel(join(dir, "model")).sizes["maxPositions"]).toBe(2048);
 });
 
 test("a folder without a config says which file it looked for and what belongs there", async () => {
