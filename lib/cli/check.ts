@@ -7,6 +7,7 @@ import {
   openSources,
   openTokenizer,
   openVerifiers,
+  sizesOf,
 } from "../orchestration/index.ts";
 import type { DomainName } from "../records.ts";
 
@@ -59,7 +60,8 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
   return { recipe, domains, parameters, memory: memoryPlan(recipe, parameters) };
 }
 
-function parameterCount({ model: { config: c } }: Recipe, vocabulary: number): number {
+function parameterCount(recipe: Recipe, vocabulary: number): number {
+  const c = sizesOf(recipe);
   const embedding = (c.vocabulary ?? vocabulary) * c.width;
   const attention = c.width * c.headDim * (2 * c.heads + 2 * c.kvHeads);
   const biases = c.qkvBias ? c.headDim * (c.heads + 2 * c.kvHeads) : 0;
@@ -67,8 +69,9 @@ function parameterCount({ model: { config: c } }: Recipe, vocabulary: number): n
   return embedding * (c.tiedHead ? 1 : 2) + c.layers * layer + c.width;
 }
 
-function memoryPlan({ model, engine }: Recipe, parameters: number): Record<string, number> {
-  const { kvHeads, headDim, layers } = model.config;
+function memoryPlan(recipe: Recipe, parameters: number): Record<string, number> {
+  const { model, engine } = recipe;
+  const { kvHeads, headDim, layers } = sizesOf(recipe);
   const snapshot = parameters * (model.weightStorage === "bf16" ? 2 : 4);
   return {
     "master weights": parameters * 4,

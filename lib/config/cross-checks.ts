@@ -65,23 +65,52 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
         : undefined,
   },
   {
+    paths: ["model"],
+    rule: ({ model }) => {
+      if ((model.folder === undefined) !== (model.config === undefined)) return undefined;
+      const found = model.folder === undefined ? "neither folder nor config" : "both folder and config";
+      return `has ${found}; give folder to go on from a published model, or config for a new one`;
+    },
+  },
+  {
+    paths: ["model.revision", "model.folder"],
+    rule: ({ model }) =>
+      model.revision !== undefined && model.folder === undefined
+        ? `is ${JSON.stringify(model.revision)}, but there is no model.folder it could be of`
+        : undefined,
+  },
+  {
+    paths: ["tokenizer", "model"],
+    rule: ({ tokenizer, model }) =>
+      tokenizer === "model" && model.folder === undefined
+        ? 'is "model", but a new model has no tokenizer of its own; give model.folder or "lexicon/quickstart"'
+        : undefined,
+  },
+  {
+    paths: ["chatTemplate", "tokenizer"],
+    rule: ({ chatTemplate, tokenizer }) =>
+      chatTemplate !== undefined && tokenizer !== "model"
+        ? `is given, but the tokenizer ${tokenizer} has no marks of turns; it prompts with the bare question`
+        : undefined,
+  },
+  {
     paths: ["model.config.maxPositions", "rollouts.maxPromptTokens", "rollouts.maxOutputTokens"],
-    rule: (recipe) =>
-      maxContext(recipe) > recipe.model.config.maxPositions
-        ? `is ${recipe.model.config.maxPositions}, below maxPromptTokens + maxOutputTokens = ${maxContext(recipe)}`
+    rule: ({ model: { config: c }, rollouts }) =>
+      c && maxContext({ rollouts }) > c.maxPositions
+        ? `is ${c.maxPositions}, below maxPromptTokens + maxOutputTokens = ${maxContext({ rollouts })}`
         : undefined,
   },
   {
     paths: ["model.config.heads", "model.config.width", "model.config.headDim"],
     rule: ({ model: { config: c } }) =>
-      Number.isInteger(c.headDim)
-        ? undefined
-        : `is ${c.heads}, which does not divide width ${c.width}; set headDim`,
+      c && !Number.isInteger(c.headDim)
+        ? `is ${c.heads}, which does not divide width ${c.width}; set headDim`
+        : undefined,
   },
   {
     paths: ["model.config.kvHeads", "model.config.heads"],
     rule: ({ model: { config: c } }) =>
-      c.heads % c.kvHeads === 0 ? undefined : `is ${c.kvHeads}, which does not divide heads ${c.heads}`,
+      c && c.heads % c.kvHeads !== 0 ? `is ${c.kvHeads}, which does not divide heads ${c.heads}` : undefined,
   },
   {
     paths: ["engine.pages", "engine.pageTokens", "rollouts.maxPromptTokens", "rollouts.maxOutputTokens"],

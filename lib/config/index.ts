@@ -1,4 +1,11 @@
 /** Recipes: what a run is to do, checked before anything starts. */
 export { overrideRecipe } from "./overrides.ts";
 export { defineRecipe, recipeInput, recipeJsonSchema } from "./recipe.ts";
-export { maxContext, type Recipe, type RecipeInput, type WarmStartConfig } from "./schema.ts";
+export {
+  type ModelChoice,
+  type ModelSizes,
+  maxContext,
+  type Recipe,
+  type RecipeInput,
+  type WarmStartConfig,
+} from "./schema.ts";

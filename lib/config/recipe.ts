@@ -44,13 +44,20 @@ function resolve(parsed: ParsedRecipe): Recipe {
   const maxLag = training.schedule === "sync" ? 0 : training.maxLag;
   // One more than the context: attempts copy the prompt's last page, which others may still share.
   const pagesPerContext = Math.ceil(maxContext(parsed) / engine.pageTokens) + 1;
-  const { kvHeads = model.config.heads, headDim = model.config.width / model.config.heads } = model.config;
   return {
     ...parsed,
-    model: { ...model, config: { ...model.config, kvHeads, headDim } },
+    model: resolveModel(model),
+    tokenizer: parsed.tokenizer ?? (model.folder === undefined ? "lexicon/quickstart" : "model"),
     training: { ...training, maxLag, credits: training.credits ?? training.groupsPerStep * (maxLag + 1) },
     engine: { ...engine, pages: engine.pages ?? engine.maxRunning * pagesPerContext },
   };
+}
+
+/** That there is exactly one of folder and config is for the cross checks to say. */
+function resolveModel({ config, ...model }: ParsedRecipe["model"]): Recipe["model"] {
+  if (config === undefined) return model as Recipe["model"];
+  const { kvHeads = config.heads, headDim = config.width / config.heads } = config;
+  return { ...model, config: { ...config, kvHeads, headDim } } as Recipe["model"];
 }
 
 /** The issues of that alternative of a union which the value was meant for: whose type it has. */

@@ -33,10 +33,25 @@ const modelSizesSchema = z.strictObject({
   qkNorm: z.boolean().default(false),
 });
 
+/** Exactly one of `folder` and `config`. */
 const modelSchema = z.strictObject({
-  config: modelSizesSchema,
+  /** A published model to go on from: its Hugging Face folder, by path, or a name of the Hub ("org/name"). */
+  folder: z.string().min(1).optional(),
+  /** Of a Hub name: branch, tag or commit. */
+  revision: z.string().min(1).optional(),
+  /** A new model of these sizes. */
+  config: modelSizesSchema.optional(),
   /** How the core keeps weights in memory. */
   weightStorage: z.enum(["f32", "bf16"]).default("f32"),
+});
+
+const chatTemplateSchema = z.strictObject({
+  /** A .jinja file to use instead of the model's own template. */
+  file: z.string().min(1).optional(),
+  /** Variables of the template, such as {enable_thinking: false}; they win over what Hone sets. */
+  variables: z.record(z.string().min(1), z.json()).optional(),
+  /** System message of every prompt that brings none of its own. */
+  system: z.string().min(1).optional(),
 });
 
 const domainSchema = z.strictObject({
@@ -62,6 +77,8 @@ const rolloutsSchema = z.strictObject({
   topP: z.number().positive().max(1).default(1),
   minP: z.number().min(0).lt(1).default(0),
   stopStrings: z.array(z.string().min(1)).default([]),
+  /** Tokens that end a completion, instead of all those the model's files and chat template name as an end. */
+  stopIds: z.array(z.int().min(0)).min(1).optional(),
 });
 
 const lengthPenaltySchema = z.strictObject({
@@ -211,8 +228,13 @@ export const recipeSchema = z.strictObject({
   /** Keys every random draw of the run. */
   seed: z.int().min(0).default(0),
   model: modelSchema,
-  /** "lexicon/quickstart": characters and the words of the procedural tasks. */
-  tokenizer: z.enum(["lexicon/quickstart"]).default("lexicon/quickstart"),
+  /**
+   * "model": that of the model's folder, default where there is one. "lexicon/quickstart": characters and the words of
+   * the procedural tasks, default for a new model.
+   */
+  tokenizer: z.enum(["model", "lexicon/quickstart"]).optional(),
+  /** How a problem becomes a prompt; the model's own template when left out. */
+  chatTemplate: chatTemplateSchema.optional(),
   domains: z.record(z.string().min(1), domainSchema),
   /** "adaptive" as the paper (§4.1); "static": always w_d. */
   sampler: z.enum(["adaptive", "static"]).default("adaptive"),
@@ -234,13 +256,25 @@ export const recipeSchema = z.strictObject({
 export type RecipeInput = z.input<typeof recipeSchema>;
 type Parsed = z.output<typeof recipeSchema>;
 
+/** Sizes of a new model with those that follow from others. */
+export type ModelSizes = z.output<typeof modelSizesSchema> & {
+  readonly kvHeads: number;
+  readonly headDim: number;
+};
+
+/** What a run starts from: a published model's folder, or sizes of a new model. */
+export type ModelChoice = Pick<Parsed["model"], "weightStorage" | "revision"> &
+  (
+    | { readonly folder: string; readonly config?: undefined }
+    | { readonly config: ModelSizes; readonly folder?: undefined }
+  );
+
 /** A recipe with every default filled in, also those that follow from other fields. */
-export type Recipe = Omit<Parsed, "training" | "engine" | "model"> & {
+export type Recipe = Omit<Parsed, "training" | "engine" | "model" | "tokenizer"> & {
   readonly training: Parsed["training"] & { readonly credits: number };
   readonly engine: Parsed["engine"] & { readonly pages: number };
-  readonly model: Omit<Parsed["model"], "config"> & {
-    readonly config: Parsed["model"]["config"] & { readonly kvHeads: number; readonly headDim: number };
-  };
+  readonly model: ModelChoice;
+  readonly tokenizer: NonNullable<Parsed["tokenizer"]>;
 };
 export type ParsedRecipe = Parsed;
 export type WarmStartConfig = NonNullable<Recipe["warmStart"]>;

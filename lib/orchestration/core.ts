@@ -1,4 +1,5 @@
-import { maxContext, type Recipe } from "../config/index.ts";
+import { type ModelSizes, maxContext, type Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
 import type {
   EngineFace,
   EngineHandlers,
@@ -27,8 +28,15 @@ export async function nativeCore(): Promise<Core> {
   };
 }
 
+/** Sizes of the model a run starts from. Throws HONE_ERR_UNSUPPORTED for a folder. */
+export function sizesOf({ model }: Recipe): ModelSizes {
+  if (model.config !== undefined) return model.config;
+  throw new HoneError("HONE_ERR_UNSUPPORTED", `a run cannot start from ${model.folder} yet`);
+}
+
 /** The recipe's sizes as the config.json the core reads. */
-export function modelConfigJson({ model: { config: c } }: Recipe, vocabulary: number): ModelConfigJson {
+export function modelConfigJson(recipe: Recipe, vocabulary: number): ModelConfigJson {
+  const c = sizesOf(recipe);
   const type = c.qkNorm ? "qwen3" : c.qkvBias ? "qwen2" : "llama";
   return JSON.stringify({
     model_type: type,

@@ -2,7 +2,7 @@
 
 export { admissionOf, referenceFault } from "./admission.ts";
 export type { Core } from "./core.ts";
-export { nativeCore } from "./core.ts";
+export { nativeCore, sizesOf } from "./core.ts";
 export { DomainSampler } from "./domain-sampler.ts";
 export { encodePrompt } from "./prompts.ts";
 export { type ReplayVerdict, replayRun } from "./replay.ts";

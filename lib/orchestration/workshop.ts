@@ -10,7 +10,7 @@ import type { DomainName } from "../records.ts";
 import { VERIFIERS, VerifierPool } from "../rewards/index.ts";
 import { LexiconTokenizer, type Tokenizer } from "../text/index.ts";
 import { admissionOf } from "./admission.ts";
-import { type Core, engineOptions, modelConfigJson, rlOptimizer } from "./core.ts";
+import { type Core, engineOptions, modelConfigJson, rlOptimizer, sizesOf } from "./core.ts";
 
 export const EVENT_LOG = "events.jsonl";
 /** Completions and their verdicts; see verdict-journal.ts. */
@@ -67,9 +67,9 @@ export async function openWorkshop(recipe: Recipe, core: Core, shared?: Verifier
   };
 }
 
-export function openTokenizer({ model }: Recipe): Tokenizer {
+export function openTokenizer(recipe: Recipe): Tokenizer {
   const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
-  const { vocabulary } = model.config;
+  const { vocabulary } = sizesOf(recipe);
   if (vocabulary !== undefined && vocabulary < tokenizer.vocabularySize) {
     throw new HoneError(
       "HONE_ERR_CONFIG",

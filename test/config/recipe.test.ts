@@ -20,6 +20,28 @@ test("a resolved recipe is a recipe, and resolves to itself", () => {
   expect(defineRecipe(JSON.parse(JSON.stringify(once)) as RecipeInput)).toEqual(once);
 });
 
+test("a recipe that goes on from a folder has that folder's tokenizer and no sizes of its own", () => {
+  const folder = { ...minimal(), model: { folder: "models/tiny" } };
+  const { model, tokenizer, engine } = defineRecipe(folder);
+  expect({ model, tokenizer }).toEqual({
+    model: { folder: "models/tiny", weightStorage: "f32" },
+    tokenizer: "model",
+  });
+  expect(engine.pages).toBe(64 * 9);
+  expect(defineRecipe(minimal()).tokenizer).toBe("lexicon/quickstart");
+  expect(defineRecipe({ ...folder, tokenizer: "lexicon/quickstart" }).tokenizer).toBe("lexicon/quickstart");
+});
+
+test("a chat template takes a file, variables of any JSON and a system message, and nothing else", () => {
+  const chat = (chatTemplate: unknown) => ({ ...minimal(), model: { folder: "m" }, chatTemplate });
+  const whole = { file: "chat.jinja", variables: { enable_thinking: false, n: [1] }, system: "Be brief." };
+  expect(defineRecipe(chat(whole) as RecipeInput).chatTemplate).toEqual(whole);
+  expect(issuesOf(chat({ sytem: "x" }))).toEqual([
+    { path: "chatTemplate.sytem", message: "is not a field of a recipe", suggestion: "system" },
+  ]);
+  expect(issuesOf(chat({ variables: [1] })).map(({ path }) => path)).toEqual(["chatTemplate.variables"]);
+});
+
 test("every issue comes at once, with path, value and the nearest known key", () => {
   const issues = issuesOf(
     changed({
