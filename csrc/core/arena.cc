@@ -3,6 +3,9 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/cuda/device.h"
+#include "core/stream.h"
+
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
@@ -13,7 +16,7 @@ namespace {
 constexpr int64_t kHugePage = 2 << 20;
 
 /// Weights and activations are read in long runs: with pages of 4 KB the address translation is what they wait for.
-void* allocate(int64_t bytes) {
+void* allocate_host(int64_t bytes) {
   const bool large = bytes >= 2 * kHugePage;
   void* block = nullptr;
   if (posix_memalign(&block, large ? size_t(kHugePage) : 64, size_t(bytes)) != 0) return nullptr;
@@ -23,20 +26,35 @@ void* allocate(int64_t bytes) {
   return block;
 }
 
+/// Null if refused.
+void* allocate(Memory memory, int64_t bytes) {
+  if constexpr (kHasCuda) {
+    if (memory != Memory::kHost) return cuda::allocate(memory, bytes);
+  }
+  return memory == Memory::kHost ? allocate_host(bytes) : nullptr;
+}
+
+void release_block(Memory memory, void* block) {
+  if constexpr (kHasCuda) {
+    if (memory != Memory::kHost) return cuda::release(memory, block);
+  }
+  std::free(block);
+}
+
 }  // namespace
 
-Arena::Arena(int64_t bytes, const char* purpose) : purpose_(purpose) {
+Arena::Arena(int64_t bytes, const char* purpose, Memory memory) : purpose_(purpose), memory_(memory) {
   if (bytes < 0) fail(Code::kInternal, "%s arena: negative size %lld.", purpose, (long long)bytes);
   capacity_ = rounded(bytes);
   if (capacity_ == 0) return;
-  base_ = static_cast<std::byte*>(allocate(capacity_));
+  base_ = static_cast<std::byte*>(allocate(memory, capacity_));
   if (!base_) {
-    fail(Code::kOutOfMemory, "%s arena needs %.1f MB, which the system refused.", purpose,
-         double(capacity_) / 1e6);
+    fail(Code::kOutOfMemory, "%s arena needs %.1f MB, which the %s refused.", purpose, double(capacity_) / 1e6,
+         memory == Memory::kDevice ? "device" : "system");
   }
 }
 
-Arena::~Arena() { std::free(base_); }
+Arena::~Arena() { release_block(memory_, base_); }
 
 Arena::Arena(Arena&& other) noexcept { *this = std::move(other); }
 
@@ -46,6 +64,7 @@ Arena& Arena::operator=(Arena&& other) noexcept {
   std::swap(used_, other.used_);
   std::swap(peak_, other.peak_);
   std::swap(purpose_, other.purpose_);
+  std::swap(memory_, other.memory_);
   return *this;
 }
 

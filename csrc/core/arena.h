@@ -9,12 +9,15 @@
 
 namespace hone {
 
+/// Which memory a block is of: ordinary, page-locked (what a device copies from and to without a detour), a device's.
+enum class Memory : uint8_t { kHost, kPinned, kDevice };
+
 /// A bump allocator over one 64-byte aligned block. Not thread-safe. Memory is not initialised.
 class Arena {
  public:
   Arena() = default;
   /// Throws kOutOfMemory, naming `purpose`, if the block cannot be had.
-  Arena(int64_t bytes, const char* purpose);
+  Arena(int64_t bytes, const char* purpose, Memory memory = Memory::kHost);
   ~Arena();
   Arena(Arena&& other) noexcept;
   Arena& operator=(Arena&& other) noexcept;
@@ -33,6 +36,7 @@ class Arena {
   int64_t capacity() const { return capacity_; }
   int64_t used() const { return used_; }
   int64_t peak() const { return peak_; }
+  Memory memory() const { return memory_; }
 
   /// Bytes `take(bytes)` really consumes.
   static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -41,6 +45,7 @@ class Arena {
   std::byte* base_ = nullptr;
   int64_t capacity_ = 0, used_ = 0, peak_ = 0;
   const char* purpose_ = "";
+  Memory memory_ = Memory::kHost;
 };
 
 }  // namespace hone

@@ -19,6 +19,7 @@ enum class Code {
   kAborted,      // the caller asked to stop
   kData,         // a row, a text or an id that was handed in cannot be used; the message says which part
   kNonFinite,    // NaN or Inf where a number is required; the message names the sample
+  kCuda,         // the GPU, its driver or a kernel launch failed; the message has the runtime's own text
   kUnsupported,  // a known feature this build or backend does not have
   kInternal,     // a broken invariant: our bug
 };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/arena.h"
 #include "core/thread_pool.h"
 
 namespace hone {
@@ -28,5 +29,10 @@ struct Stream {
     pool->parallel_for(n, grain, f);
   }
 };
+
+/// Element type of activations, their gradients, keys and values: f32 on the CPU, bf16 on a GPU.
+inline DType activation_dtype(const Stream& stream) { return stream.is_cuda() ? DType::kBF16 : DType::kF32; }
+/// Where the tensors of a stream's ops lie.
+inline Memory tensor_memory(const Stream& stream) { return stream.is_cuda() ? Memory::kDevice : Memory::kHost; }
 
 }  // namespace hone

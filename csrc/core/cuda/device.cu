@@ -1,0 +1,86 @@
+#include "core/cuda/device.h"
+
+#include <cuda_runtime.h>
+
+#include "core/error.h"
+
+namespace hone::cuda {
+namespace {
+
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // or the next call would report it again
+  fail(Code::kCuda, "%s: %s.", what, cudaGetErrorString(status));
+}
+
+cudaStream_t handle(void* stream) { return static_cast<cudaStream_t>(stream); }
+
+}  // namespace
+
+void* allocate(Memory memory, int64_t bytes) {
+  void* block = nullptr;
+  const cudaError_t status =
+      memory == Memory::kDevice ? cudaMalloc(&block, size_t(bytes)) : cudaMallocHost(&block, size_t(bytes));
+  if (status != cudaErrorMemoryAllocation) check(status, "cudaMalloc");
+  else cudaGetLastError();
+  return block;
+}
+
+void release(Memory memory, void* block) noexcept {
+  if (memory == Memory::kDevice) cudaFree(block);
+  else cudaFreeHost(block);
+}
+
+void* open_stream() {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  return stream;
+}
+
+void close_stream(void* stream) noexcept { cudaStreamDestroy(handle(stream)); }
+
+void synchronize(void* stream) { check(cudaStreamSynchronize(handle(stream)), "cudaStreamSynchronize"); }
+
+void copy(void* stream, void* to, const void* from, int64_t bytes) {
+  check(cudaMemcpyAsync(to, from, size_t(bytes), cudaMemcpyDefault, handle(stream)), "cudaMemcpy");
+}
+
+void copy_rows(void* stream, void* to, int64_t to_pitch, const void* from, int64_t from_pitch, int64_t bytes,
+               int64_t rows) {
+  check(cudaMemcpy2DAsync(to, size_t(to_pitch), from, size_t(from_pitch), size_t(bytes), size_t(rows),
+                          cudaMemcpyDefault, handle(stream)),
+        "cudaMemcpy2D");
+}
+
+void zero(void* stream, void* to, int64_t bytes) {
+  check(cudaMemsetAsync(to, 0, size_t(bytes), handle(stream)), "cudaMemset");
+}
+
+bool begin_capture(void* stream) {
+  // Thread local: the trainer's thread may allocate meanwhile.
+  const cudaError_t status = cudaStreamBeginCapture(handle(stream), cudaStreamCaptureModeThreadLocal);
+  if (status == cudaErrorNotSupported) return cudaGetLastError(), false;
+  check(status, "cudaStreamBeginCapture");
+  return true;
+}
+
+void* end_capture(void* stream) {
+  cudaGraph_t recorded = nullptr;
+  cudaGraphExec_t ready = nullptr;
+  const cudaError_t status = cudaStreamEndCapture(handle(stream), &recorded);
+  if (status == cudaSuccess) {
+    check(cudaGraphInstantiate(&ready, recorded, 0), "cudaGraphInstantiate");
+    cudaGraphDestroy(recorded);
+  } else {
+    check(status, "cudaStreamEndCapture");
+  }
+  return ready;
+}
+
+void launch_graph(void* graph, void* stream) {
+  check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph), handle(stream)), "cudaGraphLaunch");
+}
+
+void destroy_graph(void* graph) noexcept { cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph)); }
+
+}  // namespace hone::cuda

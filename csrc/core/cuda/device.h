@@ -1,0 +1,33 @@
+// The CUDA runtime's memory, streams and graphs, without its types.
+#pragma once
+
+#include <cstdint>
+
+#include "core/arena.h"
+
+namespace hone::cuda {
+
+/// Null if refused. Throws kCuda for any other failure.
+void* allocate(Memory memory, int64_t bytes);
+void release(Memory memory, void* block) noexcept;
+
+/// Throws kCuda saying why the process cannot use a GPU.
+void* open_stream();
+void close_stream(void* stream) noexcept;
+void synchronize(void* stream);
+
+/// Any two places, in stream order. Ordinary host memory may be reused when the call returns.
+void copy(void* stream, void* to, const void* from, int64_t bytes);
+/// `rows` pieces of `bytes` each, whose starts lie a pitch (in bytes) apart.
+void copy_rows(void* stream, void* to, int64_t to_pitch, const void* from, int64_t from_pitch, int64_t bytes,
+               int64_t rows);
+void zero(void* stream, void* to, int64_t bytes);
+
+/// Recording: between the two, the stream's work of this thread is noted down, not done. end_capture returns a
+/// graph ready to launch; both return null or false where the runtime cannot record.
+bool begin_capture(void* stream);
+void* end_capture(void* stream);
+void launch_graph(void* graph, void* stream);
+void destroy_graph(void* graph) noexcept;
+
+}  // namespace hone::cuda

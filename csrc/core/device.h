@@ -1,0 +1,97 @@
+// Streams and the copies in and out of their memory: the same calls whatever the stream runs on.
+#pragma once
+
+#include <cstdint>
+
+#include "core/arena.h"
+#include "core/stream.h"
+
+namespace hone {
+
+/// Owns what a Stream refers to. On a GPU: the first device the process sees (CUDA_VISIBLE_DEVICES chooses).
+class Device {
+ public:
+  /// `pool` is for CPU ops. Throws kCuda, naming the reason and the next command, if a GPU is asked for and cannot be had.
+  Device(Stream::Backend backend, ThreadPool* pool);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  const Stream& stream() const { return stream_; }
+
+ private:
+  Stream stream_;
+};
+
+/// Waits until everything given to the stream is done. CPU ops are done when they return.
+void synchronize(const Stream& stream);
+
+/// Host memory to the stream's; `from` may be reused at once, unless it is page-locked.
+void upload(const Stream& stream, void* to, const void* from, int64_t bytes);
+/// The stream's memory to the host's; waits until it is there.
+void download(const Stream& stream, void* to, const void* from, int64_t bytes);
+/// Within the stream's memory. The two must not overlap.
+void copy(const Stream& stream, void* to, const void* from, int64_t bytes);
+/// All rows of `from` to `to`: same dtype and shape, either may have strided rows.
+void copy_rows(const Stream& stream, const TensorView& from, const TensorView& to);
+void zero(const Stream& stream, void* to, int64_t bytes);
+
+/// Arrays that the host writes and kernels read, or the other way round: one layout in two memories, so that all of
+/// them travel in one copy. On the CPU both are the same memory and nothing travels.
+class SharedArrays {
+ public:
+  template <class T>
+  struct Array {
+    T* host = nullptr;
+    T* device = nullptr;  // what a kernel is given
+    int64_t size = 0;
+  };
+  /// Throws kOutOfMemory.
+  SharedArrays(const Stream& stream, int64_t bytes, const char* purpose);
+  template <class T>
+  Array<T> take(int64_t n) {
+    std::byte* const host = static_cast<std::byte*>(host_.take(n * int64_t(sizeof(T))));
+    return {reinterpret_cast<T*>(host), reinterpret_cast<T*>(device_base() + (host - host_base_)), n};
+  }
+  void clear() { host_.release(0); }
+  int64_t used() const { return host_.used(); }
+  /// Bytes [begin, end) of what was taken, as used() counts them.
+  void upload(const Stream& stream, int64_t begin, int64_t end) const;
+  void download(const Stream& stream, int64_t begin, int64_t end) const;
+
+ private:
+  std::byte* device_base() const { return device_base_ ? device_base_ : host_base_; }
+  Arena host_, device_;
+  std::byte *host_base_ = nullptr, *device_base_ = nullptr;
+};
+
+/// A step that was recorded once and is done again by one launch: same kernels, same addresses. Movable.
+class Graph {
+ public:
+  Graph() = default;
+  ~Graph();
+  Graph(Graph&& other) noexcept;
+  Graph& operator=(Graph&& other) noexcept;
+  /// Notes down what `work` gives to the stream, without doing it. False where that is impossible (the CPU, a
+  /// runtime without graphs): then `work` was not called.
+  template <class Work>
+  bool record(const Stream& stream, const Work& work) {
+    if (!begin(stream)) return false;
+    try {
+      work();
+    } catch (...) {
+      end(stream);
+      throw;
+    }
+    end(stream);
+    return recorded();
+  }
+  bool recorded() const { return handle_ != nullptr; }
+  void launch(const Stream& stream) const;
+
+ private:
+  bool begin(const Stream& stream);
+  void end(const Stream& stream);
+  void* handle_ = nullptr;
+};
+
+}  // namespace hone
