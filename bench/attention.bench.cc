@@ -151,10 +151,10 @@ void head(Report& report, int64_t rows, int64_t width, int64_t vocabulary) {
   std::vector<float> h = numbers(rows * width), w = numbers(vocabulary * width), dw = w, dh = h;
   std::vector<float> logprobs(static_cast<size_t>(rows)), entropies = logprobs, lse = logprobs, a = numbers(rows);
   std::vector<int32_t> targets(static_cast<size_t>(rows), 1), tokens = targets;
-  const int64_t bytes = packed_bytes(vocabulary, width, DType::kF32) + packed_bytes(width, vocabulary, DType::kF32);
+  const int64_t bytes = packed_bytes({}, vocabulary, width, DType::kF32) + packed_bytes({}, width, vocabulary, DType::kF32);
   Arena memory(bytes + 256, "bench"), scratch(lm_head_scratch_bytes(report.stream, rows, width, vocabulary), "bench");
-  const PackedMatrix p{vocabulary, width, DType::kF32, memory.take(packed_bytes(vocabulary, width, DType::kF32))};
-  const PackedMatrix t{width, vocabulary, DType::kF32, memory.take(packed_bytes(width, vocabulary, DType::kF32))};
+  const PackedMatrix p{vocabulary, width, DType::kF32, memory.take(packed_bytes({}, vocabulary, width, DType::kF32))};
+  const PackedMatrix t{width, vocabulary, DType::kF32, memory.take(packed_bytes({}, width, vocabulary, DType::kF32))};
   pack_matrix({}, {f32(w.data(), {vocabulary, width}), false, p});
   pack_matrix({}, {f32(w.data(), {vocabulary, width}), true, t});
   const TensorView hv = f32(h.data(), {rows, width}), tv = i32(targets.data(), {rows});

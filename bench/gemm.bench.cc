@@ -85,8 +85,8 @@ double measure(const Stream& stream, const Row& r, int repeats) {
   const std::vector<float> x = numbers(r.m * r.k), w = numbers(r.n * r.k);
   std::vector<float> y = numbers(r.m * r.n), dw(size_t(r.n * r.k));
   const DType storage = r.kind == Kind::kLinearBf16 ? DType::kBF16 : DType::kF32;
-  Arena memory(packed_bytes(r.n, r.k, storage), "bench");
-  const PackedMatrix packed{r.n, r.k, storage, memory.take(packed_bytes(r.n, r.k, storage))};
+  Arena memory(packed_bytes(stream, r.n, r.k, storage), "bench");
+  const PackedMatrix packed{r.n, r.k, storage, memory.take(packed_bytes(stream, r.n, r.k, storage))};
   const bool transpose = r.kind == Kind::kPackTransposed;
   const PackMatrixArgs pack{transpose ? f32(w.data(), {r.k, r.n}) : f32(w.data(), {r.n, r.k}), transpose, packed};
   pack_matrix(stream, pack);

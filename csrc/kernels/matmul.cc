@@ -18,7 +18,8 @@ void expect_packed(const PackedMatrix& w, const char* op) {
 
 }  // namespace
 
-int64_t packed_bytes(int64_t n, int64_t k, DType storage) {
+int64_t packed_bytes(const Stream& stream, int64_t n, int64_t k, DType storage) {
+  if (stream.is_cuda()) return n * k * dtype_bytes(storage);
   return (n + cpu::kPanel - 1) / cpu::kPanel * cpu::kPanel * k * dtype_bytes(storage);
 }
 

@@ -6,16 +6,19 @@
 
 namespace hone::kernels {
 
-/// A weight matrix [N, K] rearranged for the micro-kernels. On the CPU: panels of 32 output columns,
+/// A weight matrix [N, K] as the kernels read it. On the CPU: panels of 32 output columns,
 /// [ceil(N/32)][K][32], zero-padded, f32 or bf16 storage (bf16 is widened on load, arithmetic stays f32).
+/// On CUDA: rows side by side, [N][K], or [K][N] when `transposed`, so that the matrix of dX is the same memory.
 /// The layout is private to the backend; the memory belongs to the caller (packed_bytes says how much).
 struct PackedMatrix {
   int64_t n = 0, k = 0;
   DType storage = DType::kF32;  // kF32 | kBF16
   void* panels = nullptr;
+  bool transposed = false;  // CUDA only: panels hold [K][N]
 };
 
-int64_t packed_bytes(int64_t n, int64_t k, DType storage);
+/// Bytes of `panels` on the stream's backend.
+int64_t packed_bytes(const Stream& stream, int64_t n, int64_t k, DType storage);
 
 /// Packs w [N, K] (or w [K, N] read as its transpose) into out. Overwrites out.panels.
 struct PackMatrixArgs {

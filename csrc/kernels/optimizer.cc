@@ -33,7 +33,7 @@ void muon(const Stream& stream, const MuonArgs& args) {
 
 int64_t muon_scratch_bytes(int64_t rows, int64_t columns) {
   const int64_t r = std::min(rows, columns), c = std::max(rows, columns);
-  const int64_t panels = std::max(packed_bytes(r, c, DType::kF32), packed_bytes(c, r, DType::kF32));
+  const int64_t panels = std::max(packed_bytes({}, r, c, DType::kF32), packed_bytes({}, c, r, DType::kF32));
   return 2 * Arena::rounded(r * c * 4) + 2 * Arena::rounded(r * r * 4) + Arena::rounded(panels);
 }
 

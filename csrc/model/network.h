@@ -71,7 +71,7 @@ struct TransposedWeights {
   kernels::PackedMatrix head;  // [C, V]
 };
 TransposedWeights transpose_weights(const Stream& stream, const Parameters& parameters, DType storage, Arena& arena);
-int64_t transposed_bytes(const ModelConfig& config, DType storage);
+int64_t transposed_bytes(const Stream& stream, const ModelConfig& config, DType storage);
 
 /// Adds dLoss/dparameter of everything below the head to `grads`, given dhidden [R, C] (overwritten).
 /// Consumes `saved`: its gate_up are overwritten. Scratch is taken from `arena` and released.

@@ -19,7 +19,7 @@ int64_t f32_bytes(int64_t n) { return Arena::rounded(n * int64_t(sizeof(float)))
 
 PackedMatrix pack_transposed(const Stream& stream, const TensorView& w, DType storage, Arena& arena) {
   PackedMatrix out{w.dim(1), w.dim(0), storage, nullptr};
-  out.panels = arena.take(kernels::packed_bytes(out.n, out.k, storage));
+  out.panels = arena.take(kernels::packed_bytes(stream, out.n, out.k, storage));
   kernels::pack_matrix(stream, {.w = w, .transpose = true, .out = out});
   return out;
 }
@@ -154,8 +154,10 @@ TransposedWeights transpose_weights(const Stream& stream, const Parameters& para
   return out;
 }
 
-int64_t transposed_bytes(const ModelConfig& c, DType storage) {
-  const auto bytes = [&](int64_t n, int64_t k, DType kept) { return Arena::rounded(kernels::packed_bytes(n, k, kept)); };
+int64_t transposed_bytes(const Stream& stream, const ModelConfig& c, DType storage) {
+  const auto bytes = [&](int64_t n, int64_t k, DType kept) {
+    return Arena::rounded(kernels::packed_bytes(stream, n, k, kept));
+  };
   const int64_t layer = bytes(c.width, c.qkv_width(), storage) + bytes(c.q_width(), c.width, storage) +
                         bytes(c.width, 2 * c.mlp_width, storage) + bytes(c.mlp_width, c.width, storage);
   return c.layers * layer + bytes(c.width, c.vocabulary, DType::kF32);

@@ -9,20 +9,20 @@ using kernels::PackedMatrix;
 
 int64_t f32_bytes(int64_t n) { return Arena::rounded(n * int64_t(sizeof(float))); }
 
-int64_t snapshot_bytes(const ModelConfig& c, DType storage) {
-  const int64_t layer = Arena::rounded(kernels::packed_bytes(c.qkv_width(), c.width, storage)) +
-                        Arena::rounded(kernels::packed_bytes(c.width, c.q_width(), storage)) +
-                        Arena::rounded(kernels::packed_bytes(2 * c.mlp_width, c.width, storage)) +
-                        Arena::rounded(kernels::packed_bytes(c.width, c.mlp_width, storage)) +
+int64_t snapshot_bytes(const Stream& stream, const ModelConfig& c, DType storage) {
+  const int64_t layer = Arena::rounded(kernels::packed_bytes(stream, c.qkv_width(), c.width, storage)) +
+                        Arena::rounded(kernels::packed_bytes(stream, c.width, c.q_width(), storage)) +
+                        Arena::rounded(kernels::packed_bytes(stream, 2 * c.mlp_width, c.width, storage)) +
+                        Arena::rounded(kernels::packed_bytes(stream, c.width, c.mlp_width, storage)) +
                         2 * f32_bytes(c.width) + (c.qkv_bias ? f32_bytes(c.qkv_width()) : 0) +
                         (c.qk_norm ? 2 * f32_bytes(c.head_dim) : 0);
   return c.layers * layer + f32_bytes(c.vocabulary * c.width) + f32_bytes(c.width) +
-         Arena::rounded(kernels::packed_bytes(c.vocabulary, c.width, DType::kF32));
+         Arena::rounded(kernels::packed_bytes(stream, c.vocabulary, c.width, DType::kF32));
 }
 
 PackedMatrix pack(const Stream& stream, const TensorView& w, DType storage, Arena& arena) {
   PackedMatrix out{w.dim(0), w.dim(1), storage, nullptr};
-  out.panels = arena.take(kernels::packed_bytes(out.n, out.k, storage));
+  out.panels = arena.take(kernels::packed_bytes(stream, out.n, out.k, storage));
   kernels::pack_matrix(stream, {.w = w, .transpose = false, .out = out});
   return out;
 }
@@ -44,7 +44,7 @@ std::shared_ptr<const WeightSnapshot> WeightSnapshot::make(const Stream& stream,
   const ModelConfig& config = parameters.config();
   out->version = version;
   out->config = config;
-  out->arena_ = Arena(snapshot_bytes(config, storage), "weight snapshot");
+  out->arena_ = Arena(snapshot_bytes(stream, config, storage), "weight snapshot");
   Arena& arena = out->arena_;
   out->layers.reserve(size_t(config.layers));
   for (int64_t i = 0; i < config.layers; ++i) {

@@ -77,7 +77,7 @@ struct Trainer::Impl {
   void refresh_transposed() {
     if (!transposed_stale) return;
     if (transposed_arena.capacity() == 0) {
-      transposed_arena = Arena(model::transposed_bytes(config, options.weight_storage), "transposed weights");
+      transposed_arena = Arena(model::transposed_bytes(stream, config, options.weight_storage), "transposed weights");
     }
     transposed_arena.release(0);
     transposed = model::transpose_weights(stream, parameters, options.weight_storage, transposed_arena);

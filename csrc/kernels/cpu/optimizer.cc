@@ -45,7 +45,7 @@ struct NewtonSchulz {
         poly(arena.take_array<float>(r * r)), panels(arena.take(panel_bytes(r, c))) {}
 
   static int64_t panel_bytes(int64_t r, int64_t c) {
-    return std::max(packed_bytes(r, c, DType::kF32), packed_bytes(c, r, DType::kF32));
+    return std::max(packed_bytes({}, r, c, DType::kF32), packed_bytes({}, c, r, DType::kF32));
   }
 
   /// y (+)= x W^T with W [n, k] given, or W^T when `transposed`.

@@ -44,8 +44,8 @@ struct Head {
     pack();
   }
   void pack() {
-    panels.resize(size_t(packed_bytes(vocabulary, width, DType::kF32)) / 4);
-    panels_t.resize(size_t(packed_bytes(width, vocabulary, DType::kF32)) / 4);
+    panels.resize(size_t(packed_bytes({}, vocabulary, width, DType::kF32)) / 4);
+    panels_t.resize(size_t(packed_bytes({}, width, vocabulary, DType::kF32)) / 4);
     packed = {vocabulary, width, DType::kF32, panels.data()};
     packed_t = {width, vocabulary, DType::kF32, panels_t.data()};
     pack_matrix({}, {f32(w.data(), {vocabulary, width}), false, packed});

@@ -65,7 +65,7 @@ struct Pack {
   PackedMatrix w;
   Pack(const Stream& stream, TensorView source, int64_t n, int64_t k, DType storage = DType::kF32,
        bool transpose = false)
-      : memory(size_t(packed_bytes(n, k, storage)) + 64, uint8_t(0xff)) {
+      : memory(size_t(packed_bytes(stream, n, k, storage)) + 64, uint8_t(0xff)) {
     w = {n, k, storage, memory.data()};
     pack_matrix(stream, {source, transpose, w});
   }
