@@ -22,7 +22,8 @@ export type ErrorCode =
   | "HONE_ERR_CHECKPOINT"
   | "HONE_ERR_STALL"
   | "HONE_ERR_REPLAY"
-  | "HONE_ERR_USAGE";
+  | "HONE_ERR_USAGE"
+  | "HONE_ERR_HUB";
 
 export interface HoneErrorOptions extends ErrorOptions {
   /** Machine-readable facts: paths, values, ids. */

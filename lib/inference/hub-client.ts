@@ -1,0 +1,210 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { HoneError } from "../errors.ts";
+
+/** What a file's contents must hash to: sha256 of the bytes, or git's name of a blob (sha1 with git's header). */
+export interface HubDigest {
+  readonly algorithm: "sha256" | "git-sha1";
+  readonly hex: string;
+}
+
+export interface HubFile {
+  /** Inside the repository, with "/". */
+  readonly path: string;
+  readonly size: number;
+  readonly digest: HubDigest;
+}
+
+/** One commit of a model repository. */
+export interface HubCommit {
+  /** 40 hexadecimal digits. */
+  readonly id: string;
+  readonly files: readonly HubFile[];
+}
+
+export interface HubClientOptions {
+  /** Default https://huggingface.co. */
+  readonly endpoint: string;
+  readonly token?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Pauses before each further attempt of a request that failed for a passing reason; as many attempts. */
+  readonly retryDelaysMs?: readonly number[];
+}
+
+/** The two calls of @huggingface/hub that are used. */
+interface HubPackage {
+  modelInfo(request: {
+    readonly name: string;
+    readonly revision: string;
+    readonly hubUrl: string;
+    readonly additionalFields: readonly "sha"[];
+    readonly fetch: typeof fetch;
+  }): Promise<{ readonly sha: string }>;
+  listFiles(request: {
+    readonly repo: string;
+    readonly revision: string;
+    readonly recursive: boolean;
+    readonly hubUrl: string;
+    readonly fetch: typeof fetch;
+  }): AsyncIterable<ListedEntry>;
+}
+
+interface ListedEntry {
+  readonly type: string;
+  readonly path: string;
+  readonly size: number;
+  readonly oid?: string;
+  readonly lfs?: { readonly oid: string; readonly size: number };
+}
+
+const RETRY_DELAYS_MS = [500, 1000, 2000, 4000, 8000];
+const LONGEST_RETRY_AFTER_MS = 60_000;
+const PASSING = new Set([408, 429, 500, 502, 503, 504]);
+/** A variable, so that the compiler does not want an optional package's types. */
+const PACKAGE: string = "@huggingface/hub";
+
+/** Requests to one endpoint: with the user's token (to that origin only), repeated where the reason may pass. */
+export class HubClient {
+  readonly endpoint: string;
+  readonly signal: AbortSignal | undefined;
+  readonly retryDelaysMs: readonly number[];
+  readonly #token: string | undefined;
+
+  constructor({ endpoint, token, signal, retryDelaysMs = RETRY_DELAYS_MS }: HubClientOptions) {
+    this.endpoint = endpoint.replace(/\/+$/, "");
+    this.#token = token;
+    this.signal = signal;
+    this.retryDelaysMs = retryDelaysMs;
+  }
+
+  /**
+   * What a revision (branch, tag, commit) is now, with sizes and checksums of all its files.
+   * Throws HONE_ERR_HUB, HONE_ERR_ABORTED; HONE_ERR_UNSUPPORTED if @huggingface/hub is not installed.
+   */
+  async describe(repo: string, revision: string): Promise<HubCommit> {
+    const { modelInfo, listFiles } = await loadPackage();
+    const request = { hubUrl: this.endpoint, fetch: this.#fetch };
+    const files: HubFile[] = [];
+    try {
+      const { sha: id } = await modelInfo({ ...request, name: repo, revision, additionalFields: ["sha"] });
+      if (!/^[0-9a-f]{40}$/.test(id)) throw this.#strange(`${repo} at commit ${JSON.stringify(id)}`);
+      for await (const entry of listFiles({ ...request, repo, revision: id, recursive: true }))
+        if (entry.type === "file") files.push(this.#listed(entry));
+      return { id, files };
+    } catch (cause) {
+      if (HoneError.is(cause)) throw cause;
+      throw this.#strange(`${repo}: ${(cause as Error).message}`, cause);
+    }
+  }
+
+  fileUrl(repo: string, commit: string, path: string): string {
+    return `${this.endpoint}/${repo}/resolve/${commit}/${path.split("/").map(encodeURIComponent).join("/")}`;
+  }
+
+  /**
+   * A response of status 200 to 299, or of one in `alsoFine`. Redirects are followed, without the token where they
+   * leave the endpoint's origin. Throws HONE_ERR_HUB with the last failure, HONE_ERR_ABORTED.
+   */
+  async get(url: string, init: RequestInit = {}, alsoFine: readonly number[] = []): Promise<Response> {
+    for (let attempt = 0; ; attempt += 1) {
+      const outcome = await this.#attempt(url, init);
+      if (outcome instanceof Response && (outcome.ok || alsoFine.includes(outcome.status))) return outcome;
+      const delay = this.retryDelaysMs[attempt];
+      if (outcome instanceof Response && (!PASSING.has(outcome.status) || delay === undefined))
+        throw await refusal(outcome, this.endpoint, this.#token !== undefined);
+      if (delay === undefined) throw unreachable(url, outcome as Error);
+      if (outcome instanceof Response) await outcome.body?.cancel();
+      await this.pause(Math.max(delay, outcome instanceof Response ? retryAfterMs(outcome) : 0));
+    }
+  }
+
+  /** Throws HONE_ERR_ABORTED at once when the user gives up. */
+  async pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { ...(this.signal && { signal: this.signal }) }).catch(() =>
+      this.checkAborted(),
+    );
+  }
+
+  checkAborted(): void {
+    if (this.signal?.aborted) throw new HoneError("HONE_ERR_ABORTED", "the download was called off");
+  }
+
+  async #attempt(url: string, init: RequestInit): Promise<Response | Error> {
+    this.checkAborted();
+    const headers = new Headers(init.headers);
+    if (this.#token !== undefined && new URL(url).origin === new URL(this.endpoint).origin)
+      headers.set("authorization", `Bearer ${this.#token}`);
+    try {
+      return await fetch(url, { ...init, headers, signal: init.signal ?? this.signal ?? null });
+    } catch (cause) {
+      this.checkAborted();
+      return cause as Error;
+    }
+  }
+
+  readonly #fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
+    this.get(input instanceof Request ? input.url : String(input), init);
+
+  #listed({ path, size, oid, lfs }: ListedEntry): HubFile {
+    const hex = lfs?.oid ?? oid ?? "";
+    const digest: HubDigest = { algorithm: lfs ? "sha256" : "git-sha1", hex };
+    // it becomes a file's name
+    if (!(lfs ? /^[0-9a-f]{64}$/ : /^[0-9a-f]{40}$/).test(hex))
+      throw this.#strange(`checksum ${JSON.stringify(hex)} of ${path}`);
+    return { path, size: lfs?.size ?? size, digest };
+  }
+
+  #strange(what: string, cause?: unknown): HoneError {
+    return new HoneError("HONE_ERR_HUB", `${this.endpoint} does not answer as a Hub does: ${what}`, {
+      cause,
+      hint: "HF_ENDPOINT must be the address of huggingface.co or of a mirror; a login page in between looks like this too.",
+    });
+  }
+}
+
+async function loadPackage(): Promise<HubPackage> {
+  try {
+    return (await import(PACKAGE)) as HubPackage;
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_UNSUPPORTED", "models by name need the optional package @huggingface/hub", {
+      cause,
+      hint: "npm install @huggingface/hub, or download the model otherwise and give its folder.",
+    });
+  }
+}
+
+function unreachable(url: string, cause: Error): HoneError {
+  const why = cause.cause instanceof Error ? cause.cause.message || cause.cause.name : cause.message;
+  return new HoneError("HONE_ERR_HUB", `${url}: ${why}`, {
+    cause,
+    hint: "Check the network and HF_ENDPOINT; with the model in the cache, HF_HUB_OFFLINE=1 asks nobody.",
+    details: { url, reached: false },
+  });
+}
+
+async function refusal(response: Response, endpoint: string, hasToken: boolean): Promise<HoneError> {
+  const { status, headers, url } = response;
+  const said = headers.get("x-error-message") ?? (await response.text().catch(() => "")).slice(0, 200);
+  const message = `${url}: status ${status}${said === "" ? "" : `, ${JSON.stringify(said)}`}`;
+  const hint = nextStep(status, headers.get("x-error-code") ?? "", endpoint, hasToken);
+  return new HoneError("HONE_ERR_HUB", message, { hint, details: { url, status, reached: true } });
+}
+
+function nextStep(status: number, code: string, endpoint: string, hasToken: boolean): string {
+  if (code === "GatedRepo" || status === 403)
+    return `Accept the model's conditions on its page at ${endpoint}, and set HF_TOKEN to a token of that account.`;
+  if (code === "RevisionNotFound") return "There is no such branch, tag or commit; check the part behind @.";
+  if (status === 401)
+    return hasToken
+      ? "There is no such model, or HF_TOKEN is not valid for it."
+      : "There is no such model, or it is private or gated: set HF_TOKEN to a token that may read it.";
+  if (status === 404) return "There is no such model there (nor a folder of that name here).";
+  if (status === 429) return "The Hub limits requests: wait a few minutes, or set HF_TOKEN.";
+  return "The Hub has trouble of its own; run the same command again, what was downloaded is kept.";
+}
+
+/** Seconds or a date, as RFC 9110 has it; 0 if absent. */
+function retryAfterMs({ headers }: Response): number {
+  const text = headers.get("retry-after") ?? "";
+  const ms = /^\d+$/.test(text) ? 1000 * Number(text) : Date.parse(text) - Date.now();
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS) : 0;
+}

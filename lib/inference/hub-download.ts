@@ -1,0 +1,120 @@
+import { existsSync } from "node:fs";
+import { HoneError } from "../errors.ts";
+import type { HubClient, HubFile } from "./hub-client.ts";
+import { isBeingDownloaded, PartialFile } from "./partial-file.ts";
+
+export interface DownloadTarget {
+  readonly url: string;
+  readonly file: HubFile;
+  /** Where the whole file appears once its checksum was found right. */
+  readonly path: string;
+  /** Bytes of this file that are there, from time to time; may go back to 0. */
+  readonly onBytes: (bytes: number) => void;
+}
+
+/** A response that sends nothing for so long is given up and asked for again from there on. */
+const SILENCE_MS = 30_000;
+const WAIT_MS = 200;
+const CHECKSUM_ATTEMPTS = 2;
+
+/**
+ * Downloads one file, going on where an earlier attempt, of this process or another, ended. While another process is
+ * at the same file, waits for it. Throws HONE_ERR_HUB, HONE_ERR_IO, HONE_ERR_ABORTED; HONE_ERR_FORMAT if the
+ * contents twice do not have the checksum that the Hub states.
+ */
+export async function downloadFile(client: HubClient, target: DownloadTarget): Promise<void> {
+  const partial = await claimed(client, target);
+  if (partial === undefined) return;
+  try {
+    for (let attempt = 1; ; attempt += 1) {
+      await fill(client, target, partial);
+      if (await partial.commit()) return;
+      if (attempt === CHECKSUM_ATTEMPTS) throw wrongChecksum(target);
+    }
+  } finally {
+    await partial.close();
+  }
+}
+
+/** The part to go on with; undefined if another process has finished the file meanwhile. */
+async function claimed(client: HubClient, { path, file }: DownloadTarget): Promise<PartialFile | undefined> {
+  for (;;) {
+    while (await isBeingDownloaded(path)) await client.pause(WAIT_MS);
+    if (existsSync(path)) return undefined;
+    const partial = await PartialFile.open(path, file.size, file.digest);
+    if (!(await partial.isSecond())) return partial;
+    await partial.close();
+  }
+}
+
+/** Until every byte is there. As long as each attempt gets further, it is not counted as failed. */
+async function fill(client: HubClient, target: DownloadTarget, partial: PartialFile): Promise<void> {
+  let failures = 0;
+  while (!partial.complete) {
+    const before = partial.position;
+    target.onBytes(before);
+    const failure = await receive(client, target, partial);
+    if (failure === undefined) continue;
+    failures = partial.position > before ? 1 : failures + 1;
+    const delay = client.retryDelaysMs[failures - 1];
+    if (delay === undefined) throw interrupted(target, partial.position, failure);
+    await client.pause(delay);
+  }
+  target.onBytes(partial.position);
+}
+
+/** One request for what is missing. Says what broke the body off, if something did. */
+async function receive(
+  client: HubClient,
+  { url, onBytes, file }: DownloadTarget,
+  partial: PartialFile,
+): Promise<Error | undefined> {
+  const silence = new AbortController();
+  const signals = [silence.signal, ...(client.signal ? [client.signal] : [])];
+  const init = {
+    signal: AbortSignal.any(signals),
+    headers: { range: `bytes=${partial.position}-`, "accept-encoding": "identity" },
+  };
+  const response = await client.get(url, init, [416]);
+  if (!continues(response, partial.position)) await partial.restart();
+  if (response.status === 416) return new Error("the server does not have the bytes asked for");
+  const timer = setTimeout(() => silence.abort(new Error(`no bytes for ${SILENCE_MS} ms`)), SILENCE_MS);
+  try {
+    for await (const chunk of response.body ?? []) {
+      timer.refresh();
+      await partial.append(chunk);
+      onBytes(partial.position);
+    }
+    return partial.complete
+      ? undefined
+      : new Error(`the body ends after ${partial.position} of ${file.size} bytes`);
+  } catch (cause) {
+    if (HoneError.is(cause)) throw cause;
+    client.checkAborted();
+    return cause as Error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Whether the body goes on at `position`; a server that does not know ranges sends the whole. */
+function continues({ status, headers }: Response, position: number): boolean {
+  if (position === 0) return status !== 416;
+  return status === 206 && (headers.get("content-range") ?? "").startsWith(`bytes ${position}-`);
+}
+
+function interrupted({ url, file }: DownloadTarget, position: number, cause: Error): HoneError {
+  const message = `${url}: broken off after ${position} of ${file.size} bytes: ${cause.message}`;
+  return new HoneError("HONE_ERR_HUB", message, {
+    cause,
+    hint: "Run the same command again: what was downloaded is kept.",
+    details: { url, reached: true },
+  });
+}
+
+function wrongChecksum({ url, file: { digest } }: DownloadTarget): HoneError {
+  const message = `${url}: what arrived does not have the ${digest.algorithm} ${digest.hex}, twice; nothing was kept`;
+  return new HoneError("HONE_ERR_FORMAT", message, {
+    hint: "Something between here and the Hub alters files: a proxy, or a broken mirror (HF_ENDPOINT).",
+  });
+}

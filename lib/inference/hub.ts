@@ -1,0 +1,172 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { HoneError } from "../errors.ts";
+import { CachedModel, hubCacheFolder, hubIsOffline, hubToken, missingFile, shardsOf } from "./hub-cache.ts";
+import { HubClient, type HubCommit, type HubFile } from "./hub-client.ts";
+import { downloadFile } from "./hub-download.ts";
+
+export interface DownloadProgress {
+  /** The file in progress, as the repository calls it. */
+  readonly file: string;
+  /** Of everything that is needed and was not in the cache. */
+  readonly bytes: number;
+  readonly totalBytes: number;
+}
+
+export interface ResolveOptions {
+  /** Default: what HF_HUB_OFFLINE says. Nobody is asked; what is in the cache must do. */
+  readonly offline?: boolean;
+  /** False for uses that read no weights. Default true. */
+  readonly withWeights?: boolean;
+  readonly onProgress?: (progress: DownloadProgress) => void;
+  readonly signal?: AbortSignal;
+  /** Default process.env: HF_ENDPOINT, HF_TOKEN, HF_HOME, HF_HUB_CACHE, HF_HUB_OFFLINE as Python's client reads them. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** See HubClientOptions. */
+  readonly retryDelaysMs?: readonly number[];
+}
+
+export interface HubName {
+  /** "org/name". */
+  readonly repo: string;
+  /** Branch, tag or commit; "main" unless given behind an @. */
+  readonly revision: string;
+}
+
+/** Names of an owner and of a repository: letters, digits, single - and . between them. */
+const PART = String.raw`\w(?:[\w]|[.-](?![.-]))*`;
+const NAME = new RegExp(`^(?<repo>${PART}/${PART})(?:@(?<revision>[\\w][\\w.+-]*(?:/[\\w][\\w.+-]*)*))?$`);
+const INDEX = "model.safetensors.index.json";
+/** Small files a model folder is complete with; weights are chosen by the index. */
+const SMALL =
+  /^(?:[\w.-]+\.json|[\w.-]+\.jinja|additional_chat_templates\/[\w.-]+\.jinja|merges\.txt|tokenizer\.model)$/;
+const OTHER_INDEX = /\.index\.json$/;
+
+/** "org/name" or "org/name@revision"; undefined for anything else. */
+export function parseHubName(text: string): HubName | undefined {
+  const { repo, revision = "main" } = NAME.exec(text)?.groups ?? {};
+  if (repo === undefined || repo.length > 96 || revision.includes("..") || /[.-]$/.test(repo))
+    return undefined;
+  return { repo, revision };
+}
+
+/**
+ * The folder of a model: `nameOrPath` itself if it exists, otherwise the snapshot of a Hub model in the cache that
+ * Python's huggingface_hub uses too, downloaded as far as it is not there. When the Hub cannot be reached, a complete
+ * snapshot from earlier is used.
+ * Throws HONE_ERR_IO (neither folder nor name, disk), HONE_ERR_HUB (network, 401, 404, 429, ...; offline and not in the
+ * cache), HONE_ERR_FORMAT (checksum, damaged index), HONE_ERR_UNSUPPORTED (no @huggingface/hub, no safetensors),
+ * HONE_ERR_ABORTED; each with the next step.
+ */
+export async function resolveModelFolder(nameOrPath: string, options: ResolveOptions = {}): Promise<string> {
+  if (existsSync(nameOrPath)) return nameOrPath;
+  const name = parseHubName(nameOrPath);
+  if (name === undefined) {
+    throw new HoneError("HONE_ERR_IO", `${nameOrPath} does not exist, and is no name of a model on the Hub`, {
+      hint: "Give a folder with config.json and safetensors weights, or org/name, or org/name@revision.",
+    });
+  }
+  const env = options.env ?? process.env;
+  const cached = new CachedModel(hubCacheFolder(env), name.repo);
+  const withWeights = options.withWeights ?? true;
+  if (options.offline ?? hubIsOffline(env)) {
+    const found = await fromCache(cached, name, withWeights);
+    if (typeof found === "string") return found;
+    throw notCached(name, found);
+  }
+  const found = await fromCache(cached, name, withWeights).catch(() => undefined);
+  const { retryDelaysMs, signal } = options;
+  const access = {
+    ...{ endpoint: env["HF_ENDPOINT"] || "https://huggingface.co", signal, token: hubToken(env) },
+    ...(retryDelaysMs && { retryDelaysMs }),
+  };
+  try {
+    // with something to fall back on, one look is enough
+    const lookup = new HubClient({ ...access, ...(typeof found === "string" && { retryDelaysMs: [] }) });
+    const commit = await lookup.describe(name.repo, name.revision);
+    return await fromHub(new HubClient(access), cached, name, commit, options);
+  } catch (cause) {
+    if (typeof found === "string" && isUnreachable(cause)) return found;
+    throw cause;
+  }
+}
+
+async function fromCache(
+  cached: CachedModel,
+  { revision }: HubName,
+  withWeights: boolean,
+): Promise<string | { readonly missing: string | undefined }> {
+  const commit = await cached.commitOf(revision);
+  if (commit === undefined) return { missing: undefined };
+  const snapshot = cached.snapshot(commit);
+  const missing = missingFile(snapshot, withWeights);
+  return missing === undefined ? snapshot : { missing };
+}
+
+async function fromHub(
+  client: HubClient,
+  cached: CachedModel,
+  { repo, revision }: HubName,
+  commit: HubCommit,
+  { withWeights = true, onProgress = () => {} }: ResolveOptions,
+): Promise<string> {
+  const fetched = async (files: readonly HubFile[], totalBytes: number, before: number): Promise<void> => {
+    let done = before;
+    for (const file of files) {
+      const { path, size } = file;
+      if (!(await cached.has(file))) {
+        const url = client.fileUrl(repo, commit.id, path);
+        const onBytes = (bytes: number) => onProgress({ file: path, bytes: done + bytes, totalBytes });
+        await downloadFile(client, { url, file, path: cached.blob(file), onBytes });
+        done += size;
+      }
+      await cached.link(commit.id, file);
+    }
+  };
+  const small = commit.files.filter(
+    ({ path }) => SMALL.test(path) && (path === INDEX || !OTHER_INDEX.test(path)),
+  );
+  await cached.prepare(0);
+  // The index says which weights are wanted, so it comes before the sum is known.
+  const index = small.find(({ path }) => path === INDEX);
+  if (index && withWeights) await fetched([index], index.size, 0);
+  const weights = withWeights ? await weightFiles(commit, repo, index && cached.blob(index)) : [];
+  const wanted = [...small, ...weights];
+  const missing = new Map<string, number>(); // files may have the same contents
+  for (const file of wanted) if (!(await cached.has(file))) missing.set(cached.blob(file), file.size);
+  const totalBytes = [...missing.values()].reduce((sum, size) => sum + size, 0);
+  await cached.prepare(totalBytes);
+  await fetched(wanted, totalBytes, 0);
+  await cached.remember(revision, commit.id);
+  return cached.snapshot(commit.id);
+}
+
+async function weightFiles(
+  { files, id }: HubCommit,
+  repo: string,
+  index: string | undefined,
+): Promise<HubFile[]> {
+  const names = index === undefined ? ["model.safetensors"] : shardsOf(await readFile(index, "utf8"), INDEX);
+  return names.map((name) => {
+    const file = files.find(({ path }) => path === name);
+    if (file) return file;
+    throw new HoneError("HONE_ERR_UNSUPPORTED", `${repo} at ${id.slice(0, 8)} has no ${name}`, {
+      hint: "Only safetensors weights are read; many models have them on another revision, such as refs/pr/1.",
+    });
+  });
+}
+
+function isUnreachable(cause: unknown): boolean {
+  return HoneError.is(cause) && cause.code === "HONE_ERR_HUB" && cause.details["reached"] === false;
+}
+
+function notCached(
+  { repo, revision }: HubName,
+  { missing }: { readonly missing: string | undefined },
+): HoneError {
+  const what = missing === undefined ? "is not in the cache" : `lacks ${missing} in the cache`;
+  return new HoneError("HONE_ERR_HUB", `${repo}@${revision} ${what}, and the Hub may not be asked`, {
+    hint: "Unset HF_HUB_OFFLINE once to download it, or give a folder.",
+    details: { reached: false },
+  });
+}

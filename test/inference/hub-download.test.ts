@@ -1,0 +1,172 @@
+// One file over a bad line.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { HubClient } from "../../lib/inference/hub-client.ts";
+import { downloadFile } from "../../lib/inference/hub-download.ts";
+import { StandInHub } from "../fixtures/hub-server.ts";
+
+const WEIGHTS = Buffer.alloc(300_000, "some weights ");
+const digest = { algorithm: "sha256", hex: createHash("sha256").update(WEIGHTS).digest("hex") } as const;
+
+let dir: string;
+let path: string;
+let hub: StandInHub;
+let endpoint: string;
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), "hone-download-"));
+  path = join(dir, "blob");
+  hub = new StandInHub({ "model.safetensors": WEIGHTS });
+  endpoint = await hub.listen();
+});
+afterEach(async () => {
+  await hub[Symbol.asyncDispose]();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const ranges = () => hub.rangesOf("model.safetensors");
+
+function download(signal?: AbortSignal, onBytes: (bytes: number) => void = () => {}): Promise<void> {
+  const client = new HubClient({ endpoint, signal, retryDelaysMs: [1, 1] });
+  const url = client.fileUrl("org/tiny", hub.commit, "model.safetensors");
+  const file = { path: "model.safetensors", size: WEIGHTS.length, digest };
+  return downloadFile(client, { url, file, path, onBytes });
+}
+
+function expectWhole(): void {
+  expect(readFileSync(path).equals(WEIGHTS)).toBe(true);
+  expect(readdirSync(dir)).toEqual(["blob"]);
+}
+
+describe("a body that breaks off", () => {
+  test("is asked for again from there on, as often as it gets further", async () => {
+    hub.cuts.push(100_000, 50_000, 1, 1, 1, 1);
+    await download();
+    expectWhole();
+    const starts = [0, 100_000, 150_000, 150_001, 150_002, 150_003, 150_004];
+    expect(ranges()).toEqual(starts.map((n) => `bytes=${n}-`));
+  });
+
+  test("without getting further is an error after the last try; the next call goes on", async () => {
+    hub.cuts.push(100_000, 0, 0);
+    await expect(download()).rejects.toMatchObject({
+      code: "HONE_ERR_HUB",
+      message: expect.stringContaining("broken off after 100000 of 300000 bytes"),
+      hint: expect.stringContaining("kept"),
+    });
+    expect(existsSync(path)).toBe(false);
+    hub.seen.length = 0;
+    await download();
+    expectWhole();
+    expect(ranges()).toEqual(["bytes=100000-"]);
+  });
+
+  test("is begun anew where the server knows no ranges", async () => {
+    hub.ranges = false;
+    hub.cuts.push(100_000);
+    await download();
+    expectWhole();
+  });
+
+  test("is what a body of too few bytes is", async () => {
+    hub.answers.push({ status: 200, body: WEIGHTS.subarray(0, 1000).toString() });
+    await download();
+    expectWhole();
+    expect(ranges()).toEqual(["bytes=0-", "bytes=1000-"]);
+  });
+});
+
+describe("contents", () => {
+  test("with another checksum are refused and fetched again, from the start", async () => {
+    hub.corrupt = 1;
+    await download();
+    expectWhole();
+    expect(ranges()).toEqual(["bytes=0-", "bytes=0-"]);
+  });
+
+  test("wrong twice are an error that names both, and nothing is kept", async () => {
+    hub.corrupt = 2;
+    await expect(download()).rejects.toMatchObject({
+      code: "HONE_ERR_FORMAT",
+      message: expect.stringContaining(`sha256 ${digest.hex}`),
+    });
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  test("of an earlier attempt that were altered since are found out", async () => {
+    writeFileSync(`${path}.partial`, Buffer.alloc(1000));
+    await download();
+    expectWhole();
+    expect(ranges()).toEqual(["bytes=1000-", "bytes=0-"]);
+  });
+
+  test("longer than announced are refused", async () => {
+    hub.answers.push({ status: 200, body: "x".repeat(WEIGHTS.length + 1) });
+    await expect(download()).rejects.toMatchObject({ code: "HONE_ERR_FORMAT" });
+  });
+
+  test("that are all there already need no request", async () => {
+    writeFileSync(`${path}.partial`, WEIGHTS);
+    await download();
+    expectWhole();
+    expect(ranges()).toEqual([]);
+  });
+});
+
+test("called off, it stops at once and keeps what it has", async () => {
+  const controller = new AbortController();
+  const received: number[] = [];
+  const stopped = download(controller.signal, (bytes) => {
+    received.push(bytes);
+    if (bytes > 0) controller.abort();
+  });
+  await expect(stopped).rejects.toMatchObject({ code: "HONE_ERR_ABORTED" });
+  expect(readFileSync(`${path}.partial`).length).toBe(received.at(-1));
+  await download();
+  expectWhole();
+});
+
+test("two at once fetch it once", async () => {
+  await Promise.all([download(), download(), download()]);
+  expectWhole();
+  expect(ranges().length).toBe(1);
+});
+
+test("what a killed process left is gone on with", async () => {
+  const child = fileURLToPath(new URL("./hub-download-child.ts", import.meta.url));
+  hub.cuts.push(120_000); // then silence for longer than the child lives
+  const process_ = spawn(process.execPath, [
+    "--import",
+    "tsx",
+    child,
+    endpoint,
+    hub.commit,
+    path,
+    digest.hex,
+  ]);
+  await new Promise<void>((resolve) => process_.stdout.on("data", () => resolve()));
+  process_.kill("SIGKILL");
+  await new Promise((resolve) => process_.on("exit", resolve));
+  expect(readdirSync(dir)).toEqual([expect.stringMatching(/^blob\.[0-9a-f]{8}-\d+-1\.partial$/)]);
+  hub.seen.length = 0;
+  await download();
+  expectWhole();
+  expect(ranges()).toEqual(["bytes=120000-"]);
+});
+
+test("a full disk is an error that says so", async () => {
+  const child = fileURLToPath(new URL("./hub-download-child.ts", import.meta.url));
+  const command = `ulimit -f 100; exec "${process.execPath}" --import tsx "$@"`;
+  const args = ["-c", command, "bash", child, endpoint, hub.commit, path, digest.hex];
+  const process_ = spawn("bash", args, { env: { ...process.env, TSX_DISABLE_CACHE: "1" } });
+  let said = "";
+  process_.stdout.on("data", (text: Buffer) => {
+    said += text.toString();
+  });
+  await new Promise((resolve) => process_.on("exit", resolve));
+  expect(said).toMatch(/^HONE_ERR_IO .*EFBIG.* The disk of the cache is full/);
+});
