@@ -14,6 +14,7 @@ export type ErrorCode =
   | "HONE_ERR_DATA"
   | "HONE_ERR_NON_FINITE"
   | "HONE_ERR_CUDA"
+  | "HONE_ERR_COLLECTIVE"
   | "HONE_ERR_UNSUPPORTED"
   | "HONE_ERR_INTERNAL"
   // TypeScript side

@@ -7,6 +7,7 @@
 #include "addon/trainer_object.h"
 #include "core/device_query.h"
 #include "core/thread_pool.h"
+#include "dist/nccl_library.h"
 #include "engine/isa_info.h"
 
 namespace hone::addon {
@@ -29,18 +30,28 @@ Napi::Object cuda_info(Napi::Env env) {
   return out;
 }
 
+Napi::Object nccl_info(Napi::Env env) {
+  const dist::NcclInfo nccl = dist::query_nccl();
+  Napi::Array capabilities = Napi::Array::New(env, nccl.capabilities.size());
+  for (size_t i = 0; i < nccl.capabilities.size(); ++i) {
+    const dist::NcclCapability& row = nccl.capabilities[i];
+    capabilities.Set(uint32_t(i), row.name + " (" + row.since + ")");
+  }
+  Napi::Object out = Napi::Object::New(env);
+  out.Set("version", or_null(env, nccl.version));
+  out.Set("reason", or_null(env, nccl.reason));
+  out.Set("capabilities", capabilities);
+  return out;
+}
+
 Napi::Value info(const Napi::CallbackInfo& call) {
   const Napi::Env env = call.Env();
   return translated(env, [&]() -> Napi::Value {
-    const NcclInfo nccl = query_nccl();
-    Napi::Object nccl_out = Napi::Object::New(env);
-    nccl_out.Set("version", or_null(env, nccl.version));
-    nccl_out.Set("reason", or_null(env, nccl.reason));
     Napi::Object out = Napi::Object::New(env);
     out.Set("isa", engine::isa_in_use());
     out.Set("threads", default_threads());
     out.Set("cuda", cuda_info(env));
-    out.Set("nccl", nccl_out);
+    out.Set("nccl", nccl_info(env));
     return out;
   });
 }

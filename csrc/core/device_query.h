@@ -16,11 +16,4 @@ struct CudaInfo {
 /// Never throws; costs up to a few milliseconds the first time.
 CudaInfo query_cuda();
 
-struct NcclInfo {
-  std::string version;  // "2.27.3"; empty: not found
-  std::string reason;   // why not
-};
-/// Opens libnccl.so.2 by name. Never throws.
-NcclInfo query_nccl();
-
 }  // namespace hone

@@ -17,6 +17,7 @@ const char* code_name(Code code) {
     case Code::kData: return "DATA";
     case Code::kNonFinite: return "NON_FINITE";
     case Code::kCuda: return "CUDA";
+    case Code::kCollective: return "COLLECTIVE";
     case Code::kUnsupported: return "UNSUPPORTED";
     case Code::kInternal: return "INTERNAL";
   }

@@ -20,6 +20,7 @@ enum class Code {
   kData,         // a row, a text or an id that was handed in cannot be used; the message says which part
   kNonFinite,    // NaN or Inf where a number is required; the message names the sample
   kCuda,         // the GPU, its driver or a kernel launch failed; the message has the runtime's own text
+  kCollective,   // ranks that work together lost one another: a remote error, or no answer in time
   kUnsupported,  // a known feature this build or backend does not have
   kInternal,     // a broken invariant: our bug
 };

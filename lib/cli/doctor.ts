@@ -64,7 +64,7 @@ export function diagnosisText({ native, build, problem, ...facts }: Diagnosis): 
       ["cuda", cuda.compiled === null ? "not compiled in" : `compiled with ${cuda.compiled}`],
       ["driver", cuda.driver === null ? "none" : `supports CUDA ${cuda.driver}`],
       ["gpus", cuda.devices.length > 0 ? cuda.devices.join("; ") : `none${because(cuda.reason)}`],
-      ["nccl", nccl.version ?? `not found${because(nccl.reason)}`],
+      ["nccl", nccl.version === null ? `not found${because(nccl.reason)}` : ncclText(nccl)],
     );
   }
   for (const [name, value] of Object.entries(build ?? {})) {
@@ -75,6 +75,10 @@ export function diagnosisText({ native, build, problem, ...facts }: Diagnosis): 
   return [...lines, ...(problem === undefined ? [] : ["", "the native core does not load:", problem])].join(
     "\n",
   );
+}
+
+function ncclText({ version, capabilities = [] }: NativeInfo["nccl"]): string {
+  return capabilities.length === 0 ? `${version}` : `${version}: ${capabilities.join(", ")}`;
 }
 
 function because(reason: string | null): string {

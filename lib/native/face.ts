@@ -20,8 +20,12 @@ export interface NativeInfo {
     readonly devices: readonly string[];
     readonly reason: string | null;
   };
-  /** Version of libnccl found by name, or why none. */
-  readonly nccl: { readonly version: string | null; readonly reason: string | null };
+  /** Version of libnccl found by name and what of it is used, since which version; or why none. */
+  readonly nccl: {
+    readonly version: string | null;
+    readonly reason: string | null;
+    readonly capabilities?: readonly string[];
+  };
 }
 
 export interface SamplingOptions {

@@ -35,6 +35,22 @@ test("one block of aligned lines, with what was found or why not", () => {
   ]);
 });
 
+test("of NCCL, the version and what is used of it, each with the version that brought it", () => {
+  const native = {
+    version: "1.2.3",
+    isa: "avx2",
+    threads: 2,
+    cuda: { compiled: "13.0", driver: "13.0", devices: ["NVIDIA H100 (sm_90, 79.6 GiB)"], reason: null },
+    nccl: { version: "2.30.7", reason: null, capabilities: ["collectives (2.0)", "bf16 (2.10)"] },
+  };
+  expect(diagnosisText({ ...FACTS, native }).split("\n").slice(-4)).toEqual([
+    "cuda      compiled with 13.0",
+    "driver    supports CUDA 13.0",
+    "gpus      NVIDIA H100 (sm_90, 79.6 GiB)",
+    "nccl      2.30.7: collectives (2.0), bf16 (2.10)",
+  ]);
+});
+
 test("a core that does not load is said last, with what to do", () => {
   const text = diagnosisText({ ...FACTS, problem: "HONE_ERR_NATIVE_LOAD  no\n  hint: run `npx hone build`" });
   expect(text).toContain("the native core does not load:\nHONE_ERR_NATIVE_LOAD");

@@ -1,0 +1,16 @@
+#include <cuda_runtime.h>
+
+#include "dist/communicator.h"
+
+namespace hone::dist {
+
+// Never cudaStreamSynchronize: a collective whose peer is gone does not end, and an abort could not get in.
+bool stream_idle(const Stream& stream) {
+  if (!stream.is_cuda()) return true;
+  const cudaError_t status = cudaStreamQuery(static_cast<cudaStream_t>(stream.handle));
+  if (status == cudaSuccess) return true;
+  if (status == cudaErrorNotReady) return false;
+  fail(Code::kCuda, "wait: CUDA says: %s.", cudaGetErrorString(status));
+}
+
+}  // namespace hone::dist

@@ -1,0 +1,383 @@
+// A libnccl.so.2 whose ranks are threads of one process: it moves the data for real, at the moment the last rank has
+// called, and goes wrong on demand. Only what the communicator uses is exported.
+#include "fake_nccl.h"
+
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/tensor.h"
+#include "dist/nccl_library.h"
+
+using namespace hone::dist;
+
+namespace {
+
+enum class Kind { kBroadcast, kAllReduce, kReduceScatter, kAllGather, kExchange };
+
+struct Transfer {
+  bool send;
+  char* data;
+  size_t bytes;
+  int peer;
+};
+/// What one rank brings to an operation.
+struct Part {
+  const char* source = nullptr;
+  char* destination = nullptr;
+  std::vector<Transfer> transfers;
+  bool here = false;
+};
+struct Operation {
+  Kind kind;
+  size_t count;
+  NcclDataType type;
+  NcclRedOp op;
+  int root;
+  std::vector<Part> parts;  // [size]
+  int arrived = 0;
+  bool done = false, lost = false;
+};
+
+size_t bytes_of(NcclDataType type) {
+  switch (type) {
+    case kNcclUint8: return 1;
+    case kNcclFloat16:
+    case kNcclBfloat16: return 2;
+    case kNcclInt64:
+    case kNcclFloat64: return 8;
+    default: return 4;
+  }
+}
+
+double load(const char* data, size_t i, NcclDataType type) {
+  const auto as = [&](auto value) {
+    std::memcpy(&value, data + i * sizeof value, sizeof value);
+    return value;
+  };
+  switch (type) {
+    case kNcclFloat32: return double(as(float()));
+    case kNcclFloat64: return as(double());
+    case kNcclInt32: return double(as(int32_t()));
+    case kNcclInt64: return double(as(int64_t()));
+    case kNcclUint32: return double(as(uint32_t()));
+    case kNcclUint8: return double(as(uint8_t()));
+    default: return double(hone::bf16_to_f32(as(uint16_t())));
+  }
+}
+
+void store(char* data, size_t i, NcclDataType type, double x) {
+  const auto put = [&](auto value) { std::memcpy(data + i * sizeof value, &value, sizeof value); };
+  switch (type) {
+    case kNcclFloat32: return put(float(x));
+    case kNcclFloat64: return put(x);
+    case kNcclInt32: return put(int32_t(x));
+    case kNcclInt64: return put(int64_t(x));
+    case kNcclUint32: return put(uint32_t(x));
+    case kNcclUint8: return put(uint8_t(x));
+    default: return put(hone::f32_to_bf16(float(x)));
+  }
+}
+
+/// Elements [first, first + n) of the reduction over all parts, rank after rank.
+std::vector<char> reduce(const Operation& o, size_t first, size_t n) {
+  std::vector<char> out(n * bytes_of(o.type));
+  for (size_t i = 0; i < n; ++i) {
+    double total = load(o.parts[0].source, first + i, o.type);
+    for (size_t r = 1; r < o.parts.size(); ++r) {
+      const double x = load(o.parts[r].source, first + i, o.type);
+      total = o.op == kNcclSum ? total + x : std::max(total, x);
+    }
+    store(out.data(), i, o.type, total);
+  }
+  return out;
+}
+
+void exchange(Operation& o) {
+  for (size_t to = 0; to < o.parts.size(); ++to) {
+    std::map<int, size_t> seen;  // receives from a peer match its sends in order
+    for (const Transfer& receive : o.parts[to].transfers) {
+      if (receive.send) continue;
+      size_t skip = seen[receive.peer]++;
+      for (const Transfer& sent : o.parts[size_t(receive.peer)].transfers) {
+        if (!sent.send || sent.peer != int(to) || skip-- > 0) continue;
+        std::memcpy(receive.data, sent.data, std::min(sent.bytes, receive.bytes));
+        break;
+      }
+    }
+  }
+}
+
+void run(Operation& o) {
+  const size_t bytes = o.count * bytes_of(o.type);
+  if (o.kind == Kind::kExchange) return exchange(o);
+  if (o.kind == Kind::kAllReduce) {
+    const std::vector<char> total = reduce(o, 0, o.count);
+    for (Part& part : o.parts) std::memcpy(part.destination, total.data(), bytes);
+  }
+  for (size_t r = 0; r < o.parts.size(); ++r) {
+    Part& part = o.parts[r];
+    if (o.kind == Kind::kReduceScatter) {
+      std::memcpy(part.destination, reduce(o, r * o.count, o.count).data(), bytes);
+    } else if (o.kind == Kind::kBroadcast && int(r) != o.root) {
+      std::memcpy(part.destination, o.parts[size_t(o.root)].source, bytes);
+    } else if (o.kind == Kind::kAllGather) {
+      for (size_t from = 0; from < o.parts.size(); ++from) {
+        std::memcpy(part.destination + from * bytes, o.parts[from].source, bytes);
+      }
+    }
+  }
+  o.done = true;
+}
+
+struct Group {
+  int size = 0, joined = 0;
+  bool broken = false;
+  std::map<int, std::shared_ptr<Operation>> operations;  // by number
+};
+
+}  // namespace
+
+namespace hone::dist {
+struct NcclComm {
+  std::shared_ptr<Group> group;
+  int rank = 0, next = 0;  // number of the next operation
+  int polls_left = 0;
+  bool joining = true, finalizing = false;
+  NcclResult error = kNcclSuccess;
+};
+}  // namespace hone::dist
+
+namespace {
+
+class Fake final : public hone::test::FakeNccl {
+ public:
+  std::mutex mutex;
+  hone::test::Faults faults;
+  std::map<std::string, std::shared_ptr<Group>> groups;  // by id
+  std::map<NcclComm_t, bool> comms;                      // alive -> a thread is inside
+  std::map<void*, std::vector<std::shared_ptr<Operation>>> streams;
+  int made = 0, aborted = 0, polled = 0, misused = 0;
+
+  void reset(const hone::test::Faults& next) override {
+    const std::lock_guard lock(mutex);
+    faults = next;
+    groups.clear();
+    streams.clear();
+    aborted = polled = misused = 0;
+  }
+  bool idle(void* stream) override {
+    const std::lock_guard lock(mutex);
+    for (const auto& o : streams[stream]) {
+      if (!o->done && !o->lost) return false;
+    }
+    return true;
+  }
+  int live() override { return locked(int(comms.size())); }
+  int aborts() override { return locked(aborted); }
+  int polls() override { return locked(polled); }
+  int misuses() override { return locked(misused); }
+
+  /// Runs f with the lock, after what the real library forbids has been looked for. `busy`: allowed in progress.
+  template <class F>
+  NcclResult call(NcclComm_t comm, bool busy, F f) {
+    {
+      const std::lock_guard lock(mutex);
+      const auto found = comms.find(comm);
+      if (found == comms.end() || found->second || (!busy && pending(*comm))) {
+        ++misused;
+        return kNcclInvalidArgument;
+      }
+      found->second = true;
+    }
+    std::this_thread::yield();  // whoever else comes in now is caught
+    const std::lock_guard lock(mutex);
+    comms[comm] = false;
+    return f();
+  }
+
+  bool pending(const hone::dist::NcclComm& c) const {
+    if (c.error != kNcclSuccess) return false;
+    if (c.joining && (c.group->joined < c.group->size || faults.init_hangs == c.rank)) return true;
+    if (c.finalizing && faults.finalize_hangs == c.rank) return true;
+    return c.polls_left > 0;
+  }
+
+  NcclResult async_error(hone::dist::NcclComm& c) {
+    ++polled;
+    if (c.group->broken && c.error == kNcclSuccess && faults.peers_notice) c.error = kNcclRemoteError;
+    if (c.error != kNcclSuccess) return c.error;
+    if (pending(c)) {
+      if (c.polls_left > 0) --c.polls_left;
+      return kNcclInProgress;
+    }
+    c.joining = false;
+    return kNcclSuccess;
+  }
+
+  NcclResult post(NcclComm_t comm, const Operation& what, Part part, void* stream) {
+    return call(comm, false, [&] {
+      const int number = comm->next++;
+      if (faults.refused == comm->rank && faults.refused_at == number) return kNcclInvalidUsage;
+      std::shared_ptr<Operation>& o = comm->group->operations[number];
+      if (!o) {
+        o = std::make_shared<Operation>(what);
+        o->parts.resize(size_t(comm->group->size));
+        o->lost = comm->group->broken;
+      }
+      part.here = true;
+      o->parts[size_t(comm->rank)] = std::move(part);
+      streams[stream].push_back(o);
+      if (++o->arrived == comm->group->size && !o->lost) {
+        run(*o);
+        o->done = true;
+      }
+      if (faults.breaks == comm->rank && faults.breaks_at == number) comm->error = kNcclSystemError;
+      comm->polls_left = faults.enqueue_polls;
+      return comm->polls_left > 0 ? kNcclInProgress : kNcclSuccess;
+    });
+  }
+
+  NcclResult end(NcclComm_t comm, bool abort) {
+    return call(comm, abort, [&] {
+      Group& group = *comm->group;
+      for (auto& [number, o] : group.operations) {
+        if (o->done || !o->parts[size_t(comm->rank)].here) continue;
+        o->lost = o->lost || abort;
+      }
+      group.broken = group.broken || abort;
+      aborted += abort;
+      comms.erase(comm);
+      delete comm;
+      return kNcclSuccess;
+    });
+  }
+
+ private:
+  int locked(const int& value) {
+    const std::lock_guard lock(mutex);
+    return value;
+  }
+};
+
+Fake& fake() {
+  static Fake instance;
+  return instance;
+}
+
+struct OpenGroup {
+  int depth = 0;
+  NcclComm_t comm = nullptr;
+  void* stream = nullptr;
+  Part part;
+};
+thread_local OpenGroup open_group;
+
+NcclResult transfer(bool send, const void* data, size_t count, NcclDataType type, int peer, NcclComm_t comm,
+                    void* stream) {
+  if (open_group.depth == 0) return kNcclInvalidUsage;  // a lone send would wait for its peer
+  open_group.comm = comm;
+  open_group.stream = stream;
+  open_group.part.transfers.push_back({send, static_cast<char*>(const_cast<void*>(data)), count * bytes_of(type), peer});
+  return kNcclSuccess;
+}
+
+Part part_of(const void* source, void* destination) {
+  Part part;
+  part.source = static_cast<const char*>(source);
+  part.destination = static_cast<char*>(destination);
+  return part;
+}
+
+}  // namespace
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+EXPORT hone::test::FakeNccl* fake_nccl() { return &fake(); }
+
+EXPORT NcclResult ncclGetVersion(int* version) {
+  *version = fake().faults.version;
+  return kNcclSuccess;
+}
+EXPORT NcclResult ncclGetUniqueId(NcclUniqueId* id) {
+  const std::lock_guard lock(fake().mutex);
+  std::memset(id, 0, sizeof *id);
+  std::snprintf(id->internal, sizeof id->internal, "group %d", fake().made++);
+  return kNcclSuccess;
+}
+EXPORT const char* ncclGetErrorString(NcclResult result) {
+  return result == kNcclRemoteError ? "remote process exited" : result == kNcclSystemError ? "system error" : "misuse";
+}
+EXPORT const char* ncclGetLastError(NcclComm_t) { return "last words"; }
+
+EXPORT NcclResult ncclCommInitRankConfig(NcclComm_t* comm, int size, NcclUniqueId id, int rank, NcclConfig* config) {
+  const std::lock_guard lock(fake().mutex);
+  if (config->size != 24 || config->magic != 0xcafebeef || config->version != 21400 || config->blocking != 0) {
+    ++fake().misused;
+    return kNcclInvalidArgument;
+  }
+  if (fake().faults.init_fails == rank) return kNcclSystemError;
+  auto& group = fake().groups[std::string(id.internal)];
+  if (!group) group = std::make_shared<Group>();
+  group->size = size;
+  group->joined += 1;
+  *comm = new hone::dist::NcclComm{group, rank, 0, fake().faults.init_polls, true, false, kNcclSuccess};
+  fake().comms[*comm] = false;
+  return kNcclInProgress;
+}
+EXPORT NcclResult ncclCommGetAsyncError(NcclComm_t comm, NcclResult* error) {
+  return fake().call(comm, true, [&] {
+    *error = fake().async_error(*comm);
+    return kNcclSuccess;
+  });
+}
+#ifndef FAKE_NCCL_PARTIAL
+EXPORT NcclResult ncclCommFinalize(NcclComm_t comm) {
+  return fake().call(comm, false, [&] {
+    comm->finalizing = true;
+    comm->polls_left = fake().faults.finalize_polls;
+    return fake().pending(*comm) ? kNcclInProgress : kNcclSuccess;
+  });
+}
+#endif
+EXPORT NcclResult ncclCommDestroy(NcclComm_t comm) { return fake().end(comm, false); }
+EXPORT NcclResult ncclCommAbort(NcclComm_t comm) { return fake().end(comm, true); }
+
+EXPORT NcclResult ncclBroadcast(const void* source, void* destination, size_t count, NcclDataType type, int root,
+                                NcclComm_t comm, void* stream) {
+  return fake().post(comm, {Kind::kBroadcast, count, type, kNcclSum, root, {}}, part_of(source, destination), stream);
+}
+EXPORT NcclResult ncclAllReduce(const void* source, void* destination, size_t count, NcclDataType type, NcclRedOp op,
+                                NcclComm_t comm, void* stream) {
+  return fake().post(comm, {Kind::kAllReduce, count, type, op, 0, {}}, part_of(source, destination), stream);
+}
+EXPORT NcclResult ncclReduceScatter(const void* source, void* destination, size_t count, NcclDataType type,
+                                    NcclRedOp op, NcclComm_t comm, void* stream) {
+  return fake().post(comm, {Kind::kReduceScatter, count, type, op, 0, {}}, part_of(source, destination), stream);
+}
+EXPORT NcclResult ncclAllGather(const void* source, void* destination, size_t count, NcclDataType type,
+                                NcclComm_t comm, void* stream) {
+  return fake().post(comm, {Kind::kAllGather, count, type, kNcclSum, 0, {}}, part_of(source, destination), stream);
+}
+EXPORT NcclResult ncclSend(const void* data, size_t count, NcclDataType type, int peer, NcclComm_t comm, void* s) {
+  return transfer(true, data, count, type, peer, comm, s);
+}
+EXPORT NcclResult ncclRecv(void* data, size_t count, NcclDataType type, int peer, NcclComm_t comm, void* s) {
+  return transfer(false, data, count, type, peer, comm, s);
+}
+EXPORT NcclResult ncclGroupStart() {
+  open_group = {1, nullptr, nullptr, {}};
+  return kNcclSuccess;
+}
+EXPORT NcclResult ncclGroupEnd() {
+  OpenGroup group = std::move(open_group);
+  open_group = {};
+  if (group.depth == 0) return kNcclInvalidUsage;
+  if (!group.comm) return kNcclSuccess;
+  return fake().post(group.comm, {Kind::kExchange, 0, kNcclUint8, kNcclSum, 0, {}}, std::move(group.part), group.stream);
+}

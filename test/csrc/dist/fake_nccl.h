@@ -1,0 +1,33 @@
+// What a test tells the stand-in for libnccl.so.2, and what it saw. The library exports `fake_nccl()`.
+#pragma once
+
+#include <atomic>
+
+namespace hone::test {
+
+/// Set before the ranks' threads start. Ranks are of the communicator; -1: nobody.
+struct Faults {
+  int version = 22703;
+  int init_polls = 0, enqueue_polls = 0, finalize_polls = 0;  // "in progress" for so many polls
+  int init_hangs = -1;             // its initialisation never ends, though all have come
+  int init_fails = -1;             // refused at once
+  int finalize_hangs = -1;
+  int refused = -1, refused_at = 0;  // its collective of that number is refused
+  int breaks = -1, breaks_at = 0;    // after its collective of that number it reports a system error
+  bool peers_notice = true;          // an abort shows as a remote error at the other ranks
+};
+
+class FakeNccl {
+ public:
+  virtual ~FakeNccl() = default;
+  virtual void reset(const Faults& faults) = 0;
+  /// True when all operations queued with this handle have run or are lost.
+  virtual bool idle(void* stream) = 0;
+  virtual int live() = 0;     // communicators neither destroyed nor aborted
+  virtual int aborts() = 0;
+  virtual int polls() = 0;    // of asynchronous errors
+  /// Calls that the real library forbids: after the end, while something is in progress, two threads at once.
+  virtual int misuses() = 0;
+};
+
+}  // namespace hone::test
