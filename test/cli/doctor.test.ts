@@ -43,7 +43,11 @@ test("of NCCL, the version and what is used of it, each with the version that br
     cuda: { compiled: "13.0", driver: "13.0", devices: ["NVIDIA H100 (sm_90, 79.6 GiB)"], reason: null },
     nccl: { version: "2.30.7", reason: null, capabilities: ["collectives (2.0)", "bf16 (2.10)"] },
   };
-  expect(diagnosisText({ ...FACTS, native }).split("\n").slice(-4)).toEqual([
+  expect(
+    diagnosisText({ ...FACTS, native })
+      .split("\n")
+      .slice(-4),
+  ).toEqual([
     "cuda      compiled with 13.0",
     "driver    supports CUDA 13.0",
     "gpus      NVIDIA H100 (sm_90, 79.6 GiB)",
