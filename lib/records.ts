@@ -7,6 +7,14 @@
 export type PaperDomain = "math" | "code" | "logic" | "instruction-following" | "function-calling";
 export type DomainName = string;
 
+/** A turn of a conversation, as chat templates read it. */
+export interface ChatMessage {
+  readonly role: string;
+  /** Text, or parts such as {type: "text", text}; absent in some tool calls. */
+  readonly content?: unknown;
+  readonly [field: string]: unknown;
+}
+
 /** One verifiable task instance. Plain data: it crosses worker borders and goes into logs as it is. */
 export interface Problem {
   /** Unique in a run and stable across restarts; keys the randomness of its rollouts. 32-bit unsigned. */
@@ -16,8 +24,15 @@ export interface Problem {
   readonly family: string;
   /** Difficulty level where the source defines one, 0 = easiest. */
   readonly level: number;
-  /** What the policy is asked, before any chat template. */
+  /** What the policy is asked, before any chat template: complete, tools described in words. */
   readonly question: string;
+  /** The same as a conversation, where it is more than one message of a user, or has tools. */
+  readonly messages?: readonly ChatMessage[];
+  /**
+   * Functions that may be called, a list in JSON Schema, for chat templates that show tools in a way of their own. JSON
+   * as text: a template writes 1 and 1.0 differently.
+   */
+  readonly tools?: string;
   /** Name of the verifier in the registry that judges answers to it. */
   readonly verifier: string;
   /** What the verifier judges against; never shown to the policy, never sent into a sandbox. */
@@ -47,7 +62,10 @@ export interface Rollout {
   readonly versions: Uint32Array;
   readonly oldestKvVersions: Uint32Array;
   readonly finish: FinishReason;
+  /** What the verifier reads: the token that ended the completion left out, other special tokens spelled. */
   readonly text: string;
+  /** Tokens the vocabulary has no text for (a model's table of embeddings may be longer); absent where none. */
+  readonly textlessTokens?: number;
   /** Milliseconds on the run's clock. */
   readonly submittedMs: number;
   readonly finishedMs: number;

@@ -1,4 +1,4 @@
-/** What a model folder says about its tokenizer beside tokenizer.json: names of special tokens, chat templates. */
+/** What a model folder says about its tokenizer beside tokenizer.json: special tokens, ends, chat templates. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { HoneError } from "./errors.ts";
@@ -9,6 +9,8 @@ export interface TokenizerConfig {
   readonly bosToken: string | undefined;
   readonly eosToken: string | undefined;
   readonly padToken: string | undefined;
+  /** Every token that config.json (text_config too) and generation_config.json name as an end. */
+  readonly eosIds: readonly number[];
   /** Jinja sources by name; "default" is the one used unless another is asked for. Empty if the folder has none. */
   readonly chatTemplates: ReadonlyMap<string, ChatTemplateSource>;
 }
@@ -20,8 +22,8 @@ export interface ChatTemplateSource {
 }
 
 /**
- * Reads tokenizer_config.json, chat_template.jinja and additional_chat_templates/*.jinja beside a tokenizer.json;
- * each may be missing. A .jinja file wins over the same name in tokenizer_config.json.
+ * Reads tokenizer_config.json, config.json, generation_config.json, chat_template.jinja and
+ * additional_chat_templates/*.jinja beside a tokenizer.json; each may be missing. A .jinja file wins over the same name in tokenizer_config.json.
  * @param path the folder, or the tokenizer.json itself
  * Throws HONE_ERR_IO if there is no tokenizer.json, HONE_ERR_FORMAT naming file and field.
  * Source: huggingface/transformers, PreTrainedTokenizerBase.save_pretrained.
@@ -42,6 +44,7 @@ export function readTokenizerConfig(path: string): TokenizerConfig {
     bosToken: tokenName(config["bos_token"], file, "bos_token"),
     eosToken: tokenName(config["eos_token"], file, "eos_token"),
     padToken: tokenName(config["pad_token"], file, "pad_token"),
+    eosIds: readEosIds(folder),
     chatTemplates: new Map([...listedTemplates(config["chat_template"], file), ...templateFiles(folder)]),
   };
 }
@@ -66,6 +69,24 @@ function tokenName(value: unknown, file: string, field: string): string | undefi
   if (name === undefined || name === null) return undefined;
   if (typeof name === "string") return name;
   throw new HoneError("HONE_ERR_FORMAT", `${file}: ${field} is ${JSON.stringify(value)}, expected a token`);
+}
+
+/** One id or a list of them, in either file, as a wrapper's own or its text model's. */
+function readEosIds(folder: string): number[] {
+  const ids = new Set<number>();
+  for (const name of ["generation_config.json", "config.json"]) {
+    const file = join(folder, name);
+    if (!existsSync(file)) continue;
+    const config = readObject(file);
+    const inner = isObject(config["text_config"]) ? config["text_config"] : {};
+    for (const eos of [config["eos_token_id"], inner["eos_token_id"]].flat()) {
+      if (eos === undefined || eos === null) continue;
+      if (typeof eos !== "number" || !Number.isInteger(eos) || eos < 0)
+        throw new HoneError("HONE_ERR_FORMAT", `${file}: eos_token_id holds ${JSON.stringify(eos)}`);
+      ids.add(eos);
+    }
+  }
+  return [...ids];
 }
 
 function listedTemplates(value: unknown, file: string): [string, ChatTemplateSource][] {

@@ -25,6 +25,7 @@ test("a folder and its tokenizer.json say the same", () => {
     bosToken: "<s>",
     eosToken: "</s>",
     padToken: undefined,
+    eosIds: [],
     chatTemplates: new Map(),
   });
   expect(readTokenizerConfig(join(folder, "tokenizer.json"))).toEqual(config);
@@ -32,6 +33,16 @@ test("a folder and its tokenizer.json say the same", () => {
 
 test("a tokenizer.json alone will do", () => {
   expect(readTokenizerConfig(folder)).toMatchObject({ bosToken: undefined, eosToken: undefined });
+});
+
+test("every end that a model's files name is one, in a wrapper and in its text model", () => {
+  writeFileSync(join(folder, "generation_config.json"), JSON.stringify({ eos_token_id: [7, 5] }));
+  expect(readTokenizerConfig(folder).eosIds).toEqual([7, 5]);
+  const wrapper = { eos_token_id: null, text_config: { eos_token_id: 3 } };
+  writeFileSync(join(folder, "config.json"), JSON.stringify(wrapper));
+  expect(readTokenizerConfig(folder).eosIds).toEqual([7, 5, 3]);
+  writeFileSync(join(folder, "config.json"), JSON.stringify({ eos_token_id: "</s>" }));
+  expect(() => readTokenizerConfig(folder)).toThrow('config.json: eos_token_id holds "</s>"');
 });
 
 test("one template is the default one", () => {

@@ -1,14 +1,8 @@
 import type { Recipe } from "../config/index.ts";
 import { type DatasetReport, reportLine } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
-import {
-  admissionOf,
-  encodePrompt,
-  openSources,
-  openTokenizer,
-  openVerifiers,
-  sizesOf,
-} from "../orchestration/index.ts";
+import { modelSizes, parameterCount } from "../inference/index.ts";
+import { admissionOf, encodePrompt, openModel, openSources, openVerifiers } from "../orchestration/index.ts";
 import type { DomainName } from "../records.ts";
 
 export interface DomainCheck {
@@ -31,13 +25,13 @@ const SAMPLES = 3;
 
 /** Tries data, prompts and verifiers on three problems of every domain, without the native core. */
 export async function checkRecipe(recipe: Recipe): Promise<Findings> {
-  const tokenizer = openTokenizer(recipe);
+  const { config, format } = await openModel(recipe);
   const domains: Record<DomainName, DomainCheck> = {};
   await using verifiers = openVerifiers(recipe);
-  for (const [domain, source] of await openSources(recipe, admissionOf(recipe, tokenizer))) {
+  for (const [domain, source] of await openSources(recipe, admissionOf(recipe, format))) {
     const problems = Array.from({ length: SAMPLES }, (_, i) => source.problem(i));
     const lengths = problems.map(
-      (p) => encodePrompt(p, tokenizer, recipe.rollouts.maxPromptTokens).tokens.length,
+      (p) => encodePrompt(p, format, recipe.rollouts.maxPromptTokens).tokens.length,
     );
     const silence = problems.map((problem) => ({ problem, text: "", finish: "eos" as const }));
     for (const [i, verdict] of (await verifiers.verify(silence)).entries()) {
@@ -56,22 +50,15 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
       ...(source.report && { report: source.report }),
     };
   }
-  const parameters = parameterCount(recipe, tokenizer.vocabularySize);
-  return { recipe, domains, parameters, memory: memoryPlan(recipe, parameters) };
+  const parameters = parameterCount(config);
+  return { recipe, domains, parameters, memory: memoryPlan(recipe, parameters, modelSizes(config)) };
 }
 
-function parameterCount(recipe: Recipe, vocabulary: number): number {
-  const c = sizesOf(recipe);
-  const embedding = (c.vocabulary ?? vocabulary) * c.width;
-  const attention = c.width * c.headDim * (2 * c.heads + 2 * c.kvHeads);
-  const biases = c.qkvBias ? c.headDim * (c.heads + 2 * c.kvHeads) : 0;
-  const layer = attention + biases + 3 * c.width * c.mlpWidth + 2 * c.width + (c.qkNorm ? 2 * c.headDim : 0);
-  return embedding * (c.tiedHead ? 1 : 2) + c.layers * layer + c.width;
-}
-
-function memoryPlan(recipe: Recipe, parameters: number): Record<string, number> {
-  const { model, engine } = recipe;
-  const { kvHeads, headDim, layers } = sizesOf(recipe);
+function memoryPlan(
+  { model, engine }: Recipe,
+  parameters: number,
+  { kvHeads, headDim, layers }: ReturnType<typeof modelSizes>,
+): Record<string, number> {
   const snapshot = parameters * (model.weightStorage === "bf16" ? 2 : 4);
   return {
     "master weights": parameters * 4,

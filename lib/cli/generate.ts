@@ -1,9 +1,8 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { generateTokens, loadModel, readModelFile } from "../inference/index.ts";
+import { generateTokens, loadModel } from "../inference/index.ts";
 import { type HfTokenizer, openTokenizer, type SamplingOptions } from "../native/index.ts";
 import type { FinishReason } from "../records.ts";
-import { openChatTemplate } from "../text/index.ts";
+import { chatFormat } from "../text/index.ts";
+import { readTokenizerConfig } from "../tokenizer-config.ts";
 
 export interface GenerateRequest {
   readonly directory: string;
@@ -29,7 +28,7 @@ export interface Generation {
 export async function generate(request: GenerateRequest, say: (piece: string) => void): Promise<Generation> {
   const { directory, maxTokens, sampling, seed } = request;
   const tokenizer = openTokenizer(directory);
-  const prompt = promptIds(request, tokenizer);
+  const { prompt, stopIds } = request.raw ? asItIs(request, tokenizer) : asAsked(request, tokenizer);
   await using model = await loadModel(directory);
   const stream = tokenizer.stream({ skipSpecial: true });
   const ids: number[] = [];
@@ -37,7 +36,7 @@ export async function generate(request: GenerateRequest, say: (piece: string) =>
   let text = "";
   let finish: FinishReason = "length";
   const begun = performance.now();
-  const options = { sampling, maxTokens, seed, stopIds: stopIds(directory, tokenizer) };
+  const options = { sampling, maxTokens, seed, stopIds };
   const add = (piece: string) => {
     text += piece;
     say(piece);
@@ -53,20 +52,20 @@ export async function generate(request: GenerateRequest, say: (piece: string) =>
   return { text, promptIds: [...prompt], ids, logprobs, finish, tokensPerSecond };
 }
 
-function promptIds({ directory, prompt, raw }: GenerateRequest, tokenizer: HfTokenizer): Int32Array {
-  if (raw) return tokenizer.encode(prompt, { addSpecial: true, specials: "spell" });
-  const messages = [{ role: "user", content: prompt }];
-  return tokenizer.encode(openChatTemplate(directory).render(messages, { addGenerationPrompt: true }));
+interface TokenizedPrompt {
+  readonly prompt: Int32Array;
+  readonly stopIds: readonly number[];
 }
 
-/** Every token the folder's files name as an end. */
-function stopIds(directory: string, tokenizer: HfTokenizer): number[] {
-  const ids = new Set<number>();
-  for (const name of ["generation_config.json", "config.json"]) {
-    if (!existsSync(join(directory, name))) continue;
-    const { eos_token_id: eos } = JSON.parse(readModelFile(directory, name)) as { eos_token_id?: unknown };
-    for (const id of Array.isArray(eos) ? eos : [eos]) if (typeof id === "number") ids.add(id);
-  }
-  if (ids.size === 0) ids.add(tokenizer.special.eos);
-  return [...ids];
+function asAsked({ directory, prompt }: GenerateRequest, tokenizer: HfTokenizer): TokenizedPrompt {
+  const format = chatFormat(directory, tokenizer);
+  return { prompt: format.prompt({ question: prompt }), stopIds: format.stopIds };
+}
+
+function asItIs({ directory, prompt }: GenerateRequest, tokenizer: HfTokenizer): TokenizedPrompt {
+  const { eosIds } = readTokenizerConfig(directory);
+  return {
+    prompt: tokenizer.encode(prompt, { addSpecial: true, specials: "spell" }),
+    stopIds: eosIds.length > 0 ? eosIds : [tokenizer.special.eos],
+  };
 }

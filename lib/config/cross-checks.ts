@@ -73,13 +73,6 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     },
   },
   {
-    paths: ["model.revision", "model.folder"],
-    rule: ({ model }) =>
-      model.revision !== undefined && model.folder === undefined
-        ? `is ${JSON.stringify(model.revision)}, but there is no model.folder it could be of`
-        : undefined,
-  },
-  {
     paths: ["tokenizer", "model"],
     rule: ({ tokenizer, model }) =>
       tokenizer === "model" && model.folder === undefined

@@ -35,10 +35,8 @@ const modelSizesSchema = z.strictObject({
 
 /** Exactly one of `folder` and `config`. */
 const modelSchema = z.strictObject({
-  /** A published model to go on from: its Hugging Face folder, by path, or a name of the Hub ("org/name"). */
+  /** A published model to go on from: its Hugging Face folder, or its name on the Hub ("org/name", "org/name@revision"). */
   folder: z.string().min(1).optional(),
-  /** Of a Hub name: branch, tag or commit. */
-  revision: z.string().min(1).optional(),
   /** A new model of these sizes. */
   config: modelSizesSchema.optional(),
   /** How the core keeps weights in memory. */
@@ -263,7 +261,7 @@ export type ModelSizes = z.output<typeof modelSizesSchema> & {
 };
 
 /** What a run starts from: a published model's folder, or sizes of a new model. */
-export type ModelChoice = Pick<Parsed["model"], "weightStorage" | "revision"> &
+export type ModelChoice = Pick<Parsed["model"], "weightStorage"> &
   (
     | { readonly folder: string; readonly config?: undefined }
     | { readonly config: ModelSizes; readonly folder?: undefined }

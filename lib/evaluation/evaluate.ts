@@ -4,13 +4,13 @@ import type { SamplingOptions } from "../native/face.ts";
 import type { Completion, Generations } from "../native/generations.ts";
 import type { DomainName, Problem } from "../records.ts";
 import type { VerifierPool } from "../rewards/index.ts";
-import type { Tokenizer } from "../text/index.ts";
+import type { PromptFormat } from "../text/index.ts";
 
 /** Weights of one version on an engine that nobody else uses, and the means to ask and to judge. */
 export interface PolicyUnderTest {
   readonly version: number;
   readonly generations: Generations;
-  readonly tokenizer: Tokenizer;
+  readonly model: { readonly format: PromptFormat };
   readonly sources: ReadonlyMap<DomainName, ProblemSource>;
   readonly verifiers: Pick<VerifierPool, "verify">;
   readonly recipe: {
@@ -90,19 +90,18 @@ async function askOne(
   problem: Problem,
   id: number,
 ): Promise<ProblemResult> {
-  const { tokenizer, recipe } = policy;
+  const { recipe } = policy;
+  const { format } = policy.model;
   const sampling: SamplingOptions = { temperature: plan.temperature, topP: plan.topP };
-  const { bos, eos } = tokenizer.special;
-  const question = tokenizer.encode(problem.question, { specials: "spell" });
   const completions = await policy.generations.generate({
     id,
-    prompt: bos === undefined ? question : Int32Array.of(bos, ...question),
+    prompt: format.prompt(problem),
     count: plan.attempts,
     problem: problem.id,
     firstAttempt: 0,
     sampling,
     maxTokens: recipe.rollouts.maxOutputTokens,
-    stopIds: [eos],
+    stopIds: format.stopIds,
     stopStrings: recipe.rollouts.stopStrings,
   });
   return judge(policy, problem, completions);
@@ -114,7 +113,9 @@ async function judge(
   completions: readonly Completion[],
 ): Promise<ProblemResult> {
   const verdicts = await policy.verifiers.verify(
-    completions.map(({ tokens, finish }) => ({ problem, text: policy.tokenizer.decode(tokens), finish })),
+    completions.map(({ tokens, finish }) => ({
+      ...{ problem, finish, text: policy.model.format.read(tokens).text },
+    })),
   );
   const judged = completions.flatMap((completion, i) => {
     const verdict = verdicts[i]!;

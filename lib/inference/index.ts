@@ -1,5 +1,5 @@
 export { type GeneratedToken, type GenerateOptions, generateTokens } from "./generate.ts";
 export { type DownloadProgress, parseHubName, type ResolveOptions, resolveModelFolder } from "./hub.ts";
-export { inspectModel, type ModelFindings } from "./inspect.ts";
+export { inspectModel, type ModelFindings, modelSizes, parameterCount, weightFiles } from "./inspect.ts";
 export { type LoadedModel, type LoadOptions, loadModel, readModelFile } from "./model-folder.ts";
 export { batchesOf, type ScoreOptions, type SequenceScore, scoreSequences } from "./score.ts";

@@ -49,7 +49,7 @@ const SIZE_FIELDS = {
 /** Throws HONE_ERR_IO for a missing file, HONE_ERR_FORMAT naming the file whose header is damaged. */
 export function inspectModel(directory: string): ModelFindings {
   const config = parseJson(readModelFile(directory, "config.json"), join(directory, "config.json"));
-  const text = { ...config, ...(config["text_config"] as object | undefined) } as Record<string, unknown>;
+  const text = textModelOf(config);
   const sizes = sizesOf(text);
   const files = weightFiles(directory);
   const dtypes: Record<string, { tensors: number; bytes: number }> = {};
@@ -65,7 +65,7 @@ export function inspectModel(directory: string): ModelFindings {
       if (part !== skipped) parameters += tensor.shape.reduce((product, n) => product * n, 1);
     }
   }
-  const keyValuesPerToken = sizes["layers"]! * sizes["kvHeads"]! * sizes["headDim"]! * 2 * 4;
+  const keyValuesPerToken = sizes.layers * sizes.kvHeads * sizes.headDim * 2 * 4;
   return {
     architecture: String(config["model_type"]),
     decoder: String(text["model_type"]),
@@ -78,23 +78,49 @@ export function inspectModel(directory: string): ModelFindings {
     memory: {
       weights: parameters * 4,
       keyValuesPerToken,
-      longestContext: keyValuesPerToken * sizes["maxPositions"]!,
+      longestContext: keyValuesPerToken * sizes.maxPositions,
       training: parameters * 16,
     },
   };
 }
 
-function sizesOf(text: Readonly<Record<string, unknown>>): Record<string, number> {
-  const sizes: Record<string, number> = {};
-  for (const [name, field] of Object.entries(SIZE_FIELDS)) sizes[name] = Number(text[field]);
+export type ModelSizeName = keyof typeof SIZE_FIELDS;
+
+/** Sizes by the text of a config.json; a wrapper's are its text model's. */
+export function modelSizes(configJson: string, where = "config.json"): Record<ModelSizeName, number> {
+  return sizesOf(textModelOf(parseJson(configJson, where)));
+}
+
+/** Weights of the text model that a config.json describes, in all. */
+export function parameterCount(configJson: string): number {
+  const text = textModelOf(parseJson(configJson, "config.json"));
+  const { vocabulary, width, layers, heads, kvHeads, headDim, mlpWidth } = sizesOf(text);
+  const attention = width * headDim * (2 * heads + 2 * kvHeads);
+  const biases = text["model_type"] === "qwen2" ? headDim * (heads + 2 * kvHeads) : 0;
+  const headNorms = text["model_type"] === "qwen3" ? 2 * headDim : 0;
+  const layer = attention + biases + 3 * width * mlpWidth + 2 * width + headNorms;
+  return vocabulary * width * (text["tie_word_embeddings"] === true ? 1 : 2) + layers * layer + width;
+}
+
+/** A wrapper's config keeps the text model's fields in text_config; on tying the wrapper has the last word. */
+function textModelOf(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const text: Record<string, unknown> = { ...config, ...(config["text_config"] as object | undefined) };
+  const tied = config["tie_word_embeddings"] ?? text["tie_word_embeddings"];
+  return { ...text, tie_word_embeddings: tied };
+}
+
+function sizesOf(text: Readonly<Record<string, unknown>>): Record<ModelSizeName, number> {
+  const entries = Object.entries(SIZE_FIELDS).map(([name, field]) => [name, Number(text[field])]);
+  const sizes = Object.fromEntries(entries) as Record<ModelSizeName, number>;
   // what transformers assumes where these are absent
-  sizes["kvHeads"] ||= sizes["heads"]!;
-  sizes["headDim"] ||= sizes["width"]! / sizes["heads"]!;
-  sizes["maxPositions"] ||= DEFAULT_MAX_POSITIONS;
+  sizes.kvHeads ||= sizes.heads;
+  sizes.headDim ||= sizes.width / sizes.heads;
+  sizes.maxPositions ||= DEFAULT_MAX_POSITIONS;
   return sizes;
 }
 
-function weightFiles(directory: string): string[] {
+/** Paths of the weight files, by the index where there is one. Throws HONE_ERR_FORMAT for a damaged index. */
+export function weightFiles(directory: string): string[] {
   const index = "model.safetensors.index.json";
   if (!existsSync(join(directory, index))) return [join(directory, "model.safetensors")];
   const { weight_map: map } = parseJson(readModelFile(directory, index), join(directory, index));

@@ -212,6 +212,8 @@ export interface TrainerReport {
 export interface TrainerFace {
   readonly version: number;
   initialize(seed: bigint): Promise<void>;
+  /** Weights of a Hugging Face folder (safetensors, one file or shards). */
+  loadHf(directory: string): Promise<void>;
   step(batch: TrainingBatch, options: StepOptions): Promise<TrainerReport>;
   score(
     batch: TrainingBatch,

@@ -75,7 +75,6 @@ export class HfTokenizer {
     return this.#native.idOf(name);
   }
 
-  /** A token's name as the file has it; undefined for an id without token. */
   nameOf(id: number): string | undefined {
     return translated(() => this.#native.nameOf(id));
   }

@@ -33,7 +33,6 @@ export class Trainer implements TrainerFace {
     return awaited(() => this.#native.initialize(seed));
   }
 
-  /** Weights of a Hugging Face folder (safetensors, one file or shards). */
   loadHf(directory: string): Promise<void> {
     return awaited(() => this.#native.loadHf(directory));
   }

@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { GenerationRequest, SamplingOptions } from "../native/face.ts";
 import type { Completion, Generations } from "../native/generations.ts";
 import type { Prompt, Rollout } from "../records.ts";
-import type { Tokenizer } from "../text/index.ts";
+import type { PromptFormat } from "../text/index.ts";
 import type { TicketedPrompt } from "./prompts.ts";
 import type { Ticket } from "./ticket.ts";
 
@@ -17,7 +17,7 @@ export interface ActorOptions {
   readonly sampling: SamplingOptions;
   readonly maxOutputTokens: number;
   readonly stopStrings: readonly string[];
-  readonly tokenizer: Tokenizer;
+  readonly format: PromptFormat;
   readonly clock: Clock;
   /** Replay: the versions each attempt of a group is to be sampled with. */
   readonly plan?: (ticket: Ticket) => GenerationRequest["plan"];
@@ -84,7 +84,7 @@ function request(ticket: Ticket, prompt: Prompt, options: ActorOptions): Generat
     firstAttempt: 0,
     sampling: options.sampling,
     maxTokens: options.maxOutputTokens,
-    stopIds: [options.tokenizer.special.eos],
+    stopIds: options.format.stopIds,
     stopStrings: options.stopStrings,
     ...(plan && { plan }),
   };
@@ -92,6 +92,7 @@ function request(ticket: Ticket, prompt: Prompt, options: ActorOptions): Generat
 
 function toRollout(completion: Completion, ticket: Ticket, prompt: Prompt, options: ActorOptions): Rollout {
   const { tokens, logprobs, entropies, versions, oldestKvVersions, attempt, finish } = completion;
+  const { text, textless } = options.format.read(tokens);
   return {
     problem: ticket.problem,
     attempt,
@@ -102,7 +103,8 @@ function toRollout(completion: Completion, ticket: Ticket, prompt: Prompt, optio
     versions,
     oldestKvVersions,
     finish,
-    text: options.tokenizer.decode(tokens),
+    text,
+    ...(textless > 0 && { textlessTokens: textless }),
     submittedMs: ticket.submittedMs,
     finishedMs: options.clock.now(),
   };

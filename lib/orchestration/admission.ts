@@ -2,7 +2,7 @@ import type { Admission } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
 import type { Problem } from "../records.ts";
 import { loadBuiltIn, type Verifier } from "../rewards/index.ts";
-import type { Tokenizer } from "../text/index.ts";
+import type { PromptFormat } from "../text/index.ts";
 import { encodePrompt } from "./prompts.ts";
 
 const MAX_REASON_CHARS = 120;
@@ -19,7 +19,7 @@ interface RunLimits {
  */
 export function admissionOf(
   { rollouts: { maxPromptTokens }, verification: { modules } }: RunLimits,
-  tokenizer: Tokenizer,
+  format: PromptFormat,
 ): Admission {
   const verifiers = new Map<string, Verifier | undefined>();
   return async (problem) => {
@@ -27,7 +27,7 @@ export function admissionOf(
     if (!verifiers.has(name)) {
       verifiers.set(name, Object.hasOwn(modules, name) ? undefined : await loadBuiltIn(name));
     }
-    return referenceFault(verifiers.get(name), reference) ?? promptFault(problem, tokenizer, maxPromptTokens);
+    return referenceFault(verifiers.get(name), reference) ?? promptFault(problem, format, maxPromptTokens);
   };
 }
 
@@ -44,11 +44,11 @@ export function referenceFault(verifier: Verifier | undefined, reference: unknow
 
 function promptFault(
   problem: Omit<Problem, "id">,
-  tokenizer: Tokenizer,
+  format: PromptFormat,
   maxPromptTokens: number,
 ): string | undefined {
   try {
-    encodePrompt({ ...problem, id: 0 }, tokenizer, maxPromptTokens);
+    encodePrompt({ ...problem, id: 0 }, format, maxPromptTokens);
     return undefined;
   } catch (error) {
     if (!HoneError.is(error) || error.code !== "HONE_ERR_DATA") throw error;

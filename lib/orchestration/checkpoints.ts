@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { HoneError } from "../errors.ts";
 import type { TrainerFace } from "../native/face.ts";
+import type { Model } from "./model.ts";
 
 const counts = z.record(z.string(), z.int());
 const ticketSchema = z.strictObject({ group: z.int(), domain: z.string(), index: z.int() });
@@ -57,6 +58,12 @@ export class Checkpoints {
   async saveStart(trainer: TrainerFace): Promise<void> {
     mkdirSync(this.directory, { recursive: true });
     await trainer.save(this.warmStart, JSON.stringify({ schema: 1, kind: "start" }));
+  }
+
+  /** The weights training started from: those saved, or, where a model folder has them, that folder's. */
+  async loadStart(trainer: TrainerFace, model: Pick<Model, "origin" | "fill">): Promise<void> {
+    if (model.origin !== undefined && !existsSync(this.warmStart)) await model.fill(trainer);
+    else await trainer.load(this.warmStart);
   }
 
   /** Newest first. */

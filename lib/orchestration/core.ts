@@ -1,5 +1,4 @@
-import { type ModelSizes, maxContext, type Recipe } from "../config/index.ts";
-import { HoneError } from "../errors.ts";
+import { maxContext, type Recipe } from "../config/index.ts";
 import type {
   EngineFace,
   EngineHandlers,
@@ -28,35 +27,15 @@ export async function nativeCore(): Promise<Core> {
   };
 }
 
-/** Sizes of the model a run starts from. Throws HONE_ERR_UNSUPPORTED for a folder. */
-export function sizesOf({ model }: Recipe): ModelSizes {
-  if (model.config !== undefined) return model.config;
-  throw new HoneError("HONE_ERR_UNSUPPORTED", `a run cannot start from ${model.folder} yet`);
-}
-
-/** The recipe's sizes as the config.json the core reads. */
-export function modelConfigJson(recipe: Recipe, vocabulary: number): ModelConfigJson {
-  const c = sizesOf(recipe);
-  const type = c.qkNorm ? "qwen3" : c.qkvBias ? "qwen2" : "llama";
-  return JSON.stringify({
-    model_type: type,
-    vocab_size: c.vocabulary ?? vocabulary,
-    hidden_size: c.width,
-    num_hidden_layers: c.layers,
-    num_attention_heads: c.heads,
-    num_key_value_heads: c.kvHeads,
-    head_dim: c.headDim,
-    intermediate_size: c.mlpWidth,
-    max_position_embeddings: c.maxPositions,
-    rms_norm_eps: c.normEps,
-    rope_theta: c.ropeTheta,
-    tie_word_embeddings: c.tiedHead,
-    hidden_act: "silu",
-  });
-}
-
-export function engineOptions(recipe: Recipe, tokenBytes: readonly Uint8Array[]): EngineOptions {
-  return { ...recipe.engine, maxContext: maxContext(recipe), runSeed: BigInt(recipe.seed), tokenBytes };
+/** @param tokenBytes asked for only where stop strings need them: a large vocabulary's take a while. */
+export function engineOptions(recipe: Recipe, tokenBytes: () => readonly Uint8Array[]): EngineOptions {
+  const { engine, rollouts, seed } = recipe;
+  const needed = rollouts.stopStrings.length > 0;
+  return {
+    ...engine,
+    ...{ maxContext: maxContext(recipe), runSeed: BigInt(seed) },
+    ...(needed && { tokenBytes: tokenBytes() }),
+  };
 }
 
 export function rlOptimizer({ optimizer: o }: Recipe): OptimizerOptions {

@@ -2,8 +2,9 @@
 
 export { admissionOf, referenceFault } from "./admission.ts";
 export type { Core } from "./core.ts";
-export { nativeCore, sizesOf } from "./core.ts";
+export { nativeCore } from "./core.ts";
 export { DomainSampler } from "./domain-sampler.ts";
+export { type Model, newModelConfig, openModel } from "./model.ts";
 export { encodePrompt } from "./prompts.ts";
 export { type ReplayVerdict, replayRun } from "./replay.ts";
 export {
@@ -15,4 +16,4 @@ export {
 } from "./rescore.ts";
 export { createRun } from "./run.ts";
 export type { PinnedPolicy, Run, RunEnd, RunEvents, RunHooks, RunOptions, RunOutcome } from "./run-face.ts";
-export { BEFORE_FILE, EVENT_LOG, openSources, openTokenizer, openVerifiers } from "./workshop.ts";
+export { BEFORE_FILE, EVENT_LOG, openSources, openVerifiers } from "./workshop.ts";

@@ -5,7 +5,7 @@ import type { ProblemSource } from "../data/index.ts";
 import type { GenerationRequest, TrainerFace, TrainingBatch } from "../native/face.ts";
 import type { Generations } from "../native/generations.ts";
 import type { DomainName, Rollout } from "../records.ts";
-import type { Tokenizer } from "../text/index.ts";
+import type { PromptFormat } from "../text/index.ts";
 import { type GroupRollouts, generateRollouts } from "./actor.ts";
 import { batchGroups } from "./batcher.ts";
 import type { RunState } from "./checkpoints.ts";
@@ -26,7 +26,7 @@ import type { Verifiers } from "./workshop.ts";
 export interface LineParts {
   readonly recipe: Recipe;
   readonly sources: ReadonlyMap<DomainName, ProblemSource>;
-  readonly tokenizer: Tokenizer;
+  readonly model: { readonly format: PromptFormat };
   readonly verifiers: Verifiers;
   readonly trainer: TrainerFace;
   readonly generations: Generations;
@@ -157,17 +157,18 @@ export class Line {
   }
 
   #settledGroups(): AsyncGenerator<SettledGroup, void, undefined> {
-    const { recipe, tokenizer, generations, clock, verifiers, onGroup, plan } = this.#parts;
+    const { recipe, generations, clock, verifiers, onGroup, plan } = this.#parts;
+    const { format } = this.#parts.model;
     const { steps, groupsPerStep, countGroups } = recipe.training;
     const limit = countGroups === "completed" ? steps * groupsPerStep : Number.POSITIVE_INFINITY;
     const tickets = drawProblems(this.#drawer, this.credits, limit, (ticket) => this.#submit(ticket));
-    const prompts = encodePrompts(tickets, tokenizer, recipe.rollouts.maxPromptTokens);
+    const prompts = encodePrompts(tickets, format, recipe.rollouts.maxPromptTokens);
     const { temperature, topK, topP, minP, maxOutputTokens, stopStrings } = recipe.rollouts;
     const rollouts = generateRollouts(prompts, generations, {
       sampling: { temperature, topK, topP, minP },
       maxOutputTokens,
       stopStrings,
-      tokenizer,
+      format,
       clock,
       ...(plan && { plan }),
     });

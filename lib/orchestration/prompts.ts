@@ -1,6 +1,6 @@
 import { HoneError } from "../errors.ts";
 import type { Problem, Prompt } from "../records.ts";
-import type { Tokenizer } from "../text/index.ts";
+import type { PromptFormat } from "../text/index.ts";
 import type { Ticket } from "./ticket.ts";
 
 export interface TicketedPrompt {
@@ -8,11 +8,9 @@ export interface TicketedPrompt {
   readonly prompt: Prompt;
 }
 
-/** `<bos>`, if there is one, and the question, its spellings of special tokens as ordinary characters. Throws HONE_ERR_DATA if too long. */
-export function encodePrompt(problem: Problem, tokenizer: Tokenizer, maxPromptTokens: number): Prompt {
-  const { bos } = tokenizer.special;
-  const question = tokenizer.encode(problem.question, { specials: "spell" });
-  const tokens = bos === undefined ? question : Int32Array.of(bos, ...question);
+/** Throws HONE_ERR_DATA for a problem the format cannot write, or whose prompt is too long. */
+export function encodePrompt(problem: Problem, format: PromptFormat, maxPromptTokens: number): Prompt {
+  const tokens = format.prompt(problem);
   if (tokens.length > maxPromptTokens) {
     throw new HoneError(
       "HONE_ERR_DATA",
@@ -25,10 +23,10 @@ export function encodePrompt(problem: Problem, tokenizer: Tokenizer, maxPromptTo
 
 export async function* encodePrompts(
   tickets: AsyncIterable<Ticket>,
-  tokenizer: Tokenizer,
+  format: PromptFormat,
   maxPromptTokens: number,
 ): AsyncGenerator<TicketedPrompt, void, undefined> {
   for await (const ticket of tickets) {
-    yield { ticket, prompt: encodePrompt(ticket.problem, tokenizer, maxPromptTokens) };
+    yield { ticket, prompt: encodePrompt(ticket.problem, format, maxPromptTokens) };
   }
 }

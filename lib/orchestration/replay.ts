@@ -13,6 +13,7 @@ import { Checkpoints } from "./checkpoints.ts";
 import { type Core, nativeCore } from "./core.ts";
 import { hashRollout, type LoggedRollout, type RunEvent, readEvents } from "./event-log.ts";
 import { type SettledGroup, settle, shapingOptions } from "./grouper.ts";
+import { checkOrigin } from "./model-origin.ts";
 import { encodePrompt, type TicketedPrompt } from "./prompts.ts";
 import { openReference } from "./reference-policy.ts";
 import { trainBatch } from "./step-trainer.ts";
@@ -52,12 +53,14 @@ export async function replayRun(
     readonly onStep?: (step: number) => void;
   } = {},
 ): Promise<ReplayVerdict> {
-  const recipe = defineRecipe(readRunManifest(dir).config as RecipeInput, dir);
+  const { config, model } = readRunManifest(dir);
+  const recipe = defineRecipe(config as RecipeInput, dir);
   const history = readHistory(readEvents(join(dir, EVENT_LOG)));
   await using workshop = await openWorkshop(recipe, options.core ?? (await nativeCore()), options.verifiers);
-  const start = new Checkpoints(dir, 1).warmStart;
-  await workshop.trainer.load(start);
-  await using reference = await openReference(workshop, start);
+  checkOrigin(dir, model, workshop.model.origin);
+  const checkpoints = new Checkpoints(dir, 1);
+  await checkpoints.loadStart(workshop.trainer, workshop.model);
+  await using reference = await openReference(workshop, checkpoints);
   const replay = new Replay(workshop, history, reference?.score);
   for (const [i] of history.steps.entries()) {
     await replay.step(i);
@@ -148,10 +151,10 @@ class Replay {
       if (this.#submitted.has(group.g)) continue;
       this.#submitted.add(group.g);
       const ticket = this.#ticket(group.g, version, group.r.length);
-      const { tokenizer, recipe } = this.#workshop;
+      const { model, recipe } = this.#workshop;
       this.#prompts.push({
         ticket,
-        prompt: encodePrompt(ticket.problem, tokenizer, recipe.rollouts.maxPromptTokens),
+        prompt: encodePrompt(ticket.problem, model.format, recipe.rollouts.maxPromptTokens),
       });
     }
   }
@@ -193,13 +196,13 @@ class Replay {
   }
 
   #actorOptions(): ActorOptions {
-    const { recipe, tokenizer } = this.#workshop;
+    const { recipe, model } = this.#workshop;
     const { temperature, topK, topP, minP, maxOutputTokens, stopStrings } = recipe.rollouts;
     return {
       sampling: { temperature, topK, topP, minP },
       maxOutputTokens,
       stopStrings,
-      tokenizer,
+      format: model.format,
       clock: systemClock,
       plan: (ticket) => this.#logged.get(ticket.group)!.r.map(planOf),
     };

@@ -4,9 +4,9 @@ import type { ProblemSource } from "../data/index.ts";
 import type { Sink } from "../metrics/index.ts";
 import type { Generations } from "../native/generations.ts";
 import type { DomainName, RolloutGroup, StepRecord } from "../records.ts";
-import type { Tokenizer } from "../text/index.ts";
 import type { Core } from "./core.ts";
 import type { GroupHook } from "./grouper.ts";
+import type { Model } from "./model.ts";
 import type { WarmStartProgress } from "./warm-start.ts";
 import type { Verifiers } from "./workshop.ts";
 
@@ -66,7 +66,7 @@ export interface PinnedPolicy extends AsyncDisposable {
   readonly version: number;
   readonly recipe: Recipe;
   readonly generations: Generations;
-  readonly tokenizer: Tokenizer;
+  readonly model: Model;
   readonly sources: ReadonlyMap<DomainName, ProblemSource>;
   readonly verifiers: Verifiers;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Channel } from "../channel.ts";
 import { systemClock } from "../clock.ts";
 import type { Recipe } from "../config/index.ts";
-import { openSinks, type Sink, writeRunManifest } from "../metrics/index.ts";
+import { openSinks, type Sink } from "../metrics/index.ts";
 import type { StepRecord } from "../records.ts";
 import { Checkpoints, type RunState } from "./checkpoints.ts";
 import { nativeCore, rlOptimizer } from "./core.ts";
@@ -19,7 +19,7 @@ import { StepRecorder } from "./step-facts.ts";
 import { nameRollout, type StepOutcome } from "./step-trainer.ts";
 import { openJournal } from "./verdict-journal.ts";
 import { warmStart } from "./warm-start.ts";
-import { clearRunFolder, EVENT_LOG, openWorkshop, type Workshop, weightsHash } from "./workshop.ts";
+import { EVENT_LOG, openWorkshop, prepareRunFolder, type Workshop, weightsHash } from "./workshop.ts";
 
 const BUFFERED_RECORDS = 1000;
 const WATCHES_PER_STALL = 10;
@@ -31,17 +31,9 @@ const MAX_WATCH_INTERVAL_MS = 1000;
  */
 export async function createRun(recipe: Recipe, options: RunOptions): Promise<Run> {
   const core = options.core ?? (await nativeCore());
-  if ((options.resume ?? "never") === "never") clearRunFolder(options.dir);
-  const info = core.info();
-  writeRunManifest(options.dir, {
-    name: recipe.name,
-    config: recipe,
-    seeds: { run: recipe.seed },
-    versions: { hone: info.version, isa: info.isa, threads: info.threads },
-    command: process.argv,
-  });
   const workshop = await openWorkshop(recipe, core, options.verifiers);
   try {
+    prepareRunFolder(options.dir, options.resume ?? "never", workshop);
     const sinks = [...openSinks(recipe.sinks, options.dir), ...(options.sinks ?? [])];
     const run = new LiveRun(workshop, sinks, options);
     run.start();
@@ -189,30 +181,34 @@ class LiveRun implements Run {
     return state;
   }
 
-  /** Fresh weights, or those of `startFrom`, or those an earlier sitting warmed up; saved as where training starts. */
+  /**
+   * First weights, or those of `startFrom`, or those an earlier sitting warmed up; saved as where training starts,
+   * unless a model folder has them.
+   */
   async #prepareWeights(): Promise<void> {
-    const { trainer, recipe, tokenizer } = this.#workshop;
+    const { trainer, recipe, model } = this.#workshop;
     const { startFrom, resume = "never" } = this.#options;
     const kept = resume === "auto" && existsSync(this.#checkpoints.warmStart);
     const given = startFrom ?? (kept ? this.#checkpoints.warmStart : undefined);
     if (given !== undefined) {
       await trainer.load(given);
     } else {
-      await trainer.initialize(BigInt(recipe.seed));
+      await model.fill(trainer);
       const config = recipe.warmStart;
       if (config !== undefined && config.steps > 0) {
         const begun = this.#clock.now();
         this.#emit("phase", "warm start", config.steps);
         const onStep = (progress: RunEvents["warmStart"][0]) => this.#emit("warmStart", progress);
         const { signal } = this.#stopping;
-        if (await completes(warmStart(trainer, recipe, config, tokenizer, { signal, onStep }), signal)) {
+        if (await completes(warmStart(trainer, recipe, config, model, { signal, onStep }), signal)) {
           this.seconds.warmStart = (this.#clock.now() - begun) / 1000;
         }
       }
     }
     await trainer.resetOptimizer(rlOptimizer(recipe));
     await trainer.setVersion(0);
-    if (!this.#stopping.signal.aborted && !kept) await this.#checkpoints.saveStart(trainer);
+    const inFolder = model.origin !== undefined && given === undefined && recipe.warmStart === undefined;
+    if (!this.#stopping.signal.aborted && !kept && !inFolder) await this.#checkpoints.saveStart(trainer);
   }
 
   async #train(state: RunState | undefined): Promise<void> {
@@ -222,7 +218,7 @@ class LiveRun implements Run {
     if (state !== undefined) events.add({ e: "resume", s: state.step });
     const { verifiers } = this.#workshop;
     using journal = openJournal(recipe, this.dir, state !== undefined);
-    await using reference = await openReference(this.#workshop, this.#checkpoints.warmStart);
+    await using reference = await openReference(this.#workshop, this.#checkpoints);
     const line = new Line(
       {
         ...this.#workshop,
@@ -347,11 +343,11 @@ class LiveRun implements Run {
   }
 
   async #pin(): Promise<PinnedPolicy> {
-    const { recipe, tokenizer, sources, verifiers, trainer } = this.#workshop;
+    const { recipe, model, sources, verifiers, trainer } = this.#workshop;
     const generations = this.#workshop.openGenerations();
     const version = await trainer.publish(generations.engine);
     const close = () => generations.close();
-    return { version, recipe, generations, tokenizer, sources, verifiers, [Symbol.asyncDispose]: close };
+    return { version, recipe, generations, model, sources, verifiers, [Symbol.asyncDispose]: close };
   }
 
   /** Runs work at once where no step can be in the way, otherwise after the running one. */

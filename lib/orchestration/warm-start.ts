@@ -2,8 +2,9 @@ import type { Recipe, WarmStartConfig } from "../config/index.ts";
 import { type Demonstration, Demonstrator } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
 import type { OptimizerOptions, StepOptions, TrainerFace, TrainingBatch } from "../native/face.ts";
-import type { Tokenizer } from "../text/index.ts";
+import type { PromptFormat } from "../text/index.ts";
 import { learningRateFactor } from "./learning-rate.ts";
+import type { Model } from "./model.ts";
 import { encodePrompt } from "./prompts.ts";
 
 export interface WarmStartProgress {
@@ -22,22 +23,23 @@ export async function warmStart(
   trainer: TrainerFace,
   recipe: Recipe,
   config: WarmStartConfig,
-  tokenizer: Tokenizer,
+  { tokenizer, format }: Pick<Model, "tokenizer" | "format">,
   options: { readonly signal: AbortSignal; readonly onStep: (progress: WarmStartProgress) => void },
 ): Promise<void> {
   const { maxOutputTokens } = recipe.rollouts;
+  const end = tokenizer.nameOf(format.stopIds[0]!) ?? "";
   const demonstrator = new Demonstrator({
     seed: recipe.seed,
     mixture: config.mixture,
     maxTokens: maxOutputTokens,
-    encode: (text) => tokenizer.encode(text),
+    encode: (text) => tokenizer.encode(text.replace(/<eos>$/, () => end)),
     wrongRate: config.wrongRate,
     endlessRate: config.endlessRate,
   });
   const batchAt = (step: number) => {
     const first = step * config.batchSize;
     const demos = Array.from({ length: config.batchSize }, (_, i) => demonstrator.demonstration(first + i));
-    return assembleDemonstrations(demos, tokenizer, recipe.rollouts.maxPromptTokens);
+    return assembleDemonstrations(demos, format, recipe.rollouts.maxPromptTokens);
   };
   await trainer.resetOptimizer(warmStartOptimizer(config));
   let batch = config.steps > 0 ? batchAt(0) : undefined;
@@ -83,10 +85,10 @@ function stepOptions(config: WarmStartConfig, step: number): StepOptions {
 /** Prompt and response end to end, mask 1 on the response. */
 export function assembleDemonstrations(
   demonstrations: readonly Demonstration[],
-  tokenizer: Tokenizer,
+  format: PromptFormat,
   maxPromptTokens: number,
 ): TrainingBatch {
-  const prompts = demonstrations.map((d) => encodePrompt(d.problem, tokenizer, maxPromptTokens).tokens);
+  const prompts = demonstrations.map((d) => encodePrompt(d.problem, format, maxPromptTokens).tokens);
   const cuSeqlens = new Int32Array(demonstrations.length + 1);
   demonstrations.forEach((d, i) => {
     cuSeqlens[i + 1] = cuSeqlens[i]! + prompts[i]!.length + d.tokens.length;

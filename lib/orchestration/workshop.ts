@@ -1,16 +1,17 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Recipe } from "../config/index.ts";
-import { type Admission, openProblemSource, type ProblemSource, QUICKSTART_LEXICON } from "../data/index.ts";
+import { type Admission, openProblemSource, type ProblemSource } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
-import { RUN_FILES } from "../metrics/index.ts";
-import type { EngineHandlers, ModelConfigJson, TrainerFace } from "../native/face.ts";
+import { RUN_FILES, readRunManifest, writeRunManifest } from "../metrics/index.ts";
+import type { EngineHandlers, TrainerFace } from "../native/face.ts";
 import { Generations } from "../native/generations.ts";
 import type { DomainName } from "../records.ts";
 import { VERIFIERS, VerifierPool } from "../rewards/index.ts";
-import { LexiconTokenizer, type Tokenizer } from "../text/index.ts";
 import { admissionOf } from "./admission.ts";
-import { type Core, engineOptions, modelConfigJson, rlOptimizer, sizesOf } from "./core.ts";
+import { type Core, engineOptions, rlOptimizer } from "./core.ts";
+import { type Model, openModel } from "./model.ts";
+import { checkOrigin } from "./model-origin.ts";
 
 export const EVENT_LOG = "events.jsonl";
 /** Completions and their verdicts; see verdict-journal.ts. */
@@ -21,12 +22,11 @@ export const BEFORE_FILE = "before.json";
 /** The part of a verifier pool that a run uses. */
 export type Verifiers = Pick<VerifierPool, "verify" | "stats">;
 
-/** What a run works with, from the recipe alone; one trainer, one engine, one verifier pool. */
+/** What a run works with, from the recipe and its model; one trainer, one engine, one verifier pool. */
 export interface Workshop extends AsyncDisposable {
   readonly core: Core;
   readonly recipe: Recipe;
-  readonly modelConfig: ModelConfigJson;
-  readonly tokenizer: Tokenizer;
+  readonly model: Model;
   readonly sources: ReadonlyMap<DomainName, ProblemSource>;
   readonly verifiers: Verifiers;
   readonly trainer: TrainerFace;
@@ -38,17 +38,20 @@ export interface Workshop extends AsyncDisposable {
 }
 
 /**
- * Throws what the data and the core say to the recipe: HONE_ERR_CONFIG, HONE_ERR_OUT_OF_MEMORY, HONE_ERR_NATIVE_LOAD.
+ * Throws what model, data and core say to the recipe: HONE_ERR_CONFIG, HONE_ERR_OUT_OF_MEMORY, HONE_ERR_NATIVE_LOAD, ...
  * @param shared verifiers of somebody else, who closes them; default: a pool of its own.
  */
 export async function openWorkshop(recipe: Recipe, core: Core, shared?: Verifiers): Promise<Workshop> {
-  const tokenizer = openTokenizer(recipe);
-  const sources = await openSources(recipe, admissionOf(recipe, tokenizer));
-  const modelConfig = modelConfigJson(recipe, tokenizer.vocabularySize);
+  const model = await openModel(recipe);
+  const sources = await openSources(recipe, admissionOf(recipe, model.format));
   const openEngine = (handlers: EngineHandlers) =>
-    core.engine(modelConfig, engineOptions(recipe, tokenizer.tokenBytes()), handlers);
+    core.engine(
+      model.config,
+      engineOptions(recipe, () => model.tokenizer.tokenBytes()),
+      handlers,
+    );
   const openTrainer = () =>
-    core.trainer(modelConfig, {
+    core.trainer(model.config, {
       optimizer: rlOptimizer(recipe),
       packedTokens: recipe.training.packedTokens,
       weightStorage: recipe.model.weightStorage,
@@ -58,25 +61,13 @@ export async function openWorkshop(recipe: Recipe, core: Core, shared?: Verifier
   const own = shared === undefined ? openVerifiers(recipe) : undefined;
   const verifiers = shared ?? own!;
   return {
-    ...{ core, recipe, modelConfig, tokenizer, sources, verifiers, trainer, generations, openTrainer },
+    ...{ core, recipe, model, sources, verifiers, trainer, generations, openTrainer },
     openGenerations: () => new Generations(openEngine),
     async [Symbol.asyncDispose]() {
       await Promise.all([generations.close(), own?.close()]);
       await trainer.close();
     },
   };
-}
-
-export function openTokenizer(recipe: Recipe): Tokenizer {
-  const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
-  const { vocabulary } = sizesOf(recipe);
-  if (vocabulary !== undefined && vocabulary < tokenizer.vocabularySize) {
-    throw new HoneError(
-      "HONE_ERR_CONFIG",
-      `model.config.vocabulary is ${vocabulary}, below the tokenizer's ${tokenizer.vocabularySize}`,
-    );
-  }
-  return tokenizer;
 }
 
 /**
@@ -108,6 +99,22 @@ export function openVerifiers({ verification: { workers, timeoutMs, modules } }:
     workers,
     modules,
     limits: Object.fromEntries(names.map((n) => [n, { timeoutMs }])),
+  });
+}
+
+/** A new run clears the folder; one that goes on must have the model it began with. Writes run.json. Throws HONE_ERR_IO, HONE_ERR_CONFIG. */
+export function prepareRunFolder(dir: string, resume: string, { recipe, core, model }: Workshop): void {
+  if (resume === "never") clearRunFolder(dir);
+  else if (existsSync(join(dir, RUN_FILES.manifest)))
+    checkOrigin(dir, readRunManifest(dir).model, model.origin);
+  const info = core.info();
+  writeRunManifest(dir, {
+    name: recipe.name,
+    config: recipe,
+    model: model.origin,
+    seeds: { run: recipe.seed },
+    versions: { hone: info.version, isa: info.isa, threads: info.threads },
+    command: process.argv,
   });
 }
 

@@ -1,14 +1,8 @@
 import { HoneError } from "../errors.ts";
+import type { ChatMessage } from "../records.ts";
 import { readTokenizerConfig } from "../tokenizer-config.ts";
 import { PythonInterpreter, RaisedByTemplate } from "./python-interpreter.ts";
 import { type Located, parseLocated, TemplateSyntaxError } from "./template-lines.ts";
-
-export interface ChatMessage {
-  readonly role: string;
-  /** Text, or parts such as {type: "text", text}; absent in some tool calls. */
-  readonly content?: unknown;
-  readonly [field: string]: unknown;
-}
 
 export interface RenderOptions {
   /** JSON Schemas of the functions a model may call. */

@@ -92,6 +92,10 @@ export class LexiconTokenizer implements Tokenizer {
     return id < 0 ? undefined : id;
   }
 
+  nameOf(id: number): string | undefined {
+    return this.#spellings[id];
+  }
+
   tokenBytes(): Uint8Array[] {
     const encoder = new TextEncoder();
     return this.#spellings.map((spelling, id) =>

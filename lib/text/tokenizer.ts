@@ -43,6 +43,8 @@ export interface Tokenizer {
   stream(options?: DecodeOptions): TextStream;
   /** Id of the token with exactly this name; undefined if there is none. */
   idOf(name: string): number | undefined;
+  /** A token's name, as idOf takes it; undefined for an id without token. */
+  nameOf(id: number): string | undefined;
   /** UTF-8 bytes of every token, indexed by id; empty for special tokens, which no stop string can match. */
   tokenBytes(): Uint8Array[];
 }

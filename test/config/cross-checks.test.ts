@@ -24,7 +24,6 @@ test.each([
   ["credits beyond the lag", { "training.credits": 65 }, "training.credits", "= 64"],
   ["no model", { model: {} }, "model", "neither folder nor config"],
   ["two models", { "model.folder": "m" }, "model", "both folder and config"],
-  ["a revision of nothing", { "model.revision": "main" }, "model.revision", '"main"'],
   ["a new model's own tokenizer", { tokenizer: "model" }, "tokenizer", "model.folder"],
   ["a chat without marks", { chatTemplate: { system: "Be brief." } }, "chatTemplate", "lexicon/quickstart"],
   ["no domain", { domains: {} }, "domains", "empty"],

@@ -153,7 +153,7 @@ describe("errors", () => {
     const none = openTokenizer(bare);
     expect(codeOf(() => none.special)).toBe("HONE_ERR_CONFIG");
     expect([...none.encode("he")]).toEqual([256]);
-    const config = { tokenizerFile: join(bare, "tokenizer.json"), chatTemplates: new Map() };
+    const config = { tokenizerFile: join(bare, "tokenizer.json"), eosIds: [], chatTemplates: new Map() };
     const wrong = new HfTokenizer({ ...config, bosToken: "<x>", eosToken: "</s>", padToken: undefined });
     expect(() => wrong.special).toThrow('bos_token of tokenizer_config.json is "<x>"');
   });

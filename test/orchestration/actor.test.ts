@@ -4,7 +4,7 @@ import { QUICKSTART_LEXICON } from "../../lib/data/index.ts";
 import { Generations } from "../../lib/native/generations.ts";
 import { type ActorOptions, generateRollouts } from "../../lib/orchestration/actor.ts";
 import { encodePrompts } from "../../lib/orchestration/prompts.ts";
-import { LexiconTokenizer } from "../../lib/text/index.ts";
+import { LexiconTokenizer, plainFormat } from "../../lib/text/index.ts";
 import { ticketOf } from "./lines-books.ts";
 import { StandInEngine, type StandInOptions } from "./stand-in-core.ts";
 
@@ -14,7 +14,7 @@ const OPTIONS: ActorOptions = {
   sampling: { temperature: 1 },
   maxOutputTokens: 12,
   stopStrings: [],
-  tokenizer,
+  format: plainFormat(tokenizer),
   clock: systemClock,
 };
 
@@ -26,7 +26,7 @@ function bench(groups: number, options: StandInOptions = {}) {
   })();
   return {
     generations,
-    rollouts: generateRollouts(encodePrompts(tickets, tokenizer, 48), generations, OPTIONS),
+    rollouts: generateRollouts(encodePrompts(tickets, OPTIONS.format, 48), generations, OPTIONS),
   };
 }
 
@@ -37,7 +37,7 @@ test("every group comes back whole, attempts in order, text decoded, and then th
     seen.push(group.ticket.group);
     expect(group.rollouts.map((r) => r.attempt)).toEqual([0, 1, 2, 3]);
     for (const r of group.rollouts) {
-      expect(r.text).toBe(tokenizer.decode(r.tokens));
+      expect(r.text).toBe(tokenizer.decode(r.tokens).replace(/<eos>$/, ""));
       expect(r.tokens.length).toBe(r.logprobs.length);
       expect([...r.versions]).toEqual(Array.from(r.tokens, () => 5));
       expect(r.finish).toBe(

@@ -2,15 +2,15 @@ import { describe, expect, test } from "vitest";
 import { QUICKSTART_LEXICON } from "../../lib/data/index.ts";
 import { admissionOf, referenceFault } from "../../lib/orchestration/admission.ts";
 import { loadBuiltIn } from "../../lib/rewards/index.ts";
-import { LexiconTokenizer } from "../../lib/text/index.ts";
+import { LexiconTokenizer, plainFormat } from "../../lib/text/index.ts";
 
-const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
+const format = plainFormat(new LexiconTokenizer(QUICKSTART_LEXICON));
 const admit = admissionOf(
   {
     rollouts: { maxPromptTokens: 20 },
     verification: { modules: { mine: "file:///mine.ts" } },
   },
-  tokenizer,
+  format,
 );
 const problem = (question: string, reference: unknown, verifier = "math") => ({
   domain: "math",

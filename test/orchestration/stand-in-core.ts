@@ -222,6 +222,10 @@ export class StandInTrainer implements TrainerFace {
     this.word = mix(Number(seed));
   }
 
+  async loadHf(directory: string): Promise<void> {
+    this.word = mix(...readFileSync(join(directory, "model.safetensors")));
+  }
+
   async step(batch: TrainingBatch, options: StepOptions): Promise<TrainerReport> {
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#closed) throw new Error("closed");

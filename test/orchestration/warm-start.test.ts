@@ -2,12 +2,13 @@ import { expect, test } from "vitest";
 import { type Demonstration, QUICKSTART_LEXICON } from "../../lib/data/index.ts";
 import type { StepOptions } from "../../lib/native/face.ts";
 import { assembleDemonstrations, warmStart } from "../../lib/orchestration/warm-start.ts";
-import { LexiconTokenizer } from "../../lib/text/index.ts";
+import { LexiconTokenizer, plainFormat } from "../../lib/text/index.ts";
 import { problemOf } from "./lines-books.ts";
 import { smallRecipe } from "./small-recipe.ts";
 import { StandInTrainer } from "./stand-in-core.ts";
 
 const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
+const format = plainFormat(tokenizer);
 const recipe = smallRecipe(
   {},
   {
@@ -16,7 +17,13 @@ const recipe = smallRecipe(
   },
 );
 const run = (trainer: StandInTrainer, signal = new AbortController().signal, seen: number[] = []) =>
-  warmStart(trainer, recipe, recipe.warmStart!, tokenizer, { signal, onStep: ({ step }) => seen.push(step) });
+  warmStart(
+    trainer,
+    recipe,
+    recipe.warmStart!,
+    { tokenizer, format },
+    { signal, onStep: ({ step }) => seen.push(step) },
+  );
 
 test("each step has fresh demonstrations, supervised, both rates on one cosine", async () => {
   const options: StepOptions[] = [];
@@ -44,7 +51,7 @@ test("the loss counts the response only", () => {
     style: "direct",
     correct: true,
   } as unknown as Demonstration;
-  const batch = assembleDemonstrations([demo, demo], tokenizer, 48);
+  const batch = assembleDemonstrations([demo, demo], format, 48);
   expect([...batch.cuSeqlens]).toEqual([0, 6, 12]);
   expect([...batch.mask]).toEqual([0, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1]);
 });

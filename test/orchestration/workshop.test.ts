@@ -2,13 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  clearRunFolder,
-  openSources,
-  openTokenizer,
-  openWorkshop,
-  weightsHash,
-} from "../../lib/orchestration/workshop.ts";
+import { clearRunFolder, openSources, openWorkshop, weightsHash } from "../../lib/orchestration/workshop.ts";
 import { inlineVerifiers } from "./inline-verifiers.ts";
 import { smallRecipe } from "./small-recipe.ts";
 import { StandInTrainer, standInCore } from "./stand-in-core.ts";
@@ -18,11 +12,6 @@ test("a domain must get its own kind of problems", async () => {
   await expect(openSources(recipe)).rejects.toThrow(
     /domains.math.source is procedural\/logic, whose domain is logic/,
   );
-});
-
-test("a model must have room for the tokenizer's vocabulary", () => {
-  const config = { width: 32, layers: 1, heads: 2, mlpWidth: 64, vocabulary: 100 };
-  expect(() => openTokenizer(smallRecipe({}, { model: { config } }))).toThrow(/vocabulary is 100, below/);
 });
 
 test("verifiers of somebody else are used and not closed", async () => {

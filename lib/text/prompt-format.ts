@@ -1,0 +1,195 @@
+import { readFileSync } from "node:fs";
+import { HoneError } from "../errors.ts";
+import type { ChatMessage, Problem } from "../records.ts";
+import { readTokenizerConfig } from "../tokenizer-config.ts";
+import { ChatTemplate, openChatTemplate } from "./chat-template.ts";
+import { readJson } from "./python-values.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+
+/** What a prompt is made of. */
+export type Task = Pick<Problem, "question" | "messages" | "tools">;
+
+export interface Reading {
+  /** Without the token that ended the completion; every other special token is spelled, so that nothing a policy writes is hidden from its verifier. */
+  readonly text: string;
+  /** Tokens left out because the vocabulary has no text for them. */
+  readonly textless: number;
+}
+
+/** How a model is asked and read. */
+export interface PromptFormat {
+  /** Tokens that end a completion, at least one; the first is how the model itself ends a turn. */
+  readonly stopIds: readonly number[];
+  /** Throws HONE_ERR_DATA for a task that cannot be written: characters the vocabulary lacks, turns the template refuses. */
+  prompt(task: Task): Int32Array;
+  read(tokens: Int32Array): Reading;
+}
+
+/** Bos, if there is one, and the question, in which spellings of special tokens are ordinary characters. */
+export function plainFormat(
+  tokenizer: Tokenizer,
+  stopIds: readonly number[] = [tokenizer.special.eos],
+): PromptFormat {
+  const reader = new CompletionReader(tokenizer, stopIds);
+  return {
+    stopIds,
+    prompt({ question }) {
+      const { bos } = tokenizer.special;
+      const ids = tokenizer.encode(question, { specials: "spell" });
+      return bos === undefined ? ids : Int32Array.of(bos, ...ids);
+    },
+    read: (tokens) => reader.read(tokens),
+  };
+}
+
+/** What a recipe says about prompts; each part has the model's own as its default. */
+export interface ChatChoice {
+  /** A .jinja file. */
+  readonly file?: string | undefined;
+  /** Further variables of the template. */
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
+  /** First message of conversations that begin with another. */
+  readonly system?: string | undefined;
+  readonly stopIds?: readonly number[] | undefined;
+}
+
+/**
+ * The chat template of a model folder, ending with the opening of the assistant's turn. The rendered text is encoded as
+ * transformers does it: spellings of special tokens in it are those tokens, bos only where the template writes it.
+ * Completions end at every token that the folder's files name as an end, and at the one that the template puts behind
+ * an answer. Tools go to the template where it shows them (one named "tool_use" is taken for them); where it does not,
+ * the question in words, which describes them, is asked instead.
+ * Throws HONE_ERR_CONFIG where there is no template or no end, HONE_ERR_IO, HONE_ERR_UNSUPPORTED naming file and line.
+ */
+export function chatFormat(folder: string, tokenizer: Tokenizer, choice: ChatChoice = {}): PromptFormat {
+  const { template, forTools } = openTemplates(folder, choice.file);
+  const { variables = {}, system } = choice;
+  const stopIds = choice.stopIds ?? endsOf(folder, tokenizer, template, variables);
+  const toolsAreShown = showsTools(forTools, variables);
+  const reader = new CompletionReader(tokenizer, stopIds);
+  return {
+    stopIds,
+    prompt({ question, messages, tools }) {
+      const structured = tools === undefined || toolsAreShown;
+      const turns = (structured ? messages : undefined) ?? [{ role: "user", content: question }];
+      const silent = system === undefined || turns[0]?.role === "system";
+      const all: readonly ChatMessage[] = silent ? turns : [{ role: "system", content: system }, ...turns];
+      const offered = structured && tools !== undefined ? readTools(tools) : undefined;
+      const text = (offered === undefined ? template : forTools).render(all, {
+        ...{ tools: offered, addGenerationPrompt: true, variables },
+      });
+      return tokenizer.encode(text);
+    },
+    read: (tokens) => reader.read(tokens),
+  };
+}
+
+function openTemplates(
+  folder: string,
+  file: string | undefined,
+): { readonly template: ChatTemplate; readonly forTools: ChatTemplate } {
+  const config = readTokenizerConfig(folder);
+  if (file === undefined) {
+    const template = openChatTemplate(folder);
+    const forTools = config.chatTemplates.has("tool_use")
+      ? openChatTemplate(folder, { name: "tool_use" })
+      : template;
+    return { template, forTools };
+  }
+  let source: string;
+  try {
+    source = readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_IO", `chatTemplate.file: ${(cause as Error).message}`, { cause });
+  }
+  const template = new ChatTemplate(source, file, config);
+  return { template, forTools: template };
+}
+
+/** Throws HONE_ERR_DATA. */
+function readTools(json: string): readonly unknown[] {
+  try {
+    const tools = readJson(json);
+    if (Array.isArray(tools)) return tools;
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_DATA", `tools are no JSON: ${(cause as Error).message}`, { cause });
+  }
+  throw new HoneError("HONE_ERR_DATA", `tools are no list: ${json.slice(0, 60)}`);
+}
+
+const PROBE = "probe";
+const USER: ChatMessage = { role: "user", content: "x" };
+
+/** The special token a template puts behind an answer, and every token named as an end. */
+function endsOf(
+  folder: string,
+  tokenizer: Tokenizer,
+  template: ChatTemplate,
+  variables: Readonly<Record<string, unknown>>,
+): number[] {
+  const { eosIds, eosToken } = readTokenizerConfig(folder);
+  const named = eosToken === undefined ? undefined : tokenizer.idOf(eosToken);
+  const ofTurn = endOfTurn(tokenizer, template, variables);
+  const ends = [ofTurn, ...eosIds, named].filter((id) => id !== undefined);
+  if (ends.length > 0) return [...new Set(ends)];
+  throw new HoneError("HONE_ERR_CONFIG", `${folder}: no file and no chat template names a token as an end`, {
+    hint: "Give rollouts.stopIds in the recipe.",
+  });
+}
+
+function endOfTurn(
+  tokenizer: Tokenizer,
+  template: ChatTemplate,
+  variables: Readonly<Record<string, unknown>>,
+): number | undefined {
+  const turns = [USER, { role: "assistant", content: PROBE }];
+  const answered = attempt(() => template.render(turns, { variables })) ?? "";
+  const at = answered.lastIndexOf(PROBE);
+  const [first] = at < 0 ? [] : tokenizer.encode(answered.slice(at + PROBE.length).trimStart());
+  const isSpecial = first !== undefined && tokenizer.decode([first], { skipSpecial: true }) === "";
+  return isSpecial ? first : undefined;
+}
+
+function showsTools(template: ChatTemplate, variables: Readonly<Record<string, unknown>>): boolean {
+  const parameters = { type: "object", properties: {}, required: [] };
+  const tools = [{ type: "function", function: { name: PROBE, description: PROBE, parameters } }];
+  return attempt(() => template.render([USER], { variables, tools }))?.includes(PROBE) ?? false;
+}
+
+function attempt(render: () => string): string | undefined {
+  try {
+    return render();
+  } catch {
+    return undefined; // a template may refuse what is only a probe
+  }
+}
+
+const UNKNOWN = 0;
+const HAS_TEXT = 1;
+const TEXTLESS = 2;
+
+class CompletionReader {
+  readonly #tokenizer: Tokenizer;
+  readonly #ends: ReadonlySet<number>;
+  /** What is known of each id: asking the tokenizer for every token of every completion would take too long. */
+  #kinds = new Uint8Array(0);
+
+  constructor(tokenizer: Tokenizer, ends: readonly number[]) {
+    this.#tokenizer = tokenizer;
+    this.#ends = new Set(ends);
+  }
+
+  read(tokens: Int32Array): Reading {
+    const last = tokens.at(-1);
+    const said = last !== undefined && this.#ends.has(last) ? tokens.subarray(0, -1) : tokens;
+    const spelled = said.every((id) => this.#hasText(id)) ? said : said.filter((id) => this.#hasText(id));
+    return { text: this.#tokenizer.decode(spelled), textless: said.length - spelled.length };
+  }
+
+  #hasText(id: number): boolean {
+    if (this.#kinds.length === 0) this.#kinds = new Uint8Array(this.#tokenizer.vocabularySize);
+    if (this.#kinds[id] === UNKNOWN)
+      this.#kinds[id] = this.#tokenizer.nameOf(id) === undefined ? TEXTLESS : HAS_TEXT;
+    return this.#kinds[id] === HAS_TEXT;
+  }
+}
