@@ -13,6 +13,7 @@ enum cudaError_t {
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
   cudaErrorNotReady = 600,
+  cudaErrorNotSupported = 801,
   cudaErrorStreamCaptureUnsupported = 900,
 };
 enum cudaMemcpyKind {
