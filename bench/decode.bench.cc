@@ -1,5 +1,5 @@
 // Decoding speed of the engine, scheduler and paging included, as a share of the FMA peak measured in the same
-// run. Random Llama-shaped models; every sequence runs from an empty context to kTokens, so that the context
+// run, with weights, keys and values kept as f32 and as bf16 (arithmetic is f32). Random Llama-shaped models; every sequence runs from an empty context to kTokens, so that the context
 // averages half of that. `--json` one JSON object; `--smoke` short runs; another word filters rows by name.
 #include <algorithm>
 #include <atomic>
@@ -50,13 +50,13 @@ double flops_per_token(const model::ModelConfig& c, double context) {
 
 /// A model and its engines: one lives through all measurements, so that memory is warm.
 struct Decoder {
-  Decoder(const model::ModelConfig& model, int32_t batch, std::shared_ptr<const model::WeightSnapshot> weights,
-          ThreadPool* pool)
-      : batch(batch), engine(model, engine_config(batch), pool) {
-    engine.set_weights(std::move(weights));
+  Decoder(const std::shared_ptr<const model::WeightSnapshot>& weights, int32_t batch, ThreadPool* pool)
+      : batch(batch), engine(weights->config, engine_config(batch, weights->storage), pool) {
+    engine.set_weights(weights);
   }
-  static engine::EngineConfig engine_config(int32_t batch) {
+  static engine::EngineConfig engine_config(int32_t batch, DType storage) {
     engine::EngineConfig c;
+    c.weight_storage = storage;
     c.max_running = batch, c.max_context = kTokens + 2, c.pages = batch * 17 + 1, c.step_tokens = 512;
     return c;
   }
@@ -133,16 +133,16 @@ struct Report {
   }
 };
 
-void measure(const Shape& shape, int32_t batch, bool smoke, double peak, ThreadPool& pool, Report& report) {
+void measure(const Shape& shape, int32_t batch, DType storage, bool smoke, double peak, ThreadPool& pool, Report& report) {
   const model::ModelConfig config = config_of(shape);
   model::Parameters parameters(config);
   parameters.initialize(1);
-  const auto weights = model::WeightSnapshot::make(Stream{}, parameters, 1);
-  Decoder one(config, batch, weights, nullptr), two(config, batch, weights, &pool);
+  const auto weights = model::WeightSnapshot::make(Stream{}, parameters, 1, storage);
+  Decoder one(weights, batch, nullptr), two(weights, batch, &pool);
   const int32_t tokens = smoke ? 16 : kTokens, busy_tokens = tokens / 4;
   const int repeats = smoke ? 1 : 5;
   const double flops = flops_per_token(config, tokens / 2.0) * 1e-9;
-  const std::string name = std::string(shape.name) + " B" + std::to_string(batch);
+  const std::string name = std::string(shape.name) + (storage == DType::kBF16 ? " bf16 B" : " B") + std::to_string(batch);
   const bool barred = batch == 32 && shape.floor > 0;
   BestSteps lone(one, tokens), pair(two, tokens);
   for (int i = 0; i < repeats; ++i) lone.again(), pair.again();  // in turn: what disturbs one disturbs the other
@@ -186,7 +186,8 @@ int main(int argc, char** argv) {
   for (const Shape& shape : kShapes) {
     if (!std::strstr(shape.name, filter)) continue;
     for (const int32_t batch : {8, 32, 64}) {
-      if (batch == 32 || shape.width < 512) measure(shape, batch, smoke, peak, pool, report);
+      if (batch == 32 || shape.width < 512) measure(shape, batch, DType::kF32, smoke, peak, pool, report);
+      if (batch == 32) measure(shape, batch, DType::kBF16, smoke, peak, pool, report);
     }
   }
   if (!report.json) return 0;

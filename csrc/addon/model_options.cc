@@ -61,6 +61,10 @@ Napi::Uint8Array finish_array(Napi::Env env, const std::vector<engine::Finish>& 
   return array;
 }
 
+DType read_storage(const Fields& f) {
+  return f.choice("weightStorage", {"f32", "bf16"}) == 0 ? DType::kF32 : DType::kBF16;
+}
+
 }  // namespace
 
 model::ModelConfig read_model_config(const Napi::Value& value) {
@@ -76,6 +80,7 @@ engine::EngineConfig read_engine_config(const Napi::Value& value) {
   c.max_context = f.integer<int32_t>("maxContext");
   c.step_tokens = f.integer<int32_t>("stepTokens");
   c.run_seed = f.bigint("runSeed");
+  c.weight_storage = read_storage(f);
   c.token_bytes = read_token_bytes(f);
   return c;
 }
@@ -117,7 +122,7 @@ trainer::TrainerConfig read_trainer_config(const Napi::Value& value) {
   c.optimizer = read_optimizer_config(f.get("optimizer"));
   c.packed_tokens = f.integer<int32_t>("packedTokens");
   if (c.packed_tokens < 1) fail(Code::kConfig, "trainer.packedTokens is %lld; it must be at least 1.", (long long)c.packed_tokens);
-  c.weight_storage = f.choice("weightStorage", {"f32", "bf16"}) == 0 ? DType::kF32 : DType::kBF16;
+  c.weight_storage = read_storage(f);
   return c;
 }
 

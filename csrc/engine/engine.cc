@@ -24,7 +24,8 @@ const EngineConfig& checked(const model::ModelConfig& model, const EngineConfig&
   return config;
 }
 
-void check_same_network(const model::ModelConfig& mine, const model::ModelConfig& given) {
+void check_same_network(const model::ModelConfig& mine, DType storage, const model::WeightSnapshot& weights) {
+  const model::ModelConfig& given = weights.config;
   const std::pair<const char*, std::pair<int64_t, int64_t>> sizes[] = {
       {"vocabulary", {mine.vocabulary, given.vocabulary}}, {"width", {mine.width, given.width}},
       {"layers", {mine.layers, given.layers}},             {"heads", {mine.heads, given.heads}},
@@ -34,6 +35,10 @@ void check_same_network(const model::ModelConfig& mine, const model::ModelConfig
     if (values.first == values.second) continue;
     fail(Code::kConfig, "engine: weights have %s %lld, the engine was made for %lld.", name, (long long)values.second,
          (long long)values.first);
+  }
+  if (weights.storage != storage) {
+    fail(Code::kConfig, "engine: weights are stored as %s, the engine was made for %s.", dtype_name(weights.storage),
+         dtype_name(storage));
   }
 }
 
@@ -50,7 +55,7 @@ struct Engine::Impl {
       : model(m),
         threads(threads),
         config(checked(model, c)),
-        pool(model, config.pages, config.page_tokens),
+        pool(model, config.pages, config.page_tokens, config.weight_storage),
         scheduler(config, pool),
         runner(model, config, pool, threads) {}
 
@@ -160,7 +165,7 @@ Engine::~Engine() = default;
 
 void Engine::set_weights(std::shared_ptr<const model::WeightSnapshot> weights) {
   if (!weights) fail(Code::kConfig, "engine: set_weights got no weights.");
-  check_same_network(impl_->model, weights->config);
+  check_same_network(impl_->model, impl_->config.weight_storage, *weights);
   impl_->weights.push(std::move(weights));
 }
 

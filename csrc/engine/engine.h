@@ -19,6 +19,7 @@ struct EngineConfig {
   int32_t max_context = 2048;      // prompt + generated, per sequence
   int32_t step_tokens = 512;       // rows per step, decoding rows first, then prefill chunks
   uint64_t run_seed = 0;
+  DType weight_storage = DType::kF32;  // of the weights that will come; keys and values are kept likewise
   /// Bytes of each token id, for stop strings; may be empty when none are used.
   std::vector<std::string> token_bytes;
 };
@@ -89,7 +90,7 @@ class Engine {
   /// Takes effect at the next step boundary; a half-updated engine never samples. Running sequences keep
   /// their keys and values; a prompt that is half prefilled is finished first, so that each prompt's keys are
   /// of one version. The newest of several pending versions wins; with replay plans waiting, versions queue
-  /// and are taken in order. Throws kConfig if the architecture is not the engine's.
+  /// and are taken in order. Throws kConfig if the architecture or the storage is not the engine's.
   void set_weights(std::shared_ptr<const model::WeightSnapshot> weights);
   /// Throws kConfig: empty prompt, too long, id out of range or in use, count < 1, pages that can never
   /// suffice, a plan that does not ascend; kState: a plan that starts before the current version.

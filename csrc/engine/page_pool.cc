@@ -8,13 +8,14 @@
 
 namespace hone::engine {
 
-PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_tokens)
+PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_tokens, DType storage)
     : total_(pages),
       page_tokens_(page_tokens),
       layers_(model.layers),
       kv_heads_(model.kv_heads),
       head_dim_(model.head_dim),
-      page_floats_(model.kv_heads * page_tokens * model.head_dim),
+      storage_(storage),
+      plane_bytes_(model.kv_heads * page_tokens * model.head_dim * dtype_bytes(storage)),
       references_(static_cast<size_t>(pages), 0) {
   const auto bytes = static_cast<size_t>(page_bytes() * total_);
   // Anonymous memory reads as zero and costs nothing until touched.
@@ -24,7 +25,7 @@ PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_
          double(bytes) * 1e-9, pages, page_tokens);
   }
   madvise(block, bytes, MADV_HUGEPAGE);
-  memory_ = static_cast<float*>(block);
+  memory_ = static_cast<std::byte*>(block);
   free_.reserve(static_cast<size_t>(pages));
   for (int32_t page = pages - 1; page >= 0; --page) free_.push_back(page);
 }
@@ -46,18 +47,18 @@ void PagePool::release(int32_t page) {
 }
 
 void PagePool::copy(int32_t from, int32_t to) {
-  const size_t bytes = static_cast<size_t>(page_floats_) * sizeof(float);
+  const auto bytes = static_cast<size_t>(plane_bytes_);
   for (int64_t plane = 0; plane < 2 * layers_; ++plane) std::memcpy(at(plane, to), at(plane, from), bytes);
 }
 
-void PagePool::save(int32_t page, float* out) const {
-  const size_t bytes = static_cast<size_t>(page_floats_) * sizeof(float);
-  for (int64_t plane = 0; plane < 2 * layers_; ++plane, out += page_floats_) std::memcpy(out, at(plane, page), bytes);
+void PagePool::save(int32_t page, std::byte* out) const {
+  const auto bytes = static_cast<size_t>(plane_bytes_);
+  for (int64_t plane = 0; plane < 2 * layers_; ++plane, out += plane_bytes_) std::memcpy(out, at(plane, page), bytes);
 }
 
-void PagePool::load(int32_t page, const float* in) {
-  const size_t bytes = static_cast<size_t>(page_floats_) * sizeof(float);
-  for (int64_t plane = 0; plane < 2 * layers_; ++plane, in += page_floats_) std::memcpy(at(plane, page), in, bytes);
+void PagePool::load(int32_t page, const std::byte* in) {
+  const auto bytes = static_cast<size_t>(plane_bytes_);
+  for (int64_t plane = 0; plane < 2 * layers_; ++plane, in += plane_bytes_) std::memcpy(at(plane, page), in, bytes);
 }
 
 void PagePool::scrub() {
@@ -69,8 +70,9 @@ void PagePool::scrub() {
 
 kernels::KvPages PagePool::layer(int64_t layer) const {
   kernels::KvPages pages;
-  pages.keys = f32(at(2 * layer, 0), {total_, page_floats_});
-  pages.values = f32(at(2 * layer + 1, 0), {total_, page_floats_});
+  const int64_t elements = plane_bytes_ / dtype_bytes(storage_);
+  pages.keys = {at(2 * layer, 0), storage_, {total_, elements}};
+  pages.values = {at(2 * layer + 1, 0), storage_, {total_, elements}};
   pages.kv_heads = kv_heads_;
   pages.page_tokens = page_tokens_;
   pages.head_dim = head_dim_;

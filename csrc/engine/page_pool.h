@@ -1,6 +1,7 @@
 // The paged key/value cache: fixed memory, ref-counted pages, whole-page copies to and from the host.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -14,8 +15,8 @@ namespace hone::engine {
 /// (the lowest free page is handed out first among the never used).
 class PagePool {
  public:
-  /// Throws kOutOfMemory with the bytes wanted.
-  PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_tokens);
+  /// storage: kF32 or kBF16. Throws kOutOfMemory with the bytes wanted.
+  PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_tokens, DType storage = DType::kF32);
   ~PagePool();
   PagePool(const PagePool&) = delete;
   PagePool& operator=(const PagePool&) = delete;
@@ -36,22 +37,24 @@ class PagePool {
   int32_t references(int32_t page) const { return references_[static_cast<size_t>(page)]; }
 
   /// Bytes of one page over all layers.
-  int64_t page_bytes() const { return layers_ * 2 * page_floats_ * int64_t(sizeof(float)); }
+  int64_t page_bytes() const { return layers_ * 2 * plane_bytes_; }
   /// Bit for bit: page to page, page to page_bytes() of host memory, and back.
   void copy(int32_t from, int32_t to);
-  void save(int32_t page, float* out) const;
-  void load(int32_t page, const float* in);
+  void save(int32_t page, std::byte* out) const;
+  void load(int32_t page, const std::byte* in);
   /// Zeroes everything: after non-finite values went in, stale lanes must not poison later owners.
   void scrub();
 
   kernels::KvPages layer(int64_t layer) const;
 
  private:
-  float* at(int64_t plane, int32_t page) const { return memory_ + (plane * total_ + page) * page_floats_; }
+  std::byte* at(int64_t plane, int32_t page) const { return memory_ + (plane * total_ + page) * plane_bytes_; }
 
   int32_t total_, page_tokens_;
-  int64_t layers_, kv_heads_, head_dim_, page_floats_;
-  float* memory_ = nullptr;  // [2L planes][P][K W D]: keys of layer l are plane 2l, values 2l + 1
+  int64_t layers_, kv_heads_, head_dim_;
+  DType storage_;
+  int64_t plane_bytes_;  // of one page in one plane
+  std::byte* memory_ = nullptr;  // [2L planes][P][K W D]: keys of layer l are plane 2l, values 2l + 1
   std::vector<int32_t> references_, free_;
 };
 

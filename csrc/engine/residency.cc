@@ -153,19 +153,19 @@ void Residency::discard_prompt(Group& group) {
   group.prompt_pages.clear();
 }
 
-void Residency::save(const std::vector<int32_t>& pages, size_t first, std::vector<float>& out) {
+void Residency::save(const std::vector<int32_t>& pages, size_t first, std::vector<std::byte>& out) {
   const Stopwatch watch(swap_seconds_);
-  const size_t floats = size_t(pool_.page_bytes()) / sizeof(float);
-  out.resize((pages.size() - first) * floats);
-  for (size_t i = first; i < pages.size(); ++i) pool_.save(pages[i], out.data() + (i - first) * floats);
+  const auto bytes = size_t(pool_.page_bytes());
+  out.resize((pages.size() - first) * bytes);
+  for (size_t i = first; i < pages.size(); ++i) pool_.save(pages[i], out.data() + (i - first) * bytes);
 }
 
-void Residency::load(std::vector<float>& saved, int32_t count, std::vector<int32_t>& pages) {
+void Residency::load(std::vector<std::byte>& saved, int32_t count, std::vector<int32_t>& pages) {
   const Stopwatch watch(swap_seconds_);
-  const size_t floats = size_t(pool_.page_bytes()) / sizeof(float);
+  const auto bytes = size_t(pool_.page_bytes());
   for (size_t i = 0; i < size_t(count); ++i) {
     pages.push_back(pool_.take());
-    pool_.load(pages.back(), saved.data() + i * floats);
+    pool_.load(pages.back(), saved.data() + i * bytes);
   }
   saved = {};
 }

@@ -47,8 +47,8 @@ class Residency {
  private:
   int32_t restore_need(const Group& group) const;
   void restore_prompt(Group& group);
-  void save(const std::vector<int32_t>& pages, size_t first, std::vector<float>& out);
-  void load(std::vector<float>& saved, int32_t count, std::vector<int32_t>& pages);
+  void save(const std::vector<int32_t>& pages, size_t first, std::vector<std::byte>& out);
+  void load(std::vector<std::byte>& saved, int32_t count, std::vector<int32_t>& pages);
   void open_row(int32_t& row, const std::vector<int32_t>& pages);
   void close_row(int32_t& row);
 

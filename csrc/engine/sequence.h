@@ -30,7 +30,7 @@ struct Sequence {
   bool started = false;        // took its pages once
   uint32_t oldest_kv = 0;      // oldest version among its cached keys
   std::vector<int32_t> pages;  // by position / W; the full prompt pages come first and are shared
-  std::vector<float> saved;    // private pages, while swapped out
+  std::vector<std::byte> saved;   // private pages, while swapped out
   int32_t saved_pages = 0;
   StopMatcher::State stop;
 
@@ -63,7 +63,7 @@ struct Group {
   uint32_t prefill_version = 0;
   int32_t shared_pages = 0;          // full pages of the prompt; a page beyond them is the partial one
   std::vector<int32_t> prompt_pages; // the group's own references; the partial page goes to the last member
-  std::vector<float> saved_prompt;   // while swapped out
+  std::vector<std::byte> saved_prompt;  // while swapped out
   int32_t saved_pages = 0;
   int32_t unstarted = 0;  // members that did not take their pages yet
   int32_t unfinished = 0;

@@ -22,9 +22,10 @@ void expect_pages(const KvPages& pages, const char* op) {
     fail(Code::kShape, "%s: a page has %lld tokens, expected a positive multiple of 16.", op,
          (long long)pages.page_tokens);
   }
-  const int64_t count = pages.keys.dim(0), floats = pages.kv_heads * pages.page_tokens * pages.head_dim;
-  expect_contiguous(pages.keys, DType::kF32, {count, floats}, op, "pages.keys");
-  expect_contiguous(pages.values, DType::kF32, {count, floats}, op, "pages.values");
+  const int64_t count = pages.keys.dim(0), elements = pages.kv_heads * pages.page_tokens * pages.head_dim;
+  const DType dtype = pages.keys.dtype == DType::kBF16 ? DType::kBF16 : DType::kF32;
+  expect_contiguous(pages.keys, dtype, {count, elements}, op, "pages.keys");
+  expect_contiguous(pages.values, dtype, {count, elements}, op, "pages.values");
 }
 
 void expect_rows(const TensorView& sequence, const TensorView& position, const TensorView& tables, int64_t rows,

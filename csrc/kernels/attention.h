@@ -46,7 +46,7 @@ void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& 
 /// own (CPU: keys [K][W/16][D][16], values [K][W][D]); only the two ops below touch it. Positions nobody
 /// wrote may hold anything, NaN included: no result depends on them.
 struct KvPages {
-  TensorView keys, values;  // [P, K*W*D] f32
+  TensorView keys, values;  // [P, K*W*D] f32, or both bf16 (written rounded to nearest even, widened when read)
   int64_t kv_heads = 0, page_tokens = 0, head_dim = 0;
 };
 

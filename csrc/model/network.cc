@@ -7,6 +7,7 @@
 #include "kernels/attention.h"
 #include "kernels/embedding.h"
 #include "kernels/rms_norm.h"
+#include "kernels/rounding.h"
 #include "model/layer.h"
 
 namespace hone::model {
@@ -24,12 +25,17 @@ void final_norm(const Stream& stream, const WeightSnapshot& weights, const Tenso
   kernels::rms_norm(stream, {.x = x, .weight = weights.final_norm, .y = hidden, .eps = weights.config.norm_eps});
 }
 
-/// Keys and values of the micro-batch itself.
+/// Keys and values of the micro-batch itself, rounded in place to what a cache of the weights' storage would keep.
 class PackedSource final : public AttentionSource {
  public:
-  PackedSource(const ModelConfig& config, const TensorView& cu_seqlens) : config_(config), cu_seqlens_(cu_seqlens) {}
+  PackedSource(const WeightSnapshot& weights, const TensorView& cu_seqlens)
+      : config_(weights.config), round_(weights.storage == DType::kBF16), cu_seqlens_(cu_seqlens) {}
   void attend(const Stream& stream, int64_t, const TensorView& q, const TensorView& k, const TensorView& v,
               const TensorView& out, const TensorView& lse) override {
+    if (round_ && k.dtype == DType::kF32) {  // what the engine's pages keep
+      kernels::round_to_bf16(stream, k);
+      kernels::round_to_bf16(stream, v);
+    }
     kernels::attention_packed(stream, {.q = q,
                                        .k = k,
                                        .v = v,
@@ -42,6 +48,7 @@ class PackedSource final : public AttentionSource {
 
  private:
   const ModelConfig& config_;
+  bool round_;
   TensorView cu_seqlens_;
 };
 
@@ -135,7 +142,7 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
   saved.hidden = arena.take_view(DType::kF32, {R, c.width});
   TensorView x = arena.take_view(DType::kF32, {T, c.width});
   kernels::embedding(stream, {.ids = rows.ids, .table = weights.embedding, .x = x});
-  PackedSource attention(c, rows.cu_seqlens);
+  PackedSource attention(weights, rows.cu_seqlens);
   saved.layers.reserve(size_t(c.layers));
   for (int64_t l = 0; l < c.layers; ++l) {
     LayerActivations act = take_layer(c, T, l + 1 < c.layers ? T : R, true, arena);

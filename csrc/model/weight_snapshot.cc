@@ -44,6 +44,7 @@ std::shared_ptr<const WeightSnapshot> WeightSnapshot::make(const Stream& stream,
   const ModelConfig& config = parameters.config();
   out->version = version;
   out->config = config;
+  out->storage = storage;
   out->arena_ = Arena(snapshot_bytes(stream, config, storage), "weight snapshot");
   Arena& arena = out->arena_;
   out->layers.reserve(size_t(config.layers));

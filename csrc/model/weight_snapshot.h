@@ -22,7 +22,8 @@ struct PackedLayer {
 class WeightSnapshot {
  public:
   /// Packs (and copies) everything from `parameters`. storage kF32 or kBF16 (block matrices rounded to bf16;
-  /// embedding, norms, biases and the head stay f32). `previous` may lend its rope table, if it has the same
+  /// embedding, norms, biases and the head stay f32;
+  /// attention reads keys and values rounded to bf16, so that a cache of bf16 loses nothing). `previous` may lend its rope table, if it has the same
   /// config; without it the table is built. Throws kOutOfMemory.
   static std::shared_ptr<const WeightSnapshot> make(const Stream& stream, const Parameters& parameters,
                                                     uint32_t version, DType storage = DType::kF32,
@@ -30,6 +31,7 @@ class WeightSnapshot {
 
   uint32_t version = 0;
   ModelConfig config;
+  DType storage = DType::kF32;
   std::vector<PackedLayer> layers;
   TensorView embedding;   // [V, C]
   TensorView final_norm;  // [C]

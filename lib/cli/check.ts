@@ -59,13 +59,13 @@ function memoryPlan(
   parameters: number,
   { kvHeads, headDim, layers }: ReturnType<typeof modelSizes>,
 ): Record<string, number> {
-  const snapshot = parameters * (model.weightStorage === "bf16" ? 2 : 4);
+  const bytes = model.weightStorage === "bf16" ? 2 : 4;
   return {
     "master weights": parameters * 4,
     "optimizer moments": parameters * 8,
     gradients: parameters * 4,
-    "weights in the engine": snapshot,
-    "key/value cache": engine.pages * engine.pageTokens * layers * kvHeads * headDim * 2 * 4,
+    "weights in the engine": parameters * bytes,
+    "key/value cache": engine.pages * engine.pageTokens * layers * kvHeads * headDim * 2 * bytes,
   };
 }
 

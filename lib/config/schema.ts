@@ -39,7 +39,7 @@ const modelSchema = z.strictObject({
   folder: z.string().min(1).optional(),
   /** A new model of these sizes. */
   config: modelSizesSchema.optional(),
-  /** How the core keeps weights in memory. */
+  /** How the core keeps matrices, keys and values in memory: bf16 halves them and what decoding reads; arithmetic stays f32. */
   weightStorage: z.enum(["f32", "bf16"]).default("f32"),
 });
 

@@ -45,6 +45,8 @@ export interface EngineOptions {
   readonly pages: number;
   readonly maxContext: number;
   readonly stepTokens: number;
+  /** That of the trainer whose weights come; keys and values are kept likewise. */
+  readonly weightStorage: "f32" | "bf16";
   /** 64-bit; keys every sampled token together with problem, attempt and position. */
   readonly runSeed: bigint;
   /** UTF-8 bytes of each token id; needed only for stop strings. */

@@ -33,6 +33,7 @@ export const engineOptions: EngineOptions = {
   pages: 512,
   maxContext: 500,
   stepTokens: 128,
+  weightStorage: "f32",
   runSeed: 7n,
 };
 

@@ -98,8 +98,8 @@ void kv_write(const Stream& stream, const KvWriteArgs& a) {
                       [&](int64_t begin, int64_t end) {
     run({a.k.row<float>(begin), a.v.row<float>(begin), a.k.row_stride, a.v.row_stride,
          a.row_sequence.as<int32_t>() + begin, a.row_position.as<int32_t>() + begin, a.block_tables.as<int32_t>(),
-         a.block_tables.row_stride, a.pages.keys.as<float>(), a.pages.values.as<float>(), a.pages.page_tokens,
-         a.pages.kv_heads, a.pages.head_dim, end - begin});
+         a.block_tables.row_stride, a.pages.keys.data, a.pages.values.data,
+         a.pages.keys.dtype == DType::kBF16, a.pages.page_tokens, a.pages.kv_heads, a.pages.head_dim, end - begin});
   });
 }
 
@@ -107,8 +107,8 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& a) {
   const int64_t rows = a.q.dim(0), heads = a.q.dim(1);
   const auto run = HONE_PICK(attend_paged);
   const PagedRows block{a.q.as<float>(), a.q.row_stride, a.row_sequence.as<int32_t>(), a.row_position.as<int32_t>(),
-                        a.block_tables.as<int32_t>(), a.block_tables.row_stride, a.pages.keys.as<float>(),
-                        a.pages.values.as<float>(), a.pages.page_tokens, a.pages.kv_heads, heads / a.pages.kv_heads,
+                        a.block_tables.as<int32_t>(), a.block_tables.row_stride, a.pages.keys.data,
+                        a.pages.values.data, a.pages.keys.dtype == DType::kBF16, a.pages.page_tokens, a.pages.kv_heads, heads / a.pages.kv_heads,
                         a.pages.head_dim, a.window, a.out.as<float>(), a.out.row_stride, a.scale};
   double keys = 0;
   for (int64_t r = 0; r < rows; ++r) keys += double(a.row_position.as<int32_t>()[r] + 1);

@@ -14,13 +14,14 @@ inline constexpr int64_t kMaxHeadDim = 256;
 /// Query rows whose probabilities the gradient holds at a time (times one split of keys).
 inline constexpr int64_t kGradPanel = 64;
 
-/// One key/value head as blocks of 16 keys: keys [D][16], values 16 rows of D.
+/// One key/value head as blocks of 16 keys: keys [D][16], values 16 rows of D; E is float, or uint16_t for bf16.
+template <class E>
 struct KeyBlocks {
-  const float* k;        // block b at k + b 16 D, or inside its page
-  const float* v;        // row j at v + j v_stride, or inside its page
+  const E* k;            // block b at k + b 16 D, or inside its page
+  const E* v;            // row j at v + j v_stride, or inside its page
   int64_t v_stride;
-  const int32_t* pages;  // null: contiguous; else page ids, page_floats apart in both k and v
-  int64_t page_blocks, page_floats;
+  const int32_t* pages;  // null: contiguous; else page ids, page_elements apart in both k and v
+  int64_t page_blocks, page_elements;
 };
 
 /// Query rows [row_begin, row_end) of one packed sequence against one key/value head, all its query heads.
@@ -51,7 +52,8 @@ struct PagedRows {
   int64_t q_stride;
   const int32_t *row_sequence, *row_position, *block_tables;
   int64_t table_stride;
-  const float *keys, *values;
+  const void *keys, *values;
+  bool bf16;
   int64_t page_tokens, kv_heads, group, head_dim, window;
   float* out;
   int64_t out_stride;
@@ -63,7 +65,8 @@ struct KvWriteRows {
   int64_t k_stride, v_stride;
   const int32_t *row_sequence, *row_position, *block_tables;
   int64_t table_stride;
-  float *keys, *values;
+  void *keys, *values;
+  bool bf16;
   int64_t page_tokens, kv_heads, head_dim, rows;
 };
 

@@ -78,6 +78,14 @@ void rope(const Stream& stream, const RopeArgs& a) {
   });
 }
 
+void round_to_bf16(const Stream& stream, const TensorView& x) {
+  const int64_t rows = x.dim(0), width = x.numel() / rows;
+  const auto run = HONE_PICK(round_bf16_rows);
+  stream.parallel_for(rows, row_grain(width), [&](int64_t begin, int64_t end) {
+    run(x.row<float>(begin), x.row_stride, end - begin, width);
+  });
+}
+
 void swiglu(const Stream& stream, const SwigluArgs& a) {
   const int64_t width = a.y.dim(1);
   const auto run = HONE_PICK(swiglu_row);

@@ -4,6 +4,7 @@
 #include "kernels/embedding.h"
 #include "kernels/rms_norm.h"
 #include "kernels/rope.h"
+#include "kernels/rounding.h"
 #include "kernels/swiglu.h"
 
 namespace hone::kernels::cpu {
@@ -13,6 +14,7 @@ void embedding_grad(const Stream& stream, const EmbeddingGradArgs& args);
 void rms_norm(const Stream& stream, const RmsNormArgs& args);
 void rms_norm_grad(const Stream& stream, const RmsNormGradArgs& args);
 void rope(const Stream& stream, const RopeArgs& args);
+void round_to_bf16(const Stream& stream, const TensorView& x);
 void swiglu(const Stream& stream, const SwigluArgs& args);
 void swiglu_grad(const Stream& stream, const SwigluGradArgs& args);
 

@@ -45,6 +45,8 @@ struct RopeRows {
 HONE_VARIANTS(void rms_norm_rows(const RmsNormRows&));
 HONE_VARIANTS(void rms_norm_grad_rows(const RmsNormGradRows&));
 HONE_VARIANTS(void rope_rows(const RopeRows&));
+/// x[r * stride + i] <- its nearest bf16, for r < rows, i < width.
+HONE_VARIANTS(void round_bf16_rows(float* x, int64_t stride, int64_t rows, int64_t width));
 /// y[i] = silu(gate[i]) up[i] over n elements.
 HONE_VARIANTS(void swiglu_row(const float* gate, const float* up, float* y, int64_t n));
 HONE_VARIANTS(void swiglu_grad_row(const float* gate, const float* up, const float* dy, float* dgate, float* dup,

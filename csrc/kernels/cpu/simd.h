@@ -10,6 +10,22 @@
 
 namespace hone::kernels::cpu::HONE_ISA {
 
+/// bf16 to f32, and the nearest bf16 (ties to even; NaN stays NaN): core/tensor.h's, which may not be inlined here.
+inline float widen(uint16_t x) {
+  const uint32_t bits = uint32_t(x) << 16;
+  float out;
+  __builtin_memcpy(&out, &bits, 4);
+  return out;
+}
+inline uint16_t narrow_bf16(float x) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &x, 4);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return uint16_t((bits >> 16) | 0x40);
+  return uint16_t((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16);
+}
+inline void put(float* p, float x) { *p = x; }
+inline void put(uint16_t* p, float x) { *p = narrow_bf16(x); }
+
 #if defined(__AVX512F__)
 
 struct F16 {
@@ -32,9 +48,12 @@ struct Lanes {
 inline Lanes first_lanes(int n) { return {lanes(n)}; }
 inline F16 load(const float* p, Lanes n) { return {_mm512_maskz_loadu_ps(n.mask, p)}; }
 inline void store(float* p, F16 a, Lanes n) { _mm512_mask_storeu_ps(p, n.mask, a.v); }
-inline F16 load_bf16(const uint16_t* p) {
+inline F16 load(const uint16_t* p) {
   return {_mm512_castsi512_ps(
       _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))), 16))};
+}
+inline F16 load(const uint16_t* p, Lanes n) {
+  return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(n.mask, p)), 16))};
 }
 inline F16 add(F16 a, F16 b) { return {_mm512_add_ps(a.v, b.v)}; }
 inline F16 sub(F16 a, F16 b) { return {_mm512_sub_ps(a.v, b.v)}; }
@@ -116,9 +135,16 @@ inline void store(float* p, F16 x, Lanes n) {
   _mm256_maskstore_ps(p + 8, n.b, x.b);
 }
 inline __m256 widen_bf16(__m128i x) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16)); }
-inline F16 load_bf16(const uint16_t* p) {
+inline F16 load(const uint16_t* p) {
   return {widen_bf16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
           widen_bf16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 8)))};
+}
+inline F16 load(const uint16_t* p, Lanes n) {
+  alignas(16) uint16_t some[16] = {};  // there is no masked load of halfwords
+  const int count = __builtin_popcount(unsigned(_mm256_movemask_ps(_mm256_castsi256_ps(n.a))) |
+                                       unsigned(_mm256_movemask_ps(_mm256_castsi256_ps(n.b))) << 8);
+  for (int i = 0; i < count; ++i) some[i] = p[i];
+  return load(some);
 }
 inline F16 add(F16 x, F16 y) { return {_mm256_add_ps(x.a, y.a), _mm256_add_ps(x.b, y.b)}; }
 inline F16 sub(F16 x, F16 y) { return {_mm256_sub_ps(x.a, y.a), _mm256_sub_ps(x.b, y.b)}; }
@@ -197,8 +223,8 @@ struct Lanes {
 inline Lanes first_lanes(int n) { return {n}; }
 inline F16 load(const float* p, Lanes n) { return load_n(p, n.count); }
 inline void store(float* p, F16 a, Lanes n) { store_n(p, a, n.count); }
-inline float widen(uint16_t x) { const uint32_t b = uint32_t(x) << 16; float f; __builtin_memcpy(&f, &b, 4); return f; }
-inline F16 load_bf16(const uint16_t* p) { HONE_LANES(widen(p[i])); }
+inline F16 load(const uint16_t* p) { HONE_LANES(widen(p[i])); }
+inline F16 load(const uint16_t* p, Lanes n) { HONE_LANES(i < n.count ? widen(p[i]) : 0.0f); }
 inline F16 add(F16 a, F16 b) { HONE_LANES(a.v[i] + b.v[i]); }
 inline F16 sub(F16 a, F16 b) { HONE_LANES(a.v[i] - b.v[i]); }
 inline F16 mul(F16 a, F16 b) { HONE_LANES(a.v[i] * b.v[i]); }

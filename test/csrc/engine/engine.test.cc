@@ -389,4 +389,12 @@ TEST(configurations_that_cannot_work_are_refused) {
   EXPECT_THROWS(engine.set_weights(random_weights(wider, 1, 1)), Code::kConfig);
 }
 
+TEST(weights_of_another_storage_are_refused) {
+  Load load(1);
+  EngineConfig c = roomy();
+  c.weight_storage = DType::kBF16;
+  Engine engine(load.model, c, nullptr);
+  EXPECT_THROWS(engine.set_weights(load.weights), Code::kConfig);
+}
+
 TEST_MAIN

@@ -1,5 +1,6 @@
 #include "engine/page_pool.h"
 
+#include <cstring>
 #include <set>
 
 #include "check.h"
@@ -21,8 +22,11 @@ void fill(const PagePool& pool, int32_t page, float mark) {
   for (int64_t l = 0; l < 3; ++l) {
     const kernels::KvPages layer = pool.layer(l);
     for (const TensorView* view : {&layer.keys, &layer.values}) {
-      float* row = view->row<float>(page);
-      for (int64_t i = 0; i < view->dim(1); ++i) row[i] = mark + float(l) * 0.25f + (view == &layer.keys ? 0 : 0.5f) + float(i);
+      for (int64_t i = 0; i < view->dim(1); ++i) {
+        const float x = mark + float(l) * 0.25f + (view == &layer.keys ? 0 : 0.5f) + float(i);
+        if (view->dtype == DType::kF32) view->row<float>(page)[i] = x;
+        else view->row<uint16_t>(page)[i] = f32_to_bf16(x);
+      }
     }
   }
 }
@@ -31,8 +35,11 @@ bool equal_pages(const PagePool& pool, int32_t a, int32_t b) {
   bool same = true;
   for (int64_t l = 0; l < 3; ++l) {
     const kernels::KvPages layer = pool.layer(l);
-    same = same && same_bits(layer.keys.row<float>(a), layer.keys.row<float>(b), layer.keys.dim(1)) &&
-           same_bits(layer.values.row<float>(a), layer.values.row<float>(b), layer.values.dim(1));
+    for (const TensorView& view : {layer.keys, layer.values}) {
+      const auto bytes = size_t(view.dim(1) * dtype_bytes(view.dtype));
+      const auto* base = view.as<std::byte>();
+      same = same && std::memcmp(base + size_t(a) * bytes, base + size_t(b) * bytes, bytes) == 0;
+    }
   }
   return same;
 }
@@ -86,19 +93,22 @@ TEST(fresh_memory_and_scrubbed_memory_are_zero) {
 }
 
 TEST(copy_save_and_load_move_every_layer_bit_for_bit) {
-  PagePool pool(tiny(), 4, 16);
-  EXPECT_EQ(pool.page_bytes(), int64_t(3 * 2 * 2 * 16 * 4 * 4));
-  fill(pool, 0, 100), fill(pool, 1, 200), fill(pool, 2, 300), fill(pool, 3, 400);
-  pool.copy(1, 3);
-  EXPECT_TRUE(equal_pages(pool, 1, 3));
-  EXPECT_TRUE(!equal_pages(pool, 0, 1));
-  std::vector<float> saved = poison(pool.page_bytes() / 4);
-  pool.save(2, saved.data());
-  fill(pool, 2, -1);
-  pool.load(0, saved.data());
-  fill(pool, 2, 300);
-  EXPECT_TRUE(equal_pages(pool, 0, 2));
-  EXPECT_TRUE(equal_pages(pool, 1, 3));  // neighbours untouched
+  for (DType storage : {DType::kF32, DType::kBF16}) {
+    PagePool pool(tiny(), 4, 16, storage);
+    EXPECT_EQ(pool.page_bytes(), int64_t(3 * 2 * 2 * 16 * 4 * dtype_bytes(storage)));
+    EXPECT_TRUE(pool.layer(2).keys.dtype == storage && pool.layer(2).values.dtype == storage);
+    fill(pool, 0, 100), fill(pool, 1, 200), fill(pool, 2, 300), fill(pool, 3, 400);
+    pool.copy(1, 3);
+    EXPECT_TRUE(equal_pages(pool, 1, 3));
+    EXPECT_TRUE(!equal_pages(pool, 0, 1));
+    std::vector<std::byte> saved(size_t(pool.page_bytes()), std::byte{0xff});
+    pool.save(2, saved.data());
+    fill(pool, 2, -1);
+    pool.load(0, saved.data());
+    fill(pool, 2, 300);
+    EXPECT_TRUE(equal_pages(pool, 0, 2));
+    EXPECT_TRUE(equal_pages(pool, 1, 3));  // neighbours untouched
+  }
 }
 
 TEST(pages_for_rounds_up) {

@@ -7,11 +7,12 @@
 // (matches_f64); tile's triangle kept in a split that is not the last (gradient, paged); lanes past the last
 // key unmasked (matches_f64, NaN pages); delta or scale left out of ds, dk summed from p (gradient); a key
 // tile's rows taken from the panel's start instead of its block, or cut 15 rows short of a window (gradient);
-// grouped heads decoded as if each had its key head, normaliser off by 1e-5 in the paged op only, a key
+// keys and values cut instead of rounded (bf16 pages); grouped heads decoded as if each had its key head, normaliser off by 1e-5 in the paged op only, a key
 // written to a wrong lane (paged).
 #include "kernels/attention.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "each_isa.h"
@@ -158,19 +159,22 @@ bool same(const std::vector<float>& whole, int64_t offset, const std::vector<flo
 /// The cache of one layer with NaN wherever nothing was written, and tables of shuffled page ids.
 struct Cache {
   KvPages pages;
-  std::vector<float> keys, values;
+  std::vector<float> keys, values;  // room for f32; as bf16 halves are NaN too
   std::vector<int32_t> tables;
   int64_t table_width = 0;
 
-  Cache(const Packed& p, int64_t page_tokens) {
+  Cache(const Packed& p, int64_t page_tokens, DType storage) {
     const int64_t longest = *std::max_element(p.shape.lengths.begin(), p.shape.lengths.end());
     table_width = (longest + page_tokens - 1) / page_tokens + 1;
     const int64_t count = table_width * int64_t(p.shape.lengths.size()) + 2;
     const int64_t floats = p.shape.kv_heads * page_tokens * p.shape.head_dim;
     keys = poison(count * floats);
     values = poison(count * floats);
-    pages = {f32(keys.data(), {count, floats}), f32(values.data(), {count, floats}), p.shape.kv_heads, page_tokens,
-             p.shape.head_dim};
+    if (storage == DType::kBF16) {
+      for (auto* x : {&keys, &values}) std::memset(x->data(), 0xff, x->size() * sizeof(float));
+    }
+    pages = {{keys.data(), storage, {count, floats}}, {values.data(), storage, {count, floats}}, p.shape.kv_heads,
+             page_tokens, p.shape.head_dim};
     tables.resize(size_t(table_width) * p.shape.lengths.size());
     std::iota(tables.begin(), tables.end(), 1);
     std::shuffle(tables.begin(), tables.end(), hone::test::random());
@@ -185,8 +189,9 @@ struct Rows {
 };
 
 /// Decodes all sequences through the cache in random chunks of random sequences; out is [T, H, D].
-std::vector<float> run_paged(const Packed& p, int64_t page_tokens, int64_t most_rows, const Stream& stream) {
-  Cache cache(p, page_tokens);
+std::vector<float> run_paged(const Packed& p, int64_t page_tokens, int64_t most_rows, const Stream& stream,
+                             DType storage = DType::kF32) {
+  Cache cache(p, page_tokens, storage);
   const int64_t S = int64_t(p.shape.lengths.size()), width = p.shape.heads * p.shape.head_dim;
   std::vector<float> out = poison(p.shape.tokens() * width);
   std::vector<int> done(size_t(S), 0);
@@ -334,6 +339,21 @@ TEST(paged_equals_packed_to_the_bit) {
   });
 }
 
+TEST(pages_of_bf16_equal_packed_attention_on_keys_and_values_rounded_to_it) {
+  each_isa([] {
+    for (const Shape& shape : kShapes) {
+      Packed given(shape), rounded = given;
+      for (auto* x : {&rounded.k, &rounded.v}) {
+        for (float& value : *x) value = bf16_to_f32(f32_to_bf16(value));
+      }
+      rounded.forward();
+      for (int64_t page_tokens : {16, 48}) {
+        EXPECT_TRUE(same(rounded.out, 0, run_paged(given, page_tokens, 40, {}, DType::kBF16)));
+      }
+    }
+  });
+}
+
 TEST(lse_is_optional) {
   Packed p(kShapes[2]), without = p;
   p.forward();
@@ -377,7 +397,7 @@ TEST(wrong_arguments_are_named) {
   Packed good({{3}, 2, 1, 4});
   EXPECT_THROWS(attention_packed({}, {good.q_view(good.q), good.k_view(good.k), good.q_view(good.q), good.cu(),
                                       good.out_view(good.out), {}, 1.0f, 0}), Code::kShape);
-  Cache cache(good, 16);
+  Cache cache(good, 16, DType::kF32);
   cache.pages.page_tokens = 8;
   const int32_t zero = 0;
   EXPECT_THROWS(kv_write({}, {f32(good.k.data(), {1, 1, 4}), f32(good.v.data(), {1, 1, 4}), i32(&zero, {1}),

@@ -64,10 +64,10 @@ TEST(hidden_states_match_the_f64_reference_for_every_switch) {
   }
 }
 
-/// Keys and values kept in plain arrays per layer, one sequence: the simplest cache.
+/// Keys and values kept in plain arrays per layer, as the weights' storage has them, one sequence: the simplest cache.
 class PagedCache final : public model::AttentionSource {
  public:
-  PagedCache(const model::ModelConfig& c, int64_t pages) : config_(c), pages_(pages) {
+  PagedCache(const model::ModelConfig& c, int64_t pages, DType storage) : config_(c), pages_(pages), storage_(storage) {
     const int64_t n = pages * c.kv_heads * kPage * c.head_dim;
     keys_.assign(size_t(c.layers), std::vector<float>(size_t(n)));
     values_ = keys_;
@@ -78,8 +78,8 @@ class PagedCache final : public model::AttentionSource {
               const TensorView& out, const TensorView&) override {
     const int64_t R = q.dim(0), width = config_.kv_heads * kPage * config_.head_dim;
     const std::vector<int32_t> sequence(static_cast<size_t>(R), 0);
-    const kernels::KvPages pages{f32(keys_[size_t(layer)].data(), {pages_, width}),
-                                 f32(values_[size_t(layer)].data(), {pages_, width}), config_.kv_heads, kPage,
+    const kernels::KvPages pages{{keys_[size_t(layer)].data(), storage_, {pages_, width}},
+                                 {values_[size_t(layer)].data(), storage_, {pages_, width}}, config_.kv_heads, kPage,
                                  config_.head_dim};
     const TensorView tables = i32(table_.data(), {1, pages_}), row_sequence = i32(sequence.data(), {R}),
                      row_position = i32(positions.data(), {R});
@@ -92,6 +92,7 @@ class PagedCache final : public model::AttentionSource {
   static constexpr int64_t kPage = 16;
   const model::ModelConfig& config_;
   int64_t pages_;
+  DType storage_;
   std::vector<std::vector<float>> keys_, values_;
   std::vector<int32_t> table_;
 };
@@ -111,7 +112,7 @@ TEST(generation_equals_training_to_the_bit_for_any_prefill_split) {
       packed.add(ids);
       const auto whole = training_hidden(threaded, *weights, packed);
       const float* wanted = whole.data() + 5 * config.width;
-      PagedCache cache(config, 3);
+      PagedCache cache(config, 3, storage);
       Arena scratch(model::forward_scratch_bytes(config, 41), "test");
       for (int32_t at = 0; at < 41;) {
         const int32_t n = std::min<int32_t>(41 - at, int32_t(test::random_int(1, 12)));
