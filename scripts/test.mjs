@@ -23,6 +23,8 @@ function nativeTests() {
   const sanitize = process.env.HONE_SANITIZE ?? "address,undefined";
   const build = path.join(root, "build", `tests-${sanitize.replaceAll(",", "-")}`);
   const options = ["-DHONE_TESTS=ON", "-DHONE_ADDON=OFF", "-DHONE_CUDA=OFF", "-DHONE_WERROR=ON"];
+  // Threads under ThreadSanitizer cannot be fibers.
+  options.push(`-DHONE_CUDA_SHIM=${sanitize.includes("thread") ? "OFF" : "ON"}`);
   const ninja = spawnSync("ninja", ["--version"]).status === 0 ? ["-G", "Ninja"] : [];
   // -O1: instrumented code is checked, not timed, and compiles several times faster than at -O3.
   const flags = [

@@ -7,6 +7,7 @@ import { CPP_ENDINGS, filesUnder, parseTs, ROOT } from "./source-tree.ts";
 
 /** Files tested elsewhere, and where. Keep it short: each line is a place where the rule is bent. */
 const EXEMPT: Readonly<Record<string, string>> = {
+  "csrc/core/cuda/check.h": "a throw around every call; every test on a device goes through it",
   "csrc/core/stream.h": "a tag and a handle; every kernel test passes one",
   "csrc/kernels/cpu/isa_avx2.cc":
     "compiles the .inc files for one instruction set; every kernel test runs on each",
@@ -34,18 +35,27 @@ function exempt(file: string): boolean {
   return file in EXEMPT || Object.keys(EXEMPT_FOLDERS).some((folder) => file.startsWith(folder));
 }
 
-/** csrc/kernels/cpu/matmul.cc -> test/csrc/kernels/matmul.test.cc, or that of the module it is a part of. */
+/**
+ * csrc/kernels/cpu/matmul.cc -> test/csrc/kernels/matmul.test.cc, or that of the module it is a part of;
+ * csrc/kernels/cuda/matmul.cu -> likewise in test/csrc/kernels/cuda, as .test.cu if it has kernels of its own.
+ */
 function cppTests(file: string): string[] {
-  const folder = posix.join("test", posix.dirname(file).replace(/\/(?:cpu|cuda)$/, ""));
+  const own = posix.join("test", posix.dirname(file));
+  const above = own.replace(/\/(?:cpu|cuda)$/, "");
   const stem = posix.basename(file).replace(/\.[a-z]+$/, "");
   const words = stem.split("_");
-  return words.map((_, k) => posix.join(folder, `${words.slice(0, words.length - k).join("_")}.test.cc`));
+  const names = words.map((_, k) => words.slice(0, words.length - k).join("_"));
+  const places = own.endsWith("/kernels/cuda") ? [own] : [...new Set([own, above])];
+  return places.flatMap((folder) =>
+    names.flatMap((name) => [posix.join(folder, `${name}.test.cc`), posix.join(folder, `${name}.test.cu`)]),
+  );
 }
 
 /** simd_avx2.test.cc tests simd.h: a test may have variants, named after it. */
 function variants(testFile: string): string[] {
-  const words = testFile.replace(/\.test\.cc$/, "").split("_");
-  return words.map((_, k) => `${words.slice(0, words.length - k).join("_")}.test.cc`);
+  const [, path, ending] = /^(.*)(\.test\.c[cu])$/.exec(testFile)!;
+  const words = path!.split("_");
+  return words.map((_, k) => words.slice(0, words.length - k).join("_") + ending);
 }
 
 function tsTest(file: string): string {
@@ -94,7 +104,7 @@ describe("every source file has its test", () => {
 describe("every test has its source file", () => {
   test("in C++", () => {
     const sources = new Set(cppFiles.flatMap(cppTests));
-    const orphans = filesUnder("test/csrc", [".test.cc"]).filter(
+    const orphans = filesUnder("test/csrc", [".test.cc", ".test.cu"]).filter(
       (file) => !variants(file).some((v) => sources.has(v)),
     );
     expect(orphans.filter((file) => !/\/(?:contract|parity)\//.test(file))).toEqual([]);

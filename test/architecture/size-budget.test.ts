@@ -22,7 +22,7 @@ const TABLES: Readonly<Record<string, string>> = {
 
 const cppSources = filesUnder("csrc", CPP_ENDINGS);
 const tsSources = ["lib", "recipes", "bench"].flatMap((folder) => filesUnder(folder, [".ts"]));
-const tests = filesUnder("test", [".ts", ".cc", ".h"]);
+const tests = filesUnder("test", [".ts", ".cc", ".cu", ".cuh", ".h"]);
 
 interface Sized extends FunctionSize {
   readonly file: string;

@@ -1,0 +1,17 @@
+// Turns a CUDA status into the core's one kind of error.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "core/error.h"
+
+namespace hone::cuda {
+
+/// Throws kOutOfMemory or kCuda "<what>: <CUDA's text> (<CUDA's name>)." unless `status` is cudaSuccess.
+inline void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  fail(status == cudaErrorMemoryAllocation ? Code::kOutOfMemory : Code::kCuda, "%s: %s (%s).", what,
+       cudaGetErrorString(status), cudaGetErrorName(status));
+}
+
+}  // namespace hone::cuda

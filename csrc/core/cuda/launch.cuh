@@ -1,0 +1,41 @@
+// The one place where a kernel is launched. test/csrc/cuda_shim has a host version of this header.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "core/cuda/check.h"
+#include "core/stream.h"
+
+namespace hone::cuda {
+
+/// Whether the <op>_sm90.cu files are part of this build: `if constexpr (kSm90Built)` before naming one.
+inline constexpr bool kSm90Built = true;
+
+/// What a block may have without asking for more.
+inline constexpr size_t kPlainSharedBytes = 48 * 1024;
+
+/// Launches; an empty grid launches nothing. Throws kCuda naming the kernel. `P...` are the kernel's own types.
+template <class... P, class... A>
+void launch(const char* name, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes, const Stream& stream,
+            A&&... args) {
+  static_assert(sizeof...(P) == sizeof...(A), "a kernel takes exactly its parameters");
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  if (shared_bytes > kPlainSharedBytes) {
+    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               int(shared_bytes)),
+          name);
+  }
+  kernel<<<grid, block, shared_bytes, static_cast<cudaStream_t>(stream.handle)>>>(static_cast<P>(args)...);
+  check(cudaGetLastError(), name);
+}
+
+}  // namespace hone::cuda
+
+/// HONE_LAUNCH(kernel, grid, block, shared_bytes, stream, args...); parenthesize a kernel with commas: (k<T, 64>).
+#define HONE_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \
+  ::hone::cuda::launch(#kernel, kernel, grid, block, shared_bytes, stream, __VA_ARGS__)
+
+/// `type* name`: this launch's dynamic shared memory, 128-byte aligned.
+#define HONE_DYNAMIC_SHARED(type, name)                              \
+  extern __shared__ __align__(128) unsigned char hone_dynamic_shared[]; \
+  type* const name = reinterpret_cast<type*>(hone_dynamic_shared)

@@ -1,0 +1,49 @@
+// Reductions over a warp and a block: fixed trees, so that the same inputs give the same bits.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace hone::kernels::cuda {
+
+inline constexpr unsigned kFullWarp = 0xffffffffu;
+
+/// Sum over the 32 lanes, the same bits in each: a butterfly of strides 16, 8, 4, 2, 1. All lanes take part.
+template <class T>
+__device__ __forceinline__ T warp_sum(T value) {
+#pragma unroll
+  for (int stride = 16; stride > 0; stride /= 2) value += __shfl_xor_sync(kFullWarp, value, stride);
+  return value;
+}
+
+/// Largest of the 32 lanes; a NaN is passed over unless all are.
+__device__ __forceinline__ float warp_max(float value) {
+#pragma unroll
+  for (int stride = 16; stride > 0; stride /= 2) value = fmaxf(value, __shfl_xor_sync(kFullWarp, value, stride));
+  return value;
+}
+
+/// Sum over a one-dimensional block of whole warps, the same bits in every thread: warps first, then their sums.
+/// `scratch`: 32 values of shared memory, free again on return. All threads take part.
+template <class T>
+__device__ __forceinline__ T block_sum(T value, T* scratch) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  value = warp_sum(value);
+  if (lane == 0) scratch[warp] = value;
+  __syncthreads();
+  value = warp_sum(lane < warps ? scratch[lane] : T(0));
+  __syncthreads();
+  return value;
+}
+
+/// Likewise for the largest; -inf is the neutral element.
+__device__ __forceinline__ float block_max(float value, float* scratch) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  value = warp_max(value);
+  if (lane == 0) scratch[warp] = value;
+  __syncthreads();
+  value = warp_max(lane < warps ? scratch[lane] : -INFINITY);
+  __syncthreads();
+  return value;
+}
+
+}  // namespace hone::kernels::cuda

@@ -1,0 +1,85 @@
+// Host version of csrc/kernels/cuda/mma.cuh: the last lane to arrive computes for the warp.
+#pragma once
+
+#include <cuda_bf16.h>
+
+namespace hone::cuda_shim {
+
+struct MatrixLoad {
+  uint32_t* r;
+  const void* row;
+};
+
+template <bool Transposed>
+void load_matrices(void* const* lanes, unsigned) {
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int j = 0; j < 4; ++j) {
+      uint32_t pair = 0;
+      for (int half = 0; half < 2; ++half) {
+        const int across = lane % 4 * 2 + half, along = lane / 4;
+        const int row = Transposed ? across : along, column = Transposed ? along : across;
+        const auto* from = static_cast<const uint16_t*>(static_cast<MatrixLoad*>(lanes[8 * j + row])->row);
+        pair |= uint32_t(from[column]) << (16 * half);
+      }
+      static_cast<MatrixLoad*>(lanes[lane])->r[j] = pair;
+    }
+  }
+}
+
+template <bool Transposed>
+void ldmatrix(uint32_t (&r)[4], const void* row, const char* file, int line) {
+  expect_shared(row, 16, "ldmatrix");
+  MatrixLoad mine{r, row};
+  warp_collective(0xffffffffu, load_matrices<Transposed>, &mine, "ldmatrix", file, line);
+}
+
+struct MatrixMultiply {
+  float* d;
+  const uint32_t *a, *b;
+};
+
+inline float bf16_half(uint32_t pair, int half) { return bf16_to_f32(uint16_t(pair >> (16 * half))); }
+
+/// Products are exact in f64; their sum with d is rounded once. A tensor core truncates: docs/numerics.md.
+inline void multiply_16816(void* const* lanes, unsigned) {
+  float a[16][16], b[16][8];
+  for (int lane = 0; lane < 32; ++lane) {
+    const auto* m = static_cast<const MatrixMultiply*>(lanes[lane]);
+    const int g = lane / 4, t = lane % 4;
+    for (int i = 0; i < 4; ++i) {
+      for (int half = 0; half < 2; ++half) {
+        a[g + i % 2 * 8][2 * t + half + i / 2 * 8] = bf16_half(m->a[i], half);
+        if (i < 2) b[2 * t + half + i * 8][g] = bf16_half(m->b[i], half);
+      }
+    }
+  }
+  for (int lane = 0; lane < 32; ++lane) {
+    float* d = static_cast<MatrixMultiply*>(lanes[lane])->d;
+    for (int i = 0; i < 4; ++i) {
+      const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
+      double sum = double(d[i]);
+      for (int k = 0; k < 16; ++k) sum += double(a[row][k]) * double(b[k][column]);
+      d[i] = float(sum);
+    }
+  }
+}
+
+}  // namespace hone::cuda_shim
+
+namespace hone::kernels::cuda {
+
+inline void ldmatrix_x4(uint32_t (&r)[4], const void* row, const char* file = __builtin_FILE(),
+                        int line = __builtin_LINE()) {
+  cuda_shim::ldmatrix<false>(r, row, file, line);
+}
+inline void ldmatrix_x4_trans(uint32_t (&r)[4], const void* row, const char* file = __builtin_FILE(),
+                              int line = __builtin_LINE()) {
+  cuda_shim::ldmatrix<true>(r, row, file, line);
+}
+inline void mma_bf16_16816(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
+                           const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  cuda_shim::MatrixMultiply mine{d, a, b};
+  cuda_shim::warp_collective(0xffffffffu, cuda_shim::multiply_16816, &mine, "mma", file, line);
+}
+
+}  // namespace hone::kernels::cuda

@@ -1,0 +1,143 @@
+#include "shim/fiber.h"
+
+#include <sys/mman.h>
+
+#include <new>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if !defined(__x86_64__)
+#include <ucontext.h>
+#endif
+
+namespace hone::cuda_shim {
+namespace {
+
+constexpr size_t kStack = 256 * 1024, kPage = 4096;  // untouched pages cost nothing
+
+Fiber* running = nullptr;
+void* host_context = nullptr;
+
+// AddressSanitizer must know whose stack is in use.
+#if defined(__SANITIZE_ADDRESS__)
+const void* host_bottom = nullptr;
+size_t host_size = 0;
+void* host_fake = nullptr;
+void before_switch(void** fake, const void* bottom, size_t size) {
+  __sanitizer_start_switch_fiber(fake, bottom, size);
+}
+void after_switch(void* fake, const void** bottom, size_t* size) {
+  __sanitizer_finish_switch_fiber(fake, bottom, size);
+}
+#endif
+
+}  // namespace
+
+#if defined(__x86_64__)
+// Saves what a function must preserve, puts the stack pointer away and takes another.
+extern "C" void hone_shim_switch(void** save, void* to);
+asm(R"(
+.text
+.type hone_shim_switch, @function
+hone_shim_switch:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+.size hone_shim_switch, .-hone_shim_switch
+)");
+#else
+namespace {
+ucontext_t host_ucontext;
+void hone_shim_switch(void** save, void* to) {
+  auto* from = *save ? static_cast<ucontext_t*>(*save) : &host_ucontext;
+  auto* target = to ? static_cast<ucontext_t*>(to) : &host_ucontext;
+  swapcontext(from, target);
+}
+}  // namespace
+#endif
+
+Fiber::Fiber() {
+  void* memory = mmap(nullptr, kStack + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  mprotect(memory, kPage, PROT_NONE);
+  stack_ = static_cast<std::byte*>(memory) + kPage;
+#if !defined(__x86_64__)
+  context_ = new ucontext_t;
+#endif
+}
+
+Fiber::~Fiber() {
+#if !defined(__x86_64__)
+  delete static_cast<ucontext_t*>(context_);
+#endif
+  munmap(stack_ - kPage, kStack + kPage);
+}
+
+void Fiber::start(const std::function<void()>* entry) {
+  entry_ = entry;
+  fake_stack_ = nullptr;
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_unpoison_memory_region(stack_, kStack);  // frames that a fault cut short
+#endif
+#if defined(__x86_64__)
+  // Six registers, the address to return to, and main()'s own, never used: the stack is as after a call.
+  auto* top = reinterpret_cast<void**>(stack_ + kStack);
+  *--top = nullptr;
+  *--top = reinterpret_cast<void*>(&Fiber::main);
+  for (int i = 0; i < 6; ++i) *--top = nullptr;
+  context_ = top;
+#else
+  auto* context = static_cast<ucontext_t*>(context_);
+  getcontext(context);
+  context->uc_stack.ss_sp = stack_;
+  context->uc_stack.ss_size = kStack;
+  context->uc_link = nullptr;
+  makecontext(context, reinterpret_cast<void (*)()>(&Fiber::main), 0);
+#endif
+}
+
+void Fiber::main() {
+#if defined(__SANITIZE_ADDRESS__)
+  after_switch(nullptr, &host_bottom, &host_size);
+#endif
+  Fiber* self = running;
+  (*self->entry_)();
+  self->leave(true);
+}
+
+void Fiber::resume() {
+  running = this;
+#if defined(__SANITIZE_ADDRESS__)
+  before_switch(&host_fake, stack_, kStack);
+#endif
+  hone_shim_switch(&host_context, context_);
+#if defined(__SANITIZE_ADDRESS__)
+  after_switch(host_fake, nullptr, nullptr);
+#endif
+}
+
+void Fiber::leave([[maybe_unused]] bool forever) {
+#if defined(__SANITIZE_ADDRESS__)
+  before_switch(forever ? nullptr : &fake_stack_, host_bottom, host_size);
+#endif
+  hone_shim_switch(&context_, host_context);
+#if defined(__SANITIZE_ADDRESS__)
+  after_switch(fake_stack_, nullptr, nullptr);
+#endif
+}
+
+}  // namespace hone::cuda_shim

@@ -1,0 +1,327 @@
+#include "shim/machine.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+#include "shim/fiber.h"
+#include "shim/static_shared.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)0)
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)0)
+#endif
+
+namespace hone::cuda_shim {
+namespace {
+
+constexpr size_t kMaxShared = 163 * 1024;  // of an sm_80 block
+constexpr size_t kGuard = 128;
+constexpr unsigned char kPoison = 0xff;  // NaN as f32 and as bf16, -1 as an integer
+
+enum class State { kReady, kBlock, kWarp, kDone };
+
+struct Copy {
+  void* to;
+  const void* from;
+  bool valid;
+};
+
+/// One CUDA thread.
+struct Thread {
+  Fiber fiber;
+  State state = State::kReady;
+  uint3 index{};
+  int number = 0;  // within the block
+  // where and why it waits
+  const char *what = "", *file = "";
+  int line = 0, predicate = 0;
+  unsigned mask = 0;
+  void* mine = nullptr;
+  std::vector<std::vector<Copy>> copies;  // groups, the last one open
+
+  int lane() const { return number % 32; }
+  int warp() const { return number / 32; }
+};
+
+struct Machine {
+  std::recursive_mutex turn;  // one grid at a time in a process
+  std::vector<std::unique_ptr<Thread>> threads;
+  int count = 0;  // of them in a block
+  Thread* current = nullptr;
+  std::function<void()> entry;
+  std::exception_ptr failure;
+  const char* kernel = "";
+  int arrived = 0;  // predicates of the last block barrier
+  std::vector<unsigned char> shared;
+  size_t shared_bytes = 0;
+  uint64_t random = 0x9e3779b97f4a7c15u;
+};
+
+Machine& machine() {
+  static Machine m;
+  return m;
+}
+
+uint64_t next_random() {
+  uint64_t& x = machine().random;
+  x ^= x << 13;
+  x ^= x >> 7;
+  x ^= x << 17;
+  return x >> 11;
+}
+
+unsigned char* shared_begin() {
+  const auto at = reinterpret_cast<uintptr_t>(machine().shared.data()) + kGuard;
+  return reinterpret_cast<unsigned char*>((at + 127) / 128 * 128);
+}
+
+void prepare_shared(size_t bytes) {
+  Machine& m = machine();
+  ASAN_UNPOISON_MEMORY_REGION(m.shared.data(), m.shared.size());
+  m.shared.assign(bytes + 2 * kGuard + 128, kPoison);
+  m.shared_bytes = bytes;
+  unsigned char* begin = shared_begin();
+  ASAN_POISON_MEMORY_REGION(begin - kGuard, kGuard);
+  ASAN_POISON_MEMORY_REGION(begin + bytes, kGuard);
+}
+
+void expect_guards() {
+  Machine& m = machine();
+  unsigned char* begin = shared_begin();
+  ASAN_UNPOISON_MEMORY_REGION(m.shared.data(), m.shared.size());
+  for (size_t i = 0; i < kGuard; ++i) {
+    if (begin[-1 - std::ptrdiff_t(i)] != kPoison || begin[m.shared_bytes + i] != kPoison) {
+      fault("%s: wrote outside its %zu bytes of dynamic shared memory.", m.kernel, m.shared_bytes);
+    }
+  }
+}
+
+std::string place(const Thread& t) {
+  char text[256];
+  std::snprintf(text, sizeof text, "thread %d waits in %s at %s:%d", t.number, t.what, t.file, t.line);
+  return t.state == State::kDone ? "thread " + std::to_string(t.number) + " has left the kernel" : text;
+}
+
+void wait(State state, const char* what, const char* file, int line) {
+  Thread& me = *machine().current;
+  me.state = state;
+  me.what = what;
+  me.file = file;
+  me.line = line;
+}
+
+void resume(Thread& t) {
+  Machine& m = machine();
+  m.current = &t;
+  threadIdx = t.index;
+  t.fiber.resume();
+  m.current = nullptr;
+  if (m.failure) std::rethrow_exception(m.failure);
+}
+
+/// Each ready lane of a warp once, in an order of its own; whether there was one.
+bool run_warp(int warp) {
+  Machine& m = machine();
+  const uint64_t r = next_random();
+  const unsigned start = unsigned(r) % 32, stride = unsigned(r >> 8) | 1;
+  bool ran = false;
+  for (unsigned i = 0; i < 32; ++i) {
+    const int number = warp * 32 + int((start + i * stride) % 32);
+    if (number >= m.count || m.threads[size_t(number)]->state != State::kReady) continue;
+    resume(*m.threads[size_t(number)]);
+    ran = true;
+  }
+  return ran;
+}
+
+/// Everybody waits or is done: opens the block barrier, or says who stands where. False at the end of the block.
+bool open_barrier() {
+  Machine& m = machine();
+  const Thread& first = *m.threads[0];
+  int predicates = 0;
+  for (int i = 0; i < m.count; ++i) {
+    const Thread& t = *m.threads[size_t(i)];
+    const bool same = t.state == first.state && t.line == first.line && !std::strcmp(t.file, first.file) &&
+                      !std::strcmp(t.what, first.what);
+    if (t.state == State::kWarp || (!same && !(t.state == State::kDone && first.state == State::kDone))) {
+      fault("%s: threads part: %s, %s.", m.kernel, place(first).c_str(), place(t).c_str());
+    }
+    predicates += t.predicate != 0;
+  }
+  if (first.state == State::kDone) return false;
+  m.arrived = predicates;
+  for (int i = 0; i < m.count; ++i) m.threads[size_t(i)]->state = State::kReady;
+  return true;
+}
+
+void run_block(uint3 index) {
+  Machine& m = machine();
+  blockIdx = index;
+  poison_static_shared(kPoison);
+  prepare_shared(m.shared_bytes);
+  for (int i = 0; i < m.count; ++i) {
+    Thread& t = *m.threads[size_t(i)];
+    t.state = State::kReady;
+    t.copies.assign(1, {});
+    t.fiber.start(&m.entry);
+  }
+  const int warps = (m.count + 31) / 32;
+  std::vector<int> order(static_cast<size_t>(warps));
+  std::iota(order.begin(), order.end(), 0);
+  do {
+    for (bool ran = true; ran;) {
+      ran = false;
+      // Half of the time a warp runs as far ahead of the others as it can.
+      const bool greedy = next_random() & 1;
+      for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[next_random() % i]);
+      for (const int warp : order) {
+        while (run_warp(warp)) {
+          ran = true;
+          if (!greedy) break;
+        }
+      }
+    }
+  } while (open_barrier());
+  expect_guards();
+}
+
+void prepare_threads(dim3 block) {
+  Machine& m = machine();
+  m.count = int(block.x * block.y * block.z);
+  while (int(m.threads.size()) < m.count) m.threads.push_back(std::make_unique<Thread>());
+  for (int i = 0; i < m.count; ++i) {
+    Thread& t = *m.threads[size_t(i)];
+    t.number = i;
+    t.index = {unsigned(i) % block.x, unsigned(i) / block.x % block.y, unsigned(i) / block.x / block.y};
+  }
+}
+
+void expect_launch(const char* name, dim3 grid, dim3 block, size_t shared_bytes) {
+  const uint64_t threads = uint64_t(block.x) * block.y * block.z;
+  if (threads < 1 || threads > 1024) fault("%s: a block of %llu threads.", name, (unsigned long long)threads);
+  if (grid.y > 65535 || grid.z > 65535 || grid.x > 0x7fffffffu) fault("%s: a grid of (%u, %u, %u).", name, grid.x, grid.y, grid.z);
+  if (shared_bytes > kMaxShared) fault("%s: %zu bytes of shared memory; a block has %zu.", name, shared_bytes, kMaxShared);
+  if (machine().current) fault("%s: launched from a kernel.", name);
+}
+
+}  // namespace
+
+void fault(const char* format, ...) {
+  char text[1024];
+  va_list args;
+  va_start(args, format);
+  std::vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  throw Fault(text);
+}
+
+void seed(uint64_t value) { machine().random = value * 0x9e3779b97f4a7c15u | 1; }
+
+bool in_kernel() { return machine().current != nullptr; }
+
+void run_grid(const char* name, dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()>& thread) {
+  Machine& m = machine();
+  const DeviceAccess open;
+  const std::lock_guard lock(m.turn);
+  expect_launch(name, grid, block, shared_bytes);
+  m.kernel = name;
+  m.shared_bytes = shared_bytes;
+  m.failure = nullptr;
+  m.entry = [&] {
+    try {
+      thread();
+    } catch (...) {
+      m.failure = std::current_exception();
+    }
+    m.current->state = State::kDone;
+  };
+  gridDim = grid;
+  blockDim = block;
+  prepare_threads(block);
+  std::vector<uint32_t> blocks(size_t(grid.x) * grid.y * grid.z);
+  std::iota(blocks.begin(), blocks.end(), 0u);
+  for (size_t i = blocks.size(); i > 1; --i) std::swap(blocks[i - 1], blocks[next_random() % i]);
+  for (const uint32_t b : blocks) run_block({b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y});
+}
+
+int block_barrier(int predicate, const char* what, const char* file, int line) {
+  Thread& me = *machine().current;
+  me.predicate = predicate;
+  wait(State::kBlock, what, file, line);
+  me.fiber.yield();
+  return machine().arrived;
+}
+
+int lane_index() { return machine().current->lane(); }
+
+void warp_collective(unsigned mask, Collective run, void* mine, const char* what, const char* file, int line) {
+  Machine& m = machine();
+  Thread& me = *m.current;
+  if (!(mask >> me.lane() & 1)) fault("%s: lane %d calls %s with a mask it is not in.", m.kernel, me.lane(), what);
+  me.mask = mask;
+  me.mine = mine;
+  wait(State::kWarp, what, file, line);
+  void* lanes[32] = {};
+  bool all = true;
+  for (int i = 0; i < 32; ++i) {
+    if (!(mask >> i & 1)) continue;
+    const int number = me.warp() * 32 + i;
+    if (number >= m.count) fault("%s: %s names lane %d, which the block does not have.", m.kernel, what, i);
+    const Thread& other = *m.threads[size_t(number)];
+    if (other.state == State::kDone) {
+      fault("%s: %s at %s:%d names lane %d, which has left the kernel.", m.kernel, what, file, line, i);
+    }
+    if (other.state != State::kWarp) {
+      all = false;
+      continue;
+    }
+    if (other.mask != mask || other.line != line || std::strcmp(other.file, file) || std::strcmp(other.what, what)) {
+      fault("%s: lanes of a warp part: %s, %s.", m.kernel, place(me).c_str(), place(other).c_str());
+    }
+    lanes[i] = other.mine;
+  }
+  if (!all) return me.fiber.yield();
+  run(lanes, mask);
+  for (int i = 0; i < 32; ++i) {
+    if (mask >> i & 1) m.threads[size_t(me.warp() * 32 + i)]->state = State::kReady;
+  }
+}
+
+void* dynamic_shared() { return shared_begin(); }
+
+void expect_shared(const void* p, size_t bytes, const char* what) {
+  const auto* at = static_cast<const unsigned char*>(p);
+  const bool dynamic = at >= shared_begin() && at + bytes <= shared_begin() + machine().shared_bytes;
+  if (!dynamic && !in_static_shared(at, bytes)) fault("%s: %s outside shared memory.", machine().kernel, what);
+  if (reinterpret_cast<uintptr_t>(p) % bytes) fault("%s: %s of a misaligned address.", machine().kernel, what);
+}
+
+void async_copy16(void* shared, const void* global, bool valid) {
+  expect_shared(shared, 16, "cp.async");
+  if (valid && reinterpret_cast<uintptr_t>(global) % 16) fault("%s: cp.async of a misaligned source.", machine().kernel);
+  std::memset(shared, kPoison, 16);
+  machine().current->copies.back().push_back({shared, global, valid});
+}
+
+void async_commit() { machine().current->copies.emplace_back(); }
+
+void async_wait(int groups_left) {
+  auto& groups = machine().current->copies;
+  while (int(groups.size()) - 1 > groups_left) {
+    for (const Copy& c : groups.front()) {
+      if (c.valid) std::memcpy(c.to, c.from, 16);
+      else std::memset(c.to, 0, 16);
+    }
+    groups.erase(groups.begin());
+  }
+}
+
+}  // namespace hone::cuda_shim

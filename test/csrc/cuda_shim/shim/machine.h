@@ -1,0 +1,74 @@
+// The machine under the shim: a block's threads are fibers on one host thread, one block at a time.
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "shim/types.h"
+
+namespace hone::cuda_shim {
+
+/// What a GPU would not have survived, or would have answered with garbage: a bug in a kernel or in its launch.
+struct Fault : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+[[noreturn]] void fault(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+/// Orders of blocks, warps and lanes follow from this seed.
+void seed(uint64_t value);
+
+/// Runs `thread` once for every thread of the grid. Throws the first Fault.
+void run_grid(const char* name, dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()>& thread);
+/// Whether the caller is a CUDA thread.
+bool in_kernel();
+
+/// Waits for all threads of the block; returns how many handed in a non-zero predicate.
+int block_barrier(int predicate, const char* what, const char* file, int line);
+
+/// What the last of the lanes in `mask` to arrive does for all of them: lanes[i] is what lane i handed in.
+using Collective = void (*)(void* const* lanes, unsigned mask);
+void warp_collective(unsigned mask, Collective run, void* mine, const char* what, const char* file, int line);
+int lane_index();
+
+/// This block's dynamic shared memory: NaN at the start of every block, guarded on both sides.
+void* dynamic_shared();
+/// Faults unless [p, p + bytes) is shared memory and p is a multiple of bytes.
+void expect_shared(const void* p, size_t bytes, const char* what);
+
+/// cp.async: the target is NaN from now on, and holds the bytes when the wait returns.
+void async_copy16(void* shared, const void* global, bool valid);
+void async_commit();
+void async_wait(int groups_left);
+
+/// Global memory lies in a region that only kernels and copies may touch: elsewhere its pages are closed.
+struct DeviceAccess {
+  DeviceAccess();
+  ~DeviceAccess();
+  DeviceAccess(const DeviceAccess&) = delete;
+};
+bool is_device_pointer(const void* p);
+
+/// Runs `work` now, or adds it to the graph that `stream` is capturing.
+void submit(void* stream, std::function<void()> work);
+
+template <class P>
+void expect_device_argument(const char* name, [[maybe_unused]] const P& value) {
+  if constexpr (std::is_pointer_v<P>) {
+    const void* p = reinterpret_cast<const void*>(value);
+    if (p && !is_device_pointer(p)) fault("%s: an argument is a pointer to host memory.", name);
+  }
+}
+
+template <class... P, class... A>
+void launch(const char* name, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes, void* stream,
+            A&&... args) {
+  static_assert(sizeof...(P) == sizeof...(A), "a kernel takes exactly its parameters");
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  (expect_device_argument<P>(name, static_cast<P>(args)), ...);
+  submit(stream, [=] { run_grid(name, grid, block, shared_bytes, [&] { kernel(static_cast<P>(args)...); }); });
+}
+
+}  // namespace hone::cuda_shim

@@ -1,0 +1,272 @@
+#include "shim/runtime.h"
+
+#include <sys/mman.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "shim/machine.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)0)
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)0)
+#endif
+
+struct CUgraph_st {
+  std::vector<std::function<void()>> work;
+};
+struct CUgraphExec_st : CUgraph_st {};
+struct CUstream_st {
+  cudaGraph_t capture = nullptr;
+};
+struct CUevent_st {
+  std::chrono::steady_clock::time_point at;
+};
+
+namespace hone::cuda_shim {
+namespace {
+
+constexpr size_t kAddresses = size_t(1) << 36;  // never used twice: a freed pointer stays wrong
+constexpr size_t kMemory = size_t(4) << 30;     // what the device says it has
+constexpr size_t kAlign = 256, kPage = 4096;
+
+/// All global memory: one reserved region, closed but while a kernel or a copy runs.
+struct Heap {
+  std::recursive_mutex lock;
+  unsigned char* base = nullptr;
+  size_t end = kAlign;  // of what was ever handed out
+  size_t live_bytes = 0;
+  std::map<const void*, size_t> live;
+  int open = 0, captures = 0;
+
+  Heap() {
+    void* p = mmap(nullptr, kAddresses, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) fault("the shim cannot reserve addresses for global memory.");
+    base = static_cast<unsigned char*>(p);
+  }
+  void protect(int how) const { mprotect(base, (end + kPage - 1) / kPage * kPage, how); }
+};
+
+Heap& heap() {
+  static Heap& h = *new Heap;  // outlives every static that frees
+  return h;
+}
+
+cudaError_t last_error = cudaSuccess;
+
+cudaError_t report(cudaError_t status) {
+  if (status != cudaSuccess) last_error = status;
+  return status;
+}
+
+bool wrong_side(const void* p, bool device) { return is_device_pointer(p) != device; }
+
+cudaError_t expect_sides(const void* to, const void* from, cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyDefault) return cudaSuccess;
+  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  return wrong_side(to, to_device) || wrong_side(from, from_device) ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+}  // namespace
+
+DeviceAccess::DeviceAccess() {
+  heap().lock.lock();
+  if (heap().open++ == 0) heap().protect(PROT_READ | PROT_WRITE);
+}
+DeviceAccess::~DeviceAccess() {
+  if (--heap().open == 0) heap().protect(PROT_NONE);
+  heap().lock.unlock();
+}
+
+bool is_device_pointer(const void* p) {
+  const auto* at = static_cast<const unsigned char*>(p);
+  return at >= heap().base && at < heap().base + kAddresses;
+}
+
+void submit(void* stream, std::function<void()> work) {
+  auto* s = static_cast<cudaStream_t>(stream);
+  if (s && s->capture) s->capture->work.push_back(std::move(work));
+  else work();
+}
+
+}  // namespace hone::cuda_shim
+
+using namespace hone::cuda_shim;
+
+const char* cudaGetErrorName(cudaError_t status) {
+  switch (status) {
+    case cudaSuccess: return "cudaSuccess";
+    case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
+    case cudaErrorInsufficientDriver: return "cudaErrorInsufficientDriver";
+    case cudaErrorNoDevice: return "cudaErrorNoDevice";
+    case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
+    case cudaErrorNotReady: return "cudaErrorNotReady";
+    case cudaErrorNotSupported: return "cudaErrorNotSupported";
+    case cudaErrorStreamCaptureUnsupported: return "cudaErrorStreamCaptureUnsupported";
+  }
+  return "cudaErrorUnknown";
+}
+const char* cudaGetErrorString(cudaError_t status) { return cudaGetErrorName(status); }
+cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
+cudaError_t cudaPeekAtLastError() { return last_error; }
+
+cudaError_t cudaDriverGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
+cudaError_t cudaRuntimeGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
+cudaError_t cudaGetDeviceCount(int* count) { return *count = 1, cudaSuccess; }
+cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
+cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : report(cudaErrorInvalidDevice); }
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (device != 0) return report(cudaErrorInvalidDevice);
+  *properties = {"fiber shim", 8, 0, 2, kMemory, 163 * 1024};
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (device != 0) return report(cudaErrorInvalidDevice);
+  switch (attribute) {
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = 163 * 1024; break;
+    case cudaDevAttrMultiProcessorCount: *value = 2; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = 8; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = 0; break;
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() {
+  return report(heap().captures ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
+}
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
+  *total_bytes = kMemory;
+  *free_bytes = kMemory - heap().live_bytes;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void** p, size_t bytes) {
+  Heap& h = heap();
+  const DeviceAccess open;
+  *p = nullptr;
+  if (h.captures) return report(cudaErrorStreamCaptureUnsupported);
+  if (bytes == 0) return cudaSuccess;
+  const size_t room = (bytes + kAlign - 1) / kAlign * kAlign + kAlign;  // a guard behind every piece
+  if (bytes > kMemory - h.live_bytes || room > kAddresses - h.end) return report(cudaErrorMemoryAllocation);
+  unsigned char* at = h.base + h.end;
+  h.end += room;
+  h.protect(PROT_READ | PROT_WRITE);
+  ASAN_POISON_MEMORY_REGION(at + bytes, room - bytes);
+  std::memset(at, 0xff, bytes);
+  h.live[at] = bytes;
+  h.live_bytes += bytes;
+  *p = at;
+  return cudaSuccess;
+}
+
+cudaError_t cudaFree(void* p) {
+  if (!p) return cudaSuccess;
+  Heap& h = heap();
+  const DeviceAccess open;
+  const auto found = h.live.find(p);
+  if (found == h.live.end()) return report(cudaErrorInvalidValue);
+  h.live_bytes -= found->second;
+  ASAN_POISON_MEMORY_REGION(p, found->second);
+  const auto at = reinterpret_cast<uintptr_t>(p), whole = (at + kPage - 1) / kPage * kPage;
+  const uintptr_t end = (at + found->second) / kPage * kPage;
+  if (end > whole) madvise(reinterpret_cast<void*>(whole), end - whole, MADV_DONTNEED);
+  h.live.erase(found);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMallocHost(void** p, size_t bytes) {
+  *p = std::malloc(bytes ? bytes : 1);
+  return *p ? cudaSuccess : report(cudaErrorMemoryAllocation);
+}
+cudaError_t cudaFreeHost(void* p) { return std::free(p), cudaSuccess; }
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  return cudaMemcpy2DAsync(to, bytes, from, bytes, bytes, 1, kind, stream);
+}
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+  if (width == 0 || height == 0) return cudaSuccess;
+  if (expect_sides(to, from, kind) != cudaSuccess || to_pitch < width || from_pitch < width) {
+    return report(cudaErrorInvalidValue);
+  }
+  submit(stream, [=] {
+    const DeviceAccess open;
+    for (size_t i = 0; i < height; ++i) {
+      std::memcpy(static_cast<char*>(to) + i * to_pitch, static_cast<const char*>(from) + i * from_pitch, width);
+    }
+  });
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  if (heap().captures) return report(cudaErrorStreamCaptureUnsupported);
+  return cudaMemcpyAsync(to, from, bytes, kind);
+}
+cudaError_t cudaMemsetAsync(void* p, int value, size_t bytes, cudaStream_t stream) {
+  if (bytes == 0) return cudaSuccess;
+  if (!is_device_pointer(p)) return report(cudaErrorInvalidValue);
+  submit(stream, [=] {
+    const DeviceAccess open;
+    std::memset(p, value, bytes);
+  });
+  return cudaSuccess;
+}
+cudaError_t cudaMemset(void* p, int value, size_t bytes) {
+  if (heap().captures) return report(cudaErrorStreamCaptureUnsupported);
+  return cudaMemsetAsync(p, value, bytes);
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) { return *stream = new CUstream_st, cudaSuccess; }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
+cudaError_t cudaStreamDestroy(cudaStream_t stream) { return delete stream, cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return report(stream && stream->capture ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return *event = new CUevent_st, cudaSuccess; }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
+cudaError_t cudaEventDestroy(cudaEvent_t event) { return delete event, cudaSuccess; }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  submit(stream, [event] { event->at = std::chrono::steady_clock::now(); });
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  *milliseconds = std::chrono::duration<float, std::milli>(end->at - begin->at).count();
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  if (!stream || stream->capture) return report(cudaErrorInvalidValue);
+  stream->capture = new CUgraph_st;
+  heap().captures += mode == cudaStreamCaptureModeGlobal;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  if (!stream || !stream->capture) return report(cudaErrorInvalidValue);
+  *graph = std::exchange(stream->capture, nullptr);
+  if (heap().captures) --heap().captures;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  *status = stream && stream->capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
+  return *exec = new CUgraphExec_st{*graph}, cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  for (const auto& work : exec->work) submit(stream, work);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return delete graph, cudaSuccess; }
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { return delete exec, cudaSuccess; }

@@ -1,0 +1,90 @@
+// To the host's compiler a __shared__ variable is a static like others. AddressSanitizer tells every static's place
+// in memory and in the source; those whose line says __shared__ are the ones. (A section of their own would be
+// simpler, but GCC ignores the attribute in templates: bug 70435.)
+#include "shim/static_shared.h"
+
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "shim/machine.h"
+
+namespace hone::cuda_shim {
+namespace {
+
+struct Range {
+  unsigned char* begin;
+  size_t bytes;
+};
+
+std::vector<Range>& variables() {
+  static auto& all = *new std::vector<Range>;
+  return all;
+}
+
+}  // namespace
+
+void poison_static_shared(unsigned char value) {
+  for (const Range& v : variables()) std::memset(v.begin, value, v.bytes);
+}
+
+bool in_static_shared([[maybe_unused]] const void* p, [[maybe_unused]] size_t bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+  const auto* at = static_cast<const unsigned char*>(p);
+  for (const Range& v : variables()) {
+    if (at >= v.begin && at + bytes <= v.begin + v.bytes) return true;
+  }
+  return false;
+#else
+  return !is_device_pointer(p);
+#endif
+}
+
+}  // namespace hone::cuda_shim
+
+#if defined(__SANITIZE_ADDRESS__)
+// What the compiler hands to the sanitizer, and the call it is handed in by (-Wl,--wrap).
+struct AsanLocation {
+  const char* file;
+  int line, column;
+};
+struct AsanGlobal {
+  unsigned char* begin;
+  size_t bytes, bytes_with_redzone;
+  const char *name, *module_name;
+  size_t has_dynamic_init;
+  const AsanLocation* location;
+  size_t odr_indicator;
+};
+
+namespace {
+
+bool says_shared(const char* file, int number) {
+  std::ifstream source(file);
+  std::string line;
+  for (int i = 0; i < number; ++i) std::getline(source, line);
+  return line.find("__shared__") != std::string::npos;
+}
+
+bool is_cuda_source(const char* file) {
+  const size_t n = std::strlen(file);
+  return n > 3 && (!std::strcmp(file + n - 3, ".cu") || !std::strcmp(file + n - 4, ".cuh"));
+}
+
+}  // namespace
+
+extern "C" void __real___asan_register_globals(AsanGlobal* globals, size_t n);
+// The lists lie in red zones themselves.
+extern "C" __attribute__((visibility("default"), no_sanitize("address"))) void __wrap___asan_register_globals(
+    AsanGlobal* globals, size_t n);
+void __wrap___asan_register_globals(AsanGlobal* globals, size_t n) {
+  __real___asan_register_globals(globals, n);
+  for (size_t i = 0; i < n; ++i) {
+    const AsanLocation* place = globals[i].location;
+    if (!place || !place->file || !is_cuda_source(place->file) || !says_shared(place->file, place->line)) continue;
+    hone::cuda_shim::variables().push_back({globals[i].begin, globals[i].bytes});
+  }
+}
+#endif

@@ -1,0 +1,13 @@
+// Finds the __shared__ variables of a program among its statics.
+#pragma once
+
+#include <cstddef>
+
+namespace hone::cuda_shim {
+
+/// Fills every __shared__ variable; does nothing without AddressSanitizer.
+void poison_static_shared(unsigned char value);
+/// Whether [p, p + bytes) lies in one of them; without AddressSanitizer, whether it lies in no global memory.
+bool in_static_shared(const void* p, size_t bytes);
+
+}  // namespace hone::cuda_shim

@@ -1,0 +1,123 @@
+// Device memory for tests: the same sources run on a GPU, on the fiber shim, and skip where there is neither.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "check.h"
+#include "core/stream.h"
+#include "core/tensor.h"
+
+#ifdef HONE_HAVE_CUDA
+#include "core/cuda/check.h"
+#endif
+
+namespace hone::test {
+
+/// Whether kernels run on fibers: what only the shim can see is tested only there.
+inline bool on_shim() {
+#ifdef HONE_CUDA_SHIM
+  return true;
+#else
+  return false;
+#endif
+}
+
+#ifdef HONE_HAVE_CUDA
+
+/// Whether kernels can run here. Every test on the device asks first, by NEEDS_DEVICE.
+inline bool has_device() {
+#ifdef HONE_CUDA_SHIM
+  static const bool seeded = (cuda_shim::seed(seed()), true);
+  (void)seeded;
+#endif
+  int count = 0;
+  const bool found = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+  if (!found) cudaGetLastError();
+  return found;
+}
+
+/// The stream of all device tests.
+inline Stream device_stream() {
+  static cudaStream_t handle = [] {
+    cudaStream_t s = nullptr;
+    cuda::check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "test stream");
+    return s;
+  }();
+  Stream stream;
+  stream.backend = Stream::Backend::kCuda;
+  stream.handle = handle;
+  return stream;
+}
+
+inline void synchronize() {
+  cuda::check(cudaStreamSynchronize(static_cast<cudaStream_t>(device_stream().handle)), "test");
+}
+
+/// n values of T on the device, in an allocation of their own, so that a checker sees every step beside it.
+template <class T>
+class DeviceArray {
+ public:
+  /// All bits set: NaN in f32 and bf16, -1 in i32.
+  explicit DeviceArray(int64_t n) : n_(n) {
+    if (n == 0) return;
+    cuda::check(cudaMalloc(reinterpret_cast<void**>(&data_), bytes()), "test upload");
+    cuda::check(cudaMemset(data_, 0xff, bytes()), "test upload");
+    cuda::check(cudaDeviceSynchronize(), "test upload");
+  }
+  DeviceArray(const std::vector<T>& values) : DeviceArray(int64_t(values.size())) {
+    if (n_) cuda::check(cudaMemcpy(data_, values.data(), bytes(), cudaMemcpyHostToDevice), "test upload");
+  }
+  ~DeviceArray() { cudaFree(data_); }
+  DeviceArray(DeviceArray&& other) noexcept : data_(std::exchange(other.data_, nullptr)), n_(other.n_) {}
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(n_, other.n_);
+    return *this;
+  }
+
+  T* data() const { return data_; }
+  int64_t size() const { return n_; }
+  TensorView view(DType dtype, std::initializer_list<int64_t> dims) const {
+    return {const_cast<std::remove_const_t<T>*>(data_), dtype, dims};
+  }
+  /// Waits for the test stream.
+  std::vector<T> download() const {
+    synchronize();
+    std::vector<T> out(static_cast<size_t>(n_));
+    if (n_) cuda::check(cudaMemcpy(out.data(), data_, bytes(), cudaMemcpyDeviceToHost), "test download");
+    return out;
+  }
+
+ private:
+  size_t bytes() const { return size_t(n_) * sizeof(T); }
+  T* data_ = nullptr;
+  int64_t n_ = 0;
+};
+
+#else
+
+inline bool has_device() { return false; }
+
+#endif
+
+/// Rounds every value to bf16, in place: what the CPU op is given when the device's inputs are bf16.
+inline std::vector<float> rounded_to_bf16(std::vector<float> values) {
+  for (float& x : values) x = bf16_to_f32(f32_to_bf16(x));
+  return values;
+}
+inline std::vector<uint16_t> to_bf16(const std::vector<float>& values) {
+  std::vector<uint16_t> out;
+  for (const float x : values) out.push_back(f32_to_bf16(x));
+  return out;
+}
+inline std::vector<float> from_bf16(const std::vector<uint16_t>& bits) {
+  std::vector<float> out;
+  for (const uint16_t x : bits) out.push_back(bf16_to_f32(x));
+  return out;
+}
+
+}  // namespace hone::test
+
+#define NEEDS_DEVICE \
+  if (!hone::test::has_device()) SKIP("no device")
