@@ -72,8 +72,19 @@ const tsFiles = filesUnder("lib", [".ts"]);
 
 describe("the plan itself", () => {
   test("is read from docs/architecture.md as written there", () => {
-    expect([...native.keys()]).toEqual(["core", "text", "kernels", "model", "engine", "trainer", "dist", "addon"]);
-    expect(native.get("addon")).toEqual(new Set(["core", "text", "model", "engine", "trainer", "dist", "addon"]));
+    expect([...native.keys()]).toEqual([
+      "core",
+      "text",
+      "kernels",
+      "model",
+      "engine",
+      "trainer",
+      "dist",
+      "addon",
+    ]);
+    expect(native.get("addon")).toEqual(
+      new Set(["core", "text", "model", "engine", "trainer", "dist", "addon"]),
+    );
     expect(decisions.get("hall")).toEqual(new Set());
     expect(decisions.get("report")).toEqual(new Set(["hall", "metrics"]));
     expect(decisions.get("evaluation")?.has("orchestration")).toBe(false);
