@@ -8,6 +8,8 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   HONE_ERR_USAGE: EXIT.usage,
   HONE_ERR_NATIVE_LOAD: EXIT.environment,
   HONE_ERR_OUT_OF_MEMORY: EXIT.environment,
+  HONE_ERR_CUDA: EXIT.environment,
+  HONE_ERR_COLLECTIVE: EXIT.environment,
   HONE_ERR_UNSUPPORTED: EXIT.environment,
   HONE_ERR_IO: EXIT.environment,
   HONE_ERR_HUB: EXIT.environment,

@@ -3,6 +3,7 @@ import { dataCheckVerb } from "./verbs/data-check.ts";
 import { doctorVerb } from "./verbs/doctor.ts";
 import { generateVerb } from "./verbs/generate.ts";
 import { inspectVerb } from "./verbs/inspect.ts";
+import { planVerb } from "./verbs/plan.ts";
 import { replayVerb } from "./verbs/replay.ts";
 import { reportVerb } from "./verbs/report.ts";
 import { rescoreVerb } from "./verbs/rescore.ts";
@@ -18,6 +19,7 @@ import { verifyVerb } from "./verbs/verify.ts";
 export const VERBS: readonly Verb[] = [
   runVerb,
   checkVerb,
+  planVerb,
   dataCheckVerb,
   replayVerb,
   reportVerb,

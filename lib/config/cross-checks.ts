@@ -106,6 +106,13 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
       c && c.heads % c.kvHeads !== 0 ? `is ${c.kvHeads}, which does not divide heads ${c.heads}` : undefined,
   },
   {
+    paths: ["hardware.actorGpus", "hardware.gpus"],
+    rule: ({ hardware: h }) =>
+      h?.actorGpus !== undefined && h.actorGpus >= h.gpus
+        ? `is ${h.actorGpus} of ${h.gpus} GPUs; at least one has to train`
+        : undefined,
+  },
+  {
     paths: ["engine.pages", "engine.pageTokens", "rollouts.maxPromptTokens", "rollouts.maxOutputTokens"],
     rule: ({ engine: e, rollouts }) =>
       e.pages * e.pageTokens < maxContext({ rollouts })

@@ -221,8 +221,22 @@ const evaluationSchema = z
   })
   .prefault({});
 
+/** GPUs a recipe is meant for. Read by `hone plan` and `hone check`; a run refuses what this version cannot do. */
+const hardwareSchema = z.strictObject({
+  /** For people: "H100 80GB". */
+  gpu: z.string().min(1),
+  /** Of one GPU. */
+  gpuMemoryGiB: positive(),
+  gpus: count().default(1),
+  /** GPUs that generate, the others train; when left out every GPU does both. */
+  actorGpus: count().optional(),
+  /** The backward pass computes activations again instead of keeping them all. */
+  recompute: z.boolean().default(false),
+});
+
 export const recipeSchema = z.strictObject({
   name: z.string().min(1),
+  hardware: hardwareSchema.optional(),
   /** Keys every random draw of the run. */
   seed: z.int().min(0).default(0),
   model: modelSchema,

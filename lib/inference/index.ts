@@ -2,4 +2,5 @@ export { type GeneratedToken, type GenerateOptions, generateTokens } from "./gen
 export { type DownloadProgress, parseHubName, type ResolveOptions, resolveModelFolder } from "./hub.ts";
 export { inspectModel, type ModelFindings, modelSizes, parameterCount, weightFiles } from "./inspect.ts";
 export { type LoadedModel, type LoadOptions, loadModel, readModelFile } from "./model-folder.ts";
+export { type FoundConfig, findConfig, PUBLISHED_CONFIGS } from "./published.ts";
 export { batchesOf, type ScoreOptions, type SequenceScore, scoreSequences } from "./score.ts";

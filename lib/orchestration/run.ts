@@ -10,6 +10,7 @@ import { Checkpoints, type RunState } from "./checkpoints.ts";
 import { nativeCore, rlOptimizer } from "./core.ts";
 import { deferred } from "./deferred.ts";
 import { EventLog } from "./event-log.ts";
+import { expectRunnable } from "./hardware.ts";
 import { Later } from "./later.ts";
 import { Line } from "./line.ts";
 import { openReference } from "./reference-policy.ts";
@@ -31,6 +32,7 @@ const MAX_WATCH_INTERVAL_MS = 1000;
  */
 export async function createRun(recipe: Recipe, options: RunOptions): Promise<Run> {
   const core = options.core ?? (await nativeCore());
+  expectRunnable(recipe, core.info());
   const workshop = await openWorkshop(recipe, core, options.verifiers);
   try {
     prepareRunFolder(options.dir, options.resume ?? "never", workshop);

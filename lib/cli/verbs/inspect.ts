@@ -1,13 +1,7 @@
 import type { ModelFindings } from "../../inference/index.ts";
+import { inUnits } from "../../plan/index.ts";
 import { EXIT } from "../exit.ts";
 import { type Common, print, type Verb } from "./verb.ts";
-
-const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
-
-export function inUnits(bytes: number): string {
-  const power = bytes > 0 ? Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10)) : 0;
-  return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${UNITS[power]}`;
-}
 
 function findingsText(found: ModelFindings): string {
   const { architecture, decoder, sizes, tiedHead, memory, skipped } = found;

@@ -1,0 +1,28 @@
+import type { Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
+import type { NativeInfo } from "../native/face.ts";
+
+/**
+ * Throws HONE_ERR_UNSUPPORTED for a recipe meant for hardware this version cannot use, all reasons at once; HONE_ERR_CUDA
+ * where it names a GPU and there is none.
+ */
+export function expectRunnable(
+  { name, hardware }: Pick<Recipe, "name" | "hardware">,
+  { cuda }: NativeInfo,
+): void {
+  if (hardware === undefined) return;
+  const { gpu, gpus, recompute } = hardware;
+  const reasons = [
+    ...(gpus > 1 ? [`hardware.gpus is ${gpus}, and this version runs on one device`] : []),
+    ...(recompute ? ["hardware.recompute is true, and this version keeps all activations"] : []),
+  ];
+  if (reasons.length > 0) {
+    throw new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run: ${reasons.join("; ")}`, {
+      hint: "`npx hone plan` and `npx hone check` work on it; recipes/single-gpu.ts is where one card starts.",
+    });
+  }
+  if (cuda.devices.length > 0) return;
+  throw new HoneError("HONE_ERR_CUDA", `${name} is meant for ${gpu}: ${cuda.reason ?? "no GPU was found"}`, {
+    hint: "`npx hone doctor` shows what was found. To run on the CPU, take `hardware` out of the recipe.",
+  });
+}

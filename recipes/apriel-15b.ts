@@ -1,0 +1,42 @@
+/**
+ * The paper's launch configuration: five domains, 64 H100s, half of them generating. Every value and where it comes
+ * from stands in docs/recipe.md. This version plans and checks it; it runs on one device.
+ *
+ *   npx hone plan recipes/apriel-15b.ts       memory of an actor and of a trainer GPU
+ *   npx hone check recipes/apriel-15b.ts      data, prompts, verifiers and one step, as far as weights and data are here
+ *
+ * data/ holds the public data sets as they are published; docs/data.md says where each comes from.
+ */
+import { defineRecipe } from "hone";
+
+export default defineRecipe({
+  name: "apriel-15b",
+  hardware: { gpu: "H100 80GB", gpuMemoryGiB: 80, gpus: 64, actorGpus: 32, recompute: true },
+  model: { folder: "ServiceNow-AI/Apriel-1.5-15b-Thinker", weightStorage: "bf16" },
+  domains: {
+    math: { weight: 0.4, source: { kind: "open-reasoner-zero", path: "data/open-reasoner-zero" } },
+    code: { weight: 0.25, source: { kind: "taco", path: "data/taco", split: "train" } },
+    logic: { weight: 0.15, source: { kind: "i3-logic", path: "data/i3-logic" } },
+    "instruction-following": { weight: 0.1, source: { kind: "if-rlvr", path: "data/if-rlvr" } },
+    "function-calling": { weight: 0.1, source: { kind: "bfcl", path: "data/bfcl-v4" } },
+  },
+  sampler: "adaptive",
+  rollouts: { groupSize: 8, maxOutputTokens: 16_000, maxPromptTokens: 2000, temperature: 1 },
+  lengthPenalty: { kind: "dap", bufferTokens: 2000, solveRateExponent: 1, incorrectScale: 1 },
+  advantages: { baseline: "mean", divideBy: "population-std", filter: "raw" },
+  objective: { kind: "gspo", sequenceWeight: "uniform", clipLow: 3e-3, clipHigh: 4e-3 },
+  optimizer: { lr: 1.25e-6, gradientClip: 0.3, warmupSteps: 50, schedule: "constant" },
+  training: {
+    steps: 400,
+    groupsPerStep: 128,
+    countGroups: "kept",
+    schedule: "async",
+    maxLag: 4,
+    packedTokens: 18_000,
+    stallSeconds: 3600,
+  },
+  engine: { maxRunning: 64, pages: 14_000, stepTokens: 1024 },
+  verification: { workers: 8, timeoutMs: 10_000 },
+  checkpoint: { everySteps: 5, keepLast: 3 },
+  evaluation: { problemsPerDomain: 256, settings: [{ temperature: 0.6, topP: 0.95 }] },
+});

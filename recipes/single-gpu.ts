@@ -1,0 +1,32 @@
+/**
+ * Where to start with one card: Qwen3-0.6B on three domains, answers up to 3,072 tokens, generation and training on
+ * the same GPU of 24 GiB.
+ *
+ *   npx hone plan recipes/single-gpu.ts       what fits; --gpu-memory 80GiB for another card
+ *   npx hone check recipes/single-gpu.ts      data, prompts, verifiers and one step, before anything is downloaded
+ *
+ * Data: put Open-Reasoner-Zero's JSON files under data/open-reasoner-zero and IF-RLVR's parquet files under
+ * data/if-rlvr (docs/data.md has their addresses), or replace a source by one that needs no file: "puzzles" makes
+ * logic problems on the spot, "procedural/math" sums. A source of your own is the path of a module (docs/data.md).
+ * Model: a folder with config.json, tokenizer.json and model.safetensors, or a name of the Hub.
+ */
+import { defineRecipe } from "hone";
+
+export default defineRecipe({
+  name: "single-gpu",
+  hardware: { gpu: "one card of 24 GiB", gpuMemoryGiB: 24 },
+  model: { folder: "Qwen/Qwen3-0.6B", weightStorage: "bf16" },
+  domains: {
+    math: { weight: 0.5, source: { kind: "open-reasoner-zero", path: "data/open-reasoner-zero" } },
+    logic: { weight: 0.3, source: "puzzles" },
+    "instruction-following": { weight: 0.2, source: { kind: "if-rlvr", path: "data/if-rlvr" } },
+  },
+  rollouts: { groupSize: 8, maxOutputTokens: 3072, maxPromptTokens: 1024 },
+  lengthPenalty: { kind: "dap", bufferTokens: 1024 },
+  optimizer: { lr: 1e-6, warmupSteps: 10 },
+  training: { steps: 200, groupsPerStep: 16, countGroups: "kept", maxLag: 1, packedTokens: 4096 },
+  engine: { maxRunning: 32, pages: 2048, stepTokens: 1024 },
+  verification: { workers: 2 },
+  checkpoint: { everySteps: 10 },
+  evaluation: { problemsPerDomain: 64, settings: [{ temperature: 0.6, topP: 0.95 }] },
+});

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { planRecipe, planText, recipeConfig } from "../../lib/cli/plan.ts";
+import type { Recipe } from "../../lib/config/index.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
+
+const folder = (name: string) =>
+  ({ ...smallRecipe(), model: { folder: name, weightStorage: "bf16" } }) as Recipe;
+const hardware = { gpu: "H100", gpuMemoryGiB: 80, gpus: 4, actorGpus: 3, recompute: false };
+
+test("a new model has its recipe's sizes, a published one its own", async () => {
+  const { width } = smallRecipe().model.config!;
+  expect(JSON.parse(await recipeConfig(smallRecipe()))).toMatchObject({ hidden_size: width });
+  expect(JSON.parse(await recipeConfig(folder("Qwen/Qwen3-0.6B")))).toMatchObject({ hidden_size: 1024 });
+  await expect(recipeConfig(folder("no/such"))).rejects.toMatchObject({ code: "HONE_ERR_IO" });
+});
+
+test("every class with its share, the total, what is free, and the tokens that fit", async () => {
+  const recipe = { ...folder("Qwen/Qwen3-0.6B"), hardware };
+  const text = planText(recipe, await planRecipe(recipe));
+  expect(text.split("\n")[0]).toMatch(/: 596,049,920 parameters on H100, 80\.0 GiB each$/);
+  expect(text).toMatch(/^actor, each of 3 GPUs$/m);
+  expect(text).toMatch(/^trainer$/m);
+  expect(text).toMatch(/^ {2}weights, bf16, engine +1\.1 GiB {2}1\.4 %$/m);
+  expect(text).toMatch(/^ {2}free +\d+\.\d GiB +\d+\.\d %$/m);
+  expect(text).toMatch(/^ {2}keys and values of [\d,]+ tokens asked for; [\d,]+ would fit$/m);
+  // right-aligned: every line of a table ends in the same column
+  const ends = text.split("\n").filter((line) => line.endsWith(" %"));
+  expect(new Set(ends.slice(0, 4).map((line) => line.length)).size).toBe(1);
+});
+
+test("--gpu-memory plans for another card, and for a GPU where the recipe names none", async () => {
+  const small = planText(folder("Qwen/Qwen3-8B"), await planRecipe(folder("Qwen/Qwen3-8B"), "24GiB"));
+  expect(small).toMatch(/on GPU, 24\.0 GiB each/);
+  expect(small).toMatch(/^ {2}over +\d+\.\d GiB/m);
+  await expect(planRecipe(smallRecipe(), "much")).rejects.toMatchObject({
+    code: "HONE_ERR_USAGE",
+    message: '--gpu-memory is "much", which is no amount of memory',
+  });
+  await expect(planRecipe(smallRecipe(), "0")).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
+});

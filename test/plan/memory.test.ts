@@ -1,0 +1,111 @@
+import { expect, test } from "vitest";
+import { defineRecipe, type Recipe, type RecipeInput } from "../../lib/config/index.ts";
+import { PUBLISHED_CONFIGS } from "../../lib/inference/index.ts";
+import { expectFit, type MemoryPlan, planMemory } from "../../lib/plan/index.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
+
+const APRIEL = JSON.stringify(PUBLISHED_CONFIGS["ServiceNow-AI/Apriel-1.5-15b-Thinker"]);
+const TINY = JSON.stringify(PUBLISHED_CONFIGS["Qwen/Qwen3-0.6B"]);
+const machine = { memory: 16 * 2 ** 30, threads: 2 };
+
+const apriel = (hardware: Partial<NonNullable<RecipeInput["hardware"]>> = {}, engine = {}): Recipe =>
+  defineRecipe({
+    name: "a",
+    hardware: { gpu: "H100", gpuMemoryGiB: 80, gpus: 64, actorGpus: 32, recompute: true, ...hardware },
+    model: { folder: "x/y" },
+    domains: { math: { weight: 1, source: "procedural/math" } },
+    rollouts: { maxOutputTokens: 16_000, maxPromptTokens: 2000 },
+    lengthPenalty: { bufferTokens: 2000 },
+    training: { steps: 1, groupsPerStep: 8, packedTokens: 18_000 },
+    engine: { pages: 12_000, ...engine },
+  });
+
+function bytesOf(plan: MemoryPlan, role: string, name: string): number {
+  const found = plan.roles.find((r) => r.role === role)?.rows.find((row) => row.name === name);
+  if (found === undefined) throw new Error(`${role} has no ${name}`);
+  return found.bytes;
+}
+
+test("the paper's actor: 28.9 GB of bf16 weights, the head again in f32, 196,608 bytes a cached token", () => {
+  const plan = planMemory(apriel(), APRIEL, machine);
+  const weights = bytesOf(plan, "actor", "weights, bf16, engine");
+  const head = bytesOf(plan, "actor", "head, f32, engine");
+  // every weight in bf16 but the head's, 131,072 x 5120, which is f32
+  expect(weights + head / 2).toBeCloseTo(28.86e9, -8);
+  expect(head).toBe(131_072 * 5120 * 4);
+  expect(bytesOf(plan, "actor", "keys and values")).toBe(192_000 * 196_608);
+  expect(plan.roles.map(({ role, devices }) => [role, devices])).toEqual([
+    ["actor", 32],
+    ["trainer", 32],
+  ]);
+});
+
+test("trainer state is cut over the trainer's GPUs: 18 bytes a parameter, and half as much on twice as many", () => {
+  const state = ["master weights, f32", "gradients, f32", "optimizer moments, f32", "weights, bf16, trainer"];
+  const sum = (plan: MemoryPlan) =>
+    state.map((name) => bytesOf(plan, "trainer", name)).reduce((a, b) => a + b);
+  const thirtyTwo = sum(planMemory(apriel(), APRIEL, machine));
+  const sixteen = sum(planMemory(apriel({ gpus: 48 }), APRIEL, machine));
+  const withoutHead = 14_428_902_400 * 18 - 131_072 * 5120 * 2;
+  expect(thirtyTwo * 32).toBeCloseTo(withoutHead, -8);
+  expect(sixteen / thirtyTwo).toBeCloseTo(2, 9);
+  expect(() =>
+    bytesOf(planMemory(apriel({ gpus: 33 }), APRIEL, machine), "trainer", "gathered layers and head"),
+  ).toThrow("has no");
+});
+
+test("one GPU does both and needs no NCCL", () => {
+  const plan = planMemory(apriel({ gpus: 1, actorGpus: undefined } as object), TINY, machine);
+  expect(plan.roles.map(({ role, devices }) => [role, devices])).toEqual([["actor and trainer", 1]]);
+  expect(plan.roles[0]!.rows.map(({ name }) => name).filter((name) => name.startsWith("NCCL"))).toEqual([]);
+  expect(plan.roles[0]!.total).toBe(plan.roles[0]!.rows.reduce((sum, { bytes }) => sum + bytes, 0));
+});
+
+test("what fits of keys and values is what is left, in whole pages; asking for it is the most that passes", () => {
+  const { roles } = planMemory(apriel(), APRIEL, machine);
+  const { fit, asked } = roles[0]!.keyValueTokens;
+  expect(asked).toBe(192_000);
+  expect(fit % 16).toBe(0);
+  const just = apriel({}, { pages: fit / 16 });
+  const over = apriel({}, { pages: fit / 16 + 1 });
+  expect(() => expectFit(planMemory(just, APRIEL, machine))).not.toThrow();
+  const hint = expect.stringContaining(`${fit.toLocaleString("en")} tokens would fit`);
+  expect(() => expectFit(planMemory(over, APRIEL, machine))).toThrow(expect.objectContaining({ hint }));
+  expect(roles[1]!.keyValueTokens).toEqual({ asked: 0, fit: 0 });
+});
+
+test("what cannot fit is refused with its largest classes and the fields that would change them", () => {
+  const plan = planMemory(apriel({ recompute: false }), APRIEL, machine);
+  const found = (() => {
+    try {
+      expectFit(plan);
+    } catch (error) {
+      return error as Error & { code: string; hint: string };
+    }
+  })();
+  expect(found?.code).toBe("HONE_ERR_OUT_OF_MEMORY");
+  expect(found?.message).toMatch(
+    /^this recipe does not fit H100: trainer needs \d+\.\d GiB of 80\.0 GiB \(activations \d+\.\d GiB, /,
+  );
+  expect(found?.hint).toContain("training.packedTokens, hardware.recompute");
+});
+
+test("without hardware it is the CPU's memory, every weight several times over in f32", () => {
+  const plan = planMemory(smallRecipe(), TINY, machine);
+  expect(plan).toMatchObject({ device: "CPU", capacity: machine.memory });
+  expect(bytesOf(plan, "actor and trainer", "optimizer moments, f32")).toBe(596_049_920 * 8);
+  expect(() => expectFit(plan)).toThrow("does not fit CPU: actor and trainer needs");
+  const bf16 = { ...smallRecipe(), model: { folder: "x/y", weightStorage: "bf16" } } as Recipe;
+  const halved = planMemory(bf16, TINY, machine);
+  const name = "weights, transposed for gradients";
+  const layers = 28 * plan.network.layerMatrices;
+  expect(bytesOf(plan, "actor and trainer", name) - bytesOf(halved, "actor and trainer", name)).toBe(
+    layers * 2,
+  );
+});
+
+test("a reference policy is one model more", () => {
+  const kl = { ...apriel(), objective: { ...apriel().objective, klCoef: 0.1 } };
+  const bytes = bytesOf(planMemory(kl, APRIEL, machine), "trainer", "reference policy, bf16");
+  expect(bytes * 32).toBeCloseTo(14_428_902_400 * 2 + 131_072 * 5120 * 2, -8);
+});

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { PUBLISHED_CONFIGS } from "../../lib/inference/index.ts";
+import { keyValueBytesPerToken } from "../../lib/plan/buffers.ts";
+import { networkOf } from "../../lib/plan/index.ts";
+import { tinyConfig } from "../fixtures/model-folder.ts";
+
+const published = (name: string) => networkOf(JSON.stringify(PUBLISHED_CONFIGS[name]));
+
+// Counts of the safetensors headers as the Hub shows them; Apriel's decoder without its vision tower.
+test.each([
+  ["Qwen/Qwen3-0.6B", 596_049_920, 114_688],
+  ["Qwen/Qwen3-4B", 4_022_468_096, 147_456],
+  ["Qwen/Qwen3-8B", 8_190_735_360, 147_456],
+  ["ServiceNow-AI/Apriel-1.5-15b-Thinker", 14_428_902_400, 196_608],
+])("%s has %d parameters and %d bytes of keys and values a token in bf16", (name, parameters, bytes) => {
+  expect(published(name).parameters).toBe(parameters);
+  expect(keyValueBytesPerToken(published(name), 2)).toBe(bytes);
+});
+
+test("the parts of a network add up to its parameters", () => {
+  for (const name of Object.keys(PUBLISHED_CONFIGS)) {
+    const n = published(name);
+    const perLayer = 2 * n.width + (n.qkNorm ? 2 * n.headDim : 0);
+    expect(n.vectors).toBe(n.layers * perLayer + n.width);
+    expect(n.parameters).toBe(n.layers * n.layerMatrices + n.vectors + n.embedding * (n.tiedHead ? 1 : 2));
+  }
+});
+
+test("a wrapper's text model is what counts, and the wrapper's word on tying", () => {
+  const text = tinyConfig({ tie_word_embeddings: false });
+  const inner = networkOf(JSON.stringify(text));
+  const wrapped = { model_type: "llava", text_config: text };
+  expect(networkOf(JSON.stringify(wrapped))).toEqual(inner);
+  const tied = networkOf(JSON.stringify({ ...wrapped, tie_word_embeddings: true }));
+  expect(tied.tiedHead).toBe(true);
+  expect(tied.parameters).toBe(inner.parameters - inner.embedding);
+});
