@@ -66,7 +66,8 @@ export function planMemory(recipe: Recipe, config: string, machine: Machine, gpu
   if (hardware === undefined && gpuMemory === undefined) {
     const rows = [...cpuTrainer(recipe, network), ...cpuActor(recipe, network, machine.threads)];
     const capacity = machine.memory;
-    const role = rolePlan("actor and trainer", 1, rows, { recipe, network, capacity, element: F32 });
+    const element = storageBytes(recipe);
+    const role = rolePlan("actor and trainer", 1, rows, { recipe, network, capacity, element });
     return { network, device: "CPU", capacity, roles: [role] };
   }
   const { gpu, gpuMemoryGiB, gpus, actorGpus } = hardware ?? { gpu: "GPU", gpuMemoryGiB: 0, gpus: 1 };
@@ -112,16 +113,21 @@ function rolePlan(
   return { role, devices, rows, total, keyValueTokens: tokens };
 }
 
+/** Of weights and of keys and values on the CPU. */
+function storageBytes({ model }: Recipe): 2 | 4 {
+  return model.weightStorage === "bf16" ? BF16 : F32;
+}
+
 /** Weights as the kernels read them. On the CPU the head is always a matrix of its own, in f32. */
 function cpuSnapshotBytes(recipe: Recipe, n: Network): number {
-  const matrices = n.layers * n.layerMatrices * (recipe.model.weightStorage === "bf16" ? BF16 : F32);
+  const matrices = n.layers * n.layerMatrices * storageBytes(recipe);
   return matrices + (n.vectors + 2 * n.embedding) * F32;
 }
 
 function cpuTrainer(recipe: Recipe, n: Network): MemoryRow[] {
   const { packedTokens: tokens } = recipe.training;
   const activations: ActivationPlan = { tokens, element: F32, recompute: false };
-  const storage = recipe.model.weightStorage === "bf16" ? BF16 : F32;
+  const storage = storageBytes(recipe);
   const copies = recipe.objective.klCoef > 0 ? 2 : 1; // a reference policy is a trainer of its own
   return [
     { name: "master weights, f32", bytes: copies * n.parameters * F32 },
@@ -153,7 +159,7 @@ function cpuActor(recipe: Recipe, n: Network, threads: number): MemoryRow[] {
   const rows = Math.max(engine.stepTokens, engine.maxRunning + 1);
   return [
     { name: "weights, engine", bytes: cpuSnapshotBytes(recipe, n), change: 'model.weightStorage: "bf16"' },
-    keyValues(recipe, n, F32),
+    keyValues(recipe, n, storageBytes(recipe)),
     { name: "engine scratch", bytes: engineScratchBytes(n, rows, threads, F32), change: "engine.stepTokens" },
   ];
 }
