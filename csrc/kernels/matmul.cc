@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/matmul.h"
 #include "kernels/cpu/matmul_block.h"
+#include "kernels/cuda/matmul.h"
 
 namespace hone::kernels {
 namespace {
@@ -13,6 +14,16 @@ void expect_packed(const PackedMatrix& w, const char* op) {
   }
   if (!w.panels && w.n * w.k > 0) {
     fail(Code::kShape, "%s: w [%lld, %lld] has no panels; pack_matrix first.", op, (long long)w.n, (long long)w.k);
+  }
+}
+
+void expect_multipliable(const Stream& stream, const PackedMatrix& w, const char* op) {
+  expect_packed(w, op);
+  if (stream.is_cuda() && w.storage != DType::kBF16) {
+    fail(Code::kShape, "%s: w is packed as %s; on CUDA it must be bf16.", op, dtype_name(w.storage));
+  }
+  if (!stream.is_cuda() && w.transposed) {
+    fail(Code::kShape, "%s: w is marked transposed; on the CPU, pack_matrix turns it round.", op);
   }
 }
 
@@ -28,26 +39,45 @@ void pack_matrix(const Stream& stream, const PackMatrixArgs& args) {
   const int64_t n = args.out.n, k = args.out.k;
   if (args.transpose) expect(args.w, DType::kF32, {k, n}, "pack_matrix", "w");
   else expect(args.w, DType::kF32, {n, k}, "pack_matrix", "w");
+  if (stream.is_cuda() && args.out.transposed != args.transpose) {
+    fail(Code::kUnsupported, "pack_matrix: on CUDA w is not turned round; set out.transposed to transpose.");
+  }
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::pack_matrix(stream, args);
+  }
   cpu::pack_matrix(stream, args);
 }
 
 void linear(const Stream& stream, const LinearArgs& args) {
-  expect_packed(args.w, "linear");
+  expect_multipliable(stream, args.w, "linear");
   const int64_t m = args.x.dim(0), n = args.w.n, k = args.w.k;
-  expect(args.x, DType::kF32, {m, k}, "linear", "x");
-  expect(args.y, DType::kF32, {m, n}, "linear", "y");
+  expect(args.x, activation_dtype(stream), {m, k}, "linear", "x");
+  expect(args.y, args.y.dtype == DType::kF32 ? DType::kF32 : activation_dtype(stream), {m, n}, "linear", "y");
   if (!args.bias.empty()) expect_contiguous(args.bias, DType::kF32, {n}, "linear", "bias");
   if (m == 0 || n == 0) return;
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::linear(stream, args);
+  }
   cpu::linear(stream, args);
+}
+
+int64_t linear_scratch_bytes(const Stream& stream, int64_t rows, int64_t n, int64_t k) {
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::linear_scratch_bytes(rows, n, k);
+  }
+  return 0;
 }
 
 void linear_grad_weight(const Stream& stream, const LinearGradWeightArgs& args) {
   const int64_t m = args.dy.dim(0), n = args.dw.dim(0), k = args.dw.dim(1);
-  expect(args.dy, DType::kF32, {m, n}, "linear_grad_weight", "dy");
-  expect(args.x, DType::kF32, {m, k}, "linear_grad_weight", "x");
+  expect(args.dy, activation_dtype(stream), {m, n}, "linear_grad_weight", "dy");
+  expect(args.x, activation_dtype(stream), {m, k}, "linear_grad_weight", "x");
   expect(args.dw, DType::kF32, {n, k}, "linear_grad_weight", "dw");
   if (!args.dbias.empty()) expect_contiguous(args.dbias, DType::kF32, {n}, "linear_grad_weight", "dbias");
   if (m == 0 || n == 0) return;
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::linear_grad_weight(stream, args);
+  }
   cpu::linear_grad_weight(stream, args);
 }
 

@@ -1,6 +1,7 @@
 // Linear layers: y = x W^T, its gradient to x (the same op on the transposed pack) and to W.
 #pragma once
 
+#include "core/arena.h"
 #include "core/stream.h"
 #include "core/tensor.h"
 
@@ -21,10 +22,11 @@ struct PackedMatrix {
 int64_t packed_bytes(const Stream& stream, int64_t n, int64_t k, DType storage);
 
 /// Packs w [N, K] (or w [K, N] read as its transpose) into out. Overwrites out.panels.
+/// On CUDA nothing is turned round: out.transposed must equal transpose (kUnsupported else).
 struct PackMatrixArgs {
   TensorView w;            // [N, K] f32 in, strided rows; [K, N] when transpose
   bool transpose = false;  // true: out is the pack of w^T
-  PackedMatrix out;        // n, k, storage and panels set by the caller
+  PackedMatrix out;        // n, k, storage, panels and transposed set by the caller
 };
 void pack_matrix(const Stream& stream, const PackMatrixArgs& args);
 
@@ -32,20 +34,28 @@ void pack_matrix(const Stream& stream, const PackMatrixArgs& args);
 /// M = rows, N = outputs, K = inputs. Cost 2 M N K FLOP. Sums in f32, one fused multiply-add chain per
 /// element in ascending k (starting from 0, or from y when accumulate; bias is added last), so a row's
 /// bits depend on neither M, nor its place in the batch, nor the number of threads.
+/// On CUDA: x and w are bf16, y is bf16 or f32; the tensor cores' f32 accumulator walks k upwards in groups of 16, in
+/// fixed_split_k(N, K) pieces added in order; then + bias, + y, one rounding. Same independence of M. The fast copies
+/// need rows that start at 16 bytes and K a multiple of 8 (N too when transposed); others are right and slow, or,
+/// where w goes through wgmma and x or y^T does not fit it, kShape.
 struct LinearArgs {
-  TensorView x;              // [M, K] f32 in, strided rows
+  TensorView x;              // [M, K] in, strided rows: f32; bf16 on CUDA
   PackedMatrix w;            // of [N, K]
   TensorView bias;           // [N] f32 in, or empty
-  TensorView y;              // [M, N] f32 out, strided rows
+  TensorView y;              // [M, N] out, strided rows: f32; bf16 or f32 on CUDA
   bool accumulate = false;
+  Arena* scratch = nullptr;  // linear_scratch_bytes; used until the op is done, in stream order
 };
 void linear(const Stream& stream, const LinearArgs& args);
+/// Largest over all M <= rows. 0 on the CPU.
+int64_t linear_scratch_bytes(const Stream& stream, int64_t rows, int64_t n, int64_t k);
 
 /// dW += dy^T x and, if dbias is given, dbias += column sums of dy.
 /// One ascending chain over the M rows per element: bits do not depend on the number of threads.
+/// On CUDA the chain is the tensor cores', from 0, added to dw at its end; rows as in linear.
 struct LinearGradWeightArgs {
-  TensorView dy;     // [M, N] f32 in, strided rows
-  TensorView x;      // [M, K] f32 in, strided rows
+  TensorView dy;     // [M, N] in, strided rows: f32; bf16 on CUDA
+  TensorView x;      // [M, K] in, strided rows: f32; bf16 on CUDA
   TensorView dw;     // [N, K] f32 accumulated, strided rows
   TensorView dbias;  // [N] f32 accumulated, or empty
 };

@@ -1,0 +1,166 @@
+#include "kernels/cuda/matmul.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/arena.h"
+
+#include "kernels/cuda/matmul_tile.cuh"
+
+namespace hone::kernels::cuda {
+namespace {
+
+// Chosen by arithmetic, not yet measured: bytes in flight for the small ones, registers (64 sums a thread) for the large.
+using Tile16 = Tile<16, 64, 64, 1, 4, 6>;    // 60 KB of shared memory
+using Tile64 = Tile<64, 64, 64, 2, 2, 4>;    // 64 KB
+using Tile128 = Tile<128, 128, 32, 2, 4, 4>;  // 64 KB
+
+constexpr int kThreads = 256;
+
+std::atomic<bool>& portable_only() {
+  static std::atomic<bool> on = [] {
+    const char* const given = std::getenv("HONE_CUDA_PORTABLE");
+    return given && std::strcmp(given, "0") != 0;
+  }();
+  return on;
+}
+
+Operand operand(const TensorView& view) {
+  const auto* const data = view.as<const __nv_bfloat16>();
+  const bool aligned = reinterpret_cast<uintptr_t>(data) % 16 == 0 && view.row_stride % 8 == 0 && view.dim(1) % 8 == 0;
+  return {data, view.dim(0), view.dim(1), view.row_stride, aligned};
+}
+
+Operand operand(const PackedMatrix& w) {
+  const int64_t height = w.transposed ? w.k : w.n, width = w.transposed ? w.n : w.k;
+  return operand(TensorView(w.panels, DType::kBF16, {height, width}));
+}
+
+Output output(const TensorView& y, const TensorView& bias, bool accumulate) {
+  const bool bf16 = y.dtype == DType::kBF16;
+  const bool paired = y.row_stride % 2 == 0 && reinterpret_cast<uintptr_t>(y.data) % (bf16 ? 4 : 8) == 0;
+  return {y.data, y.row_stride, bias.empty() ? nullptr : bias.as<const float>(), bf16, accumulate, paired};
+}
+
+/// Adds the f32 sums that the pieces of a spread product left, in ascending order from 0, and finishes y.
+/// Reads 4 pieces bytes per element.
+__global__ void __launch_bounds__(kThreads) add_pieces_kernel(const float* sums, int pieces, Output out, int64_t rows,
+                                                             int64_t columns) {
+  const int64_t pairs = ceil_div(columns, 2), index = int64_t(blockIdx.x) * kThreads + threadIdx.x;
+  const int64_t row = index / pairs, column = index % pairs * 2;
+  if (row >= rows) return;
+  const bool both = column + 1 < columns;
+  float v0 = 0.0f, v1 = 0.0f;
+  for (int piece = 0; piece < pieces; ++piece) {
+    const float* const at = sums + (piece * rows + row) * columns + column;
+    v0 += at[0];
+    if (both) v1 += at[1];
+  }
+  store_pair(out, row, column, rows, columns, v0, v1);
+}
+
+/// dbias[j] += sum of dy[:, j]. Of 8 lanes, lane i adds rows i, i + 8, ...; the lanes are added in ascending order.
+/// Reads dy once: 2 bytes per element.
+__global__ void __launch_bounds__(kThreads) add_columns_kernel(Operand dy, float* dbias) {
+  __shared__ float lanes[8][33];
+  const int lane = int(threadIdx.x) / 32, inner = int(threadIdx.x) % 32;
+  const int64_t column = int64_t(blockIdx.x) * 32 + inner;
+  float sum = 0.0f;
+  if (column < dy.width) {
+    for (int64_t row = lane; row < dy.height; row += 8) sum += __bfloat162float(dy.data[row * dy.stride + column]);
+  }
+  lanes[lane][inner] = sum;
+  __syncthreads();
+  if (lane != 0 || column >= dy.width) return;
+  for (int i = 1; i < 8; ++i) sum += lanes[i][inner];
+  dbias[column] += sum;
+}
+
+/// w f32 [height, width], strided rows, to rows side by side in bf16 or f32. 6 or 8 bytes per element.
+template <class T>
+__global__ void __launch_bounds__(kThreads) pack_kernel(const float* w, int64_t stride, int64_t height, int64_t width,
+                                                       T* panels) {
+  const int64_t pairs = ceil_div(width, 2), index = int64_t(blockIdx.x) * kThreads + threadIdx.x;
+  const int64_t row = index / pairs, column = index % pairs * 2;
+  if (row >= height) return;
+  for (int64_t c = column; c < width && c < column + 2; ++c) stored(panels[row * width + c], w[row * stride + c]);
+}
+
+template <class T>
+void pack(const Stream& stream, const PackMatrixArgs& a) {
+  const int64_t height = a.w.dim(0), width = a.w.dim(1);
+  HONE_LAUNCH(pack_kernel<T>, unsigned(ceil_div(height * ceil_div(width, 2), kThreads)), kThreads, 0, stream,
+              a.w.as<const float>(), a.w.row_stride, height, width, static_cast<T*>(a.out.panels));
+}
+
+void multiply_portable(const Stream& stream, const Product& p, Inside a, Inside b) {
+  constexpr Inside kDepth = Inside::kDepth, kLines = Inside::kLines;
+  if (a == kLines) return launch_product<Tile128, kLines, kLines, false>(stream, p);
+  if (b == kLines) return launch_product<Tile128, kDepth, kLines, false>(stream, p);
+  if (p.rows <= 16) return launch_product<Tile16, kDepth, kDepth, false>(stream, p);
+  if (p.rows <= kFewRows) return launch_product<Tile64, kDepth, kDepth, false>(stream, p);
+  if (p.pieces > 1) return launch_product<Tile128, kDepth, kDepth, true>(stream, p);
+  launch_product<Tile128, kDepth, kDepth, false>(stream, p);
+}
+
+void multiply(const Stream& stream, const Product& p, Inside a, Inside b, int64_t n, int64_t k) {
+  if constexpr (::hone::cuda::kSm90Built) {
+    if (uses_wgmma(n, k)) return multiply_sm90(stream, p, a, b);
+  }
+  multiply_portable(stream, p, a, b);
+}
+
+/// Every piece in blocks of its own, their sums in scratch, then added up.
+void multiply_spread(const Stream& stream, const LinearArgs& a, Product p) {
+  if (!a.scratch) fail(Code::kInternal, "linear: no scratch for %d pieces of k; see linear_scratch_bytes.", p.pieces);
+  const int64_t mark = a.scratch->mark();
+  float* const sums = a.scratch->take_array<float>(p.pieces * p.rows * p.columns);
+  const Output out = p.out;
+  p.spread = true;
+  p.out = {sums, p.columns, nullptr, false, false, p.columns % 2 == 0};
+  multiply(stream, p, Inside::kDepth, Inside::kDepth, a.w.n, a.w.k);
+  const int64_t threads = p.rows * ceil_div(p.columns, 2);
+  HONE_LAUNCH(add_pieces_kernel, unsigned(ceil_div(threads, kThreads)), kThreads, 0, stream, sums, p.pieces, out,
+              p.rows, p.columns);
+  a.scratch->release(mark);
+}
+
+}  // namespace
+
+void force_portable(bool on) { portable_only() = on; }
+
+bool uses_wgmma(int64_t n, int64_t k) {
+  if constexpr (::hone::cuda::kSm90Built) return n % 8 == 0 && k % 8 == 0 && k > 0 && !portable_only() && device_is_sm90();
+  return false;
+}
+
+void pack_matrix(const Stream& stream, const PackMatrixArgs& a) {
+  if (a.out.storage == DType::kBF16) pack<__nv_bfloat16>(stream, a);
+  else pack<float>(stream, a);
+}
+
+int64_t linear_scratch_bytes(int64_t rows, int64_t n, int64_t k) {
+  const int pieces = fixed_split_k(n, k);
+  return pieces == 1 ? 0 : Arena::rounded(pieces * std::min(rows, kFewRows) * n * int64_t(sizeof(float)));
+}
+
+void linear(const Stream& stream, const LinearArgs& a) {
+  Product p{operand(a.x), operand(a.w), output(a.y, a.bias, a.accumulate), a.x.dim(0), a.w.n, a.w.k, 1, false};
+  if (a.w.transposed) return multiply(stream, p, Inside::kDepth, Inside::kLines, p.columns, p.depth);
+  p.pieces = fixed_split_k(p.columns, p.depth);
+  if (p.pieces > 1 && p.rows <= kFewRows) return multiply_spread(stream, a, p);
+  multiply(stream, p, Inside::kDepth, Inside::kDepth, p.columns, p.depth);
+}
+
+void linear_grad_weight(const Stream& stream, const LinearGradWeightArgs& a) {
+  const Operand dy = operand(a.dy), x = operand(a.x);
+  if (!a.dbias.empty()) {
+    HONE_LAUNCH(add_columns_kernel, unsigned(ceil_div(dy.width, 32)), kThreads, 0, stream, dy, a.dbias.as<float>());
+  }
+  const Product p{dy, x, output(a.dw, {}, true), dy.width, x.width, dy.height, 1, false};
+  if (p.columns > 0) multiply(stream, p, Inside::kLines, Inside::kLines, p.rows, p.columns);
+}
+
+}  // namespace hone::kernels::cuda

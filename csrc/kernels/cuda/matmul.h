@@ -1,0 +1,19 @@
+// The CUDA backend of kernels/matmul.h: shapes and dtypes are already checked.
+#pragma once
+
+#include "kernels/matmul.h"
+
+namespace hone::kernels::cuda {
+
+void pack_matrix(const Stream& stream, const PackMatrixArgs& args);
+void linear(const Stream& stream, const LinearArgs& args);
+void linear_grad_weight(const Stream& stream, const LinearGradWeightArgs& args);
+int64_t linear_scratch_bytes(int64_t rows, int64_t n, int64_t k);
+
+/// Makes this process use the portable kernels (mma.sync) even where wgmma is there, or not. Also by
+/// HONE_CUDA_PORTABLE=1 in the environment, read once. The two differ in the last bits: switch before the first product.
+void force_portable(bool on);
+/// Whether the weights [n, k] are multiplied by wgmma on the device of this thread. Their shape alone decides there.
+bool uses_wgmma(int64_t n, int64_t k);
+
+}  // namespace hone::kernels::cuda

@@ -1,0 +1,262 @@
+// Products on Hopper: one warp has the copy engine fill a ring of stages, groups of four warps multiply them (wgmma).
+// Same Product, same pieces of k, same order as the portable kernels; the instruction rounds otherwise, so a process
+// uses one of the two for all shapes (cuda::uses_wgmma).
+#include <cuda.h>
+
+#include <algorithm>
+
+#include "core/cuda/launch.cuh"
+#include "kernels/cuda/matmul_product.cuh"
+#include "kernels/cuda/tma.cuh"
+#include "kernels/cuda/wgmma.cuh"
+
+namespace hone::kernels::cuda {
+namespace {
+
+/// 64 kGroups x kColumns outputs; kWalk: pieces of k are added up in registers of their own.
+template <int kGroups_, int kColumns_, int kStages_, bool kWalk_>
+struct HopperTile {
+  static constexpr int kGroups = kGroups_, kRows = 64 * kGroups_, kColumns = kColumns_, kStages = kStages_;
+  static constexpr bool kWalk = kWalk_;
+  static constexpr int kThreads = 128 * (kGroups + 1), kBlocksPerProcessor = kGroups == 1 ? 2 : 1;
+  static constexpr uint32_t kABytes = kRows * 128, kBBytes = kColumns * 128, kStageBytes = kABytes + kBBytes;
+  // Stages start at 1024 bytes, where the swizzle's pattern does; the ring's two sets of barriers follow.
+  static constexpr size_t kSharedBytes = 1024 + kStages * (kStageBytes + 2 * sizeof(uint64_t));
+};
+
+// Chosen by arithmetic, not yet measured: 192 KB in flight, or two blocks of 96 KB to read weights with.
+using Few = HopperTile<1, 128, 4, false>;    // few rows
+using Walk = HopperTile<2, 128, 6, true>;    // many rows, k in pieces: 64 sums and 64 totals a thread
+using Many = HopperTile<2, 256, 4, false>;   // many rows: 128 sums a thread
+
+/// Places in the ring of stages, and how often it was gone round.
+template <int kStages>
+struct RingPlace {
+  int stage = 0;
+  unsigned parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++stage < kStages) return;
+    stage = 0;
+    parity ^= 1;
+  }
+};
+
+template <class T>
+struct Ring {
+  unsigned char* stages;
+  uint64_t *full, *empty;
+
+  __device__ __forceinline__ explicit Ring(unsigned char* shared)
+      : stages(shared + (1024 - shared_address(shared) % 1024) % 1024),
+        full(reinterpret_cast<uint64_t*>(stages + T::kStages * T::kStageBytes)), empty(full + T::kStages) {}
+  __device__ __forceinline__ unsigned char* a(int stage) const { return stages + stage * T::kStageBytes; }
+  __device__ __forceinline__ unsigned char* b(int stage) const { return a(stage) + T::kABytes; }
+};
+
+/// The body is empty where there is no wgmma: such a device never gets here (device_is_sm90).
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+template <int kLines, Inside kInside>
+__device__ __forceinline__ void copy_operand(unsigned char* to, const CUtensorMap& map, int line, int k,
+                                             uint64_t* barrier) {
+  if constexpr (kInside == Inside::kDepth) {
+    copy_box(to, map, k, line, barrier);
+  } else {
+#pragma unroll
+    for (int i = 0; i < kLines; i += 64) copy_box(to + hopper_byte(true, i, 0), map, line + i, k, barrier);
+  }
+}
+
+/// One thread: keeps the ring full, for every block of work that this block will do.
+template <class T, Inside kA, Inside kB>
+__device__ __forceinline__ void fill_ring(const Ring<T>& ring, const CUtensorMap& a, const CUtensorMap& b,
+                                          const Product& p, int64_t blocks) {
+  RingPlace<T::kStages> at;
+  for (int64_t index = blockIdx.x; index < blocks; index += gridDim.x) {
+    const BlockWork work = work_of(index, p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
+    const Range depth = depth_of(p.depth, p.pieces, work);
+    for (int64_t k = depth.begin; k < depth.end; k += kHopperDepth, at.advance()) {
+      barrier_wait(&ring.empty[at.stage], at.parity ^ 1);
+      barrier_arrive_expecting(&ring.full[at.stage], T::kStageBytes);
+      copy_operand<T::kRows, kA>(ring.a(at.stage), a, int(work.row), int(k), &ring.full[at.stage]);
+      copy_operand<T::kColumns, kB>(ring.b(at.stage), b, int(work.column), int(k), &ring.full[at.stage]);
+    }
+  }
+}
+
+/// One stage: four products of 16 k. `add` 0 starts the sums from zero.
+template <class T, Inside kA, Inside kB>
+__device__ __forceinline__ void multiply_stage(float (&sums)[T::kColumns / 2], const Ring<T>& ring, int stage,
+                                               int group, int add) {
+  constexpr bool kLinesA = kA == Inside::kLines, kLinesB = kB == Inside::kLines;
+  const uint32_t a = shared_address(ring.a(stage)) + hopper_byte(kLinesA, 64 * group, 0);
+  const uint32_t b = shared_address(ring.b(stage));
+  wgmma_fence();
+#pragma unroll
+  for (int i = 0; i < kHopperDepth / 16; ++i) {
+    wgmma_bf16<kLinesA, kLinesB>(sums, hopper_descriptor(kLinesA, a + i * hopper_step(kLinesA)),
+                                 hopper_descriptor(kLinesB, b + i * hopper_step(kLinesB)), i == 0 ? add : 1);
+  }
+  wgmma_commit();
+}
+
+template <class T>
+__device__ __forceinline__ void store_tile(const Product& p, const BlockWork& work, int group,
+                                           const float (&sums)[T::kColumns / 2]) {
+  const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32 % 4;
+  const Output out = output_of(p, work);
+  const int64_t row = work.row + 64 * group + 16 * warp + sum_row(lane);
+#pragma unroll
+  for (int j = 0; j < T::kColumns / 8; ++j) {
+    store_sums(p, out, row, work.column + 8 * j + sum_column(lane), sums[4 * j], sums[4 * j + 1], sums[4 * j + 2],
+               sums[4 * j + 3]);
+  }
+}
+
+/// A group of four warps: 64 rows of every block of work. One product stays in flight while the next stage is awaited.
+template <class T, Inside kA, Inside kB>
+__device__ __forceinline__ void drain_ring(const Ring<T>& ring, const Product& p, int64_t blocks, int group) {
+  const bool first_lane = threadIdx.x % 32 == 0;
+  const int piece_steps = int(piece_of(p.depth, p.pieces, 0).end / kHopperDepth);
+  RingPlace<T::kStages> at;
+  float sums[T::kColumns / 2];
+  [[maybe_unused]] float totals[T::kColumns / 2];
+  for (int64_t index = blockIdx.x; index < blocks; index += gridDim.x) {
+    const BlockWork work = work_of(index, p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
+    const Range depth = depth_of(p.depth, p.pieces, work);
+    const int steps = int(ceil_div(depth.end - depth.begin, kHopperDepth));
+    if constexpr (T::kWalk) {
+#pragma unroll
+      for (float& total : totals) total = 0.0f;
+    }
+    int left = 0, held = -1;  // steps of this piece to come; the stage that a product may still read
+    for (int step = 0; step < steps; ++step, at.advance()) {
+      barrier_wait(&ring.full[at.stage], at.parity);
+      multiply_stage<T, kA, kB>(sums, ring, at.stage, group, T::kWalk ? left != 0 : step != 0);
+      wgmma_wait<1>();
+      if (held >= 0 && first_lane) barrier_arrive(&ring.empty[held]);
+      held = at.stage;
+      if constexpr (T::kWalk) {
+        left = left == 0 ? piece_steps - 1 : left - 1;
+        if (left != 0 && step + 1 != steps) continue;
+        wgmma_wait<0>();
+        wgmma_settle(sums);
+#pragma unroll
+        for (int i = 0; i < T::kColumns / 2; ++i) totals[i] += sums[i];
+      }
+    }
+    wgmma_wait<0>();
+    wgmma_settle(sums);
+    if (first_lane) barrier_arrive(&ring.empty[held]);
+    if constexpr (T::kWalk) store_tile<T>(p, work, group, totals);
+    else store_tile<T>(p, work, group, sums);
+  }
+}
+
+#endif
+
+/// Blocks that stay: each takes every gridDim.x-th tile, so that one's output is written while the next one's operands
+/// arrive.
+template <class T, Inside kA, Inside kB>
+__global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
+    product_sm90_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, Product p) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  HONE_DYNAMIC_SHARED(unsigned char, shared);
+  const Ring<T> ring(shared);
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < T::kStages; ++i) {
+      barrier_init(&ring.full[i], 1);
+      barrier_init(&ring.empty[i], 4 * T::kGroups);
+    }
+    barriers_made();
+  }
+  __syncthreads();
+  const int64_t blocks = blocks_of(p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
+  if (threadIdx.x < 128) {
+    if constexpr (T::kGroups == 2) give_registers_back<40>();
+    if (threadIdx.x == 0) fill_ring<T, kA, kB>(ring, a, b, p, blocks);
+  } else {
+    if constexpr (T::kGroups == 2) take_registers<232>();
+    drain_ring<T, kA, kB>(ring, p, blocks, int(threadIdx.x) / 128 - 1);
+  }
+#endif
+}
+
+using Encode = decltype(&cuTensorMapEncodeTiled);
+
+/// The driver's own function, found at run time: nothing links libcuda.
+Encode encoder() {
+  static const Encode found = [] {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+#if CUDART_VERSION >= 12050
+    const cudaError_t status =
+        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &result);
+#else
+    const cudaError_t status = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &result);
+#endif
+    ::hone::cuda::check(status, "cuTensorMapEncodeTiled");
+    if (result != cudaDriverEntryPointSuccess || !function) {
+      fail(Code::kUnsupported, "The driver has no cuTensorMapEncodeTiled; set HONE_CUDA_PORTABLE=1 or update it.");
+    }
+    return reinterpret_cast<Encode>(function);
+  }();
+  return found;
+}
+
+/// How the copy engine sees an operand: boxes of 64 elements (128 bytes, swizzled) by `box_rows` rows; zeros beyond.
+CUtensorMap tensor_map(const Operand& m, uint32_t box_rows, const char* name) {
+  if (!m.aligned) {
+    fail(Code::kShape, "matmul: on Hopper the rows of %s must start at 16 bytes; here they are %lld elements apart.", name,
+         (long long)m.stride);
+  }
+  CUtensorMap map;
+  const cuuint64_t shape[2] = {cuuint64_t(m.width), cuuint64_t(m.height)}, stride[1] = {cuuint64_t(m.stride) * 2};
+  const cuuint32_t box[2] = {64, box_rows}, steps[2] = {1, 1};
+  const CUresult result =
+      encoder()(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<__nv_bfloat16*>(m.data), shape, stride, box, steps,
+                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS) {
+    fail(Code::kCuda, "cuTensorMapEncodeTiled: error %d for %s [%lld, %lld], stride %lld.", int(result), name,
+         (long long)m.height, (long long)m.width, (long long)m.stride);
+  }
+  return map;
+}
+
+int attribute(cudaDeviceAttr which) {
+  int device = 0, value = 0;
+  ::hone::cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+  ::hone::cuda::check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+  return value;
+}
+
+template <class T, Inside kA, Inside kB>
+void launch_sm90(const Stream& stream, const Product& p) {
+  static_assert(!T::kWalk || T::kColumns <= 128, "sums and totals share 232 registers");
+  const CUtensorMap a = tensor_map(p.a, kA == Inside::kDepth ? T::kRows : 64, "the left operand");
+  const CUtensorMap b = tensor_map(p.b, kB == Inside::kDepth ? T::kColumns : 64, "the right operand");
+  static const int resident = attribute(cudaDevAttrMultiProcessorCount) * T::kBlocksPerProcessor;
+  const int64_t blocks = blocks_of(p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
+  HONE_LAUNCH((product_sm90_kernel<T, kA, kB>), unsigned(std::min<int64_t>(blocks, resident)), T::kThreads,
+              T::kSharedBytes, stream, a, b, p);
+}
+
+}  // namespace
+
+bool device_is_sm90() {
+  static const bool is = attribute(cudaDevAttrComputeCapabilityMajor) == 9 &&
+                         attribute(cudaDevAttrComputeCapabilityMinor) == 0;
+  return is;
+}
+
+void multiply_sm90(const Stream& stream, const Product& p, Inside a, Inside b) {
+  constexpr Inside kDepth = Inside::kDepth, kLines = Inside::kLines;
+  if (a == kLines) return launch_sm90<Many, kLines, kLines>(stream, p);
+  if (b == kLines) return launch_sm90<Many, kDepth, kLines>(stream, p);
+  if (p.rows <= kFewRows) return launch_sm90<Few, kDepth, kDepth>(stream, p);
+  if (p.pieces > 1) return launch_sm90<Walk, kDepth, kDepth>(stream, p);
+  launch_sm90<Many, kDepth, kDepth>(stream, p);
+}
+
+}  // namespace hone::kernels::cuda

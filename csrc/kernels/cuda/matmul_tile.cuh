@@ -1,0 +1,180 @@
+// A tile of a product on mma.sync: operands stream through shared memory, sums stay in registers.
+#pragma once
+
+#include "core/cuda/launch.cuh"
+#include "kernels/cuda/async.cuh"
+#include "kernels/cuda/matmul_product.cuh"
+#include "kernels/cuda/mma.cuh"
+
+namespace hone::kernels::cuda {
+
+/// kRows x kColumns outputs by kWarpRows x kWarpColumns warps; stages of kDepth terms, kStages of them under way.
+template <int kRows_, int kColumns_, int kDepth_, int kWarpRows_, int kWarpColumns_, int kStages_>
+struct Tile {
+  static constexpr int kRows = kRows_, kColumns = kColumns_, kDepth = kDepth_, kStages = kStages_;
+  static constexpr int kWarpColumns = kWarpColumns_, kThreads = 32 * kWarpRows_ * kWarpColumns_;
+  // fragments of 16 rows and of 16 columns that a warp holds
+  static constexpr int kHigh = kRows / kWarpRows_ / 16, kWide = kColumns / kWarpColumns_ / 16;
+  static_assert(kHigh * 16 * kWarpRows_ == kRows && kWide * 16 * kWarpColumns_ == kColumns, "warps fill the tile");
+  static_assert(kPieceGrain % kDepth == 0 && kDepth % 16 == 0, "no stage crosses a piece");
+};
+
+struct alignas(16) Chunk { __nv_bfloat16 value[8]; };
+
+/// One operand's part of a stage: kLines rows (or columns) of the output by kDepth, swizzled, as it lies in memory.
+template <int kLines, int kDepth, Inside kInside, int kThreads>
+struct OperandStage {
+  static constexpr int kHeight = kInside == Inside::kDepth ? kLines : kDepth;
+  static constexpr int kChunks = (kInside == Inside::kDepth ? kDepth : kLines) / 8;
+  static constexpr int kSize = kHeight * kChunks;
+  static_assert(kSize % kThreads == 0, "every thread copies as much");
+
+  /// Starts copying lines [line, line + kLines) of depth [k, k + kDepth); zeros beyond the operand. Rows that do not
+  /// start at 16 bytes are read element by element, and at once.
+  static __device__ __forceinline__ void load(Chunk* stage, const Operand& from, int64_t line, int64_t k) {
+    const int64_t top = kInside == Inside::kDepth ? line : k, left = kInside == Inside::kDepth ? k : line;
+    if (from.aligned) {
+#pragma unroll
+      for (int i = 0; i < kSize / kThreads; ++i) {
+        const int index = i * kThreads + int(threadIdx.x), row = index / kChunks, chunk = index % kChunks;
+        const int64_t r = top + row, c = left + 8 * chunk;
+        const bool valid = r < from.height && c < from.width;
+        cp_async16(stage + swizzled(row, chunk, kChunks), valid ? from.data + r * from.stride + c : from.data, valid);
+      }
+      return;
+    }
+#pragma unroll 1
+    for (int index = int(threadIdx.x); index < kSize * 8; index += kThreads) {
+      const int row = index / (8 * kChunks), column = index % (8 * kChunks);
+      const int64_t r = top + row, c = left + column;
+      const bool valid = r < from.height && c < from.width;
+      stage[swizzled(row, column / 8, kChunks)].value[column % 8] =
+          valid ? from.data[r * from.stride + c] : __float2bfloat16(0.0f);
+    }
+  }
+
+  /// Four 8 x 8 fragments; (line, k) is where this lane's one begins.
+  static __device__ __forceinline__ void fragments(uint32_t (&r)[4], const Chunk* stage, int line, int k) {
+    const int inner = int(threadIdx.x) % 8;
+    if constexpr (kInside == Inside::kDepth) ldmatrix_x4(r, stage + swizzled(line + inner, k / 8, kChunks));
+    else ldmatrix_x4_trans(r, stage + swizzled(k + inner, line / 8, kChunks));
+  }
+};
+
+template <class T>
+using Sums = float[T::kHigh][2 * T::kWide][4];
+
+/// sums += the products of one stage, 16 terms at a time in ascending k.
+template <class T, class A, class B>
+__device__ __forceinline__ void multiply_stage(Sums<T>& sums, const Chunk* a_stage, const Chunk* b_stage) {
+  const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
+  const int line_a = warp / T::kWarpColumns * T::kHigh * 16, line_b = warp % T::kWarpColumns * T::kWide * 16;
+  const int bit3 = lane / 8 % 2 * 8, bit4 = lane / 16 * 8;  // a lane's matrix of the four, see mma.cuh
+#pragma unroll
+  for (int k = 0; k < T::kDepth; k += 16) {
+    uint32_t a[T::kHigh][4];
+#pragma unroll
+    for (int i = 0; i < T::kHigh; ++i) A::fragments(a[i], a_stage, line_a + 16 * i + bit3, k + bit4);
+#pragma unroll
+    for (int j = 0; j < T::kWide; ++j) {
+      uint32_t b[4];
+      B::fragments(b, b_stage, line_b + 16 * j + bit4, k + bit3);
+      const uint32_t left[2] = {b[0], b[1]}, right[2] = {b[2], b[3]};
+#pragma unroll
+      for (int i = 0; i < T::kHigh; ++i) {
+        mma_bf16_16816(sums[i][2 * j], a[i], left);
+        mma_bf16_16816(sums[i][2 * j + 1], a[i], right);
+      }
+    }
+  }
+}
+
+/// totals += sums; sums = 0: the end of a piece.
+template <class T>
+__device__ __forceinline__ void end_piece(Sums<T>& totals, Sums<T>& sums) {
+#pragma unroll
+  for (int i = 0; i < T::kHigh; ++i) {
+#pragma unroll
+    for (int j = 0; j < 2 * T::kWide; ++j) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        totals[i][j][e] += sums[i][j][e];
+        sums[i][j][e] = 0.0f;
+      }
+    }
+  }
+}
+
+template <class T>
+__device__ __forceinline__ void store_tile(const Product& p, const BlockWork& work, const Sums<T>& sums) {
+  const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
+  const Output out = output_of(p, work);
+#pragma unroll
+  for (int i = 0; i < T::kHigh; ++i) {
+    const int64_t row = work.row + (warp / T::kWarpColumns * T::kHigh + i) * 16 + sum_row(lane);
+#pragma unroll
+    for (int j = 0; j < 2 * T::kWide; ++j) {
+      const int64_t column = work.column + warp % T::kWarpColumns * T::kWide * 16 + j * 8 + sum_column(lane);
+      store_sums(p, out, row, column, sums[i][j][0], sums[i][j][1], sums[i][j][2], sums[i][j][3]);
+    }
+  }
+}
+
+/// Two blocks on a multiprocessor where a thread's sums leave room for it.
+template <class T>
+inline constexpr int kBlocksPerProcessor = T::kRows == 128 ? 2 : 3;
+
+/// One block: its tile over its pieces of k. Reads (kRows + kColumns) depth elements per tile of 2 kRows kColumns depth
+/// operations. kWalk: the pieces of a product that is not spread, added up in registers of their own.
+template <class T, Inside kA, Inside kB, bool kWalk>
+__global__ void __launch_bounds__(T::kThreads, kWalk ? 1 : kBlocksPerProcessor<T>) product_kernel(Product p) {
+  using A = OperandStage<T::kRows, T::kDepth, kA, T::kThreads>;
+  using B = OperandStage<T::kColumns, T::kDepth, kB, T::kThreads>;
+  HONE_DYNAMIC_SHARED(Chunk, shared);
+  Chunk *const a_stages = shared, *const b_stages = shared + T::kStages * A::kSize;
+  const BlockWork work = work_of(blockIdx.x, p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
+  const Range depth = depth_of(p.depth, p.pieces, work);
+  const int steps = int(ceil_div(depth.end - depth.begin, T::kDepth));
+  const auto load = [&](int step) {
+    if (step < steps) {
+      const int stage = step % T::kStages;
+      A::load(a_stages + stage * A::kSize, p.a, work.row, depth.begin + int64_t(step) * T::kDepth);
+      B::load(b_stages + stage * B::kSize, p.b, work.column, depth.begin + int64_t(step) * T::kDepth);
+    }
+    cp_async_commit();  // an empty group too, so that the count of groups is the count of steps
+  };
+  Sums<T> sums = {};
+  Sums<T> totals = {};  // without kWalk never touched, so no registers
+  const int piece_steps = int(piece_of(p.depth, p.pieces, 0).end / T::kDepth);
+  int left = piece_steps;
+#pragma unroll
+  for (int step = 0; step < T::kStages - 1; ++step) load(step);
+  for (int step = 0; step < steps; ++step) {
+    cp_async_wait<T::kStages - 2>();
+    __syncthreads();  // this step's bytes are everyone's, and the stage before it is free
+    load(step + T::kStages - 1);
+    const int stage = step % T::kStages;
+    multiply_stage<T, A, B>(sums, a_stages + stage * A::kSize, b_stages + stage * B::kSize);
+    if constexpr (kWalk) {
+      if (--left == 0) {
+        end_piece<T>(totals, sums);
+        left = piece_steps;
+      }
+    }
+  }
+  if constexpr (kWalk) {
+    end_piece<T>(totals, sums);  // a shorter last piece; after an equal one, plus 0
+    store_tile<T>(p, work, totals);
+  } else {
+    store_tile<T>(p, work, sums);
+  }
+}
+
+template <class T, Inside kA, Inside kB, bool kWalk>
+void launch_product(const Stream& stream, const Product& p) {
+  const int64_t blocks = blocks_of(p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
+  constexpr int kShared = T::kStages * (T::kRows + T::kColumns) * T::kDepth * int(sizeof(__nv_bfloat16));
+  HONE_LAUNCH((product_kernel<T, kA, kB, kWalk>), unsigned(blocks), T::kThreads, kShared, stream, p);
+}
+
+}  // namespace hone::kernels::cuda

@@ -1,0 +1,52 @@
+// Hopper's copy engine and the barriers it arrives at (sm_90): tiles of a tensor go to shared memory without threads.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace hone::kernels::cuda {
+
+__device__ __forceinline__ uint32_t shared_address(const void* p) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+}
+
+/// A phase of the barrier ends after `arrivals` of them and all the bytes that were announced.
+__device__ __forceinline__ void barrier_init(uint64_t* barrier, unsigned arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+}
+/// Shows fresh barriers to the copy engine; by the thread that made them, before a __syncthreads().
+__device__ __forceinline__ void barriers_made() { asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory"); }
+
+__device__ __forceinline__ void barrier_arrive(uint64_t* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(shared_address(barrier)) : "memory");
+}
+/// Arrives and announces `bytes` that copies will bring in this phase.
+__device__ __forceinline__ void barrier_arrive_expecting(uint64_t* barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(shared_address(barrier)), "r"(bytes)
+               : "memory");
+}
+/// Waits for the end of the phase of this parity; phases count from 0. A fresh barrier has ended phase "1".
+__device__ __forceinline__ void barrier_wait(uint64_t* barrier, unsigned parity) {
+  unsigned ended = 0;
+  while (!ended) {
+    asm volatile(
+        "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}\n"
+        : "=r"(ended)
+        : "r"(shared_address(barrier)), "r"(parity)
+        : "memory");
+  }
+}
+
+/// Starts copying the map's box at (inner, outer) to `shared` (1024-byte aligned for the 128-byte swizzle); what lies
+/// beyond the tensor arrives as zeros and counts as bytes too. One thread calls it.
+__device__ __forceinline__ void copy_box(void* shared, const CUtensorMap& map, int inner, int outer, uint64_t* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];\n" ::
+          "r"(shared_address(shared)),
+      "l"(reinterpret_cast<uint64_t>(&map)), "r"(inner), "r"(outer), "r"(shared_address(barrier))
+      : "memory");
+}
+
+}  // namespace hone::kernels::cuda
