@@ -18,6 +18,9 @@ const EXEMPT: Readonly<Record<string, string>> = {
   "csrc/kernels/cpu/rows.h": "likewise",
   "csrc/kernels/cpu/rows.inc": "likewise",
   "csrc/kernels/cpu/rows_block.h": "likewise",
+  "csrc/kernels/cuda/tma.cuh":
+    "one instruction a function, of sm_90 only; compiled always, run by matmul.test.cc on such a device",
+  "csrc/kernels/cuda/wgmma.cuh": "likewise",
   "lib/report/chart-script.ts":
     "text for a browser; test/report/page.test.ts parses it, a screenshot judges it",
   "lib/report/page-style.ts": "a style sheet; a screenshot judges it",

@@ -95,6 +95,27 @@ describe("a library neither speaks nor exits", () => {
   });
 });
 
+describe("how a sum over k is cut depends on the weight's shape alone", () => {
+  const cuts = filesUnder("csrc", [".h", ".cc", ".cu", ".cuh"]).flatMap((file) =>
+    [...read(file).matchAll(/\bfixed_split_k\(([^()]*)\)/g)].map(([, given]) => ({ file, given: given! })),
+  );
+  const calls = cuts.filter(({ given }) => !/^(?:n|N), (?:k|K)$|^int64_t n, int64_t k$/.test(given));
+
+  test("nobody hands it a number of rows", () => {
+    expect(cuts.length).toBeGreaterThan(1);
+    expect(calls.map(({ given }) => given)).toEqual(calls.map(() => "p.columns, p.depth"));
+  });
+
+  test("nor does it ask for one", () => {
+    const page = read("csrc/kernels/cuda/matmul_plan.h");
+    const from = page.indexOf("constexpr int fixed_split_k(");
+    const body = page.slice(from, page.indexOf("\n}", from)).replace(/\/\/[^\n]*/g, "");
+    expect(
+      body.match(/\b[a-zA-Z_]\w*\b/g)?.filter((word) => /^(?:m|M|rows|batch|tokens)$/.test(word)),
+    ).toEqual([]);
+  });
+});
+
 describe("the tree", () => {
   const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
     cwd: ROOT,
