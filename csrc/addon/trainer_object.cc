@@ -199,8 +199,11 @@ Napi::Value TrainerObject::load(const Napi::CallbackInfo& info) {
 Napi::Value TrainerObject::parameter(const Napi::CallbackInfo& info) {
   const std::string name = translated(info.Env(), [&] { return to_text(info[0], "parameter: name"); });
   return enqueue(info.Env(), [name](State& s) -> ToJs {
-    const TensorView view = s.trainer->parameters().view(name);
-    auto copy = std::make_shared<std::vector<float>>(view.as<float>(), view.as<float>() + view.numel());
+    const model::Parameters& parameters = s.trainer->parameters();
+    const TensorView view = parameters.view(name);
+    Arena staging(parameters.staging_bytes(view), "parameter");
+    const auto* const values = parameters.read(view, staging).as<float>();
+    auto copy = std::make_shared<std::vector<float>>(values, values + view.numel());
     return [copy](Napi::Env env) { return new_array<Napi::Float32Array>(env, *copy); };
   });
 }

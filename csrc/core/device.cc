@@ -101,7 +101,9 @@ Graph& Graph::operator=(Graph&& other) noexcept {
 }
 
 bool Graph::begin(const Stream& stream) {
-  if constexpr (kHasCuda) return stream.is_cuda() && cuda::begin_capture(stream.handle);
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::begin_capture(stream.handle), true;
+  }
   return false;
 }
 
@@ -110,6 +112,13 @@ void Graph::end(const Stream& stream) {
     Graph fresh;
     fresh.handle_ = cuda::end_capture(stream.handle);
     std::swap(handle_, fresh.handle_);
+  }
+}
+
+void Graph::abandon(const Stream& stream) noexcept {
+  try {
+    end(stream);
+  } catch (const Error&) {  // what went wrong inside is on its way already
   }
 }
 

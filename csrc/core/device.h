@@ -1,7 +1,9 @@
 // Streams and the copies in and out of their memory: the same calls whatever the stream runs on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/arena.h"
 #include "core/stream.h"
@@ -35,6 +37,13 @@ void copy(const Stream& stream, void* to, const void* from, int64_t bytes);
 void copy_rows(const Stream& stream, const TensorView& from, const TensorView& to);
 void zero(const Stream& stream, void* to, int64_t bytes);
 
+template <class T>
+constexpr DType dtype_of() {
+  if (std::is_same_v<T, float>) return DType::kF32;
+  if (std::is_same_v<T, double>) return DType::kF64;
+  return std::is_same_v<T, int32_t> ? DType::kI32 : DType::kU8;
+}
+
 /// Arrays that the host writes and kernels read, or the other way round: one layout in two memories, so that all of
 /// them travel in one copy. On the CPU both are the same memory and nothing travels.
 class SharedArrays {
@@ -44,7 +53,9 @@ class SharedArrays {
     T* host = nullptr;
     T* device = nullptr;  // what a kernel is given
     int64_t size = 0;
+    TensorView view() const { return {device, dtype_of<T>(), {size}}; }
   };
+  SharedArrays() = default;
   /// Throws kOutOfMemory.
   SharedArrays(const Stream& stream, int64_t bytes, const char* purpose);
   template <class T>
@@ -71,19 +82,19 @@ class Graph {
   ~Graph();
   Graph(Graph&& other) noexcept;
   Graph& operator=(Graph&& other) noexcept;
-  /// Notes down what `work` gives to the stream, without doing it. False where that is impossible (the CPU, a
-  /// runtime without graphs): then `work` was not called.
+  /// Notes down what `work` gives to the stream, without doing it, in place of what was recorded before. False on
+  /// the CPU: then `work` was not called. Throws what `work` throws, and kCuda for work that cannot be recorded.
   template <class Work>
   bool record(const Stream& stream, const Work& work) {
     if (!begin(stream)) return false;
     try {
       work();
     } catch (...) {
-      end(stream);
+      abandon(stream);
       throw;
     }
     end(stream);
-    return recorded();
+    return true;
   }
   bool recorded() const { return handle_ != nullptr; }
   void launch(const Stream& stream) const;
@@ -91,6 +102,7 @@ class Graph {
  private:
   bool begin(const Stream& stream);
   void end(const Stream& stream);
+  void abandon(const Stream& stream) noexcept;
   void* handle_ = nullptr;
 };
 

@@ -76,7 +76,7 @@ StepRunner::StepRunner(const model::ModelConfig& model, const EngineConfig& conf
 int64_t StepRunner::scratch_bytes(const Stream& stream, int64_t rows) const {
   const int64_t hidden = Arena::rounded(rows * model_.width * 4), gathered = Arena::rounded(kSampleRows * model_.width * 4);
   return hidden + gathered +
-         std::max(model::forward_scratch_bytes(model_, rows),
+         std::max(model::forward_scratch_bytes(stream, model_, rows),
                   kernels::lm_head_scratch_bytes(stream, kSampleRows, model_.width, model_.vocabulary));
 }
 

@@ -54,10 +54,11 @@ std::vector<std::string> weight_files(const std::filesystem::path& directory) {
 /// Files of a tied model may carry the head again; it must be the same matrix.
 void check_tied_head(const SafetensorsFile::Entry& head, const Parameters& parameters) {
   const TensorView embedding = parameters.embedding();
-  Arena arena(embedding.numel() * int64_t(sizeof(float)), "tied head");
+  const int64_t bytes = embedding.numel() * int64_t(sizeof(float));
+  Arena arena(Arena::rounded(bytes) + parameters.staging_bytes(embedding), "tied head");
   const TensorView copy = arena.take_view(DType::kF32, {embedding.dim(0), embedding.dim(1)});
   read_as_f32(head, copy);
-  if (std::memcmp(copy.data, embedding.data, size_t(embedding.numel()) * sizeof(float)) == 0) return;
+  if (std::memcmp(copy.data, parameters.read(embedding, arena).data, size_t(bytes)) == 0) return;
   fail(Code::kFormat, "tensor \"%s\" differs from the embedding, but config.json has tie_word_embeddings true.",
        head.name.c_str());
 }
@@ -91,7 +92,7 @@ LoadReport load_hf_weights(const std::string& directory, Parameters& parameters)
         fail(Code::kFormat, "%s: tensor \"%s\" %s.", path.c_str(), entry.name.c_str(),
              twice ? "is stored twice" : "does not belong to this architecture");
       }
-      read_as_f32(entry, parameters.view(name));
+      parameters.write(parameters.view(name), [&](const TensorView& host) { read_as_f32(entry, host); });
       ++report.loaded;
     }
   }

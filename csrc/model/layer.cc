@@ -1,26 +1,12 @@
 #include "model/layer.h"
 
-#include <cstring>
-
+#include "core/device.h"
 #include "kernels/rms_norm.h"
 #include "kernels/rope.h"
 #include "kernels/swiglu.h"
 
 namespace hone::model {
 namespace {
-
-void copy_rows(const TensorView& from, const TensorView& to) {
-  if (from.data == to.data) return;
-  std::memcpy(to.data, from.data, size_t(from.numel()) * sizeof(float));
-}
-
-/// Keeps the rows' q and k as they were before their norm.
-void save_raw(const TensorView& qkv, const TensorView& raw) {
-  if (raw.empty()) return;
-  for (int64_t r = 0; r < raw.dim(0); ++r) {
-    std::memcpy(raw.row<float>(r), qkv.row<float>(r), size_t(raw.dim(1)) * sizeof(float));
-  }
-}
 
 void norm_heads(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& qkv) {
   for (int64_t h = 0; h < config.heads + config.kv_heads; ++h) {
@@ -35,25 +21,25 @@ void norm_heads(const Stream& stream, const ModelConfig& config, const PackedLay
 }  // namespace
 
 TensorView head_view(const TensorView& matrix, int64_t first, int64_t count, int64_t dim) {
-  TensorView view = f32(matrix.as<float>() + first, {matrix.dim(0), count, dim});
+  TensorView view(matrix.as<std::byte>() + first * dtype_bytes(matrix.dtype), matrix.dtype, {matrix.dim(0), count, dim});
   view.row_stride = matrix.row_stride;
   return view;
 }
 
 TensorView column_view(const TensorView& matrix, int64_t first, int64_t count) {
-  TensorView view = f32(matrix.as<float>() + first, {matrix.dim(0), count});
+  TensorView view(matrix.as<std::byte>() + first * dtype_bytes(matrix.dtype), matrix.dtype, {matrix.dim(0), count});
   view.row_stride = matrix.row_stride;
   return view;
 }
 
 void layer_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
                      const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
-                     const LayerActivations& act, const TensorView& normed) {
+                     const LayerActivations& act, const LayerScratch& scratch) {
   const int64_t H = config.heads, K = config.kv_heads, D = config.head_dim;
-  kernels::rms_norm(stream, {.x = act.input, .weight = weights.attn_norm, .y = normed, .eps = config.norm_eps});
-  kernels::linear(stream, {.x = normed, .w = weights.qkv, .bias = weights.qkv_bias, .y = act.qkv});
+  kernels::rms_norm(stream, {.x = act.input, .weight = weights.attn_norm, .y = scratch.normed, .eps = config.norm_eps});
+  kernels::linear(stream, {.x = scratch.normed, .w = weights.qkv, .bias = weights.qkv_bias, .y = act.qkv});
   if (config.qk_norm) {
-    save_raw(act.qkv, act.qk_raw);
+    if (!act.qk_raw.empty()) copy_rows(stream, column_view(act.qkv, 0, (H + K) * D), act.qk_raw);
     norm_heads(stream, config, weights, act.qkv);
   }
   kernels::rope(stream, {.x = head_view(act.qkv, 0, H + K, D), .positions = positions, .table = rope_table});
@@ -68,15 +54,15 @@ void layer_output(const Stream& stream, const ModelConfig& config, const PackedL
       stream, {.x = act.middle, .weight = weights.mlp_norm, .y = scratch.normed, .eps = config.norm_eps});
   kernels::linear(stream, {.x = scratch.normed, .w = weights.gate_up, .bias = {}, .y = act.gate_up});
   kernels::swiglu(stream, {.gate_up = act.gate_up, .y = scratch.mlp});
-  copy_rows(act.middle, out);
+  copy_rows(stream, act.middle, out);
   kernels::linear(stream, {.x = scratch.mlp, .w = weights.down, .bias = {}, .y = out, .accumulate = true});
 }
 
 void layer_forward(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
                    const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                    const LayerActivations& act, const LayerScratch& scratch, const TensorView& out) {
-  layer_attention(stream, config, weights, layer, positions, rope_table, attention, act, scratch.normed);
-  copy_rows(act.input, act.middle);
+  layer_attention(stream, config, weights, layer, positions, rope_table, attention, act, scratch);
+  copy_rows(stream, act.input, act.middle);
   layer_output(stream, config, weights, act, scratch, out);
 }
 

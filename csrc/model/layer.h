@@ -14,6 +14,7 @@ TensorView column_view(const TensorView& matrix, int64_t first, int64_t count);
 struct LayerScratch {
   TensorView normed;  // [R, C]
   TensorView mlp;     // [R, F]
+  Arena* ops = nullptr;  // what the kernels take for themselves and give back
 };
 
 /// x = x + o(attention(norm(x))), then x = x + down(swiglu(gate_up(norm(x)))).
@@ -26,7 +27,7 @@ void layer_forward(const Stream& stream, const ModelConfig& config, const Packed
 /// Its first part: norm, projections, rotation, attention. Reads act.input; writes qkv, qk_raw, attn_out and lse.
 void layer_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
                      const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
-                     const LayerActivations& act, const TensorView& normed);
+                     const LayerActivations& act, const LayerScratch& scratch);
 /// Its second part, which may run on fewer rows: act.middle holds the residual stream that entered the layer and
 /// gets o(act.attn_rows) added; then gate_up and out as above.
 void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "kernels/attention.h"
 #include "kernels/embedding.h"
+#include "kernels/gather.h"
 #include "kernels/rms_norm.h"
 #include "kernels/rounding.h"
 #include "model/layer.h"
@@ -13,7 +13,7 @@
 namespace hone::model {
 namespace {
 
-int64_t f32_bytes(int64_t n) { return Arena::rounded(n * int64_t(sizeof(float))); }
+int64_t view_bytes(DType type, int64_t n) { return Arena::rounded(n * dtype_bytes(type)); }
 
 void expect_rows(const TensorView& ids, const TensorView& positions) {
   const int64_t R = ids.dim(0);
@@ -53,33 +53,27 @@ class PackedSource final : public AttentionSource {
 };
 
 /// Views of one layer; its rows after attention are `outputs` in number.
-LayerActivations take_layer(const ModelConfig& c, int64_t rows, int64_t outputs, bool training, Arena& arena) {
+LayerActivations take_layer(const ModelConfig& c, DType type, int64_t rows, int64_t outputs, bool training, Arena& arena) {
   LayerActivations act;
-  act.qkv = arena.take_view(DType::kF32, {rows, c.qkv_width()});
-  act.attn_out = arena.take_view(DType::kF32, {rows, c.heads, c.head_dim});
-  act.attn_rows = f32(act.attn_out.as<float>(), {rows, c.q_width()});
-  act.gate_up = arena.take_view(DType::kF32, {outputs, 2 * c.mlp_width});
+  act.qkv = arena.take_view(type, {rows, c.qkv_width()});
+  act.attn_out = arena.take_view(type, {rows, c.heads, c.head_dim});
+  act.attn_rows = {act.attn_out.data, type, {rows, c.q_width()}};
+  act.gate_up = arena.take_view(type, {outputs, 2 * c.mlp_width});
   if (!training) return act;
   act.lse = arena.take_view(DType::kF32, {rows, c.heads});
-  act.middle = arena.take_view(DType::kF32, {outputs, c.width});
-  if (outputs != rows) act.attn_rows = arena.take_view(DType::kF32, {outputs, c.q_width()});
-  if (c.qk_norm) act.qk_raw = arena.take_view(DType::kF32, {rows, c.q_width() + c.kv_width()});
+  act.middle = arena.take_view(type, {outputs, c.width});
+  if (outputs != rows) act.attn_rows = arena.take_view(type, {outputs, c.q_width()});
+  if (c.qk_norm) act.qk_raw = arena.take_view(type, {rows, c.q_width() + c.kv_width()});
   return act;
 }
 
-LayerScratch take_scratch(const ModelConfig& c, int64_t rows, Arena& arena) {
-  return {arena.take_view(DType::kF32, {rows, c.width}), arena.take_view(DType::kF32, {rows, c.mlp_width})};
+LayerScratch take_scratch(const ModelConfig& c, DType type, int64_t rows, Arena& arena) {
+  return {arena.take_view(type, {rows, c.width}), arena.take_view(type, {rows, c.mlp_width}), &arena};
 }
 
 TensorView first_rows(TensorView view, int64_t rows) {
   view.shape[0] = rows;
   return view;
-}
-
-void gather_rows(const TensorView& from, const TensorView& rows, const TensorView& to) {
-  for (int64_t r = 0; r < rows.dim(0); ++r) {
-    std::memcpy(to.row<float>(r), from.row<float>(rows.as<int32_t>()[r]), size_t(to.dim(1)) * sizeof(float));
-  }
 }
 
 /// One layer of the training forward; all but the loss rows stop after the attention of the last.
@@ -88,16 +82,17 @@ TensorView train_layer(const Stream& stream, const WeightSnapshot& weights, cons
   const ModelConfig& c = weights.config;
   const PackedLayer& w = weights.layers[size_t(layer)];
   const int64_t T = act.input.dim(0), Q = act.middle.dim(0);
-  const TensorView out = arena.take_view(DType::kF32, {Q, c.width});
+  const DType type = activation_dtype(stream);
+  const TensorView out = arena.take_view(type, {Q, c.width});
   const int64_t mark = arena.mark();
-  const LayerScratch scratch = take_scratch(c, T, arena);
+  const LayerScratch scratch = take_scratch(c, type, T, arena);
   if (Q == T) {
     layer_forward(stream, c, w, layer, rows.positions, weights.rope_table, attention, act, scratch, out);
   } else {
-    layer_attention(stream, c, w, layer, rows.positions, weights.rope_table, attention, act, scratch.normed);
-    gather_rows(f32(act.attn_out.as<float>(), {T, c.q_width()}), rows.loss_rows, act.attn_rows);
-    gather_rows(act.input, rows.loss_rows, act.middle);
-    layer_output(stream, c, w, act, {first_rows(scratch.normed, Q), first_rows(scratch.mlp, Q)}, out);
+    layer_attention(stream, c, w, layer, rows.positions, weights.rope_table, attention, act, scratch);
+    kernels::gather_rows(stream, {.from = {act.attn_out.data, type, {T, c.q_width()}}, .rows = rows.loss_rows, .to = act.attn_rows});
+    kernels::gather_rows(stream, {.from = act.input, .rows = rows.loss_rows, .to = act.middle});
+    layer_output(stream, c, w, act, {first_rows(scratch.normed, Q), first_rows(scratch.mlp, Q), &arena}, out);
   }
   arena.release(mark);
   return out;
@@ -112,11 +107,12 @@ void forward(const Stream& stream, const WeightSnapshot& weights, const TensorVi
   const ModelConfig& c = weights.config;
   const int64_t R = ids.dim(0), mark = scratch.mark();
   expect_rows(ids, positions);
-  expect_contiguous(hidden, DType::kF32, {R, c.width}, "forward", "hidden");
-  check_positions(positions, weights.rope_table);
-  const TensorView x = scratch.take_view(DType::kF32, {R, c.width});
-  const LayerScratch layer_scratch = take_scratch(c, R, scratch);
-  LayerActivations act = take_layer(c, R, R, false, scratch);
+  const DType type = activation_dtype(stream);
+  expect_contiguous(hidden, type, {R, c.width}, "forward", "hidden");
+  if (!stream.is_cuda()) check_positions(positions, weights.rope_table);
+  const TensorView x = scratch.take_view(type, {R, c.width});
+  const LayerScratch layer_scratch = take_scratch(c, type, R, scratch);
+  LayerActivations act = take_layer(c, type, R, R, false, scratch);
   act.input = act.middle = x;
   kernels::embedding(stream, {.ids = ids, .table = weights.embedding, .x = x});
   for (int64_t l = 0; l < c.layers; ++l) {
@@ -127,9 +123,9 @@ void forward(const Stream& stream, const WeightSnapshot& weights, const TensorVi
   scratch.release(mark);
 }
 
-int64_t forward_scratch_bytes(const ModelConfig& c, int64_t rows) {
-  return 2 * f32_bytes(rows * c.width) + f32_bytes(rows * c.mlp_width) + f32_bytes(rows * c.qkv_width()) +
-         f32_bytes(rows * c.q_width()) + f32_bytes(rows * 2 * c.mlp_width);
+int64_t forward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_t rows) {
+  const auto bytes = [&](int64_t width) { return view_bytes(activation_dtype(stream), rows * width); };
+  return 2 * bytes(c.width) + bytes(c.mlp_width) + bytes(c.qkv_width()) + bytes(c.q_width()) + bytes(2 * c.mlp_width);
 }
 
 Activations forward_training(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
@@ -137,15 +133,16 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
   const ModelConfig& c = weights.config;
   const int64_t T = rows.ids.dim(0), R = rows.outputs();
   expect_rows(rows.ids, rows.positions);
-  check_positions(rows.positions, weights.rope_table);
+  if (!stream.is_cuda()) check_positions(rows.positions, weights.rope_table);
+  const DType type = activation_dtype(stream);
   Activations saved;
-  saved.hidden = arena.take_view(DType::kF32, {R, c.width});
-  TensorView x = arena.take_view(DType::kF32, {T, c.width});
+  saved.hidden = arena.take_view(type, {R, c.width});
+  TensorView x = arena.take_view(type, {T, c.width});
   kernels::embedding(stream, {.ids = rows.ids, .table = weights.embedding, .x = x});
   PackedSource attention(weights, rows.cu_seqlens);
   saved.layers.reserve(size_t(c.layers));
   for (int64_t l = 0; l < c.layers; ++l) {
-    LayerActivations act = take_layer(c, T, l + 1 < c.layers ? T : R, true, arena);
+    LayerActivations act = take_layer(c, type, T, l + 1 < c.layers ? T : R, true, arena);
     act.input = x;
     x = train_layer(stream, weights, rows, l, attention, act, arena);
     saved.layers.push_back(act);
@@ -155,15 +152,15 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
   return saved;
 }
 
-int64_t training_arena_bytes(const ModelConfig& c, int64_t tokens, int64_t) {
+int64_t training_arena_bytes(const Stream& stream, const ModelConfig& c, int64_t tokens, int64_t) {
   const int64_t T = tokens;
-  const int64_t layer = 2 * f32_bytes(T * c.width) + f32_bytes(T * c.qkv_width()) + f32_bytes(T * c.q_width()) +
-                        f32_bytes(T * 2 * c.mlp_width) + f32_bytes(T * c.heads) +
-                        (c.qk_norm ? f32_bytes(T * (c.q_width() + c.kv_width())) : 0);
-  const int64_t forward_scratch = f32_bytes(T * c.width) + f32_bytes(T * c.mlp_width);
+  const auto bytes = [&](int64_t width) { return view_bytes(activation_dtype(stream), T * width); };
+  const int64_t layer = 2 * bytes(c.width) + bytes(c.qkv_width()) + bytes(c.q_width()) + bytes(2 * c.mlp_width) +
+                        view_bytes(DType::kF32, T * c.heads) + (c.qk_norm ? bytes(c.q_width() + c.kv_width()) : 0);
+  const int64_t forward_scratch = bytes(c.width) + bytes(c.mlp_width);
   // The last layer keeps fewer rows of its MLP, but gathers those of its attention.
-  return 2 * f32_bytes(T * c.width) + c.layers * layer + f32_bytes(T * c.q_width()) +
-         std::max(forward_scratch, backward_scratch_bytes(c, T));
+  return 2 * bytes(c.width) + c.layers * layer + bytes(c.q_width()) +
+         std::max(forward_scratch, backward_scratch_bytes(stream, c, T));
 }
 
 }  // namespace hone::model

@@ -20,12 +20,13 @@ class AttentionSource {
 };
 
 /// Generation: hidden states after the final norm for R rows.
-///   ids [R] i32, positions [R] i32 -> hidden [R, C] f32 (overwritten).
-/// Takes and releases forward_scratch_bytes(config, R) of scratch. A row's bits depend on its token,
-/// position and keys only. Throws kShape if a position is outside the rope table.
+///   ids [R] i32, positions [R] i32 -> hidden [R, C] in the stream's activation dtype (overwritten).
+/// Takes and releases forward_scratch_bytes(stream, config, R) of scratch. A row's bits depend on its token,
+/// position and keys only. Throws kShape if a position is outside the rope table; on a GPU ids and positions are
+/// trusted (the caller checked them before they went up).
 void forward(const Stream& stream, const WeightSnapshot& weights, const TensorView& ids,
              const TensorView& positions, AttentionSource& attention, Arena& scratch, const TensorView& hidden);
-int64_t forward_scratch_bytes(const ModelConfig& config, int64_t rows);
+int64_t forward_scratch_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
 /// 1 / sqrt(D), what AttentionSource implementations scale q.k with.
 float attention_scale(const ModelConfig& config);
 
@@ -41,7 +42,7 @@ struct PackedRows {
 };
 
 /// What the training forward keeps for the backward, taken from an arena by the caller's scope.
-/// Q is T, but R in the last layer.
+/// Q is T, but R in the last layer. Of the stream's activation dtype, but lse, which is f32.
 struct LayerActivations {
   TensorView input;      // [T, C] residual stream entering the layer
   TensorView qkv;        // [T, (H+2K)D] after bias, q/k norm and rotation
@@ -64,13 +65,15 @@ struct Activations {
 Activations forward_training(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
                              Arena& arena);
 
-/// Transposed packs that the backward needs; made once per optimizer step.
+/// Transposed packs that the backward needs; made once per optimizer step. On a GPU they are the snapshot's own
+/// matrices read the other way round, and take no memory.
 struct TransposedWeights {
   struct Layer { kernels::PackedMatrix qkv, o, gate_up, down; };
   std::vector<Layer> layers;
   kernels::PackedMatrix head;  // [C, V]
 };
-TransposedWeights transpose_weights(const Stream& stream, const Parameters& parameters, DType storage, Arena& arena);
+TransposedWeights transpose_weights(const Stream& stream, const Parameters& parameters, const WeightSnapshot& weights,
+                                    Arena& arena);
 int64_t transposed_bytes(const Stream& stream, const ModelConfig& config, DType storage);
 
 /// Adds dLoss/dparameter of everything below the head to `grads`, given dhidden [R, C] (overwritten).
@@ -79,8 +82,8 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
               const PackedRows& rows, const Activations& saved, const TensorView& dhidden, Parameters& grads,
               Arena& arena);
 /// Bytes that forward_training and backward take from the arena together.
-int64_t training_arena_bytes(const ModelConfig& config, int64_t tokens, int64_t sequences);
+int64_t training_arena_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens, int64_t sequences);
 /// The backward's own share of it.
-int64_t backward_scratch_bytes(const ModelConfig& config, int64_t tokens);
+int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens);
 
 }  // namespace hone::model

@@ -1,9 +1,9 @@
 // The hand-written backward of network.cc, layer by layer from the last to the first.
 #include <algorithm>
-#include <cstring>
 
 #include "kernels/attention.h"
 #include "kernels/embedding.h"
+#include "kernels/gather.h"
 #include "kernels/rms_norm.h"
 #include "kernels/rope.h"
 #include "kernels/swiglu.h"
@@ -15,7 +15,7 @@ namespace {
 
 using kernels::PackedMatrix;
 
-int64_t f32_bytes(int64_t n) { return Arena::rounded(n * int64_t(sizeof(float))); }
+int64_t view_bytes(DType type, int64_t n) { return Arena::rounded(n * dtype_bytes(type)); }
 
 PackedMatrix pack_transposed(const Stream& stream, const TensorView& w, DType storage, Arena& arena) {
   PackedMatrix out{w.dim(1), w.dim(0), storage, nullptr};
@@ -35,31 +35,18 @@ struct Scratch {
 };
 
 /// The MLP and attention halves never need their wide buffers at once, so they share the memory.
-Scratch take_scratch(const ModelConfig& c, int64_t T, int64_t Q, Arena& arena) {
+Scratch take_scratch(const ModelConfig& c, DType type, int64_t T, int64_t Q, Arena& arena) {
   Scratch s;
-  s.normed = arena.take_view(DType::kF32, {T, c.width});
-  s.dnormed = arena.take_view(DType::kF32, {T, c.width});
+  s.normed = arena.take_view(type, {T, c.width});
+  s.dnormed = arena.take_view(type, {T, c.width});
   s.normed.shape[0] = s.dnormed.shape[0] = Q;
   const int64_t mark = arena.mark();
-  s.mlp = arena.take_view(DType::kF32, {Q, c.mlp_width});
-  s.dmlp = arena.take_view(DType::kF32, {Q, c.mlp_width});
+  s.mlp = arena.take_view(type, {Q, c.mlp_width});
+  s.dmlp = arena.take_view(type, {Q, c.mlp_width});
   arena.release(mark);
-  s.dattn = arena.take_view(DType::kF32, {T, c.q_width()});
-  s.dqkv = arena.take_view(DType::kF32, {T, c.qkv_width()});
+  s.dattn = arena.take_view(type, {T, c.q_width()});
+  s.dqkv = arena.take_view(type, {T, c.qkv_width()});
   return s;
-}
-
-/// Rows of `from` to their places in `to`; zeros elsewhere.
-void scatter_rows(const TensorView& from, const TensorView& rows, const TensorView& to) {
-  const size_t bytes = size_t(to.dim(1)) * sizeof(float);
-  int64_t next = 0;
-  for (int64_t r = 0; r < from.dim(0); ++r) {
-    const int64_t at = rows.as<int32_t>()[r];
-    std::memset(to.row<float>(next), 0, size_t(at - next) * bytes);
-    std::memcpy(to.row<float>(at), from.row<float>(r), bytes);
-    next = at + 1;
-  }
-  std::memset(to.row<float>(next), 0, size_t(to.dim(0) - next) * bytes);
 }
 
 struct Backward {
@@ -107,7 +94,7 @@ struct Backward {
                                             .cu_seqlens = rows.cu_seqlens,
                                             .out = act.attn_out,
                                             .lse = act.lse,
-                                            .dout = f32(scratch.dattn.as<float>(), {T, H, D}),
+                                            .dout = {scratch.dattn.data, scratch.dattn.dtype, {T, H, D}},
                                             .dq = head_view(scratch.dqkv, 0, H, D),
                                             .dk = head_view(scratch.dqkv, H * D, K, D),
                                             .dv = head_view(scratch.dqkv, (H + K) * D, K, D),
@@ -141,20 +128,27 @@ struct Backward {
 
 }  // namespace
 
-TransposedWeights transpose_weights(const Stream& stream, const Parameters& parameters, DType storage, Arena& arena) {
+TransposedWeights transpose_weights(const Stream& stream, const Parameters& parameters, const WeightSnapshot& weights,
+                                    Arena& arena) {
+  const auto turn = [&](const TensorView& master, const PackedMatrix& packed) {
+    if (stream.is_cuda()) return PackedMatrix{packed.k, packed.n, packed.storage, packed.panels, true};
+    return pack_transposed(stream, master, packed.storage, arena);
+  };
   TransposedWeights out;
   for (int64_t l = 0; l < parameters.config().layers; ++l) {
     const LayerViews& from = parameters.layer(l);
-    out.layers.push_back({.qkv = pack_transposed(stream, from.qkv, storage, arena),
-                          .o = pack_transposed(stream, from.o, storage, arena),
-                          .gate_up = pack_transposed(stream, from.gate_up, storage, arena),
-                          .down = pack_transposed(stream, from.down, storage, arena)});
+    const PackedLayer& packed = weights.layers[size_t(l)];
+    out.layers.push_back({.qkv = turn(from.qkv, packed.qkv),
+                          .o = turn(from.o, packed.o),
+                          .gate_up = turn(from.gate_up, packed.gate_up),
+                          .down = turn(from.down, packed.down)});
   }
-  out.head = pack_transposed(stream, parameters.head(), DType::kF32, arena);
+  out.head = turn(parameters.head(), weights.head);
   return out;
 }
 
 int64_t transposed_bytes(const Stream& stream, const ModelConfig& c, DType storage) {
+  if (stream.is_cuda()) return 0;
   const auto bytes = [&](int64_t n, int64_t k, DType kept) {
     return Arena::rounded(kernels::packed_bytes(stream, n, k, kept));
   };
@@ -163,11 +157,11 @@ int64_t transposed_bytes(const Stream& stream, const ModelConfig& c, DType stora
   return c.layers * layer + bytes(c.width, c.vocabulary, DType::kF32);
 }
 
-int64_t backward_scratch_bytes(const ModelConfig& c, int64_t tokens) {
-  const int64_t T = tokens;
+int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_t tokens) {
+  const auto bytes = [&](int64_t width) { return view_bytes(activation_dtype(stream), tokens * width); };
   // Two buffers more for the last layer: dattn of the loss rows, and dx of all rows.
-  return 3 * f32_bytes(T * c.width) + f32_bytes(T * c.q_width()) +
-         std::max(2 * f32_bytes(T * c.mlp_width), f32_bytes(T * c.q_width()) + f32_bytes(T * c.qkv_width()));
+  return 3 * bytes(c.width) + bytes(c.q_width()) +
+         std::max(2 * bytes(c.mlp_width), bytes(c.q_width()) + bytes(c.qkv_width()));
 }
 
 void backward(const Stream& stream, const WeightSnapshot& weights, const TransposedWeights& transposed,
@@ -175,7 +169,8 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
               Arena& arena) {
   const ModelConfig& c = weights.config;
   const int64_t T = rows.ids.dim(0), R = rows.outputs(), mark = arena.mark();
-  expect_contiguous(dhidden, DType::kF32, {R, c.width}, "backward", "dhidden");
+  const DType type = activation_dtype(stream);
+  expect_contiguous(dhidden, type, {R, c.width}, "backward", "dhidden");
   kernels::rms_norm_grad(stream, {.x = saved.last,
                                   .weight = weights.final_norm,
                                   .dy = dhidden,
@@ -183,18 +178,18 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
                                   .dweight = grads.final_norm(),
                                   .eps = c.norm_eps});
   TensorView dx = dhidden;  // [Q, C]
-  if (R != T) dx = arena.take_view(DType::kF32, {T, c.width});
-  const TensorView dattn_rows = arena.take_view(DType::kF32, {R != T ? R : 0, c.q_width()});
+  if (R != T) dx = arena.take_view(type, {T, c.width});
+  const TensorView dattn_rows = arena.take_view(type, {R != T ? R : 0, c.q_width()});
   const int64_t layer_mark = arena.mark();
   for (int64_t l = c.layers - 1; l >= 0; --l) {
     const size_t i = size_t(l);
     const bool gathered = l == c.layers - 1 && R != T;
-    Backward pass{stream, c, rows, weights.rope_table, take_scratch(c, T, gathered ? R : T, arena), gathered ? dhidden : dx};
+    Backward pass{stream, c, rows, weights.rope_table, take_scratch(c, type, T, gathered ? R : T, arena), gathered ? dhidden : dx};
     pass.output_half(weights.layers[i], transposed.layers[i], saved.layers[i], grads.layer(l));
     kernels::linear(stream, {.x = pass.dx, .w = transposed.layers[i].o, .bias = {}, .y = gathered ? dattn_rows : pass.scratch.dattn});
     if (gathered) {
-      scatter_rows(dattn_rows, rows.loss_rows, pass.scratch.dattn);
-      scatter_rows(dhidden, rows.loss_rows, dx);
+      kernels::scatter_rows(stream, {.from = dattn_rows, .rows = rows.loss_rows, .to = pass.scratch.dattn});
+      kernels::scatter_rows(stream, {.from = dhidden, .rows = rows.loss_rows, .to = dx});
       pass.dx = dx;
       pass.scratch.normed.shape[0] = pass.scratch.dnormed.shape[0] = T;
     }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numbers>
 
+#include "core/device.h"
 #include "core/philox.h"
 
 namespace hone::model {
@@ -116,11 +117,11 @@ std::vector<TensorSpec> tensor_specs(const ModelConfig& config) {
   return specs;
 }
 
-Parameters::Parameters(const ModelConfig& config) : config_(config) {
+Parameters::Parameters(const ModelConfig& config, const Stream& stream) : config_(config), stream_(stream) {
   config_.check();
   specs_ = tensor_specs(config_);
   const int64_t bytes = total_elements(specs_) * int64_t(sizeof(float));
-  arena_ = Arena(bytes, "parameters");
+  arena_ = Arena(bytes, "parameters", tensor_memory(stream));
   base_ = static_cast<float*>(arena_.take(bytes));
   zero();
   find_layers();
@@ -174,16 +175,40 @@ TensorView Parameters::head() const { return view(config_.tied_head ? specs_.fro
 
 TensorView Parameters::flat() const { return f32(base_, {total_elements(specs_)}); }
 
-void Parameters::zero() { std::memset(base_, 0, size_t(total_elements(specs_)) * sizeof(float)); }
+void Parameters::zero() { hone::zero(stream_, base_, total_elements(specs_) * int64_t(sizeof(float))); }
+
+int64_t Parameters::staging_bytes(const TensorView& tensor) const {
+  return stream_.is_cuda() ? Arena::rounded(tensor.numel() * int64_t(sizeof(float))) : 0;
+}
+
+void Parameters::write(const TensorView& tensor, const std::function<void(const TensorView& host)>& fill) {
+  if (!stream_.is_cuda()) return fill(tensor);
+  Arena staging(staging_bytes(tensor), "staged tensor");
+  TensorView host = tensor;
+  host.data = staging.take(staging.capacity());
+  fill(host);
+  upload(stream_, tensor.data, host.data, tensor.numel() * int64_t(sizeof(float)));
+  synchronize(stream_);
+}
+
+TensorView Parameters::read(const TensorView& tensor, Arena& staging) const {
+  if (!stream_.is_cuda()) return tensor;
+  TensorView host = tensor;
+  host.data = staging.take(staging_bytes(tensor));
+  download(stream_, host.data, tensor.data, tensor.numel() * int64_t(sizeof(float)));
+  return host;
+}
 
 void Parameters::initialize(uint64_t seed) {
   for (size_t i = 0; i < specs_.size(); ++i) {
     const TensorSpec& spec = specs_[i];
-    float* data = base_ + spec.offset;
-    const double deviation = initial_deviation(spec, config_);
-    const float constant = ends_with(spec.name, ".bias") ? 0.0f : 1.0f;
-    if (deviation > 0.0) fill_normal(data, spec.numel(), deviation, seed, uint32_t(i));
-    else std::fill(data, data + spec.numel(), constant);
+    write(view(spec), [&](const TensorView& host) {
+      float* const data = host.as<float>();
+      const double deviation = initial_deviation(spec, config_);
+      const float constant = ends_with(spec.name, ".bias") ? 0.0f : 1.0f;
+      if (deviation > 0.0) fill_normal(data, spec.numel(), deviation, seed, uint32_t(i));
+      else std::fill(data, data + spec.numel(), constant);
+    });
   }
 }
 

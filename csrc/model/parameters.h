@@ -1,11 +1,13 @@
 // All parameters (or all gradients, or one optimizer moment) of a model in one block, by name.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/arena.h"
+#include "core/stream.h"
 #include "core/tensor.h"
 #include "model/config.h"
 
@@ -31,7 +33,8 @@ struct LayerViews {
 /// Owns one f32 block laid out by tensor_specs, zeroed. Movable, not copyable.
 class Parameters {
  public:
-  explicit Parameters(const ModelConfig& config);
+  /// In the memory of `stream`, which does its copies and must outlive it; the host's unless one is given.
+  explicit Parameters(const ModelConfig& config, const Stream& stream = {});
 
   const ModelConfig& config() const { return config_; }
   const std::vector<TensorSpec>& specs() const { return specs_; }
@@ -46,6 +49,13 @@ class Parameters {
   TensorView flat() const;
   void zero();
 
+  /// One of the views above, to be written by `fill`, which gets it in host memory: the same tensor, or a block
+  /// whose contents (nothing at first) are carried to the device when it returns.
+  void write(const TensorView& tensor, const std::function<void(const TensorView& host)>& fill);
+  /// One of the views above in host memory: itself, or a copy that takes staging_bytes(tensor) from `staging`.
+  TensorView read(const TensorView& tensor, Arena& staging) const;
+  int64_t staging_bytes(const TensorView& tensor) const;
+
   /// Weights N(0, 1/sqrt(fan-in)), residual outputs (o, down) scaled by 1/sqrt(2L), embedding and head
   /// N(0, 0.02), norms 1, biases 0; drawn from Philox keyed by seed and tensor index: the same everywhere.
   void initialize(uint64_t seed);
@@ -54,6 +64,7 @@ class Parameters {
   void find_layers();
 
   ModelConfig config_;
+  Stream stream_;
   std::vector<TensorSpec> specs_;
   Arena arena_;
   float* base_ = nullptr;

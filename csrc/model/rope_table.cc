@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
+
+#include "core/device.h"
 
 namespace hone::model {
 namespace {
@@ -63,15 +66,15 @@ double rope_attention_factor(const RopeConfig& rope) {
 
 std::shared_ptr<const RopeTable> RopeTable::make(const Stream& stream, const RopeConfig& rope, int64_t head_dim,
                                                  int64_t positions) {
-  std::shared_ptr<RopeTable> table(new RopeTable());
-  table->arena_ = Arena(positions * head_dim * int64_t(sizeof(float)), "rope table");
-  table->view_ = table->arena_.take_view(DType::kF32, {positions, head_dim});
+  const int64_t bytes = positions * head_dim * int64_t(sizeof(float));
+  Arena host(bytes, "rope table");
+  const TensorView rows = host.take_view(DType::kF32, {positions, head_dim});
   const std::vector<double> frequencies = rope_frequencies(rope, head_dim);
   const double factor = rope_attention_factor(rope);
   const size_t half = frequencies.size();
   stream.parallel_for(positions, 1024, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
-      float* row = table->view_.row<float>(p);
+      float* row = rows.row<float>(p);
       for (size_t i = 0; i < half; ++i) {
         const double angle = double(p) * frequencies[i];
         row[i] = float(factor * std::cos(angle));
@@ -79,6 +82,16 @@ std::shared_ptr<const RopeTable> RopeTable::make(const Stream& stream, const Rop
       }
     }
   });
+  std::shared_ptr<RopeTable> table(new RopeTable());
+  table->view_ = rows;
+  if (stream.is_cuda()) {
+    table->arena_ = Arena(bytes, "rope table", Memory::kDevice);
+    table->view_ = table->arena_.take_view(DType::kF32, {positions, head_dim});
+    upload(stream, table->view_.data, rows.data, bytes);
+    synchronize(stream);
+  } else {
+    table->arena_ = std::move(host);
+  }
   return table;
 }
 

@@ -1,72 +1,119 @@
 #include "model/weight_snapshot.h"
 
-#include <cstring>
+#include "core/device.h"
 
 namespace hone::model {
 namespace {
 
 using kernels::PackedMatrix;
 
-int64_t f32_bytes(int64_t n) { return Arena::rounded(n * int64_t(sizeof(float))); }
+int64_t view_bytes(DType type, int64_t n) { return Arena::rounded(n * dtype_bytes(type)); }
+
+/// A tied head needs no memory of its own where the embedding has the layout of a packed matrix.
+bool shares_embedding(const Stream& stream, const ModelConfig& c) { return stream.is_cuda() && c.tied_head; }
 
 int64_t snapshot_bytes(const Stream& stream, const ModelConfig& c, DType storage) {
-  const int64_t layer = Arena::rounded(kernels::packed_bytes(stream, c.qkv_width(), c.width, storage)) +
-                        Arena::rounded(kernels::packed_bytes(stream, c.width, c.q_width(), storage)) +
-                        Arena::rounded(kernels::packed_bytes(stream, 2 * c.mlp_width, c.width, storage)) +
-                        Arena::rounded(kernels::packed_bytes(stream, c.width, c.mlp_width, storage)) +
-                        2 * f32_bytes(c.width) + (c.qkv_bias ? f32_bytes(c.qkv_width()) : 0) +
-                        (c.qk_norm ? 2 * f32_bytes(c.head_dim) : 0);
-  return c.layers * layer + f32_bytes(c.vocabulary * c.width) + f32_bytes(c.width) +
-         Arena::rounded(kernels::packed_bytes(stream, c.vocabulary, c.width, DType::kF32));
+  const auto packed = [&](int64_t n, int64_t k, DType type) {
+    return Arena::rounded(kernels::packed_bytes(stream, n, k, type));
+  };
+  const auto floats = [](int64_t n) { return view_bytes(DType::kF32, n); };
+  const int64_t layer = packed(c.qkv_width(), c.width, storage) + packed(c.width, c.q_width(), storage) +
+                        packed(2 * c.mlp_width, c.width, storage) + packed(c.width, c.mlp_width, storage) +
+                        2 * floats(c.width) + (c.qkv_bias ? floats(c.qkv_width()) : 0) +
+                        (c.qk_norm ? 2 * floats(c.head_dim) : 0);
+  return c.layers * layer + view_bytes(activation_dtype(stream), c.vocabulary * c.width) + floats(c.width) +
+         (shares_embedding(stream, c) ? 0 : packed(c.vocabulary, c.width, DType::kF32));
 }
 
-PackedMatrix pack(const Stream& stream, const TensorView& w, DType storage, Arena& arena) {
-  PackedMatrix out{w.dim(0), w.dim(1), storage, nullptr};
-  out.panels = arena.take(kernels::packed_bytes(stream, out.n, out.k, storage));
-  kernels::pack_matrix(stream, {.w = w, .transpose = false, .out = out});
+PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType storage, Arena& arena) {
+  PackedMatrix out{n, k, storage, nullptr};
+  out.panels = arena.take(kernels::packed_bytes(stream, n, k, storage));
   return out;
 }
 
-TensorView copy(const TensorView& from, Arena& arena) {
-  if (from.empty()) return {};
-  TensorView to = from;
-  to.data = arena.take(from.numel() * int64_t(sizeof(float)));
-  std::memcpy(to.data, from.data, size_t(from.numel()) * sizeof(float));
-  return to;
+void pack(const Stream& stream, const TensorView& from, const PackedMatrix& to) {
+  kernels::pack_matrix(stream, {.w = from, .transpose = false, .out = to});
+}
+
+void copy_vector(const Stream& stream, const TensorView& from, const TensorView& to) {
+  if (!to.empty()) copy_rows(stream, from, to);
 }
 
 }  // namespace
 
-std::shared_ptr<const WeightSnapshot> WeightSnapshot::make(const Stream& stream, const Parameters& parameters,
-                                                           uint32_t version, DType storage,
-                                                           const WeightSnapshot* previous) {
-  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot());
-  const ModelConfig& config = parameters.config();
-  out->version = version;
-  out->config = config;
-  out->storage = storage;
-  out->arena_ = Arena(snapshot_bytes(stream, config, storage), "weight snapshot");
-  Arena& arena = out->arena_;
-  out->layers.reserve(size_t(config.layers));
-  for (int64_t i = 0; i < config.layers; ++i) {
-    const LayerViews& from = parameters.layer(i);
-    out->layers.push_back({.qkv = pack(stream, from.qkv, storage, arena),
-                           .o = pack(stream, from.o, storage, arena),
-                           .gate_up = pack(stream, from.gate_up, storage, arena),
-                           .down = pack(stream, from.down, storage, arena),
-                           .attn_norm = copy(from.attn_norm, arena),
-                           .mlp_norm = copy(from.mlp_norm, arena),
-                           .qkv_bias = copy(from.qkv_bias, arena),
-                           .q_norm = copy(from.q_norm, arena),
-                           .k_norm = copy(from.k_norm, arena)});
+WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType kept)
+    : config(c), storage(kept), arena_(snapshot_bytes(stream, c, kept), "weight snapshot", tensor_memory(stream)) {
+  const auto floats = [&](int64_t n, bool wanted = true) {
+    return wanted ? arena_.take_view(DType::kF32, {n}) : TensorView{};
+  };
+  layers.reserve(size_t(c.layers));
+  for (int64_t i = 0; i < c.layers; ++i) {
+    layers.push_back({.qkv = take_matrix(stream, c.qkv_width(), c.width, storage, arena_),
+                      .o = take_matrix(stream, c.width, c.q_width(), storage, arena_),
+                      .gate_up = take_matrix(stream, 2 * c.mlp_width, c.width, storage, arena_),
+                      .down = take_matrix(stream, c.width, c.mlp_width, storage, arena_),
+                      .attn_norm = floats(c.width),
+                      .mlp_norm = floats(c.width),
+                      .qkv_bias = floats(c.qkv_width(), c.qkv_bias),
+                      .q_norm = floats(c.head_dim, c.qk_norm),
+                      .k_norm = floats(c.head_dim, c.qk_norm)});
   }
-  out->embedding = copy(parameters.embedding(), arena);
-  out->final_norm = copy(parameters.final_norm(), arena);
-  out->head = pack(stream, parameters.head(), DType::kF32, arena);
+  embedding = arena_.take_view(activation_dtype(stream), {c.vocabulary, c.width});
+  final_norm = floats(c.width);
+  if (shares_embedding(stream, c)) head = {c.vocabulary, c.width, DType::kBF16, embedding.data};
+  else head = take_matrix(stream, c.vocabulary, c.width, DType::kF32, arena_);
+}
+
+std::shared_ptr<WeightSnapshot> WeightSnapshot::make(const Stream& stream, const Parameters& parameters,
+                                                     uint32_t version, DType storage, const WeightSnapshot* previous) {
+  const ModelConfig& config = parameters.config();
+  if (stream.is_cuda()) storage = DType::kBF16;
+  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage));
   out->rope_ = previous ? previous->rope_
                         : RopeTable::make(stream, config.rope, config.head_dim, config.max_positions);
   out->rope_table = out->rope_->view();
+  out->repack(stream, parameters, version);
   return out;
+}
+
+void WeightSnapshot::repack(const Stream& stream, const Parameters& parameters, uint32_t new_version) {
+  version = new_version;
+  for (int64_t i = 0; i < config.layers; ++i) {
+    const LayerViews& from = parameters.layer(i);
+    const PackedLayer& to = layers[size_t(i)];
+    pack(stream, from.qkv, to.qkv);
+    pack(stream, from.o, to.o);
+    pack(stream, from.gate_up, to.gate_up);
+    pack(stream, from.down, to.down);
+    copy_vector(stream, from.attn_norm, to.attn_norm);
+    copy_vector(stream, from.mlp_norm, to.mlp_norm);
+    copy_vector(stream, from.qkv_bias, to.qkv_bias);
+    copy_vector(stream, from.q_norm, to.q_norm);
+    copy_vector(stream, from.k_norm, to.k_norm);
+  }
+  const TensorView table = parameters.embedding();
+  if (embedding.dtype == DType::kF32) copy_rows(stream, table, embedding);
+  else pack(stream, table, {table.dim(0), table.dim(1), embedding.dtype, embedding.data});
+  copy_vector(stream, parameters.final_norm(), final_norm);
+  if (head.panels != embedding.data) pack(stream, parameters.head(), head);
+}
+
+std::shared_ptr<WeightSnapshot> WeightSnapshot::clone(const Stream& stream) const {
+  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage));
+  out->rope_ = rope_;
+  out->rope_table = rope_table;
+  out->assign(stream, *this);
+  return out;
+}
+
+void WeightSnapshot::assign(const Stream& stream, const WeightSnapshot& from) {
+  if (from.bytes() != bytes() || from.storage != storage) {
+    fail(Code::kConfig, "weights: %lld bytes of another layout cannot take the place of %lld.", (long long)from.bytes(),
+         (long long)bytes());
+  }
+  version = from.version;
+  // Both were laid out by the same constructor, so equal offsets hold equal tensors; the qkv matrix comes first.
+  copy(stream, layers.front().qkv.panels, from.layers.front().qkv.panels, bytes());
 }
 
 }  // namespace hone::model

@@ -1,4 +1,4 @@
-// An immutable, packed copy of the parameters: what a forward pass reads. Trainer and engine share it.
+// A packed copy of the parameters: what a forward pass reads. Trainer and engine share it.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,23 @@ struct PackedLayer {
   TensorView attn_norm, mlp_norm, qkv_bias, q_norm, k_norm;  // f32 copies inside the snapshot
 };
 
-/// Published once per weight version; lives as long as an engine or a backward pass holds it.
+/// Published once per weight version; lives as long as an engine or a backward pass holds it. Its tensors lie in the
+/// memory of the stream that made it and keep their addresses for life.
 class WeightSnapshot {
  public:
   /// Packs (and copies) everything from `parameters`. storage kF32 or kBF16 (block matrices rounded to bf16;
-  /// embedding, norms, biases and the head stay f32;
-  /// attention reads keys and values rounded to bf16, so that a cache of bf16 loses nothing). `previous` may lend its rope table, if it has the same
+  /// embedding, norms, biases and the head stay f32; attention reads keys and values rounded to bf16, so that a cache
+  /// of bf16 loses nothing). On a GPU block matrices and embedding are bf16 whatever
+  /// `storage` says, and a tied head is the embedding. `previous` may lend its rope table, if it has the same
   /// config; without it the table is built. Throws kOutOfMemory.
-  static std::shared_ptr<const WeightSnapshot> make(const Stream& stream, const Parameters& parameters,
-                                                    uint32_t version, DType storage = DType::kF32,
-                                                    const WeightSnapshot* previous = nullptr);
+  static std::shared_ptr<WeightSnapshot> make(const Stream& stream, const Parameters& parameters, uint32_t version,
+                                              DType storage = DType::kF32, const WeightSnapshot* previous = nullptr);
+  /// The same in place. Nobody may read it meanwhile.
+  void repack(const Stream& stream, const Parameters& parameters, uint32_t version);
+
+  /// A copy with addresses of its own, and taking over another snapshot of the same config and storage in place.
+  std::shared_ptr<WeightSnapshot> clone(const Stream& stream) const;
+  void assign(const Stream& stream, const WeightSnapshot& from);
 
   uint32_t version = 0;
   ModelConfig config;
@@ -40,7 +47,7 @@ class WeightSnapshot {
   int64_t bytes() const { return arena_.used(); }
 
  private:
-  WeightSnapshot() = default;
+  WeightSnapshot(const Stream& stream, const ModelConfig& config, DType storage);
   Arena arena_;
   std::shared_ptr<const RopeTable> rope_;
 };

@@ -19,7 +19,16 @@ namespace {
 
 namespace fs = std::filesystem;
 using model::SafetensorsFile;
-using Entries = std::vector<SafetensorsFile::Entry>;
+
+/// A tensor to be stored under a name of its own.
+struct Stored {
+  std::string name;
+  const model::Parameters* block;
+  TensorView view;
+  std::vector<int64_t> shape;
+  int64_t bytes() const { return view.numel() * int64_t(sizeof(float)); }
+};
+using Tensors = std::vector<Stored>;
 
 constexpr int64_t kFormatVersion = 1;
 constexpr const char* kManifest = "manifest.json";
@@ -54,25 +63,35 @@ class UnfinishedFolder {
   std::string path_;
 };
 
-void append_entries(const model::Parameters& tensors, const std::string& prefix, Entries& out) {
-  for (const model::TensorSpec& spec : tensors.specs()) {
-    out.push_back({prefix + spec.name, DType::kF32, spec.shape, tensors.view(spec).data,
-                   spec.numel() * int64_t(sizeof(float))});
-  }
+void append_tensors(const model::Parameters& block, const std::string& prefix, Tensors& out) {
+  for (const model::TensorSpec& spec : block.specs()) out.push_back({prefix + spec.name, &block, block.view(spec), spec.shape});
 }
 
-std::vector<Entries> split(const Entries& entries, int64_t shard_bytes) {
-  std::vector<Entries> shards(1);
+std::vector<Tensors> split(const Tensors& tensors, int64_t shard_bytes) {
+  std::vector<Tensors> shards(1);
   int64_t filled = 0;
-  for (const auto& entry : entries) {
-    if (filled > 0 && filled + entry.bytes > shard_bytes) {
+  for (const Stored& tensor : tensors) {
+    if (filled > 0 && filled + tensor.bytes() > shard_bytes) {
       shards.emplace_back();
       filled = 0;
     }
-    shards.back().push_back(entry);
-    filled += entry.bytes;
+    shards.back().push_back(tensor);
+    filled += tensor.bytes();
   }
   return shards;
+}
+
+/// One shard; tensors of a device are staged together, so a shard's bytes of host memory are needed at a time.
+std::string write_shard(const std::string& path, const Tensors& shard) {
+  int64_t staged = 0;
+  for (const Stored& tensor : shard) staged += tensor.block->staging_bytes(tensor.view);
+  Arena staging(staged, "checkpoint shard");
+  std::vector<SafetensorsFile::Entry> entries;
+  for (const Stored& tensor : shard) {
+    const TensorView host = tensor.block->read(tensor.view, staging);
+    entries.push_back({tensor.name, DType::kF32, tensor.shape, host.data, tensor.bytes()});
+  }
+  return model::write_safetensors(path, entries, {{"format", "pt"}});
 }
 
 void write_text(const UnfinishedFolder& folder, const std::string& name, const std::string& text,
@@ -84,20 +103,20 @@ void write_text(const UnfinishedFolder& folder, const std::string& name, const s
 }
 
 /// <stem>.safetensors, or numbered shards with the index transformers looks for.
-void write_shards(const UnfinishedFolder& folder, const std::string& stem, const Entries& entries, int64_t shard_bytes,
+void write_shards(const UnfinishedFolder& folder, const std::string& stem, const Tensors& tensors, int64_t shard_bytes,
                   std::vector<FileRecord>& records) {
-  const std::vector<Entries> shards = split(entries, shard_bytes);
+  const std::vector<Tensors> shards = split(tensors, shard_bytes);
   Json map = Json::object();
   int64_t total = 0;
   for (size_t i = 0; i < shards.size(); ++i) {
     char number[32] = "";
     if (shards.size() > 1) std::snprintf(number, sizeof number, "-%05zu-of-%05zu", i + 1, shards.size());
     const std::string name = stem + number + ".safetensors";
-    const std::string hash = model::write_safetensors(folder.file(name), shards[i], {{"format", "pt"}});
+    const std::string hash = write_shard(folder.file(name), shards[i]);
     records.push_back({name, hash, int64_t(fs::file_size(folder.file(name)))});
-    for (const auto& entry : shards[i]) {
-      map.set(entry.name, Json::string(name));
-      total += entry.bytes;
+    for (const Stored& tensor : shards[i]) {
+      map.set(tensor.name, Json::string(name));
+      total += tensor.bytes();
     }
   }
   if (shards.size() == 1) return;
@@ -186,9 +205,10 @@ class Shards {
       }
     }
   }
-  void fill(const model::Parameters& tensors, const std::string& prefix) const {
+  void fill(model::Parameters& tensors, const std::string& prefix) const {
     for (const model::TensorSpec& spec : tensors.specs()) {
-      model::read_as_f32(*entries_.at(prefix + spec.name), tensors.view(spec));
+      const SafetensorsFile::Entry& entry = *entries_.at(prefix + spec.name);
+      tensors.write(tensors.view(spec), [&](const TensorView& host) { model::read_as_f32(entry, host); });
     }
   }
 
@@ -218,10 +238,10 @@ void write_checkpoint(const std::string& where, const CheckpointState& state, co
   const UnfinishedFolder folder(directory);
   std::vector<FileRecord> records;
   write_text(folder, "config.json", model::to_hf_config(parameters.config()).dump(), records);
-  Entries weights, moments;
-  append_entries(parameters, "", weights);
-  append_entries(optimizer.m(), "m.", moments);
-  append_entries(optimizer.v(), "v.", moments);
+  Tensors weights, moments;
+  append_tensors(parameters, "", weights);
+  append_tensors(optimizer.m(), "m.", moments);
+  append_tensors(optimizer.v(), "v.", moments);
   write_shards(folder, "model", weights, shard_bytes, records);
   write_shards(folder, "optimizer", moments, shard_bytes, records);
   Json manifest = Json::object(), body = manifest_body(state, records);

@@ -80,7 +80,7 @@ struct Trainer::Impl {
       transposed_arena = Arena(model::transposed_bytes(stream, config, options.weight_storage), "transposed weights");
     }
     transposed_arena.release(0);
-    transposed = model::transpose_weights(stream, parameters, options.weight_storage, transposed_arena);
+    transposed = model::transpose_weights(stream, parameters, *weights, transposed_arena);
     transposed_stale = false;
   }
 
@@ -90,7 +90,7 @@ struct Trainer::Impl {
     arena_tokens = std::max(tokens, options.packed_tokens);
     const int64_t rows = Arena::rounded(arena_tokens * config.width * int64_t(sizeof(float)));
     arena = Arena();  // give the old block back first
-    arena = Arena(model::training_arena_bytes(config, arena_tokens, arena_tokens) + rows +
+    arena = Arena(model::training_arena_bytes(stream, config, arena_tokens, arena_tokens) + rows +
                       kernels::lm_head_scratch_bytes(stream, arena_tokens, config.width, config.vocabulary),
                   "trainer activations");
   }

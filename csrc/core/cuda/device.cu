@@ -56,24 +56,18 @@ void zero(void* stream, void* to, int64_t bytes) {
   check(cudaMemsetAsync(to, 0, size_t(bytes), handle(stream)), "cudaMemset");
 }
 
-bool begin_capture(void* stream) {
+void begin_capture(void* stream) {
   // Thread local: the trainer's thread may allocate meanwhile.
-  const cudaError_t status = cudaStreamBeginCapture(handle(stream), cudaStreamCaptureModeThreadLocal);
-  if (status == cudaErrorNotSupported) return cudaGetLastError(), false;
-  check(status, "cudaStreamBeginCapture");
-  return true;
+  check(cudaStreamBeginCapture(handle(stream), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
 }
 
 void* end_capture(void* stream) {
   cudaGraph_t recorded = nullptr;
+  check(cudaStreamEndCapture(handle(stream), &recorded), "cudaStreamEndCapture");
   cudaGraphExec_t ready = nullptr;
-  const cudaError_t status = cudaStreamEndCapture(handle(stream), &recorded);
-  if (status == cudaSuccess) {
-    check(cudaGraphInstantiate(&ready, recorded, 0), "cudaGraphInstantiate");
-    cudaGraphDestroy(recorded);
-  } else {
-    check(status, "cudaStreamEndCapture");
-  }
+  const cudaError_t status = cudaGraphInstantiate(&ready, recorded, 0);
+  cudaGraphDestroy(recorded);
+  check(status, "cudaGraphInstantiate");
   return ready;
 }
 

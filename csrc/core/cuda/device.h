@@ -23,9 +23,8 @@ void copy_rows(void* stream, void* to, int64_t to_pitch, const void* from, int64
                int64_t rows);
 void zero(void* stream, void* to, int64_t bytes);
 
-/// Recording: between the two, the stream's work of this thread is noted down, not done. end_capture returns a
-/// graph ready to launch; both return null or false where the runtime cannot record.
-bool begin_capture(void* stream);
+/// Between the two, the work given to the stream is noted down, not done; end_capture returns a graph ready to launch.
+void begin_capture(void* stream);
 void* end_capture(void* stream);
 void launch_graph(void* graph, void* stream);
 void destroy_graph(void* graph) noexcept;

@@ -34,7 +34,7 @@ struct Packed {
 
 std::vector<float> training_hidden(const Stream& stream, const WeightSnapshot& weights, const Packed& packed) {
   const int64_t T = int64_t(packed.ids.size());
-  Arena arena(model::training_arena_bytes(weights.config, T, int64_t(packed.cu_seqlens.size()) - 1), "test");
+  Arena arena(model::training_arena_bytes({}, weights.config, T, int64_t(packed.cu_seqlens.size()) - 1), "test");
   const model::Activations saved = model::forward_training(stream, weights, packed.rows(), arena);
   const float* hidden = saved.hidden.as<float>();
   return {hidden, hidden + saved.hidden.numel()};
@@ -113,7 +113,7 @@ TEST(generation_equals_training_to_the_bit_for_any_prefill_split) {
       const auto whole = training_hidden(threaded, *weights, packed);
       const float* wanted = whole.data() + 5 * config.width;
       PagedCache cache(config, 3, storage);
-      Arena scratch(model::forward_scratch_bytes(config, 41), "test");
+      Arena scratch(model::forward_scratch_bytes({}, config, 41), "test");
       for (int32_t at = 0; at < 41;) {
         const int32_t n = std::min<int32_t>(41 - at, int32_t(test::random_int(1, 12)));
         cache.positions.clear();
@@ -127,7 +127,7 @@ TEST(generation_equals_training_to_the_bit_for_any_prefill_split) {
         EXPECT_EQ(scratch.used(), 0);
         at += n;
       }
-      EXPECT_TRUE(scratch.peak() <= model::forward_scratch_bytes(config, 41));
+      EXPECT_TRUE(scratch.peak() <= model::forward_scratch_bytes({}, config, 41));
     }
   }
 }
@@ -145,7 +145,7 @@ TEST(loss_rows_alone_have_the_bits_they_have_among_all) {
       std::vector<int32_t> chosen;
       for (int32_t t = 0; t < T; ++t)
         if (test::random_int(0, 99) < share) chosen.push_back(t);
-      Arena arena(model::training_arena_bytes(config, T, 3), "test");
+      Arena arena(model::training_arena_bytes({}, config, T, 3), "test");
       model::PackedRows rows = packed.rows();
       rows.loss_rows = i32(chosen.data(), {int64_t(chosen.size())});
       const model::Activations saved = model::forward_training(Stream{}, *weights, rows, arena);

@@ -66,6 +66,19 @@ TEST(parameters_start_at_zero_and_survive_a_move) {
   EXPECT_EQ(q.layer(1).down.as<float>()[5], first);
 }
 
+TEST(on_the_host_a_tensor_is_read_and_written_where_it_lies) {
+  Parameters p(test::tiny_config());
+  const TensorView norm = p.final_norm();
+  Arena nothing;
+  EXPECT_EQ(p.staging_bytes(norm), 0);
+  EXPECT_EQ(p.read(norm, nothing).data, norm.data);
+  p.write(norm, [&](const TensorView& host) {
+    EXPECT_EQ(host.data, norm.data);
+    host.as<float>()[1] = 3.0f;
+  });
+  EXPECT_EQ(p.final_norm().as<float>()[1], 3.0f);
+}
+
 struct Moments { double mean = 0, deviation = 0; };
 Moments moments(const float* x, int64_t n) {
   double sum = 0, square = 0;

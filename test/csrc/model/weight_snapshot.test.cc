@@ -1,5 +1,6 @@
-// A snapshot is a packed copy: right, immutable, rounded where asked, and sharing its rope table.
-// Mutants tried: the head rounded to bf16, norms shared instead of copied, the table rebuilt. All die.
+// A snapshot is a packed copy: right, rounded where asked, rewritten in place only when told, and sharing its rope table.
+// Mutants tried: the head rounded to bf16, norms shared instead of copied, the table rebuilt, a key norm not repacked, the
+// version or the last line of memory not taken over. All die.
 #include "model/weight_snapshot.h"
 
 #include "check.h"
@@ -79,6 +80,62 @@ TEST(the_rope_table_is_lent_to_the_next_snapshot) {
   EXPECT_EQ(second->rope_table.as<float>(), table);
   EXPECT_EQ(second->rope_table.dim(0), p.config().max_positions);
   EXPECT_EQ(second->rope_table.row<float>(0)[0], 1.0f);
+}
+
+/// Bits of every tensor, one after another.
+std::vector<uint8_t> contents(const WeightSnapshot& s) {
+  std::vector<uint8_t> out;
+  const auto append = [&](const void* data, int64_t bytes) {
+    const auto* const first = static_cast<const uint8_t*>(data);
+    out.insert(out.end(), first, first + bytes);
+  };
+  const auto view = [&](const TensorView& v) { append(v.data, v.empty() ? 0 : v.numel() * 4); };
+  const auto matrix = [&](const kernels::PackedMatrix& m) {
+    append(m.panels, kernels::packed_bytes({}, m.n, m.k, m.storage));
+  };
+  for (const model::PackedLayer& l : s.layers) {
+    for (const auto* m : {&l.qkv, &l.o, &l.gate_up, &l.down}) matrix(*m);
+    for (const auto* v : {&l.attn_norm, &l.mlp_norm, &l.qkv_bias, &l.q_norm, &l.k_norm}) view(*v);
+  }
+  view(s.embedding), view(s.final_norm), matrix(s.head);
+  return out;
+}
+bool same_memory(const WeightSnapshot& a, const WeightSnapshot& b) { return contents(a) == contents(b); }
+
+TEST(repacking_in_place_is_making_anew) {
+  for (const auto& [name, config] : test::switch_configs()) {
+    model::Parameters p(config);
+    test::roughen(p, 4);
+    const auto s = WeightSnapshot::make(Stream{}, p, 1);
+    const void* const at = s->head.panels;
+    test::roughen(p, 5);
+    const auto fresh = WeightSnapshot::make(Stream{}, p, 2);
+    EXPECT_TRUE(!same_memory(*s, *fresh));
+    s->repack(Stream{}, p, 2);
+    EXPECT_TRUE(same_memory(*s, *fresh));
+    EXPECT_TRUE(s->version == 2 && s->head.panels == at);
+  }
+}
+
+TEST(a_clone_has_addresses_of_its_own_and_keeps_them) {
+  model::Parameters p(test::tiny_config());
+  test::roughen(p, 4);
+  const auto s = WeightSnapshot::make(Stream{}, p, 1);
+  const auto copy = s->clone(Stream{});
+  EXPECT_TRUE(same_memory(*s, *copy) && copy->version == 1);
+  EXPECT_TRUE(copy->head.panels != s->head.panels && copy->embedding.data != s->embedding.data);
+  EXPECT_EQ(copy->rope_table.data, s->rope_table.data);
+  const void* const at = copy->head.panels;
+  test::roughen(p, 6);
+  const auto next = WeightSnapshot::make(Stream{}, p, 7);
+  copy->assign(Stream{}, *next);
+  EXPECT_TRUE(same_memory(*next, *copy) && copy->version == 7 && copy->head.panels == at);
+}
+
+TEST(weights_of_another_layout_are_not_taken_over) {
+  model::Parameters p(test::tiny_config());
+  const auto s = WeightSnapshot::make(Stream{}, p, 1);
+  EXPECT_THROWS(s->assign(Stream{}, *WeightSnapshot::make(Stream{}, p, 1, DType::kBF16)), Code::kConfig);
 }
 
 TEST(the_size_is_known) {
