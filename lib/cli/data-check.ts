@@ -2,12 +2,12 @@ import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { Recipe } from "../config/index.ts";
 import {
-  DATASETS,
   type DatasetReport,
   type DatasetSpec,
   type Drops,
   type KeptRow,
   parseDatasetSpec,
+  readerOf,
   reportLine,
   siftDataset,
   Tallies,
@@ -61,7 +61,7 @@ export function datasetsOf({ domains }: Recipe): Map<string, DatasetSpec> {
   const found = new Map<string, DatasetSpec>();
   for (const [domain, { source }] of Object.entries(domains)) {
     const spec = typeof source === "string" ? parseDatasetSpec(source) : source;
-    if (spec !== undefined) found.set(domain, spec);
+    if (spec !== undefined) found.set(domain, spec.kind === "jsonl" ? { domain, ...spec } : spec);
   }
   return found;
 }
@@ -75,7 +75,7 @@ export async function checkDataset(
   spec: DatasetSpec,
   options: DataCheckOptions = {},
 ): Promise<SourceCheck> {
-  const { domain, verifier } = DATASETS[spec.kind];
+  const { domain, verifier } = readerOf(spec);
   const judge = VERIFIERS.some((known) => known.name === verifier) ? await loadBuiltIn(verifier) : undefined;
   const sieve = siftDataset(spec, ({ reference }) => referenceFault(judge, reference));
   const lengths: number[] = [];

@@ -19,6 +19,14 @@ const common = {
 };
 
 export const datasetSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("jsonl"),
+    ...common,
+    /** Default: what the recipe calls the domain. */
+    domain: z.string().min(1).optional(),
+    /** Who judges the rows; default: the verifier called like the domain. */
+    verifier: z.string().min(1).optional(),
+  }),
   z.strictObject({ kind: z.literal("open-reasoner-zero"), ...common }),
   z.strictObject({
     kind: z.literal("taco"),

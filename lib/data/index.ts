@@ -10,6 +10,7 @@ export {
   type DatasetSpec,
   isDatasetKind,
   parseDatasetSpec,
+  readerOf,
   siftDataset,
 } from "./readers/datasets.ts";
 export type { Admission, Drops, KeptRow } from "./readers/sieve.ts";

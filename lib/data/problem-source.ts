@@ -27,4 +27,6 @@ export interface SourceOptions {
   readonly seed: number;
   /** Place of the source among the run's sources, 0..63; enters every problem id. */
   readonly ordinal: number;
+  /** What the recipe calls the domain. */
+  readonly domain?: DomainName;
 }

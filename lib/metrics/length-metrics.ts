@@ -31,8 +31,11 @@ function putLengths(sheet: MetricSheet, rollouts: readonly ScoredRollout[], budg
   }
   for (const [name, m] of means.entries()) sheet.put(name, m.mean);
   const lengths = Float64Array.from(rollouts, (r) => r.rollout.tokens.length);
+  const total = lengths.reduce((a, b) => a + b, 0);
   sheet.put("length/max", Math.max(...lengths));
-  sheet.share("length/budget", lengths.reduce((a, b) => a + b, 0) / lengths.length, budget);
+  sheet.share("length/budget", total / lengths.length, budget);
+  const textless = rollouts.reduce((n, { rollout }) => n + (rollout.textlessTokens ?? 0), 0);
+  sheet.share("length/textless", textless, total);
   sheet.quantiles("length", lengths, [0.5, 0.95]);
   sheet.put("prompt-length/mean", prompts.mean);
   sheet.put("prompt-length/max", prompts.max);

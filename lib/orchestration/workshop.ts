@@ -80,7 +80,7 @@ export async function openSources(
 ): Promise<Map<DomainName, ProblemSource>> {
   const sources = new Map<DomainName, ProblemSource>();
   for (const [ordinal, [domain, { source }]] of Object.entries(domains).entries()) {
-    const opened = await openProblemSource(source, { seed, ordinal }, admit);
+    const opened = await openProblemSource(source, { seed, ordinal, domain }, admit);
     if (opened.domain !== domain) {
       throw new HoneError(
         "HONE_ERR_CONFIG",

@@ -10,7 +10,10 @@ import type { Tokenizer } from "./tokenizer.ts";
 export type Task = Pick<Problem, "question" | "messages" | "tools">;
 
 export interface Reading {
-  /** Without the token that ended the completion; every other special token is spelled, so that nothing a policy writes is hidden from its verifier. */
+  /**
+   * Without the token that ended the completion; every other special token is spelled, so that nothing a policy writes
+   * is hidden from its verifier. Begins with "<think>" where the prompt ended with it: the thought is the completion's.
+   */
   readonly text: string;
   /** Tokens left out because the vocabulary has no text for them. */
   readonly textless: number;
@@ -66,7 +69,8 @@ export function chatFormat(folder: string, tokenizer: Tokenizer, choice: ChatCho
   const { variables = {}, system } = choice;
   const stopIds = choice.stopIds ?? endsOf(folder, tokenizer, template, variables);
   const toolsAreShown = showsTools(forTools, variables);
-  const reader = new CompletionReader(tokenizer, stopIds);
+  const opening = opensThought(template, variables) ? THINK : "";
+  const reader = new CompletionReader(tokenizer, stopIds, opening);
   return {
     stopIds,
     prompt({ question, messages, tools }) {
@@ -156,6 +160,18 @@ function showsTools(template: ChatTemplate, variables: Readonly<Record<string, u
   return attempt(() => template.render([USER], { variables, tools }))?.includes(PROBE) ?? false;
 }
 
+const THINK = "<think>";
+
+/** Whether the opening of the assistant's turn is also that of a thought which it does not close. */
+function opensThought(template: ChatTemplate, variables: Readonly<Record<string, unknown>>): boolean {
+  const [turn, opened] = [false, true].map((addGenerationPrompt) =>
+    attempt(() => template.render([USER], { variables, addGenerationPrompt })),
+  );
+  if (turn === undefined || !opened?.startsWith(turn)) return false;
+  const opening = opened.slice(turn.length);
+  return opening.lastIndexOf(THINK) > opening.lastIndexOf("</think>");
+}
+
 function attempt(render: () => string): string | undefined {
   try {
     return render();
@@ -171,11 +187,13 @@ const TEXTLESS = 2;
 class CompletionReader {
   readonly #tokenizer: Tokenizer;
   readonly #ends: ReadonlySet<number>;
+  readonly #opening: string;
   /** What is known of each id: asking the tokenizer for every token of every completion would take too long. */
   #kinds = new Uint8Array(0);
 
-  constructor(tokenizer: Tokenizer, ends: readonly number[]) {
+  constructor(tokenizer: Tokenizer, ends: readonly number[], opening = "") {
     this.#tokenizer = tokenizer;
+    this.#opening = opening;
     this.#ends = new Set(ends);
   }
 
@@ -183,7 +201,8 @@ class CompletionReader {
     const last = tokens.at(-1);
     const said = last !== undefined && this.#ends.has(last) ? tokens.subarray(0, -1) : tokens;
     const spelled = said.every((id) => this.#hasText(id)) ? said : said.filter((id) => this.#hasText(id));
-    return { text: this.#tokenizer.decode(spelled), textless: said.length - spelled.length };
+    const text = this.#opening + this.#tokenizer.decode(spelled);
+    return { text, textless: said.length - spelled.length };
   }
 
   #hasText(id: number): boolean {

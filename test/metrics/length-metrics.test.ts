@@ -15,6 +15,12 @@ function collect(rest: Partial<StepFacts>): Record<string, number> {
 const ofLength = (n: number, rest: Parameters<typeof rollout>[0] = {}) =>
   rollout({ logprobs: new Array<number>(n).fill(-1), ...rest });
 
+test("tokens without text are a share of all tokens", () => {
+  const padded = ofLength(6);
+  const rollouts = [{ ...padded, rollout: { ...padded.rollout, textlessTokens: 3 } }, ofLength(4)];
+  expect(collect({ groups: [group(rollouts)] })["length/textless"]).toBe(0.3);
+});
+
 test("lengths by domain, level, verdict, end and fate of the group", () => {
   const kept = group([ofLength(2), ofLength(4, { level: 3, status: "wrong", prompt: 5 })]);
   const dropped = group([ofLength(80, { domain: "code", finish: "length", status: "wrong" })], {
@@ -34,6 +40,7 @@ test("lengths by domain, level, verdict, end and fate of the group", () => {
     "length/dropped": 80,
     "length/p50": 4,
     "length/max": 80,
+    "length/textless": 0,
     truncated: 1 / 3,
     "truncated/math": 0,
     "truncated/code": 1,

@@ -175,6 +175,19 @@ describe.skipIf(noAddon !== undefined)("a chat format", () => {
     expect(format.read(Int32Array.from([104, 269]))).toEqual({ text: "h", textless: 1 });
   });
 
+  test("a thought that the prompt opens is part of the completion, one that it closes is not", () => {
+    const read = (choice: object) => {
+      const { format, tokenizer } = open(choice);
+      return format.read(tokenizer.encode("1</think>2")).text;
+    };
+    expect(read({ variables: { enable_thinking: true } })).toBe("<think>1</think>2");
+    expect(read({})).toBe("1</think>2");
+    configure({ chat_template: TEMPLATE.replace("<think>", "<think></think>") });
+    expect(read({ variables: { enable_thinking: true } })).toBe("1</think>2");
+    configure({ chat_template: TEMPLATE.replace("{{ m.content }}", "think in <think>: {{ m.content }}") });
+    expect(read({})).toBe("1</think>2");
+  });
+
   test("half a character reads as transformers decodes it", () => {
     expect(open().format.read(Int32Array.from([...open().tokenizer.encode("é")].slice(0, 1))).text).toBe(
       "\ufffd",

@@ -38,26 +38,29 @@ const REQUEST =
   '<tool_calls>[{"name": "function", "arguments": {"parameter": "value"}}]</tool_calls>\n' +
   "Where none of the functions fits, say so and call none.";
 
-/**
- * Tells the policy which functions there are and how to call them: JSON Schema, dots in names as underscores, and for
- * Java and JavaScript every argument as a string of source text.
- * Source: BFCL v4's conversion of its functions to tools; wording ours.
- */
-export function describeTools(functions: readonly ToolFunction[], language: Language): string {
-  const tools = functions.map(({ name, description = "", parameters: { properties, required = [] } }) =>
-    JSON.stringify({
-      name: name.replaceAll(".", "_"),
-      description: `${description} The function is in ${NAMES[language]} syntax.`.trim(),
-      parameters: {
-        type: "object",
-        properties: mapValues(properties, (one) =>
-          language === "python" ? jsonSchema(one) : sourceText(one, language),
-        ),
-        required,
-      },
-    }),
-  );
+/** Tells the policy in words which functions there are (JSON Schema) and how to call them. Wording ours. */
+export function describeTools(functions: readonly unknown[]): string {
+  const tools = functions.map((one) => JSON.stringify(one));
   return [REQUEST, "<available_tools>", ...tools, "</available_tools>"].join("\n");
+}
+
+/**
+ * BFCL's functions in JSON Schema: dots in names as underscores, and for Java and JavaScript every argument as a string
+ * of source text.
+ * Source: BFCL v4's conversion of its functions to tools.
+ */
+export function toolsOf(functions: readonly ToolFunction[], language: Language): readonly unknown[] {
+  return functions.map(({ name, description = "", parameters: { properties, required = [] } }) => ({
+    name: name.replaceAll(".", "_"),
+    description: `${description} The function is in ${NAMES[language]} syntax.`.trim(),
+    parameters: {
+      type: "object",
+      properties: mapValues(properties, (one) =>
+        language === "python" ? jsonSchema(one) : sourceText(one, language),
+      ),
+      required,
+    },
+  }));
 }
 
 type Schema = Readonly<Record<string, unknown>>;

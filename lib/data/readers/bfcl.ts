@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
-import { describeTools, LANGUAGES } from "./bfcl-prompt.ts";
+import { describeTools, LANGUAGES, toolsOf } from "./bfcl-prompt.ts";
 import { elementsOf, membersOf } from "./json-spans.ts";
 import type { RawRow } from "./raw-row.ts";
 import {
@@ -71,7 +71,7 @@ export const bfcl: RowReader<BfclOptions> = {
   domain: "function-calling",
   verifier: "function-calling",
   takes: (file) => basename(dirname(file)) !== ANSWERS && categoryOf(file) !== undefined,
-  open({ template = "{task}", categories = BFCL_CATEGORIES }) {
+  open({ template, categories = BFCL_CATEGORIES }) {
     let answers: { readonly file: string; readonly lines: readonly string[] } | undefined;
     return (raw) => {
       if (answers?.file !== raw.file) answers = { file: raw.file, lines: readAnswers(raw.file) };
@@ -97,15 +97,18 @@ function draftOf(
   row: Row,
   category: BfclCategory,
   truth: string | undefined,
-  template: string,
+  template: string | undefined,
 ): RowOutcome {
-  const messages = row.question[0]!.map(({ content }) => content.trim()).join("\n\n");
+  const turns = row.question[0]!;
+  const messages = turns.map(({ content }) => content.trim()).join("\n\n");
   const language = LANGUAGES[category] ?? "python";
+  const tools = toolsOf(row.function, language);
   const functions = literally(raw, "function") ?? JSON.stringify(row.function);
   const head = `{"id":${JSON.stringify(row.id)},"category":"${category}","function":${functions}`;
   return {
     content: JSON.stringify([category, messages, row.function]),
-    question: fill(template, `${describeTools(row.function, language)}\n\n${messages}`),
+    question: fill(template ?? "{task}", `${describeTools(tools)}\n\n${messages}`),
+    ...(template === undefined && tools.length > 0 && { messages: turns, tools: asTemplatesTakeThem(tools) }),
     family: category,
     level: 0,
     reference: {
@@ -118,6 +121,9 @@ function draftOf(
     },
   };
 }
+
+const asTemplatesTakeThem = (tools: readonly unknown[]): string =>
+  JSON.stringify(tools.map((one) => ({ type: "function", function: one })));
 
 /** A member of the row as its file writes it. */
 function literally({ text }: RawRow, key: string): string | undefined {

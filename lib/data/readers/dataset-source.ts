@@ -6,12 +6,12 @@ import type { ProblemSource, SourceOptions } from "../problem-source.ts";
 import type { DatasetReport } from "./census.ts";
 import { ProblemStore } from "./problem-store.ts";
 import type { DatasetOptions, RowReader } from "./row-reader.ts";
-import { type Admission, Sieve } from "./sieve.ts";
+import { type Admission, asked, Sieve } from "./sieve.ts";
 
 /** Keeps the order of rows apart from every other draw of a run. */
 const ORDER_WORD = 0x4f524400;
 
-type Body = Pick<Problem, "family" | "level" | "question" | "reference">;
+type Body = ReturnType<typeof asked>;
 
 /**
  * A data set in memory. Training goes through all of its rows in an order of the seed, then again in another;
@@ -101,9 +101,9 @@ export class DatasetSource implements ProblemSource {
   }
 
   #make(purpose: Purpose, index: number, row: number): Problem {
-    const { family, level, question, reference } = this.#store.at(row) as Body;
+    const body = this.#store.at(row) as Body;
     const id = problemId(purpose, this.#options.ordinal, index);
-    return { id, domain: this.domain, family, level, question, verifier: this.#verifier, reference };
+    return { id, domain: this.domain, verifier: this.#verifier, ...body };
   }
 }
 
@@ -119,11 +119,12 @@ async function loadRows(sieve: Sieve): Promise<LoadedRows> {
   const training: number[] = [];
   const heldOut: { readonly key: string; readonly row: number }[] = [];
   const families = new Set<string>();
-  for await (const { family, level, question, reference, heldOut: held, key } of sieve.rows()) {
+  for await (const row of sieve.rows()) {
+    const { heldOut: held, key, family } = row;
     if (held) heldOut.push({ key, row: store.length });
     else training.push(store.length);
     families.add(family);
-    store.add({ family, level, question, reference } satisfies Body);
+    store.add(asked(row));
   }
   heldOut.sort((a, b) => (a.key < b.key ? -1 : 1));
   return { store, training, heldOut: heldOut.map(({ row }) => row), families: [...families].sort() };

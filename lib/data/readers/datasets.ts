@@ -5,15 +5,20 @@ import { DatasetSource } from "./dataset-source.ts";
 import { gpqa } from "./gpqa.ts";
 import { i3Logic } from "./i3-logic.ts";
 import { ifEval, ifRlvr } from "./if-rlvr.ts";
+import { type JsonlOptions, jsonl } from "./jsonl.ts";
 import { liveCodeBench } from "./live-code-bench.ts";
 import { mmluPro } from "./mmlu-pro.ts";
 import { openReasonerZero } from "./open-reasoner-zero.ts";
-import type { RowReader } from "./row-reader.ts";
+import type { DatasetOptions, RowReader } from "./row-reader.ts";
 import { type Admission, Sieve } from "./sieve.ts";
 import { taco } from "./taco.ts";
 
-/** Every published data set by the kind a recipe gives. A new one is a row here and in the recipe's schema. */
+/**
+ * Every kind of data set by the name a recipe gives: a published one's reader, or how to make one from the options.
+ * A new one is a row here and in the recipe's schema.
+ */
 export const DATASETS = {
+  jsonl,
   "open-reasoner-zero": openReasonerZero,
   taco,
   "if-rlvr": ifRlvr,
@@ -27,7 +32,9 @@ export const DATASETS = {
 } as const;
 
 export type DatasetKind = keyof typeof DATASETS;
-type OptionsOf<R> = R extends RowReader<infer Options> ? Options : never;
+type OptionsOf<R> = R extends RowReader<infer Options> | ((options: never) => RowReader<infer Options>)
+  ? Options
+  : never;
 
 /** A data set and how to read it, as a recipe says it. */
 export type DatasetSpec = {
@@ -50,16 +57,22 @@ export function isDatasetKind(name: string): name is DatasetKind {
   return Object.hasOwn(DATASETS, name);
 }
 
+/** Throws HONE_ERR_CONFIG where the options do not say enough. */
+export function readerOf(spec: DatasetSpec): RowReader<DatasetOptions> {
+  return spec.kind === "jsonl" ? jsonl(spec) : DATASETS[spec.kind];
+}
+
 /** Reads a data set into memory. Throws HONE_ERR_DATA when a file is missing or damaged, or no row is left. */
 export function openDataset(
   spec: DatasetSpec,
   options: SourceOptions,
   admit?: Admission,
 ): Promise<ProblemSource> {
-  return DatasetSource.load(spec.kind, DATASETS[spec.kind], spec, options, admit);
+  const whole = spec.kind === "jsonl" ? { domain: options.domain, ...spec } : spec;
+  return DatasetSource.load(spec.kind, readerOf(whole), spec, options, admit);
 }
 
 /** The rows of a data set one by one, and what became of the others, without keeping any. */
 export function siftDataset(spec: DatasetSpec, admit?: Admission): Sieve {
-  return new Sieve(spec.kind, DATASETS[spec.kind], spec, admit);
+  return new Sieve(spec.kind, readerOf(spec), spec, admit);
 }

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { DomainName } from "../../records.ts";
+import type { ChatMessage, DomainName } from "../../records.ts";
 import type { RawRow } from "./raw-row.ts";
 
 /** What a row says, before it has an id and a side of the split. */
@@ -8,6 +8,9 @@ export interface RowDraft {
   readonly content: string;
   /** What the policy is asked. */
   readonly question: string;
+  /** As of a Problem. */
+  readonly messages?: readonly ChatMessage[];
+  readonly tools?: string;
   readonly family: string;
   /** 0 = easiest, and where the set says nothing. */
   readonly level: number;

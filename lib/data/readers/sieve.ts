@@ -119,13 +119,24 @@ export class Sieve {
   }
 
   async #isAdmitted(draft: RowDraft, place: string): Promise<boolean> {
-    const { family, level, question, reference } = draft;
     const { domain, verifier } = this.#reader;
-    const admission = this.#admit({ domain, family, level, question, verifier, reference });
+    const admission = this.#admit({ ...asked(draft), domain, verifier });
     const refusal = admission instanceof Promise ? await admission : admission;
     if (refusal !== undefined) this.#leftOut.add(refusal, place);
     return refusal === undefined;
   }
+}
+
+/** What of a row a problem is made of. */
+export function asked({
+  family,
+  level,
+  question,
+  messages,
+  tools,
+  reference,
+}: RowDraft): Pick<Problem, "family" | "level" | "question" | "messages" | "tools" | "reference"> {
+  return { family, level, question, ...(messages && { messages }), ...(tools && { tools }), reference };
 }
 
 /** Names a row's content: the same for the same words, whatever the space between them. */

@@ -10,7 +10,7 @@ import { check, type Naming } from "./checker.ts";
 import { type Entry, readEntry, Unjudgeable } from "./entry.ts";
 import { readPythonCalls } from "./python-calls.ts";
 import { readSourceCalls } from "./source-calls.ts";
-import { readToolCalls } from "./tool-calls.ts";
+import { hasToolCalls, readToolCalls } from "./tool-calls.ts";
 
 const DIALECTS = ["tool_calls", "python"] as const;
 export type Dialect = (typeof DIALECTS)[number];
@@ -30,7 +30,7 @@ export interface FunctionCallingReference {
 
 /**
  * Function calls: the calls of the response must be those expected, or, for the relevance categories, there must be
- * one or none. Two ways to write them: JSON in `<tool_calls>` (names with "_" for "."), or nothing but
+ * one or none. Two ways to write them: JSON in `<tool_calls>` or `<tool_call>` (names with "_" for "."), or nothing but
  * `[f(a=1), g.h(b=2)]` (for Java and JavaScript functions one call, its values in their syntax).
  * The reference is { entry, dialect?, compat? }: a row of a category file, better as its JSON text than parsed, since
  * parsing loses the difference of 1 and 1.0; strict unless said. Strict reads what follows the last `</think>`, gives
@@ -39,7 +39,7 @@ export interface FunctionCallingReference {
  */
 export const functionCalling: Verifier<FunctionCallingReference> = {
   name: "function-calling",
-  version: 1,
+  version: 2,
 
   prepare: async () => void loadGrammar(),
 
@@ -60,7 +60,7 @@ export const functionCalling: Verifier<FunctionCallingReference> = {
 
   verify(completion, { entry, compat, dialect }) {
     const text = compat === "strict" ? finalResponse(completion.text) : completion.text;
-    const used = dialect ?? (/<tool_calls>/i.test(text) ? "tool_calls" : "python");
+    const used = dialect ?? (hasToolCalls(text, compat) ? "tool_calls" : "python");
     const readSource = entry.language === "python" ? readPythonCalls : readSourceCalls;
     const calls = used === "python" ? readSource(text) : readToolCalls(text, compat);
     if (compat === "strict" && isCutOff(completion) && (used === "python" || calls.kind !== "calls"))
@@ -92,7 +92,7 @@ function judgeRelevance(entry: Entry, calls: Calls, text: string, compat: Compat
   const made = calls.kind === "calls" ? calls.calls : [];
   const wantsNone = entry.category.includes("irrelevance");
   if (compat === "strict") {
-    if (calls.kind === "malformed" && /<tool_calls>/i.test(text)) return unparsable(calls.reason);
+    if (calls.kind === "malformed" && hasToolCalls(text, compat)) return unparsable(calls.reason);
     if (wantsNone && text.trim() === "") return noAnswer("empty response");
     if (!wantsNone && made.some((call) => !isOffered(entry, call)))
       return wrong("calls no function there is");

@@ -5,38 +5,49 @@ import type { Call, Calls } from "./call.ts";
 
 /** Longer blocks are not read. */
 const MAX_BLOCK_CHARS = 200_000;
-const TAG = /<(\/?)tool_calls>/gi;
+const LIST_TAG = /<(\/?)tool_calls>/gi;
+const CALL_TAG = /<(\/?)tool_call>/gi;
+
+/** Whether a text is in this dialect. */
+export const hasToolCalls = (text: string, compat: Compat): boolean =>
+  (compat === "strict" ? /<tool_calls?>/i : /<tool_calls>/i).test(text);
 
 /**
  * The calls in the last `<tool_calls>` block that is not blank: JSON, a list of calls or one call, each as
  * {name, arguments}, as {function: {name, arguments}} or as {name: arguments}; `arguments` may be JSON in a string.
+ * Where there is none, strict reads every `<tool_call>` block, as the chat templates of Qwen and Hermes have it.
  * Reference takes what it cannot read for no call, and arguments it cannot read for none; strict tells them apart.
  */
 export function readToolCalls(text: string, compat: Compat): Calls {
-  const block = lastBlock(text);
-  if (block === undefined) return { kind: "none", reason: "no <tool_calls>" };
-  if (block === "") return { kind: "none", reason: "empty <tool_calls>" };
-  const read = block.length > MAX_BLOCK_CHARS ? undefined : readJson(block);
-  if (read === undefined) {
-    return { kind: compat === "strict" ? "malformed" : "none", reason: "not JSON in <tool_calls>" };
+  const lists = blocksOf(text, LIST_TAG);
+  const single = lists.length === 0 && compat === "strict" ? blocksOf(text, CALL_TAG) : [];
+  const tag = single.length > 0 ? "<tool_call>" : "<tool_calls>";
+  const filled = (single.length > 0 ? single : lists).filter((block) => block !== "");
+  if (lists.length + single.length === 0) return { kind: "none", reason: "no <tool_calls>" };
+  if (filled.length === 0) return { kind: "none", reason: `empty ${tag}` };
+  const read = (single.length > 0 ? filled : filled.slice(-1)).map((block) =>
+    block.length > MAX_BLOCK_CHARS ? undefined : readJson(block),
+  );
+  if (read.includes(undefined)) {
+    return { kind: compat === "strict" ? "malformed" : "none", reason: `not JSON in ${tag}` };
   }
   const calls: Call[] = [];
-  for (const item of read.type === "list" ? read.items : [read]) {
+  for (const item of read.flatMap((one) => (one!.type === "list" ? one!.items : [one!]))) {
     const found = callsOf(item, compat);
     if (typeof found === "string") return { kind: "malformed", reason: found };
     calls.push(...found);
   }
-  return calls.length === 0 ? { kind: "none", reason: "no calls in <tool_calls>" } : { kind: "calls", calls };
+  return calls.length === 0 ? { kind: "none", reason: `no calls in ${tag}` } : { kind: "calls", calls };
 }
 
-/** Content of the last block that is not blank, trimmed; "" where all are; undefined where there is none. */
-function lastBlock(text: string): string | undefined {
+/** What stands between opening and closing tags, trimmed; a tag opened twice begins where it first was. */
+function blocksOf(text: string, tags: RegExp): string[] {
+  const found: string[] = [];
   let start: number | undefined;
-  let found: string | undefined;
-  for (const tag of text.matchAll(TAG)) {
+  for (const tag of text.matchAll(tags)) {
     if (tag[1] === "") start ??= tag.index + tag[0].length;
     else if (start !== undefined) {
-      found = text.slice(start, tag.index).trim() || (found ?? "");
+      found.push(text.slice(start, tag.index).trim());
       start = undefined;
     }
   }

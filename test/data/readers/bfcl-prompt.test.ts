@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { describeTools } from "../../../lib/data/readers/bfcl-prompt.ts";
+import { describeTools, toolsOf } from "../../../lib/data/readers/bfcl-prompt.ts";
 
-const toolsOf = (text: string) =>
+const listedIn = (text: string) =>
   text
     .slice(
       text.indexOf("<available_tools>\n") + "<available_tools>\n".length,
@@ -11,7 +11,7 @@ const toolsOf = (text: string) =>
     .map((line) => JSON.parse(line) as unknown);
 
 test("Python functions become JSON Schema, at any depth, with dots as underscores", () => {
-  const text = describeTools(
+  const tools = toolsOf(
     [
       {
         name: "a.b.c",
@@ -30,7 +30,9 @@ test("Python functions become JSON Schema, at any depth, with dots as underscore
     ],
     "python",
   );
-  expect(toolsOf(text)).toEqual([
+  const text = describeTools(tools);
+  expect(listedIn(text)).toEqual(tools);
+  expect(tools).toEqual([
     {
       name: "a_b_c",
       description: "Does it. The function is in Python 3 syntax.",
@@ -58,7 +60,7 @@ test.each([
     list: { type: "ArrayList", description: "Values.", items: { type: "long" } },
     on: { type: "boolean" },
   };
-  const [tool] = toolsOf(describeTools([{ name: "f", parameters: { properties } }], language));
+  const [tool] = toolsOf([{ name: "f", parameters: { properties } }], language);
   expect(tool).toEqual({
     name: "f",
     description: `The function is in ${name} syntax.`,
@@ -80,13 +82,13 @@ test("parameters named like members of every object are parameters", () => {
   const properties = JSON.parse(
     '{"__proto__": {"type": "integer"}, "constructor": {"type": "string"}}',
   ) as object;
-  const text = describeTools(
+  const tools = toolsOf(
     [{ name: "f", parameters: { properties: properties as Record<string, unknown> } }],
     "python",
   );
-  expect(text).toContain('{"__proto__":{"type":"integer"},"constructor":{"type":"string"}}');
+  expect(describeTools(tools)).toContain('{"__proto__":{"type":"integer"},"constructor":{"type":"string"}}');
 });
 
 test("without functions the list is empty", () => {
-  expect(describeTools([], "python")).toContain("<available_tools>\n</available_tools>");
+  expect(describeTools([])).toContain("<available_tools>\n</available_tools>");
 });

@@ -180,3 +180,25 @@ test("the sample: every row of all thirteen categories is a problem or a duplica
   expect(kept.length + report.duplicates.reduce((n, { rows }) => n + rows, 0)).toBe(report.rows);
   expect(new Set(kept.map(({ family }) => family))).toEqual(new Set(BFCL_CATEGORIES));
 });
+
+test("turns and tools are kept for chat templates, unless a template says what to ask", async () => {
+  const { kept } = await readAs({ ...spec, path: path([row()]) }, []);
+  expect(kept[0]!.messages).toEqual([{ role: "user", content: "Add one and two." }]);
+  expect(JSON.parse(kept[0]!.tools!)).toEqual([
+    {
+      type: "function",
+      function: {
+        name: "math_add",
+        description: "Adds. The function is in Python 3 syntax.",
+        parameters: {
+          type: "object",
+          properties: { a: { type: "integer" }, b: { type: "number", description: "A float." } },
+          required: ["a"],
+        },
+      },
+    },
+  ]);
+  const told = await readAs({ ...spec, path: path([row()]), template: "Do: {task}" }, []);
+  expect(told.kept[0]).not.toHaveProperty("messages");
+  expect(told.kept[0]).not.toHaveProperty("tools");
+});

@@ -117,3 +117,28 @@ test("a hundred thousand rows load in seconds and take their text, not the heap"
   expect(loaded.bytes).toBeLessThan(n * (text(n).length + 220));
   expect(heap).toBeLessThan(16e6);
 }, 60_000);
+
+test("turns and tools of a row reach its problem; the recipe's domain names that of rows of the user's own", async () => {
+  const tools = [{ type: "function", function: { name: "f" } }];
+  const messages = [{ role: "user", content: "call f" }];
+  const own = writeRows(
+    "own.jsonl",
+    Array.from({ length: 30 }, (_, i) => ({
+      messages: [...messages, { role: "user", content: `${i}` }],
+      tools,
+      reference: { i },
+    })),
+  );
+  const opened = await openProblemSource(`jsonl:${own}`, { seed: 0, ordinal: 0, domain: "function-calling" });
+  const problem = opened.problem(0);
+  expect(problem).toMatchObject({
+    domain: "function-calling",
+    verifier: "function-calling",
+    family: "jsonl",
+  });
+  expect(problem.messages).toHaveLength(2);
+  expect(JSON.parse(problem.tools!)).toEqual(tools);
+  const judged = { kind: "jsonl", path: own, verifier: "logic" } as const;
+  const asLogic = await openProblemSource(judged, { seed: 0, ordinal: 0, domain: "mine" });
+  expect(asLogic.problem(0)).toMatchObject({ domain: "mine", verifier: "logic" });
+});

@@ -1,7 +1,7 @@
 // Mutants tried: the first block, a blank last block taken, tags case-sensitive, gorilla items of several calls cut to
-// one, unreadable arguments as none in strict mode too.
+// one, unreadable arguments as none in strict mode too, single tags in reference mode too, the last of single tags only.
 import { describe, expect, test } from "vitest";
-import { readToolCalls } from "../../../lib/rewards/function-calling/tool-calls.ts";
+import { hasToolCalls, readToolCalls } from "../../../lib/rewards/function-calling/tool-calls.ts";
 import { toPlain } from "../../../lib/rewards/python/value.ts";
 import type { Compat } from "../../../lib/rewards/verify-case.ts";
 
@@ -34,6 +34,37 @@ describe("which block", () => {
     ["a closing tag alone", `</tool_calls>${F1}`, "none: no <tool_calls>"],
   ])("%s", (_, text, expected) => {
     expect(read(text)).toEqual(expected);
+  });
+});
+
+describe("strict takes calls in tags of their own where there is no list", () => {
+  const one = (json: string) => `<tool_call>\n${json}\n</tool_call>`;
+  test.each([
+    ["one", one(F1), [["f", { a: 1 }]]],
+    [
+      "several, in order",
+      `${one(F1)}\n${one('{"name": "g", "arguments": {}}')}`,
+      [
+        ["f", { a: 1 }],
+        ["g", {}],
+      ],
+    ],
+    ["a list wins over them", `${one('{"name": "g", "arguments": {}}')}${inTags(F1)}`, [["f", { a: 1 }]]],
+    ["even an empty one", `${one(F1)}${inTags("")}`, "none: empty <tool_calls>"],
+    ["blank ones are none", one(""), "none: empty <tool_call>"],
+    [
+      "one that cannot be read spoils the rest",
+      `${one(F1)}${one("{")}`,
+      "malformed: not JSON in <tool_call>",
+    ],
+    ["one that is not closed is none", `<tool_call>${F1}`, "none: no <tool_calls>"],
+  ])("%s", (_, text, expected) => {
+    expect(read(text, "strict")).toEqual(expected);
+  });
+
+  test("reference knows lists only", () => {
+    expect(read(one(F1))).toBe("none: no <tool_calls>");
+    expect([hasToolCalls(one(F1), "reference"), hasToolCalls(one(F1), "strict")]).toEqual([false, true]);
   });
 });
 

@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { HoneError } from "../../errors.ts";
+import { describeTools } from "./bfcl-prompt.ts";
+import { membersOf } from "./json-spans.ts";
+import {
+  type DatasetOptions,
+  fill,
+  isBad,
+  type RowOutcome,
+  type RowReader,
+  readFields,
+} from "./row-reader.ts";
+
+export interface JsonlOptions extends DatasetOptions {
+  /** Default: what the recipe calls the domain. */
+  readonly domain?: string | undefined;
+  /** Who judges the rows. Default: the verifier that is called like the domain. */
+  readonly verifier?: string | undefined;
+}
+
+const text = z.string().trim().min(1);
+const toolSchema = z.looseObject({
+  type: z.literal("function").optional(),
+  function: z.looseObject({ name: text }),
+});
+const rowSchema = z
+  .object({
+    question: text.optional(),
+    messages: z
+      .array(z.looseObject({ role: text, content: text }))
+      .min(1)
+      .optional(),
+    tools: z.array(toolSchema).min(1).optional(),
+    reference: z.unknown().optional(),
+    answer: z.union([text, z.number()]).optional(),
+    family: text.optional(),
+    level: z.int().min(0).optional(),
+    gold: text.optional(),
+  })
+  .refine((row) => row.question !== undefined || row.messages !== undefined, "neither question nor messages")
+  .refine((row) => row.reference !== undefined || row.answer !== undefined, "neither reference nor answer");
+type Row = z.infer<typeof rowSchema>;
+
+/**
+ * Rows of the user's own, for any domain: `question` or `messages`, perhaps `tools` (JSON Schema, as chat templates take
+ * them), and `reference`, what the verifier reads; `answer` is short for { answer }. Optional: `family`, `level`, `gold`
+ * (a response that the verifier must accept).
+ * Throws HONE_ERR_CONFIG where nothing says which domain it is.
+ */
+export function jsonl({ domain, verifier }: JsonlOptions): RowReader<JsonlOptions> {
+  const [named, judge] = [domain ?? verifier, verifier ?? domain];
+  if (named === undefined || judge === undefined) {
+    throw new HoneError("HONE_ERR_CONFIG", "jsonl: nothing says which domain the rows are of", {
+      hint: "Give the source a verifier, or read it through a recipe.",
+    });
+  }
+  return {
+    domain: named,
+    verifier: judge,
+    open({ template }) {
+      return (raw) => {
+        const row = readFields(rowSchema, raw.value);
+        if (isBad(row)) return row;
+        const tools =
+          row.tools && ((raw.text && membersOf(raw.text).get("tools")) ?? JSON.stringify(row.tools));
+        return draftOf(row, tools, template);
+      };
+    },
+  };
+}
+
+/** A template says all there is to ask: then the row's own turns and tools are not handed on beside the question. */
+function draftOf(row: Row, tools: string | undefined, template: string | undefined): RowOutcome {
+  const { messages, family = "jsonl", level = 0, gold } = row;
+  const task = row.question ?? messages!.map(({ content }) => content).join("\n\n");
+  const words = row.tools ? `${describeTools(row.tools.map((tool) => tool.function))}\n\n${task}` : task;
+  const turns = messages ?? [{ role: "user", content: task }];
+  const structured = template === undefined && (messages !== undefined || tools !== undefined);
+  return {
+    content: JSON.stringify([turns, tools ?? null]),
+    question: fill(template ?? "{task}", words),
+    ...(structured && { messages: turns, ...(tools !== undefined && { tools }) }),
+    ...{ family, level },
+    reference: row.reference ?? { answer: String(row.answer) },
+    ...(gold !== undefined && { gold: () => [gold] }),
+  };
+}
