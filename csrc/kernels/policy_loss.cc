@@ -1,6 +1,7 @@
 #include "kernels/policy_loss.h"
 
 #include "kernels/cpu/policy_loss.h"
+#include "kernels/cuda/policy_loss.h"
 
 namespace hone::kernels {
 namespace {
@@ -27,7 +28,7 @@ void expect_inputs(const PolicyLossArgs& args, int64_t tokens, int64_t sequences
 
 }  // namespace
 
-void policy_loss(const Stream&, const PolicyLossArgs& args) {
+void policy_loss(const Stream& stream, const PolicyLossArgs& args) {
   const int64_t tokens = args.logprobs.dim(0), sequences = args.sequence_losses.dim(0);
   expect_inputs(args, tokens, sequences);
   expect_contiguous(args.a, DType::kF32, {tokens}, kOp, "a");
@@ -35,6 +36,9 @@ void policy_loss(const Stream&, const PolicyLossArgs& args) {
   expect_contiguous(args.ratios, DType::kF32, {tokens}, kOp, "ratios");
   expect_contiguous(args.clipped, DType::kU8, {tokens}, kOp, "clipped");
   expect_contiguous(args.sequence_losses, DType::kF64, {sequences}, kOp, "sequence_losses");
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::policy_loss(stream, args);
+  }
   cpu::policy_loss(args);
 }
 

@@ -1,0 +1,47 @@
+// A block per sequence: it reads its tokens once for the ratio and once more to write coefficients.
+#include "kernels/cuda/policy_loss.h"
+
+#include "core/cuda/launch.cuh"
+#include "kernels/cuda/reduce.cuh"
+#include "kernels/policy_loss_terms.h"
+
+namespace hone::kernels::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+__global__ void __launch_bounds__(kThreads, 1) policy_loss_kernel(PolicyTokens p) {
+  __shared__ double sums[32];
+  const int64_t i = blockIdx.x, begin = p.starts[i], end = p.starts[i + 1];
+  double log_ratio_sum = 0.0, counted = 0.0;
+  for (int64_t t = begin + threadIdx.x; t < end; t += kThreads) {
+    if (!p.mask[t]) {
+      clear_token(p, t);
+      continue;
+    }
+    log_ratio_sum += p.log_ratio(t);
+    counted += 1.0;
+  }
+  log_ratio_sum = block_sum(log_ratio_sum, sums);
+  counted = block_sum(counted, sums);
+  if (counted == 0.0) {
+    if (threadIdx.x == 0) p.losses[i] = 0.0;
+    return;
+  }
+  const PolicySequence sequence = policy_sequence(p, i, int64_t(counted), log_ratio_sum);
+  double loss = 0.0;
+  for (int64_t t = begin + threadIdx.x; t < end; t += kThreads) {
+    if (p.mask[t]) loss += write_token(p, sequence, t);
+  }
+  loss = block_sum(loss, sums);
+  if (threadIdx.x == 0) p.losses[i] = sequence.loss + loss;
+}
+
+}  // namespace
+
+void policy_loss(const Stream& stream, const PolicyLossArgs& args) {
+  HONE_LAUNCH(policy_loss_kernel, dim3(unsigned(args.sequence_losses.dim(0))), dim3(kThreads), 0, stream,
+              policy_tokens(args));
+}
+
+}  // namespace hone::kernels::cuda

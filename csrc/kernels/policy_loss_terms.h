@@ -1,0 +1,156 @@
+// The objectives' formulas for one sequence and one token, on the CPU and on a GPU alike; private to policy_loss.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/policy_loss.h"
+
+#ifdef __CUDACC__
+#define HONE_HOST_DEVICE __host__ __device__
+#else
+#define HONE_HOST_DEVICE
+#endif
+
+namespace hone::kernels {
+
+/// PolicyLossArgs as pointers; those of empty views are null, and behavior when supervised.
+struct PolicyTokens {
+  Objective objective;
+  SequenceWeight sequence_weight;
+  StepNormalizer step;
+  double low, high;  // of the clip
+  double kl_coef, entropy_coef;
+  const float *logprob, *behavior, *reference, *entropy, *advantage, *token_advantage;
+  const uint8_t* mask;
+  const int32_t *starts, *group_sizes;
+  float *a, *b, *ratio;
+  uint8_t* clipped;
+  double* losses;
+
+  HONE_HOST_DEVICE double log_ratio(int64_t t) const { return behavior ? double(logprob[t]) - double(behavior[t]) : 0.0; }
+  HONE_HOST_DEVICE bool by_sequence() const { return objective == Objective::kGspo; }
+};
+
+inline PolicyTokens policy_tokens(const PolicyLossArgs& x) {
+  PolicyTokens p;
+  p.objective = x.objective;
+  p.sequence_weight = x.sequence_weight;
+  p.step = x.step;
+  p.low = 1.0 - double(x.clip_low);
+  p.high = 1.0 + double(x.clip_high);
+  p.kl_coef = double(x.kl_coef);
+  p.entropy_coef = double(x.entropy_coef);
+  p.logprob = x.logprobs.as<float>();
+  p.behavior = x.objective == Objective::kSupervised ? nullptr : x.behavior_logprobs.as<float>();
+  p.reference = x.reference_logprobs.as<float>();
+  p.entropy = x.entropies.as<float>();
+  p.advantage = x.advantages.as<float>();
+  p.token_advantage = x.token_advantages.as<float>();
+  p.mask = x.mask.as<uint8_t>();
+  p.starts = x.cu_seqlens.as<int32_t>();
+  p.group_sizes = x.group_sizes.as<int32_t>();
+  p.a = x.a.as<float>();
+  p.b = x.b.as<float>();
+  p.ratio = x.ratios.as<float>();
+  p.clipped = x.clipped.as<uint8_t>();
+  p.losses = x.sequence_losses.as<double>();
+  return p;
+}
+
+/// One objective term to be minimised, before its weight: value, slope in new_t, and whether it was clipped.
+struct PolicyTerm {
+  double value, slope;
+  bool clipped;
+};
+
+/// NaN stays NaN, which std::clamp does not promise.
+HONE_HOST_DEVICE inline double clip_ratio(double x, double low, double high) { return x > high ? high : x < low ? low : x; }
+
+/// -min(x A, clip(x) A); dx is the slope of x in new_t.
+HONE_HOST_DEVICE inline PolicyTerm clipped_minimum(double x, double dx, double advantage, double low, double high) {
+  const bool clipped = (advantage > 0 && x > high) || (advantage < 0 && x < low);
+  return {-(clipped ? clip_ratio(x, low, high) : x) * advantage, clipped ? 0.0 : -dx * advantage, clipped};
+}
+
+HONE_HOST_DEVICE inline PolicyTerm token_term(const PolicyTokens& p, double ratio, double advantage, double logprob) {
+  switch (p.objective) {
+    case Objective::kCispo: {
+      const double weight = clip_ratio(ratio, p.low, p.high) * advantage;
+      return {-weight * logprob, -weight, ratio < p.low || ratio > p.high};
+    }
+    case Objective::kReinforceClamped: {
+      const double weight = clip_ratio(ratio, 0.0, p.high) * advantage;
+      return {-weight * logprob, -weight, ratio > p.high};
+    }
+    case Objective::kReinforce: return {-advantage * logprob, -advantage, false};
+    case Objective::kSupervised: return {-logprob, -1.0, false};
+    case Objective::kGspo:
+    case Objective::kGrpo:
+    case Objective::kDapo:
+    case Objective::kDrGrpo:
+    case Objective::kPpoClip: break;
+  }
+  return clipped_minimum(ratio, ratio, advantage, p.low, p.high);
+}
+
+/// What every term of sequence i with n counted tokens is multiplied by.
+HONE_HOST_DEVICE inline double sequence_scale(const PolicyTokens& p, int64_t i, int64_t n) {
+  const double sequences = double(p.step.sequences);
+  switch (p.objective) {
+    case Objective::kGspo: return (p.sequence_weight == SequenceWeight::kLength ? double(n) : 1.0) / sequences;
+    case Objective::kGrpo: return 1.0 / (double(p.step.groups) * double(p.group_sizes[i]) * double(n));
+    case Objective::kDapo:
+    case Objective::kCispo:
+    case Objective::kSupervised: return 1.0 / double(p.step.counted_tokens);
+    case Objective::kDrGrpo: return 1.0 / (sequences * p.step.dr_grpo);
+    case Objective::kPpoClip:
+    case Objective::kReinforceClamped:
+    case Objective::kReinforce: break;
+  }
+  return 1.0 / sequences;
+}
+
+/// What the tokens of one sequence share; `loss` is the part that is not a sum over tokens.
+struct PolicySequence {
+  double scale, regularizer, advantage, ratio, loss;
+  PolicyTerm term;
+};
+
+HONE_HOST_DEVICE inline PolicySequence policy_sequence(const PolicyTokens& p, int64_t i, int64_t n, double log_ratio_sum) {
+  PolicySequence s;
+  s.scale = sequence_scale(p, i, n);
+  s.regularizer = 1.0 / (double(p.step.sequences) * (p.sequence_weight == SequenceWeight::kLength ? 1.0 : double(n)));
+  s.advantage = p.advantage ? double(p.advantage[i]) : 0.0;
+  s.ratio = exp(log_ratio_sum / double(n));
+  s.term = clipped_minimum(s.ratio, s.ratio / double(n), s.advantage, p.low, p.high);
+  s.loss = p.by_sequence() ? s.scale * s.term.value : 0.0;
+  return s;
+}
+
+/// Outputs of a token that does not count.
+HONE_HOST_DEVICE inline void clear_token(const PolicyTokens& p, int64_t t) {
+  p.a[t] = p.b[t] = p.ratio[t] = 0.0f;
+  p.clipped[t] = 0;
+}
+
+/// Outputs of counted token t, and its part of the loss.
+HONE_HOST_DEVICE inline double write_token(const PolicyTokens& p, const PolicySequence& s, int64_t t) {
+  const bool by_sequence = p.by_sequence();
+  const double ratio = by_sequence ? s.ratio : exp(p.log_ratio(t));
+  const double advantage = p.objective == Objective::kPpoClip ? double(p.token_advantage[t]) : s.advantage;
+  const PolicyTerm term = by_sequence ? s.term : token_term(p, ratio, advantage, double(p.logprob[t]));
+  double loss = by_sequence ? 0.0 : s.scale * term.value, slope = s.scale * term.slope;
+  if (p.reference && p.kl_coef != 0.0) {
+    const double d = double(p.reference[t]) - double(p.logprob[t]), k = p.kl_coef * s.regularizer;
+    loss += k * (expm1(d) - d);
+    slope -= k * expm1(d);
+  }
+  if (p.entropy_coef != 0.0) loss -= p.entropy_coef * s.regularizer * double(p.entropy[t]);
+  p.a[t] = float(slope);
+  p.b[t] = float(-p.entropy_coef * s.regularizer);
+  p.ratio[t] = float(ratio);
+  p.clipped[t] = term.clipped;
+  return loss;
+}
+
+}  // namespace hone::kernels
