@@ -1,17 +1,24 @@
 #include "kernels/lm_head.h"
 
 #include "kernels/cpu/lm_head.h"
+#include "kernels/cuda/lm_head.h"
 
 namespace hone::kernels {
 namespace {
 
-void expect_head(const TensorView& h, const PackedMatrix& w, const char* op) {
-  expect(h, DType::kF32, {h.dim(0), w.k}, op, "h");
+void expect_head(const Stream& stream, const TensorView& h, const PackedMatrix& w, const char* op) {
+  expect(h, activation_dtype(stream), {h.dim(0), w.k}, op, "h");
   if (w.n < 1) fail(Code::kShape, "%s: w has no rows; the vocabulary must not be empty.", op);
+  // Rows are copied 16 bytes at a time.
+  if (stream.is_cuda() && (w.k % 8 != 0 || h.row_stride % 8 != 0)) {
+    fail(Code::kShape, "%s: width %lld, rows of h %lld apart; CUDA needs multiples of 8.", op, (long long)w.k,
+         (long long)h.row_stride);
+  }
 }
 
-void expect_targets(const TensorView& targets, int64_t rows, int64_t vocabulary, const char* op) {
+void expect_targets(const Stream& stream, const TensorView& targets, int64_t rows, int64_t vocabulary, const char* op) {
   expect_contiguous(targets, DType::kI32, {rows}, op, "targets");
+  if (stream.is_cuda()) return;
   const int32_t* id = targets.as<int32_t>();
   for (int64_t r = 0; r < rows; ++r) {
     if (id[r] < 0 || id[r] >= vocabulary) {
@@ -41,45 +48,60 @@ void expect_params(const SamplingParams& p, int64_t row) {
 
 void lm_head(const Stream& stream, const LmHeadArgs& args) {
   const int64_t R = args.h.dim(0);
-  expect_head(args.h, args.w, "lm_head");
-  expect_targets(args.targets, R, args.w.n, "lm_head");
+  expect_head(stream, args.h, args.w, "lm_head");
+  expect_targets(stream, args.targets, R, args.w.n, "lm_head");
   expect_contiguous(args.logprobs, DType::kF32, {R}, "lm_head", "logprobs");
   expect_contiguous(args.entropies, DType::kF32, {R}, "lm_head", "entropies");
   expect_contiguous(args.lse, DType::kF32, {R}, "lm_head", "lse");
   expect_temperature(args.temperature, "lm_head");
-  if (R > 0) cpu::lm_head(stream, args);
+  if (R == 0) return;
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::lm_head(stream, args);
+  }
+  cpu::lm_head(stream, args);
 }
 
 void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args) {
   constexpr const char* op = "lm_head_grad";
   const int64_t R = args.h.dim(0), C = args.w.k, V = args.w.n;
-  expect_head(args.h, args.w, op);
-  if (args.w_t.n != C || args.w_t.k != V) {
+  expect_head(stream, args.h, args.w, op);
+  if (!stream.is_cuda() && (args.w_t.n != C || args.w_t.k != V)) {
     fail(Code::kShape, "%s: w_t is [%lld, %lld], expected the transpose [%lld, %lld].", op, (long long)args.w_t.n,
          (long long)args.w_t.k, (long long)C, (long long)V);
   }
-  expect_targets(args.targets, R, V, op);
+  expect_targets(stream, args.targets, R, V, op);
   expect_contiguous(args.lse, DType::kF32, {R}, op, "lse");
   expect_contiguous(args.entropies, DType::kF32, {R}, op, "entropies");
   expect_contiguous(args.a, DType::kF32, {R}, op, "a");
   if (!args.b.empty()) expect_contiguous(args.b, DType::kF32, {R}, op, "b");
-  expect(args.dh, DType::kF32, {R, C}, op, "dh");
+  expect(args.dh, activation_dtype(stream), {R, C}, op, "dh");
   expect(args.dw, DType::kF32, {V, C}, op, "dw");
   expect_temperature(args.temperature, op);
-  if (R > 0) cpu::lm_head_grad(stream, args);
+  if (R == 0) return;
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::lm_head_grad(stream, args);
+  }
+  cpu::lm_head_grad(stream, args);
 }
 
 void lm_head_sample(const Stream& stream, const LmHeadSampleArgs& args) {
   const int64_t R = args.h.dim(0);
-  expect_head(args.h, args.w, "lm_head_sample");
+  expect_head(stream, args.h, args.w, "lm_head_sample");
   expect_contiguous(args.tokens, DType::kI32, {R}, "lm_head_sample", "tokens");
   expect_contiguous(args.logprobs, DType::kF32, {R}, "lm_head_sample", "logprobs");
   expect_contiguous(args.entropies, DType::kF32, {R}, "lm_head_sample", "entropies");
+  if (R == 0) return;
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::lm_head_sample(stream, args);
+  }
   for (int64_t r = 0; r < R; ++r) expect_params(args.params[r], r);
-  if (R > 0) cpu::lm_head_sample(stream, args);
+  cpu::lm_head_sample(stream, args);
 }
 
-int64_t lm_head_scratch_bytes(const Stream&, int64_t rows, int64_t, int64_t vocabulary) {
+int64_t lm_head_scratch_bytes(const Stream& stream, int64_t rows, int64_t, int64_t vocabulary) {
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::lm_head_scratch_bytes(rows, vocabulary);
+  }
   return cpu::lm_head_scratch_bytes(rows, vocabulary);
 }
 

@@ -1,4 +1,10 @@
 // The FP32 output head: log-probabilities, entropy, gradient and sampling, never storing [T, V].
+//
+// On CUDA h and dh are bf16 and widths multiples of 8; w is row-major [V, C] in f32 (split on the fly into three bf16
+// parts, exact products) or bf16; scratch is required. What lies in device memory is not looked at before the launch:
+// targets outside the vocabulary and params outside their ranges are the caller's to refuse, on the host.
+// Cost per row: 2 C V FLOP a pass; three passes for the statistics or a draw (bf16: one), four for a gradient (three).
+// Bytes: the weights once per 256 rows while drawing; per row of a gradient 6 V of dz.
 #pragma once
 
 #include "core/arena.h"
@@ -13,16 +19,16 @@ namespace hone::kernels {
 ///   logprob_r = log p[target_r],  entropy_r = -sum p log p  (nats),  lse_r = log sum exp(z / temperature)
 /// R rows, C width, V vocabulary. Rows go through in chunks; a row's bits do not depend on the others,
 /// and equal those of lm_head_sample for the same h (temperature > 0, no truncation).
-/// Throws kShape naming the row if a target is outside [0, V), kConfig unless temperature > 0.
+/// Throws kShape naming the row if a target is outside [0, V) (CPU), kConfig unless temperature > 0.
 struct LmHeadArgs {
-  TensorView h;         // [R, C] f32 in
+  TensorView h;         // [R, C] f32 (CUDA bf16) in
   PackedMatrix w;       // of [V, C]
   TensorView targets;   // [R] i32 in
   TensorView logprobs;  // [R] f32 out
   TensorView entropies; // [R] f32 out
   TensorView lse;       // [R] f32 out
   float temperature = 1.0f;
-  Arena* scratch = nullptr;  // lm_head_scratch_bytes taken and released; null: allocates
+  Arena* scratch = nullptr;  // lm_head_scratch_bytes taken and released; null: allocates (CPU)
 };
 void lm_head(const Stream& stream, const LmHeadArgs& args);
 
@@ -31,14 +37,14 @@ void lm_head(const Stream& stream, const LmHeadArgs& args);
 ///   dz = [ a (onehot(target) - p) - b p (log p + entropy) ] / temperature,   dh = dz W,   dW += dz^T h
 /// dW is summed in ascending row order. Source: architecture §5.4.
 struct LmHeadGradArgs {
-  TensorView h;          // [R, C] f32 in
+  TensorView h;          // [R, C] f32 (CUDA bf16) in
   PackedMatrix w;        // of [V, C]
-  PackedMatrix w_t;      // of its transpose [C, V]
+  PackedMatrix w_t;      // of its transpose [C, V]; CUDA reads w itself
   TensorView targets;    // [R] i32 in
   TensorView lse;        // [R] f32 in, from pass 1
   TensorView entropies;  // [R] f32 in, from pass 1
   TensorView a, b;       // [R] f32 in; b empty: no entropy term
-  TensorView dh;         // [R, C] f32 out
+  TensorView dh;         // [R, C] f32 (CUDA bf16) out
   TensorView dw;         // [V, C] f32 accumulated
   float temperature = 1.0f;
   Arena* scratch = nullptr;
@@ -63,12 +69,13 @@ struct SamplingParams {
 /// (x_v = word v % 4 of block v / 4; log 0 counts as -88), ties to the lowest id. logprob is that of the
 /// distribution sampled from: tempered, truncated, renormalised; greedy reports the untempered one.
 /// The result of a row depends on its h, params and key only. Throws kConfig naming row and field of params
-/// outside their ranges.
+/// outside their ranges (CPU). CUDA draws with the same noise to the bit and cuts in fixed point: a mass within
+/// 1e-7 of top_p, or a weight within 1e-7 of min_p, may fall on the other side than on the CPU.
 struct LmHeadSampleArgs {
-  TensorView h;                 // [R, C] f32 in
+  TensorView h;                 // [R, C] f32 (CUDA bf16) in
   PackedMatrix w;               // of [V, C]
-  const SamplingParams* params; // [R]
-  const SampleKey* keys;        // [R]
+  const SamplingParams* params; // [R], where the tensors lie
+  const SampleKey* keys;        // [R], likewise
   TensorView tokens;            // [R] i32 out
   TensorView logprobs;          // [R] f32 out
   TensorView entropies;         // [R] f32 out, of the tempered distribution before truncation

@@ -1,0 +1,213 @@
+// The FP32 head on a GPU: statistics and gradient in TFLOP/s of bf16 work, sampling as a share of the time that reading
+// the weights takes at the copy bandwidth measured in the same run. `--json` prints one JSON object, a word selects
+// rows by name, `--smoke` takes small shapes.
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+#include "core/arena.h"
+#include "core/device.h"
+#include "core/json.h"
+#include "kernels/lm_head.h"
+
+using namespace hone;
+using namespace hone::kernels;
+
+namespace {
+
+/// Median microseconds of `f` by the device's clock, after a warm-up.
+double median_us(const Stream& stream, const std::function<void()>& f) {
+  constexpr int kRuns = 11;
+  const auto handle = static_cast<cudaStream_t>(stream.handle);
+  cudaEvent_t begin, end;
+  cudaEventCreate(&begin);
+  cudaEventCreate(&end);
+  for (int i = 0; i < 3; ++i) f();
+  std::vector<float> times;
+  for (int i = 0; i < kRuns; ++i) {
+    float ms = 0;
+    cudaEventRecord(begin, handle);
+    f();
+    cudaEventRecord(end, handle);
+    cudaEventSynchronize(end);
+    cudaEventElapsedTime(&ms, begin, end);
+    times.push_back(ms);
+  }
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  std::nth_element(times.begin(), times.begin() + kRuns / 2, times.end());
+  return double(times[kRuns / 2]) * 1e3;
+}
+
+struct Shape {
+  const char* name;
+  int64_t width, vocabulary;
+  bool tied;
+};
+const Shape kShapes[] = {{"0.6B", 1024, 151936, true}, {"4B", 2560, 151936, true},
+                         {"8B", 4096, 151936, false}, {"15B", 5120, 131072, false}};
+const Shape kSmoke[] = {{"smoke", 256, 4000, false}, {"smoke tied", 256, 4000, true}};
+
+class Report {
+ public:
+  Report(const Stream& on, bool as_json, const char* only) : stream(on), json_(as_json), filter_(only) {
+    const int64_t bytes = int64_t(1) << 30;
+    Arena two(2 * bytes, "copy bandwidth", Memory::kDevice);
+    std::byte* const from = two.take_array<std::byte>(bytes);
+    std::byte* const to = two.take_array<std::byte>(bytes);
+    zero(stream, from, bytes);
+    copy_ = 2 * double(bytes) / median_us(stream, [&] { copy(stream, to, from, bytes); }) * 1e-3;
+    if (!json_) std::printf("copy bandwidth, read + write: %.0f GB/s\n", copy_);
+  }
+  /// flops: of all bf16 passes; bytes: what must be read, 0 where the arithmetic is the floor.
+  void add(const std::string& name, double flops, double bytes, const std::function<void()>& f) {
+    if (!std::strstr(name.c_str(), filter_)) return;
+    const double us = median_us(stream, f), floor_us = bytes / copy_ * 1e-3;
+    Json row = Json::object();
+    row.set("name", Json::string(name));
+    row.set("microseconds", Json::number(us));
+    row.set("teraflops", Json::number(flops / us * 1e-6));
+    if (bytes > 0) row.set("fractionOfFloor", Json::number(floor_us / us));
+    rows_.push(std::move(row));
+    if (json_) return;
+    std::printf("%-44s %10.1f us %7.0f TFLOP/s", name.c_str(), us, flops / us * 1e-6);
+    if (bytes > 0) std::printf("  %5.1f %% of the floor (%.1f us)", 100 * floor_us / us, floor_us);
+    std::printf("\n");
+  }
+  void print() {
+    Json out = Json::object();
+    cudaDeviceProp device;
+    cudaGetDeviceProperties(&device, 0);
+    out.set("device", Json::string(device.name));
+    out.set("copyGigabytesPerSecond", Json::number(copy_));
+    out.set("rows", std::move(rows_));
+    if (json_) std::printf("%s\n", out.dump().c_str());
+  }
+
+  const Stream& stream;
+
+ private:
+  bool json_;
+  const char* filter_;
+  double copy_ = 0;
+  Json rows_ = Json::array();
+};
+
+/// Never zeros: a GPU draws less power on those, and is faster.
+template <class T>
+T* random_on(const Stream& stream, Arena& arena, int64_t n, float scale) {
+  std::vector<T> values(static_cast<size_t>(n));
+  uint32_t state = 1;
+  for (T& x : values) {
+    state = state * 1664525u + 1013904223u;
+    const float u = (float(state >> 8) * 0x1p-24f - 0.5f) * scale;
+    if constexpr (sizeof(T) == 2) x = f32_to_bf16(u);
+    else x = u;
+  }
+  T* const out = arena.take_array<T>(n);
+  upload(stream, out, values.data(), n * int64_t(sizeof(T)));
+  return out;
+}
+
+template <class T>
+T* filled(const Stream& stream, Arena& arena, int64_t n, const std::function<T(int64_t)>& value) {
+  std::vector<T> values;
+  for (int64_t i = 0; i < n; ++i) values.push_back(value(i));
+  T* const out = arena.take_array<T>(n);
+  upload(stream, out, values.data(), n * int64_t(sizeof(T)));
+  return out;
+}
+
+void training(Report& report, const Shape& s, Arena& arena, const PackedMatrix& w, uint16_t* h, int64_t rows) {
+  const Stream& stream = report.stream;
+  const int64_t C = s.width, V = s.vocabulary;
+  Arena scratch(lm_head_scratch_bytes(stream, rows, C, V), "bench scratch", Memory::kDevice);
+  LmHeadArgs f;
+  f.h = {h, DType::kBF16, {rows, C}};
+  f.w = w;
+  f.targets = i32(filled<int32_t>(stream, arena, rows, [&](int64_t i) { return int32_t(i * 7919 % V); }), {rows});
+  f.logprobs = arena.take_view(DType::kF32, {rows});
+  f.entropies = arena.take_view(DType::kF32, {rows});
+  f.lse = arena.take_view(DType::kF32, {rows});
+  f.scratch = &scratch;
+  const double pass = 2 * double(rows) * double(C) * double(V);
+  const std::string label = std::string(s.name) + ", " + std::to_string(rows) + " rows";
+  report.add("statistics " + label, pass * (s.tied ? 1 : 3), 0, [&] { lm_head(stream, f); });
+  LmHeadGradArgs b;
+  b.h = f.h;
+  b.w = w;
+  b.targets = f.targets;
+  b.lse = f.lse;
+  b.entropies = f.entropies;
+  b.a = f32(filled<float>(stream, arena, rows, [](int64_t i) { return 1e-3f * float(i % 7 - 3); }), {rows});
+  b.dh = arena.take_view(DType::kBF16, {rows, C});
+  b.dw = arena.take_view(DType::kF32, {V, C});
+  zero(stream, b.dw.data, V * C * 4);
+  b.scratch = &scratch;
+  report.add("gradient " + label, pass * (s.tied ? 3 : 4), 0, [&] { lm_head_grad(stream, b); });
+}
+
+void decoding(Report& report, const Shape& s, Arena& arena, const PackedMatrix& w, uint16_t* h, int64_t rows, float top_p) {
+  const Stream& stream = report.stream;
+  Arena scratch(lm_head_scratch_bytes(stream, rows, s.width, s.vocabulary), "bench scratch", Memory::kDevice);
+  LmHeadSampleArgs a;
+  a.h = {h, DType::kBF16, {rows, s.width}};
+  a.w = w;
+  a.params = filled<SamplingParams>(stream, arena, rows, [&](int64_t) { return SamplingParams{1.0f, 0, top_p, 0.0f}; });
+  a.keys = filled<SampleKey>(stream, arena, rows, [](int64_t i) { return SampleKey{7, uint32_t(i), 0, 1}; });
+  a.tokens = arena.take_view(DType::kI32, {rows});
+  a.logprobs = arena.take_view(DType::kF32, {rows});
+  a.entropies = arena.take_view(DType::kF32, {rows});
+  a.scratch = &scratch;
+  const double weights = double(s.width) * double(s.vocabulary);
+  std::string name = std::string("sample ") + s.name + ", " + std::to_string(rows) + " rows";
+  if (top_p < 1.0f) name += ", top-p";
+  report.add(name, 2 * double(rows) * weights * (s.tied ? 1 : 3), weights * (s.tied ? 2 : 4),
+             [&] { lm_head_sample(stream, a); });
+}
+
+void bench(Report& report, const Shape& s, int64_t rows) {
+  const Stream& stream = report.stream;
+  const int64_t weights = s.width * s.vocabulary;
+  Arena arena(weights * 8 + rows * s.width * 4 + (int64_t(16) << 20), "bench", Memory::kDevice);
+  PackedMatrix w;
+  w.n = s.vocabulary;
+  w.k = s.width;
+  w.storage = s.tied ? DType::kBF16 : DType::kF32;
+  if (s.tied) w.panels = random_on<uint16_t>(stream, arena, weights, 0.1f);
+  else w.panels = random_on<float>(stream, arena, weights, 0.1f);
+  uint16_t* const h = random_on<uint16_t>(stream, arena, rows * s.width, 4.0f);
+  for (const int64_t n : {1, 16, 64, 256}) decoding(report, s, arena, w, h, n, 1.0f);
+  decoding(report, s, arena, w, h, 64, 0.95f);
+  training(report, s, arena, w, h, rows);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool json = false, smoke = false;
+  const char* only = "";
+  for (int i = 1; i < argc; ++i) {
+    if (!std::strcmp(argv[i], "--json")) json = true;
+    else if (!std::strcmp(argv[i], "--smoke")) smoke = true;
+    else only = argv[i];
+  }
+  try {
+    const Device device(Stream::Backend::kCuda, nullptr);
+    Report report(device.stream(), json, only);
+    if (smoke) {
+      for (const Shape& s : kSmoke) bench(report, s, 256);
+    } else {
+      for (const Shape& s : kShapes) bench(report, s, 4096);
+    }
+    report.print();
+  } catch (const Error& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,101 @@
+// Pass 2 of the head, a chunk of rows at a time: logits again, their gradient in bf16, and its two products.
+#include "kernels/cuda/lm_head.h"
+#include "kernels/cuda/lm_head_memory.h"
+#include "kernels/cuda/lm_head_row.cuh"
+#include "kernels/cuda/lm_head_tile.cuh"
+
+namespace hone::kernels::cuda {
+namespace {
+
+// Their gradient is rounded to bf16 right away, so the logits may do without the third part: 5e-5 in log p.
+constexpr int kGradientParts = 2;
+
+__device__ __forceinline__ void store_bf16(__nv_bfloat16* to, const float (&x)[4]) {
+  *reinterpret_cast<uint2*>(to) = make_uint2(pack_bf16(x[0], x[1]), pack_bf16(x[2], x[3]));
+}
+
+struct GradientEpilogue {
+  const float *lse, *entropies, *a, *b;  // b may be null
+  const int32_t* targets;
+  __nv_bfloat16* dz;
+  int64_t pitch;
+  float inverse_temperature;
+  int vocabulary;
+
+  __device__ __forceinline__ void row(int row, int first, const float4& z) const {
+    if (first >= pitch) return;
+    const float up = a[row] * inverse_temperature, bonus = b ? -b[row] * inverse_temperature : 0.0f;
+    float y[4], d[4];
+    temper(z, inverse_temperature, y);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float log_p = y[i] - lse[row];
+      const float factor = bonus != 0.0f ? fmaf(bonus, log_p + entropies[row], -up) : -up;
+      d[i] = fmaf(expf(log_p), factor, first + i == targets[row] ? up : 0.0f);
+      if (first + i >= vocabulary) d[i] = 0.0f;  // the row's end up to its pitch
+    }
+    store_bf16(dz + row * pitch + first, d);
+  }
+};
+
+struct StoreEpilogue {
+  __nv_bfloat16* out;
+  int64_t pitch;
+  int columns;  // a multiple of 8
+
+  __device__ __forceinline__ void row(int row, int first, const float4& x) const {
+    const float four[4] = {x.x, x.y, x.z, x.w};
+    if (first < columns) store_bf16(out + row * pitch + first, four);
+  }
+};
+
+struct AddEpilogue {
+  float* out;
+  int64_t pitch;
+  int columns;  // a multiple of 4
+
+  __device__ __forceinline__ void row(int row, int first, const float4& x) const {
+    if (first >= columns) return;
+    float4& to = *reinterpret_cast<float4*>(out + row * pitch + first);
+    to = make_float4(to.x + x.x, to.y + x.y, to.z + x.z, to.w + x.w);
+  }
+};
+
+template <class Weight, class Transposed>
+void gradient(const Stream& stream, const LmHeadGradArgs& a) {
+  constexpr int kParts = Weight::kParts < kGradientParts ? Weight::kParts : kGradientParts;
+  const HeadWeight w = head_weight(a.w), w_t{w.data, w.pitch, w.depth, w.outputs};
+  const int64_t rows = a.h.dim(0), chunk = std::min(rows, kHeadChunk), pitch = logit_pitch(w.outputs);
+  const HeadScratch scratch(a.scratch);
+  __nv_bfloat16* const dz = scratch.arena.take_array<__nv_bfloat16>(chunk * pitch);
+  for (int64_t first = 0; first < rows; first += chunk) {
+    const int count = int(std::min(chunk, rows - first));
+    const HeadRows h{a.h.row<const __nv_bfloat16>(first), a.h.row_stride, count};
+    const GradientEpilogue epilogue{a.lse.as<float>() + first,
+                                    a.entropies.as<float>() + first,
+                                    a.a.as<float>() + first,
+                                    a.b.empty() ? nullptr : a.b.as<float>() + first,
+                                    a.targets.as<int32_t>() + first,
+                                    dz,
+                                    pitch,
+                                    1.0f / a.temperature,
+                                    w.outputs};
+    launch_head_tile<Weight, RowsByDepth<128>, kParts>(stream, w, h, epilogue);
+    launch_head_tile<Transposed, RowsByDepth<128>, 1>(
+        stream, w_t, {dz, pitch, count},
+        StoreEpilogue{a.dh.row<__nv_bfloat16>(first), a.dh.row_stride, w.depth});
+    // dw, ids as rows: columns of dz times columns of h, down the rows of the chunk.
+    launch_head_tile<WeightBf16Transposed, RowsTransposed<128>, 1>(
+        stream, {h.data, h.pitch, w.depth, count}, {dz, pitch, w.outputs},
+        AddEpilogue{a.dw.as<float>(), a.dw.row_stride, w.depth});
+  }
+}
+
+}  // namespace
+
+void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args) {
+  if (args.w.storage == DType::kBF16) gradient<WeightBf16, WeightBf16Transposed>(stream, args);
+  else gradient<WeightF32, WeightF32Transposed>(stream, args);
+}
+
+}  // namespace hone::kernels::cuda

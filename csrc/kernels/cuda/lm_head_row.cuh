@@ -1,0 +1,179 @@
+// What is kept of a row's logits instead of the logits: sums per tile of 128, merged in a fixed order, and the noise
+// that draws a token. Statistics pass and sampler both end in these functions, so they agree to the bit.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "kernels/cuda/lm_head_weight.cuh"
+#include "kernels/cuda/reduce.cuh"
+#include "kernels/lm_head.h"
+
+namespace hone::kernels::cuda {
+
+/// Of y = z / temperature over one tile: max, sum e^(y - max), sum e^(y - max) (y - max). `extra` is the pass's own:
+/// the target's logit, or the best noisy one.
+struct TileSums {
+  float maximum, total, weighted, extra;
+};
+
+/// The same over a row, in f64 where tiles are added up.
+struct RowSums {
+  float maximum;
+  double total, weighted;
+};
+
+/// y of a lane's four logits.
+__device__ __forceinline__ void temper(const float4& z, float inverse_temperature, float (&y)[4]) {
+  y[0] = z.x * inverse_temperature;
+  y[1] = z.y * inverse_temperature;
+  y[2] = z.z * inverse_temperature;
+  y[3] = z.w * inverse_temperature;
+}
+__device__ __forceinline__ float component(const float4& z, int i) { return i == 0 ? z.x : i == 1 ? z.y : i == 2 ? z.z : z.w; }
+
+/// All lanes of the warp take part; `count` (0 to 4) of the lane's values exist.
+__device__ __forceinline__ TileSums tile_sums(const float (&y)[4], int count) {
+  float top = -INFINITY;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) top = i < count ? fmaxf(top, y[i]) : top;
+  top = warp_max(top);
+  float total = 0.0f, weighted = 0.0f;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    if (i >= count) continue;
+    const float d = y[i] - top, e = expf(d);
+    total += e;
+    weighted = fmaf(e, d, weighted);
+  }
+  return {top, warp_sum(total), warp_sum(weighted), 0.0f};
+}
+
+/// Merges a row's tiles; one warp, the result in every lane: lanes by tile mod 32 in ascending order, then a tree.
+__device__ __forceinline__ RowSums merge_tiles(const TileSums* tiles, int count) {
+  const int lane = threadIdx.x % 32;
+  float top = -INFINITY;
+  for (int j = lane; j < count; j += 32) top = fmaxf(top, tiles[j].maximum);
+  top = warp_max(top);
+  double total = 0.0, weighted = 0.0;
+  for (int j = lane; j < count; j += 32) {
+    const TileSums s = tiles[j];
+    const float d = s.maximum - top;
+    const double scale = double(expf(d));
+    total += scale * double(s.total);
+    weighted += scale * (double(s.weighted) + double(d) * double(s.total));
+  }
+  return {top, warp_sum(total), warp_sum(weighted)};
+}
+
+__device__ __forceinline__ float logprob_of(float maximum, double total, float z, float inverse_temperature) {
+  return float(double(z * inverse_temperature - maximum) - log(total));
+}
+__device__ __forceinline__ float entropy_of(const RowSums& s) { return float(log(s.total) - s.weighted / s.total); }
+__device__ __forceinline__ float lse_of(const RowSums& s) { return float(double(s.maximum) + log(s.total)); }
+
+// ---- noise: the CPU's arithmetic step by step (kernels/cpu/simd_int.h), so that its bits are the same ----------------
+
+/// log(1 + r) + e log 2.
+__device__ __forceinline__ float log_parts(float r, float e) {
+  const float square = r * r;
+  float p = 7.0376836292e-2f;
+  p = fmaf(p, r, -1.1514610310e-1f);
+  p = fmaf(p, r, 1.1676998740e-1f);
+  p = fmaf(p, r, -1.2420140846e-1f);
+  p = fmaf(p, r, 1.4249322787e-1f);
+  p = fmaf(p, r, -1.6668057665e-1f);
+  p = fmaf(p, r, 2.0000714765e-1f);
+  p = fmaf(p, r, -2.4999993993e-1f);
+  p = fmaf(p, r, 3.3333331174e-1f);
+  p = p * r * square;
+  p = fmaf(e, -2.12194440e-4f, p);
+  p = fmaf(square, -0.5f, p);
+  return fmaf(e, 0.693359375f, r + p);
+}
+/// x = (1 + r) 2^e with 1 + r in [sqrt(1/2), sqrt(2)).
+__device__ __forceinline__ void split_exponent(float x, float* r, float* e) {
+  const uint32_t bits = __float_as_uint(x), above = bits - 0x3f3504f3u;
+  *e = float(int32_t(above) >> 23);
+  *r = __uint_as_float(bits - (above & 0xff800000u)) - 1.0f;
+}
+/// -log(-log((word + 1) 2^-32)).
+__device__ __forceinline__ float gumbel(uint32_t word) {
+  const float u = float(word + 1u) * 0x1p-32f, gap = float(~word) * 0x1p-32f;
+  float r, e;
+  split_exponent(u, &r, &e);
+  if (gap < 0.25f) {
+    r = -gap;
+    e = 0.0f;
+  }
+  const float inner = -log_parts(r, e);
+  split_exponent(inner, &r, &e);
+  return -log_parts(r, e);
+}
+
+/// The four words of vocabulary ids 4 block .. 4 block + 3 (core/philox.h).
+__device__ __forceinline__ void sample_words(const SampleKey& key, uint32_t block, uint32_t (&c)[4]) {
+  uint32_t k0 = uint32_t(key.run_seed), k1 = uint32_t(key.run_seed >> 32);
+  c[0] = block, c[1] = key.position, c[2] = key.attempt, c[3] = key.problem;
+#pragma unroll
+  for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+    const uint64_t a = uint64_t(0xD2511F53u) * c[0], b = uint64_t(0xCD9E8D57u) * c[2];
+    c[0] = uint32_t(b >> 32) ^ c[1] ^ k0;
+    c[1] = uint32_t(b);
+    c[2] = uint32_t(a >> 32) ^ c[3] ^ k1;
+    c[3] = uint32_t(a);
+  }
+}
+
+// ---- the draw --------------------------------------------------------------------------------------------------------
+
+/// A token and what speaks for it. `token` kNobody: no logit was above -inf.
+struct Candidate {
+  float value, z;
+  int32_t token;
+  static constexpr int32_t kNobody = 0x7fffffff;
+};
+__device__ __forceinline__ Candidate nobody() { return {-INFINITY, 0.0f, Candidate::kNobody}; }
+
+/// The larger value, of equals the lower id; NaN never wins.
+__device__ __forceinline__ Candidate better(const Candidate& a, const Candidate& b) {
+  return b.value > a.value || (b.value == a.value && b.token < a.token) ? b : a;
+}
+__device__ __forceinline__ Candidate warp_best(Candidate best) {
+#pragma unroll
+  for (int stride = 16; stride > 0; stride /= 2) {
+    best = better(best, {__shfl_xor_sync(kFullWarp, best.value, stride), __shfl_xor_sync(kFullWarp, best.z, stride),
+                         __shfl_xor_sync(kFullWarp, best.token, stride)});
+  }
+  return best;
+}
+
+/// The best of ids first .. first + count - 1, a multiple of four: y plus the key's noise, or y alone.
+__device__ __forceinline__ Candidate best_of_four(const float4& z, const float (&y)[4], int first, int count,
+                                                  const SampleKey& key, bool greedy) {
+  Candidate best = nobody();
+  if (count <= 0) return best;
+  uint32_t words[4];
+  if (!greedy) sample_words(key, uint32_t(first / 4), words);
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    if (i >= count) continue;
+    const float value = greedy ? y[i] : y[i] + gumbel(words[i]);
+    if (value > best.value) best = {value, component(z, i), first + i};
+  }
+  return best;
+}
+
+/// What a row's parameters mean here.
+struct RowRule {
+  bool greedy, truncates;
+  float inverse_temperature;
+};
+__device__ __forceinline__ RowRule rule_of(const SamplingParams& p, int vocabulary) {
+  const bool greedy = p.temperature == 0.0f;
+  const bool cuts = (p.top_k > 0 && p.top_k < vocabulary) || p.top_p < 1.0f || p.min_p > 0.0f;
+  return {greedy, cuts && !greedy, greedy ? 1.0f : 1.0f / p.temperature};
+}
+
+}  // namespace hone::kernels::cuda

@@ -1,0 +1,94 @@
+// The head while decoding: a token per row, drawn in the epilogue of the same tiles as pass 1.
+#include "kernels/cuda/lm_head.h"
+#include "kernels/cuda/lm_head_memory.h"
+#include "kernels/cuda/lm_head_row.cuh"
+#include "kernels/cuda/lm_head_tile.cuh"
+#include "kernels/cuda/lm_head_truncate.h"
+
+namespace hone::kernels::cuda {
+namespace {
+
+struct SampleEpilogue {
+  const SamplingParams* params;
+  const SampleKey* keys;
+  TileSums* sums;          // [rows, tiles]
+  Candidate* candidates;   // [rows, tiles]
+  float* logits;           // [rows, pitch], written for rows that are truncated
+  int64_t pitch;
+  int vocabulary, tiles;
+
+  __device__ __forceinline__ void row(int row, int first, const float4& z) const {
+    const RowRule rule = rule_of(params[row], vocabulary);
+    const int count = vocabulary - first;
+    float y[4];
+    temper(z, rule.inverse_temperature, y);
+    const TileSums s = tile_sums(y, count);
+    if (rule.truncates && first < pitch) *reinterpret_cast<float4*>(logits + row * pitch + first) = z;
+    Candidate best = nobody();
+    if (!rule.truncates) best = warp_best(best_of_four(z, y, first, count, keys[row], rule.greedy));
+    if (threadIdx.x % 32 != 0) return;
+    sums[int64_t(row) * tiles + blockIdx.y] = s;
+    candidates[int64_t(row) * tiles + blockIdx.y] = best;
+  }
+};
+
+/// A warp per row. A row to be truncated gets its entropy here and its token from truncate_rows.
+__global__ void __launch_bounds__(kHeadThreads)
+merge_samples_kernel(const TileSums* sums, const Candidate* candidates, const SamplingParams* params, SampleOutputs out,
+                     int rows, int tiles, int vocabulary) {
+  const int row = blockIdx.x * (kHeadThreads / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (row >= rows) return;
+  const RowSums s = merge_tiles(sums + int64_t(row) * tiles, tiles);
+  Candidate best = nobody();
+  for (int j = lane; j < tiles; j += 32) best = better(best, candidates[int64_t(row) * tiles + j]);
+  best = warp_best(best);
+  if (lane != 0) return;
+  out.tokens[row] = best.token == Candidate::kNobody ? 0 : best.token;
+  out.logprobs[row] = logprob_of(s.maximum, s.total, best.z, rule_of(params[row], vocabulary).inverse_temperature);
+  out.entropies[row] = entropy_of(s);
+}
+
+template <class Weight>
+void sample(const Stream& stream, const LmHeadSampleArgs& a, const HeadWeight& w) {
+  const int64_t rows = a.h.dim(0), chunk = std::min(rows, kSampleChunk), pitch = logit_pitch(w.outputs);
+  const int tiles = head_tiles(w.outputs);
+  const HeadScratch scratch(a.scratch);
+  TileSums* const sums = scratch.arena.take_array<TileSums>(chunk * tiles);
+  Candidate* const candidates = scratch.arena.take_array<Candidate>(chunk * tiles);
+  float* const logits = scratch.arena.take_array<float>(chunk * pitch);
+  for (int64_t first = 0; first < rows; first += chunk) {
+    const int count = int(std::min(chunk, rows - first));
+    const HeadRows h{a.h.row<const __nv_bfloat16>(first), a.h.row_stride, count};
+    const SamplingParams* const params = a.params + first;
+    const SampleKey* const keys = a.keys + first;
+    const SampleEpilogue epilogue{params, keys, sums, candidates, logits, pitch, w.outputs, tiles};
+    const auto tile = count <= 16 ? launch_head_tile<Weight, RowsByDepth<16>, Weight::kParts, SampleEpilogue>
+                                  : launch_head_tile<Weight, RowsByDepth<64>, Weight::kParts, SampleEpilogue>;
+    tile(stream, w, h, epilogue);
+    const SampleOutputs out{a.tokens.as<int32_t>() + first, a.logprobs.as<float>() + first,
+                            a.entropies.as<float>() + first};
+    HONE_LAUNCH(merge_samples_kernel, dim3(unsigned(count + 7) / 8), dim3(kHeadThreads), 0, stream, sums, candidates,
+                params, out, count, tiles, w.outputs);
+    truncate_rows(stream, {logits, pitch, sums, params, keys, out, count, tiles, w.outputs});
+  }
+}
+
+}  // namespace
+
+void lm_head_sample(const Stream& stream, const LmHeadSampleArgs& args) {
+  const HeadWeight w = head_weight(args.w);
+  if (args.w.storage == DType::kBF16) sample<WeightBf16>(stream, args, w);
+  else sample<WeightF32>(stream, args, w);
+}
+
+int64_t lm_head_scratch_bytes(int64_t rows, int64_t vocabulary) {
+  const int64_t tiles = head_tiles(vocabulary), pitch = logit_pitch(vocabulary);
+  const int64_t chunk = std::min(rows, kHeadChunk), drawn = std::min(rows, kSampleChunk);
+  const int64_t statistics = Arena::rounded(chunk * tiles * int64_t(sizeof(TileSums)));
+  const int64_t gradient = Arena::rounded(chunk * pitch * 2);
+  const int64_t sampler = Arena::rounded(drawn * tiles * int64_t(sizeof(TileSums))) +
+                          Arena::rounded(drawn * tiles * int64_t(sizeof(Candidate))) + Arena::rounded(drawn * pitch * 4);
+  return std::max({statistics, gradient, sampler});
+}
+
+}  // namespace hone::kernels::cuda

@@ -1,0 +1,156 @@
+// The head's one matrix loop: a tile of rows times a tile of outputs, whose values an epilogue turns into what a pass
+// wants. Statistics, gradient and sampler all come through here, so that for the same h their logits are equal to the
+// bit: the weights are the left operand whatever the number of rows, k ascends in steps of 16, low parts go first, and
+// every 512 k the tensor core's sums, which it truncates, are added to a second set of f32 registers.
+#pragma once
+
+#include "core/cuda/launch.cuh"
+#include "kernels/cuda/lm_head_weight.cuh"
+
+namespace hone::kernels::cuda {
+
+inline constexpr int kHeadStages = 4;
+inline constexpr int kHeadPromotion = 512 / kHeadDepth;   // stages between promotions
+inline constexpr int kHeadPitch = kHeadOutputs + 4;       // of a finished tile, against bank conflicts
+
+/// rows x depth in bf16, rows `pitch` (a multiple of 8) apart; depth as that of the weights.
+struct HeadRows {
+  const __nv_bfloat16* data;
+  int64_t pitch;
+  int rows;
+};
+
+/// Stage in memory [row][k]. fragments(): the right operand's of two times eight rows at k.
+template <int kCount>
+struct RowsByDepth {
+  static constexpr int kRows = kCount, kBytes = kRows * kHeadDepth * 2;
+
+  static __device__ __forceinline__ void fetch(char* shared, const HeadRows& h, int row0, int k0, int depth) {
+    for (int i = threadIdx.x; i < kRows * 4; i += kHeadThreads) {
+      const int row = i / 4, piece = i % 4, k = k0 + piece * 8;
+      const bool valid = row0 + row < h.rows && k < depth;
+      cp_async16(shared + WeightBf16::offset(row, piece), valid ? h.data + int64_t(row0 + row) * h.pitch + k : h.data,
+                 valid);
+    }
+  }
+  static __device__ __forceinline__ void fragments(const char* shared, int row, int k, uint32_t (&four)[4]) {
+    const int lane = threadIdx.x % 32, matrix = lane / 8;
+    ldmatrix_x4(four, shared + WeightBf16::offset(row + matrix / 2 * 8 + lane % 8, k / 8 + matrix % 2));
+  }
+};
+
+/// The same of a matrix stored [depth, rows]: stage [k][row].
+template <int kCount>
+struct RowsTransposed {
+  static constexpr int kRows = kCount, kBytes = kRows * kHeadDepth * 2;
+  static_assert(kRows == kHeadOutputs, "the layout is that of WeightBf16Transposed");
+
+  static __device__ __forceinline__ void fetch(char* shared, const HeadRows& h, int row0, int k0, int depth) {
+    WeightBf16Transposed::fetch(shared, {h.data, h.pitch, h.rows, depth}, row0, k0);
+  }
+  static __device__ __forceinline__ void fragments(const char* shared, int row, int k, uint32_t (&four)[4]) {
+    const int lane = threadIdx.x % 32, matrix = lane / 8;
+    ldmatrix_x4_trans(four, shared + WeightBf16Transposed::offset(k + matrix % 2 * 8 + lane % 8, row / 8 + matrix / 2));
+  }
+};
+
+/// How the eight warps share a tile of kRows x 128.
+template <int kRows>
+struct HeadTile {
+  static constexpr int kRowWarps = kRows >= 64 ? 2 : 1;
+  static constexpr int kWarpOutputs = kHeadOutputs * kRowWarps / 8, kWarpRows = kRows / kRowWarps;
+  static constexpr int kOutputFragments = kWarpOutputs / 16, kRowFragments = kWarpRows / 8;
+  static constexpr int kFragments = kOutputFragments * kRowFragments;
+};
+
+/// sums += one stage, for this warp's outputs and rows.
+template <class Weight, class Rows, int kParts>
+__device__ __forceinline__ void multiply_stage(
+    const char* weights, const char* rows, int output, int row, float (&sums)[HeadTile<Rows::kRows>::kFragments][4]) {
+  using Tile = HeadTile<Rows::kRows>;
+#pragma unroll
+  for (int k = 0; k < kHeadDepth; k += 16) {
+    uint32_t right[Tile::kRowFragments][2];
+#pragma unroll
+    for (int j = 0; j < Tile::kRowFragments; j += 2) {
+      uint32_t four[4];
+      Rows::fragments(rows, row + j * 8, k, four);
+      right[j][0] = four[0], right[j][1] = four[1], right[j + 1][0] = four[2], right[j + 1][1] = four[3];
+    }
+#pragma unroll
+    for (int i = 0; i < Tile::kOutputFragments; ++i) {
+      uint32_t left[kParts][4];
+      Weight::fragment(weights, output + i * 16, k, left);
+#pragma unroll
+      for (int p = kParts - 1; p >= 0; --p) {
+#pragma unroll
+        for (int j = 0; j < Tile::kRowFragments; ++j) mma_bf16_16816(sums[i * Tile::kRowFragments + j], left[p], right[j]);
+      }
+    }
+  }
+}
+
+/// Block (x, y): rows from x Rows::kRows, outputs from y 128. epilogue.row(row, first output of the lane, four values) is
+/// called by a whole warp for each row there is; lane l has outputs 4 l .. 4 l + 3 of the tile.
+template <class Weight, class Rows, int kParts, class Epilogue>
+__global__ void __launch_bounds__(kHeadThreads) head_tile_kernel(HeadWeight w, HeadRows h, Epilogue epilogue) {
+  constexpr int kRows = Rows::kRows;
+  using Tile = HeadTile<kRows>;
+  HONE_DYNAMIC_SHARED(char, shared);
+  char* const row_stages = shared + kHeadStages * Weight::kBytes;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  const int row0 = blockIdx.x * kRows, output0 = blockIdx.y * kHeadOutputs;
+  const int warp_row = warp % Tile::kRowWarps * Tile::kWarpRows, warp_output = warp / Tile::kRowWarps * Tile::kWarpOutputs;
+  const bool idle = row0 + warp_row >= h.rows || output0 + warp_output >= w.outputs;  // at the matrix's edge
+  const int stages = (w.depth + kHeadDepth - 1) / kHeadDepth;
+  const auto fetch = [&](int stage) {
+    if (stage < stages) {
+      Weight::fetch(shared + stage % kHeadStages * Weight::kBytes, w, output0, stage * kHeadDepth);
+      Rows::fetch(row_stages + stage % kHeadStages * Rows::kBytes, h, row0, stage * kHeadDepth, w.depth);
+    }
+    cp_async_commit();
+  };
+  float sums[Tile::kFragments][4] = {}, promoted[Tile::kFragments][4] = {};
+  for (int stage = 0; stage < kHeadStages - 1; ++stage) fetch(stage);
+  for (int stage = 0; stage < stages; ++stage) {
+    cp_async_wait<kHeadStages - 2>();
+    __syncthreads();
+    fetch(stage + kHeadStages - 1);
+    if (idle) continue;
+    multiply_stage<Weight, Rows, kParts>(shared + stage % kHeadStages * Weight::kBytes,
+                                         row_stages + stage % kHeadStages * Rows::kBytes, warp_output, warp_row, sums);
+    if ((stage + 1) % kHeadPromotion != 0 && stage + 1 != stages) continue;
+#pragma unroll
+    for (int i = 0; i < Tile::kFragments * 4; ++i) {
+      promoted[i / 4][i % 4] += sums[i / 4][i % 4];
+      sums[i / 4][i % 4] = 0.0f;
+    }
+  }
+  cp_async_wait<0>();
+  __syncthreads();  // the stages become the finished tile
+  float* const tile = reinterpret_cast<float*>(shared);
+#pragma unroll
+  for (int i = 0; i < Tile::kFragments; ++i) {
+    const int row = warp_row + i % Tile::kRowFragments * 8 + t * 2;
+    const int output = warp_output + i / Tile::kRowFragments * 16 + g;
+#pragma unroll
+    for (int r = 0; r < 4; ++r) tile[(row + r % 2) * kHeadPitch + output + r / 2 * 8] = promoted[i][r];
+  }
+  __syncthreads();
+  for (int row = warp; row < kRows && row0 + row < h.rows; row += kHeadThreads / 32) {
+    epilogue.row(row0 + row, output0 + lane * 4, *reinterpret_cast<const float4*>(tile + row * kHeadPitch + lane * 4));
+  }
+}
+
+inline int head_tiles(int64_t outputs) { return int((outputs + kHeadOutputs - 1) / kHeadOutputs); }
+
+/// Rows vary fastest among blocks, so that those which read the same weights run together.
+template <class Weight, class Rows, int kParts, class Epilogue>
+void launch_head_tile(const Stream& stream, const HeadWeight& w, const HeadRows& h, const Epilogue& epilogue) {
+  constexpr int kStageBytes = kHeadStages * (Weight::kBytes + Rows::kBytes), kTileBytes = Rows::kRows * kHeadPitch * 4;
+  const dim3 grid(unsigned((h.rows + Rows::kRows - 1) / Rows::kRows), unsigned(head_tiles(w.outputs)));
+  HONE_LAUNCH((head_tile_kernel<Weight, Rows, kParts, Epilogue>), grid, dim3(kHeadThreads),
+              size_t(kStageBytes > kTileBytes ? kStageBytes : kTileBytes), stream, w, h, epilogue);
+}
+
+}  // namespace hone::kernels::cuda

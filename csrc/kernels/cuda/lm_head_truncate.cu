@@ -1,0 +1,200 @@
+#include "kernels/cuda/lm_head_truncate.h"
+
+#include "core/cuda/launch.cuh"
+#include "kernels/cuda/lm_head_row.cuh"
+
+namespace hone::kernels::cuda {
+namespace {
+
+constexpr int kThreads = 512;
+constexpr int kDigitBits = 11, kDigits = 5, kBins = 1 << kDigitBits, kIdBits = kDigitBits * kDigits - 32;
+constexpr float kOne = 0x1p40f;  // of fixed-point mass: 2^23 ids of the largest weight fit 64 bits
+
+using Mass = unsigned long long;
+
+/// Larger for a larger logit, of equal ones (-0 and 0 are) for the lower id; no two ids share one.
+__device__ __forceinline__ uint64_t order_key(float z, int id) {
+  const uint32_t bits = __float_as_uint(z + 0.0f);
+  const uint32_t sortable = bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
+  return uint64_t(sortable) << kIdBits | uint32_t((1 << kIdBits) - 1 - id);
+}
+
+/// One row while its cut is looked for. Weight of an id: e^(y - max y), in (0, 1].
+struct Row {
+  const float* z;
+  int vocabulary;
+  float inverse_temperature, maximum;
+
+  __device__ __forceinline__ float weight(float logit) const {
+    return expf(logit * inverse_temperature - maximum);
+  }
+};
+
+struct Histogram {
+  unsigned count[kBins];
+  Mass mass[kBins];
+  unsigned share_count[32];
+  Mass share_mass[32];
+  // What the digits so far have found; every thread reads it after the barrier.
+  uint64_t prefix;
+  unsigned count_above, count_in;
+  Mass mass_above, mass_in, total;
+};
+
+/// Where to cut: after `count` ids, or (count 0) where mass first reaches `share` of `total` (0: of the whole row).
+struct Target {
+  unsigned count;
+  double share;
+  Mass total;
+};
+
+__device__ __forceinline__ bool reached(const Target& target, unsigned count, Mass mass, Mass total) {
+  return target.count > 0 ? count >= target.count : double(mass) >= target.share * double(total);
+}
+
+/// Counts and mass, by digit `level`, of the ids whose higher digits are h.prefix.
+__device__ __forceinline__ void count_digit(const Row& row, int level, Histogram& h) {
+  for (int i = threadIdx.x; i < kBins; i += kThreads) {
+    h.count[i] = 0;
+    h.mass[i] = 0;
+  }
+  __syncthreads();
+  const int shift = kDigitBits * (kDigits - 1 - level);
+  const uint64_t prefix = h.prefix;
+  for (int v = threadIdx.x; v < row.vocabulary; v += kThreads) {
+    const float z = row.z[v];
+    const uint64_t digits = order_key(z, v) >> shift;
+    if (digits >> kDigitBits != prefix) continue;
+    atomicAdd(&h.count[digits % kBins], 1u);
+    atomicAdd(&h.mass[digits % kBins], Mass(row.weight(z) * kOne));
+  }
+  __syncthreads();
+}
+
+/// Extends h.prefix by the digit in whose bin the target is reached, from the highest down. One warp: each lane adds
+/// up its share of the bins, then one lane walks shares and bins.
+__device__ __forceinline__ void choose_digit(const Target& target, int level, Histogram& h) {
+  constexpr int kShare = kBins / 32;
+  const int lane = threadIdx.x % 32;
+  unsigned share_count = 0;
+  Mass share_mass = 0;
+  for (int bin = kBins - 1 - lane * kShare, i = 0; i < kShare; ++i, --bin) {
+    share_count += h.count[bin];
+    share_mass += h.mass[bin];
+  }
+  h.share_count[lane] = share_count;
+  h.share_mass[lane] = share_mass;
+  __syncwarp();
+  if (lane != 0) return;
+  if (level == 0) {
+    h.total = target.total;
+    for (int i = 0; i < 32 && target.total == 0; ++i) h.total += h.share_mass[i];
+  }
+  unsigned count = h.count_above;
+  Mass mass = h.mass_above;
+  int share = 0;
+  for (; share < 31; ++share) {
+    if (reached(target, count + h.share_count[share], mass + h.share_mass[share], h.total)) break;
+    count += h.share_count[share];
+    mass += h.share_mass[share];
+  }
+  int bin = kBins - 1 - share * kShare;
+  for (const int last = bin - kShare + 1; bin > last; --bin) {
+    if (reached(target, count + h.count[bin], mass + h.mass[bin], h.total)) break;
+    count += h.count[bin];
+    mass += h.mass[bin];
+  }
+  h.prefix = h.prefix << kDigitBits | uint64_t(bin);
+  h.count_above = count;
+  h.mass_above = mass;
+  h.count_in = h.count[bin];
+  h.mass_in = h.mass[bin];
+}
+
+/// The key of the last id that is kept; *kept gets the mass down to it.
+__device__ __forceinline__ uint64_t find_cut(const Row& row, const Target& target, Histogram& h, Mass* kept) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    h.prefix = 0;
+    h.count_above = 0;
+    h.mass_above = 0;
+  }
+  __syncthreads();
+  int level = 0;
+  do {
+    count_digit(row, level, h);
+    if (threadIdx.x < 32) choose_digit(target, level, h);
+    __syncthreads();
+    ++level;
+  } while (level < kDigits && h.count_in != 1);  // one id in the bin: the other digits are its own
+  *kept = h.mass_above + h.mass_in;
+  return h.prefix << kDigitBits * (kDigits - level);
+}
+
+__device__ __forceinline__ uint64_t row_cut(const Row& row, const SamplingParams& params, Histogram& h) {
+  uint64_t cut = 0;
+  Mass total = 0;
+  if (params.top_k > 0 && params.top_k < row.vocabulary) cut = find_cut(row, {unsigned(params.top_k), 0.0, 0}, h, &total);
+  if (params.top_p < 1.0f) {
+    Mass kept;
+    const uint64_t by_mass = find_cut(row, {0, double(params.top_p), total}, h, &kept);
+    cut = by_mass > cut ? by_mass : cut;
+  }
+  return cut;
+}
+
+/// The draw of one thread's ids, by fours of one Philox block; adds what is kept to *total.
+__device__ __forceinline__ Candidate draw(const Row& row, const SamplingParams& params, const SampleKey& key,
+                                          uint64_t cut, double* total) {
+  Candidate best = nobody();
+  for (int first = threadIdx.x * 4; first < row.vocabulary; first += kThreads * 4) {
+    const float4 z = *reinterpret_cast<const float4*>(row.z + first);
+    float y[4];
+    temper(z, row.inverse_temperature, y);
+    bool any = false;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float logit = component(z, i), w = row.weight(logit);
+      const bool keep = first + i < row.vocabulary && order_key(logit, first + i) >= cut && w >= params.min_p;
+      if (keep) *total += double(w);
+      else y[i] = -INFINITY;
+      any = any || keep;
+    }
+    if (any) best = better(best, best_of_four(z, y, first, row.vocabulary - first, key, false));
+  }
+  return best;
+}
+
+/// A block per row.
+__global__ void __launch_bounds__(kThreads, 2) truncate_kernel(TruncateRows a) {
+  __shared__ Histogram histogram;
+  __shared__ double sums[32];
+  __shared__ Candidate bests[kThreads / 32];
+  const int r = blockIdx.x;
+  const SamplingParams params = a.params[r];
+  const RowRule rule = rule_of(params, a.vocabulary);
+  if (!rule.truncates) return;
+  const RowSums before = merge_tiles(a.sums + int64_t(r) * a.tiles, a.tiles);
+  const Row row{a.logits + r * a.pitch, a.vocabulary, rule.inverse_temperature, before.maximum};
+  // A row that is not finite is not truncated: its log-prob must show it.
+  const bool finite = fabs(before.total) < double(INFINITY);
+  const uint64_t cut = finite ? row_cut(row, params, histogram) : 0;
+  double total = 0.0;
+  const Candidate mine = warp_best(draw(row, params, a.keys[r], cut, &total));
+  total = block_sum(total, sums);
+  if (threadIdx.x % 32 == 0) bests[threadIdx.x / 32] = mine;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  Candidate best = bests[0];
+  for (int i = 1; i < kThreads / 32; ++i) best = better(best, bests[i]);
+  a.out.tokens[r] = best.token == Candidate::kNobody ? 0 : best.token;
+  a.out.logprobs[r] = logprob_of(before.maximum, finite ? total : before.total, best.z, rule.inverse_temperature);
+}
+
+}  // namespace
+
+void truncate_rows(const Stream& stream, const TruncateRows& args) {
+  HONE_LAUNCH(truncate_kernel, dim3(unsigned(args.rows)), dim3(kThreads), 0, stream, args);
+}
+
+}  // namespace hone::kernels::cuda

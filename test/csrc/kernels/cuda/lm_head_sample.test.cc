@@ -1,0 +1,336 @@
+#include "head.h"
+
+#include <numeric>
+
+#include "kernels/matmul.h"
+
+using namespace hone;
+using namespace hone::kernels;
+using namespace hone::test;
+
+#ifdef HONE_HAVE_CUDA
+
+namespace {
+
+const SamplingParams kPlain{1.0f, 0, 1.0f, 0.0f};
+
+struct Samples {
+  std::vector<int32_t> tokens;
+  std::vector<float> logprobs, entropies;
+};
+
+SampleKey key_of(int64_t r) { return {0x1234567890abcdefull, uint32_t(r / 7), uint32_t(r % 7), uint32_t(3 * r + 1)}; }
+
+/// Row r is drawn with params[r mod their number] and the key of row first + r.
+Samples sample(const Head& m, const std::vector<SamplingParams>& params, int64_t first = 0) {
+  std::vector<SamplingParams> all;
+  std::vector<SampleKey> keys;
+  for (int64_t r = 0; r < m.rows; ++r) {
+    all.push_back(params[size_t(r) % params.size()]);
+    keys.push_back(key_of(first + r));
+  }
+  Head::Device device(m);
+  const DeviceArray<uint16_t> h(to_bf16(m.h));
+  const DeviceArray<SamplingParams> p(all);
+  const DeviceArray<SampleKey> k(keys);
+  const DeviceArray<int32_t> tokens(m.rows);
+  const DeviceArray<float> logprobs(m.rows), entropies(m.rows);
+  LmHeadSampleArgs args;
+  args.h = h.view(DType::kBF16, {m.rows, m.width});
+  args.w = device.w;
+  args.params = p.data();
+  args.keys = k.data();
+  args.tokens = tokens.view(DType::kI32, {m.rows});
+  args.logprobs = logprobs.view(DType::kF32, {m.rows});
+  args.entropies = entropies.view(DType::kF32, {m.rows});
+  args.scratch = &device.scratch;
+  lm_head_sample(device_stream(), args);
+  EXPECT_EQ(device.scratch.used(), 0);
+  return {tokens.download(), logprobs.download(), entropies.download()};
+}
+
+Samples cpu_sample(const Head& m, const std::vector<SamplingParams>& params) {
+  std::vector<float> panels(size_t(packed_bytes({}, m.vocabulary, m.width, DType::kF32)) / 4);
+  const PackedMatrix w{m.vocabulary, m.width, DType::kF32, panels.data()};
+  pack_matrix({}, {f32(m.w.data(), {m.vocabulary, m.width}), false, w});
+  std::vector<SamplingParams> all;
+  std::vector<SampleKey> keys;
+  for (int64_t r = 0; r < m.rows; ++r) {
+    all.push_back(params[size_t(r) % params.size()]);
+    keys.push_back(key_of(r));
+  }
+  Samples out{std::vector<int32_t>(size_t(m.rows)), poison(m.rows), poison(m.rows)};
+  lm_head_sample({}, {f32(m.h.data(), {m.rows, m.width}), w, all.data(), keys.data(), i32(out.tokens.data(), {m.rows}),
+                      f32(out.logprobs.data(), {m.rows}), f32(out.entropies.data(), {m.rows}), nullptr});
+  return out;
+}
+
+/// Every row's logits are given, as bf16 numbers: W is the identity.
+Head with_logits(const std::vector<std::vector<float>>& logits) {
+  const int64_t v = int64_t(logits[0].size()), c = (v + 7) / 8 * 8;
+  Head m(int64_t(logits.size()), c, v, true);
+  m.h.assign(m.h.size(), 0.0f);
+  m.w.assign(m.w.size(), 0.0f);
+  for (int64_t r = 0; r < m.rows; ++r) std::copy(logits[size_t(r)].begin(), logits[size_t(r)].end(), m.h.begin() + r * c);
+  for (int64_t i = 0; i < v; ++i) m.w[size_t(i * c + i)] = 1.0f;
+  return m;
+}
+
+/// What params leave of the logits, in f64, by sorting. *margin: how near the cut by mass or min-p was to another.
+std::vector<double> truth_of(const std::vector<double>& logits, const SamplingParams& params, double* margin = nullptr) {
+  const size_t n = logits.size();
+  std::vector<double> p(n);
+  const double top = *std::max_element(logits.begin(), logits.end());
+  double total = 0, nearest = 1;
+  for (size_t v = 0; v < n; ++v) total += p[v] = std::exp((logits[v] - top) / double(params.temperature));
+  for (double& x : p) x /= total;
+  std::vector<size_t> order(n);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return logits[x] > logits[y]; });
+  const auto keep_first = [&](size_t count) {
+    for (size_t i = count; i < n; ++i) p[order[i]] = 0;
+    const double mass = std::accumulate(p.begin(), p.end(), 0.0);
+    for (double& x : p) x /= mass;
+  };
+  if (params.top_k > 0) keep_first(std::min(n, size_t(params.top_k)));
+  if (params.top_p < 1.0f) {
+    double mass = 0;
+    size_t count = 0;
+    while (count < n && mass < double(params.top_p)) {
+      mass += p[order[count++]];
+      nearest = std::min(nearest, std::fabs(mass - double(params.top_p)));
+    }
+    keep_first(count);
+  }
+  size_t count = 0;
+  for (; count < n && p[order[count]] > 0; ++count) {
+    const double weight = p[order[count]] / p[order[0]];
+    nearest = std::min(nearest, std::fabs(weight - double(params.min_p)));
+    if (weight < double(params.min_p)) break;
+  }
+  keep_first(count);
+  if (margin) *margin = nearest;
+  return p;
+}
+
+std::vector<double> in_f64(const std::vector<float>& x) { return {x.begin(), x.end()}; }
+
+const std::vector<float> kLogits = {0.25f, -1.0f, 2.0f, 0.5f, 0.5f, -3.0f, 1.75f, 0.5f, -0.25f, 1.125f, -8.0f, 0.875f, 0.0f};
+
+SamplingParams random_params(int64_t vocabulary) {
+  return {float(random_int(1, 30)) / 10.0f, int32_t(random_int(0, 1) * random_int(1, vocabulary + 3)),
+          float(random_int(1, 10)) / 10.0f, float(random_int(0, 1) * random_int(0, 9)) / 10.0f};
+}
+
+double entropy_of(const std::vector<double>& p) {
+  double entropy = 0;
+  for (const double x : p) entropy -= x > 0 ? x * std::log(x) : 0;
+  return entropy;
+}
+
+}  // namespace
+
+TEST(the_log_prob_of_a_draw_has_the_bits_of_the_statistics_pass) {
+  NEEDS_DEVICE;
+  for (const int64_t rows : {1, 17}) {
+    for (const bool tied : {false, true}) {
+      Head m(rows, tied ? 40 : 552, 130, tied);
+      m.temperature = 0.7f;
+      const Samples drawn = sample(m, {{0.7f, 0, 1.0f, 0.0f}});
+      m.targets = drawn.tokens;
+      m.forward();
+      EXPECT_TRUE(same_bits(m.logprobs.data(), drawn.logprobs.data(), rows));
+      EXPECT_TRUE(same_bits(m.entropies.data(), drawn.entropies.data(), rows));
+    }
+  }
+}
+
+TEST(a_row_alone_has_the_bits_it_has_in_a_batch) {
+  NEEDS_DEVICE;
+  const std::vector<SamplingParams> mixed = {kPlain, {0.6f, 0, 0.9f, 0.0f}, {0.0f, 0, 1.0f, 0.0f}, {1.2f, 20, 1.0f, 0.05f}};
+  for (const bool tied : {false, true}) {
+    const Head m(64, 16, 150, tied);
+    const Samples all = sample(m, mixed);
+    for (const int64_t r : {0, 17, 62, 63}) {
+      const Samples one = sample(m.part(r, 1), {mixed[size_t(r % 4)]}, r);
+      EXPECT_EQ(one.tokens[0], all.tokens[size_t(r)]);
+      EXPECT_TRUE(same_bits(&one.logprobs[0], &all.logprobs[size_t(r)], 1));
+      EXPECT_TRUE(same_bits(&one.entropies[0], &all.entropies[size_t(r)], 1));
+    }
+  }
+}
+
+// Logits of one non-zero product are exact on both sides, and so is the noise: every token must agree.
+TEST(tokens_are_those_of_the_cpu) {
+  NEEDS_DEVICE;
+  std::vector<std::vector<float>> logits;
+  std::vector<SamplingParams> params;
+  for (int r = 0; r < 96; ++r) {
+    logits.push_back(rounded_to_bf16(random_floats(150, 2.0f)));
+    params.push_back({float(random_int(0, 20)) / 10.0f, 0, 1.0f, 0.0f});
+  }
+  const Head m = with_logits(logits);
+  const Samples ours = sample(m, params), cpu = cpu_sample(m, params);
+  EXPECT_TRUE(ours.tokens == cpu.tokens);
+  for (size_t r = 0; r < 96; ++r) {
+    EXPECT_NEAR(ours.logprobs[r], cpu.logprobs[r], 3e-6);
+    EXPECT_NEAR(ours.entropies[r], cpu.entropies[r], 3e-6);
+  }
+}
+
+// Sums of many products differ in the last bits: a token may differ where the noise leaves the two within 1e-4.
+TEST(tokens_of_long_sums_are_those_of_the_cpu_but_for_near_ties) {
+  NEEDS_DEVICE;
+  const Head m(40, 264, 230);
+  const Samples ours = sample(m, {{1.3f, 0, 1.0f, 0.0f}}), cpu = cpu_sample(m, {{1.3f, 0, 1.0f, 0.0f}});
+  const auto noisy = [&](int64_t r, int32_t v) {
+    const uint32_t word = key_of(r).words(uint32_t(v / 4))[size_t(v % 4)];
+    return m.logit(r, v) / double(1.3f) - std::log(-std::log(open_closed_u32(word)));
+  };
+  for (int64_t r = 0; r < m.rows; ++r) {
+    const int32_t a = ours.tokens[size_t(r)], b = cpu.tokens[size_t(r)];
+    EXPECT_TRUE(a == b || std::fabs(noisy(r, a) - noisy(r, b)) < 1e-4);
+  }
+}
+
+TEST(draws_follow_the_distribution_that_is_reported) {
+  NEEDS_DEVICE;
+  const std::pair<SamplingParams, int64_t> cases[] = {{kPlain, 600}, {{0.9f, 9, 0.8f, 0.1f}, 80}};
+  for (const auto& [params, n] : cases) {
+    const Head m = with_logits(std::vector<std::vector<float>>(size_t(n), kLogits));
+    const std::vector<double> p = truth_of(in_f64(kLogits), params);
+    const Samples drawn = sample(m, {params});
+    std::vector<double> seen(p.size(), 0);
+    for (int64_t r = 0; r < n; ++r) {
+      const size_t token = size_t(drawn.tokens[size_t(r)]);
+      seen[token] += 1;
+      EXPECT_TRUE(p[token] > 0);
+      EXPECT_NEAR(drawn.logprobs[size_t(r)], std::log(p[token]), 3e-6);
+    }
+    double chi2 = 0;
+    for (size_t v = 0; v < p.size(); ++v) {
+      if (p[v] > 0) chi2 += (seen[v] - double(n) * p[v]) * (seen[v] - double(n) * p[v]) / (double(n) * p[v]);
+    }
+    // 12 degrees of freedom at most: 99.99 % lies below 39. The keys are fixed, so this cannot flicker.
+    EXPECT_TRUE(chi2 < 39.0);
+  }
+}
+
+// Logits in steps of 1/2 have many ties; every row has params of its own.
+TEST(truncation_keeps_the_set_that_sorting_keeps) {
+  NEEDS_DEVICE;
+  int checked = 0;
+  for (const int64_t vocabulary : {1, 7, 70, 260}) {
+    std::vector<std::vector<float>> logits;
+    std::vector<SamplingParams> params;
+    for (int r = 0; r < 24; ++r) {
+      logits.push_back(random_floats(vocabulary, 2.0f));
+      for (float& x : logits.back()) x = std::round(x * 2) / 2;
+      params.push_back(random_params(vocabulary));
+    }
+    const Samples drawn = sample(with_logits(logits), params);
+    for (size_t r = 0; r < logits.size(); ++r) {
+      double margin;
+      const std::vector<double> p = truth_of(in_f64(logits[r]), params[r], &margin);
+      EXPECT_NEAR(drawn.entropies[r], entropy_of(truth_of(in_f64(logits[r]), {params[r].temperature, 0, 1.0f, 0.0f})), 1e-5);
+      if (margin < 1e-6) continue;
+      ++checked;
+      EXPECT_NEAR(drawn.logprobs[r], std::log(p[size_t(drawn.tokens[r])]), 5e-6);
+    }
+  }
+  EXPECT_TRUE(checked > 60);
+}
+
+// Keys that differ in their last digits only, and a vocabulary of several tiles.
+TEST(truncation_tells_neighbouring_logits_apart) {
+  NEEDS_DEVICE;
+  Head m(12, 8, 900, false, 0.001f);
+  std::vector<SamplingParams> params;
+  for (int64_t r = 0; r < m.rows; ++r) {
+    params.push_back({1.0f, r % 2 ? int32_t(random_int(1, 900)) : 0, r % 3 ? 1.0f : 0.5f, 0.0f});
+  }
+  const Samples drawn = sample(m, params);
+  for (int64_t r = 0; r < m.rows; ++r) {
+    std::vector<double> logits;
+    for (int64_t v = 0; v < m.vocabulary; ++v) logits.push_back(m.logit(r, v));
+    const std::vector<double> p = truth_of(logits, params[size_t(r)]);
+    const size_t kept = size_t(std::count_if(p.begin(), p.end(), [](double x) { return x > 0; }));
+    // The weights are all but equal: the log-prob says how many were kept.
+    EXPECT_NEAR(std::exp(-double(drawn.logprobs[size_t(r)])), double(kept), 0.02 * double(kept) + 0.2);
+    std::sort(logits.begin(), logits.end(), std::greater<double>());
+    EXPECT_TRUE(m.logit(r, drawn.tokens[size_t(r)]) >= logits[kept - 1] - 1e-9);
+  }
+}
+
+// Equal weights: masses are multiples of one, so the crossing is exact. Half of ten is five, the lowest ids.
+TEST(ties_at_a_cut_keep_the_lowest_ids) {
+  NEEDS_DEVICE;
+  std::vector<float> logits(300, -40.0f);
+  for (int i = 0; i < 10; ++i) logits[size_t(29 * i + 3)] = 0.0f;
+  const Head m = with_logits(std::vector<std::vector<float>>(36, logits));
+  const Samples drawn = sample(m, {{1.0f, 0, 0.5f, 0.0f}, {1.0f, 5, 1.0f, 0.0f}, {1.0f, 10, 0.5f, 0.5f}});
+  std::vector<int> seen(300, 0);
+  for (int r = 0; r < 36; ++r) {
+    ++seen[size_t(drawn.tokens[size_t(r)])];
+    EXPECT_NEAR(drawn.logprobs[size_t(r)], -std::log(5.0), 1e-6);
+  }
+  for (int v = 0; v < 300; ++v) EXPECT_EQ(seen[size_t(v)] > 0, v % 29 == 3 && v < 29 * 5);
+}
+
+TEST(top_k_of_one_is_certain) {
+  NEEDS_DEVICE;
+  const Head m = with_logits(std::vector<std::vector<float>>(6, kLogits));
+  const Samples drawn = sample(m, {{1.0f, 1, 1.0f, 0.0f}, {1.0f, 0, 1e-6f, 0.0f}, {0.1f, 0, 1.0f, 0.999f}});
+  for (int r = 0; r < 6; ++r) {
+    EXPECT_EQ(drawn.tokens[size_t(r)], 2);
+    EXPECT_EQ(drawn.logprobs[size_t(r)], 0.0f);
+  }
+}
+
+TEST(greedy_takes_the_lowest_of_the_largest_and_reports_its_log_prob) {
+  NEEDS_DEVICE;
+  std::vector<float> logits(300, -1.0f);
+  logits[133] = logits[134] = logits[170] = logits[290] = 2.0f;
+  const Samples drawn = sample(with_logits({logits, logits}), {{0.0f, 2, 0.5f, 0.0f}, {0.0f, 0, 1.0f, 0.0f}});
+  const double expected = std::log(truth_of(in_f64(logits), kPlain)[133]);
+  for (int r = 0; r < 2; ++r) {
+    EXPECT_EQ(drawn.tokens[size_t(r)], 133);
+    EXPECT_NEAR(drawn.logprobs[size_t(r)], expected, 1e-6);
+  }
+}
+
+TEST(nan_and_infinity_show_in_their_row_only) {
+  NEEDS_DEVICE;
+  for (const float bad : {std::nanf(""), INFINITY}) {
+    Head m(4, 8, 33);
+    m.h[8 * 2 + 1] = bad;
+    for (const SamplingParams& params : {kPlain, SamplingParams{1.0f, 3, 0.5f, 0.1f}, SamplingParams{0.0f, 0, 1.0f, 0.0f}}) {
+      const Samples drawn = sample(m, {params});
+      for (int r = 0; r < 4; ++r) {
+        EXPECT_EQ(std::isnan(drawn.logprobs[size_t(r)]), r == 2);
+        EXPECT_TRUE(drawn.tokens[size_t(r)] >= 0 && drawn.tokens[size_t(r)] < 33);
+      }
+    }
+  }
+}
+
+// More rows than one launch takes.
+TEST(chunks_of_rows_have_their_own_params_and_keys) {
+  NEEDS_DEVICE;
+  std::vector<std::vector<float>> logits(270, kLogits);
+  const Head m = with_logits(logits);
+  std::vector<SamplingParams> params;
+  for (int r = 0; r < 270; ++r) params.push_back({1.0f + 0.01f * float(r % 50), r % 9 ? 0 : 4, 1.0f, 0.0f});
+  const Samples ours = sample(m, params), cpu = cpu_sample(m, params);
+  EXPECT_TRUE(ours.tokens == cpu.tokens);
+  for (size_t r = 0; r < 270; ++r) EXPECT_NEAR(ours.logprobs[r], cpu.logprobs[r], 3e-6);
+}
+
+TEST(no_rows_draw_nothing) {
+  NEEDS_DEVICE;
+  EXPECT_TRUE(sample(Head(0, 8, 5), {kPlain}).tokens.empty());
+}
+
+#endif
+
+TEST_MAIN
