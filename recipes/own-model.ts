@@ -1,0 +1,28 @@
+/**
+ * Your model folder and your rows: copy this file and change the names.
+ *
+ *   npx hone check recipes/own-model.ts      rows, prompts and verifiers, before anything is trained
+ *   npx hone run recipes/own-model.ts
+ *
+ * models/mine is a Hugging Face folder (or say "org/name"): config.json, tokenizer.json, safetensors, a chat template.
+ * data/mine/*.jsonl has a row a line: {"question": ..., "answer": ...}, or {"messages": [...], "tools": [...],
+ * "reference": ...}; docs/data.md has every field. A domain's name is also that of its verifier.
+ */
+import { defineRecipe } from "hone";
+
+export default defineRecipe({
+  name: "own-model",
+  model: { folder: "models/mine" },
+  chatTemplate: { system: "Put the final answer within \\boxed{}." },
+  domains: {
+    math: { weight: 0.7, source: "jsonl:data/mine/math.jsonl" },
+    logic: { weight: 0.3, source: "puzzles" },
+  },
+  // The longest puzzles take 1,500 tokens of a small vocabulary; a prompt that is too long ends the run and names its problem.
+  rollouts: { groupSize: 8, maxOutputTokens: 256, maxPromptTokens: 1536 },
+  lengthPenalty: { kind: "dap", bufferTokens: 64 },
+  optimizer: { lr: 1e-6, warmupSteps: 5 },
+  training: { steps: 50, groupsPerStep: 8 },
+  engine: { maxRunning: 32 },
+  evaluation: { problemsPerDomain: 32, settings: [{ temperature: 0.6, topP: 0.95 }] },
+});
