@@ -1,47 +1,15 @@
 // The FP32 head on a GPU: statistics and gradient in TFLOP/s of bf16 work, sampling as a share of the time that reading
 // the weights takes at the copy bandwidth measured in the same run. `--json` prints one JSON object, a word selects
 // rows by name, `--smoke` takes small shapes.
-#include <cstdio>
-#include <cstring>
-#include <functional>
-#include <string>
-#include <vector>
-
-#include <cuda_runtime.h>
-
-#include "core/arena.h"
-#include "core/device.h"
-#include "core/json.h"
 #include "kernels/lm_head.h"
+
+#include "report.h"
 
 using namespace hone;
 using namespace hone::kernels;
+using bench::Report;
 
 namespace {
-
-/// Median microseconds of `f` by the device's clock, after a warm-up.
-double median_us(const Stream& stream, const std::function<void()>& f) {
-  constexpr int kRuns = 11;
-  const auto handle = static_cast<cudaStream_t>(stream.handle);
-  cudaEvent_t begin, end;
-  cudaEventCreate(&begin);
-  cudaEventCreate(&end);
-  for (int i = 0; i < 3; ++i) f();
-  std::vector<float> times;
-  for (int i = 0; i < kRuns; ++i) {
-    float ms = 0;
-    cudaEventRecord(begin, handle);
-    f();
-    cudaEventRecord(end, handle);
-    cudaEventSynchronize(end);
-    cudaEventElapsedTime(&ms, begin, end);
-    times.push_back(ms);
-  }
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  std::nth_element(times.begin(), times.begin() + kRuns / 2, times.end());
-  return double(times[kRuns / 2]) * 1e3;
-}
 
 struct Shape {
   const char* name;
@@ -51,51 +19,6 @@ struct Shape {
 const Shape kShapes[] = {{"0.6B", 1024, 151936, true}, {"4B", 2560, 151936, true},
                          {"8B", 4096, 151936, false}, {"15B", 5120, 131072, false}};
 const Shape kSmoke[] = {{"smoke", 256, 4000, false}, {"smoke tied", 256, 4000, true}};
-
-class Report {
- public:
-  Report(const Stream& on, bool as_json, const char* only) : stream(on), json_(as_json), filter_(only) {
-    const int64_t bytes = int64_t(1) << 30;
-    Arena two(2 * bytes, "copy bandwidth", Memory::kDevice);
-    std::byte* const from = two.take_array<std::byte>(bytes);
-    std::byte* const to = two.take_array<std::byte>(bytes);
-    zero(stream, from, bytes);
-    copy_ = 2 * double(bytes) / median_us(stream, [&] { copy(stream, to, from, bytes); }) * 1e-3;
-    if (!json_) std::printf("copy bandwidth, read + write: %.0f GB/s\n", copy_);
-  }
-  /// flops: of all bf16 passes; bytes: what must be read, 0 where the arithmetic is the floor.
-  void add(const std::string& name, double flops, double bytes, const std::function<void()>& f) {
-    if (!std::strstr(name.c_str(), filter_)) return;
-    const double us = median_us(stream, f), floor_us = bytes / copy_ * 1e-3;
-    Json row = Json::object();
-    row.set("name", Json::string(name));
-    row.set("microseconds", Json::number(us));
-    row.set("teraflops", Json::number(flops / us * 1e-6));
-    if (bytes > 0) row.set("fractionOfFloor", Json::number(floor_us / us));
-    rows_.push(std::move(row));
-    if (json_) return;
-    std::printf("%-44s %10.1f us %7.0f TFLOP/s", name.c_str(), us, flops / us * 1e-6);
-    if (bytes > 0) std::printf("  %5.1f %% of the floor (%.1f us)", 100 * floor_us / us, floor_us);
-    std::printf("\n");
-  }
-  void print() {
-    Json out = Json::object();
-    cudaDeviceProp device;
-    cudaGetDeviceProperties(&device, 0);
-    out.set("device", Json::string(device.name));
-    out.set("copyGigabytesPerSecond", Json::number(copy_));
-    out.set("rows", std::move(rows_));
-    if (json_) std::printf("%s\n", out.dump().c_str());
-  }
-
-  const Stream& stream;
-
- private:
-  bool json_;
-  const char* filter_;
-  double copy_ = 0;
-  Json rows_ = Json::array();
-};
 
 /// Never zeros: a GPU draws less power on those, and is faster.
 template <class T>
@@ -170,7 +93,7 @@ void decoding(Report& report, const Shape& s, Arena& arena, const PackedMatrix& 
              [&] { lm_head_sample(stream, a); });
 }
 
-void bench(Report& report, const Shape& s, int64_t rows) {
+void measure(Report& report, const Shape& s, int64_t rows) {
   const Stream& stream = report.stream;
   const int64_t weights = s.width * s.vocabulary;
   Arena arena(weights * 8 + rows * s.width * 4 + (int64_t(16) << 20), "bench", Memory::kDevice);
@@ -200,9 +123,9 @@ int main(int argc, char** argv) {
     const Device device(Stream::Backend::kCuda, nullptr);
     Report report(device.stream(), json, only);
     if (smoke) {
-      for (const Shape& s : kSmoke) bench(report, s, 256);
+      for (const Shape& s : kSmoke) measure(report, s, 256);
     } else {
-      for (const Shape& s : kShapes) bench(report, s, 4096);
+      for (const Shape& s : kShapes) measure(report, s, 4096);
     }
     report.print();
   } catch (const Error& e) {

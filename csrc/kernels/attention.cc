@@ -2,30 +2,56 @@
 
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/attention_block.h"
+#include "kernels/cuda/attention.h"
 
 namespace hone::kernels {
 namespace {
 
-void expect_heads(int64_t heads, int64_t kv_heads, int64_t head_dim, const char* op) {
+void expect_heads(const Stream& stream, int64_t heads, int64_t kv_heads, int64_t head_dim, const char* op) {
   if (kv_heads < 1 || heads < 1 || heads % kv_heads) {
     fail(Code::kShape, "%s: %lld query heads do not divide over %lld key heads.", op, (long long)heads,
          (long long)kv_heads);
   }
-  if (head_dim < 1 || head_dim > cpu::kMaxHeadDim) {
-    fail(Code::kShape, "%s: head dim is %lld, the kernels take 1 to %lld.", op, (long long)head_dim,
-         (long long)cpu::kMaxHeadDim);
+  const bool cuda = stream.is_cuda();
+  const int64_t widest = cuda ? cuda::kMaxHeadDim : cpu::kMaxHeadDim, step = cuda ? 8 : 1;
+  if (head_dim < 1 || head_dim > widest || head_dim % step) {
+    fail(cuda ? Code::kUnsupported : Code::kShape, "%s: head dim is %lld, the %s kernels take %lld to %lld%s.", op,
+         (long long)head_dim, cuda ? "CUDA" : "CPU", (long long)step, (long long)widest,
+         cuda ? " in multiples of 8" : "");
+  }
+  if (cuda && heads / kv_heads > cuda::kMaxHeadGroup) {
+    fail(Code::kUnsupported, "%s: %lld query heads share a key head, the CUDA kernels take at most %lld.", op,
+         (long long)(heads / kv_heads), (long long)cuda::kMaxHeadGroup);
   }
 }
 
-void expect_pages(const KvPages& pages, const char* op) {
+/// Rows of queries, keys, values or their gradients. On a GPU they move 16 bytes at a time.
+void expect_activation(const Stream& stream, const TensorView& view, std::initializer_list<int64_t> dims,
+                       const char* op, const char* arg) {
+  expect(view, activation_dtype(stream), dims, op, arg);
+  if (stream.is_cuda() && (view.row_stride % 8 || reinterpret_cast<uintptr_t>(view.data) % 16)) {
+    fail(Code::kShape, "%s: %s has rows %lld elements apart from %p, the CUDA kernels need 16-byte aligned rows.", op,
+         arg, (long long)view.row_stride, view.data);
+  }
+}
+
+void expect_pages(const Stream& stream, const KvPages& pages, const char* op) {
   if (pages.page_tokens < 16 || pages.page_tokens % 16) {
     fail(Code::kShape, "%s: a page has %lld tokens, expected a positive multiple of 16.", op,
          (long long)pages.page_tokens);
   }
   const int64_t count = pages.keys.dim(0), elements = pages.kv_heads * pages.page_tokens * pages.head_dim;
-  const DType dtype = pages.keys.dtype == DType::kBF16 ? DType::kBF16 : DType::kF32;
+  const bool narrow = stream.is_cuda() || pages.keys.dtype == DType::kBF16;
+  const DType dtype = narrow ? DType::kBF16 : DType::kF32;
   expect_contiguous(pages.keys, dtype, {count, elements}, op, "pages.keys");
   expect_contiguous(pages.values, dtype, {count, elements}, op, "pages.values");
+}
+
+/// Checked here, because a launch could not say it.
+void expect_scratch(const Stream& stream, const Arena* scratch, const char* op) {
+  if (stream.is_cuda() && (!scratch || scratch->memory() != Memory::kDevice)) {
+    fail(Code::kInternal, "%s: the CUDA kernels need a scratch arena of device memory.", op);
+  }
 }
 
 void expect_rows(const TensorView& sequence, const TensorView& position, const TensorView& tables, int64_t rows,
@@ -40,50 +66,84 @@ void expect_rows(const TensorView& sequence, const TensorView& position, const T
 void attention_packed(const Stream& stream, const AttentionPackedArgs& args) {
   constexpr const char* op = "attention_packed";
   const int64_t T = args.q.dim(0), H = args.q.dim(1), K = args.k.dim(1), D = args.q.dim(2);
-  expect(args.q, DType::kF32, {T, H, D}, op, "q");
-  expect(args.k, DType::kF32, {T, K, D}, op, "k");
-  expect(args.v, DType::kF32, {T, K, D}, op, "v");
+  expect_activation(stream, args.q, {T, H, D}, op, "q");
+  expect_activation(stream, args.k, {T, K, D}, op, "k");
+  expect_activation(stream, args.v, {T, K, D}, op, "v");
   expect_contiguous(args.cu_seqlens, DType::kI32, {args.cu_seqlens.dim(0)}, op, "cu_seqlens");
-  expect(args.out, DType::kF32, {T, H, D}, op, "out");
+  expect_activation(stream, args.out, {T, H, D}, op, "out");
   if (!args.lse.empty()) expect(args.lse, DType::kF32, {T, H}, op, "lse");
-  expect_heads(H, K, D, op);
-  if (T > 0) cpu::attention_packed(stream, args);
+  expect_heads(stream, H, K, D, op);
+  if (T == 0) return;
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::attention_packed(stream, args);
+  }
+  cpu::attention_packed(stream, args);
 }
 
 void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& args) {
   constexpr const char* op = "attention_packed_grad";
   const int64_t T = args.q.dim(0), H = args.q.dim(1), K = args.k.dim(1), D = args.q.dim(2);
-  expect(args.q, DType::kF32, {T, H, D}, op, "q");
-  expect(args.k, DType::kF32, {T, K, D}, op, "k");
-  expect(args.v, DType::kF32, {T, K, D}, op, "v");
+  expect_activation(stream, args.q, {T, H, D}, op, "q");
+  expect_activation(stream, args.k, {T, K, D}, op, "k");
+  expect_activation(stream, args.v, {T, K, D}, op, "v");
   expect_contiguous(args.cu_seqlens, DType::kI32, {args.cu_seqlens.dim(0)}, op, "cu_seqlens");
-  expect(args.out, DType::kF32, {T, H, D}, op, "out");
+  expect_activation(stream, args.out, {T, H, D}, op, "out");
   expect(args.lse, DType::kF32, {T, H}, op, "lse");
-  expect(args.dout, DType::kF32, {T, H, D}, op, "dout");
-  expect(args.dq, DType::kF32, {T, H, D}, op, "dq");
-  expect(args.dk, DType::kF32, {T, K, D}, op, "dk");
-  expect(args.dv, DType::kF32, {T, K, D}, op, "dv");
-  expect_heads(H, K, D, op);
-  if (T > 0) cpu::attention_packed_grad(stream, args);
+  expect_activation(stream, args.dout, {T, H, D}, op, "dout");
+  expect_activation(stream, args.dq, {T, H, D}, op, "dq");
+  expect_activation(stream, args.dk, {T, K, D}, op, "dk");
+  expect_activation(stream, args.dv, {T, K, D}, op, "dv");
+  expect_heads(stream, H, K, D, op);
+  expect_scratch(stream, args.scratch, op);
+  if (T == 0) return;
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::attention_packed_grad(stream, args);
+  }
+  cpu::attention_packed_grad(stream, args);
+}
+
+int64_t attention_packed_grad_scratch_bytes(const Stream& stream, int64_t tokens, int64_t heads) {
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::attention_packed_grad_scratch_bytes(tokens, heads);
+  }
+  return 0;
 }
 
 void kv_write(const Stream& stream, const KvWriteArgs& args) {
   const int64_t R = args.k.dim(0), K = args.pages.kv_heads, D = args.pages.head_dim;
-  expect_pages(args.pages, "kv_write");
-  expect(args.k, DType::kF32, {R, K, D}, "kv_write", "k");
-  expect(args.v, DType::kF32, {R, K, D}, "kv_write", "v");
+  expect_pages(stream, args.pages, "kv_write");
+  expect_activation(stream, args.k, {R, K, D}, "kv_write", "k");
+  expect_activation(stream, args.v, {R, K, D}, "kv_write", "v");
   expect_rows(args.row_sequence, args.row_position, args.block_tables, R, "kv_write");
-  if (R > 0) cpu::kv_write(stream, args);
+  expect_heads(stream, K, K, D, "kv_write");
+  if (R == 0) return;
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::kv_write(stream, args);
+  }
+  cpu::kv_write(stream, args);
 }
 
 void attention_paged(const Stream& stream, const AttentionPagedArgs& args) {
   const int64_t R = args.q.dim(0), H = args.q.dim(1), D = args.pages.head_dim;
-  expect_pages(args.pages, "attention_paged");
-  expect(args.q, DType::kF32, {R, H, D}, "attention_paged", "q");
-  expect(args.out, DType::kF32, {R, H, D}, "attention_paged", "out");
+  expect_pages(stream, args.pages, "attention_paged");
+  expect_activation(stream, args.q, {R, H, D}, "attention_paged", "q");
+  expect_activation(stream, args.out, {R, H, D}, "attention_paged", "out");
   expect_rows(args.row_sequence, args.row_position, args.block_tables, R, "attention_paged");
-  expect_heads(H, args.pages.kv_heads, D, "attention_paged");
-  if (R > 0) cpu::attention_paged(stream, args);
+  expect_heads(stream, H, args.pages.kv_heads, D, "attention_paged");
+  expect_scratch(stream, args.scratch, "attention_paged");
+  if (R == 0) return;
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::attention_paged(stream, args);
+  }
+  cpu::attention_paged(stream, args);
+}
+
+int64_t attention_paged_scratch_bytes(const Stream& stream, int64_t rows, int64_t heads, int64_t head_dim,
+                                      int64_t tokens) {
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::attention_paged_scratch_bytes(rows, heads, head_dim, tokens);
+  }
+  return 0;
 }
 
 }  // namespace hone::kernels

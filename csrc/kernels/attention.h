@@ -1,7 +1,11 @@
 // Causal grouped-query attention: over packed sequences (training, both directions) and over a paged
-// key/value cache (generation). Both give the same bits for the same row.
+// key/value cache (generation). Both give the same bits for the same row, on each backend.
+//
+// "act" is activation_dtype(stream): f32 on the CPU, bf16 on a GPU (D a multiple of 8 up to 128, rows 16-byte
+// aligned, sums in f32). CPU and GPU agree within a bound, not to the bit: docs/numerics.md.
 #pragma once
 
+#include "core/arena.h"
 #include "core/stream.h"
 #include "core/tensor.h"
 
@@ -13,14 +17,14 @@ inline constexpr int64_t kAttentionSplit = 512;
 
 /// out_t = sum_j softmax_j(scale q_t . k_j) v_j over keys j <= t of the same sequence (and j > t - window).
 /// T packed tokens, S sequences, H query heads, K key heads (H % K == 0; query head h reads key head h K / H),
-/// D head dim (at most 256), scale > 0. The order of a row's sums is: dot products ascending in d;
-/// probabilities in 16 lanes by key index mod 16, fixed tree; values ascending in key. So a row's bits do not
-/// depend on the packing.
+/// D head dim (at most 256), scale > 0. The order of a row's sums on the CPU is: dot products ascending in d;
+/// probabilities in 16 lanes by key index mod 16, fixed tree; values ascending in key. On a GPU: the same by steps of
+/// 16 of the tensor core, keys in tiles of 64, probabilities in 4 lanes. So a row's bits do not depend on the packing.
 struct AttentionPackedArgs {
-  TensorView q;           // [T, H, D] f32 in, strided rows
-  TensorView k, v;        // [T, K, D] f32 in, strided rows
+  TensorView q;           // [T, H, D] act in, strided rows
+  TensorView k, v;        // [T, K, D] act in, strided rows
   TensorView cu_seqlens;  // [S+1] i32 in: ascending, first 0, last T; trusted (the packer built it)
-  TensorView out;         // [T, H, D] f32 out
+  TensorView out;         // [T, H, D] act out
   TensorView lse;         // [T, H] f32 out, natural log of the sum of exp(scale q.k); empty: not wanted
   float scale = 1.0f;
   int32_t window = 0;     // > 0: only the last `window` keys, the row itself included
@@ -32,27 +36,31 @@ void attention_packed(const Stream& stream, const AttentionPackedArgs& args);
 struct AttentionPackedGradArgs {
   TensorView q, k, v;     // as in the forward
   TensorView cu_seqlens;  // [S+1] i32 in
-  TensorView out;         // [T, H, D] f32 in, the forward's result
+  TensorView out;         // [T, H, D] act in, the forward's result
   TensorView lse;         // [T, H] f32 in
-  TensorView dout;        // [T, H, D] f32 in
-  TensorView dq;          // [T, H, D] f32 out, strided rows
-  TensorView dk, dv;      // [T, K, D] f32 out, strided rows
+  TensorView dout;        // [T, H, D] act in
+  TensorView dq;          // [T, H, D] act out, strided rows
+  TensorView dk, dv;      // [T, K, D] act out, strided rows
   float scale = 1.0f;
   int32_t window = 0;
+  Arena* scratch = nullptr;  // CUDA only: attention_packed_grad_scratch_bytes of device memory
 };
 void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& args);
+int64_t attention_packed_grad_scratch_bytes(const Stream& stream, int64_t tokens, int64_t heads);
 
 /// A layer's cache: P pages of W tokens (W a multiple of 16). The layout inside a page is the backend's
-/// own (CPU: keys [K][W/16][D][16], values [K][W][D]); only the two ops below touch it. Positions nobody
-/// wrote may hold anything, NaN included: no result depends on them.
+/// own (CPU: keys [K][W/16][D][16], values [K][W][D]; GPU: both [K][W][D]); only the two ops below touch it.
+/// Positions nobody wrote may hold anything, NaN included: no result depends on them.
 struct KvPages {
-  TensorView keys, values;  // [P, K*W*D] f32, or both bf16 (written rounded to nearest even, widened when read)
+  // [P, K*W*D] f32, or both bf16 (written rounded to nearest even, widened when read); GPU: bf16
+  TensorView keys, values;
   int64_t kv_heads = 0, page_tokens = 0, head_dim = 0;
 };
 
-/// Writes keys and values of R new tokens to (sequence, position). B block-table rows, M pages per row.
+/// Writes keys and values of R new tokens to (sequence, position). B block-table rows, M pages per row. On a GPU a row
+/// whose sequence is negative is padding: nothing is read or written for it, here and in attention_paged.
 struct KvWriteArgs {
-  TensorView k, v;          // [R, K, D] f32 in, strided rows
+  TensorView k, v;          // [R, K, D] act in, strided rows
   TensorView row_sequence;  // [R] i32 in, index into block_tables
   TensorView row_position;  // [R] i32 in
   TensorView block_tables;  // [B, M] i32 in, page ids; trusted for every position written or read
@@ -63,15 +71,20 @@ void kv_write(const Stream& stream, const KvWriteArgs& args);
 /// As attention_packed for R query rows, row r standing at row_position[r] of sequence row_sequence[r],
 /// reading keys 0..position from the pages (written by kv_write, its own included).
 struct AttentionPagedArgs {
-  TensorView q;             // [R, H, D] f32 in, strided rows
+  TensorView q;             // [R, H, D] act in, strided rows
   TensorView row_sequence;  // [R] i32 in
   TensorView row_position;  // [R] i32 in
   TensorView block_tables;  // [B, M] i32 in
   KvPages pages;            // in
-  TensorView out;           // [R, H, D] f32 out
+  TensorView out;           // [R, H, D] act out
   float scale = 1.0f;
   int32_t window = 0;
+  Arena* scratch = nullptr;  // CUDA only: attention_paged_scratch_bytes of device memory
 };
 void attention_paged(const Stream& stream, const AttentionPagedArgs& args);
+/// For up to `rows` rows and sequences of up to `tokens` tokens (block-table columns times W). With less, down to
+/// that of 512 tokens, rows that find no room are slower and the results the same.
+int64_t attention_paged_scratch_bytes(const Stream& stream, int64_t rows, int64_t heads, int64_t head_dim,
+                                      int64_t tokens);
 
 }  // namespace hone::kernels

@@ -1,0 +1,27 @@
+// The one algebra of attention: a softmax state (m, l, o) of a row over some keys, and its merge with the state
+// over other keys. Splits of the CPU, of a decode step and of the packed forward all meet here.
+#pragma once
+
+#ifdef __CUDACC__
+#define HONE_HOST_DEVICE __host__ __device__ __forceinline__
+#else
+#define HONE_HOST_DEVICE inline
+#endif
+
+namespace hone::kernels {
+
+/// What brings two states to one maximum: m = `maximum`, l = a l_a + b l_b, o = a o_a + b o_b.
+struct MergeWeights {
+  float maximum, a, b;
+};
+
+/// `exp` gives the weight of a difference of maxima. A state without keys has m = -inf, l = 0, o = 0: merging one
+/// changes no bit of the other.
+template <class Exp>
+HONE_HOST_DEVICE MergeWeights merge_weights(float m_a, float m_b, const Exp& exp) {
+  const float maximum = m_a > m_b ? m_a : m_b;
+  if (maximum == -__builtin_inff()) return {maximum, 0.0f, 0.0f};  // else -inf - -inf
+  return {maximum, exp(m_a - maximum), exp(m_b - maximum)};
+}
+
+}  // namespace hone::kernels

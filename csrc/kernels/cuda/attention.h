@@ -1,0 +1,21 @@
+// The CUDA backend of kernels/attention.h: arguments are already checked.
+#pragma once
+
+#include "kernels/attention.h"
+
+namespace hone::kernels::cuda {
+
+/// Widest head the kernels take; a multiple of 8 below it is padded with zeros to 64 or 128.
+inline constexpr int64_t kMaxHeadDim = 128;
+/// Most query heads that may share a key head.
+inline constexpr int64_t kMaxHeadGroup = 64;
+
+void attention_packed(const Stream& stream, const AttentionPackedArgs& args);
+void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& args);
+int64_t attention_packed_grad_scratch_bytes(int64_t tokens, int64_t heads);
+
+void kv_write(const Stream& stream, const KvWriteArgs& args);
+void attention_paged(const Stream& stream, const AttentionPagedArgs& args);
+int64_t attention_paged_scratch_bytes(int64_t rows, int64_t heads, int64_t head_dim, int64_t table_tokens);
+
+}  // namespace hone::kernels::cuda

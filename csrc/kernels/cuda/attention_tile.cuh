@@ -1,0 +1,215 @@
+// What every attention kernel is made of: a tile of 64 rows of keys and values in shared memory, and the fragments
+// that the tensor core takes from it. A warp owns 16 query rows; lane l holds parts of rows l / 4 and l / 4 + 8.
+#pragma once
+
+#include <cuda_bf16.h>
+
+#include <cstdint>
+
+#include "kernels/cuda/async.cuh"
+#include "kernels/cuda/mma.cuh"
+#include "kernels/cuda/reduce.cuh"
+
+namespace hone::kernels::cuda {
+
+using bf16 = __nv_bfloat16;
+
+inline constexpr int kTileKeys = 64;
+inline constexpr float kLog2E = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
+
+/// Two values side by side, the lower index in the lower half.
+__device__ __forceinline__ uint32_t pack_pair(float low, float high) {
+  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+  uint32_t bits;
+  memcpy(&bits, &pair, sizeof bits);
+  return bits;
+}
+__device__ __forceinline__ float low_of(uint32_t pair) { return __uint_as_float(pair << 16); }
+__device__ __forceinline__ float high_of(uint32_t pair) { return __uint_as_float(pair & 0xffff0000u); }
+
+/// Over the four lanes that share two rows.
+__device__ __forceinline__ float quad_sum(float x) {
+  x += __shfl_xor_sync(kFullWarp, x, 1);
+  return x + __shfl_xor_sync(kFullWarp, x, 2);
+}
+__device__ __forceinline__ float quad_max(float x) {
+  x = fmaxf(x, __shfl_xor_sync(kFullWarp, x, 1));
+  return fmaxf(x, __shfl_xor_sync(kFullWarp, x, 2));
+}
+
+// ---- where rows lie ------------------------------------------------------------------------------------
+
+/// Rows of two matrices side by side in memory: keys and values, or queries and output gradients.
+struct PackedRows {
+  const bf16 *a, *b;  // row 0
+  int64_t a_stride, b_stride;
+
+  __device__ __forceinline__ void locate(int row, const bf16** at_a, const bf16** at_b) const {
+    *at_a = a + row * a_stride;
+    *at_b = b + row * b_stride;
+  }
+};
+
+/// Where sequences' tiles of `rows` rows start: sequence s owns the slots from cu_seqlens[s] / rows + s on, at
+/// least as many as it has tiles, so that a block finds its own by a search and nobody builds a list.
+struct TileOfSequence {
+  int64_t start;  // of the sequence in the batch
+  int length, first_row;
+};
+inline int64_t tile_slots(int64_t tokens, int64_t sequences, int rows) { return tokens / rows + sequences; }
+__device__ __forceinline__ TileOfSequence find_tile(const int32_t* cu_seqlens, int sequences, int rows, int slot) {
+  int low = 0, high = sequences - 1;  // the last sequence that starts at or before the slot
+  while (low < high) {
+    const int middle = (low + high + 1) / 2;
+    if (cu_seqlens[middle] / rows + middle <= slot) low = middle;
+    else high = middle - 1;
+  }
+  const int start = cu_seqlens[low];
+  return {start, cu_seqlens[low + 1] - start, (slot - (start / rows + low)) * rows};
+}
+
+/// First key of the row at `position`; window 0 is none.
+__device__ __forceinline__ int first_key(int position, int window) {
+  return window > 0 && position >= window ? position - window + 1 : 0;
+}
+
+// ---- a tile in shared memory ---------------------------------------------------------------------------
+
+/// Element 0 of a row's 16-byte chunk: chunks change places by row, so that eight rows' same chunk are in all banks.
+template <int kDim>
+__device__ __forceinline__ int at_chunk(int row, int chunk) {
+  return row * kDim + (chunk ^ (row & 7)) * 8;
+}
+
+/// Starts copying rows [base, base + 64) of both matrices. Rows outside [low, high] and columns from `dim` on become
+/// zeros and are not read.
+template <int kDim, int kThreads, class Rows>
+__device__ __forceinline__ void load_tile(const Rows& rows, int base, int low, int high, int dim, bf16* tile_a,
+                                          bf16* tile_b) {
+  constexpr int kChunks = kDim / 8;
+#pragma unroll
+  for (int i = threadIdx.x; i < kTileKeys * kChunks; i += kThreads) {
+    const int inside = i / kChunks, chunk = i % kChunks, row = base + inside;
+    const bool valid = row >= low && row <= high && chunk * 8 < dim;
+    const bf16 *a, *b;
+    rows.locate(valid ? row : low, &a, &b);
+    const int column = valid ? chunk * 8 : 0, to = at_chunk<kDim>(inside, chunk);
+    cp_async16(tile_a + to, a + column, valid);
+    cp_async16(tile_b + to, b + column, valid);
+  }
+  cp_async_commit();
+}
+
+/// Rows of a tile as columns of the right operand, 16 tile rows from `row`, depth 16 kk: for x . row.
+template <int kDim>
+__device__ __forceinline__ void load_columns(const bf16* tile, int row, int kk, uint32_t (&even)[2],
+                                             uint32_t (&odd)[2]) {
+  const int lane = threadIdx.x % 32;
+  uint32_t r[4];
+  ldmatrix_x4(r, tile + at_chunk<kDim>(row + lane % 8 + lane / 16 * 8, kk * 2 + lane / 8 % 2));
+  even[0] = r[0], even[1] = r[1], odd[0] = r[2], odd[1] = r[3];
+}
+/// Rows of a tile as rows of the right operand, depth = 16 tile rows from `row`, columns [16 n, 16 n + 16): for w row.
+template <int kDim>
+__device__ __forceinline__ void load_rows(const bf16* tile, int row, int n, uint32_t (&even)[2], uint32_t (&odd)[2]) {
+  const int lane = threadIdx.x % 32;
+  uint32_t r[4];
+  ldmatrix_x4_trans(r, tile + at_chunk<kDim>(row + lane % 8 + lane / 8 % 2 * 8, n * 2 + lane / 16));
+  even[0] = r[0], even[1] = r[1], odd[0] = r[2], odd[1] = r[3];
+}
+
+// ---- a warp's 16 rows in registers ---------------------------------------------------------------------
+
+/// The lane's two rows as left operands; a null row and columns from `dim` on are zeros.
+template <int kDim>
+__device__ __forceinline__ void load_left(const bf16* row0, const bf16* row8, int dim, uint32_t (&x)[kDim / 16][4]) {
+  const int column = threadIdx.x % 4 * 2;
+#pragma unroll
+  for (int kk = 0; kk < kDim / 16; ++kk) {
+#pragma unroll
+    for (int part = 0; part < 4; ++part) {
+      const bf16* row = part % 2 ? row8 : row0;
+      const int d = kk * 16 + part / 2 * 8 + column;
+      x[kk][part] = row && d < dim ? *reinterpret_cast<const uint32_t*>(row + d) : 0u;
+    }
+  }
+}
+
+/// The same from a tile, 16 rows from `row`, depth 16 kk.
+template <int kDim>
+__device__ __forceinline__ void load_left(const bf16* tile, int row, int kk, uint32_t (&x)[4]) {
+  const int lane = threadIdx.x % 32;
+  ldmatrix_x4(x, tile + at_chunk<kDim>(row + lane % 16, kk * 2 + lane / 16));
+}
+
+/// sum += x . tile^T for one step of depth, x 16 rows, tile rows [row, row + 8 kBlocks).
+template <int kDim, int kBlocks>
+__device__ __forceinline__ void multiply_step(const uint32_t (&x)[4], const bf16* tile, int row, int kk,
+                                              float (&sum)[kBlocks][4]) {
+#pragma unroll
+  for (int n = 0; n < kBlocks; n += 2) {
+    uint32_t even[2], odd[2];
+    load_columns<kDim>(tile, row + n * 8, kk, even, odd);
+    mma_bf16_16816(sum[n], x, even);
+    mma_bf16_16816(sum[n + 1], x, odd);
+  }
+}
+/// All of it, ascending in depth; x in registers, or 16 rows of a tile.
+template <int kDim, int kBlocks>
+__device__ __forceinline__ void multiply_columns(const uint32_t (&x)[kDim / 16][4], const bf16* tile, int row,
+                                                 float (&sum)[kBlocks][4]) {
+#pragma unroll
+  for (int kk = 0; kk < kDim / 16; ++kk) multiply_step<kDim>(x[kk], tile, row, kk, sum);
+}
+template <int kDim, int kBlocks>
+__device__ __forceinline__ void multiply_columns(const bf16* left, int left_row, const bf16* tile, int row,
+                                                 float (&sum)[kBlocks][4]) {
+#pragma unroll
+  for (int kk = 0; kk < kDim / 16; ++kk) {
+    uint32_t x[4];
+    load_left<kDim>(left, left_row, kk, x);
+    multiply_step<kDim>(x, tile, row, kk, sum);
+  }
+}
+
+/// w (16 rows, 8 kBlocks deep, rounded to bf16) times tile rows from `row`: sum += w tile, ascending in tile rows.
+template <int kDim, int kBlocks>
+__device__ __forceinline__ void multiply_rows(const float (&w)[kBlocks][4], const bf16* tile, int row,
+                                              float (&sum)[kDim / 8][4]) {
+#pragma unroll
+  for (int kk = 0; kk < kBlocks / 2; ++kk) {
+    const float(&low)[4] = w[2 * kk];
+    const float(&high)[4] = w[2 * kk + 1];
+    const uint32_t left[4] = {pack_pair(low[0], low[1]), pack_pair(low[2], low[3]), pack_pair(high[0], high[1]),
+                              pack_pair(high[2], high[3])};
+#pragma unroll
+    for (int n = 0; n < kDim / 16; ++n) {
+      uint32_t even[2], odd[2];
+      load_rows<kDim>(tile, row + kk * 16, n, even, odd);
+      mma_bf16_16816(sum[2 * n], left, even);
+      mma_bf16_16816(sum[2 * n + 1], left, odd);
+    }
+  }
+}
+
+/// Columns [0, dim) of factor x sum to the lane's part of a row; `half` 0 is the first of its two rows.
+template <int kDim>
+__device__ __forceinline__ void store_row(const float (&sum)[kDim / 8][4], int half, float factor, int dim, bf16* to) {
+  const int column = threadIdx.x % 4 * 2;
+#pragma unroll
+  for (int n = 0; n < kDim / 8; ++n) {
+    if (n * 8 >= dim) continue;
+    const uint32_t pair = pack_pair(sum[n][2 * half] * factor, sum[n][2 * half + 1] * factor);
+    *reinterpret_cast<uint32_t*>(to + n * 8 + column) = pair;
+  }
+}
+
+template <int kBlocks>
+__device__ __forceinline__ void clear(float (&sum)[kBlocks][4]) {
+#pragma unroll
+  for (int n = 0; n < kBlocks; ++n)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) sum[n][i] = 0.0f;
+}
+
+}  // namespace hone::kernels::cuda

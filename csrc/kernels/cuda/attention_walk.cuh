@@ -1,0 +1,162 @@
+// A block's query rows against their keys, in ascending tiles of 64 inside splits of 512. The packed forward and the
+// paged op differ only in where a row lies: what happens to it is here, once, and so are its bits.
+#pragma once
+
+#include "kernels/attention.h"
+#include "kernels/attention_state.h"
+#include "kernels/cuda/attention_tile.cuh"
+
+namespace hone::kernels::cuda {
+
+inline constexpr int kSplitTiles = int(kAttentionSplit) / kTileKeys;
+
+/// Scores are kept unscaled; `scale_log2` = scale log2(e) is folded into the exponent.
+struct Exp2Scaled {
+  float scale_log2;
+  HONE_HOST_DEVICE float operator()(float difference) const { return exp2f(difference * scale_log2); }
+};
+
+/// The two rows of a lane: largest score, sum of exp, sum of exp v. `total` is the lane's share until finish_split.
+template <int kDim>
+struct RowStates {
+  float maximum[2], total[2];
+  float out[kDim / 8][4];
+
+  __device__ __forceinline__ void clear() {
+    maximum[0] = maximum[1] = -INFINITY;
+    total[0] = total[1] = 0.0f;
+    cuda::clear(out);
+  }
+};
+
+/// Keys [first, last] of the lane's two rows; first > last for none.
+struct KeyRange {
+  int first[2], last[2];
+};
+
+/// Keys base .. base + 63 join the states of their split. A key outside a row's range changes no bit of it.
+template <int kDim>
+__device__ __forceinline__ void attend_tile(const uint32_t (&q)[kDim / 16][4], const bf16* keys, const bf16* values,
+                                            int base, const KeyRange& range, bool inside, Exp2Scaled exp,
+                                            RowStates<kDim>& s) {
+  float p[8][4];
+  clear(p);
+  multiply_columns<kDim>(q, keys, 0, p);
+  const int column = base + threadIdx.x % 4 * 2;
+  if (!inside) {
+#pragma unroll
+    for (int n = 0; n < 8; ++n)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int key = column + n * 8 + i % 2;
+        if (key < range.first[i / 2] || key > range.last[i / 2]) p[n][i] = -INFINITY;
+      }
+  }
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    float maximum = s.maximum[r];
+#pragma unroll
+    for (int n = 0; n < 8; ++n) maximum = fmaxf(maximum, fmaxf(p[n][2 * r], p[n][2 * r + 1]));
+    maximum = quad_max(maximum);
+    const float shift = maximum == -INFINITY ? 0.0f : maximum;  // no key so far: every e^(-inf - 0) is 0
+    const float keep = exp(s.maximum[r] - shift), minus = -shift * exp.scale_log2;
+    float total = 0.0f;
+#pragma unroll
+    for (int n = 0; n < 8; ++n)
+#pragma unroll
+      for (int i = 2 * r; i < 2 * r + 2; ++i) total += p[n][i] = exp2f(fmaf(p[n][i], exp.scale_log2, minus));
+    s.maximum[r] = maximum;
+    s.total[r] = fmaf(s.total[r], keep, total);
+#pragma unroll
+    for (int n = 0; n < kDim / 8; ++n) {
+      s.out[n][2 * r] *= keep;
+      s.out[n][2 * r + 1] *= keep;
+    }
+  }
+  multiply_rows<kDim>(p, values, 0, s.out);
+}
+
+/// A lane's row states of the splits so far, in shared memory: registers are short, and this is touched once per 512
+/// keys. Element e of thread t at [e][t].
+template <int kDim, int kThreads>
+struct SavedStates {
+  float* memory;
+  bool any = false;
+
+  static constexpr int kFloats = (4 + kDim / 2) * kThreads;
+  __device__ __forceinline__ float& at(int element) const { return memory[element * kThreads + threadIdx.x]; }
+
+  __device__ __forceinline__ void save(const RowStates<kDim>& s) {
+    any = true;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) at(r) = s.maximum[r], at(2 + r) = s.total[r];
+#pragma unroll
+    for (int i = 0; i < kDim / 2; ++i) at(4 + i) = s.out[i / 4][i % 4];
+  }
+  /// A split is complete: the states before it, if any, join it.
+  __device__ __forceinline__ void join(RowStates<kDim>& s, Exp2Scaled exp) const {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      s.total[r] = quad_sum(s.total[r]);
+      if (!any) continue;
+      const MergeWeights w = merge_weights(at(r), s.maximum[r], exp);
+      s.maximum[r] = w.maximum;
+      s.total[r] = fmaf(s.total[r], w.b, at(2 + r) * w.a);
+#pragma unroll
+      for (int n = 0; n < kDim / 8; ++n)
+#pragma unroll
+        for (int i = 2 * r; i < 2 * r + 2; ++i) s.out[n][i] = fmaf(s.out[n][i], w.b, at(4 + n * 4 + i) * w.a);
+    }
+  }
+};
+
+/// Positions of a warp's rows, ascending; first > last for a warp without rows.
+struct WarpRows {
+  int first, last, window;
+
+  __device__ __forceinline__ bool busy() const { return first <= last; }
+  /// Whether every row reads all of these 64 keys.
+  __device__ __forceinline__ bool inside(int base) const {
+    return base >= first_key(last, window) && base + kTileKeys - 1 <= first;
+  }
+};
+
+/// Keys low .. high (both in range of some row) of the block's rows; `shared` has walk_shared_bytes.
+/// All threads of the block take part; `s` is overwritten.
+template <int kDim, int kThreads, class Keys>
+__device__ __forceinline__ void walk_keys(const Keys& keys, int low, int high, int dim, const WarpRows& rows,
+                                          const uint32_t (&q)[kDim / 16][4], const KeyRange& range, Exp2Scaled exp,
+                                          bf16* shared, RowStates<kDim>& s) {
+  constexpr int kTile = kTileKeys * kDim;
+  const int first_tile = low / kTileKeys, last_tile = high / kTileKeys;
+  SavedStates<kDim, kThreads> before{reinterpret_cast<float*>(shared + 4 * kTile)};
+  s.clear();
+  __syncthreads();  // the block's last walk is done with the tiles
+  load_tile<kDim, kThreads>(keys, first_tile * kTileKeys, low, high, dim, shared, shared + kTile);
+  for (int tile = first_tile; tile <= last_tile; ++tile) {
+    const int base = tile * kTileKeys, stage = (tile - first_tile) % 2;
+    bf16* const here = shared + stage * 2 * kTile;
+    cp_async_wait<0>();
+    __syncthreads();  // this tile is here, and nobody reads the other pair any more
+    if (tile < last_tile) {
+      bf16* const next = shared + (1 - stage) * 2 * kTile;
+      load_tile<kDim, kThreads>(keys, base + kTileKeys, low, high, dim, next, next + kTile);
+    }
+    if (!rows.busy() || base > rows.last) continue;
+    attend_tile<kDim>(q, here, here + kTile, base, range, rows.inside(base), exp, s);
+    if ((tile + 1) % kSplitTiles == 0 && tile < last_tile && base + kTileKeys <= rows.last) {
+      before.join(s, exp);
+      before.save(s);
+      s.clear();
+    }
+  }
+  before.join(s, exp);
+}
+
+/// Two tiles of keys, two of values, and what SavedStates keeps.
+template <int kDim, int kThreads>
+constexpr size_t walk_shared_bytes() {
+  return size_t(4) * kTileKeys * kDim * sizeof(bf16) + SavedStates<kDim, kThreads>::kFloats * sizeof(float);
+}
+
+}  // namespace hone::kernels::cuda

@@ -1,0 +1,108 @@
+// Packed forward attention on the device against the CPU op on the same bf16 values.
+#include "attention_batch.h"
+
+#ifdef HONE_HAVE_CUDA
+
+using namespace hone;
+using namespace hone::kernels;
+using namespace hone::test;
+
+namespace {
+
+const AttentionShape kShapes[] = {
+    {{1}, 1, 1, 16},
+    {{1, 15, 16, 17}, 2, 1, 32},
+    {{63, 0, 64, 65}, 4, 1, 64},
+    {{0, 129, 0, 0, 5}, 2, 2, 128},
+    {{128, 20}, 8, 1, 24},
+    {{513}, 1, 1, 64},
+    {{150, 40}, 3, 3, 96, 33},
+    {{200, 3}, 2, 1, 64, 64},
+    {{700}, 1, 1, 16, 520},
+    {{40, 70}, 1, 1, 128, 1},
+};
+
+/// Probabilities and the result are rounded to bf16: 2^-8 of sum p |v| and of |out|. The rest is f32.
+void expect_forward(const PackedBatch& batch, const PackedBatch::Forward& got) {
+  const PackedBatch::Forward want = batch.host_forward(batch.v);
+  const std::vector<float> spread = batch.host_forward(magnitudes(batch.v)).out;
+  for (size_t i = 0; i < want.out.size(); ++i) {
+    EXPECT_NEAR(got.out[i], want.out[i], 1.05 * kBf16Rounding * (double(spread[i]) + std::fabs(want.out[i])) + 1e-6);
+  }
+  for (size_t i = 0; i < want.lse.size(); ++i) {
+    EXPECT_NEAR(got.lse[i], want.lse[i], 1e-5 * (1 + std::fabs(want.lse[i])));
+  }
+}
+
+}  // namespace
+
+TEST(packed_forward_agrees_with_the_cpu_at_every_edge_of_its_tiles) {
+  NEEDS_DEVICE;
+  for (const AttentionShape& shape : kShapes) {
+    const PackedBatch batch(shape);
+    expect_forward(batch, batch.device_forward());
+  }
+}
+
+TEST(a_row_has_the_same_bits_in_any_packing) {
+  NEEDS_DEVICE;
+  const PackedBatch all({{70, 1, 130}, 4, 2, 64, 100});
+  const std::vector<float> packed = all.device_forward().out;
+  for (const size_t s : {0u, 1u, 2u}) {
+    PackedBatch alone({{all.shape.lengths[s]}, 4, 2, 64, 100});
+    const auto part = [&](const std::vector<float>& x, int64_t width) {
+      return std::vector<float>(x.begin() + all.starts[s] * width, x.begin() + all.starts[s + 1] * width);
+    };
+    alone.q = part(all.q, all.shape.q_width());
+    alone.k = part(all.k, all.shape.kv_width());
+    alone.v = part(all.v, all.shape.kv_width());
+    const std::vector<float> got = alone.device_forward().out, want = part(packed, all.shape.q_width());
+    EXPECT_TRUE(same_bits(got.data(), want.data(), int64_t(want.size())));
+  }
+}
+
+TEST(lse_is_optional) {
+  NEEDS_DEVICE;
+  const PackedBatch batch({{20}, 2, 1, 32});
+  const PackedBatch::Forward without = batch.device_forward(false), with = batch.device_forward();
+  EXPECT_TRUE(same_bits(without.out.data(), with.out.data(), int64_t(with.out.size())));
+  for (const float x : without.lse) EXPECT_TRUE(std::isnan(x));
+}
+
+TEST(no_sequences_and_empty_sequences_launch_nothing_that_writes) {
+  NEEDS_DEVICE;
+  const PackedBatch none({{}, 2, 1, 32}), empty({{0, 0, 0}, 2, 1, 32});
+  EXPECT_EQ(none.device_forward().out.size(), size_t(0));
+  EXPECT_EQ(empty.device_forward().out.size(), size_t(0));
+}
+
+TEST(large_scores_do_not_overflow_and_equal_ones_average) {
+  NEEDS_DEVICE;
+  PackedBatch batch({{80}, 1, 1, 64});
+  for (float& x : batch.q) x = 256.0f;
+  for (float& x : batch.k) x = 256.0f;  // every score is 2^19
+  expect_forward(batch, batch.device_forward());
+}
+
+TEST(what_the_device_kernels_cannot_take_is_refused_by_name) {
+  NEEDS_DEVICE;
+  const auto run = [](int64_t heads, int64_t kv_heads, int64_t head_dim, int64_t gap, DType dtype) {
+    const DeviceRows q(4, heads, head_dim, gap), k(4, kv_heads, head_dim, gap);
+    const DeviceArray<int32_t> cu(std::vector<int32_t>{0, 4});
+    TensorView query = q.view();
+    query.dtype = dtype;
+    attention_packed(device_stream(), {query, k.view(), k.view(), cu.view(DType::kI32, {2}), q.view(), {}, 1.0f, 0});
+  };
+  EXPECT_THROWS(run(1, 1, 136, 0, DType::kBF16), Code::kUnsupported);
+  EXPECT_THROWS(run(1, 1, 20, 4, DType::kBF16), Code::kUnsupported);
+  EXPECT_THROWS(run(65, 1, 8, 0, DType::kBF16), Code::kUnsupported);
+  EXPECT_THROWS(run(3, 2, 8, 0, DType::kBF16), Code::kShape);
+  EXPECT_THROWS(run(2, 1, 16, 4, DType::kBF16), Code::kShape);
+  EXPECT_THROWS(run(2, 1, 16, 0, DType::kF32), Code::kShape);
+}
+
+#else
+TEST(cuda_packed_forward) { SKIP("built without CUDA"); }
+#endif
+
+TEST_MAIN

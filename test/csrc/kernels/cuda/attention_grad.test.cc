@@ -1,0 +1,147 @@
+// Gradient of packed attention on the device against the CPU op, from the same forward.
+#include "attention_batch.h"
+
+#ifdef HONE_HAVE_CUDA
+
+using namespace hone;
+using namespace hone::kernels;
+using namespace hone::test;
+
+namespace {
+
+const AttentionShape kShapes[] = {
+    {{1}, 1, 1, 16},
+    {{15, 16, 17}, 2, 2, 32},
+    {{63, 0, 64, 65}, 1, 1, 64},
+    {{0, 66, 0, 5}, 1, 1, 128},
+    {{18}, 8, 1, 24},
+    {{81}, 4, 2, 96, 33},
+    {{140}, 1, 1, 64, 64},
+    {{70}, 1, 1, 64, 1},
+    {{200}, 1, 1, 16, 190},
+};
+
+/// Per element, how far roundings may move it, in units of one rounding: sum |p dout| for dv, sum |ds| |k| for dq and
+/// sum |ds| |q| for dk, by f64 sums over a row's keys.
+struct Spread {
+  std::vector<double> dq, dk, dv;
+};
+
+void add_row(const PackedBatch& b, const PackedBatch::Forward& f, int64_t start, int64_t t, int64_t head,
+             Spread& spread) {
+  const AttentionShape& s = b.shape;
+  const int64_t D = s.head_dim, kv = head * s.kv_heads / s.heads, at = t * s.q_width() + head * D;
+  double delta = 0;
+  for (int64_t d = 0; d < D; ++d) delta += double(f.out[size_t(at + d)]) * double(b.dout[size_t(at + d)]);
+  for (int64_t j = s.window ? std::max(start, t - s.window + 1) : start; j <= t; ++j) {
+    const int64_t key = j * s.kv_width() + kv * D;
+    double score = 0, slope = 0;
+    for (int64_t d = 0; d < D; ++d) {
+      score += double(b.q[size_t(at + d)]) * double(b.k[size_t(key + d)]);
+      slope += double(b.dout[size_t(at + d)]) * double(b.v[size_t(key + d)]);
+    }
+    const double p = std::exp(double(s.scale()) * score - double(f.lse[size_t(t * s.heads + head)]));
+    const double ds = std::fabs(p * (slope - delta)) * double(s.scale());
+    for (int64_t d = 0; d < D; ++d) {
+      spread.dq[size_t(at + d)] += ds * std::fabs(double(b.k[size_t(key + d)]));
+      spread.dk[size_t(key + d)] += ds * std::fabs(double(b.q[size_t(at + d)]));
+      spread.dv[size_t(key + d)] += p * std::fabs(double(b.dout[size_t(at + d)]));
+    }
+  }
+}
+
+Spread spread_of(const PackedBatch& b, const PackedBatch::Forward& f) {
+  Spread out{std::vector<double>(b.q.size()), std::vector<double>(b.k.size()), std::vector<double>(b.k.size())};
+  for (size_t s = 0; s + 1 < b.starts.size(); ++s) {
+    for (int64_t t = b.starts[s]; t < b.starts[s + 1]; ++t) {
+      for (int64_t head = 0; head < b.shape.heads; ++head) add_row(b, f, b.starts[s], t, head, out);
+    }
+  }
+  return out;
+}
+
+/// p and ds are rounded to bf16 before their products, the sums once more: 2^-8 of each. What stays in f32, the
+/// difference of slope and delta above all, is two orders smaller.
+void expect_near(const std::vector<float>& got, const std::vector<float>& want, const std::vector<double>& spread) {
+  for (size_t i = 0; i < want.size(); ++i) {
+    EXPECT_NEAR(got[i], want[i], 1.05 * kBf16Rounding * (spread[i] + std::fabs(double(want[i]))) + 2e-5);
+  }
+}
+
+PackedBatch::Forward forward_of(const PackedBatch& batch) {
+  PackedBatch::Forward f = batch.host_forward(batch.v);
+  f.out = rounded_to_bf16(f.out);
+  return f;
+}
+
+bool same(const PackedBatch::Gradients& a, const PackedBatch::Gradients& b) {
+  return same_bits(a.dq.data(), b.dq.data(), int64_t(a.dq.size())) &&
+         same_bits(a.dk.data(), b.dk.data(), int64_t(a.dk.size())) &&
+         same_bits(a.dv.data(), b.dv.data(), int64_t(a.dv.size()));
+}
+
+}  // namespace
+
+TEST(gradients_agree_with_the_cpu_at_every_edge_of_their_tiles) {
+  NEEDS_DEVICE;
+  for (const AttentionShape& shape : kShapes) {
+    const PackedBatch batch(shape);
+    const PackedBatch::Forward forward = forward_of(batch);
+    const PackedBatch::Gradients want = batch.host_backward(forward), got = batch.device_backward(forward);
+    const Spread spread = spread_of(batch, forward);
+    expect_near(got.dq, want.dq, spread.dq);
+    expect_near(got.dk, want.dk, spread.dk);
+    expect_near(got.dv, want.dv, spread.dv);
+  }
+}
+
+TEST(gradients_have_the_same_bits_twice_and_in_any_order_of_blocks) {
+  NEEDS_DEVICE;
+  const PackedBatch batch({{66, 20}, 2, 1, 64});  // the shim shuffles blocks and threads anew at each launch
+  const PackedBatch::Forward forward = forward_of(batch);
+  EXPECT_TRUE(same(batch.device_backward(forward), batch.device_backward(forward)));
+}
+
+TEST(a_sequence_has_the_same_gradients_in_any_packing) {
+  NEEDS_DEVICE;
+  const PackedBatch all({{65, 9, 30}, 2, 1, 64});
+  const PackedBatch::Forward forward = forward_of(all);
+  const PackedBatch::Gradients packed = all.device_backward(forward);
+  for (const size_t s : {0u, 1u, 2u}) {
+    PackedBatch alone({{all.shape.lengths[s]}, 2, 1, 64});
+    const auto part = [&](const std::vector<float>& x, int64_t width) {
+      return std::vector<float>(x.begin() + all.starts[s] * width, x.begin() + all.starts[s + 1] * width);
+    };
+    const int64_t Q = all.shape.q_width(), K = all.shape.kv_width();
+    alone.q = part(all.q, Q), alone.k = part(all.k, K), alone.v = part(all.v, K), alone.dout = part(all.dout, Q);
+    EXPECT_TRUE(same(alone.device_backward({part(forward.out, Q), part(forward.lse, all.shape.heads)}),
+                     {part(packed.dq, Q), part(packed.dk, K), part(packed.dv, K)}));
+  }
+}
+
+TEST(nothing_packed_has_no_gradients) {
+  NEEDS_DEVICE;
+  const PackedBatch none({{}, 2, 1, 32}), empty({{0, 0}, 2, 1, 32});
+  EXPECT_EQ(none.device_backward({}).dq.size(), size_t(0));
+  EXPECT_EQ(empty.device_backward({}).dk.size(), size_t(0));
+}
+
+TEST(a_gradient_without_scratch_is_refused) {
+  NEEDS_DEVICE;
+  const DeviceRows x(4, 1, 16, 0);
+  const DeviceArray<int32_t> cu(std::vector<int32_t>{0, 4});
+  const DeviceArray<float> lse(4);
+  const TensorView v = x.view(), l = lse.view(DType::kF32, {4, 1});
+  Arena host(1024, "test");
+  for (Arena* scratch : {static_cast<Arena*>(nullptr), &host}) {
+    EXPECT_THROWS(attention_packed_grad(device_stream(),
+                                        {v, v, v, cu.view(DType::kI32, {2}), v, l, v, v, v, v, 1.0f, 0, scratch}),
+                  Code::kInternal);
+  }
+}
+
+#else
+TEST(cuda_packed_gradients) { SKIP("built without CUDA"); }
+#endif
+
+TEST_MAIN

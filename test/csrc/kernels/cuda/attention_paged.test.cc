@@ -1,0 +1,281 @@
+// Paged attention on the device: the same bits as the packed forward for every row, whatever the pages, the batch and
+// the way a prompt is cut; and the packed forward is held to the CPU op in attention.test.cc.
+#include "attention_batch.h"
+
+#ifdef HONE_HAVE_CUDA
+
+using namespace hone;
+using namespace hone::kernels;
+using namespace hone::test;
+
+namespace {
+
+/// Sequences in pages dealt out at random. A page that no row may read has the id -1, a position that nobody wrote
+/// holds NaN.
+class PagedCache {
+ public:
+  PagedCache(const AttentionShape& shape, int64_t page_tokens)
+      : shape_(shape),
+        page_tokens_(page_tokens),
+        columns_((*std::max_element(shape.lengths.begin(), shape.lengths.end()) + page_tokens - 1) / page_tokens + 1),
+        tables_(shape.lengths.size() * size_t(columns_), -1),
+        pages_(pages(shape, page_tokens)),
+        keys_(pages_ * shape.kv_width() * page_tokens),
+        values_(pages_ * shape.kv_width() * page_tokens) {
+    std::vector<int32_t> ids(static_cast<size_t>(pages_));
+    std::iota(ids.begin(), ids.end(), 0);
+    std::shuffle(ids.begin(), ids.end(), hone::test::random());
+    for (size_t s = 0; s < shape.lengths.size(); ++s) {
+      for (int64_t c = 0; c * page_tokens < shape.lengths[s]; ++c, ids.pop_back()) table(s, c) = ids.back();
+    }
+  }
+  KvPages view() const {
+    const int64_t elements = shape_.kv_width() * page_tokens_;
+    return {keys_.view(DType::kBF16, {pages_, elements}), values_.view(DType::kBF16, {pages_, elements}),
+            shape_.kv_heads, page_tokens_, shape_.head_dim};
+  }
+  DeviceArray<int32_t> tables() const { return DeviceArray<int32_t>(tables_); }
+  int64_t columns() const { return columns_; }
+  int64_t table_tokens() const { return columns_ * page_tokens_; }
+  /// Keys that are not NaN.
+  int64_t written() const {
+    const std::vector<uint16_t> bits = keys_.download();
+    return std::count_if(bits.begin(), bits.end(), [](uint16_t x) { return x != 0xffff; });
+  }
+  /// Pages wholly below a position go back to the pool.
+  void forget_below(size_t sequence, int position) {
+    for (int64_t c = 0; (c + 1) * page_tokens_ <= position; ++c) table(sequence, c) = -1;
+  }
+
+ private:
+  static int64_t pages(const AttentionShape& shape, int64_t page_tokens) {
+    int64_t count = 3;
+    for (const int n : shape.lengths) count += (n + page_tokens - 1) / page_tokens;
+    return count;
+  }
+  int32_t& table(size_t sequence, int64_t column) { return tables_[sequence * size_t(columns_) + size_t(column)]; }
+
+  AttentionShape shape_;
+  int64_t page_tokens_, columns_;
+  std::vector<int32_t> tables_;
+  int64_t pages_;
+  DeviceArray<uint16_t> keys_, values_;
+};
+
+struct Row {
+  int sequence, position;  // sequence -1: padding
+};
+
+/// Where rows stand, on the device.
+class Where {
+ public:
+  Where(const std::vector<Row>& rows, const PagedCache& cache)
+      : rows_(int64_t(rows.size())),
+        columns_(cache.columns()),
+        sequence_(column(rows, &Row::sequence)),
+        position_(column(rows, &Row::position)),
+        tables_(cache.tables()) {}
+  TensorView sequence() const { return sequence_.view(DType::kI32, {rows_}); }
+  TensorView position() const { return position_.view(DType::kI32, {rows_}); }
+  TensorView tables() const { return tables_.view(DType::kI32, {tables_.size() / columns_, columns_}); }
+
+ private:
+  static std::vector<int32_t> column(const std::vector<Row>& rows, int Row::*field) {
+    std::vector<int32_t> out;
+    for (const Row& row : rows) out.push_back(row.*field);
+    return out;
+  }
+  int64_t rows_, columns_;
+  DeviceArray<int32_t> sequence_, position_, tables_;
+};
+
+/// Rows of a batch and of the cache they live in.
+class PagedRun {
+ public:
+  PagedRun(const PackedBatch& batch, int64_t page_tokens)
+      : batch_(batch),
+        cache(batch.shape, page_tokens),
+        scratch_tokens(cache.table_tokens()),
+        out_(poison(batch.shape.tokens() * batch.shape.q_width())) {}
+
+  void write(const std::vector<Row>& rows) {
+    const AttentionShape& s = batch_.shape;
+    const DeviceRows k(gather(rows, batch_.k, s.kv_width()), s.kv_heads, s.head_dim, 16);
+    const DeviceRows v(gather(rows, batch_.v, s.kv_width()), s.kv_heads, s.head_dim, 8);
+    const Where where(rows, cache);
+    kv_write(device_stream(), {k.view(), v.view(), where.sequence(), where.position(), where.tables(), cache.view()});
+    synchronize();
+  }
+  /// Results go where the packed op would put them.
+  void attend(const std::vector<Row>& rows) {
+    const AttentionShape& s = batch_.shape;
+    const int64_t R = int64_t(rows.size()), H = s.heads, D = s.head_dim;
+    const DeviceRows q(gather(rows, batch_.q, s.q_width()), H, D, 8), out(R, H, D, 8);
+    const Where where(rows, cache);
+    const Stream stream = device_stream();
+    Arena scratch(attention_paged_scratch_bytes(stream, R, H, D, scratch_tokens), "test", Memory::kDevice);
+    attention_paged(stream, {q.view(), where.sequence(), where.position(), where.tables(), cache.view(), out.view(),
+                             s.scale(), s.window, &scratch});
+    scatter(rows, out.values());
+    EXPECT_EQ(scratch.used(), 0);
+  }
+  void forget() { out_ = poison(int64_t(out_.size())); }
+  void expect_rows_equal(const std::vector<float>& packed) const {
+    int64_t different = 0;
+    const int64_t width = batch_.shape.q_width();
+    for (int64_t t = 0; t < batch_.shape.tokens(); ++t) {
+      different += !same_bits(out_.data() + t * width, packed.data() + t * width, width);
+    }
+    EXPECT_EQ(different, 0);
+  }
+  bool row_equals(const Row& row, const std::vector<float>& packed) const {
+    const int64_t width = batch_.shape.q_width(), t = batch_.starts[size_t(row.sequence)] + row.position;
+    return same_bits(out_.data() + t * width, packed.data() + t * width, width);
+  }
+
+ private:
+  std::vector<float> gather(const std::vector<Row>& rows, const std::vector<float>& x, int64_t width) const {
+    std::vector<float> out;
+    for (const Row& row : rows) {
+      if (row.sequence < 0) out.insert(out.end(), size_t(width), NAN);
+      else out.insert(out.end(), x.begin() + (batch_.starts[size_t(row.sequence)] + row.position) * width,
+                      x.begin() + (batch_.starts[size_t(row.sequence)] + row.position + 1) * width);
+    }
+    return out;
+  }
+  void scatter(const std::vector<Row>& rows, const std::vector<float>& from) {
+    const int64_t width = batch_.shape.q_width();
+    for (size_t r = 0; r < rows.size(); ++r) {
+      const float* row = from.data() + int64_t(r) * width;
+      if (rows[r].sequence < 0) {
+        EXPECT_TRUE(std::all_of(row, row + width, [](float x) { return std::isnan(x); }));
+        continue;
+      }
+      std::copy(row, row + width, out_.begin() + (batch_.starts[size_t(rows[r].sequence)] + rows[r].position) * width);
+    }
+  }
+
+  const PackedBatch& batch_;
+
+ public:
+  PagedCache cache;
+  int64_t scratch_tokens;
+
+ private:
+  std::vector<float> out_;
+};
+
+/// Positions 0 .. row.position.
+std::vector<Row> prompt(const Row& row) {
+  std::vector<Row> out;
+  for (int i = 0; i <= row.position; ++i) out.push_back({row.sequence, i});
+  return out;
+}
+
+/// Every row once: pieces of random sequences, of one row or of many, with padding between, a few pieces per step.
+void run_in_pieces(const PackedBatch& batch, PagedRun& run) {
+  std::vector<int> done(batch.shape.lengths.size(), 0);
+  for (;;) {
+    std::vector<Row> rows;
+    for (size_t s = 0; s < done.size(); ++s) {
+      constexpr int kPieces[] = {0, 1, 1, 2, 20, 65, 200, 300};
+      const int piece = std::min(kPieces[random_int(0, 7)], batch.shape.lengths[s] - done[s]);
+      for (int i = 0; i < piece; ++i) rows.push_back({int(s), done[s]++});
+      if (random_int(0, 3) == 0) rows.push_back({-1, -1});
+    }
+    run.write(rows);
+    run.attend(rows);
+    if (done == batch.shape.lengths) return;
+  }
+}
+
+struct PagedCase {
+  AttentionShape shape;
+  int64_t page_tokens;
+};
+const PagedCase kCases[] = {
+    {{{1, 15, 16, 17}, 1, 1, 16}, 16},
+    {{{63, 64, 65}, 4, 2, 32}, 48},
+    {{{530}, 1, 1, 64}, 64},
+    {{{70, 9}, 8, 1, 128}, 16},
+    {{{530}, 1, 1, 24, 515}, 128},
+    {{{150, 30}, 3, 1, 64, 40}, 32},
+};
+
+}  // namespace
+
+TEST(paged_rows_have_the_packed_rows_bits_however_they_come) {
+  NEEDS_DEVICE;
+  for (const PagedCase& c : kCases) {
+    const PackedBatch batch(c.shape);
+    PagedRun run(batch, c.page_tokens);
+    run_in_pieces(batch, run);
+    run.expect_rows_equal(batch.device_forward().out);
+  }
+}
+
+TEST(a_decoded_row_has_the_same_bits_alone_and_in_a_batch) {
+  NEEDS_DEVICE;
+  const PackedBatch batch({{580, 512, 513}, 2, 1, 64});
+  const std::vector<float> packed = batch.device_forward().out;
+  PagedRun run(batch, 64);
+  const std::vector<Row> last{{0, 579}, {1, 511}, {2, 512}};
+  for (const Row& row : last) run.write(prompt(row));
+  for (const Row& row : last) {
+    run.attend({row});
+    EXPECT_TRUE(run.row_equals(row, packed));
+  }
+  run.forget();
+  run.attend({last[2], {-1, -1}, last[1], last[0], {-1, 7}});
+  for (const Row& row : last) EXPECT_TRUE(run.row_equals(row, packed));
+}
+
+TEST(pages_below_the_window_may_be_gone) {
+  NEEDS_DEVICE;
+  const PackedBatch batch({{180}, 2, 1, 32, 70});
+  const std::vector<float> packed = batch.device_forward().out;
+  PagedRun run(batch, 16);
+  run.write(prompt({0, 179}));
+  for (const int first : {100, 179}) {  // a piece of a prompt, a decoded row
+    std::vector<Row> rows;
+    for (int i = first; i < 180; ++i) rows.push_back({0, i});
+    run.cache.forget_below(0, first - 69);
+    run.forget();
+    run.attend(rows);
+    for (const Row& row : rows) EXPECT_TRUE(run.row_equals(row, packed));
+  }
+}
+
+TEST(rows_without_room_for_partial_states_walk_their_splits_themselves) {
+  NEEDS_DEVICE;
+  const PackedBatch batch({{530}, 1, 1, 64});
+  const std::vector<float> packed = batch.device_forward().out;
+  PagedRun run(batch, 64);
+  run.write(prompt({0, 529}));
+  const std::vector<Row> rows{{0, 529}, {0, 513}, {0, 520}, {0, 100}, {0, 515}};
+  run.scratch_tokens = 512;  // five states, where four rows of two splits each want eight
+  run.attend(rows);
+  for (const Row& row : rows) EXPECT_TRUE(run.row_equals(row, packed));
+}
+
+TEST(what_is_written_lies_where_the_table_says_and_nowhere_else) {
+  NEEDS_DEVICE;
+  const PackedBatch batch({{37, 20}, 2, 2, 16});
+  PagedRun run(batch, 16);
+  run.write({{0, 36}, {-1, -1}, {1, 3}});
+  EXPECT_EQ(run.cache.written(), 2 * 2 * 16);
+}
+
+TEST(no_rows_are_no_launch) {
+  NEEDS_DEVICE;
+  const PackedBatch batch({{5}, 1, 1, 16});
+  PagedRun run(batch, 16);
+  run.write({});
+  run.attend({});
+}
+
+#else
+TEST(cuda_paged_attention) { SKIP("built without CUDA"); }
+#endif
+
+TEST_MAIN
