@@ -1,6 +1,7 @@
 #include "kernels/embedding.h"
 
 #include "kernels/cpu/rows.h"
+#include "kernels/cuda/rows.h"
 
 namespace hone::kernels {
 namespace {
@@ -20,8 +21,12 @@ void expect_ids(const TensorView& ids, int64_t vocabulary, const char* op) {
 void embedding(const Stream& stream, const EmbeddingArgs& args) {
   const int64_t tokens = args.ids.dim(0), vocabulary = args.table.dim(0), width = args.table.dim(1);
   expect_contiguous(args.ids, DType::kI32, {tokens}, "embedding", "ids");
-  expect(args.table, DType::kF32, {vocabulary, width}, "embedding", "table");
-  expect(args.x, DType::kF32, {tokens, width}, "embedding", "x");
+  const bool rounded = stream.is_cuda() && args.table.dtype == DType::kBF16;
+  expect(args.table, rounded ? DType::kBF16 : DType::kF32, {vocabulary, width}, "embedding", "table");
+  expect(args.x, activation_dtype(stream), {tokens, width}, "embedding", "x");
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return tokens > 0 && width > 0 ? cuda::embedding(stream, args) : void();
+  }
   expect_ids(args.ids, vocabulary, "embedding");
   cpu::embedding(stream, args);
 }
@@ -29,8 +34,11 @@ void embedding(const Stream& stream, const EmbeddingArgs& args) {
 void embedding_grad(const Stream& stream, const EmbeddingGradArgs& args) {
   const int64_t tokens = args.ids.dim(0), vocabulary = args.dtable.dim(0), width = args.dtable.dim(1);
   expect_contiguous(args.ids, DType::kI32, {tokens}, "embedding_grad", "ids");
-  expect(args.dx, DType::kF32, {tokens, width}, "embedding_grad", "dx");
+  expect(args.dx, activation_dtype(stream), {tokens, width}, "embedding_grad", "dx");
   expect(args.dtable, DType::kF32, {vocabulary, width}, "embedding_grad", "dtable");
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return tokens > 0 && width > 0 ? cuda::embedding_grad(stream, args) : void();
+  }
   expect_ids(args.ids, vocabulary, "embedding_grad");
   cpu::embedding_grad(stream, args);
 }

@@ -6,18 +6,20 @@
 
 namespace hone::kernels {
 
-/// x[t] = table[ids[t]]. T tokens, V vocabulary, C width. Throws kShape naming the token if an id is outside [0, V).
+/// x[t] = table[ids[t]]. T tokens, V vocabulary, C width. On the CPU throws kShape naming the token if an id is
+/// outside [0, V); on a GPU ids are trusted, as nobody can look at them.
 struct EmbeddingArgs {
   TensorView ids;    // [T]    i32 in
-  TensorView table;  // [V, C] f32 in
-  TensorView x;      // [T, C] f32 out
+  TensorView table;  // [V, C] f32 in; on a GPU also bf16
+  TensorView x;      // [T, C] activation out
 };
 void embedding(const Stream& stream, const EmbeddingArgs& args);
 
 /// dtable[ids[t]] += dx[t], each row of dtable in ascending t: the same bits for any number of threads.
+/// A GPU compares every pair of tokens' ids for it: T^2 C / 2048 comparisons. Ids as above.
 struct EmbeddingGradArgs {
   TensorView ids;     // [T]    i32 in
-  TensorView dx;      // [T, C] f32 in
+  TensorView dx;      // [T, C] activation in
   TensorView dtable;  // [V, C] f32 accumulated
 };
 void embedding_grad(const Stream& stream, const EmbeddingGradArgs& args);

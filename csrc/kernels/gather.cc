@@ -1,6 +1,7 @@
 #include "kernels/gather.h"
 
 #include "kernels/cpu/gather.h"
+#include "kernels/cuda/gather.h"
 
 namespace hone::kernels {
 namespace {
@@ -21,6 +22,9 @@ void gather_rows(const Stream& stream, const GatherRowsArgs& args) {
   expect(args.from, args.from.dtype, {T, C}, op, "from");
   expect(args.to, args.from.dtype, {R, C}, op, "to");
   if (R == 0 || C == 0) return;
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::gather_rows(stream, args);
+  }
   cpu::gather_rows(stream, args);
 }
 
@@ -32,6 +36,9 @@ void scatter_rows(const Stream& stream, const ScatterRowsArgs& args) {
   expect(args.from, args.to.dtype, {R, C}, op, "from");
   expect_contiguous(args.to, args.to.dtype, {T, C}, op, "to");
   if (T == 0 || C == 0) return;
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::scatter_rows(stream, args);
+  }
   cpu::scatter_rows(stream, args);
 }
 

@@ -3,13 +3,47 @@
 #include <algorithm>
 
 #include "kernels/cpu/optimizer.h"
+#include "kernels/cuda/optimizer.h"
 #include "kernels/matmul.h"
 
 namespace hone::kernels {
 
 double sum_of_squares(const Stream& stream, const TensorView& x) {
   expect_contiguous(x, DType::kF32, {x.dim(0)}, "sum_of_squares", "x");
+  if (stream.is_cuda()) fail(Code::kInternal, "sum_of_squares: on a GPU the total stays there; pass SumOfSquaresArgs.");
   return cpu::sum_of_squares(stream, x);
+}
+
+void sum_of_squares(const Stream& stream, const SumOfSquaresArgs& args) {
+  expect_contiguous(args.x, DType::kF32, {args.x.dim(0)}, "sum_of_squares", "x");
+  expect_contiguous(args.total, DType::kF64, {1}, "sum_of_squares", "total");
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::sum_of_squares(stream, args);
+  }
+  *args.total.as<double>() = cpu::sum_of_squares(stream, args.x);
+}
+
+int64_t sum_of_squares_scratch_bytes(const Stream& stream, int64_t n) {
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::strip_bytes(n);
+  }
+  return 0;
+}
+
+void gradient_scale(const Stream& stream, const GradientScaleArgs& args) {
+  expect_contiguous(args.totals, DType::kF64, {args.totals.dim(0)}, "gradient_scale", "totals");
+  expect_contiguous(args.scale, DType::kF32, {1}, "gradient_scale", "scale");
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::gradient_scale(stream, args);
+  }
+  cpu::gradient_scale(args);
+}
+
+int64_t adamw_scratch_bytes(const Stream& stream, int64_t n) {
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::strip_bytes(n);
+  }
+  return cpu::adamw_scratch_bytes();
 }
 
 void adamw(const Stream& stream, const AdamWArgs& args) {
@@ -19,6 +53,15 @@ void adamw(const Stream& stream, const AdamWArgs& args) {
   expect_contiguous(args.v, DType::kF32, {n}, "adamw", "v");
   expect_contiguous(args.grad, DType::kF32, {n}, "adamw", "grad");
   if (args.step < 1) fail(Code::kInternal, "adamw: step is %lld; it counts from 1.", (long long)args.step);
+  if (!args.scale.empty()) expect_contiguous(args.scale, DType::kF32, {1}, "adamw", "scale");
+  if (!args.copy.empty()) expect_contiguous(args.copy, DType::kBF16, {n}, "adamw", "copy");
+  if (!args.squared_change.empty()) {
+    expect_contiguous(args.squared_change, DType::kF64, {1}, "adamw", "squared_change");
+    if (!args.scratch) fail(Code::kInternal, "adamw: squared_change needs scratch.");
+  }
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::adamw(stream, args);
+  }
   cpu::adamw(stream, args);
 }
 
@@ -27,6 +70,9 @@ void muon(const Stream& stream, const MuonArgs& args) {
   expect_contiguous(args.param, DType::kF32, {r, c}, "muon", "param");
   expect_contiguous(args.momentum_buffer, DType::kF32, {r, c}, "muon", "momentum_buffer");
   expect_contiguous(args.grad, DType::kF32, {r, c}, "muon", "grad");
+  if (stream.is_cuda()) {
+    fail(Code::kUnsupported, "muon: runs on the CPU only; use the adamw optimizer on a GPU.");
+  }
   if (r == 0 || c == 0) return;
   cpu::muon(stream, args);
 }

@@ -9,7 +9,26 @@ namespace hone::kernels {
 
 /// Sum of squares of n f32 values in f64, over fixed strips of 4096 in order: independent of threads.
 /// Returns NaN or Inf if any value is.
+/// CPU only: elsewhere the result lies with the data, as below.
 double sum_of_squares(const Stream& stream, const TensorView& x);
+
+/// total = sum of squares of n values in f64, over fixed strips in a fixed order. NaN or Inf if any value is.
+struct SumOfSquaresArgs {
+  TensorView x;              // [n] f32 in
+  TensorView total;          // [1] f64 out
+  Arena* scratch = nullptr;  // sum_of_squares_scratch_bytes; may be null when that is 0
+};
+void sum_of_squares(const Stream& stream, const SumOfSquaresArgs& args);
+int64_t sum_of_squares_scratch_bytes(const Stream& stream, int64_t n);
+
+/// The clip factor where the norms are: scale = min(1, clip / (norm + 1e-6)), norm = sqrt(sum of totals); 1 if clip
+/// is 0; NaN if the norm is not finite, which makes adamw leave everything as it is.
+struct GradientScaleArgs {
+  TensorView totals;  // [N] f64 in: sums of squares
+  TensorView scale;   // [1] f32 out
+  double clip = 0;
+};
+void gradient_scale(const Stream& stream, const GradientScaleArgs& args);
 
 /// p <- p (1 - lr wd);  m <- b1 m + (1-b1) g;  v <- b2 v + (1-b2) g^2;  p <- p - lr m^ / (sqrt(v^) + eps),
 /// with g = grad_scale * grad and bias-corrected m^ = m/(1-b1^step), v^ = v/(1-b2^step). In place.
@@ -20,12 +39,17 @@ struct AdamWArgs {
   float lr = 0, beta1 = 0.9f, beta2 = 0.95f, eps = 1e-8f, weight_decay = 0;
   float grad_scale = 1.0f;  // the clip factor
   int64_t step = 1;         // counted from 1
+  TensorView scale{};           // [1] f32 in, or empty: a further factor of grad; NaN: nothing changes
+  TensorView copy{};            // [n] bf16 out, or empty: the new param, to nearest even; with NaN left as it is
+  TensorView squared_change{};  // [1] f64 out, or empty: sum of (new - old)^2
+  Arena* scratch = nullptr;     // adamw_scratch_bytes, for squared_change
 };
+int64_t adamw_scratch_bytes(const Stream& stream, int64_t n);
 void adamw(const Stream& stream, const AdamWArgs& args);
 
 /// Muon for one matrix: b <- momentum b + g; u = NewtonSchulz5(g + momentum b) sqrt(max(1, R/C));
 /// p <- p (1 - lr wd) - lr u. Newton-Schulz: 5 steps of a = 3.4445, b = -4.7750, c = 2.0315 on g/|g|_F.
-/// Source: Jordan et al. 2024 (Muon). R rows, C columns.
+/// Source: Jordan et al. 2024 (Muon). R rows, C columns. Throws kUnsupported on a GPU.
 struct MuonArgs {
   TensorView param, momentum_buffer;  // [R, C] f32 in/out
   TensorView grad;                    // [R, C] f32 in

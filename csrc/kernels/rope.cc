@@ -1,15 +1,19 @@
 #include "kernels/rope.h"
 
 #include "kernels/cpu/rows.h"
+#include "kernels/cuda/rows.h"
 
 namespace hone::kernels {
 
 void rope(const Stream& stream, const RopeArgs& args) {
   const int64_t tokens = args.positions.dim(0), heads = args.x.dim(1), head_dim = args.x.dim(2);
-  expect(args.x, DType::kF32, {tokens, heads, head_dim}, "rope", "x");
+  expect(args.x, activation_dtype(stream), {tokens, heads, head_dim}, "rope", "x");
   expect_contiguous(args.positions, DType::kI32, {tokens}, "rope", "positions");
   expect(args.table, DType::kF32, {args.table.dim(0), head_dim}, "rope", "table");
   if (head_dim % 2) fail(Code::kShape, "rope: head dim is %lld; pairs need an even one.", (long long)head_dim);
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::rope(stream, args);
+  }
   cpu::rope(stream, args);
 }
 

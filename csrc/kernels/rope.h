@@ -11,7 +11,7 @@ namespace hone::kernels {
 /// The inverse (and its gradient) is the same op with `inverse`. Scaling variants (yarn, llama3) live in
 /// the table, which the model builds in f64. T rows, N heads, D head dim, P positions.
 struct RopeArgs {
-  TensorView x;          // [T, N, D] f32 in/out, strided rows
+  TensorView x;          // [T, N, D] activation in/out, strided rows
   TensorView positions;  // [T]       i32 in; trusted to be in [0, P)
   TensorView table;      // [P, D]    f32 in; row p: cos of D/2 angles, then sin
   bool inverse = false;

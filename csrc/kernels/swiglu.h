@@ -8,16 +8,16 @@ namespace hone::kernels {
 
 /// y = gate / (1 + e^-gate) * up. R rows, F width; gate and up are the two halves of one matrix.
 struct SwigluArgs {
-  TensorView gate_up;  // [R, 2F] f32 in: gate | up
-  TensorView y;        // [R, F]  f32 out
+  TensorView gate_up;  // [R, 2F] activation in: gate | up
+  TensorView y;        // [R, F]  activation out
 };
 void swiglu(const Stream& stream, const SwigluArgs& args);
 
 /// dgate = dy up s (1 + gate (1 - s)), dup = dy gate s, s = sigmoid(gate); recomputed from gate_up.
 struct SwigluGradArgs {
-  TensorView gate_up;   // [R, 2F] f32 in
-  TensorView dy;        // [R, F]  f32 in
-  TensorView dgate_up;  // [R, 2F] f32 out; may alias gate_up
+  TensorView gate_up;   // [R, 2F] activation in
+  TensorView dy;        // [R, F]  activation in
+  TensorView dgate_up;  // [R, 2F] activation out; may alias gate_up
 };
 void swiglu_grad(const Stream& stream, const SwigluGradArgs& args);
 

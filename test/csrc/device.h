@@ -117,6 +117,26 @@ inline std::vector<float> from_bf16(const std::vector<uint16_t>& bits) {
   return out;
 }
 
+
+/// The view with its rows `stride` elements apart.
+inline TensorView with_stride(TensorView view, int64_t stride) {
+  view.row_stride = stride;
+  return view;
+}
+/// Half a unit in the last place of bf16 at x, and a little: what one rounding may change.
+inline double bf16_rounding(double x) { return std::fabs(x) * (0x1p-8 + 0x1p-16); }
+
+/// `got` is `wanted` rounded once to bf16, give or take `slack` before the rounding; NaN exactly where wanted has it.
+inline void expect_rounded(const std::vector<uint16_t>& got, const std::vector<float>& wanted, double slack,
+                           const char* what) {
+  if (got.size() != wanted.size()) return report(what, 0, "sizes differ");
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double a = double(bf16_to_f32(got[i])), b = double(wanted[i]);
+    const bool same = std::isnan(b) ? std::isnan(a) : std::fabs(a - b) <= bf16_rounding(b) + slack;
+    if (!same) report(what, int(i), "element is " + show(a) + ", expected " + show(b));
+  }
+}
+
 }  // namespace hone::test
 
 #define NEEDS_DEVICE \

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "kernels/cpu/optimizer_block.h"
 #include "kernels/matmul.h"
@@ -10,6 +11,7 @@ namespace hone::kernels::cpu {
 namespace {
 
 constexpr int64_t kElements = 16384;  // per chunk: 10 us and more, as five arrays come from L3
+constexpr int64_t kChange = 1 << 16;   // old values are kept this many at a time, while they are in cache
 constexpr int kNewtonSchulzSteps = 5;
 constexpr float kA = 3.4445f, kB = -4.7750f, kC = 2.0315f;
 constexpr double kNormFloor = 1e-7;  // a zero gradient stays zero
@@ -88,10 +90,21 @@ double sum_of_squares(const Stream& stream, const TensorView& x) {
   return total;
 }
 
-void adamw(const Stream& stream, const AdamWArgs& a) {
+void gradient_scale(const GradientScaleArgs& a) {
+  double squares = 0.0;
+  for (int64_t i = 0; i < a.totals.dim(0); ++i) squares += a.totals.as<double>()[i];
+  const double norm = std::sqrt(squares), scale = a.clip > 0.0 ? std::min(1.0, a.clip / (norm + 1e-6)) : 1.0;
+  *a.scale.as<float>() = std::isfinite(norm) ? float(scale) : std::nanf("");
+}
+
+int64_t adamw_scratch_bytes() { return Arena::rounded(kChange * int64_t(sizeof(float))); }
+
+namespace {
+
+void update(const Stream& stream, const AdamWArgs& a, float grad_scale, int64_t first, int64_t count) {
   const double beta1 = a.beta1, beta2 = a.beta2;
   AdamWBlock whole{};
-  whole.grad_scale = a.grad_scale;
+  whole.grad_scale = grad_scale;
   whole.decay = float(1.0 - double(a.lr) * a.weight_decay);
   whole.beta1 = a.beta1;
   whole.one_minus_beta1 = float(1.0 - beta1);
@@ -101,15 +114,44 @@ void adamw(const Stream& stream, const AdamWArgs& a) {
   whole.root_correction = float(std::sqrt(1.0 - std::pow(beta2, double(a.step))));
   whole.eps = a.eps;
   const auto run = HONE_PICK(adamw_block);
-  stream.parallel_for(a.param.dim(0), kElements, [&](int64_t begin, int64_t end) {
+  stream.parallel_for(count, kElements, [&](int64_t begin, int64_t end) {
     AdamWBlock part = whole;
-    part.param = a.param.as<float>() + begin;
-    part.m = a.m.as<float>() + begin;
-    part.v = a.v.as<float>() + begin;
-    part.grad = a.grad.as<float>() + begin;
+    part.param = a.param.as<float>() + first + begin;
+    part.m = a.m.as<float>() + first + begin;
+    part.v = a.v.as<float>() + first + begin;
+    part.grad = a.grad.as<float>() + first + begin;
     part.n = end - begin;
     run(part);
+    if (a.copy.empty()) return;
+    for (int64_t i = first + begin; i < first + end; ++i) a.copy.as<uint16_t>()[i] = f32_to_bf16(a.param.as<float>()[i]);
   });
+}
+
+/// Sum of (now - before)^2; `before` is overwritten with the differences.
+double squared_change(const Stream& stream, const float* now, float* before, int64_t n) {
+  stream.parallel_for(n, kElements, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) before[i] = now[i] - before[i];
+  });
+  return sum_of_squares(stream, f32(before, {n}));
+}
+
+}  // namespace
+
+void adamw(const Stream& stream, const AdamWArgs& a) {
+  const float scale = a.scale.empty() ? 1.0f : *a.scale.as<float>();
+  const int64_t n = std::isnan(scale) ? 0 : a.param.dim(0);
+  if (a.squared_change.empty()) return update(stream, a, a.grad_scale * scale, 0, n);
+  const int64_t mark = a.scratch->mark();
+  float* const old = a.scratch->take_array<float>(kChange);
+  double change = 0.0;
+  for (int64_t at = 0; at < n; at += kChange) {
+    const int64_t count = std::min(kChange, n - at);
+    std::memcpy(old, a.param.as<float>() + at, size_t(count) * sizeof(float));
+    update(stream, a, a.grad_scale * scale, at, count);
+    change += squared_change(stream, a.param.as<float>() + at, old, count);
+  }
+  *a.squared_change.as<double>() = change;
+  a.scratch->release(mark);
 }
 
 void muon(const Stream& stream, const MuonArgs& a) {

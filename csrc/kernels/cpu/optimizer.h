@@ -6,6 +6,8 @@
 namespace hone::kernels::cpu {
 
 double sum_of_squares(const Stream& stream, const TensorView& x);
+void gradient_scale(const GradientScaleArgs& args);
+int64_t adamw_scratch_bytes();
 void adamw(const Stream& stream, const AdamWArgs& args);
 void muon(const Stream& stream, const MuonArgs& args);
 

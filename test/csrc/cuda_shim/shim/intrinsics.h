@@ -165,6 +165,10 @@ void __stcs(T* p, T value) { *p = value; }
 template <class T>
 void __stcg(T* p, T value) { *p = value; }
 
+using std::isfinite;
+using std::isinf;
+using std::isnan;
+
 inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
 inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }

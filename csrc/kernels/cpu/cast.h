@@ -1,0 +1,10 @@
+// The CPU backend of kernels/cast.h: arguments are already checked.
+#pragma once
+
+#include "kernels/cast.h"
+
+namespace hone::kernels::cpu {
+
+void cast(const Stream& stream, const CastArgs& args);
+
+}  // namespace hone::kernels::cpu

@@ -1,0 +1,149 @@
+// One pass over parameters, moments and gradients; multiply and add are kept apart, as on the CPU: the same bits.
+#include <cmath>
+
+#include "core/cuda/launch.cuh"
+#include "kernels/cuda/optimizer.h"
+#include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/vector.cuh"
+
+namespace hone::kernels::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int64_t kStrip = 16384;  // values of one block, summed in one place
+
+struct Update {
+  float *param, *m, *v;
+  const float *grad, *scale;
+  bf16* copy;
+  double* changes;  // [strips], or null
+  int64_t n;
+  float grad_scale, decay, beta1, one_minus_beta1, beta2, one_minus_beta2, step_size, root_correction, eps;
+  bool wide;
+};
+
+__global__ void __launch_bounds__(kThreads) squares_kernel(const float* x, int64_t n, bool wide, double* sums) {
+  __shared__ double scratch[32];
+  const int64_t begin = blockIdx.x * kStrip, end = min(begin + kStrip, n);
+  double sum = 0.0;
+  for (int64_t i = begin + threadIdx.x * 8; i < end; i += kThreads * 8) {
+    const Eight v = load_eight(x + i, end - i, wide);
+#pragma unroll
+    for (int k = 0; k < 8; ++k) sum += double(v.at[k]) * double(v.at[k]);
+  }
+  sum = block_sum(sum, scratch);
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}
+
+/// One block: total = the sums, every 256th to one thread in order, then a fixed tree.
+__global__ void __launch_bounds__(kThreads) add_kernel(const double* sums, int64_t n, double* total) {
+  __shared__ double scratch[32];
+  double sum = 0.0;
+  for (int64_t i = threadIdx.x; i < n; i += kThreads) sum += sums[i];
+  sum = block_sum(sum, scratch);
+  if (threadIdx.x == 0) *total = sum;
+}
+
+__global__ void gradient_scale_kernel(const double* totals, int64_t n, double clip, float* scale) {
+  double squares = 0.0;
+  for (int64_t i = 0; i < n; ++i) squares += totals[i];
+  const double norm = sqrt(squares), factor = clip > 0.0 ? fmin(1.0, clip / (norm + 1e-6)) : 1.0;
+  *scale = isfinite(norm) ? float(factor) : __int_as_float(0x7fc00000);
+}
+
+/// Eight values; returns the sum of their squared changes.
+__device__ double adamw_eight(const Update& a, float factor, int64_t i) {
+  const int64_t left = a.n - i;
+  Eight p = load_eight(a.param + i, left, a.wide), m = load_eight(a.m + i, left, a.wide);
+  Eight v = load_eight(a.v + i, left, a.wide);
+  const Eight grad = load_eight(a.grad + i, left, a.wide);
+  double change = 0.0;
+#pragma unroll
+  for (int k = 0; k < 8; ++k) {
+    const float g = grad.at[k] * factor, old = p.at[k];
+    m.at[k] = m.at[k] * a.beta1 + g * a.one_minus_beta1;
+    v.at[k] = v.at[k] * a.beta2 + g * g * a.one_minus_beta2;
+    const float denominator = sqrtf(v.at[k]) / a.root_correction + a.eps;
+    p.at[k] = old * a.decay - m.at[k] * a.step_size / denominator;
+    if (k < left) change += double(p.at[k] - old) * double(p.at[k] - old);
+  }
+  store_eight(a.param + i, p, left, a.wide);
+  store_eight(a.m + i, m, left, a.wide);
+  store_eight(a.v + i, v, left, a.wide);
+  if (a.copy) store_eight(a.copy + i, p, left, a.wide);
+  return change;
+}
+
+__global__ void __launch_bounds__(kThreads) adamw_kernel(Update a) {
+  __shared__ double scratch[32];
+  const float scale = a.scale ? *a.scale : 1.0f;
+  const int64_t begin = blockIdx.x * kStrip, end = isnan(scale) ? begin : min(begin + kStrip, a.n);
+  double change = 0.0;
+  for (int64_t i = begin + threadIdx.x * 8; i < end; i += kThreads * 8) change += adamw_eight(a, a.grad_scale * scale, i);
+  if (!a.changes) return;
+  change = block_sum(change, scratch);
+  if (threadIdx.x == 0) a.changes[blockIdx.x] = change;
+}
+
+int64_t strips(int64_t n) { return (n + kStrip - 1) / kStrip; }
+
+void add(const Stream& stream, const double* sums, int64_t n, const TensorView& total) {
+  HONE_LAUNCH(add_kernel, 1, kThreads, 0, stream, sums, n, total.as<double>());
+}
+
+/// The constants of step `a.step`, rounded as on the CPU.
+Update constants(const AdamWArgs& a) {
+  const double beta1 = a.beta1, beta2 = a.beta2;
+  Update u{};
+  u.grad_scale = a.grad_scale;
+  u.decay = float(1.0 - double(a.lr) * a.weight_decay);
+  u.beta1 = a.beta1;
+  u.one_minus_beta1 = float(1.0 - beta1);
+  u.beta2 = a.beta2;
+  u.one_minus_beta2 = float(1.0 - beta2);
+  u.step_size = float(a.lr / (1.0 - std::pow(beta1, double(a.step))));
+  u.root_correction = float(std::sqrt(1.0 - std::pow(beta2, double(a.step))));
+  u.eps = a.eps;
+  return u;
+}
+
+}  // namespace
+
+int64_t strip_bytes(int64_t n) { return Arena::rounded(strips(n) * int64_t(sizeof(double))); }
+
+void sum_of_squares(const Stream& stream, const SumOfSquaresArgs& args) {
+  const int64_t n = args.x.dim(0);
+  if (!args.scratch && n > 0) fail(Code::kInternal, "sum_of_squares: no scratch.");
+  const int64_t mark = args.scratch ? args.scratch->mark() : 0;
+  double* const sums = n > 0 ? args.scratch->take_array<double>(strips(n)) : nullptr;
+  HONE_LAUNCH(squares_kernel, unsigned(strips(n)), kThreads, 0, stream, args.x.as<const float>(), n, is_wide(args.x), sums);
+  add(stream, sums, strips(n), args.total);
+  if (args.scratch) args.scratch->release(mark);
+}
+
+void gradient_scale(const Stream& stream, const GradientScaleArgs& args) {
+  HONE_LAUNCH(gradient_scale_kernel, 1, 1, 0, stream, args.totals.as<const double>(), args.totals.dim(0), args.clip,
+              args.scale.as<float>());
+}
+
+void adamw(const Stream& stream, const AdamWArgs& args) {
+  const int64_t n = args.param.dim(0), mark = args.scratch ? args.scratch->mark() : 0;
+  const bool measured = !args.squared_change.empty();
+  Update a = constants(args);
+  a.param = args.param.as<float>();
+  a.m = args.m.as<float>();
+  a.v = args.v.as<float>();
+  a.grad = args.grad.as<const float>();
+  a.scale = args.scale.as<const float>();
+  a.copy = args.copy.as<bf16>();
+  a.changes = measured ? args.scratch->take_array<double>(strips(n)) : nullptr;
+  a.n = n;
+  a.wide = is_wide(args.param) && is_wide(args.m) && is_wide(args.v) && is_wide(args.grad) &&
+           (args.copy.empty() || is_wide(args.copy));
+  HONE_LAUNCH(adamw_kernel, unsigned(strips(n)), kThreads, 0, stream, a);
+  if (!measured) return;
+  add(stream, a.changes, strips(n), args.squared_change);
+  args.scratch->release(mark);
+}
+
+}  // namespace hone::kernels::cuda

@@ -1,0 +1,181 @@
+// A row is a warp's or a block's work, by its width alone, so its bits depend on nothing but the row.
+#include "core/cuda/launch.cuh"
+#include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/rows.h"
+#include "kernels/cuda/vector.cuh"
+
+namespace hone::kernels::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int64_t kWarpWidth = 1024;  // rows up to this long go to a warp each
+constexpr int64_t kStrip = 32;        // rows whose share of dweight is summed in one place
+
+/// Row r of a matrix, or head r % heads of row r / heads of one with heads side by side.
+template <class T>
+struct Rows {
+  T* data;
+  int64_t stride;
+  int heads;
+  int width;
+  __device__ T* row(int64_t r) const { return data + r / heads * stride + r % heads * width; }
+};
+
+template <class T>
+Rows<T> rows_of(const TensorView& view, int64_t width) {
+  return {view.as<T>(), view.row_stride, view.rank == 3 ? int(view.dim(1)) : 1, int(width)};
+}
+
+struct Norm {
+  Rows<const bf16> x;
+  const float* weight;
+  Rows<bf16> y;
+  int64_t rows;
+  float eps;
+  bool wide;
+};
+
+struct NormGrad {
+  Rows<const bf16> x, dy;
+  const float* weight;
+  Rows<bf16> dx;
+  float* sums;  // [strips, width]
+  int64_t rows;
+  float eps;
+  bool accumulate, wide;
+};
+
+template <int Threads>
+__device__ float sum_of_row(float value, float* scratch) {
+  if constexpr (Threads == 32) return warp_sum(value);
+  else return block_sum(value, scratch);
+}
+
+/// Row of a warp or block of Threads threads, and this thread's place in it.
+template <int Threads>
+__device__ int64_t row_index() { return int64_t(blockIdx.x) * (kThreads / Threads) + threadIdx.x / Threads; }
+
+template <int Threads>
+__global__ void __launch_bounds__(kThreads) norm_kernel(Norm a) {
+  __shared__ float scratch[32];
+  const int64_t r = row_index<Threads>();
+  if (Threads == 32 && r >= a.rows) return;
+  const int width = a.x.width, first = threadIdx.x % Threads * 8;
+  const bf16* x = a.x.row(r);
+  float squares = 0.0f;
+  for (int c = first; c < width; c += Threads * 8) {
+    const Eight v = load_eight(x + c, width - c, a.wide);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) squares = fmaf(v.at[i], v.at[i], squares);
+  }
+  const float scale = 1.0f / sqrtf(sum_of_row<Threads>(squares, scratch) / float(width) + a.eps);
+  bf16* y = a.y.row(r);
+  for (int c = first; c < width; c += Threads * 8) {
+    Eight v = load_eight(x + c, width - c, a.wide);
+    const Eight w = load_eight(a.weight + c, width - c, a.wide);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) v.at[i] = v.at[i] * scale * w.at[i];
+    store_eight(y + c, v, width - c, a.wide);
+  }
+}
+
+/// One row: dx, and its share of dweight added to `own`, which only this thread's columns of are touched.
+template <int Threads>
+__device__ void norm_grad_row(const NormGrad& a, int64_t r, float* own, float* scratch) {
+  const int width = a.x.width, first = threadIdx.x % Threads * 8;
+  const bf16 *x = a.x.row(r), *dy = a.dy.row(r);
+  bf16* dx = a.dx.row(r);
+  float squares = 0.0f, dot = 0.0f;
+  for (int c = first; c < width; c += Threads * 8) {
+    const Eight v = load_eight(x + c, width - c, a.wide), d = load_eight(dy + c, width - c, a.wide);
+    const Eight w = load_eight(a.weight + c, width - c, a.wide);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      squares = fmaf(v.at[i], v.at[i], squares);
+      dot = fmaf(w.at[i] * d.at[i], v.at[i], dot);
+    }
+  }
+  const float inverse = 1.0f / sqrtf(sum_of_row<Threads>(squares, scratch) / float(width) + a.eps);
+  const float pull = -inverse * inverse * inverse / float(width) * sum_of_row<Threads>(dot, scratch);
+  for (int c = first; c < width; c += Threads * 8) {
+    const Eight v = load_eight(x + c, width - c, a.wide), d = load_eight(dy + c, width - c, a.wide);
+    const Eight w = load_eight(a.weight + c, width - c, a.wide);
+    Eight g = a.accumulate ? load_eight(dx + c, width - c, a.wide) : Eight{};
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      if (c + i < width) own[c + i] = fmaf(d.at[i] * v.at[i], inverse, own[c + i]);
+      g.at[i] += fmaf(v.at[i], pull, w.at[i] * d.at[i] * inverse);
+    }
+    store_eight(dx + c, g, width - c, a.wide);
+  }
+}
+
+/// One strip of rows: dx of each, and their part of dweight in ascending order.
+template <int Threads>
+__global__ void __launch_bounds__(kThreads) norm_grad_kernel(NormGrad a) {
+  HONE_DYNAMIC_SHARED(float, sums);
+  __shared__ float scratch[32];
+  const int64_t strip = row_index<Threads>(), begin = strip * kStrip;
+  if (Threads == 32 && begin >= a.rows) return;
+  const int width = a.x.width, first = threadIdx.x % Threads * 8;
+  float* own = sums + threadIdx.x / Threads * width;
+  for (int c = first; c < width; c += Threads * 8) {
+    for (int i = c; i < min(c + 8, width); ++i) own[i] = 0.0f;
+  }
+  for (int64_t r = begin; r < min(begin + kStrip, a.rows); ++r) norm_grad_row<Threads>(a, r, own, scratch);
+  for (int c = first; c < width; c += Threads * 8) {
+    for (int i = c; i < min(c + 8, width); ++i) a.sums[strip * width + i] = own[i];
+  }
+}
+
+/// dweight += the strips' sums, in order, in f64.
+__global__ void __launch_bounds__(kThreads) add_strips_kernel(const float* sums, int64_t strips, int width, float* dweight) {
+  const int c = blockIdx.x * kThreads + threadIdx.x;
+  if (c >= width) return;
+  double total = 0.0;
+  for (int64_t s = 0; s < strips; ++s) total += double(sums[s * width + c]);
+  dweight[c] += float(total);
+}
+
+bool wide_rows(const TensorView& view, int64_t width) { return is_wide(view) && (view.rank < 3 || width % 8 == 0); }
+
+}  // namespace
+
+void rms_norm(const Stream& stream, const RmsNormArgs& args) {
+  const int64_t width = args.weight.dim(0), rows = args.x.numel() / width;
+  const bool wide = wide_rows(args.x, width) && wide_rows(args.y, width) && is_wide(args.weight);
+  const Norm a{rows_of<const bf16>(args.x, width), args.weight.as<const float>(), rows_of<bf16>(args.y, width), rows,
+               args.eps, wide};
+  if (width <= kWarpWidth) {
+    HONE_LAUNCH(norm_kernel<32>, blocks_for(rows, kThreads / 32), kThreads, 0, stream, a);
+  } else {
+    HONE_LAUNCH(norm_kernel<kThreads>, unsigned(rows), kThreads, 0, stream, a);
+  }
+}
+
+int64_t rms_norm_grad_scratch_bytes(int64_t rows, int64_t width) {
+  return Arena::rounded((rows + kStrip - 1) / kStrip * width * int64_t(sizeof(float)));
+}
+
+void rms_norm_grad(const Stream& stream, const RmsNormGradArgs& args) {
+  const int64_t width = args.weight.dim(0), rows = args.x.numel() / width, strips = (rows + kStrip - 1) / kStrip;
+  const bool wide = wide_rows(args.x, width) && wide_rows(args.dy, width) && wide_rows(args.dx, width) &&
+                    is_wide(args.weight);
+  const int64_t mark = args.scratch->mark();
+  float* const sums = args.scratch->take_array<float>(strips * width);
+  const NormGrad a{rows_of<const bf16>(args.x, width), rows_of<const bf16>(args.dy, width),
+                   args.weight.as<const float>(), rows_of<bf16>(args.dx, width), sums, rows, args.eps,
+                   args.accumulate, wide};
+  if (width <= kWarpWidth) {
+    const int groups = kThreads / 32;
+    HONE_LAUNCH(norm_grad_kernel<32>, blocks_for(strips, groups), kThreads, size_t(groups * width) * sizeof(float),
+                stream, a);
+  } else {
+    HONE_LAUNCH(norm_grad_kernel<kThreads>, unsigned(strips), kThreads, size_t(width) * sizeof(float), stream, a);
+  }
+  HONE_LAUNCH(add_strips_kernel, blocks_for(width, kThreads), kThreads, 0, stream, sums, strips, int(width),
+              args.dweight.as<float>());
+  args.scratch->release(mark);
+}
+
+}  // namespace hone::kernels::cuda

@@ -1,0 +1,53 @@
+// A thread turns up to eight pairs of one head.
+#include "core/cuda/launch.cuh"
+#include "kernels/cuda/rows.h"
+#include "kernels/cuda/vector.cuh"
+
+namespace hone::kernels::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+struct Rotation {
+  bf16* x;
+  int64_t x_stride;
+  const int32_t* positions;
+  const float* table;
+  int64_t table_stride, items;
+  int heads, half, pieces;  // pieces: vectors in half a head
+  float sign;
+  bool wide;
+};
+
+__global__ void __launch_bounds__(kThreads) rope_kernel(Rotation a) {
+  const int64_t item = int64_t(blockIdx.x) * kThreads + threadIdx.x;
+  if (item >= a.items) return;
+  const int i = int(item % a.pieces) * 8, left = a.half - i;
+  const int64_t head = item / a.pieces, token = head / a.heads;
+  const float* cosine = a.table + a.positions[token] * a.table_stride + i;
+  bf16* low = a.x + token * a.x_stride + head % a.heads * (2 * a.half) + i;
+  bf16* high = low + a.half;
+  const Eight c = load_eight(cosine, left, a.wide), s = load_eight(cosine + a.half, left, a.wide);
+  Eight u = load_eight(low, left, a.wide), v = load_eight(high, left, a.wide);
+#pragma unroll
+  for (int k = 0; k < 8; ++k) {
+    const float sine = s.at[k] * a.sign, from = u.at[k];
+    u.at[k] = from * c.at[k] - v.at[k] * sine;
+    v.at[k] = v.at[k] * c.at[k] + from * sine;
+  }
+  store_eight(low, u, left, a.wide);
+  store_eight(high, v, left, a.wide);
+}
+
+}  // namespace
+
+void rope(const Stream& stream, const RopeArgs& args) {
+  const int64_t tokens = args.x.dim(0), heads = args.x.dim(1), half = args.x.dim(2) / 2, pieces = (half + 7) / 8;
+  const Rotation a{args.x.as<bf16>(), args.x.row_stride, args.positions.as<const int32_t>(),
+                   args.table.as<const float>(), args.table.row_stride, tokens * heads * pieces, int(heads), int(half),
+                   int(pieces), args.inverse ? -1.0f : 1.0f,
+                   is_wide(args.x) && is_wide(args.table) && half % 8 == 0};
+  HONE_LAUNCH(rope_kernel, blocks_for(a.items, kThreads), kThreads, 0, stream, a);
+}
+
+}  // namespace hone::kernels::cuda

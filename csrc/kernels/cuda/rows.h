@@ -1,0 +1,20 @@
+// The row-wise ops on a GPU: arguments are checked by the dispatchers. Activations are bf16, sums f32.
+#pragma once
+
+#include "kernels/embedding.h"
+#include "kernels/rms_norm.h"
+#include "kernels/rope.h"
+#include "kernels/swiglu.h"
+
+namespace hone::kernels::cuda {
+
+void embedding(const Stream& stream, const EmbeddingArgs& args);
+void embedding_grad(const Stream& stream, const EmbeddingGradArgs& args);
+void rms_norm(const Stream& stream, const RmsNormArgs& args);
+void rms_norm_grad(const Stream& stream, const RmsNormGradArgs& args);
+int64_t rms_norm_grad_scratch_bytes(int64_t rows, int64_t width);
+void rope(const Stream& stream, const RopeArgs& args);
+void swiglu(const Stream& stream, const SwigluArgs& args);
+void swiglu_grad(const Stream& stream, const SwigluGradArgs& args);
+
+}  // namespace hone::kernels::cuda

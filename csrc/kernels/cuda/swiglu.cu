@@ -1,0 +1,71 @@
+// Elementwise over rows; the sigmoid is recomputed in the backward.
+#include "core/cuda/launch.cuh"
+#include "kernels/cuda/rows.h"
+#include "kernels/cuda/vector.cuh"
+
+namespace hone::kernels::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+struct Gates {
+  const bf16* gate_up;
+  int64_t stride, width, pieces, items;  // pieces: vectors in a row of y
+  bool wide;
+};
+
+__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
+
+__global__ void __launch_bounds__(kThreads) swiglu_kernel(Gates a, bf16* y, int64_t y_stride) {
+  const int64_t item = int64_t(blockIdx.x) * kThreads + threadIdx.x;
+  if (item >= a.items) return;
+  const int64_t r = item / a.pieces, c = item % a.pieces * 8, left = a.width - c;
+  const bf16* gate = a.gate_up + r * a.stride + c;
+  Eight g = load_eight(gate, left, a.wide);
+  const Eight u = load_eight(gate + a.width, left, a.wide);
+#pragma unroll
+  for (int i = 0; i < 8; ++i) g.at[i] = g.at[i] * sigmoid(g.at[i]) * u.at[i];
+  store_eight(y + r * y_stride + c, g, left, a.wide);
+}
+
+__global__ void __launch_bounds__(kThreads)
+    swiglu_grad_kernel(Gates a, const bf16* dy, int64_t dy_stride, bf16* dgate_up, int64_t dgate_stride) {
+  const int64_t item = int64_t(blockIdx.x) * kThreads + threadIdx.x;
+  if (item >= a.items) return;
+  const int64_t r = item / a.pieces, c = item % a.pieces * 8, left = a.width - c;
+  const bf16* gate = a.gate_up + r * a.stride + c;
+  Eight g = load_eight(gate, left, a.wide), u = load_eight(gate + a.width, left, a.wide);
+  const Eight d = load_eight(dy + r * dy_stride + c, left, a.wide);
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const float s = sigmoid(g.at[i]), slope = s * fmaf(g.at[i], 1.0f - s, 1.0f);
+    const float dup = d.at[i] * (g.at[i] * s);
+    g.at[i] = d.at[i] * u.at[i] * slope;
+    u.at[i] = dup;
+  }
+  bf16* dgate = dgate_up + r * dgate_stride + c;
+  store_eight(dgate, g, left, a.wide);
+  store_eight(dgate + a.width, u, left, a.wide);
+}
+
+Gates gates(const TensorView& gate_up, const TensorView& y, bool wide) {
+  const int64_t width = y.dim(1), pieces = (width + 7) / 8;
+  return {gate_up.as<const bf16>(), gate_up.row_stride, width, pieces, y.dim(0) * pieces,
+          wide && width % 8 == 0 && is_wide(gate_up) && is_wide(y)};
+}
+
+}  // namespace
+
+void swiglu(const Stream& stream, const SwigluArgs& args) {
+  const Gates a = gates(args.gate_up, args.y, true);
+  HONE_LAUNCH(swiglu_kernel, blocks_for(a.items, kThreads), kThreads, 0, stream, a, args.y.as<bf16>(),
+              args.y.row_stride);
+}
+
+void swiglu_grad(const Stream& stream, const SwigluGradArgs& args) {
+  const Gates a = gates(args.gate_up, args.dy, is_wide(args.dgate_up));
+  HONE_LAUNCH(swiglu_grad_kernel, blocks_for(a.items, kThreads), kThreads, 0, stream, a, args.dy.as<bf16>(),
+              args.dy.row_stride, args.dgate_up.as<bf16>(), args.dgate_up.row_stride);
+}
+
+}  // namespace hone::kernels::cuda

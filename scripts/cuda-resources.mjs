@@ -1,0 +1,165 @@
+// Registers, spills and stack of every CUDA kernel against csrc/kernels/cuda/resources.json. Needs nvcc, no GPU.
+//   node scripts/cuda-resources.mjs          fails if a kernel spills, grows or is not in the table
+//   node scripts/cuda-resources.mjs --write  makes the table anew
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const table = path.join(root, "csrc/kernels/cuda/resources.json");
+const ARCHITECTURES = ["sm_80", "sm_90a"];
+
+/**
+ * What `ptxas -v` says, by kernel. Names come mangled and go through `demangle`, without namespaces and parameters.
+ * Device functions that were not inlined count with the kernels: theirs is the stack.
+ */
+export function parseResources(text, demangle = (names) => names) {
+  const found = [];
+  let current;
+  for (const line of text.split("\n")) {
+    const entry = /(?:Compiling entry function|Function properties for) '?([\w$]+)'?/.exec(line);
+    if (entry && entry[1] !== current?.name) {
+      current = { name: entry[1], registers: 0, stack: 0, spills: 0 };
+      found.push(current);
+    }
+    const frame = /(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads/.exec(line);
+    if (frame && current) {
+      current.stack = Number(frame[1]);
+      current.spills = Number(frame[2]) + Number(frame[3]);
+    }
+    const used = /Used (\d+) registers/.exec(line);
+    if (used && current) current.registers = Number(used[1]);
+  }
+  const names = demangle(found.map(({ name }) => name));
+  return Object.fromEntries(found.map(({ name: _, ...use }, i) => [shortName(names[i]), use]));
+}
+
+/** `void hone::kernels::cuda::(anonymous namespace)::norm_kernel<32>(Norm)` -> `norm_kernel<32>`. */
+export function shortName(name) {
+  const plain = name
+    .replaceAll("(anonymous namespace)::", "")
+    .replaceAll("hone::kernels::cuda::", "")
+    .replace(/^void /, "");
+  let depth = 0;
+  for (let i = 0; i < plain.length; ++i) {
+    if (plain[i] === "<") depth += 1;
+    if (plain[i] === ">") depth -= 1;
+    if (plain[i] === "(" && depth === 0) return plain.slice(0, i);
+  }
+  return plain;
+}
+
+/** Sentences about what got worse; `exact` is false when another compiler made the table, then only spills count. */
+export function compareResources(wanted, got, exact) {
+  const complaints = [];
+  for (const [where, kernels] of Object.entries(got)) {
+    for (const [name, use] of Object.entries(kernels)) {
+      const was = wanted[where]?.[name];
+      const grown = ["registers", "stack", "spills"].filter((k) => was !== undefined && use[k] > was[k]);
+      if (was === undefined && exact) complaints.push(`${where}: ${name} is not in the table`);
+      if (was === undefined && use.spills > 0)
+        complaints.push(`${where}: ${name} spills ${use.spills} bytes`);
+      for (const k of exact ? grown : grown.filter((k) => k === "spills")) {
+        complaints.push(`${where}: ${name} has ${use[k]} ${k}, the table says ${was[k]}`);
+      }
+    }
+    for (const name of Object.keys(wanted[where] ?? {})) {
+      if (exact && !(name in kernels)) complaints.push(`${where}: ${name} is gone`);
+    }
+  }
+  return complaints;
+}
+
+function nvcc() {
+  const beside = [process.env.CUDACXX, process.env.CUDA_PATH && `${process.env.CUDA_PATH}/bin/nvcc`, "nvcc"];
+  return [...beside, "/usr/local/cuda/bin/nvcc"].find((c) => c && spawnSync(c, ["--version"]).status === 0);
+}
+
+function demangle(names) {
+  const run = spawnSync("c++filt", { input: names.join("\n"), encoding: "utf8" });
+  return run.status === 0 ? run.stdout.trimEnd().split("\n") : names;
+}
+
+/** Compiles the device side of one file; its report. Throws with the compiler's text. */
+function compile(compiler, file, architecture, folder) {
+  const output = path.join(folder, `${path.basename(file)}.${architecture}.cubin`);
+  const args = [
+    "-cubin",
+    `-arch=${architecture}`,
+    "-std=c++17",
+    "-O3",
+    "-fmad=false",
+    "-Xptxas=-v",
+    "-DHONE_HAVE_CUDA=1",
+  ];
+  const child = spawn(compiler, [...args, "-Icsrc", "-o", output, file], { cwd: root });
+  let text = "";
+  child.stderr.on("data", (part) => {
+    text += part;
+  });
+  return new Promise((resolve, reject) => {
+    child.on("close", (code) => (code === 0 ? resolve(text) : reject(new Error(`${file}\n${text}`))));
+  });
+}
+
+async function measure(compiler) {
+  const folder = mkdtempSync(path.join(tmpdir(), "hone-cubin-"));
+  const sources = readdirSync(path.join(root, "csrc"), { recursive: true })
+    .map((file) => `csrc/${file}`)
+    .filter((file) => /\/cuda\/\w+\.cu$/.test(file));
+  const jobs = sources.flatMap((file) => ARCHITECTURES.map((architecture) => ({ file, architecture })));
+  const found = {};
+  const worker = async () => {
+    for (let job = jobs.shift(); job; job = jobs.shift()) {
+      const kernels = parseResources(await compile(compiler, job.file, job.architecture, folder), demangle);
+      if (Object.keys(kernels).length > 0) found[`${path.basename(job.file)} ${job.architecture}`] = kernels;
+    }
+  };
+  try {
+    await Promise.all(
+      Array.from({ length: Number(process.env.HONE_JOBS ?? availableParallelism()) }, worker),
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** One kernel a line, so that a change reads as what it is. */
+function render(compiler, kernels) {
+  const blocks = Object.entries(kernels).map(([where, all]) => {
+    const lines = Object.entries(all).map(
+      ([name, use]) => `      ${JSON.stringify(name)}: ${JSON.stringify(use)}`,
+    );
+    return `    ${JSON.stringify(where)}: {\n${lines.join(",\n")}\n    }`;
+  });
+  return `{\n  "compiler": ${JSON.stringify(compiler)},\n  "kernels": {\n${blocks.join(",\n")}\n  }\n}\n`;
+}
+
+async function main() {
+  const compiler = nvcc();
+  if (!compiler) return console.log("cuda resources: skipped: no nvcc");
+  const version = /release ([\d.]+)/.exec(
+    spawnSync(compiler, ["--version"], { encoding: "utf8" }).stdout,
+  )?.[1];
+  const kernels = await measure(compiler);
+  const count = Object.values(kernels).reduce((n, all) => n + Object.keys(all).length, 0);
+  if (process.argv.includes("--write")) {
+    writeFileSync(table, render(version, kernels));
+    return console.log(`cuda resources: ${count} kernels written`);
+  }
+  const known = existsSync(table)
+    ? JSON.parse(readFileSync(table, "utf8"))
+    : { compiler: version, kernels: {} };
+  const complaints = compareResources(known.kernels, kernels, known.compiler === version);
+  if (known.compiler !== version)
+    console.log(`cuda resources: the table is of nvcc ${known.compiler}, this is ${version}: spills only`);
+  for (const complaint of complaints) console.error(complaint);
+  if (complaints.length > 0) console.error("If this is meant: node scripts/cuda-resources.mjs --write");
+  console.log(`cuda resources: ${count} kernels, ${complaints.length} complaints`);
+  process.exitCode = complaints.length > 0 ? 1 : 0;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
