@@ -109,7 +109,12 @@ async function measure(compiler) {
   const sources = readdirSync(path.join(root, "csrc"), { recursive: true })
     .map((file) => `csrc/${file}`)
     .filter((file) => /\/cuda\/\w+\.cu$/.test(file));
-  const jobs = sources.flatMap((file) => ARCHITECTURES.map((architecture) => ({ file, architecture })));
+  const jobs = sources.flatMap((file) =>
+    ARCHITECTURES.filter((a) => a === "sm_90a" || !file.endsWith("_sm90.cu")).map((architecture) => ({
+      file,
+      architecture,
+    })),
+  );
   const found = {};
   const worker = async () => {
     for (let job = jobs.shift(); job; job = jobs.shift()) {

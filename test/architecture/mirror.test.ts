@@ -21,6 +21,8 @@ const EXEMPT: Readonly<Record<string, string>> = {
   "csrc/kernels/cuda/tma.cuh":
     "one instruction a function, of sm_90 only; compiled always, run by matmul.test.cc on such a device",
   "csrc/kernels/cuda/wgmma.cuh": "likewise",
+  "csrc/kernels/cuda/rows.h": "likewise, each under test/csrc/kernels/cuda",
+  "csrc/kernels/cuda/vector.cuh": "the cast kernel is one load and one store of it, tested as that",
   "lib/report/chart-script.ts":
     "text for a browser; test/report/page.test.ts parses it, a screenshot judges it",
   "lib/report/page-style.ts": "a style sheet; a screenshot judges it",
