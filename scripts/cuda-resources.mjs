@@ -92,6 +92,7 @@ function compile(compiler, file, architecture, folder) {
     "-O3",
     "-fmad=false",
     "-Xptxas=-v",
+    "-Werror=all-warnings",
     "-DHONE_HAVE_CUDA=1",
   ];
   const child = spawn(compiler, [...args, "-Icsrc", "-o", output, file], { cwd: root });
