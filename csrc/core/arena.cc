@@ -1,6 +1,7 @@
 #include "core/arena.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "core/cuda/device.h"
@@ -52,6 +53,18 @@ Arena::Arena(int64_t bytes, const char* purpose, Memory memory) : purpose_(purpo
     fail(Code::kOutOfMemory, "%s arena needs %.1f MB, which the %s refused.", purpose, double(capacity_) / 1e6,
          memory == Memory::kDevice ? "device" : "system");
   }
+}
+
+bool Arena::discard() {
+#if defined(__linux__)
+  if (memory_ != Memory::kHost || capacity_ < 2 * kHugePage) return false;
+  const int64_t whole = capacity_ / kHugePage * kHugePage;  // the block begins at such a page
+  if (madvise(base_, size_t(whole), MADV_DONTNEED) != 0) return false;
+  std::memset(base_ + whole, 0, size_t(capacity_ - whole));
+  return true;
+#else
+  return false;
+#endif
 }
 
 Arena::~Arena() { release_block(memory_, base_); }

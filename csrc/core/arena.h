@@ -30,6 +30,10 @@ class Arena {
   }
   TensorView take_view(DType dtype, std::initializer_list<int64_t> dims);
 
+  /// Makes the whole block read as zeros that take no memory until they are written. False, and nothing done, where the
+  /// system cannot (a device, a small block, no Linux). For a fresh block; what is in it is lost.
+  bool discard();
+
   /// mark() .. release(mark) gives back everything taken in between.
   int64_t mark() const { return used_; }
   void release(int64_t mark) { used_ = mark; }

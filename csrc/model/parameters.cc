@@ -123,7 +123,7 @@ Parameters::Parameters(const ModelConfig& config, const Stream& stream) : config
   const int64_t bytes = total_elements(specs_) * int64_t(sizeof(float));
   arena_ = Arena(bytes, "parameters", tensor_memory(stream));
   base_ = static_cast<float*>(arena_.take(bytes));
-  zero();
+  if (!arena_.discard()) zero();
   find_layers();
 }
 

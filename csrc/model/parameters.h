@@ -30,7 +30,7 @@ struct LayerViews {
   TensorView attn_norm, qkv, qkv_bias, q_norm, k_norm, o, mlp_norm, gate_up, down;
 };
 
-/// Owns one f32 block laid out by tensor_specs, zeroed. Movable, not copyable.
+/// Owns one f32 block laid out by tensor_specs, zeroed; on the CPU what is never written takes no memory. Movable, not copyable.
 class Parameters {
  public:
   /// In the memory of `stream`, which does its copies and must outlive it; the host's unless one is given.

@@ -1,6 +1,8 @@
 // The bump allocator: alignment, limits, marks, moves.
 #include "core/arena.h"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "check.h"
@@ -66,6 +68,30 @@ TEST(a_moved_arena_keeps_its_block) {
   EXPECT_EQ(c.capacity(), 256);
   EXPECT_EQ(data[3], 5.0f);
   EXPECT_EQ(Arena().capacity(), 0);
+}
+
+TEST(a_discarded_block_reads_as_zeros_to_its_last_byte_and_can_be_written) {
+  const int64_t bytes = (int64_t(7) << 20) + 64 * 5;
+  Arena arena(bytes, "test");
+  auto* const data = static_cast<unsigned char*>(arena.take(bytes));
+  std::memset(data, 0xff, size_t(bytes));
+#if defined(__linux__)
+  EXPECT_TRUE(arena.discard());
+  EXPECT_EQ(std::count(data, data + bytes, 0), bytes);
+  data[bytes - 1] = 7;
+  EXPECT_EQ(int(data[bytes - 1]), 7);
+#else
+  EXPECT_TRUE(!arena.discard());
+#endif
+}
+
+TEST(a_small_block_is_left_as_it_is) {
+  Arena arena(256, "test");
+  float* const data = arena.take_array<float>(4);
+  data[0] = 5.0f;
+  EXPECT_TRUE(!arena.discard());
+  EXPECT_EQ(data[0], 5.0f);
+  EXPECT_TRUE(!Arena().discard());
 }
 
 TEST(views_carry_their_shape) {

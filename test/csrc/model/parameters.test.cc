@@ -1,9 +1,14 @@
 // Layout, names and initialisation of the parameter block.
 // Mutants tried: v_proj before k_proj, biases initialised to 1, residual scale left out, tensors drawn with one key.
-// All die.
+// All die. And: fresh parameters cleared by writing zeros.
 #include "model/parameters.h"
 
+#include <fstream>
 #include <set>
+
+#if defined(__linux__)
+#include <unistd.h>
+#endif
 
 #include "check.h"
 #include "model/reference.h"
@@ -65,6 +70,25 @@ TEST(parameters_start_at_zero_and_survive_a_move) {
   Parameters q = std::move(p);
   EXPECT_EQ(q.layer(1).down.as<float>()[5], first);
 }
+
+#if defined(__linux__)
+int64_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t size = 0, resident = 0;
+  statm >> size >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+TEST(what_is_never_written_takes_no_memory) {
+  model::ModelConfig config = test::tiny_config();
+  config.vocabulary = (64 << 20) / (4 * config.width);
+  const int64_t before = resident_bytes();
+  const Parameters gradients(config);
+  const int64_t taken = resident_bytes() - before, whole = gradients.flat().numel() * 4;
+  EXPECT_TRUE(whole >= (64 << 20) && taken < whole / 2);  // the sanitizer's shadow is an eighth
+  EXPECT_EQ(gradients.flat().as<float>()[whole / 4 - 1], 0.0f);
+}
+#endif
 
 TEST(on_the_host_a_tensor_is_read_and_written_where_it_lies) {
   Parameters p(test::tiny_config());
