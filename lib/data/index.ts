@@ -13,5 +13,6 @@ export {
   readerOf,
   siftDataset,
 } from "./readers/datasets.ts";
+export { writeSampleRows } from "./readers/sample-rows.ts";
 export type { Admission, Drops, KeptRow } from "./readers/sieve.ts";
 export { openProblemSource, PROBLEM_SOURCES } from "./registry.ts";

@@ -4,3 +4,4 @@ export { inspectModel, type ModelFindings, modelSizes, parameterCount, weightFil
 export { type LoadedModel, type LoadOptions, loadModel, readModelFile } from "./model-folder.ts";
 export { type FoundConfig, findConfig, PUBLISHED_CONFIGS } from "./published.ts";
 export { batchesOf, type ScoreOptions, type SequenceScore, scoreSequences } from "./score.ts";
+export { shrinkConfig, writeStandIn } from "./stand-in.ts";

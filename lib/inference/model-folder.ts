@@ -22,7 +22,7 @@ export interface LoadOptions {
 export const DEFAULT_MAX_POSITIONS = 2048;
 
 /** Needed to make a trainer; nothing is trained here. */
-const NO_OPTIMIZER: OptimizerOptions = {
+export const NO_OPTIMIZER: OptimizerOptions = {
   kind: "adamw",
   beta1: 0.9,
   beta2: 0.95,

@@ -40,13 +40,15 @@ test("check loads a TypeScript recipe, applies overrides, tries data and verifie
   const { status, stdout } = hone("check", file("good.ts", RECIPE), "--set", "training.steps=7", "--json");
   expect(status).toBe(0);
   const findings = JSON.parse(stdout) as {
-    parameters: number;
+    plan: { network: { parameters: number } };
     recipe: object;
+    stages: { ok: boolean }[];
     domains: Record<string, object>;
   };
   expect(findings.recipe).toMatchObject({ name: "from-a-file", training: { steps: 7 } });
   // 226 x 32 embedding, tied; 4 x 32 x 32 attention, 3 x 32 x 64 MLP, 3 norms of 32
-  expect(findings.parameters).toBe(226 * 32 + 4 * 32 * 32 + 3 * 32 * 64 + 3 * 32);
+  expect(findings.plan.network.parameters).toBe(226 * 32 + 4 * 32 * 32 + 3 * 32 * 64 + 3 * 32);
+  expect(findings.stages.every(({ ok }) => ok)).toBe(true);
   expect(findings.domains["math"]).toMatchObject({ questions: { length: 3 }, verifiers: ["residue"] });
 });
 

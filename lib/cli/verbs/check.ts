@@ -10,14 +10,14 @@ interface Flags extends Common {
 async function check(file: string, flags: Flags): Promise<number> {
   const findings = await checkRecipe(await loadRecipe(file, flags.set));
   print(flags, findings, checkText(findings));
-  return EXIT.done;
+  return findings.stages.every(({ ok }) => ok) ? EXIT.done : EXIT.environment;
 }
 
 export const checkVerb: Verb = (hone, ends) => {
   hone
     .command("check <recipe>")
     .description(
-      "validate a recipe; try its data and verifiers on three problems a domain; print the memory plan",
+      "dry run: model files, data, prompts and verifiers, memory, and one step with two layers of the same architecture",
     )
     .option(SETTING, "override a field (repeatable)", collect, [])
     .option("--json", "print JSON")

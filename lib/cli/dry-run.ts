@@ -1,0 +1,169 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defineRecipe, type Recipe, type RecipeInput, recipeInput } from "../config/index.ts";
+import { type DatasetSpec, parseDatasetSpec, writeSampleRows } from "../data/index.ts";
+import { HoneError } from "../errors.ts";
+import { findConfig, writeStandIn } from "../inference/index.ts";
+import { createRun, type RunOptions } from "../orchestration/index.ts";
+import type { StepRecord } from "../records.ts";
+
+/** Bytes of a text for one token of it, where a tokenizer of bytes stands in. */
+const BYTES_PER_TOKEN = 8;
+const OUTPUT_TOKENS = 16;
+const GROUP_SIZE = 4;
+
+type Source = RecipeInput["domains"][string]["source"];
+
+/** A recipe that can be tried out here and now, and what of the real one is not at hand. */
+export interface Rehearsal extends AsyncDisposable {
+  /** Prompts and data as the recipe says, with stand-ins for what is missing. */
+  readonly recipe: Recipe;
+  /** The same with a two-layer model, few rows and one step. */
+  readonly small: Recipe;
+  /** What is missing and what was put in its place, by what it is for: "model", or the name of a domain. */
+  readonly missing: ReadonlyMap<string, string>;
+}
+
+/**
+ * Prepares a folder of stand-ins that goes away with the result: a two-layer model of the recipe's architecture, and
+ * sample rows for the data sets. Throws HONE_ERR_IO for a model whose sizes nobody knows, HONE_ERR_DATA for a missing
+ * data set without sample rows.
+ */
+export async function rehearse(recipe: Recipe): Promise<Rehearsal> {
+  const folder = mkdtempSync(join(tmpdir(), "hone-check-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const missing = new Map<string, string>();
+    const model = await standInModel(recipe, folder, missing);
+    const { domains, few } = standInData(recipe, folder, missing);
+    const { hardware: _, warmStart: __, ...input } = recipeInput(recipe);
+    const { stopIds: ___, ...rollouts } = input.rollouts;
+    const bytes = missing.has("model");
+    const maxPromptTokens = recipe.rollouts.maxPromptTokens * (bytes ? BYTES_PER_TOKEN : 1);
+    const asked = { ...(bytes ? rollouts : input.rollouts), maxPromptTokens };
+    // a name of the Hub that is not here stands for its tokenizer too
+    const here = bytes ? { ...input, ...(model && { model }), rollouts: asked } : input;
+    return {
+      missing,
+      recipe: defineRecipe({ ...here, domains }, recipe.name),
+      small: defineRecipe(smallInput({ ...here, ...(model && { model }), domains: few }, asked), recipe.name),
+      [Symbol.asyncDispose]: async () => remove(),
+    };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** A model folder with two layers; for a new model only its sizes change. */
+async function standInModel(
+  { model }: Recipe,
+  folder: string,
+  missing: Map<string, string>,
+): Promise<RecipeInput["model"] | undefined> {
+  const { weightStorage } = model;
+  if (model.folder === undefined) return { config: { ...model.config, layers: 2 }, weightStorage };
+  const found = await findConfig(model.folder);
+  const path = join(folder, "model");
+  await writeStandIn(path, found.config, found.folder);
+  if (found.folder === undefined)
+    missing.set(
+      "model",
+      `${model.folder} is not here; its known sizes, random weights and a tokenizer of bytes instead`,
+    );
+  return { folder: path, weightStorage };
+}
+
+/** Sources where the files are, or sample rows; `few` has sample rows throughout. */
+function standInData({ domains }: Recipe, folder: string, missing: Map<string, string>) {
+  const whole: RecipeInput["domains"] = {};
+  const few: RecipeInput["domains"] = {};
+  for (const [domain, { weight, source }] of Object.entries(domains)) {
+    const spec = typeof source === "string" ? parseDatasetSpec(source) : source;
+    const samples = spec && writeSampleRows(spec.kind, folder);
+    const absent = [spec?.path ?? []].flat().filter((path) => !existsSync(path));
+    if (absent.length > 0 && samples === undefined) {
+      throw new HoneError(
+        "HONE_ERR_DATA",
+        `domains.${domain}.source: there is no data at ${absent.join(", ")}`,
+      );
+    }
+    const sampled = samples === undefined ? source : sampleSource(spec!, samples);
+    if (absent.length > 0)
+      missing.set(domain, `${absent.join(", ")} is not here; sample rows in the same shape instead`);
+    whole[domain] = { weight, source: absent.length > 0 ? sampled : source };
+    few[domain] = { weight: 1, source: sampled };
+  }
+  return { domains: whole, few };
+}
+
+/** The same reader with the recipe's template; what chooses among rows is left out. */
+function sampleSource({ kind, template }: DatasetSpec, path: string): Source {
+  return { kind, path, ...(template !== undefined && { template }) } as Source;
+}
+
+function smallInput(input: RecipeInput, rollouts: RecipeInput["rollouts"]): RecipeInput {
+  const context = rollouts.maxPromptTokens + OUTPUT_TOKENS;
+  return {
+    ...input,
+    rollouts: { ...rollouts, groupSize: GROUP_SIZE, maxOutputTokens: OUTPUT_TOKENS },
+    lengthPenalty: {
+      ...input.lengthPenalty,
+      bufferTokens: Math.min(OUTPUT_TOKENS, input.lengthPenalty.bufferTokens),
+    },
+    // a model that knows nothing fails everywhere alike: without a filter there is something to train on
+    advantages: { ...input.advantages, filter: "none" },
+    training: {
+      steps: 1,
+      groupsPerStep: Object.keys(input.domains).length,
+      schedule: "sync",
+      packedTokens: Math.min(context, 4096),
+    },
+    engine: { maxRunning: GROUP_SIZE * 2, stepTokens: 256 },
+    checkpoint: { everySteps: 0, keepLast: 1 },
+    sinks: [],
+  };
+}
+
+/**
+ * Runs the small recipe's one step: generation, verdicts, advantages, loss, gradient, update, publication. A model of
+ * random weights is wrong everywhere, so every second answer, judged like the others, is then taken for right: without
+ * that all advantages and the gradient would be 0. Throws HONE_ERR_VERIFIER for an answer that cannot be judged,
+ * HONE_ERR_NON_FINITE for a gradient that is none.
+ */
+export async function rehearseStep(small: Recipe, verifiers: Verifiers): Promise<StepRecord> {
+  const dir = mkdtempSync(join(tmpdir(), "hone-step-"));
+  try {
+    await using run = await createRun(small, { dir, verifiers: everySecondRight(verifiers) });
+    for await (const record of run) {
+      const norm = record.metrics["grad/norm"] ?? Number.NaN;
+      if (norm > 0 && Number.isFinite(norm)) return record;
+      throw new HoneError("HONE_ERR_NON_FINITE", `the gradient of the dry run's step has norm ${norm}`);
+    }
+    await run.finished;
+    throw new HoneError("HONE_ERR_INTERNAL", "the dry run ended without a step");
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+type Verifiers = NonNullable<RunOptions["verifiers"]>;
+
+function everySecondRight(verifiers: Verifiers): Verifiers {
+  let judged = 0;
+  return {
+    stats: () => verifiers.stats(),
+    verify: async (cases, ...rest) => {
+      const verdicts = await verifiers.verify(cases, ...rest);
+      const unscored = verdicts.find(({ status }) => status === "unscored");
+      if (unscored?.status === "unscored")
+        throw new HoneError("HONE_ERR_VERIFIER", `an answer cannot be judged: ${unscored.cause}`);
+      return verdicts.map((verdict) =>
+        judged++ % 2 === 0
+          ? { status: "correct", score: 1, reason: "taken for right in a dry run" }
+          : verdict,
+      );
+    },
+  };
+}

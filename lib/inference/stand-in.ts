@@ -1,0 +1,107 @@
+import { copyFileSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Trainer } from "../native/index.ts";
+import { NO_OPTIMIZER } from "./model-folder.ts";
+
+const LAYERS = 2;
+const MAX_HEAD_DIM = 16;
+const MAX_KV_HEADS = 2;
+const TOKENIZER_FILES = [
+  "tokenizer.json",
+  "tokenizer_config.json",
+  "chat_template.jinja",
+  "generation_config.json",
+];
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * A small model of the same architecture: two layers, as many query heads a key/value head, the same ratios of widths,
+ * every other field as it is (rotary scaling, norms, tying, windows). The vocabulary stays unless one is given.
+ */
+export function shrinkConfig(configJson: string, vocabulary?: number): string {
+  const config = JSON.parse(configJson) as Json;
+  const inner = config["text_config"] as Json | undefined;
+  const small =
+    inner === undefined
+      ? shrinkText(config, vocabulary)
+      : { ...config, text_config: shrinkText(inner, vocabulary) };
+  return JSON.stringify(small);
+}
+
+function shrinkText(text: Json, vocabulary: number | undefined): Json {
+  const number = (name: string, otherwise: number) => Number(text[name] ?? otherwise);
+  const heads = number("num_attention_heads", 1);
+  const kvHeads = number("num_key_value_heads", heads);
+  const [width, mlp] = [number("hidden_size", 1), number("intermediate_size", 1)];
+  const headDim = number("head_dim", width / heads);
+  const small = { kvHeads: Math.min(kvHeads, MAX_KV_HEADS), headDim: Math.min(headDim, MAX_HEAD_DIM) };
+  const smallHeads = small.kvHeads * (heads / kvHeads);
+  const smallWidth = inEights((width / (heads * headDim)) * smallHeads * small.headDim);
+  const types = text["layer_types"];
+  return {
+    ...text,
+    ...{ num_hidden_layers: LAYERS, num_attention_heads: smallHeads, num_key_value_heads: small.kvHeads },
+    ...{
+      hidden_size: smallWidth,
+      head_dim: small.headDim,
+      intermediate_size: inEights((mlp / width) * smallWidth),
+    },
+    ...(vocabulary !== undefined && { vocab_size: vocabulary }),
+    ...(Array.isArray(types) && { layer_types: types.slice(0, LAYERS) }),
+  };
+}
+
+const inEights = (size: number) => Math.max(8, Math.round(size / 8) * 8);
+
+/** How byte-level vocabularies write the 256 bytes. Source: GPT-2, bytes_to_unicode. */
+function byteNames(): string[] {
+  const printable = (b: number) => (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xff && b !== 0xad);
+  let next = 0x100;
+  return Array.from({ length: 256 }, (_, b) => String.fromCharCode(printable(b) ? b : next++));
+}
+
+const MARKS = ["<s>", "</s>", "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>"];
+const STAND_IN_VOCABULARY = 256 + MARKS.length;
+
+function byteTokenizer(): Json {
+  const byteLevel = { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: false };
+  const plain = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
+  return {
+    version: "1.0",
+    added_tokens: MARKS.map((content, i) => ({ id: 256 + i, content, ...plain })),
+    normalizer: null,
+    pre_tokenizer: byteLevel,
+    post_processor: null,
+    decoder: byteLevel,
+    model: { type: "BPE", vocab: Object.fromEntries(byteNames().map((name, id) => [name, id])), merges: [] },
+  };
+}
+
+const CHAT_TEMPLATE =
+  "{{ bos_token }}{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{{ eos_token }}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+
+/**
+ * Writes a model folder that a run can start from: the architecture of `configJson` made small, random weights, and the
+ * tokenizer and chat template of the folder `tokenizerOf`, or where there is none a tokenizer of bytes with a plain
+ * template. `folder` must not exist yet. Throws HONE_ERR_CONFIG or HONE_ERR_UNSUPPORTED naming a field of the config.
+ */
+export async function writeStandIn(folder: string, configJson: string, tokenizerOf?: string): Promise<void> {
+  const config = shrinkConfig(configJson, tokenizerOf === undefined ? STAND_IN_VOCABULARY : undefined);
+  const trainer = new Trainer(config, { optimizer: NO_OPTIMIZER, packedTokens: 64, weightStorage: "f32" });
+  try {
+    await trainer.initialize(1n);
+    await trainer.save(folder, "");
+  } finally {
+    await trainer.close();
+  }
+  writeFileSync(join(folder, "config.json"), config);
+  if (tokenizerOf !== undefined) {
+    for (const name of TOKENIZER_FILES.filter((file) => existsSync(join(tokenizerOf, file))))
+      copyFileSync(join(tokenizerOf, name), join(folder, name));
+    return;
+  }
+  writeFileSync(join(folder, "tokenizer.json"), JSON.stringify(byteTokenizer()));
+  const chat = { bos_token: "<s>", eos_token: "</s>", chat_template: CHAT_TEMPLATE };
+  writeFileSync(join(folder, "tokenizer_config.json"), JSON.stringify(chat));
+}

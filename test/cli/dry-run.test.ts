@@ -1,0 +1,93 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { rehearse, rehearseStep } from "../../lib/cli/dry-run.ts";
+import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
+import { temporaryFolder, tinyConfig, tinyModel, writeModelFiles } from "../fixtures/model-folder.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
+
+const recipeOf = (change: Partial<RecipeInput>) =>
+  defineRecipe({
+    name: "r",
+    model: { folder: "Qwen/Qwen3-0.6B", weightStorage: "bf16" },
+    domains: {
+      math: { weight: 2, source: { kind: "open-reasoner-zero", path: "no/such", template: "Solve: {task}" } },
+    },
+    rollouts: { maxOutputTokens: 100, maxPromptTokens: 100, stopIds: [151_645] },
+    lengthPenalty: { bufferTokens: 50 },
+    training: { steps: 9, groupsPerStep: 64 },
+    ...change,
+  });
+
+test("what is missing is replaced and named; the rest of the recipe stays", async () => {
+  const recipe = recipeOf({});
+  let folder = "";
+  {
+    await using rehearsal = await rehearse(recipe);
+    expect([...rehearsal.missing.keys()]).toEqual(["model", "math"]);
+    folder = rehearsal.recipe.model.folder!;
+    expect(existsSync(join(folder, "model.safetensors"))).toBe(true);
+    const { source } = rehearsal.recipe.domains["math"]!;
+    expect(source).toMatchObject({ kind: "open-reasoner-zero", template: "Solve: {task}" });
+    expect(existsSync((source as { path: string }).path)).toBe(true);
+    expect(rehearsal.recipe.rollouts).toMatchObject({ maxOutputTokens: 100, maxPromptTokens: 800 });
+    expect(rehearsal.recipe.rollouts.stopIds).toBeUndefined();
+    expect(rehearsal.recipe.training).toEqual(recipe.training);
+    expect(rehearsal.small.training).toMatchObject({ steps: 1, groupsPerStep: 1, schedule: "sync" });
+    expect(rehearsal.small.objective).toEqual(recipe.objective);
+  }
+  expect(existsSync(dirname(folder))).toBe(false);
+});
+
+test("a model and data that are here are used as they are; the step has two layers of it", async () => {
+  using folder = temporaryFolder();
+  const model = await tinyModel(join(folder.path, "m"), tinyConfig({ num_hidden_layers: 3 }));
+  const path = join(folder.path, "rows.jsonl");
+  mkdirSync(folder.path, { recursive: true });
+  writeFileSync(path, JSON.stringify([{ value: "1+1?" }, { ground_truth: { value: "2" } }]));
+  const recipe = recipeOf({
+    model: { folder: model },
+    domains: { math: { weight: 1, source: { kind: "open-reasoner-zero", path } } },
+    rollouts: { maxOutputTokens: 100, maxPromptTokens: 100 },
+  });
+  await using rehearsal = await rehearse(recipe);
+  expect(rehearsal.missing.size).toBe(0);
+  expect(rehearsal.recipe.model.folder).toBe(model);
+  expect(rehearsal.recipe.domains["math"]!.source).toEqual({ kind: "open-reasoner-zero", path });
+  expect(rehearsal.small.model.folder).not.toBe(model);
+  expect(rehearsal.small.rollouts.maxPromptTokens).toBe(100);
+});
+
+test("a folder without weights is tried with random ones, and says so", async () => {
+  using folder = temporaryFolder();
+  writeModelFiles(folder.path);
+  await using rehearsal = await rehearse(recipeOf({ model: { folder: folder.path } }));
+  expect(rehearsal.missing.get("model")).toContain(`${folder.path} is not here`);
+});
+
+test("data nobody has rows for, and a model nobody knows, are errors", async () => {
+  const gone = { math: { weight: 1, source: { kind: "aime", path: "no/such" } } } as const;
+  await expect(rehearse(recipeOf({ domains: gone }))).rejects.toMatchObject({
+    code: "HONE_ERR_DATA",
+    message: "domains.math.source: there is no data at no/such",
+  });
+  await expect(rehearse(recipeOf({ model: { folder: "no/body" } }))).rejects.toMatchObject({
+    code: "HONE_ERR_IO",
+  });
+});
+
+test("the step trains on advantages that differ, whatever the model answers; an outage is an error", async () => {
+  await using rehearsal = await rehearse(smallRecipe());
+  const wrong = { status: "wrong", score: 0, reason: "" } as const;
+  const stats = () => ({}) as never;
+  const verify = async (cases: readonly unknown[]) => cases.map(() => wrong);
+  const record = await rehearseStep(rehearsal.small, { stats, verify } as never);
+  expect(record.version).toBe(1);
+  expect(record.metrics["grad/norm"]).toBeGreaterThan(0);
+  const outage = async (cases: readonly unknown[]) =>
+    cases.map(() => ({ status: "unscored", cause: "down" }));
+  await expect(rehearseStep(rehearsal.small, { stats, verify: outage } as never)).rejects.toMatchObject({
+    code: "HONE_ERR_VERIFIER",
+    message: "an answer cannot be judged: down",
+  });
+}, 60_000);

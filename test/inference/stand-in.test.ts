@@ -1,0 +1,84 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import {
+  loadModel,
+  modelSizes,
+  PUBLISHED_CONFIGS,
+  shrinkConfig,
+  writeStandIn,
+} from "../../lib/inference/index.ts";
+import { openTokenizer } from "../../lib/native/tokenizer.ts";
+import { chatFormat } from "../../lib/text/index.ts";
+import { temporaryFolder, tinyConfig, writeModelFiles } from "../fixtures/model-folder.ts";
+
+test.each(Object.keys(PUBLISHED_CONFIGS))("%s made small keeps its ratios and every other field", (name) => {
+  const before = JSON.stringify(PUBLISHED_CONFIGS[name]);
+  const after = shrinkConfig(before);
+  const [big, small] = [modelSizes(before), modelSizes(after)];
+  expect(small.layers).toBe(2);
+  expect(small.heads / small.kvHeads).toBe(big.heads / big.kvHeads);
+  expect(small.mlpWidth / small.width).toBeCloseTo(big.mlpWidth / big.width, 0);
+  expect((small.heads * small.headDim) / small.width).toBeCloseTo((big.heads * big.headDim) / big.width, 1);
+  expect([small.vocabulary, small.maxPositions]).toEqual([big.vocabulary, big.maxPositions]);
+  expect(small.width).toBeLessThanOrEqual(256);
+  const others = (text: string) => {
+    const json = JSON.parse(text) as Record<string, unknown>;
+    const inner = { ...(json["text_config"] as object) } as Record<string, unknown>;
+    for (const each of [json, inner])
+      for (const key of [
+        "num_hidden_layers",
+        "num_attention_heads",
+        "num_key_value_heads",
+        "hidden_size",
+        "head_dim",
+        "intermediate_size",
+        "text_config",
+      ])
+        delete each[key];
+    return [json, inner];
+  };
+  expect(others(after)).toEqual(others(before));
+});
+
+test("a list with an entry a layer is cut with the layers", () => {
+  const types = ["full_attention", "full_attention", "full_attention"];
+  expect(JSON.parse(shrinkConfig(JSON.stringify(tinyConfig({ layer_types: types }))))).toMatchObject({
+    num_hidden_layers: 2,
+    layer_types: types.slice(0, 2),
+  });
+});
+
+test("the folder loads, spells any text, and its template opens the assistant's turn", async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, "model");
+  await writeStandIn(path, JSON.stringify(PUBLISHED_CONFIGS["ServiceNow-AI/Apriel-1.5-15b-Thinker"]));
+  const { weights, vocabulary } = await loadModel(path);
+  await weights.close();
+  const tokenizer = openTokenizer(path);
+  expect(vocabulary).toBe(tokenizer.vocabularySize);
+  const text = "naïve 漢字 \u0000 \n\t</s> 😀";
+  expect(tokenizer.decode(tokenizer.encode(text, { specials: "spell" }))).toBe(text);
+  const format = chatFormat(path, tokenizer);
+  const prompt = format.prompt({ question: "Why?" });
+  expect(tokenizer.decode(prompt)).toBe("<s><|user|>Why?</s><|assistant|>");
+  expect(format.stopIds[0]).toBe(257);
+});
+
+test("where there is a tokenizer it is used, with its vocabulary", async () => {
+  using folder = temporaryFolder();
+  writeModelFiles(folder.path);
+  const path = join(folder.path, "model");
+  await writeStandIn(path, JSON.stringify(tinyConfig()), folder.path);
+  expect(readFileSync(join(path, "tokenizer.json"), "utf8")).toBe(
+    readFileSync(join(folder.path, "tokenizer.json"), "utf8"),
+  );
+  expect(existsSync(join(path, "chat_template.jinja"))).toBe(false);
+  expect(JSON.parse(readFileSync(join(path, "config.json"), "utf8"))).toMatchObject({ vocab_size: 270 });
+});
+
+test("a field the core does not know is named", async () => {
+  using folder = temporaryFolder();
+  const strange = JSON.stringify(tinyConfig({ moe_experts: 8 }));
+  await expect(writeStandIn(join(folder.path, "m"), strange)).rejects.toThrow("moe_experts");
+});
