@@ -17,7 +17,8 @@ struct Eight {
 
 /// Whether every row of the view may be read by whole vectors from its start on.
 inline bool is_wide(const TensorView& view) {
-  return reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && view.row_stride * dtype_bytes(view.dtype) % 16 == 0;
+  const bool aligned_rows = view.rank < 2 || view.row_stride * dtype_bytes(view.dtype) % 16 == 0;
+  return reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && aligned_rows;
 }
 
 __device__ __forceinline__ float to_f32(bf16 x) { return __bfloat162float(x); }

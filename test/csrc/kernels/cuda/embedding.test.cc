@@ -1,7 +1,8 @@
-// Embedding on a device: rows are copied exactly; gradients are the CPU's bits, as both add in ascending order.
+// Embedding on a device: rows are rounded once; gradients are the CPU's bits, as both add in ascending order.
 //
-// Mutants tried, killed: the first barrier removed (gradient); the second barrier removed (gradient, over 256 tokens);
-// the block of a later token not stopped (gradient); columns beyond 2048 forgotten (wide table).
+// Mutants tried, all killed: the first barrier removed (poisoned shared memory names rows that are not there); the
+// second barrier removed (gradients, over 256 tokens); the block of a later token not stopped (gradients); columns
+// beyond 2048 forgotten (gradients).
 #include "kernels/embedding.h"
 
 #include "device.h"

@@ -1,9 +1,9 @@
 // RMS norm on a device against the CPU op fed with the same bf16 values.
 //
 // The CPU op's own error is 1e-6 (rms_norm.test.cc); here every output is rounded once to bf16 besides.
-// Mutants tried, killed: no barrier in block_sum (matches, wide rows); the tail's eighth value dropped (matches, width
-// 41); r^2 for r^3 (gradient); the last strip's rows not bounded (ASan); strips added without the first (gradient);
-// accumulate ignored (gradient); head index r % heads taken as r / heads (heads).
+// Mutants tried, all killed: no barrier in block_sum (matches, rows of a block); the last value of a tail not loaded
+// (matches, width 41); r^2 for r^3 (matches); the first strip left out of dweight (matches); accumulate ignored (added);
+// sums written beyond the width, rows read beyond the last strip, a head's columns taken by row (AddressSanitizer).
 #include "kernels/rms_norm.h"
 
 #include "device.h"

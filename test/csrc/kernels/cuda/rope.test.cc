@@ -1,7 +1,7 @@
 // RoPE on a device against the CPU op: one rounding to bf16 of sums of two products.
 //
-// Mutants tried, killed: sine's sign not turned (inverse); the tail of half a head left as it was (head dim 20); the
-// table's row taken by token, not by position (matches).
+// Mutants tried, all killed: sine's sign not turned (inverse); the tail of half a head left as it was (head dim 20);
+// the table's row taken by token, not by position; the lower value overwritten before the upper one has read it.
 #include "kernels/rope.h"
 
 #include "device.h"

@@ -1,7 +1,7 @@
 // SwiGLU on a device against the CPU op; the two exponentials differ by 2 units in the last place of f32.
 //
-// Mutants tried, killed: up taken from the gate's half (matches); 1 - s left out of the slope (gradient); the row's
-// tail written whole (ASan, width 5).
+// Mutants tried, all killed: up taken from the gate's half; 1 - s left out of the slope; a row's tail written whole
+// (AddressSanitizer, width 5).
 #include "kernels/swiglu.h"
 
 #include "device.h"
