@@ -15,10 +15,10 @@ const AttentionShape kShapes[] = {
     {{63, 0, 64, 65}, 1, 1, 64},
     {{0, 66, 0, 5}, 1, 1, 128},
     {{18}, 8, 1, 24},
-    {{81}, 4, 2, 96, 33},
+    {{81}, 2, 1, 96, 33},
     {{140}, 1, 1, 64, 64},
     {{70}, 1, 1, 64, 1},
-    {{200}, 1, 1, 16, 190},
+    {{140}, 1, 1, 16, 130},
 };
 
 /// Per element, how far roundings may move it, in units of one rounding: sum |p dout| for dv, sum |ds| |k| for dq and

@@ -37,10 +37,12 @@ class PagedCache {
   DeviceArray<int32_t> tables() const { return DeviceArray<int32_t>(tables_); }
   int64_t columns() const { return columns_; }
   int64_t table_tokens() const { return columns_ * page_tokens_; }
-  /// Keys that are not NaN.
-  int64_t written() const {
-    const std::vector<uint16_t> bits = keys_.download();
-    return std::count_if(bits.begin(), bits.end(), [](uint16_t x) { return x != 0xffff; });
+  std::vector<uint16_t> keys() const { return keys_.download(); }
+  std::vector<uint16_t> values() const { return values_.download(); }
+  /// Element 0 of a position's key: [page][key head][position inside][head dim].
+  size_t place(int sequence, int position, int64_t kv_head) {
+    const int64_t page = table(size_t(sequence), position / page_tokens_);
+    return size_t(((page * shape_.kv_heads + kv_head) * page_tokens_ + position % page_tokens_) * shape_.head_dim);
   }
   /// Pages wholly below a position go back to the pool.
   void forget_below(size_t sequence, int position) {
@@ -195,11 +197,11 @@ struct PagedCase {
 };
 const PagedCase kCases[] = {
     {{{1, 15, 16, 17}, 1, 1, 16}, 16},
-    {{{63, 64, 65}, 4, 2, 32}, 48},
-    {{{530}, 1, 1, 64}, 64},
-    {{{70, 9}, 8, 1, 128}, 16},
+    {{{63, 64, 65}, 2, 1, 32}, 48},
+    {{{40, 9}, 8, 1, 128}, 16},
+    {{{2, 3}, 64, 1, 8}, 16},
     {{{530}, 1, 1, 24, 515}, 128},
-    {{{150, 30}, 3, 1, 64, 40}, 32},
+    {{{100, 30}, 3, 1, 64, 40}, 32},
 };
 
 }  // namespace
@@ -214,32 +216,47 @@ TEST(paged_rows_have_the_packed_rows_bits_however_they_come) {
   }
 }
 
+/// Two splits, two query heads on one key head, and what the packed op makes of them.
+struct Long {
+  PackedBatch batch{{{530}, 2, 1, 64}};
+  std::vector<float> packed = batch.device_forward().out;
+};
+const Long& two_splits() {
+  static const Long value;
+  return value;
+}
+
+TEST(a_long_prompt_in_pieces_has_the_packed_rows_bits) {
+  NEEDS_DEVICE;
+  PagedRun run(two_splits().batch, 64);
+  run_in_pieces(two_splits().batch, run);
+  run.expect_rows_equal(two_splits().packed);
+}
+
 TEST(a_decoded_row_has_the_same_bits_alone_and_in_a_batch) {
   NEEDS_DEVICE;
-  const PackedBatch batch({{580, 512, 513}, 2, 1, 64});
-  const std::vector<float> packed = batch.device_forward().out;
-  PagedRun run(batch, 64);
-  const std::vector<Row> last{{0, 579}, {1, 511}, {2, 512}};
-  for (const Row& row : last) run.write(prompt(row));
-  for (const Row& row : last) {
+  PagedRun run(two_splits().batch, 64);
+  const Row last{0, 529}, before{0, 511}, at{0, 512}, padding{-1, -1};
+  run.write(prompt(last));
+  for (const Row& row : {last, before, at}) {
     run.attend({row});
-    EXPECT_TRUE(run.row_equals(row, packed));
+    EXPECT_TRUE(run.row_equals(row, two_splits().packed));
   }
   run.forget();
-  run.attend({last[2], {-1, -1}, last[1], last[0], {-1, 7}});
-  for (const Row& row : last) EXPECT_TRUE(run.row_equals(row, packed));
+  run.attend({at, padding, before, last, {-1, 7}});
+  for (const Row& row : {last, before, at}) EXPECT_TRUE(run.row_equals(row, two_splits().packed));
 }
 
 TEST(pages_below_the_window_may_be_gone) {
   NEEDS_DEVICE;
-  const PackedBatch batch({{180}, 2, 1, 32, 70});
+  const PackedBatch batch({{130}, 2, 1, 32, 50});
   const std::vector<float> packed = batch.device_forward().out;
   PagedRun run(batch, 16);
-  run.write(prompt({0, 179}));
-  for (const int first : {100, 179}) {  // a piece of a prompt, a decoded row
+  run.write(prompt({0, 129}));
+  for (const int first : {100, 129}) {  // a piece of a prompt, a decoded row
     std::vector<Row> rows;
-    for (int i = first; i < 180; ++i) rows.push_back({0, i});
-    run.cache.forget_below(0, first - 69);
+    for (int i = first; i < 130; ++i) rows.push_back({0, i});
+    run.cache.forget_below(0, first - 49);
     run.forget();
     run.attend(rows);
     for (const Row& row : rows) EXPECT_TRUE(run.row_equals(row, packed));
@@ -248,22 +265,33 @@ TEST(pages_below_the_window_may_be_gone) {
 
 TEST(rows_without_room_for_partial_states_walk_their_splits_themselves) {
   NEEDS_DEVICE;
-  const PackedBatch batch({{530}, 1, 1, 64});
-  const std::vector<float> packed = batch.device_forward().out;
-  PagedRun run(batch, 64);
+  PagedRun run(two_splits().batch, 64);
   run.write(prompt({0, 529}));
   const std::vector<Row> rows{{0, 529}, {0, 513}, {0, 520}, {0, 100}, {0, 515}};
   run.scratch_tokens = 512;  // five states, where four rows of two splits each want eight
   run.attend(rows);
-  for (const Row& row : rows) EXPECT_TRUE(run.row_equals(row, packed));
+  for (const Row& row : rows) EXPECT_TRUE(run.row_equals(row, two_splits().packed));
 }
 
 TEST(what_is_written_lies_where_the_table_says_and_nowhere_else) {
   NEEDS_DEVICE;
-  const PackedBatch batch({{37, 20}, 2, 2, 16});
+  const AttentionShape shape{{37, 20}, 2, 2, 16};
+  const PackedBatch batch(shape);
   PagedRun run(batch, 16);
-  run.write({{0, 36}, {-1, -1}, {1, 3}});
-  EXPECT_EQ(run.cache.written(), 2 * 2 * 16);
+  const std::vector<Row> rows{{0, 36}, {-1, -1}, {1, 3}};
+  run.write(rows);
+  const std::vector<uint16_t> keys = run.cache.keys(), values = run.cache.values();
+  const auto written = [](uint16_t x) { return x != 0xffff; };
+  EXPECT_EQ(std::count_if(keys.begin(), keys.end(), written), 2 * shape.kv_width());
+  EXPECT_EQ(std::count_if(values.begin(), values.end(), written), 2 * shape.kv_width());
+  for (const Row& row : {rows[0], rows[2]}) {
+    for (int64_t i = 0; i < shape.kv_width(); ++i) {
+      const size_t at = run.cache.place(row.sequence, row.position, i / 16) + size_t(i % 16);
+      const size_t from = size_t((batch.starts[size_t(row.sequence)] + row.position) * shape.kv_width() + i);
+      EXPECT_EQ(bf16_to_f32(keys[at]), batch.k[from]);
+      EXPECT_EQ(bf16_to_f32(values[at]), batch.v[from]);
+    }
+  }
 }
 
 TEST(no_rows_are_no_launch) {
