@@ -1,6 +1,7 @@
 // Paged attention on the device: the same bits as the packed forward for every row, whatever the pages, the batch and
 // the way a prompt is cut; and the packed forward is held to the CPU op in attention.test.cc.
 #include "attention_batch.h"
+#include "core/device.h"
 
 #ifdef HONE_HAVE_CUDA
 
@@ -121,6 +122,15 @@ class PagedRun {
     scatter(rows, out.values());
     EXPECT_EQ(scratch.used(), 0);
   }
+  std::vector<float> gather(const std::vector<Row>& rows, const std::vector<float>& x, int64_t width) const {
+    std::vector<float> out;
+    for (const Row& row : rows) {
+      if (row.sequence < 0) out.insert(out.end(), size_t(width), NAN);
+      else out.insert(out.end(), x.begin() + (batch_.starts[size_t(row.sequence)] + row.position) * width,
+                      x.begin() + (batch_.starts[size_t(row.sequence)] + row.position + 1) * width);
+    }
+    return out;
+  }
   void forget() { out_ = poison(int64_t(out_.size())); }
   void expect_rows_equal(const std::vector<float>& packed) const {
     int64_t different = 0;
@@ -136,15 +146,6 @@ class PagedRun {
   }
 
  private:
-  std::vector<float> gather(const std::vector<Row>& rows, const std::vector<float>& x, int64_t width) const {
-    std::vector<float> out;
-    for (const Row& row : rows) {
-      if (row.sequence < 0) out.insert(out.end(), size_t(width), NAN);
-      else out.insert(out.end(), x.begin() + (batch_.starts[size_t(row.sequence)] + row.position) * width,
-                      x.begin() + (batch_.starts[size_t(row.sequence)] + row.position + 1) * width);
-    }
-    return out;
-  }
   void scatter(const std::vector<Row>& rows, const std::vector<float>& from) {
     const int64_t width = batch_.shape.q_width();
     for (size_t r = 0; r < rows.size(); ++r) {
@@ -200,7 +201,7 @@ const PagedCase kCases[] = {
     {{{63, 64, 65}, 2, 1, 32}, 48},
     {{{40, 9}, 8, 1, 128}, 16},
     {{{2, 3}, 64, 1, 8}, 16},
-    {{{530}, 1, 1, 24, 515}, 128},
+    {{{530}, 1, 1, 24, 15}, 128},
     {{{100, 30}, 3, 1, 64, 40}, 32},
 };
 
@@ -292,6 +293,62 @@ TEST(what_is_written_lies_where_the_table_says_and_nowhere_else) {
       EXPECT_EQ(bf16_to_f32(values[at]), batch.v[from]);
     }
   }
+}
+
+TEST(a_recorded_step_serves_other_rows_of_the_same_number) {
+  NEEDS_DEVICE;
+  const AttentionShape& shape = two_splits().batch.shape;
+  const int64_t R = 3, H = shape.heads, D = shape.head_dim;
+  PagedRun run(two_splits().batch, 64);
+  run.write(prompt({0, 529}));
+  const DeviceRows q(R, H, D, 0), out(R, H, D, 0);
+  const DeviceArray<int32_t> sequence(R), position(R), tables = run.cache.tables();
+  const Stream stream = device_stream();
+  Arena scratch(attention_paged_scratch_bytes(stream, R, H, D, run.scratch_tokens), "test", Memory::kDevice);
+  Graph graph;
+  EXPECT_TRUE(graph.record(stream, [&] {
+    attention_paged(stream, {q.view(), sequence.view(DType::kI32, {R}), position.view(DType::kI32, {R}),
+                             tables.view(DType::kI32, {1, run.cache.columns()}), run.cache.view(), out.view(),
+                             shape.scale(), 0, &scratch});
+  }));
+  const std::vector<Row> steps[] = {
+      {{0, 529}, {0, 100}, {-1, -1}}, {{0, 511}, {0, 512}, {0, 513}}, {{-1, 0}, {-1, 0}, {0, 0}}};
+  for (const std::vector<Row>& rows : steps) {
+    const std::vector<uint16_t> queries = to_bf16(run.gather(rows, two_splits().batch.q, H * D));
+    upload(stream, q.memory.data(), queries.data(), R * H * D * 2);
+    for (size_t r = 0; r < rows.size(); ++r) {
+      upload(stream, sequence.data() + r, &rows[r].sequence, 4);
+      upload(stream, position.data() + r, &rows[r].position, 4);
+    }
+    graph.launch(stream);
+    const std::vector<float> got = out.values();
+    for (size_t r = 0; r < rows.size(); ++r) {
+      if (rows[r].sequence < 0) continue;
+      const float* const want = two_splits().packed.data() + rows[r].position * H * D;
+      EXPECT_TRUE(same_bits(got.data() + int64_t(r) * H * D, want, H * D));
+    }
+  }
+}
+
+TEST(pages_and_scratch_that_the_device_kernels_cannot_use_are_refused) {
+  NEEDS_DEVICE;
+  const DeviceRows q(1, 2, 16, 0), kv(1, 1, 16, 0);
+  const DeviceArray<int32_t> one(std::vector<int32_t>{0});
+  const TensorView row = one.view(DType::kI32, {1}), table = one.view(DType::kI32, {1, 1});
+  const auto run = [&](DType dtype, int64_t page_tokens, bool with_scratch) {
+    const DeviceArray<uint16_t> memory(page_tokens * 16 * 2);
+    const TensorView page = memory.view(dtype, {1, page_tokens * 16});
+    const KvPages pages{page, page, 1, page_tokens, 16};
+    Arena scratch(attention_paged_scratch_bytes(device_stream(), 1, 2, 16, 512), "test", Memory::kDevice);
+    kv_write(device_stream(), {kv.view(), kv.view(), row, row, table, pages});
+    attention_paged(device_stream(),
+                    {q.view(), row, row, table, pages, q.view(), 1.0f, 0, with_scratch ? &scratch : nullptr});
+    synchronize();
+  };
+  run(DType::kBF16, 16, true);
+  EXPECT_THROWS(run(DType::kF32, 16, true), Code::kShape);
+  EXPECT_THROWS(run(DType::kBF16, 24, true), Code::kShape);
+  EXPECT_THROWS(run(DType::kBF16, 16, false), Code::kInternal);
 }
 
 TEST(no_rows_are_no_launch) {
