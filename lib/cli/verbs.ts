@@ -1,3 +1,4 @@
+import { benchVerb } from "./verbs/bench.ts";
 import { checkVerb } from "./verbs/check.ts";
 import { dataCheckVerb } from "./verbs/data-check.ts";
 import { doctorVerb } from "./verbs/doctor.ts";
@@ -10,7 +11,7 @@ import { rescoreVerb } from "./verbs/rescore.ts";
 import { runVerb } from "./verbs/run.ts";
 import { schemaVerb } from "./verbs/schema.ts";
 import { scoreVerb } from "./verbs/score.ts";
-import { benchVerb, buildVerb } from "./verbs/scripts.ts";
+import { buildVerb } from "./verbs/scripts.ts";
 import { tokenizeVerb } from "./verbs/tokenize.ts";
 import type { Verb } from "./verbs/verb.ts";
 import { verifyVerb } from "./verbs/verify.ts";

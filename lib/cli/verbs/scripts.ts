@@ -23,12 +23,3 @@ export const buildVerb: Verb = (hone, ends) => {
     .allowUnknownOption()
     .action(ends(script("build-native.mjs")));
 };
-
-export const benchVerb: Verb = (hone, ends) => {
-  hone
-    .command("bench")
-    .description("measure the kernels, the engine and the trainer against their floors")
-    .allowUnknownOption()
-    .allowExcessArguments()
-    .action(ends(script("bench.mjs")));
-};
