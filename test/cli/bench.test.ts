@@ -105,13 +105,11 @@ test("one aligned table", () => {
     { shape: "8b", what: "training", size: 16_384, tokensPerSecond: 9000, rate: 4.5e14, unit: "FLOP/s" },
     { shape: "4b", what: "training", problem: "out of memory" },
   ] as const;
-  expect(benchText(rows, "H200").split("\n")).toEqual(
-    [
-      "device: H200",
-      "shape  what                                  tokens/s             rate",
-      "8b     generation, batch 64                     5,123      3900.0 GB/s  81.3 % of the floor",
-      "8b     training              16,384 packed     9,000  450.000 TFLOP/s",
-      "4b     training                                                         out of memory",
-    ].map((line) => line.replace("tokens/s             rate", "tokens/s             rate")),
-  );
+  expect(benchText(rows, "H200").split("\n")).toEqual([
+    "device: H200",
+    "shape  what                                 tokens/s             rate",
+    "8b     generation, batch 64                    5,123      3900.0 GB/s  81.3 % of the floor",
+    "8b     training              16,384 packed     9,000  450.000 TFLOP/s",
+    "4b     training                                                        out of memory",
+  ]);
 });
