@@ -13,8 +13,8 @@ constexpr const char* kRemedy = "Install it (pip install nvidia-cublas) and put 
 
 // Values of cublasLt's enumerations, as its documentation numbers them.
 constexpr int kCompute32f = 68, kR16bf = 14, kR32f = 0;
-constexpr int kTransposeA = 3, kTransposeB = 4;                            // attributes of a product
-constexpr int kMaxWorkspaceBytes = 1, kReductionSchemeMask = 3;            // preferences
+constexpr int kTransposeA = 3, kTransposeB = 4;                  // attributes of a product
+constexpr int kMaxWorkspaceBytes = 1, kReductionSchemeMask = 3;  // preferences
 constexpr uint32_t kReductionSchemeNone = 0;
 
 struct Algorithm { uint64_t data[8]; };
@@ -158,9 +158,9 @@ struct CublasLt::State {
     expect_success(f.preference_create(&made), "cublasLtMatmulPreferenceCreate");
     Owned owned(made, f.preference_destroy);
     const uint64_t bytes = uint64_t(workspace_bytes);
-    expect_success(f.preference_set(made, kMaxWorkspaceBytes, &bytes, sizeof bytes), "cublasLtMatmulPreferenceSetAttribute");
-    expect_success(f.preference_set(made, kReductionSchemeMask, &kReductionSchemeNone, sizeof kReductionSchemeNone),
-                   "cublasLtMatmulPreferenceSetAttribute");
+    const char* const what = "cublasLtMatmulPreferenceSetAttribute";
+    expect_success(f.preference_set(made, kMaxWorkspaceBytes, &bytes, sizeof bytes), what);
+    expect_success(f.preference_set(made, kReductionSchemeMask, &kReductionSchemeNone, sizeof kReductionSchemeNone), what);
     return owned;
   }
 

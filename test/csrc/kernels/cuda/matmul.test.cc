@@ -1,4 +1,12 @@
-// The CUDA products against the CPU op on the same bf16 values: on a GPU natively, elsewhere on fibers.
+// The CUDA products against the CPU op on the same bf16 values: on a GPU natively, by each of its kernels, elsewhere
+// on fibers.
+//
+// Mutants tried on fibers, each killed: no barrier before a stage is read; a group of copies fewer waited for; no group
+// committed at the end; a stage filled while it is read; a row, a chunk and an element of the tails too many; fragments
+// of A or B in another order; the column of another warp; k cut by the number of rows; pieces not kept apart, the last
+// one lost, one missing, added backwards, each with the bias; the left neighbour's bias; y not added; dw overwritten;
+// a lane of dbias missing, or not waited for; a pair written beyond an odd edge; alignment not looked at; a strided
+// matrix packed as if its rows lay side by side.
 #include "kernels/cuda/matmul.h"
 
 #include <algorithm>
@@ -81,7 +89,21 @@ struct Options {
   int64_t x_gap = 0, x_shift = 0, y_gap = 0;
 };
 
-void check_linear(Shape s, const Options& o) {
+/// Once by the kernels the device prefers, once more by the portable ones if those are others.
+template <class Body>
+void each_way(const Body& body) {
+  body();
+  if (!kernels::cuda::uses_wgmma(8, 8)) return;
+  kernels::cuda::force_portable(true);
+  body();
+  kernels::cuda::force_portable(false);
+}
+
+void check_linear(Shape s, Options o) {
+  if (kernels::cuda::uses_wgmma(s.n, s.k)) {  // views that do not start at 16 bytes are refused there
+    o.x_gap *= 8;
+    o.x_shift *= 8;
+  }
   const Matrix x = random_matrix(s.m, s.k, true, o.x_gap, o.x_shift);
   const Matrix w = o.transposed ? random_matrix(s.k, s.n, true) : random_matrix(s.n, s.k, true);
   const Matrix y(s.m, s.n, o.bf16_out, o.accumulate ? random_floats(s.m * s.n) : poison(s.m * s.n), o.y_gap);
@@ -122,26 +144,32 @@ const std::vector<int64_t> kRowCounts{1, 2, 15, 16, 17, 63, 64, 65, 130, 256, 25
 
 TEST(linear_matches_the_cpu_op_at_every_edge_of_the_tiles) {
   NEEDS_DEVICE;
-  for (const int64_t m : kRowCounts) {
-    const int64_t whole = random_int(0, 1) ? 8 : 1;  // in chunks of 16 bytes, or not
-    check_linear({m, whole * random_int(1, 140 / whole), whole * random_int(1, 100 / whole)}, random_options(false));
-  }
+  each_way([] {
+    for (const int64_t m : kRowCounts) {
+      const int64_t whole = random_int(0, 1) ? 8 : 1;  // in chunks of 16 bytes, or not
+      check_linear({m, whole * random_int(1, 140 / whole), whole * random_int(1, 100 / whole)}, random_options(false));
+    }
+  });
 }
 
 TEST(linear_reads_a_transposed_pack) {
   NEEDS_DEVICE;
-  for (const int64_t m : {1, 17, 130}) {
-    check_linear({m, 8 * random_int(1, 17), 8 * random_int(1, 12)}, random_options(true));
-    check_linear({m, random_int(1, 140), random_int(1, 100)}, random_options(true));
-  }
+  each_way([] {
+    for (const int64_t m : {1, 17, 130}) {
+      check_linear({m, 8 * random_int(1, 17), 8 * random_int(1, 12)}, random_options(true));
+      check_linear({m, random_int(1, 140), random_int(1, 100)}, random_options(true));
+    }
+  });
 }
 
 TEST(linear_adds_the_pieces_of_a_long_sum) {
   NEEDS_DEVICE;
-  for (const auto& [m, k] : {std::pair<int64_t, int64_t>{1, 1024}, {20, 1099}, {257, 1099}, {7, 2100}, {30, 2104}}) {
-    EXPECT_EQ(kernels::cuda::fixed_split_k(40, k), k < 2048 ? 2 : 4);
-    check_linear({m, 40, k}, random_options(false));
-  }
+  each_way([] {
+    for (const auto& [m, k] : {std::pair<int64_t, int64_t>{1, 1024}, {20, 1099}, {257, 1104}, {7, 2100}, {30, 2104}}) {
+      EXPECT_EQ(kernels::cuda::fixed_split_k(40, k), k < 2048 ? 2 : 4);
+      check_linear({m, 40, k}, random_options(false));
+    }
+  });
 }
 
 TEST(linear_of_nothing) {
@@ -154,23 +182,25 @@ TEST(linear_of_nothing) {
 
 TEST(a_row_has_the_same_bits_alone_and_in_every_batch) {
   NEEDS_DEVICE;
-  const int64_t most = 260;
-  for (const auto& [n, k] : {std::pair<int64_t, int64_t>{72, 88}, {41, 90}, {40, 1099}, {8, 2112}}) {
-    const Matrix x = random_matrix(most, k, true), w = random_matrix(n, k, true);
-    const Matrix all(most, n, false, poison(most * n));
-    linear(device_stream(), {x.view(), packed(w, false), {}, all.view(), false, &scratch()});
-    const std::vector<float> expected = all.download();
-    for (const int64_t m : {1, 5, 16, 17, 100, k < 100 ? 256 : 40}) {
-      const int64_t first = random_int(0, most - m);
-      const Matrix some(m, n, false, poison(m * n));
-      TensorView rows = x.view();
-      rows.data = x.halves.data() + first * k;
-      rows.shape[0] = m;
-      linear(device_stream(), {rows, packed(w, false), {}, some.view(), false, &scratch()});
-      const std::vector<float> got = some.download();
-      EXPECT_TRUE(same_bits(got.data(), expected.data() + first * n, m * n));
+  each_way([] {
+    const int64_t most = 260;
+    for (const auto& [n, k] : {std::pair<int64_t, int64_t>{72, 88}, {41, 90}, {40, 1099}, {8, 2112}}) {
+      const Matrix x = random_matrix(most, k, true), w = random_matrix(n, k, true);
+      const Matrix all(most, n, false, poison(most * n));
+      linear(device_stream(), {x.view(), packed(w, false), {}, all.view(), false, &scratch()});
+      const std::vector<float> expected = all.download();
+      for (const int64_t m : {1, 5, 16, 17, 100, k < 100 ? 256 : 40}) {
+        const int64_t first = random_int(0, most - m);
+        const Matrix some(m, n, false, poison(m * n));
+        TensorView rows = x.view();
+        rows.data = x.halves.data() + first * k;
+        rows.shape[0] = m;
+        linear(device_stream(), {rows, packed(w, false), {}, some.view(), false, &scratch()});
+        const std::vector<float> got = some.download();
+        EXPECT_TRUE(same_bits(got.data(), expected.data() + first * n, m * n));
+      }
     }
-  }
+  });
 }
 
 TEST(the_order_of_a_sum_does_not_depend_on_how_the_weights_lie) {
@@ -208,25 +238,30 @@ TEST(the_weight_gradient_matches_the_cpu_op) {
   NEEDS_DEVICE;
   std::vector<Shape> shapes{{1, 8, 8}, {31, 128, 136}, {33, 130, 24}, {200, 16, 264}, {0, 5, 7}, {5, 0, 7}, {5, 7, 0}};
   for (int i = 0; i < 5; ++i) shapes.push_back({random_int(1, 300), random_int(1, 150), random_int(1, 150)});
-  for (const Shape& s : shapes) {
-    const int64_t gap = random_int(0, 2) ? 0 : random_int(1, 8);
-    const Matrix dy = random_matrix(s.m, s.n, true, gap), x = random_matrix(s.m, s.k, true, 8 * gap);
-    const Matrix dw = random_matrix(s.n, s.k, false, random_int(0, 3));
-    const std::vector<float> before = random_floats(s.n);
-    const DeviceArray<float> dbias(before);
-    std::vector<float> expected = dw.values, expected_bias = before;
-    linear_grad_weight({}, {f32(dy.values.data(), {s.m, s.n}), f32(x.values.data(), {s.m, s.k}),
-                            f32(expected.data(), {s.n, s.k}), f32(expected_bias.data(), {s.n})});
-    linear_grad_weight(device_stream(), {dy.view(), x.view(), dw.view(), dbias.view(DType::kF32, {s.n})});
-    const std::vector<float> got = dw.download(), got_bias = dbias.download();
-    int64_t wrong = 0;
-    for (size_t i = 0; i < expected.size(); ++i) wrong += !(std::fabs(got[i] - expected[i]) <= tolerance(s.m, 0, false));
-    for (int64_t i = 0; i < s.n; ++i) {
-      wrong += !(std::fabs(got_bias[size_t(i)] - expected_bias[size_t(i)]) <= tolerance(s.m, 0, false));
+  each_way([&] {
+    for (const Shape& s : shapes) {
+      const int64_t unit = kernels::cuda::uses_wgmma(s.n, s.k) ? 8 : 1;
+      const int64_t gap = random_int(0, 2) ? 0 : unit * random_int(1, 8);
+      const Matrix dy = random_matrix(s.m, s.n, true, gap), x = random_matrix(s.m, s.k, true, 8 * gap);
+      const Matrix dw = random_matrix(s.n, s.k, false, random_int(0, 3));
+      const std::vector<float> before = random_floats(s.n);
+      const DeviceArray<float> dbias(before);
+      std::vector<float> expected = dw.values, expected_bias = before;
+      linear_grad_weight({}, {f32(dy.values.data(), {s.m, s.n}), f32(x.values.data(), {s.m, s.k}),
+                              f32(expected.data(), {s.n, s.k}), f32(expected_bias.data(), {s.n})});
+      linear_grad_weight(device_stream(), {dy.view(), x.view(), dw.view(), dbias.view(DType::kF32, {s.n})});
+      const std::vector<float> got = dw.download(), got_bias = dbias.download();
+      int64_t wrong = 0;
+      for (size_t i = 0; i < expected.size(); ++i) wrong += !(std::fabs(got[i] - expected[i]) <= tolerance(s.m, 0, false));
+      for (int64_t i = 0; i < s.n; ++i) {
+        wrong += !(std::fabs(got_bias[size_t(i)] - expected_bias[size_t(i)]) <= tolerance(s.m, 0, false));
+      }
+      if (wrong) {
+        std::printf("  m %lld n %lld k %lld gap %lld\n", (long long)s.m, (long long)s.n, (long long)s.k, (long long)gap);
+      }
+      EXPECT_EQ(wrong, 0);
     }
-    if (wrong) std::printf("  m %lld n %lld k %lld gap %lld\n", (long long)s.m, (long long)s.n, (long long)s.k, (long long)gap);
-    EXPECT_EQ(wrong, 0);
-  }
+  });
 }
 
 TEST(a_pack_is_the_matrix_row_by_row) {
@@ -257,6 +292,18 @@ TEST(what_a_device_cannot_do_is_refused) {
   EXPECT_THROWS(pack_matrix(stream, {master.view(), false, {8, 1024, DType::kBF16, w.view().data, true}}),
                 Code::kUnsupported);
   EXPECT_THROWS(linear_grad_weight(stream, {y.view(), x.view(), w.view(), {}}), Code::kShape);
+}
+
+TEST(hopper_refuses_rows_its_copy_engine_cannot_read) {
+  NEEDS_DEVICE;
+  if (!kernels::cuda::uses_wgmma(8, 8)) SKIP("no device of capability 9.0");
+  const Matrix x = random_matrix(4, 16, true, 1), w = random_matrix(8, 16, true), y = random_matrix(4, 8, true);
+  EXPECT_THROWS(linear(device_stream(), {x.view(), packed(w, false), {}, y.view()}), Code::kShape);
+  EXPECT_TRUE(!kernels::cuda::uses_wgmma(8, 12));
+  kernels::cuda::force_portable(true);
+  EXPECT_TRUE(!kernels::cuda::uses_wgmma(8, 8));
+  linear(device_stream(), {x.view(), packed(w, false), {}, y.view()});
+  kernels::cuda::force_portable(false);
 }
 
 TEST(scratch_is_that_of_the_largest_batch_of_few_rows) {
