@@ -11,10 +11,11 @@ import { readJson } from "../../lib/text/python-values.ts";
 import { noAddon } from "../e2e/native-core.ts";
 import { golden, goldenText } from "../fixtures/goldens.ts";
 import { TEMPLATE, writeModelFiles } from "../fixtures/model-folder.ts";
+import { smallTokenizer } from "../native/small-tokenizer.ts";
 
 // Mutants tried: the ending token kept in the text; a textless id counted and decoded; tools dropped for a template that
 // shows them; the system message put before a conversation that has one; ends without the template's own; a template of
-// the recipe read without the folder's bos.
+// the recipe read without the folder's bos; a thought closed in the prompt, or opened in a message, taken for open.
 
 let folder = "";
 beforeEach(() => {
@@ -173,6 +174,14 @@ describe.skipIf(noAddon !== undefined)("a chat format", () => {
       textless: 2,
     });
     expect(format.read(Int32Array.from([104, 269]))).toEqual({ text: "h", textless: 1 });
+  });
+
+  test("so do ids between those of its tokens that have none", () => {
+    const tokenizer = smallTokenizer() as { added_tokens: object[] };
+    const far = { ...tokenizer.added_tokens[0], id: 266, content: "<far>" };
+    const holed = { ...tokenizer, added_tokens: [...tokenizer.added_tokens, far] };
+    writeFileSync(join(folder, "tokenizer.json"), JSON.stringify(holed));
+    expect(open().format.read(Int32Array.from([104, 264, 266]))).toEqual({ text: "h<far>", textless: 1 });
   });
 
   test("a thought that the prompt opens is part of the completion, one that it closes is not", () => {
