@@ -33,6 +33,17 @@ __global__ void dynamic_kernel(float* out, int n, int at) {
   if (threadIdx.x == 0) out[blockIdx.x] = values[n - 1];
 }
 
+/// A lane that leaves, parts from the others, or is not in its own mask, while the warp exchanges values.
+template <int Broken>
+__global__ void lanes_kernel(int* out) {
+  const int lane = threadIdx.x;
+  if (Broken == 1 && lane == 5) return;
+  int got = 0;
+  if (Broken == 2 && lane < 16) got = __shfl_sync(0xffffffffu, lane, 0);
+  else got = __shfl_sync(Broken == 3 ? 0xfffffffeu : 0xffffffffu, lane, 1);
+  out[lane] = got;
+}
+
 __global__ void host_pointer_kernel(const float* in, float* out) { *out = *in; }
 
 }  // namespace
@@ -97,6 +108,18 @@ TEST(the_shim_names_threads_that_part_at_a_barrier) {
   EXPECT_TRUE(says(early, "thread 63 has left the kernel"));
   EXPECT_TRUE(says(apart, "threads part") && says(apart, "launch.test.cu"));
   EXPECT_TRUE(rotates<0>());  // and goes on
+}
+
+TEST(the_shim_names_lanes_that_are_missing_from_an_exchange) {
+  if (!on_shim()) SKIP("the shim only");
+  const DeviceArray<int> out(32);
+  const Stream s = device_stream();
+  int* const to = out.data();
+  EXPECT_TRUE(says(fault_of([&] { HONE_LAUNCH(lanes_kernel<1>, 1, 32, 0, s, to); }), "has left"));
+  EXPECT_TRUE(says(fault_of([&] { HONE_LAUNCH(lanes_kernel<2>, 1, 32, 0, s, to); }), "lanes of a warp part"));
+  EXPECT_TRUE(says(fault_of([&] { HONE_LAUNCH(lanes_kernel<3>, 1, 32, 0, s, to); }), "a mask it is not in"));
+  EXPECT_TRUE(says(fault_of([&] { HONE_LAUNCH(lanes_kernel<0>, 1, 31, 0, s, to); }), "which the block does not have"));
+  EXPECT_EQ(fault_of([&] { HONE_LAUNCH(lanes_kernel<0>, 1, 32, 0, s, to); }), std::string());
 }
 
 TEST(dynamic_shared_memory_is_as_large_as_asked_and_new_in_each_block) {

@@ -142,6 +142,16 @@ bool run_warp(int warp) {
   return ran;
 }
 
+/// A lane that `t` waits for in vain.
+const Thread& absentee(const Thread& t) {
+  Machine& m = machine();
+  for (int i = 0; i < 32; ++i) {
+    const Thread& other = *m.threads[size_t(t.warp() * 32 + i)];
+    if ((t.mask >> i & 1) && (other.state != State::kWarp || other.line != t.line)) return other;
+  }
+  return t;
+}
+
 /// Everybody waits or is done: opens the block barrier, or says who stands where. False at the end of the block.
 bool open_barrier() {
   Machine& m = machine();
@@ -151,7 +161,8 @@ bool open_barrier() {
     const Thread& t = *m.threads[size_t(i)];
     const bool same = t.state == first.state && t.line == first.line && !std::strcmp(t.file, first.file) &&
                       !std::strcmp(t.what, first.what);
-    if (t.state == State::kWarp || (!same && !(t.state == State::kDone && first.state == State::kDone))) {
+    if (t.state == State::kWarp) fault("%s: lanes part: %s, %s.", m.kernel, place(t).c_str(), place(absentee(t)).c_str());
+    if (!same && !(t.state == State::kDone && first.state == State::kDone)) {
       fault("%s: threads part: %s, %s.", m.kernel, place(first).c_str(), place(t).c_str());
     }
     predicates += t.predicate != 0;
