@@ -1,4 +1,10 @@
 // Packed forward attention on the device against the CPU op on the same bf16 values.
+//
+// Mutants tried, each killed by packed_forward_agrees...: key mask one short, one long; window mask one short; the
+// diagonal's or the window's tiles unmasked; cp.async not waited for; the barrier of a tile missing; a tile
+// fetched into the one in use; columns beyond the head dim read; swizzle dropped when read; sums of two lanes
+// instead of four; the shift of a row without keys unguarded; a split joined without rescaling o or l, not cleared
+// after it joined; the key head by remainder; the search for a tile's sequence strict; lse unscaled, or in base 2.
 #include "attention_batch.h"
 
 #ifdef HONE_HAVE_CUDA
@@ -11,7 +17,7 @@ namespace {
 
 const AttentionShape kShapes[] = {
     {{1}, 1, 1, 16},
-    {{1, 15, 16, 17}, 2, 1, 32},
+    {{1, 15, 16, 17}, 4, 2, 32},
     {{63, 0, 64, 65}, 2, 1, 64},
     {{0, 129, 0, 0, 5}, 1, 1, 128},
     {{20}, 8, 1, 24},

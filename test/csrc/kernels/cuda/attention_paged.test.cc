@@ -1,5 +1,14 @@
 // Paged attention on the device: the same bits as the packed forward for every row, whatever the pages, the batch and
 // the way a prompt is cut; and the packed forward is held to the CPU op in attention.test.cc.
+//
+// Mutants tried, each killed by the tests named: rows joined across positions or sequences (neighbours); tiles of
+// rows of any length, heads and rows of a tile swapped, warps on one block of rows (paged_rows); a split that runs
+// into the next, or of 1024 keys, the last split forgotten or all added without weights (decoded, without_room); a
+// split that reads below its window (pages_below); padding attended (paged_rows) or written (what_is_written);
+// partial states without bound (without_room); either barrier of the scan missing (paged_rows); no barrier between
+// two items of a block, or only one item each (take_turns); rows that nobody wrote read (paged_rows), rows below
+// the window (pages_below). Two survive: splits counted from position 0 in spite of a window, which only adds
+// empty ones, and splits merged from the last, which f32 sums hide behind the rounding of the result.
 #include "attention_batch.h"
 #include "core/device.h"
 
@@ -29,6 +38,7 @@ class PagedCache {
     for (size_t s = 0; s < shape.lengths.size(); ++s) {
       for (int64_t c = 0; c * page_tokens < shape.lengths[s]; ++c, ids.pop_back()) table(s, c) = ids.back();
     }
+    spare_ = ids.back();
   }
   KvPages view() const {
     const int64_t elements = shape_.kv_width() * page_tokens_;
@@ -45,10 +55,12 @@ class PagedCache {
     const int64_t page = table(size_t(sequence), position / page_tokens_);
     return size_t(((page * shape_.kv_heads + kv_head) * page_tokens_ + position % page_tokens_) * shape_.head_dim);
   }
-  /// Pages wholly below a position go back to the pool.
-  void forget_below(size_t sequence, int position) {
-    for (int64_t c = 0; (c + 1) * page_tokens_ <= position; ++c) table(sequence, c) = -1;
+  /// Pages wholly below a position go back to the pool; the table has `id` in their place.
+  void forget_below(size_t sequence, int position, int32_t id) {
+    for (int64_t c = 0; (c + 1) * page_tokens_ <= position; ++c) table(sequence, c) = id;
   }
+  /// A page nobody wrote: NaN throughout.
+  int32_t spare() const { return spare_; }
 
  private:
   static int64_t pages(const AttentionShape& shape, int64_t page_tokens) {
@@ -62,6 +74,7 @@ class PagedCache {
   int64_t page_tokens_, columns_;
   std::vector<int32_t> tables_;
   int64_t pages_;
+  int32_t spare_ = -1;
   DeviceArray<uint16_t> keys_, values_;
 };
 
@@ -125,7 +138,7 @@ class PagedRun {
   std::vector<float> gather(const std::vector<Row>& rows, const std::vector<float>& x, int64_t width) const {
     std::vector<float> out;
     for (const Row& row : rows) {
-      if (row.sequence < 0) out.insert(out.end(), size_t(width), NAN);
+      if (row.sequence < 0) out.insert(out.end(), size_t(width), 1.0f);
       else out.insert(out.end(), x.begin() + (batch_.starts[size_t(row.sequence)] + row.position) * width,
                       x.begin() + (batch_.starts[size_t(row.sequence)] + row.position + 1) * width);
     }
@@ -184,7 +197,7 @@ void run_in_pieces(const PackedBatch& batch, PagedRun& run) {
       constexpr int kPieces[] = {0, 1, 1, 2, 20, 65, 200, 300};
       const int piece = std::min(kPieces[random_int(0, 7)], batch.shape.lengths[s] - done[s]);
       for (int i = 0; i < piece; ++i) rows.push_back({int(s), done[s]++});
-      if (random_int(0, 3) == 0) rows.push_back({-1, -1});
+      if (random_int(0, 3) == 0) rows.push_back({-1, int(random_int(-1, 9))});
     }
     run.write(rows);
     run.attend(rows);
@@ -197,7 +210,7 @@ struct PagedCase {
   int64_t page_tokens;
 };
 const PagedCase kCases[] = {
-    {{{1, 15, 16, 17}, 1, 1, 16}, 16},
+    {{{1, 15, 16, 17}, 4, 2, 16}, 16},
     {{{63, 64, 65}, 2, 1, 32}, 48},
     {{{40, 9}, 8, 1, 128}, 16},
     {{{2, 3}, 64, 1, 8}, 16},
@@ -248,19 +261,40 @@ TEST(a_decoded_row_has_the_same_bits_alone_and_in_a_batch) {
   for (const Row& row : {last, before, at}) EXPECT_TRUE(run.row_equals(row, two_splits().packed));
 }
 
-TEST(pages_below_the_window_may_be_gone) {
+TEST(rows_that_only_look_like_neighbours_are_not_taken_together) {
   NEEDS_DEVICE;
-  const PackedBatch batch({{130}, 2, 1, 32, 50});
+  const PackedBatch batch({{14, 14}, 2, 1, 16});
   const std::vector<float> packed = batch.device_forward().out;
   PagedRun run(batch, 16);
-  run.write(prompt({0, 129}));
-  for (const int first : {100, 129}) {  // a piece of a prompt, a decoded row
+  for (const int s : {0, 1}) run.write(prompt({s, 13}));
+  const std::vector<Row> rows{{0, 9}, {1, 10}, {1, 12}, {0, 13}, {0, 12}, {0, 11}, {-1, 12}, {1, 13}};
+  run.attend(rows);
+  for (const Row& row : rows) {
+    if (row.sequence >= 0) EXPECT_TRUE(run.row_equals(row, packed));
+  }
+}
+
+TEST(pages_below_the_window_may_be_gone) {
+  NEEDS_DEVICE;
+  struct Gone {
+    AttentionShape shape;
+    int first;  // rows from here on
+  };
+  // A piece of a prompt, a decoded row, and one whose window begins inside its first split.
+  for (const Gone& c : {Gone{{{130}, 2, 1, 32, 50}, 100}, {{{130}, 2, 1, 32, 50}, 129}, {{{530}, 1, 1, 8, 400}, 529}}) {
+    const PackedBatch batch(c.shape);
+    const std::vector<float> packed = batch.device_forward().out;
+    const int last = c.shape.lengths[0] - 1;
+    PagedRun run(batch, 16);
+    run.write(prompt({0, last}));
     std::vector<Row> rows;
-    for (int i = first; i < 130; ++i) rows.push_back({0, i});
-    run.cache.forget_below(0, first - 49);
-    run.forget();
-    run.attend(rows);
-    for (const Row& row : rows) EXPECT_TRUE(run.row_equals(row, packed));
+    for (int i = c.first; i <= last; ++i) rows.push_back({0, i});
+    for (const int32_t id : {-1, run.cache.spare()}) {
+      run.cache.forget_below(0, c.first - c.shape.window + 1, id);
+      run.forget();
+      run.attend(rows);
+      for (const Row& row : rows) EXPECT_TRUE(run.row_equals(row, packed));
+    }
   }
 }
 
@@ -272,6 +306,17 @@ TEST(rows_without_room_for_partial_states_walk_their_splits_themselves) {
   run.scratch_tokens = 512;  // five states, where four rows of two splits each want eight
   run.attend(rows);
   for (const Row& row : rows) EXPECT_TRUE(run.row_equals(row, two_splits().packed));
+}
+
+TEST(more_rows_than_blocks_take_turns) {
+  NEEDS_DEVICE;
+  const PackedBatch batch({{290}, 1, 1, 8, 2});
+  PagedRun run(batch, 16);
+  run.write(prompt({0, 289}));
+  std::vector<Row> rows;  // descending, so that none joins the one before
+  for (int i = 289; i >= 0; --i) rows.push_back({0, i});
+  run.attend(rows);
+  run.expect_rows_equal(batch.device_forward().out);
 }
 
 TEST(what_is_written_lies_where_the_table_says_and_nowhere_else) {
