@@ -1,3 +1,4 @@
+// Mutant tried and killed: no answer taken for right.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -77,7 +78,9 @@ test("data nobody has rows for, and a model nobody knows, are errors", async () 
 });
 
 test("the step trains on advantages that differ, whatever the model answers; an outage is an error", async () => {
-  await using rehearsal = await rehearse(smallRecipe());
+  // without a length penalty nothing but the verdicts tells rollouts apart
+  const lengthPenalty = { kind: "none", bufferTokens: 20 } as const;
+  await using rehearsal = await rehearse(smallRecipe({}, { lengthPenalty }));
   const wrong = { status: "wrong", score: 0, reason: "" } as const;
   const stats = () => ({}) as never;
   const verify = async (cases: readonly unknown[]) => cases.map(() => wrong);
