@@ -104,12 +104,11 @@ __device__ __forceinline__ float gumbel(uint32_t word) {
   float r, e;
   split_exponent(u, &r, &e);
   if (gap < 0.25f) {
-    r = -gap;
+    r = 0.0f - gap;
     e = 0.0f;
   }
-  const float inner = -log_parts(r, e);
-  split_exponent(inner, &r, &e);
-  return -log_parts(r, e);
+  split_exponent(0.0f - log_parts(r, e), &r, &e);  // a difference: of word 2^32 - 1 it must be 0, not -0
+  return 0.0f - log_parts(r, e);
 }
 
 /// The four words of vocabulary ids 4 block .. 4 block + 3 (core/philox.h).
