@@ -1,8 +1,10 @@
-// Pass 2 of the head, a chunk of rows at a time: logits again, their gradient in bf16, and its two products.
+// Pass 2 of the head, a chunk of rows at a time: logits again, their gradient in bf16, and its two products. dh, a sum
+// over the vocabulary, goes through the head's own tiles for their promotion; dw is a weight gradient like any other.
 #include "kernels/cuda/lm_head.h"
 #include "kernels/cuda/lm_head_memory.h"
 #include "kernels/cuda/lm_head_row.cuh"
 #include "kernels/cuda/lm_head_tile.cuh"
+#include "kernels/matmul.h"
 
 namespace hone::kernels::cuda {
 namespace {
@@ -49,18 +51,6 @@ struct StoreEpilogue {
   }
 };
 
-struct AddEpilogue {
-  float* out;
-  int64_t pitch;
-  int columns;  // a multiple of 4
-
-  __device__ __forceinline__ void row(int row, int first, const float4& x) const {
-    if (first >= columns) return;
-    float4& to = *reinterpret_cast<float4*>(out + row * pitch + first);
-    to = make_float4(to.x + x.x, to.y + x.y, to.z + x.z, to.w + x.w);
-  }
-};
-
 template <class Weight, class Transposed>
 void gradient(const Stream& stream, const LmHeadGradArgs& a) {
   constexpr int kParts = Weight::kParts < kGradientParts ? Weight::kParts : kGradientParts;
@@ -84,10 +74,11 @@ void gradient(const Stream& stream, const LmHeadGradArgs& a) {
     launch_head_tile<Transposed, RowsByDepth<128>, 1>(
         stream, w_t, {dz, pitch, count},
         StoreEpilogue{a.dh.row<__nv_bfloat16>(first), a.dh.row_stride, w.depth});
-    // dw, ids as rows: columns of dz times columns of h, down the rows of the chunk.
-    launch_head_tile<WeightBf16Transposed, RowsTransposed<128>, 1>(
-        stream, {h.data, h.pitch, w.depth, count}, {dz, pitch, w.outputs},
-        AddEpilogue{a.dw.as<float>(), a.dw.row_stride, w.depth});
+    TensorView gradient_rows(dz, DType::kBF16, {count, w.outputs}), inputs = a.h;
+    gradient_rows.row_stride = pitch;
+    inputs.data = a.h.row<__nv_bfloat16>(first);
+    inputs.shape[0] = count;
+    linear_grad_weight(stream, {gradient_rows, inputs, a.dw, {}});
   }
 }
 

@@ -39,21 +39,6 @@ struct RowsByDepth {
   }
 };
 
-/// The same of a matrix stored [depth, rows]: stage [k][row].
-template <int kCount>
-struct RowsTransposed {
-  static constexpr int kRows = kCount, kBytes = kRows * kHeadDepth * 2;
-  static_assert(kRows == kHeadOutputs, "the layout is that of WeightBf16Transposed");
-
-  static __device__ __forceinline__ void fetch(char* shared, const HeadRows& h, int row0, int k0, int depth) {
-    WeightBf16Transposed::fetch(shared, {h.data, h.pitch, h.rows, depth}, row0, k0);
-  }
-  static __device__ __forceinline__ void fragments(const char* shared, int row, int k, uint32_t (&four)[4]) {
-    const int lane = threadIdx.x % 32, matrix = lane / 8;
-    ldmatrix_x4_trans(four, shared + WeightBf16Transposed::offset(k + matrix % 2 * 8 + lane % 8, row / 8 + matrix / 2));
-  }
-};
-
 /// How the eight warps share a tile of kRows x 128.
 template <int kRows>
 struct HeadTile {

@@ -1,3 +1,13 @@
+// Statistics and gradient of the head on the device, against f64 and against the CPU op on the same rounded numbers.
+//
+// Mutants tried, each killed by the test named: the third part dropped, the first not subtracted (third_part); no
+// promotion, promotion every 256, high parts first (one_chain); the last 512 k lost, the two halves of a fragment
+// swapped, a wait that lets one group more go by, no barrier after it, none before the finished tile, none before the
+// epilogue (match_f64, in every order of fibers); h's tail in k not zeroed (nan); the transposed weights' (gradients);
+// tiles merged without their scale, weighted sums without d (match_f64); ids beyond the vocabulary in the maximum, and
+// the end of a row of dz left as it is (far_below_zero), summed up (match_f64); temperature or the target's column
+// forgotten (match_f64); onehot, entropy, temperature or a sign in dz, dw overwritten, logits of one part (gradients);
+// a chunk with the targets or lse of the first (chunks).
 #include "head.h"
 
 #include "kernels/matmul.h"
@@ -197,7 +207,7 @@ TEST(a_logit_is_one_chain_promoted_every_512) {
 TEST(a_row_alone_has_the_bits_it_has_in_a_batch) {
   NEEDS_DEVICE;
   for (const bool tied : {false, true}) {
-    Head m(64, 48, 300, tied);
+    Head m(64, 24, 150, tied);
     m.forward();
     for (const int64_t r : {0, 17, 63}) {
       Head one = m.part(r, 1);
@@ -282,6 +292,23 @@ TEST(nan_shows_in_its_row_only) {
       EXPECT_EQ(std::isnan(g.dh[size_t(8 * r)]), r == 2);
     }
   }
+}
+
+// Columns and weights beyond the matrix are zeros: beside logits of -150 they would be the largest.
+TEST(rows_far_below_zero_do_not_see_what_lies_beyond_the_vocabulary) {
+  NEEDS_DEVICE;
+  Head m(3, 8, 131);
+  for (int64_t v = 0; v < m.vocabulary; ++v) m.w[size_t(v * 8)] = -150.0f - 0.25f * float(v % 9);
+  for (int64_t r = 0; r < m.rows; ++r) m.h[size_t(r * 8)] = 1.0f;
+  m.forward();
+  for (int64_t r = 0; r < m.rows; ++r) {
+    EXPECT_NEAR(m.logprobs[size_t(r)], m.truth(r).logprob, 6e-5);  // 150 has an ulp of 1.5e-5
+    EXPECT_NEAR(m.entropies[size_t(r)], m.truth(r).entropy, 6e-5);
+  }
+  Gradient g = coefficients(m);
+  backward(m, g, true);
+  for (const float x : g.dh) EXPECT_TRUE(std::isfinite(x));
+  for (const float x : g.dw) EXPECT_TRUE(std::isfinite(x));
 }
 
 TEST(no_rows_change_nothing) {

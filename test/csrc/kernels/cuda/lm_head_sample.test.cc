@@ -1,3 +1,13 @@
+// The sampler on the device: the same bits as the statistics pass, the CPU's tokens, and truncation by sorting in f64.
+//
+// Mutants tried, each killed by the test named: the words of the next block, nine rounds, halves of the seed or attempt
+// and problem swapped (tokens_are_those_of_the_cpu); ties to the higher id within a lane and between lanes, noise for a
+// greedy row (greedy); rows of another tile height in one part (bits_of_the_statistics_pass); params or keys of the
+// first chunk, logits of one tile over another's (chunks, truncation_keeps); count or mass compared strictly, ties to
+// higher ids, all ties kept (ties_at_a_cut); the crossing token left out, mass of the whole row after top-k, min-p left
+// out, the larger of two sets, what lies above not carried on, keys without their sign, log-prob of the untruncated
+// row, a missing barrier after zeroing, after a digit, in the warp that chooses it, before the last merge (truncation).
+// That a row that is not finite looks for no cut is not observable: its log-prob is NaN either way.
 #include "head.h"
 
 #include <numeric>
