@@ -2,7 +2,7 @@
  * The quick start: a 0.35-million-parameter model learns to think in five domains from imperfect demonstrations,
  * and then gets better and shorter by reinforcement learning from verifiable rewards; minutes on two cores.
  *
- *   npm run quickstart -- [--seed N] [--dir D] [--schedule sync|async] [--smoke] [--compare-penalty] [--resume]
+ *   npm run quickstart -- [--seed N] [--dir D] [--schedule sync|async] [--device cpu|cuda] [--smoke] [--compare-penalty] [--resume]
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -73,6 +73,7 @@ async function main(): Promise<number> {
       seed: { type: "string", default: "0" },
       dir: { type: "string", default: "runs/quickstart" },
       schedule: { type: "string", default: "async" },
+      device: { type: "string" },
       set: { type: "string", multiple: true, default: [] },
       smoke: { type: "boolean", default: false },
       resume: { type: "boolean", default: false },
@@ -83,6 +84,7 @@ async function main(): Promise<number> {
     `seed=${values.seed}`,
     `training.schedule=${values.schedule}`,
     ...(values.smoke ? SMOKE : []),
+    ...(values.device === undefined ? [] : [`device=${values.device}`]),
     ...values.set,
   ]);
   const signal = interruptSignal((line) => process.stderr.write(`${line}\n`));

@@ -49,6 +49,11 @@ std::vector<std::string> read_token_bytes(const Fields& f) {
   return out;
 }
 
+Stream::Backend read_device(const Fields& f) {
+  const bool cuda = f.has("device") && f.choice("device", {"cpu", "cuda"}) == 1;
+  return cuda ? Stream::Backend::kCuda : Stream::Backend::kCpu;
+}
+
 Napi::Float64Array ids_array(Napi::Env env, const std::vector<uint64_t>& ids) {
   Napi::Float64Array array = Napi::Float64Array::New(env, ids.size());
   for (size_t i = 0; i < ids.size(); ++i) array.Data()[i] = double(ids[i]);  // safe integers: to_id checked
@@ -80,6 +85,8 @@ engine::EngineConfig read_engine_config(const Napi::Value& value) {
   c.max_context = f.integer<int32_t>("maxContext");
   c.step_tokens = f.integer<int32_t>("stepTokens");
   c.run_seed = f.bigint("runSeed");
+  c.device = read_device(f);
+  c.graphs = !f.has("graphs") || f.boolean("graphs");
   c.weight_storage = read_storage(f);
   c.token_bytes = read_token_bytes(f);
   return c;
@@ -123,6 +130,7 @@ trainer::TrainerConfig read_trainer_config(const Napi::Value& value) {
   c.packed_tokens = f.integer<int32_t>("packedTokens");
   if (c.packed_tokens < 1) fail(Code::kConfig, "trainer.packedTokens is %lld; it must be at least 1.", (long long)c.packed_tokens);
   c.weight_storage = read_storage(f);
+  c.device = read_device(f);
   return c;
 }
 

@@ -4,12 +4,15 @@
 #include <cmath>
 #include <utility>
 
+#include "core/device.h"
 #include "core/error.h"
+#include "engine/step_device.h"
 #include "engine/page_pool.h"
 #include "engine/request_check.h"
 #include "engine/scheduler.h"
 #include "engine/step.h"
 #include "engine/weight_queue.h"
+#include "model/network.h"
 
 namespace hone::engine {
 namespace {
@@ -18,9 +21,12 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-const EngineConfig& checked(const model::ModelConfig& model, const EngineConfig& config) {
+EngineConfig checked(const model::ModelConfig& model, EngineConfig config) {
   model.check();
   check_engine_config(config, model);
+  if (config.device == Stream::Backend::kCpu) return config;
+  model::check_for_gpu(model);
+  config.weight_storage = DType::kBF16;
   return config;
 }
 
@@ -55,9 +61,12 @@ struct Engine::Impl {
       : model(m),
         threads(threads),
         config(checked(model, c)),
-        pool(model, config.pages, config.page_tokens, config.weight_storage),
-        scheduler(config, pool),
-        runner(model, config, pool, threads) {}
+        device(config.device, threads),
+        pool(model, config.pages, config.page_tokens, config.weight_storage, device.stream()),
+        scheduler(config, pool) {
+    if (device.stream().is_cuda()) gpu = std::make_unique<DeviceStep>(model, config, pool, device.stream());
+    else cpu = std::make_unique<StepRunner>(model, config, pool, threads);
+  }
 
   bool step(StepOutput& output);
   void take_weights();
@@ -69,9 +78,11 @@ struct Engine::Impl {
   model::ModelConfig model;
   ThreadPool* threads;
   EngineConfig config;
+  Device device;
   PagePool pool;
   Scheduler scheduler;
-  StepRunner runner;
+  std::unique_ptr<StepRunner> cpu;  // one of the two
+  std::unique_ptr<DeviceStep> gpu;
   WeightQueue weights;
   EngineStats stats;
   StepOutput ended;  // only its ended_* arrays: what abort() has to report with the next step
@@ -87,7 +98,9 @@ void Engine::Impl::end(Sequence& s) {
 
 void Engine::Impl::take_weights() {
   if (!weights.pending() || scheduler.prefilling()) return;
-  if (weights.advance(scheduler.oldest_needed_version())) ++stats.weight_swaps;
+  if (!weights.advance(scheduler.oldest_needed_version())) return;
+  ++stats.weight_swaps;
+  if (gpu) weights.replace_current(gpu->take(*weights.current()));
 }
 
 bool Engine::Impl::step(StepOutput& output) {
@@ -114,7 +127,8 @@ bool Engine::Impl::step(StepOutput& output) {
 
 void Engine::Impl::compute(const std::vector<Piece>& pieces, StepOutput& output) {
   const model::WeightSnapshot& snapshot = *weights.current();
-  const std::vector<Sample>& samples = runner.run(snapshot, pieces, scheduler.block_tables());
+  const TensorView tables = scheduler.block_tables();
+  const std::vector<Sample>& samples = gpu ? gpu->run(pieces, tables) : cpu->run(snapshot, pieces, tables);
   for (const Sample& sample : samples) {
     if (std::isfinite(sample.logprob) && sample.token >= 0 && sample.token < model.vocabulary) continue;
     const uint64_t request = sample.sequence->group->request.id;

@@ -20,6 +20,8 @@ struct EngineConfig {
   int32_t step_tokens = 512;       // rows per step, decoding rows first, then prefill chunks
   uint64_t run_seed = 0;
   DType weight_storage = DType::kF32;  // of the weights that will come; keys and values are kept likewise
+  Stream::Backend device = Stream::Backend::kCpu;  // a GPU's storage is bf16 whatever weight_storage says
+  bool graphs = true;              // on a GPU: record decode steps and do them again by one launch
   /// Bytes of each token id, for stop strings; may be empty when none are used.
   std::vector<std::string> token_bytes;
 };
@@ -83,7 +85,8 @@ struct EngineStats {
 /// Not thread-safe: one thread calls everything. (The addon gives it a thread and a mailbox.)
 class Engine {
  public:
-  /// Throws kConfig naming the field; kOutOfMemory if the cache cannot be had.
+  /// Throws kConfig naming the field; kOutOfMemory if the cache cannot be had; kCuda without a GPU to use,
+  /// kUnsupported for a model that it has no kernels for.
   Engine(const model::ModelConfig& model, const EngineConfig& config, ThreadPool* pool);
   ~Engine();
 

@@ -2,14 +2,15 @@
 
 #include <sys/mman.h>
 
-#include <cstring>
-
+#include "core/device.h"
 #include "core/error.h"
 
 namespace hone::engine {
 
-PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_tokens, DType storage)
-    : total_(pages),
+PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_tokens, DType storage,
+                   const Stream& stream)
+    : stream_(stream),
+      total_(pages),
       page_tokens_(page_tokens),
       layers_(model.layers),
       kv_heads_(model.kv_heads),
@@ -17,7 +18,15 @@ PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_
       storage_(storage),
       plane_bytes_(model.kv_heads * page_tokens * model.head_dim * dtype_bytes(storage)),
       references_(static_cast<size_t>(pages), 0) {
+  free_.reserve(static_cast<size_t>(pages));
+  for (int32_t page = pages - 1; page >= 0; --page) free_.push_back(page);
   const auto bytes = static_cast<size_t>(page_bytes() * total_);
+  if (stream.is_cuda()) {
+    device_ = Arena(int64_t(bytes), "key/value cache (lower engine.pages)", Memory::kDevice);
+    memory_ = static_cast<std::byte*>(device_.take(int64_t(bytes)));
+    scrub();
+    return;
+  }
   // Anonymous memory reads as zero and costs nothing until touched.
   void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (block == MAP_FAILED) {
@@ -26,11 +35,11 @@ PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_
   }
   madvise(block, bytes, MADV_HUGEPAGE);
   memory_ = static_cast<std::byte*>(block);
-  free_.reserve(static_cast<size_t>(pages));
-  for (int32_t page = pages - 1; page >= 0; --page) free_.push_back(page);
 }
 
-PagePool::~PagePool() { munmap(memory_, static_cast<size_t>(page_bytes() * total_)); }
+PagePool::~PagePool() {
+  if (!stream_.is_cuda()) munmap(memory_, static_cast<size_t>(page_bytes() * total_));
+}
 
 int32_t PagePool::take() {
   if (free_.empty()) fail(Code::kInternal, "page pool: take() with no free page of %d", total_);
@@ -47,25 +56,26 @@ void PagePool::release(int32_t page) {
 }
 
 void PagePool::copy(int32_t from, int32_t to) {
-  const auto bytes = static_cast<size_t>(plane_bytes_);
-  for (int64_t plane = 0; plane < 2 * layers_; ++plane) std::memcpy(at(plane, to), at(plane, from), bytes);
+  for (int64_t plane = 0; plane < 2 * layers_; ++plane) hone::copy(stream_, at(plane, to), at(plane, from), plane_bytes_);
 }
 
 void PagePool::save(int32_t page, std::byte* out) const {
-  const auto bytes = static_cast<size_t>(plane_bytes_);
-  for (int64_t plane = 0; plane < 2 * layers_; ++plane, out += plane_bytes_) std::memcpy(out, at(plane, page), bytes);
+  for (int64_t plane = 0; plane < 2 * layers_; ++plane, out += plane_bytes_) {
+    hone::copy(stream_, out, at(plane, page), plane_bytes_);
+  }
+  synchronize(stream_);
 }
 
 void PagePool::load(int32_t page, const std::byte* in) {
-  const auto bytes = static_cast<size_t>(plane_bytes_);
-  for (int64_t plane = 0; plane < 2 * layers_; ++plane, in += plane_bytes_) std::memcpy(at(plane, page), in, bytes);
+  for (int64_t plane = 0; plane < 2 * layers_; ++plane, in += plane_bytes_) {
+    upload(stream_, at(plane, page), in, plane_bytes_);
+  }
 }
 
 void PagePool::scrub() {
+  const int64_t bytes = page_bytes() * total_;
   // Dropped anonymous pages read as zero again.
-  if (madvise(memory_, static_cast<size_t>(page_bytes() * total_), MADV_DONTNEED) != 0) {
-    std::memset(memory_, 0, static_cast<size_t>(page_bytes() * total_));
-  }
+  if (stream_.is_cuda() || madvise(memory_, static_cast<size_t>(bytes), MADV_DONTNEED) != 0) zero(stream_, memory_, bytes);
 }
 
 kernels::KvPages PagePool::layer(int64_t layer) const {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/arena.h"
+#include "core/stream.h"
 #include "kernels/attention.h"
 #include "model/config.h"
 
@@ -15,8 +17,10 @@ namespace hone::engine {
 /// (the lowest free page is handed out first among the never used).
 class PagePool {
  public:
-  /// storage: kF32 or kBF16. Throws kOutOfMemory with the bytes wanted.
-  PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_tokens, DType storage = DType::kF32);
+  /// storage: kF32 or kBF16 (always the latter on a GPU, whose memory is taken at once). Throws kOutOfMemory with the
+  /// bytes wanted. `stream` does the copies and must outlive the pool.
+  PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_tokens, DType storage = DType::kF32,
+           const Stream& stream = {});
   ~PagePool();
   PagePool(const PagePool&) = delete;
   PagePool& operator=(const PagePool&) = delete;
@@ -50,11 +54,13 @@ class PagePool {
  private:
   std::byte* at(int64_t plane, int32_t page) const { return memory_ + (plane * total_ + page) * plane_bytes_; }
 
+  Stream stream_;
   int32_t total_, page_tokens_;
   int64_t layers_, kv_heads_, head_dim_;
   DType storage_;
   int64_t plane_bytes_;  // of one page in one plane
   std::byte* memory_ = nullptr;  // [2L planes][P][K W D]: keys of layer l are plane 2l, values 2l + 1
+  Arena device_;  // what memory_ lies in on a GPU
   std::vector<int32_t> references_, free_;
 };
 

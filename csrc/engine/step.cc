@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "kernels/attention.h"
+#include "engine/step_attention.h"
 #include "model/network.h"
 
 namespace hone::engine {
@@ -14,32 +14,6 @@ constexpr int64_t kCachedWeightBytes = 32 << 20;  // about a last-level cache: u
 constexpr int32_t kChunkRows = 64;    // of an inline chunk; a longer prompt chunk is split inside the ops instead
 constexpr int32_t kMinChunkRows = 8;  // fewer rows cost as much as these: the weights dominate
 constexpr int64_t kSampleRows = 64;   // head rows at a time
-
-/// Keys and values of a chunk's rows go to their pages, then every row attends to its sequence's pages.
-class PagedAttention final : public model::AttentionSource {
- public:
-  PagedAttention(const PagePool& pool, const model::ModelConfig& model, TensorView table_rows, TensorView positions,
-                 TensorView block_tables)
-      : pool_(pool),
-        scale_(model::attention_scale(model)),
-        window_(model.sliding_window),
-        table_rows_(table_rows),
-        positions_(positions),
-        block_tables_(block_tables) {}
-
-  void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView& k, const TensorView& v,
-              const TensorView& out, const TensorView&) override {
-    const kernels::KvPages pages = pool_.layer(layer);
-    kernels::kv_write(stream, {k, v, table_rows_, positions_, block_tables_, pages});
-    kernels::attention_paged(stream, {q, table_rows_, positions_, block_tables_, pages, out, scale_, window_});
-  }
-
- private:
-  const PagePool& pool_;
-  float scale_;
-  int32_t window_;
-  TensorView table_rows_, positions_, block_tables_;
-};
 
 struct Release {
   std::atomic<bool>& taken;
@@ -60,12 +34,9 @@ StepRunner::StepRunner(const model::ModelConfig& model, const EngineConfig& conf
     : model_(model), config_(config), pool_(pool), threads_(threads) {
   const int64_t rows = std::max(config.step_tokens, config.max_running + 1);
   const int64_t samples = config.max_running * 2;
-  for (auto* v : {&ids_, &positions_, &table_rows_}) v->reserve(size_t(rows));
-  for (auto* v : {&sample_rows_, &tokens_}) v->reserve(size_t(samples));
+  rows_.reserve(rows, samples);
+  tokens_.reserve(size_t(samples));
   for (auto* v : {&logprobs_, &entropies_}) v->reserve(size_t(samples));
-  params_.reserve(size_t(samples));
-  keys_.reserve(size_t(samples));
-  samples_.reserve(size_t(samples));
   inline_chunks_.reserve(size_t(rows));
   wide_chunks_.reserve(size_t(rows));
   wide_scratch_ = Arena(scratch_bytes({Stream::Backend::kCpu, threads, nullptr}, rows), "engine step");
@@ -84,21 +55,23 @@ const std::vector<Sample>& StepRunner::run(const model::WeightSnapshot& weights,
                                            const TensorView& block_tables) {
   weights_ = &weights;
   block_tables_ = block_tables;
-  lay_out(pieces);
+  rows_.lay_out(pieces, config_.run_seed);
+  tokens_.resize(rows_.samples.size());
+  for (auto* v : {&logprobs_, &entropies_}) v->resize(rows_.samples.size());
   const bool may_split = threads_ && threads_->threads() > 1, split = may_split && governor_.split();
   cut_chunks(pieces, packed_weight_bytes(weights), split ? threads_->threads() : 1);
   const auto start = std::chrono::steady_clock::now();
   compute({Stream::Backend::kCpu, split ? threads_ : nullptr, nullptr});
   if (may_split) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    governor_.record(split, double(ids_.size()), took.count());
+    governor_.record(split, double(rows_.ids.size()), took.count());
   }
-  for (size_t i = 0; i < samples_.size(); ++i) {
-    samples_[i].token = tokens_[i];
-    samples_[i].logprob = logprobs_[i];
-    samples_[i].entropy = entropies_[i];
+  for (size_t i = 0; i < rows_.samples.size(); ++i) {
+    rows_.samples[i].token = tokens_[i];
+    rows_.samples[i].logprob = logprobs_[i];
+    rows_.samples[i].entropy = entropies_[i];
   }
-  return samples_;
+  return rows_.samples;
 }
 
 void StepRunner::compute(const Stream& stream) {
@@ -108,37 +81,6 @@ void StepRunner::compute(const Stream& stream) {
     for (int64_t i = begin; i < end; ++i) run_chunk(Stream{}, inline_chunks_[size_t(i)], scratch.arena);
   });
   for (const Chunk& chunk : wide_chunks_) run_chunk(stream, chunk, wide_scratch_);
-}
-
-void StepRunner::lay_out(const std::vector<Piece>& pieces) {
-  ids_.clear(), positions_.clear(), table_rows_.clear();
-  sample_rows_.clear(), params_.clear(), keys_.clear(), samples_.clear();
-  for (const Piece& piece : pieces) {
-    for (int32_t i = 0; i < piece.rows; ++i) {
-      ids_.push_back(piece.ids[i]);
-      positions_.push_back(piece.position + i);
-      table_rows_.push_back(piece.table_row);
-    }
-    if (piece.sequence) {
-      add_sample(*piece.sequence);
-    } else if (piece.samples > 0) {
-      for (Sequence& s : piece.group->members) {
-        if (s.unfinished()) add_sample(s);
-      }
-    }
-  }
-  tokens_.resize(samples_.size());
-  logprobs_.resize(samples_.size());
-  entropies_.resize(samples_.size());
-}
-
-void StepRunner::add_sample(Sequence& s) {
-  const Request& request = s.group->request;
-  samples_.push_back({&s, -1, 0, 0});
-  sample_rows_.push_back(int32_t(ids_.size()) - 1);
-  params_.push_back(request.sampling);
-  keys_.push_back({config_.run_seed, request.problem, request.first_attempt + uint32_t(s.attempt),
-                   uint32_t(s.position() + 1)});
 }
 
 void StepRunner::cut_chunks(const std::vector<Piece>& pieces, int64_t weight_bytes, int32_t threads) {
@@ -168,9 +110,9 @@ void StepRunner::cut_chunks(const std::vector<Piece>& pieces, int64_t weight_byt
 
 void StepRunner::run_chunk(const Stream& stream, const Chunk& chunk, Arena& scratch) {
   const int64_t rows = chunk.rows, width = model_.width;
-  const TensorView ids = i32(ids_.data() + chunk.first_row, {rows});
-  const TensorView positions = i32(positions_.data() + chunk.first_row, {rows});
-  PagedAttention attention(pool_, model_, i32(table_rows_.data() + chunk.first_row, {rows}), positions, block_tables_);
+  const TensorView ids = i32(rows_.ids.data() + chunk.first_row, {rows});
+  const TensorView positions = i32(rows_.positions.data() + chunk.first_row, {rows});
+  PagedAttention attention(pool_, model_, i32(rows_.table_rows.data() + chunk.first_row, {rows}), positions, block_tables_);
   scratch.release(0);
   const TensorView hidden = scratch.take_view(DType::kF32, {rows, width});
   float* gathered = scratch.take_array<float>(kSampleRows * width);
@@ -180,11 +122,11 @@ void StepRunner::run_chunk(const Stream& stream, const Chunk& chunk, Arena& scra
   for (int32_t first = chunk.first_sample; first < end; first += int32_t(kSampleRows)) {
     const int64_t n = std::min<int64_t>(kSampleRows, end - first);
     for (int64_t i = 0; i < n; ++i) {
-      const int64_t row = sample_rows_[size_t(first + i)] - chunk.first_row;
+      const int64_t row = rows_.sample_rows[size_t(first + i)] - chunk.first_row;
       std::memcpy(gathered + i * width, hidden.row<float>(row), size_t(width) * sizeof(float));
     }
-    kernels::lm_head_sample(stream, {f32(gathered, {n, width}), weights_->head, params_.data() + first,
-                                     keys_.data() + first, i32(tokens_.data() + first, {n}),
+    kernels::lm_head_sample(stream, {f32(gathered, {n, width}), weights_->head, rows_.params.data() + first,
+                                     rows_.keys.data() + first, i32(tokens_.data() + first, {n}),
                                      f32(logprobs_.data() + first, {n}), f32(entropies_.data() + first, {n}),
                                      &scratch});
   }

@@ -11,18 +11,12 @@
 #include "engine/page_pool.h"
 #include "engine/scheduler.h"
 #include "engine/split_governor.h"
+#include "engine/step_rows.h"
 #include "model/weight_snapshot.h"
 
 namespace hone::engine {
 
-/// One token drawn in a step.
-struct Sample {
-  Sequence* sequence = nullptr;
-  int32_t token = -1;
-  float logprob = 0, entropy = 0;
-};
-
-/// Runs pieces and draws their tokens. While the weights fit the cache, the rows are cut in chunks and each
+/// Runs pieces and draws their tokens on the CPU. While the weights fit the cache, the rows are cut in chunks and each
 /// thread takes whole layers for a chunk, one join per step; beyond that (and for long prompt chunks) threads
 /// split inside each op. Bits are the same either way: every op works row by row.
 /// Where splitting does not pay right now (SplitGovernor), the calling thread works alone.
@@ -45,8 +39,6 @@ class StepRunner {
     std::atomic<bool> taken{false};
   };
   ThreadScratch& claim_scratch();
-  void lay_out(const std::vector<Piece>& pieces);
-  void add_sample(Sequence& sequence);
   void cut_chunks(const std::vector<Piece>& pieces, int64_t weight_bytes, int32_t threads);
   void compute(const Stream& stream);
   void run_chunk(const Stream& stream, const Chunk& chunk, Arena& scratch);
@@ -59,12 +51,9 @@ class StepRunner {
 
   const model::WeightSnapshot* weights_ = nullptr;  // of the step in progress
   TensorView block_tables_;
-  std::vector<int32_t> ids_, positions_, table_rows_;                 // [R]
-  std::vector<int32_t> sample_rows_, tokens_;                         // [samples]
-  std::vector<float> logprobs_, entropies_;                           // [samples]
-  std::vector<kernels::SamplingParams> params_;
-  std::vector<SampleKey> keys_;
-  std::vector<Sample> samples_;
+  StepRows rows_;
+  std::vector<int32_t> tokens_;             // [samples]
+  std::vector<float> logprobs_, entropies_; // [samples]
   std::vector<Chunk> inline_chunks_, wide_chunks_;
   SplitGovernor governor_;
   Arena wide_scratch_;

@@ -19,6 +19,9 @@ class WeightQueue {
   bool pending() const { return !pending_.empty(); }
   const Snapshot& current() const { return current_; }
 
+  /// The same weights in other memory.
+  void replace_current(Snapshot weights) { current_ = std::move(weights); }
+
   /// Called between steps. `needed`: oldest version that a planned sequence needs next; none: no plan.
   /// Without plans the newest pending version wins. With plans they are taken in order, never past `needed`.
   /// Returns true if the current version changed. Throws kState if `needed` was left out of what was pushed.

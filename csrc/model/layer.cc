@@ -1,5 +1,8 @@
 #include "model/layer.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "core/device.h"
 #include "kernels/rms_norm.h"
 #include "kernels/rope.h"
@@ -8,14 +11,10 @@
 namespace hone::model {
 namespace {
 
-void norm_heads(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& qkv) {
-  for (int64_t h = 0; h < config.heads + config.kv_heads; ++h) {
-    const TensorView head = column_view(qkv, h * config.head_dim, config.head_dim);
-    kernels::rms_norm(stream, {.x = head,
-                               .weight = h < config.heads ? weights.q_norm : weights.k_norm,
-                               .y = head,
-                               .eps = config.norm_eps});
-  }
+void norm_heads(const Stream& stream, const ModelConfig& c, const PackedLayer& weights, const TensorView& qkv) {
+  const TensorView q = head_view(qkv, 0, c.heads, c.head_dim), k = head_view(qkv, c.q_width(), c.kv_heads, c.head_dim);
+  kernels::rms_norm(stream, {.x = q, .weight = weights.q_norm, .y = q, .eps = c.norm_eps});
+  kernels::rms_norm(stream, {.x = k, .weight = weights.k_norm, .y = k, .eps = c.norm_eps});
 }
 
 }  // namespace
@@ -37,7 +36,7 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
                      const LayerActivations& act, const LayerScratch& scratch) {
   const int64_t H = config.heads, K = config.kv_heads, D = config.head_dim;
   kernels::rms_norm(stream, {.x = act.input, .weight = weights.attn_norm, .y = scratch.normed, .eps = config.norm_eps});
-  kernels::linear(stream, {.x = scratch.normed, .w = weights.qkv, .bias = weights.qkv_bias, .y = act.qkv});
+  kernels::linear(stream, {.x = scratch.normed, .w = weights.qkv, .bias = weights.qkv_bias, .y = act.qkv, .scratch = scratch.ops});
   if (config.qk_norm) {
     if (!act.qk_raw.empty()) copy_rows(stream, column_view(act.qkv, 0, (H + K) * D), act.qk_raw);
     norm_heads(stream, config, weights, act.qkv);
@@ -49,13 +48,23 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
 
 void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
                   const LayerActivations& act, const LayerScratch& scratch, const TensorView& out) {
-  kernels::linear(stream, {.x = act.attn_rows, .w = weights.o, .bias = {}, .y = act.middle, .accumulate = true});
+  kernels::linear(stream, {.x = act.attn_rows,
+                           .w = weights.o,
+                           .bias = {},
+                           .y = act.middle,
+                           .accumulate = true,
+                           .scratch = scratch.ops});
   kernels::rms_norm(
       stream, {.x = act.middle, .weight = weights.mlp_norm, .y = scratch.normed, .eps = config.norm_eps});
-  kernels::linear(stream, {.x = scratch.normed, .w = weights.gate_up, .bias = {}, .y = act.gate_up});
+  kernels::linear(stream, {.x = scratch.normed, .w = weights.gate_up, .bias = {}, .y = act.gate_up, .scratch = scratch.ops});
   kernels::swiglu(stream, {.gate_up = act.gate_up, .y = scratch.mlp});
   copy_rows(stream, act.middle, out);
-  kernels::linear(stream, {.x = scratch.mlp, .w = weights.down, .bias = {}, .y = out, .accumulate = true});
+  kernels::linear(stream, {.x = scratch.mlp,
+                           .w = weights.down,
+                           .bias = {},
+                           .y = out,
+                           .accumulate = true,
+                           .scratch = scratch.ops});
 }
 
 void layer_forward(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
@@ -64,6 +73,14 @@ void layer_forward(const Stream& stream, const ModelConfig& config, const Packed
   layer_attention(stream, config, weights, layer, positions, rope_table, attention, act, scratch);
   copy_rows(stream, act.input, act.middle);
   layer_output(stream, config, weights, act, scratch, out);
+}
+
+int64_t linear_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_t rows) {
+  int64_t most = 0;
+  for (const auto& [n, k] : {std::pair{c.qkv_width(), c.width}, {c.width, c.q_width()}, {2 * c.mlp_width, c.width}, {c.width, c.mlp_width}}) {
+    most = std::max({most, kernels::linear_scratch_bytes(stream, rows, n, k), kernels::linear_scratch_bytes(stream, rows, k, n)});
+  }
+  return most;
 }
 
 void check_positions(const TensorView& positions, const TensorView& rope_table) {

@@ -33,6 +33,9 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
 void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
                   const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
 
+/// The most any linear of a layer, or its gradient, takes from the arena for so many rows.
+int64_t linear_scratch_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
+
 /// Throws kShape naming the row unless every position is in [0, table rows).
 void check_positions(const TensorView& positions, const TensorView& rope_table);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kernels/attention.h"
 #include "kernels/embedding.h"
@@ -100,6 +101,18 @@ TensorView train_layer(const Stream& stream, const WeightSnapshot& weights, cons
 
 }  // namespace
 
+void check_for_gpu(const ModelConfig& c) {
+  const std::pair<const char*, int64_t> sizes[] = {
+      {"hidden_size", c.width}, {"intermediate_size", c.mlp_width}, {"head_dim", c.head_dim}};
+  for (const auto& [field, size] : sizes) {
+    if (size % 8 == 0) continue;
+    fail(Code::kUnsupported, "%s is %lld; on a GPU it must be a multiple of 8 (rows of 16 bytes).", field, (long long)size);
+  }
+  if (c.head_dim > 128) {
+    fail(Code::kUnsupported, "head_dim is %lld; the GPU attention takes at most 128.", (long long)c.head_dim);
+  }
+}
+
 float attention_scale(const ModelConfig& config) { return 1.0f / std::sqrt(float(config.head_dim)); }
 
 void forward(const Stream& stream, const WeightSnapshot& weights, const TensorView& ids, const TensorView& positions,
@@ -125,7 +138,8 @@ void forward(const Stream& stream, const WeightSnapshot& weights, const TensorVi
 
 int64_t forward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_t rows) {
   const auto bytes = [&](int64_t width) { return view_bytes(activation_dtype(stream), rows * width); };
-  return 2 * bytes(c.width) + bytes(c.mlp_width) + bytes(c.qkv_width()) + bytes(c.q_width()) + bytes(2 * c.mlp_width);
+  return 2 * bytes(c.width) + bytes(c.mlp_width) + bytes(c.qkv_width()) + bytes(c.q_width()) + bytes(2 * c.mlp_width) +
+         linear_scratch_bytes(stream, c, rows);
 }
 
 Activations forward_training(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
@@ -157,7 +171,7 @@ int64_t training_arena_bytes(const Stream& stream, const ModelConfig& c, int64_t
   const auto bytes = [&](int64_t width) { return view_bytes(activation_dtype(stream), T * width); };
   const int64_t layer = 2 * bytes(c.width) + bytes(c.qkv_width()) + bytes(c.q_width()) + bytes(2 * c.mlp_width) +
                         view_bytes(DType::kF32, T * c.heads) + (c.qk_norm ? bytes(c.q_width() + c.kv_width()) : 0);
-  const int64_t forward_scratch = bytes(c.width) + bytes(c.mlp_width);
+  const int64_t forward_scratch = bytes(c.width) + bytes(c.mlp_width) + linear_scratch_bytes(stream, c, T);
   // The last layer keeps fewer rows of its MLP, but gathers those of its attention.
   return 2 * bytes(c.width) + c.layers * layer + bytes(c.q_width()) +
          std::max(forward_scratch, backward_scratch_bytes(stream, c, T));

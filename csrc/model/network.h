@@ -30,6 +30,9 @@ int64_t forward_scratch_bytes(const Stream& stream, const ModelConfig& config, i
 /// 1 / sqrt(D), what AttentionSource implementations scale q.k with.
 float attention_scale(const ModelConfig& config);
 
+/// Throws kUnsupported naming the field unless the GPU kernels take the model: sizes a multiple of 8, D at most 128.
+void check_for_gpu(const ModelConfig& config);
+
 /// One packed micro-batch. Sequences do not attend to each other; positions restart at each.
 /// The objective reads hidden states of loss_rows only (strictly ascending); above the last attention no other row
 /// is computed. Empty: all T rows. R is their number.

@@ -54,6 +54,7 @@ struct Backward {
   const ModelConfig& config;
   const PackedRows& rows;
   const TensorView& rope_table;
+  Arena& ops;  // what the kernels take for themselves and give back
   Scratch scratch;
   TensorView dx;  // [Q, C] gradient of the residual stream, updated in place
 
@@ -67,7 +68,8 @@ struct Backward {
                                     .dx = dx,
                                     .dweight = dweight,
                                     .eps = config.norm_eps,
-                                    .accumulate = true});
+                                    .accumulate = true,
+                                    .scratch = &ops});
   }
 
   /// The MLP, and the weights of the output projection, on the rows that went through them.
@@ -76,11 +78,11 @@ struct Backward {
     const TensorView& dgate_up = act.gate_up;
     kernels::swiglu(stream, {.gate_up = act.gate_up, .y = scratch.mlp});
     kernels::linear_grad_weight(stream, {.dy = dx, .x = scratch.mlp, .dw = grad.down, .dbias = {}});
-    kernels::linear(stream, {.x = dx, .w = wt.down, .bias = {}, .y = scratch.dmlp});
+    kernels::linear(stream, {.x = dx, .w = wt.down, .bias = {}, .y = scratch.dmlp, .scratch = &ops});
     kernels::swiglu_grad(stream, {.gate_up = act.gate_up, .dy = scratch.dmlp, .dgate_up = dgate_up});
     norm_forward(act.middle, w.mlp_norm);
     kernels::linear_grad_weight(stream, {.dy = dgate_up, .x = scratch.normed, .dw = grad.gate_up, .dbias = {}});
-    kernels::linear(stream, {.x = dgate_up, .w = wt.gate_up, .bias = {}, .y = scratch.dnormed});
+    kernels::linear(stream, {.x = dgate_up, .w = wt.gate_up, .bias = {}, .y = scratch.dnormed, .scratch = &ops});
     norm_backward(act.middle, w.mlp_norm, grad.mlp_norm);
     kernels::linear_grad_weight(stream, {.dy = dx, .x = act.attn_rows, .dw = grad.o, .dbias = {}});
   }
@@ -99,7 +101,8 @@ struct Backward {
                                             .dk = head_view(scratch.dqkv, H * D, K, D),
                                             .dv = head_view(scratch.dqkv, (H + K) * D, K, D),
                                             .scale = attention_scale(config),
-                                            .window = config.sliding_window});
+                                            .window = config.sliding_window,
+                                            .scratch = &ops});
     kernels::rope(stream, {.x = head_view(scratch.dqkv, 0, H + K, D),
                            .positions = rows.positions,
                            .table = rope_table,
@@ -108,21 +111,29 @@ struct Backward {
     norm_forward(act.input, w.attn_norm);
     kernels::linear_grad_weight(
         stream, {.dy = scratch.dqkv, .x = scratch.normed, .dw = grad.qkv, .dbias = grad.qkv_bias});
-    kernels::linear(stream, {.x = scratch.dqkv, .w = wt.qkv, .bias = {}, .y = scratch.dnormed});
+    kernels::linear(stream, {.x = scratch.dqkv, .w = wt.qkv, .bias = {}, .y = scratch.dnormed, .scratch = &ops});
     norm_backward(act.input, w.attn_norm, grad.attn_norm);
   }
 
   void norm_heads_backward(const PackedLayer& w, const LayerActivations& act, const LayerViews& grad) const {
-    for (int64_t h = 0; h < config.heads + config.kv_heads; ++h) {
-      const bool query = h < config.heads;
-      const TensorView dhead = column_view(scratch.dqkv, h * config.head_dim, config.head_dim);
-      kernels::rms_norm_grad(stream, {.x = column_view(act.qk_raw, h * config.head_dim, config.head_dim),
-                                      .weight = query ? w.q_norm : w.k_norm,
-                                      .dy = dhead,
-                                      .dx = dhead,
-                                      .dweight = query ? grad.q_norm : grad.k_norm,
-                                      .eps = config.norm_eps});
-    }
+    const int64_t D = config.head_dim, q_width = config.q_width();
+    const auto half = [&](int64_t first, int64_t heads, const TensorView& weight, const TensorView& dweight) {
+      // On the CPU head after head: the order of dweight's sums. A GPU would launch too often.
+      const int64_t together = stream.is_cuda() ? heads : 1;
+      for (int64_t h = 0; h < heads; h += together) {
+        const TensorView d = head_view(scratch.dqkv, first + h * D, together, D);
+        kernels::rms_norm_grad(stream, {.x = head_view(act.qk_raw, first + h * D, together, D),
+                                        .weight = weight,
+                                        .dy = d,
+                                        .dx = d,
+                                        .dweight = dweight,
+                                        .eps = config.norm_eps,
+                                        .accumulate = false,
+                                        .scratch = &ops});
+      }
+    };
+    half(0, config.heads, w.q_norm, grad.q_norm);
+    half(q_width, config.kv_heads, w.k_norm, grad.k_norm);
   }
 };
 
@@ -161,7 +172,11 @@ int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64
   const auto bytes = [&](int64_t width) { return view_bytes(activation_dtype(stream), tokens * width); };
   // Two buffers more for the last layer: dattn of the loss rows, and dx of all rows.
   return 3 * bytes(c.width) + bytes(c.q_width()) +
-         std::max(2 * bytes(c.mlp_width), bytes(c.q_width()) + bytes(c.qkv_width()));
+         std::max(2 * bytes(c.mlp_width), bytes(c.q_width()) + bytes(c.qkv_width())) +
+         std::max({linear_scratch_bytes(stream, c, tokens),
+                   kernels::attention_packed_grad_scratch_bytes(stream, tokens, c.heads),
+                   kernels::rms_norm_grad_scratch_bytes(stream, tokens, c.width),
+                   kernels::rms_norm_grad_scratch_bytes(stream, tokens * c.heads, c.head_dim)});
 }
 
 void backward(const Stream& stream, const WeightSnapshot& weights, const TransposedWeights& transposed,
@@ -176,7 +191,9 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
                                   .dy = dhidden,
                                   .dx = dhidden,
                                   .dweight = grads.final_norm(),
-                                  .eps = c.norm_eps});
+                                  .eps = c.norm_eps,
+                                  .accumulate = false,
+                                  .scratch = &arena});
   TensorView dx = dhidden;  // [Q, C]
   if (R != T) dx = arena.take_view(type, {T, c.width});
   const TensorView dattn_rows = arena.take_view(type, {R != T ? R : 0, c.q_width()});
@@ -184,9 +201,10 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
   for (int64_t l = c.layers - 1; l >= 0; --l) {
     const size_t i = size_t(l);
     const bool gathered = l == c.layers - 1 && R != T;
-    Backward pass{stream, c, rows, weights.rope_table, take_scratch(c, type, T, gathered ? R : T, arena), gathered ? dhidden : dx};
+    Backward pass{stream, c, rows, weights.rope_table, arena, take_scratch(c, type, T, gathered ? R : T, arena), gathered ? dhidden : dx};
     pass.output_half(weights.layers[i], transposed.layers[i], saved.layers[i], grads.layer(l));
-    kernels::linear(stream, {.x = pass.dx, .w = transposed.layers[i].o, .bias = {}, .y = gathered ? dattn_rows : pass.scratch.dattn});
+    const TensorView dattn = gathered ? dattn_rows : pass.scratch.dattn;
+    kernels::linear(stream, {.x = pass.dx, .w = transposed.layers[i].o, .bias = {}, .y = dattn, .scratch = &arena});
     if (gathered) {
       kernels::scatter_rows(stream, {.from = dattn_rows, .rows = rows.loss_rows, .to = pass.scratch.dattn});
       kernels::scatter_rows(stream, {.from = dhidden, .rows = rows.loss_rows, .to = dx});

@@ -45,6 +45,7 @@ class WeightSnapshot {
   kernels::PackedMatrix head;
   TensorView rope_table;  // [max_positions, D]
   int64_t bytes() const { return arena_.used(); }
+  Memory memory() const { return arena_.memory(); }
 
  private:
   WeightSnapshot(const Stream& stream, const ModelConfig& config, DType storage);

@@ -1,6 +1,8 @@
 #include "trainer/micro_batch.h"
 
-#include <cmath>
+#include <algorithm>
+#include <type_traits>
+#include <utility>
 
 namespace hone::trainer {
 namespace {
@@ -86,9 +88,19 @@ void check_options(const TrainingBatch& b, const StepOptions& o) {
   }
 }
 
+/// Sequence after sequence: every token of `from`, or only those the mask counts.
 template <class T>
-void append(const T* from, int32_t begin, int32_t end, std::vector<T>& to) {
-  if (from) to.insert(to.end(), from + begin, from + end);
+void lay_tokens(const TrainingBatch& b, const MicroBatch& which, const T* from, bool counted, T* to) {
+  for (int32_t i : which.sequences) {
+    for (int32_t t = b.cu_seqlens[i]; t < b.cu_seqlens[i + 1]; ++t) {
+      if (!counted || b.mask[t]) *to++ = from[t];
+    }
+  }
+}
+
+template <class T>
+TensorView optional(const SharedArrays::Array<T>& array) {
+  return array.device ? array.view() : TensorView{};
 }
 
 }  // namespace
@@ -101,40 +113,92 @@ void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, co
   check_options(batch, *options);
 }
 
-void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which) {
-  for (auto* v : {&ids, &positions, &cu_seqlens, &group_sizes, &loss_token, &loss_row, &targets}) v->clear();
-  for (auto* v : {&behavior, &reference, &token_advantages, &advantages}) v->clear();
-  mask.clear();
-  cu_seqlens.push_back(0);
-  for (int32_t i : which.sequences) {
-    const int32_t begin = batch.cu_seqlens[i], end = batch.cu_seqlens[i + 1], first = int32_t(ids.size());
-    append(batch.tokens, begin, end, ids);
-    append(batch.mask, begin, end, mask);
-    append(batch.behavior_logprobs, begin, end, behavior);
-    append(batch.reference_logprobs, begin, end, reference);
-    append(batch.token_advantages, begin, end, token_advantages);
-    append(batch.advantages, i, i + 1, advantages);
-    append(batch.group_sizes, i, i + 1, group_sizes);
-    for (int32_t t = 0; t < end - begin; ++t) {
-      positions.push_back(t);
-      if (!batch.mask[begin + t]) continue;
-      loss_token.push_back(first + t);
-      loss_row.push_back(first + t - 1);
-      targets.push_back(batch.tokens[begin + t]);
-    }
-    cu_seqlens.push_back(int32_t(ids.size()));
-  }
-  for (auto* v : {&row_logprobs, &row_entropies, &row_lse, &row_a, &row_b}) v->assign(targets.size(), 0.0f);
-  for (auto* v : {&logprobs, &entropies, &a, &b, &ratios}) v->assign(ids.size(), 0.0f);
-  clipped.assign(ids.size(), 0);
-  sequence_losses.assign(which.sequences.size(), 0.0);
+void PackedBatch::reserve(int64_t tokens, int64_t sequences) {
+  // 13 arrays of 4 bytes and 2 of 1 by token, 6 of 4 or 8 by sequence; each starts on a line of 64 bytes.
+  const int64_t bytes = tokens * (13 * 4 + 2) + (sequences + 1) * 32 + 24 * 64;
+  if (bytes <= capacity_) return;
+  memory_ = {};
+  memory_ = SharedArrays(stream_, bytes, "packed batch");
+  capacity_ = bytes;
 }
 
-model::PackedRows PackedBatch::rows() const {
-  return {.ids = i32(ids.data(), {tokens()}),
-          .positions = i32(positions.data(), {tokens()}),
-          .cu_seqlens = i32(cu_seqlens.data(), {int64_t(cu_seqlens.size())}),
-          .loss_rows = i32(loss_row.data(), {loss_rows()})};
+void PackedBatch::lay_out(const TrainingBatch& batch, int64_t T, int64_t S, int64_t R) {
+  const auto take_if = [&](const auto* given, auto& array, int64_t n) {
+    array = {};
+    if (given) array = memory_.take<std::remove_const_t<std::remove_pointer_t<decltype(given)>>>(n);
+  };
+  memory_.clear();
+  for (auto* array : {&ids, &positions}) *array = memory_.take<int32_t>(T);
+  for (auto* array : {&cu_seqlens, &loss_starts}) *array = memory_.take<int32_t>(S + 1);
+  for (auto* array : {&loss_row, &targets}) *array = memory_.take<int32_t>(R);
+  mask = memory_.take<uint8_t>(R);
+  take_if(batch.behavior_logprobs, behavior, R);
+  take_if(batch.reference_logprobs, reference, R);
+  take_if(batch.token_advantages, token_advantages, R);
+  take_if(batch.advantages, advantages, S);
+  take_if(batch.group_sizes, group_sizes, S);
+  results_ = memory_.used();
+  for (auto* array : {&logprobs, &entropies, &lse, &a, &b, &ratios}) *array = memory_.take<float>(R);
+  clipped = memory_.take<uint8_t>(R);
+  for (auto* array : {&losses, &policy_losses}) *array = memory_.take<double>(S);
+}
+
+void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which) {
+  const auto S = int64_t(which.sequences.size());
+  int64_t T = 0, R = 0;
+  for (int32_t i : which.sequences) {
+    T += batch.cu_seqlens[i + 1] - batch.cu_seqlens[i];
+    R += std::count(batch.mask + batch.cu_seqlens[i], batch.mask + batch.cu_seqlens[i + 1], 1);
+  }
+  reserve(T, S);
+  lay_out(batch, T, S, R);
+  int32_t token = 0, row = 0;
+  for (int64_t s = 0; s < S; ++s) {
+    const int32_t i = which.sequences[size_t(s)], begin = batch.cu_seqlens[i], length = batch.cu_seqlens[i + 1] - begin;
+    cu_seqlens.host[s] = token, loss_starts.host[s] = row;
+    for (int32_t t = 0; t < length; ++t) {
+      positions.host[token + t] = t;
+      if (batch.mask[begin + t]) loss_row.host[row++] = token + t - 1;
+    }
+    token += length;
+    if (batch.advantages) advantages.host[s] = batch.advantages[i];
+    if (batch.group_sizes) group_sizes.host[s] = batch.group_sizes[i];
+  }
+  cu_seqlens.host[S] = token, loss_starts.host[S] = row;
+  std::fill_n(mask.host, R, uint8_t(1));
+  lay_tokens(batch, which, batch.tokens, false, ids.host);
+  lay_tokens(batch, which, batch.tokens, true, targets.host);
+  const std::pair<const float*, const Array<float>*> given[] = {{batch.behavior_logprobs, &behavior},
+                                                                {batch.reference_logprobs, &reference},
+                                                                {batch.token_advantages, &token_advantages}};
+  for (const auto& [from, to] : given) {
+    if (from) lay_tokens(batch, which, from, true, to->host);
+  }
+  memory_.upload(stream_, 0, results_);
+}
+
+kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const StepOptions& o, bool regularizers) const {
+  return {.objective = o.objective,
+          .sequence_weight = o.sequence_weight,
+          .logprobs = logprobs.view(),
+          .behavior_logprobs = optional(behavior),
+          .reference_logprobs = optional(reference),
+          .entropies = entropies.view(),
+          .mask = mask.view(),
+          .cu_seqlens = loss_starts.view(),
+          .advantages = optional(advantages),
+          .token_advantages = optional(token_advantages),
+          .group_sizes = optional(group_sizes),
+          .a = a.view(),
+          .b = b.view(),
+          .ratios = ratios.view(),
+          .clipped = clipped.view(),
+          .sequence_losses = (regularizers ? losses : policy_losses).view(),
+          .step = batch.step,
+          .clip_low = o.clip_low,
+          .clip_high = o.clip_high,
+          .kl_coef = regularizers ? o.kl_coef : 0.0f,
+          .entropy_coef = regularizers ? o.entropy_coef : 0.0f};
 }
 
 }  // namespace hone::trainer

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "core/device.h"
 #include "model/network.h"
 #include "trainer/packer.h"
 #include "trainer/trainer.h"
@@ -14,33 +14,52 @@ namespace hone::trainer {
 /// `options`, also that what its objective needs is there (kConfig for option values).
 void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, const StepOptions* options);
 
-/// Buffers keep their capacity from batch to batch, so a warm step allocates nothing here.
-/// T tokens, S sequences, R loss rows: row r predicts token loss_token[r] from the hidden state before it.
-struct PackedBatch {
-  std::vector<int32_t> ids, positions, cu_seqlens;        // [T], [T], [S+1]
-  std::vector<uint8_t> mask;                              // [T]
-  std::vector<float> behavior, reference, token_advantages;  // [T], or empty
-  std::vector<float> advantages;                          // [S], or empty
-  std::vector<int32_t> group_sizes;                       // [S], or empty
-  std::vector<int32_t> loss_token, loss_row, targets;     // [R] index into T; the one before; ids at loss_token
-  std::vector<float> row_logprobs, row_entropies, row_lse, row_a, row_b;  // [R]
-  std::vector<float> logprobs, entropies, a, b, ratios;   // [T], 0 where masked out
-  std::vector<uint8_t> clipped;                           // [T]
-  std::vector<double> sequence_losses;                    // [S]
+/// T tokens, S sequences, R loss tokens: those the mask counts. Row r of the loss predicts token r of them from the
+/// hidden state before it, so everything the objective reads or writes has R entries, sequence after sequence.
+/// Arrays lie in memory that is kept from batch to batch: a warm step allocates nothing here.
+class PackedBatch {
+ public:
+  template <class T>
+  using Array = SharedArrays::Array<T>;
 
-  /// Copies the micro-batch's sequences together. Results are sized and zeroed.
+  explicit PackedBatch(const Stream& stream) : stream_(stream) {}
+  /// Copies the micro-batch's sequences together and carries them to the stream. Results are not cleared.
   void gather(const TrainingBatch& batch, const MicroBatch& which);
-  int64_t tokens() const { return int64_t(ids.size()); }
-  int64_t loss_rows() const { return int64_t(targets.size()); }
-  model::PackedRows rows() const;
+  /// Carries the results back; waits for the stream.
+  void fetch() const { memory_.download(stream_, results_, memory_.used()); }
+
+  model::PackedRows rows() const {
+    return {.ids = ids.view(), .positions = positions.view(), .cu_seqlens = cu_seqlens.view(), .loss_rows = loss_row.view()};
+  }
+  int64_t loss_rows() const { return targets.size; }
+  /// Coefficients go to a and b, the loss of each sequence to `losses`; without its KL and entropy terms to
+  /// `policy_losses`.
+  kernels::PolicyLossArgs loss_args(const TrainingBatch& batch, const StepOptions& options, bool regularizers) const;
+
+  Array<int32_t> ids, positions, cu_seqlens;                  // [T], [T], [S+1]
+  Array<int32_t> loss_row, targets, loss_starts;              // [R] index into T; [R]; [S+1] index into R
+  Array<uint8_t> mask;                                        // [R] 1
+  Array<float> behavior, reference, token_advantages;         // [R], or null
+  Array<float> advantages;                                    // [S], or null
+  Array<int32_t> group_sizes;                                 // [S], or null
+  Array<float> logprobs, entropies, lse, a, b, ratios;        // [R] results
+  Array<uint8_t> clipped;                                     // [R]
+  Array<double> losses, policy_losses;                        // [S] with and without the regularizers
+
+ private:
+  void reserve(int64_t tokens, int64_t sequences);
+  void lay_out(const TrainingBatch& batch, int64_t tokens, int64_t sequences, int64_t loss_tokens);
+
+  Stream stream_;
+  SharedArrays memory_;
+  int64_t capacity_ = 0, results_ = 0;
 };
 
-/// values[t] of a packed array back to the batch's own order.
+/// What a loss token's result is in the batch's own order; 0 where masked out.
 template <class T>
-void scatter(const TrainingBatch& batch, const MicroBatch& which, const std::vector<T>& values, T* out) {
-  size_t at = 0;
+void scatter(const TrainingBatch& batch, const MicroBatch& which, const T* values, T* out) {
   for (int32_t i : which.sequences) {
-    for (int32_t t = batch.cu_seqlens[i]; t < batch.cu_seqlens[i + 1]; ++t) out[t] = values[at++];
+    for (int32_t t = batch.cu_seqlens[i]; t < batch.cu_seqlens[i + 1]; ++t) out[t] = batch.mask[t] ? *values++ : T(0);
   }
 }
 

@@ -37,9 +37,15 @@ double squared_change(const Stream& stream, const float* now, float* before, int
 
 }  // namespace
 
-Optimizer::Optimizer(const model::ModelConfig& model, const OptimizerConfig& config)
-    : config_((check(config), config)), m_(model), v_(model) {
+Optimizer::Optimizer(const model::ModelConfig& model, const OptimizerConfig& config, const Stream& stream)
+    : config_((check(config), config)), m_(model, stream), v_(model, stream) {
   plan();
+  if (!stream.is_cuda()) return;
+  if (!muon_.empty()) fail(Code::kUnsupported, "optimizer: muon runs on the CPU only; use adamw on a GPU.");
+  const int64_t n = m_.flat().dim(0);
+  const int64_t bytes = std::max(kernels::adamw_scratch_bytes(stream, n), kernels::sum_of_squares_scratch_bytes(stream, n));
+  scratch_.emplace_back(bytes, "optimizer", Memory::kDevice);
+  sums_ = SharedArrays(stream, int64_t(adamw_.size() + 2) * 64, "optimizer sums");
 }
 
 void Optimizer::plan() {
@@ -70,6 +76,48 @@ void Optimizer::reserve(size_t slots) {
   }
 }
 
+kernels::AdamWArgs Optimizer::adamw_args(const Update& update, const Run& run, int64_t at, int64_t n) {
+  return {.param = f32(update.param + at, {n}),
+          .m = f32(m_.flat().as<float>() + at, {n}),
+          .v = f32(v_.flat().as<float>() + at, {n}),
+          .grad = f32(update.grad + at, {n}),
+          .lr = update.lr,
+          .beta1 = config_.beta1,
+          .beta2 = config_.beta2,
+          .eps = config_.eps,
+          .weight_decay = run.decay ? config_.weight_decay : 0.0f,
+          .grad_scale = update.scale,
+          .step = steps};
+}
+
+Optimizer::DeviceUpdate Optimizer::apply_clipped(const Stream& stream, model::Parameters& parameters,
+                                                 const model::Parameters& grads, const TensorView& totals, float lr,
+                                                 double clip) {
+  ++steps;
+  sums_.clear();
+  const auto scale = sums_.take<float>(1);
+  const auto weight = sums_.take<double>(1), changes = sums_.take<double>(int64_t(adamw_.size()));
+  kernels::gradient_scale(stream, {.totals = totals, .scale = scale.view(), .clip = clip});
+  const Update update{parameters.flat().as<float>(), grads.flat().as<float>(), lr, 1.0f};
+  for (size_t i = 0; i < adamw_.size(); ++i) {
+    kernels::AdamWArgs args = adamw_args(update, adamw_[i], adamw_[i].offset, adamw_[i].count);
+    args.scale = scale.view();
+    args.squared_change = {changes.device + i, DType::kF64, {1}};
+    args.scratch = &scratch_[0];
+    kernels::adamw(stream, args);
+  }
+  kernels::sum_of_squares(stream, {.x = parameters.flat(), .total = weight.view(), .scratch = &scratch_[0]});
+  sums_.download(stream, 0, sums_.used());
+  DeviceUpdate out;
+  out.scale = *scale.host;
+  out.norms.weight = std::sqrt(*weight.host);
+  if (std::isnan(out.scale)) return --steps, out;
+  double change = 0.0;
+  for (int64_t i = 0; i < changes.size; ++i) change += changes.host[i];
+  out.norms.update = std::sqrt(change);
+  return out;
+}
+
 double Optimizer::adamw_run(const Stream& stream, const Run& run, const Update& update) {
   const int64_t mark = scratch_[0].mark();
   float* const old = scratch_[0].take_array<float>(kChunk);
@@ -77,17 +125,7 @@ double Optimizer::adamw_run(const Stream& stream, const Run& run, const Update& 
   for (int64_t at = run.offset; at < run.offset + run.count; at += kChunk) {
     const int64_t n = std::min(kChunk, run.offset + run.count - at);
     std::memcpy(old, update.param + at, size_t(n) * sizeof(float));
-    kernels::adamw(stream, {.param = f32(update.param + at, {n}),
-                            .m = f32(m_.flat().as<float>() + at, {n}),
-                            .v = f32(v_.flat().as<float>() + at, {n}),
-                            .grad = f32(update.grad + at, {n}),
-                            .lr = update.lr,
-                            .beta1 = config_.beta1,
-                            .beta2 = config_.beta2,
-                            .eps = config_.eps,
-                            .weight_decay = run.decay ? config_.weight_decay : 0.0f,
-                            .grad_scale = update.scale,
-                            .step = steps});
+    kernels::adamw(stream, adamw_args(update, run, at, n));
     change += squared_change(stream, update.param + at, old, n);
   }
   scratch_[0].release(mark);

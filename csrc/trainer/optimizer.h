@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "core/arena.h"
+#include "core/device.h"
 #include "core/stream.h"
+#include "kernels/optimizer.h"
 #include "model/parameters.h"
 #include "trainer/trainer.h"
 
@@ -19,13 +21,23 @@ struct UpdateNorms {
 /// Moments m and v in the layout of the parameters; Muon keeps its momentum buffer in m.
 class Optimizer {
  public:
-  /// Throws kConfig naming the field for a rate outside its range.
-  Optimizer(const model::ModelConfig& model, const OptimizerConfig& config);
+  /// Moments lie in the memory of `stream`. Throws kConfig naming the field for a rate outside its range, and
+  /// kUnsupported for Muon on a GPU.
+  Optimizer(const model::ModelConfig& model, const OptimizerConfig& config, const Stream& stream = {});
 
   /// Gradients are multiplied by grad_scale (the clip factor) first. Muon uses muon_lr, AdamW lr.
   /// The same bits for any number of threads.
   UpdateNorms apply(const Stream& stream, model::Parameters& parameters, const model::Parameters& grads, float lr,
                     float muon_lr, float grad_scale);
+  /// On a GPU: gradients are clipped to `clip` by a norm that never leaves the device, so that nothing waits for it;
+  /// `totals` [N] f64 are the squares it is the root of. NaN among them leaves everything as it is, `steps` included:
+  /// then the scale returned is NaN. Waits once, at the end, for what it returns.
+  struct DeviceUpdate {
+    UpdateNorms norms;
+    float scale = 1;
+  };
+  DeviceUpdate apply_clipped(const Stream& stream, model::Parameters& parameters, const model::Parameters& grads,
+                             const TensorView& totals, float lr, double clip);
 
   const OptimizerConfig& config() const { return config_; }
   model::Parameters& m() { return m_; }
@@ -45,6 +57,7 @@ class Optimizer {
   };
   void plan();
   void reserve(size_t slots);
+  kernels::AdamWArgs adamw_args(const Update& update, const Run& run, int64_t at, int64_t n);
   double adamw_run(const Stream& stream, const Run& run, const Update& update);
   double muon_run(const Stream& stream, const Run& run, const Update& update, Arena& scratch);
   void muon_runs(const Stream& stream, const Update& whole);
@@ -53,6 +66,7 @@ class Optimizer {
   model::Parameters m_, v_;
   std::vector<Run> adamw_, muon_;  // muon_ largest first
   std::vector<Arena> scratch_;     // one per matrix in flight
+  SharedArrays sums_;              // on a GPU: scale, squared change of each run, squared weights
 };
 
 }  // namespace hone::trainer

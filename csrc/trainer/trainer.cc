@@ -1,11 +1,13 @@
 #include "trainer/trainer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <optional>
 
+#include "core/device.h"
 #include "kernels/lm_head.h"
 #include "kernels/optimizer.h"
 #include "model/network.h"
@@ -33,44 +35,63 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_;
 };
 
-TensorView floats(const std::vector<float>& v) { return f32(v.data(), {int64_t(v.size())}); }
-TensorView optional_floats(const std::vector<float>& v) { return v.empty() ? TensorView{} : floats(v); }
+const TrainerConfig& checked(const model::ModelConfig& model, const TrainerConfig& c) {
+  if (c.packed_tokens < 1) {
+    fail(Code::kConfig, "trainer: packed_tokens is %lld; it must be at least 1.", (long long)c.packed_tokens);
+  }
+  if (c.weight_storage != DType::kF32 && c.weight_storage != DType::kBF16) {
+    fail(Code::kConfig, "trainer: weight_storage is %s; it must be f32 or bf16.", dtype_name(c.weight_storage));
+  }
+  if (c.device == Stream::Backend::kCuda) model::check_for_gpu(model);
+  return c;
+}
 
 }  // namespace
 
 struct Trainer::Impl {
   model::ModelConfig config;
   TrainerConfig options;
-  Stream stream;
+  Device device;
+  const Stream& stream;
   Parameters parameters, grads;
   Optimizer optimizer;
   uint32_t version = 0;
-  std::shared_ptr<const WeightSnapshot> weights;  // packs of the current parameters, unless stale
+  std::shared_ptr<WeightSnapshot> weights;  // packs of the current parameters, unless stale
   bool stale = true, transposed_stale = true;
   Arena transposed_arena;
   model::TransposedWeights transposed;
   Arena arena;  // activations, head and backward of one micro-batch
   int64_t arena_tokens = 0;
   PackedBatch packed;
+  SharedArrays sums;  // squares of each gradient tensor
+  Arena sum_scratch;
 
   Impl(const model::ModelConfig& model, const TrainerConfig& trainer, ThreadPool* pool)
-      : config(model), options(trainer), parameters(model), grads(model), optimizer(model, trainer.optimizer) {
-    stream.pool = pool;
-    if (options.packed_tokens < 1) {
-      fail(Code::kConfig, "trainer: packed_tokens is %lld; it must be at least 1.", (long long)options.packed_tokens);
-    }
-    if (options.weight_storage != DType::kF32 && options.weight_storage != DType::kBF16) {
-      fail(Code::kConfig, "trainer: weight_storage is %s; it must be f32 or bf16.", dtype_name(options.weight_storage));
-    }
-  }
+      : config(model),
+        options(checked(model, trainer)),
+        device(trainer.device, pool),
+        stream(device.stream()),
+        parameters(model, stream),
+        grads(model, stream),
+        optimizer(model, trainer.optimizer, stream),
+        packed(stream),
+        sums(stream, int64_t(grads.specs().size() + 8) * 8, "gradient norms"),
+        sum_scratch(kernels::sum_of_squares_scratch_bytes(stream, grads.flat().dim(0)), "gradient norms",
+                    tensor_memory(stream)) {}
 
   void weights_changed() { stale = transposed_stale = true; }
 
-  const std::shared_ptr<const WeightSnapshot>& current_weights() {
-    if (stale) {
+  const std::shared_ptr<WeightSnapshot>& current_weights() {
+    if (!stale) return weights;
+    // In place where nobody else reads it: a second copy is what a GPU has no room for.
+    if (stream.is_cuda() && weights.use_count() == 1) {
+      std::atomic_thread_fence(std::memory_order_acquire);
+      weights->repack(stream, parameters, version);
+    } else {
       weights = WeightSnapshot::make(stream, parameters, version, options.weight_storage, weights.get());
-      stale = false;
     }
+    stale = false;
+    if (stream.is_cuda()) transposed_stale = true;  // the transposes are views of the snapshot
     return weights;
   }
 
@@ -88,11 +109,11 @@ struct Trainer::Impl {
   void reserve(int64_t tokens) {
     if (tokens <= arena_tokens) return;
     arena_tokens = std::max(tokens, options.packed_tokens);
-    const int64_t rows = Arena::rounded(arena_tokens * config.width * int64_t(sizeof(float)));
+    const int64_t rows = Arena::rounded(arena_tokens * config.width * dtype_bytes(activation_dtype(stream)));
     arena = Arena();  // give the old block back first
     arena = Arena(model::training_arena_bytes(stream, config, arena_tokens, arena_tokens) + rows +
                       kernels::lm_head_scratch_bytes(stream, arena_tokens, config.width, config.vocabulary),
-                  "trainer activations");
+                  "trainer activations", tensor_memory(stream));
   }
 
   std::vector<MicroBatch> pack(const TrainingBatch& batch) const {
@@ -102,64 +123,29 @@ struct Trainer::Impl {
     return pack_sequences(lengths, options.packed_tokens);
   }
 
-  /// Log-prob and entropy of every loss row, also spread over the packed tokens.
+  /// Log-prob and entropy of every loss token.
   void run_head(const TensorView& h, float temperature) {
     kernels::lm_head(stream, {.h = h,
                               .w = weights->head,
-                              .targets = i32(packed.targets.data(), {packed.loss_rows()}),
-                              .logprobs = floats(packed.row_logprobs),
-                              .entropies = floats(packed.row_entropies),
-                              .lse = floats(packed.row_lse),
+                              .targets = packed.targets.view(),
+                              .logprobs = packed.logprobs.view(),
+                              .entropies = packed.entropies.view(),
+                              .lse = packed.lse.view(),
                               .temperature = temperature,
                               .scratch = &arena});
-    for (size_t r = 0; r < packed.targets.size(); ++r) {
-      packed.logprobs[size_t(packed.loss_token[r])] = packed.row_logprobs[r];
-      packed.entropies[size_t(packed.loss_token[r])] = packed.row_entropies[r];
-    }
-  }
-
-  /// Coefficients of the micro-batch; sequence_losses hold its loss.
-  void run_loss(const TrainingBatch& batch, const StepOptions& o, float kl_coef, float entropy_coef) {
-    const int64_t T = packed.tokens(), S = int64_t(packed.sequence_losses.size());
-    kernels::policy_loss(
-        stream, {.objective = o.objective,
-                 .sequence_weight = o.sequence_weight,
-                 .logprobs = floats(packed.logprobs),
-                 .behavior_logprobs = optional_floats(packed.behavior),
-                 .reference_logprobs = optional_floats(packed.reference),
-                 .entropies = floats(packed.entropies),
-                 .mask = u8(packed.mask.data(), {T}),
-                 .cu_seqlens = i32(packed.cu_seqlens.data(), {S + 1}),
-                 .advantages = optional_floats(packed.advantages),
-                 .token_advantages = optional_floats(packed.token_advantages),
-                 .group_sizes = packed.group_sizes.empty() ? TensorView{} : i32(packed.group_sizes.data(), {S}),
-                 .a = floats(packed.a),
-                 .b = floats(packed.b),
-                 .ratios = floats(packed.ratios),
-                 .clipped = u8(packed.clipped.data(), {T}),
-                 .sequence_losses = TensorView(packed.sequence_losses.data(), DType::kF64, {S}),
-                 .step = batch.step,
-                 .clip_low = o.clip_low,
-                 .clip_high = o.clip_high,
-                 .kl_coef = kl_coef,
-                 .entropy_coef = entropy_coef});
   }
 
   /// Gradients of the head and of everything below it are added to `grads`.
   void run_backward(const model::Activations& saved, const StepOptions& o) {
-    const TensorView dh = arena.take_view(DType::kF32, {packed.loss_rows(), config.width});
-    for (size_t r = 0; r < packed.targets.size(); ++r) {
-      packed.row_a[r] = packed.a[size_t(packed.loss_token[r])];
-      packed.row_b[r] = packed.b[size_t(packed.loss_token[r])];
-    }
+    const TensorView dh = arena.take_view(activation_dtype(stream), {packed.loss_rows(), config.width});
     kernels::lm_head_grad(stream, {.h = saved.hidden,
                                    .w = weights->head,
                                    .w_t = transposed.head,
-                                   .targets = i32(packed.targets.data(), {packed.loss_rows()}),
-                                   .lse = floats(packed.row_lse),
-                                   .entropies = floats(packed.row_entropies),
-                                   .a = floats(packed.row_a),
-                                   .b = o.entropy_coef != 0.0f ? floats(packed.row_b) : TensorView{},
+                                   .targets = packed.targets.view(),
+                                   .lse = packed.lse.view(),
+                                   .entropies = packed.entropies.view(),
+                                   .a = packed.a.view(),
+                                   .b = o.entropy_coef != 0.0f ? packed.b.view() : TensorView{},
                                    .dh = dh,
                                    .dw = grads.head(),
                                    .temperature = o.temperature,
@@ -173,56 +159,81 @@ struct Trainer::Impl {
     int64_t first_bad = -1;
   };
 
-  void record(const TrainingBatch& batch, const MicroBatch& which, std::vector<double>& out, int64_t& first_bad) const {
-    (void)batch;
+  void collect(const MicroBatch& which, bool regularized, LossTotals& totals) const {
+    packed.fetch();
     for (size_t k = 0; k < which.sequences.size(); ++k) {
       const int32_t i = which.sequences[k];
-      out[size_t(i)] = packed.sequence_losses[k];
-      if (!std::isfinite(out[size_t(i)]) && (first_bad < 0 || i < first_bad)) first_bad = i;
+      totals.loss[size_t(i)] = packed.losses.host[k];
+      totals.policy[size_t(i)] = (regularized ? packed.policy_losses : packed.losses).host[k];
+      const bool finite = std::isfinite(totals.loss[size_t(i)]) && std::isfinite(totals.policy[size_t(i)]);
+      if (!finite && (totals.first_bad < 0 || i < totals.first_bad)) totals.first_bad = i;
     }
   }
 
   void train_micro_batch(const TrainingBatch& batch, const MicroBatch& which, const StepOptions& o, LossTotals& totals,
                          StepReport& report) {
     const int64_t mark = arena.mark();
+    const bool regularized = o.kl_coef != 0.0f || o.entropy_coef != 0.0f;
     std::optional<Stopwatch> watch(report.forward_seconds);
     packed.gather(batch, which);
     const model::Activations saved = model::forward_training(stream, *weights, packed.rows(), arena);
     run_head(saved.hidden, o.temperature);
-    if (o.kl_coef != 0.0f || o.entropy_coef != 0.0f) {
-      run_loss(batch, o, 0.0f, 0.0f);
-      record(batch, which, totals.policy, totals.first_bad);
-    }
-    run_loss(batch, o, o.kl_coef, o.entropy_coef);
-    record(batch, which, totals.loss, totals.first_bad);
+    if (regularized) kernels::policy_loss(stream, packed.loss_args(batch, o, false));
+    kernels::policy_loss(stream, packed.loss_args(batch, o, true));
+    if (!stream.is_cuda()) collect(which, regularized, totals);
     watch.emplace(report.backward_seconds);
     // Once one loss is not a number the step is lost; later micro-batches are only measured.
     if (totals.first_bad < 0) run_backward(saved, o);
+    // A GPU is asked afterwards: it never waits for the answer.
+    if (stream.is_cuda()) collect(which, regularized, totals);
     arena.release(mark);
   }
 
   void keep_tokens(const TrainingBatch& batch, const MicroBatch& which, StepReport& report) const {
-    scatter(batch, which, packed.logprobs, report.logprobs.data());
-    scatter(batch, which, packed.entropies, report.entropies.data());
-    scatter(batch, which, packed.ratios, report.ratios.data());
-    scatter(batch, which, packed.clipped, report.clipped.data());
+    scatter(batch, which, packed.logprobs.host, report.logprobs.data());
+    scatter(batch, which, packed.entropies.host, report.entropies.data());
+    scatter(batch, which, packed.ratios.host, report.ratios.data());
+    scatter(batch, which, packed.clipped.host, report.clipped.data());
   }
 
-  /// Squared norms per layer, summed tensor by tensor in order; returns the global norm.
-  double gradient_norm(std::vector<double>& layers) const {
+  /// Waits for it.
+  double sum_of_squares(const TensorView& x) {
+    sums.clear();
+    const auto total = sums.take<double>(1);
+    kernels::sum_of_squares(stream, {.x = x, .total = total.view(), .scratch = &sum_scratch});
+    sums.download(stream, 0, sums.used());
+    return *total.host;
+  }
+
+  /// Squares of each gradient tensor, where the gradients are.
+  SharedArrays::Array<double> square_gradients() {
+    sums.clear();
+    const auto totals = sums.take<double>(int64_t(grads.specs().size()));
+    for (int64_t i = 0; i < totals.size; ++i) {
+      const model::TensorSpec& spec = grads.specs()[size_t(i)];
+      kernels::sum_of_squares(stream, {.x = f32(grads.view(spec).as<float>(), {spec.numel()}),
+                                       .total = {totals.device + i, DType::kF64, {1}},
+                                       .scratch = &sum_scratch});
+    }
+    return totals;
+  }
+
+  /// Norms per layer and of everything, summed tensor by tensor in order.
+  void report_norms(const SharedArrays::Array<double>& totals, StepReport& report) const {
+    std::vector<double>& layers = report.layer_grad_norms;
     layers.assign(size_t(config.layers) + 1, 0.0);
     const std::string prefix = "model.layers.";
-    for (const model::TensorSpec& spec : grads.specs()) {
-      const bool inside = spec.name.compare(0, prefix.size(), prefix) == 0;
-      const size_t layer = inside ? size_t(std::atoll(spec.name.c_str() + prefix.size())) : size_t(config.layers);
-      layers[layer] += kernels::sum_of_squares(stream, f32(grads.view(spec).as<float>(), {spec.numel()}));
+    for (int64_t i = 0; i < totals.size; ++i) {
+      const std::string& name = grads.specs()[size_t(i)].name;
+      const bool inside = name.compare(0, prefix.size(), prefix) == 0;
+      layers[inside ? size_t(std::atoll(name.c_str() + prefix.size())) : size_t(config.layers)] += totals.host[i];
     }
     double total = 0.0;
     for (double& layer : layers) {
       total += layer;
       layer = std::sqrt(layer);
     }
-    return std::sqrt(total);
+    report.grad_norm = std::sqrt(total);
   }
 
   /// The first sequence whose gradient alone is not finite, or -1. Slow; only for the message.
@@ -232,30 +243,48 @@ struct Trainer::Impl {
       LossTotals totals{std::vector<double>(size_t(batch.sequences)), std::vector<double>(size_t(batch.sequences)), -1};
       StepReport unused;
       train_micro_batch(batch, {{i}, batch.cu_seqlens[i + 1] - batch.cu_seqlens[i]}, o, totals, unused);
-      if (!std::isfinite(kernels::sum_of_squares(stream, grads.flat()))) return i;
+      if (!std::isfinite(sum_of_squares(grads.flat()))) return i;
     }
     return -1;
   }
 
+  /// Applies the gradients, unless they are known to be useless or turn out to be.
   void update(const TrainingBatch& batch, const StepOptions& o, StepReport& report) {
-    report.grad_norm = gradient_norm(report.layer_grad_norms);
-    if (report.non_finite_sequence < 0 && !std::isfinite(report.grad_norm)) {
-      report.skipped = true;
-      report.non_finite_sequence = find_bad_gradient(batch, o);
+    const auto totals = square_gradients();
+    std::optional<Stopwatch> watch;
+    if (!stream.is_cuda()) report_norms(totals, report);
+    watch.emplace(report.optimizer_seconds);
+    if (!report.skipped) apply(o, totals, report);
+    if (stream.is_cuda()) {
+      sums.download(stream, 0, sums.used());
+      report_norms(totals, report);
     }
-    const Stopwatch watch(report.optimizer_seconds);
+    watch.reset();
     if (report.skipped) {
-      report.weight_norm = std::sqrt(kernels::sum_of_squares(stream, parameters.flat()));
+      if (report.non_finite_sequence < 0) report.non_finite_sequence = find_bad_gradient(batch, o);
+      report.weight_norm = std::sqrt(sum_of_squares(parameters.flat()));
       return;
     }
-    const double clip = options.optimizer.gradient_clip;
-    if (clip > 0.0) report.grad_scale = std::min(1.0, clip / (report.grad_norm + 1e-6));
-    const UpdateNorms norms =
-        optimizer.apply(stream, parameters, grads, o.lr, o.muon_lr, float(report.grad_scale));
-    report.update_norm = norms.update;
-    report.weight_norm = norms.weight;
     ++version;
     weights_changed();
+  }
+
+  void apply(const StepOptions& o, const SharedArrays::Array<double>& totals, StepReport& report) {
+    const double clip = options.optimizer.gradient_clip;
+    UpdateNorms norms;
+    if (stream.is_cuda()) {
+      const Optimizer::DeviceUpdate done = optimizer.apply_clipped(stream, parameters, grads, totals.view(), o.lr, clip);
+      report.skipped = std::isnan(done.scale);
+      if (!report.skipped) report.grad_scale = double(done.scale);
+      norms = done.norms;
+    } else {
+      report.skipped = !std::isfinite(report.grad_norm);
+      if (report.skipped) return;
+      if (clip > 0.0) report.grad_scale = std::min(1.0, clip / (report.grad_norm + 1e-6));
+      norms = optimizer.apply(stream, parameters, grads, o.lr, o.muon_lr, float(report.grad_scale));
+    }
+    report.update_norm = norms.update;
+    report.weight_norm = norms.weight;
   }
 
   StepReport step(const TrainingBatch& batch, const StepOptions& o) {
@@ -273,9 +302,8 @@ struct Trainer::Impl {
       train_micro_batch(batch, which, o, totals, report);
       keep_tokens(batch, which, report);
     }
-    const bool regularized = o.kl_coef != 0.0f || o.entropy_coef != 0.0f;
     for (double loss : totals.loss) report.loss += loss;
-    for (double loss : regularized ? totals.policy : totals.loss) report.policy_loss += loss;
+    for (double loss : totals.policy) report.policy_loss += loss;
     report.non_finite_sequence = totals.first_bad;
     report.skipped = totals.first_bad >= 0;
     report.micro_batches = int64_t(micro_batches.size());
@@ -304,9 +332,10 @@ struct Trainer::Impl {
       packed.gather(batch, which);
       const model::Activations saved = model::forward_training(stream, *weights, packed.rows(), arena);
       run_head(saved.hidden, temperature);
+      packed.fetch();
       arena.release(mark);
-      scatter(batch, which, packed.logprobs, logprobs);
-      scatter(batch, which, packed.entropies, entropies);
+      scatter(batch, which, packed.logprobs.host, logprobs);
+      scatter(batch, which, packed.entropies.host, entropies);
     }
   }
 };
@@ -326,7 +355,7 @@ void Trainer::set_version(uint32_t version) {
 }
 
 void Trainer::reset_optimizer(const OptimizerConfig& config) {
-  impl_->optimizer = Optimizer(impl_->config, config);
+  impl_->optimizer = Optimizer(impl_->config, config, impl_->stream);
   impl_->options.optimizer = config;
 }
 
@@ -339,7 +368,11 @@ void Trainer::score(const TrainingBatch& batch, float temperature, float* logpro
   impl_->score(batch, temperature, logprobs, entropies);
 }
 
-std::shared_ptr<const WeightSnapshot> Trainer::snapshot() { return impl_->current_weights(); }
+std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
+  std::shared_ptr<const WeightSnapshot> current = impl_->current_weights();
+  synchronize(impl_->stream);  // an engine reads it on a stream of its own
+  return current;
+}
 
 void Trainer::save(const std::string& directory, const std::string& extra_json) {
   const CheckpointState state{impl_->version, impl_->optimizer.steps, impl_->options.optimizer.kind, extra_json};

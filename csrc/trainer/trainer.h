@@ -26,7 +26,8 @@ struct OptimizerConfig {
 struct TrainerConfig {
   OptimizerConfig optimizer;
   int64_t packed_tokens = 4096;  // T of a micro-batch; a longer sequence gets one of its own
-  DType weight_storage = DType::kF32;
+  DType weight_storage = DType::kF32;  // on the CPU; a GPU computes in bf16 whatever it says
+  Stream::Backend device = Stream::Backend::kCpu;
 };
 
 /// One optimizer step's data. T tokens over all sequences, S sequences; borrowed for the call.
@@ -63,9 +64,13 @@ struct StepReport {
   std::vector<double> layer_grad_norms;    // [L + 1], the last entry is embedding, head and final norm
 };
 
-/// Not thread-safe: one thread calls everything.
+/// Not thread-safe: one thread calls everything. On a GPU masters, gradients and moments lie there; batches go up and
+/// per-token results come down once per micro-batch, norms once per step, and the times of forward and backward are
+/// those of giving the work, but for the last, which waits.
 class Trainer {
  public:
+  /// Throws kConfig naming the field, kOutOfMemory, kCuda without a GPU to use, kUnsupported for a model or an
+  /// optimizer that the GPU has no kernels for.
   Trainer(const model::ModelConfig& model, const TrainerConfig& config, ThreadPool* pool);
   ~Trainer();
 
@@ -85,7 +90,7 @@ class Trainer {
   /// Forward only: log-prob and entropy of every masked-in token, bit for bit what the engine records.
   void score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies);
 
-  /// An immutable copy of the current weights for engines.
+  /// The current weights for engines on the same device: nobody rewrites them while anyone else holds them.
   std::shared_ptr<const model::WeightSnapshot> snapshot();
 
   /// Safetensors shards of parameters and optimizer moments with a manifest (sha256 of each file, step,

@@ -1,3 +1,4 @@
+import type { DeviceName } from "../device.ts";
 import { generateTokens, loadModel } from "../inference/index.ts";
 import { type HfTokenizer, openTokenizer, type SamplingOptions } from "../native/index.ts";
 import type { FinishReason } from "../records.ts";
@@ -12,6 +13,7 @@ export interface GenerateRequest {
   readonly sampling: SamplingOptions;
   readonly maxTokens: number;
   readonly seed: bigint;
+  readonly device?: DeviceName;
 }
 
 export interface Generation {
@@ -29,7 +31,10 @@ export async function generate(request: GenerateRequest, say: (piece: string) =>
   const { directory, maxTokens, sampling, seed } = request;
   const tokenizer = openTokenizer(directory);
   const { prompt, stopIds } = request.raw ? asItIs(request, tokenizer) : asAsked(request, tokenizer);
-  await using model = await loadModel(directory);
+  await using model = await loadModel(
+    directory,
+    request.device === undefined ? {} : { device: request.device },
+  );
   const stream = tokenizer.stream({ skipSpecial: true });
   const ids: number[] = [];
   const logprobs: number[] = [];

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type DeviceName, defaultDevice } from "../device.ts";
 import { HoneError } from "../errors.ts";
 import { batchesOf, loadModel, type SequenceScore, scoreSequences } from "../inference/index.ts";
 import { readJsonLines } from "./json-lines.ts";
@@ -26,8 +27,9 @@ export async function* scoreFile(
   directory: string,
   file: string,
   temperature: number,
+  device: DeviceName = defaultDevice(),
 ): AsyncGenerator<SequenceScore, void, undefined> {
-  await using model = await loadModel(directory, { packedTokens: PACKED_TOKENS });
+  await using model = await loadModel(directory, { packedTokens: PACKED_TOKENS, device });
   const { vocabulary, maxPositions, weights } = model;
   for await (const batch of batchesOf(readLines(file), PACKED_TOKENS)) {
     const sequences = batch.map(({ ids }) => ids);

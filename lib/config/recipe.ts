@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defaultDevice } from "../device.ts";
 import { ConfigError, type ConfigIssue } from "../errors.ts";
 import { crossCheck } from "./cross-checks.ts";
 import { nearest } from "./nearest.ts";
@@ -46,6 +47,7 @@ function resolve(parsed: ParsedRecipe): Recipe {
   const pagesPerContext = Math.ceil(maxContext(parsed) / engine.pageTokens) + 1;
   return {
     ...parsed,
+    device: parsed.device ?? (parsed.hardware === undefined ? defaultDevice() : "cuda"),
     model: resolveModel(model),
     tokenizer: parsed.tokenizer ?? (model.folder === undefined ? "lexicon/quickstart" : "model"),
     training: { ...training, maxLag, credits: training.credits ?? training.groupsPerStep * (maxLag + 1) },

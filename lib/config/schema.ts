@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DEVICES, type DeviceName } from "../device.ts";
 import { datasetSchema } from "./dataset-schema.ts";
 
 /**
@@ -183,6 +184,8 @@ const engineSchema = z
     /** Of the key/value cache; enough for maxRunning whole contexts when left out. */
     pages: count().optional(),
     stepTokens: tokens().default(512),
+    /** On a GPU: record decode steps once and repeat them by one launch. The tokens are the same either way. */
+    graphs: z.boolean().default(true),
   })
   .prefault({});
 
@@ -239,6 +242,8 @@ export const recipeSchema = z.strictObject({
   hardware: hardwareSchema.optional(),
   /** Keys every random draw of the run. */
   seed: z.int().min(0).default(0),
+  /** What generates and trains; "cuda" for a recipe with `hardware`, else "cpu" unless HONE_DEVICE says otherwise. */
+  device: z.enum(DEVICES).optional(),
   model: modelSchema,
   /**
    * "model": that of the model's folder, default where there is one. "lexicon/quickstart": characters and the words of
@@ -282,7 +287,8 @@ export type ModelChoice = Pick<Parsed["model"], "weightStorage"> &
   );
 
 /** A recipe with every default filled in, also those that follow from other fields. */
-export type Recipe = Omit<Parsed, "training" | "engine" | "model" | "tokenizer"> & {
+export type Recipe = Omit<Parsed, "device" | "training" | "engine" | "model" | "tokenizer"> & {
+  readonly device: DeviceName;
   readonly training: Parsed["training"] & { readonly credits: number };
   readonly engine: Parsed["engine"] & { readonly pages: number };
   readonly model: ModelChoice;

@@ -29,7 +29,7 @@ const STEP_TOKENS = 512;
  * Throws HONE_ERR_CONFIG for a prompt that does not fit the model's context or an option out of range.
  */
 export async function* generateTokens(
-  model: Pick<LoadedModel, "configJson" | "weights">,
+  model: Pick<LoadedModel, "configJson" | "weights"> & Partial<Pick<LoadedModel, "device">>,
   prompt: Int32Array,
   { sampling, stopIds, maxTokens, seed }: GenerateOptions,
 ): AsyncGenerator<GeneratedToken, void, undefined> {
@@ -46,6 +46,7 @@ export async function* generateTokens(
         weightStorage: "f32" as const,
       },
       ...{ pages: Math.ceil(context / PAGE_TOKENS) + 1, runSeed: seed },
+      ...(model.device && { device: model.device }),
     },
     {
       onError: (error) => tokens.fail(error),

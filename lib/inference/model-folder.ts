@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { type DeviceName, defaultDevice } from "../device.ts";
 import { HoneError } from "../errors.ts";
 import { type OptimizerOptions, Trainer } from "../native/index.ts";
 
-/** Weights of a model folder in memory, in f32, on a thread of their own. */
+/** Weights of a model folder in the memory of a device, masters in f32, on a thread of their own. */
 export interface LoadedModel extends AsyncDisposable {
   /** config.json as it stands in the folder. */
   readonly configJson: string;
@@ -11,11 +12,13 @@ export interface LoadedModel extends AsyncDisposable {
   /** Tokens of the longest sequence. */
   readonly maxPositions: number;
   readonly weights: Trainer;
+  readonly device: DeviceName;
 }
 
 export interface LoadOptions {
   /** Token budget of one packed forward pass. Default 4096. */
   readonly packedTokens?: number;
+  readonly device?: DeviceName;
 }
 
 /** What a config without max_position_embeddings means, here as in csrc/model/archs/decoder.cc. */
@@ -52,10 +55,12 @@ export function readModelFile(directory: string, name: string): string {
  */
 export async function loadModel(directory: string, options: LoadOptions = {}): Promise<LoadedModel> {
   const configJson = readModelFile(directory, "config.json");
+  const device = options.device ?? defaultDevice();
   const weights = new Trainer(configJson, {
     optimizer: NO_OPTIMIZER,
     packedTokens: options.packedTokens ?? 4096,
     weightStorage: "f32",
+    device,
   });
   try {
     await weights.loadHf(directory);
@@ -63,7 +68,7 @@ export async function loadModel(directory: string, options: LoadOptions = {}): P
     await weights.close();
     throw error;
   }
-  return { configJson, ...sizes(configJson), weights, [Symbol.asyncDispose]: () => weights.close() };
+  return { configJson, ...sizes(configJson), weights, device, [Symbol.asyncDispose]: () => weights.close() };
 }
 
 /** A wrapper's config keeps the text model's fields in text_config. The core has checked them. */

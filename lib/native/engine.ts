@@ -1,3 +1,4 @@
+import { defaultDevice } from "../device.ts";
 import type { NativeEngine } from "./binding.ts";
 import { fromNative, translated } from "./errors.ts";
 import type {
@@ -15,14 +16,14 @@ export class Engine implements EngineFace {
   /** For Trainer.publish only. */
   readonly native: NativeEngine;
 
-  /** Throws HONE_ERR_CONFIG naming the option, HONE_ERR_OUT_OF_MEMORY if the cache cannot be had. */
+  /** Throws HONE_ERR_CONFIG naming the option, HONE_ERR_OUT_OF_MEMORY if the cache cannot be had, HONE_ERR_CUDA without a GPU to use. */
   constructor(config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers) {
     const { NativeEngine } = binding();
     this.native = translated(
       () =>
         new NativeEngine(
           config,
-          options,
+          { ...options, device: options.device ?? defaultDevice() },
           (message) => handlers.onMessage(message),
           (error) => handlers.onError(fromNative(error)),
         ),

@@ -4,6 +4,8 @@
  * border, one message per engine step, never one object per token.
  */
 
+import type { DeviceName } from "../device.ts";
+
 /** Sizes and switches of a decoder; the Hugging Face config.json the core understands, as JSON text. */
 export type ModelConfigJson = string;
 
@@ -47,6 +49,10 @@ export interface EngineOptions {
   readonly stepTokens: number;
   /** That of the trainer whose weights come; keys and values are kept likewise. */
   readonly weightStorage: "f32" | "bf16";
+  /** Keys, values and the weights are bf16 on "cuda". Default: {@link defaultDevice}. */
+  readonly device?: DeviceName;
+  /** On "cuda": record decode steps. Default: true. */
+  readonly graphs?: boolean;
   /** 64-bit; keys every sampled token together with problem, attempt and position. */
   readonly runSeed: bigint;
   /** UTF-8 bytes of each token id; needed only for stop strings. */
@@ -156,6 +162,8 @@ export interface TrainerOptions {
   /** Token budget T of a micro-batch. */
   readonly packedTokens: number;
   readonly weightStorage: "f32" | "bf16";
+  /** Matrices are bf16 on "cuda", masters f32. Default: {@link defaultDevice}. */
+  readonly device?: DeviceName;
 }
 
 /** T tokens over S sequences, see csrc/trainer/trainer.h. Arrays are copied at the call. */

@@ -1,3 +1,4 @@
+import { defaultDevice } from "../device.ts";
 import { HoneError } from "../errors.ts";
 import type { NativeTrainer } from "./binding.ts";
 import { Engine } from "./engine.ts";
@@ -18,10 +19,12 @@ import { binding } from "./load.ts";
 export class Trainer implements TrainerFace {
   readonly #native: NativeTrainer;
 
-  /** Throws HONE_ERR_CONFIG naming the option, HONE_ERR_OUT_OF_MEMORY naming the arena. */
+  /** Throws HONE_ERR_CONFIG naming the option, HONE_ERR_OUT_OF_MEMORY naming the arena, HONE_ERR_CUDA without a GPU to use. */
   constructor(config: ModelConfigJson, options: TrainerOptions) {
     const { NativeTrainer } = binding();
-    this.#native = translated(() => new NativeTrainer(config, options));
+    this.#native = translated(
+      () => new NativeTrainer(config, { ...options, device: options.device ?? defaultDevice() }),
+    );
   }
 
   /** Weight version after the last finished call. */

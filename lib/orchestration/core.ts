@@ -29,11 +29,11 @@ export async function nativeCore(): Promise<Core> {
 
 /** @param tokenBytes asked for only where stop strings need them: a large vocabulary's take a while. */
 export function engineOptions(recipe: Recipe, tokenBytes: () => readonly Uint8Array[]): EngineOptions {
-  const { engine, rollouts, seed, model } = recipe;
+  const { engine, rollouts, seed, model, device } = recipe;
   const needed = rollouts.stopStrings.length > 0;
   return {
     ...engine,
-    ...{ maxContext: maxContext(recipe), runSeed: BigInt(seed), weightStorage: model.weightStorage },
+    ...{ maxContext: maxContext(recipe), runSeed: BigInt(seed), weightStorage: model.weightStorage, device },
     ...(needed && { tokenBytes: tokenBytes() }),
   };
 }

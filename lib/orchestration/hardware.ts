@@ -4,14 +4,13 @@ import type { NativeInfo } from "../native/face.ts";
 
 /**
  * Throws HONE_ERR_UNSUPPORTED for a recipe meant for hardware this version cannot use, all reasons at once; HONE_ERR_CUDA
- * where it names a GPU and there is none.
+ * where it runs on a GPU and there is none.
  */
 export function expectRunnable(
-  { name, hardware }: Pick<Recipe, "name" | "hardware">,
+  { name, device, hardware }: Pick<Recipe, "name" | "device" | "hardware">,
   { cuda }: NativeInfo,
 ): void {
-  if (hardware === undefined) return;
-  const { gpu, gpus, recompute } = hardware;
+  const { gpu = "a GPU", gpus = 1, recompute = false } = hardware ?? {};
   const reasons = [
     ...(gpus > 1 ? [`hardware.gpus is ${gpus}, and this version runs on one device`] : []),
     ...(recompute ? ["hardware.recompute is true, and this version keeps all activations"] : []),
@@ -21,8 +20,8 @@ export function expectRunnable(
       hint: "`npx hone plan` and `npx hone check` work on it; recipes/single-gpu.ts is where one card starts.",
     });
   }
-  if (cuda.devices.length > 0) return;
+  if (device === "cpu" || cuda.devices.length > 0) return;
   throw new HoneError("HONE_ERR_CUDA", `${name} is meant for ${gpu}: ${cuda.reason ?? "no GPU was found"}`, {
-    hint: "`npx hone doctor` shows what was found. To run on the CPU, take `hardware` out of the recipe.",
+    hint: "`npx hone doctor` shows what was found. To run on the CPU, give --device cpu.",
   });
 }

@@ -55,6 +55,7 @@ export async function openWorkshop(recipe: Recipe, core: Core, shared?: Verifier
       optimizer: rlOptimizer(recipe),
       packedTokens: recipe.training.packedTokens,
       weightStorage: recipe.model.weightStorage,
+      device: recipe.device,
     });
   const trainer = openTrainer();
   const generations = new Generations(openEngine);

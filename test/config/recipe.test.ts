@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { changed, issuesOf, minimal } from "./recipes.ts";
 
@@ -13,6 +13,18 @@ test("what follows from other fields is worked out", () => {
     training: { steps: 1, groupsPerStep: 32, schedule: "sync", maxLag: 3 },
   });
   expect(sync.training).toMatchObject({ maxLag: 0, credits: 32 });
+});
+
+test("what is meant for a GPU runs on one, unless told otherwise", () => {
+  vi.stubEnv("HONE_DEVICE", "");
+  const hardware = { gpu: "H100", gpuMemoryGiB: 80 };
+  expect(defineRecipe(minimal()).device).toBe("cpu");
+  expect(defineRecipe({ ...minimal(), hardware }).device).toBe("cuda");
+  expect(defineRecipe({ ...minimal(), hardware, device: "cpu" }).device).toBe("cpu");
+  vi.stubEnv("HONE_DEVICE", "cuda");
+  expect(defineRecipe(minimal()).device).toBe("cuda");
+  expect(defineRecipe({ ...minimal(), device: "cpu" }).device).toBe("cpu");
+  vi.unstubAllEnvs();
 });
 
 test("a resolved recipe is a recipe, and resolves to itself", () => {

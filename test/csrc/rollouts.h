@@ -59,13 +59,30 @@ inline model::ModelConfig small_decoder(bool decorated = false) {
   return c;
 }
 
+/// The same with sizes that GPU kernels take.
+inline model::ModelConfig small_gpu_decoder(bool decorated = false) {
+  model::ModelConfig c = small_decoder(decorated);
+  c.head_dim = 16, c.mlp_width = 56;
+  c.tied_head = !decorated;
+  return c;
+}
+
+/// Makes its distributions neither uniform nor certain.
+inline void scale_head(model::Parameters& parameters) {
+  const TensorView head = parameters.head();
+  Arena staging(parameters.staging_bytes(head), "test");
+  const float* const values = parameters.read(head, staging).as<float>();
+  parameters.write(head, [&](const TensorView& host) {
+    for (int64_t i = 0; i < head.numel(); ++i) host.as<float>()[i] = values[i] * 8.0f;
+  });
+}
+
 /// Embeddings (and the tied head) scaled so that distributions are neither uniform nor certain.
 inline std::shared_ptr<const model::WeightSnapshot> random_weights(const model::ModelConfig& config, uint64_t seed,
                                                                    uint32_t version) {
   model::Parameters parameters(config);
   parameters.initialize(seed);
-  float* head = parameters.head().as<float>();
-  for (int64_t i = 0; i < parameters.head().numel(); ++i) head[i] *= 8.0f;
+  scale_head(parameters);
   return model::WeightSnapshot::make(Stream{}, parameters, version);
 }
 

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HoneError } from "../../lib/errors.ts";
-import { Engine, type Generations, type Trainer } from "../../lib/native/index.ts";
+import { Engine, type Generations, info, Trainer } from "../../lib/native/index.ts";
 import {
   bareEngine,
   engineOptions,
   modelConfig,
   request,
   trainerAndGenerations,
+  trainerOptions,
   VOCABULARY,
 } from "./small-model.ts";
 
@@ -163,6 +164,17 @@ test.each([
     new Engine(modelConfig, { ...engineOptions, ...change }, { onMessage() {}, onError() {} });
   expect(open).toThrow(new RegExp(name));
   expect(open).toThrow(expect.objectContaining({ code }));
+});
+
+test("a GPU that is not there is refused with the reason and the next command", () => {
+  const { cuda } = info();
+  if (cuda.devices.length > 0) return;
+  const message = `device "cuda" was asked for, but ${cuda.reason}. Run \`npx hone doctor\`, or ask for device "cpu".`;
+  const refusal = expect.objectContaining({ code: "HONE_ERR_CUDA", message });
+  const engine = () =>
+    new Engine(modelConfig, { ...engineOptions, device: "cuda" }, { onMessage() {}, onError() {} });
+  expect(engine).toThrow(refusal);
+  expect(() => new Trainer(modelConfig, { ...trainerOptions, device: "cuda" })).toThrow(refusal);
 });
 
 test("a model config that is not JSON, or of an unknown kind, is refused", () => {

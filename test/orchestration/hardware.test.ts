@@ -11,13 +11,17 @@ const info = (devices: readonly string[], reason: string | null = null) => ({
 });
 
 test("a recipe without hardware runs anywhere, one for one GPU where there is one", () => {
-  expect(expectRunnable({ name: "r" }, info([], "none"))).toBeUndefined();
-  expect(expectRunnable({ name: "r", hardware }, info(["NVIDIA H100"]))).toBeUndefined();
+  expect(expectRunnable({ name: "r", device: "cpu" }, info([], "none"))).toBeUndefined();
+  expect(expectRunnable({ name: "r", device: "cuda", hardware }, info(["NVIDIA H100"]))).toBeUndefined();
+  expect(expectRunnable({ name: "r", device: "cuda" }, info(["NVIDIA H100"]))).toBeUndefined();
 });
 
 test("everything this version cannot do is said at once", () => {
   expect(() =>
-    expectRunnable({ name: "r", hardware: { ...hardware, gpus: 64, recompute: true } }, info(["x"])),
+    expectRunnable(
+      { name: "r", device: "cuda", hardware: { ...hardware, gpus: 64, recompute: true } },
+      info(["x"]),
+    ),
   ).toThrow(
     expect.objectContaining({
       code: "HONE_ERR_UNSUPPORTED",
@@ -29,9 +33,16 @@ test("everything this version cannot do is said at once", () => {
 });
 
 test("where there is no GPU the reason is the driver's", () => {
-  expect(() => expectRunnable({ name: "r", hardware }, info([], "no NVIDIA driver"))).toThrow(
-    expect.objectContaining({ code: "HONE_ERR_CUDA", message: "r is meant for H100: no NVIDIA driver" }),
-  );
+  const fails = (recipe: Parameters<typeof expectRunnable>[0], message: string) =>
+    expect(() => expectRunnable(recipe, info([], "no NVIDIA driver"))).toThrow(
+      expect.objectContaining({ code: "HONE_ERR_CUDA", message }),
+    );
+  fails({ name: "r", device: "cuda", hardware }, "r is meant for H100: no NVIDIA driver");
+  fails({ name: "r", device: "cuda" }, "r is meant for a GPU: no NVIDIA driver");
+});
+
+test("what is meant for a GPU runs on the CPU when told to", () => {
+  expect(expectRunnable({ name: "r", device: "cpu", hardware }, info([], "none"))).toBeUndefined();
 });
 
 test("a run asks before it opens anything", async () => {

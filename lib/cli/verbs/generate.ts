@@ -1,3 +1,4 @@
+import { deviceOf } from "../../device.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT } from "../exit.ts";
 import type { Common, Verb } from "./verb.ts";
@@ -11,6 +12,7 @@ interface Flags extends Common {
   readonly topP: string;
   readonly topK: string;
   readonly seed: string;
+  readonly device?: string;
 }
 
 function numberOf(flag: string, text: string): number {
@@ -32,6 +34,7 @@ async function generateVerbAction(flags: Flags): Promise<number> {
     },
     maxTokens: numberOf("--max-tokens", flags.maxTokens),
     seed: BigInt(numberOf("--seed", flags.seed)),
+    ...(flags.device !== undefined && { device: deviceOf(flags.device, "--device") }),
   };
   const say = flags.json ? () => {} : (piece: string) => void process.stdout.write(piece);
   const { text, ...facts } = await generate(request, say);
@@ -55,6 +58,7 @@ export const generateVerb: Verb = (hone, ends) => {
     .option("--top-p <p>", "1 is off", "1")
     .option("--top-k <k>", "0 is off", "0")
     .option("--seed <n>", "decides every token, given prompt and weights", "0")
+    .option("--device <name>", "cpu or cuda (default: cpu, or what HONE_DEVICE says)")
     .option("--json", "print one JSON object instead: text, ids, logprobs, finish")
     .action(ends(generateVerbAction));
 };

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { deviceOf } from "../../device.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT, interruptSignal } from "../exit.ts";
 import { loadRecipe } from "../load-recipe.ts";
@@ -11,10 +12,12 @@ interface Flags extends Common {
   readonly resume?: boolean | string;
   readonly set: readonly string[];
   readonly overwrite?: boolean;
+  readonly device?: string;
 }
 
 async function run(file: string, flags: Flags): Promise<number> {
-  const recipe = await loadRecipe(file, flags.set);
+  const device = flags.device === undefined ? [] : [`device=${deviceOf(flags.device, "--device")}`];
+  const recipe = await loadRecipe(file, [...flags.set, ...device]);
   const dir = flags.dir ?? join("runs", recipe.name);
   const resume = flags.resume === undefined ? "never" : flags.resume === true ? "auto" : String(flags.resume);
   if (resume === "never" && !flags.overwrite && existsSync(join(dir, "checkpoints"))) {
@@ -41,6 +44,7 @@ export const runVerb: Verb = (hone, ends) => {
     .option("--dir <folder>", "run folder (default: runs/<name of the recipe>)")
     .option("--resume [checkpoint]", "go on from the newest checkpoint in the folder, or from this one")
     .option("--overwrite", "replace the run that the folder holds")
+    .option("--device <name>", "cpu or cuda (default: what the recipe says)")
     .option(SETTING, "override a field, e.g. optimizer.lr=2e-4 (repeatable)", collect, [])
     .option("--json", "print summary.json instead of progress")
     .action(ends(run));

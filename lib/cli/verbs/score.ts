@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { defaultDevice, deviceOf } from "../../device.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT } from "../exit.ts";
 import type { Verb } from "./verb.ts";
@@ -7,6 +8,7 @@ interface Flags {
   readonly model: string;
   readonly file: string;
   readonly temperature: string;
+  readonly device?: string;
 }
 
 function temperatureOf(text: string): number {
@@ -15,9 +17,10 @@ function temperatureOf(text: string): number {
   throw new HoneError("HONE_ERR_USAGE", `--temperature is ${text}; it must be a number over 0`);
 }
 
-async function score({ model, file, temperature }: Flags): Promise<number> {
+async function score({ model, file, temperature, device }: Flags): Promise<number> {
   const { scoreFile } = await import("../score-file.ts");
-  for await (const { logprobs, entropy } of scoreFile(model, file, temperatureOf(temperature))) {
+  const on = device === undefined ? defaultDevice() : deviceOf(device, "--device");
+  for await (const { logprobs, entropy } of scoreFile(model, file, temperatureOf(temperature), on)) {
     const line = JSON.stringify({ logprobs: Array.from(logprobs), entropy: Array.from(entropy) });
     if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
   }
@@ -31,5 +34,6 @@ export const scoreVerb: Verb = (hone, ends) => {
     .requiredOption("--model <folder>", "a Hugging Face model folder")
     .requiredOption("--file <ids.jsonl>", 'one {"ids": [...]} a line')
     .option("--temperature <t>", "divide the logits by it first", "1")
+    .option("--device <name>", "cpu or cuda (default: cpu, or what HONE_DEVICE says)")
     .action(ends(score));
 };

@@ -3,6 +3,7 @@
 // scale one unit in the last place off in the engine; temperature off by 1e-7 in the engine.
 #include <algorithm>
 
+#include "device.h"
 #include "engine/engine.h"
 #include "rollouts.h"
 #include "trainer/trainer.h"
@@ -41,32 +42,32 @@ struct Case {
   float temperature = 1.0f;
   int requests = 12;
   DType storage = DType::kF32;
+  Stream::Backend device = Stream::Backend::kCpu;
+  int32_t longest_prompt = 60, most_tokens = 100;
 };
-
-void scale_head(trainer::Trainer& trainer) {
-  const TensorView head = trainer.parameters().head();
-  for (int64_t i = 0; i < head.numel(); ++i) head.as<float>()[i] *= 8.0f;
-  trainer.parameters_changed();
-}
 
 /// Generates with the trainer's snapshot, packs, scores, and counts log-probs and entropies that differ.
 int64_t differing_bits(const Case& c, int64_t& preemptions) {
-  const model::ModelConfig model = small_decoder(c.decorated);
+  const bool gpu = c.device == Stream::Backend::kCuda;
+  const model::ModelConfig model = gpu ? small_gpu_decoder(c.decorated) : small_decoder(c.decorated);
   ThreadPool pool(c.threads);
   trainer::TrainerConfig config;
   config.packed_tokens = c.packed_tokens;
   config.weight_storage = c.storage;
+  config.device = c.device;
   trainer::Trainer trainer(model, config, &pool);
   trainer.parameters().initialize(uint64_t(random_int(1, 1 << 30)));
-  scale_head(trainer);
+  scale_head(trainer.parameters());
+  trainer.parameters_changed();
 
   EngineConfig engine_options = c.engine;
   engine_options.weight_storage = c.storage;
+  engine_options.device = c.device;
   Engine engine(model, engine_options, &pool);
   engine.set_weights(trainer.snapshot());
   std::vector<Request> requests;
   for (int i = 0; i < c.requests; ++i) {
-    requests.push_back(random_request(model, uint64_t(i), 60, int32_t(random_int(1, 100))));
+    requests.push_back(random_request(model, uint64_t(i), c.longest_prompt, int32_t(random_int(1, c.most_tokens))));
     requests.back().count = int32_t(random_int(1, 4));
     requests.back().sampling.temperature = c.temperature;
     requests.back().stop_ids = {5};
@@ -160,6 +161,35 @@ TEST(engine_equals_trainer_at_other_temperatures) {
 TEST(engine_equals_trainer_with_weights_keys_and_values_of_bf16) {
   expect_equal({.name = "bf16 weights", .engine = engine_config(16, 128), .storage = DType::kBF16});
   expect_equal({.name = "bf16, split", .decorated = true, .engine = engine_config(8, 13), .storage = DType::kBF16});
+}
+
+namespace {
+
+/// Few and short: under the fiber shim a token takes milliseconds.
+Case on_gpu(const char* name, EngineConfig engine) {
+  engine.max_context = 64;
+  Case c;
+  c.name = name, c.engine = engine, c.device = Stream::Backend::kCuda;
+  c.longest_prompt = 24, c.most_tokens = 9, c.requests = 4;
+  return c;
+}
+
+}  // namespace
+
+TEST(engine_equals_trainer_on_a_gpu_at_every_batch_size_and_split) {
+  NEEDS_DEVICE;
+  expect_equal(on_gpu("one at a time", engine_config(1, 64)));
+  expect_equal(on_gpu("five, split", engine_config(5, 7)));
+  auto packed = on_gpu("packed, norms, untied", engine_config(8, 64));
+  packed.decorated = true, packed.packed_tokens = 40;
+  expect_equal(packed);
+}
+
+TEST(engine_equals_trainer_on_a_gpu_after_preemption) {
+  NEEDS_DEVICE;
+  auto c = on_gpu("preemption", engine_config(6, 32, 4));
+  c.temperature = 0.7f, c.most_tokens = 16;
+  EXPECT_TRUE(expect_equal(c) > 0);
 }
 
 TEST_MAIN

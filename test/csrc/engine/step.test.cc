@@ -2,6 +2,7 @@
 // behind a long prompt chunk, over one thread or two, small weights or large. Tried mutant, killed: a chunk's
 // samples all taken from its first row.
 #include "engine/step.h"
+#include "engine/step_device.h"
 
 #include <algorithm>
 
@@ -73,6 +74,40 @@ TEST(more_attempts_than_a_head_pass_takes_are_drawn_from_one_row) {
   Request one = r;
   one.count = 1, one.first_attempt = 149;
   EXPECT_TRUE(same_rollout(generate(model, {one}, 64, nullptr).at({1, 0}), together.at({1, 149})));
+}
+
+TEST(decode_steps_are_made_up_to_few_sizes) {
+  const std::vector<std::pair<int32_t, int32_t>> sizes{{1, 1}, {2, 2}, {3, 4}, {4, 4}, {5, 8}, {8, 8}, {9, 16}, {16, 16}, {17, 24}, {64, 64}};
+  for (const auto& [count, bucket] : sizes) EXPECT_EQ(engine::decode_bucket(count, 64), bucket);
+  EXPECT_EQ(engine::decode_bucket(3, 3), 3);    // never more rows than may run
+  EXPECT_EQ(engine::decode_bucket(17, 20), 20);
+}
+
+TEST(rows_and_samples_follow_the_pieces) {
+  Request r;
+  r.id = 4, r.problem = 9, r.first_attempt = 2, r.count = 3, r.prompt = {5, 6, 7, 8};
+  r.sampling.temperature = 0.5f;
+  engine::Group group(r, 0, 16);
+  for (engine::Sequence& s : group.members) s.group = &group;
+  group.members[1].state = engine::Sequence::State::kEnded;
+  engine::Sequence& decoding = group.members[2];
+  decoding.generated = 2;
+  const int32_t last = 41;
+  engine::StepRows rows;
+  const std::vector<engine::Piece> pieces{{&group, &decoding, &last, 1, 5, 7, 1},
+                                          {&group, nullptr, group.request.prompt.data(), 2, 0, 3, 0},
+                                          {&group, nullptr, group.request.prompt.data() + 2, 2, 2, 3, 2}};
+  rows.lay_out(pieces, 77);
+  rows.lay_out(pieces, 77);  // nothing is left over
+  EXPECT_TRUE((rows.ids == std::vector<int32_t>{41, 5, 6, 7, 8}));
+  EXPECT_TRUE((rows.positions == std::vector<int32_t>{5, 0, 1, 2, 3}));
+  EXPECT_TRUE((rows.table_rows == std::vector<int32_t>{7, 3, 3, 3, 3}));
+  EXPECT_TRUE((rows.sample_rows == std::vector<int32_t>{0, 4, 4}));
+  EXPECT_TRUE(rows.samples[0].sequence == &decoding && rows.samples[1].sequence == &group.members[0]);
+  EXPECT_TRUE(rows.samples[2].sequence == &decoding);
+  EXPECT_TRUE(rows.keys[0].run_seed == 77 && rows.keys[0].problem == 9 && rows.keys[0].attempt == 4);
+  EXPECT_EQ(rows.keys[0].position, uint32_t(decoding.position() + 1));
+  EXPECT_EQ(rows.params[1].temperature, 0.5f);
 }
 
 TEST_MAIN

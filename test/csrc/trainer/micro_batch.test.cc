@@ -31,44 +31,63 @@ Batch three_sequences() {
   return b;
 }
 
+template <class T>
+bool equal(const SharedArrays::Array<T>& found, const std::vector<T>& wanted) {
+  return std::vector<T>(found.host, found.host + found.size) == wanted;
+}
+
 TEST(sequences_are_laid_side_by_side) {
   const Batch batch = three_sequences();
-  PackedBatch packed;
+  PackedBatch packed{Stream{}};
   packed.gather(batch.view(), {{0, 1, 2}, 9});  // a larger one first: its leftovers must not show
   packed.gather(batch.view(), {{0, 2}, 7});
-  EXPECT_TRUE((packed.ids == std::vector<int32_t>{5, 6, 7, 1, 2, 3, 4}));
-  EXPECT_TRUE((packed.positions == std::vector<int32_t>{0, 1, 2, 0, 1, 2, 3}));
-  EXPECT_TRUE((packed.cu_seqlens == std::vector<int32_t>{0, 3, 7}));
-  EXPECT_TRUE((packed.mask == std::vector<uint8_t>{0, 1, 1, 0, 0, 1, 1}));
-  EXPECT_TRUE((packed.loss_token == std::vector<int32_t>{1, 2, 5, 6}));
-  EXPECT_TRUE((packed.loss_row == std::vector<int32_t>{0, 1, 4, 5}));
-  EXPECT_TRUE((packed.targets == std::vector<int32_t>{6, 7, 3, 4}));
-  EXPECT_TRUE((packed.behavior == std::vector<float>{0, 1, 2, 5, 6, 7, 8}));
-  EXPECT_TRUE((packed.reference == std::vector<float>{10, 11, 12, 15, 16, 17, 18}));
-  EXPECT_TRUE((packed.token_advantages == std::vector<float>{100, 101, 102, 105, 106, 107, 108}));
-  EXPECT_TRUE((packed.advantages == std::vector<float>{0.5f, 1.5f}));
-  EXPECT_TRUE((packed.group_sizes == std::vector<int32_t>{2, 1}));
-  EXPECT_TRUE(packed.logprobs == std::vector<float>(7) && packed.ratios == std::vector<float>(7));
-  EXPECT_TRUE(packed.row_logprobs.size() == 4 && packed.sequence_losses == std::vector<double>(2));
+  EXPECT_TRUE(equal(packed.ids, {5, 6, 7, 1, 2, 3, 4}));
+  EXPECT_TRUE(equal(packed.positions, {0, 1, 2, 0, 1, 2, 3}));
+  EXPECT_TRUE(equal(packed.cu_seqlens, {0, 3, 7}));
+  EXPECT_TRUE(equal(packed.loss_row, {0, 1, 4, 5}));
+  EXPECT_TRUE(equal(packed.targets, {6, 7, 3, 4}));
+  EXPECT_TRUE(equal(packed.advantages, {0.5f, 1.5f}));
+  EXPECT_TRUE(equal(packed.group_sizes, {2, 1}));
   EXPECT_EQ(packed.rows().ids.dim(0), 7);
   EXPECT_EQ(packed.rows().cu_seqlens.dim(0), 3);
+}
+
+TEST(the_objective_is_given_the_counted_tokens_only) {
+  const Batch batch = three_sequences();
+  PackedBatch packed{Stream{}};
+  packed.gather(batch.view(), {{0, 2}, 7});
+  EXPECT_TRUE(equal(packed.loss_starts, {0, 2, 4}));
+  EXPECT_TRUE(equal(packed.mask, {1, 1, 1, 1}));
+  EXPECT_TRUE(equal(packed.behavior, {1, 2, 7, 8}));
+  EXPECT_TRUE(equal(packed.reference, {11, 12, 17, 18}));
+  EXPECT_TRUE(equal(packed.token_advantages, {101, 102, 107, 108}));
+  StepOptions o;
+  o.kl_coef = 0.25f, o.entropy_coef = 0.5f;
+  const kernels::PolicyLossArgs with = packed.loss_args(batch.view(), o, true), without = packed.loss_args(batch.view(), o, false);
+  EXPECT_TRUE(with.kl_coef == 0.25f && with.entropy_coef == 0.5f && without.kl_coef == 0.0f && without.entropy_coef == 0.0f);
+  EXPECT_TRUE(with.sequence_losses.data == packed.losses.device && without.sequence_losses.data == packed.policy_losses.device);
+  for (const TensorView& view : {with.logprobs, with.entropies, with.a, with.b, with.ratios}) EXPECT_EQ(view.dim(0), 4);
+  EXPECT_EQ(with.sequence_losses.dim(0), 2);
 }
 
 TEST(results_go_back_to_their_places) {
   const Batch batch = three_sequences();
   std::vector<float> out(9, -1.0f);
-  trainer::scatter(batch.view(), MicroBatch{{0, 2}, 7}, std::vector<float>{0, 1, 2, 3, 4, 5, 6}, out.data());
-  EXPECT_TRUE((out == std::vector<float>{0, 1, 2, -1, -1, 3, 4, 5, 6}));
+  const std::vector<float> values{1, 2, 3, 4};
+  trainer::scatter(batch.view(), MicroBatch{{0, 2}, 7}, values.data(), out.data());
+  EXPECT_TRUE((out == std::vector<float>{0, 1, 2, -1, -1, 0, 0, 3, 4}));
 }
 
 TEST(what_is_not_needed_may_be_absent) {
   Batch batch = three_sequences();
+  PackedBatch packed{Stream{}};
+  packed.gather(batch.view(), {{1}, 2});
+  EXPECT_TRUE(packed.reference.device && packed.token_advantages.device);
   batch.reference.clear();
   batch.token_advantages.clear();
-  PackedBatch packed;
   packed.gather(batch.view(), {{1}, 2});
-  EXPECT_TRUE(packed.reference.empty() && packed.token_advantages.empty());
-  EXPECT_TRUE((packed.behavior == std::vector<float>{3, 4}));
+  EXPECT_TRUE(!packed.reference.device && !packed.token_advantages.device);
+  EXPECT_TRUE(equal(packed.behavior, {4}));
 }
 
 TEST(a_good_batch_is_accepted_for_every_objective) {

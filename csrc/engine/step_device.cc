@@ -1,0 +1,143 @@
+#include "engine/step_device.h"
+
+#include <algorithm>
+
+#include "engine/step_attention.h"
+#include "kernels/gather.h"
+#include "model/network.h"
+
+namespace hone::engine {
+namespace {
+
+constexpr int64_t kSampleRows = 256;  // head rows at a time
+
+template <class T>
+void copy_in(const std::vector<T>& from, const SharedArrays::Array<T>& to, T padding) {
+  std::fill(std::copy(from.begin(), from.end(), to.host), to.host + to.size, padding);
+}
+
+}  // namespace
+
+int32_t decode_bucket(int32_t count, int32_t most) {
+  int32_t bucket = 1;
+  while (bucket < count) bucket += std::min(bucket, 8);
+  return std::min(bucket, std::max(most, count));
+}
+
+DeviceStep::DeviceStep(const model::ModelConfig& model, const EngineConfig& config, PagePool& pool, const Stream& stream)
+    : model_(model), config_(config), pool_(pool), stream_(stream), table_width_(pool.pages_for(config.max_context)) {
+  scratch_ = Arena(scratch_bytes(), "engine step", Memory::kDevice);
+  rows_.reserve(std::max(config.step_tokens, config.max_running + 1), 2 * config.max_running);
+}
+
+int64_t DeviceStep::scratch_bytes() const {
+  const int64_t rows = std::max(config_.step_tokens, config_.max_running + 1);
+  const int64_t element = dtype_bytes(activation_dtype(stream_));
+  return Arena::rounded(rows * model_.width * element) + Arena::rounded(kSampleRows * model_.width * element) +
+         std::max(model::forward_scratch_bytes(stream_, model_, rows) +
+                      kernels::attention_paged_scratch_bytes(stream_, rows, model_.heads, model_.head_dim,
+                                                             table_width_ * pool_.page_tokens()),
+                  kernels::lm_head_scratch_bytes(stream_, kSampleRows, model_.width, model_.vocabulary));
+}
+
+std::shared_ptr<const model::WeightSnapshot> DeviceStep::take(const model::WeightSnapshot& weights) {
+  if (weights.memory() != Memory::kDevice) {
+    fail(Code::kConfig, "engine: the weights lie in host memory, the engine runs on a GPU. Train and sample on the same device.");
+  }
+  if (weights_) weights_->assign(stream_, weights);
+  else weights_ = weights.clone(stream_);
+  synchronize(stream_);
+  return weights_;
+}
+
+void DeviceStep::lay_out(Arrays& a, int64_t rows, int64_t samples, int64_t sequences) {
+  const int64_t bytes = rows * 12 + sequences * table_width_ * 4 + 16 * 64 +
+                        samples * int64_t(16 + sizeof(kernels::SamplingParams) + sizeof(SampleKey));
+  if (bytes > a.capacity) {
+    a.memory = {};
+    a.memory = SharedArrays(stream_, bytes, "engine rows");
+    a.capacity = bytes;
+  }
+  a.memory.clear();
+  for (auto* array : {&a.ids, &a.positions, &a.sequences}) *array = a.memory.take<int32_t>(rows);
+  a.tables = a.memory.take<int32_t>(sequences * table_width_);
+  a.sample_rows = a.memory.take<int32_t>(samples);
+  a.params = a.memory.take<kernels::SamplingParams>(samples);
+  a.keys = a.memory.take<SampleKey>(samples);
+  a.results = a.memory.used();
+  a.tokens = a.memory.take<int32_t>(samples);
+  for (auto* array : {&a.logprobs, &a.entropies}) *array = a.memory.take<float>(samples);
+}
+
+void DeviceStep::fill(Arrays& a, const TensorView& block_tables) {
+  copy_in(rows_.ids, a.ids, 0);
+  copy_in(rows_.positions, a.positions, 0);
+  copy_in(rows_.sample_rows, a.sample_rows, 0);
+  copy_in(rows_.params, a.params, {});
+  copy_in(rows_.keys, a.keys, {});
+  std::fill_n(a.sequences.host, a.sequences.size, -1);  // padding, unless overwritten
+  slots_.assign(size_t(block_tables.dim(0)), -1);
+  int32_t used = 0;
+  for (size_t r = 0; r < rows_.table_rows.size(); ++r) {
+    int32_t& slot = slots_[size_t(rows_.table_rows[r])];
+    if (slot < 0) {
+      slot = used++;
+      const int32_t* const table = block_tables.row<int32_t>(rows_.table_rows[r]);
+      std::copy(table, table + table_width_, a.tables.host + slot * table_width_);
+    }
+    a.sequences.host[r] = slot;
+  }
+  a.memory.upload(stream_, 0, a.results);
+}
+
+void DeviceStep::compute(const Arrays& a) {
+  const int64_t rows = a.ids.size, width = model_.width;
+  const DType type = activation_dtype(stream_);
+  const TensorView tables = i32(a.tables.device, {a.tables.size / table_width_, table_width_});
+  PagedAttention attention(pool_, model_, a.sequences.view(), a.positions.view(), tables, &scratch_);
+  scratch_.release(0);
+  const TensorView hidden = scratch_.take_view(type, {rows, width});
+  const TensorView gathered = scratch_.take_view(type, {kSampleRows, width});
+  model::forward(stream_, *weights_, a.ids.view(), a.positions.view(), attention, scratch_, hidden);
+  for (int64_t first = 0; first < a.sample_rows.size; first += kSampleRows) {
+    const int64_t n = std::min(kSampleRows, a.sample_rows.size - first);
+    const TensorView h(gathered.data, type, {n, width});
+    kernels::gather_rows(stream_, {.from = hidden, .rows = i32(a.sample_rows.device + first, {n}), .to = h});
+    kernels::lm_head_sample(stream_, {.h = h,
+                                      .w = weights_->head,
+                                      .params = a.params.device + first,
+                                      .keys = a.keys.device + first,
+                                      .tokens = i32(a.tokens.device + first, {n}),
+                                      .logprobs = f32(a.logprobs.device + first, {n}),
+                                      .entropies = f32(a.entropies.device + first, {n}),
+                                      .scratch = &scratch_});
+  }
+}
+
+const std::vector<Sample>& DeviceStep::run(const std::vector<Piece>& pieces, const TensorView& block_tables) {
+  rows_.lay_out(pieces, config_.run_seed);
+  const auto rows = int32_t(rows_.ids.size()), samples = int32_t(rows_.samples.size());
+  const bool decode = std::all_of(pieces.begin(), pieces.end(), [](const Piece& p) { return p.sequence != nullptr; });
+  const int32_t bucket = decode ? decode_bucket(rows, config_.max_running) : 0;
+  Arrays& arrays = decode ? decode_[bucket] : mixed_;
+  if (!decode) lay_out(arrays, rows, samples, std::min<int64_t>(rows, block_tables.dim(0)));
+  else if (arrays.capacity == 0) lay_out(arrays, bucket, bucket, bucket);
+  fill(arrays, block_tables);
+  // The first step of a bucket is done as it comes, which loads the kernels; the second is recorded.
+  const auto graph = graphs_.find(bucket);
+  if (!decode || !config_.graphs || graph == graphs_.end()) {
+    compute(arrays);
+    if (decode) graphs_[bucket];
+  } else {
+    if (!graph->second.recorded()) graph->second.record(stream_, [&] { compute(arrays); });
+    graph->second.launch(stream_);
+  }
+  arrays.memory.download(stream_, arrays.results, arrays.memory.used());
+  for (int32_t i = 0; i < samples; ++i) {
+    Sample& s = rows_.samples[size_t(i)];
+    s.token = arrays.tokens.host[i], s.logprob = arrays.logprobs.host[i], s.entropy = arrays.entropies.host[i];
+  }
+  return rows_.samples;
+}
+
+}  // namespace hone::engine

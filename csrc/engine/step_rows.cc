@@ -1,0 +1,40 @@
+#include "engine/step_rows.h"
+
+namespace hone::engine {
+
+void StepRows::reserve(int64_t rows, int64_t count) {
+  for (auto* v : {&ids, &positions, &table_rows}) v->reserve(size_t(rows));
+  sample_rows.reserve(size_t(count));
+  params.reserve(size_t(count));
+  keys.reserve(size_t(count));
+  samples.reserve(size_t(count));
+}
+
+void StepRows::lay_out(const std::vector<Piece>& pieces, uint64_t run_seed) {
+  ids.clear(), positions.clear(), table_rows.clear();
+  sample_rows.clear(), params.clear(), keys.clear(), samples.clear();
+  for (const Piece& piece : pieces) {
+    for (int32_t i = 0; i < piece.rows; ++i) {
+      ids.push_back(piece.ids[i]);
+      positions.push_back(piece.position + i);
+      table_rows.push_back(piece.table_row);
+    }
+    if (piece.sequence) {
+      add_sample(*piece.sequence, run_seed);
+    } else if (piece.samples > 0) {
+      for (Sequence& s : piece.group->members) {
+        if (s.unfinished()) add_sample(s, run_seed);
+      }
+    }
+  }
+}
+
+void StepRows::add_sample(Sequence& s, uint64_t run_seed) {
+  const Request& request = s.group->request;
+  samples.push_back({&s, -1, 0, 0});
+  sample_rows.push_back(int32_t(ids.size()) - 1);
+  params.push_back(request.sampling);
+  keys.push_back({run_seed, request.problem, request.first_attempt + uint32_t(s.attempt), uint32_t(s.position() + 1)});
+}
+
+}  // namespace hone::engine

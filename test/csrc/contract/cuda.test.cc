@@ -1,0 +1,291 @@
+// The engine and the trainer on a GPU, or on the fiber shim: one network, so every promise that the CPU keeps is kept
+// there. Against the CPU only within the rounding of bf16; between runs on the device to the bit.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+
+#include "device.h"
+#include "engine/engine.h"
+#include "rollouts.h"
+#include "trainer/reference_loss.h"
+#include "trainer/trainer.h"
+
+using namespace hone;
+using namespace hone::test;
+using engine::Engine;
+using engine::EngineConfig;
+using engine::Request;
+using model::ModelConfig;
+using trainer::StepOptions;
+using trainer::StepReport;
+using trainer::Trainer;
+using trainer::TrainerConfig;
+
+namespace {
+
+constexpr auto kCuda = Stream::Backend::kCuda;
+
+std::unique_ptr<Trainer> make_trainer(const ModelConfig& model, uint64_t seed, Stream::Backend device = kCuda,
+                                      float clip = 0.0f) {
+  TrainerConfig config;
+  config.packed_tokens = 40;
+  config.optimizer.gradient_clip = clip;
+  config.device = device;
+  auto trainer = std::make_unique<Trainer>(model, config, nullptr);
+  trainer->parameters().initialize(seed);
+  scale_head(trainer->parameters());
+  trainer->parameters_changed();
+  return trainer;
+}
+
+EngineConfig engine_config(bool graphs = true) {
+  EngineConfig c;
+  c.max_running = 5, c.step_tokens = 24, c.pages = 64, c.max_context = 64, c.run_seed = 11;
+  c.device = kCuda, c.graphs = graphs;
+  return c;
+}
+
+std::vector<Request> some_requests(const ModelConfig& model, int count = 3) {
+  std::vector<Request> out;
+  for (int i = 0; i < count; ++i) {
+    out.push_back(random_request(model, uint64_t(i), 20, 6));
+    out.back().count = 1 + i % 2;
+  }
+  return out;
+}
+
+Rollouts generate(Engine& engine, const std::vector<Request>& requests) {
+  for (const Request& r : requests) engine.submit(r);
+  return drain(engine);
+}
+
+void expect_same(const Rollouts& a, const Rollouts& b) {
+  EXPECT_EQ(a.size(), b.size());
+  for (const auto& [who, rollout] : a) EXPECT_TRUE(b.count(who) == 1 && same_rollout(rollout, b.at(who)));
+}
+
+/// Values of a tensor, wherever it is.
+std::vector<float> values(const model::Parameters& p, const TensorView& tensor) {
+  Arena staging(p.staging_bytes(tensor), "test");
+  const float* const x = p.read(tensor, staging).as<float>();
+  return {x, x + tensor.numel()};
+}
+
+Batch some_batch(const ModelConfig& model) {
+  Batch batch;
+  for (const int length : {9, 17, 5}) {
+    std::vector<int32_t> tokens;
+    for (int t = 0; t < length; ++t) tokens.push_back(int32_t(random_int(0, model.vocabulary - 1)));
+    batch.add(tokens, size_t(length / 3), length > 9 ? -0.5f : 1.0f, 1);
+  }
+  return batch;
+}
+
+double norm(const std::vector<float>& x) {
+  double sum = 0;
+  for (const float v : x) sum += double(v) * v;
+  return std::sqrt(sum);
+}
+
+}  // namespace
+
+TEST(masters_start_with_the_bits_of_the_cpu_and_survive_a_checkpoint) {
+  NEEDS_DEVICE;
+  const ModelConfig model = small_gpu_decoder();
+  const auto gpu = make_trainer(model, 3), cpu = make_trainer(model, 3, Stream::Backend::kCpu);
+  const auto all = [](Trainer& t) { return values(t.parameters(), t.parameters().flat()); };
+  EXPECT_TRUE(all(*gpu) == all(*cpu));
+  const std::string folder = std::filesystem::temp_directory_path() / ("hone-cuda-" + std::to_string(seed()));
+  gpu->save(folder, "extra");
+  const auto loaded = make_trainer(model, 4, Stream::Backend::kCpu);
+  EXPECT_EQ(loaded->load(folder), std::string("extra"));
+  EXPECT_TRUE(all(*loaded) == all(*gpu));
+  const auto back = make_trainer(model, 5);
+  back->load(folder);
+  EXPECT_TRUE(all(*back) == all(*gpu));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(a_request_gets_the_same_bits_alone_and_in_a_batch_with_and_without_graphs) {
+  NEEDS_DEVICE;
+  const ModelConfig model = small_gpu_decoder();
+  const auto trainer = make_trainer(model, 3);
+  const std::vector<Request> requests = some_requests(model);
+  Engine together(model, engine_config(), nullptr), eager(model, engine_config(false), nullptr);
+  together.set_weights(trainer->snapshot());
+  eager.set_weights(trainer->snapshot());
+  const Rollouts all = generate(together, requests);
+  expect_same(all, generate(eager, requests));
+  Engine alone(model, engine_config(), nullptr);
+  alone.set_weights(trainer->snapshot());
+  Rollouts one_by_one;
+  for (const Request& r : requests) one_by_one.merge(generate(alone, {r}));
+  expect_same(all, one_by_one);
+}
+
+TEST(weights_taken_in_place_are_those_of_a_fresh_engine_graphs_included) {
+  NEEDS_DEVICE;
+  const ModelConfig model = small_gpu_decoder();
+  const auto first = make_trainer(model, 3), second = make_trainer(model, 8);
+  second->set_version(1);
+  const std::vector<Request> requests = some_requests(model);
+  Engine swapped(model, engine_config(), nullptr), fresh(model, engine_config(), nullptr);
+  swapped.set_weights(first->snapshot());
+  const Rollouts before = generate(swapped, requests);  // records the graphs
+  swapped.set_weights(second->snapshot());
+  fresh.set_weights(second->snapshot());
+  const Rollouts after = generate(swapped, requests);
+  expect_same(after, generate(fresh, requests));
+  EXPECT_EQ(after.begin()->second.versions.front(), 1u);
+  EXPECT_TRUE(before.begin()->second.logprobs != after.begin()->second.logprobs);
+}
+
+TEST(a_trainer_may_rewrite_its_weights_while_an_engine_samples_with_the_older) {
+  NEEDS_DEVICE;
+  const ModelConfig model = small_gpu_decoder();
+  const auto trainer = make_trainer(model, 3);
+  const std::vector<Request> requests = some_requests(model);
+  Engine engine(model, engine_config(), nullptr);
+  auto held = trainer->snapshot();
+  engine.set_weights(held);
+  const Rollouts before = generate(engine, requests);
+  StepOptions o;
+  o.objective = kernels::Objective::kSupervised, o.lr = 0.05f;
+  trainer->step(some_batch(model).view(), o);
+  EXPECT_TRUE(trainer->snapshot() != held);  // somebody reads it
+  held.reset();
+  trainer->step(some_batch(model).view(), o);
+  expect_same(before, generate(engine, requests));
+}
+
+TEST(aborts_stop_ids_and_bad_weights_are_treated_as_on_the_cpu) {
+  NEEDS_DEVICE;
+  const ModelConfig model = small_gpu_decoder();
+  const auto trainer = make_trainer(model, 3);
+  Engine engine(model, engine_config(), nullptr);
+  engine.set_weights(trainer->snapshot());
+  std::vector<Request> requests = some_requests(model, 2);
+  const Rollouts free = generate(engine, requests);
+  requests[0].stop_ids = {free.at({0, 0}).tokens[1]};
+  for (const Request& r : requests) engine.submit(r);
+  engine.abort(1);
+  const Rollouts stopped = drain(engine);
+  EXPECT_TRUE(stopped.at({0, 0}).finish == engine::Finish::kEos || stopped.at({0, 0}).finish == engine::Finish::kStop);
+  EXPECT_TRUE(stopped.at({0, 0}).tokens.size() <= 2);
+  EXPECT_TRUE(stopped.at({1, 0}).finish == engine::Finish::kAbort);
+
+  trainer->parameters().write(trainer->parameters().final_norm(), [](const TensorView& host) {
+    std::fill_n(host.as<float>(), host.numel(), std::numeric_limits<float>::quiet_NaN());
+  });
+  trainer->parameters_changed();
+  trainer->set_version(1);
+  engine.set_weights(trainer->snapshot());
+  engine.submit(requests[0]);
+  engine::StepOutput out;
+  EXPECT_THROWS(engine.step(out), Code::kNonFinite);
+}
+
+TEST(what_a_gpu_cannot_do_is_refused_by_name) {
+  NEEDS_DEVICE;
+  ModelConfig model = small_gpu_decoder();
+  model.mlp_width = 52;
+  EXPECT_THROWS(Engine(model, engine_config(), nullptr), Code::kUnsupported);
+  EXPECT_THROWS(make_trainer(model, 1), Code::kUnsupported);
+  TrainerConfig muon;
+  muon.device = kCuda, muon.optimizer.kind = trainer::OptimizerConfig::Kind::kMuon;
+  EXPECT_THROWS(Trainer(small_gpu_decoder(), muon, nullptr), Code::kUnsupported);
+  const auto cpu = make_trainer(small_gpu_decoder(), 1, Stream::Backend::kCpu);
+  Engine engine(small_gpu_decoder(), engine_config(), nullptr);
+  EXPECT_THROWS((engine.set_weights(cpu->snapshot()), generate(engine, some_requests(model, 1))), Code::kConfig);
+}
+
+/// Gradients of the same step on both. The CPU's parameters are rounded to bf16, as the GPU's packs are; then a
+/// tensor's gradient differs by the roundings of activations and their gradients to bf16, 2^-9 each, of which some 20
+/// lie one after another: independent, sqrt(20) 2^-9 = 0.9 % of its norm, and never 4 times that.
+TEST(gradients_are_the_cpus_within_the_rounding_of_bf16) {
+  NEEDS_DEVICE;
+  for (const bool decorated : {false, true}) {
+    const ModelConfig model = small_gpu_decoder(decorated);
+    const auto gpu = make_trainer(model, 3), cpu = make_trainer(model, 3, Stream::Backend::kCpu);
+    for (Trainer* t : {gpu.get(), cpu.get()}) {
+      const std::vector<float> rounded = rounded_to_bf16(values(t->parameters(), t->parameters().flat()));
+      t->parameters().write(t->parameters().flat(), [&](const TensorView& host) {
+        std::copy(rounded.begin(), rounded.end(), host.as<float>());
+      });
+      t->parameters_changed();
+    }
+    Batch batch = some_batch(model);
+    StepOptions o;
+    o.entropy_coef = 0.01f;
+    batch.behavior.assign(batch.tokens.size(), -4.0f);
+    o.clip_low = 0.999f, o.clip_high = 1e9f;
+    const StepReport a = gpu->step(batch.view(), o), b = cpu->step(batch.view(), o);
+    EXPECT_NEAR(a.loss, b.loss, 0.05 * std::fabs(b.loss));
+    EXPECT_NEAR(a.grad_norm, b.grad_norm, 0.036 * b.grad_norm);
+    for (size_t t = 0; t < a.logprobs.size(); ++t) EXPECT_NEAR(a.logprobs[t], b.logprobs[t], 0.15);
+    for (const model::TensorSpec& spec : gpu->gradients().specs()) {
+      std::vector<float> x = values(gpu->gradients(), gpu->gradients().view(spec));
+      const std::vector<float> y = values(cpu->gradients(), cpu->gradients().view(spec));
+      for (size_t i = 0; i < x.size(); ++i) x[i] -= y[i];
+      if (!(norm(x) <= 0.036 * norm(y) + 1e-4 * b.grad_norm)) {
+        report(__FILE__, __LINE__, spec.name + " is off by " + show(norm(x)) + " of " + show(norm(y)));
+      }
+    }
+  }
+}
+
+TEST(a_step_is_the_same_bits_twice_and_clips_where_the_norm_is) {
+  NEEDS_DEVICE;
+  const ModelConfig model = small_gpu_decoder();
+  const Batch batch = some_batch(model);
+  StepOptions o;
+  o.objective = kernels::Objective::kSupervised, o.lr = 0.01f;
+  std::vector<std::vector<float>> after;
+  for (const int round : {0, 1}) {
+    (void)round;
+    const auto trainer = make_trainer(model, 3, kCuda, 0.5f);
+    const StepReport report = trainer->step(batch.view(), o);
+    EXPECT_TRUE(report.grad_norm > 0.5);
+    EXPECT_NEAR(report.grad_scale, 0.5 / report.grad_norm, 1e-5);
+    EXPECT_TRUE(report.update_norm > 0 && report.weight_norm > 0 && !report.skipped);
+    after.push_back(values(trainer->parameters(), trainer->parameters().flat()));
+    EXPECT_NEAR(report.weight_norm, norm(after.back()), 1e-6 * report.weight_norm);
+  }
+  EXPECT_TRUE(after[0] == after[1]);
+}
+
+TEST(a_sentence_is_learnt_by_heart) {
+  NEEDS_DEVICE;
+  const ModelConfig model = small_gpu_decoder();
+  const auto trainer = make_trainer(model, 3);
+  Batch batch;
+  batch.add({1, 7, 3, 9, 2, 8, 4, 6}, 1, 1.0f, 1);
+  StepOptions o;
+  o.objective = kernels::Objective::kSupervised, o.lr = 0.01f;
+  const double before = trainer->step(batch.view(), o).loss;
+  for (int i = 0; i < 10; ++i) trainer->step(batch.view(), o);
+  const double after = trainer->step(batch.view(), o).loss;
+  EXPECT_TRUE(before > 2.0 && after < 0.3 * before);
+  EXPECT_EQ(trainer->version(), 12u);
+}
+
+TEST(a_step_that_is_not_finite_changes_nothing_and_names_the_sequence) {
+  NEEDS_DEVICE;
+  const ModelConfig model = small_gpu_decoder();
+  const auto trainer = make_trainer(model, 3);
+  Batch batch = some_batch(model);
+  batch.behavior.assign(batch.tokens.size(), -4.0f);
+  batch.behavior[size_t(batch.cu_seqlens[2]) - 1] = -std::numeric_limits<float>::infinity();  // of sequence 1
+  batch.advantages[1] = -1.0f;  // where an infinite ratio is not clipped away
+  const auto before = values(trainer->parameters(), trainer->parameters().flat());
+  StepOptions o;
+  o.lr = 0.01f;
+  const StepReport report = trainer->step(batch.view(), o);
+  EXPECT_TRUE(report.skipped);
+  EXPECT_EQ(report.non_finite_sequence, 1);
+  EXPECT_TRUE(before == values(trainer->parameters(), trainer->parameters().flat()));
+  EXPECT_EQ(trainer->version(), 0u);
+}
+
+TEST_MAIN
