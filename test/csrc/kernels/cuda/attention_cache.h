@@ -1,0 +1,174 @@
+// A paged cache on the device, and rows of a packed batch that go through it.
+#pragma once
+
+#include "attention_batch.h"
+
+#ifdef HONE_HAVE_CUDA
+
+namespace hone::test {
+
+/// Sequences in pages dealt out at random. A page that no row may read has the id -1, a position that nobody wrote
+/// holds NaN.
+class PagedCache {
+ public:
+  PagedCache(const AttentionShape& shape, int64_t page_tokens)
+      : shape_(shape),
+        page_tokens_(page_tokens),
+        columns_((*std::max_element(shape.lengths.begin(), shape.lengths.end()) + page_tokens - 1) / page_tokens + 1),
+        tables_(shape.lengths.size() * size_t(columns_), -1),
+        pages_(pages(shape, page_tokens)),
+        keys_(pages_ * shape.kv_width() * page_tokens),
+        values_(pages_ * shape.kv_width() * page_tokens) {
+    std::vector<int32_t> ids(static_cast<size_t>(pages_));
+    std::iota(ids.begin(), ids.end(), 0);
+    std::shuffle(ids.begin(), ids.end(), hone::test::random());
+    for (size_t s = 0; s < shape.lengths.size(); ++s) {
+      for (int64_t c = 0; c * page_tokens < shape.lengths[s]; ++c, ids.pop_back()) table(s, c) = ids.back();
+    }
+    spare_ = ids.back();
+  }
+  kernels::KvPages view() const {
+    const int64_t elements = shape_.kv_width() * page_tokens_;
+    return {keys_.view(DType::kBF16, {pages_, elements}), values_.view(DType::kBF16, {pages_, elements}),
+            shape_.kv_heads, page_tokens_, shape_.head_dim};
+  }
+  DeviceArray<int32_t> tables() const { return DeviceArray<int32_t>(tables_); }
+  int64_t columns() const { return columns_; }
+  int64_t table_tokens() const { return columns_ * page_tokens_; }
+  std::vector<uint16_t> keys() const { return keys_.download(); }
+  std::vector<uint16_t> values() const { return values_.download(); }
+  /// Element 0 of a position's key: [page][key head][position inside][head dim].
+  size_t place(int sequence, int position, int64_t kv_head) {
+    const int64_t page = table(size_t(sequence), position / page_tokens_);
+    return size_t(((page * shape_.kv_heads + kv_head) * page_tokens_ + position % page_tokens_) * shape_.head_dim);
+  }
+  /// Pages wholly below a position go back to the pool; the table has `id` in their place.
+  void forget_below(size_t sequence, int position, int32_t id) {
+    for (int64_t c = 0; (c + 1) * page_tokens_ <= position; ++c) table(sequence, c) = id;
+  }
+  /// A page nobody wrote: NaN throughout.
+  int32_t spare() const { return spare_; }
+
+ private:
+  static int64_t pages(const AttentionShape& shape, int64_t page_tokens) {
+    int64_t count = 3;
+    for (const int n : shape.lengths) count += (n + page_tokens - 1) / page_tokens;
+    return count;
+  }
+  int32_t& table(size_t sequence, int64_t column) { return tables_[sequence * size_t(columns_) + size_t(column)]; }
+
+  AttentionShape shape_;
+  int64_t page_tokens_, columns_;
+  std::vector<int32_t> tables_;
+  int64_t pages_;
+  int32_t spare_ = -1;
+  DeviceArray<uint16_t> keys_, values_;
+};
+
+struct Row {
+  int sequence, position;  // sequence -1: padding
+};
+
+/// Where rows stand, on the device.
+class Where {
+ public:
+  Where(const std::vector<Row>& rows, const PagedCache& cache)
+      : rows_(int64_t(rows.size())),
+        columns_(cache.columns()),
+        sequence_(column(rows, &Row::sequence)),
+        position_(column(rows, &Row::position)),
+        tables_(cache.tables()) {}
+  TensorView sequence() const { return sequence_.view(DType::kI32, {rows_}); }
+  TensorView position() const { return position_.view(DType::kI32, {rows_}); }
+  TensorView tables() const { return tables_.view(DType::kI32, {tables_.size() / columns_, columns_}); }
+
+ private:
+  static std::vector<int32_t> column(const std::vector<Row>& rows, int Row::*field) {
+    std::vector<int32_t> out;
+    for (const Row& row : rows) out.push_back(row.*field);
+    return out;
+  }
+  int64_t rows_, columns_;
+  DeviceArray<int32_t> sequence_, position_, tables_;
+};
+
+/// Rows of a batch and of the cache they live in.
+class PagedRun {
+ public:
+  PagedRun(const PackedBatch& batch, int64_t page_tokens)
+      : batch_(batch),
+        cache(batch.shape, page_tokens),
+        scratch_tokens(cache.table_tokens()),
+        out_(poison(batch.shape.tokens() * batch.shape.q_width())) {}
+
+  void write(const std::vector<Row>& rows) {
+    const AttentionShape& s = batch_.shape;
+    const DeviceRows k(gather(rows, batch_.k, s.kv_width()), s.kv_heads, s.head_dim, 16);
+    const DeviceRows v(gather(rows, batch_.v, s.kv_width()), s.kv_heads, s.head_dim, 8);
+    const Where where(rows, cache);
+    kernels::kv_write(device_stream(), {k.view(), v.view(), where.sequence(), where.position(), where.tables(),
+                                        cache.view()});
+    synchronize();
+  }
+  /// Results go where the packed op would put them.
+  void attend(const std::vector<Row>& rows) {
+    const AttentionShape& s = batch_.shape;
+    const int64_t R = int64_t(rows.size()), H = s.heads, D = s.head_dim;
+    const DeviceRows q(gather(rows, batch_.q, s.q_width()), H, D, 8), out(R, H, D, 8);
+    const Where where(rows, cache);
+    const Stream stream = device_stream();
+    Arena scratch(kernels::attention_paged_scratch_bytes(stream, R, H, D, scratch_tokens), "test", Memory::kDevice);
+    kernels::attention_paged(stream, {q.view(), where.sequence(), where.position(), where.tables(), cache.view(),
+                                      out.view(), s.scale(), s.window, &scratch});
+    scatter(rows, out.values());
+    EXPECT_EQ(scratch.used(), 0);
+  }
+  std::vector<float> gather(const std::vector<Row>& rows, const std::vector<float>& x, int64_t width) const {
+    std::vector<float> out;
+    for (const Row& row : rows) {
+      if (row.sequence < 0) out.insert(out.end(), size_t(width), 1.0f);
+      else out.insert(out.end(), x.begin() + (batch_.starts[size_t(row.sequence)] + row.position) * width,
+                      x.begin() + (batch_.starts[size_t(row.sequence)] + row.position + 1) * width);
+    }
+    return out;
+  }
+  void forget() { out_ = poison(int64_t(out_.size())); }
+  void expect_rows_equal(const std::vector<float>& packed) const {
+    int64_t different = 0;
+    const int64_t width = batch_.shape.q_width();
+    for (int64_t t = 0; t < batch_.shape.tokens(); ++t) {
+      different += !same_bits(out_.data() + t * width, packed.data() + t * width, width);
+    }
+    EXPECT_EQ(different, 0);
+  }
+  bool row_equals(const Row& row, const std::vector<float>& packed) const {
+    const int64_t width = batch_.shape.q_width(), t = batch_.starts[size_t(row.sequence)] + row.position;
+    return same_bits(out_.data() + t * width, packed.data() + t * width, width);
+  }
+
+ private:
+  void scatter(const std::vector<Row>& rows, const std::vector<float>& from) {
+    const int64_t width = batch_.shape.q_width();
+    for (size_t r = 0; r < rows.size(); ++r) {
+      const float* row = from.data() + int64_t(r) * width;
+      if (rows[r].sequence < 0) {
+        EXPECT_TRUE(std::all_of(row, row + width, [](float x) { return std::isnan(x); }));
+        continue;
+      }
+      std::copy(row, row + width, out_.begin() + (batch_.starts[size_t(rows[r].sequence)] + rows[r].position) * width);
+    }
+  }
+
+  const PackedBatch& batch_;
+
+ public:
+  PagedCache cache;
+  int64_t scratch_tokens;
+
+ private:
+  std::vector<float> out_;
+};
+
+}  // namespace hone::test
+
+#endif
