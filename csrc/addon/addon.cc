@@ -1,8 +1,9 @@
-// The N-API module: info(), NativeEngine, NativeTrainer, NativeTokenizer. Arguments in, promises out, errors translated.
+// The N-API module: info(), NativeEngine, NativeTrainer, NativeModelWriter, NativeTokenizer. Arguments in, promises out, errors translated.
 #include <napi.h>
 
 #include "addon/engine_object.h"
 #include "addon/errors.h"
+#include "addon/model_writer_object.h"
 #include "addon/tokenizer_object.h"
 #include "addon/trainer_object.h"
 #include "core/device_query.h"
@@ -62,6 +63,7 @@ class Addon : public Napi::Addon<Addon> {
     exports.Set("info", Napi::Function::New(env, info, "info"));
     exports.Set("NativeEngine", EngineObject::define(env));
     exports.Set("NativeTrainer", TrainerObject::define(env));
+    exports.Set("NativeModelWriter", ModelWriterObject::define(env));
     exports.Set("NativeTokenizer", TokenizerObject::define(env));
     exports.Set("NativeDecodeStream", DecodeStreamObject::define(env));
   }

@@ -51,7 +51,8 @@ void expect_kind(Json::Kind kind, Json::Kind wanted, const char* where) {
 /// Recursive descent over RFC 8259, no more and no less.
 class JsonParser {
  public:
-  JsonParser(std::string_view text, const char* where) : text_(text), where_(where) {}
+  JsonParser(std::string_view text, const char* where, int64_t max_values)
+      : text_(text), where_(where), values_left_(max_values) {}
 
   Json document() {
     Json value = parse_value(0);
@@ -79,6 +80,7 @@ class JsonParser {
 
   Json parse_value(int depth) {
     if (depth > kMaxDepth) stop("nesting deeper than 64");
+    if (--values_left_ < 0) stop("too many values");
     skip_space();
     if (at_ >= text_.size()) stop("the text ends where a value is expected");
     switch (peek()) {
@@ -212,10 +214,13 @@ class JsonParser {
 
   std::string_view text_;
   const char* where_;
+  int64_t values_left_;
   size_t at_ = 0;
 };
 
-Json Json::parse(std::string_view text, const char* where) { return JsonParser(text, where).document(); }
+Json Json::parse(std::string_view text, const char* where, int64_t max_values) {
+  return JsonParser(text, where, max_values).document();
+}
 
 Json Json::number(double v) {
   if (!std::isfinite(v)) fail(Code::kInternal, "JSON has no NaN and no infinity; the caller must not write one.");

@@ -17,8 +17,9 @@ class Json {
   enum class Kind { kNull, kBool, kNumber, kString, kArray, kObject };
 
   /// Throws kFormat "<where>: <what> at byte N". Duplicate keys, trailing text, bad UTF-8 escapes,
-  /// nesting over 64 and numbers that are not JSON are errors.
-  static Json parse(std::string_view text, const char* where);
+  /// nesting over 64, numbers that are not JSON and more than `max_values` values are errors: a value takes
+  /// some 200 bytes of memory, and a hostile text two.
+  static Json parse(std::string_view text, const char* where, int64_t max_values = INT64_MAX);
 
   Json() = default;
   static Json object() { Json j; j.kind_ = Kind::kObject; return j; }

@@ -16,13 +16,20 @@ std::string shape_text(DType dtype, const int64_t* dims, int rank) {
 int64_t dtype_bytes(DType dtype) {
   switch (dtype) {
     case DType::kF64:
-    case DType::kI64: return 8;
+    case DType::kI64:
+    case DType::kU64: return 8;
     case DType::kF32:
     case DType::kI32:
     case DType::kU32: return 4;
     case DType::kBF16:
-    case DType::kF16: return 2;
-    case DType::kU8: return 1;
+    case DType::kF16:
+    case DType::kI16:
+    case DType::kU16: return 2;
+    case DType::kU8:
+    case DType::kI8:
+    case DType::kBool:
+    case DType::kF8E4M3:
+    case DType::kF8E5M2: return 1;
   }
   return 0;
 }
@@ -37,6 +44,13 @@ const char* dtype_name(DType dtype) {
     case DType::kI64: return "i64";
     case DType::kU8: return "u8";
     case DType::kU32: return "u32";
+    case DType::kBool: return "bool";
+    case DType::kI8: return "i8";
+    case DType::kI16: return "i16";
+    case DType::kU16: return "u16";
+    case DType::kU64: return "u64";
+    case DType::kF8E4M3: return "f8_e4m3";
+    case DType::kF8E5M2: return "f8_e5m2";
   }
   return "?";
 }

@@ -86,6 +86,36 @@ std::string DurableFile::commit() {
   return hash_.hex();
 }
 
+DurableFolder::DurableFolder(const std::string& path) : path_(path) {
+  while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
+  temporary_ = path_ + ".tmp-" + std::to_string(::getpid());
+  std::error_code error;
+  std::filesystem::remove_all(temporary_, error);
+  std::filesystem::create_directories(temporary_, error);
+  if (error) refuse("create", temporary_, error.value());
+}
+
+DurableFolder::~DurableFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(temporary_, ignored);
+}
+
+std::string DurableFolder::file(const std::string& name) const {
+  const std::string path = temporary_ + "/" + name;
+  std::error_code error;
+  std::filesystem::create_directories(parent(path), error);
+  if (error) refuse("create", parent(path), error.value());
+  return path;
+}
+
+std::string DurableFolder::write(const std::string& name, const std::string& text) const {
+  DurableFile out(file(name));
+  out.write(text);
+  return out.commit();
+}
+
+void DurableFolder::commit() { replace_directory(temporary_, path_); }
+
 void sync_directory(const std::string& directory) {
   const Descriptor handle(directory, O_RDONLY | O_DIRECTORY);
   // Some file systems cannot sync a directory and say EINVAL; there is nothing more to do there.

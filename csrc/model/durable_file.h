@@ -30,6 +30,25 @@ class DurableFile {
   Sha256 hash_;
 };
 
+/// A folder that appears complete, as <path>.tmp-<process> until commit() puts it at `path` in one step, in place of a
+/// folder that is there. Without commit the destructor removes it. Throws kIo naming the path.
+class DurableFolder {
+ public:
+  explicit DurableFolder(const std::string& path);
+  ~DurableFolder();
+  DurableFolder(const DurableFolder&) = delete;
+  DurableFolder& operator=(const DurableFolder&) = delete;
+
+  /// Where a file of it is written; folders in between are made.
+  std::string file(const std::string& name) const;
+  /// Writes a small file; returns its sha256 in hex.
+  std::string write(const std::string& name, const std::string& text) const;
+  void commit();
+
+ private:
+  std::string path_, temporary_;
+};
+
 /// Makes entries created or renamed in a directory durable. Throws kIo.
 void sync_directory(const std::string& directory);
 /// Whole file. Throws kIo.

@@ -11,28 +11,34 @@
 #include <system_error>
 #include <utility>
 
-#include "model/durable_file.h"
+#include "model/float_convert.h"
 
 namespace hone::model {
 namespace {
 
 constexpr int64_t kMaxHeaderBytes = 100'000'000;
+/// A tensor has some ten values; this bounds what a header may make the parser allocate.
+constexpr int64_t kMaxHeaderValues = 1 << 20;
 constexpr size_t kAlignment = 8;
+constexpr size_t kShownBytes = 120;
 
 struct DTypeName {
   const char* name;
   DType dtype;
 };
-constexpr DTypeName kDTypes[] = {{"F32", DType::kF32}, {"BF16", DType::kBF16}, {"F16", DType::kF16},
-                                 {"F64", DType::kF64}, {"I32", DType::kI32},   {"I64", DType::kI64},
-                                 {"U8", DType::kU8},   {"U32", DType::kU32}};
+constexpr DTypeName kDTypes[] = {{"F32", DType::kF32},   {"BF16", DType::kBF16},      {"F16", DType::kF16},
+                                 {"F64", DType::kF64},   {"I32", DType::kI32},        {"I64", DType::kI64},
+                                 {"U8", DType::kU8},     {"U32", DType::kU32},        {"BOOL", DType::kBool},
+                                 {"I8", DType::kI8},     {"I16", DType::kI16},        {"U16", DType::kU16},
+                                 {"U64", DType::kU64},   {"F8_E4M3", DType::kF8E4M3}, {"F8_E5M2", DType::kF8E5M2}};
 
 DType parse_dtype(const std::string& name, const std::string& where) {
   for (const DTypeName& row : kDTypes) {
     if (name == row.name) return row.dtype;
   }
-  fail(Code::kFormat, "%s: dtype \"%s\" is not one of F32, BF16, F16, F64, I32, I64, U8, U32.", where.c_str(),
-       name.c_str());
+  std::string known;
+  for (const DTypeName& row : kDTypes) known.append(known.empty() ? "" : ", ").append(row.name);
+  fail(Code::kFormat, "%s: dtype \"%s\" is not one of %s.", where.c_str(), shown_name(name).c_str(), known.c_str());
 }
 
 const char* safetensors_name(DType dtype) {
@@ -51,7 +57,7 @@ const Json& field(const Json& tensor, const char* name, const std::string& where
 /// Checks one header entry against the data section of data_bytes at `data`.
 SafetensorsFile::Entry parse_entry(const std::string& name, const Json& tensor, const char* data, int64_t data_bytes,
                                    const std::string& path) {
-  const std::string where = path + ": tensor \"" + name + "\"";
+  const std::string where = path + ": tensor \"" + shown_name(name) + "\"";
   SafetensorsFile::Entry entry{name, DType::kF32, {}, nullptr, 0};
   entry.dtype = parse_dtype(field(tensor, "dtype", where).as_string(where.c_str()), where);
   int64_t wanted = dtype_bytes(entry.dtype);
@@ -89,7 +95,7 @@ void check_tiling(const std::vector<SafetensorsFile::Entry>& entries, const char
   const char* at = data;
   for (const auto* entry : order) {
     if (entry->data != at) {
-      fail(Code::kFormat, "%s: tensor \"%s\" %s the tensor before it.", path.c_str(), entry->name.c_str(),
+      fail(Code::kFormat, "%s: tensor \"%s\" %s the tensor before it.", path.c_str(), shown_name(entry->name).c_str(),
            entry->data < at ? "overlaps" : "leaves a gap after");
     }
     at += entry->bytes;
@@ -99,50 +105,25 @@ void check_tiling(const std::vector<SafetensorsFile::Entry>& entries, const char
   }
 }
 
-float half_to_f32(uint16_t h) {
-  const uint32_t sign = uint32_t(h & 0x8000u) << 16, exponent = (h >> 10) & 31u, mantissa = h & 0x3ffu;
-  uint32_t bits;
-  if (exponent == 31) bits = sign | 0x7f800000u | mantissa << 13;
-  else if (exponent != 0) bits = sign | (exponent + 112) << 23 | mantissa << 13;
-  else {
-    const float magnitude = float(mantissa) * 0x1p-24f;  // zero and subnormals are exact in f32
-    return sign ? -magnitude : magnitude;
-  }
-  float out;
-  std::memcpy(&out, &bits, 4);
-  return out;
-}
-
-template <class From, class Convert>
-void convert(const void* from, float* to, int64_t n, Convert f) {
-  const char* bytes = static_cast<const char*>(from);
-  for (int64_t i = 0; i < n; ++i) {
-    From x;  // data in the file may be unaligned
-    std::memcpy(&x, bytes + i * int64_t(sizeof(From)), sizeof(From));
-    to[i] = f(x);
-  }
-}
-
-std::string header_text(const std::vector<SafetensorsFile::Entry>& entries,
-                        const std::vector<std::pair<std::string, std::string>>& metadata) {
-  Json header = Json::object();
+std::string header_text(const std::vector<SafetensorsWriter::Tensor>& tensors, const SafetensorsMetadata& metadata) {
+  std::string text = "{";
   if (!metadata.empty()) {
     Json object = Json::object();
     for (const auto& [key, value] : metadata) object.set(key, Json::string(value));
-    header.set("__metadata__", std::move(object));
+    text.append("\"__metadata__\":").append(object.dump());
   }
   int64_t offset = 0;
-  for (const auto& entry : entries) {
-    Json tensor = Json::object(), shape = Json::array(), offsets = Json::array();
-    for (int64_t d : entry.shape) shape.push(Json::integer(d));
+  for (const auto& tensor : tensors) {
+    Json value = Json::object(), shape = Json::array(), offsets = Json::array();
+    for (int64_t d : tensor.shape) shape.push(Json::integer(d));
     offsets.push(Json::integer(offset));
-    offsets.push(Json::integer(offset += entry.bytes));
-    tensor.set("dtype", Json::string(safetensors_name(entry.dtype)));
-    tensor.set("shape", std::move(shape));
-    tensor.set("data_offsets", std::move(offsets));
-    header.set(entry.name, std::move(tensor));
+    offsets.push(Json::integer(offset += tensor.bytes()));
+    value.set("dtype", Json::string(safetensors_name(tensor.dtype)));
+    value.set("shape", std::move(shape));
+    value.set("data_offsets", std::move(offsets));
+    text.append(text.size() > 1 ? "," : "").append(Json::string(tensor.name).dump()).append(":").append(value.dump());
   }
-  std::string text = header.dump();
+  text += "}";
   text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
   return text;
 }
@@ -181,7 +162,8 @@ void SafetensorsFile::parse() {
   const char* text = static_cast<const char*>(map_) + 8;
   const char* data = text + header_bytes;
   const int64_t data_bytes = size_ - 8 - int64_t(header_bytes);
-  const Json header = Json::parse({text, size_t(header_bytes)}, path_.c_str());
+  if (header_bytes == 0 || *text != '{') fail(Code::kFormat, "%s: the header does not begin with {.", path_.c_str());
+  const Json header = Json::parse({text, size_t(header_bytes)}, path_.c_str(), kMaxHeaderValues);
   for (const auto& [name, value] : header.members(path_.c_str())) {
     if (name == "__metadata__") {
       for (const auto& [key, item] : value.members(path_.c_str())) metadata_.emplace_back(key, item.as_string(path_.c_str()));
@@ -190,6 +172,7 @@ void SafetensorsFile::parse() {
     }
   }
   check_tiling(entries_, data, data_bytes, path_);
+  for (size_t i = 0; i < entries_.size(); ++i) index_.emplace(entries_[i].name, i);
 }
 
 SafetensorsFile::~SafetensorsFile() {
@@ -197,45 +180,80 @@ SafetensorsFile::~SafetensorsFile() {
 }
 
 const SafetensorsFile::Entry* SafetensorsFile::find(const std::string& name) const {
-  for (const Entry& entry : entries_) {
-    if (entry.name == name) return &entry;
-  }
-  return nullptr;
+  const auto found = index_.find(name);
+  return found == index_.end() ? nullptr : &entries_[found->second];
 }
 
-void read_as_f32(const SafetensorsFile::Entry& entry, const TensorView& out) {
+void SafetensorsFile::forget(const Entry& entry) const {
+  // Whole pages only: the neighbours' bytes on the first and the last one stay.
+  const uintptr_t page = uintptr_t(::sysconf(_SC_PAGESIZE)), begin = reinterpret_cast<uintptr_t>(entry.data);
+  const uintptr_t first = (begin + page - 1) / page * page, last = (begin + uintptr_t(entry.bytes)) / page * page;
+  if (last > first) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
+std::string shown_name(const std::string& name) {
+  std::string out = name.substr(0, kShownBytes);
+  for (char& c : out) {
+    if (uint8_t(c) < 0x20 || uint8_t(c) == 0x7f) c = '?';
+  }
+  return name.size() > kShownBytes ? out + "..." : out;
+}
+
+void read_as_f32(const SafetensorsFile::Entry& entry, const TensorView& out, const std::string& where) {
   bool same = int(entry.shape.size()) == out.rank && out.dtype == DType::kF32;
   for (int i = 0; same && i < out.rank; ++i) same = entry.shape[size_t(i)] == out.shape[i];
   if (!same) {
     std::string stored, wanted;
     for (int64_t d : entry.shape) stored += (stored.empty() ? "" : ", ") + std::to_string(d);
     for (int i = 0; i < out.rank; ++i) wanted += (i ? ", " : "") + std::to_string(out.shape[i]);
-    fail(Code::kFormat, "tensor \"%s\" is [%s], the model needs [%s].", entry.name.c_str(), stored.c_str(), wanted.c_str());
+    fail(Code::kFormat, "%s: tensor \"%s\" is [%s], the model needs [%s].", where.c_str(),
+         shown_name(entry.name).c_str(), stored.c_str(), wanted.c_str());
   }
-  float* to = out.as<float>();
-  const int64_t n = out.numel();
-  switch (entry.dtype) {
-    case DType::kF32:
-      if (n > 0) std::memcpy(to, entry.data, size_t(n) * sizeof(float));
-      return;
-    case DType::kBF16: return convert<uint16_t>(entry.data, to, n, [](uint16_t x) { return bf16_to_f32(x); });
-    case DType::kF16: return convert<uint16_t>(entry.data, to, n, [](uint16_t x) { return half_to_f32(x); });
-    case DType::kF64: return convert<double>(entry.data, to, n, [](double x) { return float(x); });
-    default: break;
+  if (!is_weight_float(entry.dtype)) {
+    fail(Code::kFormat, "%s: tensor \"%s\" has dtype %s; weights are f32, bf16, f16 or f64.", where.c_str(),
+         shown_name(entry.name).c_str(), dtype_name(entry.dtype));
   }
-  fail(Code::kFormat, "tensor \"%s\" has dtype %s; weights are f32, bf16, f16 or f64.", entry.name.c_str(),
-       dtype_name(entry.dtype));
+  convert_floats(entry.data, entry.dtype, out.data, DType::kF32, out.numel());
+}
+
+int64_t SafetensorsWriter::Tensor::bytes() const {
+  int64_t n = dtype_bytes(dtype);
+  for (int64_t d : shape) n *= d;
+  return n;
+}
+
+SafetensorsWriter::SafetensorsWriter(const std::string& path, std::vector<Tensor> tensors,
+                                     const SafetensorsMetadata& metadata)
+    : tensors_(std::move(tensors)), file_(path) {
+  std::stable_sort(tensors_.begin(), tensors_.end(), [](const Tensor& a, const Tensor& b) {
+    return dtype_bytes(a.dtype) > dtype_bytes(b.dtype);
+  });
+  const std::string header = header_text(tensors_, metadata);
+  const uint64_t header_bytes = header.size();
+  file_.write(&header_bytes, 8);
+  file_.write(header);
+  expected_ = file_.size();
+  for (const Tensor& tensor : tensors_) expected_ += tensor.bytes();
+}
+
+std::string SafetensorsWriter::commit() {
+  if (file_.size() != expected_) {
+    fail(Code::kInternal, "safetensors: %lld bytes written of %lld.", (long long)file_.size(), (long long)expected_);
+  }
+  return file_.commit();
 }
 
 std::string write_safetensors(const std::string& path, const std::vector<SafetensorsFile::Entry>& entries,
-                              const std::vector<std::pair<std::string, std::string>>& metadata) {
-  const std::string header = header_text(entries, metadata);
-  const uint64_t header_bytes = header.size();
-  DurableFile file(path);
-  file.write(&header_bytes, 8);
-  file.write(header);
-  for (const auto& entry : entries) file.write(entry.data, entry.bytes);
-  return file.commit();
+                              const SafetensorsMetadata& metadata) {
+  std::unordered_map<std::string, const SafetensorsFile::Entry*> data;
+  std::vector<SafetensorsWriter::Tensor> tensors;
+  for (const auto& entry : entries) {
+    tensors.push_back({entry.name, entry.dtype, entry.shape});
+    data.emplace(entry.name, &entry);
+  }
+  SafetensorsWriter writer(path, std::move(tensors), metadata);
+  for (const auto& tensor : writer.tensors()) writer.write(data.at(tensor.name)->data, tensor.bytes());
+  return writer.commit();
 }
 
 }  // namespace hone::model

@@ -1,18 +1,16 @@
 #include "trainer/checkpoint.h"
 
-#include <unistd.h>
-
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <system_error>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "core/json.h"
 #include "model/durable_file.h"
 #include "model/safetensors.h"
+#include "model/shards.h"
 
 namespace hone::trainer {
 namespace {
@@ -40,45 +38,8 @@ struct FileRecord {
   int64_t bytes = 0;
 };
 
-/// Removes an unfinished folder unless it was handed over.
-class UnfinishedFolder {
- public:
-  explicit UnfinishedFolder(const std::string& target) : path_(target + ".tmp-" + std::to_string(::getpid())) {
-    std::error_code error;
-    fs::remove_all(path_, error);
-    if (fs::create_directories(path_, error); error) {
-      fail(Code::kIo, "create %s: %s.", path_.c_str(), error.message().c_str());
-    }
-  }
-  ~UnfinishedFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  UnfinishedFolder(const UnfinishedFolder&) = delete;
-  UnfinishedFolder& operator=(const UnfinishedFolder&) = delete;
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 void append_tensors(const model::Parameters& block, const std::string& prefix, Tensors& out) {
   for (const model::TensorSpec& spec : block.specs()) out.push_back({prefix + spec.name, &block, block.view(spec), spec.shape});
-}
-
-std::vector<Tensors> split(const Tensors& tensors, int64_t shard_bytes) {
-  std::vector<Tensors> shards(1);
-  int64_t filled = 0;
-  for (const Stored& tensor : tensors) {
-    if (filled > 0 && filled + tensor.bytes() > shard_bytes) {
-      shards.emplace_back();
-      filled = 0;
-    }
-    shards.back().push_back(tensor);
-    filled += tensor.bytes();
-  }
-  return shards;
 }
 
 /// One shard; tensors of a device are staged together, so a shard's bytes of host memory are needed at a time.
@@ -94,37 +55,29 @@ std::string write_shard(const std::string& path, const Tensors& shard) {
   return model::write_safetensors(path, entries, {{"format", "pt"}});
 }
 
-void write_text(const UnfinishedFolder& folder, const std::string& name, const std::string& text,
+void write_text(const model::DurableFolder& folder, const std::string& name, const std::string& text,
                 std::vector<FileRecord>& records) {
-  model::DurableFile file(folder.file(name));
-  file.write(text);
-  const int64_t bytes = file.size();
-  records.push_back({name, file.commit(), bytes});
+  records.push_back({name, folder.write(name, text), int64_t(text.size())});
 }
 
 /// <stem>.safetensors, or numbered shards with the index transformers looks for.
-void write_shards(const UnfinishedFolder& folder, const std::string& stem, const Tensors& tensors, int64_t shard_bytes,
-                  std::vector<FileRecord>& records) {
-  const std::vector<Tensors> shards = split(tensors, shard_bytes);
-  Json map = Json::object();
-  int64_t total = 0;
+void write_shards(const model::DurableFolder& folder, const std::string& stem, const Tensors& tensors,
+                  int64_t shard_bytes, std::vector<FileRecord>& records) {
+  std::vector<int64_t> sizes;
+  for (const Stored& tensor : tensors) sizes.push_back(tensor.bytes());
+  const std::vector<model::ShardRange> shards = model::divide_into_shards(sizes, shard_bytes);
+  std::vector<std::pair<std::string, std::string>> map;
   for (size_t i = 0; i < shards.size(); ++i) {
-    char number[32] = "";
-    if (shards.size() > 1) std::snprintf(number, sizeof number, "-%05zu-of-%05zu", i + 1, shards.size());
-    const std::string name = stem + number + ".safetensors";
-    const std::string hash = write_shard(folder.file(name), shards[i]);
+    const std::string name = model::shard_name(stem, i, shards.size());
+    const Tensors part(tensors.begin() + int64_t(shards[i].begin), tensors.begin() + int64_t(shards[i].end));
+    const std::string hash = write_shard(folder.file(name), part);
     records.push_back({name, hash, int64_t(fs::file_size(folder.file(name)))});
-    for (const Stored& tensor : shards[i]) {
-      map.set(tensor.name, Json::string(name));
-      total += tensor.bytes();
-    }
+    for (const Stored& tensor : part) map.emplace_back(tensor.name, name);
   }
   if (shards.size() == 1) return;
-  Json index = Json::object(), metadata = Json::object();
-  metadata.set("total_size", Json::integer(total));
-  index.set("metadata", std::move(metadata));
-  index.set("weight_map", std::move(map));
-  write_text(folder, stem + ".safetensors.index.json", index.dump(), records);
+  Json metadata = Json::object();
+  metadata.set("total_size", Json::integer(std::accumulate(sizes.begin(), sizes.end(), int64_t(0))));
+  write_text(folder, stem + ".safetensors.index.json", model::shard_index(std::move(metadata), map), records);
 }
 
 Json manifest_body(const CheckpointState& state, const std::vector<FileRecord>& records) {
@@ -234,8 +187,7 @@ std::string without_trailing_slash(std::string directory) {
 
 void write_checkpoint(const std::string& where, const CheckpointState& state, const model::Parameters& parameters,
                       Optimizer& optimizer, int64_t shard_bytes) {
-  const std::string directory = without_trailing_slash(where);
-  const UnfinishedFolder folder(directory);
+  model::DurableFolder folder(where);
   std::vector<FileRecord> records;
   write_text(folder, "config.json", model::to_hf_config(parameters.config()).dump(), records);
   Tensors weights, moments;
@@ -248,7 +200,7 @@ void write_checkpoint(const std::string& where, const CheckpointState& state, co
   manifest.set("sha256", Json::string(model::sha256_hex(body.dump())));
   manifest.set("body", std::move(body));
   write_text(folder, kManifest, manifest.dump(), records);
-  model::replace_directory(folder.path(), directory);
+  folder.commit();
 }
 
 CheckpointState read_checkpoint(const std::string& where, model::Parameters& parameters, Optimizer& optimizer) {

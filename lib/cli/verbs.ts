@@ -1,7 +1,9 @@
 import { benchVerb } from "./verbs/bench.ts";
 import { checkVerb } from "./verbs/check.ts";
+import { convertVerb } from "./verbs/convert.ts";
 import { dataCheckVerb } from "./verbs/data-check.ts";
 import { doctorVerb } from "./verbs/doctor.ts";
+import { exportVerb } from "./verbs/export.ts";
 import { generateVerb } from "./verbs/generate.ts";
 import { inspectVerb } from "./verbs/inspect.ts";
 import { planVerb } from "./verbs/plan.ts";
@@ -28,6 +30,8 @@ export const VERBS: readonly Verb[] = [
   rescoreVerb,
   generateVerb,
   inspectVerb,
+  convertVerb,
+  exportVerb,
   scoreVerb,
   tokenizeVerb,
   doctorVerb,

@@ -1,3 +1,10 @@
+export {
+  type ConvertOptions,
+  type ConvertReport,
+  convertModel,
+  type ExportOptions,
+  exportModel,
+} from "./convert.ts";
 export { type GeneratedToken, type GenerateOptions, generateTokens } from "./generate.ts";
 export { type DownloadProgress, parseHubName, type ResolveOptions, resolveModelFolder } from "./hub.ts";
 export { inspectModel, type ModelFindings, modelSizes, parameterCount, weightFiles } from "./inspect.ts";

@@ -7,6 +7,8 @@ import type {
   EngineOptions,
   EngineStats,
   GenerationRequest,
+  ModelWriterOptions,
+  ModelWriterReport,
   NativeInfo,
   OptimizerOptions,
   StepOptions,
@@ -24,6 +26,7 @@ export interface NativeBinding {
     onError: (error: NativeError) => void,
   ) => NativeEngine;
   readonly NativeTrainer: new (modelConfigJson: string, options: TrainerOptions) => NativeTrainer;
+  readonly NativeModelWriter: new (options: ModelWriterOptions) => NativeModelWriter;
   readonly NativeTokenizer: new (tokenizerFile: string) => NativeTokenizer;
   readonly NativeDecodeStream: new (tokenizer: NativeTokenizer, skipSpecial: boolean) => NativeDecodeStream;
 }
@@ -56,6 +59,11 @@ export interface NativeTrainer {
   load(directory: string): Promise<string>;
   parameter(name: string): Promise<Float32Array>;
   close(): Promise<void>;
+}
+
+export interface NativeModelWriter {
+  run(onProgress: (doneBytes: number, totalBytes: number) => void): Promise<ModelWriterReport>;
+  cancel(): void;
 }
 
 export interface NativeTokenizer {

@@ -240,3 +240,30 @@ export interface TrainerFace {
   parameter(name: string): Promise<Float32Array>;
   close(): Promise<void>;
 }
+
+/** See csrc/model/model_writer.h. */
+export interface ModelWriterOptions {
+  /** Folder whose names, shards and dtypes are written. */
+  readonly source: string;
+  /** Folder of a checkpoint with values to take instead; by default the source's own. */
+  readonly values?: string;
+  readonly target: string;
+  /** Of every float tensor; by default each as in the source. */
+  readonly dtype?: WeightDtype;
+  /** Bytes of tensors in a file; by default the source's files. */
+  readonly shardBytes?: number;
+  /** What else belongs into the folder: a text, or the contents of a file. */
+  readonly extras: readonly { readonly name: string; readonly text?: string; readonly from?: string }[];
+}
+
+export type WeightDtype = "f32" | "bf16" | "f16";
+
+export interface ModelWriterReport {
+  /** Tensors written; of them, stored as another dtype; of them, with a trained value. */
+  readonly tensors: number;
+  readonly converted: number;
+  readonly replaced: number;
+  /** Weight files, and bytes of tensors in them. */
+  readonly files: number;
+  readonly bytes: number;
+}

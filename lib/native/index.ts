@@ -2,6 +2,7 @@
 export { Engine } from "./engine.ts";
 export * from "./face.ts";
 export { type Completion, type CompletionSink, Generations } from "./generations.ts";
+export { writeModelFolder } from "./model-writer.ts";
 export { HfTokenizer, openTokenizer } from "./tokenizer.ts";
 export { Trainer } from "./trainer.ts";
 

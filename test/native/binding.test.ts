@@ -17,6 +17,7 @@ test("the addon exports what binding.ts says", () => {
   expect(Object.keys(binding()).sort()).toEqual([
     "NativeDecodeStream",
     "NativeEngine",
+    "NativeModelWriter",
     "NativeTokenizer",
     "NativeTrainer",
     "info",
@@ -29,6 +30,7 @@ test("the addon exports what binding.ts says", () => {
     "tokenBytes",
     "vocabularySize",
   ]);
+  expect(members(binding().NativeModelWriter)).toEqual(["cancel", "run"]);
   expect(members(binding().NativeDecodeStream)).toEqual(["finish", "step"]);
   expect(members(binding().NativeEngine)).toEqual(["abort", "close", "stats", "submit"]);
   expect(members(binding().NativeTrainer)).toEqual([

@@ -23,8 +23,9 @@ function numberOf(flag: string, text: string): number {
 
 async function generateVerbAction(flags: Flags): Promise<number> {
   const { generate } = await import("../generate.ts");
+  const { modelFolder } = await import("../model-name.ts");
   const request = {
-    directory: flags.model,
+    directory: await modelFolder(flags.model),
     prompt: flags.prompt,
     raw: flags.raw ?? false,
     sampling: {
@@ -50,7 +51,7 @@ export const generateVerb: Verb = (hone, ends) => {
   hone
     .command("generate")
     .description("answer a prompt with a Hugging Face model folder, streaming the text")
-    .requiredOption("--model <folder>", "model folder with config, weights and tokenizer")
+    .requiredOption("--model <model>", "folder with config, weights and tokenizer, or a name on the Hub")
     .requiredOption("--prompt <text>", "what the user says")
     .option("--raw", "continue the prompt as it is, without the chat template")
     .option("--max-tokens <n>", "longest answer", "256")

@@ -30,15 +30,18 @@ function findingsText(found: ModelFindings): string {
 
 async function inspect(directory: string, flags: Common): Promise<number> {
   const { inspectModel } = await import("../../inference/index.ts");
-  const found = inspectModel(directory);
+  const { modelFolder } = await import("../model-name.ts");
+  const found = inspectModel(await modelFolder(directory));
   print(flags, found, findingsText(found));
   return EXIT.done;
 }
 
 export const inspectVerb: Verb = (hone, ends) => {
   hone
-    .command("inspect <folder>")
-    .description("architecture, sizes, stored types and memory of a Hugging Face model folder")
+    .command("inspect <model>")
+    .description(
+      "architecture, sizes, stored types and memory of a model: a Hugging Face folder, or a name on the Hub",
+    )
     .option("--json", "print JSON")
     .action(ends(inspect));
 };

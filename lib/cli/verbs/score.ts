@@ -19,8 +19,10 @@ function temperatureOf(text: string): number {
 
 async function score({ model, file, temperature, device }: Flags): Promise<number> {
   const { scoreFile } = await import("../score-file.ts");
+  const { modelFolder } = await import("../model-name.ts");
+  const folder = await modelFolder(model);
   const on = device === undefined ? defaultDevice() : deviceOf(device, "--device");
-  for await (const { logprobs, entropy } of scoreFile(model, file, temperatureOf(temperature), on)) {
+  for await (const { logprobs, entropy } of scoreFile(folder, file, temperatureOf(temperature), on)) {
     const line = JSON.stringify({ logprobs: Array.from(logprobs), entropy: Array.from(entropy) });
     if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
   }
@@ -31,7 +33,7 @@ export const scoreVerb: Verb = (hone, ends) => {
   hone
     .command("score")
     .description("log-probabilities and entropies of token sequences under a model, one JSON object a line")
-    .requiredOption("--model <folder>", "a Hugging Face model folder")
+    .requiredOption("--model <model>", "a Hugging Face model folder, or a name on the Hub")
     .requiredOption("--file <ids.jsonl>", 'one {"ids": [...]} a line')
     .option("--temperature <t>", "divide the logits by it first", "1")
     .option("--device <name>", "cpu or cuda (default: cpu, or what HONE_DEVICE says)")

@@ -13,7 +13,8 @@ interface Flags {
 
 async function tokenize({ model, file, special }: Flags): Promise<number> {
   const { openTokenizer } = await import("../../native/index.ts");
-  const tokenizer = openTokenizer(model);
+  const { modelFolder } = await import("../model-name.ts");
+  const tokenizer = openTokenizer(await modelFolder(model, { withWeights: false }));
   for await (const { value, where } of readJsonLines(file)) {
     const text = typeof value === "object" && value !== null && "text" in value ? value.text : undefined;
     if (typeof text !== "string")
@@ -34,7 +35,10 @@ export const tokenizeVerb: Verb = (hone, ends) => {
     .description(
       'token ids of texts: {"text"} a line in, {"ids", "text"} a line out, text decoded from the ids',
     )
-    .requiredOption("--model <folder>", "a Hugging Face model folder, or its tokenizer.json")
+    .requiredOption(
+      "--model <model>",
+      "a Hugging Face model folder, its tokenizer.json, or a name on the Hub",
+    )
     .requiredOption("--file <jsonl>", 'one {"text": ...} a line')
     .option("--no-special", "leave out what the tokenizer puts around a text (bos, eos)")
     .action(ends(tokenize));

@@ -77,6 +77,24 @@ TEST(paths_that_cannot_be_used_are_named) {
   }
 }
 
+TEST(a_folder_appears_whole_or_not_at_all) {
+  const test::TemporaryFolder folder("folder");
+  {
+    const model::DurableFolder unfinished(folder / "a");
+    unfinished.write("x", "1");
+  }
+  EXPECT_EQ(folder.count(), size_t(0));
+  for (const char* text : {"1", "2"}) {
+    model::DurableFolder whole(folder / "a//");
+    EXPECT_EQ(whole.write("sub/x", text), model::sha256_hex(text));
+    EXPECT_TRUE(!fs::exists(folder / "a/sub/x") || model::read_text(folder / "a/sub/x") == "1");
+    whole.commit();
+    EXPECT_EQ(model::read_text(folder / "a/sub/x"), std::string(text));
+  }
+  EXPECT_EQ(folder.count(), size_t(1));
+  EXPECT_THROWS(model::DurableFolder("/proc/nowhere"), Code::kIo);
+}
+
 TEST(a_directory_takes_the_place_of_another) {
   const test::TemporaryFolder folder("replace");
   const auto make = [&](const char* name, const char* text) {

@@ -1,4 +1,4 @@
-// Reading and writing safetensors, and every malformed header the reader must refuse.
+// Reading and writing safetensors, and malformed headers the reader must refuse; safetensors_fuzz has thousands more.
 // Mutants tried: bf16 shift 15, f16 subnormals flushed: die. Gaps or ends beyond the data accepted by one check:
 // live, because the tiling check refuses the same files.
 #include "model/safetensors.h"
@@ -105,6 +105,12 @@ TEST(malformed_files_are_refused) {
       {"overlap", R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", eight, -1},
       {"duplicate name", R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", eight, -1},
       {"metadata that is not text", R"({"__metadata__":{"a":1}})", "", -1},
+      {"the same name written in two ways", R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"\u0061":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", eight, -1},
+      {"a name that is not UTF-8", "{\"\xff\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", eight, -1},
+      {"space before the header", " " + good, eight, -1},
+      {"no header", "", eight, -1},
+      {"offsets beyond 64 bits", R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,18446744073709551624]}})", eight, -1},
+      {"a fraction of an element", R"({"a":{"dtype":"F32","shape":[1.5],"data_offsets":[0,8]}})", eight, -1},
   };
   for (const auto& c : cases) {
     put(folder / "bad", c.header, c.data, c.claimed);
@@ -125,24 +131,54 @@ TEST(malformed_files_are_refused) {
   EXPECT_THROWS(SafetensorsFile(folder / "absent"), Code::kIo);
 }
 
-TEST(any_flipped_header_byte_is_an_error_or_still_consistent) {
-  const TemporaryFolder folder("fuzz");
-  const std::vector<float> values(6, 1.0f);
-  model::write_safetensors(folder / "x", {{"a", DType::kF32, {2, 2}, values.data(), 16}, {"b", DType::kF32, {2}, values.data(), 8}});
-  const std::string whole = model::read_text(folder / "x");
-  for (int round = 0; round < 400; ++round) {
-    std::string bad = whole;
-    bad[size_t(test::random_int(0, int64_t(whole.size()) - 25))] ^= char(1 << test::random_int(0, 7));
-    { model::DurableFile file(folder / "y"); file.write(bad); file.commit(); }
-    try {
-      const SafetensorsFile file(folder / "y");
-      for (const auto& entry : file.entries()) {  // the sanitizer sees any byte outside the mapping
-        for (int64_t i = 0; i < entry.bytes; ++i) EXPECT_TRUE(static_cast<const char*>(entry.data)[i] != 2);
-      }
-    } catch (const Error& e) {
-      EXPECT_TRUE(e.code() == Code::kFormat);
-    }
+TEST(a_writer_puts_wider_types_first_and_wants_every_byte) {
+  const TemporaryFolder folder("writer");
+  {
+    model::SafetensorsWriter writer(folder / "x", {{"a", DType::kU8, {3}}, {"b", DType::kF32, {1}}, {"c", DType::kBF16, {}}, {"d", DType::kF32, {1}}},
+                                    {{"format", "pt"}});
+    std::string order;
+    for (const auto& tensor : writer.tensors()) order += tensor.name;
+    EXPECT_EQ(order, std::string("bdca"));
+    const char bytes[13] = {0, 0, 0, 1, 0, 0, 0, 2, 3, 4, 5, 6, 7};
+    writer.write(bytes, 12);
+    EXPECT_THROWS(writer.commit(), Code::kInternal);
+    EXPECT_EQ(folder.count(), size_t(1));  // x.tmp
+    writer.write(bytes + 12, 1);
+    writer.commit();
   }
+  const std::string whole = model::read_text(folder / "x");
+  uint64_t header;
+  std::memcpy(&header, whole.data(), 8);
+  EXPECT_EQ(header % 8, uint64_t(0));
+  // As the reference implementation writes it, to the byte.
+  EXPECT_EQ(whole.substr(8, header),
+            std::string(R"({"__metadata__":{"format":"pt"},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+                        R"("d":{"dtype":"F32","shape":[1],"data_offsets":[4,8]},"c":{"dtype":"BF16","shape":[],"data_offsets":[8,10]},)"
+                        R"("a":{"dtype":"U8","shape":[3],"data_offsets":[10,13]}}  )"));
+  EXPECT_EQ(whole.size(), 8 + size_t(header) + 13);
+}
+
+TEST(every_stored_type_passes_through) {
+  const TemporaryFolder folder("types");
+  std::vector<char> bytes(8, 5);
+  std::vector<SafetensorsFile::Entry> entries;
+  for (const DType type : {DType::kBool, DType::kI8, DType::kI16, DType::kU16, DType::kU64, DType::kF8E4M3, DType::kF8E5M2, DType::kI64}) {
+    entries.push_back({dtype_name(type), type, {1}, bytes.data(), dtype_bytes(type)});
+  }
+  model::write_safetensors(folder / "x", entries);
+  const SafetensorsFile file(folder / "x");
+  for (const auto& entry : entries) EXPECT_TRUE(file.find(entry.name)->dtype == entry.dtype);
+}
+
+TEST(forgotten_bytes_are_read_again) {
+  const TemporaryFolder folder("forget");
+  const std::vector<float> values = test::random_floats(100000);
+  model::write_safetensors(folder / "x", {{"a", DType::kF32, {100000}, values.data(), 400000}});
+  const SafetensorsFile file(folder / "x");
+  const auto& entry = *file.find("a");
+  EXPECT_TRUE(test::same_bits(static_cast<const float*>(entry.data), values.data(), 100000));
+  file.forget(entry);
+  EXPECT_TRUE(test::same_bits(static_cast<const float*>(entry.data), values.data(), 100000));
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+// NativeModelWriter(options): run(onProgress), cancel().
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+
+namespace hone::addon {
+
+/// Writes a model folder (model/model_writer.h) on a thread of its own. run() may be called once; its promise resolves
+/// with the report when the folder is there, and rejects with nothing left behind. onProgress(done, total) is called
+/// on the JavaScript thread. cancel() makes the promise reject with ABORTED, at the next piece of a tensor.
+class ModelWriterObject : public Napi::ObjectWrap<ModelWriterObject> {
+ public:
+  static Napi::Function define(Napi::Env env);
+  explicit ModelWriterObject(const Napi::CallbackInfo& info);
+  ~ModelWriterObject() override;
+
+ private:
+  struct State;
+  Napi::Value run(const Napi::CallbackInfo& info);
+  Napi::Value cancel(const Napi::CallbackInfo& info);
+
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace hone::addon

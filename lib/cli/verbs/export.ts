@@ -1,0 +1,43 @@
+import { inUnits } from "../../plan/index.ts";
+import { EXIT } from "../exit.ts";
+import { DTYPE_OPTION, type WriteFlags, withProgress, writeOptions } from "./convert.ts";
+import { print, type Verb } from "./verb.ts";
+
+interface Flags extends WriteFlags {
+  readonly run: string;
+  readonly out: string;
+  readonly checkpoint?: string;
+}
+
+async function exportVerbAction(flags: Flags): Promise<number> {
+  const options = writeOptions(flags, flags.out);
+  const { exportRun } = await import("../export-run.ts");
+  const { modelFolder } = await import("../model-name.ts");
+  const { run, checkpoint } = flags;
+  const report = await withProgress(flags.out, (told) =>
+    exportRun({ run, ...(checkpoint !== undefined && { checkpoint }), ...options, ...told }, modelFolder),
+  );
+  const { tensors, replaced, bytes, files, source } = report;
+  const from =
+    source === undefined ? "of a run from random weights" : `${replaced} of them trained, as in ${source}`;
+  print(
+    flags,
+    report,
+    `${report.checkpoint}: ${tensors} tensors, ${from}; ${inUnits(bytes)} in ${files} file(s)`,
+  );
+  return EXIT.done;
+}
+
+export const exportVerb: Verb = (hone, ends) => {
+  hone
+    .command("export")
+    .description("write a run's weights as a model folder that transformers loads")
+    .requiredOption("--run <folder>", "run folder")
+    .requiredOption("--out <folder>", "where the model is written")
+    .option("--checkpoint <name>", "such as step-000040 (default: the newest)")
+    .option(...DTYPE_OPTION)
+    .option("--shard-size <size>", "largest weight file, such as 5GB (default: the files of the source)")
+    .option("--force", "replace a model folder that is there")
+    .option("--json", "print JSON")
+    .action(ends(exportVerbAction));
+};

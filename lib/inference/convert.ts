@@ -1,0 +1,154 @@
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { join, resolve, sep } from "node:path";
+import { HoneError } from "../errors.ts";
+import {
+  type ModelWriterOptions,
+  type ModelWriterReport,
+  type WeightDtype,
+  writeModelFolder,
+} from "../native/index.ts";
+import { readModelFile } from "./model-folder.ts";
+
+export interface ConvertOptions {
+  /** Of the folder to write. */
+  readonly target: string;
+  /** Default: each tensor's own. */
+  readonly dtype?: WeightDtype;
+  /** Largest weight file in bytes; default: the files of the source. */
+  readonly shardBytes?: number;
+  /** Replace a model folder that is there. Default false. */
+  readonly force?: boolean;
+  readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface ExportOptions extends ConvertOptions {
+  /** Folder of the checkpoint whose weights are taken: model*.safetensors in f32 under the text model's names. */
+  readonly checkpoint: string;
+}
+
+export interface ConvertReport extends ModelWriterReport {
+  /** Files copied beside the weights. */
+  readonly copied: readonly string[];
+  /** Files of the source that are not weights in safetensors and not copied. */
+  readonly leftOut: readonly string[];
+}
+
+const CONFIG_NAMES: Readonly<Record<WeightDtype, string>> = {
+  f32: "float32",
+  bf16: "bfloat16",
+  f16: "float16",
+};
+const CHECKPOINT_ONLY = /^(?:manifest\.json|optimizer.*\.safetensors(?:\.index\.json)?)$/;
+const WEIGHTS = /\.(?:safetensors|bin|pt|pth|ckpt|gguf|h5|msgpack|onnx|npz|tflite)$|\.index\.json$/;
+const MORE_TEMPLATES = "additional_chat_templates";
+/** Tokenizers of large vocabularies have some 30 MB; what is larger is not a small file. */
+const LARGEST_COPY = 128 << 20;
+
+/**
+ * Writes a model folder again, in other files or as another dtype; with neither, the same bytes. Tensors stream from
+ * the mapped source. The target appears complete or not at all.
+ * Throws HONE_ERR_USAGE for a target that is in the way; HONE_ERR_IO; HONE_ERR_FORMAT naming file and tensor; HONE_ERR_DATA naming
+ * the tensor and value that does not fit the dtype; HONE_ERR_ABORTED.
+ */
+export function convertModel(source: string, options: ConvertOptions): Promise<ConvertReport> {
+  return write(source, options);
+}
+
+/**
+ * Writes a trained checkpoint as the folder it began from: the names, files and dtypes of `source`, its config and
+ * tokenizer, its vision tower untouched. Without a source (a run from random weights) the checkpoint's own folder is
+ * the source. Throws what convertModel throws.
+ */
+export function exportModel(source: string | undefined, options: ExportOptions): Promise<ConvertReport> {
+  if (source === undefined) return write(options.checkpoint, options);
+  return write(source, options, options.checkpoint);
+}
+
+async function write(source: string, options: ConvertOptions, values?: string): Promise<ConvertReport> {
+  const { target, dtype, shardBytes, force = false, onProgress, signal } = options;
+  const config = readModelFile(source, "config.json");
+  checkTarget(target, [source, ...(values === undefined ? [] : [values])], force);
+  const { copied, leftOut } = smallFiles(source);
+  const extras: ModelWriterOptions["extras"] = [
+    { name: "config.json", text: dtype === undefined ? config : withDtype(config, dtype) },
+    ...copied.map((name) => ({ name, from: join(source, name) })),
+  ];
+  const request = {
+    ...{ source, target, extras },
+    ...(values !== undefined && { values }),
+    ...(dtype !== undefined && { dtype }),
+    ...(shardBytes !== undefined && { shardBytes }),
+  };
+  const report = await writeModelFolder(request, onProgress, signal);
+  return { ...report, copied: ["config.json", ...copied], leftOut };
+}
+
+/** Nothing there, an empty folder, or with `force` a model folder: never anything else. */
+function checkTarget(target: string, sources: readonly string[], force: boolean): void {
+  const place = (path: string) => (existsSync(path) ? realpathSync(path) : resolve(path));
+  const inside = (a: string, b: string) => `${a}${sep}`.startsWith(`${b}${sep}`);
+  for (const source of sources) {
+    const [from, to] = [place(source), place(target)];
+    if (inside(from, to) || inside(to, from))
+      throw new HoneError(
+        "HONE_ERR_USAGE",
+        `${target} and ${source} are one folder, or one is inside the other`,
+      );
+  }
+  if (!existsSync(target)) return;
+  if (!statSync(target).isDirectory()) throw new HoneError("HONE_ERR_USAGE", `${target} is a file`);
+  if (readdirSync(target).length === 0) return;
+  if (!force) {
+    throw new HoneError("HONE_ERR_USAGE", `${target} is not empty`, {
+      hint: "Give another folder, or --force to replace it.",
+    });
+  }
+  if (!existsSync(join(target, "config.json")))
+    throw new HoneError("HONE_ERR_USAGE", `${target} is not a model folder; it is not replaced`);
+}
+
+/** What makes a model folder beside config and weights, by name. */
+function smallFiles(source: string): { readonly copied: string[]; readonly leftOut: string[] } {
+  const copied: string[] = [];
+  const leftOut: string[] = [];
+  const add = (name: string) => {
+    const small = statSync(join(source, name)).size <= LARGEST_COPY;
+    (small && !WEIGHTS.test(name) ? copied : leftOut).push(name);
+  };
+  for (const name of readdirSync(source).sort()) {
+    if (name.startsWith(".") || name === "config.json" || CHECKPOINT_ONLY.test(name)) continue;
+    const isFolder = statSync(join(source, name)).isDirectory();
+    if (isFolder && name !== MORE_TEMPLATES) leftOut.push(`${name}/`);
+    else if (isFolder) for (const file of readdirSync(join(source, name)).sort()) add(`${name}/${file}`);
+    else add(name);
+  }
+  const written = writtenAnew(source);
+  return { copied, leftOut: leftOut.filter((name) => !written.has(name)) };
+}
+
+/** The weight files that the core writes. */
+function writtenAnew(source: string): Set<string> {
+  const index = "model.safetensors.index.json";
+  if (!existsSync(join(source, index))) return new Set(["model.safetensors"]);
+  const { weight_map: map } = JSON.parse(readFileSync(join(source, index), "utf8")) as {
+    weight_map?: object;
+  };
+  return new Set([index, ...(Object.values(map ?? {}) as string[])]);
+}
+
+/**
+ * The config's text with every stated dtype (the model's, and those of the parts of a wrapper) replaced; nothing else
+ * changes, so that no number is written otherwise than its author wrote it. Where none is stated, "dtype" is added.
+ */
+export function withDtype(configText: string, dtype: WeightDtype): string {
+  const stated = /("(?:torch_dtype|dtype)"\s*:\s*)"(?:torch\.)?(?:float32|bfloat16|float16|float64)"/g;
+  const name = JSON.stringify(CONFIG_NAMES[dtype]);
+  const text = configText.replace(stated, (_, key: string) => `${key}${name}`);
+  const { dtype: now, torch_dtype: before } = JSON.parse(text) as Record<string, unknown>;
+  if (now != null || before != null) return text;
+  return text.replace(
+    "{",
+    Object.keys(JSON.parse(text) as object).length ? `{\n  "dtype": ${name},` : `{"dtype": ${name}`,
+  );
+}
