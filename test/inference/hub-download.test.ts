@@ -34,7 +34,11 @@ function download(signal?: AbortSignal, onBytes: (bytes: number) => void = () =>
   const client = new HubClient({ endpoint, signal, retryDelaysMs: [1, 1] });
   const url = client.fileUrl("org/tiny", hub.commit, "model.safetensors");
   const file = { path: "model.safetensors", size: WEIGHTS.length, digest };
-  return downloadFile(client, { url, file, path, onBytes });
+  const told = (bytes: number) => {
+    hub.hangUp(bytes);
+    onBytes(bytes);
+  };
+  return downloadFile(client, { url, file, path, onBytes: told });
 }
 
 function expectWhole(): void {
@@ -138,7 +142,7 @@ test("two at once fetch it once", async () => {
 
 test("what a killed process left is gone on with", async () => {
   const child = fileURLToPath(new URL("./hub-download-child.ts", import.meta.url));
-  hub.cuts.push(120_000); // then silence for longer than the child lives
+  hub.cuts.push(120_000); // then silence: nobody hangs up
   const process_ = spawn(process.execPath, [
     "--import",
     "tsx",
