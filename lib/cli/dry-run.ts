@@ -107,6 +107,7 @@ function smallInput(input: RecipeInput, rollouts: RecipeInput["rollouts"]): Reci
   const context = rollouts.maxPromptTokens + OUTPUT_TOKENS;
   return {
     ...input,
+    device: "cpu",
     rollouts: { ...rollouts, groupSize: GROUP_SIZE, maxOutputTokens: OUTPUT_TOKENS },
     lengthPenalty: {
       ...input.lengthPenalty,

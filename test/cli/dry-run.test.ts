@@ -17,6 +17,7 @@ const recipeOf = (change: Partial<RecipeInput>) =>
     rollouts: { maxOutputTokens: 100, maxPromptTokens: 100, stopIds: [151_645] },
     lengthPenalty: { bufferTokens: 50 },
     training: { steps: 9, groupsPerStep: 64 },
+    device: "cuda",
     ...change,
   });
 
@@ -35,6 +36,7 @@ test("what is missing is replaced and named; the rest of the recipe stays", asyn
     expect(rehearsal.recipe.rollouts.stopIds).toBeUndefined();
     expect(rehearsal.recipe.training).toEqual(recipe.training);
     expect(rehearsal.small.training).toMatchObject({ steps: 1, groupsPerStep: 1, schedule: "sync" });
+    expect([rehearsal.recipe.device, rehearsal.small.device]).toEqual(["cuda", "cpu"]);
     expect(rehearsal.small.objective).toEqual(recipe.objective);
   }
   expect(existsSync(dirname(folder))).toBe(false);

@@ -15,7 +15,7 @@ test("apriel-15b holds the paper's launch configuration (appendix C, table of th
     clip: [r.objective.clipLow, r.objective.clipHigh],
     penalty: r.lengthPenalty,
     rates: Object.fromEntries(Object.entries(r.domains).map(([name, { weight }]) => [name, weight])),
-    gpus: [r.hardware?.actorGpus, r.hardware?.gpus],
+    gpus: [r.device, r.hardware?.actorGpus, r.hardware?.gpus],
     steps: r.training.steps,
     model: r.model.folder,
   }).toEqual({
@@ -26,7 +26,7 @@ test("apriel-15b holds the paper's launch configuration (appendix C, table of th
     clip: [3e-3, 4e-3],
     penalty: { kind: "dap", bufferTokens: 2000, solveRateExponent: 1, incorrectScale: 1 },
     rates: { math: 0.4, code: 0.25, logic: 0.15, "instruction-following": 0.1, "function-calling": 0.1 },
-    gpus: [32, 64],
+    gpus: ["cuda", 32, 64],
     steps: 400,
     model: "ServiceNow-AI/Apriel-1.5-15b-Thinker",
   });
