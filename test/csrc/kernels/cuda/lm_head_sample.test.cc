@@ -205,7 +205,7 @@ TEST(tokens_of_long_sums_are_those_of_the_cpu_but_for_near_ties) {
 
 TEST(draws_follow_the_distribution_that_is_reported) {
   NEEDS_DEVICE;
-  const std::pair<SamplingParams, int64_t> cases[] = {{kPlain, 600}, {{0.9f, 9, 0.8f, 0.1f}, 80}};
+  const std::pair<SamplingParams, int64_t> cases[] = {{kPlain, 400}, {{0.9f, 9, 0.8f, 0.1f}, 60}};
   for (const auto& [params, n] : cases) {
     const Head m = with_logits(std::vector<std::vector<float>>(size_t(n), kLogits));
     const std::vector<double> p = truth_of(in_f64(kLogits), params);
@@ -233,7 +233,7 @@ TEST(truncation_keeps_the_set_that_sorting_keeps) {
   for (const int64_t vocabulary : {1, 7, 70, 260}) {
     std::vector<std::vector<float>> logits;
     std::vector<SamplingParams> params;
-    for (int r = 0; r < 24; ++r) {
+    for (int r = 0; r < 14; ++r) {
       logits.push_back(random_floats(vocabulary, 2.0f));
       for (float& x : logits.back()) x = std::round(x * 2) / 2;
       params.push_back(random_params(vocabulary));
@@ -248,7 +248,7 @@ TEST(truncation_keeps_the_set_that_sorting_keeps) {
       EXPECT_NEAR(drawn.logprobs[r], std::log(p[size_t(drawn.tokens[r])]), 5e-6);
     }
   }
-  EXPECT_TRUE(checked > 60);
+  EXPECT_TRUE(checked > 30);
 }
 
 // Keys that differ in their last digits only, and a vocabulary of several tiles.
@@ -277,10 +277,10 @@ TEST(ties_at_a_cut_keep_the_lowest_ids) {
   NEEDS_DEVICE;
   std::vector<float> logits(300, -40.0f);
   for (int i = 0; i < 10; ++i) logits[size_t(29 * i + 3)] = 0.0f;
-  const Head m = with_logits(std::vector<std::vector<float>>(36, logits));
+  const Head m = with_logits(std::vector<std::vector<float>>(24, logits));
   const Samples drawn = sample(m, {{1.0f, 0, 0.5f, 0.0f}, {1.0f, 5, 1.0f, 0.0f}, {1.0f, 10, 0.5f, 0.5f}});
   std::vector<int> seen(300, 0);
-  for (int r = 0; r < 36; ++r) {
+  for (int r = 0; r < 24; ++r) {
     ++seen[size_t(drawn.tokens[size_t(r)])];
     EXPECT_NEAR(drawn.logprobs[size_t(r)], -std::log(5.0), 1e-6);
   }
