@@ -1,6 +1,6 @@
 // Every 16-bit value and its neighbourhood: rounding is compared with a search over all representable values.
-// Mutants tried: see each test's name; truncation instead of rounding, ties away from even, the overflow bound one off,
-// f64 through f32 without to_odd, NaN that becomes infinity. All die.
+// Mutants tried: truncation, ties away from zero, f64 through f32 without to_odd, NaN that becomes infinity, the last
+// overflow reported instead of the first: all die. 65520 left to the general rounding lives: it becomes infinite there too.
 #include "model/float_convert.h"
 
 #include <algorithm>

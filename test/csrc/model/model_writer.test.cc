@@ -1,5 +1,7 @@
 // Folders written back: the same names, shards, dtypes and bytes; other dtypes and shards; trained values.
-// MUTANTS
+// Mutants tried: a vision tower converted on export, rotary frequencies converted, no embedding for a stored tied head,
+// trained tensors without a place or with another shape accepted, the old index kept after a conversion, no "format", the
+// wrong element named, the wrong bytes read in the second piece of a tensor. All die.
 #include "model/model_writer.h"
 
 #include <fstream>

@@ -1,6 +1,7 @@
 // Reading and writing safetensors, and malformed headers the reader must refuse; safetensors_fuzz has thousands more.
 // Mutants tried: bf16 shift 15, f16 subnormals flushed: die. Gaps or ends beyond the data accepted by one check:
 // live, because the tiling check refuses the same files.
+// Writer: tensors in the order given, a file that lacks bytes committed, a header that does not begin with {: die.
 #include "model/safetensors.h"
 
 #include "check.h"

@@ -1,6 +1,6 @@
 // What an index may claim, and whose name a stored tensor has.
-// Mutants tried: ".." as a plain name, the index's shard not compared with where the tensor is, the second shard of a
-// tensor accepted, "model.language_model." stripped without putting "model." back. All die.
+// Mutants tried: ".." or a NUL in a plain name, the index's shard not compared with where the tensor is, the second
+// shard of a tensor accepted, "model.language_model." stripped without putting "model." back. All die.
 #include "model/weight_folder.h"
 
 #include "check.h"
@@ -67,11 +67,13 @@ TEST(an_index_that_lies_is_refused) {
   const test::TemporaryFolder folder("lies");
   shard(folder, "x.safetensors", {"a", "b"});
   shard(folder, "y.safetensors", {"b", "c"});
+  shard(folder, "w.safetensors", {"d"});
   const std::string name = model::kWeightIndex;
   const struct { std::string map, says; Code code; } cases[] = {
       {R"({"a":"x.safetensors","c":"y.safetensors"})", R"(y.safetensors: tensor "b" is in x.safetensors too.)", Code::kFormat},
       {R"({"a":"x.safetensors","c":"x.safetensors"})", name + R"(: tensor "c" is not in x.safetensors, where the index has it.)", Code::kFormat},
       {R"({"a":"x.safetensors","q":"x.safetensors"})", name + R"(: tensor "q" is not in x.safetensors, where the index has it.)", Code::kFormat},
+      {R"({"a":"w.safetensors","b":"x.safetensors","d":"w.safetensors"})", name + R"(: tensor "a" is not in w.safetensors, where the index has it.)", Code::kFormat},
       {R"({"a":"z.safetensors"})", "open z.safetensors: No such file or directory.", Code::kIo},
       {R"({"a":"../x.safetensors"})", name + R"(: "a" is in "../x.safetensors", which is not a plain file name.)", Code::kFormat},
       {R"({"a":"/etc/passwd"})", name + R"(: "a" is in "/etc/passwd", which is not a plain file name.)", Code::kFormat},
