@@ -9,7 +9,15 @@ import { ticketOf } from "./lines-books.ts";
 import { StandInEngine, type StandInOptions } from "./stand-in-core.ts";
 
 const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
-const LIMITS = { maxRunning: 4, pageTokens: 16, pages: 64, maxContext: 64, stepTokens: 64, weightStorage: "f32", runSeed: 1n } as const;
+const LIMITS = {
+  maxRunning: 4,
+  pageTokens: 16,
+  pages: 64,
+  maxContext: 64,
+  stepTokens: 64,
+  weightStorage: "f32",
+  runSeed: 1n,
+} as const;
 const OPTIONS: ActorOptions = {
   sampling: { temperature: 1 },
   maxOutputTokens: 12,
