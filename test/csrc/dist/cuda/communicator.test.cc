@@ -1,0 +1,41 @@
+// The real NCCL with one rank, where there are a GPU and the library: a group of one changes nothing, whatever the
+// operation, and leaves when told. More ranks: communicator.test.cc, with a library of threads.
+#include "dist/communicator.h"
+
+#include "device.h"
+
+using namespace hone;
+using namespace hone::dist;
+using namespace hone::test;
+
+TEST(a_group_of_one_on_a_gpu_gives_back_what_it_is_given) {
+  NEEDS_DEVICE;
+  if (on_shim()) SKIP("NCCL wants a GPU");
+  const NcclInfo found = query_nccl();
+  if (found.version.empty()) SKIP(found.reason.c_str());
+#ifdef HONE_HAVE_CUDA
+  Communicator group(NcclLibrary::open());
+  group.initialise(Communicator::make_id(*NcclLibrary::open()), 0, 1);
+  EXPECT_TRUE(group.state() == State::kReady);
+  const Stream stream = device_stream();
+  for (const int64_t n : {1, 5, 4096}) {
+    const std::vector<float> given = random_floats(n);
+    const DeviceArray<float> in(given), gathered(n), scattered(n), swapped(n);
+    const auto view = [n](const DeviceArray<float>& x) { return x.view(DType::kF32, {n}); };
+    group.all_gather(stream, view(in), view(gathered));
+    group.reduce_scatter(stream, view(in), view(scattered), ReduceOp::kSum);
+    group.all_to_all(stream, view(in), view(swapped));
+    group.all_reduce(stream, view(in), ReduceOp::kMax);
+    group.broadcast(stream, view(in), 0);
+    group.wait(stream);
+    for (const auto* result : {&in, &gathered, &scattered, &swapped}) {
+      EXPECT_TRUE(same_bits(result->download().data(), given.data(), n));
+    }
+  }
+  group.close();
+  EXPECT_TRUE(group.state() == State::kClosed);
+  EXPECT_THROWS(group.all_reduce(stream, {}, ReduceOp::kSum), Code::kState);
+#endif
+}
+
+TEST_MAIN
