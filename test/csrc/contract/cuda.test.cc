@@ -1,5 +1,7 @@
 // The engine and the trainer on a GPU, or on the fiber shim: one network, so every promise that the CPU keeps is kept
 // there. Against the CPU only within the rounding of bf16; between runs on the device to the bit.
+// Tried mutants, all killed: padding rows given to a sequence, weights taken over at new addresses, a snapshot rewritten
+// while an engine holds it.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -29,7 +31,7 @@ constexpr auto kCuda = Stream::Backend::kCuda;
 std::unique_ptr<Trainer> make_trainer(const ModelConfig& model, uint64_t seed, Stream::Backend device = kCuda,
                                       float clip = 0.0f) {
   TrainerConfig config;
-  config.packed_tokens = 40;
+  config.packed_tokens = 14;  // two micro-batches
   config.optimizer.gradient_clip = clip;
   config.device = device;
   auto trainer = std::make_unique<Trainer>(model, config, nullptr);
@@ -41,15 +43,16 @@ std::unique_ptr<Trainer> make_trainer(const ModelConfig& model, uint64_t seed, S
 
 EngineConfig engine_config(bool graphs = true) {
   EngineConfig c;
-  c.max_running = 5, c.step_tokens = 24, c.pages = 64, c.max_context = 64, c.run_seed = 11;
+  c.max_running = 5, c.step_tokens = 10, c.pages = 64, c.max_context = 64, c.run_seed = 11;
   c.device = kCuda, c.graphs = graphs;
   return c;
 }
 
-std::vector<Request> some_requests(const ModelConfig& model, int count = 3) {
+/// Few and short: under the fiber shim a token takes milliseconds.
+std::vector<Request> some_requests(const ModelConfig& model, int count = 2) {
   std::vector<Request> out;
   for (int i = 0; i < count; ++i) {
-    out.push_back(random_request(model, uint64_t(i), 20, 6));
+    out.push_back(random_request(model, uint64_t(i), 12, 4));
     out.back().count = 1 + i % 2;
   }
   return out;
@@ -74,10 +77,10 @@ std::vector<float> values(const model::Parameters& p, const TensorView& tensor) 
 
 Batch some_batch(const ModelConfig& model) {
   Batch batch;
-  for (const int length : {9, 17, 5}) {
+  for (const int length : {7, 11, 4}) {
     std::vector<int32_t> tokens;
     for (int t = 0; t < length; ++t) tokens.push_back(int32_t(random_int(0, model.vocabulary - 1)));
-    batch.add(tokens, size_t(length / 3), length > 9 ? -0.5f : 1.0f, 1);
+    batch.add(tokens, size_t(length / 3), length > 7 ? -0.5f : 1.0f, 1);
   }
   return batch;
 }
@@ -111,7 +114,7 @@ TEST(a_request_gets_the_same_bits_alone_and_in_a_batch_with_and_without_graphs) 
   NEEDS_DEVICE;
   const ModelConfig model = small_gpu_decoder();
   const auto trainer = make_trainer(model, 3);
-  const std::vector<Request> requests = some_requests(model);
+  const std::vector<Request> requests = some_requests(model, 3);
   Engine together(model, engine_config(), nullptr), eager(model, engine_config(false), nullptr);
   together.set_weights(trainer->snapshot());
   eager.set_weights(trainer->snapshot());
@@ -260,14 +263,14 @@ TEST(a_sentence_is_learnt_by_heart) {
   const ModelConfig model = small_gpu_decoder();
   const auto trainer = make_trainer(model, 3);
   Batch batch;
-  batch.add({1, 7, 3, 9, 2, 8, 4, 6}, 1, 1.0f, 1);
+  batch.add({1, 7, 3, 9, 2, 8}, 1, 1.0f, 1);
   StepOptions o;
   o.objective = kernels::Objective::kSupervised, o.lr = 0.01f;
   const double before = trainer->step(batch.view(), o).loss;
-  for (int i = 0; i < 10; ++i) trainer->step(batch.view(), o);
+  for (int i = 0; i < 5; ++i) trainer->step(batch.view(), o);
   const double after = trainer->step(batch.view(), o).loss;
-  EXPECT_TRUE(before > 2.0 && after < 0.3 * before);
-  EXPECT_EQ(trainer->version(), 12u);
+  EXPECT_TRUE(before > 2.0 && after < 0.5 * before);
+  EXPECT_EQ(trainer->version(), 7u);
 }
 
 TEST(a_step_that_is_not_finite_changes_nothing_and_names_the_sequence) {

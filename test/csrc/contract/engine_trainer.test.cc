@@ -170,7 +170,7 @@ Case on_gpu(const char* name, EngineConfig engine) {
   engine.max_context = 64;
   Case c;
   c.name = name, c.engine = engine, c.device = Stream::Backend::kCuda;
-  c.longest_prompt = 24, c.most_tokens = 9, c.requests = 4;
+  c.longest_prompt = 20, c.most_tokens = 6, c.requests = 3;
   return c;
 }
 
@@ -189,7 +189,9 @@ TEST(engine_equals_trainer_on_a_gpu_after_preemption) {
   NEEDS_DEVICE;
   auto c = on_gpu("preemption", engine_config(6, 32, 4));
   c.temperature = 0.7f, c.most_tokens = 16;
-  EXPECT_TRUE(expect_equal(c) > 0);
+  int64_t preemptions = 0;  // which the draw of requests may spare, but hardly five times
+  for (int round = 0; round < 5 && preemptions == 0; ++round) preemptions += expect_equal(c);
+  EXPECT_TRUE(preemptions > 0);
 }
 
 TEST_MAIN
