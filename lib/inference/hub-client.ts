@@ -174,7 +174,7 @@ async function loadPackage(): Promise<HubPackage> {
 
 function unreachable(url: string, cause: Error): HoneError {
   const why = cause.cause instanceof Error ? cause.cause.message || cause.cause.name : cause.message;
-  return new HoneError("HONE_ERR_HUB", `${url}: ${why}`, {
+  return new HoneError("HONE_ERR_HUB", `${withoutQuery(url)}: ${why}`, {
     cause,
     hint: "Check the network and HF_ENDPOINT; with the model in the cache, HF_HUB_OFFLINE=1 asks nobody.",
     details: { url, reached: false },
@@ -184,10 +184,12 @@ function unreachable(url: string, cause: Error): HoneError {
 async function refusal(response: Response, endpoint: string, hasToken: boolean): Promise<HoneError> {
   const { status, headers, url } = response;
   const said = headers.get("x-error-message") ?? (await response.text().catch(() => "")).slice(0, 200);
-  const message = `${url}: status ${status}${said === "" ? "" : `, ${JSON.stringify(said)}`}`;
+  const message = `${withoutQuery(url)}: status ${status}${said === "" ? "" : `, ${JSON.stringify(said)}`}`;
   const hint = nextStep(status, headers.get("x-error-code") ?? "", endpoint, hasToken);
   return new HoneError("HONE_ERR_HUB", message, { hint, details: { url, status, reached: true } });
 }
+
+const withoutQuery = (url: string) => url.replace(/\?.*$/, "");
 
 function nextStep(status: number, code: string, endpoint: string, hasToken: boolean): string {
   if (code === "GatedRepo" || status === 403)
