@@ -1,9 +1,14 @@
 // One update against AdamW written out in f64, and which tensors each rule reaches.
 // Mutants tried: decay_all ignored, clip factor dropped, Muon given the AdamW rate, the update norm not of the
-// difference. All die.
+// difference, the GPU's kernel not given the factor. All die.
 #include "trainer/optimizer.h"
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include "check.h"
+#include "device.h"
 #include "model/reference.h"
 
 namespace {
@@ -95,6 +100,44 @@ TEST(a_muon_update_has_the_spectral_size_of_its_rule) {
     const double expected = std::sqrt(std::min(R, C) * std::max(1.0, R / C));
     EXPECT_NEAR(std::sqrt(square) / expected, 0.95, 0.25);  // the quintic leaves singular values in [0.7, 1.2]
   }
+}
+
+/// The whole block in host memory.
+std::vector<float> values(const Parameters& p) {
+  Arena staging(p.staging_bytes(p.flat()), "test");
+  const float* const x = p.read(p.flat(), staging).as<float>();
+  return {x, x + p.flat().numel()};
+}
+
+TEST(on_a_gpu_the_clip_factor_is_read_where_the_norm_is_and_nan_changes_nothing) {
+  NEEDS_DEVICE;
+  const Device device(Stream::Backend::kCuda, nullptr);
+  const Stream& stream = device.stream();
+  Fixture f;
+  Parameters p(f.config, stream), g(f.config, stream);
+  for (const auto& [to, from] : {std::pair{&p, &f.p}, std::pair{&g, &f.g}}) {
+    const std::vector<float> all = values(*from);
+    to->write(to->flat(), [&](const TensorView& host) { std::copy(all.begin(), all.end(), host.as<float>()); });
+  }
+  Optimizer cpu(f.config, {}), gpu(f.config, {}, stream);
+  SharedArrays sums(stream, 64, "test");
+  const auto total = sums.take<double>(1);
+  const auto apply = [&](double squares, double clip) {
+    *total.host = squares;
+    sums.upload(stream, 0, sums.used());
+    return gpu.apply_clipped(stream, p, g, total.view(), 0.1f, clip);
+  };
+  const double squares = kernels::sum_of_squares(Stream{}, f.g.flat()), norm = std::sqrt(squares);
+  const auto done = apply(squares, norm / 4);
+  EXPECT_NEAR(done.scale, 0.25, 1e-6);
+  const trainer::UpdateNorms norms = cpu.apply(Stream{}, f.p, f.g, 0.1f, 0.1f, done.scale);
+  EXPECT_TRUE(values(gpu.m()) == values(cpu.m()));
+  EXPECT_TRUE(values(p) == values(f.p));
+  EXPECT_NEAR(done.norms.update, norms.update, 1e-6 * norms.update);
+  EXPECT_NEAR(done.norms.weight, norms.weight, 1e-6 * norms.weight);
+  EXPECT_TRUE(std::isnan(apply(std::nan(""), norm).scale));
+  EXPECT_EQ(gpu.steps, 1);
+  EXPECT_TRUE(values(gpu.m()) == values(cpu.m()) && values(p) == values(f.p));
 }
 
 TEST(alignment_gaps_stay_zero) {
