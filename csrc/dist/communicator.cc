@@ -16,6 +16,7 @@ NcclDataType nccl_type(const char* what, DType dtype) {
     case DType::kI64: return kNcclInt64;
     case DType::kU8: return kNcclUint8;
     case DType::kU32: return kNcclUint32;
+    default: break;
   }
   fail(Code::kShape, "%s: dtype %s cannot be exchanged.", what, dtype_name(dtype));
 }
