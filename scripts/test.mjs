@@ -43,7 +43,7 @@ function nativeTests() {
       process.exit(1);
     }
   }
-  const tests = run("ctest", ["--test-dir", build, "-V", "-j", "1"]);
+  const tests = run("ctest", ["--test-dir", build, "-V", "-j", jobs]);
   const text = tests.stdout.replaceAll(/^\d+: /gm, "");
   const count = { passed: 0, failed: 0, skipped: 0 };
   for (const [, cases, , skipped] of text.matchAll(/^(\d+) cases, (\d+) failures, (\d+) skipped$/gm)) {

@@ -337,6 +337,7 @@ TEST(paged_equals_packed_to_the_bit) {
         for (int64_t page_tokens : {16, 48}) {
           for (int64_t rows : {1, 7, 40}) {
             if (rows != 40 && (shape.tokens() > 500 || storage == DType::kBF16)) continue;
+            if (page_tokens == 16 && storage == DType::kBF16) continue;
             const Stream stream = rows == 7 ? two_threads() : Stream{};
             EXPECT_TRUE(same(p.out, 0, run_paged(given, page_tokens, rows, stream, storage)));
           }
