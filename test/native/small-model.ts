@@ -1,4 +1,4 @@
-/** A decoder of a few thousand weights and options to go with it, for tests over the real addon. */
+/** A decoder of some thousand weights, of sizes that a GPU takes as well, and options to go with it, for tests over the real addon. */
 import type {
   EngineMessage,
   EngineOptions,
@@ -18,8 +18,8 @@ export const modelConfig = JSON.stringify({
   num_hidden_layers: 2,
   num_attention_heads: 4,
   num_key_value_heads: 2,
-  head_dim: 10,
-  intermediate_size: 52,
+  head_dim: 16,
+  intermediate_size: 56,
   max_position_embeddings: 512,
   rms_norm_eps: 1e-5,
   rope_theta: 10_000,
