@@ -18,7 +18,7 @@ export const BENCH_SHAPES: Readonly<Record<string, Readonly<Record<string, unkno
       num_hidden_layers: 2,
       num_attention_heads: 4,
     },
-    ...{ num_key_value_heads: 2, head_dim: 16, intermediate_size: 192, max_position_embeddings: 2048 },
+    ...{ num_key_value_heads: 2, head_dim: 16, intermediate_size: 192, max_position_embeddings: 4096 },
     ...{ rms_norm_eps: 1e-6, rope_theta: 10_000, hidden_act: "silu", tie_word_embeddings: true },
   },
 };

@@ -10,6 +10,12 @@ const options: BenchOptions = {
   ...{ packedTokens: 256, sequenceTokens: 128 },
 };
 
+test("every shape has room for the sequences of 4,096 tokens that the command trains on", () => {
+  for (const shape of Object.values(BENCH_SHAPES)) {
+    expect(shape["max_position_embeddings"]).toBeGreaterThanOrEqual(4096);
+  }
+});
+
 test("a small model on the CPU: a row a batch and one for training, each with its work", async () => {
   const rows = await benchModels(await nativeCore(), options);
   expect(rows.map((row) => [row.what, "size" in row ? row.size : undefined])).toEqual([
