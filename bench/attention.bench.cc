@@ -16,6 +16,7 @@
 #include "kernels/rms_norm.h"
 #include "kernels/rope.h"
 #include "kernels/swiglu.h"
+#include "options.h"
 #include "peak.h"
 
 using namespace hone;
@@ -206,13 +207,7 @@ void row_ops(Report& report, int64_t rows, int64_t width, int64_t mlp, int64_t h
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool json = false, smoke = false;
-  const char* filter = "";
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--json") == 0) json = true;
-    else if (std::strcmp(argv[i], "--smoke") == 0) smoke = true;
-    else filter = argv[i];
-  }
+  const auto [json, smoke, filter] = bench::parse_options(argc, argv);
   ThreadPool pool(2);
   Json all = Json::object(), rows = Json::array();
   all.set("isa", Json::string(cpu::isa_name(cpu::isa())));

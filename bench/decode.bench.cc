@@ -13,6 +13,7 @@
 
 #include "core/json.h"
 #include "engine/engine.h"
+#include "options.h"
 #include "peak.h"
 
 using namespace hone;
@@ -172,14 +173,8 @@ void measure(const Shape& shape, int32_t batch, DType storage, bool smoke, doubl
 }  // namespace
 
 int main(int argc, char** argv) {
-  Report report;
-  bool smoke = false;
-  const char* filter = "";
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--json") == 0) report.json = true;
-    else if (std::strcmp(argv[i], "--smoke") == 0) smoke = true;
-    else filter = argv[i];
-  }
+  const auto [json, smoke, filter] = bench::parse_options(argc, argv);
+  Report report{.json = json};
   const double peak = bench::peak_gflops(Stream{}, smoke ? 5 : 40);
   if (!report.json) std::printf("FMA peak of one core: %.0f GFLOP/s\n", peak);
   ThreadPool pool(2);

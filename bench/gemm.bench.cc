@@ -9,6 +9,7 @@
 #include "core/arena.h"
 #include "core/json.h"
 #include "kernels/matmul.h"
+#include "options.h"
 #include "peak.h"
 
 using namespace hone;
@@ -116,13 +117,7 @@ std::string name_of(const Row& r, int threads) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool json = false, smoke = false;
-  const char* filter = "";
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--json") == 0) json = true;
-    else if (std::strcmp(argv[i], "--smoke") == 0) smoke = true;
-    else filter = argv[i];
-  }
+  const auto [json, smoke, filter] = bench::parse_options(argc, argv);
   const int repeats = smoke ? 2 : 30;
   ThreadPool pool(2);
   Json report = Json::object(), rows = Json::array();

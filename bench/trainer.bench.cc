@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "options.h"
 #include "peak.h"
 #include "trainer/trainer.h"
 
@@ -121,13 +122,7 @@ Seconds measure(const Shape& shape, const Batch& batch, ThreadPool* pool, int re
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool json = false, smoke = false;
-  const char* filter = "";
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--json") == 0) json = true;
-    else if (std::strcmp(argv[i], "--smoke") == 0) smoke = true;
-    else filter = argv[i];
-  }
+  const auto [json, smoke, filter] = bench::parse_options(argc, argv);
   ThreadPool pool(2);
   Json report = Json::object(), rows = Json::array();
   for (const Shape& shape : kShapes) {

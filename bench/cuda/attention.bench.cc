@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+#include "../options.h"
 #include "report.h"
 
 using namespace hone;
@@ -106,13 +107,7 @@ void paged(bench::Report& report, const Heads& h, int64_t batch, int64_t length,
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool json = false, smoke = false;
-  const char* filter = "";
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--json") == 0) json = true;
-    else if (std::strcmp(argv[i], "--smoke") == 0) smoke = true;
-    else filter = argv[i];
-  }
+  const auto [json, smoke, filter] = bench::parse_options(argc, argv);
   try {
     const Device device(Stream::Backend::kCuda, nullptr);
     bench::Report report(device.stream(), json, filter);

@@ -3,6 +3,7 @@
 // rows by name, `--smoke` takes small shapes.
 #include "kernels/lm_head.h"
 
+#include "../options.h"
 #include "report.h"
 
 using namespace hone;
@@ -112,13 +113,7 @@ void measure(Report& report, const Shape& s, int64_t rows) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool json = false, smoke = false;
-  const char* only = "";
-  for (int i = 1; i < argc; ++i) {
-    if (!std::strcmp(argv[i], "--json")) json = true;
-    else if (!std::strcmp(argv[i], "--smoke")) smoke = true;
-    else only = argv[i];
-  }
+  const auto [json, smoke, only] = bench::parse_options(argc, argv);
   try {
     const Device device(Stream::Backend::kCuda, nullptr);
     Report report(device.stream(), json, only);

@@ -2,11 +2,7 @@
 // over other keys. Splits of the CPU, of a decode step and of the packed forward all meet here.
 #pragma once
 
-#ifdef __CUDACC__
-#define HONE_HOST_DEVICE __host__ __device__ __forceinline__
-#else
-#define HONE_HOST_DEVICE inline
-#endif
+#include "core/host_device.h"
 
 namespace hone::kernels {
 

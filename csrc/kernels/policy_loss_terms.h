@@ -3,13 +3,8 @@
 
 #include <cmath>
 
+#include "core/host_device.h"
 #include "kernels/policy_loss.h"
-
-#ifdef __CUDACC__
-#define HONE_HOST_DEVICE __host__ __device__
-#else
-#define HONE_HOST_DEVICE
-#endif
 
 namespace hone::kernels {
 

@@ -4,11 +4,7 @@
 
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define HONE_HOST_DEVICE __host__ __device__
-#else
-#define HONE_HOST_DEVICE
-#endif
+#include "core/host_device.h"
 
 namespace hone::kernels::cuda {
 

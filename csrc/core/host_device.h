@@ -1,0 +1,8 @@
+// Functions that the host and a GPU compute alike: nvcc compiles them for both, g++ sees plain functions.
+#pragma once
+
+#ifdef __CUDACC__
+#define HONE_HOST_DEVICE __host__ __device__
+#else
+#define HONE_HOST_DEVICE
+#endif
