@@ -39,13 +39,23 @@ Batch random_batch(int64_t vocabulary, int64_t sequences) {
   return b;
 }
 
-/// Behaviour near the model's own log-probs, so that ratios are near but not at the clip edges.
+/// Behaviour near the model's own log-probs. Sequences 0 and 1 are inside every clip range, 2 and 3 outside that of
+/// gspo in the direction that is clipped, and tokens on both sides of grpo's; none near an edge, where f32 and f64
+/// may choose differently and a central difference is no derivative.
 void add_logprobs(Batch& batch, const test::Reference& model, double temperature) {
-  std::normal_distribution<double> normal(0.0, 0.1);
+  constexpr double kSequence[] = {0.01, -0.01, -0.07, 0.05}, kToken[] = {0.2, -0.2};
+  std::normal_distribution<double> normal(0.0, 0.3);
   for (int64_t i = 0; i < batch.size(); ++i) {
-    for (double p : model.predict(batch.sequence(i), temperature).logprob) {
-      batch.behavior.push_back(float(p + normal(test::random())));
-      batch.reference.push_back(float(p + 3.0 * normal(test::random())));
+    const auto logprobs = model.predict(batch.sequence(i), temperature).logprob;
+    const size_t first = size_t(batch.cu_seqlens[size_t(i)]), n = logprobs.size();
+    size_t counted = 0, seen = 0;
+    for (size_t t = 0; t < n; ++t) counted += batch.mask[first + t];
+    for (size_t t = 0; t < n; ++t) {
+      const bool paired = batch.mask[first + t] && (seen | 1) < counted;  // an odd last token keeps the mean
+      const double log_ratio = kSequence[i % 4] + (paired ? kToken[seen % 2] : 0.0);
+      seen += batch.mask[first + t];
+      batch.behavior.push_back(float(logprobs[t] - log_ratio));
+      batch.reference.push_back(float(logprobs[t] + normal(test::random())));
     }
   }
 }
@@ -371,9 +381,9 @@ TEST(a_gradient_that_overflows_names_its_sequence) {
   Trainer trainer(config, TrainerConfig{}, nullptr);
   test::roughen(trainer.parameters(), 9);
   trainer.parameters_changed();
-  Batch batch = random_batch(config.vocabulary, 4);
+  Batch batch = random_batch(config.vocabulary, 2);
+  batch.add(std::vector<int32_t>(60, 7), 1, 3e38f, 1);  // each slope fits f32, the sum of 59 equal ones does not
   batch.behavior.assign(batch.tokens.size(), -3.0f);
-  batch.advantages[2] = 3e38f;  // a finite loss in f64, an infinite slope in f32
   StepOptions o;
   o.objective = Objective::kReinforce;
   const StepReport report = trainer.step(batch.view(), o);
