@@ -10,7 +10,7 @@
 namespace hone::engine {
 namespace {
 
-constexpr int64_t kCachedWeightBytes = 32 << 20;  // about a last-level cache: up to here each thread streams all weights for its rows
+constexpr int64_t kCacheBytes = 32 << 20;  // about a last-level cache
 constexpr int32_t kChunkRows = 64;    // of an inline chunk; a longer prompt chunk is split inside the ops instead
 constexpr int32_t kMinChunkRows = 8;  // fewer rows cost as much as these: the weights dominate
 constexpr int64_t kSampleRows = 64;   // head rows at a time
@@ -20,14 +20,23 @@ struct Release {
   ~Release() { taken.store(false, std::memory_order_release); }
 };
 
-int64_t packed_weight_bytes(const model::WeightSnapshot& w) {
+WeightBytes packed_bytes(const model::WeightSnapshot& w) {
   const auto bytes = [](const kernels::PackedMatrix& m) { return m.n * m.k * dtype_bytes(m.storage); };
-  int64_t total = bytes(w.head);
-  for (const model::PackedLayer& l : w.layers) total += bytes(l.qkv) + bytes(l.o) + bytes(l.gate_up) + bytes(l.down);
-  return total;
+  WeightBytes b{bytes(w.head), bytes(w.head)};
+  for (const model::PackedLayer& l : w.layers) {
+    const int64_t layer = bytes(l.qkv) + bytes(l.o) + bytes(l.gate_up) + bytes(l.down);
+    b.total += layer;
+    b.largest = std::max(b.largest, layer);
+  }
+  return b;
 }
 
 }  // namespace
+
+bool threads_take_rows(const WeightBytes& weights, int64_t rows, int32_t threads) {
+  if (weights.total <= kCacheBytes) return true;
+  return threads > 1 && weights.largest <= kCacheBytes && rows >= int64_t(threads) * kMinChunkRows;
+}
 
 StepRunner::StepRunner(const model::ModelConfig& model, const EngineConfig& config, PagePool& pool,
                        ThreadPool* threads)
@@ -59,7 +68,7 @@ const std::vector<Sample>& StepRunner::run(const model::WeightSnapshot& weights,
   tokens_.resize(rows_.samples.size());
   for (auto* v : {&logprobs_, &entropies_}) v->resize(rows_.samples.size());
   const bool may_split = threads_ && threads_->threads() > 1, split = may_split && governor_.split();
-  cut_chunks(pieces, packed_weight_bytes(weights), split ? threads_->threads() : 1);
+  cut_chunks(pieces, packed_bytes(weights), split ? threads_->threads() : 1);
   const auto start = std::chrono::steady_clock::now();
   compute({Stream::Backend::kCpu, split ? threads_ : nullptr, nullptr});
   if (may_split) {
@@ -83,11 +92,11 @@ void StepRunner::compute(const Stream& stream) {
   for (const Chunk& chunk : wide_chunks_) run_chunk(stream, chunk, wide_scratch_);
 }
 
-void StepRunner::cut_chunks(const std::vector<Piece>& pieces, int64_t weight_bytes, int32_t threads) {
+void StepRunner::cut_chunks(const std::vector<Piece>& pieces, const WeightBytes& weights, int32_t threads) {
   inline_chunks_.clear(), wide_chunks_.clear();
-  const bool split_rows = weight_bytes <= kCachedWeightBytes;
   int32_t small_rows = 0;
   for (const Piece& p : pieces) small_rows += p.rows < kChunkRows ? p.rows : 0;
+  const bool split_rows = threads_take_rows(weights, small_rows, threads);
   const int32_t target = std::clamp((small_rows + threads - 1) / threads, kMinChunkRows, kChunkRows);
   Chunk open, next;
   const auto close = [&] {

@@ -16,9 +16,19 @@
 
 namespace hone::engine {
 
-/// Runs pieces and draws their tokens on the CPU. While the weights fit the cache, the rows are cut in chunks and each
-/// thread takes whole layers for a chunk, one join per step; beyond that (and for long prompt chunks) threads
-/// split inside each op. Bits are the same either way: every op works row by row.
+/// Bytes of the packed weights, and of the largest part that rows pass through at once (a layer, the head).
+struct WeightBytes {
+  int64_t total, largest;
+};
+
+/// Whether threads share out a step's rows, each taking its own through all layers, or split inside every op. By rows
+/// there is one join per step, and one thread's attention, which waits for memory, runs beside another's products.
+/// Threads in the same layer read its weights from memory once, so a layer has to fit the last-level cache; and unless
+/// all weights do, every thread needs rows enough to be worth a pass over them.
+bool threads_take_rows(const WeightBytes& weights, int64_t rows, int32_t threads);
+
+/// Runs pieces and draws their tokens on the CPU, over threads as threads_take_rows says; long prompt chunks are always
+/// split inside the ops. Bits are the same either way: every op works row by row.
 /// Where splitting does not pay right now (SplitGovernor), the calling thread works alone.
 class StepRunner {
  public:
@@ -39,7 +49,7 @@ class StepRunner {
     std::atomic<bool> taken{false};
   };
   ThreadScratch& claim_scratch();
-  void cut_chunks(const std::vector<Piece>& pieces, int64_t weight_bytes, int32_t threads);
+  void cut_chunks(const std::vector<Piece>& pieces, const WeightBytes& weights, int32_t threads);
   void compute(const Stream& stream);
   void run_chunk(const Stream& stream, const Chunk& chunk, Arena& scratch);
   int64_t scratch_bytes(const Stream& stream, int64_t rows) const;
