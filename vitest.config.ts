@@ -6,6 +6,7 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 2,
     execArgv: ["--expose-gc"],
+    setupFiles: ["./test/property-seed.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     reporters: ["default", "./test/summary-line.ts"],
