@@ -1,7 +1,12 @@
-import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { HoneError } from "../errors.ts";
+
+/** A line of a JSONL file that is not blank; `number` counts from 1, blank lines too. */
+export interface NumberedLine {
+  readonly text: string;
+  readonly number: number;
+}
 
 /** A line of a JSONL file, parsed; `where` is file and line number for messages. */
 export interface JsonLine {
@@ -9,23 +14,43 @@ export interface JsonLine {
   readonly where: string;
 }
 
-/** Lines in order, blank ones left out. Throws HONE_ERR_IO for the file, HONE_ERR_DATA naming a line that is no JSON. */
-export async function* readJsonLines(file: string): AsyncGenerator<JsonLine, void, undefined> {
+/** Lines in order, blank ones left out, while the file is being read. Throws HONE_ERR_IO for the file. */
+export async function* readLines(file: string): AsyncGenerator<NumberedLine, void, undefined> {
   const input = createReadStream(file, "utf8");
-  await once(input, "open").catch((cause: Error) => {
-    throw new HoneError("HONE_ERR_IO", `${file}: ${cause.message}`, { cause });
-  });
   let number = 0;
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    number += 1;
-    if (line.trim() !== "") yield parseLine(line, `${file}:${number}`);
+  try {
+    for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      number += 1;
+      if (text.trim() !== "") yield { text, number };
+    }
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_IO", `cannot read ${file}: ${(cause as Error).message}`, { cause });
+  } finally {
+    input.destroy();
   }
 }
 
-function parseLine(line: string, where: string): JsonLine {
+/** The value of a line. Throws HONE_ERR_DATA, which shows its beginning, for one that is no JSON. */
+export function parseJson(text: string): unknown {
   try {
-    return { value: JSON.parse(line), where };
+    return JSON.parse(text);
   } catch (cause) {
-    throw new HoneError("HONE_ERR_DATA", `${where}: not JSON: ${line.slice(0, 80)}`, { cause });
+    throw new HoneError("HONE_ERR_DATA", `not JSON: ${text.slice(0, 80)}`, { cause });
+  }
+}
+
+/** The values of a file's lines in order. Throws HONE_ERR_IO for the file, HONE_ERR_DATA naming a line that is no JSON. */
+export async function* readJsonLines(file: string): AsyncGenerator<JsonLine, void, undefined> {
+  for await (const { text, number } of readLines(file)) {
+    const where = `${file}:${number}`;
+    yield { value: parseLine(text, where), where };
+  }
+}
+
+function parseLine(text: string, where: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_DATA", `${where}: ${(cause as Error).message}`, { cause });
   }
 }

@@ -1,7 +1,5 @@
-import { createReadStream } from "node:fs";
 import { availableParallelism } from "node:os";
 import { basename, dirname } from "node:path";
-import { createInterface } from "node:readline";
 import { HoneError } from "../errors.ts";
 import type { Verdict } from "../records.ts";
 import {
@@ -11,6 +9,7 @@ import {
   type VerificationRequest,
   VerifierPool,
 } from "../rewards/index.ts";
+import { parseJson, readLines } from "./json-lines.ts";
 
 export interface VerifyFileOptions {
   readonly domain: string;
@@ -47,7 +46,7 @@ export async function* verifyFile(
   }
   await using pool = new VerifierPool({ workers });
   const running: Promise<Verdict[]>[] = [];
-  for await (const batch of batches(readLines(file, domain, reader, compat))) {
+  for await (const batch of batches(readCases(file, domain, reader, compat))) {
     for (const line of batch) if ("fault" in line) onFault(line.fault);
     const verdicts = judge(pool, batch);
     verdicts.catch(() => {}); // until its turn to be awaited
@@ -76,23 +75,13 @@ async function* batches(lines: AsyncIterable<Line>): AsyncGenerator<Line[]> {
   if (batch.length > 0) yield batch;
 }
 
-async function* readLines(
+async function* readCases(
   file: string,
   domain: string,
   reader: CaseReader,
   compat: Compat,
 ): AsyncGenerator<Line> {
-  let number = 0;
-  const input = createReadStream(file, "utf8");
-  const opened = new Promise<void>((resolve, reject) => {
-    input.once("open", () => resolve());
-    input.once("error", (cause) => reject(unreadable(file, cause)));
-  });
-  await opened;
-  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    number += 1;
-    if (text.trim() === "") continue;
-    const where = `${basename(file)}:${number}`;
+  for await (const { text, number } of readLines(file)) {
     try {
       const { verifier, completion, reference } = await reader(parseRow(text), compat, dirname(file));
       const problem = {
@@ -107,29 +96,16 @@ async function* readLines(
       yield { request: { problem, ...completion } };
     } catch (cause) {
       if (!HoneError.is(cause) || cause.code !== "HONE_ERR_DATA") throw cause;
-      yield {
-        fault: new HoneError("HONE_ERR_DATA", `${where}: ${cause.message}`, {
-          cause,
-          details: { file, line: number },
-        }),
-      };
+      const message = `${basename(file)}:${number}: ${cause.message}`;
+      yield { fault: new HoneError("HONE_ERR_DATA", message, { cause, details: { file, line: number } }) };
     }
   }
 }
 
 function parseRow(text: string): Readonly<Record<string, unknown>> {
-  let row: unknown;
-  try {
-    row = JSON.parse(text);
-  } catch (cause) {
-    throw new HoneError("HONE_ERR_DATA", `not JSON: ${text.slice(0, 80)}`, { cause });
-  }
+  const row = parseJson(text);
   if (row === null || typeof row !== "object" || Array.isArray(row)) {
     throw new HoneError("HONE_ERR_DATA", `not a JSON object: ${text.slice(0, 80)}`);
   }
   return row as Readonly<Record<string, unknown>>;
-}
-
-function unreadable(file: string, cause: Error): HoneError {
-  return new HoneError("HONE_ERR_IO", `cannot read ${file}: ${cause.message}`, { cause });
 }

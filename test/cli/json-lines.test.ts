@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type JsonLine, readJsonLines } from "../../lib/cli/json-lines.ts";
+import { type JsonLine, type NumberedLine, readJsonLines, readLines } from "../../lib/cli/json-lines.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -35,9 +35,40 @@ test("the line that is no JSON is named and shown in part", async () => {
   });
 });
 
-test("a file that is not there is named", async () => {
-  await expect(readJsonLines(join(dir, "none.jsonl")).next()).rejects.toMatchObject({
+test.each([
+  ["that is not there", "none.jsonl", /^cannot read .*none\.jsonl: ENOENT/],
+  ["that is a folder", ".", /^cannot read .*: EISDIR/],
+])("a file %s is named", async (_, name, message) => {
+  await expect(readJsonLines(join(dir, name)).next()).rejects.toMatchObject({
     code: "HONE_ERR_IO",
-    message: expect.stringContaining("none.jsonl"),
+    message: expect.stringMatching(message),
   });
 });
+
+test("lines as they stand, with their numbers, JSON or not", async () => {
+  const file = join(dir, "a.txt");
+  writeFileSync(file, " {oops\n\n7\r\n");
+  const lines: NumberedLine[] = [];
+  for await (const line of readLines(file)) lines.push(line);
+  expect(lines).toEqual([
+    { text: " {oops", number: 1 },
+    { text: "7", number: 3 },
+  ]);
+});
+
+test("who stops early leaves no file open", async () => {
+  const file = join(dir, "long.jsonl");
+  writeFileSync(file, "1\n".repeat(100_000));
+  for await (const { value } of readJsonLines(file)) if (value === 1) break;
+  const open = () => readdirSync("/proc/self/fd").filter((fd) => linkOf(fd) === file);
+  await expect.poll(open, { timeout: 20_000 }).toEqual([]);
+});
+
+/** Where a descriptor of this process leads; that of the listing itself is gone by then. */
+function linkOf(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return "";
+  }
+}
