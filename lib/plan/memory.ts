@@ -58,12 +58,12 @@ const BUCKET = 512 * MIB;
  * On the CPU as the core allocates it (one process plays both roles); on GPUs bf16 weights, activations and keys and
  * values, f32 master weights, gradients and moments, trainer state cut into shards over the trainer's GPUs (ZeRO 3).
  * @param config text of the model's config.json.
- * @param gpuMemory bytes of a GPU, instead of what the recipe says.
+ * @param gpuMemory bytes of a GPU, instead of what the recipe says; plans for a GPU whatever the recipe's device is.
  */
 export function planMemory(recipe: Recipe, config: string, machine: Machine, gpuMemory?: number): MemoryPlan {
   const network = networkOf(config);
-  const { hardware } = recipe;
-  if (hardware === undefined && gpuMemory === undefined) {
+  const { hardware, device } = recipe;
+  if (gpuMemory === undefined && (device === "cpu" || hardware === undefined)) {
     const rows = [...cpuTrainer(recipe, network), ...cpuActor(recipe, network, machine.threads)];
     const capacity = machine.memory;
     const element = storageBytes(recipe);

@@ -15,7 +15,7 @@ test("a new model has its recipe's sizes, a published one its own", async () => 
 });
 
 test("every class with its share, the total, what is free, and the tokens that fit", async () => {
-  const recipe = { ...folder("Qwen/Qwen3-0.6B"), hardware };
+  const recipe = { ...folder("Qwen/Qwen3-0.6B"), device: "cuda", hardware } as const;
   const text = planText(recipe, await planRecipe(recipe));
   expect(text.split("\n")[0]).toMatch(/: 596,049,920 parameters on H100, 80\.0 GiB each$/);
   expect(text).toMatch(/^actor, each of 3 GPUs$/m);

@@ -90,6 +90,14 @@ test("what cannot fit is refused with its largest classes and the fields that wo
   expect(found?.hint).toContain("training.packedTokens, hardware.recompute");
 });
 
+test("a recipe whose device is the CPU is planned for it, whatever hardware it names", () => {
+  const recipe = { ...apriel(), device: "cpu" } as const;
+  const plan = planMemory(recipe, TINY, machine);
+  expect(plan).toMatchObject({ device: "CPU", capacity: machine.memory });
+  expect(plan.roles).toEqual(planMemory({ ...recipe, hardware: undefined }, TINY, machine).roles);
+  expect(planMemory(recipe, TINY, machine, 2 ** 30)).toMatchObject({ device: "H100", capacity: 2 ** 30 });
+});
+
 test("without hardware it is the CPU's memory, every weight several times over in f32", () => {
   const plan = planMemory(smallRecipe(), TINY, machine);
   expect(plan).toMatchObject({ device: "CPU", capacity: machine.memory });
