@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { modelFolder, progressLine } from "../../lib/cli/model-name.ts";
+import { modelFolder } from "../../lib/cli/model-name.ts";
 import { StandInHub } from "../fixtures/hub-server.ts";
 
 let dir: string;
@@ -15,14 +15,17 @@ test("a download is told on one line, and what is there already on none", async 
   await using hub = new StandInHub({ "config.json": "{}", "model.safetensors": Buffer.alloc(2048) });
   const env = { HF_HOME: dir, HF_ENDPOINT: await hub.listen() };
   let said = "";
-  const say = (text: string) => {
-    said += text;
+  const told = {
+    say(text: string) {
+      said += text;
+    },
+    isTTY: true,
   };
-  const folder = await modelFolder("org/tiny", { env }, say);
+  const folder = await modelFolder("org/tiny", { env }, told);
   expect(said).toMatch(/\rmodel\.safetensors {2}2\.0 KiB of 2\.0 KiB \(100 %\)\s*\n$/);
   said = "";
-  expect(await modelFolder("org/tiny", { env }, say)).toBe(folder);
-  expect(await modelFolder(dir, {}, say)).toBe(dir);
+  expect(await modelFolder("org/tiny", { env }, told)).toBe(folder);
+  expect(await modelFolder(dir, {}, told)).toBe(dir);
   expect(said).toBe("");
 });
 
@@ -30,18 +33,4 @@ test("Ctrl-C is heard only meanwhile", async () => {
   const before = process.listenerCount("SIGINT");
   await expect(modelFolder("./nowhere")).rejects.toMatchObject({ code: "HONE_ERR_IO" });
   expect(process.listenerCount("SIGINT")).toBe(before);
-});
-
-test("the line is written over, at most ten times a second, and the end always shown", () => {
-  const said: string[] = [];
-  const line = progressLine((text) => said.push(text));
-  line.show("a-long-name", 0, 1024);
-  line.show("a-long-name", 512, 1024);
-  line.show("a", 1024, 1024);
-  line.end();
-  expect(said).toEqual([
-    "\ra-long-name  0 B of 1.0 KiB (0 %)",
-    `\r${"a  1.0 KiB of 1.0 KiB (100 %)".padEnd("a-long-name  0 B of 1.0 KiB (0 %)".length)}`,
-    "\n",
-  ]);
 });

@@ -2,6 +2,7 @@ import { HoneError } from "../../errors.ts";
 import type { WeightDtype } from "../../native/index.ts";
 import { fromUnits, inUnits } from "../../plan/index.ts";
 import { EXIT } from "../exit.ts";
+import { progress, showBytes } from "../progress.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 
 export interface WriteFlags extends Common {
@@ -38,14 +39,13 @@ export async function withProgress<T>(
   what: string,
   work: (told: { onProgress: (done: number, total: number) => void; signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
-  const { progressLine } = await import("../model-name.ts");
-  const line = progressLine((text) => void process.stderr.write(text));
+  const line = progress();
   const controller = new AbortController();
   const stop = () => controller.abort();
   process.once("SIGINT", stop);
   try {
     return await work({
-      onProgress: (done, total) => line.show(what, done, total),
+      onProgress: (done, total) => showBytes(line, what, done, total),
       signal: controller.signal,
     });
   } finally {

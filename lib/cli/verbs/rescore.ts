@@ -1,6 +1,7 @@
 import type { Rescoring } from "../../orchestration/index.ts";
 import type { Verdict } from "../../records.ts";
 import { EXIT } from "../exit.ts";
+import { progress } from "../progress.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 
 interface Flags extends Common {
@@ -13,13 +14,15 @@ const SHOWN_CHANGES = 20;
 async function rescore(dir: string, flags: Flags): Promise<number> {
   const { rescoreRun } = await import("../../orchestration/index.ts");
   const { domain, all = false, json } = flags;
-  const showsProgress = !json && process.stderr.isTTY;
+  const line = progress();
   const rescoring = await rescoreRun(dir, {
     ...(domain !== undefined && { domain }),
     all,
-    onProgress: (judged, total) => showsProgress && process.stderr.write(`\r${judged} of ${total} judged`),
+    onProgress: (judged, total) => {
+      if (!json) line.show(`${judged} of ${total} judged`, judged === total);
+    },
   });
-  if (showsProgress) process.stderr.write("\r");
+  line.end();
   print(flags, rescoring, rescoringText(rescoring));
   return EXIT.done;
 }

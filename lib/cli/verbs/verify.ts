@@ -3,6 +3,7 @@ import { Option } from "commander";
 import type { HoneError } from "../../errors.ts";
 import type { Compat } from "../../rewards/index.ts";
 import { EXIT, explain } from "../exit.ts";
+import { progress } from "../progress.ts";
 import type { Common, Verb } from "./verb.ts";
 
 interface Flags extends Common {
@@ -12,7 +13,6 @@ interface Flags extends Common {
 }
 
 const SHOWN_FAULTS = 5;
-const PROGRESS_EVERY = 100;
 
 /** Verdicts go to stdout, one a line; what people read goes to stderr. */
 async function verify({ domain, file, compat, json }: Flags): Promise<number> {
@@ -20,20 +20,18 @@ async function verify({ domain, file, compat, json }: Flags): Promise<number> {
   const started = performance.now();
   const faults: HoneError[] = [];
   const counts = new Map<string, number>();
+  const line = progress();
   let judged = 0;
   for await (const verdict of verifyFile({ domain, file, compat }, (fault) => faults.push(fault))) {
     if (!process.stdout.write(`${JSON.stringify(verdict)}\n`)) await once(process.stdout, "drain");
     counts.set(verdict.status, (counts.get(verdict.status) ?? 0) + 1);
     judged += 1;
-    if (!json && process.stderr.isTTY && judged % PROGRESS_EVERY === 0)
-      process.stderr.write(`\r${judged} judged`);
+    if (!json) line.show(`${judged} judged`);
   }
   const seconds = (performance.now() - started) / 1000;
   const shares = [...counts].map(([status, count]) => `${count} ${status}`).join(", ");
-  if (!json) {
-    const start = process.stderr.isTTY ? "\r" : "";
-    process.stderr.write(`${start}${judged} judged in ${seconds.toFixed(1)} s: ${shares || "nothing"}\n`);
-  }
+  line.end();
+  if (!json) process.stderr.write(`${judged} judged in ${seconds.toFixed(1)} s: ${shares || "nothing"}\n`);
   for (const fault of faults.slice(0, SHOWN_FAULTS)) process.stderr.write(`${explain(fault)}\n`);
   if (faults.length > SHOWN_FAULTS)
     process.stderr.write(`and ${faults.length - SHOWN_FAULTS} more lines that are no cases\n`);

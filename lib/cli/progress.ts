@@ -1,0 +1,45 @@
+import { inUnits } from "../plan/index.ts";
+
+/** Between two tellings: of a line that is written over, and of lines that stay in a log. */
+const TTY_MS = 100;
+const LOG_MS = 10_000;
+
+export interface Progress {
+  /** @param isLast told whatever the time: nothing comes behind it. */
+  show(text: string, isLast?: boolean): void;
+  /** Ends the line that was written over; nothing if nothing was shown. */
+  end(): void;
+}
+
+export interface ProgressOptions {
+  /** Writes to where people look, without a newline. Default stderr. */
+  readonly say?: (text: string) => void;
+  /** Whether a line can be written over. Default: whether stderr is a terminal. */
+  readonly isTTY?: boolean;
+  /** Milliseconds. */
+  readonly now?: () => number;
+}
+
+/** How far something is: on a terminal one line, ten times a second at most; elsewhere a line of its own every ten seconds. */
+export function progress(options: ProgressOptions = {}): Progress {
+  const { say = (text) => void process.stderr.write(text), isTTY = process.stderr.isTTY === true } = options;
+  const { now = () => performance.now() } = options;
+  let shownAt = Number.NEGATIVE_INFINITY;
+  let shown = "";
+  return {
+    show(text, isLast = false) {
+      const at = now();
+      if (text === shown || (at - shownAt < (isTTY ? TTY_MS : LOG_MS) && !isLast)) return;
+      say(isTTY ? `\r${text.padEnd(shown.length)}` : `${text}\n`);
+      shownAt = at;
+      shown = text;
+    },
+    end: () => (isTTY && shown !== "" ? say("\n") : undefined),
+  };
+}
+
+/** Tells `line` of bytes: "what  1.0 GiB of 2.0 GiB (50 %)". */
+export function showBytes(line: Progress, what: string, done: number, total: number): void {
+  const percent = total > 0 ? Math.floor((100 * done) / total) : 100;
+  line.show(`${what}  ${inUnits(done)} of ${inUnits(total)} (${percent} %)`, done >= total);
+}
