@@ -1,4 +1,5 @@
 // Hopper's copy engine and the barriers it arrives at (sm_90): tiles of a tensor go to shared memory without threads.
+// test/csrc/cuda_shim has a host version in which bytes arrive some time after they were asked for.
 #pragma once
 
 #include <cuda.h>

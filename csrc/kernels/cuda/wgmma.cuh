@@ -1,5 +1,5 @@
 // Hopper's tensor cores: a group of four warps multiplies operands that lie in shared memory (wgmma, sm_90a only).
-// The kernels that use this are compiled, not run, where there is no such device; see docs/cuda.md.
+// test/csrc/cuda_shim has a host version in which sums are NaN until the wait.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,5 +1,6 @@
 #include "shim/machine.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "shim/fiber.h"
+#include "shim/hopper.h"
 #include "shim/static_shared.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -22,11 +24,10 @@
 namespace hone::cuda_shim {
 namespace {
 
-constexpr size_t kMaxShared = 163 * 1024;  // of an sm_80 block
 constexpr size_t kGuard = 128;
 constexpr unsigned char kPoison = 0xff;  // NaN as f32 and as bf16, -1 as an integer
 
-enum class State { kReady, kBlock, kWarp, kDone };
+enum class State { kReady, kBlock, kWarp, kUntil, kDone };
 
 struct Copy {
   void* to;
@@ -45,6 +46,7 @@ struct Thread {
   int line = 0, predicate = 0;
   unsigned mask = 0;
   void* mine = nullptr;
+  const std::function<bool()>* until = nullptr;
   std::vector<std::vector<Copy>> copies;  // groups, the last one open
 
   int lane() const { return number % 32; }
@@ -63,19 +65,12 @@ struct Machine {
   std::vector<unsigned char> shared;
   size_t shared_bytes = 0;
   uint64_t random = 0x9e3779b97f4a7c15u;
+  int capability = 8;
 };
 
 Machine& machine() {
   static Machine m;
   return m;
-}
-
-uint64_t next_random() {
-  uint64_t& x = machine().random;
-  x ^= x << 13;
-  x ^= x >> 7;
-  x ^= x << 17;
-  return x >> 11;
 }
 
 unsigned char* shared_begin() {
@@ -127,6 +122,8 @@ void resume(Thread& t) {
   if (m.failure) std::rethrow_exception(m.failure);
 }
 
+bool can_run(const Thread& t) { return t.state == State::kReady || (t.state == State::kUntil && (*t.until)()); }
+
 /// Each ready lane of a warp once, in an order of its own; whether there was one.
 bool run_warp(int warp) {
   Machine& m = machine();
@@ -135,7 +132,7 @@ bool run_warp(int warp) {
   bool ran = false;
   for (unsigned i = 0; i < 32; ++i) {
     const int number = warp * 32 + int((start + i * stride) % 32);
-    if (number >= m.count || m.threads[size_t(number)]->state != State::kReady) continue;
+    if (number >= m.count || !can_run(*m.threads[size_t(number)])) continue;
     resume(*m.threads[size_t(number)]);
     ran = true;
   }
@@ -152,6 +149,12 @@ const Thread& absentee(const Thread& t) {
   return t;
 }
 
+bool somebody_waits_until() {
+  const Machine& m = machine();
+  return std::any_of(m.threads.begin(), m.threads.begin() + m.count,
+                     [](const auto& t) { return t->state == State::kUntil; });
+}
+
 /// Everybody waits or is done: opens the block barrier, or says who stands where. False at the end of the block.
 bool open_barrier() {
   Machine& m = machine();
@@ -161,6 +164,7 @@ bool open_barrier() {
     const Thread& t = *m.threads[size_t(i)];
     const bool same = t.state == first.state && t.line == first.line && !std::strcmp(t.file, first.file) &&
                       !std::strcmp(t.what, first.what);
+    if (t.state == State::kUntil) fault("%s: waits for ever: %s.", m.kernel, place(t).c_str());
     if (t.state == State::kWarp) fault("%s: lanes part: %s, %s.", m.kernel, place(t).c_str(), place(absentee(t)).c_str());
     if (!same && !(t.state == State::kDone && first.state == State::kDone)) {
       fault("%s: threads part: %s, %s.", m.kernel, place(first).c_str(), place(t).c_str());
@@ -184,6 +188,7 @@ void run_block(uint3 index) {
     t.copies.assign(1, {});
     t.fiber.start(&m.entry);
   }
+  begin_async();
   const int warps = (m.count + 31) / 32;
   std::vector<int> order(static_cast<size_t>(warps));
   std::iota(order.begin(), order.end(), 0);
@@ -199,8 +204,12 @@ void run_block(uint3 index) {
           if (!greedy) break;
         }
       }
+      // What runs beside the threads gets on by itself, but no further than somebody waits for.
+      for (uint64_t n = next_random() % 4; n > 0 && async_step(); --n) ran = true;
+      if (!ran && somebody_waits_until()) ran = async_step();
     }
   } while (open_barrier());
+  end_async();
   expect_guards();
 }
 
@@ -219,7 +228,9 @@ void expect_launch(const char* name, dim3 grid, dim3 block, size_t shared_bytes)
   const uint64_t threads = uint64_t(block.x) * block.y * block.z;
   if (threads < 1 || threads > 1024) fault("%s: a block of %llu threads.", name, (unsigned long long)threads);
   if (grid.y > 65535 || grid.z > 65535 || grid.x > 0x7fffffffu) fault("%s: a grid of (%u, %u, %u).", name, grid.x, grid.y, grid.z);
-  if (shared_bytes > kMaxShared) fault("%s: %zu bytes of shared memory; a block has %zu.", name, shared_bytes, kMaxShared);
+  if (shared_bytes > max_shared_bytes()) {
+    fault("%s: %zu bytes of shared memory; a block has %zu.", name, shared_bytes, max_shared_bytes());
+  }
   if (machine().current) fault("%s: launched from a kernel.", name);
 }
 
@@ -234,7 +245,19 @@ void fault(const char* format, ...) {
   throw Fault(text);
 }
 
+uint64_t next_random() {
+  uint64_t& x = machine().random;
+  x ^= x << 13;
+  x ^= x >> 7;
+  x ^= x << 17;
+  return x >> 11;
+}
+
 void seed(uint64_t value) { machine().random = value * 0x9e3779b97f4a7c15u | 1; }
+
+void set_capability(int major) { machine().capability = major; }
+int capability() { return machine().capability; }
+size_t max_shared_bytes() { return size_t(machine().capability >= 9 ? 227 : 163) * 1024; }
 
 bool in_kernel() { return machine().current != nullptr; }
 
@@ -270,6 +293,19 @@ int block_barrier(int predicate, const char* what, const char* file, int line) {
   me.fiber.yield();
   return machine().arrived;
 }
+
+void wait_until(const std::function<bool()>& ready, const char* what, const char* file, int line) {
+  Thread& me = *machine().current;
+  if (ready()) return;
+  me.until = &ready;
+  wait(State::kUntil, what, file, line);
+  me.fiber.yield();
+  me.state = State::kReady;
+}
+
+int thread_number() { return machine().current->number; }
+int thread_count() { return machine().count; }
+const char* kernel_name() { return machine().kernel; }
 
 int lane_index() { return machine().current->lane(); }
 
@@ -307,6 +343,7 @@ void warp_collective(unsigned mask, Collective run, void* mine, const char* what
 }
 
 void* dynamic_shared() { return shared_begin(); }
+size_t dynamic_shared_bytes() { return machine().shared_bytes; }
 
 void expect_shared(const void* p, size_t bytes, const char* what) {
   const auto* at = static_cast<const unsigned char*>(p);

@@ -19,6 +19,13 @@ struct Fault : std::runtime_error {
 
 /// Orders of blocks, warps and lanes follow from this seed.
 void seed(uint64_t value);
+uint64_t next_random();
+
+/// The compute capability that the shim answers with: 8.0 unless a test asks for 9.0. With 9.0 Hopper's instructions
+/// run too (hopper.h), and a block has as much shared memory as there.
+void set_capability(int major);
+int capability();
+size_t max_shared_bytes();
 
 /// Runs `thread` once for every thread of the grid. Throws the first Fault.
 void run_grid(const char* name, dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()>& thread);
@@ -33,8 +40,15 @@ using Collective = void (*)(void* const* lanes, unsigned mask);
 void warp_collective(unsigned mask, Collective run, void* mine, const char* what, const char* file, int line);
 int lane_index();
 
+/// Suspends this thread until `ready` says so; it is asked whenever the thread could run. If it never does, a Fault.
+void wait_until(const std::function<bool()>& ready, const char* what, const char* file, int line);
+int thread_number();  // of the caller within its block
+int thread_count();
+const char* kernel_name();
+
 /// This block's dynamic shared memory: NaN at the start of every block, guarded on both sides.
 void* dynamic_shared();
+size_t dynamic_shared_bytes();
 /// Faults unless [p, p + bytes) is shared memory and p is a multiple of bytes.
 void expect_shared(const void* p, size_t bytes, const char* what);
 

@@ -126,15 +126,15 @@ cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
 cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : report(cudaErrorInvalidDevice); }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (device != 0) return report(cudaErrorInvalidDevice);
-  *properties = {"fiber shim", 8, 0, 2, kMemory, 163 * 1024};
+  *properties = {"fiber shim", capability(), 0, 2, kMemory, max_shared_bytes()};
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   if (device != 0) return report(cudaErrorInvalidDevice);
   switch (attribute) {
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = 163 * 1024; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = int(max_shared_bytes()); break;
     case cudaDevAttrMultiProcessorCount: *value = 2; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = 8; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = capability(); break;
     case cudaDevAttrComputeCapabilityMinor: *value = 0; break;
   }
   return cudaSuccess;

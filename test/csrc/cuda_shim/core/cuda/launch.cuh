@@ -8,7 +8,7 @@
 
 namespace hone::cuda {
 
-inline constexpr bool kSm90Built = false;
+inline constexpr bool kSm90Built = true;
 
 }  // namespace hone::cuda
 

@@ -1,0 +1,24 @@
+// Host version of csrc/kernels/cuda/tma.cuh: barriers count, and bytes arrive some time after they were asked for.
+#pragma once
+
+#include "shim/hopper.h"
+
+namespace hone::kernels::cuda {
+
+inline uint32_t shared_address(const void* p) { return cuda_shim::window_address(p); }
+inline void barrier_init(uint64_t* barrier, unsigned arrivals) {
+  cuda_shim::barrier_init(shared_address(barrier), arrivals);
+}
+inline void barriers_made() { cuda_shim::fence_proxy(); }
+inline void barrier_arrive(uint64_t* barrier) { cuda_shim::barrier_arrive(shared_address(barrier), 0); }
+inline void barrier_arrive_expecting(uint64_t* barrier, unsigned bytes) {
+  cuda_shim::barrier_arrive(shared_address(barrier), bytes);
+}
+inline void barrier_wait(uint64_t* barrier, unsigned parity, HONE_SHIM_SITE) {
+  cuda_shim::barrier_wait(shared_address(barrier), parity, file, line);
+}
+inline void copy_box(void* shared, const CUtensorMap& map, int inner, int outer, uint64_t* barrier) {
+  cuda_shim::copy_box(shared_address(shared), map, inner, outer, shared_address(barrier));
+}
+
+}  // namespace hone::kernels::cuda

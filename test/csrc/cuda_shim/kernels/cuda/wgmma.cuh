@@ -1,0 +1,34 @@
+// Host version of csrc/kernels/cuda/wgmma.cuh: sums are NaN from the product to the wait for it.
+#pragma once
+
+#include "shim/hopper.h"
+
+#define __CUDA_ARCH_FEAT_SM90_ALL 1
+
+namespace hone::kernels::cuda {
+
+inline void wgmma_fence() { cuda_shim::wgmma_fence(); }
+inline void wgmma_commit() { cuda_shim::wgmma_commit(); }
+template <int N>
+void wgmma_wait(HONE_SHIM_SITE) {
+  cuda_shim::wgmma_wait(N, file, line);
+}
+template <int N>
+void wgmma_settle(float (&)[N]) {}
+
+template <int kLinesA, int kLinesB, int N>
+void wgmma_bf16(float (&d)[N], uint64_t a, uint64_t b, int add, HONE_SHIM_SITE) {
+  static_assert(N == 64 || N == 128, "the shapes that the instruction's wrapper has");
+  cuda_shim::wgmma_issue({a, b, 2 * N, kLinesA != 0, kLinesB != 0, add != 0}, nullptr, d, file, line);
+}
+
+template <int N>
+void give_registers_back() {
+  cuda_shim::set_registers(N, false);
+}
+template <int N>
+void take_registers() {
+  cuda_shim::set_registers(N, true);
+}
+
+}  // namespace hone::kernels::cuda

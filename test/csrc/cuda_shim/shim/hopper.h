@@ -1,0 +1,63 @@
+// Hopper's units that work beside the threads, as the PTX ISA describes them: barriers that count arrivals and bytes,
+// the copy engine (tma.cc), and groups of four warps that multiply (wgmma.cc). Work is under way from the instruction
+// on; when it ends, and in which order, is drawn. Whatever it reads or writes is checked against everything else that
+// is under way.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+namespace hone::cuda_shim {
+
+struct Interval {
+  uint32_t begin = 0, end = 0;
+  bool meets(Interval o) const { return begin < o.end && o.begin < end; }
+};
+
+// ---- for the machine: a block starts, one piece of work ends (false: there is none), a block is done ----
+void begin_async();
+bool async_step();
+void end_async();
+
+// ---- shared memory as these units address it ----
+
+/// Faults unless this is a kernel on a device of capability 9.0.
+void expect_hopper(const char* what);
+/// The 32-bit address of a place in dynamic shared memory, which starts at any multiple of 128.
+uint32_t window_address(const void* p);
+/// The bytes there; faults outside.
+unsigned char* window_bytes(uint32_t address, uint32_t bytes, const char* what);
+/// The two bytes there as the asynchronous units see them: what threads wrote and did not fence is a Fault.
+uint16_t async_half(uint32_t address, const char* what);
+/// Exclusive-or of the 16-byte chunk index with the row of 128 bytes: `mode` 1, 2, 3 for spans of 32, 64, 128 bytes.
+constexpr uint32_t swizzled_address(uint32_t address, unsigned mode) {
+  return address ^ (address >> 3 & ((1u << mode) - 1) << 4);
+}
+
+// ---- barriers and the copy engine ----
+void barrier_init(uint32_t barrier, unsigned arrivals);
+void barrier_arrive(uint32_t barrier, unsigned bytes);
+void barrier_wait(uint32_t barrier, unsigned parity, const char* file, int line);
+void fence_proxy();
+void copy_box(uint32_t to, const CUtensorMap& map, int inner, int outer, uint32_t barrier);
+bool copy_under_way(Interval shared);
+
+// ---- products ----
+
+/// d (+)= a b^T over 16 k. `left`: four registers with A's fragments, or null and A lies at descriptor `a`.
+struct ProductCall {
+  uint64_t a, b;
+  int columns;
+  bool lines_a, lines_b, add;
+  bool operator==(const ProductCall&) const = default;
+};
+void wgmma_issue(const ProductCall& call, const uint32_t* left, float* sums, const char* file, int line);
+void wgmma_fence();
+void wgmma_commit();
+void wgmma_wait(int groups_left, const char* file, int line);
+bool product_under_way(Interval shared);
+/// setmaxnreg: up (`more`) or down to `count` registers a thread.
+void set_registers(int count, bool more);
+
+}  // namespace hone::cuda_shim
