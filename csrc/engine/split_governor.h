@@ -1,27 +1,32 @@
-// Whether a step is worth splitting over threads right now: learnt from the steps themselves.
+// Whether a way to split a step over threads is worth it right now: learnt from the steps themselves.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace hone::engine {
 
 /// A step is well under a millisecond, and a helper that another process keeps off its core makes it wait for
 /// a whole time slice. So: steps are split as long as that gains. `ledger` sums what split steps gained over
-/// the price of the same rows on one thread; when it falls below the loss allowed, steps stay on one thread for
-/// a while, twice as long after each failure. One step in kProbeEvery runs on one thread to keep that price
-/// fresh. The choice never changes a bit of any result, only its time.
+/// the price of the same rows unsplit (on one thread, or split in another way); when it falls below the loss allowed,
+/// steps stay unsplit for a while, twice as long after each failure. One step in kProbeEvery is not split, to keep
+/// that price fresh. The choice never changes a bit of any result, only its time.
 class SplitGovernor {
  public:
   /// Asked once per step that could be split.
-  bool split() const { return single_steps_left_ == 0 && known(); }
+  bool split() const { return single_steps_left_ == 0; }
 
   /// What the step took. `rows` is its size in any unit proportional to cost.
   void record(bool was_split, double rows, double seconds) {
     if (!was_split) {
       const double price = seconds / rows;
-      // Interruptions only ever make a step dearer: fall fast, rise slowly.
-      price_ = !known() ? price : price_ + (price < price_ ? 0.5 : 0.2) * (price - price_);
+      if (first_steps_ > 0) {  // the very first also touch memory that nobody has touched yet
+        price_ = std::min(price_, price);
+        --first_steps_;
+      } else {  // interruptions only ever make a step dearer: fall fast, rise slowly
+        price_ += (price < price_ ? 0.5 : 0.2) * (price - price_);
+      }
       if (single_steps_left_ > 0) --single_steps_left_;
       return;
     }
@@ -40,12 +45,11 @@ class SplitGovernor {
 
  private:
   static constexpr double kAllowedLossSteps = 3.0;
-  static constexpr int32_t kProbeEvery = 128, kShortestBackoff = 64, kLongestBackoff = 8192;
-  bool known() const { return price_ > 0; }
+  static constexpr int32_t kFirstSteps = 4, kProbeEvery = 128, kShortestBackoff = 64, kLongestBackoff = 8192;
 
-  double price_ = 0;   // seconds per row on one thread
+  double price_ = std::numeric_limits<double>::infinity();  // seconds per row, unsplit
   double ledger_ = 0;  // seconds
-  int32_t single_steps_left_ = 0, backoff_ = kShortestBackoff, good_steps_ = 0;
+  int32_t first_steps_ = kFirstSteps, single_steps_left_ = kFirstSteps, backoff_ = kShortestBackoff, good_steps_ = 0;
 };
 
 }  // namespace hone::engine

@@ -31,11 +31,18 @@ WeightBytes packed_bytes(const model::WeightSnapshot& w) {
   return b;
 }
 
+/// Rows of pieces that are not chunks of long prompts.
+int32_t short_rows(const std::vector<Piece>& pieces) {
+  int32_t rows = 0;
+  for (const Piece& p : pieces) rows += p.rows < kChunkRows ? p.rows : 0;
+  return rows;
+}
+
 }  // namespace
 
 bool threads_take_rows(const WeightBytes& weights, int64_t rows, int32_t threads) {
-  if (weights.total <= kCacheBytes) return true;
-  return threads > 1 && weights.largest <= kCacheBytes && rows >= int64_t(threads) * kMinChunkRows;
+  if (threads == 1) return false;
+  return weights.total <= kCacheBytes || (weights.largest <= kCacheBytes && rows >= int64_t(threads) * kMinChunkRows);
 }
 
 StepRunner::StepRunner(const model::ModelConfig& model, const EngineConfig& config, PagePool& pool,
@@ -67,20 +74,41 @@ const std::vector<Sample>& StepRunner::run(const model::WeightSnapshot& weights,
   rows_.lay_out(pieces, config_.run_seed);
   tokens_.resize(rows_.samples.size());
   for (auto* v : {&logprobs_, &entropies_}) v->resize(rows_.samples.size());
-  const bool may_split = threads_ && threads_->threads() > 1, split = may_split && governor_.split();
-  cut_chunks(pieces, packed_bytes(weights), split ? threads_->threads() : 1);
+  const WeightBytes bytes = packed_bytes(weights);
+  const Sharing sharing = choose_sharing(bytes, pieces);
+  cut_chunks(pieces, sharing == Sharing::kRows || bytes.total <= kCacheBytes,
+             sharing == Sharing::kRows ? threads_->threads() : 1);
   const auto start = std::chrono::steady_clock::now();
-  compute({Stream::Backend::kCpu, split ? threads_ : nullptr, nullptr});
-  if (may_split) {
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    governor_.record(split, double(rows_.ids.size()), took.count());
-  }
+  compute({Stream::Backend::kCpu, sharing == Sharing::kAlone ? nullptr : threads_, nullptr});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  record(bytes, pieces, sharing, took.count());
   for (size_t i = 0; i < rows_.samples.size(); ++i) {
     rows_.samples[i].token = tokens_[i];
     rows_.samples[i].logprob = logprobs_[i];
     rows_.samples[i].entropy = entropies_[i];
   }
   return rows_.samples;
+}
+
+bool StepRunner::can_share_rows(const WeightBytes& weights, const std::vector<Piece>& pieces) const {
+  return threads_ && threads_take_rows(weights, short_rows(pieces), threads_->threads());
+}
+
+bool StepRunner::can_share_ops(const WeightBytes& weights) const {
+  return threads_ && threads_->threads() > 1 && weights.total > kCacheBytes;
+}
+
+Sharing StepRunner::choose_sharing(const WeightBytes& weights, const std::vector<Piece>& pieces) const {
+  if (can_share_rows(weights, pieces) && rows_governor_.split()) return Sharing::kRows;
+  return can_share_ops(weights) && ops_governor_.split() ? Sharing::kOps : Sharing::kAlone;
+}
+
+void StepRunner::record(const WeightBytes& weights, const std::vector<Piece>& pieces, Sharing sharing, double seconds) {
+  const double rows = double(rows_.ids.size());
+  if (can_share_rows(weights, pieces)) rows_governor_.record(sharing == Sharing::kRows, rows, seconds);
+  if (can_share_ops(weights) && sharing != Sharing::kRows) {
+    ops_governor_.record(sharing == Sharing::kOps, rows, seconds);
+  }
 }
 
 void StepRunner::compute(const Stream& stream) {
@@ -92,20 +120,17 @@ void StepRunner::compute(const Stream& stream) {
   for (const Chunk& chunk : wide_chunks_) run_chunk(stream, chunk, wide_scratch_);
 }
 
-void StepRunner::cut_chunks(const std::vector<Piece>& pieces, const WeightBytes& weights, int32_t threads) {
+void StepRunner::cut_chunks(const std::vector<Piece>& pieces, bool by_rows, int32_t threads) {
   inline_chunks_.clear(), wide_chunks_.clear();
-  int32_t small_rows = 0;
-  for (const Piece& p : pieces) small_rows += p.rows < kChunkRows ? p.rows : 0;
-  const bool split_rows = threads_take_rows(weights, small_rows, threads);
-  const int32_t target = std::clamp((small_rows + threads - 1) / threads, kMinChunkRows, kChunkRows);
+  const int32_t target = std::clamp((short_rows(pieces) + threads - 1) / threads, kMinChunkRows, kChunkRows);
   Chunk open, next;
   const auto close = [&] {
-    if (open.rows > 0) (split_rows ? inline_chunks_ : wide_chunks_).push_back(open);
+    if (open.rows > 0) (by_rows ? inline_chunks_ : wide_chunks_).push_back(open);
     open = next;
   };
   for (const Piece& p : pieces) {
-    const bool wide = split_rows && p.rows >= kChunkRows;
-    if (wide || (split_rows && open.rows >= target)) close();
+    const bool wide = by_rows && p.rows >= kChunkRows;
+    if (wide || (by_rows && open.rows >= target)) close();
     open.rows += p.rows;
     open.samples += p.samples;
     next = {open.first_row + open.rows, 0, open.first_sample + open.samples, 0};

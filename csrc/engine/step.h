@@ -21,15 +21,20 @@ struct WeightBytes {
   int64_t total, largest;
 };
 
-/// Whether threads share out a step's rows, each taking its own through all layers, or split inside every op. By rows
-/// there is one join per step, and one thread's attention, which waits for memory, runs beside another's products.
-/// Threads in the same layer read its weights from memory once, so a layer has to fit the last-level cache; and unless
-/// all weights do, every thread needs rows enough to be worth a pass over them.
+/// Who works on a step: the calling thread alone; all threads, each taking rows of its own through all layers; all
+/// threads inside every op. By rows there is one join per step, and one thread's attention, which waits for memory,
+/// runs beside another's products: the fastest while every core is free. A core that is not holds up a whole share of
+/// the rows, but only a small part of an op.
+enum class Sharing { kAlone, kRows, kOps };
+
+/// Whether kRows is worth trying. Threads in the same layer read its weights from memory once, so a layer has to fit
+/// the last-level cache; and unless all weights do, every thread needs rows enough to be worth a pass over them.
 bool threads_take_rows(const WeightBytes& weights, int64_t rows, int32_t threads);
 
-/// Runs pieces and draws their tokens on the CPU, over threads as threads_take_rows says; long prompt chunks are always
-/// split inside the ops. Bits are the same either way: every op works row by row.
-/// Where splitting does not pay right now (SplitGovernor), the calling thread works alone.
+/// Runs pieces and draws their tokens on the CPU; long prompt chunks are always split inside the ops. How a step is
+/// shared follows from what the steps before took: by rows if that gains over the other two (rows_governor_), else
+/// inside the ops if that gains over one thread (ops_governor_; not while all weights fit the cache, where ops are too
+/// short). Bits are the same whatever is chosen: every op works row by row.
 class StepRunner {
  public:
   StepRunner(const model::ModelConfig& model, const EngineConfig& config, PagePool& pool, ThreadPool* threads);
@@ -49,7 +54,11 @@ class StepRunner {
     std::atomic<bool> taken{false};
   };
   ThreadScratch& claim_scratch();
-  void cut_chunks(const std::vector<Piece>& pieces, const WeightBytes& weights, int32_t threads);
+  bool can_share_rows(const WeightBytes& weights, const std::vector<Piece>& pieces) const;
+  bool can_share_ops(const WeightBytes& weights) const;
+  Sharing choose_sharing(const WeightBytes& weights, const std::vector<Piece>& pieces) const;
+  void record(const WeightBytes& weights, const std::vector<Piece>& pieces, Sharing sharing, double seconds);
+  void cut_chunks(const std::vector<Piece>& pieces, bool by_rows, int32_t threads);
   void compute(const Stream& stream);
   void run_chunk(const Stream& stream, const Chunk& chunk, Arena& scratch);
   int64_t scratch_bytes(const Stream& stream, int64_t rows) const;
@@ -65,7 +74,7 @@ class StepRunner {
   std::vector<int32_t> tokens_;             // [samples]
   std::vector<float> logprobs_, entropies_; // [samples]
   std::vector<Chunk> inline_chunks_, wide_chunks_;
-  SplitGovernor governor_;
+  SplitGovernor rows_governor_, ops_governor_;
   Arena wide_scratch_;
   std::deque<ThreadScratch> thread_scratch_;                          // one per thread that may run a chunk
 };

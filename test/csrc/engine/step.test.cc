@@ -70,7 +70,7 @@ TEST(threads_take_rows_while_a_layer_fits_the_cache_and_each_has_rows_enough) {
   const WeightBytes small{20 * kMB, 2 * kMB}, middle{60 * kMB, 8 * kMB}, large{600 * kMB, 50 * kMB};
   for (const int64_t rows : {1, 8, 32, 500}) {
     EXPECT_TRUE(threads_take_rows(small, rows, 2) && threads_take_rows(small, rows, 16));
-    EXPECT_TRUE(!threads_take_rows(large, rows, 2));
+    EXPECT_TRUE(!threads_take_rows(large, rows, 2) && !threads_take_rows(small, rows, 1));
     EXPECT_TRUE(!threads_take_rows(middle, rows, 1));  // nobody to share with
     EXPECT_EQ(threads_take_rows(middle, rows, 2), rows >= 16);
     EXPECT_EQ(threads_take_rows(middle, rows, 8), rows >= 64);
