@@ -39,7 +39,7 @@ TEST(the_price_of_one_thread_is_learnt_first_and_a_slow_start_is_not_believed) {
   EXPECT_TRUE(governor.split());
   int split = 0;
   run(governor, 200, 1.5, &split);
-  EXPECT_TRUE(split < 10);
+  EXPECT_TRUE(split < 30);  // two tries of six
 }
 
 TEST(a_core_that_is_never_free_costs_a_few_percent_at_most) {
