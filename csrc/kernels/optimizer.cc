@@ -1,10 +1,7 @@
 #include "kernels/optimizer.h"
 
-#include <algorithm>
-
 #include "kernels/cpu/optimizer.h"
 #include "kernels/cuda/optimizer.h"
-#include "kernels/matmul.h"
 
 namespace hone::kernels {
 
@@ -70,17 +67,20 @@ void muon(const Stream& stream, const MuonArgs& args) {
   expect_contiguous(args.param, DType::kF32, {r, c}, "muon", "param");
   expect_contiguous(args.momentum_buffer, DType::kF32, {r, c}, "muon", "momentum_buffer");
   expect_contiguous(args.grad, DType::kF32, {r, c}, "muon", "grad");
-  if (stream.is_cuda()) {
-    fail(Code::kUnsupported, "muon: runs on the CPU only; use the adamw optimizer on a GPU.");
-  }
+  if (!args.scale.empty()) expect_contiguous(args.scale, DType::kF32, {1}, "muon", "scale");
+  if (!args.squared_change.empty()) expect_contiguous(args.squared_change, DType::kF64, {1}, "muon", "squared_change");
   if (r == 0 || c == 0) return;
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::muon(stream, args);
+  }
   cpu::muon(stream, args);
 }
 
-int64_t muon_scratch_bytes(int64_t rows, int64_t columns) {
-  const int64_t r = std::min(rows, columns), c = std::max(rows, columns);
-  const int64_t panels = std::max(packed_bytes({}, r, c, DType::kF32), packed_bytes({}, c, r, DType::kF32));
-  return 2 * Arena::rounded(r * c * 4) + 2 * Arena::rounded(r * r * 4) + Arena::rounded(panels);
+int64_t muon_scratch_bytes(const Stream& stream, int64_t rows, int64_t columns) {
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::muon_scratch_bytes(stream, rows, columns);
+  }
+  return cpu::muon_scratch_bytes(rows, columns);
 }
 
 }  // namespace hone::kernels

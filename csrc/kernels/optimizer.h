@@ -49,15 +49,18 @@ void adamw(const Stream& stream, const AdamWArgs& args);
 
 /// Muon for one matrix: b <- momentum b + g; u = NewtonSchulz5(g + momentum b) sqrt(max(1, R/C));
 /// p <- p (1 - lr wd) - lr u. Newton-Schulz: 5 steps of a = 3.4445, b = -4.7750, c = 2.0315 on g/|g|_F.
-/// Source: Jordan et al. 2024 (Muon). R rows, C columns. Throws kUnsupported on a GPU.
+/// On a GPU the operands of Newton-Schulz's products are rounded to bf16, the sums are f32: docs/numerics.md.
+/// Source: Jordan et al. 2024 (Muon). R rows, C columns.
 struct MuonArgs {
   TensorView param, momentum_buffer;  // [R, C] f32 in/out
   TensorView grad;                    // [R, C] f32 in
   float lr = 0, momentum = 0.95f, weight_decay = 0;
   float grad_scale = 1.0f;
-  Arena* scratch = nullptr;           // muon_scratch_bytes
+  TensorView scale{};           // as in AdamWArgs
+  TensorView squared_change{};  // [1] f64 out, or empty: sum of (new - old)^2
+  Arena* scratch = nullptr;     // muon_scratch_bytes; may be null on the CPU
 };
 void muon(const Stream& stream, const MuonArgs& args);
-int64_t muon_scratch_bytes(int64_t rows, int64_t columns);
+int64_t muon_scratch_bytes(const Stream& stream, int64_t rows, int64_t columns);
 
 }  // namespace hone::kernels

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "kernels/optimizer.h"
 
 namespace hone::trainer {
 namespace {
 
-// Old values are kept this many at a time to measure the update while they are in cache.
-constexpr int64_t kChunk = 1 << 16;
 // Matrices up to this size are updated side by side, one per thread: their products are too small to split.
 constexpr int64_t kSmallMatrix = 1 << 17;
 
@@ -27,25 +24,14 @@ void check(const OptimizerConfig& c) {
   rate("gradient_clip", c.gradient_clip, HUGE_VAL);
 }
 
-/// Sum of (now - before)^2; `before` is overwritten with the differences.
-double squared_change(const Stream& stream, const float* now, float* before, int64_t n) {
-  stream.parallel_for(n, kChunk / 4, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) before[i] = now[i] - before[i];
-  });
-  return kernels::sum_of_squares(stream, f32(before, {n}));
-}
-
 }  // namespace
 
 Optimizer::Optimizer(const model::ModelConfig& model, const OptimizerConfig& config, const Stream& stream)
     : config_((check(config), config)), m_(model, stream), v_(model, stream) {
   plan();
   if (!stream.is_cuda()) return;
-  if (!muon_.empty()) fail(Code::kUnsupported, "optimizer: muon runs on the CPU only; use adamw on a GPU.");
-  const int64_t n = m_.flat().dim(0);
-  const int64_t bytes = std::max(kernels::adamw_scratch_bytes(stream, n), kernels::sum_of_squares_scratch_bytes(stream, n));
-  scratch_.emplace_back(bytes, "optimizer", Memory::kDevice);
-  sums_ = SharedArrays(stream, int64_t(adamw_.size() + 2) * 64, "optimizer sums");
+  reserve(stream, 1);
+  sums_ = SharedArrays(stream, int64_t(adamw_.size() + muon_.size() + 2) * 64, "optimizer sums");
 }
 
 void Optimizer::plan() {
@@ -64,104 +50,88 @@ void Optimizer::plan() {
   std::stable_sort(muon_.begin(), muon_.end(), [](const Run& a, const Run& b) { return a.count > b.count; });
 }
 
-void Optimizer::reserve(size_t slots) {
+void Optimizer::reserve(const Stream& stream, size_t slots) {
   while (scratch_.size() < slots) {
-    int64_t bytes = Arena::rounded(kChunk * int64_t(sizeof(float)));
-    for (const Run& run : muon_) {
-      if (!scratch_.empty() && run.count > kSmallMatrix) continue;  // only the first slot meets large ones
-      bytes = std::max(bytes, Arena::rounded(run.count * int64_t(sizeof(float))) +
-                                  kernels::muon_scratch_bytes(run.muon_rows, run.count / run.muon_rows));
+    int64_t bytes = 0;
+    if (scratch_.empty()) {  // only the first slot meets AdamW, the norms and large matrices
+      const int64_t n = m_.flat().dim(0);
+      bytes = std::max(kernels::adamw_scratch_bytes(stream, n), kernels::sum_of_squares_scratch_bytes(stream, n));
     }
-    scratch_.emplace_back(bytes, "optimizer");
+    for (const Run& run : muon_) {
+      if (!scratch_.empty() && run.count > kSmallMatrix) continue;
+      bytes = std::max(bytes, kernels::muon_scratch_bytes(stream, run.muon_rows, run.count / run.muon_rows));
+    }
+    scratch_.emplace_back(bytes, "optimizer", tensor_memory(stream));
   }
 }
 
-kernels::AdamWArgs Optimizer::adamw_args(const Update& update, const Run& run, int64_t at, int64_t n) {
-  return {.param = f32(update.param + at, {n}),
-          .m = f32(m_.flat().as<float>() + at, {n}),
-          .v = f32(v_.flat().as<float>() + at, {n}),
-          .grad = f32(update.grad + at, {n}),
-          .lr = update.lr,
-          .beta1 = config_.beta1,
-          .beta2 = config_.beta2,
-          .eps = config_.eps,
-          .weight_decay = run.decay ? config_.weight_decay : 0.0f,
-          .grad_scale = update.scale,
-          .step = steps};
+void Optimizer::adamw(const Stream& stream, const Update& update, const Run& run, double* change) {
+  const auto part = [&](float* base) { return f32(base + run.offset, {run.count}); };
+  kernels::adamw(stream, {.param = part(update.param),
+                          .m = part(m_.flat().as<float>()),
+                          .v = part(v_.flat().as<float>()),
+                          .grad = part(update.grad),
+                          .lr = update.lr,
+                          .beta1 = config_.beta1,
+                          .beta2 = config_.beta2,
+                          .eps = config_.eps,
+                          .weight_decay = run.decay ? config_.weight_decay : 0.0f,
+                          .grad_scale = update.factor,
+                          .step = steps,
+                          .scale = update.scale,
+                          .squared_change = {change, DType::kF64, {1}},
+                          .scratch = &scratch_[0]});
+}
+
+void Optimizer::muon(const Stream& stream, const Update& update, const Run& run, double* change, Arena& scratch) {
+  const auto part = [&](float* base) { return f32(base + run.offset, {run.muon_rows, run.count / run.muon_rows}); };
+  kernels::muon(stream, {.param = part(update.param),
+                         .momentum_buffer = part(m_.flat().as<float>()),
+                         .grad = part(update.grad),
+                         .lr = update.muon_lr,
+                         .momentum = config_.muon_momentum,
+                         .weight_decay = run.decay ? config_.weight_decay : 0.0f,
+                         .grad_scale = update.factor,
+                         .scale = update.scale,
+                         .squared_change = {change, DType::kF64, {1}},
+                         .scratch = &scratch});
 }
 
 Optimizer::DeviceUpdate Optimizer::apply_clipped(const Stream& stream, model::Parameters& parameters,
                                                  const model::Parameters& grads, const TensorView& totals, float lr,
-                                                 double clip) {
+                                                 float muon_lr, double clip) {
   ++steps;
   sums_.clear();
   const auto scale = sums_.take<float>(1);
-  const auto weight = sums_.take<double>(1), changes = sums_.take<double>(int64_t(adamw_.size()));
+  const auto weight = sums_.take<double>(1), changes = sums_.take<double>(int64_t(adamw_.size() + muon_.size()));
   kernels::gradient_scale(stream, {.totals = totals, .scale = scale.view(), .clip = clip});
-  const Update update{parameters.flat().as<float>(), grads.flat().as<float>(), lr, 1.0f};
-  for (size_t i = 0; i < adamw_.size(); ++i) {
-    kernels::AdamWArgs args = adamw_args(update, adamw_[i], adamw_[i].offset, adamw_[i].count);
-    args.scale = scale.view();
-    args.squared_change = {changes.device + i, DType::kF64, {1}};
-    args.scratch = &scratch_[0];
-    kernels::adamw(stream, args);
-  }
+  const Update update{parameters.flat().as<float>(), grads.flat().as<float>(), lr, muon_lr, 1.0f, scale.view()};
+  double* change = changes.device;
+  for (const Run& run : adamw_) adamw(stream, update, run, change++);
+  for (const Run& run : muon_) muon(stream, update, run, change++, scratch_[0]);
   kernels::sum_of_squares(stream, {.x = parameters.flat(), .total = weight.view(), .scratch = &scratch_[0]});
   sums_.download(stream, 0, sums_.used());
   DeviceUpdate out;
   out.scale = *scale.host;
   out.norms.weight = std::sqrt(*weight.host);
   if (std::isnan(out.scale)) return --steps, out;
-  double change = 0.0;
-  for (int64_t i = 0; i < changes.size; ++i) change += changes.host[i];
-  out.norms.update = std::sqrt(change);
+  double moved = 0.0;
+  for (int64_t i = 0; i < changes.size; ++i) moved += changes.host[i];
+  out.norms.update = std::sqrt(moved);
   return out;
-}
-
-double Optimizer::adamw_run(const Stream& stream, const Run& run, const Update& update) {
-  const int64_t mark = scratch_[0].mark();
-  float* const old = scratch_[0].take_array<float>(kChunk);
-  double change = 0.0;
-  for (int64_t at = run.offset; at < run.offset + run.count; at += kChunk) {
-    const int64_t n = std::min(kChunk, run.offset + run.count - at);
-    std::memcpy(old, update.param + at, size_t(n) * sizeof(float));
-    kernels::adamw(stream, adamw_args(update, run, at, n));
-    change += squared_change(stream, update.param + at, old, n);
-  }
-  scratch_[0].release(mark);
-  return change;
-}
-
-double Optimizer::muon_run(const Stream& stream, const Run& run, const Update& update, Arena& scratch) {
-  const int64_t mark = scratch.mark();
-  float* const old = scratch.take_array<float>(run.count);
-  float* const p = update.param + run.offset;
-  const int64_t rows = run.muon_rows, columns = run.count / run.muon_rows;
-  std::memcpy(old, p, size_t(run.count) * sizeof(float));
-  kernels::muon(stream, {.param = f32(p, {rows, columns}),
-                         .momentum_buffer = f32(m_.flat().as<float>() + run.offset, {rows, columns}),
-                         .grad = f32(update.grad + run.offset, {rows, columns}),
-                         .lr = update.lr,
-                         .momentum = config_.muon_momentum,
-                         .weight_decay = run.decay ? config_.weight_decay : 0.0f,
-                         .grad_scale = update.scale,
-                         .scratch = &scratch});
-  const double change = squared_change(stream, p, old, run.count);
-  scratch.release(mark);
-  return change;
 }
 
 void Optimizer::muon_runs(const Stream& stream, const Update& update) {
   size_t small = 0;
   for (; small < muon_.size() && muon_[small].count > kSmallMatrix; ++small) {
-    muon_[small].squared_change = muon_run(stream, muon_[small], update, scratch_[0]);
+    muon(stream, update, muon_[small], &muon_[small].squared_change, scratch_[0]);
   }
   // Twice as many slots as threads; each takes every n-th of the rest, largest first, so that they end together.
   const size_t slots = scratch_.size();
   stream.parallel_for(int64_t(slots), 1, [&](int64_t begin, int64_t end) {
     for (size_t slot = size_t(begin); slot < size_t(end); ++slot) {
       for (size_t i = small + slot; i < muon_.size(); i += slots) {
-        muon_[i].squared_change = muon_run(Stream{}, muon_[i], update, scratch_[slot]);
+        muon(Stream{}, update, muon_[i], &muon_[i].squared_change, scratch_[slot]);
       }
     }
   });
@@ -170,11 +140,13 @@ void Optimizer::muon_runs(const Stream& stream, const Update& update) {
 UpdateNorms Optimizer::apply(const Stream& stream, model::Parameters& parameters, const model::Parameters& grads,
                              float lr, float muon_lr, float grad_scale) {
   ++steps;
-  reserve(muon_.empty() || stream.threads() == 1 ? 1 : 2 * size_t(stream.threads()));
-  Update update{parameters.flat().as<float>(), grads.flat().as<float>(), lr, grad_scale};
+  reserve(stream, muon_.empty() || stream.threads() == 1 ? 1 : 2 * size_t(stream.threads()));
+  const Update update{parameters.flat().as<float>(), grads.flat().as<float>(), lr, muon_lr, grad_scale, {}};
   double change = 0.0;
-  for (const Run& run : adamw_) change += adamw_run(stream, run, update);
-  update.lr = muon_lr;
+  for (Run& run : adamw_) {
+    adamw(stream, update, run, &run.squared_change);
+    change += run.squared_change;
+  }
   muon_runs(stream, update);
   for (const Run& run : muon_) change += run.squared_change;
   return {std::sqrt(change), std::sqrt(kernels::sum_of_squares(stream, parameters.flat()))};

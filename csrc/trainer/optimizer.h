@@ -21,8 +21,7 @@ struct UpdateNorms {
 /// Moments m and v in the layout of the parameters; Muon keeps its momentum buffer in m.
 class Optimizer {
  public:
-  /// Moments lie in the memory of `stream`. Throws kConfig naming the field for a rate outside its range, and
-  /// kUnsupported for Muon on a GPU.
+  /// Moments lie in the memory of `stream`. Throws kConfig naming the field for a rate outside its range.
   Optimizer(const model::ModelConfig& model, const OptimizerConfig& config, const Stream& stream = {});
 
   /// Gradients are multiplied by grad_scale (the clip factor) first. Muon uses muon_lr, AdamW lr.
@@ -37,7 +36,7 @@ class Optimizer {
     float scale = 1;
   };
   DeviceUpdate apply_clipped(const Stream& stream, model::Parameters& parameters, const model::Parameters& grads,
-                             const TensorView& totals, float lr, double clip);
+                             const TensorView& totals, float lr, float muon_lr, double clip);
 
   const OptimizerConfig& config() const { return config_; }
   model::Parameters& m() { return m_; }
@@ -53,14 +52,14 @@ class Optimizer {
     double squared_change = 0;
   };
   struct Update {
-    float *param, *grad, lr, scale;
+    float *param, *grad, lr, muon_lr, factor;
+    TensorView scale;  // on a GPU: a further factor, which stays there
   };
   void plan();
-  void reserve(size_t slots);
-  kernels::AdamWArgs adamw_args(const Update& update, const Run& run, int64_t at, int64_t n);
-  double adamw_run(const Stream& stream, const Run& run, const Update& update);
-  double muon_run(const Stream& stream, const Run& run, const Update& update, Arena& scratch);
-  void muon_runs(const Stream& stream, const Update& whole);
+  void reserve(const Stream& stream, size_t slots);
+  void adamw(const Stream& stream, const Update& update, const Run& run, double* change);
+  void muon(const Stream& stream, const Update& update, const Run& run, double* change, Arena& scratch);
+  void muon_runs(const Stream& stream, const Update& update);
 
   OptimizerConfig config_;
   model::Parameters m_, v_;

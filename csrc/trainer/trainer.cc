@@ -273,7 +273,7 @@ struct Trainer::Impl {
     const double clip = options.optimizer.gradient_clip;
     UpdateNorms norms;
     if (stream.is_cuda()) {
-      const Optimizer::DeviceUpdate done = optimizer.apply_clipped(stream, parameters, grads, totals.view(), o.lr, clip);
+      const Optimizer::DeviceUpdate done = optimizer.apply_clipped(stream, parameters, grads, totals.view(), o.lr, o.muon_lr, clip);
       report.skipped = std::isnan(done.scale);
       if (!report.skipped) report.grad_scale = double(done.scale);
       norms = done.norms;

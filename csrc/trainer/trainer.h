@@ -69,8 +69,8 @@ struct StepReport {
 /// those of giving the work, but for the last, which waits.
 class Trainer {
  public:
-  /// Throws kConfig naming the field, kOutOfMemory, kCuda without a GPU to use, kUnsupported for a model or an
-  /// optimizer that the GPU has no kernels for.
+  /// Throws kConfig naming the field, kOutOfMemory, kCuda without a GPU to use, kUnsupported for a model
+  /// that the GPU has no kernels for.
   Trainer(const model::ModelConfig& model, const TrainerConfig& config, ThreadPool* pool);
   ~Trainer();
 

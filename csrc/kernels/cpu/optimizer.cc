@@ -154,17 +154,26 @@ void adamw(const Stream& stream, const AdamWArgs& a) {
   a.scratch->release(mark);
 }
 
+int64_t muon_scratch_bytes(int64_t rows, int64_t columns) {
+  const int64_t n = rows * columns, side = std::min(rows, columns);
+  return 3 * Arena::rounded(n * 4) + 2 * Arena::rounded(side * side * 4) +
+         Arena::rounded(NewtonSchulz::panel_bytes(side, std::max(rows, columns)));
+}
+
 void muon(const Stream& stream, const MuonArgs& a) {
   const int64_t rows = a.param.dim(0), columns = a.param.dim(1), n = rows * columns;
-  float *const buffer = a.momentum_buffer.as<float>(), *const grad = a.grad.as<float>();
+  const float scale = a.scale.empty() ? 1.0f : *a.scale.as<float>(), factor = a.grad_scale * scale;
+  if (!a.squared_change.empty()) *a.squared_change.as<double>() = 0.0;
+  if (std::isnan(scale)) return;
+  float *const param = a.param.as<float>(), *const buffer = a.momentum_buffer.as<float>(), *const grad = a.grad.as<float>();
   Arena own = a.scratch ? Arena() : Arena(muon_scratch_bytes(rows, columns), "muon");
   Arena& arena = a.scratch ? *a.scratch : own;
   const int64_t mark = arena.mark();
   NewtonSchulz iteration(arena, rows, columns);
 
-  combine(stream, buffer, grad, a.grad_scale, a.momentum, n);
+  combine(stream, buffer, grad, factor, a.momentum, n);
   float* const update = rows > columns ? iteration.next : iteration.x;
-  combine(stream, update, grad, a.grad_scale, 0.0f, n);
+  combine(stream, update, grad, factor, 0.0f, n);
   combine(stream, update, buffer, a.momentum, 1.0f, n);
   const double norm = std::sqrt(sum_of_squares(stream, f32(update, {n})));
   combine(stream, update, update, float(1.0 / (norm + kNormFloor)), 0.0f, n);
@@ -174,9 +183,11 @@ void muon(const Stream& stream, const MuonArgs& a) {
     transpose(iteration.x, columns, rows, iteration.next);
     std::swap(iteration.x, iteration.next);
   }
-  const double scale = std::sqrt(std::max(1.0, double(rows) / double(columns)));
-  combine(stream, a.param.as<float>(), iteration.x, float(-a.lr * scale),
-          float(1.0 - double(a.lr) * a.weight_decay), n);
+  float* const old = a.squared_change.empty() ? nullptr : arena.take_array<float>(n);
+  if (old) std::memcpy(old, param, size_t(n) * sizeof(float));
+  const double gain = std::sqrt(std::max(1.0, double(rows) / double(columns)));
+  combine(stream, param, iteration.x, float(-a.lr * gain), float(1.0 - double(a.lr) * a.weight_decay), n);
+  if (old) *a.squared_change.as<double>() = squared_change(stream, param, old, n);
   arena.release(mark);
 }
 

@@ -9,6 +9,7 @@ double sum_of_squares(const Stream& stream, const TensorView& x);
 void gradient_scale(const GradientScaleArgs& args);
 int64_t adamw_scratch_bytes();
 void adamw(const Stream& stream, const AdamWArgs& args);
+int64_t muon_scratch_bytes(int64_t rows, int64_t columns);
 void muon(const Stream& stream, const MuonArgs& args);
 
 }  // namespace hone::kernels::cpu

@@ -10,7 +10,6 @@ namespace hone::kernels::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int64_t kStrip = 16384;  // values of one block, summed in one place
 
 struct Update {
   float *param, *m, *v;
@@ -24,7 +23,7 @@ struct Update {
 
 __global__ void __launch_bounds__(kThreads) squares_kernel(const float* x, int64_t n, bool wide, double* sums) {
   __shared__ double scratch[32];
-  const int64_t begin = blockIdx.x * kStrip, end = min(begin + kStrip, n);
+  const int64_t begin = blockIdx.x * kOptimizerStrip, end = min(begin + kOptimizerStrip, n);
   double sum = 0.0;
   for (int64_t i = begin + threadIdx.x * 8; i < end; i += kThreads * 8) {
     const Eight v = load_eight(x + i, end - i, wide);
@@ -78,18 +77,12 @@ __device__ double adamw_eight(const Update& a, float factor, int64_t i) {
 __global__ void __launch_bounds__(kThreads) adamw_kernel(Update a) {
   __shared__ double scratch[32];
   const float scale = a.scale ? *a.scale : 1.0f;
-  const int64_t begin = blockIdx.x * kStrip, end = isnan(scale) ? begin : min(begin + kStrip, a.n);
+  const int64_t begin = blockIdx.x * kOptimizerStrip, end = isnan(scale) ? begin : min(begin + kOptimizerStrip, a.n);
   double change = 0.0;
   for (int64_t i = begin + threadIdx.x * 8; i < end; i += kThreads * 8) change += adamw_eight(a, a.grad_scale * scale, i);
   if (!a.changes) return;
   change = block_sum(change, scratch);
   if (threadIdx.x == 0) a.changes[blockIdx.x] = change;
-}
-
-int64_t strips(int64_t n) { return (n + kStrip - 1) / kStrip; }
-
-void add(const Stream& stream, const double* sums, int64_t n, const TensorView& total) {
-  HONE_LAUNCH(add_kernel, 1, kThreads, 0, stream, sums, n, total.as<double>());
 }
 
 /// The constants of step `a.step`, rounded as on the CPU.
@@ -110,15 +103,19 @@ Update constants(const AdamWArgs& a) {
 
 }  // namespace
 
-int64_t strip_bytes(int64_t n) { return Arena::rounded(strips(n) * int64_t(sizeof(double))); }
+int64_t strip_bytes(int64_t n) { return Arena::rounded(optimizer_strips(n) * int64_t(sizeof(double))); }
+
+void add_strips(const Stream& stream, const double* sums, int64_t n, const TensorView& total) {
+  HONE_LAUNCH(add_kernel, 1, kThreads, 0, stream, sums, optimizer_strips(n), total.as<double>());
+}
 
 void sum_of_squares(const Stream& stream, const SumOfSquaresArgs& args) {
   const int64_t n = args.x.dim(0);
   if (!args.scratch && n > 0) fail(Code::kInternal, "sum_of_squares: no scratch.");
   const int64_t mark = args.scratch ? args.scratch->mark() : 0;
-  double* const sums = n > 0 ? args.scratch->take_array<double>(strips(n)) : nullptr;
-  HONE_LAUNCH(squares_kernel, unsigned(strips(n)), kThreads, 0, stream, args.x.as<const float>(), n, is_wide(args.x), sums);
-  add(stream, sums, strips(n), args.total);
+  double* const sums = n > 0 ? args.scratch->take_array<double>(optimizer_strips(n)) : nullptr;
+  HONE_LAUNCH(squares_kernel, unsigned(optimizer_strips(n)), kThreads, 0, stream, args.x.as<const float>(), n, is_wide(args.x), sums);
+  add_strips(stream, sums, n, args.total);
   if (args.scratch) args.scratch->release(mark);
 }
 
@@ -137,13 +134,13 @@ void adamw(const Stream& stream, const AdamWArgs& args) {
   a.grad = args.grad.as<const float>();
   a.scale = args.scale.as<const float>();
   a.copy = args.copy.as<bf16>();
-  a.changes = measured ? args.scratch->take_array<double>(strips(n)) : nullptr;
+  a.changes = measured ? args.scratch->take_array<double>(optimizer_strips(n)) : nullptr;
   a.n = n;
   a.wide = is_wide(args.param) && is_wide(args.m) && is_wide(args.v) && is_wide(args.grad) &&
            (args.copy.empty() || is_wide(args.copy));
-  HONE_LAUNCH(adamw_kernel, unsigned(strips(n)), kThreads, 0, stream, a);
+  HONE_LAUNCH(adamw_kernel, unsigned(optimizer_strips(n)), kThreads, 0, stream, a);
   if (!measured) return;
-  add(stream, a.changes, strips(n), args.squared_change);
+  add_strips(stream, a.changes, n, args.squared_change);
   args.scratch->release(mark);
 }
 

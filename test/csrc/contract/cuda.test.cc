@@ -195,9 +195,6 @@ TEST(what_a_gpu_cannot_do_is_refused_by_name) {
   model.mlp_width = 52;
   EXPECT_THROWS(Engine(model, engine_config(), nullptr), Code::kUnsupported);
   EXPECT_THROWS(make_trainer(model, 1), Code::kUnsupported);
-  TrainerConfig muon;
-  muon.device = kCuda, muon.optimizer.kind = trainer::OptimizerConfig::Kind::kMuon;
-  EXPECT_THROWS(Trainer(small_gpu_decoder(), muon, nullptr), Code::kUnsupported);
   const auto cpu = make_trainer(small_gpu_decoder(), 1, Stream::Backend::kCpu);
   Engine engine(small_gpu_decoder(), engine_config(), nullptr);
   EXPECT_THROWS((engine.set_weights(cpu->snapshot()), generate(engine, some_requests(model, 1))), Code::kConfig);
@@ -256,6 +253,25 @@ TEST(a_step_is_the_same_bits_twice_and_clips_where_the_norm_is) {
     EXPECT_NEAR(report.weight_norm, norm(after.back()), 1e-6 * report.weight_norm);
   }
   EXPECT_TRUE(after[0] == after[1]);
+}
+
+TEST(muon_has_its_own_rate_and_leaves_the_embedding_to_adamw) {
+  NEEDS_DEVICE;
+  ModelConfig model = small_gpu_decoder();
+  model.layers = 1;
+  TrainerConfig config;
+  config.device = kCuda, config.optimizer.kind = trainer::OptimizerConfig::Kind::kMuon;
+  Trainer trainer(model, config, nullptr);
+  trainer.parameters().initialize(3);
+  model::Parameters start(model);
+  start.initialize(3);
+  StepOptions o;
+  o.objective = kernels::Objective::kSupervised, o.lr = 0.0f, o.muon_lr = 0.1f;
+  trainer.step(some_batch(model).view(), o);
+  for (const model::TensorSpec& spec : start.specs()) {
+    const bool same = values(trainer.parameters(), trainer.parameters().view(spec)) == values(start, start.view(spec));
+    if (same == spec.matrix) report(__FILE__, __LINE__, spec.name);
+  }
 }
 
 TEST(a_sentence_is_learnt_by_heart) {

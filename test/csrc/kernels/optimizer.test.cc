@@ -153,15 +153,21 @@ TEST(muon_matches_f64_for_wide_tall_and_square_matrices) {
     const double gain = std::sqrt(std::max(1.0, double(rows) / double(columns)));
     on_every_set([&] {
       std::vector<float> param = start, b = before;
-      Arena arena(muon_scratch_bytes(rows, columns), "muon test");
+      Arena arena(muon_scratch_bytes({}, rows, columns), "muon test");
+      double change = -1;
+      const float half = 0.5f;  // the clip factor comes in two parts
       muon({.pool = &pool}, {f32(param.data(), {rows, columns}), f32(b.data(), {rows, columns}),
-                             f32(grad.data(), {rows, columns}), lr, momentum, decay, scale, &arena});
+                             f32(grad.data(), {rows, columns}), lr, momentum, decay, 2 * scale, f32(&half, {1}),
+                             {&change, DType::kF64, {1}}, &arena});
       EXPECT_EQ(arena.used(), 0);
+      double moved = 0;
       for (size_t i = 0; i < size_t(n); ++i) {
+        moved += (double(param[i]) - double(start[i])) * (double(param[i]) - double(start[i]));
         EXPECT_NEAR(b[i], buffer[i], 1e-6);
         // Five cubic steps amplify rounding where singular values are far below 1: 1e-4 of an entry of about 0.3.
         EXPECT_NEAR(param[i], start[i] * (1.0 - double(lr) * decay) - double(lr) * gain * update[i], 2e-5);
       }
+      EXPECT_NEAR(change, moved, 1e-6 * moved);
     });
   }
 }
@@ -171,6 +177,16 @@ TEST(muon_leaves_weights_where_they_are_when_the_gradient_is_zero) {
   const std::vector<float> before = p;
   muon({}, {f32(p.data(), {3, 2}), f32(b.data(), {3, 2}), f32(g.data(), {3, 2}), 0.1f});
   EXPECT_TRUE(same_bits(p.data(), before.data(), 6));
+}
+
+TEST(muon_does_nothing_when_its_scale_is_nan) {
+  std::vector<float> p(6, 1.0f), b(6, 2.0f), g(6, 1.0f);
+  const float scale = std::nanf("");
+  double change = -1;
+  muon({}, {.param = f32(p.data(), {2, 3}), .momentum_buffer = f32(b.data(), {2, 3}), .grad = f32(g.data(), {2, 3}),
+            .lr = 0.1f, .scale = f32(&scale, {1}), .squared_change = {&change, DType::kF64, {1}}});
+  EXPECT_TRUE(p == std::vector<float>(6, 1.0f) && b == std::vector<float>(6, 2.0f));
+  EXPECT_EQ(change, 0.0);
 }
 
 TEST(muon_passes_a_nan_on) {
@@ -191,7 +207,7 @@ TEST(wrong_shapes_are_refused) {
   EXPECT_THROWS(adamw({}, zero_step), Code::kInternal);
   EXPECT_THROWS(muon({}, {matrix, f32(a.data(), {4, 3}), matrix, 0.1f}), Code::kShape);
   Arena small(64, "too small");
-  EXPECT_THROWS(muon({}, {matrix, matrix, matrix, 0.1f, 0.9f, 0.0f, 1.0f, &small}), Code::kOutOfMemory);
+  EXPECT_THROWS(muon({}, {matrix, matrix, matrix, 0.1f, 0.9f, 0.0f, 1.0f, {}, {}, &small}), Code::kOutOfMemory);
 }
 
 TEST_MAIN

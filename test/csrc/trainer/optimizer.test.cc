@@ -21,9 +21,13 @@ using trainer::OptimizerConfig;
 struct Fixture {
   model::ModelConfig config;
   Parameters p, g;
-  Fixture() : config(test::switch_configs()[2].second), p(config), g(config) {
+  explicit Fixture(int64_t layers = 0) : config(test::switch_configs()[2].second), p(small(layers)), g(config) {
     test::roughen(p, 1);
     test::roughen(g, 2);
+  }
+  const model::ModelConfig& small(int64_t layers) {
+    if (layers > 0) config.layers = layers;
+    return config;
   }
 };
 
@@ -109,35 +113,67 @@ std::vector<float> values(const Parameters& p) {
   return {x, x + p.flat().numel()};
 }
 
-TEST(on_a_gpu_the_clip_factor_is_read_where_the_norm_is_and_nan_changes_nothing) {
-  NEEDS_DEVICE;
-  const Device device(Stream::Backend::kCuda, nullptr);
+/// The same parameters and gradients here and on a GPU, and an optimizer for each.
+struct TwoSides {
+  const Device device{Stream::Backend::kCuda, nullptr};
   const Stream& stream = device.stream();
-  Fixture f;
-  Parameters p(f.config, stream), g(f.config, stream);
-  for (const auto& [to, from] : {std::pair{&p, &f.p}, std::pair{&g, &f.g}}) {
-    const std::vector<float> all = values(*from);
-    to->write(to->flat(), [&](const TensorView& host) { std::copy(all.begin(), all.end(), host.as<float>()); });
+  Fixture f{1};
+  Parameters p{f.config, stream}, g{f.config, stream};
+  Optimizer cpu, gpu;
+  SharedArrays sums{stream, 64, "test"};
+  const SharedArrays::Array<double> total = sums.take<double>(1);
+
+  explicit TwoSides(const OptimizerConfig& c) : cpu(f.config, c), gpu(f.config, c, stream) {
+    for (const auto& [to, from] : {std::pair{&p, &f.p}, std::pair{&g, &f.g}}) {
+      const std::vector<float> all = values(*from);
+      to->write(to->flat(), [&](const TensorView& host) { std::copy(all.begin(), all.end(), host.as<float>()); });
+    }
   }
-  Optimizer cpu(f.config, {}), gpu(f.config, {}, stream);
-  SharedArrays sums(stream, 64, "test");
-  const auto total = sums.take<double>(1);
-  const auto apply = [&](double squares, double clip) {
+  Optimizer::DeviceUpdate apply(double squares, double clip) {
     *total.host = squares;
     sums.upload(stream, 0, sums.used());
-    return gpu.apply_clipped(stream, p, g, total.view(), 0.1f, clip);
-  };
-  const double squares = kernels::sum_of_squares(Stream{}, f.g.flat()), norm = std::sqrt(squares);
-  const auto done = apply(squares, norm / 4);
+    return gpu.apply_clipped(stream, p, g, total.view(), 0.1f, 0.2f, clip);
+  }
+};
+
+TEST(on_a_gpu_the_clip_factor_is_read_where_the_norm_is_and_nan_changes_nothing) {
+  NEEDS_DEVICE;
+  TwoSides both({});
+  const double norm = std::sqrt(kernels::sum_of_squares(Stream{}, both.f.g.flat()));
+  const auto done = both.apply(norm * norm, norm / 4);
   EXPECT_NEAR(done.scale, 0.25, 1e-6);
-  const trainer::UpdateNorms norms = cpu.apply(Stream{}, f.p, f.g, 0.1f, 0.1f, done.scale);
-  EXPECT_TRUE(values(gpu.m()) == values(cpu.m()));
-  EXPECT_TRUE(values(p) == values(f.p));
+  const trainer::UpdateNorms norms = both.cpu.apply(Stream{}, both.f.p, both.f.g, 0.1f, 0.2f, done.scale);
+  EXPECT_TRUE(values(both.gpu.m()) == values(both.cpu.m()));
+  EXPECT_TRUE(values(both.p) == values(both.f.p));
   EXPECT_NEAR(done.norms.update, norms.update, 1e-6 * norms.update);
   EXPECT_NEAR(done.norms.weight, norms.weight, 1e-6 * norms.weight);
-  EXPECT_TRUE(std::isnan(apply(std::nan(""), norm).scale));
-  EXPECT_EQ(gpu.steps, 1);
-  EXPECT_TRUE(values(gpu.m()) == values(cpu.m()) && values(p) == values(f.p));
+  EXPECT_TRUE(std::isnan(both.apply(std::nan(""), norm).scale));
+  EXPECT_EQ(both.gpu.steps, 1);
+  EXPECT_TRUE(values(both.gpu.m()) == values(both.cpu.m()) && values(both.p) == values(both.f.p));
+}
+
+TEST(muon_on_a_gpu_reaches_the_same_tensors_with_the_same_rates) {
+  NEEDS_DEVICE;
+  OptimizerConfig c;
+  c.kind = OptimizerConfig::Kind::kMuon;
+  c.weight_decay = 0.3f;
+  TwoSides both(c);
+  const std::vector<float> before = values(both.p);
+  const double norm = std::sqrt(kernels::sum_of_squares(Stream{}, both.f.g.flat()));
+  const auto done = both.apply(norm * norm, norm / 4);
+  const trainer::UpdateNorms norms = both.cpu.apply(Stream{}, both.f.p, both.f.g, 0.1f, 0.2f, done.scale);
+  EXPECT_TRUE(values(both.gpu.m()) == values(both.cpu.m()));
+  const std::vector<float> got = values(both.p), wanted = values(both.f.p);
+  for (const auto& spec : both.p.specs()) {
+    double error = 0, update = 0;
+    for (size_t i = size_t(spec.offset); i < size_t(spec.offset + spec.numel()); ++i) {
+      error += std::pow(double(got[i]) - double(wanted[i]), 2);
+      update += std::pow(double(wanted[i]) - double(before[i]), 2);
+    }
+    // Muon's bound is that of test/csrc/kernels/cuda/optimizer.test.cc; AdamW has the CPU's bits.
+    if (!(std::sqrt(error) <= (spec.matrix ? 0.06 : 0.0) * std::sqrt(update))) test::report(__FILE__, __LINE__, spec.name);
+  }
+  EXPECT_NEAR(done.norms.update, norms.update, 0.06 * norms.update);
 }
 
 TEST(alignment_gaps_stay_zero) {
