@@ -15,6 +15,7 @@ const config = (flag > 0 ? process.argv[flag + 1] : undefined) ?? process.env.HO
 // Every option every time: cmake-js keeps stale cache values otherwise.
 const options = {
   HONE_CUDA: "AUTO",
+  HONE_CUDA_SHIM: "OFF",
   HONE_MARCH: "default",
   HONE_SANITIZE: "off",
   HONE_TESTS: "OFF",

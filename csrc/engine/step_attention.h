@@ -21,12 +21,13 @@ class PagedAttention final : public model::AttentionSource {
         block_tables_(block_tables),
         scratch_(scratch) {}
 
-  void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView& k, const TensorView& v,
+  kernels::KvPlace place(int64_t layer) const override {
+    return {table_rows_, positions_, block_tables_, pool_.layer(layer)};
+  }
+  void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView&, const TensorView&,
               const TensorView& out, const TensorView&) override {
-    const kernels::KvPages pages = pool_.layer(layer);
-    kernels::kv_write(stream, {k, v, table_rows_, positions_, block_tables_, pages});
     kernels::attention_paged(
-        stream, {q, table_rows_, positions_, block_tables_, pages, out, scale_, window_, scratch_});
+        stream, {q, table_rows_, positions_, block_tables_, pool_.layer(layer), out, scale_, window_, scratch_});
   }
 
  private:

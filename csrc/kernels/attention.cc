@@ -3,6 +3,8 @@
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/attention_block.h"
 #include "kernels/cuda/attention.h"
+#include "kernels/rms_norm.h"
+#include "kernels/rope.h"
 
 namespace hone::kernels {
 namespace {
@@ -61,6 +63,28 @@ void expect_rows(const TensorView& sequence, const TensorView& position, const T
   expect(tables, DType::kI32, {tables.dim(0), tables.dim(1)}, op, "block_tables");
 }
 
+void expect_place(const Stream& stream, const KvPlace& to, int64_t rows, const char* op) {
+  expect_pages(stream, to.pages, op);
+  expect_rows(to.row_sequence, to.row_position, to.block_tables, rows, op);
+}
+
+TensorView some_heads(TensorView view, int64_t first, int64_t count) {
+  view.data = view.as<std::byte>() + first * view.dim(2) * dtype_bytes(view.dtype);
+  view.shape[1] = count;
+  return view;
+}
+
+/// One op after another; each checks its own arguments.
+void prepare_in_steps(const Stream& stream, const PrepareHeadsArgs& a, int64_t heads, int64_t kv_heads) {
+  const TensorView q = some_heads(a.qk, 0, heads), k = some_heads(a.qk, heads, kv_heads);
+  if (!a.q_norm.empty()) {
+    rms_norm(stream, {.x = q, .weight = a.q_norm, .y = q, .eps = a.eps});
+    rms_norm(stream, {.x = k, .weight = a.k_norm, .y = k, .eps = a.eps});
+  }
+  rope(stream, {.x = a.qk, .positions = a.positions, .table = a.table});
+  if (!a.to.pages.keys.empty()) kv_write(stream, {k, a.v, a.to});
+}
+
 }  // namespace
 
 void attention_packed(const Stream& stream, const AttentionPackedArgs& args) {
@@ -110,17 +134,36 @@ int64_t attention_packed_grad_scratch_bytes(const Stream& stream, int64_t tokens
 }
 
 void kv_write(const Stream& stream, const KvWriteArgs& args) {
-  const int64_t R = args.k.dim(0), K = args.pages.kv_heads, D = args.pages.head_dim;
-  expect_pages(stream, args.pages, "kv_write");
+  const KvPlace& to = args.to;
+  const int64_t R = args.k.dim(0), K = to.pages.kv_heads, D = to.pages.head_dim;
   expect_activation(stream, args.k, {R, K, D}, "kv_write", "k");
   expect_activation(stream, args.v, {R, K, D}, "kv_write", "v");
-  expect_rows(args.row_sequence, args.row_position, args.block_tables, R, "kv_write");
+  expect_place(stream, to, R, "kv_write");
   expect_heads(stream, K, K, D, "kv_write");
   if (R == 0) return;
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return cuda::kv_write(stream, args);
   }
   cpu::kv_write(stream, args);
+}
+
+void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args) {
+  constexpr const char* op = "prepare_heads";
+  const int64_t R = args.qk.dim(0), K = args.v.dim(1), H = args.qk.dim(1) - K, D = args.qk.dim(2);
+  if (!stream.is_cuda()) return prepare_in_steps(stream, args, H, K);
+  expect_activation(stream, args.qk, {R, H + K, D}, op, "qk");
+  expect_activation(stream, args.v, {R, K, D}, op, "v");
+  expect_heads(stream, H, K, D, op);
+  if (args.q_norm.empty() != args.k_norm.empty()) fail(Code::kInternal, "%s: a norm for q and k, or for neither.", op);
+  if (!args.q_norm.empty()) {
+    expect_contiguous(args.q_norm, DType::kF32, {D}, op, "q_norm");
+    expect_contiguous(args.k_norm, DType::kF32, {D}, op, "k_norm");
+  }
+  expect_contiguous(args.positions, DType::kI32, {R}, op, "positions");
+  expect(args.table, DType::kF32, {args.table.dim(0), D}, op, "table");
+  if (!args.to.pages.keys.empty()) expect_place(stream, args.to, R, op);
+  if (R == 0) return;
+  if constexpr (kHasCuda) cuda::prepare_heads(stream, args);
 }
 
 void attention_paged(const Stream& stream, const AttentionPagedArgs& args) {

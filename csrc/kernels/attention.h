@@ -57,16 +57,35 @@ struct KvPages {
   int64_t kv_heads = 0, page_tokens = 0, head_dim = 0;
 };
 
-/// Writes keys and values of R new tokens to (sequence, position). B block-table rows, M pages per row. On a GPU a row
+/// Where R new tokens stand: (sequence, position) in pages. B block-table rows, M pages per row. On a GPU a row
 /// whose sequence is negative is padding: nothing is read or written for it, here and in attention_paged.
-struct KvWriteArgs {
-  TensorView k, v;          // [R, K, D] act in, strided rows
+struct KvPlace {
   TensorView row_sequence;  // [R] i32 in, index into block_tables
   TensorView row_position;  // [R] i32 in
   TensorView block_tables;  // [B, M] i32 in, page ids; trusted for every position written or read
   KvPages pages;            // overwritten at those positions
 };
+
+/// Writes their keys and values there.
+struct KvWriteArgs {
+  TensorView k, v;  // [R, K, D] act in, strided rows
+  KvPlace to;
+};
 void kv_write(const Stream& stream, const KvWriteArgs& args);
+
+/// What stands between the projection and attention, in place: q and k are normed head by head, if there are weights for
+/// it, and rotated. Where there are pages, k and v then go there. The bits of rms_norm, rope and kv_write one after
+/// another; on a GPU in one launch.
+struct PrepareHeadsArgs {
+  TensorView qk;              // [R, H + K, D] act in/out, strided rows: query heads, then key heads
+  TensorView v;               // [R, K, D] act in, strided rows
+  TensorView q_norm, k_norm;  // [D] f32 in; both empty: no norm
+  float eps = 1e-5f;
+  TensorView positions;       // [R], and
+  TensorView table;           // [P, D] as RopeArgs has them
+  KvPlace to{};               // pages.keys empty: nothing is written
+};
+void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args);
 
 /// As attention_packed for R query rows, row r standing at row_position[r] of sequence row_sequence[r],
 /// reading keys 0..position from the pages (written by kv_write, its own included).

@@ -5,19 +5,9 @@
 
 #include "core/device.h"
 #include "kernels/rms_norm.h"
-#include "kernels/rope.h"
 #include "kernels/swiglu.h"
 
 namespace hone::model {
-namespace {
-
-void norm_heads(const Stream& stream, const ModelConfig& c, const PackedLayer& weights, const TensorView& qkv) {
-  const TensorView q = head_view(qkv, 0, c.heads, c.head_dim), k = head_view(qkv, c.q_width(), c.kv_heads, c.head_dim);
-  kernels::rms_norm(stream, {.x = q, .weight = weights.q_norm, .y = q, .eps = c.norm_eps});
-  kernels::rms_norm(stream, {.x = k, .weight = weights.k_norm, .y = k, .eps = c.norm_eps});
-}
-
-}  // namespace
 
 TensorView head_view(const TensorView& matrix, int64_t first, int64_t count, int64_t dim) {
   TensorView view(matrix.as<std::byte>() + first * dtype_bytes(matrix.dtype), matrix.dtype, {matrix.dim(0), count, dim});
@@ -37,13 +27,17 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
   const int64_t H = config.heads, K = config.kv_heads, D = config.head_dim;
   kernels::rms_norm(stream, {.x = act.input, .weight = weights.attn_norm, .y = scratch.normed, .eps = config.norm_eps});
   kernels::linear(stream, {.x = scratch.normed, .w = weights.qkv, .bias = weights.qkv_bias, .y = act.qkv, .scratch = scratch.ops});
-  if (config.qk_norm) {
-    if (!act.qk_raw.empty()) copy_rows(stream, column_view(act.qkv, 0, (H + K) * D), act.qk_raw);
-    norm_heads(stream, config, weights, act.qkv);
-  }
-  kernels::rope(stream, {.x = head_view(act.qkv, 0, H + K, D), .positions = positions, .table = rope_table});
-  attention.attend(stream, layer, head_view(act.qkv, 0, H, D), head_view(act.qkv, H * D, K, D),
-                   head_view(act.qkv, (H + K) * D, K, D), act.attn_out, act.lse);
+  if (!act.qk_raw.empty()) copy_rows(stream, column_view(act.qkv, 0, (H + K) * D), act.qk_raw);
+  const TensorView v = head_view(act.qkv, (H + K) * D, K, D);
+  kernels::prepare_heads(stream, {.qk = head_view(act.qkv, 0, H + K, D),
+                                  .v = v,
+                                  .q_norm = weights.q_norm,
+                                  .k_norm = weights.k_norm,
+                                  .eps = config.norm_eps,
+                                  .positions = positions,
+                                  .table = rope_table,
+                                  .to = attention.place(layer)});
+  attention.attend(stream, layer, head_view(act.qkv, 0, H, D), head_view(act.qkv, H * D, K, D), v, act.attn_out, act.lse);
 }
 
 void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,

@@ -5,6 +5,7 @@
 
 #include "core/arena.h"
 #include "core/stream.h"
+#include "kernels/attention.h"
 #include "model/weight_snapshot.h"
 
 namespace hone::model {
@@ -13,7 +14,10 @@ namespace hone::model {
 class AttentionSource {
  public:
   virtual ~AttentionSource() = default;
-  /// q [R, H, D], k and v [R, K, D] are strided rows of one qkv matrix, rotated already. Writes out [R, H, D].
+  /// Where the rows' keys and values are put before they are attended to; without pages: they stay where they are.
+  virtual kernels::KvPlace place(int64_t) const { return {}; }
+  /// q [R, H, D], k and v [R, K, D] are strided rows of one qkv matrix, rotated already, and k and v
+  /// are in their place. Writes out [R, H, D].
   /// lse [R, H] is empty except in training.
   virtual void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView& k,
                       const TensorView& v, const TensorView& out, const TensorView& lse) = 0;

@@ -92,14 +92,14 @@ void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& 
 void kv_write(const Stream& stream, const KvWriteArgs& a) {
   const int64_t rows = a.k.dim(0);
   const auto run = HONE_PICK(write_kv);
-  const int64_t row_floats = a.pages.kv_heads * a.pages.head_dim;
+  const int64_t row_floats = a.to.pages.kv_heads * a.to.pages.head_dim;
   // A scattered key float costs about a nanosecond.
   stream.parallel_for(rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, row_floats)),
                       [&](int64_t begin, int64_t end) {
     run({a.k.row<float>(begin), a.v.row<float>(begin), a.k.row_stride, a.v.row_stride,
-         a.row_sequence.as<int32_t>() + begin, a.row_position.as<int32_t>() + begin, a.block_tables.as<int32_t>(),
-         a.block_tables.row_stride, a.pages.keys.data, a.pages.values.data,
-         a.pages.keys.dtype == DType::kBF16, a.pages.page_tokens, a.pages.kv_heads, a.pages.head_dim, end - begin});
+         a.to.row_sequence.as<int32_t>() + begin, a.to.row_position.as<int32_t>() + begin, a.to.block_tables.as<int32_t>(),
+         a.to.block_tables.row_stride, a.to.pages.keys.data, a.to.pages.values.data,
+         a.to.pages.keys.dtype == DType::kBF16, a.to.pages.page_tokens, a.to.pages.kv_heads, a.to.pages.head_dim, end - begin});
   });
 }
 

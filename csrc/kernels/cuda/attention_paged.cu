@@ -317,10 +317,10 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& a) {
 }
 
 void kv_write(const Stream& stream, const KvWriteArgs& a) {
-  const KvWrite args{a.k.as<bf16>(), a.v.as<bf16>(), a.k.row_stride, a.v.row_stride, a.row_sequence.as<int32_t>(),
-                     a.row_position.as<int32_t>(), a.block_tables.as<int32_t>(), a.block_tables.row_stride,
-                     a.pages.keys.as<bf16>(), a.pages.values.as<bf16>(), int(a.pages.page_tokens),
-                     int(a.pages.kv_heads), int(a.pages.head_dim)};
+  const KvWrite args{a.k.as<bf16>(), a.v.as<bf16>(), a.k.row_stride, a.v.row_stride, a.to.row_sequence.as<int32_t>(),
+                     a.to.row_position.as<int32_t>(), a.to.block_tables.as<int32_t>(), a.to.block_tables.row_stride,
+                     a.to.pages.keys.as<bf16>(), a.to.pages.values.as<bf16>(), int(a.to.pages.page_tokens),
+                     int(a.to.pages.kv_heads), int(a.to.pages.head_dim)};
   HONE_LAUNCH(kv_write_kernel, unsigned(a.k.dim(0)), kThreads, 0, stream, args);
 }
 

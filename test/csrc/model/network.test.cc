@@ -74,17 +74,18 @@ class PagedCache final : public model::AttentionSource {
     for (int64_t i = 0; i < pages; ++i) table_.push_back(int32_t(pages - 1 - i));
   }
   std::vector<int32_t> positions;
-  void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView& k, const TensorView& v,
+  kernels::KvPlace place(int64_t layer) const override {
+    const int64_t R = int64_t(positions.size()), width = config_.kv_heads * kPage * config_.head_dim;
+    const auto plane = [&](const std::vector<float>& memory) {
+      return TensorView(const_cast<float*>(memory.data()), storage_, {pages_, width});
+    };
+    return {i32(sequence_.data(), {R}), i32(positions.data(), {R}), i32(table_.data(), {1, pages_}),
+            {plane(keys_[size_t(layer)]), plane(values_[size_t(layer)]), config_.kv_heads, kPage, config_.head_dim}};
+  }
+  void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView&, const TensorView&,
               const TensorView& out, const TensorView&) override {
-    const int64_t R = q.dim(0), width = config_.kv_heads * kPage * config_.head_dim;
-    const std::vector<int32_t> sequence(static_cast<size_t>(R), 0);
-    const kernels::KvPages pages{{keys_[size_t(layer)].data(), storage_, {pages_, width}},
-                                 {values_[size_t(layer)].data(), storage_, {pages_, width}}, config_.kv_heads, kPage,
-                                 config_.head_dim};
-    const TensorView tables = i32(table_.data(), {1, pages_}), row_sequence = i32(sequence.data(), {R}),
-                     row_position = i32(positions.data(), {R});
-    kernels::kv_write(stream, {k, v, row_sequence, row_position, tables, pages});
-    kernels::attention_paged(stream, {q, row_sequence, row_position, tables, pages, out,
+    const kernels::KvPlace at = place(layer);
+    kernels::attention_paged(stream, {q, at.row_sequence, at.row_position, at.block_tables, at.pages, out,
                                       model::attention_scale(config_), config_.sliding_window});
   }
 
@@ -94,7 +95,7 @@ class PagedCache final : public model::AttentionSource {
   int64_t pages_;
   DType storage_;
   std::vector<std::vector<float>> keys_, values_;
-  std::vector<int32_t> table_;
+  std::vector<int32_t> table_, sequence_ = std::vector<int32_t>(64, 0);
 };
 
 TEST(generation_equals_training_to_the_bit_for_any_prefill_split) {

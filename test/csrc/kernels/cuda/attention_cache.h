@@ -27,6 +27,12 @@ class PagedCache {
     }
     spare_ = ids.back();
   }
+  /// The same pages, in which nobody has written.
+  PagedCache empty_copy() const {
+    PagedCache copy(shape_, page_tokens_);
+    copy.tables_ = tables_;
+    return copy;
+  }
   kernels::KvPages view() const {
     const int64_t elements = shape_.kv_width() * page_tokens_;
     return {keys_.view(DType::kBF16, {pages_, elements}), values_.view(DType::kBF16, {pages_, elements}),

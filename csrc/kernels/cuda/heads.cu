@@ -1,0 +1,131 @@
+// q/k norm, rotation and the way into the cache in one pass: a warp has a head of a row. What the three ops round to
+// bf16 between them is rounded here too, and sums go through the same tree, so the bits are theirs.
+#include "core/cuda/launch.cuh"
+#include "kernels/cuda/attention.h"
+#include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/vector.cuh"
+
+namespace hone::kernels::cuda {
+namespace {
+
+constexpr int kThreads = 256, kWarps = kThreads / 32;
+
+struct Heads {
+  bf16* qk;
+  const bf16* v;
+  int64_t qk_stride, v_stride, items;
+  int heads, kv_heads, dim;  // a row's items: heads, then kv_heads of k, then (with pages) kv_heads of v
+  const float *q_norm, *k_norm;
+  float eps;
+  const int32_t* positions;
+  const float* table;
+  int64_t table_stride;
+  bool wide;  // half a head is whole vectors of the table
+  bf16 *keys, *values;  // null: no pages
+  const int32_t *row_sequence, *row_position, *block_tables;
+  int64_t block_stride;
+  int page_tokens;
+};
+
+/// Head `head` of the place of `row` in `pages`, or null for padding.
+__device__ bf16* place_of(const Heads& a, bf16* pages, int64_t row, int head) {
+  const int sequence = a.row_sequence[row];
+  if (sequence < 0) return nullptr;
+  const int position = a.row_position[row];
+  const int64_t page = a.block_tables[sequence * a.block_stride + position / a.page_tokens];
+  return pages + ((page * a.kv_heads + head) * a.page_tokens + position % a.page_tokens) * a.dim;
+}
+
+/// x / rms(x) w, rounded to bf16: rms_norm of one head. All lanes take part; those beyond the head have zeros.
+__device__ Eight normed(const Heads& a, Eight x, const float* weight, int at) {
+  float squares = 0.0f;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) squares = fmaf(x.at[i], x.at[i], squares);
+  const float scale = 1.0f / sqrtf(warp_sum(squares) / float(a.dim) + a.eps);
+  const Eight w = load_eight(weight + at, a.dim - at, false);
+#pragma unroll
+  for (int i = 0; i < 8; ++i) x.at[i] = to_f32(__float2bfloat16_rn(x.at[i] * scale * w.at[i]));
+  return x;
+}
+
+/// Values [at, at + 8) of the head in `shared`, turned.
+__device__ Eight turned(const Heads& a, const float* shared, int64_t row, int at) {
+  const int half = a.dim / 2;
+  const float* const angles = a.table + a.positions[row] * a.table_stride;
+  const int first = at < half ? at : at - half;
+  Eight cosine, sine, out;
+  if (a.wide) {
+    cosine = load_vector(angles + first);
+    sine = load_vector(angles + half + first);
+  }
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const int low = (at + i) % half;
+    const float c = a.wide ? cosine.at[i] : angles[low], s = a.wide ? sine.at[i] : angles[half + low];
+    const float u = shared[low], v = shared[low + half];
+    out.at[i] = at + i < half ? u * c - v * s : v * c + u * s;
+  }
+  return out;
+}
+
+__global__ void __launch_bounds__(kThreads) prepare_heads_kernel(Heads a) {
+  __shared__ float shared[kWarps][kMaxHeadDim];
+  const int warp = int(threadIdx.x) / 32, at = int(threadIdx.x) % 32 * 8;
+  const int64_t item = int64_t(blockIdx.x) * kWarps + warp;
+  if (item >= a.items) return;
+  const int per_row = a.heads + (a.keys ? 2 : 1) * a.kv_heads, head = int(item % per_row);
+  const int64_t row = item / per_row;
+  const bool inside = at < a.dim;
+  if (head >= a.heads + a.kv_heads) {
+    const int key_head = head - a.heads - a.kv_heads;
+    bf16* const to = place_of(a, a.values, row, key_head);
+    if (to && inside) store_vector(to + at, load_vector(a.v + row * a.v_stride + key_head * a.dim + at));
+    return;
+  }
+  bf16* const x = a.qk + row * a.qk_stride + head * a.dim + at;
+  const bool is_key = head >= a.heads;
+  Eight value = inside ? load_vector(x) : Eight{};
+  if (a.q_norm) value = normed(a, value, is_key ? a.k_norm : a.q_norm, at);
+  if (inside) store_vector(shared[warp] + at, value);
+  __syncwarp();
+  if (!inside) return;
+  value = turned(a, shared[warp], row, at);
+  store_vector(x, value);
+  bf16* const to = is_key && a.keys ? place_of(a, a.keys, row, head - a.heads) : nullptr;
+  if (to) store_vector(to + at, value);
+}
+
+}  // namespace
+
+void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args) {
+  const KvPages& pages = args.to.pages;
+  const bool cached = !pages.keys.empty();
+  Heads a{};
+  a.qk = args.qk.as<bf16>();
+  a.v = args.v.as<const bf16>();
+  a.qk_stride = args.qk.row_stride;
+  a.v_stride = args.v.row_stride;
+  a.kv_heads = int(args.v.dim(1));
+  a.heads = int(args.qk.dim(1)) - a.kv_heads;
+  a.dim = int(args.qk.dim(2));
+  a.items = args.qk.dim(0) * (a.heads + (cached ? 2 : 1) * a.kv_heads);
+  a.q_norm = args.q_norm.as<const float>();
+  a.k_norm = args.k_norm.as<const float>();
+  a.eps = args.eps;
+  a.positions = args.positions.as<const int32_t>();
+  a.table = args.table.as<const float>();
+  a.table_stride = args.table.row_stride;
+  a.wide = is_wide(args.table) && a.dim % 16 == 0;
+  if (cached) {
+    a.keys = pages.keys.as<bf16>();
+    a.values = pages.values.as<bf16>();
+    a.row_sequence = args.to.row_sequence.as<const int32_t>();
+    a.row_position = args.to.row_position.as<const int32_t>();
+    a.block_tables = args.to.block_tables.as<const int32_t>();
+    a.block_stride = args.to.block_tables.row_stride;
+    a.page_tokens = int(pages.page_tokens);
+  }
+  HONE_LAUNCH(prepare_heads_kernel, blocks_for(a.items, kWarps), kThreads, 0, stream, a);
+}
+
+}  // namespace hone::kernels::cuda
