@@ -51,7 +51,6 @@ void adamw(const Stream& stream, const AdamWArgs& args) {
   expect_contiguous(args.grad, DType::kF32, {n}, "adamw", "grad");
   if (args.step < 1) fail(Code::kInternal, "adamw: step is %lld; it counts from 1.", (long long)args.step);
   if (!args.scale.empty()) expect_contiguous(args.scale, DType::kF32, {1}, "adamw", "scale");
-  if (!args.copy.empty()) expect_contiguous(args.copy, DType::kBF16, {n}, "adamw", "copy");
   if (!args.squared_change.empty()) {
     expect_contiguous(args.squared_change, DType::kF64, {1}, "adamw", "squared_change");
     if (!args.scratch) fail(Code::kInternal, "adamw: squared_change needs scratch.");

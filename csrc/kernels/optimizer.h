@@ -40,7 +40,6 @@ struct AdamWArgs {
   float grad_scale = 1.0f;  // the clip factor
   int64_t step = 1;         // counted from 1
   TensorView scale{};           // [1] f32 in, or empty: a further factor of grad; NaN: nothing changes
-  TensorView copy{};            // [n] bf16 out, or empty: the new param, to nearest even; with NaN left as it is
   TensorView squared_change{};  // [1] f64 out, or empty: sum of (new - old)^2
   Arena* scratch = nullptr;     // adamw_scratch_bytes, for squared_change
 };

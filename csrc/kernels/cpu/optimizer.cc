@@ -122,8 +122,6 @@ void update(const Stream& stream, const AdamWArgs& a, float grad_scale, int64_t 
     part.grad = a.grad.as<float>() + first + begin;
     part.n = end - begin;
     run(part);
-    if (a.copy.empty()) return;
-    for (int64_t i = first + begin; i < first + end; ++i) a.copy.as<uint16_t>()[i] = f32_to_bf16(a.param.as<float>()[i]);
   });
 }
 

@@ -14,7 +14,6 @@ constexpr int kThreads = 256;
 struct Update {
   float *param, *m, *v;
   const float *grad, *scale;
-  bf16* copy;
   double* changes;  // [strips], or null
   int64_t n;
   float grad_scale, decay, beta1, one_minus_beta1, beta2, one_minus_beta2, step_size, root_correction, eps;
@@ -70,7 +69,6 @@ __device__ double adamw_eight(const Update& a, float factor, int64_t i) {
   store_eight(a.param + i, p, left, a.wide);
   store_eight(a.m + i, m, left, a.wide);
   store_eight(a.v + i, v, left, a.wide);
-  if (a.copy) store_eight(a.copy + i, p, left, a.wide);
   return change;
 }
 
@@ -133,11 +131,9 @@ void adamw(const Stream& stream, const AdamWArgs& args) {
   a.v = args.v.as<float>();
   a.grad = args.grad.as<const float>();
   a.scale = args.scale.as<const float>();
-  a.copy = args.copy.as<bf16>();
   a.changes = measured ? args.scratch->take_array<double>(optimizer_strips(n)) : nullptr;
   a.n = n;
-  a.wide = is_wide(args.param) && is_wide(args.m) && is_wide(args.v) && is_wide(args.grad) &&
-           (args.copy.empty() || is_wide(args.copy));
+  a.wide = is_wide(args.param) && is_wide(args.m) && is_wide(args.v) && is_wide(args.grad);
   HONE_LAUNCH(adamw_kernel, unsigned(optimizer_strips(n)), kThreads, 0, stream, a);
   if (!measured) return;
   add_strips(stream, a.changes, n, args.squared_change);
