@@ -1,5 +1,5 @@
 // Which device computes: named, by the environment, or the CPU.
-// Tried mutants, both killed: an empty HONE_DEVICE taken for a name; any name accepted.
+// Mutants tried, all killed: an empty HONE_DEVICE taken for a name; any name accepted; HONE_DEVICE not looked at.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { DEVICES, defaultDevice, deviceOf } from "../lib/device.ts";
 
