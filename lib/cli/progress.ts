@@ -39,7 +39,33 @@ export function progress(options: ProgressOptions = {}): Progress {
 }
 
 /** Tells `line` of bytes: "what  1.0 GiB of 2.0 GiB (50 %)". */
-export function showBytes(line: Progress, what: string, done: number, total: number): void {
+function showBytes(line: Progress, what: string, done: number, total: number): void {
   const percent = total > 0 ? Math.floor((100 * done) / total) : 100;
   line.show(`${what}  ${inUnits(done)} of ${inUnits(total)} (${percent} %)`, done >= total);
+}
+
+/** What work that takes a while is given: where to tell bytes, and when to stop. */
+export interface Told {
+  show(what: string, done: number, total: number): void;
+  readonly signal: AbortSignal;
+}
+
+/** Runs `work` with a line for its progress, and Ctrl-C calling it off. */
+export async function withProgress<T>(
+  work: (told: Told) => Promise<T>,
+  options: ProgressOptions = {},
+): Promise<T> {
+  const line = progress(options);
+  const controller = new AbortController();
+  const stop = () => controller.abort();
+  process.once("SIGINT", stop);
+  try {
+    return await work({
+      show: (what, done, total) => showBytes(line, what, done, total),
+      signal: controller.signal,
+    });
+  } finally {
+    line.end();
+    process.removeListener("SIGINT", stop);
+  }
 }

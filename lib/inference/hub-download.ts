@@ -36,6 +36,35 @@ export async function downloadFile(client: HubClient, target: DownloadTarget): P
   }
 }
 
+/**
+ * The first bytes of a file, or all of a shorter one, into memory. A server that does not know ranges sends the whole:
+ * what comes behind is not waited for. Throws HONE_ERR_HUB, HONE_ERR_ABORTED.
+ */
+export async function downloadHead(client: HubClient, url: string, bytes: number): Promise<Buffer> {
+  const headers = { range: `bytes=0-${bytes - 1}`, "accept-encoding": "identity" };
+  const parts: Uint8Array[] = [];
+  let there = 0;
+  for (let attempt = 0; ; attempt += 1) {
+    const signals = [AbortSignal.timeout(SILENCE_MS), ...(client.signal ? [client.signal] : [])];
+    const response = await client.get(url, { headers, signal: AbortSignal.any(signals) });
+    try {
+      for await (const chunk of response.body ?? []) {
+        parts.push(chunk);
+        there += chunk.length;
+        if (there >= bytes) break;
+      }
+      return Buffer.concat(parts).subarray(0, bytes);
+    } catch (cause) {
+      client.checkAborted();
+      const delay = client.retryDelaysMs[attempt];
+      if (delay === undefined) throw brokenOff(url, there, bytes, cause as Error);
+      parts.length = 0;
+      there = 0;
+      await client.pause(delay);
+    }
+  }
+}
+
 /** The part to go on with; undefined if another process has finished the file meanwhile. */
 async function claimed(client: HubClient, { path, file }: DownloadTarget): Promise<PartialFile | undefined> {
   for (;;) {
@@ -57,7 +86,7 @@ async function fill(client: HubClient, target: DownloadTarget, partial: PartialF
     if (failure === undefined) continue;
     failures = partial.position > before ? 1 : failures + 1;
     const delay = client.retryDelaysMs[failures - 1];
-    if (delay === undefined) throw interrupted(target, partial.position, failure);
+    if (delay === undefined) throw brokenOff(target.url, partial.position, target.file.size, failure);
     await client.pause(delay);
   }
   target.onBytes(partial.position);
@@ -103,8 +132,8 @@ function continues({ status, headers }: Response, position: number): boolean {
   return status === 206 && (headers.get("content-range") ?? "").startsWith(`bytes ${position}-`);
 }
 
-function interrupted({ url, file }: DownloadTarget, position: number, cause: Error): HoneError {
-  const message = `${url}: broken off after ${position} of ${file.size} bytes: ${cause.message}`;
+function brokenOff(url: string, position: number, size: number, cause: Error): HoneError {
+  const message = `${url}: broken off after ${position} of ${size} bytes: ${cause.message}`;
   return new HoneError("HONE_ERR_HUB", message, {
     cause,
     hint: "Run the same command again: what was downloaded is kept.",

@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import { CachedModel, hubCacheFolder, hubIsOffline, hubToken, missingFile, shardsOf } from "./hub-cache.ts";
 import { HubClient, type HubCommit, type HubFile } from "./hub-client.ts";
-import { downloadFile } from "./hub-download.ts";
+import { downloadFile, downloadHead } from "./hub-download.ts";
+import { type FileHead, withLocalHead } from "./safetensors-header.ts";
 
 export interface DownloadProgress {
   /** The file in progress, as the repository calls it. */
@@ -59,7 +61,48 @@ export function parseHubName(text: string): HubName | undefined {
  * HONE_ERR_ABORTED; each with the next step.
  */
 export async function resolveModelFolder(nameOrPath: string, options: ResolveOptions = {}): Promise<string> {
-  if (existsSync(nameOrPath)) return nameOrPath;
+  return (await resolveModel(nameOrPath, options, options.withWeights ?? true)).folder;
+}
+
+/** A folder with the small files of a model, and the way to the beginnings of its weight files, wherever they are. */
+export interface ModelHeads {
+  readonly folder: string;
+  /** @param name as the repository calls the file. */
+  withHead<T>(name: string, use: (head: FileHead) => Promise<T>): Promise<T>;
+}
+
+/** Throws what resolveModelFolder throws; `withHead` HONE_ERR_IO and what the Hub's refusals are. */
+export async function resolveModelHeads(
+  nameOrPath: string,
+  options: Omit<ResolveOptions, "withWeights"> = {},
+): Promise<ModelHeads> {
+  const { folder, remote } = await resolveModel(nameOrPath, { ...options, withWeights: false }, true);
+  return {
+    folder,
+    withHead(name, use) {
+      const path = join(folder, name);
+      if (remote === undefined || existsSync(path)) return withLocalHead(path, use);
+      const { client, repo, commit } = remote;
+      const url = client.fileUrl(repo, commit.id, name);
+      const { size } = fileOf(commit, repo, name);
+      return use({ where: url, size, read: (bytes) => downloadHead(client, url, bytes) });
+    },
+  };
+}
+
+interface ResolvedModel {
+  readonly folder: string;
+  /** Where the folder's files came from just now; undefined where nobody had to be asked. */
+  readonly remote?: { readonly client: HubClient; readonly repo: string; readonly commit: HubCommit };
+}
+
+/** @param cachedWeights whether weights must be in the cache where nobody can be asked. */
+async function resolveModel(
+  nameOrPath: string,
+  options: ResolveOptions,
+  cachedWeights: boolean,
+): Promise<ResolvedModel> {
+  if (existsSync(nameOrPath)) return { folder: nameOrPath };
   const name = parseHubName(nameOrPath);
   if (name === undefined) {
     throw new HoneError("HONE_ERR_IO", `${nameOrPath} does not exist, and is no name of a model on the Hub`, {
@@ -68,13 +111,12 @@ export async function resolveModelFolder(nameOrPath: string, options: ResolveOpt
   }
   const env = options.env ?? process.env;
   const cached = new CachedModel(hubCacheFolder(env), name.repo);
-  const withWeights = options.withWeights ?? true;
   if (options.offline ?? hubIsOffline(env)) {
-    const found = await fromCache(cached, name, withWeights);
-    if (typeof found === "string") return found;
+    const found = await fromCache(cached, name, cachedWeights);
+    if (typeof found === "string") return { folder: found };
     throw notCached(name, found);
   }
-  const found = await fromCache(cached, name, withWeights).catch(() => undefined);
+  const found = await fromCache(cached, name, cachedWeights).catch(() => undefined);
   const { retryDelaysMs, signal } = options;
   const access = {
     ...{ endpoint: env["HF_ENDPOINT"] || "https://huggingface.co", signal, token: hubToken(env) },
@@ -84,9 +126,11 @@ export async function resolveModelFolder(nameOrPath: string, options: ResolveOpt
     // with something to fall back on, one look is enough
     const lookup = new HubClient({ ...access, ...(typeof found === "string" && { retryDelaysMs: [] }) });
     const commit = await lookup.describe(name.repo, name.revision);
-    return await fromHub(new HubClient(access), cached, name, commit, options);
+    const client = new HubClient(access);
+    const folder = await fromHub(client, cached, name, commit, options);
+    return { folder, remote: { client, repo: name.repo, commit } };
   } catch (cause) {
-    if (typeof found === "string" && isUnreachable(cause)) return found;
+    if (typeof found === "string" && isUnreachable(cause)) return { folder: found };
     throw cause;
   }
 }
@@ -141,18 +185,16 @@ async function fromHub(
   return cached.snapshot(commit.id);
 }
 
-async function weightFiles(
-  { files, id }: HubCommit,
-  repo: string,
-  index: string | undefined,
-): Promise<HubFile[]> {
+async function weightFiles(commit: HubCommit, repo: string, index: string | undefined): Promise<HubFile[]> {
   const names = index === undefined ? ["model.safetensors"] : shardsOf(await readFile(index, "utf8"), INDEX);
-  return names.map((name) => {
-    const file = files.find(({ path }) => path === name);
-    if (file) return file;
-    throw new HoneError("HONE_ERR_UNSUPPORTED", `${repo} at ${id.slice(0, 8)} has no ${name}`, {
-      hint: "Only safetensors weights are read; many models have them on another revision, such as refs/pr/1.",
-    });
+  return names.map((name) => fileOf(commit, repo, name));
+}
+
+function fileOf({ files, id }: HubCommit, repo: string, name: string): HubFile {
+  const file = files.find(({ path }) => path === name);
+  if (file) return file;
+  throw new HoneError("HONE_ERR_UNSUPPORTED", `${repo} at ${id.slice(0, 8)} has no ${name}`, {
+    hint: "Only safetensors weights are read; many models have them on another revision, such as refs/pr/1.",
   });
 }
 

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { HoneError } from "../errors.ts";
+import { type ResolveOptions, resolveModelHeads } from "./hub.ts";
 import { DEFAULT_MAX_POSITIONS, readModelFile } from "./model-folder.ts";
+import { parseJson, readHeader } from "./safetensors-header.ts";
 
 /** What a model folder holds, by its config and the headers of its weight files; no weight is read. */
 export interface ModelFindings {
@@ -26,13 +27,6 @@ export interface ModelFindings {
   };
 }
 
-interface StoredTensor {
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  readonly data_offsets: readonly [number, number];
-}
-
-const MAX_HEADER_BYTES = 100 << 20;
 /** Names that no text model has; csrc/model/hf_loader.cc leaves out the same. */
 const NOT_TEXT = /^(?:model\.)?(?:vision_tower|multi_modal_projector)\.|rotary_emb\.inv_freq$/;
 const SIZE_FIELDS = {
@@ -46,17 +40,25 @@ const SIZE_FIELDS = {
   maxPositions: "max_position_embeddings",
 } as const;
 
-/** Throws HONE_ERR_IO for a missing file, HONE_ERR_FORMAT naming the file whose header is damaged. */
-export function inspectModel(directory: string): ModelFindings {
+/**
+ * What a model folder or Hub name holds. Of a model that is not in the Hub's cache only the small files are downloaded;
+ * of its weights the headers are asked for. Throws HONE_ERR_IO for a missing file, HONE_ERR_FORMAT naming the file
+ * whose header is damaged, and what resolveModelFolder throws.
+ */
+export async function inspectModel(
+  nameOrPath: string,
+  options: Omit<ResolveOptions, "withWeights"> = {},
+): Promise<ModelFindings> {
+  const { folder: directory, withHead } = await resolveModelHeads(nameOrPath, options);
   const config = parseJson(readModelFile(directory, "config.json"), join(directory, "config.json"));
   const text = textModelOf(config);
   const sizes = sizesOf(text);
-  const files = weightFiles(directory);
+  const files = weightNames(directory);
   const dtypes: Record<string, { tensors: number; bytes: number }> = {};
   const skipped = { tensors: 0, bytes: 0 };
   let parameters = 0;
   for (const file of files) {
-    for (const [name, tensor] of Object.entries(readHeader(file))) {
+    for (const [name, tensor] of Object.entries(await withHead(file, readHeader))) {
       const bytes = tensor.data_offsets[1] - tensor.data_offsets[0];
       dtypes[tensor.dtype] ??= { tensors: 0, bytes: 0 };
       const part = NOT_TEXT.test(name) ? skipped : dtypes[tensor.dtype]!;
@@ -121,45 +123,12 @@ function sizesOf(text: Readonly<Record<string, unknown>>): Record<ModelSizeName,
 
 /** Paths of the weight files, by the index where there is one. Throws HONE_ERR_FORMAT for a damaged index. */
 export function weightFiles(directory: string): string[] {
+  return weightNames(directory).map((name) => join(directory, name));
+}
+
+function weightNames(directory: string): string[] {
   const index = "model.safetensors.index.json";
-  if (!existsSync(join(directory, index))) return [join(directory, "model.safetensors")];
+  if (!existsSync(join(directory, index))) return ["model.safetensors"];
   const { weight_map: map } = parseJson(readModelFile(directory, index), join(directory, index));
-  return [...new Set(Object.values((map ?? {}) as Record<string, string>))]
-    .sort()
-    .map((name) => join(directory, name));
-}
-
-/** Tensors of a safetensors file by name. Source: github.com/huggingface/safetensors README, "Format". */
-function readHeader(path: string): Record<string, StoredTensor> {
-  let fd: number;
-  try {
-    fd = openSync(path, "r");
-  } catch (cause) {
-    throw new HoneError("HONE_ERR_IO", `${path}: ${(cause as Error).message}`, { cause });
-  }
-  try {
-    const size = Buffer.alloc(8);
-    const read = readSync(fd, size, 0, 8, 0);
-    const bytes = read === 8 ? Number(size.readBigUInt64LE()) : 0;
-    if (bytes < 2 || bytes > MAX_HEADER_BYTES || bytes + 8 > statSync(path).size) {
-      throw new HoneError(
-        "HONE_ERR_FORMAT",
-        `${path}: the header would have ${bytes} bytes; not a safetensors file`,
-      );
-    }
-    const header = Buffer.alloc(bytes);
-    readSync(fd, header, 0, bytes, 8);
-    const { __metadata__: _, ...tensors } = parseJson(header.toString("utf8"), path);
-    return tensors as Record<string, StoredTensor>;
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function parseJson(text: string, where: string): Record<string, unknown> {
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch (cause) {
-    throw new HoneError("HONE_ERR_FORMAT", `${where}: ${(cause as Error).message}`, { cause });
-  }
+  return [...new Set(Object.values((map ?? {}) as Record<string, string>))].sort();
 }

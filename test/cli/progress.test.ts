@@ -1,6 +1,6 @@
 // Mutants tried: see the rules; each broken in turn, a test below fails.
 import { expect, test } from "vitest";
-import { progress, showBytes } from "../../lib/cli/progress.ts";
+import { progress, withProgress } from "../../lib/cli/progress.ts";
 
 /** What was said, after each telling at a time in milliseconds. */
 function telling(
@@ -45,17 +45,34 @@ test.each([true, false])("who tells nothing leaves no line (on a terminal: %s)",
   expect(telling(isTTY, [])).toEqual([]);
 });
 
-test("bytes in their units, rounded down, the last when all are there", () => {
-  const told: [string, boolean | undefined][] = [];
-  const line = { show: (text: string, isLast?: boolean) => void told.push([text, isLast]), end: () => {} };
-  showBytes(line, "x", 0, 1024);
-  showBytes(line, "x", 1023, 1024);
-  showBytes(line, "x", 1024, 1024);
-  showBytes(line, "empty", 0, 0);
-  expect(told).toEqual([
-    ["x  0 B of 1.0 KiB (0 %)", false],
-    ["x  1023 B of 1.0 KiB (99 %)", false],
-    ["x  1.0 KiB of 1.0 KiB (100 %)", true],
-    ["empty  0 B of 0 B (100 %)", true],
-  ]);
+test("bytes in their units, rounded down, the last when all are there", async () => {
+  const said: string[] = [];
+  const told = { say: (text: string) => said.push(text), isTTY: false, now: () => 0 };
+  const shown = async (what: string, ...tellings: [number, number][]) => {
+    said.length = 0;
+    await withProgress(
+      async ({ show }) => tellings.forEach(([done, total]) => void show(what, done, total)),
+      told,
+    );
+    return said.join("");
+  };
+  expect(await shown("x", [0, 1024], [1023, 1024])).toBe("x  0 B of 1.0 KiB (0 %)\n");
+  expect(await shown("x", [1023, 1024])).toBe("x  1023 B of 1.0 KiB (99 %)\n");
+  expect(await shown("x", [0, 9], [1024, 1024])).toBe("x  0 B of 9 B (0 %)\nx  1.0 KiB of 1.0 KiB (100 %)\n");
+  expect(await shown("empty", [0, 0])).toBe("empty  0 B of 0 B (100 %)\n");
+});
+
+test("work is called off by Ctrl-C, which is heard only meanwhile, and ends its line when it fails", async () => {
+  const before = process.listenerCount("SIGINT");
+  const said: string[] = [];
+  const told = { say: (text: string) => said.push(text), isTTY: true };
+  const failed = withProgress(async ({ show, signal }) => {
+    show("x", 1, 2);
+    expect(signal.aborted).toBe(false);
+    process.emit("SIGINT");
+    expect(signal.aborted).toBe(true);
+    throw new Error("called off");
+  }, told);
+  await expect(failed).rejects.toThrow("called off");
+  expect([said, process.listenerCount("SIGINT")]).toEqual([["\rx  1 B of 2 B (50 %)", "\n"], before]);
 });

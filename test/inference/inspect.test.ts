@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { inspectModel } from "../../lib/inference/index.ts";
+import { inspectModel, resolveModelFolder } from "../../lib/inference/index.ts";
+import { StandInHub } from "../fixtures/hub-server.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -10,10 +11,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-function safetensors(
-  name: string,
-  tensors: Record<string, [dtype: string, shape: number[], bytes: number]>,
-): void {
+type Tensors = Record<string, [dtype: string, shape: number[], bytes: number]>;
+
+function safetensors(name: string, tensors: Tensors): void {
+  writeFileSync(join(dir, name), contents(tensors));
+}
+
+function contents(tensors: Tensors): Buffer {
   let at = 0;
   const entries = Object.entries(tensors).map(([tensor, [dtype, shape, bytes]]) => {
     at += bytes;
@@ -24,7 +28,7 @@ function safetensors(
   );
   const size = Buffer.alloc(8);
   size.writeBigUInt64LE(BigInt(header.length));
-  writeFileSync(join(dir, name), Buffer.concat([size, header, Buffer.alloc(at)]));
+  return Buffer.concat([size, header, Buffer.alloc(at)]);
 }
 
 const CONFIG = {
@@ -32,14 +36,14 @@ const CONFIG = {
   ...{ intermediate_size: 16, max_position_embeddings: 100, tie_word_embeddings: true },
 };
 
-test("sizes, types and memory of a folder, by hand", () => {
+test("sizes, types and memory of a folder, by hand", async () => {
   writeFileSync(join(dir, "config.json"), JSON.stringify({ ...CONFIG, num_key_value_heads: 2 }));
   safetensors("model.safetensors", {
     "model.embed_tokens.weight": ["BF16", [10, 8], 160],
     "model.norm.weight": ["F32", [8], 32],
     "model.layers.0.self_attn.rotary_emb.inv_freq": ["F32", [1], 4],
   });
-  expect(inspectModel(dir)).toEqual({
+  expect(await inspectModel(dir)).toEqual({
     architecture: "llama",
     decoder: "llama",
     sizes: {
@@ -56,14 +60,14 @@ test("sizes, types and memory of a folder, by hand", () => {
   });
 });
 
-test("heads that are not said to be shared are not, in shards and inside a wrapper", () => {
+test("heads that are not said to be shared are not, in shards and inside a wrapper", async () => {
   const wrapper = { model_type: "llava", text_config: { ...CONFIG, model_type: "mistral" } };
   writeFileSync(join(dir, "config.json"), JSON.stringify(wrapper));
   const map = { a: "one.safetensors", b: "two.safetensors", "vision_tower.x": "two.safetensors" };
   writeFileSync(join(dir, "model.safetensors.index.json"), JSON.stringify({ weight_map: map }));
   safetensors("one.safetensors", { a: ["F16", [2, 3], 12] });
   safetensors("two.safetensors", { b: ["F16", [4], 8], "vision_tower.x": ["F16", [5], 10] });
-  expect(inspectModel(dir)).toMatchObject({
+  expect(await inspectModel(dir)).toMatchObject({
     ...{ architecture: "llava", decoder: "mistral", files: 2, parameters: 10 },
     ...{ sizes: { kvHeads: 4, headDim: 2 }, skipped: { tensors: 1, bytes: 10 } },
   });
@@ -76,20 +80,104 @@ describe("damaged files are named", () => {
     ["header of no bytes", Buffer.alloc(16)],
     ["header that is no JSON", Buffer.concat([Buffer.from([2, 0, 0, 0, 0, 0, 0, 0]), Buffer.from("{]")])],
     ["header of 2^60 bytes", Buffer.from([0, 0, 0, 0, 0, 0, 0, 16, 0])],
-  ])("%s", (_, bytes) => {
+  ])("%s", async (_, bytes) => {
     writeFileSync(join(dir, "config.json"), JSON.stringify(CONFIG));
     writeFileSync(join(dir, "model.safetensors"), bytes);
-    expect(() => inspectModel(dir)).toThrow(
-      expect.objectContaining({
-        code: "HONE_ERR_FORMAT",
-        message: expect.stringContaining("model.safetensors"),
-      }),
-    );
+    await expect(inspectModel(dir)).rejects.toMatchObject({
+      code: "HONE_ERR_FORMAT",
+      message: expect.stringContaining("model.safetensors"),
+    });
   });
 
-  test("a folder without weights", () => {
+  test("a folder without weights", async () => {
     writeFileSync(join(dir, "config.json"), JSON.stringify(CONFIG));
-    expect(() => inspectModel(dir)).toThrow(expect.objectContaining({ code: "HONE_ERR_IO" }));
+    await expect(inspectModel(dir)).rejects.toMatchObject({
+      code: "HONE_ERR_IO",
+      message: expect.stringContaining(join(dir, "model.safetensors")),
+    });
+  });
+});
+
+describe("a model of the Hub", () => {
+  // A header of more than one look, and data that nobody should ask for.
+  const many = Object.fromEntries(
+    Array.from({ length: 1500 }, (_, i) => [`layers.${i}`, ["BF16", [2, 2], 8]] as const),
+  );
+  const shards = {
+    "one.safetensors": contents({ a: ["F16", [1000, 1000], 2_000_000] }),
+    "two.safetensors": contents(many as unknown as Tensors),
+  };
+  const files = {
+    "config.json": JSON.stringify(CONFIG),
+    "model.safetensors.index.json": JSON.stringify({
+      weight_map: { a: "one.safetensors", "layers.0": "two.safetensors" },
+    }),
+    ...shards,
+  };
+  const FOUND = { files: 2, parameters: 1_000_000 + 6000, dtypes: { F16: { tensors: 1, bytes: 2_000_000 } } };
+  const headerEnd = (name: keyof typeof shards) => 8 + Number(shards[name].readBigUInt64LE());
+  const cacheHas = (bytes: number) =>
+    readdirSync(dir, { recursive: true, withFileTypes: true }).some(
+      (entry) => entry.isFile() && statSync(join(entry.parentPath, entry.name)).size >= bytes,
+    );
+  let hub: StandInHub;
+  let env: Record<string, string>;
+  beforeEach(async () => {
+    hub = new StandInHub(files);
+    env = { HF_HOME: dir, HF_ENDPOINT: await hub.listen() };
+  });
+  afterEach(() => hub[Symbol.asyncDispose]());
+  const inspect = () => inspectModel("org/tiny", { env, retryDelaysMs: [1, 1] });
+
+  test("is asked for the headers of its weights alone, in one look where they are short", async () => {
+    expect(await inspect()).toMatchObject(FOUND);
+    expect(headerEnd("two.safetensors")).toBeGreaterThan(65_536);
+    expect([hub.rangesOf("one.safetensors"), hub.rangesOf("two.safetensors")]).toEqual([
+      ["bytes=0-65535"],
+      ["bytes=0-65535", `bytes=0-${headerEnd("two.safetensors") - 1}`],
+    ]);
+    expect(cacheHas(10_000)).toBe(false);
+  });
+
+  test("that knows no ranges is left as soon as the header is there", async () => {
+    await inspect(); // so that the small files are there
+    hub.ranges = false;
+    hub.cuts.push(65_536, 65_536, headerEnd("two.safetensors")); // then nothing, with the connection open
+    expect(await inspect()).toMatchObject(FOUND);
+    expect(cacheHas(10_000)).toBe(false);
+  });
+
+  test("that breaks off is asked again, and in the end named", async () => {
+    await inspect();
+    hub.cuts.push(0, 0);
+    expect(await inspect()).toMatchObject(FOUND);
+    hub.cuts.push(0, 0, 0);
+    await expect(inspect()).rejects.toMatchObject({
+      code: "HONE_ERR_HUB",
+      message: expect.stringMatching(/one\.safetensors: broken off after 0 of 65536 bytes/),
+    });
+  });
+
+  test("that lacks a file of its index says so", async () => {
+    hub.files.delete("two.safetensors");
+    await expect(inspect()).rejects.toMatchObject({
+      code: "HONE_ERR_UNSUPPORTED",
+      message: "org/tiny at 01234567 has no two.safetensors",
+    });
+  });
+
+  test("is not asked where its weights are in the cache; offline without them is refused", async () => {
+    const offline = { offline: true, env };
+    await inspect();
+    await expect(inspectModel("org/tiny", offline)).rejects.toMatchObject({
+      code: "HONE_ERR_HUB",
+      message: expect.stringContaining("lacks one.safetensors in the cache"),
+    });
+    await resolveModelFolder("org/tiny", { env });
+    hub.seen.length = 0;
+    expect(await inspectModel("org/tiny", offline)).toMatchObject(FOUND);
+    expect(await inspect()).toMatchObject(FOUND);
+    expect(hub.rangesOf("one.safetensors")).toEqual([]);
   });
 });
 
@@ -99,6 +187,6 @@ test.skipIf(!existsSync(GOLDENS)).each([
   ["llava-mistral", { architecture: "llava", decoder: "mistral", files: 1 }],
   ["llama-sharded", { architecture: "llama", files: 4 }],
   ["qwen3-bf16", { architecture: "qwen3", dtypes: { BF16: expect.anything() } }],
-])("%s as it is (skipped without goldens)", (name, expected) => {
-  expect(inspectModel(join(GOLDENS, name))).toMatchObject(expected);
+])("%s as it is (skipped without goldens)", async (name, expected) => {
+  expect(await inspectModel(join(GOLDENS, name))).toMatchObject(expected);
 });

@@ -48,7 +48,7 @@ test("a config that does not say how long a context may be is scored like any ot
   const [score] = await scoreSequences(weights, [[1, 2, 3]], { temperature: 1, vocabulary, maxPositions });
   expect([score!.logprobs.length, score!.entropy.length]).toEqual([2, 3]);
   expect(score!.entropy.every((nats) => nats > 0 && nats <= Math.log(vocabulary) + 1e-5)).toBe(true);
-  expect(inspectModel(join(dir, "model")).sizes["maxPositions"]).toBe(2048);
+  expect((await inspectModel(join(dir, "model"))).sizes["maxPositions"]).toBe(2048);
 });
 
 test("a folder without a config says which file it looked for and what belongs there", async () => {

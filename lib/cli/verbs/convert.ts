@@ -2,7 +2,7 @@ import { HoneError } from "../../errors.ts";
 import type { WeightDtype } from "../../native/index.ts";
 import { fromUnits, inUnits } from "../../plan/index.ts";
 import { EXIT } from "../exit.ts";
-import { progress, showBytes } from "../progress.ts";
+import { withProgress } from "../progress.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 
 export interface WriteFlags extends Common {
@@ -34,32 +34,14 @@ function bytesOf(text: string): number {
   );
 }
 
-/** Runs `work` with a progress line, and Ctrl-C calling it off. */
-export async function withProgress<T>(
-  what: string,
-  work: (told: { onProgress: (done: number, total: number) => void; signal: AbortSignal }) => Promise<T>,
-): Promise<T> {
-  const line = progress();
-  const controller = new AbortController();
-  const stop = () => controller.abort();
-  process.once("SIGINT", stop);
-  try {
-    return await work({
-      onProgress: (done, total) => showBytes(line, what, done, total),
-      signal: controller.signal,
-    });
-  } finally {
-    line.end();
-    process.removeListener("SIGINT", stop);
-  }
-}
-
 async function convert(source: string, target: string, flags: WriteFlags): Promise<number> {
   const options = writeOptions(flags, target);
   const { modelFolder } = await import("../model-name.ts");
   const { convertModel } = await import("../../inference/index.ts");
   const folder = await modelFolder(source);
-  const report = await withProgress(target, (told) => convertModel(folder, { ...options, ...told }));
+  const report = await withProgress(({ show, signal }) =>
+    convertModel(folder, { ...options, signal, onProgress: (done, total) => show(target, done, total) }),
+  );
   const { tensors, converted, files, bytes, copied, leftOut } = report;
   const left = leftOut.length === 0 ? "" : `; left out: ${leftOut.join(", ")}`;
   print(

@@ -1,6 +1,7 @@
 import { inUnits } from "../../plan/index.ts";
 import { EXIT } from "../exit.ts";
-import { DTYPE_OPTION, type WriteFlags, withProgress, writeOptions } from "./convert.ts";
+import { withProgress } from "../progress.ts";
+import { DTYPE_OPTION, type WriteFlags, writeOptions } from "./convert.ts";
 import { print, type Verb } from "./verb.ts";
 
 interface Flags extends WriteFlags {
@@ -14,9 +15,14 @@ async function exportVerbAction(flags: Flags): Promise<number> {
   const { exportRun } = await import("../export-run.ts");
   const { modelFolder } = await import("../model-name.ts");
   const { run, checkpoint } = flags;
-  const report = await withProgress(flags.out, (told) =>
-    exportRun({ run, ...(checkpoint !== undefined && { checkpoint }), ...options, ...told }, modelFolder),
-  );
+  const report = await withProgress(({ show, signal }) => {
+    const onProgress = (done: number, total: number) => show(flags.out, done, total);
+    const told = { onProgress, signal };
+    return exportRun(
+      { run, ...(checkpoint !== undefined && { checkpoint }), ...options, ...told },
+      modelFolder,
+    );
+  });
   const { tensors, replaced, bytes, files, source } = report;
   const from =
     source === undefined ? "of a run from random weights" : `${replaced} of them trained, as in ${source}`;

@@ -1,6 +1,7 @@
 import type { ModelFindings } from "../../inference/index.ts";
 import { inUnits } from "../../plan/index.ts";
 import { EXIT } from "../exit.ts";
+import { withProgress } from "../progress.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 
 function findingsText(found: ModelFindings): string {
@@ -28,10 +29,10 @@ function findingsText(found: ModelFindings): string {
   return lines.map(([name, value]) => `${name.padEnd(16)} ${value}`).join("\n");
 }
 
-async function inspect(directory: string, flags: Common): Promise<number> {
+async function inspect(model: string, flags: Common): Promise<number> {
   const { inspectModel } = await import("../../inference/index.ts");
-  const { modelFolder } = await import("../model-name.ts");
-  const found = inspectModel(await modelFolder(directory));
+  const { downloadTold } = await import("../model-name.ts");
+  const found = await withProgress((told) => inspectModel(model, downloadTold(told)));
   print(flags, found, findingsText(found));
   return EXIT.done;
 }
@@ -40,7 +41,7 @@ export const inspectVerb: Verb = (hone, ends) => {
   hone
     .command("inspect <model>")
     .description(
-      "architecture, sizes, stored types and memory of a model: a Hugging Face folder, or a name on the Hub",
+      "architecture, sizes, stored types and memory of a model: a Hugging Face folder, or a name on the Hub, whose weights are not downloaded",
     )
     .option("--json", "print JSON")
     .action(ends(inspect));
