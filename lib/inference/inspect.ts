@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type ResolveOptions, resolveModelHeads } from "./hub.ts";
+import { shardsOf } from "./hub-cache.ts";
 import { DEFAULT_MAX_POSITIONS, readModelFile } from "./model-folder.ts";
 import { parseJson, readHeader } from "./safetensors-header.ts";
 
@@ -129,6 +130,5 @@ export function weightFiles(directory: string): string[] {
 function weightNames(directory: string): string[] {
   const index = "model.safetensors.index.json";
   if (!existsSync(join(directory, index))) return ["model.safetensors"];
-  const { weight_map: map } = parseJson(readModelFile(directory, index), join(directory, index));
-  return [...new Set(Object.values((map ?? {}) as Record<string, string>))].sort();
+  return shardsOf(readModelFile(directory, index), join(directory, index)).sort();
 }

@@ -89,6 +89,16 @@ describe("damaged files are named", () => {
     });
   });
 
+  test("an index that points out of the folder", async () => {
+    writeFileSync(join(dir, "config.json"), JSON.stringify(CONFIG));
+    const index = join(dir, "model.safetensors.index.json");
+    writeFileSync(index, JSON.stringify({ weight_map: { a: "../x.safetensors" } }));
+    await expect(inspectModel(dir)).rejects.toMatchObject({
+      code: "HONE_ERR_FORMAT",
+      message: `${index}: "../x.safetensors" is not a plain .safetensors name`,
+    });
+  });
+
   test("a folder without weights", async () => {
     writeFileSync(join(dir, "config.json"), JSON.stringify(CONFIG));
     await expect(inspectModel(dir)).rejects.toMatchObject({
