@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { HoneError } from "../../errors.ts";
+import { readRow } from "../case-rows.ts";
 import type { CaseReader } from "../verify-case.ts";
 import { choice } from "./choice.ts";
 
@@ -15,12 +15,8 @@ const rowSchema = z
 
 /** Reads { response | model_output, gold, choices?, style? }: of ten choices in the style of MMLU-Pro unless said. */
 export const readCase: CaseReader = (row, compat) => {
-  const parsed = rowSchema.safeParse(row);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new HoneError("HONE_ERR_DATA", `choice case: ${issue?.path.join(".") || "row"}: ${issue?.message}`);
-  }
-  const { response, model_output, gold, choices = 10, style = "mmlu-pro" } = parsed.data;
+  const fields = readRow(rowSchema, row, "choice case");
+  const { response, model_output, gold, choices = 10, style = "mmlu-pro" } = fields;
   return {
     verifier: choice,
     completion: { text: response ?? model_output ?? "", finish: "stop" },
