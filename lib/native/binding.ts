@@ -3,18 +3,14 @@
  * compares keys and arities with the loaded addon. Everything else in this folder builds on this.
  */
 import type {
+  EngineFace,
   EngineMessage,
   EngineOptions,
-  EngineStats,
-  GenerationRequest,
   ModelWriterOptions,
   ModelWriterReport,
   NativeInfo,
-  OptimizerOptions,
-  StepOptions,
+  TrainerFace,
   TrainerOptions,
-  TrainerReport,
-  TrainingBatch,
 } from "./face.ts";
 
 export interface NativeBinding {
@@ -36,30 +32,9 @@ export interface NativeError extends Error {
   readonly code?: string;
 }
 
-export interface NativeEngine {
-  submit(request: GenerationRequest): void;
-  abort(id: number, attempt?: number): void;
-  stats(): EngineStats;
-  close(): Promise<void>;
-}
-
-export interface NativeTrainer {
-  readonly version: number;
-  initialize(seed: bigint): Promise<void>;
-  loadHf(directory: string): Promise<void>;
-  step(batch: TrainingBatch, options: StepOptions): Promise<TrainerReport>;
-  score(
-    batch: TrainingBatch,
-    temperature: number,
-  ): Promise<{ logprobs: Float32Array; entropies: Float32Array }>;
-  publish(engine: NativeEngine): Promise<number>;
-  setVersion(version: number): Promise<void>;
-  resetOptimizer(options: OptimizerOptions): Promise<void>;
-  save(directory: string, extra: string): Promise<void>;
-  load(directory: string): Promise<string>;
-  parameter(name: string): Promise<Float32Array>;
-  close(): Promise<void>;
-}
+/** The addon's classes have the methods of the faces; the wrappers translate errors, and know whose engine is meant. */
+export type NativeEngine = EngineFace;
+export type NativeTrainer = TrainerFace;
 
 export interface NativeModelWriter {
   run(onProgress: (doneBytes: number, totalBytes: number) => void): Promise<ModelWriterReport>;
