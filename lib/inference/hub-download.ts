@@ -37,11 +37,11 @@ export async function downloadFile(client: HubClient, target: DownloadTarget): P
 }
 
 /**
- * The first bytes of a file, or all of a shorter one, into memory. A server that does not know ranges sends the whole:
+ * The first bytes of a file that has at least so many, into memory. A server that does not know ranges sends the whole:
  * what comes behind is not waited for. Throws HONE_ERR_HUB, HONE_ERR_ABORTED.
  */
 export async function downloadHead(client: HubClient, url: string, bytes: number): Promise<Buffer> {
-  const headers = { range: `bytes=0-${bytes - 1}`, "accept-encoding": "identity" };
+  const headers = { range: `bytes=0-${bytes - 1}` };
   const parts: Uint8Array[] = [];
   let there = 0;
   for (let attempt = 0; ; attempt += 1) {
@@ -53,6 +53,7 @@ export async function downloadHead(client: HubClient, url: string, bytes: number
         there += chunk.length;
         if (there >= bytes) break;
       }
+      if (there < bytes) throw new Error("the body ends");
       return Buffer.concat(parts).subarray(0, bytes);
     } catch (cause) {
       client.checkAborted();
@@ -102,7 +103,7 @@ async function receive(
   const signals = [silence.signal, ...(client.signal ? [client.signal] : [])];
   const init = {
     signal: AbortSignal.any(signals),
-    headers: { range: `bytes=${partial.position}-`, "accept-encoding": "identity" },
+    headers: { range: `bytes=${partial.position}-` }, // with a range fetch accepts no compression
   };
   const response = await client.get(url, init, [416]);
   if (!continues(response, partial.position)) await partial.restart();
@@ -128,7 +129,7 @@ async function receive(
 
 /** Whether the body goes on at `position`; a server that does not know ranges sends the whole. */
 function continues({ status, headers }: Response, position: number): boolean {
-  if (position === 0) return status !== 416;
+  if (position === 0) return true;
   return status === 206 && (headers.get("content-range") ?? "").startsWith(`bytes ${position}-`);
 }
 

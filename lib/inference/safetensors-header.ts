@@ -13,7 +13,7 @@ export interface FileHead {
   readonly where: string;
   /** Bytes of the whole file. */
   readonly size: number;
-  /** The first `bytes` bytes, or all of a shorter file. */
+  /** The first `bytes` bytes, at most `size`. */
   read(bytes: number): Promise<Buffer>;
 }
 

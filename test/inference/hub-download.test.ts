@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HubClient } from "../../lib/inference/hub-client.ts";
-import { downloadFile } from "../../lib/inference/hub-download.ts";
+import { downloadFile, downloadHead } from "../../lib/inference/hub-download.ts";
 import { StandInHub } from "../fixtures/hub-server.ts";
 
 const WEIGHTS = Buffer.alloc(300_000, "some weights ");
@@ -74,6 +74,17 @@ describe("a body that breaks off", () => {
     hub.cuts.push(100_000);
     await download();
     expectWhole();
+  });
+
+  test.each([
+    ["other bytes than were asked for", 206, "bytes 0-299999/300000"],
+    ["the whole, whatever it says of ranges", 200, "bytes 100000-299999/300000"],
+  ])("is begun anew where the server sends %s", async (_, status, range) => {
+    hub.answers.push({ status: 206, body: WEIGHTS.subarray(0, 100_000).toString() });
+    hub.answers.push({ status, body: WEIGHTS.toString(), headers: { "content-range": range } });
+    await download();
+    expectWhole();
+    expect(ranges()).toEqual(["bytes=0-", "bytes=100000-"]);
   });
 
   test("is what a body of too few bytes is", async () => {
@@ -173,4 +184,33 @@ test("a full disk is an error that says so", async () => {
   });
   await new Promise((resolve) => process_.on("exit", resolve));
   expect(said).toMatch(/^HONE_ERR_IO .*EFBIG.* The disk of the cache is full/);
+});
+
+describe("the first bytes alone", () => {
+  function head(bytes: number): Promise<Buffer> {
+    const client = new HubClient({ endpoint, retryDelaysMs: [1, 1] });
+    return downloadHead(client, client.fileUrl("org/tiny", hub.commit, "model.safetensors"), bytes);
+  }
+
+  test.each([true, false])(
+    "are as many as were asked for, packed in nothing (ranges known: %s)",
+    async (known) => {
+      hub.ranges = known;
+      expect((await head(100_001)).equals(WEIGHTS.subarray(0, 100_001))).toBe(true);
+      expect((await head(WEIGHTS.length)).equals(WEIGHTS)).toBe(true);
+      expect(ranges()).toEqual(["bytes=0-100000", "bytes=0-299999"]);
+      expect(new Set(hub.seen.map(({ encoding }) => encoding))).toEqual(new Set(["identity"]));
+    },
+  );
+
+  test("that end too soon are asked for again from the start, and in the end named", async () => {
+    const short = { status: 206, body: "some" };
+    hub.answers.push(short, short);
+    expect((await head(20)).equals(WEIGHTS.subarray(0, 20))).toBe(true);
+    hub.answers.push(short, short, short);
+    await expect(head(20)).rejects.toMatchObject({
+      code: "HONE_ERR_HUB",
+      message: expect.stringContaining("broken off after 4 of 20 bytes: the body ends"),
+    });
+  });
 });
