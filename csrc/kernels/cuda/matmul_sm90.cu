@@ -1,13 +1,12 @@
 // Products on Hopper: one warp has the copy engine fill a ring of stages, groups of four warps multiply them (wgmma).
 // Same Product, same pieces of k, same order as the portable kernels; the instruction rounds otherwise, so a process
 // uses one of the two for all shapes (cuda::uses_wgmma).
-#include <cuda.h>
-
 #include <algorithm>
 
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/matmul_product.cuh"
 #include "kernels/cuda/tma.cuh"
+#include "kernels/cuda/tma_map.h"
 #include "kernels/cuda/wgmma.cuh"
 
 namespace hone::kernels::cuda {
@@ -182,46 +181,13 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
 #endif
 }
 
-using Encode = decltype(&cuTensorMapEncodeTiled);
-
-/// The driver's own function, found at run time: nothing links libcuda.
-Encode encoder() {
-  static const Encode found = [] {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult result{};
-#if CUDART_VERSION >= 12050
-    const cudaError_t status =
-        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &result);
-#else
-    const cudaError_t status = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &result);
-#endif
-    ::hone::cuda::check(status, "cuTensorMapEncodeTiled");
-    if (result != cudaDriverEntryPointSuccess || !function) {
-      fail(Code::kUnsupported, "The driver has no cuTensorMapEncodeTiled; set HONE_CUDA_PORTABLE=1 or update it.");
-    }
-    return reinterpret_cast<Encode>(function);
-  }();
-  return found;
-}
-
-/// How the copy engine sees an operand: boxes of 64 elements (128 bytes, swizzled) by `box_rows` rows; zeros beyond.
-CUtensorMap tensor_map(const Operand& m, uint32_t box_rows, const char* name) {
+/// Boxes of 64 elements by `box_rows` rows of an operand.
+CUtensorMap operand_map(const Operand& m, uint32_t box_rows, const char* name) {
   if (!m.aligned) {
     fail(Code::kShape, "matmul: on Hopper the rows of %s must start at 16 bytes; here they are %lld elements apart.", name,
          (long long)m.stride);
   }
-  CUtensorMap map;
-  const cuuint64_t shape[2] = {cuuint64_t(m.width), cuuint64_t(m.height)}, stride[1] = {cuuint64_t(m.stride) * 2};
-  const cuuint32_t box[2] = {64, box_rows}, steps[2] = {1, 1};
-  const CUresult result =
-      encoder()(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<__nv_bfloat16*>(m.data), shape, stride, box, steps,
-                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result != CUDA_SUCCESS) {
-    fail(Code::kCuda, "cuTensorMapEncodeTiled: error %d for %s [%lld, %lld], stride %lld.", int(result), name,
-         (long long)m.height, (long long)m.width, (long long)m.stride);
-  }
-  return map;
+  return tensor_map(m.data, m.height, m.width, m.stride, box_rows, name);
 }
 
 int attribute(cudaDeviceAttr which) {
@@ -234,8 +200,8 @@ int attribute(cudaDeviceAttr which) {
 template <class T, Inside kA, Inside kB>
 void launch_sm90(const Stream& stream, const Product& p) {
   static_assert(!T::kWalk || T::kColumns <= 128, "sums and totals share 232 registers");
-  const CUtensorMap a = tensor_map(p.a, kA == Inside::kDepth ? T::kRows : 64, "the left operand");
-  const CUtensorMap b = tensor_map(p.b, kB == Inside::kDepth ? T::kColumns : 64, "the right operand");
+  const CUtensorMap a = operand_map(p.a, kA == Inside::kDepth ? T::kRows : 64, "the left operand");
+  const CUtensorMap b = operand_map(p.b, kB == Inside::kDepth ? T::kColumns : 64, "the right operand");
   static const int resident = attribute(cudaDevAttrMultiProcessorCount) * T::kBlocksPerProcessor;
   const int64_t blocks = blocks_of(p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
   HONE_LAUNCH((product_sm90_kernel<T, kA, kB>), unsigned(std::min<int64_t>(blocks, resident)), T::kThreads,

@@ -114,19 +114,22 @@ bool copy_step() {
 }  // namespace
 
 void begin_async() {
+  if (capability() < 9) return;
   Units& u = units();
   u.barriers.clear();
   u.copies.clear();
   u.origin = 1024 + uint32_t(next_random() % 8) * 128;
-  if (capability() >= 9) u.view.assign(dynamic_shared_bytes(), 0xff);
+  u.view.assign(dynamic_shared_bytes(), 0xff);
   begin_products();
 }
 
 bool async_step() {
+  if (capability() < 9) return false;
   return next_random() & 1 ? copy_step() || product_step() : product_step() || copy_step();
 }
 
 void end_async() {
+  if (capability() < 9) return;
   if (!units().copies.empty()) fault("%s: a block ends while copies to its memory are under way.", kernel_name());
   end_products();
 }

@@ -12,7 +12,8 @@
 namespace hone::cuda_shim {
 namespace {
 
-constexpr int kGroup = 128, kRows = 64, kDepth = 16, kRegisters = 65536;
+constexpr int kGroup = 128, kRows = 64, kDepth = 16;
+constexpr int kRegisters = 65536;  // of a multiprocessor
 
 /// One thread's accumulator while products write it.
 struct Sums {
@@ -40,7 +41,7 @@ struct Group {
 
 struct Issuer {
   uint64_t issued = 0, waited = 0;
-  std::deque<uint64_t> commits;  // how many were issued at each commit that nobody waited for yet
+  std::vector<uint64_t> commits;  // how many were issued at each commit that was not waited for yet
   bool fenced = false;
   std::list<Sums> sums;
   int registers = 0;
@@ -240,7 +241,9 @@ void end_products() {
     if (i.waited != i.issued) fault("%s: a thread leaves with products it did not wait for.", kernel_name());
     registers += i.registers;
   }
-  if (registers > kRegisters) fault("%s: setmaxnreg: %lld registers in a block.", kernel_name(), (long long)registers);
+  // What one group gives back is all that another can take: the block has what it was launched with.
+  const int64_t launched = int64_t(kRegisters / thread_count() / 8 * 8) * thread_count();
+  if (registers > launched) fault("%s: setmaxnreg: %lld registers in a block.", kernel_name(), (long long)registers);
 }
 
 void wgmma_fence() {
@@ -266,8 +269,9 @@ void wgmma_commit() { me().commits.push_back(me().issued); }
 void wgmma_wait(int groups_left, const char* file, int line) {
   Issuer& i = me();
   Group& g = my_group();
-  uint64_t until = i.waited;
-  for (; int(i.commits.size()) > groups_left; i.commits.pop_front()) until = i.commits.front();
+  const auto over = int64_t(i.commits.size()) - groups_left;
+  const uint64_t until = over > 0 ? i.commits[size_t(over - 1)] : i.waited;
+  if (over > 0) i.commits.erase(i.commits.begin(), i.commits.begin() + over);
   const auto said_by_all = [&] {
     return until <= g.first + g.products.size() && (until <= g.first || g.at(until - 1).said == kGroup);
   };

@@ -6,7 +6,12 @@
 // of A or B in another order; the column of another warp; k cut by the number of rows; pieces not kept apart, the last
 // one lost, one missing, added backwards, each with the bias; the left neighbour's bias; y not added; dw overwritten;
 // a lane of dbias missing, or not waited for; a pair written beyond an odd edge; alignment not looked at; a strided
-// matrix packed as if its rows lay side by side.
+// matrix packed as if its rows lay side by side. Of the Hopper kernel: either parity turned round, or never flipped;
+// either wait left out; no bytes announced, or fewer; a stage released early, never at the end of a tile, by every
+// lane, or for one group only; one product more in flight, no wait before sums are read or added up; no fence, no
+// commit; sums never or always started from zero; barriers not shown to the copy engine, or not waited for; another
+// swizzle, stride or leading offset; stages not at 1024 bytes; boxes of half the rows; rows of the other group; more
+// registers than there are; one side stopping after its first tile.
 #include "kernels/cuda/matmul.h"
 
 #include <algorithm>

@@ -1,0 +1,49 @@
+// What the copy engine is told about a matrix in device memory (sm_90).
+#pragma once
+
+#include <cuda.h>
+#include <cuda_bf16.h>
+
+#include "core/cuda/check.h"
+
+namespace hone::kernels::cuda {
+
+/// The driver's own function, found at run time: nothing links libcuda. Throws kUnsupported if it has none.
+inline decltype(&cuTensorMapEncodeTiled) tensor_map_encoder() {
+  static const auto found = [] {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+#if CUDART_VERSION >= 12050
+    const cudaError_t status =
+        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &result);
+#else
+    const cudaError_t status = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &result);
+#endif
+    ::hone::cuda::check(status, "cuTensorMapEncodeTiled");
+    if (result != cudaDriverEntryPointSuccess || !function) {
+      fail(Code::kUnsupported, "The driver has no cuTensorMapEncodeTiled; set HONE_CUDA_PORTABLE=1 or update it.");
+    }
+    return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function);
+  }();
+  return found;
+}
+
+/// bf16 [height, width], rows `stride` elements apart, in boxes of 64 elements (128 bytes, swizzled) by `box_rows` rows;
+/// zeros beyond. Rows start at 16 bytes, box_rows <= 256. Throws kCuda, naming the matrix, if the driver refuses it.
+inline CUtensorMap tensor_map(const __nv_bfloat16* data, int64_t height, int64_t width, int64_t stride,
+                              uint32_t box_rows, const char* name) {
+  CUtensorMap map;
+  const cuuint64_t shape[2] = {cuuint64_t(width), cuuint64_t(height)}, strides[1] = {cuuint64_t(stride) * 2};
+  const cuuint32_t box[2] = {64, box_rows}, steps[2] = {1, 1};
+  const CUresult result = tensor_map_encoder()(
+      &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<__nv_bfloat16*>(data), shape, strides, box, steps,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS) {
+    fail(Code::kCuda, "cuTensorMapEncodeTiled: error %d for %s [%lld, %lld], stride %lld.", int(result), name,
+         (long long)height, (long long)width, (long long)stride);
+  }
+  return map;
+}
+
+}  // namespace hone::kernels::cuda

@@ -1,0 +1,163 @@
+// Hopper's copy engine, barriers and wgmma by a product of one tile of small integers, which is exact in any order and
+// which any misplaced element changes; and what the shim says to kernels that are wrong.
+#include "kernels/cuda/tma.cuh"
+
+#include "core/cuda/launch.cuh"
+#include "device.h"
+#include "kernels/cuda/matmul.h"
+#include "kernels/cuda/matmul_plan.h"
+#include "kernels/cuda/tma_map.h"
+#include "kernels/cuda/wgmma.cuh"
+
+using namespace hone;
+using namespace hone::kernels::cuda;
+using namespace hone::test;
+
+namespace {
+
+#ifdef HONE_CUDA_SHIM
+const bool hopper = (cuda_shim::set_capability(9), true);
+#endif
+
+enum class Mistake {
+  kNone, kNoFence, kSumsReadEarly, kSumsWritten, kPlainWrite, kNoWait, kFewerBytes, kArrivedTwice, kNotShown, kOneWarpLess,
+  kNeverWaited,
+};
+
+constexpr uint32_t kBytesA = 64 * 128;
+
+/// out [64, kColumns] = a b^T over 64 k that are copied from (k, line) = (from_k, from_a), (from_k, from_b) on.
+template <int kColumns, int kLinesA, int kLinesB>
+__global__ void __launch_bounds__(128) tile_kernel(const __grid_constant__ CUtensorMap a,
+                                                  const __grid_constant__ CUtensorMap b, float* out, int from_a,
+                                                  int from_b, int from_k, Mistake mistake) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  HONE_DYNAMIC_SHARED(unsigned char, shared);
+  unsigned char* const tile_a = shared + (1024 - shared_address(shared) % 1024) % 1024;
+  unsigned char* const tile_b = tile_a + kBytesA;
+  constexpr uint32_t kBytes = kBytesA + kColumns * 128;
+  uint64_t* const barrier = reinterpret_cast<uint64_t*>(tile_a + kBytes);
+  if (threadIdx.x == 0) {
+    barrier_init(barrier, 1);
+    if (mistake != Mistake::kNotShown) barriers_made();
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    barrier_arrive_expecting(barrier, mistake == Mistake::kFewerBytes ? kBytes - 16 : kBytes);
+    if (mistake == Mistake::kArrivedTwice) barrier_arrive(barrier);
+    copy_box(tile_a, a, kLinesA ? from_a : from_k, kLinesA ? from_k : from_a, barrier);
+    for (int i = 0; i < (kLinesB ? kColumns : 64); i += 64) {
+      copy_box(tile_b + hopper_byte(kLinesB, i, 0), b, kLinesB ? from_b + i : from_k, kLinesB ? from_k : from_b, barrier);
+    }
+  }
+  if (mistake != Mistake::kNoWait) barrier_wait(barrier, 0);
+  if (mistake == Mistake::kPlainWrite && threadIdx.x == 5) tile_a[0] ^= 1;
+  if (mistake == Mistake::kOneWarpLess && threadIdx.x >= 96) return;
+  float sums[kColumns / 2];
+  if (mistake != Mistake::kNoFence) wgmma_fence();
+  for (int i = 0; i < 4; ++i) {
+    wgmma_bf16<kLinesA, kLinesB>(sums, hopper_descriptor(kLinesA, shared_address(tile_a) + i * hopper_step(kLinesA)),
+                                 hopper_descriptor(kLinesB, shared_address(tile_b) + i * hopper_step(kLinesB)), i != 0);
+  }
+  wgmma_commit();
+  if (mistake == Mistake::kNeverWaited) return;
+  const float early = mistake == Mistake::kSumsReadEarly ? sums[1] : 0.0f;
+  if (mistake == Mistake::kSumsWritten) sums[3] = 1.0f;
+  wgmma_wait<0>();
+  wgmma_settle(sums);
+  const int row = int(threadIdx.x) / 32 * 16 + int(threadIdx.x) % 32 / 4, column = int(threadIdx.x) % 4 * 2;
+  for (int i = 0; i < kColumns / 2; ++i) {
+    out[(row + i / 2 % 2 * 8) * kColumns + i / 4 * 8 + column + i % 2] = sums[i] + early;
+  }
+#endif
+}
+
+/// `count` lines of `depth` small integers, and how they lie in memory.
+struct Lines {
+  int64_t count, depth;
+  bool inside;
+  std::vector<float> values;  // [count, depth]
+  DeviceArray<uint16_t> memory{0};
+
+  Lines(int64_t n, int64_t k, bool lines_inside) : count(n), depth(k), inside(lines_inside), values(size_t(n * k)) {
+    for (float& x : values) x = float(random_int(-8, 8));
+    std::vector<float> laid(values.size());
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < k; ++j) laid[size_t(inside ? j * n + i : i * k + j)] = values[size_t(i * k + j)];
+    }
+    memory = DeviceArray<uint16_t>(to_bf16(laid));
+  }
+  float at(int64_t line, int64_t k) const {
+    return line < count && k < depth ? values[size_t(line * depth + k)] : 0.0f;
+  }
+  CUtensorMap map(int64_t lines) const {
+    return tensor_map(reinterpret_cast<const __nv_bfloat16*>(memory.data()), inside ? depth : count,
+                      inside ? count : depth, inside ? count : depth, inside ? 64u : uint32_t(lines), "a test's operand");
+  }
+};
+
+/// How many sums are not the product's. The tile starts at odd places and reaches beyond both operands' ends.
+template <int kColumns, int kLinesA, int kLinesB>
+int wrong_sums(Mistake mistake) {
+  const Lines a(80, 88, kLinesA), b(kColumns + 8, 88, kLinesB);
+  const int from_a = 24, from_b = 16, from_k = 40;
+  const DeviceArray<float> out(64 * kColumns);
+  HONE_LAUNCH((tile_kernel<kColumns, kLinesA, kLinesB>), 1, 128, 1024 + kBytesA + kColumns * 128 + 8, device_stream(),
+              a.map(64), b.map(kColumns), out.data(), from_a, from_b, from_k, mistake);
+  const std::vector<float> got = out.download();
+  int wrong = 0;
+  for (int64_t i = 0; i < 64; ++i) {
+    for (int64_t j = 0; j < kColumns; ++j) {
+      float sum = 0.0f;
+      for (int64_t k = from_k; k < from_k + 64; ++k) sum += a.at(from_a + i, k) * b.at(from_b + j, k);
+      wrong += !(got[size_t(i * kColumns + j)] == sum);
+    }
+  }
+  return wrong;
+}
+
+bool has_hopper() { return has_device() && uses_wgmma(8, 8); }
+
+}  // namespace
+
+TEST(a_tile_is_exact_on_integers_however_its_operands_lie) {
+  if (!has_hopper()) SKIP("no device of capability 9.0");
+  EXPECT_EQ((wrong_sums<128, 0, 0>(Mistake::kNone)), 0);
+  EXPECT_EQ((wrong_sums<256, 0, 0>(Mistake::kNone)), 0);
+  EXPECT_EQ((wrong_sums<256, 0, 1>(Mistake::kNone)), 0);
+  EXPECT_EQ((wrong_sums<256, 1, 1>(Mistake::kNone)), 0);
+}
+
+#ifdef HONE_CUDA_SHIM
+TEST(the_shim_names_every_mistake) {
+  EXPECT_TRUE(has_device());
+  struct Row { Mistake mistake; const char* says; };
+  for (const Row& r : {Row{Mistake::kNoFence, "not fenced"}, {Mistake::kSumsWritten, "sums were written"},
+                       {Mistake::kPlainWrite, "without a proxy fence"}, {Mistake::kNoWait, "still "},
+                       {Mistake::kFewerBytes, "waits for ever"}, {Mistake::kArrivedTwice, "more arrivals"},
+                       {Mistake::kNotShown, "without a proxy fence"}, {Mistake::kOneWarpLess, "waits for ever"},
+                       {Mistake::kNeverWaited, "did not wait for"}}) {
+    std::string said = "nothing";
+    try {
+      wrong_sums<128, 0, 0>(r.mistake);
+    } catch (const cuda_shim::Fault& fault) {
+      said = fault.what();
+    }
+    if (said.find(r.says) == std::string::npos) report("the shim", int(r.mistake), "said " + said);
+  }
+  EXPECT_TRUE((wrong_sums<128, 0, 0>(Mistake::kSumsReadEarly)) > 0);
+}
+
+TEST(the_shim_refuses_maps_that_the_driver_refuses) {
+  EXPECT_TRUE(has_device());
+  const DeviceArray<uint16_t> memory(4096);
+  const auto* data = reinterpret_cast<const __nv_bfloat16*>(memory.data());
+  tensor_map(data, 8, 64, 64, 256, "good");
+  EXPECT_THROWS(tensor_map(data + 1, 8, 64, 64, 8, "address"), Code::kCuda);
+  EXPECT_THROWS(tensor_map(data, 8, 60, 60, 8, "stride"), Code::kCuda);
+  EXPECT_THROWS(tensor_map(data, 8, 64, 64, 257, "box"), Code::kCuda);
+  EXPECT_THROWS(tensor_map(data, 0, 64, 64, 8, "empty"), Code::kCuda);
+}
+#endif
+
+TEST_MAIN
