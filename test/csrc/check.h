@@ -1,4 +1,4 @@
-// A test is TEST(name) { ... } with EXPECT_* inside; each file is one executable with its own main.
+// A test is TEST(name) { ... } with EXPECT_* inside; each file is one executable, check.cc runs its cases.
 #pragma once
 
 #include <cmath>
@@ -16,11 +16,10 @@
 
 namespace hone::test {
 
-struct Case { const char* name; void (*run)(); };
-inline std::vector<Case>& cases() { static std::vector<Case> all; return all; }
-inline int& failures() { static int n = 0; return n; }
-inline int& skipped() { static int n = 0; return n; }
-inline bool add(const char* name, void (*run)()) { cases().push_back({name, run}); return true; }
+bool add(const char* name, void (*run)());
+int& failures();
+int& skipped();
+void report(const char* file, int line, const std::string& text);
 
 template <class T>
 std::string show(const T& value) {
@@ -28,9 +27,6 @@ std::string show(const T& value) {
   out.precision(9);
   out << value;
   return out.str();
-}
-inline void report(const char* file, int line, const std::string& text) {
-  if (++failures() <= 40) std::printf("  %s:%d: %s\n", file, line, text.c_str());
 }
 
 /// The same in every run, so that a gate never fails by chance; HONE_TEST_SEED=N takes another, `random` draws one.
@@ -44,15 +40,8 @@ inline uint64_t seed() {
   return value;
 }
 inline std::mt19937_64& random() { static std::mt19937_64 r(seed()); return r; }
-inline int64_t random_int(int64_t low, int64_t high) {  // inclusive
-  return std::uniform_int_distribution<int64_t>(low, high)(random());
-}
-inline std::vector<float> random_floats(int64_t n, float scale = 1.0f) {
-  std::normal_distribution<float> normal(0.0f, scale);
-  std::vector<float> out(static_cast<size_t>(n));
-  for (float& x : out) x = normal(random());
-  return out;
-}
+int64_t random_int(int64_t low, int64_t high);  // inclusive
+std::vector<float> random_floats(int64_t n, float scale = 1.0f);
 /// Outputs start as NaN, so that an element nobody wrote fails every comparison.
 inline std::vector<float> poison(int64_t n) {
   return std::vector<float>(static_cast<size_t>(n), std::numeric_limits<float>::quiet_NaN());
@@ -61,21 +50,8 @@ inline bool same_bits(const float* a, const float* b, int64_t n) {
   return std::memcmp(a, b, size_t(n) * sizeof(float)) == 0;
 }
 
-inline int main() {
-  for (const Case& c : cases()) {
-    const int before = failures();
-    try {
-      c.run();
-    } catch (const Error& e) {
-      report(c.name, 0, std::string("threw ") + code_name(e.code()) + ": " + e.what());
-    } catch (const std::exception& e) {
-      report(c.name, 0, std::string("threw ") + e.what());
-    }
-    std::printf("%s %s\n", failures() == before ? "ok  " : "FAIL", c.name);
-  }
-  std::printf("%zu cases, %d failures, %d skipped\n", cases().size(), failures(), skipped());
-  return failures() ? 1 : 0;
-}
+/// Runs every case; the exit status.
+int main();
 
 }  // namespace hone::test
 
