@@ -2,7 +2,7 @@
 // floor, as a ratio measured in the same run. --smoke: a few seconds, no floors enforced. --json FILE: keep the rows.
 // --only NAME[,NAME]: some of them. Exit 1 if a bound is missed (never with --smoke).
 import { spawnSync } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,10 +23,13 @@ function run(command, argv) {
   return result.stdout;
 }
 
-const build = path.join(root, "build/bench");
-const generator = spawnSync("ninja", ["--version"]).status === 0 ? ["-G", "Ninja"] : [];
-const flags = ["-DHONE_TESTS=ON", "-DHONE_ADDON=OFF", "-DHONE_CUDA=OFF", "-DCMAKE_BUILD_TYPE=Release"];
-run("cmake", ["-S", root, "-B", build, ...generator, ...flags]);
+// They link the very libraries that the addon is made of.
+const build = path.join(root, "build/cmake");
+if (!existsSync(path.join(build, "CMakeCache.txt"))) {
+  console.error("hone: the native core was not built here. Run: npm run build:native");
+  process.exit(1);
+}
+run("cmake", ["-S", root, "-B", build, "-DHONE_TESTS=ON", "-DCMAKE_BUILD_TYPE=Release"]);
 
 const natives = readdirSync(path.join(root, "bench"))
   .filter((file) => file.endsWith(".bench.cc"))

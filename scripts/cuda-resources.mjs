@@ -1,6 +1,7 @@
 // Registers, spills and stack of every CUDA kernel against csrc/kernels/cuda/resources.json. Needs nvcc, no GPU.
 //   node scripts/cuda-resources.mjs          fails if a kernel spills, grows or is not in the table
 //   node scripts/cuda-resources.mjs --write  makes the table anew
+//   node scripts/cuda-resources.mjs --log F  compiles nothing: F is what a build with -Xptxas=-v printed
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -34,6 +35,30 @@ export function parseResources(text, demangle = (names) => names) {
   }
   const names = demangle(found.map(({ name }) => name));
   return Object.fromEntries(found.map(({ name: _, ...use }, i) => [shortName(names[i]), use]));
+}
+
+/** What ninja printed of a build with -Xptxas=-v -> the kernels of every "file.cu sm_NN", as `measure` gives them. */
+export function parseBuildLog(text, demangle) {
+  const reports = new Map();
+  let file;
+  let where;
+  for (const line of text.split("\n")) {
+    const step = /^\[\d+\/\d+\] (?:Building CUDA object \S*?(\w+\.cu)\.o)?/.exec(line);
+    if (step) [file, where] = [step[1], undefined];
+    const architecture = /Compiling entry function .* for '(\w+)'/.exec(line)?.[1];
+    if (file && architecture)
+      where = isCompiledFor(file, architecture) ? `${file} ${architecture}` : undefined;
+    if (where) reports.set(where, `${reports.get(where) ?? ""}${line}\n`);
+  }
+  return sorted([...reports].map(([where, report]) => [where, parseResources(report, demangle)]));
+}
+
+function isCompiledFor(file, architecture) {
+  return architecture === "sm_90a" || !file.endsWith("_sm90.cu");
+}
+
+function sorted(entries) {
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** `void hone::kernels::cuda::(anonymous namespace)::norm_kernel<32>(Norm)` -> `norm_kernel<32>`. */
@@ -111,10 +136,7 @@ async function measure(compiler) {
     .map((file) => `csrc/${file}`)
     .filter((file) => /\/cuda\/\w+\.cu$/.test(file));
   const jobs = sources.flatMap((file) =>
-    ARCHITECTURES.filter((a) => a === "sm_90a" || !file.endsWith("_sm90.cu")).map((architecture) => ({
-      file,
-      architecture,
-    })),
+    ARCHITECTURES.filter((a) => isCompiledFor(file, a)).map((architecture) => ({ file, architecture })),
   );
   const found = {};
   const worker = async () => {
@@ -130,7 +152,7 @@ async function measure(compiler) {
   } finally {
     rmSync(folder, { recursive: true });
   }
-  return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return sorted(Object.entries(found));
 }
 
 /** One kernel a line, so that a change reads as what it is. */
@@ -150,7 +172,10 @@ async function main() {
   const version = /release ([\d.]+)/.exec(
     spawnSync(compiler, ["--version"], { encoding: "utf8" }).stdout,
   )?.[1];
-  const kernels = await measure(compiler);
+  const log = process.argv.indexOf("--log");
+  const logged = log > 0 ? parseBuildLog(readFileSync(process.argv[log + 1], "utf8"), demangle) : {};
+  // A build that was up to date printed nothing.
+  const kernels = Object.keys(logged).length > 0 ? logged : await measure(compiler);
   const count = Object.values(kernels).reduce((n, all) => n + Object.keys(all).length, 0);
   if (process.argv.includes("--write")) {
     writeFileSync(table, render(version, kernels));

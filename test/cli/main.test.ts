@@ -2,11 +2,10 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { HONE } from "../fixtures/command-line.ts";
 import { folderWith, smallTokenizer } from "../native/small-tokenizer.ts";
 
-const MAIN = fileURLToPath(new URL("../../lib/cli/main.ts", import.meta.url));
 let dir: string;
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), "hone-cli-"));
@@ -14,7 +13,7 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 function hone(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", MAIN, ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...HONE, ...args], {
     encoding: "utf8",
   });
   return { status, stdout, stderr };

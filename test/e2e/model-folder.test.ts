@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { EXIT } from "../../lib/cli/exit.ts";
 import { defineRecipe, type Recipe, type RecipeInput } from "../../lib/config/index.ts";
@@ -13,10 +13,10 @@ import { openTokenizer } from "../../lib/native/index.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/workshop.ts";
 import type { RolloutGroup } from "../../lib/records.ts";
+import { HONE } from "../fixtures/command-line.ts";
 import { tinyModel, writeModelFiles } from "../fixtures/model-folder.ts";
 import { noAddon } from "./native-core.ts";
 
-const CLI = fileURLToPath(new URL("../../lib/cli/main.ts", import.meta.url));
 const SHARDED = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/goldens/models/llama-sharded");
 const native = test.skipIf(noAddon !== undefined);
 
@@ -83,9 +83,6 @@ const inputOf = (
 });
 const recipeOf = (...args: Parameters<typeof inputOf>): Recipe => defineRecipe(inputOf(...args));
 
-function command(...args: readonly string[]): string[] {
-  return ["--import", "tsx", CLI, ...args];
-}
 function recipeFile(training: Partial<RecipeInput["training"]>): string {
   const path = join(dir, "recipe.mjs");
   writeFileSync(path, `export default ${JSON.stringify(inputOf(training))};`);
@@ -135,7 +132,7 @@ native(
   async () => {
     const file = recipeFile({ schedule: "sync" });
     const whole = join(dir, "whole");
-    const ran = spawnSync(process.execPath, command("run", file, "--dir", whole, "--json"), {
+    const ran = spawnSync(process.execPath, [...HONE, "run", file, "--dir", whole, "--json"], {
       encoding: "utf8",
     });
     expect([ran.status, ran.stderr]).toEqual([EXIT.done, ""]);
@@ -147,15 +144,19 @@ native(
       expect(metrics).toMatchObject({ "ratio/min": 1, "ratio/max": 1, "mismatch/lag0/max": 0 });
 
     const parts = join(dir, "parts");
-    const killed = spawn(process.execPath, command("run", file, "--dir", parts), {
+    const killed = spawn(process.execPath, [...HONE, "run", file, "--dir", parts], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     for await (const chunk of killed.stdout) if (/step +5\b/.test(String(chunk))) break;
     killed.kill("SIGKILL");
     await once(killed, "exit");
-    const resumed = spawnSync(process.execPath, command("run", file, "--dir", parts, "--resume", "--json"), {
-      encoding: "utf8",
-    });
+    const resumed = spawnSync(
+      process.execPath,
+      [...HONE, "run", file, "--dir", parts, "--resume", "--json"],
+      {
+        encoding: "utf8",
+      },
+    );
     expect([resumed.status, resumed.stderr]).toEqual([EXIT.done, ""]);
     expect(finalWeights(parts, 8)).toBe(finalWeights(whole, 8));
   },

@@ -1,7 +1,7 @@
 // The reader of `ptxas -v` and the comparison; compiling is .ci/run's business.
 import { expect, test } from "vitest";
 // @ts-expect-error a script, not a module with types
-import { compareResources, parseResources, shortName } from "../../scripts/cuda-resources.mjs";
+import { compareResources, parseBuildLog, parseResources, shortName } from "../../scripts/cuda-resources.mjs";
 
 const REPORT = `ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function '_Z4copyPfi' for 'sm_80'
@@ -18,6 +18,26 @@ test("every kernel's registers, stack and spills are read", () => {
   expect(parseResources(REPORT)).toEqual({
     _Z4copyPfi: { registers: 40, stack: 16, spills: 12 },
     _Z3addPf: { registers: 8, stack: 0, spills: 0 },
+  });
+});
+
+test("the log of a build is told apart by file and architecture", () => {
+  const report = (kernel: string, architecture: string, registers: number) =>
+    `ptxas info    : Compiling entry function '${kernel}' for '${architecture}'
+ptxas info    : Function properties for ${kernel}
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used ${registers} registers\n`;
+  const log = `[1/9] Building CXX object CMakeFiles/x.dir/csrc/core/a.cc.o
+[2/9] Building CUDA object CMakeFiles/x.dir/csrc/kernels/cuda/b.cu.o
+ptxas info    : 0 bytes gmem
+${report("b1", "sm_80", 8)}${report("b2", "sm_80", 9)}${report("b1", "sm_90a", 10)}[3/9] Linking CXX static library libx.a
+ptxas info    : Used 99 registers
+[4/9] Building CUDA object CMakeFiles/x.dir/csrc/kernels/cuda/a_sm90.cu.o
+${report("a", "sm_80", 8)}${report("a", "sm_90a", 168)}`;
+  expect(parseBuildLog(log)).toEqual({
+    "a_sm90.cu sm_90a": { a: use(168) },
+    "b.cu sm_80": { b1: use(8), b2: use(9) },
+    "b.cu sm_90a": { b1: use(10) },
   });
 });
 
