@@ -43,7 +43,7 @@ struct Case {
   int requests = 12;
   DType storage = DType::kF32;
   Stream::Backend device = Stream::Backend::kCpu;
-  int32_t longest_prompt = 60, most_tokens = 100;
+  int32_t longest_prompt = 60, least_tokens = 1, most_tokens = 100;
 };
 
 /// Generates with the trainer's snapshot, packs, scores, and counts log-probs and entropies that differ.
@@ -67,7 +67,8 @@ int64_t differing_bits(const Case& c, int64_t& preemptions) {
   engine.set_weights(trainer.snapshot());
   std::vector<Request> requests;
   for (int i = 0; i < c.requests; ++i) {
-    requests.push_back(random_request(model, uint64_t(i), c.longest_prompt, int32_t(random_int(1, c.most_tokens))));
+    const auto tokens = int32_t(random_int(c.least_tokens, c.most_tokens));
+    requests.push_back(random_request(model, uint64_t(i), c.longest_prompt, tokens));
     requests.back().count = int32_t(random_int(1, 4));
     requests.back().sampling.temperature = c.temperature;
     requests.back().stop_ids = {5};
@@ -188,8 +189,8 @@ TEST(engine_equals_trainer_on_a_gpu_at_every_batch_size_and_split) {
 TEST(engine_equals_trainer_on_a_gpu_after_preemption) {
   NEEDS_DEVICE;
   auto c = on_gpu("preemption", engine_config(6, 32, 4));
-  c.temperature = 0.7f, c.most_tokens = 16;
-  int64_t preemptions = 0;  // which the draw of requests may spare, but hardly five times
+  c.temperature = 0.7f, c.least_tokens = c.most_tokens = 16;  // three sequences of two pages or more do not fit four
+  int64_t preemptions = 0;  // which stop tokens may spare, but hardly five times
   for (int round = 0; round < 5 && preemptions == 0; ++round) preemptions += expect_equal(c);
   EXPECT_TRUE(preemptions > 0);
 }
