@@ -1,4 +1,7 @@
 // prepare_heads against the three ops it stands for, to the bit; those are held to the CPU's in tests of their own.
+//
+// Mutants tried, all killed: the norm not rounded before the rotation; no __syncwarp between them; q's weights for k;
+// padding written (AddressSanitizer); whole vectors of the table at head dims 8 and 24; the wrong place inside a page.
 #include "attention_cache.h"
 #include "kernels/rms_norm.h"
 #include "kernels/rope.h"
