@@ -117,3 +117,26 @@ test("a reference policy is one model more", () => {
   const bytes = bytesOf(planMemory(kl, APRIEL, machine), "trainer", "reference policy, bf16");
   expect(bytes * 32).toBeCloseTo(14_428_902_400 * 2 + 131_072 * 5120 * 2, -8);
 });
+
+test("on the CPU a reference policy is a second trainer: weights, gradients and moments twice", () => {
+  const plain = smallRecipe();
+  const kl = { ...plain, objective: { ...plain.objective, klCoef: 0.1 } } as Recipe;
+  for (const name of [
+    "master weights, f32",
+    "gradients, f32",
+    "optimizer moments, f32",
+    "weights, trainer",
+  ]) {
+    const [once, twice] = [plain, kl].map((recipe) =>
+      bytesOf(planMemory(recipe, TINY, machine), "actor and trainer", name),
+    );
+    expect([name, twice]).toEqual([name, 2 * once!]);
+  }
+});
+
+test("two GPUs need NCCL's buffers; a tied head is no matrix of its own", () => {
+  const plan = planMemory(apriel({ gpus: 2, actorGpus: 1 }), TINY, machine);
+  expect(bytesOf(plan, "actor", "NCCL: weight buckets, channels")).toBe((2 * 512 + 256) * 2 ** 20);
+  expect(() => bytesOf(plan, "actor", "head, f32, engine")).toThrow("has no");
+  expect(() => bytesOf(plan, "trainer", "head, f32, trainer")).toThrow("has no");
+});
