@@ -1,6 +1,7 @@
 // The objectives of a training step in f64 on top of the reference decoder: the oracle of the trainer tests.
 #pragma once
 
+#include <random>
 #include <vector>
 
 #include "model/reference.h"
@@ -48,6 +49,27 @@ struct Batch {
     return b;
   }
 };
+
+/// Behaviour near the model's own log-probs. Sequences 0 and 1 are inside every clip range, 2 and 3 outside that of
+/// gspo in the direction that is clipped, and tokens on both sides of grpo's; none near an edge, where f32 and f64
+/// may choose differently and a central difference is no derivative.
+inline void add_logprobs(Batch& batch, const Reference& model, double temperature) {
+  constexpr double kSequence[] = {0.01, -0.01, -0.07, 0.05}, kToken[] = {0.2, -0.2};
+  std::normal_distribution<double> normal(0.0, 0.3);
+  for (int64_t i = 0; i < batch.size(); ++i) {
+    const auto logprobs = model.predict(batch.sequence(i), temperature).logprob;
+    const size_t first = size_t(batch.cu_seqlens[size_t(i)]), n = logprobs.size();
+    size_t counted = 0, seen = 0;
+    for (size_t t = 0; t < n; ++t) counted += batch.mask[first + t];
+    for (size_t t = 0; t < n; ++t) {
+      const bool paired = batch.mask[first + t] && (seen | 1) < counted;  // an odd last token keeps the mean
+      const double log_ratio = kSequence[i % 4] + (paired ? kToken[seen % 2] : 0.0);
+      seen += batch.mask[first + t];
+      batch.behavior.push_back(float(logprobs[t] - log_ratio));
+      batch.reference.push_back(float(logprobs[t] + normal(random())));
+    }
+  }
+}
 
 /// Loss of the whole step as the formulas of the goldens state it; gspo, grpo and supervised.
 inline double reference_loss(const Reference& model, const Batch& batch, const trainer::StepOptions& o) {

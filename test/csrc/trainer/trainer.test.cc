@@ -39,27 +39,6 @@ Batch random_batch(int64_t vocabulary, int64_t sequences) {
   return b;
 }
 
-/// Behaviour near the model's own log-probs. Sequences 0 and 1 are inside every clip range, 2 and 3 outside that of
-/// gspo in the direction that is clipped, and tokens on both sides of grpo's; none near an edge, where f32 and f64
-/// may choose differently and a central difference is no derivative.
-void add_logprobs(Batch& batch, const test::Reference& model, double temperature) {
-  constexpr double kSequence[] = {0.01, -0.01, -0.07, 0.05}, kToken[] = {0.2, -0.2};
-  std::normal_distribution<double> normal(0.0, 0.3);
-  for (int64_t i = 0; i < batch.size(); ++i) {
-    const auto logprobs = model.predict(batch.sequence(i), temperature).logprob;
-    const size_t first = size_t(batch.cu_seqlens[size_t(i)]), n = logprobs.size();
-    size_t counted = 0, seen = 0;
-    for (size_t t = 0; t < n; ++t) counted += batch.mask[first + t];
-    for (size_t t = 0; t < n; ++t) {
-      const bool paired = batch.mask[first + t] && (seen | 1) < counted;  // an odd last token keeps the mean
-      const double log_ratio = kSequence[i % 4] + (paired ? kToken[seen % 2] : 0.0);
-      seen += batch.mask[first + t];
-      batch.behavior.push_back(float(logprobs[t] - log_ratio));
-      batch.reference.push_back(float(logprobs[t] + normal(test::random())));
-    }
-  }
-}
-
 struct GradientCase {
   const char* name;
   StepOptions options;
@@ -90,7 +69,7 @@ void check_gradients(const char* model_name, const model::ModelConfig& config, c
   trainer.parameters_changed();
   test::Reference reference(trainer.parameters());
   Batch batch = random_batch(config.vocabulary, 4);
-  add_logprobs(batch, reference, double(c.options.temperature));
+  test::add_logprobs(batch, reference, double(c.options.temperature));
   const StepReport report = trainer.step(batch.view(), c.options);
   EXPECT_NEAR(report.loss, test::reference_loss(reference, batch, c.options), 2e-5);
   double square = 0.0, checked = 0.0;
