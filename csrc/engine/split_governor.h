@@ -10,8 +10,9 @@ namespace hone::engine {
 /// A step is well under a millisecond, and a helper that another process keeps off its core makes it wait for
 /// a whole time slice. So: steps are split as long as that gains. `ledger` sums what split steps gained over
 /// the price of the same rows unsplit (on one thread, or split in another way); when it falls below the loss allowed,
-/// steps stay unsplit for a while, twice as long after each failure. One step in kProbeEvery is not split, to keep
-/// that price fresh. The choice never changes a bit of any result, only its time.
+/// steps stay unsplit for a while, twice as long after each failure, until splitting has paid for some time: a single
+/// stall, which may cost as much as a busy core does in many steps, is soon forgotten. One step in kProbeEvery is not
+/// split, to keep that price fresh. The choice never changes a bit of any result, only its time.
 class SplitGovernor {
  public:
   /// Asked once per step that could be split.
@@ -37,15 +38,17 @@ class SplitGovernor {
       backoff_ = std::min(2 * backoff_, kLongestBackoff);
       ledger_ = 0;
       good_steps_ = 0;
-    } else if (++good_steps_ % kProbeEvery == 0) {
-      single_steps_left_ = 1;
-      if (ledger_ > 0) backoff_ = kShortestBackoff;
+      return;
     }
+    ++good_steps_;
+    if (good_steps_ % kForgetAfter == 0 && ledger_ > 0) backoff_ = kShortestBackoff;
+    if (good_steps_ % kProbeEvery == 0) single_steps_left_ = 1;
   }
 
  private:
   static constexpr double kAllowedLossSteps = 3.0;
-  static constexpr int32_t kFirstSteps = 4, kProbeEvery = 128, kShortestBackoff = 64, kLongestBackoff = 8192;
+  static constexpr int32_t kFirstSteps = 4, kProbeEvery = 128, kForgetAfter = 32;
+  static constexpr int32_t kShortestBackoff = 16, kLongestBackoff = 8192;
 
   double price_ = std::numeric_limits<double>::infinity();  // seconds per row, unsplit
   double ledger_ = 0;  // seconds
