@@ -10,9 +10,7 @@
 namespace hone::engine {
 namespace {
 
-constexpr int64_t kCacheBytes = 32 << 20;  // about a last-level cache
 constexpr int32_t kChunkRows = 64;    // of an inline chunk; a longer prompt chunk is split inside the ops instead
-constexpr int32_t kMinChunkRows = 8;  // fewer rows cost as much as these: the weights dominate
 constexpr int64_t kSampleRows = 64;   // head rows at a time
 
 struct Release {
@@ -39,11 +37,6 @@ int32_t short_rows(const std::vector<Piece>& pieces) {
 }
 
 }  // namespace
-
-bool threads_take_rows(const WeightBytes& weights, int64_t rows, int32_t threads) {
-  if (threads == 1) return false;
-  return weights.total <= kCacheBytes || (weights.largest <= kCacheBytes && rows >= int64_t(threads) * kMinChunkRows);
-}
 
 StepRunner::StepRunner(const model::ModelConfig& model, const EngineConfig& config, PagePool& pool,
                        ThreadPool* threads)
@@ -75,40 +68,20 @@ const std::vector<Sample>& StepRunner::run(const model::WeightSnapshot& weights,
   tokens_.resize(rows_.samples.size());
   for (auto* v : {&logprobs_, &entropies_}) v->resize(rows_.samples.size());
   const WeightBytes bytes = packed_bytes(weights);
-  const Sharing sharing = choose_sharing(bytes, pieces);
-  cut_chunks(pieces, sharing == Sharing::kRows || bytes.total <= kCacheBytes,
-             sharing == Sharing::kRows ? threads_->threads() : 1);
+  const SharingWays ways = sharing_ways(bytes, short_rows(pieces), threads_ ? threads_->threads() : 1);
+  const Sharing sharing = sharing_.choose(ways);
+  const bool by_rows = sharing == Sharing::kRows;
+  cut_chunks(pieces, by_rows || bytes.fit_cache(), by_rows ? threads_->threads() : 1);
   const auto start = std::chrono::steady_clock::now();
   compute({Stream::Backend::kCpu, sharing == Sharing::kAlone ? nullptr : threads_, nullptr});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  record(bytes, pieces, sharing, took.count());
+  sharing_.record(ways, sharing, double(rows_.ids.size()), took.count());
   for (size_t i = 0; i < rows_.samples.size(); ++i) {
     rows_.samples[i].token = tokens_[i];
     rows_.samples[i].logprob = logprobs_[i];
     rows_.samples[i].entropy = entropies_[i];
   }
   return rows_.samples;
-}
-
-bool StepRunner::can_share_rows(const WeightBytes& weights, const std::vector<Piece>& pieces) const {
-  return threads_ && threads_take_rows(weights, short_rows(pieces), threads_->threads());
-}
-
-bool StepRunner::can_share_ops(const WeightBytes& weights) const {
-  return threads_ && threads_->threads() > 1 && weights.total > kCacheBytes;
-}
-
-Sharing StepRunner::choose_sharing(const WeightBytes& weights, const std::vector<Piece>& pieces) const {
-  if (can_share_rows(weights, pieces) && rows_governor_.split()) return Sharing::kRows;
-  return can_share_ops(weights) && ops_governor_.split() ? Sharing::kOps : Sharing::kAlone;
-}
-
-void StepRunner::record(const WeightBytes& weights, const std::vector<Piece>& pieces, Sharing sharing, double seconds) {
-  const double rows = double(rows_.ids.size());
-  if (can_share_rows(weights, pieces)) rows_governor_.record(sharing == Sharing::kRows, rows, seconds);
-  if (can_share_ops(weights) && sharing != Sharing::kRows) {
-    ops_governor_.record(sharing == Sharing::kOps, rows, seconds);
-  }
 }
 
 void StepRunner::compute(const Stream& stream) {

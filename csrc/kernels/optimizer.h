@@ -46,8 +46,13 @@ struct AdamWArgs {
 int64_t adamw_scratch_bytes(const Stream& stream, int64_t n);
 void adamw(const Stream& stream, const AdamWArgs& args);
 
+// Of Muon, below.
+inline constexpr int kNewtonSchulzSteps = 5;
+inline constexpr float kNewtonSchulzA = 3.4445f, kNewtonSchulzB = -4.7750f, kNewtonSchulzC = 2.0315f;
+inline constexpr double kMuonNormFloor = 1e-7;  // a zero gradient stays zero
+
 /// Muon for one matrix: b <- momentum b + g; u = NewtonSchulz5(g + momentum b) sqrt(max(1, R/C));
-/// p <- p (1 - lr wd) - lr u. Newton-Schulz: 5 steps of a = 3.4445, b = -4.7750, c = 2.0315 on g/|g|_F.
+/// p <- p (1 - lr wd) - lr u. Newton-Schulz: 5 steps of x <- a x + b (x x^T) x + c (x x^T)^2 x from g/|g|_F.
 /// On a GPU the operands of Newton-Schulz's products are rounded to bf16, the sums are f32: docs/numerics.md.
 /// Source: Jordan et al. 2024 (Muon). R rows, C columns.
 struct MuonArgs {

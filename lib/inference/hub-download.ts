@@ -58,7 +58,7 @@ export async function downloadHead(client: HubClient, url: string, bytes: number
     } catch (cause) {
       client.checkAborted();
       const delay = client.retryDelaysMs[attempt];
-      if (delay === undefined) throw brokenOff(url, there, bytes, cause as Error);
+      if (delay === undefined) throw brokenOff(url, there, bytes, cause as Error, "");
       parts.length = 0;
       there = 0;
       await client.pause(delay);
@@ -133,11 +133,17 @@ function continues({ status, headers }: Response, position: number): boolean {
   return status === 206 && (headers.get("content-range") ?? "").startsWith(`bytes ${position}-`);
 }
 
-function brokenOff(url: string, position: number, size: number, cause: Error): HoneError {
+function brokenOff(
+  url: string,
+  position: number,
+  size: number,
+  cause: Error,
+  kept = ": what was downloaded is kept",
+): HoneError {
   const message = `${url}: broken off after ${position} of ${size} bytes: ${cause.message}`;
   return new HoneError("HONE_ERR_HUB", message, {
     cause,
-    hint: "Run the same command again: what was downloaded is kept.",
+    hint: `Run the same command again${kept}.`,
     details: { url, reached: true },
   });
 }

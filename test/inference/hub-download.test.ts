@@ -211,6 +211,7 @@ describe("the first bytes alone", () => {
     await expect(head(20)).rejects.toMatchObject({
       code: "HONE_ERR_HUB",
       message: expect.stringContaining("broken off after 4 of 20 bytes: the body ends"),
+      hint: "Run the same command again.", // nothing was kept
     });
   });
 });

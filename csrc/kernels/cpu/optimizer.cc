@@ -12,9 +12,6 @@ namespace {
 
 constexpr int64_t kElements = 16384;  // per chunk: 10 us and more, as five arrays come from L3
 constexpr int64_t kChange = 1 << 16;   // old values are kept this many at a time, while they are in cache
-constexpr int kNewtonSchulzSteps = 5;
-constexpr float kA = 3.4445f, kB = -4.7750f, kC = 2.0315f;
-constexpr double kNormFloor = 1e-7;  // a zero gradient stays zero
 
 /// y = a x + b y over n elements.
 void combine(const Stream& stream, float* y, const float* x, float a, float b, int64_t n) {
@@ -62,8 +59,8 @@ struct NewtonSchulz {
   void step(const Stream& stream) {
     multiply(stream, x, x, r, c, false, gram, false);
     multiply(stream, gram, gram, r, r, false, poly, false);
-    combine(stream, poly, gram, kB, kC, r * r);
-    combine(stream, next, x, kA, 0.0f, r * c);
+    combine(stream, poly, gram, kNewtonSchulzB, kNewtonSchulzC, r * r);
+    combine(stream, next, x, kNewtonSchulzA, 0.0f, r * c);
     multiply(stream, poly, x, c, r, true, next, true);
     std::swap(x, next);
   }
@@ -174,7 +171,7 @@ void muon(const Stream& stream, const MuonArgs& a) {
   combine(stream, update, grad, factor, 0.0f, n);
   combine(stream, update, buffer, a.momentum, 1.0f, n);
   const double norm = std::sqrt(sum_of_squares(stream, f32(update, {n})));
-  combine(stream, update, update, float(1.0 / (norm + kNormFloor)), 0.0f, n);
+  combine(stream, update, update, float(1.0 / (norm + kMuonNormFloor)), 0.0f, n);
   if (rows > columns) transpose(update, rows, columns, iteration.x);
   for (int i = 0; i < kNewtonSchulzSteps; ++i) iteration.step(stream);
   if (rows > columns) {

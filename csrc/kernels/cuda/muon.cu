@@ -14,9 +14,6 @@ namespace hone::kernels::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kNewtonSchulzSteps = 5;
-constexpr float kA = 3.4445f, kB = -4.7750f, kC = 2.0315f;
-constexpr double kNormFloor = 1e-7;  // a zero gradient stays zero
 
 /// n values, of which a block has one strip; all arrays start at 16 bytes if `wide`.
 struct Matrix {
@@ -55,13 +52,13 @@ __global__ void __launch_bounds__(kThreads) momentum_kernel(Matrix a) {
 __global__ void __launch_bounds__(kThreads) split_kernel(float* x, int64_t n, const double* squares, bf16* rounded) {
   const int64_t i = (int64_t(blockIdx.x) * kThreads + threadIdx.x) * 8;
   if (i >= n) return;
-  const float factor = squares ? float(1.0 / (sqrt(*squares) + kNormFloor)) : 1.0f;
+  const float factor = squares ? float(1.0 / (sqrt(*squares) + kMuonNormFloor)) : 1.0f;
   Eight v = load_eight(x + i, n - i, true);
 #pragma unroll
   for (int k = 0; k < 8; ++k) v.at[k] *= factor;
   store_eight(rounded + i, v, n - i, true);
 #pragma unroll
-  for (int k = 0; k < 8; ++k) v.at[k] *= kA;
+  for (int k = 0; k < 8; ++k) v.at[k] *= kNewtonSchulzA;
   store_eight(x + i, v, n - i, true);
 }
 
@@ -72,7 +69,7 @@ __global__ void __launch_bounds__(kThreads) poly_kernel(const float* gram, const
   Eight g = load_eight(gram + i, n - i, true);
   const Eight s = load_eight(square + i, n - i, true);
 #pragma unroll
-  for (int k = 0; k < 8; ++k) g.at[k] = g.at[k] * kB + s.at[k] * kC;
+  for (int k = 0; k < 8; ++k) g.at[k] = g.at[k] * kNewtonSchulzB + s.at[k] * kNewtonSchulzC;
   store_eight(poly + i, g, n - i, true);
 }
 

@@ -12,7 +12,9 @@ const problemSchema = z.object({ id: z.string(), input_output: z.unknown() });
 
 const what = "code case";
 const problems = new RowsBeside<unknown>({
-  ...{ what, noun: "problem", shape: "a problem { id, input_output }" },
+  what,
+  noun: "problem",
+  shape: "a problem { id, input_output }",
   parse(line) {
     const { id, input_output } = problemSchema.parse(JSON.parse(line));
     return [id, input_output];

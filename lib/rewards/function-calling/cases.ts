@@ -20,7 +20,9 @@ const rowSchema = z.object({
 const what = "function-calling case";
 /** Lines of category files. The text is kept: JSON.parse would make 1.0 and 1 the same. */
 const entries = new RowsBeside<string>({
-  ...{ what, noun: "entry", shape: "an entry { id, function, ... }" },
+  what,
+  noun: "entry",
+  shape: "an entry { id, function, ... }",
   parse(line) {
     const value = readJson(line);
     if (value?.type !== "dict") return undefined;

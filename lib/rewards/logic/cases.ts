@@ -8,7 +8,9 @@ const puzzleSchema = z.object({ id: z.string(), game_data: z.unknown() });
 
 const what = "logic case";
 const puzzles = new RowsBeside<unknown>({
-  ...{ what, noun: "puzzle", shape: "a puzzle { id, game_data }" },
+  what,
+  noun: "puzzle",
+  shape: "a puzzle { id, game_data }",
   parse(line) {
     const { id, game_data } = puzzleSchema.parse(JSON.parse(line));
     return [id, game_data];

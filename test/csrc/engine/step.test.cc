@@ -65,18 +65,6 @@ TEST(weights_beyond_the_cache_are_split_inside_the_ops_with_the_same_bits) {
   expect_same(reference, generate(model, requests, 64, &two));
 }
 
-TEST(threads_take_rows_while_a_layer_fits_the_cache_and_each_has_rows_enough) {
-  constexpr int64_t kMB = 1 << 20;
-  const WeightBytes small{20 * kMB, 2 * kMB}, middle{60 * kMB, 8 * kMB}, large{600 * kMB, 50 * kMB};
-  for (const int64_t rows : {1, 8, 32, 500}) {
-    EXPECT_TRUE(threads_take_rows(small, rows, 2) && threads_take_rows(small, rows, 16));
-    EXPECT_TRUE(!threads_take_rows(large, rows, 2) && !threads_take_rows(small, rows, 1));
-    EXPECT_TRUE(!threads_take_rows(middle, rows, 1));  // nobody to share with
-    EXPECT_EQ(threads_take_rows(middle, rows, 2), rows >= 16);
-    EXPECT_EQ(threads_take_rows(middle, rows, 8), rows >= 64);
-  }
-}
-
 TEST(more_attempts_than_a_head_pass_takes_are_drawn_from_one_row) {
   const model::ModelConfig model = small_decoder();
   Request r = random_request(model, 1, 20, 1);

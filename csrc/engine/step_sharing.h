@@ -1,0 +1,59 @@
+// Who works on a step of the CPU: one thread, or several in one of two ways.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/split_governor.h"
+
+namespace hone::engine {
+
+/// The calling thread alone; all threads, each taking rows of its own through all layers; all threads inside every op.
+/// By rows there is one join per step, and one thread's attention, which waits for memory, runs beside another's
+/// products: the fastest while every core is free. A core that is not holds up a whole share of the rows, but only a
+/// small part of an op.
+enum class Sharing { kAlone, kRows, kOps };
+
+/// Bytes of the packed weights, and of the largest part that rows pass through at once (a layer, the head).
+struct WeightBytes {
+  static constexpr int64_t kCache = 32 << 20;  // about a last-level cache
+  int64_t total, largest;
+  bool fit_cache() const { return total <= kCache; }
+};
+
+/// Which ways are worth trying for a step.
+struct SharingWays {
+  bool rows, ops;
+};
+
+/// Rows fewer than this cost as much as these: the weights dominate.
+inline constexpr int32_t kMinChunkRows = 8;
+
+/// By rows: threads in the same layer read its weights from memory once, so a layer has to fit the last-level cache; and
+/// unless all weights do, every thread needs rows enough to be worth a pass over them. Inside the ops: not while all
+/// weights fit, where ops are too short.
+inline SharingWays sharing_ways(const WeightBytes& weights, int64_t rows, int32_t threads) {
+  if (threads == 1) return {false, false};
+  const bool layer_fits = weights.largest <= WeightBytes::kCache && rows >= int64_t(threads) * kMinChunkRows;
+  return {weights.fit_cache() || layer_fits, !weights.fit_cache()};
+}
+
+/// Chooses by what earlier steps took: by rows if that gains over the other two, else inside the ops if that gains over
+/// one thread.
+class StepSharing {
+ public:
+  Sharing choose(const SharingWays& ways) const {
+    if (ways.rows && by_rows_.split()) return Sharing::kRows;
+    return ways.ops && in_ops_.split() ? Sharing::kOps : Sharing::kAlone;
+  }
+
+  /// What a step of `rows` rows took that was shared as chosen among `ways`.
+  void record(const SharingWays& ways, Sharing chosen, double rows, double seconds) {
+    if (ways.rows) by_rows_.record(chosen == Sharing::kRows, rows, seconds);
+    if (ways.ops && chosen != Sharing::kRows) in_ops_.record(chosen == Sharing::kOps, rows, seconds);
+  }
+
+ private:
+  SplitGovernor by_rows_, in_ops_;
+};
+
+}  // namespace hone::engine

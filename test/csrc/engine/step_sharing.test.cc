@@ -1,0 +1,72 @@
+// Which way a step is shared, on machines where the ways cost different things.
+#include "engine/step_sharing.h"
+
+#include "check.h"
+
+using namespace hone::engine;
+
+namespace {
+
+/// Seconds of a row, by Sharing.
+struct Prices {
+  double alone, rows, ops;
+};
+
+struct Counts {
+  int steps[3] = {0, 0, 0};
+  int of(Sharing s) const { return steps[int(s)]; }
+};
+
+Counts run(StepSharing& sharing, const SharingWays& ways, const Prices& prices, int steps) {
+  Counts counts;
+  for (int i = 0; i < steps; ++i) {
+    const Sharing chosen = sharing.choose(ways);
+    const double price = chosen == Sharing::kRows ? prices.rows : chosen == Sharing::kOps ? prices.ops : prices.alone;
+    sharing.record(ways, chosen, 32, 32 * price);
+    ++counts.steps[int(chosen)];
+  }
+  return counts;
+}
+
+constexpr SharingWays kBoth{true, true}, kRowsOnly{true, false}, kOpsOnly{false, true}, kNone{false, false};
+
+}  // namespace
+
+TEST(rows_are_shared_while_a_layer_fits_the_cache_and_each_thread_has_enough) {
+  constexpr int64_t kMB = 1 << 20;
+  const WeightBytes small{20 * kMB, 2 * kMB}, middle{60 * kMB, 8 * kMB}, large{600 * kMB, 50 * kMB};
+  for (const int64_t rows : {1, 8, 16, 32, 500}) {
+    for (const int32_t threads : {2, 8}) {
+      EXPECT_TRUE(sharing_ways(small, rows, threads).rows && !sharing_ways(small, rows, threads).ops);
+      EXPECT_TRUE(!sharing_ways(large, rows, threads).rows && sharing_ways(large, rows, threads).ops);
+      EXPECT_EQ(sharing_ways(middle, rows, threads).rows, rows >= 8 * threads);
+      EXPECT_TRUE(sharing_ways(middle, rows, threads).ops);
+    }
+    for (const WeightBytes& weights : {small, middle, large}) {  // nobody to share with
+      EXPECT_TRUE(!sharing_ways(weights, rows, 1).rows && !sharing_ways(weights, rows, 1).ops);
+    }
+  }
+}
+
+TEST(the_cheapest_way_takes_nearly_all_steps) {
+  StepSharing free, busy, held;
+  EXPECT_TRUE(run(free, kBoth, {1.0, 0.55, 0.7}, 10000).of(Sharing::kRows) > 9500);
+  EXPECT_TRUE(run(busy, kBoth, {1.0, 1.3, 0.8}, 10000).of(Sharing::kOps) > 9500);
+  EXPECT_TRUE(run(held, kBoth, {1.0, 3.0, 2.0}, 10000).of(Sharing::kAlone) > 9500);
+}
+
+TEST(rows_have_to_gain_over_the_ops_not_only_over_one_thread) {
+  StepSharing sharing;
+  EXPECT_TRUE(run(sharing, kBoth, {1.0, 0.9, 0.6}, 10000).of(Sharing::kOps) > 9000);
+}
+
+TEST(a_way_that_a_step_does_not_allow_is_never_taken) {
+  StepSharing rows, ops, none;
+  EXPECT_EQ(run(rows, kRowsOnly, {1.0, 0.6, 0.1}, 1000).of(Sharing::kOps), 0);
+  EXPECT_EQ(run(ops, kOpsOnly, {1.0, 0.1, 0.6}, 1000).of(Sharing::kRows), 0);
+  EXPECT_EQ(run(none, kNone, {1.0, 0.1, 0.1}, 1000).of(Sharing::kAlone), 1000);
+  EXPECT_TRUE(run(rows, kRowsOnly, {1.0, 0.6, 0.1}, 1000).of(Sharing::kRows) > 950);
+  EXPECT_TRUE(run(ops, kOpsOnly, {1.0, 0.1, 0.6}, 1000).of(Sharing::kOps) > 950);
+}
+
+TEST_MAIN
