@@ -1,6 +1,7 @@
 // Muon on a device against the CPU op: momentum to the bit, the update within the rounding of its products to bf16.
 //
-// Mutants tried, all killed: no Nesterov term; a X from the rounded X (low rank).
+// Mutants tried, all killed: no Nesterov term; a X from the rounded X (low rank); NaN into the momentum or the weights;
+// Gram matrix not zeroed; gain without its floor of 1; either clip factor left out; no decay; no scratch for pieces.
 #include <tuple>
 
 #include "device.h"
