@@ -26,8 +26,23 @@ enum class Mistake {
 
 constexpr uint32_t kBytesA = 64 * 128;
 
+enum class Left { kShared, kRegisters };
+
+/// The left operand's fragment of 16 k, out of a tile the copy engine wrote.
+template <int kLinesA>
+__device__ void load_fragment(const unsigned char* tile, int k, uint32_t (&a)[4]) {
+  const int row = int(threadIdx.x) / 32 * 16 + int(threadIdx.x) % 32 / 4, first = k + int(threadIdx.x) % 4 * 2;
+  for (int r = 0; r < 4; ++r) {
+    a[r] = 0;
+    for (int half = 0; half < 2; ++half) {
+      const uint32_t byte = swizzle128(hopper_byte(kLinesA, uint32_t(row + r % 2 * 8), uint32_t(first + r / 2 * 8 + half)));
+      a[r] |= uint32_t(*reinterpret_cast<const uint16_t*>(tile + byte)) << 16 * half;
+    }
+  }
+}
+
 /// out [64, kColumns] = a b^T over 64 k that are copied from (k, line) = (from_k, from_a), (from_k, from_b) on.
-template <int kColumns, int kLinesA, int kLinesB>
+template <int kColumns, int kLinesA, int kLinesB, Left kLeft>
 __global__ void __launch_bounds__(128) tile_kernel(const __grid_constant__ CUtensorMap a,
                                                   const __grid_constant__ CUtensorMap b, float* out, int from_a,
                                                   int from_b, int from_k, Mistake mistake) {
@@ -54,10 +69,21 @@ __global__ void __launch_bounds__(128) tile_kernel(const __grid_constant__ CUten
   if (mistake == Mistake::kPlainWrite && threadIdx.x == 5) tile_a[0] ^= 1;
   if (mistake == Mistake::kOneWarpLess && threadIdx.x >= 96) return;
   float sums[kColumns / 2];
+  [[maybe_unused]] uint32_t left[4][4];
+  if constexpr (kLeft == Left::kRegisters) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) load_fragment<kLinesA>(tile_a, 16 * i, left[i]);
+  }
   if (mistake != Mistake::kNoFence) wgmma_fence();
+#pragma unroll
   for (int i = 0; i < 4; ++i) {
-    wgmma_bf16<kLinesA, kLinesB>(sums, hopper_descriptor(kLinesA, shared_address(tile_a) + i * hopper_step(kLinesA)),
-                                 hopper_descriptor(kLinesB, shared_address(tile_b) + i * hopper_step(kLinesB)), i != 0);
+    const uint64_t b_at = hopper_descriptor(kLinesB, shared_address(tile_b) + i * hopper_step(kLinesB));
+    if constexpr (kLeft == Left::kRegisters) {
+      wgmma_bf16<kLinesB>(sums, left[i], b_at, i != 0);
+    } else {
+      wgmma_bf16<kLinesA, kLinesB>(sums, hopper_descriptor(kLinesA, shared_address(tile_a) + i * hopper_step(kLinesA)), b_at,
+                                   i != 0);
+    }
   }
   wgmma_commit();
   if (mistake == Mistake::kNeverWaited) return;
@@ -97,12 +123,12 @@ struct Lines {
 };
 
 /// How many sums are not the product's. The tile starts at odd places and reaches beyond both operands' ends.
-template <int kColumns, int kLinesA, int kLinesB>
+template <int kColumns, int kLinesA, int kLinesB, Left kLeft = Left::kShared>
 int wrong_sums(Mistake mistake) {
   const Lines a(80, 88, kLinesA), b(kColumns + 8, 88, kLinesB);
   const int from_a = 24, from_b = 16, from_k = 40;
   const DeviceArray<float> out(64 * kColumns);
-  HONE_LAUNCH((tile_kernel<kColumns, kLinesA, kLinesB>), 1, 128, 1024 + kBytesA + kColumns * 128 + 8, device_stream(),
+  HONE_LAUNCH((tile_kernel<kColumns, kLinesA, kLinesB, kLeft>), 1, 128, 1024 + kBytesA + kColumns * 128 + 8, device_stream(),
               a.map(64), b.map(kColumns), out.data(), from_a, from_b, from_k, mistake);
   const std::vector<float> got = out.download();
   int wrong = 0;
@@ -122,10 +148,21 @@ bool has_hopper() { return has_device() && uses_wgmma(8, 8); }
 
 TEST(a_tile_is_exact_on_integers_however_its_operands_lie) {
   if (!has_hopper()) SKIP("no device of capability 9.0");
+  EXPECT_EQ((wrong_sums<16, 0, 0>(Mistake::kNone)), 0);
+  EXPECT_EQ((wrong_sums<64, 0, 0>(Mistake::kNone)), 0);
+  EXPECT_EQ((wrong_sums<64, 1, 1>(Mistake::kNone)), 0);
   EXPECT_EQ((wrong_sums<128, 0, 0>(Mistake::kNone)), 0);
   EXPECT_EQ((wrong_sums<256, 0, 0>(Mistake::kNone)), 0);
   EXPECT_EQ((wrong_sums<256, 0, 1>(Mistake::kNone)), 0);
   EXPECT_EQ((wrong_sums<256, 1, 1>(Mistake::kNone)), 0);
+}
+
+TEST(so_it_is_with_the_left_operand_in_registers) {
+  if (!has_hopper()) SKIP("no device of capability 9.0");
+  EXPECT_EQ((wrong_sums<16, 0, 0, Left::kRegisters>(Mistake::kNone)), 0);
+  EXPECT_EQ((wrong_sums<64, 1, 1, Left::kRegisters>(Mistake::kNone)), 0);
+  EXPECT_EQ((wrong_sums<128, 0, 1, Left::kRegisters>(Mistake::kNone)), 0);
+  EXPECT_EQ((wrong_sums<256, 0, 0, Left::kRegisters>(Mistake::kNone)), 0);
 }
 
 #ifdef HONE_CUDA_SHIM
@@ -146,6 +183,11 @@ TEST(the_shim_names_every_mistake) {
     if (said.find(r.says) == std::string::npos) report("the shim", int(r.mistake), "said " + said);
   }
   EXPECT_TRUE((wrong_sums<128, 0, 0>(Mistake::kSumsReadEarly)) > 0);
+  try {
+    wrong_sums<64, 0, 0, Left::kRegisters>(Mistake::kNoFence);
+    report("the shim", 0, "took a fragment in registers that was not fenced");
+  } catch (const cuda_shim::Fault&) {
+  }
 }
 
 TEST(the_shim_refuses_maps_that_the_driver_refuses) {

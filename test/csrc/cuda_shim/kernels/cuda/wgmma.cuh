@@ -16,10 +16,19 @@ void wgmma_wait(HONE_SHIM_SITE) {
 template <int N>
 void wgmma_settle(float (&)[N]) {}
 
+/// The shapes that the instruction's wrapper has.
+template <int kSums>
+inline constexpr bool kWgmmaShape = kSums == 8 || kSums == 32 || kSums == 64 || kSums == 128;
+
 template <int kLinesA, int kLinesB, int N>
 void wgmma_bf16(float (&d)[N], uint64_t a, uint64_t b, int add, HONE_SHIM_SITE) {
-  static_assert(N == 64 || N == 128, "the shapes that the instruction's wrapper has");
+  static_assert(kWgmmaShape<N>);
   cuda_shim::wgmma_issue({a, b, 2 * N, kLinesA != 0, kLinesB != 0, add != 0}, nullptr, d, file, line);
+}
+template <int kLinesB, int N>
+void wgmma_bf16(float (&d)[N], const uint32_t (&a)[4], uint64_t b, int add, HONE_SHIM_SITE) {
+  static_assert(kWgmmaShape<N>);
+  cuda_shim::wgmma_issue({0, b, 2 * N, false, kLinesB != 0, add != 0}, a, d, file, line);
 }
 
 template <int N>
