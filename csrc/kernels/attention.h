@@ -28,6 +28,7 @@ struct AttentionPackedArgs {
   TensorView lse;         // [T, H] f32 out, natural log of the sum of exp(scale q.k); empty: not wanted
   float scale = 1.0f;
   int32_t window = 0;     // > 0: only the last `window` keys, the row itself included
+  bool deterministic = false;  // on a GPU: the instructions generation uses, so that engine and trainer agree to the bit
 };
 void attention_packed(const Stream& stream, const AttentionPackedArgs& args);
 
@@ -44,6 +45,7 @@ struct AttentionPackedGradArgs {
   float scale = 1.0f;
   int32_t window = 0;
   Arena* scratch = nullptr;  // CUDA only: attention_packed_grad_scratch_bytes of device memory
+  bool deterministic = false;  // as in the forward
 };
 void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& args);
 int64_t attention_packed_grad_scratch_bytes(const Stream& stream, int64_t tokens, int64_t heads);
