@@ -172,16 +172,24 @@ __device__ __forceinline__ void multiply_columns(const bf16* left, int left_row,
   }
 }
 
+/// Columns 16 kk .. of 16 rows in sums, rounded to bf16, as a left operand.
+template <int kBlocks>
+__device__ __forceinline__ void pack_left(const float (&w)[kBlocks][4], int kk, uint32_t (&left)[4]) {
+#pragma unroll
+  for (int part = 0; part < 4; ++part) {
+    const float(&from)[4] = w[2 * kk + part / 2];
+    left[part] = pack_pair(from[part % 2 * 2], from[part % 2 * 2 + 1]);
+  }
+}
+
 /// w (16 rows, 8 kBlocks deep, rounded to bf16) times tile rows from `row`: sum += w tile, ascending in tile rows.
 template <int kDim, int kBlocks>
 __device__ __forceinline__ void multiply_rows(const float (&w)[kBlocks][4], const bf16* tile, int row,
                                               float (&sum)[kDim / 8][4]) {
 #pragma unroll
   for (int kk = 0; kk < kBlocks / 2; ++kk) {
-    const float(&low)[4] = w[2 * kk];
-    const float(&high)[4] = w[2 * kk + 1];
-    const uint32_t left[4] = {pack_pair(low[0], low[1]), pack_pair(low[2], low[3]), pack_pair(high[0], high[1]),
-                              pack_pair(high[2], high[3])};
+    uint32_t left[4];
+    pack_left(w, kk, left);
 #pragma unroll
     for (int n = 0; n < kDim / 16; ++n) {
       uint32_t even[2], odd[2];

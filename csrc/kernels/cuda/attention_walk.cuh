@@ -16,15 +16,24 @@ struct Exp2Scaled {
   HONE_HOST_DEVICE float operator()(float difference) const { return exp2f(difference * scale_log2); }
 };
 
-/// The two rows of a lane: largest score, sum of exp, sum of exp v. `total` is the lane's share until finish_split.
-template <int kDim>
-struct RowStates {
+/// Softmax of a lane's two rows over the keys so far: largest score, sum of e^(score - largest). `total` is the lane's
+/// share until SavedStates::join.
+struct RowSums {
   float maximum[2], total[2];
-  float out[kDim / 8][4];
 
   __device__ __forceinline__ void clear() {
     maximum[0] = maximum[1] = -INFINITY;
     total[0] = total[1] = 0.0f;
+  }
+};
+
+/// And the sum of e^(score - largest) v.
+template <int kDim>
+struct RowStates : RowSums {
+  float out[kDim / 8][4];
+
+  __device__ __forceinline__ void clear() {
+    RowSums::clear();
     cuda::clear(out);
   }
 };
@@ -34,24 +43,23 @@ struct KeyRange {
   int first[2], last[2];
 };
 
-/// Keys base .. base + 63 join the states of their split. A key outside a row's range changes no bit of it.
-template <int kDim>
-__device__ __forceinline__ void attend_tile(const uint32_t (&q)[kDim / 16][4], const bf16* keys, const bf16* values,
-                                            int base, const KeyRange& range, bool inside, Exp2Scaled exp,
-                                            RowStates<kDim>& s) {
-  float p[8][4];
-  clear(p);
-  multiply_columns<kDim>(q, keys, 0, p);
+// ---- a tile: scores, their weights, the sum of values ----------------------------------------------------
+
+/// Scores of keys base .. base + 63 outside their row's range become -inf.
+__device__ __forceinline__ void mask_scores(int base, const KeyRange& range, float (&p)[8][4]) {
   const int column = base + threadIdx.x % 4 * 2;
-  if (!inside) {
 #pragma unroll
-    for (int n = 0; n < 8; ++n)
+  for (int n = 0; n < 8; ++n)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int key = column + n * 8 + i % 2;
-        if (key < range.first[i / 2] || key > range.last[i / 2]) p[n][i] = -INFINITY;
-      }
-  }
+    for (int i = 0; i < 4; ++i) {
+      const int key = column + n * 8 + i % 2;
+      if (key < range.first[i / 2] || key > range.last[i / 2]) p[n][i] = -INFINITY;
+    }
+}
+
+/// Scores become weights e^(score - largest) and join the sums. `keep` is what the sum of values so far is to be
+/// multiplied by. A row without a key here keeps its sums to the bit, with keep 1 if it had any before.
+__device__ __forceinline__ void weigh_scores(Exp2Scaled exp, float (&p)[8][4], RowSums& s, float (&keep)[2]) {
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     float maximum = s.maximum[r];
@@ -59,22 +67,41 @@ __device__ __forceinline__ void attend_tile(const uint32_t (&q)[kDim / 16][4], c
     for (int n = 0; n < 8; ++n) maximum = fmaxf(maximum, fmaxf(p[n][2 * r], p[n][2 * r + 1]));
     maximum = quad_max(maximum);
     const float shift = maximum == -INFINITY ? 0.0f : maximum;  // no key so far: every e^(-inf - 0) is 0
-    const float keep = exp(s.maximum[r] - shift), minus = -shift * exp.scale_log2;
+    const float minus = -shift * exp.scale_log2;
     float total = 0.0f;
 #pragma unroll
     for (int n = 0; n < 8; ++n)
 #pragma unroll
       for (int i = 2 * r; i < 2 * r + 2; ++i) total += p[n][i] = exp2f(fmaf(p[n][i], exp.scale_log2, minus));
+    keep[r] = exp(s.maximum[r] - shift);
     s.maximum[r] = maximum;
-    s.total[r] = fmaf(s.total[r], keep, total);
-#pragma unroll
-    for (int n = 0; n < kDim / 8; ++n) {
-      s.out[n][2 * r] *= keep;
-      s.out[n][2 * r + 1] *= keep;
-    }
+    s.total[r] = fmaf(s.total[r], keep[r], total);
   }
+}
+
+template <int kBlocks>
+__device__ __forceinline__ void rescale(const float (&keep)[2], float (&out)[kBlocks][4]) {
+#pragma unroll
+  for (int n = 0; n < kBlocks; ++n)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) out[n][i] *= keep[i / 2];
+}
+
+/// Keys base .. base + 63 join the states of their split. A key outside a row's range changes no bit of it.
+template <int kDim>
+__device__ __forceinline__ void attend_tile(const uint32_t (&q)[kDim / 16][4], const bf16* keys, const bf16* values,
+                                            int base, const KeyRange& range, bool inside, Exp2Scaled exp,
+                                            RowStates<kDim>& s) {
+  float p[8][4], keep[2];
+  clear(p);
+  multiply_columns<kDim>(q, keys, 0, p);
+  if (!inside) mask_scores(base, range, p);
+  weigh_scores(exp, p, s, keep);
+  rescale(keep, s.out);
   multiply_rows<kDim>(p, values, 0, s.out);
 }
+
+// ---- splits ----------------------------------------------------------------------------------------------
 
 /// A lane's row states of the splits so far, in shared memory: registers are short, and this is touched once per 512
 /// keys. Element e of thread t at [e][t].

@@ -131,10 +131,12 @@ void multiply_spread(const Stream& stream, const LinearArgs& a, Product p) {
 
 void force_portable(bool on) { portable_only() = on; }
 
-bool uses_wgmma(int64_t n, int64_t k) {
-  if constexpr (::hone::cuda::kSm90Built) return n % 8 == 0 && k % 8 == 0 && k > 0 && !portable_only() && device_is_sm90();
+bool has_wgmma() {
+  if constexpr (::hone::cuda::kSm90Built) return !portable_only() && device_is_sm90();
   return false;
 }
+
+bool uses_wgmma(int64_t n, int64_t k) { return n % 8 == 0 && k % 8 == 0 && k > 0 && has_wgmma(); }
 
 void pack_matrix(const Stream& stream, const PackMatrixArgs& a) {
   if (a.out.storage == DType::kBF16) pack<__nv_bfloat16>(stream, a);

@@ -13,6 +13,9 @@ int64_t linear_scratch_bytes(int64_t rows, int64_t n, int64_t k);
 /// Makes this process use the portable kernels (mma.sync) even where wgmma is there, or not. Also by
 /// HONE_CUDA_PORTABLE=1 in the environment, read once. The two differ in the last bits: switch before the first product.
 void force_portable(bool on);
+/// Whether this process multiplies with wgmma: the device of this thread is a Hopper, and the portable kernels were not
+/// asked for.
+bool has_wgmma();
 /// Whether the weights [n, k] are multiplied by wgmma on the device of this thread. Their shape alone decides there.
 bool uses_wgmma(int64_t n, int64_t k);
 

@@ -17,8 +17,10 @@ __device__ __forceinline__ uint32_t shared_address(const void* p) {
 __device__ __forceinline__ void barrier_init(uint64_t* barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
+/// Shows what this thread wrote to shared memory to the copy engine and to wgmma; before others are told that it is there.
+__device__ __forceinline__ void show_writes() { asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory"); }
 /// Shows fresh barriers to the copy engine; by the thread that made them, before a __syncthreads().
-__device__ __forceinline__ void barriers_made() { asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory"); }
+__device__ __forceinline__ void barriers_made() { show_writes(); }
 
 __device__ __forceinline__ void barrier_arrive(uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(shared_address(barrier)) : "memory");

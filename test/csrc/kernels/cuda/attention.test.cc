@@ -29,18 +29,6 @@ const AttentionShape kShapes[] = {
     {{3}, 64, 1, 8},
 };
 
-/// Probabilities and the result are rounded to bf16: 2^-8 of sum p |v| and of |out|. The rest is f32.
-void expect_forward(const PackedBatch& batch, const PackedBatch::Forward& got) {
-  const PackedBatch::Forward want = batch.host_forward(batch.v);
-  const std::vector<float> spread = batch.host_forward(magnitudes(batch.v)).out;
-  for (size_t i = 0; i < want.out.size(); ++i) {
-    EXPECT_NEAR(got.out[i], want.out[i], 1.05 * kBf16Rounding * (double(spread[i]) + std::fabs(want.out[i])) + 1e-6);
-  }
-  for (size_t i = 0; i < want.lse.size(); ++i) {
-    EXPECT_NEAR(got.lse[i], want.lse[i], 1e-5 * (1 + std::fabs(want.lse[i])));
-  }
-}
-
 }  // namespace
 
 TEST(packed_forward_agrees_with_the_cpu_at_every_edge_of_its_tiles) {

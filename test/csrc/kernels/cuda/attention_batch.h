@@ -91,14 +91,14 @@ struct PackedBatch {
                                    f32(r.lse.data(), {shape.tokens(), shape.heads}), shape.scale(), shape.window});
     return r;
   }
-  Forward device_forward(bool with_lse = true) const {
+  Forward device_forward(bool with_lse = true, bool deterministic = false) const {
     const int64_t T = shape.tokens(), H = shape.heads, K = shape.kv_heads, D = shape.head_dim;
     const DeviceRows dq(q, H, D, 8), dk(k, K, D, 16), dv(v, K, D, 24), out(T, H, D, 8);
     const DeviceArray<int32_t> cu(starts);
     const DeviceArray<float> lse(T * H);
     kernels::attention_packed(device_stream(), {dq.view(), dk.view(), dv.view(), cu.view(DType::kI32, {cu.size()}),
                                                 out.view(), with_lse ? lse.view(DType::kF32, {T, H}) : TensorView{},
-                                                shape.scale(), shape.window});
+                                                shape.scale(), shape.window, deterministic});
     return {out.values(), lse.download()};
   }
 
@@ -135,6 +135,18 @@ inline std::vector<float> magnitudes(std::vector<float> values) {
 }
 /// Half a unit in the last place of bf16, relative.
 inline constexpr double kBf16Rounding = 0x1p-8;
+
+/// Against the CPU op. Probabilities and the result are rounded to bf16: 2^-8 of sum p |v| and of |out|. The rest is f32.
+inline void expect_forward(const PackedBatch& batch, const PackedBatch::Forward& got) {
+  const PackedBatch::Forward want = batch.host_forward(batch.v);
+  const std::vector<float> spread = batch.host_forward(magnitudes(batch.v)).out;
+  for (size_t i = 0; i < want.out.size(); ++i) {
+    EXPECT_NEAR(got.out[i], want.out[i], 1.05 * kBf16Rounding * (double(spread[i]) + std::fabs(want.out[i])) + 1e-6);
+  }
+  for (size_t i = 0; i < want.lse.size(); ++i) {
+    EXPECT_NEAR(got.lse[i], want.lse[i], 1e-5 * (1 + std::fabs(want.lse[i])));
+  }
+}
 
 }  // namespace hone::test
 

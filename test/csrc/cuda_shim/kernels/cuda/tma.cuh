@@ -9,7 +9,8 @@ inline uint32_t shared_address(const void* p) { return cuda_shim::window_address
 inline void barrier_init(uint64_t* barrier, unsigned arrivals) {
   cuda_shim::barrier_init(shared_address(barrier), arrivals);
 }
-inline void barriers_made() { cuda_shim::fence_proxy(); }
+inline void show_writes() { cuda_shim::fence_proxy(); }
+inline void barriers_made() { show_writes(); }
 inline void barrier_arrive(uint64_t* barrier) { cuda_shim::barrier_arrive(shared_address(barrier), 0); }
 inline void barrier_arrive_expecting(uint64_t* barrier, unsigned bytes) {
   cuda_shim::barrier_arrive(shared_address(barrier), bytes);

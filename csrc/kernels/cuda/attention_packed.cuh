@@ -1,0 +1,65 @@
+// What the two kernels of packed forward attention (attention.cu, attention_sm90.cu) have in common: the arguments,
+// the query rows of a warp, and what leaves it.
+#pragma once
+
+#include "kernels/cuda/attention_walk.cuh"
+
+namespace hone::kernels::cuda {
+
+struct PackedForward {
+  const bf16 *q, *k, *v;
+  int64_t q_stride, k_stride, v_stride;
+  const int32_t* cu_seqlens;
+  int sequences, group, dim, window;
+  float scale;
+  bf16* out;
+  int64_t out_stride;
+  float* lse;  // or null
+  int64_t lse_stride;
+};
+
+/// A warp's 16 query rows of one head: where they stand, what they read, and the lane's two of them as left operands.
+template <int kDim>
+struct QueryRows {
+  WarpRows rows;
+  KeyRange range;
+  uint32_t q[kDim / 16][4];
+
+  /// From row `first` of the tile's sequence on; those beyond its end are zeros and read no key.
+  __device__ __forceinline__ void load(const PackedForward& a, const TileOfSequence& tile, int head, int first) {
+    rows = {first, min(first + 15, tile.length - 1), a.window};
+    const bf16* from[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int at = position(half);
+      from[half] = at < tile.length ? a.q + (tile.start + at) * a.q_stride + int64_t(head) * a.dim : nullptr;
+      range.first[half] = first_key(at, a.window);
+      range.last[half] = at < tile.length ? at : -1;
+    }
+    load_left<kDim>(from[0], from[1], a.dim, q);
+  }
+  __device__ __forceinline__ void store(const PackedForward& a, const TileOfSequence& tile, int head,
+                                        const RowStates<kDim>& s) const {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (range.last[half] < 0) continue;
+      const int64_t token = tile.start + position(half);
+      store_row<kDim>(s.out, half, 1.0f / s.total[half], a.dim, a.out + token * a.out_stride + int64_t(head) * a.dim);
+      if (!a.lse || threadIdx.x % 4) continue;
+      a.lse[token * a.lse_stride + head] = fmaf(s.maximum[half], a.scale, logf(s.total[half]));
+    }
+  }
+
+ private:
+  __device__ __forceinline__ int position(int half) const { return rows.first + int(threadIdx.x) % 32 / 4 + 8 * half; }
+};
+
+/// Of the grid of both kernels: long tiles first, for a sequence's last rows have the most keys.
+__device__ __forceinline__ TileOfSequence tile_of_block(const PackedForward& a, int tile_rows) {
+  return find_tile(a.cu_seqlens, a.sequences, tile_rows, int(gridDim.x - 1 - blockIdx.x));
+}
+
+/// The kernel of attention_sm90.cu: `args.dim` is 64 or 128, rows start at 16 bytes.
+void attention_packed_sm90(const Stream& stream, const PackedForward& args, int64_t tokens, int64_t heads);
+
+}  // namespace hone::kernels::cuda

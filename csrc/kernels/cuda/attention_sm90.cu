@@ -1,0 +1,276 @@
+// Packed forward attention on Hopper: one warp has the copy engine fill two rings of tiles, keys and values; two groups
+// of four warps take 64 query rows each through them (wgmma). While one tile's weights multiply its values, the scores
+// of the next are made and become weights. Tiles, softmax and splits are those of attention_walk.cuh, in the same order.
+#include "core/cuda/launch.cuh"
+#include "kernels/cuda/attention_packed.cuh"
+#include "kernels/cuda/matmul_plan.h"
+#include "kernels/cuda/tma.cuh"
+#include "kernels/cuda/tma_map.h"
+#include "kernels/cuda/wgmma.cuh"
+
+namespace hone::kernels::cuda {
+namespace {
+
+constexpr int kGroups = 2, kGroupRows = 64, kTileRows = kGroups * kGroupRows;
+constexpr int kConsumers = 128 * kGroups, kThreads = kConsumers + 128, kStages = 4;
+constexpr uint32_t kBoxBytes = kTileKeys * 128;  // 64 rows of 64 elements
+
+/// kStages tiles of 64 rows in shared memory, used round and round: the i-th tile that is asked for lies in stage
+/// i % kStages. A tile is a box after the other, each 64 elements wide. One thread fills; every warp that reads releases.
+template <int kDim>
+struct TileRing {
+  static constexpr uint32_t kTileBytes = kDim / 64 * kBoxBytes;
+  unsigned char* stages;
+  uint64_t *full, *empty;
+
+  __device__ __forceinline__ unsigned char* tile(int i) const { return stages + i % kStages * kTileBytes; }
+  __device__ __forceinline__ void wait_full(int i) const { barrier_wait(&full[i % kStages], i / kStages % 2); }
+  __device__ __forceinline__ void wait_empty(int i) const { barrier_wait(&empty[i % kStages], i / kStages % 2 ^ 1); }
+  __device__ __forceinline__ void release(int i) const {
+    if (threadIdx.x % 32 == 0) barrier_arrive(&empty[i % kStages]);
+  }
+  __device__ __forceinline__ void make_barriers(unsigned readers) const {
+    for (int i = 0; i < kStages; ++i) {
+      barrier_init(&full[i], 1);
+      barrier_init(&empty[i], readers);
+    }
+  }
+};
+
+/// Shared memory of a block. Tiles start at 1024 bytes, where the swizzle's pattern does.
+template <int kDim>
+struct Layout {
+  TileRing<kDim> keys, values;
+  float* saved;      // SavedStates
+  uint64_t* landed;  // the copy of values that end inside their tile
+
+  static constexpr size_t kBytes = 1024 + 2 * kStages * TileRing<kDim>::kTileBytes +
+                                   SavedStates<kDim, kConsumers>::kFloats * sizeof(float) +
+                                   (4 * kStages + 1) * sizeof(uint64_t);
+
+  __device__ __forceinline__ explicit Layout(unsigned char* shared) {
+    keys.stages = shared + (1024 - shared_address(shared) % 1024) % 1024;
+    values.stages = keys.stages + kStages * TileRing<kDim>::kTileBytes;
+    saved = reinterpret_cast<float*>(values.stages + kStages * TileRing<kDim>::kTileBytes);
+    keys.full = reinterpret_cast<uint64_t*>(saved + SavedStates<kDim, kConsumers>::kFloats);
+    keys.empty = keys.full + kStages;
+    values.full = keys.empty + kStages;
+    values.empty = values.full + kStages;
+    landed = values.empty + kStages;
+  }
+};
+
+/// What a block does: tiles [first, last] of keys for rows of one head.
+struct BlockWalk {
+  TileOfSequence rows;
+  int head, kv_head, first, last;
+
+  __device__ __forceinline__ explicit BlockWalk(const PackedForward& a)
+      : rows(tile_of_block(a, kTileRows)), head(int(blockIdx.y)), kv_head(head / a.group),
+        first(first_key(rows.first_row, a.window) / kTileKeys),
+        last((min(rows.first_row + kTileRows, rows.length) - 1) / kTileKeys) {}
+  __device__ __forceinline__ int groups() const { return rows.first_row + kGroupRows < rows.length ? 2 : 1; }
+  /// Rows of the last tile that are the sequence's own.
+  __device__ __forceinline__ int last_rows() const { return min(rows.length - last * kTileKeys, kTileKeys); }
+};
+
+/// The body is empty where there is no wgmma: such a device never gets here (attention_uses_wgmma).
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+template <int kDim>
+__device__ __forceinline__ void copy_tile(const TileRing<kDim>& ring, int i, const CUtensorMap& map,
+                                          const BlockWalk& w, uint64_t* barrier) {
+  const int row = int(w.rows.start) + (w.first + i) * kTileKeys;
+  ring.wait_empty(i);
+  barrier_arrive_expecting(barrier, TileRing<kDim>::kTileBytes);
+#pragma unroll
+  for (int box = 0; box < kDim / 64; ++box) {
+    copy_box(ring.tile(i) + box * kBoxBytes, map, w.kv_head * kDim + box * 64, row, barrier);
+  }
+}
+
+/// One warp. Where a sequence ends inside its last tile the next one's values follow, which a weight of 0 does not
+/// silence if they are not numbers: zeros take their place. (Scores need none: they are masked.)
+template <int kDim>
+__device__ __forceinline__ void fill_rings(const Layout<kDim>& at, const CUtensorMap& keys, const CUtensorMap& values,
+                                           const BlockWalk& w) {
+  const int last = w.last - w.first, own = w.last_rows(), lane = int(threadIdx.x) % 32;
+  if (lane == 0) {
+    for (int i = 0; i <= last; ++i) {
+      copy_tile(at.keys, i, keys, w, &at.keys.full[i % kStages]);
+      copy_tile(at.values, i, values, w, i == last && own < kTileKeys ? at.landed : &at.values.full[i % kStages]);
+    }
+  }
+  if (own == kTileKeys) return;
+  __syncwarp();
+  barrier_wait(at.landed, 0);
+  unsigned char* const tile = at.values.tile(last);
+#pragma unroll
+  for (int box = 0; box < kDim / 64; ++box) {
+    for (uint32_t byte = own * 128 + lane * 16; byte < kBoxBytes; byte += 32 * 16) {
+      *reinterpret_cast<uint4*>(tile + box * kBoxBytes + byte) = uint4{0, 0, 0, 0};
+    }
+  }
+  show_writes();
+  __syncwarp();
+  if (lane == 0) barrier_arrive(&at.values.full[last % kStages]);
+}
+
+/// Fragments as the instruction has them: one after the other.
+template <int kBlocks>
+__device__ __forceinline__ float (&flat(float (&sum)[kBlocks][4]))[4 * kBlocks] {
+  return reinterpret_cast<float(&)[4 * kBlocks]>(sum);
+}
+
+/// Starts p = q keys^T, ascending in the head dimension.
+template <int kDim>
+__device__ __forceinline__ void start_scores(const uint32_t (&q)[kDim / 16][4], const unsigned char* keys,
+                                             float (&p)[8][4]) {
+  const uint32_t address = shared_address(keys);
+#pragma unroll
+  for (int kk = 0; kk < kDim / 16; ++kk) {
+    const uint32_t at = address + kk / 4 * kBoxBytes + kk % 4 * hopper_step(false);
+    wgmma_bf16<0>(flat(p), q[kk], hopper_descriptor(false, at), kk != 0);
+  }
+  wgmma_commit();
+}
+
+/// Starts out += weights values, ascending in keys.
+template <int kDim>
+__device__ __forceinline__ void start_values(const uint32_t (&weights)[4][4], const unsigned char* values,
+                                             float (&out)[kDim / 8][4]) {
+  const uint32_t address = shared_address(values);
+#pragma unroll
+  for (int kk = 0; kk < 4; ++kk) {
+    wgmma_bf16<1>(flat(out), weights[kk], hopper_descriptor(true, address + kk * hopper_step(true)), 1);
+  }
+  wgmma_commit();
+}
+
+/// Scores of keys from `key` on become weights.
+template <int kDim>
+__device__ __forceinline__ void weigh_tile(const QueryRows<kDim>& queries, int key, Exp2Scaled exp, float (&p)[8][4],
+                                           RowSums& sums, float (&keep)[2]) {
+  if (!queries.rows.inside(key)) mask_scores(key, queries.range, p);
+  weigh_scores(exp, p, sums, keep);
+}
+
+__device__ __forceinline__ void pack_weights(const float (&p)[8][4], uint32_t (&weights)[4][4]) {
+#pragma unroll
+  for (int kk = 0; kk < 4; ++kk) pack_left(p, kk, weights[kk]);
+}
+
+/// A group's rows through the tiles `from` to `to` of the rings; `base` is the key where tile 0 starts.
+/// All products stand outside of branches, or ptxas would run them one after the other.
+template <int kDim>
+__device__ __forceinline__ void walk_rings(const Layout<kDim>& at, int from, int to, int base,
+                                           const QueryRows<kDim>& queries, Exp2Scaled exp, RowStates<kDim>& s) {
+  SavedStates<kDim, kConsumers> before{at.saved};
+  float p[8][4], keep[2];
+  uint32_t weights[4][4];
+  s.clear();
+  at.keys.wait_full(from);
+  wgmma_fence();
+  start_scores<kDim>(queries.q, at.keys.tile(from), p);
+  wgmma_wait<0>();
+  wgmma_settle(flat(p));
+  at.keys.release(from);
+  weigh_tile(queries, base + from * kTileKeys, exp, p, s, keep);
+  pack_weights(p, weights);
+  for (int i = from + 1; i <= to; ++i) {
+    const int key = base + i * kTileKeys;
+    const bool new_split = key % int(kAttentionSplit) == 0;
+    at.keys.wait_full(i);
+    at.values.wait_full(i - 1);
+    wgmma_fence();
+    start_scores<kDim>(queries.q, at.keys.tile(i), p);
+    start_values<kDim>(weights, at.values.tile(i - 1), s.out);
+    wgmma_wait<1>();
+    wgmma_settle(flat(p));
+    at.keys.release(i);
+    RowSums sums = s;
+    if (new_split) sums.clear();
+    weigh_tile(queries, key, exp, p, sums, keep);
+    wgmma_wait<0>();
+    wgmma_settle(flat(s.out));
+    at.values.release(i - 1);
+    if (new_split) {
+      before.join(s, exp);
+      before.save(s);
+      clear(s.out);
+    } else {
+      rescale(keep, s.out);
+    }
+    static_cast<RowSums&>(s) = sums;
+    pack_weights(p, weights);
+  }
+  at.values.wait_full(to);
+  wgmma_fence();
+  start_values<kDim>(weights, at.values.tile(to), s.out);
+  wgmma_wait<0>();
+  wgmma_settle(flat(s.out));
+  before.join(s, exp);
+}
+
+/// A group of four warps, 16 rows each.
+template <int kDim>
+__device__ __forceinline__ void attend_rows(const Layout<kDim>& at, const PackedForward& a, const BlockWalk& w) {
+  const int first_row = w.rows.first_row + int(threadIdx.x) / 128 * kGroupRows;
+  if (first_row >= w.rows.length) return;
+  QueryRows<kDim> queries;
+  queries.load(a, w.rows, w.head, first_row + int(threadIdx.x) / 32 % 4 * 16);
+  // Under a window the second group may start a tile later than the first; it reads nothing after its own diagonal.
+  const int from = first_key(first_row, a.window) / kTileKeys - w.first, to = first_row / kTileKeys - w.first;
+  for (int i = 0; i < from; ++i) {
+    at.keys.release(i);
+    at.values.release(i);
+  }
+  RowStates<kDim> state;
+  walk_rings(at, from, to, w.first * kTileKeys, queries, Exp2Scaled{a.scale * kLog2E}, state);
+  queries.store(a, w.rows, w.head, state);
+}
+
+#endif
+
+template <int kDim>
+__global__ void __launch_bounds__(kThreads, 1)
+    attention_packed_sm90_kernel(const __grid_constant__ CUtensorMap keys, const __grid_constant__ CUtensorMap values,
+                                 PackedForward a) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  HONE_DYNAMIC_SHARED(unsigned char, shared);
+  const BlockWalk walk(a);
+  if (walk.rows.first_row >= walk.rows.length) return;
+  const Layout<kDim> at(shared);
+  if (threadIdx.x == 0) {
+    at.keys.make_barriers(4 * walk.groups());
+    at.values.make_barriers(4 * walk.groups());
+    barrier_init(at.landed, 1);
+    barriers_made();
+  }
+  __syncthreads();
+  if (threadIdx.x >= kConsumers) {
+    give_registers_back<40>();
+    if (threadIdx.x < kConsumers + 32) fill_rings(at, keys, values, walk);
+  } else {
+    take_registers<232>();
+    attend_rows(at, a, walk);
+  }
+#endif
+}
+
+template <int kDim>
+void launch_packed(const Stream& stream, dim3 grid, int64_t tokens, int64_t kv_heads, const PackedForward& a) {
+  const CUtensorMap keys = tensor_map(a.k, tokens, kv_heads * kDim, a.k_stride, kTileKeys, "the keys");
+  const CUtensorMap values = tensor_map(a.v, tokens, kv_heads * kDim, a.v_stride, kTileKeys, "the values");
+  HONE_LAUNCH((attention_packed_sm90_kernel<kDim>), grid, kThreads, Layout<kDim>::kBytes, stream, keys, values, a);
+}
+
+}  // namespace
+
+void attention_packed_sm90(const Stream& stream, const PackedForward& a, int64_t tokens, int64_t heads) {
+  const dim3 grid(unsigned(tile_slots(tokens, a.sequences, kTileRows)), unsigned(heads));
+  if (a.dim == 64) launch_packed<64>(stream, grid, tokens, heads / a.group, a);
+  else launch_packed<128>(stream, grid, tokens, heads / a.group, a);
+}
+
+}  // namespace hone::kernels::cuda
