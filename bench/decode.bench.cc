@@ -134,6 +134,43 @@ struct Report {
   }
 };
 
+/// Tokens per second of two engines that know nothing of each other, each on a thread of its own, the best of
+/// `repeats`: what this machine gives to two threads at this moment.
+double independent_rate(Decoder& a, Decoder& b, int32_t tokens, int repeats) {
+  double best = 0;
+  for (int i = 0; i < repeats; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    std::thread other([&] { b.run(tokens); });
+    a.run(tokens);
+    other.join();
+    best = std::max(best, double(a.batch + b.batch) * tokens / seconds_since(start));
+  }
+  return best;
+}
+
+struct Loaded {
+  double rate, over_one;
+};
+
+/// Two threads against one while something else keeps a core: medians over pairs of runs that are close in time, either
+/// first, so that the load is the same for both.
+Loaded loaded_rate(Decoder& one, Decoder& two, int32_t tokens, int pairs) {
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    while (!stop.load(std::memory_order_relaxed)) {
+    }
+  });
+  std::vector<double> ratios, rates;
+  for (int i = 0; i < pairs; ++i) {
+    const double before = i % 2 ? plain_rate(one, tokens) : 0;
+    rates.push_back(plain_rate(two, tokens));
+    ratios.push_back(rates.back() / (i % 2 ? before : plain_rate(one, tokens)));
+  }
+  stop = true;
+  busy.join();
+  return {median(rates), median(ratios)};
+}
+
 void measure(const Shape& shape, int32_t batch, DType storage, bool smoke, double peak, ThreadPool& pool, Report& report) {
   const model::ModelConfig config = config_of(shape);
   model::Parameters parameters(config);
@@ -141,33 +178,23 @@ void measure(const Shape& shape, int32_t batch, DType storage, bool smoke, doubl
   const auto weights = model::WeightSnapshot::make(Stream{}, parameters, 1, storage);
   Decoder one(weights, batch, nullptr), two(weights, batch, &pool);
   const int32_t tokens = smoke ? 16 : kTokens, busy_tokens = tokens / 4;
-  const int repeats = smoke ? 1 : 5;
   const double flops = flops_per_token(config, tokens / 2.0) * 1e-9;
   const std::string name = std::string(shape.name) + (storage == DType::kBF16 ? " bf16 B" : " B") + std::to_string(batch);
   const bool barred = batch == 32 && shape.floor > 0;
   BestSteps lone(one, tokens), pair(two, tokens);
-  for (int i = 0; i < repeats; ++i) lone.again(), pair.again();  // in turn: what disturbs one disturbs the other
+  for (int i = 0; i < (smoke ? 1 : 5); ++i) lone.again(), pair.again();  // in turn: what disturbs one disturbs the other
   const double alone = lone.rate(), both = pair.rate();
   report.add(name + ", 1 thread", batch, 1, alone, alone * flops / peak, 0, barred ? shape.floor : 0);
   report.add(name + ", 2 threads (value: over one)", batch, 2, both, both * flops / (2 * peak), both / alone,
              barred ? kTwoThreadFloor : 0);
   if (!barred) return;
-  std::atomic<bool> stop{false};
-  std::thread busy([&] {
-    while (!stop.load(std::memory_order_relaxed)) {
-    }
-  });
-  std::vector<double> ratios, rates;
-  for (int i = 0; i < (smoke ? 1 : 9); ++i) {  // pairs, close in time: the load is the same for both
-    const double lone_rate = plain_rate(one, busy_tokens);
-    rates.push_back(plain_rate(two, busy_tokens));
-    ratios.push_back(rates.back() / lone_rate);
-  }
-  stop = true;
-  busy.join();
-  const double busy_flops = flops_per_token(config, busy_tokens / 2.0) * 1e-9, loaded = median(rates);
-  report.add(name + ", 2 threads, a core busy (value: over one, median of pairs)", batch, 2, loaded,
-             loaded * busy_flops / (2 * peak), median(ratios), kBusyFloor);
+  Decoder other(weights, batch, nullptr);
+  const double machine = independent_rate(one, other, tokens, smoke ? 1 : 3);
+  report.add(name + ", two engines of 1 thread at once (value: over one; what the machine gives)", batch, 2, machine,
+             machine * flops / (2 * peak), machine / alone, 0);
+  const Loaded loaded = loaded_rate(one, two, busy_tokens, smoke ? 1 : 15);
+  report.add(name + ", 2 threads, a core busy (value: over one, median of pairs)", batch, 2, loaded.rate,
+             loaded.rate * flops_per_token(config, busy_tokens / 2.0) * 1e-9 / (2 * peak), loaded.over_one, kBusyFloor);
 }
 
 }  // namespace

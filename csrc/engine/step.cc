@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <limits>
 
 #include "engine/step_attention.h"
 #include "model/network.h"
@@ -27,6 +28,13 @@ WeightBytes packed_bytes(const model::WeightSnapshot& w) {
     b.largest = std::max(b.largest, layer);
   }
   return b;
+}
+
+double weights_per_row(const model::WeightSnapshot& w) {
+  const auto count = [](const kernels::PackedMatrix& m) { return double(m.n) * double(m.k); };
+  double sum = count(w.head);
+  for (const model::PackedLayer& l : w.layers) sum += count(l.qkv) + count(l.o) + count(l.gate_up) + count(l.down);
+  return sum;
 }
 
 /// Rows of pieces that are not chunks of long prompts.
@@ -75,13 +83,21 @@ const std::vector<Sample>& StepRunner::run(const model::WeightSnapshot& weights,
   const auto start = std::chrono::steady_clock::now();
   compute({Stream::Backend::kCpu, sharing == Sharing::kAlone ? nullptr : threads_, nullptr});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  sharing_.record(ways, sharing, double(rows_.ids.size()), took.count());
+  sharing_.record(ways, sharing, cost(), took.count());
   for (size_t i = 0; i < rows_.samples.size(); ++i) {
     rows_.samples[i].token = tokens_[i];
     rows_.samples[i].logprob = logprobs_[i];
     rows_.samples[i].entropy = entropies_[i];
   }
   return rows_.samples;
+}
+
+double StepRunner::cost() const {
+  const RowCost row{weights_per_row(*weights_), double(pool_.page_bytes()) / pool_.page_tokens()};
+  const int32_t most = model_.sliding_window > 0 ? model_.sliding_window : std::numeric_limits<int32_t>::max();
+  double sum = 0;
+  for (const int32_t position : rows_.positions) sum += row.of(std::min(position + 1, most));
+  return sum;
 }
 
 void StepRunner::compute(const Stream& stream) {

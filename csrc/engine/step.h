@@ -38,6 +38,8 @@ class StepRunner {
   };
   ThreadScratch& claim_scratch();
   void cut_chunks(const std::vector<Piece>& pieces, bool by_rows, int32_t threads);
+  /// Of the step laid out, as StepSharing counts it.
+  double cost() const;
   void compute(const Stream& stream);
   void run_chunk(const Stream& stream, const Chunk& chunk, Arena& scratch);
   int64_t scratch_bytes(const Stream& stream, int64_t rows) const;

@@ -20,13 +20,20 @@ struct WeightBytes {
   bool fit_cache() const { return total <= kCache; }
 };
 
+/// What rows cost, in a unit that is good enough to compare steps by: FLOPs. A row multiplies every weight once; while a
+/// byte of its keys and values comes from memory, about six could be done (26 GB/s beside 165 GFLOP/s on a core).
+struct RowCost {
+  double weights = 0, key_bytes = 0;  // of the whole model; the second per key
+  double of(int64_t keys) const { return 2 * weights + 6 * key_bytes * double(keys); }
+};
+
 /// Which ways are worth trying for a step.
 struct SharingWays {
   bool rows, ops;
 };
 
-/// Rows fewer than this cost as much as these: the weights dominate.
-inline constexpr int32_t kMinChunkRows = 8;
+/// Rows fewer than this cost nearly as much as these: the weights dominate.
+inline constexpr int32_t kMinChunkRows = 4;
 
 /// By rows: threads in the same layer read its weights from memory once, so a layer has to fit the last-level cache; and
 /// unless all weights do, every thread needs rows enough to be worth a pass over them. Inside the ops: not while all
@@ -46,10 +53,10 @@ class StepSharing {
     return ways.ops && in_ops_.split() ? Sharing::kOps : Sharing::kAlone;
   }
 
-  /// What a step of `rows` rows took that was shared as chosen among `ways`.
-  void record(const SharingWays& ways, Sharing chosen, double rows, double seconds) {
-    if (ways.rows) by_rows_.record(chosen == Sharing::kRows, rows, seconds);
-    if (ways.ops && chosen != Sharing::kRows) in_ops_.record(chosen == Sharing::kOps, rows, seconds);
+  /// What a step that costs `cost` took, shared as chosen among `ways`.
+  void record(const SharingWays& ways, Sharing chosen, double cost, double seconds) {
+    if (ways.rows) by_rows_.record(chosen == Sharing::kRows, cost, seconds);
+    if (ways.ops && chosen != Sharing::kRows) in_ops_.record(chosen == Sharing::kOps, cost, seconds);
   }
 
  private:

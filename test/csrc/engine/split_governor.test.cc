@@ -1,5 +1,5 @@
-// Tried mutants, both killed: the ledger not capped (a long good time pays for any number of bad steps);
-// the wait not doubled; the price of the first step kept.
+// Tried mutants, all killed: the ledger not capped (a long good time pays for any number of bad steps), the wait not
+// doubled, the price of the first step kept, windows that may lose, a wait never forgotten.
 #include "engine/split_governor.h"
 
 #include "check.h"
@@ -64,6 +64,20 @@ TEST(the_other_core_is_used_again_when_it_comes_free) {
   int split = 0;
   run(governor, 20000, 0.55, &split);
   EXPECT_TRUE(split > 10000);
+}
+
+TEST(a_core_that_comes_for_moments_does_not_pay_for_the_time_it_is_gone) {
+  SplitGovernor governor;
+  double spent = 0;
+  for (int i = 0; i < 2000; ++i) spent += run(governor, 8, 0.5) + run(governor, 24, 1.24);  // 1.055 in the mean
+  EXPECT_TRUE(spent < 1.01 * 64 * 32 * 2000);
+}
+
+TEST(a_small_loss_ends_with_the_window) {
+  SplitGovernor governor;
+  int split = 0;
+  run(governor, 4 + 32 + 16, 1.02, &split);
+  EXPECT_EQ(split, 32);
 }
 
 TEST(a_rare_stall_is_soon_forgotten) {
