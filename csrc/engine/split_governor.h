@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace hone::engine {
 
@@ -29,8 +30,10 @@ class SplitGovernor {
         price_ += (price < price_ ? 0.5 : 0.2) * (price - price_);
       }
       if (single_steps_left_ > 0) --single_steps_left_;
+      helpers_sleep_ = true;
       return;
     }
+    if (std::exchange(helpers_sleep_, false)) return;  // waking them is no part of what split steps cost
     const double alone = price_ * cost, most = kAllowedLossSteps * alone;
     ledger_ = std::min(ledger_ + alone - seconds, most);
     gain_ += alone - seconds;
@@ -54,6 +57,7 @@ class SplitGovernor {
   double price_ = std::numeric_limits<double>::infinity();  // seconds per unit of cost, unsplit
   double ledger_ = 0, gain_ = 0;  // seconds: of late, never more than a few steps' worth; of the window
   int32_t first_steps_ = kFirstSteps, single_steps_left_ = kFirstSteps, backoff_ = kShortestBackoff, split_steps_ = 0;
+  bool helpers_sleep_ = true;
 };
 
 }  // namespace hone::engine
