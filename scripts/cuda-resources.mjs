@@ -97,6 +97,21 @@ export function compareResources(wanted, got, exact) {
   return complaints;
 }
 
+/**
+ * Kernels whose wgmma products ptxas does not leave to run beside the threads (its notes C7510 to C7519: serialised, or
+ * waits put in), a sentence each. Such a kernel is right, and slow.
+ */
+export function heldProducts(text, demangle = (names) => names) {
+  const codes = new Map();
+  for (const [, code, name] of text.matchAll(/\((C751\d)\)[^\n]*?function '([\w$]+)'/g))
+    codes.set(name, (codes.get(name) ?? new Set()).add(code));
+  const names = demangle([...codes.keys()]);
+  return [...codes.values()].map(
+    (found, i) =>
+      `${shortName(names[i])}: ptxas holds up its wgmma products (${[...found].sort().join(", ")})`,
+  );
+}
+
 function nvcc() {
   const beside = [process.env.CUDACXX, process.env.CUDA_PATH && `${process.env.CUDA_PATH}/bin/nvcc`, "nvcc"];
   return [...beside, "/usr/local/cuda/bin/nvcc"].find((c) => c && spawnSync(c, ["--version"]).status === 0);
@@ -139,9 +154,12 @@ async function measure(compiler) {
     ARCHITECTURES.filter((a) => isCompiledFor(file, a)).map((architecture) => ({ file, architecture })),
   );
   const found = {};
+  let text = "";
   const worker = async () => {
     for (let job = jobs.shift(); job; job = jobs.shift()) {
-      const kernels = parseResources(await compile(compiler, job.file, job.architecture, folder), demangle);
+      const report = await compile(compiler, job.file, job.architecture, folder);
+      text += report;
+      const kernels = parseResources(report, demangle);
       if (Object.keys(kernels).length > 0) found[`${path.basename(job.file)} ${job.architecture}`] = kernels;
     }
   };
@@ -152,7 +170,7 @@ async function measure(compiler) {
   } finally {
     rmSync(folder, { recursive: true });
   }
-  return sorted(Object.entries(found));
+  return { kernels: sorted(Object.entries(found)), text };
 }
 
 /** One kernel a line, so that a change reads as what it is. */
@@ -173,9 +191,10 @@ async function main() {
     spawnSync(compiler, ["--version"], { encoding: "utf8" }).stdout,
   )?.[1];
   const log = process.argv.indexOf("--log");
-  const logged = log > 0 ? parseBuildLog(readFileSync(process.argv[log + 1], "utf8"), demangle) : {};
+  const printed = log > 0 ? readFileSync(process.argv[log + 1], "utf8") : "";
+  const logged = { kernels: parseBuildLog(printed, demangle), text: printed };
   // A build that was up to date printed nothing.
-  const kernels = Object.keys(logged).length > 0 ? logged : await measure(compiler);
+  const { kernels, text } = Object.keys(logged.kernels).length > 0 ? logged : await measure(compiler);
   const count = Object.values(kernels).reduce((n, all) => n + Object.keys(all).length, 0);
   if (process.argv.includes("--write")) {
     writeFileSync(table, render(version, kernels));
@@ -184,7 +203,10 @@ async function main() {
   const known = existsSync(table)
     ? JSON.parse(readFileSync(table, "utf8"))
     : { compiler: version, kernels: {} };
-  const complaints = compareResources(known.kernels, kernels, known.compiler === version);
+  const complaints = [
+    ...compareResources(known.kernels, kernels, known.compiler === version),
+    ...heldProducts(text, demangle),
+  ];
   if (known.compiler !== version)
     console.log(`cuda resources: the table is of nvcc ${known.compiler}, this is ${version}: spills only`);
   for (const complaint of complaints) console.error(complaint);

@@ -1,7 +1,13 @@
 // The reader of `ptxas -v` and the comparison; compiling is .ci/run's business.
 import { expect, test } from "vitest";
 // @ts-expect-error a script, not a module with types
-import { compareResources, parseBuildLog, parseResources, shortName } from "../../scripts/cuda-resources.mjs";
+import {
+  compareResources,
+  heldProducts,
+  parseBuildLog,
+  parseResources,
+  shortName,
+} from "../../scripts/cuda-resources.mjs";
 
 const REPORT = `ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function '_Z4copyPfi' for 'sm_80'
@@ -73,4 +79,15 @@ test.each([
 test("the table of another compiler speaks of spills only", () => {
   expect(compareResources({ x: { a: use(40) } }, { x: { a: use(60), b: use(9) } }, false)).toEqual([]);
   expect(compareResources({ x: { a: use(40) } }, { x: { a: use(40, 8, 8) } }, false)).toHaveLength(1);
+});
+
+test("a kernel whose wgmma products ptxas holds up is named once, with what it says", () => {
+  const note = (code: string, name: string) =>
+    `ptxas info    : (${code}) warpgroup.arrive is injected in around line 7 by compiler to allow use of registers in GMMA in function '${name}'\n`;
+  const text = `${note("C7519", "a")}ptxas info    : 0 bytes gmem\n${note("C7517", "a")}${note("C7519", "a")}${note("C7510", "b")}`;
+  expect(heldProducts(text)).toEqual([
+    "a: ptxas holds up its wgmma products (C7517, C7519)",
+    "b: ptxas holds up its wgmma products (C7510)",
+  ]);
+  expect(heldProducts(REPORT)).toEqual([]);
 });
