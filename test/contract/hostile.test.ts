@@ -71,7 +71,7 @@ const BOMBS = [
   "[f(a=9**9**9)]",
   "[f(a='a'*10**12)]",
   "[f(a=1<<10**9)]",
-  "[geo.area(side=" + "9".repeat(4300) + ")]",
+  `[geo.area(side=${"9".repeat(4300)})]`,
   `<tool_calls>[{"name": "geo_area", "arguments": {"side": ${"9".repeat(DEEP)}}}]</tool_calls>`,
   `<tool_calls>${'{"a":'.repeat(DEEP)}1${"}".repeat(DEEP)}</tool_calls>`,
   `[${"[".repeat(DEEP)}${"]".repeat(DEEP)}]`,

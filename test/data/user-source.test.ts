@@ -18,10 +18,10 @@ function module(name: string, code: string): string {
 test("a TypeScript module is opened by path and by URL, with seed and ordinal", async () => {
   const path = module(
     "mine.ts",
-    "export const openSource = (o: { seed: number; ordinal: number }) => ({ domain: `d${o.seed}-${o.ordinal}` });",
+    'export const openSource = (o: { seed: number; ordinal: number }) => ({ domain: ["d", o.seed, o.ordinal].join("-") });',
   );
   for (const name of [path, pathToFileURL(path).href]) {
-    expect(await openProblemSource(name, { seed: 5, ordinal: 2 })).toEqual({ domain: "d5-2" });
+    expect(await openProblemSource(name, { seed: 5, ordinal: 2 })).toEqual({ domain: "d-5-2" });
   }
 });
 

@@ -47,7 +47,7 @@ function runFolder(kept: readonly Kept[]): void {
     }
     if (version === undefined) continue;
     const present = `"version":${math.version}}\n`;
-    writeFileSync(path, readFileSync(path, "utf8").slice(0, -present.length) + `"version":${version}}\n`);
+    writeFileSync(path, `${readFileSync(path, "utf8").slice(0, -present.length)}"version":${version}}\n`);
   }
 }
 

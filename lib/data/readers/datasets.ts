@@ -5,7 +5,7 @@ import { DatasetSource } from "./dataset-source.ts";
 import { gpqa } from "./gpqa.ts";
 import { i3Logic } from "./i3-logic.ts";
 import { ifEval, ifRlvr } from "./if-rlvr.ts";
-import { type JsonlOptions, jsonl } from "./jsonl.ts";
+import { jsonl } from "./jsonl.ts";
 import { liveCodeBench } from "./live-code-bench.ts";
 import { mmluPro } from "./mmlu-pro.ts";
 import { openReasonerZero } from "./open-reasoner-zero.ts";
