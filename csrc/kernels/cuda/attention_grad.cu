@@ -4,7 +4,8 @@
 #include "kernels/cuda/attention.h"
 
 #include "core/cuda/launch.cuh"
-#include "kernels/cuda/attention_tile.cuh"
+#include "kernels/cuda/attention_grad.cuh"
+#include "kernels/cuda/matmul.h"
 
 namespace hone::kernels::cuda {
 namespace {
@@ -12,23 +13,6 @@ namespace {
 constexpr int kWarps = 4, kThreads = kWarps * 32, kTileRows = kWarps * 16;
 static_assert(kTileRows == kTileKeys);
 
-struct PackedGrad {
-  const bf16 *q, *k, *v, *out, *dout;
-  int64_t q_stride, k_stride, v_stride, out_stride, dout_stride;
-  const float* lse;
-  int64_t lse_stride;
-  const int32_t* cu_seqlens;
-  int sequences, heads, group, dim, window;
-  float scale;
-  float* delta;  // [T, H]: dout . out of each row, written by the first pass for the second
-  bf16 *dq, *dk, *dv;
-  int64_t dq_stride, dk_stride, dv_stride;
-};
-
-/// What a row adds to each of its scores: p = exp2(scale log2(e) q.k - lse), ds = p (dout.v - delta).
-struct RowTerms {
-  float lse = 0.0f, delta = 0.0f;  // lse in base 2
-};
 __device__ __forceinline__ void score_gradient(float scale_log2, RowTerms row, bool visible, float& score,
                                                float& slope) {
   const float p = visible ? exp2f(fmaf(score, scale_log2, -row.lse)) : 0.0f;
@@ -36,28 +20,12 @@ __device__ __forceinline__ void score_gradient(float scale_log2, RowTerms row, b
   score = p;
 }
 
-template <int kDim>
-__device__ __forceinline__ float dot_left(const uint32_t (&x)[kDim / 16][4], const uint32_t (&y)[kDim / 16][4],
-                                          int half) {
-  float sum = 0.0f;
-#pragma unroll
-  for (int kk = 0; kk < kDim / 16; ++kk)
-#pragma unroll
-    for (int part = half; part < 4; part += 2) {
-      sum = fmaf(low_of(x[kk][part]), low_of(y[kk][part]), sum);
-      sum = fmaf(high_of(x[kk][part]), high_of(y[kk][part]), sum);
-    }
-  return quad_sum(sum);
-}
-
 // ---- dq ------------------------------------------------------------------------------------------------
 
 /// 64 rows of a head against one tile of keys, as many at a time as registers allow.
 template <int kDim>
-__device__ __forceinline__ void grad_queries_tile(const PackedGrad& a, const uint32_t (&q)[kDim / 16][4],
-                                                  const uint32_t (&dout)[kDim / 16][4], const bf16* keys,
-                                                  const bf16* values, int base, const int (&position)[2],
-                                                  const RowTerms (&row)[2], float (&dq)[kDim / 8][4]) {
+__device__ __forceinline__ void grad_queries_tile(const PackedGrad& a, const GradRows<kDim>& rows, const bf16* keys,
+                                                  const bf16* values, int base, float (&dq)[kDim / 8][4]) {
   constexpr int kBlocks = kDim > 64 ? 2 : 4;
   const int column = base + threadIdx.x % 4 * 2;
 #pragma unroll 1
@@ -65,14 +33,15 @@ __device__ __forceinline__ void grad_queries_tile(const PackedGrad& a, const uin
     float p[kBlocks][4], ds[kBlocks][4];
     clear(p);
     clear(ds);
-    multiply_columns<kDim>(q, keys, part, p);
-    multiply_columns<kDim>(dout, values, part, ds);
+    multiply_columns<kDim>(rows.q, keys, part, p);
+    multiply_columns<kDim>(rows.dout, values, part, ds);
 #pragma unroll
     for (int n = 0; n < kBlocks; ++n)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const int key = column + part + n * 8 + i % 2, at = position[i / 2];
-        score_gradient(a.scale * kLog2E, row[i / 2], key <= at && key >= first_key(at, a.window), p[n][i], ds[n][i]);
+        const int key = column + part + n * 8 + i % 2, at = rows.position[i / 2];
+        const bool visible = key <= at && key >= first_key(at, a.window);
+        score_gradient(a.scale * kLog2E, rows.terms[i / 2], visible, p[n][i], ds[n][i]);
       }
     multiply_rows<kDim>(ds, keys, part, dq);
   }
@@ -85,38 +54,14 @@ __global__ void __launch_bounds__(kThreads) attention_grad_queries_kernel(Packed
   const TileOfSequence tile = find_tile(a.cu_seqlens, a.sequences, kTileRows, int(gridDim.x - 1 - blockIdx.x));
   if (tile.first_row >= tile.length) return;
   const int head = blockIdx.y, high = min(tile.first_row + kTileRows, tile.length) - 1;
-  const int64_t column = int64_t(head) * a.dim, kv_column = int64_t(head / a.group) * a.dim;
+  const int64_t kv_column = int64_t(head / a.group) * a.dim;
   const PackedRows keys{a.k + tile.start * a.k_stride + kv_column, a.v + tile.start * a.v_stride + kv_column,
                         a.k_stride, a.v_stride};
   const int low = first_key(tile.first_row, a.window), last_tile = high / kTileKeys;
   load_tile<kDim, kThreads>(keys, low / kTileKeys * kTileKeys, low, high, a.dim, shared, shared + kTile);
 
-  const int row = tile.first_row + int(threadIdx.x) / 32 * 16 + int(threadIdx.x) % 32 / 4;
-  int position[2];
-  const bf16 *q_row[2], *dout_row[2], *out_row[2];
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const bool valid = row + 8 * half < tile.length;
-    const int64_t token = tile.start + row + 8 * half;
-    position[half] = valid ? row + 8 * half : -1;
-    q_row[half] = valid ? a.q + token * a.q_stride + column : nullptr;
-    dout_row[half] = valid ? a.dout + token * a.dout_stride + column : nullptr;
-    out_row[half] = valid ? a.out + token * a.out_stride + column : nullptr;
-  }
-  uint32_t q[kDim / 16][4], dout[kDim / 16][4];
-  RowTerms terms[2];
-  load_left<kDim>(out_row[0], out_row[1], a.dim, q);
-  load_left<kDim>(dout_row[0], dout_row[1], a.dim, dout);
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    terms[half].delta = dot_left<kDim>(q, dout, half);
-    if (position[half] < 0) continue;
-    const int64_t token = tile.start + position[half];
-    terms[half].lse = a.lse[token * a.lse_stride + head] * kLog2E;
-    if (threadIdx.x % 4 == 0) a.delta[token * a.heads + head] = terms[half].delta;
-  }
-  load_left<kDim>(q_row[0], q_row[1], a.dim, q);
-
+  GradRows<kDim> rows;
+  rows.load(a, tile, head, tile.first_row + int(threadIdx.x) / 32 * 16 + int(threadIdx.x) % 32 / 4);
   float dq[kDim / 8][4];
   clear(dq);
   for (int t = low / kTileKeys, stage = 0; t <= last_tile; ++t, stage = 1 - stage) {
@@ -125,13 +70,9 @@ __global__ void __launch_bounds__(kThreads) attention_grad_queries_kernel(Packed
     cp_async_wait<0>();
     __syncthreads();  // this tile is here, and nobody reads the other pair any more
     if (t < last_tile) load_tile<kDim, kThreads>(keys, (t + 1) * kTileKeys, low, high, a.dim, next, next + kTile);
-    grad_queries_tile<kDim>(a, q, dout, here, here + kTile, t * kTileKeys, position, terms, dq);
+    grad_queries_tile<kDim>(a, rows, here, here + kTile, t * kTileKeys, dq);
   }
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    if (position[half] < 0) continue;
-    store_row<kDim>(dq, half, a.scale, a.dim, a.dq + (tile.start + position[half]) * a.dq_stride + column);
-  }
+  rows.store(a, tile, head, dq);
 }
 
 // ---- dk, dv --------------------------------------------------------------------------------------------
@@ -177,10 +118,7 @@ __device__ __forceinline__ void load_queries(const PackedGrad& a, const TileOfSe
   const int row = base + int(threadIdx.x);
   if (threadIdx.x >= kTileRows) return;
   RowTerms terms;
-  if (row <= high) {
-    const int64_t token = tile.start + row;
-    terms = {a.lse[token * a.lse_stride + head] * kLog2E, a.delta[token * a.heads + head]};
-  }
+  if (row <= high) terms = row_terms(a, tile.start + row, head);
   reinterpret_cast<RowTerms*>(stage + 2 * kTileRows * kDim)[threadIdx.x] = terms;
 }
 
@@ -192,7 +130,7 @@ __global__ void __launch_bounds__(kThreads) attention_grad_keys_kernel(PackedGra
   const TileOfSequence tile = find_tile(a.cu_seqlens, a.sequences, kTileKeys, int(blockIdx.x));
   if (tile.first_row >= tile.length) return;
   const int kv_head = blockIdx.y, last_key = min(tile.first_row + kTileKeys, tile.length) - 1;
-  const int high = a.window > 0 ? min(tile.length, last_key + a.window) - 1 : tile.length - 1;
+  const int high = last_row(last_key, a.window, tile.length);
   const int tiles = (high - tile.first_row) / kTileRows + 1, steps = tiles * a.group;
   const auto stage = [shared](int step) { return shared + kTile + (step & 1) * kStageElements<kDim>; };
   const int64_t column = int64_t(kv_head) * a.dim;
@@ -223,13 +161,7 @@ __global__ void __launch_bounds__(kThreads) attention_grad_keys_kernel(PackedGra
                          reinterpret_cast<const RowTerms*>(here + 2 * kTileRows * kDim),
                          tile.first_row + step % tiles * kTileRows, high, key, dk, dv);
   }
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int64_t token = tile.start + key + 8 * half;
-    if (key + 8 * half >= tile.length) continue;
-    store_row<kDim>(dk, half, a.scale, a.dim, a.dk + token * a.dk_stride + column);
-    store_row<kDim>(dv, half, 1.0f, a.dim, a.dv + token * a.dv_stride + column);
-  }
+  store_keys<kDim>(a, tile, kv_head, key, dk, dv);
 }
 
 template <int kDim>
@@ -256,10 +188,13 @@ void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& 
       a.cu_seqlens.as<int32_t>(), int(sequences), int(heads), int(heads / a.k.dim(1)), int(dim), a.window, a.scale,
       a.scratch->take_array<float>(tokens * heads), a.dq.as<bf16>(), a.dk.as<bf16>(), a.dv.as<bf16>(),
       a.dq.row_stride, a.dk.row_stride, a.dv.row_stride};
+  a.scratch->release(mark);
+  if constexpr (::hone::cuda::kSm90Built) {
+    if (attention_uses_wgmma(dim, a.deterministic)) return attention_packed_grad_sm90(stream, tokens, args);
+  }
   const int64_t slots = tile_slots(tokens, sequences, kTileRows);
   if (dim <= 64) launch_grad<64>(stream, slots, a.k.dim(1), args);
   else launch_grad<128>(stream, slots, a.k.dim(1), args);
-  a.scratch->release(mark);
 }
 
 }  // namespace hone::kernels::cuda

@@ -114,7 +114,7 @@ struct PackedBatch {
                                         queries(r.dq), keys(r.dk), keys(r.dv), shape.scale(), shape.window});
     return r;
   }
-  Gradients device_backward(const Forward& forward) const {
+  Gradients device_backward(const Forward& forward, bool deterministic = false) const {
     const int64_t T = shape.tokens(), H = shape.heads, K = shape.kv_heads, D = shape.head_dim;
     const DeviceRows dev_q(q, H, D, 8), dev_k(k, K, D, 16), dev_v(v, K, D, 24), out(forward.out, H, D, 0);
     const DeviceRows dev_dout(dout, H, D, 8), dq(T, H, D, 16), dk(T, K, D, 8), dv(T, K, D, 16);
@@ -124,7 +124,7 @@ struct PackedBatch {
     kernels::attention_packed_grad(
         device_stream(), {dev_q.view(), dev_k.view(), dev_v.view(), cu.view(DType::kI32, {cu.size()}), out.view(),
                           lse.view(DType::kF32, {T, H}), dev_dout.view(), dq.view(), dk.view(), dv.view(),
-                          shape.scale(), shape.window, &scratch});
+                          shape.scale(), shape.window, &scratch, deterministic});
     return {dq.values(), dk.values(), dv.values()};
   }
 };

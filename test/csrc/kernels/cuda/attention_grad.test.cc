@@ -4,7 +4,7 @@
 // rows of a window cut; delta left out; lse in the wrong base; dk unscaled, or from p; one head of the group only;
 // a barrier missing in either pass, or before the keys are taken from a stage; the keys, or a stage, not waited
 // for. One survives: rows past the end seen by dk and dv, since their zeros add nothing.
-#include "attention_batch.h"
+#include "attention_gradients.h"
 
 #ifdef HONE_HAVE_CUDA
 
@@ -26,65 +26,6 @@ const AttentionShape kShapes[] = {
     {{140}, 1, 1, 16, 130},
 };
 
-/// Per element, how far roundings may move it, in units of one rounding: sum |p dout| for dv, sum |ds| |k| for dq and
-/// sum |ds| |q| for dk, by f64 sums over a row's keys.
-struct Spread {
-  std::vector<double> dq, dk, dv;
-};
-
-void add_row(const PackedBatch& b, const PackedBatch::Forward& f, int64_t start, int64_t t, int64_t head,
-             Spread& spread) {
-  const AttentionShape& s = b.shape;
-  const int64_t D = s.head_dim, kv = head * s.kv_heads / s.heads, at = t * s.q_width() + head * D;
-  double delta = 0;
-  for (int64_t d = 0; d < D; ++d) delta += double(f.out[size_t(at + d)]) * double(b.dout[size_t(at + d)]);
-  for (int64_t j = s.window ? std::max(start, t - s.window + 1) : start; j <= t; ++j) {
-    const int64_t key = j * s.kv_width() + kv * D;
-    double score = 0, slope = 0;
-    for (int64_t d = 0; d < D; ++d) {
-      score += double(b.q[size_t(at + d)]) * double(b.k[size_t(key + d)]);
-      slope += double(b.dout[size_t(at + d)]) * double(b.v[size_t(key + d)]);
-    }
-    const double p = std::exp(double(s.scale()) * score - double(f.lse[size_t(t * s.heads + head)]));
-    const double ds = std::fabs(p * (slope - delta)) * double(s.scale());
-    for (int64_t d = 0; d < D; ++d) {
-      spread.dq[size_t(at + d)] += ds * std::fabs(double(b.k[size_t(key + d)]));
-      spread.dk[size_t(key + d)] += ds * std::fabs(double(b.q[size_t(at + d)]));
-      spread.dv[size_t(key + d)] += p * std::fabs(double(b.dout[size_t(at + d)]));
-    }
-  }
-}
-
-Spread spread_of(const PackedBatch& b, const PackedBatch::Forward& f) {
-  Spread out{std::vector<double>(b.q.size()), std::vector<double>(b.k.size()), std::vector<double>(b.k.size())};
-  for (size_t s = 0; s + 1 < b.starts.size(); ++s) {
-    for (int64_t t = b.starts[s]; t < b.starts[s + 1]; ++t) {
-      for (int64_t head = 0; head < b.shape.heads; ++head) add_row(b, f, b.starts[s], t, head, out);
-    }
-  }
-  return out;
-}
-
-/// p and ds are rounded to bf16 before their products, the sums once more: 2^-8 of each. What stays in f32, the
-/// difference of slope and delta above all, is two orders smaller.
-void expect_near(const std::vector<float>& got, const std::vector<float>& want, const std::vector<double>& spread) {
-  for (size_t i = 0; i < want.size(); ++i) {
-    EXPECT_NEAR(got[i], want[i], 1.05 * kBf16Rounding * (spread[i] + std::fabs(double(want[i]))) + 2e-5);
-  }
-}
-
-PackedBatch::Forward forward_of(const PackedBatch& batch) {
-  PackedBatch::Forward f = batch.host_forward(batch.v);
-  f.out = rounded_to_bf16(f.out);
-  return f;
-}
-
-bool same(const PackedBatch::Gradients& a, const PackedBatch::Gradients& b) {
-  return same_bits(a.dq.data(), b.dq.data(), int64_t(a.dq.size())) &&
-         same_bits(a.dk.data(), b.dk.data(), int64_t(a.dk.size())) &&
-         same_bits(a.dv.data(), b.dv.data(), int64_t(a.dv.size()));
-}
-
 }  // namespace
 
 TEST(gradients_agree_with_the_cpu_at_every_edge_of_their_tiles) {
@@ -92,11 +33,7 @@ TEST(gradients_agree_with_the_cpu_at_every_edge_of_their_tiles) {
   for (const AttentionShape& shape : kShapes) {
     const PackedBatch batch(shape);
     const PackedBatch::Forward forward = forward_of(batch);
-    const PackedBatch::Gradients want = batch.host_backward(forward), got = batch.device_backward(forward);
-    const Spread spread = spread_of(batch, forward);
-    expect_near(got.dq, want.dq, spread.dq);
-    expect_near(got.dk, want.dk, spread.dk);
-    expect_near(got.dv, want.dv, spread.dv);
+    expect_gradients(batch, forward, batch.device_backward(forward));
   }
 }
 

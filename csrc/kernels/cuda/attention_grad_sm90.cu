@@ -1,0 +1,438 @@
+// Gradient of packed attention on Hopper: the two passes of attention_grad.cu, the same sums in the same order, by
+// wgmma. A block has 128 lines, query rows in the pass for dq, keys in the one for dk and dv: one warp has the copy
+// engine fill a ring with tiles of the other side, two groups of four warps take 64 lines each through them. Scores have
+// the lines as rows in both passes (the second multiplies keys with queries), so what they become is the left operand
+// of the next product where it lies, in registers: nothing but tiles passes through shared memory.
+#include "core/cuda/launch.cuh"
+#include "kernels/cuda/attention_grad.cuh"
+#include "kernels/cuda/matmul_plan.h"
+#include "kernels/cuda/tma.cuh"
+#include "kernels/cuda/tma_map.h"
+#include "kernels/cuda/wgmma.cuh"
+
+namespace hone::kernels::cuda {
+namespace {
+
+constexpr int kGroups = 2, kGroupLines = 64, kBlockLines = kGroups * kGroupLines;
+constexpr int kConsumers = 128 * kGroups, kThreads = kConsumers + 128, kStages = 4;
+constexpr int kOwnTiles = 2 * kGroups;  // keys and values of each group, in the pass for dk and dv
+constexpr uint32_t kBox = 64 * 128;     // 64 rows of 64 elements
+
+/// Shared memory of a block: a ring of stages, the i-th in place i % kStages. A stage is two tiles of 64 rows (keys and
+/// values, or queries and output gradients) and, for queries, their rows' lse and delta. Tiles start at 1024 bytes,
+/// where the swizzle's pattern does; a tile is a box after the other, each 64 elements wide.
+template <int kDim>
+struct Layout {
+  static constexpr uint32_t kTileBytes = kDim / 64 * kBox, kStageBytes = 2 * kTileBytes;
+  static constexpr int kTerms = 2 * kTileKeys;
+  unsigned char *own, *stages;
+  float* terms;
+  uint64_t *full, *empty;  // a stage's barriers
+  uint64_t *landed;        // the copies to a stage that is not shown yet
+  uint64_t *own_landed;
+
+  static constexpr size_t bytes(int own_tiles) {
+    return 1024 + own_tiles * kTileBytes + kStages * (kStageBytes + kTerms * sizeof(float)) +
+           (2 * kStages + 2) * sizeof(uint64_t);
+  }
+  __device__ __forceinline__ Layout(unsigned char* shared, int own_tiles)
+      : own(shared + (1024 - shared_address(shared) % 1024) % 1024), stages(own + own_tiles * kTileBytes),
+        terms(reinterpret_cast<float*>(stages + kStages * kStageBytes)),
+        full(reinterpret_cast<uint64_t*>(terms + kStages * kTerms)), empty(full + kStages), landed(empty + kStages),
+        own_landed(landed + 1) {}
+
+  /// All threads of the block.
+  __device__ __forceinline__ void make_barriers() const {
+    if (threadIdx.x == 0) {
+      for (int i = 0; i < kStages; ++i) {
+        barrier_init(&full[i], 2);  // the copies, and what the copying warp writes itself
+        barrier_init(&empty[i], kConsumers / 32);
+      }
+      barrier_init(landed, 1);
+      barrier_init(own_landed, 1);
+      show_writes();
+    }
+    __syncthreads();
+  }
+  __device__ __forceinline__ unsigned char* own_tile(int i) const { return own + i * kTileBytes; }
+  __device__ __forceinline__ unsigned char* tile(int i, int which) const {
+    return stages + i % kStages * kStageBytes + which * kTileBytes;
+  }
+  __device__ __forceinline__ float* lse(int i) const { return terms + i % kStages * kTerms; }
+  __device__ __forceinline__ float* delta(int i) const { return lse(i) + kTileKeys; }
+  __device__ __forceinline__ void wait_full(int i) const { barrier_wait(&full[i % kStages], i / kStages % 2); }
+  __device__ __forceinline__ void wait_empty(int i) const { barrier_wait(&empty[i % kStages], i / kStages % 2 ^ 1); }
+  __device__ __forceinline__ void release(int i) const {
+    if (threadIdx.x % 32 == 0) barrier_arrive(&empty[i % kStages]);
+  }
+};
+
+// ---- who sees what -------------------------------------------------------------------------------------
+
+/// Columns that a line sees, none if first > last: keys of a query row, or rows of a key. Both ends ascend with the line.
+struct Sight { int first, last; };
+
+__device__ __forceinline__ Sight keys_of(int row, int window) { return {first_key(row, window), row}; }
+__device__ __forceinline__ Sight rows_of(int key, int window, int length) {
+  return {key, last_row(key, window, length)};
+}
+
+/// What 64 lines see of a tile of 64 columns.
+struct GroupSight {
+  Sight any, every;  // columns that some line sees, and that all do
+  Sight lane[2];     // of the lane's own lines, 8 apart
+
+  template <class SightOf>
+  __device__ __forceinline__ GroupSight(int first, int length, int lane_line, const SightOf& of) {
+    const Sight low = of(first), high = of(min(first + kGroupLines, length) - 1);
+    any = first < length ? Sight{low.first, high.last} : Sight{0, -1};
+    every = {high.first, low.last};
+    lane[0] = of(lane_line);
+    lane[1] = of(lane_line + 8);
+  }
+  __device__ __forceinline__ bool meets(int base) const {
+    return base <= any.last && base + kTileKeys > any.first;
+  }
+  __device__ __forceinline__ bool covered(int base) const {
+    return base >= every.first && base + kTileKeys - 1 <= every.last;
+  }
+  /// What is not seen of columns base .. base + 63 becomes `value`.
+  __device__ __forceinline__ void hide(int base, float value, float (&x)[8][4]) const {
+    const int column = base + threadIdx.x % 4 * 2;
+#pragma unroll
+    for (int n = 0; n < 8; ++n)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int at = column + n * 8 + i % 2;
+        if (at < lane[i / 2].first || at > lane[i / 2].last) x[n][i] = value;
+      }
+  }
+};
+
+/// First of the lane's two lines.
+__device__ __forceinline__ int lane_line(int first) {
+  return first + int(threadIdx.x) / 32 % 4 * 16 + int(threadIdx.x) % 32 / 4;
+}
+
+/// The bodies are empty where there is no wgmma: such a device never gets here (attention_uses_wgmma).
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+// ---- the warp that copies ------------------------------------------------------------------------------
+
+template <int kDim>
+__device__ __forceinline__ void copy_tile(unsigned char* to, const CUtensorMap& map, int column, int row,
+                                          uint64_t* barrier) {
+#pragma unroll
+  for (int box = 0; box < kDim / 64; ++box) copy_box(to + box * kBox, map, column + box * 64, row, barrier);
+}
+
+/// Rows from `row` on of two matrices, 64 of each, to the i-th stage, `own` or more of which are the sequence's.
+template <int kDim>
+__device__ __forceinline__ void start_stage(const Layout<kDim>& at, int i, const CUtensorMap& a, const CUtensorMap& b,
+                                            int column, int row, int own) {
+  at.wait_empty(i);
+  if (threadIdx.x % 32 != 0) return;
+  uint64_t* const full = &at.full[i % kStages];
+  uint64_t* const barrier = own < kTileKeys ? at.landed : full;
+  if (barrier != full) barrier_arrive(full);
+  barrier_arrive_expecting(barrier, Layout<kDim>::kStageBytes);
+  copy_tile<kDim>(at.tile(i, 0), a, column, row, barrier);
+  copy_tile<kDim>(at.tile(i, 1), b, column, row, barrier);
+}
+
+/// Shows the stage. Where a sequence ends inside the tile, rows of the next one follow, and a p or ds of 0 does not
+/// silence them if they are not numbers: zeros take their place. `ended` counts such tiles.
+template <int kDim>
+__device__ __forceinline__ void finish_stage(const Layout<kDim>& at, int i, int own, int ended) {
+  const int lane = int(threadIdx.x) % 32;
+  if (own < kTileKeys) {
+    barrier_wait(at.landed, ended % 2);
+#pragma unroll
+    for (int box = 0; box < 2 * kDim / 64; ++box) {
+      for (uint32_t byte = own * 128 + lane * 16; byte < kBox; byte += 32 * 16) {
+        *reinterpret_cast<uint4*>(at.tile(i, 0) + box * kBox + byte) = uint4{0, 0, 0, 0};
+      }
+    }
+    show_writes();
+  }
+  __syncwarp();
+  if (lane == 0) barrier_arrive(&at.full[i % kStages]);
+}
+
+// ---- products ------------------------------------------------------------------------------------------
+
+/// Sums as the instruction has them, one after the other.
+template <int kBlocks>
+__device__ __forceinline__ float (&flat(float (&sum)[kBlocks][4]))[4 * kBlocks] {
+  return reinterpret_cast<float(&)[4 * kBlocks]>(sum);
+}
+
+/// Columns 16 kk .. of a tile as an operand's depth, its rows as lines.
+__device__ __forceinline__ uint64_t depth_of_columns(uint32_t tile, int kk) {
+  return hopper_descriptor(false, tile + kk / 4 * kBox + kk % 4 * hopper_step(false));
+}
+
+/// Starts sum = x tile^T, ascending in the head dimension; x in registers, or a tile of its own.
+template <int kDim>
+__device__ __forceinline__ void start_scores(const uint32_t (&x)[kDim / 16][4], const unsigned char* tile,
+                                             float (&sum)[8][4]) {
+  const uint32_t right = shared_address(tile);
+  wgmma_fence();
+#pragma unroll
+  for (int kk = 0; kk < kDim / 16; ++kk) wgmma_bf16<0>(flat(sum), x[kk], depth_of_columns(right, kk), kk != 0);
+  wgmma_commit();
+}
+template <int kDim>
+__device__ __forceinline__ void start_scores(const unsigned char* x, const unsigned char* tile, float (&sum)[8][4]) {
+  const uint32_t left = shared_address(x), right = shared_address(tile);
+  wgmma_fence();
+#pragma unroll
+  for (int kk = 0; kk < kDim / 16; ++kk) {
+    wgmma_bf16<0, 0>(flat(sum), depth_of_columns(left, kk), depth_of_columns(right, kk), kk != 0);
+  }
+  wgmma_commit();
+}
+
+/// Starts sum += w tile, ascending in the tile's rows.
+template <int kDim>
+__device__ __forceinline__ void start_sums(const uint32_t (&w)[4][4], const unsigned char* tile,
+                                           float (&sum)[kDim / 8][4]) {
+  const uint32_t right = shared_address(tile);
+  wgmma_fence();
+#pragma unroll
+  for (int kk = 0; kk < 4; ++kk) {
+    wgmma_bf16<1>(flat(sum), w[kk], hopper_descriptor(true, right + kk * hopper_step(true)), 1);
+  }
+  wgmma_commit();
+}
+
+/// The next wait leaves only the newest product under way: what the sums of `x` came from has ended.
+template <int kUnderWay>
+__device__ __forceinline__ void await(float (&x)[8][4]) {
+  wgmma_wait<kUnderWay>();
+  wgmma_settle(flat(x));
+}
+
+// ---- dq ------------------------------------------------------------------------------------------------
+
+/// A group: 64 rows of a head through `tiles` tiles of keys and values. While one is made to scores, the last one's ds
+/// still multiplies its keys; the groups fill each other's pauses.
+template <int kDim>
+__device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,
+                                          int head, int first_tile, int tiles) {
+  const int first = tile.first_row + int(threadIdx.x) / 128 * kGroupLines;
+  const GroupSight sight(first, tile.length, lane_line(first), [&](int row) { return keys_of(row, a.window); });
+  const float scale = a.scale * kLog2E;
+  GradRows<kDim> rows;
+  rows.load(a, tile, head, lane_line(first));
+  float dq[kDim / 8][4], p[8][4], ds[8][4];
+  uint32_t left[4][4];
+  clear(dq);
+  int held = -1;  // the stage whose keys a product still reads
+  for (int i = 0; i < tiles; ++i) {
+    const int base = (first_tile + i) * kTileKeys;
+    const bool whole = sight.covered(base);
+    at.wait_full(i);
+    if (!sight.meets(base)) {
+      at.release(i);
+      continue;
+    }
+    start_scores<kDim>(rows.q, at.tile(i, 0), p);
+    wgmma_wait<1>();
+    if (held >= 0) at.release(held);
+    held = i;
+    start_scores<kDim>(rows.dout, at.tile(i, 1), ds);
+    await<1>(p);
+    if (!whole) sight.hide(base, -INFINITY, p);
+#pragma unroll
+    for (int n = 0; n < 8; ++n)
+#pragma unroll
+      for (int j = 0; j < 4; ++j) p[n][j] = exp2f(fmaf(p[n][j], scale, -rows.terms[j / 2].lse));
+    await<0>(ds);
+    if (!whole) sight.hide(base, 0.0f, ds);
+#pragma unroll
+    for (int n = 0; n < 8; ++n)
+#pragma unroll
+      for (int j = 0; j < 4; ++j) ds[n][j] = p[n][j] * (ds[n][j] - rows.terms[j / 2].delta);
+#pragma unroll
+    for (int kk = 0; kk < 4; ++kk) pack_left(ds, kk, left[kk]);
+    start_sums<kDim>(left, at.tile(i, 0), dq);
+  }
+  wgmma_wait<0>();
+  wgmma_settle(flat(dq));
+  rows.store(a, tile, head, dq);
+}
+
+#endif
+
+/// Long rows first: a sequence's last ones have the most keys, and all heads of them start together.
+template <int kDim>
+__global__ void __launch_bounds__(kThreads, 1)
+    attention_grad_queries_sm90_kernel(const __grid_constant__ CUtensorMap k, const __grid_constant__ CUtensorMap v,
+                                       PackedGrad a) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  HONE_DYNAMIC_SHARED(unsigned char, shared);
+  const int slot = int((gridDim.x - 1 - blockIdx.x) / a.heads), head = int(blockIdx.x % a.heads);
+  const TileOfSequence tile = find_tile(a.cu_seqlens, a.sequences, kBlockLines, slot);
+  if (tile.first_row >= tile.length) return;
+  const Layout<kDim> at(shared, 0);
+  at.make_barriers();
+  const int first_tile = first_key(tile.first_row, a.window) / kTileKeys;
+  const int tiles = (min(tile.first_row + kBlockLines, tile.length) - 1) / kTileKeys + 1 - first_tile;
+  if (threadIdx.x >= kConsumers) {
+    give_registers_back<24>();
+    if (threadIdx.x >= kConsumers + 32) return;
+    for (int i = 0; i < tiles; ++i) {
+      const int key = (first_tile + i) * kTileKeys, own = tile.length - key;
+      start_stage(at, i, k, v, head / a.group * kDim, int(tile.start) + key, own);
+      finish_stage(at, i, own, 0);
+    }
+  } else {
+    take_registers<240>();
+    walk_keys(at, a, tile, head, first_tile, tiles);
+  }
+#endif
+}
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+// ---- dk, dv --------------------------------------------------------------------------------------------
+
+/// The warp that copies: the block's keys and values, then the `tiles` tiles of rows that see them, head after head.
+template <int kDim>
+__device__ __forceinline__ void fill_queries(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,
+                                             int kv_head, int tiles, const CUtensorMap& q, const CUtensorMap& k,
+                                             const CUtensorMap& v, const CUtensorMap& dout) {
+  const int lane = int(threadIdx.x) % 32;
+  if (lane == 0) {
+    barrier_arrive_expecting(at.own_landed, kOwnTiles * Layout<kDim>::kTileBytes);
+    for (int group = 0; group < kGroups; ++group) {
+      const int row = int(tile.start) + tile.first_row + group * kGroupLines;
+      copy_tile<kDim>(at.own_tile(2 * group), k, kv_head * kDim, row, at.own_landed);
+      copy_tile<kDim>(at.own_tile(2 * group + 1), v, kv_head * kDim, row, at.own_landed);
+    }
+  }
+  for (int in_group = 0, i = 0; in_group < a.group; ++in_group) {
+    const int head = kv_head * a.group + in_group;
+    for (int row = tile.first_row; row < tile.first_row + tiles * kTileKeys; row += kTileKeys, ++i) {
+      const int own = tile.length - row;
+      start_stage(at, i, q, dout, head * kDim, int(tile.start) + row, own);
+      for (int line = lane; line < kTileKeys; line += 32) {
+        RowTerms terms;
+        if (line < own) terms = row_terms(a, tile.start + row + line, head);
+        at.lse(i)[line] = terms.lse;
+        at.delta(i)[line] = terms.delta;
+      }
+      finish_stage(at, i, own, in_group);
+    }
+  }
+}
+
+/// A group: 64 keys through those tiles. Scores, slopes and both sums are one product each; no more than two are under
+/// way, which is what registers allow beside 2 kDim sums a lane.
+template <int kDim>
+__device__ __forceinline__ void walk_queries(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,
+                                             int kv_head, int tiles) {
+  const int group = int(threadIdx.x) / 128, first = tile.first_row + group * kGroupLines;
+  const GroupSight sight(first, tile.length, lane_line(first),
+                         [&](int key) { return rows_of(key, a.window, tile.length); });
+  const float scale = a.scale * kLog2E;
+  const int column = int(threadIdx.x) % 4 * 2;
+  float dk[kDim / 8][4], dv[kDim / 8][4], p[8][4], ds[8][4];
+  uint32_t left_p[4][4], left_ds[4][4];
+  clear(dk);
+  clear(dv);
+  barrier_wait(at.own_landed, 0);
+  int held = -1;
+  for (int i = 0; i < tiles * a.group; ++i) {
+    const int base = tile.first_row + i % tiles * kTileKeys;
+    const bool whole = sight.covered(base);
+    at.wait_full(i);
+    if (!sight.meets(base)) {
+      at.release(i);
+      continue;
+    }
+    start_scores<kDim>(at.own_tile(2 * group), at.tile(i, 0), p);
+    wgmma_wait<1>();
+    if (held >= 0) at.release(held);
+    held = i;
+    start_scores<kDim>(at.own_tile(2 * group + 1), at.tile(i, 1), ds);
+    await<1>(p);
+    if (!whole) sight.hide(base, -INFINITY, p);
+#pragma unroll
+    for (int n = 0; n < 8; ++n) {
+      const float2 lse = *reinterpret_cast<const float2*>(at.lse(i) + n * 8 + column);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) p[n][j] = exp2f(fmaf(p[n][j], scale, -(j % 2 ? lse.y : lse.x)));
+    }
+    await<0>(ds);
+    if (!whole) sight.hide(base, 0.0f, ds);
+#pragma unroll
+    for (int n = 0; n < 8; ++n) {
+      const float2 delta = *reinterpret_cast<const float2*>(at.delta(i) + n * 8 + column);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) ds[n][j] = p[n][j] * (ds[n][j] - (j % 2 ? delta.y : delta.x));
+    }
+#pragma unroll
+    for (int kk = 0; kk < 4; ++kk) {
+      pack_left(p, kk, left_p[kk]);
+      pack_left(ds, kk, left_ds[kk]);
+    }
+    start_sums<kDim>(left_p, at.tile(i, 1), dv);
+    start_sums<kDim>(left_ds, at.tile(i, 0), dk);
+  }
+  wgmma_wait<0>();
+  wgmma_settle(flat(dk));
+  wgmma_settle(flat(dv));
+  store_keys<kDim>(a, tile, kv_head, lane_line(first), dk, dv);
+}
+
+#endif
+
+/// Long columns first: a sequence's first keys are seen by the most rows.
+template <int kDim>
+__global__ void __launch_bounds__(kThreads, 1)
+    attention_grad_keys_sm90_kernel(const __grid_constant__ CUtensorMap q, const __grid_constant__ CUtensorMap k,
+                                    const __grid_constant__ CUtensorMap v, const __grid_constant__ CUtensorMap dout,
+                                    PackedGrad a) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  HONE_DYNAMIC_SHARED(unsigned char, shared);
+  const int kv_heads = a.heads / a.group, kv_head = int(blockIdx.x % kv_heads);
+  const TileOfSequence tile = find_tile(a.cu_seqlens, a.sequences, kBlockLines, int(blockIdx.x / kv_heads));
+  if (tile.first_row >= tile.length) return;
+  const Layout<kDim> at(shared, kOwnTiles);
+  at.make_barriers();
+  const int last_key = min(tile.first_row + kBlockLines, tile.length) - 1;
+  const int tiles = (last_row(last_key, a.window, tile.length) - tile.first_row) / kTileKeys + 1;
+  if (threadIdx.x >= kConsumers) {
+    give_registers_back<24>();
+    if (threadIdx.x < kConsumers + 32) fill_queries(at, a, tile, kv_head, tiles, q, k, v, dout);
+  } else {
+    take_registers<240>();
+    walk_queries(at, a, tile, kv_head, tiles);
+  }
+#endif
+}
+
+template <int kDim>
+void launch_grad(const Stream& stream, int64_t tokens, const PackedGrad& a) {
+  const int64_t slots = tile_slots(tokens, a.sequences, kBlockLines), kv_heads = a.heads / a.group;
+  const auto map = [tokens](const bf16* rows, int64_t heads, int64_t stride, const char* name) {
+    return tensor_map(rows, tokens, heads * kDim, stride, kTileKeys, name);
+  };
+  const CUtensorMap q = map(a.q, a.heads, a.q_stride, "q"), dout = map(a.dout, a.heads, a.dout_stride, "dout");
+  const CUtensorMap k = map(a.k, kv_heads, a.k_stride, "k"), v = map(a.v, kv_heads, a.v_stride, "v");
+  HONE_LAUNCH((attention_grad_queries_sm90_kernel<kDim>), unsigned(slots * a.heads), kThreads, Layout<kDim>::bytes(0),
+              stream, k, v, a);
+  HONE_LAUNCH((attention_grad_keys_sm90_kernel<kDim>), unsigned(slots * kv_heads), kThreads,
+              Layout<kDim>::bytes(kOwnTiles), stream, q, k, v, dout, a);
+}
+
+}  // namespace
+
+void attention_packed_grad_sm90(const Stream& stream, int64_t tokens, const PackedGrad& a) {
+  if (a.dim == 64) launch_grad<64>(stream, tokens, a);
+  else launch_grad<128>(stream, tokens, a);
+}
+
+}  // namespace hone::kernels::cuda
