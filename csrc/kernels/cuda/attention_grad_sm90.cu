@@ -5,10 +5,8 @@
 // of the next product where it lies, in registers: nothing but tiles passes through shared memory.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/attention_grad.cuh"
-#include "kernels/cuda/matmul_plan.h"
-#include "kernels/cuda/tma.cuh"
+#include "kernels/cuda/attention_hopper.cuh"
 #include "kernels/cuda/tma_map.h"
-#include "kernels/cuda/wgmma.cuh"
 
 namespace hone::kernels::cuda {
 namespace {
@@ -16,14 +14,12 @@ namespace {
 constexpr int kGroups = 2, kGroupLines = 64, kBlockLines = kGroups * kGroupLines;
 constexpr int kConsumers = 128 * kGroups, kThreads = kConsumers + 128, kStages = 4;
 constexpr int kOwnTiles = 2 * kGroups;  // keys and values of each group, in the pass for dk and dv
-constexpr uint32_t kBox = 64 * 128;     // 64 rows of 64 elements
 
-/// Shared memory of a block: a ring of stages, the i-th in place i % kStages. A stage is two tiles of 64 rows (keys and
-/// values, or queries and output gradients) and, for queries, their rows' lse and delta. Tiles start at 1024 bytes,
-/// where the swizzle's pattern does; a tile is a box after the other, each 64 elements wide.
+/// Shared memory of a block: a ring of stages, the i-th in place i % kStages. A stage is two tiles (keys and values, or
+/// queries and output gradients) and, for queries, their rows' lse and delta.
 template <int kDim>
 struct Layout {
-  static constexpr uint32_t kTileBytes = kDim / 64 * kBox, kStageBytes = 2 * kTileBytes;
+  static constexpr uint32_t kTile = kTileBytes<kDim>, kStage = 2 * kTile;
   static constexpr int kTerms = 2 * kTileKeys;
   unsigned char *own, *stages;
   float* terms;
@@ -32,12 +28,12 @@ struct Layout {
   uint64_t *own_landed;
 
   static constexpr size_t bytes(int own_tiles) {
-    return 1024 + own_tiles * kTileBytes + kStages * (kStageBytes + kTerms * sizeof(float)) +
+    return 1024 + own_tiles * kTile + kStages * (kStage + kTerms * sizeof(float)) +
            (2 * kStages + 2) * sizeof(uint64_t);
   }
   __device__ __forceinline__ Layout(unsigned char* shared, int own_tiles)
-      : own(shared + (1024 - shared_address(shared) % 1024) % 1024), stages(own + own_tiles * kTileBytes),
-        terms(reinterpret_cast<float*>(stages + kStages * kStageBytes)),
+      : own(shared + (1024 - shared_address(shared) % 1024) % 1024), stages(own + own_tiles * kTile),
+        terms(reinterpret_cast<float*>(stages + kStages * kStage)),
         full(reinterpret_cast<uint64_t*>(terms + kStages * kTerms)), empty(full + kStages), landed(empty + kStages),
         own_landed(landed + 1) {}
 
@@ -54,9 +50,9 @@ struct Layout {
     }
     __syncthreads();
   }
-  __device__ __forceinline__ unsigned char* own_tile(int i) const { return own + i * kTileBytes; }
+  __device__ __forceinline__ unsigned char* own_tile(int i) const { return own + i * kTile; }
   __device__ __forceinline__ unsigned char* tile(int i, int which) const {
-    return stages + i % kStages * kStageBytes + which * kTileBytes;
+    return stages + i % kStages * kStage + which * kTile;
   }
   __device__ __forceinline__ float* lse(int i) const { return terms + i % kStages * kTerms; }
   __device__ __forceinline__ float* delta(int i) const { return lse(i) + kTileKeys; }
@@ -119,13 +115,6 @@ __device__ __forceinline__ int lane_line(int first) {
 
 // ---- the warp that copies ------------------------------------------------------------------------------
 
-template <int kDim>
-__device__ __forceinline__ void copy_tile(unsigned char* to, const CUtensorMap& map, int column, int row,
-                                          uint64_t* barrier) {
-#pragma unroll
-  for (int box = 0; box < kDim / 64; ++box) copy_box(to + box * kBox, map, column + box * 64, row, barrier);
-}
-
 /// Rows from `row` on of two matrices, 64 of each, to the i-th stage, `own` or more of which are the sequence's.
 template <int kDim>
 __device__ __forceinline__ void start_stage(const Layout<kDim>& at, int i, const CUtensorMap& a, const CUtensorMap& b,
@@ -135,7 +124,7 @@ __device__ __forceinline__ void start_stage(const Layout<kDim>& at, int i, const
   uint64_t* const full = &at.full[i % kStages];
   uint64_t* const barrier = own < kTileKeys ? at.landed : full;
   if (barrier != full) barrier_arrive(full);
-  barrier_arrive_expecting(barrier, Layout<kDim>::kStageBytes);
+  barrier_arrive_expecting(barrier, Layout<kDim>::kStage);
   copy_tile<kDim>(at.tile(i, 0), a, column, row, barrier);
   copy_tile<kDim>(at.tile(i, 1), b, column, row, barrier);
 }
@@ -147,63 +136,10 @@ __device__ __forceinline__ void finish_stage(const Layout<kDim>& at, int i, int 
   const int lane = int(threadIdx.x) % 32;
   if (own < kTileKeys) {
     barrier_wait(at.landed, ended % 2);
-#pragma unroll
-    for (int box = 0; box < 2 * kDim / 64; ++box) {
-      for (uint32_t byte = own * 128 + lane * 16; byte < kBox; byte += 32 * 16) {
-        *reinterpret_cast<uint4*>(at.tile(i, 0) + box * kBox + byte) = uint4{0, 0, 0, 0};
-      }
-    }
-    show_writes();
+    clear_rows<2 * kDim>(at.tile(i, 0), own);
   }
   __syncwarp();
   if (lane == 0) barrier_arrive(&at.full[i % kStages]);
-}
-
-// ---- products ------------------------------------------------------------------------------------------
-
-/// Sums as the instruction has them, one after the other.
-template <int kBlocks>
-__device__ __forceinline__ float (&flat(float (&sum)[kBlocks][4]))[4 * kBlocks] {
-  return reinterpret_cast<float(&)[4 * kBlocks]>(sum);
-}
-
-/// Columns 16 kk .. of a tile as an operand's depth, its rows as lines.
-__device__ __forceinline__ uint64_t depth_of_columns(uint32_t tile, int kk) {
-  return hopper_descriptor(false, tile + kk / 4 * kBox + kk % 4 * hopper_step(false));
-}
-
-/// Starts sum = x tile^T, ascending in the head dimension; x in registers, or a tile of its own.
-template <int kDim>
-__device__ __forceinline__ void start_scores(const uint32_t (&x)[kDim / 16][4], const unsigned char* tile,
-                                             float (&sum)[8][4]) {
-  const uint32_t right = shared_address(tile);
-  wgmma_fence();
-#pragma unroll
-  for (int kk = 0; kk < kDim / 16; ++kk) wgmma_bf16<0>(flat(sum), x[kk], depth_of_columns(right, kk), kk != 0);
-  wgmma_commit();
-}
-template <int kDim>
-__device__ __forceinline__ void start_scores(const unsigned char* x, const unsigned char* tile, float (&sum)[8][4]) {
-  const uint32_t left = shared_address(x), right = shared_address(tile);
-  wgmma_fence();
-#pragma unroll
-  for (int kk = 0; kk < kDim / 16; ++kk) {
-    wgmma_bf16<0, 0>(flat(sum), depth_of_columns(left, kk), depth_of_columns(right, kk), kk != 0);
-  }
-  wgmma_commit();
-}
-
-/// Starts sum += w tile, ascending in the tile's rows.
-template <int kDim>
-__device__ __forceinline__ void start_sums(const uint32_t (&w)[4][4], const unsigned char* tile,
-                                           float (&sum)[kDim / 8][4]) {
-  const uint32_t right = shared_address(tile);
-  wgmma_fence();
-#pragma unroll
-  for (int kk = 0; kk < 4; ++kk) {
-    wgmma_bf16<1>(flat(sum), w[kk], hopper_descriptor(true, right + kk * hopper_step(true)), 1);
-  }
-  wgmma_commit();
 }
 
 /// The next wait leaves only the newest product under way: what the sums of `x` came from has ended.
@@ -237,10 +173,12 @@ __device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGr
       at.release(i);
       continue;
     }
+    wgmma_fence();
     start_scores<kDim>(rows.q, at.tile(i, 0), p);
     wgmma_wait<1>();
     if (held >= 0) at.release(held);
     held = i;
+    wgmma_fence();
     start_scores<kDim>(rows.dout, at.tile(i, 1), ds);
     await<1>(p);
     if (!whole) sight.hide(base, -INFINITY, p);
@@ -254,8 +192,8 @@ __device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGr
     for (int n = 0; n < 8; ++n)
 #pragma unroll
       for (int j = 0; j < 4; ++j) ds[n][j] = p[n][j] * (ds[n][j] - rows.terms[j / 2].delta);
-#pragma unroll
-    for (int kk = 0; kk < 4; ++kk) pack_left(ds, kk, left[kk]);
+    pack_tile(ds, left);
+    wgmma_fence();
     start_sums<kDim>(left, at.tile(i, 0), dq);
   }
   wgmma_wait<0>();
@@ -305,7 +243,7 @@ __device__ __forceinline__ void fill_queries(const Layout<kDim>& at, const Packe
                                              const CUtensorMap& v, const CUtensorMap& dout) {
   const int lane = int(threadIdx.x) % 32;
   if (lane == 0) {
-    barrier_arrive_expecting(at.own_landed, kOwnTiles * Layout<kDim>::kTileBytes);
+    barrier_arrive_expecting(at.own_landed, kOwnTiles * kTileBytes<kDim>);
     for (int group = 0; group < kGroups; ++group) {
       const int row = int(tile.start) + tile.first_row + group * kGroupLines;
       copy_tile<kDim>(at.own_tile(2 * group), k, kv_head * kDim, row, at.own_landed);
@@ -352,10 +290,12 @@ __device__ __forceinline__ void walk_queries(const Layout<kDim>& at, const Packe
       at.release(i);
       continue;
     }
+    wgmma_fence();
     start_scores<kDim>(at.own_tile(2 * group), at.tile(i, 0), p);
     wgmma_wait<1>();
     if (held >= 0) at.release(held);
     held = i;
+    wgmma_fence();
     start_scores<kDim>(at.own_tile(2 * group + 1), at.tile(i, 1), ds);
     await<1>(p);
     if (!whole) sight.hide(base, -INFINITY, p);
@@ -373,11 +313,9 @@ __device__ __forceinline__ void walk_queries(const Layout<kDim>& at, const Packe
 #pragma unroll
       for (int j = 0; j < 4; ++j) ds[n][j] = p[n][j] * (ds[n][j] - (j % 2 ? delta.y : delta.x));
     }
-#pragma unroll
-    for (int kk = 0; kk < 4; ++kk) {
-      pack_left(p, kk, left_p[kk]);
-      pack_left(ds, kk, left_ds[kk]);
-    }
+    pack_tile(p, left_p);
+    pack_tile(ds, left_ds);
+    wgmma_fence();
     start_sums<kDim>(left_p, at.tile(i, 1), dv);
     start_sums<kDim>(left_ds, at.tile(i, 0), dk);
   }

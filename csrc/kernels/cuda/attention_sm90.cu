@@ -2,28 +2,24 @@
 // of four warps take 64 query rows each through them (wgmma). While one tile's weights multiply its values, the scores
 // of the next are made and become weights. Tiles, softmax and splits are those of attention_walk.cuh, in the same order.
 #include "core/cuda/launch.cuh"
+#include "kernels/cuda/attention_hopper.cuh"
 #include "kernels/cuda/attention_packed.cuh"
-#include "kernels/cuda/matmul_plan.h"
-#include "kernels/cuda/tma.cuh"
 #include "kernels/cuda/tma_map.h"
-#include "kernels/cuda/wgmma.cuh"
 
 namespace hone::kernels::cuda {
 namespace {
 
 constexpr int kGroups = 2, kGroupRows = 64, kTileRows = kGroups * kGroupRows;
 constexpr int kConsumers = 128 * kGroups, kThreads = kConsumers + 128, kStages = 4;
-constexpr uint32_t kBoxBytes = kTileKeys * 128;  // 64 rows of 64 elements
 
 /// kStages tiles of 64 rows in shared memory, used round and round: the i-th tile that is asked for lies in stage
-/// i % kStages. A tile is a box after the other, each 64 elements wide. One thread fills; every warp that reads releases.
+/// i % kStages. One thread fills; every warp that reads releases.
 template <int kDim>
 struct TileRing {
-  static constexpr uint32_t kTileBytes = kDim / 64 * kBoxBytes;
   unsigned char* stages;
   uint64_t *full, *empty;
 
-  __device__ __forceinline__ unsigned char* tile(int i) const { return stages + i % kStages * kTileBytes; }
+  __device__ __forceinline__ unsigned char* tile(int i) const { return stages + i % kStages * kTileBytes<kDim>; }
   __device__ __forceinline__ void wait_full(int i) const { barrier_wait(&full[i % kStages], i / kStages % 2); }
   __device__ __forceinline__ void wait_empty(int i) const { barrier_wait(&empty[i % kStages], i / kStages % 2 ^ 1); }
   __device__ __forceinline__ void release(int i) const {
@@ -37,21 +33,21 @@ struct TileRing {
   }
 };
 
-/// Shared memory of a block. Tiles start at 1024 bytes, where the swizzle's pattern does.
+/// Shared memory of a block.
 template <int kDim>
 struct Layout {
   TileRing<kDim> keys, values;
   float* saved;      // SavedStates
   uint64_t* landed;  // the copy of values that end inside their tile
 
-  static constexpr size_t kBytes = 1024 + 2 * kStages * TileRing<kDim>::kTileBytes +
+  static constexpr size_t kBytes = 1024 + 2 * kStages * kTileBytes<kDim> +
                                    SavedStates<kDim, kConsumers>::kFloats * sizeof(float) +
                                    (4 * kStages + 1) * sizeof(uint64_t);
 
   __device__ __forceinline__ explicit Layout(unsigned char* shared) {
     keys.stages = shared + (1024 - shared_address(shared) % 1024) % 1024;
-    values.stages = keys.stages + kStages * TileRing<kDim>::kTileBytes;
-    saved = reinterpret_cast<float*>(values.stages + kStages * TileRing<kDim>::kTileBytes);
+    values.stages = keys.stages + kStages * kTileBytes<kDim>;
+    saved = reinterpret_cast<float*>(values.stages + kStages * kTileBytes<kDim>);
     keys.full = reinterpret_cast<uint64_t*>(saved + SavedStates<kDim, kConsumers>::kFloats);
     keys.empty = keys.full + kStages;
     values.full = keys.empty + kStages;
@@ -78,15 +74,11 @@ struct BlockWalk {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 template <int kDim>
-__device__ __forceinline__ void copy_tile(const TileRing<kDim>& ring, int i, const CUtensorMap& map,
-                                          const BlockWalk& w, uint64_t* barrier) {
-  const int row = int(w.rows.start) + (w.first + i) * kTileKeys;
+__device__ __forceinline__ void fill_stage(const TileRing<kDim>& ring, int i, const CUtensorMap& map,
+                                           const BlockWalk& w, uint64_t* barrier) {
   ring.wait_empty(i);
-  barrier_arrive_expecting(barrier, TileRing<kDim>::kTileBytes);
-#pragma unroll
-  for (int box = 0; box < kDim / 64; ++box) {
-    copy_box(ring.tile(i) + box * kBoxBytes, map, w.kv_head * kDim + box * 64, row, barrier);
-  }
+  barrier_arrive_expecting(barrier, kTileBytes<kDim>);
+  copy_tile<kDim>(ring.tile(i), map, w.kv_head * kDim, int(w.rows.start) + (w.first + i) * kTileKeys, barrier);
 }
 
 /// One warp. Where a sequence ends inside its last tile the next one's values follow, which a weight of 0 does not
@@ -97,54 +89,15 @@ __device__ __forceinline__ void fill_rings(const Layout<kDim>& at, const CUtenso
   const int last = w.last - w.first, own = w.last_rows(), lane = int(threadIdx.x) % 32;
   if (lane == 0) {
     for (int i = 0; i <= last; ++i) {
-      copy_tile(at.keys, i, keys, w, &at.keys.full[i % kStages]);
-      copy_tile(at.values, i, values, w, i == last && own < kTileKeys ? at.landed : &at.values.full[i % kStages]);
+      fill_stage(at.keys, i, keys, w, &at.keys.full[i % kStages]);
+      fill_stage(at.values, i, values, w, i == last && own < kTileKeys ? at.landed : &at.values.full[i % kStages]);
     }
   }
   if (own == kTileKeys) return;
   __syncwarp();
   barrier_wait(at.landed, 0);
-  unsigned char* const tile = at.values.tile(last);
-#pragma unroll
-  for (int box = 0; box < kDim / 64; ++box) {
-    for (uint32_t byte = own * 128 + lane * 16; byte < kBoxBytes; byte += 32 * 16) {
-      *reinterpret_cast<uint4*>(tile + box * kBoxBytes + byte) = uint4{0, 0, 0, 0};
-    }
-  }
-  show_writes();
-  __syncwarp();
+  clear_rows<kDim>(at.values.tile(last), own);
   if (lane == 0) barrier_arrive(&at.values.full[last % kStages]);
-}
-
-/// Fragments as the instruction has them: one after the other.
-template <int kBlocks>
-__device__ __forceinline__ float (&flat(float (&sum)[kBlocks][4]))[4 * kBlocks] {
-  return reinterpret_cast<float(&)[4 * kBlocks]>(sum);
-}
-
-/// Starts p = q keys^T, ascending in the head dimension.
-template <int kDim>
-__device__ __forceinline__ void start_scores(const uint32_t (&q)[kDim / 16][4], const unsigned char* keys,
-                                             float (&p)[8][4]) {
-  const uint32_t address = shared_address(keys);
-#pragma unroll
-  for (int kk = 0; kk < kDim / 16; ++kk) {
-    const uint32_t at = address + kk / 4 * kBoxBytes + kk % 4 * hopper_step(false);
-    wgmma_bf16<0>(flat(p), q[kk], hopper_descriptor(false, at), kk != 0);
-  }
-  wgmma_commit();
-}
-
-/// Starts out += weights values, ascending in keys.
-template <int kDim>
-__device__ __forceinline__ void start_values(const uint32_t (&weights)[4][4], const unsigned char* values,
-                                             float (&out)[kDim / 8][4]) {
-  const uint32_t address = shared_address(values);
-#pragma unroll
-  for (int kk = 0; kk < 4; ++kk) {
-    wgmma_bf16<1>(flat(out), weights[kk], hopper_descriptor(true, address + kk * hopper_step(true)), 1);
-  }
-  wgmma_commit();
 }
 
 /// Scores of keys from `key` on become weights.
@@ -153,11 +106,6 @@ __device__ __forceinline__ void weigh_tile(const QueryRows<kDim>& queries, int k
                                            RowSums& sums, float (&keep)[2]) {
   if (!queries.rows.inside(key)) mask_scores(key, queries.range, p);
   weigh_scores(exp, p, sums, keep);
-}
-
-__device__ __forceinline__ void pack_weights(const float (&p)[8][4], uint32_t (&weights)[4][4]) {
-#pragma unroll
-  for (int kk = 0; kk < 4; ++kk) pack_left(p, kk, weights[kk]);
 }
 
 /// A group's rows through the tiles `from` to `to` of the rings; `base` is the key where tile 0 starts.
@@ -176,7 +124,7 @@ __device__ __forceinline__ void walk_rings(const Layout<kDim>& at, int from, int
   wgmma_settle(flat(p));
   at.keys.release(from);
   weigh_tile(queries, base + from * kTileKeys, exp, p, s, keep);
-  pack_weights(p, weights);
+  pack_tile(p, weights);
   for (int i = from + 1; i <= to; ++i) {
     const int key = base + i * kTileKeys;
     const bool new_split = key % int(kAttentionSplit) == 0;
@@ -184,7 +132,7 @@ __device__ __forceinline__ void walk_rings(const Layout<kDim>& at, int from, int
     at.values.wait_full(i - 1);
     wgmma_fence();
     start_scores<kDim>(queries.q, at.keys.tile(i), p);
-    start_values<kDim>(weights, at.values.tile(i - 1), s.out);
+    start_sums<kDim>(weights, at.values.tile(i - 1), s.out);
     wgmma_wait<1>();
     wgmma_settle(flat(p));
     at.keys.release(i);
@@ -202,11 +150,11 @@ __device__ __forceinline__ void walk_rings(const Layout<kDim>& at, int from, int
       rescale(keep, s.out);
     }
     static_cast<RowSums&>(s) = sums;
-    pack_weights(p, weights);
+    pack_tile(p, weights);
   }
   at.values.wait_full(to);
   wgmma_fence();
-  start_values<kDim>(weights, at.values.tile(to), s.out);
+  start_sums<kDim>(weights, at.values.tile(to), s.out);
   wgmma_wait<0>();
   wgmma_settle(flat(s.out));
   before.join(s, exp);

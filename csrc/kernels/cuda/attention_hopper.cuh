@@ -1,0 +1,87 @@
+// What attention's Hopper kernels do with tiles of 64 rows of keys, values, queries or output gradients: the copy engine
+// brings them, wgmma multiplies them. A tile is a box after the other, each 64 elements wide, swizzled, at 1024 bytes.
+#pragma once
+
+#include "kernels/cuda/attention_tile.cuh"
+#include "kernels/cuda/matmul_plan.h"
+#include "kernels/cuda/tma.cuh"
+#include "kernels/cuda/wgmma.cuh"
+
+namespace hone::kernels::cuda {
+
+inline constexpr uint32_t kBoxBytes = kTileKeys * 128;
+template <int kDim>
+inline constexpr uint32_t kTileBytes = kDim / 64 * kBoxBytes;
+
+/// Starts copying 64 rows from (row, column) on. One thread calls it.
+template <int kDim>
+__device__ __forceinline__ void copy_tile(unsigned char* tile, const CUtensorMap& map, int column, int row,
+                                          uint64_t* barrier) {
+#pragma unroll
+  for (int box = 0; box < kDim / 64; ++box) {
+    copy_box(tile + box * kBoxBytes, map, column + box * 64, row, barrier);
+  }
+}
+
+/// Rows from `first` on of a tile that is here become zeros, for wgmma to read. A warp calls it.
+template <int kDim>
+__device__ __forceinline__ void clear_rows(unsigned char* tile, int first) {
+#pragma unroll
+  for (int box = 0; box < kDim / 64; ++box) {
+    for (uint32_t byte = first * 128 + threadIdx.x % 32 * 16; byte < kBoxBytes; byte += 32 * 16) {
+      *reinterpret_cast<uint4*>(tile + box * kBoxBytes + byte) = uint4{0, 0, 0, 0};
+    }
+  }
+  show_writes();
+  __syncwarp();
+}
+
+// ---- products of a group of four warps; the caller fences before and waits after -------------------------
+
+/// Sums as the instruction has them, one after the other.
+template <int kBlocks>
+__device__ __forceinline__ float (&flat(float (&sum)[kBlocks][4]))[4 * kBlocks] {
+  return reinterpret_cast<float(&)[4 * kBlocks]>(sum);
+}
+
+/// Sums, rounded to bf16, as left operands of the four steps of 16 that a product with a tile's rows takes.
+__device__ __forceinline__ void pack_tile(const float (&w)[8][4], uint32_t (&left)[4][4]) {
+#pragma unroll
+  for (int kk = 0; kk < 4; ++kk) pack_left(w, kk, left[kk]);
+}
+
+/// A tile's rows as lines of an operand, its columns 16 kk .. as depth.
+__device__ __forceinline__ uint64_t depth_of_columns(const unsigned char* tile, int kk) {
+  return hopper_descriptor(false, shared_address(tile) + kk / 4 * kBoxBytes + kk % 4 * hopper_step(false));
+}
+
+/// Starts sum = x tile^T, ascending in the head dimension; x in registers, or a tile too.
+template <int kDim>
+__device__ __forceinline__ void start_scores(const uint32_t (&x)[kDim / 16][4], const unsigned char* tile,
+                                             float (&sum)[8][4]) {
+#pragma unroll
+  for (int kk = 0; kk < kDim / 16; ++kk) wgmma_bf16<0>(flat(sum), x[kk], depth_of_columns(tile, kk), kk != 0);
+  wgmma_commit();
+}
+template <int kDim>
+__device__ __forceinline__ void start_scores(const unsigned char* x, const unsigned char* tile, float (&sum)[8][4]) {
+#pragma unroll
+  for (int kk = 0; kk < kDim / 16; ++kk) {
+    wgmma_bf16<0, 0>(flat(sum), depth_of_columns(x, kk), depth_of_columns(tile, kk), kk != 0);
+  }
+  wgmma_commit();
+}
+
+/// Starts sum += w tile, ascending in the tile's rows.
+template <int kDim>
+__device__ __forceinline__ void start_sums(const uint32_t (&w)[4][4], const unsigned char* tile,
+                                           float (&sum)[kDim / 8][4]) {
+  const uint32_t address = shared_address(tile);
+#pragma unroll
+  for (int kk = 0; kk < 4; ++kk) {
+    wgmma_bf16<1>(flat(sum), w[kk], hopper_descriptor(true, address + kk * hopper_step(true)), 1);
+  }
+  wgmma_commit();
+}
+
+}  // namespace hone::kernels::cuda
