@@ -54,8 +54,8 @@ class Report {
     if (!json_) std::printf("copy bandwidth, read + write: %.0f GB/s\n", copy_);
   }
   bool wants(const std::string& name) const { return std::strstr(name.c_str(), filter_) != nullptr; }
-  /// flops: of all passes; bytes: what must be moved, 0 where the arithmetic is the floor.
-  void add(const std::string& name, double flops, double bytes, const std::function<void()>& f) {
+  /// flops: of all passes; bytes: what must be moved, 0 where the arithmetic is the floor; target: TFLOP/s, 0: none.
+  void add(const std::string& name, double flops, double bytes, const std::function<void()>& f, double target = 0) {
     if (!wants(name)) return;
     const double us = median_us(stream, f), floor_us = bytes / copy_ * 1e-3;
     Json row = Json::object();
@@ -66,12 +66,14 @@ class Report {
       row.set("gigabytesPerSecond", Json::number(bytes / us * 1e-3));
       row.set("fractionOfFloor", Json::number(floor_us / us));
     }
+    if (target > 0) row.set("fractionOfTarget", Json::number(flops / us * 1e-6 / target));
     rows_.push(std::move(row));
     if (json_) return;
     std::printf("%-52s %10.1f us %7.0f TFLOP/s", name.c_str(), us, flops / us * 1e-6);
     if (bytes > 0) {
       std::printf(" %6.0f GB/s, %5.1f %% of the floor (%.1f us)", bytes / us * 1e-3, 100 * floor_us / us, floor_us);
     }
+    if (target > 0) std::printf(", %5.1f %% of the target", 100 * flops / us * 1e-6 / target);
     std::printf("\n");
   }
   void print() {

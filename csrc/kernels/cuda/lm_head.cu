@@ -3,8 +3,8 @@
 
 #include "kernels/cuda/lm_head.h"
 #include "kernels/cuda/lm_head_memory.h"
+#include "kernels/cuda/lm_head_pass.cuh"
 #include "kernels/cuda/lm_head_row.cuh"
-#include "kernels/cuda/lm_head_tile.cuh"
 
 namespace hone::kernels::cuda {
 namespace {
@@ -57,8 +57,8 @@ void statistics(const Stream& stream, const LmHeadArgs& a, const HeadWeight& w) 
     const int count = int(std::min(chunk, rows - first));
     const int32_t* const targets = a.targets.as<int32_t>() + first;
     const HeadRows h{a.h.row<const __nv_bfloat16>(first), a.h.row_stride, count};
-    launch_head_tile<Weight, RowsByDepth<128>, Weight::kParts>(
-        stream, w, h, StatisticsEpilogue{targets, sums, inverse, w.outputs, tiles});
+    const StatisticsEpilogue epilogue{targets, sums, inverse, w.outputs, tiles};
+    head_pass<Weight, 128, Weight::kParts>(stream, w, h, epilogue);
     const Outputs out{a.logprobs.as<float>() + first, a.entropies.as<float>() + first, a.lse.as<float>() + first};
     HONE_LAUNCH(merge_statistics_kernel, dim3(unsigned(count + 7) / 8), dim3(kHeadThreads), 0, stream, sums, targets,
                 out, inverse, count, tiles);

@@ -2,8 +2,8 @@
 // over the vocabulary, goes through the head's own tiles for their promotion; dw is a weight gradient like any other.
 #include "kernels/cuda/lm_head.h"
 #include "kernels/cuda/lm_head_memory.h"
+#include "kernels/cuda/lm_head_pass.cuh"
 #include "kernels/cuda/lm_head_row.cuh"
-#include "kernels/cuda/lm_head_tile.cuh"
 #include "kernels/matmul.h"
 
 namespace hone::kernels::cuda {
@@ -70,10 +70,9 @@ void gradient(const Stream& stream, const LmHeadGradArgs& a) {
                                     pitch,
                                     1.0f / a.temperature,
                                     w.outputs};
-    launch_head_tile<Weight, RowsByDepth<128>, kParts>(stream, w, h, epilogue);
-    launch_head_tile<Transposed, RowsByDepth<128>, 1>(
-        stream, w_t, {dz, pitch, count},
-        StoreEpilogue{a.dh.row<__nv_bfloat16>(first), a.dh.row_stride, w.depth});
+    head_pass<Weight, 128, kParts>(stream, w, h, epilogue);
+    const StoreEpilogue store{a.dh.row<__nv_bfloat16>(first), a.dh.row_stride, w.depth};
+    head_pass<Transposed, 128, 1>(stream, w_t, {dz, pitch, count}, store);
     TensorView gradient_rows(dz, DType::kBF16, {count, w.outputs}), inputs = a.h;
     gradient_rows.row_stride = pitch;
     inputs.data = a.h.row<__nv_bfloat16>(first);

@@ -1,8 +1,8 @@
 // The head while decoding: a token per row, drawn in the epilogue of the same tiles as pass 1.
 #include "kernels/cuda/lm_head.h"
 #include "kernels/cuda/lm_head_memory.h"
+#include "kernels/cuda/lm_head_pass.cuh"
 #include "kernels/cuda/lm_head_row.cuh"
-#include "kernels/cuda/lm_head_tile.cuh"
 #include "kernels/cuda/lm_head_truncate.h"
 
 namespace hone::kernels::cuda {
@@ -62,9 +62,10 @@ void sample(const Stream& stream, const LmHeadSampleArgs& a, const HeadWeight& w
     const SamplingParams* const params = a.params + first;
     const SampleKey* const keys = a.keys + first;
     const SampleEpilogue epilogue{params, keys, sums, candidates, logits, pitch, w.outputs, tiles};
-    const auto tile = count <= 16 ? launch_head_tile<Weight, RowsByDepth<16>, Weight::kParts, SampleEpilogue>
-                                  : launch_head_tile<Weight, RowsByDepth<64>, Weight::kParts, SampleEpilogue>;
-    tile(stream, w, h, epilogue);
+    const auto pass = count <= 16   ? head_pass<Weight, 16, Weight::kParts, SampleEpilogue>
+                      : count <= 64 ? head_pass<Weight, 64, Weight::kParts, SampleEpilogue>
+                                    : head_pass<Weight, 128, Weight::kParts, SampleEpilogue>;
+    pass(stream, w, h, epilogue);
     const SampleOutputs out{a.tokens.as<int32_t>() + first, a.logprobs.as<float>() + first,
                             a.entropies.as<float>() + first};
     HONE_LAUNCH(merge_samples_kernel, dim3(unsigned(count + 7) / 8), dim3(kHeadThreads), 0, stream, sums, candidates,

@@ -75,15 +75,26 @@ __device__ __forceinline__ void multiply_stage(
   }
 }
 
-/// Block (x, y): rows from x Rows::kRows, outputs from y 128. epilogue.row(row, first output of the lane, four values) is
-/// called by a whole warp for each row there is; lane l has outputs 4 l .. 4 l + 3 of the tile.
+/// epilogue.row(row, first output of the lane, four values) is called by a whole warp for each row of a finished tile
+/// [kRows, 128] that there is; lane l has outputs 4 l .. 4 l + 3.
+template <int kRows, class Epilogue>
+__device__ __forceinline__ void finish_rows(const float* tile, int warp, int warps, int row0, int rows,
+                                            const Epilogue& epilogue) {
+  const int first = threadIdx.x % 32 * 4;
+  for (int row = warp; row < kRows && row0 + row < rows; row += warps) {
+    epilogue.row(row0 + row, blockIdx.y * kHeadOutputs + first,
+                 *reinterpret_cast<const float4*>(tile + row * kHeadPitch + first));
+  }
+}
+
+/// Block (x, y): rows from x Rows::kRows, outputs from y 128.
 template <class Weight, class Rows, int kParts, class Epilogue>
 __global__ void __launch_bounds__(kHeadThreads) head_tile_kernel(HeadWeight w, HeadRows h, Epilogue epilogue) {
   constexpr int kRows = Rows::kRows;
   using Tile = HeadTile<kRows>;
   HONE_DYNAMIC_SHARED(char, shared);
   char* const row_stages = shared + kHeadStages * Weight::kBytes;
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const int row0 = blockIdx.x * kRows, output0 = blockIdx.y * kHeadOutputs;
   const int warp_row = warp % Tile::kRowWarps * Tile::kWarpRows, warp_output = warp / Tile::kRowWarps * Tile::kWarpOutputs;
   const bool idle = row0 + warp_row >= h.rows || output0 + warp_output >= w.outputs;  // at the matrix's edge
@@ -122,19 +133,21 @@ __global__ void __launch_bounds__(kHeadThreads) head_tile_kernel(HeadWeight w, H
     for (int r = 0; r < 4; ++r) tile[(row + r % 2) * kHeadPitch + output + r / 2 * 8] = promoted[i][r];
   }
   __syncthreads();
-  for (int row = warp; row < kRows && row0 + row < h.rows; row += kHeadThreads / 32) {
-    epilogue.row(row0 + row, output0 + lane * 4, *reinterpret_cast<const float4*>(tile + row * kHeadPitch + lane * 4));
-  }
+  finish_rows<kRows>(tile, warp, kHeadThreads / 32, row0, h.rows, epilogue);
 }
 
 inline int head_tiles(int64_t outputs) { return int((outputs + kHeadOutputs - 1) / kHeadOutputs); }
 
 /// Rows vary fastest among blocks, so that those which read the same weights run together.
+template <int kRows>
+dim3 head_grid(const HeadWeight& w, const HeadRows& h) {
+  return dim3(unsigned((h.rows + kRows - 1) / kRows), unsigned(head_tiles(w.outputs)));
+}
+
 template <class Weight, class Rows, int kParts, class Epilogue>
 void launch_head_tile(const Stream& stream, const HeadWeight& w, const HeadRows& h, const Epilogue& epilogue) {
   constexpr int kStageBytes = kHeadStages * (Weight::kBytes + Rows::kBytes), kTileBytes = Rows::kRows * kHeadPitch * 4;
-  const dim3 grid(unsigned((h.rows + Rows::kRows - 1) / Rows::kRows), unsigned(head_tiles(w.outputs)));
-  HONE_LAUNCH((head_tile_kernel<Weight, Rows, kParts, Epilogue>), grid, dim3(kHeadThreads),
+  HONE_LAUNCH((head_tile_kernel<Weight, Rows, kParts, Epilogue>), head_grid<Rows::kRows>(w, h), dim3(kHeadThreads),
               size_t(kStageBytes > kTileBytes ? kStageBytes : kTileBytes), stream, w, h, epilogue);
 }
 

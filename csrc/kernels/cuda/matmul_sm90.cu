@@ -5,7 +5,7 @@
 
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/matmul_product.cuh"
-#include "kernels/cuda/tma.cuh"
+#include "kernels/cuda/tma_ring.cuh"
 #include "kernels/cuda/tma_map.h"
 #include "kernels/cuda/wgmma.cuh"
 
@@ -19,38 +19,12 @@ struct HopperTile {
   static constexpr bool kWalk = kWalk_;
   static constexpr int kThreads = 128 * (kGroups + 1), kBlocksPerProcessor = kGroups == 1 ? 2 : 1;
   static constexpr uint32_t kABytes = kRows * 128, kBBytes = kColumns * 128, kStageBytes = kABytes + kBBytes;
-  // Stages start at 1024 bytes, where the swizzle's pattern does; the ring's two sets of barriers follow.
-  static constexpr size_t kSharedBytes = 1024 + kStages * (kStageBytes + 2 * sizeof(uint64_t));
 };
 
 // Chosen by arithmetic, not yet measured: 192 KB in flight, or two blocks of 96 KB to read weights with.
 using Few = HopperTile<1, 128, 4, false>;    // few rows
 using Walk = HopperTile<2, 128, 6, true>;    // many rows, k in pieces: 64 sums and 64 totals a thread
 using Many = HopperTile<2, 256, 4, false>;   // many rows: 128 sums a thread
-
-/// Places in the ring of stages, and how often it was gone round.
-template <int kStages>
-struct RingPlace {
-  int stage = 0;
-  unsigned parity = 0;
-  __device__ __forceinline__ void advance() {
-    if (++stage < kStages) return;
-    stage = 0;
-    parity ^= 1;
-  }
-};
-
-template <class T>
-struct Ring {
-  unsigned char* stages;
-  uint64_t *full, *empty;
-
-  __device__ __forceinline__ explicit Ring(unsigned char* shared)
-      : stages(shared + (1024 - shared_address(shared) % 1024) % 1024),
-        full(reinterpret_cast<uint64_t*>(stages + T::kStages * T::kStageBytes)), empty(full + T::kStages) {}
-  __device__ __forceinline__ unsigned char* a(int stage) const { return stages + stage * T::kStageBytes; }
-  __device__ __forceinline__ unsigned char* b(int stage) const { return a(stage) + T::kABytes; }
-};
 
 /// The body is empty where there is no wgmma: such a device never gets here (device_is_sm90).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -163,10 +137,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
   HONE_DYNAMIC_SHARED(unsigned char, shared);
   const Ring<T> ring(shared);
   if (threadIdx.x == 0) {
-    for (int i = 0; i < T::kStages; ++i) {
-      barrier_init(&ring.full[i], 1);
-      barrier_init(&ring.empty[i], 4 * T::kGroups);
-    }
+    ring.make_barriers();
     barriers_made();
   }
   __syncthreads();
@@ -205,7 +176,7 @@ void launch_sm90(const Stream& stream, const Product& p) {
   static const int resident = attribute(cudaDevAttrMultiProcessorCount) * T::kBlocksPerProcessor;
   const int64_t blocks = blocks_of(p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
   HONE_LAUNCH((product_sm90_kernel<T, kA, kB>), unsigned(std::min<int64_t>(blocks, resident)), T::kThreads,
-              T::kSharedBytes, stream, a, b, p);
+              Ring<T>::kBytes, stream, a, b, p);
 }
 
 }  // namespace

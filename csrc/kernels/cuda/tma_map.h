@@ -4,6 +4,8 @@
 #include <cuda.h>
 #include <cuda_bf16.h>
 
+#include <type_traits>
+
 #include "core/cuda/check.h"
 
 namespace hone::kernels::cuda {
@@ -28,16 +30,20 @@ inline decltype(&cuTensorMapEncodeTiled) tensor_map_encoder() {
   return found;
 }
 
-/// bf16 [height, width], rows `stride` elements apart, in boxes of 64 elements (128 bytes, swizzled) by `box_rows` rows;
-/// zeros beyond. Rows start at 16 bytes, box_rows <= 256. Throws kCuda, naming the matrix, if the driver refuses it.
-inline CUtensorMap tensor_map(const __nv_bfloat16* data, int64_t height, int64_t width, int64_t stride,
-                              uint32_t box_rows, const char* name) {
+/// bf16 or f32 [height, width], rows `stride` elements apart, in boxes of 128 bytes of a row (64 or 32 elements,
+/// swizzled) by `box_rows` rows; zeros beyond. Rows start at 16 bytes, box_rows <= 256. Throws kCuda, naming the
+/// matrix, if the driver refuses it.
+template <class T>
+CUtensorMap tensor_map(const T* data, int64_t height, int64_t width, int64_t stride, uint32_t box_rows,
+                       const char* name) {
+  static_assert(std::is_same_v<T, __nv_bfloat16> || std::is_same_v<T, float>);
+  constexpr bool kF32 = std::is_same_v<T, float>;
   CUtensorMap map;
-  const cuuint64_t shape[2] = {cuuint64_t(width), cuuint64_t(height)}, strides[1] = {cuuint64_t(stride) * 2};
-  const cuuint32_t box[2] = {64, box_rows}, steps[2] = {1, 1};
+  const cuuint64_t shape[2] = {cuuint64_t(width), cuuint64_t(height)}, strides[1] = {cuuint64_t(stride) * sizeof(T)};
+  const cuuint32_t box[2] = {128 / sizeof(T), box_rows}, steps[2] = {1, 1};
   const CUresult result = tensor_map_encoder()(
-      &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<__nv_bfloat16*>(data), shape, strides, box, steps,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      &map, kF32 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<T*>(data), shape,
+      strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
     fail(Code::kCuda, "cuTensorMapEncodeTiled: error %d for %s [%lld, %lld], stride %lld.", int(result), name,

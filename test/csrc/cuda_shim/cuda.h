@@ -6,7 +6,7 @@
 using cuuint32_t = uint32_t;
 using cuuint64_t = uint64_t;
 enum CUresult { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 };
-enum CUtensorMapDataType { CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 = 9 };
+enum CUtensorMapDataType { CU_TENSOR_MAP_DATA_TYPE_FLOAT32 = 7, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 = 9 };
 enum CUtensorMapInterleave { CU_TENSOR_MAP_INTERLEAVE_NONE = 0 };
 enum CUtensorMapSwizzle {
   CU_TENSOR_MAP_SWIZZLE_NONE,
@@ -22,7 +22,7 @@ struct alignas(64) CUtensorMap {
   cuuint64_t opaque[16];
 };
 
-/// Matrices only (rank 2) of 2-byte elements. `strides` in bytes, of every dimension but the first.
+/// Matrices only (rank 2). `strides` in bytes, of every dimension but the first.
 CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* data,
                                 const cuuint64_t* shape, const cuuint64_t* strides, const cuuint32_t* box,
                                 const cuuint32_t* steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,

@@ -35,14 +35,15 @@ struct Barrier {
 struct Tensor {
   const unsigned char* data;
   int64_t width, height, stride;
-  uint32_t box_width, box_height, swizzle;
+  uint32_t box_width, box_height, swizzle, element;  // bytes of one
 };
 
 struct BoxCopy {
   Tensor from;
   uint32_t to, barrier;
   int64_t inner, outer;
-  Interval range() const { return {to, to + from.box_width * 2 * from.box_height}; }
+  uint32_t row_bytes() const { return from.box_width * from.element; }
+  Interval range() const { return {to, to + row_bytes() * from.box_height}; }
 };
 
 struct Units {
@@ -71,25 +72,30 @@ Tensor decoded(const CUtensorMap& map) {
   if (reinterpret_cast<uintptr_t>(&map) % 64) fault("%s: a tensor map that does not lie at 64 bytes.", kernel_name());
   if (w[0] != kEncoded) fault("%s: a tensor map that was not encoded.", kernel_name());
   return {reinterpret_cast<const unsigned char*>(w[1]), int64_t(w[2]), int64_t(w[3]), int64_t(w[4]), uint32_t(w[5]),
-          uint32_t(w[6]), uint32_t(w[7])};
+          uint32_t(w[6]), uint32_t(w[7]), uint32_t(w[8])};
 }
 
-/// Elements [x, x + 8) of row y, zeros beyond the tensor.
-void read_chunk(const Tensor& t, int64_t x, int64_t y, uint16_t (&chunk)[8]) {
-  for (int64_t i = 0; i < 8; ++i) {
-    const bool inside = x + i >= 0 && x + i < t.width && y >= 0 && y < t.height;
-    chunk[i] = 0;
-    if (inside) std::memcpy(&chunk[i], t.data + y * t.stride + (x + i) * 2, 2);
+/// 16 bytes of row y from element x on, zeros beyond the tensor.
+void read_chunk(const Tensor& t, int64_t x, int64_t y, unsigned char (&chunk)[16]) {
+  const unsigned char* const row = t.data + y * t.stride;
+  const bool there = y >= 0 && y < t.height;
+  if (there && x >= 0 && x + 16 / t.element <= t.width) {
+    std::memcpy(chunk, row + x * t.element, 16);
+    return;
+  }
+  std::memset(chunk, 0, 16);
+  for (uint32_t byte = 0; byte < 16; byte += t.element, ++x) {
+    if (there && x >= 0 && x < t.width) std::memcpy(chunk + byte, row + x * t.element, t.element);
   }
 }
 
 /// The bytes are there, and the barrier hears of them.
 void land(const BoxCopy& c) {
-  const uint32_t row_bytes = c.from.box_width * 2;
+  const uint32_t row_bytes = c.row_bytes();
   for (uint32_t row = 0; row < c.from.box_height; ++row) {
     for (uint32_t byte = 0; byte < row_bytes; byte += 16) {
-      uint16_t chunk[8];
-      read_chunk(c.from, c.inner + byte / 2, c.outer + row, chunk);
+      unsigned char chunk[16];
+      read_chunk(c.from, c.inner + byte / c.from.element, c.outer + row, chunk);
       const uint32_t at = swizzled_address(c.to + row * row_bytes + byte, c.from.swizzle);
       std::memcpy(window_bytes(at, 16, "a copy"), chunk, 16);
       std::memcpy(&units().view[at - units().origin], chunk, 16);
@@ -231,15 +237,17 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
                                 CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
   if (rank != 2) fault("cuTensorMapEncodeTiled: the shim knows matrices only.");
   if (!is_device_pointer(data)) fault("cuTensorMapEncodeTiled: a pointer to host memory.");
-  bool good = type == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 && interleave == CU_TENSOR_MAP_INTERLEAVE_NONE &&
+  const uint32_t element = type == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 ? 2 : 4;
+  bool good = interleave == CU_TENSOR_MAP_INTERLEAVE_NONE &&
               reinterpret_cast<uintptr_t>(map) % 64 == 0 && reinterpret_cast<uintptr_t>(data) % 16 == 0 &&
-              strides[0] % 16 == 0 && strides[0] < uint64_t(1) << 40 && strides[0] >= shape[0] * 2;
+              strides[0] % 16 == 0 && strides[0] < uint64_t(1) << 40 && strides[0] >= shape[0] * element;
   for (int i = 0; i < 2; ++i) {
     good = good && shape[i] >= 1 && shape[i] <= uint64_t(1) << 32 && box[i] >= 1 && box[i] <= 256 && steps[i] == 1;
   }
-  const uint32_t inner = box[0] * 2, span = swizzle == CU_TENSOR_MAP_SWIZZLE_NONE ? 512 : 16u << swizzle;
+  const uint32_t inner = box[0] * element, span = swizzle == CU_TENSOR_MAP_SWIZZLE_NONE ? 512 : 16u << swizzle;
   if (!good || inner % 16 || inner > span) return CUDA_ERROR_INVALID_VALUE;
-  *map = {{kEncoded, reinterpret_cast<uint64_t>(data), shape[0], shape[1], strides[0], box[0], box[1], uint64_t(swizzle)}};
+  *map = {{kEncoded, reinterpret_cast<uint64_t>(data), shape[0], shape[1], strides[0], box[0], box[1], uint64_t(swizzle),
+           element}};
   return CUDA_SUCCESS;
 }
 

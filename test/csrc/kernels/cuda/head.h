@@ -1,4 +1,5 @@
-// An output head in two places: on the device in bf16, and the same rounded numbers for the CPU op and for f64.
+// An output head in two places: on the device in bf16, and the same rounded numbers for the CPU op and for f64; its
+// three passes by whatever kernels the device prefers.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +17,25 @@ struct RowTruth {
   double logprob, entropy, lse;
 };
 
+/// dLoss/dlogprob and dLoss/dentropy of each row, and what comes back.
+struct Gradient {
+  std::vector<float> a, b, dh, dw;
+};
+
+struct Samples {
+  std::vector<int32_t> tokens;
+  std::vector<float> logprobs, entropies;
+};
+
+inline SampleKey key_of(int64_t r) {
+  return {0x1234567890abcdefull, uint32_t(r / 7), uint32_t(r % 7), uint32_t(3 * r + 1)};
+}
+
 struct Head {
   int64_t rows, width, vocabulary;
   bool tied;  // bf16 weights
   float temperature = 1.0f;
+  int64_t gap = 0;  // NaN between the rows of h and dh on the device, a multiple of 8
   std::vector<float> h, w;
   std::vector<int32_t> targets;
   std::vector<float> logprobs, entropies, lse;
@@ -56,7 +72,9 @@ struct Head {
     return {y[size_t(targets[size_t(r)])] - lse_of_row, entropy, lse_of_row};
   }
 
-  /// The weights on the device, and scratch for `r` rows.
+  static constexpr float kBefore = 0.25f;  // what dw holds when a gradient is added to it
+
+  /// The weights on the device, and scratch for all rows.
   struct Device {
     DeviceArray<float> exact;
     DeviceArray<uint16_t> rounded;
@@ -73,13 +91,24 @@ struct Head {
     }
   };
 
+  /// [rows, width] in bf16 as it lies on the device.
+  std::vector<uint16_t> spread_rows(const std::vector<float>& values) const {
+    std::vector<uint16_t> out(size_t(rows * (width + gap)), 0xffff);
+    const std::vector<uint16_t> rounded = to_bf16(values);
+    for (int64_t r = 0; r < rows; ++r) std::copy_n(rounded.begin() + r * width, width, out.begin() + r * (width + gap));
+    return out;
+  }
+  TensorView rows_view(const DeviceArray<uint16_t>& memory) const {
+    return with_stride(memory.view(DType::kBF16, {rows, width}), width + gap);
+  }
+
   void forward() {
     Device device(*this);
-    const DeviceArray<uint16_t> x(to_bf16(h));
+    const DeviceArray<uint16_t> x(spread_rows(h));
     const DeviceArray<int32_t> y(targets);
     const DeviceArray<float> p(rows), e(rows), l(rows);
     kernels::LmHeadArgs args;
-    args.h = x.view(DType::kBF16, {rows, width});
+    args.h = rows_view(x);
     args.w = device.w;
     args.targets = y.view(DType::kI32, {rows});
     args.logprobs = p.view(DType::kF32, {rows});
@@ -92,6 +121,64 @@ struct Head {
     logprobs = p.download();
     entropies = e.download();
     lse = l.download();
+  }
+
+  /// After forward(). g.dh [rows, width], g.dw [vocabulary, width] from g.a and, with_entropy, g.b.
+  void backward(Gradient& g, bool with_entropy) const {
+    Device device(*this);
+    const DeviceArray<uint16_t> x(spread_rows(h)), dh(rows * (width + gap));
+    const DeviceArray<int32_t> y(targets);
+    const DeviceArray<float> l(lse), e(entropies), a(g.a), b(g.b);
+    const DeviceArray<float> dw(std::vector<float>(w.size(), kBefore));
+    kernels::LmHeadGradArgs args;
+    args.h = rows_view(x);
+    args.w = device.w;
+    args.targets = y.view(DType::kI32, {rows});
+    args.lse = l.view(DType::kF32, {rows});
+    args.entropies = e.view(DType::kF32, {rows});
+    args.a = a.view(DType::kF32, {rows});
+    if (with_entropy) args.b = b.view(DType::kF32, {rows});
+    args.dh = rows_view(dh);
+    args.dw = dw.view(DType::kF32, {vocabulary, width});
+    args.temperature = temperature;
+    args.scratch = &device.scratch;
+    kernels::lm_head_grad(device_stream(), args);
+    EXPECT_EQ(device.scratch.used(), 0);
+    const std::vector<float> spread = from_bf16(dh.download());
+    g.dh.clear();
+    for (int64_t i = 0; i < int64_t(spread.size()); ++i) {
+      if (i % (width + gap) < width) g.dh.push_back(spread[size_t(i)]);
+      else EXPECT_TRUE(std::isnan(spread[size_t(i)]));
+    }
+    g.dw = dw.download();
+  }
+
+  /// Row r is drawn with params[r mod their number] and the key of row first + r.
+  Samples sample(const std::vector<kernels::SamplingParams>& params, int64_t first = 0) const {
+    std::vector<kernels::SamplingParams> all;
+    std::vector<SampleKey> keys;
+    for (int64_t r = 0; r < rows; ++r) {
+      all.push_back(params[size_t(r) % params.size()]);
+      keys.push_back(key_of(first + r));
+    }
+    Device device(*this);
+    const DeviceArray<uint16_t> x(spread_rows(h));
+    const DeviceArray<kernels::SamplingParams> p(all);
+    const DeviceArray<SampleKey> k(keys);
+    const DeviceArray<int32_t> tokens(rows);
+    const DeviceArray<float> q(rows), e(rows);
+    kernels::LmHeadSampleArgs args;
+    args.h = rows_view(x);
+    args.w = device.w;
+    args.params = p.data();
+    args.keys = k.data();
+    args.tokens = tokens.view(DType::kI32, {rows});
+    args.logprobs = q.view(DType::kF32, {rows});
+    args.entropies = e.view(DType::kF32, {rows});
+    args.scratch = &device.scratch;
+    kernels::lm_head_sample(device_stream(), args);
+    EXPECT_EQ(device.scratch.used(), 0);
+    return {tokens.download(), q.download(), e.download()};
   }
 };
 

@@ -8,6 +8,7 @@
 // the end of a row of dz left as it is (far_below_zero), summed up (match_f64); temperature or the target's column
 // forgotten (match_f64); onehot, entropy, temperature or a sign in dz, dw overwritten, logits of one part (gradients);
 // a chunk with the targets or lse of the first (chunks).
+#include "each_way.h"
 #include "head.h"
 
 #include "kernels/matmul.h"
@@ -33,37 +34,7 @@ double logprob_error(const Head& exact, const Head& computed) {
   return rms(errors);
 }
 
-struct Gradient {
-  std::vector<float> a, b, dh, dw;
-};
-
-constexpr float kBefore = 0.25f;  // what dw holds when a gradient is added to it
-
 Gradient coefficients(const Head& m) { return {random_floats(m.rows), random_floats(m.rows), {}, {}}; }
-
-void backward(const Head& m, Gradient& g, bool with_entropy) {
-  Head::Device device(m);
-  const DeviceArray<uint16_t> h(to_bf16(m.h)), dh(m.rows * m.width);
-  const DeviceArray<int32_t> targets(m.targets);
-  const DeviceArray<float> lse(m.lse), entropies(m.entropies), a(g.a), b(g.b);
-  const DeviceArray<float> dw(std::vector<float>(m.w.size(), kBefore));
-  LmHeadGradArgs args;
-  args.h = h.view(DType::kBF16, {m.rows, m.width});
-  args.w = device.w;
-  args.targets = targets.view(DType::kI32, {m.rows});
-  args.lse = lse.view(DType::kF32, {m.rows});
-  args.entropies = entropies.view(DType::kF32, {m.rows});
-  args.a = a.view(DType::kF32, {m.rows});
-  if (with_entropy) args.b = b.view(DType::kF32, {m.rows});
-  args.dh = dh.view(DType::kBF16, {m.rows, m.width});
-  args.dw = dw.view(DType::kF32, {m.vocabulary, m.width});
-  args.temperature = m.temperature;
-  args.scratch = &device.scratch;
-  lm_head_grad(device_stream(), args);
-  EXPECT_EQ(device.scratch.used(), 0);
-  g.dh = from_bf16(dh.download());
-  g.dw = dw.download();
-}
 
 /// dz, dh and dW of the CPU op, and what each element of dh and dW may be off by.
 struct Expected {
@@ -84,7 +55,7 @@ Expected cpu_gradient(const Head& m, const Gradient& g, bool with_entropy) {
   const int64_t R = m.rows, C = m.width, V = m.vocabulary;
   PackedMatrix w, w_t;
   const std::vector<float> panels = panels_of(m.w, V, C, false, &w), panels_t = panels_of(m.w, V, C, true, &w_t);
-  Expected out{poison(R * C), std::vector<float>(size_t(V * C), kBefore), std::vector<double>(size_t(R * C)),
+  Expected out{poison(R * C), std::vector<float>(size_t(V * C), Head::kBefore), std::vector<double>(size_t(R * C)),
                std::vector<double>(size_t(V * C), 1e-6)};
   lm_head_grad({}, {f32(m.h.data(), {R, C}), w, w_t, i32(m.targets.data(), {R}), f32(m.lse.data(), {R}),
                     f32(m.entropies.data(), {R}), f32(g.a.data(), {R}),
@@ -123,20 +94,22 @@ double worst_ratio(const std::vector<float>& got, const std::vector<float>& expe
 // logit of size 8 is off by a few 2^-22, and log p by as much again from f32's own rounding.
 TEST(statistics_match_f64) {
   NEEDS_DEVICE;
-  const int64_t shapes[][3] = {{1, 8, 1}, {3, 24, 2}, {17, 40, 226}, {130, 16, 150}, {2, 8, 1000}, {4, 552, 129}};
-  for (const auto& s : shapes) {
-    for (const bool tied : {false, true}) {
-      Head m(s[0], s[1], s[2], tied);
-      m.temperature = tied ? 0.7f : 1.3f;
-      m.forward();
-      for (int64_t r = 0; r < m.rows; r += m.rows > 100 ? 43 : 1) {
-        const RowTruth truth = m.truth(r);
-        EXPECT_NEAR(m.logprobs[size_t(r)], truth.logprob, 6e-6);
-        EXPECT_NEAR(m.entropies[size_t(r)], truth.entropy, 6e-6);
-        EXPECT_NEAR(m.lse[size_t(r)], truth.lse, 6e-6);
+  each_way([] {
+    const int64_t shapes[][3] = {{1, 8, 1}, {3, 24, 2}, {17, 40, 226}, {130, 16, 150}, {2, 8, 1000}, {4, 552, 129}};
+    for (const auto& s : shapes) {
+      for (const bool tied : {false, true}) {
+        Head m(s[0], s[1], s[2], tied);
+        m.temperature = tied ? 0.7f : 1.3f;
+        m.forward();
+        for (int64_t r = 0; r < m.rows; r += m.rows > 100 ? 43 : 1) {
+          const RowTruth truth = m.truth(r);
+          EXPECT_NEAR(m.logprobs[size_t(r)], truth.logprob, 6e-6);
+          EXPECT_NEAR(m.entropies[size_t(r)], truth.entropy, 6e-6);
+          EXPECT_NEAR(m.lse[size_t(r)], truth.lse, 6e-6);
+        }
       }
     }
-  }
+  });
 }
 
 TEST(three_parts_leave_a_thousandth_of_the_error_of_one) {
@@ -156,19 +129,21 @@ TEST(three_parts_leave_a_thousandth_of_the_error_of_one) {
 // the third, and all sums are exact on any tensor core. Without the third part every logit is 0.
 TEST(the_third_part_decides_where_the_others_cancel) {
   NEEDS_DEVICE;
-  Head m(2, 16, 4);
-  m.h.assign(32, 65536.0f);
-  for (int64_t v = 0; v < 4; ++v) {
-    for (int64_t k = 0; k < 16; ++k) {
-      m.w[size_t(v * 16 + k)] = k % 2 ? -(1.0f + 0x1p-9f) : 1.0f + 0x1p-9f + float(v) * 0x1p-19f;
+  each_way([] {
+    Head m(2, 16, 4);
+    m.h.assign(32, 65536.0f);
+    for (int64_t v = 0; v < 4; ++v) {
+      for (int64_t k = 0; k < 16; ++k) {
+        m.w[size_t(v * 16 + k)] = k % 2 ? -(1.0f + 0x1p-9f) : 1.0f + 0x1p-9f + float(v) * 0x1p-19f;
+      }
     }
-  }
-  m.targets = {3, 1};
-  m.forward();
-  const double lse = std::log(1 + std::exp(1.0) + std::exp(2.0) + std::exp(3.0));
-  EXPECT_NEAR(m.lse[0], lse, 1e-6);
-  EXPECT_NEAR(m.logprobs[0], 3 - lse, 1e-6);
-  EXPECT_NEAR(m.logprobs[1], 1 - lse, 1e-6);
+    m.targets = {3, 1};
+    m.forward();
+    const double lse = std::log(1 + std::exp(1.0) + std::exp(2.0) + std::exp(3.0));
+    EXPECT_NEAR(m.lse[0], lse, 1e-6);
+    EXPECT_NEAR(m.logprobs[0], 3 - lse, 1e-6);
+    EXPECT_NEAR(m.logprobs[1], 1 - lse, 1e-6);
+  });
 }
 
 // With one id in the vocabulary lse is the logit: the chain is written out here, low parts first, 16 k at a time,
@@ -176,67 +151,73 @@ TEST(the_third_part_decides_where_the_others_cancel) {
 #ifdef HONE_CUDA_SHIM
 TEST(a_logit_is_one_chain_promoted_every_512) {
   NEEDS_DEVICE;
-  const int64_t C = 1304;
-  Head m(5, C, 1);
-  m.forward();
-  for (int64_t r = 0; r < m.rows; ++r) {
-    float promoted = 0, sum = 0;
-    for (int64_t first = 0; first < C; first += 16) {
-      for (int part = 2; part >= 0; --part) {
-        double block = double(sum);
-        for (int64_t k = first; k < std::min(first + 16, C); ++k) {
-          float rest = m.w[size_t(k)], piece = 0;
-          for (int p = 0; p <= part; ++p) {
-            piece = bf16_to_f32(f32_to_bf16(rest));
-            rest -= piece;
+  each_way([] {
+    const int64_t C = 1304;
+    Head m(5, C, 1);
+    m.forward();
+    for (int64_t r = 0; r < m.rows; ++r) {
+      float promoted = 0, sum = 0;
+      for (int64_t first = 0; first < C; first += 16) {
+        for (int part = 2; part >= 0; --part) {
+          double block = double(sum);
+          for (int64_t k = first; k < std::min(first + 16, C); ++k) {
+            float rest = m.w[size_t(k)], piece = 0;
+            for (int p = 0; p <= part; ++p) {
+              piece = bf16_to_f32(f32_to_bf16(rest));
+              rest -= piece;
+            }
+            block += double(piece) * double(m.h[size_t(r * C + k)]);
           }
-          block += double(piece) * double(m.h[size_t(r * C + k)]);
+          sum = float(block);
         }
-        sum = float(block);
+        if ((first + 16) % 512 == 0 || first + 16 >= C) {
+          promoted += sum;
+          sum = 0;
+        }
       }
-      if ((first + 16) % 512 == 0 || first + 16 >= C) {
-        promoted += sum;
-        sum = 0;
-      }
+      EXPECT_TRUE(same_bits(&promoted, &m.lse[size_t(r)], 1));
     }
-    EXPECT_TRUE(same_bits(&promoted, &m.lse[size_t(r)], 1));
-  }
+  });
 }
 #endif
 
 TEST(a_row_alone_has_the_bits_it_has_in_a_batch) {
   NEEDS_DEVICE;
-  for (const bool tied : {false, true}) {
-    Head m(64, 24, 150, tied);
-    m.forward();
-    for (const int64_t r : {0, 17, 63}) {
-      Head one = m.part(r, 1);
-      one.forward();
-      EXPECT_TRUE(same_bits(&one.logprobs[0], &m.logprobs[size_t(r)], 1));
-      EXPECT_TRUE(same_bits(&one.entropies[0], &m.entropies[size_t(r)], 1));
-      EXPECT_TRUE(same_bits(&one.lse[0], &m.lse[size_t(r)], 1));
+  each_way([] {
+    for (const bool tied : {false, true}) {
+      Head m(64, 24, 150, tied);
+      m.forward();
+      for (const int64_t r : {0, 17, 63}) {
+        Head one = m.part(r, 1);
+        one.forward();
+        EXPECT_TRUE(same_bits(&one.logprobs[0], &m.logprobs[size_t(r)], 1));
+        EXPECT_TRUE(same_bits(&one.entropies[0], &m.entropies[size_t(r)], 1));
+        EXPECT_TRUE(same_bits(&one.lse[0], &m.lse[size_t(r)], 1));
+      }
     }
-  }
+  });
 }
 
 TEST(gradients_match_the_cpu_op) {
   NEEDS_DEVICE;
-  const int64_t shapes[][3] = {{1, 8, 1}, {5, 16, 19}, {130, 136, 61}};
-  for (const auto& s : shapes) {
-    for (const bool tied : {false, true}) {
-      for (const bool with_entropy : {false, true}) {
-        if (s[0] > 100 && tied != with_entropy) continue;  // time
-        Head m(s[0], s[1], s[2], tied);
-        m.temperature = 0.8f;
-        m.forward();
-        Gradient g = coefficients(m);
-        backward(m, g, with_entropy);
-        const Expected expected = cpu_gradient(m, g, with_entropy);
-        EXPECT_TRUE(worst_ratio(g.dh, expected.dh, expected.dh_bound) <= 1.0);
-        EXPECT_TRUE(worst_ratio(g.dw, expected.dw, expected.dw_bound) <= 1.0);
+  each_way([] {
+    const int64_t shapes[][3] = {{1, 8, 1}, {5, 16, 19}, {130, 136, 61}};
+    for (const auto& s : shapes) {
+      for (const bool tied : {false, true}) {
+        for (const bool with_entropy : {false, true}) {
+          if (s[0] > 100 && tied != with_entropy) continue;  // time
+          Head m(s[0], s[1], s[2], tied);
+          m.temperature = 0.8f;
+          m.forward();
+          Gradient g = coefficients(m);
+          m.backward(g, with_entropy);
+          const Expected expected = cpu_gradient(m, g, with_entropy);
+          EXPECT_TRUE(worst_ratio(g.dh, expected.dh, expected.dh_bound) <= 1.0);
+          EXPECT_TRUE(worst_ratio(g.dw, expected.dw, expected.dw_bound) <= 1.0);
+        }
       }
     }
-  }
+  });
 }
 
 // More rows than a chunk has: the second chunk is added to the first.
@@ -246,7 +227,7 @@ TEST(chunks_of_rows_add_up) {
   m.forward();
   for (const int64_t r : {0, 2047, 2048, 2059}) EXPECT_NEAR(m.logprobs[size_t(r)], m.truth(r).logprob, 6e-6);
   Gradient g = coefficients(m);
-  backward(m, g, false);
+  m.backward(g, false);
   const Expected expected = cpu_gradient(m, g, false);
   EXPECT_TRUE(worst_ratio(g.dh, expected.dh, expected.dh_bound) <= 1.0);
   EXPECT_TRUE(worst_ratio(g.dw, expected.dw, expected.dw_bound) <= 1.0);
@@ -254,17 +235,19 @@ TEST(chunks_of_rows_add_up) {
 
 TEST(dh_of_a_row_alone_has_the_bits_it_has_in_a_batch) {
   NEEDS_DEVICE;
-  Head m(64, 40, 150);
-  m.forward();
-  Gradient all = coefficients(m);
-  backward(m, all, true);
-  for (const int64_t r : {3, 63}) {
-    Head one = m.part(r, 1);
-    one.forward();
-    Gradient alone{{all.a[size_t(r)]}, {all.b[size_t(r)]}, {}, {}};
-    backward(one, alone, true);
-    EXPECT_TRUE(same_bits(alone.dh.data(), all.dh.data() + r * 40, 40));
-  }
+  each_way([] {
+    Head m(64, 40, 150);
+    m.forward();
+    Gradient all = coefficients(m);
+    m.backward(all, true);
+    for (const int64_t r : {3, 63}) {
+      Head one = m.part(r, 1);
+      one.forward();
+      Gradient alone{{all.a[size_t(r)]}, {all.b[size_t(r)]}, {}, {}};
+      one.backward(alone, true);
+      EXPECT_TRUE(same_bits(alone.dh.data(), all.dh.data() + r * 40, 40));
+    }
+  });
 }
 
 TEST(the_same_call_twice_gives_the_same_bits) {
@@ -274,42 +257,46 @@ TEST(the_same_call_twice_gives_the_same_bits) {
   again.forward();
   EXPECT_TRUE(same_bits(m.logprobs.data(), again.logprobs.data(), 20));
   Gradient g = coefficients(m), twice = g;
-  backward(m, g, true);
-  backward(again, twice, true);
+  m.backward(g, true);
+  again.backward(twice, true);
   EXPECT_TRUE(same_bits(g.dh.data(), twice.dh.data(), int64_t(g.dh.size())));
   EXPECT_TRUE(same_bits(g.dw.data(), twice.dw.data(), int64_t(g.dw.size())));
 }
 
 TEST(nan_shows_in_its_row_only) {
   NEEDS_DEVICE;
-  for (const float bad : {std::nanf(""), INFINITY}) {
-    Head m(4, 8, 33);
-    m.h[8 * 2 + 1] = bad;
-    m.forward();
-    Gradient g = coefficients(m);
-    backward(m, g, true);
-    for (int64_t r = 0; r < 4; ++r) {
-      EXPECT_EQ(std::isnan(m.logprobs[size_t(r)]) && std::isnan(m.entropies[size_t(r)]), r == 2);
-      EXPECT_EQ(std::isnan(g.dh[size_t(8 * r)]), r == 2);
+  each_way([] {
+    for (const float bad : {std::nanf(""), INFINITY}) {
+      Head m(4, 8, 33);
+      m.h[8 * 2 + 1] = bad;
+      m.forward();
+      Gradient g = coefficients(m);
+      m.backward(g, true);
+      for (int64_t r = 0; r < 4; ++r) {
+        EXPECT_EQ(std::isnan(m.logprobs[size_t(r)]) && std::isnan(m.entropies[size_t(r)]), r == 2);
+        EXPECT_EQ(std::isnan(g.dh[size_t(8 * r)]), r == 2);
+      }
     }
-  }
+  });
 }
 
 // Columns and weights beyond the matrix are zeros: beside logits of -150 they would be the largest.
 TEST(rows_far_below_zero_do_not_see_what_lies_beyond_the_vocabulary) {
   NEEDS_DEVICE;
-  Head m(3, 8, 131);
-  for (int64_t v = 0; v < m.vocabulary; ++v) m.w[size_t(v * 8)] = -150.0f - 0.25f * float(v % 9);
-  for (int64_t r = 0; r < m.rows; ++r) m.h[size_t(r * 8)] = 1.0f;
-  m.forward();
-  for (int64_t r = 0; r < m.rows; ++r) {
-    EXPECT_NEAR(m.logprobs[size_t(r)], m.truth(r).logprob, 6e-5);  // 150 has an ulp of 1.5e-5
-    EXPECT_NEAR(m.entropies[size_t(r)], m.truth(r).entropy, 6e-5);
-  }
-  Gradient g = coefficients(m);
-  backward(m, g, true);
-  for (const float x : g.dh) EXPECT_TRUE(std::isfinite(x));
-  for (const float x : g.dw) EXPECT_TRUE(std::isfinite(x));
+  each_way([] {
+    Head m(3, 8, 131);
+    for (int64_t v = 0; v < m.vocabulary; ++v) m.w[size_t(v * 8)] = -150.0f - 0.25f * float(v % 9);
+    for (int64_t r = 0; r < m.rows; ++r) m.h[size_t(r * 8)] = 1.0f;
+    m.forward();
+    for (int64_t r = 0; r < m.rows; ++r) {
+      EXPECT_NEAR(m.logprobs[size_t(r)], m.truth(r).logprob, 6e-5);  // 150 has an ulp of 1.5e-5
+      EXPECT_NEAR(m.entropies[size_t(r)], m.truth(r).entropy, 6e-5);
+    }
+    Gradient g = coefficients(m);
+    m.backward(g, true);
+    for (const float x : g.dh) EXPECT_TRUE(std::isfinite(x));
+    for (const float x : g.dw) EXPECT_TRUE(std::isfinite(x));
+  });
 }
 
 TEST(no_rows_change_nothing) {
@@ -317,8 +304,8 @@ TEST(no_rows_change_nothing) {
   Head m(0, 8, 5);
   m.forward();
   Gradient g;
-  backward(m, g, false);
-  for (const float x : g.dw) EXPECT_EQ(x, kBefore);
+  m.backward(g, false);
+  for (const float x : g.dw) EXPECT_EQ(x, Head::kBefore);
 }
 
 TEST(wrong_arguments_are_named) {

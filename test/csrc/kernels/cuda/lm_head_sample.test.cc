@@ -8,6 +8,7 @@
 // out, the larger of two sets, what lies above not carried on, keys without their sign, log-prob of the untruncated
 // row, a missing barrier after zeroing, after a digit, in the warp that chooses it, before the last merge (truncation).
 // That a row that is not finite looks for no cut is not observable: its log-prob is NaN either way.
+#include "each_way.h"
 #include "head.h"
 
 #include <numeric>
@@ -23,41 +24,6 @@ using namespace hone::test;
 namespace {
 
 const SamplingParams kPlain{1.0f, 0, 1.0f, 0.0f};
-
-struct Samples {
-  std::vector<int32_t> tokens;
-  std::vector<float> logprobs, entropies;
-};
-
-SampleKey key_of(int64_t r) { return {0x1234567890abcdefull, uint32_t(r / 7), uint32_t(r % 7), uint32_t(3 * r + 1)}; }
-
-/// Row r is drawn with params[r mod their number] and the key of row first + r.
-Samples sample(const Head& m, const std::vector<SamplingParams>& params, int64_t first = 0) {
-  std::vector<SamplingParams> all;
-  std::vector<SampleKey> keys;
-  for (int64_t r = 0; r < m.rows; ++r) {
-    all.push_back(params[size_t(r) % params.size()]);
-    keys.push_back(key_of(first + r));
-  }
-  Head::Device device(m);
-  const DeviceArray<uint16_t> h(to_bf16(m.h));
-  const DeviceArray<SamplingParams> p(all);
-  const DeviceArray<SampleKey> k(keys);
-  const DeviceArray<int32_t> tokens(m.rows);
-  const DeviceArray<float> logprobs(m.rows), entropies(m.rows);
-  LmHeadSampleArgs args;
-  args.h = h.view(DType::kBF16, {m.rows, m.width});
-  args.w = device.w;
-  args.params = p.data();
-  args.keys = k.data();
-  args.tokens = tokens.view(DType::kI32, {m.rows});
-  args.logprobs = logprobs.view(DType::kF32, {m.rows});
-  args.entropies = entropies.view(DType::kF32, {m.rows});
-  args.scratch = &device.scratch;
-  lm_head_sample(device_stream(), args);
-  EXPECT_EQ(device.scratch.used(), 0);
-  return {tokens.download(), logprobs.download(), entropies.download()};
-}
 
 Samples cpu_sample(const Head& m, const std::vector<SamplingParams>& params) {
   std::vector<float> panels(size_t(packed_bytes({}, m.vocabulary, m.width, DType::kF32)) / 4);
@@ -142,32 +108,36 @@ double entropy_of(const std::vector<double>& p) {
 
 TEST(the_log_prob_of_a_draw_has_the_bits_of_the_statistics_pass) {
   NEEDS_DEVICE;
-  for (const int64_t rows : {1, 17}) {
-    for (const bool tied : {false, true}) {
-      Head m(rows, tied ? 40 : 552, 130, tied);
-      m.temperature = 0.7f;
-      const Samples drawn = sample(m, {{0.7f, 0, 1.0f, 0.0f}});
-      m.targets = drawn.tokens;
-      m.forward();
-      EXPECT_TRUE(same_bits(m.logprobs.data(), drawn.logprobs.data(), rows));
-      EXPECT_TRUE(same_bits(m.entropies.data(), drawn.entropies.data(), rows));
+  each_way([] {
+    for (const int64_t rows : {1, 17}) {
+      for (const bool tied : {false, true}) {
+        Head m(rows, tied ? 40 : 552, 130, tied);
+        m.temperature = 0.7f;
+        const Samples drawn = m.sample({{0.7f, 0, 1.0f, 0.0f}});
+        m.targets = drawn.tokens;
+        m.forward();
+        EXPECT_TRUE(same_bits(m.logprobs.data(), drawn.logprobs.data(), rows));
+        EXPECT_TRUE(same_bits(m.entropies.data(), drawn.entropies.data(), rows));
+      }
     }
-  }
+  });
 }
 
 TEST(a_row_alone_has_the_bits_it_has_in_a_batch) {
   NEEDS_DEVICE;
-  const std::vector<SamplingParams> mixed = {kPlain, {0.6f, 0, 0.9f, 0.0f}, {0.0f, 0, 1.0f, 0.0f}, {1.2f, 20, 1.0f, 0.05f}};
-  for (const bool tied : {false, true}) {
-    const Head m(64, 16, 150, tied);
-    const Samples all = sample(m, mixed);
-    for (const int64_t r : {0, 17, 62, 63}) {
-      const Samples one = sample(m.part(r, 1), {mixed[size_t(r % 4)]}, r);
-      EXPECT_EQ(one.tokens[0], all.tokens[size_t(r)]);
-      EXPECT_TRUE(same_bits(&one.logprobs[0], &all.logprobs[size_t(r)], 1));
-      EXPECT_TRUE(same_bits(&one.entropies[0], &all.entropies[size_t(r)], 1));
+  each_way([] {
+    const std::vector<SamplingParams> mixed = {kPlain, {0.6f, 0, 0.9f, 0.0f}, {0.0f, 0, 1.0f, 0.0f}, {1.2f, 20, 1.0f, 0.05f}};
+    for (const bool tied : {false, true}) {
+      const Head m(64, 16, 150, tied);
+      const Samples all = m.sample(mixed);
+      for (const int64_t r : {0, 17, 62, 63}) {
+        const Samples one = m.part(r, 1).sample({mixed[size_t(r % 4)]}, r);
+        EXPECT_EQ(one.tokens[0], all.tokens[size_t(r)]);
+        EXPECT_TRUE(same_bits(&one.logprobs[0], &all.logprobs[size_t(r)], 1));
+        EXPECT_TRUE(same_bits(&one.entropies[0], &all.entropies[size_t(r)], 1));
+      }
     }
-  }
+  });
 }
 
 // Logits of one non-zero product are exact on both sides, and so is the noise: every token must agree.
@@ -180,7 +150,7 @@ TEST(tokens_are_those_of_the_cpu) {
     params.push_back({float(random_int(0, 20)) / 10.0f, 0, 1.0f, 0.0f});
   }
   const Head m = with_logits(logits);
-  const Samples ours = sample(m, params), cpu = cpu_sample(m, params);
+  const Samples ours = m.sample(params), cpu = cpu_sample(m, params);
   EXPECT_TRUE(ours.tokens == cpu.tokens);
   for (size_t r = 0; r < 96; ++r) {
     EXPECT_NEAR(ours.logprobs[r], cpu.logprobs[r], 3e-6);
@@ -192,7 +162,7 @@ TEST(tokens_are_those_of_the_cpu) {
 TEST(tokens_of_long_sums_are_those_of_the_cpu_but_for_near_ties) {
   NEEDS_DEVICE;
   const Head m(40, 264, 230);
-  const Samples ours = sample(m, {{1.3f, 0, 1.0f, 0.0f}}), cpu = cpu_sample(m, {{1.3f, 0, 1.0f, 0.0f}});
+  const Samples ours = m.sample({{1.3f, 0, 1.0f, 0.0f}}), cpu = cpu_sample(m, {{1.3f, 0, 1.0f, 0.0f}});
   const auto noisy = [&](int64_t r, int32_t v) {
     const uint32_t word = key_of(r).words(uint32_t(v / 4))[size_t(v % 4)];
     return m.logit(r, v) / double(1.3f) - std::log(-std::log(open_closed_u32(word)));
@@ -209,7 +179,7 @@ TEST(draws_follow_the_distribution_that_is_reported) {
   for (const auto& [params, n] : cases) {
     const Head m = with_logits(std::vector<std::vector<float>>(size_t(n), kLogits));
     const std::vector<double> p = truth_of(in_f64(kLogits), params);
-    const Samples drawn = sample(m, {params});
+    const Samples drawn = m.sample({params});
     std::vector<double> seen(p.size(), 0);
     for (int64_t r = 0; r < n; ++r) {
       const size_t token = size_t(drawn.tokens[size_t(r)]);
@@ -238,7 +208,7 @@ TEST(truncation_keeps_the_set_that_sorting_keeps) {
       for (float& x : logits.back()) x = std::round(x * 2) / 2;
       params.push_back(random_params(vocabulary));
     }
-    const Samples drawn = sample(with_logits(logits), params);
+    const Samples drawn = with_logits(logits).sample(params);
     for (size_t r = 0; r < logits.size(); ++r) {
       double margin;
       const std::vector<double> p = truth_of(in_f64(logits[r]), params[r], &margin);
@@ -259,7 +229,7 @@ TEST(truncation_tells_neighbouring_logits_apart) {
   for (int64_t r = 0; r < m.rows; ++r) {
     params.push_back({1.0f, r % 2 ? int32_t(random_int(1, 900)) : 0, r % 3 ? 1.0f : 0.5f, 0.0f});
   }
-  const Samples drawn = sample(m, params);
+  const Samples drawn = m.sample(params);
   for (int64_t r = 0; r < m.rows; ++r) {
     std::vector<double> logits;
     for (int64_t v = 0; v < m.vocabulary; ++v) logits.push_back(m.logit(r, v));
@@ -278,7 +248,7 @@ TEST(ties_at_a_cut_keep_the_lowest_ids) {
   std::vector<float> logits(300, -40.0f);
   for (int i = 0; i < 10; ++i) logits[size_t(29 * i + 3)] = 0.0f;
   const Head m = with_logits(std::vector<std::vector<float>>(24, logits));
-  const Samples drawn = sample(m, {{1.0f, 0, 0.5f, 0.0f}, {1.0f, 5, 1.0f, 0.0f}, {1.0f, 10, 0.5f, 0.5f}});
+  const Samples drawn = m.sample({{1.0f, 0, 0.5f, 0.0f}, {1.0f, 5, 1.0f, 0.0f}, {1.0f, 10, 0.5f, 0.5f}});
   std::vector<int> seen(300, 0);
   for (int r = 0; r < 24; ++r) {
     ++seen[size_t(drawn.tokens[size_t(r)])];
@@ -290,7 +260,7 @@ TEST(ties_at_a_cut_keep_the_lowest_ids) {
 TEST(top_k_of_one_is_certain) {
   NEEDS_DEVICE;
   const Head m = with_logits(std::vector<std::vector<float>>(6, kLogits));
-  const Samples drawn = sample(m, {{1.0f, 1, 1.0f, 0.0f}, {1.0f, 0, 1e-6f, 0.0f}, {0.1f, 0, 1.0f, 0.999f}});
+  const Samples drawn = m.sample({{1.0f, 1, 1.0f, 0.0f}, {1.0f, 0, 1e-6f, 0.0f}, {0.1f, 0, 1.0f, 0.999f}});
   for (int r = 0; r < 6; ++r) {
     EXPECT_EQ(drawn.tokens[size_t(r)], 2);
     EXPECT_EQ(drawn.logprobs[size_t(r)], 0.0f);
@@ -301,7 +271,7 @@ TEST(greedy_takes_the_lowest_of_the_largest_and_reports_its_log_prob) {
   NEEDS_DEVICE;
   std::vector<float> logits(300, -1.0f);
   logits[133] = logits[134] = logits[170] = logits[290] = 2.0f;
-  const Samples drawn = sample(with_logits({logits, logits}), {{0.0f, 2, 0.5f, 0.0f}, {0.0f, 0, 1.0f, 0.0f}});
+  const Samples drawn = with_logits({logits, logits}).sample({{0.0f, 2, 0.5f, 0.0f}, {0.0f, 0, 1.0f, 0.0f}});
   const double expected = std::log(truth_of(in_f64(logits), kPlain)[133]);
   for (int r = 0; r < 2; ++r) {
     EXPECT_EQ(drawn.tokens[size_t(r)], 133);
@@ -315,7 +285,7 @@ TEST(nan_and_infinity_show_in_their_row_only) {
     Head m(4, 8, 33);
     m.h[8 * 2 + 1] = bad;
     for (const SamplingParams& params : {kPlain, SamplingParams{1.0f, 3, 0.5f, 0.1f}, SamplingParams{0.0f, 0, 1.0f, 0.0f}}) {
-      const Samples drawn = sample(m, {params});
+      const Samples drawn = m.sample({params});
       for (int r = 0; r < 4; ++r) {
         EXPECT_EQ(std::isnan(drawn.logprobs[size_t(r)]), r == 2);
         EXPECT_TRUE(drawn.tokens[size_t(r)] >= 0 && drawn.tokens[size_t(r)] < 33);
@@ -331,14 +301,14 @@ TEST(chunks_of_rows_have_their_own_params_and_keys) {
   const Head m = with_logits(logits);
   std::vector<SamplingParams> params;
   for (int r = 0; r < 270; ++r) params.push_back({1.0f + 0.01f * float(r % 50), r % 9 ? 0 : 4, 1.0f, 0.0f});
-  const Samples ours = sample(m, params), cpu = cpu_sample(m, params);
+  const Samples ours = m.sample(params), cpu = cpu_sample(m, params);
   EXPECT_TRUE(ours.tokens == cpu.tokens);
   for (size_t r = 0; r < 270; ++r) EXPECT_NEAR(ours.logprobs[r], cpu.logprobs[r], 3e-6);
 }
 
 TEST(no_rows_draw_nothing) {
   NEEDS_DEVICE;
-  EXPECT_TRUE(sample(Head(0, 8, 5), {kPlain}).tokens.empty());
+  EXPECT_TRUE(Head(0, 8, 5).sample({kPlain}).tokens.empty());
 }
 
 #endif

@@ -17,7 +17,7 @@
 #include <algorithm>
 
 #include "core/arena.h"
-#include "device.h"
+#include "each_way.h"
 #include "kernels/cuda/matmul_plan.h"
 #include "kernels/matmul.h"
 
@@ -28,10 +28,6 @@ using namespace hone::test;
 #ifdef HONE_HAVE_CUDA
 
 namespace {
-
-#ifdef HONE_CUDA_SHIM
-const bool hopper = (cuda_shim::set_capability(9), true);
-#endif
 
 /// Rows of bf16 or f32 on the device, `stride` apart from `offset` on; everything between them is NaN.
 struct Matrix {
@@ -97,16 +93,6 @@ struct Options {
   bool transposed, bias, accumulate, bf16_out;
   int64_t x_gap = 0, x_shift = 0, y_gap = 0;
 };
-
-/// Once by the kernels the device prefers, once more by the portable ones if those are others.
-template <class Body>
-void each_way(const Body& body) {
-  body();
-  if (!kernels::cuda::uses_wgmma(8, 8)) return;
-  kernels::cuda::force_portable(true);
-  body();
-  kernels::cuda::force_portable(false);
-}
 
 void check_linear(Shape s, Options o) {
   if (kernels::cuda::uses_wgmma(s.n, s.k)) {  // views that do not start at 16 bytes are refused there

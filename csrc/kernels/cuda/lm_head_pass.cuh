@@ -1,0 +1,21 @@
+// A pass of the head over its weights, by the kernel of the device: the one place where that is chosen. Every weight of
+// a head fits both kernels (lm_head.cc asks for rows that start at 16 bytes), so the device decides for all of them, and
+// never how many rows there are: the actor's logits and the trainer's must have the same bits.
+#pragma once
+
+#include "kernels/cuda/lm_head_tile.cuh"
+#include "kernels/cuda/lm_head_tile_sm90.cuh"
+#include "kernels/cuda/matmul.h"
+
+namespace hone::kernels::cuda {
+
+/// epilogue.row() for every row of h and every 128 outputs of w, in tiles of kRows rows. At least one row.
+template <class Weight, int kRows, int kParts, class Epilogue>
+void head_pass(const Stream& stream, const HeadWeight& w, const HeadRows& h, const Epilogue& epilogue) {
+  if constexpr (::hone::cuda::kSm90Built) {
+    if (has_wgmma()) return launch_head_tile_sm90<Weight, kRows, kParts>(stream, w, h, epilogue);
+  }
+  launch_head_tile<Weight, RowsByDepth<kRows>, kParts>(stream, w, h, epilogue);
+}
+
+}  // namespace hone::kernels::cuda

@@ -1,0 +1,46 @@
+// A ring of stages in shared memory (sm_90): one thread has the copy engine fill them, groups of four warps multiply
+// what lies there and give them back.
+#pragma once
+
+#include "kernels/cuda/tma.cuh"
+
+namespace hone::kernels::cuda {
+
+/// Places in the ring of stages, and how often it was gone round.
+template <int kStages>
+struct RingPlace {
+  int stage = 0;
+  unsigned parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++stage < kStages) return;
+    stage = 0;
+    parity ^= 1;
+  }
+};
+
+/// T: kStages of kStageBytes, of which the first kABytes are the left operand's; kGroups groups of four warps that
+/// multiply, each warp of which arrives at `empty` once a stage.
+template <class T>
+struct Ring {
+  unsigned char* stages;
+  uint64_t *full, *empty;
+
+  // Stages start at 1024 bytes, where the swizzle's pattern does; the two sets of barriers follow.
+  static constexpr size_t kBytes = 1024 + T::kStages * (T::kStageBytes + 2 * sizeof(uint64_t));
+
+  __device__ __forceinline__ explicit Ring(unsigned char* shared)
+      : stages(shared + (1024 - shared_address(shared) % 1024) % 1024),
+        full(reinterpret_cast<uint64_t*>(stages + T::kStages * T::kStageBytes)), empty(full + T::kStages) {}
+  __device__ __forceinline__ unsigned char* a(int stage) const { return stages + stage * T::kStageBytes; }
+  __device__ __forceinline__ unsigned char* b(int stage) const { return a(stage) + T::kABytes; }
+
+  /// By one thread, before barriers_made() and a __syncthreads().
+  __device__ __forceinline__ void make_barriers() const {
+    for (int i = 0; i < T::kStages; ++i) {
+      barrier_init(&full[i], 1);
+      barrier_init(&empty[i], 4 * T::kGroups);
+    }
+  }
+};
+
+}  // namespace hone::kernels::cuda

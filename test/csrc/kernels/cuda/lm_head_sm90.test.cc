@@ -1,0 +1,106 @@
+// The head on Hopper beside its portable kernels: the same bits on the shim, which sums a step of 16 in f64 whatever the
+// instruction; everywhere the same bits of a row whatever the tile it falls into. What the values must be is in
+// lm_head.test.cc and lm_head_sample.test.cc, which run by both kernels.
+#include "each_way.h"
+#include "head.h"
+
+using namespace hone;
+using namespace hone::kernels;
+using namespace hone::test;
+
+#ifdef HONE_HAVE_CUDA
+
+namespace {
+
+bool has_hopper() { return has_device() && kernels::cuda::has_wgmma(); }
+
+const std::vector<SamplingParams> kPlain = {{0.9f, 0, 1.0f, 0.0f}};
+const std::vector<SamplingParams> kMixed = {kPlain[0], {0.6f, 0, 0.9f, 0.0f}, {0.0f, 0, 1.0f, 0.0f}};
+
+void expect_same(const std::vector<float>& a, const std::vector<float>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  EXPECT_TRUE(same_bits(a.data(), b.data(), int64_t(a.size())));
+}
+
+/// Everything the head makes of m, by the kernels that are on.
+struct Results {
+  Head m;
+  Gradient g;
+  Samples drawn;
+};
+
+void expect_same(const Results& a, const Results& b) {
+  expect_same(a.m.logprobs, b.m.logprobs);
+  expect_same(a.m.entropies, b.m.entropies);
+  expect_same(a.m.lse, b.m.lse);
+  expect_same(a.g.dh, b.g.dh);
+  expect_same(a.g.dw, b.g.dw);
+  EXPECT_TRUE(a.drawn.tokens == b.drawn.tokens);
+  expect_same(a.drawn.logprobs, b.drawn.logprobs);
+  expect_same(a.drawn.entropies, b.drawn.entropies);
+}
+
+}  // namespace
+
+TEST(on_the_shim_both_kernels_have_the_same_bits) {
+  if (!on_shim()) SKIP("the shim only");
+  EXPECT_TRUE(has_hopper());
+  struct Shape {
+    int64_t rows, width, vocabulary, gap;
+  };
+  // Tails of rows, k and outputs; more stages than the ring has, and sums of more than 512 k: in the logits, and in dh.
+  for (const Shape& s : {Shape{1, 8, 1, 0}, {17, 72, 130, 8}, {129, 40, 129, 0}, {2, 1096, 5, 16}, {3, 136, 530, 0}}) {
+    for (const bool tied : {false, true}) {
+      Head m(s.rows, s.width, s.vocabulary, tied);
+      m.gap = s.gap;
+      m.temperature = 0.8f;
+      const Gradient coefficients{random_floats(m.rows), random_floats(m.rows), {}, {}};
+      std::vector<Results> got;
+      each_way([&] {
+        m.forward();
+        Gradient g = coefficients;
+        m.backward(g, true);
+        got.push_back({m, g, m.sample(m.rows == 17 ? kMixed : kPlain)});
+      });
+      EXPECT_EQ(int(got.size()), 2);
+      expect_same(got.front(), got.back());
+    }
+  }
+}
+
+// The promise behind tiles of 16, 64 and 128 rows: an element of m64n16k16 is that of m64n64k16 and of m64n128k16. On the
+// shim it holds because the shim says so; a GPU has to show it.
+TEST(a_row_has_the_same_bits_in_a_tile_of_any_height) {
+  if (!has_hopper()) SKIP("no device of capability 9.0");
+  for (const bool tied : {false, true}) {
+    Head m(130, tied ? 72 : 552, 40, tied);
+    m.temperature = kPlain[0].temperature;
+    const Samples all = m.sample(kPlain);
+    m.targets = all.tokens;
+    m.forward();
+    expect_same(m.logprobs, all.logprobs);
+    expect_same(m.entropies, all.entropies);
+    for (const auto& [first, count] : {std::pair<int64_t, int64_t>{129, 1}, {114, 16}, {60, 64}}) {
+      const Head few = m.part(first, count);
+      const Samples some = few.sample(kPlain, first);
+      const auto part = [&](const auto& of) { return std::vector(of.begin() + first, of.begin() + first + count); };
+      EXPECT_TRUE(some.tokens == part(all.tokens));
+      expect_same(some.logprobs, part(all.logprobs));
+      expect_same(some.entropies, part(all.entropies));
+    }
+  }
+}
+
+TEST(the_portable_kernels_can_be_asked_for) {
+  if (!has_hopper()) SKIP("no device of capability 9.0");
+  EXPECT_TRUE(kernels::cuda::uses_wgmma(8, 8) && !kernels::cuda::uses_wgmma(8, 12));
+  kernels::cuda::force_portable(true);
+  EXPECT_TRUE(!kernels::cuda::has_wgmma());
+  kernels::cuda::force_portable(false);
+}
+
+#else
+TEST(cuda_head_on_hopper) { SKIP("built without CUDA"); }
+#endif
+
+TEST_MAIN
