@@ -8,6 +8,8 @@
 #include <random>
 
 #include "../options.h"
+#include "kernels/cuda/attention.h"
+#include "kernels/cuda/matmul.h"
 #include "report.h"
 
 using namespace hone;
@@ -48,7 +50,7 @@ std::string label(const char* op, const Heads& h, int64_t count, int64_t length)
   return text;
 }
 
-/// T tokens as T / length sequences.
+/// T tokens as T / length sequences, by each kernel. The backward's rate counts five products, whatever it does.
 void packed(bench::Report& report, const Heads& h, int64_t tokens, int64_t length) {
   const std::string forward = label("packed forward", h, tokens / length, length);
   const std::string backward = label("packed backward", h, tokens / length, length);
@@ -67,10 +69,17 @@ void packed(bench::Report& report, const Heads& h, int64_t tokens, int64_t lengt
   const TensorView lse = memory.take_view(DType::kF32, {T, H});
   const float scale = 1.0f / std::sqrt(float(D));
   const double pairs = double(S) * double(length) * double(length + 1) / 2 * double(H * D);
-  report.add(forward, 4 * pairs, 0, [&] { attention_packed(stream, {q, k, v, cu, out, lse, scale, 0}); });
-  report.add(backward, 10 * pairs, 0, [&] {
-    attention_packed_grad(stream, {q, k, v, cu, out, lse, dout, dq, dk, dv, scale, 0, &memory});
-  });
+  attention_packed(stream, {q, k, v, cu, out, lse, scale, 0});  // what the backward reads
+  for (const bool portable : {true, false}) {
+    kernels::cuda::force_portable(portable);
+    if (!portable && !kernels::cuda::attention_uses_wgmma(D, false)) continue;
+    const char* const way = portable ? ", mma.sync" : ", wgmma";
+    report.add(forward + way, 4 * pairs, 0, [&] { attention_packed(stream, {q, k, v, cu, out, lse, scale, 0}); },
+               portable ? 300 : 560);
+    report.add(backward + way, 10 * pairs, 0, [&] {
+      attention_packed_grad(stream, {q, k, v, cu, out, lse, dout, dq, dk, dv, scale, 0, &memory});
+    }, portable ? 180 : 420);
+  }
 }
 
 /// `batch` sequences of `length` tokens in pages of 64, `rows` new ones each (1: decode).
