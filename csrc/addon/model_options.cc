@@ -131,6 +131,7 @@ trainer::TrainerConfig read_trainer_config(const Napi::Value& value) {
   if (c.packed_tokens < 1) fail(Code::kConfig, "trainer.packedTokens is %lld; it must be at least 1.", (long long)c.packed_tokens);
   c.weight_storage = read_storage(f);
   c.device = read_device(f);
+  c.deterministic = f.has("deterministic") && f.boolean("deterministic");
   return c;
 }
 

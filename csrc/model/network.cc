@@ -29,8 +29,9 @@ void final_norm(const Stream& stream, const WeightSnapshot& weights, const Tenso
 /// Keys and values of the micro-batch itself, rounded in place to what a cache of the weights' storage would keep.
 class PackedSource final : public AttentionSource {
  public:
-  PackedSource(const WeightSnapshot& weights, const TensorView& cu_seqlens)
-      : config_(weights.config), round_(weights.storage == DType::kBF16), cu_seqlens_(cu_seqlens) {}
+  PackedSource(const WeightSnapshot& weights, const PackedRows& rows)
+      : config_(weights.config), round_(weights.storage == DType::kBF16), cu_seqlens_(rows.cu_seqlens),
+        deterministic_(rows.deterministic) {}
   void attend(const Stream& stream, int64_t, const TensorView& q, const TensorView& k, const TensorView& v,
               const TensorView& out, const TensorView& lse) override {
     if (round_ && k.dtype == DType::kF32) {  // what the engine's pages keep
@@ -44,13 +45,15 @@ class PackedSource final : public AttentionSource {
                                        .out = out,
                                        .lse = lse,
                                        .scale = attention_scale(config_),
-                                       .window = config_.sliding_window});
+                                       .window = config_.sliding_window,
+                                       .deterministic = deterministic_});
   }
 
  private:
   const ModelConfig& config_;
   bool round_;
   TensorView cu_seqlens_;
+  bool deterministic_;
 };
 
 /// Views of one layer; its rows after attention are `outputs` in number.
@@ -153,7 +156,7 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
   saved.hidden = arena.take_view(type, {R, c.width});
   TensorView x = arena.take_view(type, {T, c.width});
   kernels::embedding(stream, {.ids = rows.ids, .table = weights.embedding, .x = x});
-  PackedSource attention(weights, rows.cu_seqlens);
+  PackedSource attention(weights, rows);
   saved.layers.reserve(size_t(c.layers));
   for (int64_t l = 0; l < c.layers; ++l) {
     LayerActivations act = take_layer(c, type, T, l + 1 < c.layers ? T : R, true, arena);

@@ -45,6 +45,7 @@ struct PackedRows {
   TensorView positions;   // [T] i32
   TensorView cu_seqlens;  // [S+1] i32
   TensorView loss_rows;   // [R] i32, or empty
+  bool deterministic = false;  // attention as AttentionPackedArgs has it
   int64_t outputs() const { return loss_rows.rank ? loss_rows.dim(0) : ids.dim(0); }
 };
 

@@ -102,7 +102,8 @@ struct Backward {
                                             .dv = head_view(scratch.dqkv, (H + K) * D, K, D),
                                             .scale = attention_scale(config),
                                             .window = config.sliding_window,
-                                            .scratch = &ops});
+                                            .scratch = &ops,
+                                            .deterministic = rows.deterministic});
     kernels::rope(stream, {.x = head_view(scratch.dqkv, 0, H + K, D),
                            .positions = rows.positions,
                            .table = rope_table,

@@ -22,14 +22,19 @@ class PackedBatch {
   template <class T>
   using Array = SharedArrays::Array<T>;
 
-  explicit PackedBatch(const Stream& stream) : stream_(stream) {}
+  explicit PackedBatch(const Stream& stream, bool deterministic = false)
+      : stream_(stream), deterministic_(deterministic) {}
   /// Copies the micro-batch's sequences together and carries them to the stream. Results are not cleared.
   void gather(const TrainingBatch& batch, const MicroBatch& which);
   /// Carries the results back; waits for the stream.
   void fetch() const { memory_.download(stream_, results_, memory_.used()); }
 
   model::PackedRows rows() const {
-    return {.ids = ids.view(), .positions = positions.view(), .cu_seqlens = cu_seqlens.view(), .loss_rows = loss_row.view()};
+    return {.ids = ids.view(),
+            .positions = positions.view(),
+            .cu_seqlens = cu_seqlens.view(),
+            .loss_rows = loss_row.view(),
+            .deterministic = deterministic_};
   }
   int64_t loss_rows() const { return targets.size; }
   /// Coefficients go to a and b, the loss of each sequence to `losses`; without its KL and entropy terms to
@@ -51,6 +56,7 @@ class PackedBatch {
   void lay_out(const TrainingBatch& batch, int64_t tokens, int64_t sequences, int64_t loss_tokens);
 
   Stream stream_;
+  bool deterministic_;
   SharedArrays memory_;
   int64_t capacity_ = 0, results_ = 0;
 };

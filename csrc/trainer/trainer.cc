@@ -74,7 +74,7 @@ struct Trainer::Impl {
         parameters(model, stream),
         grads(model, stream),
         optimizer(model, trainer.optimizer, stream),
-        packed(stream),
+        packed(stream, trainer.deterministic),
         sums(stream, int64_t(grads.specs().size() + 8) * 8, "gradient norms"),
         sum_scratch(kernels::sum_of_squares_scratch_bytes(stream, grads.flat().dim(0)), "gradient norms",
                     tensor_memory(stream)) {}

@@ -28,6 +28,9 @@ struct TrainerConfig {
   int64_t packed_tokens = 4096;  // T of a micro-batch; a longer sequence gets one of its own
   DType weight_storage = DType::kF32;  // on the CPU; a GPU computes in bf16 whatever it says
   Stream::Backend device = Stream::Backend::kCpu;
+  /// On a GPU: attention with the instructions of the engine's, so that log-probs are the engine's to the bit (on the
+  /// CPU they always are). Otherwise the fastest there are, within the bound of docs/numerics.md.
+  bool deterministic = false;
 };
 
 /// One optimizer step's data. T tokens over all sequences, S sequences; borrowed for the call.
@@ -87,7 +90,8 @@ class Trainer {
   /// Throws kShape naming the argument and index on an inconsistent batch; the model is then untouched.
   /// Same batch, same bits, for any number of threads.
   StepReport step(const TrainingBatch& batch, const StepOptions& options);
-  /// Forward only: log-prob and entropy of every masked-in token, bit for bit what the engine records.
+  /// Forward only: log-prob and entropy of every masked-in token; bit for bit what the engine records on the CPU, and
+  /// on a GPU if TrainerConfig::deterministic.
   void score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies);
 
   /// The current weights for engines on the same device: nobody rewrites them while anyone else holds them.

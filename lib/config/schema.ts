@@ -244,6 +244,11 @@ export const recipeSchema = z.strictObject({
   seed: z.int().min(0).default(0),
   /** What generates and trains; "cuda" for a recipe with `hardware`, else "cpu" unless HONE_DEVICE says otherwise. */
   device: z.enum(DEVICES).optional(),
+  /**
+   * On a GPU: the trainer's attention uses the instructions that generation uses, so that their log-probs agree to the
+   * bit; false is faster and agrees within the bound of docs/numerics.md. On the CPU they always agree to the bit.
+   */
+  deterministic: z.boolean().default(false),
   model: modelSchema,
   /**
    * "model": that of the model's folder, default where there is one. "lexicon/quickstart": characters and the words of

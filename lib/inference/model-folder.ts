@@ -61,6 +61,7 @@ export async function loadModel(directory: string, options: LoadOptions = {}): P
     packedTokens: options.packedTokens ?? 4096,
     weightStorage: "f32",
     device,
+    deterministic: true, // what is scored here was or will be generated: its bits, not seconds
   });
   try {
     await weights.loadHf(directory);

@@ -164,6 +164,8 @@ export interface TrainerOptions {
   readonly weightStorage: "f32" | "bf16";
   /** Matrices are bf16 on "cuda", masters f32. Default: {@link defaultDevice}. */
   readonly device?: DeviceName;
+  /** On "cuda": log-probs are the engine's to the bit, with slower attention. Default: false. */
+  readonly deterministic?: boolean;
 }
 
 /** T tokens over S sequences, see csrc/trainer/trainer.h. Arrays are copied at the call. */

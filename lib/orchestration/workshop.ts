@@ -56,6 +56,7 @@ export async function openWorkshop(recipe: Recipe, core: Core, shared?: Verifier
       packedTokens: recipe.training.packedTokens,
       weightStorage: recipe.model.weightStorage,
       device: recipe.device,
+      deterministic: recipe.deterministic,
     });
   const trainer = openTrainer();
   const generations = new Generations(openEngine);

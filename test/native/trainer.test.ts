@@ -65,6 +65,22 @@ test("an on-policy step has ratio exactly 1 and moves the weights", async () => 
   expect(await trainer.parameter(NAME)).not.toEqual(before);
 });
 
+test("on the CPU deterministic changes no bit, and it is true or false", async () => {
+  const r = request(5, { count: 2 });
+  const batch = batchOf(r.prompt, await generations.generate(r));
+  const scores = [false, true].map(async (deterministic) => {
+    const other = new Trainer(modelConfig, { ...trainerOptions, deterministic });
+    await other.initialize(3n);
+    const score = await other.score(batch, 1);
+    await other.close();
+    return score;
+  });
+  const [fast, deterministic] = await Promise.all(scores);
+  expect(deterministic).toEqual(fast);
+  const neither = { ...trainerOptions, deterministic: 1 as unknown as boolean };
+  expect(() => new Trainer(modelConfig, neither)).toThrow(/trainer\.deterministic/);
+});
+
 test("a batch may be changed as soon as the call returns", async () => {
   const r = request(3, { count: 2 });
   const batch = batchOf(r.prompt, await generations.generate(r));

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { TrainerOptions } from "../../lib/native/face.ts";
 import { clearRunFolder, openSources, openWorkshop, weightsHash } from "../../lib/orchestration/workshop.ts";
 import { inlineVerifiers } from "./inline-verifiers.ts";
 import { smallRecipe } from "./small-recipe.ts";
@@ -18,6 +19,24 @@ test("verifiers of somebody else are used and not closed", async () => {
   const workshop = await openWorkshop(smallRecipe(), standInCore(), inlineVerifiers);
   expect(workshop.verifiers).toBe(inlineVerifiers);
   await workshop[Symbol.asyncDispose]();
+});
+
+test("every trainer of a run is as deterministic as the recipe says, by default not", async () => {
+  for (const [overrides, expected] of [
+    [{}, false],
+    [{ deterministic: true }, true],
+  ] as const) {
+    const made: TrainerOptions[] = [];
+    const core = standInCore();
+    const trainer: typeof core.trainer = (config, options) => {
+      made.push(options);
+      return core.trainer(config, options);
+    };
+    const workshop = await openWorkshop(smallRecipe({}, overrides), { ...core, trainer }, inlineVerifiers);
+    await workshop.openTrainer().close();
+    await workshop[Symbol.asyncDispose]();
+    expect(made.map(({ deterministic }) => deterministic)).toEqual([expected, expected]);
+  }
 });
 
 test("clearing a run folder takes what runs write and nothing else", () => {

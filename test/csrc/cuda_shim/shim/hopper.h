@@ -52,6 +52,9 @@ struct ProductCall {
   bool lines_a, lines_b, add;
   bool operator==(const ProductCall&) const = default;
 };
+/// Whether sums of 16 products are truncated toward zero, as the hardware is said to do, and not rounded like those of
+/// mma.sync here: what it takes to see two instructions part. Off unless a test asks.
+void truncate_products(bool on);
 void wgmma_issue(const ProductCall& call, const uint32_t* left, float* sums, const char* file, int line);
 void wgmma_fence();
 void wgmma_commit();

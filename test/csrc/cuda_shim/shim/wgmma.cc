@@ -2,6 +2,7 @@
 // them have, at the latest when one of them waits for it. Until the wait the sums are NaN.
 // Source: PTX ISA, wgmma.mma_async: matrix descriptors, canonical layouts, fragments of m64nNk16.
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <deque>
 #include <list>
@@ -114,6 +115,16 @@ struct Tile {
   double left[kRows][kDepth], right[kDepth][256], sums[kRows][256];
 };
 
+bool& truncating() {
+  static bool on = false;
+  return on;
+}
+
+float rounded_once(double sum) {
+  const auto nearest = float(sum);
+  return truncating() && std::fabs(double(nearest)) > std::fabs(sum) ? std::nextafter(nearest, 0.0f) : nearest;
+}
+
 // As in kernels/cuda/mma.cuh: products exact, the sum of 16 and what was there rounded once.
 __attribute__((optimize("O3"), no_sanitize("address", "undefined"))) void multiply(Tile& t, int columns) {
   for (int i = 0; i < kRows; ++i) {
@@ -159,7 +170,7 @@ void run(Product& p) {
   };
   each_sum([&](float value, double& sum) { sum = p.call.add ? double(value) : 0.0; });
   multiply(t, columns);
-  each_sum([](float& value, double sum) { value = float(sum); });
+  each_sum([](float& value, double sum) { value = rounded_once(sum); });
   p.done = true;
 }
 
@@ -245,6 +256,8 @@ void end_products() {
   const int64_t launched = int64_t(kRegisters / thread_count() / 8 * 8) * thread_count();
   if (registers > launched) fault("%s: setmaxnreg: %lld registers in a block.", kernel_name(), (long long)registers);
 }
+
+void truncate_products(bool on) { truncating() = on; }
 
 void wgmma_fence() {
   expect_hopper("wgmma.fence");
