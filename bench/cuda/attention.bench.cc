@@ -1,5 +1,6 @@
 // Attention on a GPU: forward and backward in TFLOP/s of causal work (the products a mask removes are not counted),
-// decode as a share of the time that reading the cache takes at the copy bandwidth of the same run. `--json` prints
+// decode as a share of the time that reading the cache takes at the copy bandwidth of the same run, what a group shares
+// once. `--json` prints
 // one JSON object, a word selects rows by name, `--smoke` takes small shapes.
 #include "kernels/attention.h"
 
@@ -82,19 +83,27 @@ void packed(bench::Report& report, const Heads& h, int64_t tokens, int64_t lengt
   }
 }
 
-/// `batch` sequences of `length` tokens in pages of 64, `rows` new ones each (1: decode).
-void paged(bench::Report& report, const Heads& h, int64_t batch, int64_t length, int64_t rows) {
-  const std::string name = label(rows == 1 ? "decode" : "prefill in pieces", h, batch, length);
+constexpr int64_t kGroup = 8;
+
+/// `batch` sequences of `length` tokens in pages of 64, `rows` new ones each (1: decode). Every eight of them have the
+/// pages of `prefix` tokens in common.
+void paged(bench::Report& report, const Heads& h, int64_t batch, int64_t length, int64_t rows, int64_t prefix = 0) {
+  std::string name = label(rows == 1 ? "decode" : "prefill in pieces", h, batch, length);
+  if (prefix > 0) name += ", 8 share " + std::to_string(prefix);
   if (!report.wants(name)) return;
   const Stream& stream = report.stream;
   const int64_t W = 64, M = (length + W - 1) / W, R = batch * rows, H = h.heads, K = h.kv_heads, D = h.head_dim;
   const int64_t scratch_bytes = attention_paged_scratch_bytes(stream, R, H, D, M * W);
-  Arena memory(2 * batch * M * K * W * D * 2 + 2 * R * H * D * 2 + (batch * M + 2 * R) * 4 + scratch_bytes + 4096,
+  Arena memory(2 * batch * M * K * W * D * 2 + 2 * R * H * D * 2 + (batch * M + 4 * R) * 4 + scratch_bytes + 4096,
                "bench", Memory::kDevice);
   std::vector<int32_t> tables(size_t(batch * M)), sequence, position;
   std::iota(tables.begin(), tables.end(), 0);
   std::shuffle(tables.begin(), tables.end(), std::mt19937(1));
+  std::vector<int32_t> run, shared(size_t(R), int32_t(prefix));
   for (int64_t b = 0; b < batch; ++b) {
+    const int64_t first = prefix > 0 ? b / kGroup * kGroup : b;
+    std::copy_n(tables.begin() + first * M, prefix / W, tables.begin() + b * M);
+    run.push_back(int32_t(first));
     for (int64_t i = 0; i < rows; ++i) {
       sequence.push_back(int32_t(b));
       position.push_back(int32_t(length - rows + i));
@@ -107,10 +116,12 @@ void paged(bench::Report& report, const Heads& h, int64_t batch, int64_t length,
   const TensorView q = numbers(stream, memory, {R, H, D}), out = memory.take_view(DType::kBF16, {R, H, D});
   double pairs = 0;
   for (const int32_t p : position) pairs += double(p + 1) * double(H * D);
-  const double bytes = rows == 1 ? 2.0 * 2 * double(batch * length * K * D) : 0;
-  report.add(name, 4 * pairs, bytes, [&] {
-    attention_paged(stream, {q, who, where, table, pages, out, 1.0f / std::sqrt(float(D)), 0, &memory});
-  });
+  const int64_t keys = batch * length - (batch - batch / kGroup) * prefix;
+  const double bytes = rows == 1 ? 2.0 * 2 * double(keys * K * D) : 0;
+  AttentionPagedArgs args{q, who, where, table, pages, out, 1.0f / std::sqrt(float(D)), 0, &memory};
+  if (prefix > 0) args.prefix_row = integers(stream, memory, run, {R});
+  if (prefix > 0) args.prefix_tokens = integers(stream, memory, shared, {R});
+  report.add(name, 4 * pairs, bytes, [&] { attention_paged(stream, args); });
 }
 
 }  // namespace
@@ -123,12 +134,15 @@ int main(int argc, char** argv) {
     if (smoke) {
       packed(report, kSmoke[0], 1024, 512);
       paged(report, kSmoke[0], 4, 600, 1);
+      paged(report, kSmoke[0], 8, 600, 1, 512);
     }
     for (const Heads& h : kHeads) {
       if (smoke) continue;
       for (const int64_t length : {512, 2048, 8192, 16384}) packed(report, h, 16384, length);
       for (const int64_t batch : {1, 8, 64, 256}) paged(report, h, batch, 2048, 1);
       for (const int64_t batch : {8, 64}) paged(report, h, batch, 8192, 1);
+      for (const int64_t prefix : {448, 1024}) paged(report, h, 64, 2048, 1, prefix);
+      paged(report, h, 64, 8192, 1, 4096);
       paged(report, h, 1, 8192, 2048);
     }
     report.print();

@@ -7,27 +7,33 @@
 
 namespace hone::engine {
 
+/// What the GPU's kernels take beside the rows, as kernels/attention.h has it.
+struct DeviceAttention {
+  Arena* scratch = nullptr;
+  TensorView prefix_row{}, prefix_tokens{};
+};
+
 /// Keys and values of a step's rows go to their pages, then every row attends to its sequence's pages.
 /// table_rows, positions [R] and block_tables [B, M] i32 as kernels/attention.h has them.
 class PagedAttention final : public model::AttentionSource {
  public:
   PagedAttention(const PagePool& pool, const model::ModelConfig& model, TensorView table_rows, TensorView positions,
-                 TensorView block_tables, Arena* scratch = nullptr)
+                 TensorView block_tables, const DeviceAttention& device = {})
       : pool_(pool),
         scale_(model::attention_scale(model)),
         window_(model.sliding_window),
         table_rows_(table_rows),
         positions_(positions),
         block_tables_(block_tables),
-        scratch_(scratch) {}
+        device_(device) {}
 
   kernels::KvPlace place(int64_t layer) const override {
     return {table_rows_, positions_, block_tables_, pool_.layer(layer)};
   }
   void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView&, const TensorView&,
               const TensorView& out, const TensorView&) override {
-    kernels::attention_paged(
-        stream, {q, table_rows_, positions_, block_tables_, pool_.layer(layer), out, scale_, window_, scratch_});
+    kernels::attention_paged(stream, {q, table_rows_, positions_, block_tables_, pool_.layer(layer), out, scale_, window_,
+                                      device_.scratch, device_.prefix_row, device_.prefix_tokens});
   }
 
  private:
@@ -35,7 +41,7 @@ class PagedAttention final : public model::AttentionSource {
   float scale_;
   int32_t window_;
   TensorView table_rows_, positions_, block_tables_;
-  Arena* scratch_;
+  DeviceAttention device_;
 };
 
 }  // namespace hone::engine

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/shared_prefix.h"
 #include "engine/step_attention.h"
 #include "kernels/gather.h"
 #include "model/network.h"
@@ -51,7 +52,7 @@ std::shared_ptr<const model::WeightSnapshot> DeviceStep::take(const model::Weigh
 }
 
 void DeviceStep::lay_out(Arrays& a, int64_t rows, int64_t samples, int64_t sequences) {
-  const int64_t bytes = rows * 12 + sequences * table_width_ * 4 + 16 * 64 +
+  const int64_t bytes = rows * 20 + sequences * table_width_ * 4 + 16 * 64 +
                         samples * int64_t(16 + sizeof(kernels::SamplingParams) + sizeof(SampleKey));
   if (bytes > a.capacity) {
     a.memory = {};
@@ -59,7 +60,8 @@ void DeviceStep::lay_out(Arrays& a, int64_t rows, int64_t samples, int64_t seque
     a.capacity = bytes;
   }
   a.memory.clear();
-  for (auto* array : {&a.ids, &a.positions, &a.sequences}) *array = a.memory.take<int32_t>(rows);
+  for (auto* array : {&a.ids, &a.positions, &a.sequences, &a.prefix_row, &a.prefix_tokens})
+    *array = a.memory.take<int32_t>(rows);
   a.tables = a.memory.take<int32_t>(sequences * table_width_);
   a.sample_rows = a.memory.take<int32_t>(samples);
   a.params = a.memory.take<kernels::SamplingParams>(samples);
@@ -87,6 +89,10 @@ void DeviceStep::fill(Arrays& a, const TensorView& block_tables) {
     }
     a.sequences.host[r] = slot;
   }
+  for (int64_t r = int64_t(rows_.table_rows.size()); r < a.ids.size; ++r) {
+    a.prefix_row.host[r] = int32_t(r), a.prefix_tokens.host[r] = 0;
+  }
+  find_shared_prefixes(rows_.table_rows, block_tables, pool_.page_tokens(), a.prefix_row.host, a.prefix_tokens.host);
   a.memory.upload(stream_, 0, a.results);
 }
 
@@ -94,7 +100,8 @@ void DeviceStep::compute(const Arrays& a) {
   const int64_t rows = a.ids.size, width = model_.width;
   const DType type = activation_dtype(stream_);
   const TensorView tables = i32(a.tables.device, {a.tables.size / table_width_, table_width_});
-  PagedAttention attention(pool_, model_, a.sequences.view(), a.positions.view(), tables, &scratch_);
+  PagedAttention attention(pool_, model_, a.sequences.view(), a.positions.view(), tables,
+                           {&scratch_, a.prefix_row.view(), a.prefix_tokens.view()});
   scratch_.release(0);
   const TensorView hidden = scratch_.take_view(type, {rows, width});
   const TensorView gathered = scratch_.take_view(type, {kSampleRows, width});

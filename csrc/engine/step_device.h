@@ -33,7 +33,8 @@ class DeviceStep {
   struct Arrays {
     SharedArrays memory;
     int64_t capacity = 0, results = 0;
-    SharedArrays::Array<int32_t> ids, positions, sequences, tables, sample_rows, tokens;
+    SharedArrays::Array<int32_t> ids, positions, sequences, prefix_row, prefix_tokens, tables,
+        sample_rows, tokens;
     SharedArrays::Array<kernels::SamplingParams> params;
     SharedArrays::Array<SampleKey> keys;
     SharedArrays::Array<float> logprobs, entropies;

@@ -172,6 +172,10 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& args) {
   expect_activation(stream, args.q, {R, H, D}, "attention_paged", "q");
   expect_activation(stream, args.out, {R, H, D}, "attention_paged", "out");
   expect_rows(args.row_sequence, args.row_position, args.block_tables, R, "attention_paged");
+  if (!args.prefix_row.empty() || !args.prefix_tokens.empty()) {
+    expect_contiguous(args.prefix_row, DType::kI32, {R}, "attention_paged", "prefix_row");
+    expect_contiguous(args.prefix_tokens, DType::kI32, {R}, "attention_paged", "prefix_tokens");
+  }
   expect_heads(stream, H, args.pages.kv_heads, D, "attention_paged");
   expect_scratch(stream, args.scratch, "attention_paged");
   if (R == 0) return;

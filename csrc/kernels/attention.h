@@ -91,6 +91,10 @@ void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args);
 
 /// As attention_packed for R query rows, row r standing at row_position[r] of sequence row_sequence[r],
 /// reading keys 0..position from the pages (written by kv_write, its own included).
+/// Neighbouring rows may have the same pages at their heads, as rollouts of a group do. prefix_row, prefix_tokens say
+/// so: rows r .. r + n - 1 with prefix_row = r have the same ids in their block tables for positions below
+/// prefix_tokens, the same for all of them; a row without such neighbours has itself and 0. A GPU reads what they share
+/// once. No row's bits depend on it.
 struct AttentionPagedArgs {
   TensorView q;             // [R, H, D] act in, strided rows
   TensorView row_sequence;  // [R] i32 in
@@ -101,6 +105,7 @@ struct AttentionPagedArgs {
   float scale = 1.0f;
   int32_t window = 0;
   Arena* scratch = nullptr;  // CUDA only: attention_paged_scratch_bytes of device memory
+  TensorView prefix_row{}, prefix_tokens{};  // [R] i32 in; both empty: nothing is shared
 };
 void attention_paged(const Stream& stream, const AttentionPagedArgs& args);
 /// For up to `rows` rows and sequences of up to `tokens` tokens (block-table columns times W). With less, down to

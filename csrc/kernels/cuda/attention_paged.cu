@@ -1,60 +1,41 @@
 // Attention over a paged cache: decode rows and rows of chunked prefill in one launch. A page holds, per key head,
-// W rows of D values, keys and values alike.
-//
-// A row alone (decode) is shared out by splits of 512 keys, rows that follow each other (prefill) walk their keys
-// together; in both, all query heads of a key head read it once. What is whose is decided on the device, so that a
-// recorded graph serves every batch of its size.
+// W rows of D values, keys and values alike. What a block does is in the list of attention_paged_plan.cu; all query
+// heads of a key head, and all rows of an item, read it once.
 #include "kernels/cuda/attention.h"
 
 #include <algorithm>
 
 #include "core/cuda/launch.cuh"
+#include "kernels/cuda/attention_paged_plan.cuh"
 #include "kernels/cuda/attention_walk.cuh"
 
 namespace hone::kernels::cuda {
 namespace {
 
-constexpr int kWarps = 4, kThreads = kWarps * 32, kTileRows = kWarps * 16;
-static_assert(kTileRows == kMaxHeadGroup);
+constexpr int kWarps = 4, kThreads = kWarps * 32;
+static_assert(kPagedTileRows == kWarps * 16 && kPagedTileRows == kMaxHeadGroup);
 /// Blocks in flight. A block has two tiles under way, so a few per multiprocessor keep the memory busy.
 constexpr int kBlocks = 132 * 2;
-constexpr int kPlanThreads = 256;
 /// Rows times splits whose partial states the scratch has room for; rows beyond walk their splits in one block.
 constexpr int64_t kPartials = 4096;
 
-/// What a block does for one key head: rows [row, row + rows) of a sequence, keys of one split or (-1) of all.
-struct PagedItem {
-  int row, rows, split, partial;
-};
-/// A row whose splits meet again in the merge kernel.
-struct SplitRow {
-  int row, splits, partial;
-};
-
-/// Filled in on the device. `counts`: items, split rows.
-struct PagedPlan {
-  PagedItem* items;
-  SplitRow* split_rows;
-  int* counts;
-  int partials;
-};
-
 struct Paged {
+  PagedRows rows;
+  PagedPlan plan;
   const bf16* q;
   int64_t q_stride;
-  const int32_t *row_sequence, *row_position, *tables;
+  const int32_t* tables;
   int64_t table_stride;
   const bf16 *keys, *values;
-  int page_tokens, kv_heads, group, dim, window, rows;
+  int page_tokens, kv_heads, dim;
   float scale_log2;
   bf16* out;
   int64_t out_stride;
-  PagedPlan plan;
   float *partial_out, *partial_terms;  // [partial][head][dim] sums, [partial][head][2] maximum and total
 };
 
 /// Keys and values of one sequence and key head.
-struct PagedRows {
+struct PagedKeys {
   const bf16 *keys, *values;  // of the key head, page 0
   const int32_t* table;
   int page_tokens, dim;
@@ -67,63 +48,6 @@ struct PagedRows {
   }
 };
 
-// ---- plan ----------------------------------------------------------------------------------------------
-
-/// Whether a tile of rows starts at r: rows join the one before if they follow it and share its aligned run.
-__device__ __forceinline__ bool starts_tile(const Paged& a, int r, int tile_rows) {
-  return r == 0 || a.row_sequence[r - 1] != a.row_sequence[r] || a.row_position[r - 1] + 1 != a.row_position[r] ||
-         a.row_position[r] % tile_rows == 0;
-}
-
-/// Sum over the threads before this one; `total` gets that of all. `scratch`: one value per warp.
-__device__ __forceinline__ int scan_block(int value, int* scratch, int* total) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  int sum = value;
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const int other = __shfl_up_sync(kFullWarp, sum, distance);
-    if (lane >= distance) sum += other;
-  }
-  if (lane == 31) scratch[warp] = sum;
-  __syncthreads();
-  int before = 0;
-  *total = 0;
-  for (int w = 0; w < kPlanThreads / 32; ++w) {
-    if (w < warp) before += scratch[w];
-    *total += scratch[w];
-  }
-  __syncthreads();
-  return before + sum - value;
-}
-
-/// One block lists every row's items. Rows with a negative sequence are padding and get none.
-__global__ void __launch_bounds__(kPlanThreads) attention_paged_plan_kernel(Paged a) {
-  __shared__ int scratch[kPlanThreads / 32];
-  const int tile_rows = kTileRows / a.group;
-  int items_before = 0, partials_before = 0, split_rows_before = 0;
-  for (int base = 0; base < a.rows; base += kPlanThreads) {
-    const int r = base + int(threadIdx.x);
-    int rows = 0, splits = 0;
-    if (r < a.rows && a.row_sequence[r] >= 0 && starts_tile(a, r, tile_rows)) {
-      for (rows = 1; r + rows < a.rows && !starts_tile(a, r + rows, tile_rows);) ++rows;
-      const int position = a.row_position[r], split = int(kAttentionSplit);
-      if (rows == 1) splits = position / split - first_key(position, a.window) / split + 1;
-    }
-    int total;
-    const int wanted = splits > 1 ? splits : 0, partial = partials_before + scan_block(wanted, scratch, &total);
-    partials_before += total;
-    const bool split = wanted && partial + wanted <= a.plan.partials;
-    const int items = split ? splits : min(rows, 1);
-    int item = items_before + scan_block(items, scratch, &total);
-    items_before += total;
-    const int split_row = split_rows_before + scan_block(split, scratch, &total);
-    split_rows_before += total;
-    if (split) a.plan.split_rows[split_row] = {r, splits, partial};
-    for (int i = 0; i < items; ++i) a.plan.items[item + i] = {r, rows, split ? i : -1, partial + i};
-  }
-  if (threadIdx.x == 0) a.plan.counts[0] = items_before, a.plan.counts[1] = split_rows_before;
-}
-
 // ---- attention -----------------------------------------------------------------------------------------
 
 /// The lane's row in the tile, if it has one: (row of the batch, query head) pairs, heads of the group side by side.
@@ -131,19 +55,90 @@ struct PagedLane {
   int row, head;
   bool valid;
 };
-__device__ __forceinline__ PagedLane lane_row(const Paged& a, const PagedItem& item, int kv_head, int inside) {
-  return {item.row + inside / a.group, kv_head * a.group + inside % a.group, inside < item.rows * a.group};
+
+/// What the 16 rows of a warp read: all of them keys [from, to], none of them a key beyond `last`.
+struct WarpSpan {
+  int first_row, last_row;  // rows of the batch, last_row < first_row for none
+  int from = 0, to = INT_MAX, last = -1;
+};
+__device__ __forceinline__ WarpSpan warp_span(const Paged& a, const PagedItem& item, int block) {
+  WarpSpan out{item.row + block / a.rows.group, item.row + min(item.rows - 1, (block + 15) / a.rows.group)};
+  for (int row = out.first_row; row <= out.last_row; ++row) {
+    const KeySpan span = key_span(a.rows, a.plan, item, row);
+    if (span.first > span.last) continue;
+    out.from = max(out.from, span.first), out.to = min(out.to, span.last), out.last = max(out.last, span.last);
+  }
+  return out;
 }
+
+/// Tiles of an item: those that its rows read together, then each row's own.
+struct PagedWalk {
+  const Paged& a;
+  const PagedItem& item;
+  const WarpSpan& warp;
+  const PagedLane (&lanes)[2];
+  const KeyRange& ranges;
+  PagedKeys keys;
+  int row, base, low, high;  // whose tile (before the item's first: everyone's), where it starts, which keys
+
+  __device__ __forceinline__ bool everyone() const { return row < item.row; }
+  __device__ __forceinline__ bool begin() {
+    row = item.row - 1, low = INT_MAX, high = -1;
+    for (int r = item.row; r < item.row + item.rows; ++r) {
+      const KeySpan span = key_span(a.rows, a.plan, item, r);
+      low = min(low, span.first), high = max(high, span.last);
+    }
+    high = min(high, item.together - 1);
+    return open(item.row) || advance();
+  }
+  __device__ __forceinline__ bool advance() {
+    base += kTileKeys;
+    if (base <= high) return true;
+    while (++row < item.row + item.rows) {
+      const KeySpan span = key_span(a.rows, a.plan, item, row);
+      low = max(span.first, item.together), high = span.last;
+      if (open(row)) return true;
+    }
+    return false;
+  }
+  __device__ __forceinline__ bool open(int of) {
+    keys.table = a.tables + a.rows.sequence[of] * a.table_stride;
+    base = low / kTileKeys * kTileKeys;
+    return low <= high;
+  }
+  template <int kDim>
+  __device__ __forceinline__ void load(bf16* tile_keys, bf16* tile_values) const {
+    load_tile<kDim, kThreads>(keys, base, low, high, a.dim, tile_keys, tile_values);
+  }
+  __device__ __forceinline__ bool busy() const {
+    return everyone() ? base <= warp.last : row >= warp.first_row && row <= warp.last_row;
+  }
+  __device__ __forceinline__ bool inside() const {
+    return everyone() && base >= warp.from && base + kTileKeys - 1 <= warp.to;
+  }
+  __device__ __forceinline__ KeyRange range() const {
+    if (everyone()) return ranges;
+    KeyRange out = ranges;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (lanes[half].row != row) out.last[half] = -1;
+    }
+    return out;
+  }
+  __device__ __forceinline__ bool continues() const { return base + kTileKeys <= warp.last; }
+};
 
 template <int kDim>
 __device__ __forceinline__ void store_paged(const Paged& a, const PagedItem& item, const PagedLane& lane, int half,
                                             const RowStates<kDim>& s) {
-  if (item.split < 0) {
+  const int partial = item.split < 0 ? kOneSplit : a.plan.row_partial[lane.row];
+  if (partial == kOneSplit) {
     store_row<kDim>(s.out, half, 1.0f / s.total[half], a.dim,
                     a.out + lane.row * a.out_stride + int64_t(lane.head) * a.dim);
     return;
   }
-  const int64_t at = int64_t(item.partial) * (a.kv_heads * a.group) + lane.head;
+  const int64_t at =
+      int64_t(partial + item.split - a.rows.first_split(lane.row)) * (a.kv_heads * a.rows.group) + lane.head;
   const int column = threadIdx.x % 4 * 2;
 #pragma unroll
   for (int n = 0; n < kDim / 8; ++n) {
@@ -159,38 +154,30 @@ __device__ __forceinline__ void store_paged(const Paged& a, const PagedItem& ite
 
 template <int kDim>
 __device__ __forceinline__ void attend_item(const Paged& a, const PagedItem& item, int kv_head, bf16* shared) {
-  const int position = a.row_position[item.row], split = int(kAttentionSplit);
-  int low = first_key(position, a.window), high = position + item.rows - 1;
-  if (item.split >= 0) {
-    const int begin = (low / split + item.split) * split;
-    low = max(low, begin);
-    high = min(high, begin + split - 1);
-  }
-  const int64_t head_elements = int64_t(a.page_tokens) * a.dim;
-  const PagedRows keys{a.keys + kv_head * head_elements, a.values + kv_head * head_elements,
-                       a.tables + a.row_sequence[item.row] * a.table_stride, a.page_tokens, a.dim,
-                       a.kv_heads * head_elements};
   // A decode row keeps one warp busy: another one in each block, so that all tensor cores have work.
   const int block = (int(threadIdx.x) / 32 + int(blockIdx.x)) % kWarps * 16, inside = block + int(threadIdx.x) % 32 / 4;
   PagedLane lanes[2];
   const bf16* q_rows[2];
-  KeyRange range;
+  KeyRange ranges;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    lanes[half] = lane_row(a, item, kv_head, inside + 8 * half);
-    const int at = position + lanes[half].row - item.row;
-    q_rows[half] =
-        lanes[half].valid ? a.q + lanes[half].row * a.q_stride + int64_t(lanes[half].head) * a.dim : nullptr;
-    range.first[half] = max(low, first_key(at, a.window));
-    range.last[half] = lanes[half].valid ? min(high, at) : -1;
+    const int i = inside + 8 * half;
+    PagedLane& lane = lanes[half];
+    lane = {item.row + i / a.rows.group, kv_head * a.rows.group + i % a.rows.group, i < item.rows * a.rows.group};
+    const KeySpan span = lane.valid ? key_span(a.rows, a.plan, item, lane.row) : KeySpan{0, -1};
+    ranges.first[half] = span.first, ranges.last[half] = span.last;
+    lane.valid = span.first <= span.last;
+    q_rows[half] = lane.valid ? a.q + lane.row * a.q_stride + int64_t(lane.head) * a.dim : nullptr;
   }
-  const int rows_end = min(block + 16, item.rows * a.group);
-  const int last = rows_end > block ? position + (rows_end - 1) / a.group : -1;
-  const WarpRows rows{position + block / a.group, last, a.window};
   uint32_t q[kDim / 16][4];
   load_left<kDim>(q_rows[0], q_rows[1], a.dim, q);
+  const WarpSpan warp = warp_span(a, item, block);
+  const int64_t head_elements = int64_t(a.page_tokens) * a.dim;
+  const PagedKeys keys{a.keys + kv_head * head_elements, a.values + kv_head * head_elements, nullptr, a.page_tokens,
+                       a.dim, a.kv_heads * head_elements};
   RowStates<kDim> state;
-  walk_keys<kDim, kThreads>(keys, low, high, a.dim, rows, q, range, Exp2Scaled{a.scale_log2}, shared, state);
+  walk_tiles<kDim, kThreads>(PagedWalk{a, item, warp, lanes, ranges, keys, 0, 0, 0, 0}, q, Exp2Scaled{a.scale_log2},
+                             shared, state);
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     if (lanes[half].valid) store_paged<kDim>(a, item, lanes[half], half, state);
@@ -200,22 +187,24 @@ __device__ __forceinline__ void attend_item(const Paged& a, const PagedItem& ite
 template <int kDim>
 __global__ void __launch_bounds__(kThreads) attention_paged_kernel(Paged a) {
   HONE_DYNAMIC_SHARED(bf16, shared);
-  const int count = a.plan.counts[0] * a.kv_heads;
+  const int count = *a.plan.count * a.kv_heads;
   for (int i = int(blockIdx.x); i < count; i += int(gridDim.x)) {
-    attend_item<kDim>(a, a.plan.items[i / a.kv_heads], i % a.kv_heads, shared);
+    const PagedItem item = a.plan.items[i / a.kv_heads];
+    attend_item<kDim>(a, item, i % a.kv_heads, shared);
   }
 }
 
-/// A warp per split row and head: its splits, ascending, as the packed forward merges them.
+/// A block per row, a warp per head: its splits, ascending, as the packed forward merges them.
 __global__ void __launch_bounds__(kThreads) attention_paged_merge_kernel(Paged a) {
-  if (int(blockIdx.x) >= a.plan.counts[1]) return;
-  const SplitRow row = a.plan.split_rows[blockIdx.x];
-  const int heads = a.kv_heads * a.group, lane = threadIdx.x % 32;
+  const int row = int(blockIdx.x), partial = a.plan.row_partial[row];
+  if (partial < 0) return;
+  const int heads = a.kv_heads * a.rows.group, lane = threadIdx.x % 32;
+  const int end = partial + a.rows.last_split(row) - a.rows.first_split(row) + 1;
   const Exp2Scaled exp{a.scale_log2};
   for (int head = int(threadIdx.x) / 32; head < heads; head += kWarps) {
     float maximum = -INFINITY, total = 0.0f, out[kMaxHeadDim / 32] = {};
-    for (int split = 0; split < row.splits; ++split) {
-      const int64_t at = int64_t(row.partial + split) * heads + head;
+    for (int state = partial; state < end; ++state) {
+      const int64_t at = int64_t(state) * heads + head;
       const MergeWeights w = merge_weights(maximum, a.partial_terms[2 * at], exp);
       maximum = w.maximum;
       total = fmaf(a.partial_terms[2 * at + 1], w.b, total * w.a);
@@ -225,7 +214,7 @@ __global__ void __launch_bounds__(kThreads) attention_paged_merge_kernel(Paged a
         if (d < a.dim) out[i] = fmaf(a.partial_out[at * a.dim + d], w.b, out[i] * w.a);
       }
     }
-    bf16* const to = a.out + row.row * a.out_stride + int64_t(head) * a.dim;
+    bf16* const to = a.out + row * a.out_stride + int64_t(head) * a.dim;
     const float factor = 1.0f / total;
 #pragma unroll
     for (int i = 0; i < int(kMaxHeadDim) / 32; ++i) {
@@ -267,12 +256,12 @@ __global__ void __launch_bounds__(kThreads) kv_write_kernel(KvWrite a) {
   }
 }
 
-/// A row has one item, or as many as it has partial states.
+/// A row has one item, or at most as many as it has partial states.
 int64_t items_for(int64_t rows, int64_t partials) { return rows + partials; }
 
 int64_t scratch_for(int64_t rows, int64_t heads, int64_t dim, int64_t partials) {
   return Arena::rounded(items_for(rows, partials) * int64_t(sizeof(PagedItem))) +
-         Arena::rounded(rows * int64_t(sizeof(SplitRow))) + Arena::rounded(2 * sizeof(int)) +
+         Arena::rounded(rows * int64_t(sizeof(int))) + Arena::rounded(sizeof(int)) +
          Arena::rounded(partials * heads * dim * int64_t(sizeof(float))) +
          Arena::rounded(partials * heads * 2 * int64_t(sizeof(float)));
 }
@@ -298,21 +287,25 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& a) {
   const int64_t rows = a.q.dim(0), heads = a.q.dim(1), dim = a.pages.head_dim, mark = a.scratch->mark();
   const int64_t wanted = partials_for(rows, a.block_tables.dim(1) * a.pages.page_tokens);
   const int64_t partials = partials_within(a.scratch->capacity() - mark, wanted, rows, heads, dim);
-  Paged args{a.q.as<bf16>(), a.q.row_stride, a.row_sequence.as<int32_t>(), a.row_position.as<int32_t>(),
-             a.block_tables.as<int32_t>(), a.block_tables.row_stride, a.pages.keys.as<bf16>(),
-             a.pages.values.as<bf16>(), int(a.pages.page_tokens), int(a.pages.kv_heads),
-             int(heads / a.pages.kv_heads), int(dim), a.window, int(rows), a.scale * kLog2E, a.out.as<bf16>(),
-             a.out.row_stride, {}, nullptr, nullptr};
-  args.plan = {a.scratch->take_array<PagedItem>(items_for(rows, partials)), a.scratch->take_array<SplitRow>(rows),
-               a.scratch->take_array<int>(2), int(partials)};
-  args.partial_out = a.scratch->take_array<float>(partials * heads * dim);
-  args.partial_terms = a.scratch->take_array<float>(partials * heads * 2);
-  HONE_LAUNCH(attention_paged_plan_kernel, 1, kPlanThreads, 0, stream, args);
-  const int64_t blocks = std::min<int64_t>(kBlocks, items_for(rows, partials) * a.pages.kv_heads);
+  const int64_t kv_heads = a.pages.kv_heads, group = heads / kv_heads;
+  const bool shared = !a.prefix_row.empty();
+  const PagedRows where{a.row_sequence.as<int32_t>(), a.row_position.as<int32_t>(),
+                        shared ? a.prefix_row.as<int32_t>() : nullptr,
+                        shared ? a.prefix_tokens.as<int32_t>() : nullptr, int(rows), int(group), a.window};
+  // Few rows leave blocks idle, and the longest item is what everybody waits for.
+  const int longest = rows * kv_heads < kBlocks ? kPagedSplitTiles : 2 * kPagedSplitTiles;
+  const PagedPlan plan{a.scratch->take_array<PagedItem>(items_for(rows, partials)), a.scratch->take_array<int>(1),
+                       a.scratch->take_array<int>(rows), int(partials), longest};
+  const Paged args{where, plan, a.q.as<bf16>(), a.q.row_stride, a.block_tables.as<int32_t>(), a.block_tables.row_stride,
+                   a.pages.keys.as<bf16>(), a.pages.values.as<bf16>(), int(a.pages.page_tokens), int(kv_heads),
+                   int(dim), a.scale * kLog2E, a.out.as<bf16>(), a.out.row_stride,
+                   a.scratch->take_array<float>(partials * heads * dim),
+                   a.scratch->take_array<float>(partials * heads * 2)};
+  list_paged_items(stream, where, plan);
+  const int64_t blocks = std::min<int64_t>(kBlocks, items_for(rows, partials) * kv_heads);
   if (dim <= 64) launch_paged<64>(stream, blocks, args);
   else launch_paged<128>(stream, blocks, args);
-  // A split row has two partial states at least.
-  HONE_LAUNCH(attention_paged_merge_kernel, unsigned(std::min(rows, partials / 2)), kThreads, 0, stream, args);
+  if (partials > 0) HONE_LAUNCH(attention_paged_merge_kernel, unsigned(rows), kThreads, 0, stream, args);
   a.scratch->release(mark);
 }
 

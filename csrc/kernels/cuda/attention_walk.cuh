@@ -148,36 +148,72 @@ struct WarpRows {
   }
 };
 
-/// Keys low .. high (both in range of some row) of the block's rows; `shared` has walk_shared_bytes.
-/// All threads of the block take part; `s` is overwritten.
-template <int kDim, int kThreads, class Keys>
-__device__ __forceinline__ void walk_keys(const Keys& keys, int low, int high, int dim, const WarpRows& rows,
-                                          const uint32_t (&q)[kDim / 16][4], const KeyRange& range, Exp2Scaled exp,
-                                          bf16* shared, RowStates<kDim>& s) {
+/// The tiles of one sequence's keys low .. high (both in range of some row), ascending.
+template <int kThreads, class Keys>
+struct AscendingWalk {
+  const Keys& keys;
+  int low, high, dim;
+  const WarpRows& rows;
+  const KeyRange& ranges;
+  int base;
+
+  __device__ __forceinline__ bool begin() {
+    base = low / kTileKeys * kTileKeys;
+    return true;
+  }
+  __device__ __forceinline__ bool advance() {
+    base += kTileKeys;
+    return base <= high;
+  }
+  template <int kDim>
+  __device__ __forceinline__ void load(bf16* tile_keys, bf16* tile_values) const {
+    load_tile<kDim, kThreads>(keys, base, low, high, dim, tile_keys, tile_values);
+  }
+  __device__ __forceinline__ bool busy() const { return rows.busy() && base <= rows.last; }
+  __device__ __forceinline__ bool inside() const { return rows.inside(base); }
+  __device__ __forceinline__ const KeyRange& range() const { return ranges; }
+  __device__ __forceinline__ bool continues() const { return base + kTileKeys <= rows.last; }
+};
+
+/// The block's rows against the tiles of a walk: begin and advance, true while there is a tile; where it is (`base`),
+/// loading it; whether the warp reads it, all of it for every row (inside), which keys the lane's rows do (range), and
+/// whether the warp reads any tile after it (continues). `shared` has walk_shared_bytes. All threads of the block take
+/// part; `s` is overwritten.
+template <int kDim, int kThreads, class Walk>
+__device__ __forceinline__ void walk_tiles(Walk next, const uint32_t (&q)[kDim / 16][4], Exp2Scaled exp, bf16* shared,
+                                           RowStates<kDim>& s) {
   constexpr int kTile = kTileKeys * kDim;
-  const int first_tile = low / kTileKeys, last_tile = high / kTileKeys;
   SavedStates<kDim, kThreads> before{reinterpret_cast<float*>(shared + 4 * kTile)};
   s.clear();
   __syncthreads();  // the block's last walk is done with the tiles
-  load_tile<kDim, kThreads>(keys, first_tile * kTileKeys, low, high, dim, shared, shared + kTile);
-  for (int tile = first_tile; tile <= last_tile; ++tile) {
-    const int base = tile * kTileKeys, stage = (tile - first_tile) % 2;
-    bf16* const here = shared + stage * 2 * kTile;
+  bool more = next.begin();
+  if (more) next.template load<kDim>(shared, shared + kTile);
+  for (int stage = 0; more; stage = 1 - stage) {
+    const Walk here = next;
+    bf16* const tile = shared + stage * 2 * kTile;
     cp_async_wait<0>();
     __syncthreads();  // this tile is here, and nobody reads the other pair any more
-    if (tile < last_tile) {
-      bf16* const next = shared + (1 - stage) * 2 * kTile;
-      load_tile<kDim, kThreads>(keys, base + kTileKeys, low, high, dim, next, next + kTile);
+    more = next.advance();
+    if (more) {
+      bf16* const other = shared + (1 - stage) * 2 * kTile;
+      next.template load<kDim>(other, other + kTile);
     }
-    if (!rows.busy() || base > rows.last) continue;
-    attend_tile<kDim>(q, here, here + kTile, base, range, rows.inside(base), exp, s);
-    if ((tile + 1) % kSplitTiles == 0 && tile < last_tile && base + kTileKeys <= rows.last) {
+    if (!here.busy()) continue;
+    attend_tile<kDim>(q, tile, tile + kTile, here.base, here.range(), here.inside(), exp, s);
+    if ((here.base / kTileKeys + 1) % kSplitTiles == 0 && here.continues()) {
       before.join(s, exp);
       before.save(s);
       s.clear();
     }
   }
   before.join(s, exp);
+}
+
+template <int kDim, int kThreads, class Keys>
+__device__ __forceinline__ void walk_keys(const Keys& keys, int low, int high, int dim, const WarpRows& rows,
+                                          const uint32_t (&q)[kDim / 16][4], const KeyRange& range, Exp2Scaled exp,
+                                          bf16* shared, RowStates<kDim>& s) {
+  walk_tiles<kDim, kThreads>(AscendingWalk<kThreads, Keys>{keys, low, high, dim, rows, range, 0}, q, exp, shared, s);
 }
 
 /// Two tiles of keys, two of values, and what SavedStates keeps.

@@ -127,6 +127,31 @@ TEST(a_request_gets_the_same_bits_alone_and_in_a_batch_with_and_without_graphs) 
   expect_same(all, one_by_one);
 }
 
+TEST(rollouts_of_a_group_that_share_their_prompts_pages_have_the_bits_of_each_alone) {
+  NEEDS_DEVICE;
+  ModelConfig model = small_gpu_decoder();
+  model.layers = 1;
+  const auto trainer = make_trainer(model, 3);
+  EngineConfig config = engine_config();
+  config.step_tokens = 80, config.max_context = 96;
+  Request group = random_request(model, 0, 12, 4);
+  group.prompt.resize(70);  // four pages of 16, which are a tile of keys
+  for (int32_t& id : group.prompt) id = int32_t(random_int(0, model.vocabulary - 1));
+  group.max_tokens = 3, group.count = 3;
+  Engine together(model, config, nullptr);
+  together.set_weights(trainer->snapshot());
+  const Rollouts all = generate(together, {group});
+  Rollouts one_by_one;
+  for (int32_t i = 0; i < group.count; ++i) {
+    Engine alone(model, config, nullptr);
+    alone.set_weights(trainer->snapshot());
+    Request one = group;
+    one.count = 1, one.first_attempt = group.first_attempt + uint32_t(i);
+    one_by_one[{0, i}] = generate(alone, {one}).at({0, 0});
+  }
+  expect_same(all, one_by_one);
+}
+
 TEST(weights_taken_in_place_are_those_of_a_fresh_engine_graphs_included) {
   NEEDS_DEVICE;
   const ModelConfig model = small_gpu_decoder();

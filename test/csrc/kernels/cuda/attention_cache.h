@@ -52,6 +52,10 @@ class PagedCache {
   void forget_below(size_t sequence, int position, int32_t id) {
     for (int64_t c = 0; (c + 1) * page_tokens_ <= position; ++c) table(sequence, c) = id;
   }
+  /// The pages that hold positions below `tokens` are those of another sequence.
+  void share(size_t sequence, size_t with, int tokens) {
+    for (int64_t c = 0; c * page_tokens_ < tokens; ++c) table(sequence, c) = table(with, c);
+  }
   /// A page nobody wrote: NaN throughout.
   int32_t spare() const { return spare_; }
 
@@ -75,15 +79,30 @@ struct Row {
   int sequence, position;  // sequence -1: padding
 };
 
+/// Rows [first, first + rows) of a step have the same pages for positions below `tokens`.
+struct Prefix {
+  int first, rows, tokens;
+};
+
 /// Where rows stand, on the device.
 class Where {
  public:
-  Where(const std::vector<Row>& rows, const PagedCache& cache)
+  Where(const std::vector<Row>& rows, const PagedCache& cache, const std::vector<Prefix>& prefixes = {})
       : rows_(int64_t(rows.size())),
         columns_(cache.columns()),
         sequence_(column(rows, &Row::sequence)),
         position_(column(rows, &Row::position)),
-        tables_(cache.tables()) {}
+        tables_(cache.tables()) {
+    std::vector<int32_t> row(rows.size()), tokens(rows.size(), 0);
+    std::iota(row.begin(), row.end(), 0);
+    for (const Prefix& p : prefixes) {
+      std::fill_n(row.begin() + p.first, p.rows, p.first);
+      std::fill_n(tokens.begin() + p.first, p.rows, p.tokens);
+    }
+    prefix_row_ = DeviceArray<int32_t>(row), prefix_tokens_ = DeviceArray<int32_t>(tokens);
+  }
+  TensorView prefix_row() const { return prefix_row_.view(DType::kI32, {rows_}); }
+  TensorView prefix_tokens() const { return prefix_tokens_.view(DType::kI32, {rows_}); }
   TensorView sequence() const { return sequence_.view(DType::kI32, {rows_}); }
   TensorView position() const { return position_.view(DType::kI32, {rows_}); }
   TensorView tables() const { return tables_.view(DType::kI32, {tables_.size() / columns_, columns_}); }
@@ -95,7 +114,7 @@ class Where {
     return out;
   }
   int64_t rows_, columns_;
-  DeviceArray<int32_t> sequence_, position_, tables_;
+  DeviceArray<int32_t> sequence_, position_, tables_, prefix_row_{0}, prefix_tokens_{0};
 };
 
 /// Rows of a batch and of the cache they live in.
@@ -117,15 +136,17 @@ class PagedRun {
     synchronize();
   }
   /// Results go where the packed op would put them.
-  void attend(const std::vector<Row>& rows) {
+  void attend(const std::vector<Row>& rows, const std::vector<Prefix>& prefixes = {}) {
     const AttentionShape& s = batch_.shape;
     const int64_t R = int64_t(rows.size()), H = s.heads, D = s.head_dim;
     const DeviceRows q(gather(rows, batch_.q, s.q_width()), H, D, 8), out(R, H, D, 8);
-    const Where where(rows, cache);
+    const Where where(rows, cache, prefixes);
     const Stream stream = device_stream();
     Arena scratch(kernels::attention_paged_scratch_bytes(stream, R, H, D, scratch_tokens), "test", Memory::kDevice);
     kernels::attention_paged(stream, {q.view(), where.sequence(), where.position(), where.tables(), cache.view(),
-                                      out.view(), s.scale(), s.window, &scratch});
+                                      out.view(), s.scale(), s.window, &scratch,
+                                      prefixes.empty() ? TensorView{} : where.prefix_row(),
+                                      prefixes.empty() ? TensorView{} : where.prefix_tokens()});
     scatter(rows, out.values());
     EXPECT_EQ(scratch.used(), 0);
   }
@@ -138,6 +159,8 @@ class PagedRun {
     }
     return out;
   }
+  /// What attend() left, NaN where it did not come.
+  const std::vector<float>& results() const { return out_; }
   void forget() { out_ = poison(int64_t(out_.size())); }
   void expect_rows_equal(const std::vector<float>& packed) const {
     int64_t different = 0;

@@ -1,0 +1,17 @@
+// Which rows of a step have the same pages at the heads of their block tables.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace hone::engine {
+
+/// As AttentionPagedArgs has it: for every row the first of its run of neighbours with the same leading pages, and how
+/// many tokens those pages hold; itself and 0 for a row without such neighbours. A run is as long as its prefix, that of
+/// its first two rows, does not become shorter. table_rows [R]: rows of block_tables [B, M]; both results [R], on the host.
+void find_shared_prefixes(const std::vector<int32_t>& table_rows, const TensorView& block_tables, int32_t page_tokens,
+                          int32_t* prefix_row, int32_t* prefix_tokens);
+
+}  // namespace hone::engine

@@ -1,0 +1,61 @@
+// Who attends to what in a paged step: a list of items, made on the device, so that a recorded graph serves every batch
+// of its size. How rows are put together changes which block reads a key, never a row's bits.
+#pragma once
+
+#include <climits>
+
+#include "core/stream.h"
+#include "kernels/attention.h"
+#include "kernels/cuda/attention_tile.cuh"
+
+namespace hone::kernels::cuda {
+
+inline constexpr int kPagedTileRows = 64;  // query rows of an item: rows of the batch times heads of a key head
+inline constexpr int kPagedSplit = int(kAttentionSplit), kPagedSplitTiles = kPagedSplit / kTileKeys;
+
+/// Where the rows of a step stand, as AttentionPagedArgs has it.
+struct PagedRows {
+  const int32_t *sequence, *position;
+  const int32_t *prefix_row, *prefix_tokens;  // or both null
+  int rows, group, window;
+
+  /// Has the same pages as its neighbours at its head, and reads them from the first key on.
+  __device__ __forceinline__ bool in_run(int r) const {
+    return prefix_row && sequence[r] >= 0 && prefix_tokens[r] >= kTileKeys && first_key(position[r], window) == 0;
+  }
+  __device__ __forceinline__ int first_split(int r) const { return first_key(position[r], window) / kPagedSplit; }
+  __device__ __forceinline__ int last_split(int r) const { return position[r] / kPagedSplit; }
+};
+
+/// What a block does for one key head: rows [row, row + rows) and their keys of one split, or (-1) of all splits.
+/// Keys below `together` are the same memory for all of them and read once; then each row's own.
+struct PagedItem {
+  int row, rows, split, together;
+};
+
+/// Filled in on the device.
+struct PagedPlan {
+  PagedItem* items;   // [rows + partials]
+  int* count;
+  int* row_partial;   // [rows] where the states of a row's splits are, or
+  int partials;       // states there is room for
+  int longest;        // tiles of the longest item of rows that go on by themselves: 8 (a split) or more
+};
+inline constexpr int kOneSplit = -1;  // a row whose only split is its result
+inline constexpr int kWalksAll = -2;  // one that takes no part in splits: padding, prefill, or no room for its states
+
+/// Keys of an item that a row reads; first > last for none.
+struct KeySpan {
+  int first, last;
+};
+__device__ __forceinline__ KeySpan key_span(const PagedRows& a, const PagedPlan& plan, const PagedItem& item, int row) {
+  const int position = a.position[row], first = first_key(position, a.window);
+  if (item.split < 0) return {first, position};
+  const int begin = item.split * kPagedSplit, low = max(first, begin), high = min(position, begin + kPagedSplit - 1);
+  if (low > high || plan.row_partial[row] == kWalksAll) return {INT_MAX, -1};
+  return {low, high};
+}
+
+void list_paged_items(const Stream& stream, const PagedRows& rows, const PagedPlan& plan);
+
+}  // namespace hone::kernels::cuda
