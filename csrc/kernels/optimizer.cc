@@ -4,6 +4,16 @@
 #include "kernels/cuda/optimizer.h"
 
 namespace hone::kernels {
+namespace {
+
+/// A GPU's packs have the elements in the parameters' order, the CPU's have not.
+void expect_packed(const Stream& stream, const TensorView& packed, int64_t n, const char* op) {
+  if (packed.empty()) return;
+  if (!stream.is_cuda()) fail(Code::kInternal, "%s: packed weights are written on a GPU only.", op);
+  expect_contiguous(packed, packed.dtype == DType::kBF16 ? DType::kBF16 : DType::kF32, {n}, op, "packed");
+}
+
+}  // namespace
 
 double sum_of_squares(const Stream& stream, const TensorView& x) {
   expect_contiguous(x, DType::kF32, {x.dim(0)}, "sum_of_squares", "x");
@@ -55,6 +65,7 @@ void adamw(const Stream& stream, const AdamWArgs& args) {
     expect_contiguous(args.squared_change, DType::kF64, {1}, "adamw", "squared_change");
     if (!args.scratch) fail(Code::kInternal, "adamw: squared_change needs scratch.");
   }
+  expect_packed(stream, args.packed, n, "adamw");
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return cuda::adamw(stream, args);
   }
@@ -68,6 +79,7 @@ void muon(const Stream& stream, const MuonArgs& args) {
   expect_contiguous(args.grad, DType::kF32, {r, c}, "muon", "grad");
   if (!args.scale.empty()) expect_contiguous(args.scale, DType::kF32, {1}, "muon", "scale");
   if (!args.squared_change.empty()) expect_contiguous(args.squared_change, DType::kF64, {1}, "muon", "squared_change");
+  expect_packed(stream, args.packed, r * c, "muon");
   if (r == 0 || c == 0) return;
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return cuda::muon(stream, args);

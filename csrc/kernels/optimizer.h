@@ -42,6 +42,7 @@ struct AdamWArgs {
   TensorView scale{};           // [1] f32 in, or empty: a further factor of grad; NaN: nothing changes
   TensorView squared_change{};  // [1] f64 out, or empty: sum of (new - old)^2
   Arena* scratch = nullptr;     // adamw_scratch_bytes, for squared_change
+  TensorView packed{};          // GPU only: [n] bf16 or f32 out, or empty: the new param; not written if nothing changes
 };
 int64_t adamw_scratch_bytes(const Stream& stream, int64_t n);
 void adamw(const Stream& stream, const AdamWArgs& args);
@@ -63,6 +64,7 @@ struct MuonArgs {
   TensorView scale{};           // as in AdamWArgs
   TensorView squared_change{};  // [1] f64 out, or empty: sum of (new - old)^2
   Arena* scratch = nullptr;     // muon_scratch_bytes; may be null on the CPU
+  TensorView packed{};          // as in AdamWArgs, [R C]
 };
 void muon(const Stream& stream, const MuonArgs& args);
 int64_t muon_scratch_bytes(const Stream& stream, int64_t rows, int64_t columns);

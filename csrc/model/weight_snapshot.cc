@@ -31,14 +31,6 @@ PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType stora
   return out;
 }
 
-void pack(const Stream& stream, const TensorView& from, const PackedMatrix& to) {
-  kernels::pack_matrix(stream, {.w = from, .transpose = false, .out = to});
-}
-
-void copy_vector(const Stream& stream, const TensorView& from, const TensorView& to) {
-  if (!to.empty()) copy_rows(stream, from, to);
-}
-
 }  // namespace
 
 WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType kept)
@@ -76,32 +68,51 @@ std::shared_ptr<WeightSnapshot> WeightSnapshot::make(const Stream& stream, const
   return out;
 }
 
-void WeightSnapshot::repack(const Stream& stream, const Parameters& parameters, uint32_t new_version) {
-  version = new_version;
+TensorView WeightSnapshot::Part::flat() const {
+  if (!matrix.panels) return values;
+  return {matrix.panels, matrix.storage, {matrix.n * matrix.k}};
+}
+
+std::vector<WeightSnapshot::Part> WeightSnapshot::parts(const Parameters& parameters) const {
+  std::vector<Part> out;
+  const auto vector = [&](const TensorView& from, const TensorView& to) {
+    if (!to.empty()) out.push_back({from, {}, to});
+  };
   for (int64_t i = 0; i < config.layers; ++i) {
     const LayerViews& from = parameters.layer(i);
     const PackedLayer& to = layers[size_t(i)];
-    pack(stream, from.qkv, to.qkv);
-    pack(stream, from.o, to.o);
-    pack(stream, from.gate_up, to.gate_up);
-    pack(stream, from.down, to.down);
-    copy_vector(stream, from.attn_norm, to.attn_norm);
-    copy_vector(stream, from.mlp_norm, to.mlp_norm);
-    copy_vector(stream, from.qkv_bias, to.qkv_bias);
-    copy_vector(stream, from.q_norm, to.q_norm);
-    copy_vector(stream, from.k_norm, to.k_norm);
+    out.insert(out.end(), {{from.qkv, to.qkv, {}}, {from.o, to.o, {}}, {from.gate_up, to.gate_up, {}}, {from.down, to.down, {}}});
+    vector(from.attn_norm, to.attn_norm);
+    vector(from.mlp_norm, to.mlp_norm);
+    vector(from.qkv_bias, to.qkv_bias);
+    vector(from.q_norm, to.q_norm);
+    vector(from.k_norm, to.k_norm);
   }
   const TensorView table = parameters.embedding();
-  if (embedding.dtype == DType::kF32) copy_rows(stream, table, embedding);
-  else pack(stream, table, {table.dim(0), table.dim(1), embedding.dtype, embedding.data});
-  copy_vector(stream, parameters.final_norm(), final_norm);
-  if (head.panels != embedding.data) pack(stream, parameters.head(), head);
+  if (embedding.dtype == DType::kF32) vector(table, embedding);
+  else out.push_back({table, {table.dim(0), table.dim(1), embedding.dtype, embedding.data}, {}});
+  vector(parameters.final_norm(), final_norm);
+  if (head.panels != embedding.data) out.push_back({parameters.head(), head, {}});
+  return out;
 }
 
-std::shared_ptr<WeightSnapshot> WeightSnapshot::clone(const Stream& stream) const {
+void WeightSnapshot::repack(const Stream& stream, const Parameters& parameters, uint32_t new_version) {
+  version = new_version;
+  for (const Part& part : parts(parameters)) {
+    if (part.matrix.panels) kernels::pack_matrix(stream, {.w = part.from, .transpose = false, .out = part.matrix});
+    else copy_rows(stream, part.from, part.values);
+  }
+}
+
+std::shared_ptr<WeightSnapshot> WeightSnapshot::blank(const Stream& stream) const {
   std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage));
   out->rope_ = rope_;
   out->rope_table = rope_table;
+  return out;
+}
+
+std::shared_ptr<WeightSnapshot> WeightSnapshot::clone(const Stream& stream) const {
+  std::shared_ptr<WeightSnapshot> out = blank(stream);
   out->assign(stream, *this);
   return out;
 }

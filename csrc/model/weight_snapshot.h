@@ -29,7 +29,18 @@ class WeightSnapshot {
   /// config; without it the table is built. Throws kOutOfMemory.
   static std::shared_ptr<WeightSnapshot> make(const Stream& stream, const Parameters& parameters, uint32_t version,
                                               DType storage = DType::kF32, const WeightSnapshot* previous = nullptr);
-  /// The same in place. Nobody may read it meanwhile.
+  /// Room for another version with addresses of its own, which nobody has written yet.
+  std::shared_ptr<WeightSnapshot> blank(const Stream& stream) const;
+  /// Where each tensor of the parameters has its copy here; which of the two says what it is made by.
+  struct Part {
+    TensorView from;
+    kernels::PackedMatrix matrix;  // or, where this has no memory,
+    TensorView values;             // f32 as they are
+    /// On a GPU: the elements of `from` in its order, bf16 or f32.
+    TensorView flat() const;
+  };
+  std::vector<Part> parts(const Parameters& parameters) const;
+  /// As make, in place. Nobody may read it meanwhile.
   void repack(const Stream& stream, const Parameters& parameters, uint32_t version);
 
   /// A copy with addresses of its own, and taking over another snapshot of the same config and storage in place.

@@ -28,13 +28,14 @@ void check(const OptimizerConfig& c) {
 
 Optimizer::Optimizer(const model::ModelConfig& model, const OptimizerConfig& config, const Stream& stream)
     : config_((check(config), config)), m_(model, stream), v_(model, stream) {
-  plan();
+  plan(!stream.is_cuda());
   if (!stream.is_cuda()) return;
   reserve(stream, 1);
   sums_ = SharedArrays(stream, int64_t(adamw_.size() + muon_.size() + 2) * 64, "optimizer sums");
 }
 
-void Optimizer::plan() {
+/// Joined: as few calls of AdamW as there can be. Not so where each tensor has a packed copy of its own.
+void Optimizer::plan(bool joined) {
   for (const model::TensorSpec& spec : m_.specs()) {
     const bool muon = config_.kind == OptimizerConfig::Kind::kMuon && spec.matrix;
     const bool decay = config_.decay_all || spec.shape.size() == 2;
@@ -43,7 +44,7 @@ void Optimizer::plan() {
       continue;
     }
     Run* last = adamw_.empty() ? nullptr : &adamw_.back();
-    const bool joins = last && last->decay == decay && config_.kind == OptimizerConfig::Kind::kAdamW;
+    const bool joins = joined && last && last->decay == decay && config_.kind == OptimizerConfig::Kind::kAdamW;
     if (joins) last->count = spec.offset + spec.numel() - last->offset;  // over the alignment gap, which stays 0
     else adamw_.push_back({spec.offset, spec.numel(), decay});
   }
@@ -65,6 +66,15 @@ void Optimizer::reserve(const Stream& stream, size_t slots) {
   }
 }
 
+TensorView Optimizer::Update::packed(const Run& run) const {
+  auto part = packs.upper_bound(param + run.offset);  // a part holds several tensors: q, k and v
+  if (part == packs.begin()) return {};
+  --part;
+  const TensorView& all = part->second;
+  const int64_t skipped = param + run.offset - part->first;
+  return {all.as<std::byte>() + skipped * dtype_bytes(all.dtype), all.dtype, {run.count}};
+}
+
 void Optimizer::adamw(const Stream& stream, const Update& update, const Run& run, double* change) {
   const auto part = [&](float* base) { return f32(base + run.offset, {run.count}); };
   kernels::adamw(stream, {.param = part(update.param),
@@ -80,7 +90,8 @@ void Optimizer::adamw(const Stream& stream, const Update& update, const Run& run
                           .step = steps,
                           .scale = update.scale,
                           .squared_change = {change, DType::kF64, {1}},
-                          .scratch = &scratch_[0]});
+                          .scratch = &scratch_[0],
+                          .packed = update.packed(run)});
 }
 
 void Optimizer::muon(const Stream& stream, const Update& update, const Run& run, double* change, Arena& scratch) {
@@ -94,18 +105,21 @@ void Optimizer::muon(const Stream& stream, const Update& update, const Run& run,
                          .grad_scale = update.factor,
                          .scale = update.scale,
                          .squared_change = {change, DType::kF64, {1}},
-                         .scratch = &scratch});
+                         .scratch = &scratch,
+                         .packed = update.packed(run)});
 }
 
 Optimizer::DeviceUpdate Optimizer::apply_clipped(const Stream& stream, model::Parameters& parameters,
                                                  const model::Parameters& grads, const TensorView& totals, float lr,
-                                                 float muon_lr, double clip) {
+                                                 float muon_lr, double clip,
+                                                 const std::vector<model::WeightSnapshot::Part>& packs) {
   ++steps;
   sums_.clear();
   const auto scale = sums_.take<float>(1);
   const auto weight = sums_.take<double>(1), changes = sums_.take<double>(int64_t(adamw_.size() + muon_.size()));
   kernels::gradient_scale(stream, {.totals = totals, .scale = scale.view(), .clip = clip});
-  const Update update{parameters.flat().as<float>(), grads.flat().as<float>(), lr, muon_lr, 1.0f, scale.view()};
+  Update update{parameters.flat().as<float>(), grads.flat().as<float>(), lr, muon_lr, 1.0f, scale.view(), {}};
+  for (const auto& part : packs) update.packs.emplace(part.from.as<float>(), part.flat());
   double* change = changes.device;
   for (const Run& run : adamw_) adamw(stream, update, run, change++);
   for (const Run& run : muon_) muon(stream, update, run, change++, scratch_[0]);
@@ -141,7 +155,7 @@ UpdateNorms Optimizer::apply(const Stream& stream, model::Parameters& parameters
                              float lr, float muon_lr, float grad_scale) {
   ++steps;
   reserve(stream, muon_.empty() || stream.threads() == 1 ? 1 : 2 * size_t(stream.threads()));
-  const Update update{parameters.flat().as<float>(), grads.flat().as<float>(), lr, muon_lr, grad_scale, {}};
+  const Update update{parameters.flat().as<float>(), grads.flat().as<float>(), lr, muon_lr, grad_scale, {}, {}};
   double change = 0.0;
   for (Run& run : adamw_) {
     adamw(stream, update, run, &run.squared_change);

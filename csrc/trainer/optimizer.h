@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "core/arena.h"
@@ -9,6 +10,7 @@
 #include "core/stream.h"
 #include "kernels/optimizer.h"
 #include "model/parameters.h"
+#include "model/weight_snapshot.h"
 #include "trainer/trainer.h"
 
 namespace hone::trainer {
@@ -31,12 +33,15 @@ class Optimizer {
   /// On a GPU: gradients are clipped to `clip` by a norm that never leaves the device, so that nothing waits for it;
   /// `totals` [N] f64 are the squares it is the root of. NaN among them leaves everything as it is, `steps` included:
   /// then the scale returned is NaN. Waits once, at the end, for what it returns.
+  /// `packs`, unless empty, are a snapshot's parts of these parameters: they are overwritten with the new values as those
+  /// are computed, and keep what they have where everything stays.
   struct DeviceUpdate {
     UpdateNorms norms;
     float scale = 1;
   };
   DeviceUpdate apply_clipped(const Stream& stream, model::Parameters& parameters, const model::Parameters& grads,
-                             const TensorView& totals, float lr, float muon_lr, double clip);
+                             const TensorView& totals, float lr, float muon_lr, double clip,
+                             const std::vector<model::WeightSnapshot::Part>& packs = {});
 
   const OptimizerConfig& config() const { return config_; }
   model::Parameters& m() { return m_; }
@@ -53,9 +58,12 @@ class Optimizer {
   };
   struct Update {
     float *param, *grad, lr, muon_lr, factor;
-    TensorView scale;  // on a GPU: a further factor, which stays there
+    // On a GPU: a further factor, which stays there, and packed copies by place of their parameters.
+    TensorView scale;
+    std::map<const float*, TensorView> packs;
+    TensorView packed(const Run& run) const;
   };
-  void plan();
+  void plan(bool joined);
   void reserve(const Stream& stream, size_t slots);
   void adamw(const Stream& stream, const Update& update, const Run& run, double* change);
   void muon(const Stream& stream, const Update& update, const Run& run, double* change, Arena& scratch);

@@ -81,11 +81,18 @@ struct Trainer::Impl {
 
   void weights_changed() { stale = transposed_stale = true; }
 
+  /// What the next version is written to, on a GPU: the packs there are, if nobody else reads them: a second copy is what
+  /// it has no room for.
+  std::shared_ptr<WeightSnapshot> next_weights() {
+    if (weights.use_count() > 1) return weights->blank(stream);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return weights;
+  }
+
   const std::shared_ptr<WeightSnapshot>& current_weights() {
     if (!stale) return weights;
-    // In place where nobody else reads it: a second copy is what a GPU has no room for.
-    if (stream.is_cuda() && weights.use_count() == 1) {
-      std::atomic_thread_fence(std::memory_order_acquire);
+    if (stream.is_cuda() && weights) {
+      weights = next_weights();
       weights->repack(stream, parameters, version);
     } else {
       weights = WeightSnapshot::make(stream, parameters, version, options.weight_storage, weights.get());
@@ -266,16 +273,20 @@ struct Trainer::Impl {
       return;
     }
     ++version;
-    weights_changed();
+    transposed_stale = true;
+    stale = !stream.is_cuda();
+    if (!stale) weights->version = version;  // the optimizer has written them
   }
 
   void apply(const StepOptions& o, const SharedArrays::Array<double>& totals, StepReport& report) {
     const double clip = options.optimizer.gradient_clip;
     UpdateNorms norms;
     if (stream.is_cuda()) {
-      const Optimizer::DeviceUpdate done = optimizer.apply_clipped(stream, parameters, grads, totals.view(), o.lr, o.muon_lr, clip);
+      const std::shared_ptr<WeightSnapshot> next = next_weights();
+      const Optimizer::DeviceUpdate done = optimizer.apply_clipped(stream, parameters, grads, totals.view(), o.lr,
+                                                                   o.muon_lr, clip, next->parts(parameters));
       report.skipped = std::isnan(done.scale);
-      if (!report.skipped) report.grad_scale = double(done.scale);
+      if (!report.skipped) report.grad_scale = double(done.scale), weights = next;
       norms = done.norms;
     } else {
       report.skipped = !std::isfinite(report.grad_norm);

@@ -20,6 +20,7 @@ struct Matrix {
   float *param, *buffer, *x;
   const float *grad, *scale;
   double* sums;  // [strips], or null
+  SecondCopy packed;
   int64_t n;
   float grad_scale, momentum, decay, step_size;
   bool wide;
@@ -89,6 +90,7 @@ __global__ void __launch_bounds__(kThreads) apply_kernel(Matrix a) {
       sum += double(p.at[k] - old) * double(p.at[k] - old);
     }
     store_eight(a.param + i, p, end - i, a.wide);
+    a.packed.store(i, p, end - i, a.wide);
   }
   if (!a.sums) return;
   sum = block_sum(sum, scratch);
@@ -159,6 +161,7 @@ void muon(const Stream& stream, const MuonArgs& args) {
   const TensorView squares(args.scratch->take_array<double>(1), DType::kF64, {1});
   const double gain = std::sqrt(std::max(1.0, double(rows) / double(columns)));
   Matrix a{};
+  a.packed = SecondCopy::of(args.packed);
   a.param = args.param.as<float>();
   a.buffer = args.momentum_buffer.as<float>();
   a.x = iteration.x;
@@ -170,7 +173,7 @@ void muon(const Stream& stream, const MuonArgs& args) {
   a.momentum = args.momentum;
   a.decay = float(1.0 - double(args.lr) * args.weight_decay);
   a.step_size = float(args.lr * gain);
-  a.wide = is_wide(args.param) && is_wide(args.momentum_buffer) && is_wide(args.grad);
+  a.wide = is_wide(args.param) && is_wide(args.momentum_buffer) && is_wide(args.grad) && is_wide(args.packed);
   HONE_LAUNCH(momentum_kernel, unsigned(optimizer_strips(n)), kThreads, 0, stream, a);
   add_strips(stream, sums, n, squares);
   for (int i = 0; i < kNewtonSchulzSteps; ++i) iteration.step(stream, i == 0 ? squares.as<const double>() : nullptr);

@@ -15,6 +15,7 @@ struct Update {
   float *param, *m, *v;
   const float *grad, *scale;
   double* changes;  // [strips], or null
+  SecondCopy packed;
   int64_t n;
   float grad_scale, decay, beta1, one_minus_beta1, beta2, one_minus_beta2, step_size, root_correction, eps;
   bool wide;
@@ -67,6 +68,7 @@ __device__ double adamw_eight(const Update& a, float factor, int64_t i) {
     if (k < left) change += double(p.at[k] - old) * double(p.at[k] - old);
   }
   store_eight(a.param + i, p, left, a.wide);
+  a.packed.store(i, p, left, a.wide);
   store_eight(a.m + i, m, left, a.wide);
   store_eight(a.v + i, v, left, a.wide);
   return change;
@@ -87,6 +89,7 @@ __global__ void __launch_bounds__(kThreads) adamw_kernel(Update a) {
 Update constants(const AdamWArgs& a) {
   const double beta1 = a.beta1, beta2 = a.beta2;
   Update u{};
+  u.packed = SecondCopy::of(a.packed);
   u.grad_scale = a.grad_scale;
   u.decay = float(1.0 - double(a.lr) * a.weight_decay);
   u.beta1 = a.beta1;
@@ -133,7 +136,7 @@ void adamw(const Stream& stream, const AdamWArgs& args) {
   a.scale = args.scale.as<const float>();
   a.changes = measured ? args.scratch->take_array<double>(optimizer_strips(n)) : nullptr;
   a.n = n;
-  a.wide = is_wide(args.param) && is_wide(args.m) && is_wide(args.v) && is_wide(args.grad);
+  a.wide = is_wide(args.param) && is_wide(args.m) && is_wide(args.v) && is_wide(args.grad) && is_wide(args.packed);
   HONE_LAUNCH(adamw_kernel, unsigned(optimizer_strips(n)), kThreads, 0, stream, a);
   if (!measured) return;
   add_strips(stream, a.changes, n, args.squared_change);

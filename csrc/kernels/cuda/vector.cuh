@@ -75,6 +75,20 @@ __device__ __forceinline__ void store_eight(T* p, const Eight& v, int64_t left, 
   }
 }
 
+/// Where values go a second time: rounded, as they are, or nowhere.
+struct SecondCopy {
+  bf16* rounded;
+  float* exact;
+
+  static SecondCopy of(const TensorView& to) {
+    return to.dtype == DType::kBF16 ? SecondCopy{to.as<bf16>(), nullptr} : SecondCopy{nullptr, to.as<float>()};
+  }
+  __device__ __forceinline__ void store(int64_t i, const Eight& v, int64_t left, bool wide) const {
+    if (rounded) store_eight(rounded + i, v, left, wide);
+    else if (exact) store_eight(exact + i, v, left, wide);
+  }
+};
+
 /// Blocks of `threads` that cover n items.
 inline unsigned blocks_for(int64_t n, int threads) { return unsigned((n + threads - 1) / threads); }
 

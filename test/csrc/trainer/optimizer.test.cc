@@ -120,6 +120,7 @@ struct TwoSides {
   Fixture f{1};
   Parameters p{f.config, stream}, g{f.config, stream};
   Optimizer cpu, gpu;
+  std::shared_ptr<model::WeightSnapshot> weights = model::WeightSnapshot::make(stream, p, 0);
   SharedArrays sums{stream, 64, "test"};
   const SharedArrays::Array<double> total = sums.take<double>(1);
 
@@ -132,8 +133,20 @@ struct TwoSides {
   Optimizer::DeviceUpdate apply(double squares, double clip) {
     *total.host = squares;
     sums.upload(stream, 0, sums.used());
-    return gpu.apply_clipped(stream, p, g, total.view(), 0.1f, 0.2f, clip);
+    return gpu.apply_clipped(stream, p, g, total.view(), 0.1f, 0.2f, clip, weights->parts(p));
   }
+  /// The packs, tensor by tensor, and whether they are what packing the parameters would give.
+  std::vector<std::vector<std::byte>> packs(const model::WeightSnapshot& of) const {
+    std::vector<std::vector<std::byte>> out;
+    for (const model::WeightSnapshot::Part& part : of.parts(p)) {
+      const TensorView flat = part.flat();
+      out.emplace_back(size_t(flat.numel() * dtype_bytes(flat.dtype)));
+      download(stream, out.back().data(), flat.data, int64_t(out.back().size()));
+    }
+    synchronize(stream);
+    return out;
+  }
+  bool packed() const { return packs(*weights) == packs(*model::WeightSnapshot::make(stream, p, 0)); }
 };
 
 TEST(on_a_gpu_the_clip_factor_is_read_where_the_norm_is_and_nan_changes_nothing) {
@@ -147,9 +160,11 @@ TEST(on_a_gpu_the_clip_factor_is_read_where_the_norm_is_and_nan_changes_nothing)
   EXPECT_TRUE(values(both.p) == values(both.f.p));
   EXPECT_NEAR(done.norms.update, norms.update, 1e-6 * norms.update);
   EXPECT_NEAR(done.norms.weight, norms.weight, 1e-6 * norms.weight);
+  EXPECT_TRUE(both.packed());
   EXPECT_TRUE(std::isnan(both.apply(std::nan(""), norm).scale));
   EXPECT_EQ(both.gpu.steps, 1);
   EXPECT_TRUE(values(both.gpu.m()) == values(both.cpu.m()) && values(both.p) == values(both.f.p));
+  EXPECT_TRUE(both.packed());
 }
 
 TEST(muon_on_a_gpu_reaches_the_same_tensors_with_the_same_rates) {
@@ -163,6 +178,7 @@ TEST(muon_on_a_gpu_reaches_the_same_tensors_with_the_same_rates) {
   const auto done = both.apply(norm * norm, norm / 4);
   const trainer::UpdateNorms norms = both.cpu.apply(Stream{}, both.f.p, both.f.g, 0.1f, 0.2f, done.scale);
   EXPECT_TRUE(values(both.gpu.m()) == values(both.cpu.m()));
+  EXPECT_TRUE(both.packed());
   const std::vector<float> got = values(both.p), wanted = values(both.f.p);
   for (const auto& spec : both.p.specs()) {
     double error = 0, update = 0;

@@ -38,6 +38,7 @@ MuonState muon_state(int64_t rows, int64_t columns, int64_t rank = 0) {
 struct MuonOutcome {
   std::vector<float> param, buffer;
   double change;
+  std::vector<uint16_t> rounded{};  // on the device: the packed copy, 0xffff where nothing was written
 };
 
 MuonArgs muon_arguments() {
@@ -63,10 +64,12 @@ MuonOutcome muon_on_device(const MuonState& s, float scale) {
   MuonArgs a = muon_arguments();
   a.param = param.view(DType::kF32, {s.rows, s.columns}), a.momentum_buffer = buffer.view(DType::kF32, {s.rows, s.columns});
   a.grad = grad.view(DType::kF32, {s.rows, s.columns}), a.scale = factor.view(DType::kF32, {1});
+  const DeviceArray<uint16_t> rounded(s.rows * s.columns);
   a.squared_change = change.view(DType::kF64, {1}), a.scratch = &scratch;
+  a.packed = rounded.view(DType::kBF16, {s.rows * s.columns});
   muon(device_stream(), a);
   EXPECT_EQ(scratch.used(), 0);
-  return {param.download(), buffer.download(), change.download()[0]};
+  return {param.download(), buffer.download(), change.download()[0], rounded.download()};
 }
 
 /// |a - b| / |b - start|: the error of an update, relative to the update.
@@ -99,6 +102,7 @@ TEST(muon_is_the_cpus_within_the_rounding_of_its_products) {
       change += (double(got.param[i]) - double(state.param[i])) * (double(got.param[i]) - double(state.param[i]));
     }
     EXPECT_NEAR(got.change, change, 1e-6 * change);
+    for (size_t i = 0; i < got.param.size(); ++i) EXPECT_EQ(got.rounded[i], f32_to_bf16(got.param[i]));
   }
 }
 
@@ -108,6 +112,7 @@ TEST(muon_with_a_scale_that_is_nan_changes_nothing_and_a_zero_gradient_no_weight
   const MuonOutcome skipped = muon_on_device(state, std::nanf(""));
   EXPECT_TRUE(skipped.param == state.param && skipped.buffer == state.buffer);
   EXPECT_EQ(skipped.change, 0.0);
+  EXPECT_TRUE(skipped.rounded == std::vector<uint16_t>(skipped.rounded.size(), 0xffff));
   MuonState still = state;
   still.buffer.assign(still.buffer.size(), 0.0f), still.grad = still.buffer;
   const MuonOutcome wanted = muon_on_cpu(still, 1.0f), got = muon_on_device(still, 1.0f);

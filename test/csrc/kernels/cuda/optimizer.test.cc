@@ -36,6 +36,7 @@ AdamWArgs arguments(int64_t step, float eps = 1e-8f) {
 struct Outcome {
   std::vector<float> param, m, v;
   double change;
+  std::vector<uint16_t> rounded{};  // on the device: the packed copy, 0xffff where nothing was written
 };
 
 Outcome on_cpu(State s, AdamWArgs a, float scale) {
@@ -56,9 +57,11 @@ Outcome on_device(const State& s, AdamWArgs a, float scale) {
   Arena scratch(adamw_scratch_bytes(device_stream(), n), "test", Memory::kDevice);
   a.param = param.view(DType::kF32, {n}), a.m = m.view(DType::kF32, {n}), a.v = v.view(DType::kF32, {n});
   a.grad = grad.view(DType::kF32, {n}), a.scale = factor.view(DType::kF32, {1});
+  const DeviceArray<uint16_t> rounded(n);
   a.squared_change = change.view(DType::kF64, {1}), a.scratch = &scratch;
+  a.packed = rounded.view(DType::kBF16, {n});
   adamw(device_stream(), a);
-  return {param.download(), m.download(), v.download(), change.download()[0]};
+  return {param.download(), m.download(), v.download(), change.download()[0], rounded.download()};
 }
 
 }  // namespace
@@ -74,6 +77,7 @@ TEST(adamw_gives_the_cpus_bits) {
       EXPECT_TRUE(got.m == wanted.m);
       EXPECT_TRUE(got.v == wanted.v);
       EXPECT_NEAR(got.change / wanted.change, 1.0, 1e-13);
+      for (int64_t i = 0; i < n; ++i) EXPECT_EQ(got.rounded[size_t(i)], f32_to_bf16(wanted.param[size_t(i)]));
     }
   }
 }
@@ -84,7 +88,29 @@ TEST(a_scale_that_is_nan_skips_the_step) {
   for (const Outcome& out : {on_cpu(state, arguments(3), std::nanf("")), on_device(state, arguments(3), std::nanf(""))}) {
     EXPECT_TRUE(out.param == state.param && out.m == state.m && out.v == state.v);
     EXPECT_EQ(out.change, 0.0);
+    EXPECT_TRUE(std::count(out.rounded.begin(), out.rounded.end(), 0xffff) == int64_t(out.rounded.size()));
   }
+}
+
+TEST(a_packed_copy_is_f32_where_it_is_wanted_and_any_address_will_do) {
+  NEEDS_DEVICE;
+  const int64_t n = 100;
+  const DeviceArray<float> param(random_floats(n)), m(std::vector<float>(n, 0.0f)), v(std::vector<float>(n, 0.0f));
+  const DeviceArray<float> grad(random_floats(n)), packed(n + 1);
+  AdamWArgs a = arguments(1);
+  a.param = param.view(DType::kF32, {n}), a.m = m.view(DType::kF32, {n}), a.v = v.view(DType::kF32, {n});
+  a.grad = grad.view(DType::kF32, {n});
+  a.packed = f32(packed.data() + 1, {n});  // not at 16 bytes
+  adamw(device_stream(), a);
+  std::vector<float> wanted = param.download(), got = packed.download();
+  EXPECT_TRUE(std::isnan(got[0]));
+  got.erase(got.begin());
+  EXPECT_TRUE(got == wanted);
+  a.packed = f32(packed.data(), {n - 1});
+  EXPECT_THROWS(adamw(device_stream(), a), Code::kShape);
+  std::vector<float> host = random_floats(n);
+  const TensorView here = f32(host.data(), {n});
+  EXPECT_THROWS(adamw({}, {.param = here, .m = here, .v = here, .grad = here, .packed = here}), Code::kInternal);
 }
 
 namespace {
