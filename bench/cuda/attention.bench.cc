@@ -99,7 +99,8 @@ void paged(bench::Report& report, const Heads& h, int64_t batch, int64_t length,
   std::vector<int32_t> tables(size_t(batch * M)), sequence, position;
   std::iota(tables.begin(), tables.end(), 0);
   std::shuffle(tables.begin(), tables.end(), std::mt19937(1));
-  std::vector<int32_t> run, shared(size_t(R), int32_t(prefix));
+  const std::vector<int32_t> shared = std::vector<int32_t>(size_t(R), int32_t(prefix));
+  std::vector<int32_t> run;
   for (int64_t b = 0; b < batch; ++b) {
     const int64_t first = prefix > 0 ? b / kGroup * kGroup : b;
     std::copy_n(tables.begin() + first * M, prefix / W, tables.begin() + b * M);
