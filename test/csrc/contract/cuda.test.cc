@@ -7,12 +7,9 @@
 #include <filesystem>
 #include <functional>
 
-#include "core/device.h"
+#include "cuda_trainer.h"
 #include "device.h"
 #include "engine/engine.h"
-#include "rollouts.h"
-#include "trainer/reference_loss.h"
-#include "trainer/trainer.h"
 
 using namespace hone;
 using namespace hone::test;
@@ -26,21 +23,6 @@ using trainer::Trainer;
 using trainer::TrainerConfig;
 
 namespace {
-
-constexpr auto kCuda = Stream::Backend::kCuda;
-
-std::unique_ptr<Trainer> make_trainer(const ModelConfig& model, uint64_t seed, Stream::Backend device = kCuda,
-                                      float clip = 0.0f) {
-  TrainerConfig config;
-  config.packed_tokens = 14;  // two micro-batches
-  config.optimizer.gradient_clip = clip;
-  config.device = device;
-  auto trainer = std::make_unique<Trainer>(model, config, nullptr);
-  trainer->parameters().initialize(seed);
-  scale_head(trainer->parameters());
-  trainer->parameters_changed();
-  return trainer;
-}
 
 EngineConfig engine_config(bool graphs = true) {
   EngineConfig c;
@@ -67,23 +49,6 @@ Rollouts generate(Engine& engine, const std::vector<Request>& requests) {
 void expect_same(const Rollouts& a, const Rollouts& b) {
   EXPECT_EQ(a.size(), b.size());
   for (const auto& [who, rollout] : a) EXPECT_TRUE(b.count(who) == 1 && same_rollout(rollout, b.at(who)));
-}
-
-/// Values of a tensor, wherever it is.
-std::vector<float> values(const model::Parameters& p, const TensorView& tensor) {
-  Arena staging(p.staging_bytes(tensor), "test");
-  const float* const x = p.read(tensor, staging).as<float>();
-  return {x, x + tensor.numel()};
-}
-
-Batch some_batch(const ModelConfig& model) {
-  Batch batch;
-  for (const int length : {7, 11, 4}) {
-    std::vector<int32_t> tokens;
-    for (int t = 0; t < length; ++t) tokens.push_back(int32_t(random_int(0, model.vocabulary - 1)));
-    batch.add(tokens, size_t(length / 3), length > 7 ? -0.5f : 1.0f, 1);
-  }
-  return batch;
 }
 
 double norm(const std::vector<float>& x) {
@@ -279,76 +244,6 @@ TEST(a_step_is_the_same_bits_twice_and_clips_where_the_norm_is) {
     EXPECT_NEAR(report.weight_norm, norm(after.back()), 1e-6 * report.weight_norm);
   }
   EXPECT_TRUE(after[0] == after[1]);
-}
-
-/// Every packed tensor, as it lies on the device.
-std::vector<std::vector<std::byte>> contents(const model::WeightSnapshot& weights, const model::Parameters& of) {
-  std::vector<std::vector<std::byte>> out;
-  for (const model::WeightSnapshot::Part& part : weights.parts(of)) {
-    const TensorView flat = part.flat();
-    out.emplace_back(size_t(flat.numel() * dtype_bytes(flat.dtype)));
-    const Device device(kCuda, nullptr);
-    download(device.stream(), out.back().data(), flat.data, int64_t(out.back().size()));
-    synchronize(device.stream());
-  }
-  return out;
-}
-
-TEST(the_optimizer_writes_the_packs_that_packing_its_masters_would_give) {
-  NEEDS_DEVICE;
-  for (const bool muon : {false, true}) {
-    ModelConfig model = small_gpu_decoder(muon);  // decorated has a head of its own, and norms of q and k
-    model.layers = 1;
-    TrainerConfig config;
-    config.device = kCuda, config.optimizer.gradient_clip = 0.5f;
-    if (muon) config.optimizer.kind = trainer::OptimizerConfig::Kind::kMuon;
-    Trainer trainer(model, config, nullptr);
-    trainer.parameters().initialize(3);
-    StepOptions o;
-    o.objective = kernels::Objective::kSupervised, o.lr = 0.05f, o.muon_lr = 0.05f;
-    const Device device(kCuda, nullptr);
-    const auto packed_anew = [&] {
-      return contents(*model::WeightSnapshot::make(device.stream(), trainer.parameters(), 0), trainer.parameters());
-    };
-    auto held = trainer.snapshot();
-    const auto first = contents(*held, trainer.parameters());
-    trainer.step(some_batch(model).view(), o);  // somebody reads the packs there are
-    EXPECT_TRUE(trainer.snapshot() != held && trainer.snapshot()->version == 1);
-    EXPECT_TRUE(contents(*held, trainer.parameters()) == first);
-    const auto second = contents(*trainer.snapshot(), trainer.parameters());
-    EXPECT_TRUE(second == packed_anew() && second != first);
-    held.reset();
-    const void* const at = trainer.snapshot()->embedding.data;
-    trainer.step(some_batch(model).view(), o);  // in place
-    EXPECT_TRUE(trainer.snapshot()->embedding.data == at && trainer.snapshot()->version == 2);
-    EXPECT_TRUE(contents(*trainer.snapshot(), trainer.parameters()) == packed_anew());
-  }
-}
-
-TEST(packs_meant_for_a_step_that_is_skipped_are_not_published) {
-  NEEDS_DEVICE;
-  const ModelConfig model = small_gpu_decoder();
-  const auto trainer = make_trainer(model, 3);
-  for (int i = 0; i < 2; ++i) scale_head(trainer->parameters());
-  trainer->parameters_changed();
-  // Losses that are finite and a gradient that overflows: one token each, of ratio 1, at the largest advantage.
-  Batch huge;
-  for (const int length : {7, 11, 4}) {
-    std::vector<int32_t> tokens;
-    for (int t = 0; t < length; ++t) tokens.push_back(int32_t(random_int(0, model.vocabulary - 1)));
-    huge.add(tokens, size_t(length - 1), -3e38f, 1);
-  }
-  huge.behavior.assign(huge.tokens.size(), 0.0f);
-  std::vector<float> entropies(huge.tokens.size());
-  trainer->score(huge.view(), 1.0f, huge.behavior.data(), entropies.data());
-  const auto held = trainer->snapshot();
-  const auto before = contents(*held, trainer->parameters());
-  StepOptions o;
-  o.lr = 0.05f;
-  const StepReport report = trainer->step(huge.view(), o);
-  EXPECT_TRUE(report.skipped && std::isfinite(report.loss) && !std::isfinite(report.grad_norm));
-  EXPECT_TRUE(trainer->snapshot() == held && held->version == 0);
-  EXPECT_TRUE(contents(*held, trainer->parameters()) == before);
 }
 
 TEST(muon_has_its_own_rate_and_leaves_the_embedding_to_adamw) {

@@ -1,0 +1,89 @@
+// The packed weights that the optimizer writes on a GPU are those that packing its masters would give: in place, fresh
+// while somebody reads the ones there are, and not at all when the step is skipped.
+#include <cmath>
+
+#include "core/device.h"
+#include "cuda_trainer.h"
+#include "device.h"
+#include "model/weight_snapshot.h"
+
+using namespace hone;
+using namespace hone::test;
+using trainer::StepOptions;
+using trainer::StepReport;
+
+namespace {
+
+/// Every packed tensor, as it lies on the device.
+std::vector<std::vector<std::byte>> contents(const model::WeightSnapshot& weights, const model::Parameters& of) {
+  std::vector<std::vector<std::byte>> out;
+  for (const model::WeightSnapshot::Part& part : weights.parts(of)) {
+    const TensorView flat = part.flat();
+    out.emplace_back(size_t(flat.numel() * dtype_bytes(flat.dtype)));
+    const Device device(kCuda, nullptr);
+    download(device.stream(), out.back().data(), flat.data, int64_t(out.back().size()));
+    synchronize(device.stream());
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST(the_optimizer_writes_the_packs_that_packing_its_masters_would_give) {
+  NEEDS_DEVICE;
+  for (const bool muon : {false, true}) {
+    ModelConfig model = small_gpu_decoder(muon);  // decorated has a head of its own, and norms of q and k
+    model.layers = 1;
+    TrainerConfig config;
+    config.device = kCuda, config.optimizer.gradient_clip = 0.5f;
+    if (muon) config.optimizer.kind = trainer::OptimizerConfig::Kind::kMuon;
+    Trainer trainer(model, config, nullptr);
+    trainer.parameters().initialize(3);
+    StepOptions o;
+    o.objective = kernels::Objective::kSupervised, o.lr = 0.05f, o.muon_lr = 0.05f;
+    const Device device(kCuda, nullptr);
+    const auto packed_anew = [&] {
+      return contents(*model::WeightSnapshot::make(device.stream(), trainer.parameters(), 0), trainer.parameters());
+    };
+    auto held = trainer.snapshot();
+    const auto first = contents(*held, trainer.parameters());
+    trainer.step(some_batch(model).view(), o);  // somebody reads the packs there are
+    EXPECT_TRUE(trainer.snapshot() != held && trainer.snapshot()->version == 1);
+    EXPECT_TRUE(contents(*held, trainer.parameters()) == first);
+    const auto second = contents(*trainer.snapshot(), trainer.parameters());
+    EXPECT_TRUE(second == packed_anew() && second != first);
+    held.reset();
+    const void* const at = trainer.snapshot()->embedding.data;
+    trainer.step(some_batch(model).view(), o);  // in place
+    EXPECT_TRUE(trainer.snapshot()->embedding.data == at && trainer.snapshot()->version == 2);
+    EXPECT_TRUE(contents(*trainer.snapshot(), trainer.parameters()) == packed_anew());
+  }
+}
+
+TEST(packs_meant_for_a_step_that_is_skipped_are_not_published) {
+  NEEDS_DEVICE;
+  const ModelConfig model = small_gpu_decoder();
+  const auto trainer = make_trainer(model, 3);
+  for (int i = 0; i < 2; ++i) scale_head(trainer->parameters());
+  trainer->parameters_changed();
+  // Losses that are finite and a gradient that overflows: one token each, of ratio 1, at the largest advantage.
+  Batch huge;
+  for (const int length : {7, 11, 4}) {
+    std::vector<int32_t> tokens;
+    for (int t = 0; t < length; ++t) tokens.push_back(int32_t(random_int(0, model.vocabulary - 1)));
+    huge.add(tokens, size_t(length - 1), -3e38f, 1);
+  }
+  huge.behavior.assign(huge.tokens.size(), 0.0f);
+  std::vector<float> entropies(huge.tokens.size());
+  trainer->score(huge.view(), 1.0f, huge.behavior.data(), entropies.data());
+  const auto held = trainer->snapshot();
+  const auto before = contents(*held, trainer->parameters());
+  StepOptions o;
+  o.lr = 0.05f;
+  const StepReport report = trainer->step(huge.view(), o);
+  EXPECT_TRUE(report.skipped && std::isfinite(report.loss) && !std::isfinite(report.grad_norm));
+  EXPECT_TRUE(trainer->snapshot() == held && held->version == 0);
+  EXPECT_TRUE(contents(*held, trainer->parameters()) == before);
+}
+
+TEST_MAIN
