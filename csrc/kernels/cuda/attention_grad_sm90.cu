@@ -6,6 +6,7 @@
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/attention_grad.cuh"
 #include "kernels/cuda/attention_hopper.cuh"
+#include "kernels/cuda/attention_walk.cuh"
 #include "kernels/cuda/tma_map.h"
 
 namespace hone::kernels::cuda {
@@ -76,15 +77,19 @@ __device__ __forceinline__ Sight rows_of(int key, int window, int length) {
 /// What 64 lines see of a tile of 64 columns.
 struct GroupSight {
   Sight any, every;  // columns that some line sees, and that all do
-  Sight lane[2];     // of the lane's own lines, 8 apart
+  KeyRange lane;     // of the lane's own two lines
 
   template <class SightOf>
   __device__ __forceinline__ GroupSight(int first, int length, int lane_line, const SightOf& of) {
     const Sight low = of(first), high = of(min(first + kGroupLines, length) - 1);
     any = first < length ? Sight{low.first, high.last} : Sight{0, -1};
     every = {high.first, low.last};
-    lane[0] = of(lane_line);
-    lane[1] = of(lane_line + 8);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const Sight own = of(lane_line + 8 * half);
+      lane.first[half] = own.first;
+      lane.last[half] = own.last;
+    }
   }
   __device__ __forceinline__ bool meets(int base) const {
     return base <= any.last && base + kTileKeys > any.first;
@@ -92,16 +97,9 @@ struct GroupSight {
   __device__ __forceinline__ bool covered(int base) const {
     return base >= every.first && base + kTileKeys - 1 <= every.last;
   }
-  /// What is not seen of columns base .. base + 63 becomes `value`.
-  __device__ __forceinline__ void hide(int base, float value, float (&x)[8][4]) const {
-    const int column = base + threadIdx.x % 4 * 2;
-#pragma unroll
-    for (int n = 0; n < 8; ++n)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int at = column + n * 8 + i % 2;
-        if (at < lane[i / 2].first || at > lane[i / 2].last) x[n][i] = value;
-      }
+  /// Unseen scores of columns base .. base + 63 become -inf: p is 0 then, and ds too, for all slopes are numbers.
+  __device__ __forceinline__ void mask(int base, float (&p)[8][4]) const {
+    if (!covered(base)) mask_scores(base, lane, p);
   }
 };
 
@@ -115,7 +113,7 @@ __device__ __forceinline__ int lane_line(int first) {
 
 // ---- the warp that copies ------------------------------------------------------------------------------
 
-/// Rows from `row` on of two matrices, 64 of each, to the i-th stage, `own` or more of which are the sequence's.
+/// Starts copying 64 rows of two matrices, from `row` on, to the i-th stage. The first `own` are the sequence's.
 template <int kDim>
 __device__ __forceinline__ void start_stage(const Layout<kDim>& at, int i, const CUtensorMap& a, const CUtensorMap& b,
                                             int column, int row, int own) {
@@ -142,7 +140,7 @@ __device__ __forceinline__ void finish_stage(const Layout<kDim>& at, int i, int 
   if (lane == 0) barrier_arrive(&at.full[i % kStages]);
 }
 
-/// The next wait leaves only the newest product under way: what the sums of `x` came from has ended.
+/// Waits until kUnderWay products are left; that of `x` is not one of them.
 template <int kUnderWay>
 __device__ __forceinline__ void await(float (&x)[8][4]) {
   wgmma_wait<kUnderWay>();
@@ -151,8 +149,9 @@ __device__ __forceinline__ void await(float (&x)[8][4]) {
 
 // ---- dq ------------------------------------------------------------------------------------------------
 
-/// A group: 64 rows of a head through `tiles` tiles of keys and values. While one is made to scores, the last one's ds
-/// still multiplies its keys; the groups fill each other's pauses.
+/// A group: 64 rows of a head through `tiles` tiles of keys and values. The ds of a tile still multiply its keys while
+/// the next one's scores are made, so a stage is held a tile longer (and at most one more that nobody here sees). While
+/// a group computes, the other one multiplies.
 template <int kDim>
 __device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,
                                           int head, int first_tile, int tiles) {
@@ -167,7 +166,6 @@ __device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGr
   int held = -1;  // the stage whose keys a product still reads
   for (int i = 0; i < tiles; ++i) {
     const int base = (first_tile + i) * kTileKeys;
-    const bool whole = sight.covered(base);
     at.wait_full(i);
     if (!sight.meets(base)) {
       at.release(i);
@@ -181,13 +179,12 @@ __device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGr
     wgmma_fence();
     start_scores<kDim>(rows.dout, at.tile(i, 1), ds);
     await<1>(p);
-    if (!whole) sight.hide(base, -INFINITY, p);
+    sight.mask(base, p);
 #pragma unroll
     for (int n = 0; n < 8; ++n)
 #pragma unroll
       for (int j = 0; j < 4; ++j) p[n][j] = exp2f(fmaf(p[n][j], scale, -rows.terms[j / 2].lse));
     await<0>(ds);
-    if (!whole) sight.hide(base, 0.0f, ds);
 #pragma unroll
     for (int n = 0; n < 8; ++n)
 #pragma unroll
@@ -266,8 +263,8 @@ __device__ __forceinline__ void fill_queries(const Layout<kDim>& at, const Packe
   }
 }
 
-/// A group: 64 keys through those tiles. Scores, slopes and both sums are one product each; no more than two are under
-/// way, which is what registers allow beside 2 kDim sums a lane.
+/// A group: 64 keys through those tiles, as in walk_keys. p becomes an operand only when the slopes are there too:
+/// while a product runs, ptxas lets nobody write the registers of one that is to follow.
 template <int kDim>
 __device__ __forceinline__ void walk_queries(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,
                                              int kv_head, int tiles) {
@@ -284,7 +281,6 @@ __device__ __forceinline__ void walk_queries(const Layout<kDim>& at, const Packe
   int held = -1;
   for (int i = 0; i < tiles * a.group; ++i) {
     const int base = tile.first_row + i % tiles * kTileKeys;
-    const bool whole = sight.covered(base);
     at.wait_full(i);
     if (!sight.meets(base)) {
       at.release(i);
@@ -298,7 +294,7 @@ __device__ __forceinline__ void walk_queries(const Layout<kDim>& at, const Packe
     wgmma_fence();
     start_scores<kDim>(at.own_tile(2 * group + 1), at.tile(i, 1), ds);
     await<1>(p);
-    if (!whole) sight.hide(base, -INFINITY, p);
+    sight.mask(base, p);
 #pragma unroll
     for (int n = 0; n < 8; ++n) {
       const float2 lse = *reinterpret_cast<const float2*>(at.lse(i) + n * 8 + column);
@@ -306,7 +302,6 @@ __device__ __forceinline__ void walk_queries(const Layout<kDim>& at, const Packe
       for (int j = 0; j < 4; ++j) p[n][j] = exp2f(fmaf(p[n][j], scale, -(j % 2 ? lse.y : lse.x)));
     }
     await<0>(ds);
-    if (!whole) sight.hide(base, 0.0f, ds);
 #pragma unroll
     for (int n = 0; n < 8; ++n) {
       const float2 delta = *reinterpret_cast<const float2*>(at.delta(i) + n * 8 + column);
