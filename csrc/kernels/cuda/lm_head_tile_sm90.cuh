@@ -38,19 +38,18 @@ __device__ __forceinline__ void fill_stages(const Ring<T>& ring, const CUtensorM
   }
 }
 
-/// sums (+)= one stage, for the 64 outputs of a group. `add` 0 starts the sums from zero. At most one group of products
-/// is under way on return and `settled` was called when those of the stage before were done.
+/// sums (+)= one stage, for the 64 outputs of a group. `add` 0 starts the sums from zero. The products of one step are
+/// under way on return and may read `left`; `settled` was called when those of the stage before were done.
 template <class T, class Weight, int kParts, class Settled>
-__device__ __forceinline__ void multiply_group(float (&sums)[T::kRows / 2], const Ring<T>& ring, int stage, int group,
-                                               int add, const Settled& settled) {
+__device__ __forceinline__ void multiply_group(float (&sums)[T::kRows / 2], uint32_t (&left)[2][kParts][4],
+                                               const Ring<T>& ring, int stage, int group, int add,
+                                               const Settled& settled) {
   using W = OnHopper<Weight>;
   constexpr int kSteps = kHopperDepth / 16;
   const auto rows_at = [&](int i) {
     return hopper_descriptor(false, shared_address(ring.b(stage)) + i * hopper_step(false));
   };
   if constexpr (W::kInRegisters) {
-    // A product reads its fragments until it is waited for: the next ones are made in a second set meanwhile.
-    uint32_t left[2][kParts][4];
     const int output = 64 * group + int(threadIdx.x) / 32 % 4 * 16;
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
@@ -84,6 +83,8 @@ template <class T, class Weight, int kParts>
 __device__ __forceinline__ void drain_stages(float (&promoted)[T::kRows / 2], const Ring<T>& ring, int group, int stages) {
   const bool first_lane = threadIdx.x % 32 == 0;
   float sums[T::kRows / 2];
+  // A product reads its fragments until it is waited for: those of the next step are made in a second set meanwhile.
+  [[maybe_unused]] uint32_t left[2][kParts][4];
   RingPlace<T::kStages> at;
   int held = -1;  // the stage that a product may still read
 #pragma unroll
@@ -92,7 +93,7 @@ __device__ __forceinline__ void drain_stages(float (&promoted)[T::kRows / 2], co
     const int last = first + T::kPromotion < stages ? first + T::kPromotion : stages;
     for (int stage = first; stage < last; ++stage, at.advance()) {
       barrier_wait(&ring.full[at.stage], at.parity);
-      multiply_group<T, Weight, kParts>(sums, ring, at.stage, group, stage != first, [&] {
+      multiply_group<T, Weight, kParts>(sums, left, ring, at.stage, group, stage != first, [&] {
         if (held >= 0 && first_lane) barrier_arrive(&ring.empty[held]);
       });
       held = at.stage;

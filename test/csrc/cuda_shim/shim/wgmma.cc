@@ -31,6 +31,7 @@ struct Product {
   bool done = false;
   std::array<Sums*, kGroup> sums{};
   std::array<std::array<uint32_t, 4>, kGroup> left{};
+  std::array<const uint32_t*, kGroup> left_registers{};
 };
 
 /// Four warps: products in order, the first ones dropped when everybody has waited for them.
@@ -194,6 +195,14 @@ bool all_poison(const Sums& s) {
   return true;
 }
 
+/// Whether a thread's left operand is what it was when the product was asked for. It may lie in a frame that is gone.
+__attribute__((no_sanitize("address"))) bool left_is_untouched(const Product& p, size_t thread) {
+  for (size_t i = 0; i < 4; ++i) {
+    if (p.left_registers[thread] && p.left_registers[thread][i] != p.left[thread][i]) return false;
+  }
+  return true;
+}
+
 Sums& sums_of(float* registers, int count) {
   Issuer& i = me();
   for (Sums& s : i.sums) {
@@ -273,6 +282,7 @@ void wgmma_issue(const ProductCall& call, const uint32_t* left, float* sums, con
   const auto thread = size_t(thread_number() % kGroup);
   ++mine.under_way;
   p.sums[thread] = &mine;
+  p.left_registers[thread] = left;
   if (left) std::memcpy(p.left[thread].data(), left, 16);
   ++p.said;
 }
@@ -292,8 +302,12 @@ void wgmma_wait(int groups_left, const char* file, int line) {
   for (; i.waited < until; ++i.waited) {
     while (!g.at(i.waited).done) step(g);
     Product& p = g.at(i.waited);
-    Sums& s = *p.sums[size_t(thread_number() % kGroup)];
+    const auto thread = size_t(thread_number() % kGroup);
+    Sums& s = *p.sums[thread];
     ++p.waited_for;
+    if (!left_is_untouched(p, thread)) {
+      fault("%s: a left operand was written while its product was under way, before %s:%d.", kernel_name(), file, line);
+    }
     if (--s.under_way) continue;
     if (!all_poison(s)) fault("%s: sums were written while a product was under way, before %s:%d.", kernel_name(), file, line);
     std::memcpy(s.registers, s.values.data(), s.values.size() * 4);

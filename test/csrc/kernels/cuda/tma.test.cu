@@ -21,7 +21,7 @@ const bool hopper = (cuda_shim::set_capability(9), true);
 
 enum class Mistake {
   kNone, kNoFence, kSumsReadEarly, kSumsWritten, kPlainWrite, kNoWait, kFewerBytes, kArrivedTwice, kNotShown, kOneWarpLess,
-  kNeverWaited,
+  kNeverWaited, kLeftWritten,
 };
 
 constexpr uint32_t kBytesA = 64 * 128;
@@ -89,6 +89,7 @@ __global__ void __launch_bounds__(128) tile_kernel(const __grid_constant__ CUten
   if (mistake == Mistake::kNeverWaited) return;
   const float early = mistake == Mistake::kSumsReadEarly ? sums[1] : 0.0f;
   if (mistake == Mistake::kSumsWritten) sums[3] = 1.0f;
+  if (mistake == Mistake::kLeftWritten && threadIdx.x == 77) left[2][1] ^= 1;
   wgmma_wait<0>();
   wgmma_settle(sums);
   const int row = int(threadIdx.x) / 32 * 16 + int(threadIdx.x) % 32 / 4, column = int(threadIdx.x) % 4 * 2;
@@ -166,6 +167,15 @@ TEST(so_it_is_with_the_left_operand_in_registers) {
 }
 
 #ifdef HONE_CUDA_SHIM
+std::string fault_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const cuda_shim::Fault& fault) {
+    return fault.what();
+  }
+  return "nothing";
+}
+
 TEST(the_shim_names_every_mistake) {
   EXPECT_TRUE(has_device());
   struct Row { Mistake mistake; const char* says; };
@@ -174,19 +184,13 @@ TEST(the_shim_names_every_mistake) {
                        {Mistake::kFewerBytes, "waits for ever"}, {Mistake::kArrivedTwice, "more arrivals"},
                        {Mistake::kNotShown, "without a proxy fence"}, {Mistake::kOneWarpLess, "waits for ever"},
                        {Mistake::kNeverWaited, "did not wait for"}}) {
-    std::string said = "nothing";
-    try {
-      wrong_sums<128, 0, 0>(r.mistake);
-    } catch (const cuda_shim::Fault& fault) {
-      said = fault.what();
-    }
+    const std::string said = fault_of([&] { wrong_sums<128, 0, 0>(r.mistake); });
     if (said.find(r.says) == std::string::npos) report("the shim", int(r.mistake), "said " + said);
   }
   EXPECT_TRUE((wrong_sums<128, 0, 0>(Mistake::kSumsReadEarly)) > 0);
-  try {
-    wrong_sums<64, 0, 0, Left::kRegisters>(Mistake::kNoFence);
-    report("the shim", 0, "took a fragment in registers that was not fenced");
-  } catch (const cuda_shim::Fault&) {
+  for (const Row& r : {Row{Mistake::kNoFence, "not fenced"}, {Mistake::kLeftWritten, "a left operand was written"}}) {
+    const std::string said = fault_of([&] { wrong_sums<64, 0, 0, Left::kRegisters>(r.mistake); });
+    if (said.find(r.says) == std::string::npos) report("the shim", int(r.mistake), "said " + said);
   }
 }
 
