@@ -1,4 +1,5 @@
-// Statistics and gradient of the head on the device, against f64 and against the CPU op on the same rounded numbers.
+// Statistics and gradient of the head on the device, by each of its kernels, against f64 and against the CPU op on the
+// same rounded numbers.
 //
 // Mutants tried, each killed by the test named: the third part dropped, the first not subtracted (third_part); no
 // promotion, promotion every 256, high parts first (one_chain); the last 512 k lost, the two halves of a fragment

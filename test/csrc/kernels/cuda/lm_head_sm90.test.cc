@@ -1,6 +1,15 @@
 // The head on Hopper beside its portable kernels: the same bits on the shim, which sums a step of 16 in f64 whatever the
 // instruction; everywhere the same bits of a row whatever the tile it falls into. What the values must be is in
 // lm_head.test.cc and lm_head_sample.test.cc, which run by both kernels.
+//
+// Mutants tried on fibers, each killed: one set of fragments; high parts first; sums never started anew, promoted every
+// 256, not added to those before, read without a wait; the last stage lost; a stage released while its products run,
+// never, by eight lanes a warp, by one group only; one product more in flight; either fence left out; the parity of
+// `empty`; bytes announced fewer; barriers not shown; no meeting before the finished tile or after it, or of one group
+// only; more registers than there are; the other group's weights, or its place in the tile; halves of a fragment or of
+// the sums swapped; ids in their own order in the fragments only; no swizzle; boxes of k, of outputs and of either kind
+// of transposed weights; rows of the first tile, the first step or without their pitch; ids cut off at the map's edge;
+// the portable kernel for 16 or for 64 rows. Not observable: both groups calling the epilogue for the same rows.
 #include "each_way.h"
 #include "head.h"
 
