@@ -194,6 +194,25 @@ TEST(the_shim_names_every_mistake) {
   }
 }
 
+TEST(the_shim_truncates_sums_where_it_is_told_to) {
+  EXPECT_TRUE(has_device());
+  std::vector<float> row(8), weights(64);
+  row[0] = 1.0f, row[1] = 0x1p-12f;
+  weights[0] = 1.0f, weights[1] = 0x1.8p-12f;      // 1 + 1.5 2^-24: nearest is 1 + 2^-23
+  weights[8] = -1.0f, weights[9] = -0x1.8p-12f;
+  const DeviceArray<uint16_t> x(to_bf16(row)), w(to_bf16(weights));
+  const auto sums = [&] {
+    const DeviceArray<float> y(8);
+    linear(device_stream(), {x.view(DType::kBF16, {1, 8}), {8, 8, DType::kBF16, w.data()}, {}, y.view(DType::kF32, {1, 8})});
+    const std::vector<float> out = y.download();
+    return std::pair(out[0], out[1]);
+  };
+  EXPECT_TRUE(sums() == std::pair(1.0f + 0x1p-23f, -1.0f - 0x1p-23f));
+  cuda_shim::truncate_products(true);
+  EXPECT_TRUE(sums() == std::pair(1.0f, -1.0f));
+  cuda_shim::truncate_products(false);
+}
+
 TEST(the_shim_refuses_maps_that_the_driver_refuses) {
   EXPECT_TRUE(has_device());
   const DeviceArray<uint16_t> memory(4096);
