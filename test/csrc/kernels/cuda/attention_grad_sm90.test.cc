@@ -3,15 +3,15 @@
 // op within its bound.
 //
 // Mutants tried on fibers, each killed: a causal or window edge one long, one short; what all or some of 64 lines see
-// taken from the wrong line; scores not masked; a tile that nobody sees not released; either parity turned round or
-// never flipped; one arrival less at a full or an empty stage; a stage released early, or by every lane; either wait left
-// out; p, ds or the last sums not awaited; no fence, no commit; sums not started from zero; barriers not shown; rows
-// beyond the end not cleared, one too few, one too many, of one of the two tiles, before they landed, or without a proxy
-// fence; that barrier's parity kept; a row's lse and delta left out, those of the first head only, lse in the wrong base;
-// own tiles not awaited, or the other group's; queries, keys, values or output gradients in each other's place; dk from
-// p; heads of a group left out or descending; the key head of another query head; slots for fewer sequences; stages not
-// at 1024 bytes; more registers than there are. Two survive: walking tiles below the window, which are then passed over,
-// and slopes masked like scores, which is why they are not.
+// taken from the wrong line, or a column short; scores not masked, or masked where all are seen; a tile that nobody
+// sees not released; either parity turned round or never flipped; one arrival less at a full or an empty stage; a stage
+// released early, or by every lane; either wait left out; p, ds or the last sums not awaited; no fence, no commit; sums
+// not started from zero; barriers not shown; rows beyond the end not cleared, one too few, one too many, of one of the
+// two tiles, before they landed, or without a proxy fence; that barrier's parity kept; a row's lse and delta left out,
+// those of the first head only, lse in the wrong base; own tiles not awaited, or the other group's; queries, keys,
+// values or output gradients in each other's place; dk from p; heads of a group left out or descending; the key head of
+// another query head; slots for fewer sequences; stages not at 1024 bytes; more registers than there are. Two survive:
+// walking tiles below the window, which are then passed over, and slopes masked like scores, which is why they are not.
 #include "kernels/cuda/attention.h"
 
 #include <limits>
@@ -62,7 +62,7 @@ const AttentionShape kWindows[] = {
     {{130}, 1, 1, 128, 1},
     {{200, 70}, 1, 1, 64, 64},
     {{511}, 1, 1, 64, 65},
-    {{260}, 2, 1, 64, 190},
+    {{260}, 2, 1, 64, 191},
     {{150}, 1, 1, 64, 2147483647},
 };
 
