@@ -55,7 +55,7 @@ std::string label(const char* op, const Heads& h, int64_t count, int64_t length)
 void packed(bench::Report& report, const Heads& h, int64_t tokens, int64_t length) {
   const std::string forward = label("packed forward", h, tokens / length, length);
   const std::string backward = label("packed backward", h, tokens / length, length);
-  if (!report.wants(forward) && !report.wants(backward)) return;
+  if (!report.wants(forward + ", mma.sync; " + backward + ", wgmma")) return;
   const Stream& stream = report.stream;
   const int64_t T = tokens, H = h.heads, K = h.kv_heads, D = h.head_dim, S = T / length;
   const int64_t scratch_bytes = attention_packed_grad_scratch_bytes(stream, T, H);
