@@ -13,7 +13,7 @@ constexpr int kThreads = 256;
 /// Whether a tile of rows starts at r: rows join the one before if they follow it and share its aligned run.
 __device__ __forceinline__ bool starts_tile(const PagedRows& a, int r) {
   return r == 0 || a.sequence[r - 1] != a.sequence[r] || a.position[r - 1] + 1 != a.position[r] ||
-         a.position[r] % (kPagedTileRows / a.group) == 0 || a.in_run(r) || a.in_run(r - 1);
+         a.position[r] % (kPagedTileRows / a.group) == 0;
 }
 __device__ __forceinline__ int tile_rows(const PagedRows& a, int r) {
   if (a.sequence[r] < 0 || !starts_tile(a, r)) return 0;

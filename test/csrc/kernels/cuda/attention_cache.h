@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attention_batch.h"
+#include "core/device.h"
 
 #ifdef HONE_HAVE_CUDA
 
@@ -143,6 +144,10 @@ class PagedRun {
     const Where where(rows, cache, prefixes);
     const Stream stream = device_stream();
     Arena scratch(kernels::attention_paged_scratch_bytes(stream, R, H, D, scratch_tokens), "test", Memory::kDevice);
+    // What another step left: places that would make every row walk alone.
+    const std::vector<int32_t> left(size_t(scratch.capacity() / 4), -2);
+    upload(stream, scratch.take(scratch.capacity()), left.data(), scratch.capacity() / 4 * 4);
+    scratch.release(0);
     kernels::attention_paged(stream, {q.view(), where.sequence(), where.position(), where.tables(), cache.view(),
                                       out.view(), s.scale(), s.window, &scratch,
                                       prefixes.empty() ? TensorView{} : where.prefix_row(),

@@ -119,8 +119,9 @@ TEST(pages_below_the_window_may_be_gone) {
     AttentionShape shape;
     int first;  // rows from here on
   };
-  // A piece of a prompt, a decoded row, and one whose window begins inside its first split.
-  for (const Gone& c : {Gone{{{130}, 2, 1, 32, 50}, 100}, {{{130}, 2, 1, 32, 50}, 129}, {{{530}, 1, 1, 8, 400}, 529}}) {
+  // A piece of a prompt, a decoded row, and some whose window begins inside their first split, or their second.
+  for (const Gone& c : {Gone{{{130}, 2, 1, 32, 50}, 100}, {{{130}, 2, 1, 32, 50}, 129}, {{{530}, 1, 1, 8, 400}, 529},
+                        {{{1030}, 1, 1, 8, 300}, 1029}}) {
     const PackedBatch batch(c.shape);
     const std::vector<float> packed = batch.device_forward().out;
     const int last = c.shape.lengths[0] - 1;
