@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -65,7 +66,7 @@ struct Machine {
   std::vector<unsigned char> shared;
   size_t shared_bytes = 0;
   uint64_t random = 0x9e3779b97f4a7c15u;
-  int capability = 8;
+  int capability = std::getenv("HONE_SHIM_CAPABILITY") ? std::atoi(std::getenv("HONE_SHIM_CAPABILITY")) : 8;
 };
 
 Machine& machine() {

@@ -21,7 +21,7 @@ struct Fault : std::runtime_error {
 void seed(uint64_t value);
 uint64_t next_random();
 
-/// The compute capability that the shim answers with: 8.0 unless a test asks for 9.0. With 9.0 Hopper's instructions
+/// The compute capability that the shim answers with: 8.0 unless a test asks for 9.0, or HONE_SHIM_CAPABILITY=9 does. With 9.0 Hopper's instructions
 /// run too (hopper.h), and a block has as much shared memory as there.
 void set_capability(int major);
 int capability();
