@@ -1,22 +1,10 @@
 #include "engine/residency.h"
 
 #include <algorithm>
-#include <chrono>
+
+#include "core/stopwatch.h"
 
 namespace hone::engine {
-namespace {
-
-class Stopwatch {
- public:
-  explicit Stopwatch(double& seconds) : seconds_(seconds), start_(std::chrono::steady_clock::now()) {}
-  ~Stopwatch() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
- private:
-  double& seconds_;
-  std::chrono::steady_clock::time_point start_;
-};
-
-}  // namespace
 
 Residency::Residency(PagePool& pool, int32_t max_running, int32_t max_context)
     : pool_(pool), table_width_(pool.pages_for(max_context)) {

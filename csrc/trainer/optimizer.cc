@@ -11,7 +11,9 @@ namespace {
 // Matrices up to this size are updated side by side, one per thread: their products are too small to split.
 constexpr int64_t kSmallMatrix = 1 << 17;
 
-void check(const OptimizerConfig& c) {
+}  // namespace
+
+void check_optimizer(const OptimizerConfig& c) {
   const auto rate = [](const char* field, double value, double limit) {
     if (value >= 0.0 && value < limit) return;
     fail(Code::kConfig, "optimizer: %s is %g; it must be in [0, %g).", field, value, limit);
@@ -24,10 +26,8 @@ void check(const OptimizerConfig& c) {
   rate("gradient_clip", c.gradient_clip, HUGE_VAL);
 }
 
-}  // namespace
-
 Optimizer::Optimizer(const model::ModelConfig& model, const OptimizerConfig& config, const Stream& stream)
-    : config_((check(config), config)), m_(model, stream), v_(model, stream) {
+    : config_((check_optimizer(config), config)), m_(model, stream), v_(model, stream) {
   plan(!stream.is_cuda());
   if (!stream.is_cuda()) return;
   reserve(stream, 1);

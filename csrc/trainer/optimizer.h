@@ -20,10 +20,13 @@ struct UpdateNorms {
   double weight = 0;  // |new|
 };
 
+/// Throws kConfig naming the field for a rate outside its range.
+void check_optimizer(const OptimizerConfig& config);
+
 /// Moments m and v in the layout of the parameters; Muon keeps its momentum buffer in m.
 class Optimizer {
  public:
-  /// Moments lie in the memory of `stream`. Throws kConfig naming the field for a rate outside its range.
+  /// Moments lie in the memory of `stream`. Throws what check_optimizer throws.
   Optimizer(const model::ModelConfig& model, const OptimizerConfig& config, const Stream& stream = {});
 
   /// Gradients are multiplied by grad_scale (the clip factor) first. Muon uses muon_lr, AdamW lr.

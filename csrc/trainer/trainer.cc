@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <optional>
 
 #include "core/device.h"
+#include "core/stopwatch.h"
 #include "kernels/lm_head.h"
 #include "kernels/optimizer.h"
 #include "model/network.h"
@@ -22,19 +22,6 @@ namespace {
 using model::Parameters;
 using model::WeightSnapshot;
 
-/// Adds the seconds of a scope to a total.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& total) : total_(total), start_(std::chrono::steady_clock::now()) {}
-  ~Stopwatch() { total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  double& total_;
-  std::chrono::steady_clock::time_point start_;
-};
-
 const TrainerConfig& checked(const model::ModelConfig& model, const TrainerConfig& c) {
   if (c.packed_tokens < 1) {
     fail(Code::kConfig, "trainer: packed_tokens is %lld; it must be at least 1.", (long long)c.packed_tokens);
@@ -43,6 +30,7 @@ const TrainerConfig& checked(const model::ModelConfig& model, const TrainerConfi
     fail(Code::kConfig, "trainer: weight_storage is %s; it must be f32 or bf16.", dtype_name(c.weight_storage));
   }
   if (c.device == Stream::Backend::kCuda) model::check_for_gpu(model);
+  check_optimizer(c.optimizer);
   return c;
 }
 
@@ -53,8 +41,10 @@ struct Trainer::Impl {
   TrainerConfig options;
   Device device;
   const Stream& stream;
-  Parameters parameters, grads;
-  Optimizer optimizer;
+  Parameters parameters;
+  // What steps need, made by the first: a trainer that scores or publishes does without.
+  std::optional<Parameters> made_grads;
+  std::optional<Optimizer> made_optimizer;
   uint32_t version = 0;
   std::shared_ptr<WeightSnapshot> weights;  // packs of the current parameters, unless stale
   bool stale = true, transposed_stale = true;
@@ -72,12 +62,15 @@ struct Trainer::Impl {
         device(trainer.device, pool),
         stream(device.stream()),
         parameters(model, stream),
-        grads(model, stream),
-        optimizer(model, trainer.optimizer, stream),
         packed(stream, trainer.deterministic),
-        sums(stream, int64_t(grads.specs().size() + 8) * 8, "gradient norms"),
-        sum_scratch(kernels::sum_of_squares_scratch_bytes(stream, grads.flat().dim(0)), "gradient norms",
+        sums(stream, int64_t(parameters.specs().size() + 8) * 8, "gradient norms"),
+        sum_scratch(kernels::sum_of_squares_scratch_bytes(stream, parameters.flat().dim(0)), "gradient norms",
                     tensor_memory(stream)) {}
+
+  Parameters& grads() { return made_grads ? *made_grads : made_grads.emplace(config, stream); }
+  Optimizer& optimizer() {
+    return made_optimizer ? *made_optimizer : made_optimizer.emplace(config, options.optimizer, stream);
+  }
 
   void weights_changed() { stale = transposed_stale = true; }
 
@@ -142,7 +135,7 @@ struct Trainer::Impl {
                               .scratch = &arena});
   }
 
-  /// Gradients of the head and of everything below it are added to `grads`.
+  /// Gradients of the head and of everything below it are added to grads().
   void run_backward(const model::Activations& saved, const StepOptions& o) {
     const TensorView dh = arena.take_view(activation_dtype(stream), {packed.loss_rows(), config.width});
     kernels::lm_head_grad(stream, {.h = saved.hidden,
@@ -154,10 +147,10 @@ struct Trainer::Impl {
                                    .a = packed.a.view(),
                                    .b = o.entropy_coef != 0.0f ? packed.b.view() : TensorView{},
                                    .dh = dh,
-                                   .dw = grads.head(),
+                                   .dw = grads().head(),
                                    .temperature = o.temperature,
                                    .scratch = &arena});
-    model::backward(stream, *weights, transposed, packed.rows(), saved, dh, grads, arena);
+    model::backward(stream, *weights, transposed, packed.rows(), saved, dh, grads(), arena);
   }
 
   /// Per-sequence losses and where they stopped being numbers.
@@ -215,10 +208,10 @@ struct Trainer::Impl {
   /// Squares of each gradient tensor, where the gradients are.
   SharedArrays::Array<double> square_gradients() {
     sums.clear();
-    const auto totals = sums.take<double>(int64_t(grads.specs().size()));
+    const auto totals = sums.take<double>(int64_t(grads().specs().size()));
     for (int64_t i = 0; i < totals.size; ++i) {
-      const model::TensorSpec& spec = grads.specs()[size_t(i)];
-      kernels::sum_of_squares(stream, {.x = f32(grads.view(spec).as<float>(), {spec.numel()}),
+      const model::TensorSpec& spec = grads().specs()[size_t(i)];
+      kernels::sum_of_squares(stream, {.x = f32(grads().view(spec).as<float>(), {spec.numel()}),
                                        .total = {totals.device + i, DType::kF64, {1}},
                                        .scratch = &sum_scratch});
     }
@@ -231,7 +224,7 @@ struct Trainer::Impl {
     layers.assign(size_t(config.layers) + 1, 0.0);
     const std::string prefix = "model.layers.";
     for (int64_t i = 0; i < totals.size; ++i) {
-      const std::string& name = grads.specs()[size_t(i)].name;
+      const std::string& name = parameters.specs()[size_t(i)].name;
       const bool inside = name.compare(0, prefix.size(), prefix) == 0;
       layers[inside ? size_t(std::atoll(name.c_str() + prefix.size())) : size_t(config.layers)] += totals.host[i];
     }
@@ -246,11 +239,11 @@ struct Trainer::Impl {
   /// The first sequence whose gradient alone is not finite, or -1. Slow; only for the message.
   int64_t find_bad_gradient(const TrainingBatch& batch, const StepOptions& o) {
     for (int32_t i = 0; i < batch.sequences; ++i) {
-      grads.zero();
+      grads().zero();
       LossTotals totals{std::vector<double>(size_t(batch.sequences)), std::vector<double>(size_t(batch.sequences)), -1};
       StepReport unused;
       train_micro_batch(batch, {{i}, batch.cu_seqlens[i + 1] - batch.cu_seqlens[i]}, o, totals, unused);
-      if (!std::isfinite(sum_of_squares(grads.flat()))) return i;
+      if (!std::isfinite(sum_of_squares(grads().flat()))) return i;
     }
     return -1;
   }
@@ -283,7 +276,7 @@ struct Trainer::Impl {
     UpdateNorms norms;
     if (stream.is_cuda()) {
       const std::shared_ptr<WeightSnapshot> next = next_weights();
-      const Optimizer::DeviceUpdate done = optimizer.apply_clipped(stream, parameters, grads, totals.view(), o.lr,
+      const Optimizer::DeviceUpdate done = optimizer().apply_clipped(stream, parameters, grads(), totals.view(), o.lr,
                                                                    o.muon_lr, clip, next->parts(parameters));
       report.skipped = std::isnan(done.scale);
       if (!report.skipped) report.grad_scale = double(done.scale), weights = next;
@@ -292,7 +285,7 @@ struct Trainer::Impl {
       report.skipped = !std::isfinite(report.grad_norm);
       if (report.skipped) return;
       if (clip > 0.0) report.grad_scale = std::min(1.0, clip / (report.grad_norm + 1e-6));
-      norms = optimizer.apply(stream, parameters, grads, o.lr, o.muon_lr, float(report.grad_scale));
+      norms = optimizer().apply(stream, parameters, grads(), o.lr, o.muon_lr, float(report.grad_scale));
     }
     report.update_norm = norms.update;
     report.weight_norm = norms.weight;
@@ -308,7 +301,7 @@ struct Trainer::Impl {
     report.clipped.resize(T);
     const std::vector<MicroBatch> micro_batches = prepare(batch, true, report);
     LossTotals totals{std::vector<double>(S), std::vector<double>(S), -1};
-    grads.zero();
+    grads().zero();
     for (const MicroBatch& which : micro_batches) {
       train_micro_batch(batch, which, o, totals, report);
       keep_tokens(batch, which, report);
@@ -356,7 +349,7 @@ Trainer::Trainer(const model::ModelConfig& model, const TrainerConfig& config, T
 Trainer::~Trainer() = default;
 
 Parameters& Trainer::parameters() { return impl_->parameters; }
-const Parameters& Trainer::gradients() const { return impl_->grads; }
+const Parameters& Trainer::gradients() const { return impl_->grads(); }
 void Trainer::parameters_changed() { impl_->weights_changed(); }
 uint32_t Trainer::version() const { return impl_->version; }
 
@@ -366,7 +359,8 @@ void Trainer::set_version(uint32_t version) {
 }
 
 void Trainer::reset_optimizer(const OptimizerConfig& config) {
-  impl_->optimizer = Optimizer(impl_->config, config, impl_->stream);
+  check_optimizer(config);
+  impl_->made_optimizer.reset();
   impl_->options.optimizer = config;
 }
 
@@ -386,12 +380,12 @@ std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
 }
 
 void Trainer::save(const std::string& directory, const std::string& extra_json) {
-  const CheckpointState state{impl_->version, impl_->optimizer.steps, impl_->options.optimizer.kind, extra_json};
-  write_checkpoint(directory, state, impl_->parameters, impl_->optimizer, kShardBytes);
+  const CheckpointState state{impl_->version, impl_->optimizer().steps, impl_->options.optimizer.kind, extra_json};
+  write_checkpoint(directory, state, impl_->parameters, impl_->optimizer(), kShardBytes);
 }
 
 std::string Trainer::load(const std::string& directory) {
-  CheckpointState state = read_checkpoint(directory, impl_->parameters, impl_->optimizer);
+  CheckpointState state = read_checkpoint(directory, impl_->parameters, impl_->optimizer());
   impl_->version = state.version;
   impl_->weights_changed();
   return std::move(state.extra);

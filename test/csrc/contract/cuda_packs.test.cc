@@ -86,4 +86,26 @@ TEST(packs_meant_for_a_step_that_is_skipped_are_not_published) {
   EXPECT_TRUE(contents(*held, trainer->parameters()) == before);
 }
 
+#ifdef HONE_HAVE_CUDA
+TEST(a_trainer_that_takes_no_step_has_no_gradients_and_no_moments) {
+  NEEDS_DEVICE;
+  ModelConfig model = small_gpu_decoder();
+  model.vocabulary = 30000;
+  const auto free_bytes = [] {
+    size_t free = 0, total = 0;
+    cuda::check(cudaMemGetInfo(&free, &total), "test");
+    return int64_t(free);
+  };
+  TrainerConfig config;
+  config.device = kCuda;
+  const int64_t before = free_bytes();
+  Trainer trainer(model, config, nullptr);
+  const int64_t masters = trainer.parameters().flat().numel() * 4, slack = int64_t(3) << 20;
+  trainer.snapshot();
+  EXPECT_TRUE(before - free_bytes() <= masters + masters / 2 + slack);
+  trainer.gradients();
+  EXPECT_TRUE(before - free_bytes() >= 2 * masters);
+}
+#endif
+
 TEST_MAIN
