@@ -157,7 +157,7 @@ async function benchGeneration(
 ): Promise<BenchRow[]> {
   const { config, network, batches, outputTokens, device } = subject;
   const maxRunning = Math.max(...batches);
-  const maxContext = PROMPT_TOKENS + outputTokens;
+  const maxContext = PROMPT_TOKENS + Math.max(outputTokens, WARM_UP_TOKENS);
   const engineOptions = {
     ...{
       maxRunning,

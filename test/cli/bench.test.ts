@@ -16,6 +16,12 @@ test("every shape has room for the sequences of 4,096 tokens that the command tr
   }
 });
 
+test("fewer tokens than the warm-up generates are measured too", async () => {
+  const core = await nativeCore();
+  const rows = await benchModels(core, { ...options, batches: [2], outputTokens: 3, packedTokens: 32 });
+  expect(rows.map((row) => "tokensPerSecond" in row && row.tokensPerSecond > 0)).toEqual([true, true]);
+}, 60_000);
+
 test("a small model on the CPU: a row a batch and one for training, each with its work", async () => {
   const rows = await benchModels(await nativeCore(), options);
   expect(rows.map((row) => [row.what, "size" in row ? row.size : undefined])).toEqual([
