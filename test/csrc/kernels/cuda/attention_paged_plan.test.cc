@@ -4,9 +4,9 @@
 // Mutants tried, all killed: a row's own tiles attended by all, read through the first row's table, from a tile too
 // early, or taken for whole ones; warps that skip them; what is read together not bounded by what is shared, or its last
 // tile not whole; the split of the tail listed twice; whole splits up to the first row's position; rows of a tail by the
-// first row's position, or always one; a chunk that runs into the next group; rows without room taken for others; keys
-// of an item by its first row. Two survive: a row whose window has left the first key in a run (only the length of the
-// list depends on it), and places of partial states that are read a barrier too early (likewise).
+// first row's position, or always one; a chunk that runs into the next group; rows without room attended like others;
+// keys of an item by its first row; places of partial states read a barrier too early. Two survive, for only the length
+// of the list depends on them: a row whose window has left the first key in a run, and rows without room counted in it.
 #include "attention_cache.h"
 
 #ifdef HONE_HAVE_CUDA
