@@ -114,7 +114,7 @@ __device__ __forceinline__ void place_partials(const PagedRows& a, const PagedPl
 }
 
 /// One block lists every row's items.
-__global__ void __launch_bounds__(kThreads) list_paged_items_kernel(PagedRows a, PagedPlan plan) {
+__global__ void __launch_bounds__(kThreads, 1) list_paged_items_kernel(PagedRows a, PagedPlan plan) {
   __shared__ int scratch[kThreads / 32];
   place_partials(a, plan, scratch);
   __syncthreads();  // a row looks at the places of its neighbours
