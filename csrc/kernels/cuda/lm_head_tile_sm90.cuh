@@ -10,12 +10,12 @@
 
 namespace hone::kernels::cuda {
 
-/// 128 outputs x kRows. Sixteen rows are a matter of reading the weights: two blocks a multiprocessor, so that one reads
-/// while the other finishes.
+/// 128 outputs x kRows. Few rows are a matter of reading the weights: two blocks a multiprocessor, so that one reads while
+/// the other finishes, where registers allow it (64 rows beside two sets of fragments do not).
 template <class Weight, int kRows_>
 struct HopperHeadTile {
   static constexpr int kRows = kRows_, kGroups = kHeadOutputs / 64, kThreads = 128 * (kGroups + 1);
-  static constexpr int kBlocksPerProcessor = kRows <= 16 ? 2 : 1;
+  static constexpr int kBlocksPerProcessor = kRows <= (OnHopper<Weight>::kInRegisters ? 16 : 64) ? 2 : 1;
   static constexpr uint32_t kABytes = OnHopper<Weight>::kBytes, kStageBytes = kABytes + kRows * 128;
   static constexpr int kFit = (224 << 10) / kBlocksPerProcessor / kStageBytes, kStages = kFit < 6 ? kFit : 6;
   static constexpr int kPromotion = 512 / kHopperDepth;  // stages between promotions
