@@ -131,8 +131,9 @@ TEST(whole_splits_and_the_head_of_the_next_are_read_through_the_first_rows_table
 TEST(many_rows_share_the_head_of_a_split_whose_rest_is_their_own) {
   NEEDS_DEVICE;
   const int prefix = 384;
-  Step step{"", 53, 53, 64, {}, {{0, 5, prefix}}};
+  Step step{"", 2, 1, 64, {}, {{0, 5, prefix}}};
   for (const int more : {70, 100, 64, 127, 90}) step.positions.push_back(prefix + more);
+  step.positions.resize(264, -1);  // rows of padding count as well
   Decode decode(step);
   const std::vector<float> alone = decode.attend({});
   for (const size_t row : {1, 2, 3, 4}) decode.run.cache.forget_below(row, prefix, -1);
