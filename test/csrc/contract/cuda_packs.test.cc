@@ -1,5 +1,9 @@
 // The packed weights that the optimizer writes on a GPU are those that packing its masters would give: in place, fresh
 // while somebody reads the ones there are, and not at all when the step is skipped.
+//
+// Mutants tried, all killed: always in place; packs of a skipped step published; their version not told; a norm not
+// among the parts; gradients made at once. Killed by test/csrc/trainer/optimizer.test.cc: runs at the start of their
+// part, or over several parts; no packs by Muon; AdamW packs something else.
 #include <cmath>
 
 #include "core/device.h"

@@ -167,6 +167,15 @@ TEST(on_a_gpu_the_clip_factor_is_read_where_the_norm_is_and_nan_changes_nothing)
   EXPECT_TRUE(both.packed());
 }
 
+TEST(on_a_gpu_every_tensor_goes_to_its_own_packs_also_where_all_of_them_decay) {
+  NEEDS_DEVICE;
+  OptimizerConfig c;
+  c.decay_all = true;
+  TwoSides both(c);
+  both.apply(1.0, 0.0);
+  EXPECT_TRUE(both.packed());
+}
+
 TEST(muon_on_a_gpu_reaches_the_same_tensors_with_the_same_rates) {
   NEEDS_DEVICE;
   OptimizerConfig c;
