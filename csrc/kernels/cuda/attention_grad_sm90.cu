@@ -64,6 +64,9 @@ struct Layout {
   }
 };
 
+/// The bodies are empty where there is no wgmma: such a device never gets here (attention_uses_wgmma).
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
 // ---- who sees what -------------------------------------------------------------------------------------
 
 /// Columns that a line sees, none if first > last: keys of a query row, or rows of a key. Both ends ascend with the line.
@@ -107,9 +110,6 @@ struct GroupSight {
 __device__ __forceinline__ int lane_line(int first) {
   return first + int(threadIdx.x) / 32 % 4 * 16 + int(threadIdx.x) % 32 / 4;
 }
-
-/// The bodies are empty where there is no wgmma: such a device never gets here (attention_uses_wgmma).
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 // ---- the warp that copies ------------------------------------------------------------------------------
 

@@ -56,6 +56,9 @@ struct Layout {
   }
 };
 
+/// The body is empty where there is no wgmma: such a device never gets here (attention_uses_wgmma).
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
 /// What a block does: tiles [first, last] of keys for rows of one head.
 struct BlockWalk {
   TileOfSequence rows;
@@ -69,9 +72,6 @@ struct BlockWalk {
   /// Rows of the last tile that are the sequence's own.
   __device__ __forceinline__ int last_rows() const { return min(rows.length - last * kTileKeys, kTileKeys); }
 };
-
-/// The body is empty where there is no wgmma: such a device never gets here (attention_uses_wgmma).
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 template <int kDim>
 __device__ __forceinline__ void fill_stage(const TileRing<kDim>& ring, int i, const CUtensorMap& map,
