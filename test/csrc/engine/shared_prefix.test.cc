@@ -1,5 +1,6 @@
-// Tried mutants, all killed: compared with the row before instead of the run's first, a run that shortens its prefix,
-// neighbours of one sequence joined, pages counted for tokens, a run's first row without the number.
+// Tried mutants, all killed: a run that shortens its prefix, one that lengthens it, neighbours of one sequence joined,
+// pages counted for tokens, a run's first row without the number. (With the row before instead of the run's first it is
+// the same function.)
 #include "engine/shared_prefix.h"
 
 #include "check.h"
@@ -44,6 +45,7 @@ TEST(neighbours_with_the_same_leading_pages_are_a_run) {
       {{0, 3, 1}, {{0, 1, 2}, {0, 0, 0}}},              // not neighbours
       {{0, 1, 4}, {{0, 0, 2}, {48, 48, 0}}},            // a run keeps its prefix
       {{4, 0, 1}, {{0, 0, 0}, {32, 32, 32}}},           // that of its first two
+      {{0, 4, 1}, {{0, 0, 0}, {32, 32, 32}}},           // and stays so, though the third has more in common
       {{3, 5, 0, 2}, {{0, 0, 2, 2}, {16, 16, 48, 48}}}, // two runs side by side
       {{1, 0, 0, 0, 2}, {{0, 0, 2, 3, 3}, {48, 48, 0, 48, 48}}},  // rows of a prompt
   };
