@@ -1,13 +1,9 @@
 // The reader of `ptxas -v` and the comparison; compiling is .ci/run's business.
 import { expect, test } from "vitest";
 // @ts-expect-error a script, not a module with types
-import {
-  compareResources,
-  heldProducts,
-  parseBuildLog,
-  parseResources,
-  shortName,
-} from "../../scripts/cuda-resources.mjs";
+import * as resources from "../../scripts/cuda-resources.mjs";
+
+const { compareResources, heldProducts, parseBuildLog, parseResources, shortName } = resources;
 
 const REPORT = `ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function '_Z4copyPfi' for 'sm_80'
