@@ -67,12 +67,12 @@ export interface TrainedFacts {
 /** Seconds of this step on the run's clock, from the end of the last step to the end of this one. */
 export interface StepTiming {
   readonly total: number;
-  /** Trainer idle for want of groups. */
+  /** Trainer idle for want of groups, from the moment it asked for them. */
   readonly waiting: number;
   /** Handing the weights over, to the moment the engine has them. */
   readonly publishing: number;
   readonly checkpointing?: number | undefined;
-  /** Hooks, metrics, sinks. */
+  /** Events of the step before, gathering what its metrics are made of, hooks. */
   readonly logging?: number | undefined;
   /** Metrics and sinks of the step before, done while this one trained: in no other part, nor in the total's sum. */
   readonly recording?: number | undefined;

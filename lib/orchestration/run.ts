@@ -16,7 +16,7 @@ import { Line } from "./line.ts";
 import { openReference } from "./reference-policy.ts";
 import type { PinnedPolicy, Run, RunEnd, RunEvents, RunOptions, RunOutcome, StepWish } from "./run-face.ts";
 import { StallWatch } from "./stall-watch.ts";
-import { StepRecorder } from "./step-facts.ts";
+import { type BetweenSteps, StepRecorder } from "./step-facts.ts";
 import { nameRollout, type StepOutcome } from "./step-trainer.ts";
 import { openJournal } from "./verdict-journal.ts";
 import { warmStart } from "./warm-start.ts";
@@ -258,28 +258,29 @@ class LiveRun implements Run {
 
   async #steps(line: Line, events: EventLog): Promise<void> {
     let begun = this.#clock.now();
-    let checkpointing = 0;
+    let between: BetweenSteps = { logging: 0, checkpointing: 0 };
     for await (const outcome of line.steps()) {
       this.step = outcome.step + 1;
+      const ended = this.#clock.now();
+      this.seconds.training += (ended - begun) / 1000;
+      begun = ended;
       logStep(outcome, events);
-      const now = this.#clock.now();
-      this.seconds.training += (now - begun) / 1000;
-      begun = now;
-      const wish = await this.#recordStep(outcome, checkpointing, events);
+      const wish = await this.#recordStep(outcome, between, events);
+      const logged = this.#clock.now();
       const { everySteps } = this.recipe.checkpoint;
       const last = this.step >= this.recipe.training.steps;
       if (wish === "checkpoint" || (everySteps > 0 && this.step % everySteps === 0 && !last))
         await this.#save();
       await this.#serveRequests();
-      checkpointing = (this.#clock.now() - now) / 1000;
+      between = { logging: (logged - ended) / 1000, checkpointing: (this.#clock.now() - logged) / 1000 };
       if (wish === "stop") this.#requestStop("stopped", true);
       if (this.#stopping.signal.aborted) return;
     }
   }
 
   /** Leaves the record for later, unless a hook wants to see it before the run goes on; returns what the hook wishes. */
-  async #recordStep(outcome: StepOutcome, checkpointing: number, events: EventLog): Promise<StepWish> {
-    const facts = this.#recorder!.gather(outcome, checkpointing);
+  async #recordStep(outcome: StepOutcome, before: BetweenSteps, events: EventLog): Promise<StepWish> {
+    const facts = this.#recorder!.gather(outcome, before);
     let latest: StepRecord | undefined;
     this.#recording.defer(() => {
       this.#recorder!.record(facts, (record) => {

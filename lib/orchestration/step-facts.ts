@@ -5,6 +5,7 @@ import {
   type EngineFacts,
   MetricsHistory,
   type StepFacts,
+  type StepTiming,
   type VerifierFacts,
 } from "../metrics/index.ts";
 import type { EngineStats } from "../native/face.ts";
@@ -21,6 +22,9 @@ export interface FactSources {
   readonly clock: Clock;
 }
 
+/** Seconds from the end of a step to the moment the next batch is asked for. */
+export type BetweenSteps = Pick<StepTiming, "logging" | "checkpointing">;
+
 /** Turns outcomes into records: gathers what the stages counted since the last step and hands it to `metrics`. */
 export class StepRecorder {
   readonly #from: FactSources;
@@ -28,7 +32,6 @@ export class StepRecorder {
   readonly #startedMs: number;
   #engine: EngineStats;
   #verifiers: Readonly<Record<string, VerifierStats>>;
-  #logging = 0;
   #recording = 0;
 
   constructor(from: FactSources, history: unknown) {
@@ -46,26 +49,11 @@ export class StepRecorder {
 
   /**
    * What is known the moment a step ends, to be recorded when there is time: the counters move on.
-   * @param checkpointing seconds the last checkpoint took of this step.
+   * @param before what followed the last step, at this one's expense.
    */
-  gather(outcome: StepOutcome, checkpointing: number): StepFacts {
-    const begun = this.#from.clock.now();
-    const facts = this.#facts(outcome, checkpointing);
-    this.#logging = (this.#from.clock.now() - begun) / 1000;
-    return facts;
-  }
-
-  /** Facts as a record, in the order they were gathered; `publish` takes it to the sinks. */
-  record(facts: StepFacts, publish: (record: StepRecord) => void): void {
-    const begun = this.#from.clock.now();
-    const metrics = collectStepMetrics(facts, this.#history);
-    publish({ step: facts.step, version: facts.version, metrics });
-    this.#recording = (this.#from.clock.now() - begun) / 1000;
-  }
-
-  #facts(
+  gather(
     { step, version, versionBefore, batch, trained, timing }: StepOutcome,
-    checkpointing: number,
+    before: BetweenSteps,
   ): StepFacts {
     const { recipe, line, clock } = this.#from;
     const { free, total } = line.credits;
@@ -77,7 +65,7 @@ export class StepRecorder {
       groups: batch.groups.map(({ group }) => group),
       unscored: unscoredByDomain(batch.groups),
       trained: trained && trainedFacts(trained, versionBefore, recipe),
-      timing: { ...timing, checkpointing, logging: this.#logging, recording: this.#recording },
+      timing: { ...timing, ...before, recording: this.#recording },
       engine: this.#engineFacts(),
       mixture: mixtureFacts(recipe, line),
       verifiers: this.#verifierFacts(),
@@ -86,6 +74,14 @@ export class StepRecorder {
       credits: { free, total },
       rssBytes: process.memoryUsage.rss(),
     };
+  }
+
+  /** Facts as a record, in the order they were gathered; `publish` takes it to the sinks. */
+  record(facts: StepFacts, publish: (record: StepRecord) => void): void {
+    const begun = this.#from.clock.now();
+    const metrics = collectStepMetrics(facts, this.#history);
+    publish({ step: facts.step, version: facts.version, metrics });
+    this.#recording = (this.#from.clock.now() - begun) / 1000;
   }
 
   #engineFacts(): EngineFacts {

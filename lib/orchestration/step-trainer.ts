@@ -16,7 +16,7 @@ export interface StepOutcome {
   readonly version: number;
   /** Absent when no group survived the filter: then nothing was trained. */
   readonly trained?: TrainedStep;
-  /** Seconds. */
+  /** Seconds. `waiting` begins when the next batch is asked for: what the taker of the last outcome did is not in it. */
   readonly timing: { readonly total: number; readonly waiting: number; readonly publishing: number };
 }
 
@@ -48,6 +48,7 @@ export async function* trainSteps(
   let step = firstStep;
   let skippedInARow = 0;
   let lastEnd = clock.now();
+  let asked = lastEnd;
   if (step >= recipe.training.steps) return;
   for await (const batch of batches) {
     const started = clock.now();
@@ -66,10 +67,11 @@ export async function* trainSteps(
       ...(trained && { trained }),
       timing: {
         total: (end - lastEnd) / 1000,
-        waiting: (started - lastEnd) / 1000,
+        waiting: (started - asked) / 1000,
         publishing: (end - updated) / 1000,
       },
     };
+    asked = clock.now();
     if (trained?.report.skipped) refuseIfHopeless(trained, step, skippedInARow, recipe);
     lastEnd = end;
     step += 1;

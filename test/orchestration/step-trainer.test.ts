@@ -17,6 +17,7 @@ async function train(
   batches: readonly StepBatch[],
   bad: (step: number) => Partial<TrainerReport> = () => ({}),
   training: object = {},
+  { clock = systemClock, onBatch = () => {}, onOutcome = () => {} } = {},
 ) {
   const options: StepOptions[] = [];
   const trainer = new StandInTrainer({
@@ -33,14 +34,20 @@ async function train(
     recipe: smallRecipe({ steps: 9, ...training }),
     trainer,
     engine,
-    clock: systemClock,
+    clock,
     afterPublication,
   };
   const source = (async function* () {
-    yield* batches;
+    for (const batch of batches) {
+      onBatch();
+      yield batch;
+    }
   })();
   const outcomes: StepOutcome[] = [];
-  for await (const outcome of trainSteps(source, 3, parts)) outcomes.push(outcome);
+  for await (const outcome of trainSteps(source, 3, parts)) {
+    outcomes.push(outcome);
+    onOutcome();
+  }
   return { outcomes, options, published };
 }
 
@@ -75,4 +82,22 @@ test("a skipped step publishes nothing; too many in a row end the run", async ()
 test("ends after the recipe's last step, whatever still comes", async () => {
   const { outcomes } = await train([full, full, full], undefined, { steps: 5 });
   expect(outcomes).toHaveLength(2);
+});
+
+test("waiting is what the batch took to come: neither the step nor what its taker did is in it", async () => {
+  let ms = 0;
+  const pass = (amount: number) => () => {
+    ms += amount;
+  };
+  const step = () => {
+    ms += 1000;
+    return {};
+  };
+  const clock = { now: () => ms };
+  const times = { clock, onBatch: pass(50), onOutcome: pass(7000) };
+  const { outcomes } = await train([full, full], step, {}, times);
+  expect(outcomes.map((o) => o.timing)).toEqual([
+    { total: 1.05, waiting: 0.05, publishing: 0 },
+    { total: 8.05, waiting: 0.05, publishing: 0 },
+  ]);
 });
