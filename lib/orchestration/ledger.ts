@@ -106,8 +106,8 @@ export class Ledger {
     }
     return Object.fromEntries(
       [...this.#accounts].map(([domain, account]) => {
-        const { failed: _, ...stages } = structuredClone(account);
-        return [domain, { ...stages, inFlight: inFlight.get(domain) ?? 0 }];
+        const { failed: _, ...stages } = account;
+        return [domain, { ...stages, dropped: { ...account.dropped }, inFlight: inFlight.get(domain) ?? 0 }];
       }),
     );
   }

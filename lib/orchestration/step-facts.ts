@@ -116,7 +116,7 @@ export class StepRecorder {
           of(stats) - (then[name] === undefined ? 0 : of(then[name]));
         const counts = { calls: since((s) => s.calls), timeouts: since((s) => s.timeouts) };
         const faults = { crashes: since((s) => s.crashes), retries: since((s) => s.retries) };
-        const latencyMs = { p50: stats.p50Ms, p95: stats.p95Ms, p99: stats.p99Ms };
+        const { latencyMs } = stats;
         const busySeconds = since((s) => s.busyMs) / 1000;
         return [name, { ...counts, ...faults, busySeconds, ...(stats.calls > 0 && { latencyMs }) }];
       }),

@@ -1,13 +1,17 @@
 import { createHistogram } from "node:perf_hooks";
 
+/** Milliseconds per completion inside the worker, completed calls only; 0 before the first. */
+export interface Latency {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
+
 /** What a verifier has done and cost so far. */
 export interface VerifierStats {
   /** Completions judged, repeats after a kill included. */
   readonly calls: number;
-  /** Milliseconds per completion inside the worker, completed calls only; 0 before the first. */
-  readonly p50Ms: number;
-  readonly p95Ms: number;
-  readonly p99Ms: number;
+  readonly latencyMs: Latency;
   /** Milliseconds spent in workers, summed over completed calls. */
   readonly busyMs: number;
   /** Completions whose verification ran into the limit: scored 0, the worker was replaced. */
@@ -25,6 +29,8 @@ export interface VerifierStats {
 /** Counts and times of one verifier. */
 export class VerifierMeter {
   readonly #histogram = createHistogram();
+  #calls = 0;
+  #busyMs = 0;
   timeouts = 0;
   crashes = 0;
   retries = 0;
@@ -32,18 +38,29 @@ export class VerifierMeter {
   overrunMs = 0;
 
   recordCall(microseconds: number): void {
+    this.#calls += 1;
+    this.#busyMs += microseconds / 1000;
     this.#histogram.record(Math.max(1, Math.round(microseconds)));
   }
 
+  /** Counts as they are now; percentiles, which take a while, are worked out when read, and are of that moment. */
   snapshot(): VerifierStats {
-    const calls = this.#histogram.count;
+    const calls = this.#calls;
     const percentileMs = (p: number) => (calls === 0 ? 0 : this.#histogram.percentile(p) / 1000);
     return {
       calls,
-      p50Ms: percentileMs(50),
-      p95Ms: percentileMs(95),
-      p99Ms: percentileMs(99),
-      busyMs: calls === 0 ? 0 : (this.#histogram.mean * calls) / 1000,
+      latencyMs: {
+        get p50() {
+          return percentileMs(50);
+        },
+        get p95() {
+          return percentileMs(95);
+        },
+        get p99() {
+          return percentileMs(99);
+        },
+      },
+      busyMs: this.#busyMs,
       timeouts: this.timeouts,
       crashes: this.crashes,
       retries: this.retries,

@@ -19,9 +19,7 @@ test("a record counts what the stages counted: since the last step, or since the
     stats: () => ({
       residue: {
         calls,
-        p50Ms: 1,
-        p95Ms: 2,
-        p99Ms: 3,
+        latencyMs: { p50: 1, p95: 2, p99: 3 },
         busyMs: calls * 2,
         timeouts: 0,
         crashes: 0,
