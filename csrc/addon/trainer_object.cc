@@ -1,5 +1,6 @@
 #include "addon/trainer_object.h"
 
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "addon/model_options.h"
 #include "addon/thread_pool.h"
 #include "addon/training_batch.h"
+#include "core/stopwatch.h"
 #include "model/hf_loader.h"
 
 namespace hone::addon {
@@ -17,8 +19,21 @@ namespace {
 
 using ToJs = std::function<Napi::Value(Napi::Env)>;
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
 ToJs nothing() {
   return [](Napi::Env env) { return env.Undefined(); };
+}
+
+/// The engine's thread behind `value`. Throws kConfig for anything else, and for an engine of another model.
+std::shared_ptr<EngineThread> engine_for(const model::ModelConfig& model, const Napi::Value& value) {
+  const EngineObject& object = EngineObject::from(value);
+  if (model::to_hf_config(object.model()).dump() != model::to_hf_config(model).dump()) {
+    fail(Code::kConfig, "publish: the engine was made for another model config.");
+  }
+  return object.thread();
 }
 
 }  // namespace
@@ -31,6 +46,12 @@ struct TrainerObject::State {
   std::unique_ptr<trainer::Trainer> trainer;  // worker's thread; gone once that is joined
   std::atomic<uint32_t> version{0};
   std::shared_ptr<Worker> worker;
+
+  /// Worker's thread. Whoever hears of the version from the engine finds it here as well.
+  void publish(EngineThread& engine) {
+    version = trainer->version();
+    if (!engine.set_weights(trainer->snapshot())) fail(Code::kState, "publish: the engine is closed.");
+  }
 };
 
 Napi::Function TrainerObject::define(Napi::Env env) {
@@ -112,13 +133,26 @@ Napi::Value TrainerObject::load_hf(const Napi::CallbackInfo& info) {
 Napi::Value TrainerObject::step(const Napi::CallbackInfo& info) {
   auto batch = std::make_shared<OwnedBatch>();
   trainer::StepOptions options;
+  std::shared_ptr<EngineThread> engine;
   translated(info.Env(), [&] {
     *batch = read_batch(info[0]);
     options = read_step_options(info[1]);
+    if (!info[2].IsUndefined()) engine = engine_for(state_->model, info[2]);
   });
-  return enqueue(info.Env(), [batch, options](State& s) -> ToJs {
+  return enqueue(info.Env(), [batch, options, engine, called = Clock::now()](State& s) -> ToJs {
+    const double start_seconds = seconds_since(called);
     auto report = std::make_shared<trainer::StepReport>(s.trainer->step(batch->view(), options));
-    return [report](Napi::Env env) { return to_js(env, *report); };
+    double publish_seconds = 0;
+    if (engine && !report->skipped) {
+      const Stopwatch watch(publish_seconds);
+      s.publish(*engine);
+    }
+    return [=](Napi::Env env) {
+      Napi::Object out = to_js(env, *report);
+      out.Set("startSeconds", start_seconds);
+      out.Set("publishSeconds", publish_seconds);
+      return out;
+    };
   });
 }
 
@@ -144,17 +178,10 @@ Napi::Value TrainerObject::score(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value TrainerObject::publish(const Napi::CallbackInfo& info) {
-  const auto engine = translated(info.Env(), [&] {
-    const EngineObject& object = EngineObject::from(info[0]);
-    if (model::to_hf_config(object.model()).dump() != model::to_hf_config(state_->model).dump()) {
-      fail(Code::kConfig, "publish: the engine was made for another model config.");
-    }
-    return object.thread();
-  });
+  const auto engine = translated(info.Env(), [&] { return engine_for(state_->model, info[0]); });
   return enqueue(info.Env(), [engine](State& s) -> ToJs {
-    const uint32_t version = s.trainer->version();
-    if (!engine->set_weights(s.trainer->snapshot())) fail(Code::kState, "publish: the engine is closed.");
-    return [version](Napi::Env env) { return Napi::Number::New(env, version); };
+    s.publish(*engine);
+    return [version = s.trainer->version()](Napi::Env env) { return Napi::Number::New(env, version); };
   });
 }
 

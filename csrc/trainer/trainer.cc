@@ -250,10 +250,9 @@ struct Trainer::Impl {
 
   /// Applies the gradients, unless they are known to be useless or turn out to be.
   void update(const TrainingBatch& batch, const StepOptions& o, StepReport& report) {
+    std::optional<Stopwatch> watch(report.optimizer_seconds);
     const auto totals = square_gradients();
-    std::optional<Stopwatch> watch;
     if (!stream.is_cuda()) report_norms(totals, report);
-    watch.emplace(report.optimizer_seconds);
     if (!report.skipped) apply(o, totals, report);
     if (stream.is_cuda()) {
       sums.download(stream, 0, sums.used());
@@ -292,18 +291,22 @@ struct Trainer::Impl {
   }
 
   StepReport step(const TrainingBatch& batch, const StepOptions& o) {
-    check_batch(batch, config, &o);
     StepReport report;
+    std::optional<Stopwatch> watch(report.pack_seconds);
+    check_batch(batch, config, &o);
     const size_t T = size_t(batch.cu_seqlens[batch.sequences]), S = size_t(batch.sequences);
     report.logprobs.resize(T);
     report.entropies.resize(T);
     report.ratios.resize(T);
     report.clipped.resize(T);
-    const std::vector<MicroBatch> micro_batches = prepare(batch, true, report);
+    const std::vector<MicroBatch> micro_batches = prepare(batch, true);
     LossTotals totals{std::vector<double>(S), std::vector<double>(S), -1};
+    watch.emplace(report.backward_seconds);
     grads().zero();
+    watch.reset();
     for (const MicroBatch& which : micro_batches) {
       train_micro_batch(batch, which, o, totals, report);
+      const Stopwatch keeping(report.forward_seconds);
       keep_tokens(batch, which, report);
     }
     for (double loss : totals.loss) report.loss += loss;
@@ -318,8 +321,7 @@ struct Trainer::Impl {
   }
 
   /// Packs sequences and weights and makes room.
-  std::vector<MicroBatch> prepare(const TrainingBatch& batch, bool backward, StepReport& report) {
-    const Stopwatch watch(report.pack_seconds);
+  std::vector<MicroBatch> prepare(const TrainingBatch& batch, bool backward) {
     std::vector<MicroBatch> micro_batches = pack(batch);
     for (const MicroBatch& which : micro_batches) reserve(which.tokens);
     current_weights();
@@ -330,8 +332,7 @@ struct Trainer::Impl {
   void score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies) {
     check_batch(batch, config, nullptr);
     if (!(temperature > 0)) fail(Code::kConfig, "score: temperature is %g; it must be positive.", double(temperature));
-    StepReport unused;
-    for (const MicroBatch& which : prepare(batch, false, unused)) {
+    for (const MicroBatch& which : prepare(batch, false)) {
       const int64_t mark = arena.mark();
       packed.gather(batch, which);
       const model::Activations saved = model::forward_training(stream, *weights, packed.rows(), arena);

@@ -34,6 +34,8 @@ export interface TrainerOutcome {
   readonly trainedTokens: number;
   readonly packedTokens: number;
   readonly packSeconds: number;
+  readonly startSeconds: number;
+  readonly publishSeconds: number;
   readonly forwardSeconds: number;
   readonly backwardSeconds: number;
   readonly optimizerSeconds: number;
@@ -69,8 +71,6 @@ export interface StepTiming {
   readonly total: number;
   /** Trainer idle for want of groups, from the moment it asked for them. */
   readonly waiting: number;
-  /** Handing the weights over, to the moment the engine has them. */
-  readonly publishing: number;
   readonly checkpointing?: number | undefined;
   /** Events of the step before, gathering what its metrics are made of, hooks. */
   readonly logging?: number | undefined;

@@ -62,11 +62,12 @@ function putTimes(sheet: MetricSheet, { timing, trained }: StepFacts): void {
   const report = trained?.report;
   const stages: Record<string, number | undefined> = {
     waiting: timing.waiting,
+    starting: report?.startSeconds,
     packing: report?.packSeconds,
     forward: report?.forwardSeconds,
     backward: report?.backwardSeconds,
     optimizer: report?.optimizerSeconds,
-    publishing: timing.publishing,
+    publishing: report?.publishSeconds,
     checkpointing: timing.checkpointing,
     logging: timing.logging,
   };

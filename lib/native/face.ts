@@ -212,6 +212,10 @@ export interface TrainerReport {
   readonly backwardSeconds: number;
   readonly optimizerSeconds: number;
   readonly packSeconds: number;
+  /** From the call to the moment the trainer's thread took it up. */
+  readonly startSeconds: number;
+  /** Handing the weights to `publishTo`; 0 without. */
+  readonly publishSeconds: number;
   /** [T] under the weights before the step, 0 where masked out. */
   readonly logprobs: Float32Array;
   readonly entropies: Float32Array;
@@ -226,7 +230,8 @@ export interface TrainerFace {
   initialize(seed: bigint): Promise<void>;
   /** Weights of a Hugging Face folder (safetensors, one file or shards). */
   loadHf(directory: string): Promise<void>;
-  step(batch: TrainingBatch, options: StepOptions): Promise<TrainerReport>;
+  /** With `publishTo` the new weights are handed to it, as `publish` does, unless the step is skipped. */
+  step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<TrainerReport>;
   score(
     batch: TrainingBatch,
     temperature: number,

@@ -1,6 +1,6 @@
 import { defaultDevice } from "../device.ts";
 import { HoneError } from "../errors.ts";
-import type { NativeTrainer } from "./binding.ts";
+import type { NativeEngine, NativeTrainer } from "./binding.ts";
 import { Engine } from "./engine.ts";
 import { awaited, translated } from "./errors.ts";
 import type {
@@ -40,8 +40,9 @@ export class Trainer implements TrainerFace {
     return awaited(() => this.#native.loadHf(directory));
   }
 
-  step(batch: TrainingBatch, options: StepOptions): Promise<TrainerReport> {
-    return awaited(() => this.#native.step(batch, options));
+  async step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<TrainerReport> {
+    const engine = publishTo && nativeOf(publishTo);
+    return await awaited(() => this.#native.step(batch, options, engine));
   }
 
   score(
@@ -52,10 +53,8 @@ export class Trainer implements TrainerFace {
   }
 
   async publish(engine: EngineFace): Promise<number> {
-    if (!(engine instanceof Engine)) {
-      throw new HoneError("HONE_ERR_USAGE", "publish: the engine does not live in this process");
-    }
-    return await awaited(() => this.#native.publish(engine.native));
+    const native = nativeOf(engine);
+    return await awaited(() => this.#native.publish(native));
   }
 
   setVersion(version: number): Promise<void> {
@@ -81,4 +80,9 @@ export class Trainer implements TrainerFace {
   close(): Promise<void> {
     return this.#native.close();
   }
+}
+
+function nativeOf(engine: EngineFace): NativeEngine {
+  if (engine instanceof Engine) return engine.native;
+  throw new HoneError("HONE_ERR_USAGE", "publish: the engine does not live in this process");
 }

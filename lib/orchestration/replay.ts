@@ -135,14 +135,16 @@ class Replay {
     const settled: SettledGroup[] = [];
     for (const group of groups) settled.push(await this.#await(group.g));
     settled.sort((a, b) => a.ticket.group - b.ticket.group);
-    const parts = { recipe, trainer, ...(this.#reference && { reference: this.#reference }) };
-    const trained = await trainBatch({ groups: settled, credits: 0 }, event.s, parts);
+    const parts = {
+      ...{ recipe, trainer, engine: generations.engine },
+      ...(this.#reference && { reference: this.#reference }),
+    };
+    await trainBatch({ groups: settled, credits: 0 }, event.s, parts);
     if (trainer.version !== event.v) {
       throw diverged(`step ${event.s} led to version ${trainer.version}, in the run to ${event.v}`, {
         step: event.s,
       });
     }
-    if (trained !== undefined && !trained.report.skipped) await trainer.publish(generations.engine);
   }
 
   /** Before the engine may move on to later versions, it must know what still needs this one. */

@@ -17,7 +17,7 @@ export interface StepOutcome {
   /** Absent when no group survived the filter: then nothing was trained. */
   readonly trained?: TrainedStep;
   /** Seconds. `waiting` begins when the next batch is asked for: what the taker of the last outcome did is not in it. */
-  readonly timing: { readonly total: number; readonly waiting: number; readonly publishing: number };
+  readonly timing: { readonly total: number; readonly waiting: number };
 }
 
 export interface TrainedStep extends AssembledBatch {
@@ -54,8 +54,6 @@ export async function* trainSteps(
     const started = clock.now();
     const versionBefore = parts.trainer.version;
     const trained = await trainBatch(batch, step, parts);
-    const updated = clock.now();
-    if (trained !== undefined && !trained.report.skipped) await parts.trainer.publish(parts.engine);
     parts.afterPublication(batch);
     const end = clock.now();
     skippedInARow = trained?.report.skipped ? skippedInARow + 1 : 0;
@@ -68,7 +66,6 @@ export async function* trainSteps(
       timing: {
         total: (end - lastEnd) / 1000,
         waiting: (started - asked) / 1000,
-        publishing: (end - updated) / 1000,
       },
     };
     asked = clock.now();
@@ -79,11 +76,11 @@ export async function* trainSteps(
   }
 }
 
-/** Undefined when no group was kept: there is nothing to train on. */
+/** One step, published unless it was skipped. Undefined when no group was kept: there is nothing to train on. */
 export async function trainBatch(
   batch: StepBatch,
   step: number,
-  parts: Pick<StepTrainerParts, "recipe" | "trainer" | "reference">,
+  parts: Pick<StepTrainerParts, "recipe" | "trainer" | "engine" | "reference">,
 ): Promise<TrainedStep | undefined> {
   const { recipe } = parts;
   const assembled = assembleBatch(batch.groups, recipe.rollouts.maxOutputTokens);
@@ -92,7 +89,7 @@ export async function trainBatch(
     recipe.optimizer.lr * learningRateFactor(step, recipe.training.steps, recipe.optimizer);
   const referenceLogprobs = await parts.reference?.(assembled.data);
   const data = { ...assembled.data, ...(referenceLogprobs && { referenceLogprobs }) };
-  const report = await parts.trainer.step(data, stepOptions(recipe, learningRate));
+  const report = await parts.trainer.step(data, stepOptions(recipe, learningRate), parts.engine);
   const culprit = assembled.rollouts[report.nonFiniteSequence];
   return { ...assembled, data, report, learningRate, ...(culprit && { culprit }) };
 }

@@ -79,7 +79,7 @@ export class SyntheticRun {
       unscored: { code: step % 10 === 0 ? 1 : 0 },
       trained,
       timing: {
-        ...{ total, waiting: total * 0.3, publishing: 0.002, checkpointing: 0 },
+        ...{ total, waiting: total * 0.3, checkpointing: 0 },
         ...{ logging: 0.001, recording: 0.004 },
       },
       engine: {
@@ -278,7 +278,9 @@ export function trainedFacts(
         packedTokens: total,
       },
       ...{
+        startSeconds: 0.0003,
         packSeconds: 0.001,
+        publishSeconds: 0.002,
         forwardSeconds: 0.04 + 0.01 * random(),
         backwardSeconds: 0.075 - 0.02 * progress,
       },

@@ -97,7 +97,8 @@ export function trained(
         skipped: false,
       },
       ...{ microBatches: 1, trainedTokens: counted, packedTokens: mask.length },
-      ...{ packSeconds: 0.01, forwardSeconds: 0.1, backwardSeconds: 0.2, optimizerSeconds: 0.05 },
+      ...{ startSeconds: 0.02, packSeconds: 0.01, publishSeconds: 0.05 },
+      ...{ forwardSeconds: 0.1, backwardSeconds: 0.2, optimizerSeconds: 0.05 },
       logprobs: Float32Array.from(now),
       entropies: new Float32Array(mask.length).fill(0.25),
       clipped: new Uint8Array(mask.length),
@@ -119,7 +120,7 @@ export function counts(rest: Partial<StageCounts> = {}): StageCounts {
 export function facts(rest: Partial<StepFacts> = {}): StepFacts {
   return {
     ...{ step: 1, version: 1, elapsedSeconds: 10, maxOutputTokens: 80, groups: [], rssBytes: 1000 },
-    timing: { total: 1, waiting: 0.25, publishing: 0.05 },
+    timing: { total: 1, waiting: 0.25 },
     mixture: { targets: { math: 1 }, counts: {}, probabilities: { math: 1 }, adjustments: { math: 1 } },
     ...{ verifiers: {}, queues: {} },
     ...rest,

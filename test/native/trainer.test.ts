@@ -53,6 +53,28 @@ test("scores what the engine sampled to the same bits", async () => {
   expect([...entropies]).toEqual(recorded);
 });
 
+test("a step hands its weights to the engine it is given, a skipped one does not", async () => {
+  const { trainer: own, generations: its } = await trainerAndGenerations();
+  const r = request(7, { count: 4 });
+  const batch = batchOf(r.prompt, await its.generate(r));
+  const report = await own.step(batch, stepOptions, its.engine);
+  expect(report.startSeconds).toBeGreaterThanOrEqual(0);
+  expect(report.publishSeconds).toBeGreaterThan(0);
+  const sampled = await its.generate(request(8, { count: 4 }));
+  expect(sampled.flatMap((c) => [...c.versions]).every((v) => v === own.version)).toBe(true);
+  const { logprobs } = await own.score(batchOf(r.prompt.with(2, 11), sampled), 1);
+  expect([...logprobs].filter((x) => x !== 0)).toEqual(sampled.flatMap((c) => [...c.logprobs]));
+  const bad = { ...batch, advantages: batch.advantages!.with(0, Number.NaN) };
+  const { skipped, publishSeconds } = await own.step(bad, stepOptions, its.engine);
+  expect([skipped, publishSeconds]).toEqual([true, 0]);
+  expect((await own.step(batch, stepOptions)).publishSeconds).toBe(0);
+  await its.generate(request(9));
+  expect(its.engine.stats().version).toBe(1);
+  await its.close();
+  await expect(own.step(batch, stepOptions, its.engine)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+  await own.close();
+});
+
 test("an on-policy step has ratio exactly 1 and moves the weights", async () => {
   const r = request(2, { count: 4 });
   const batch = batchOf(r.prompt, await generations.generate(r));

@@ -226,7 +226,7 @@ export class StandInTrainer implements TrainerFace {
     this.word = mix(...readFileSync(join(directory, "model.safetensors")));
   }
 
-  async step(batch: TrainingBatch, options: StepOptions): Promise<TrainerReport> {
+  async step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<TrainerReport> {
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#closed) throw new Error("closed");
     const total = batch.tokens.length;
@@ -238,6 +238,7 @@ export class StandInTrainer implements TrainerFace {
       const lr = Math.round(options.lr * 1e9);
       this.word = mix(this.word, lr, ...batch.tokens, ...batch.mask, ...logprobs, ...advantages);
       this.version += 1;
+      if (publishTo) await this.publish(publishTo);
     }
     return {
       loss: 1,
@@ -255,6 +256,8 @@ export class StandInTrainer implements TrainerFace {
       backwardSeconds: 0,
       optimizerSeconds: 0,
       packSeconds: 0,
+      startSeconds: 0,
+      publishSeconds: 0,
       logprobs: batch.behaviorLogprobs?.slice() ?? new Float32Array(total),
       entropies: new Float32Array(total),
       ratios: new Float32Array(total).fill(1),
