@@ -63,9 +63,9 @@ interface Peak {
 
 /** Source: NVIDIA's data sheets (SXM parts, dense bf16). */
 const PEAKS: readonly (readonly [name: RegExp, peak: Peak])[] = [
-  [/H200/, { bandwidth: 4.8e12, flops: 989e12 }],
-  [/H100/, { bandwidth: 3.35e12, flops: 989e12 }],
-  [/A100.*80/, { bandwidth: 2.04e12, flops: 312e12 }],
+  [/\bH200/, { bandwidth: 4.8e12, flops: 989e12 }],
+  [/\bH100/, { bandwidth: 3.35e12, flops: 989e12 }],
+  [/\bA100.*80GB/, { bandwidth: 2.04e12, flops: 312e12 }],
 ];
 
 const PROMPT_TOKENS = 16;
@@ -98,6 +98,7 @@ export async function benchModels(core: Core, options: BenchOptions): Promise<(B
 }
 
 function gpuPeak(device: string): Peak {
+  if (/PCIe|NVL/.test(device)) return {};
   return PEAKS.find(([name]) => name.test(device))?.[1] ?? {};
 }
 

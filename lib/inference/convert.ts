@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { join, resolve, sep } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { HoneError } from "../errors.ts";
 import {
   type ModelWriterOptions,
@@ -86,7 +86,8 @@ async function write(source: string, options: ConvertOptions, values?: string): 
 
 /** Nothing there, an empty folder, or with `force` a model folder: never anything else. */
 function checkTarget(target: string, sources: readonly string[], force: boolean): void {
-  const place = (path: string) => (existsSync(path) ? realpathSync(path) : resolve(path));
+  const place = (path: string): string =>
+    existsSync(path) ? realpathSync(path) : join(place(dirname(resolve(path))), basename(path));
   const inside = (a: string, b: string) => `${a}${sep}`.startsWith(`${b}${sep}`);
   for (const source of sources) {
     const [from, to] = [place(source), place(target)];

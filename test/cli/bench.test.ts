@@ -3,7 +3,7 @@ import { BENCH_SHAPES, type BenchOptions, benchModels, benchText } from "../../l
 import { HoneError } from "../../lib/errors.ts";
 import { type Core, nativeCore } from "../../lib/orchestration/index.ts";
 import { networkOf } from "../../lib/plan/index.ts";
-import { standInCore } from "../orchestration/stand-in-core.ts";
+import { StandInEngine, standInCore } from "../orchestration/stand-in-core.ts";
 
 const options: BenchOptions = {
   ...{ device: "cpu", shapes: ["tiny"], batches: [1, 3], outputTokens: 16 },
@@ -45,16 +45,151 @@ test("a small model on the CPU: a row a batch and one for training, each with it
   }
 }, 60_000);
 
-const gpuCore = (core: Partial<Core> = {}): Core => {
+const gpuCore = (core: Partial<Core> = {}, gpu = "NVIDIA H200 (sm_90, 139.8 GiB)"): Core => {
   const standIn = standInCore();
   const cuda = {
-    compiled: "13.0",
-    driver: "13.0",
-    devices: ["NVIDIA H200 (sm_90, 139.8 GiB)"],
-    reason: null,
+    ...{ compiled: "13.0", driver: "13.0", devices: [gpu] },
+    ...{ memoryBytes: 150_000_000_000, reason: null },
   };
   return { ...standIn, info: () => ({ ...standIn.info(), cuda }), ...core };
 };
+
+/** A GPU of known pace: k engine steps take k² seconds; the first step of the trainer takes 100, a later one 2. */
+function pacedCore(gpu?: string) {
+  const asked: object[] = [];
+  const closed: string[] = [];
+  const length = () => 1000;
+  const onStep = (_: unknown, __: unknown, step: number) => ({
+    forwardSeconds: step === 0 ? 100 : 0.5,
+    backwardSeconds: 1.25,
+    optimizerSeconds: 0.25,
+  });
+  const { engine: makeEngine, trainer: makeTrainer, trainers } = standInCore({ length, onStep });
+  const core: Partial<Core> = {
+    engine: (config, options, handlers) => {
+      asked.push(options);
+      const engine = makeEngine(config, options, handlers);
+      const stats = () => ({ ...StandInEngine.prototype.stats.call(engine) });
+      engine.stats = () => ({ ...stats(), decodeSeconds: stats().steps ** 2 });
+      engine.close = async () => void closed.push("engine");
+      return engine;
+    },
+    trainer: (config, options) => {
+      asked.push(options);
+      const trainer = makeTrainer(config, options);
+      trainer.close = async () => void closed.push("trainer");
+      return trainer;
+    },
+  };
+  return { core: gpuCore(core, gpu), asked, closed, trainers };
+}
+
+const H200 = { bandwidth: 4.8e12, flops: 989e12 };
+// Qwen3-0.6B: 28 layers of 1024 × (4096 + 2048 + 3 × 3072) weights, an embedding of 151,936 × 1024 that is its head
+// too, and 28 × 2 × 8 × 128 keys and values a token
+const [LAYERS, HEAD, CACHE] = [28 * 15_728_640, 151_936 * 1024, 28 * 2 * 8 * 128];
+
+test("on a GPU weights, a tied head and keys are two bytes an element; the warm-up counts for nothing", async () => {
+  const { core, asked, closed, trainers } = pacedCore();
+  const rows = await benchModels(core, { ...options, device: "cuda", shapes: ["0.6b"] });
+  const bytes = 2 * (LAYERS + HEAD + 24 * CACHE);
+  const flop = 256 * (6 * (LAYERS + HEAD) + 6 * 28 * 16 * 128 * 128);
+  // steps: 8 to warm up and 16 with one sequence, then 8 and 16 with three at once
+  const [one, three] = [24 ** 2 - 8 ** 2, 48 ** 2 - 32 ** 2];
+  const bytesOfThree = bytes + 2 * 2 * 24 * CACHE;
+  expect(rows).toEqual([
+    {
+      ...{ shape: "0.6b", what: "generation", size: 1, unit: "B/s", tokensPerSecond: 16 / one },
+      ...{ rate: (16 * bytes) / one, ofFloor: expect.closeTo((16 * bytes) / one / H200.bandwidth, 12) },
+    },
+    {
+      ...{ shape: "0.6b", what: "generation", size: 3, unit: "B/s", tokensPerSecond: 48 / three },
+      rate: (16 * bytesOfThree) / three,
+      ofFloor: expect.closeTo((16 * bytesOfThree) / three / H200.bandwidth, 12),
+    },
+    {
+      ...{ shape: "0.6b", what: "training", size: 256, unit: "FLOP/s", tokensPerSecond: 256 / 2 },
+      ...{ rate: flop / 2, ofFloor: expect.closeTo(flop / 2 / H200.flops, 12) },
+    },
+  ]);
+  const onGpu = { device: "cuda", weightStorage: "bf16" };
+  expect(asked).toEqual([
+    expect.objectContaining({ ...onGpu, packedTokens: 256 }),
+    // three sequences of 16 + 16 tokens: two pages each and one spare
+    expect.objectContaining({ ...onGpu, maxRunning: 3, maxContext: 32, pageTokens: 16, pages: 9 }),
+  ]);
+  expect(closed).toEqual(["engine", "trainer"]);
+  expect(trainers[0]!.steps).toHaveLength(2);
+});
+
+test("a head of its own is read in f32", async () => {
+  const rows = await benchModels(pacedCore().core, {
+    ...options,
+    device: "cuda",
+    shapes: ["8b"],
+    batches: [1],
+  });
+  const [layers, head, cache] = [36 * 4096 * (6144 + 4096 + 3 * 12_288), 151_936 * 4096, 36 * 2 * 8 * 128];
+  const bytes = 2 * (layers + 24 * cache) + 4 * head;
+  expect(rows[0]).toMatchObject({ size: 1, rate: (16 * bytes) / (24 ** 2 - 8 ** 2) });
+});
+
+test.each([
+  ["NVIDIA H200 (sm_90, 139.8 GiB)", 4.8e12, 989e12],
+  ["NVIDIA H100 80GB HBM3 (sm_90, 79.2 GiB)", 3.35e12, 989e12],
+  ["NVIDIA A100-SXM4-80GB (sm_80, 79.3 GiB)", 2.04e12, 312e12],
+  ["NVIDIA A100-SXM4-40GB (sm_80, 39.4 GiB)", undefined, undefined],
+  ["NVIDIA A100 80GB PCIe (sm_80, 79.3 GiB)", undefined, undefined],
+  ["NVIDIA H100 PCIe (sm_90, 79.2 GiB)", undefined, undefined],
+  ["NVIDIA H200 NVL (sm_90, 139.8 GiB)", undefined, undefined],
+  ["NVIDIA GH200 480GB (sm_90, 94.5 GiB)", undefined, undefined],
+  ["NVIDIA L4 (sm_89, 22.0 GiB)", undefined, undefined],
+])("the floor of an %s is its data sheet's, of another card none", async (gpu, bandwidth, flops) => {
+  const rows = await benchModels(pacedCore(gpu).core, { ...options, device: "cuda", batches: [1] });
+  const peaks = rows.map((row) => ("rate" in row && row.ofFloor ? row.rate / row.ofFloor : undefined));
+  const close = (peak?: number) => (peak === undefined ? undefined : expect.closeTo(peak, -3));
+  expect(peaks).toEqual([close(bandwidth), close(flops)]);
+});
+
+test("a step takes a token of every sequence that runs, and 512 at least", async () => {
+  const stepTokens = async (...batches: number[]) => {
+    const { core, asked } = pacedCore();
+    await benchModels(core, { ...options, device: "cuda", batches });
+    return (asked[1] as { stepTokens: number }).stepTokens;
+  };
+  expect([await stepTokens(1, 511), await stepTokens(1, 600)]).toEqual([512, 601]);
+});
+
+test.each([
+  [256, 100, [0, 100, 200]],
+  [100, 100, [0, 100]],
+  [64, 128, [0, 64]],
+])(
+  "%d packed tokens in sequences of %d begin at %j; a first token is no target",
+  async (packedTokens, sequenceTokens, cuSeqlens) => {
+    const { core, trainers } = pacedCore();
+    await benchModels(core, { ...options, device: "cuda", batches: [1], packedTokens, sequenceTokens });
+    const total = cuSeqlens.at(-1)!;
+    const { tokens, mask, cuSeqlens: begins } = trainers[0]!.steps[0]!;
+    expect([...begins]).toEqual(cuSeqlens);
+    expect([...mask]).toEqual(Array.from({ length: total }, (_, i) => (cuSeqlens.includes(i) ? 0 : 1)));
+    expect(tokens).toHaveLength(total);
+    expect(Math.max(...tokens)).toBeLessThan(512); // ids of the vocabulary
+  },
+);
+
+test("where keys and values do not fit the training step is measured all the same", async () => {
+  const { core, closed } = pacedCore();
+  const engine = () => {
+    throw new HoneError("HONE_ERR_OUT_OF_MEMORY", "keys and values");
+  };
+  const rows = await benchModels({ ...core, engine }, { ...options, device: "cuda" });
+  expect(rows).toEqual([
+    { shape: "tiny", what: "generation", problem: "keys and values" },
+    expect.objectContaining({ shape: "tiny", what: "training", tokensPerSecond: 128 }),
+  ]);
+  expect(closed).toEqual(["trainer"]);
+});
 
 test("a model that does not fit is a gap with the reason, and the others go on", async () => {
   const tooLarge = () => {

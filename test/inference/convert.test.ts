@@ -6,7 +6,9 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -86,6 +88,21 @@ describe("a folder converted to nothing else", () => {
       copied: ["config.json", "additional_chat_templates/tool_use.jinja", "tokenizer.json"],
       leftOut: ["onnx/", "pytorch_model.bin"],
     });
+  });
+
+  test("takes small files along up to 128 MiB, as large tokenizers are; what is larger is named", async () => {
+    for (const [name, bytes] of [
+      ["vocab.json", 2 ** 27],
+      ["training-data.json", 2 ** 27 + 1],
+    ] as const) {
+      writeFileSync(join(source, name), "");
+      truncateSync(join(source, name), bytes);
+    }
+    const { copied, leftOut } = await convertModel(source, { target: to() });
+    expect(copied).toContain("vocab.json");
+    expect(statSync(join(to(), "vocab.json")).size).toBe(2 ** 27);
+    expect(leftOut).toContain("training-data.json");
+    expect(existsSync(join(to(), "training-data.json"))).toBe(false);
   });
 
   test("may be a snapshot of links", async () => {
@@ -176,12 +193,21 @@ describe("a target", () => {
     ["inside the source", () => join(source, "sub")],
     ["around the source", () => dir],
     ["the source by another name", () => join(dir, "alias")],
+    ["inside the source by another name", () => join(dir, "alias", "sub", "..", "sub")],
   ])("that is %s is refused", async (_, target) => {
     symlinkSync(source, join(dir, "alias"));
     await expect(convertModel(source, { target: target(), force: true })).rejects.toMatchObject({
       code: "HONE_ERR_USAGE",
       message: expect.stringContaining("one folder"),
     });
+  });
+
+  test.each([
+    ["begins with the source's", () => `${source}-bf16`],
+    ["the source's begins with", () => source.slice(0, -1)],
+  ])("whose name %s lies beside it, not inside", async (_, target) => {
+    await convertModel(source, { target: target() });
+    expect(readFolder(target())).toEqual(readFolder(source));
   });
 
   test("that is a file is refused", async () => {

@@ -93,6 +93,21 @@ describe("a refusal", () => {
     await get("config.json");
     expect(performance.now() - begun).toBeGreaterThan(990);
   });
+
+  const inAnHour = () => new Date(Date.now() + 3_600_000).toUTCString();
+  test.each([
+    ["a day in seconds", () => "86400", 60_000],
+    ["a date in an hour", inAnHour, 60_000],
+    ["a date that is over", () => "Fri, 01 Jan 2021 00:00:00 GMT", 1],
+    ["less than nothing", () => "-5", 1],
+    ["no number and no date", () => "soon", 1],
+  ])("that says %s is asked again: within a minute, and no sooner than without it", async (_, said, ms) => {
+    const pause = vi.spyOn(HubClient.prototype, "pause").mockResolvedValue();
+    hub.answers.push({ status: 503, headers: { "retry-after": said() } });
+    await get("config.json");
+    expect(pause.mock.calls).toEqual([[ms]]);
+    pause.mockRestore();
+  });
 });
 
 describe("the token", () => {
