@@ -1,6 +1,5 @@
-import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import { HoneError } from "../errors.ts";
+import { textLines } from "../text-lines.ts";
 
 /** A line of a JSONL file that is not blank; `number` counts from 1, blank lines too. */
 export interface NumberedLine {
@@ -16,17 +15,10 @@ export interface JsonLine {
 
 /** Lines in order, blank ones left out, while the file is being read. Throws HONE_ERR_IO for the file. */
 export async function* readLines(file: string): AsyncGenerator<NumberedLine, void, undefined> {
-  const input = createReadStream(file, "utf8");
   let number = 0;
-  try {
-    for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-      number += 1;
-      if (text.trim() !== "") yield { text, number };
-    }
-  } catch (cause) {
-    throw new HoneError("HONE_ERR_IO", `cannot read ${file}: ${(cause as Error).message}`, { cause });
-  } finally {
-    input.destroy();
+  for await (const text of textLines(file)) {
+    number += 1;
+    if (text.trim() !== "") yield { text, number };
   }
 }
 

@@ -1,7 +1,9 @@
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { defineRecipe, type RecipeInput } from "../config/index.ts";
 import { readRunManifest } from "../metrics/index.ts";
 import type { DomainName, Verdict } from "../records.ts";
+import type { VerificationRequest } from "../rewards/index.ts";
 import {
   type JournaledCompletion,
   readVerdictJournal,
@@ -51,12 +53,16 @@ export interface Rescoring {
   readonly changes: readonly ChangedVerdict[];
 }
 
+/** What is kept of a completion: all but its text. */
 interface Outcome {
-  readonly completion: JournaledCompletion;
-  readonly before: Verdict;
-  readonly after: Verdict;
-  readonly judged: boolean;
+  readonly problem: Pick<ChangedVerdict, "domain" | "problem" | "family">;
+  /** Of its verifier, now. */
+  readonly version: number;
+  before: Verdict | undefined;
+  after: Verdict | undefined;
+  judged: boolean;
 }
+type Compared = Outcome & { readonly before: Verdict; readonly after: Verdict };
 
 /** Completions that go to the pool together. */
 const BATCH = 64;
@@ -64,86 +70,117 @@ const BATCH = 64;
 /**
  * Judges the completions of a run again and compares with the verdicts they had in the run. A verdict that the
  * journal has for the verifier's present version is taken from there; new ones are added to it, so that the next
- * time finds them. Throws HONE_ERR_IO or HONE_ERR_FORMAT when the folder is no run or its journal is damaged.
+ * time finds them. The journal is read twice, and the texts of one batch are held at a time.
+ * Throws HONE_ERR_IO or HONE_ERR_FORMAT when the folder is no run or its journal is damaged.
  */
 export async function rescoreRun(dir: string, options: RescoreOptions = {}): Promise<Rescoring> {
   const recipe = defineRecipe(readRunManifest(dir).config as RecipeInput, dir);
   const path = join(dir, VERDICT_JOURNAL);
-  const completions = (await readVerdictJournal(path)).filter(
-    ({ problem, verdicts }) =>
-      verdicts.length > 0 && (options.domain === undefined || problem.domain === options.domain),
-  );
+  const outcomes = await journaledOutcomes(path, options);
   const { verifiers: shared } = options;
   const own = shared === undefined ? openVerifiers(recipe) : undefined;
   try {
     using journal = new VerdictJournal(path, true);
-    return summarize(await outcomes(completions, shared ?? own!, journal, options));
+    await judgeAgain(outcomes, path, shared ?? own!, journal, options);
+    return summarize([...outcomes.values()] as Compared[]);
   } finally {
     await own?.close();
   }
 }
 
-async function outcomes(
-  completions: readonly JournaledCompletion[],
-  verifiers: Verifiers,
-  journal: VerdictJournal,
-  { all = false, onProgress }: RescoreOptions,
-): Promise<Outcome[]> {
-  const kept = completions.map((completion) => (all ? undefined : presentVerdict(completion)));
-  const due = completions.filter((_, i) => kept[i] === undefined);
-  const fresh = new Map<string, Verdict>();
-  for (let start = 0; start < due.length; start += BATCH) {
-    const batch = due.slice(start, start + BATCH);
-    const requests = batch.map(({ problem, text, finish }) => ({
-      problem: { ...problem, question: "" },
-      text,
-      finish,
-    }));
-    for (const [i, verdict] of (await verifiers.verify(requests)).entries()) {
-      const { key, problem } = batch[i]!;
-      fresh.set(key, verdict);
-      journal.addVerdict(key, versionOf(problem.verifier), verdict);
+/** By completion, in the order they came: the run's verdict, and where it still holds the one of the present version. */
+async function journaledOutcomes(
+  path: string,
+  { domain, all = false }: RescoreOptions,
+): Promise<Map<string, Outcome>> {
+  const outcomes = new Map<string, Outcome>();
+  for await (const entry of readVerdictJournal(path)) {
+    if (entry.kind === "completion") {
+      const { id: problem, domain: of, family, verifier } = entry.problem;
+      if (domain !== undefined && of !== domain) continue;
+      const [version, none] = [versionOf(verifier), { before: undefined, after: undefined }];
+      outcomes.set(entry.key, {
+        problem: { domain: of, problem, family },
+        ...{ version, ...none, judged: false },
+      });
+      continue;
     }
-    onProgress?.(Math.min(start + BATCH, due.length), due.length);
+    const outcome = outcomes.get(entry.key);
+    if (outcome === undefined) continue;
+    outcome.before ??= entry.verdict;
+    if (!all && outcome.version !== UNVERSIONED && entry.version === outcome.version)
+      outcome.after = entry.verdict;
   }
-  return completions.map((completion, i) => ({
-    completion,
-    before: completion.verdicts[0]!.verdict,
-    after: kept[i] ?? fresh.get(completion.key)!,
-    judged: kept[i] === undefined,
-  }));
+  for (const [key, outcome] of outcomes) {
+    if (outcome.before === undefined) outcomes.delete(key); // the process ended before its verdict was written
+    if (outcome.after?.status === "unscored") outcome.after = undefined;
+  }
+  return outcomes;
 }
 
-/** The newest verdict of the verifier's present version, if it is one. */
-function presentVerdict({ problem, verdicts }: JournaledCompletion): Verdict | undefined {
-  const version = versionOf(problem.verifier);
-  if (version === UNVERSIONED) return undefined;
-  const found = verdicts.findLast((one) => one.version === version)?.verdict;
-  return found?.status === "unscored" ? undefined : found;
+/** Fills in what has no verdict of the present version, batch by batch, from the texts in the journal. */
+async function judgeAgain(
+  outcomes: ReadonlyMap<string, Outcome>,
+  path: string,
+  verifiers: Verifiers,
+  journal: VerdictJournal,
+  { onProgress }: RescoreOptions,
+): Promise<void> {
+  const total = [...outcomes.values()].filter(({ after }) => after === undefined).length;
+  let judged = 0;
+  let batch: JournaledCompletion[] = [];
+  const judge = async () => {
+    const verdicts = await verifiers.verify(batch.map(requestOf));
+    for (const [i, after] of verdicts.entries()) {
+      const { key } = batch[i]!;
+      const outcome = outcomes.get(key)!;
+      Object.assign(outcome, { after, judged: true });
+      journal.addVerdict(key, outcome.version, after);
+    }
+    judged += batch.length;
+    batch = [];
+    onProgress?.(judged, total);
+  };
+  if (total === 0) return;
+  // what is added meanwhile lies behind this size
+  for await (const entry of readVerdictJournal(path, statSync(path).size)) {
+    if (entry.kind !== "completion" || !isDue(outcomes.get(entry.key))) continue;
+    batch.push(entry);
+    if (batch.length === BATCH) await judge();
+  }
+  if (batch.length > 0) await judge();
 }
+
+const isDue = (outcome: Outcome | undefined) => outcome !== undefined && outcome.after === undefined;
+
+const requestOf = ({ problem, text, finish }: JournaledCompletion): VerificationRequest => ({
+  problem: { ...problem, question: "" },
+  text,
+  finish,
+});
 
 const scoreOf = (verdict: Verdict): number | undefined =>
   verdict.status === "unscored" ? undefined : verdict.score;
 
-const isChanged = ({ before, after }: Outcome): boolean =>
+const isChanged = ({ before, after }: Compared): boolean =>
   before.status !== after.status || scoreOf(before) !== scoreOf(after);
 
-function summarize(all: readonly Outcome[]): Rescoring {
-  const names = [...new Set(all.map(({ completion }) => completion.problem.domain))];
+function summarize(all: readonly Compared[]): Rescoring {
+  const names = [...new Set(all.map(({ problem }) => problem.domain))];
   const domains = names.map((domain) =>
     summarizeDomain(
       domain,
-      all.filter(({ completion }) => completion.problem.domain === domain),
+      all.filter(({ problem }) => problem.domain === domain),
     ),
   );
-  const changes = all.filter(isChanged).map(({ completion: { problem }, before, after }) => ({
-    ...{ domain: problem.domain, problem: problem.id, family: problem.family, before, after },
-  }));
+  const changes = all
+    .filter(isChanged)
+    .map(({ problem, before, after }) => ({ ...problem, ...{ before, after } }));
   return { domains, changes };
 }
 
-function summarizeDomain(domain: DomainName, found: readonly Outcome[]): RescoredDomain {
-  const count = (test: (outcome: Outcome) => boolean) => found.filter(test).length;
+function summarizeDomain(domain: DomainName, found: readonly Compared[]): RescoredDomain {
+  const count = (test: (outcome: Compared) => boolean) => found.filter(test).length;
   const before = found.map((outcome) => outcome.before);
   const after = found.map((outcome) => outcome.after);
   return {

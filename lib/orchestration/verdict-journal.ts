@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { closeSync, createReadStream, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
 import type { Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import { cutTornLine, fileWork } from "../metrics/index.ts";
 import type { FinishReason, Problem, Verdict } from "../records.ts";
 import { VERIFIERS, type VerificationRequest } from "../rewards/index.ts";
+import { textLines } from "../text-lines.ts";
 import { VERDICT_JOURNAL, type Verifiers } from "./workshop.ts";
 
 /** Version under which verdicts of users' own verifiers are kept: nothing tells when those change. */
@@ -105,13 +105,24 @@ export class VerdictJournal implements Disposable {
   }
 }
 
-/** A completion with every verdict that was given on it, the run's own first. */
+/** What a journal tells, in its order: a completion once, when it was first judged, and then each verdict on it. */
+export type JournalEntry = JournaledCompletion | JournaledVerdict;
+
 export interface JournaledCompletion {
+  readonly kind: "completion";
   readonly key: string;
   readonly problem: JudgedProblem;
   readonly text: string;
   readonly finish: FinishReason;
-  readonly verdicts: { readonly version: number; readonly verdict: Verdict }[];
+}
+
+/** The first one on a completion is the run's own. */
+export interface JournaledVerdict {
+  readonly kind: "verdict";
+  /** Of the completion. */
+  readonly key: string;
+  readonly version: number;
+  readonly verdict: Verdict;
 }
 
 /** The journal of a run folder, unless the recipe wants none. Throws HONE_ERR_IO naming the file. */
@@ -124,37 +135,26 @@ export function openJournal(
 }
 
 /**
- * The distinct completions of a journal in the order they came, held in memory; a torn last line is left out. Throws
- * HONE_ERR_IO if it cannot be read, HONE_ERR_FORMAT naming the line if one before the last is damaged.
+ * A journal as it is read: held are its distinct problems and a hash of each completion, no text. A torn last line is
+ * left out. Throws HONE_ERR_IO if it cannot be read, HONE_ERR_FORMAT naming the line if one before the last is damaged.
+ * @param bytes of the file that count; default: all.
  */
-export async function readVerdictJournal(path: string): Promise<JournaledCompletion[]> {
-  const problems = new Map<string, JudgedProblem>();
-  const completions = new Map<string, JournaledCompletion>();
+export async function* readVerdictJournal(path: string, bytes?: number): AsyncGenerator<JournalEntry> {
+  const known = new Known();
+  const hint = "The run's completions are kept where verification.journal is true, its default.";
   let number = 0;
   let damaged: HoneError | undefined;
-  for await (const text of linesOf(path)) {
+  for await (const text of textLines(path, { hint, ...(bytes !== undefined && { bytes }) })) {
     number += 1;
     if (damaged !== undefined) throw damaged;
     const line = parseLine(text);
-    const known = line !== undefined && addLine(line, problems, completions);
-    if (!known)
+    const entry = line && known.entryOf(line);
+    if (entry === undefined)
       damaged = new HoneError(
         "HONE_ERR_FORMAT",
         `${path}:${number}: not a line of a verdict journal: ${text.slice(0, 80)}`,
       );
-  }
-  return [...completions.values()];
-}
-
-async function* linesOf(path: string): AsyncGenerator<string> {
-  const input = createReadStream(path, "utf8");
-  try {
-    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-  } catch (cause) {
-    throw new HoneError("HONE_ERR_IO", `${path}: ${(cause as Error).message}`, {
-      cause,
-      hint: "The run's completions are kept where verification.journal is true, its default.",
-    });
+    else if (entry !== "nothing new") yield entry;
   }
 }
 
@@ -167,26 +167,27 @@ function parseLine(text: string): JournalLine | undefined {
   }
 }
 
-/** False where the line is of no known kind or speaks of what has not come before it. */
-function addLine(
-  line: JournalLine,
-  problems: Map<string, JudgedProblem>,
-  completions: Map<string, JournaledCompletion>,
-): boolean {
-  if ("problem" in line) {
-    const { problem, ...judged } = line;
-    problems.set(problem, judged);
-    return true;
+/** What later lines of a journal may speak of. */
+class Known {
+  readonly #problems = new Map<string, JudgedProblem>();
+  readonly #completions = new Set<string>();
+
+  /** Undefined where the line is of no known kind or speaks of what has not come before it. */
+  entryOf(line: JournalLine): JournalEntry | "nothing new" | undefined {
+    if ("problem" in line) {
+      const { problem: hash, ...problem } = line;
+      this.#problems.set(hash, problem);
+      return "nothing new";
+    }
+    if ("completion" in line) {
+      const { completion: key, of, finish, text } = line;
+      const problem = this.#problems.get(of);
+      if (problem === undefined) return undefined;
+      if (this.#completions.has(key)) return "nothing new";
+      this.#completions.add(key);
+      return { kind: "completion", key, problem, text, finish };
+    }
+    if (!("verdict" in line) || !this.#completions.has(line.on)) return undefined;
+    return { kind: "verdict", key: line.on, version: line.version, verdict: line.verdict };
   }
-  if ("completion" in line) {
-    const problem = problems.get(line.of);
-    if (problem === undefined) return false;
-    const { completion: key, text, finish } = line;
-    if (!completions.has(key)) completions.set(key, { key, problem, text, finish, verdicts: [] });
-    return true;
-  }
-  const completion = "verdict" in line ? completions.get(line.on) : undefined;
-  if (completion === undefined || !("verdict" in line)) return false;
-  completion.verdicts.push({ version: line.version, verdict: line.verdict });
-  return true;
 }

@@ -3,16 +3,19 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { writeRunManifest } from "../../lib/metrics/index.ts";
 import { createRun, rescoreRun } from "../../lib/orchestration/index.ts";
-import { readVerdictJournal, VerdictJournal } from "../../lib/orchestration/verdict-journal.ts";
+import { VerdictJournal } from "../../lib/orchestration/verdict-journal.ts";
 import { VERDICT_JOURNAL, type Verifiers } from "../../lib/orchestration/workshop.ts";
 import type { Problem, Verdict } from "../../lib/records.ts";
 import { math } from "../../lib/rewards/math/math.ts";
 import { inlineVerifiers } from "./inline-verifiers.ts";
 import { smallRecipe } from "./small-recipe.ts";
 import { standInCore } from "./stand-in-core.ts";
+import { wholeJournal } from "./whole-journal.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -144,6 +147,64 @@ test("progress is told in batches", async () => {
   ]);
 });
 
+test("a completion that came twice is judged once, and one whose verdict was never written not at all", async () => {
+  runFolder([
+    { text: "1", verdict: LOST },
+    { text: "0", verdict: LOST },
+    { text: "1", verdict: scored(1) },
+  ]);
+  const path = join(dir, VERDICT_JOURNAL);
+  const whole = readFileSync(path, "utf8").trimEnd().split("\n");
+  const problem = whole.find((line) => line.includes('"reference"'))!;
+  const { problem: of } = JSON.parse(problem) as { problem: string };
+  const orphan = JSON.stringify({ completion: "f".repeat(32), of, finish: "eos", text: "0.5" });
+  writeFileSync(path, `${[...whole, orphan].join("\n")}\n{"verdict":{"sta`);
+  const stub = stubVerifiers();
+  const { domains } = await rescoreRun(dir, { all: true, verifiers: stub.verifiers });
+  expect([stub.asked, domains[0]!.completions]).toEqual([["1", "0"], 2]);
+  expect(domains[0]).toMatchObject({ unscoredBefore: 2, unscoredAfter: 0, scoreAfter: 0.5 });
+});
+
+test("texts are held a batch at a time: 64 MB of them are judged in less than 24 MB", async () => {
+  const path = join(dir, VERDICT_JOURNAL);
+  writeRunManifest(dir, { name: "r", config: smallRecipe(), seeds: { run: 7 }, versions: {} });
+  const problem = {
+    problem: "p",
+    id: 1,
+    domain: "math",
+    family: "f",
+    level: 0,
+    verifier: "math",
+    reference: {},
+  };
+  const lines = [JSON.stringify(problem)];
+  for (let i = 0; i < 1024; ++i) {
+    const [completion, text] = [`${i}`, `${i}${"x".repeat(65_536)}`];
+    lines.push(JSON.stringify({ completion, of: "p", finish: "eos", text }));
+    lines.push(JSON.stringify({ verdict: LOST, on: completion, version: math.version }));
+  }
+  writeFileSync(path, `${lines.splice(0).join("\n")}\n`);
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const held = () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const [before, seen, sizes] = [held(), [] as string[], [] as number[]];
+  const verifiers: Verifiers = {
+    verify: async (group) => {
+      seen.push(...group.map(({ text }) => text.slice(0, 4)));
+      sizes.push(held() - before);
+      return group.map(() => scored(1));
+    },
+    stats: () => ({}),
+  };
+  await rescoreRun(dir, { verifiers });
+  expect(seen).toEqual(Array.from({ length: 1024 }, (_, i) => `${i}xxxx`.slice(0, 4)));
+  expect(sizes).toHaveLength(16);
+  expect(Math.max(...sizes)).toBeLessThan(24e6);
+});
+
 test("a real run keeps its completions, and a rescoring changes nothing", async () => {
   {
     await using run = await createRun(smallRecipe({ steps: 2 }), {
@@ -153,7 +214,7 @@ test("a real run keeps its completions, and a rescoring changes nothing", async 
     });
     await run.finished;
   }
-  const kept = await readVerdictJournal(join(dir, VERDICT_JOURNAL));
+  const kept = await wholeJournal(join(dir, VERDICT_JOURNAL));
   expect(kept.length).toBeGreaterThan(8);
   expect(new Set(kept.map(({ problem }) => problem.domain)).size).toBeGreaterThan(1);
   const { domains, changes } = await rescoreRun(dir, { all: true, verifiers: inlineVerifiers });

@@ -1,6 +1,6 @@
 // Mutants tried: the verdict handed on before it is written, no torn line cut at opening.
 import { spawn } from "node:child_process";
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,6 +13,7 @@ import {
 } from "../../lib/orchestration/verdict-journal.ts";
 import type { Problem, Verdict } from "../../lib/records.ts";
 import { math } from "../../lib/rewards/math/math.ts";
+import { wholeJournal } from "./whole-journal.ts";
 
 let dir: string;
 let path: string;
@@ -48,7 +49,7 @@ const linesOf = () => readFileSync(path, "utf8").trimEnd().split("\n");
 
 test("what was judged is read back with its problem and its verdict", async () => {
   write(false, [request("a\n\u2028😀"), CORRECT], [request("b"), LOST]);
-  expect(await readVerdictJournal(path)).toEqual([
+  expect(await wholeJournal(path)).toEqual([
     {
       key: expect.any(String),
       problem: JUDGED,
@@ -78,7 +79,7 @@ test("content is the address: problem, reference, verifier, finish and text each
     [request("a", problem(1, { answer: "8" })), WRONG],
     [request("a", problem(1, { answer: "7" }, "residue")), WRONG],
   );
-  const read = await readVerdictJournal(path);
+  const read = await wholeJournal(path);
   expect(new Set(read.map(({ key }) => key)).size).toBe(6);
   expect(read.map(({ verdicts }) => verdicts.length)).toEqual([2, 1, 1, 1, 1, 1]);
 });
@@ -91,12 +92,12 @@ test("a problem is written once, however many completions it has", () => {
 
 test("a further verdict stands beside the first", async () => {
   write(false, [request("a"), CORRECT]);
-  const { key } = (await readVerdictJournal(path))[0]!;
+  const { key } = (await wholeJournal(path))[0]!;
   {
     using journal = new VerdictJournal(path, true);
     journal.addVerdict(key, 9, WRONG);
   }
-  const [read] = await readVerdictJournal(path);
+  const [read] = await wholeJournal(path);
   expect(read!.verdicts).toEqual([
     { version: math.version, verdict: CORRECT },
     { version: 9, verdict: WRONG },
@@ -111,7 +112,7 @@ test("verdicts are on file before they are handed on, and stay as they are", asy
   });
   const verdicts = await verifiers.verify([request("a"), request("b")]);
   expect(verdicts).toEqual([CORRECT, LOST]);
-  const kept = await readVerdictJournal(path);
+  const kept = await wholeJournal(path);
   expect(kept.map((one) => one.verdicts[0]!.verdict)).toEqual([CORRECT, LOST]);
   expect(verifiers.stats()).toEqual({});
 });
@@ -121,12 +122,12 @@ test("a line torn anywhere is left out, and cut off by who goes on", async () =>
   const whole = readFileSync(path, "utf8");
   write(true, [request("b"), WRONG]);
   const longer = readFileSync(path, "utf8");
-  const before = await readVerdictJournal(path);
+  const before = await wholeJournal(path);
   for (let size = whole.length; size < longer.length; size += 7) {
     writeFileSync(path, longer.slice(0, size));
-    expect((await readVerdictJournal(path))[0]).toEqual(before[0]);
+    expect((await wholeJournal(path))[0]).toEqual(before[0]);
     write(true, [request("b"), WRONG]);
-    expect((await readVerdictJournal(path)).map(({ text }) => text)).toEqual(["a", "b"]);
+    expect((await wholeJournal(path)).map(({ text }) => text)).toEqual(["a", "b"]);
   }
 });
 
@@ -139,14 +140,14 @@ test.each([
 ])("a damaged line before the last is named: %s", async (_, line) => {
   write(false, [request("a"), CORRECT]);
   appendFileSync(path, `${line}\n${linesOf()[0]}\n`);
-  await expect(readVerdictJournal(path)).rejects.toMatchObject({
+  await expect(wholeJournal(path)).rejects.toMatchObject({
     code: "HONE_ERR_FORMAT",
     message: expect.stringContaining("verdicts.jsonl:4: not a line"),
   });
 });
 
 test("what cannot be read or written is a typed error", async () => {
-  await expect(readVerdictJournal(path)).rejects.toMatchObject({ code: "HONE_ERR_IO" });
+  await expect(wholeJournal(path)).rejects.toMatchObject({ code: "HONE_ERR_IO" });
   expect(() => new VerdictJournal("/dev/null/verdicts.jsonl", false)).toThrow(
     expect.objectContaining({ code: "HONE_ERR_IO" }),
   );
@@ -158,6 +159,27 @@ test("what cannot be read or written is a typed error", async () => {
   expect(() => closed.add([request("a")], [CORRECT])).toThrow(
     expect.objectContaining({ code: "HONE_ERR_STATE" }),
   );
+});
+
+test("entries come while the file is read: a completion once, then each verdict on it", async () => {
+  write(false, [request("a"), CORRECT], [request("b"), LOST], [request("a"), CORRECT]);
+  const entries: unknown[] = [];
+  for await (const entry of readVerdictJournal(path))
+    entries.push(entry.kind === "completion" ? entry.text : entry.verdict.status);
+  expect(entries).toEqual(["a", "correct", "b", "unscored", "correct"]);
+  const first = readVerdictJournal(path);
+  await first.next();
+  rmSync(path);
+  await first.return(undefined);
+});
+
+test("who says how many bytes count sees nothing that came later", async () => {
+  write(false, [request("a"), CORRECT]);
+  const { size } = statSync(path);
+  write(true, [request("b"), WRONG], [request("a"), WRONG]);
+  expect((await wholeJournal(path, size)).map(({ text, verdicts }) => [text, verdicts.length])).toEqual([
+    ["a", 1],
+  ]);
 });
 
 test("only the package's verifiers have a version", () => {
@@ -179,7 +201,7 @@ test("everything handed on before kill -9 is there afterwards", async () => {
     child.on("exit", () => resolve());
   });
   const last = Number(told.trimEnd().split("\n").at(-1));
-  const texts = (await readVerdictJournal(path)).map(({ text }) => text);
+  const texts = (await wholeJournal(path)).map(({ text }) => text);
   expect(texts.length).toBeGreaterThan(last);
   expect(texts.slice(0, last + 1)).toEqual(Array.from({ length: last + 1 }, (_, i) => `text ${i}`));
 }, 30_000);

@@ -1,0 +1,18 @@
+import type { JournaledCompletion } from "../../lib/orchestration/verdict-journal.ts";
+import { readVerdictJournal } from "../../lib/orchestration/verdict-journal.ts";
+import type { Verdict } from "../../lib/records.ts";
+
+interface Kept extends Omit<JournaledCompletion, "kind"> {
+  readonly verdicts: { readonly version: number; readonly verdict: Verdict }[];
+}
+
+/** Every completion of a journal with the verdicts on it, in memory. */
+export async function wholeJournal(path: string, bytes?: number): Promise<Kept[]> {
+  const kept = new Map<string, Kept>();
+  for await (const { kind, key, ...entry } of readVerdictJournal(path, bytes)) {
+    if (kind === "completion")
+      kept.set(key, { key, ...(entry as Omit<Kept, "key" | "verdicts">), verdicts: [] });
+    else kept.get(key)!.verdicts.push(entry as Kept["verdicts"][number]);
+  }
+  return [...kept.values()];
+}

@@ -1,0 +1,73 @@
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type TextLinesOptions, textLines } from "../lib/text-lines.ts";
+
+let dir: string;
+let path: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "hone-text-lines-"));
+  path = join(dir, "a.txt");
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+async function linesOf(text: string, options?: TextLinesOptions): Promise<string[]> {
+  writeFileSync(path, text);
+  const lines: string[] = [];
+  for await (const line of textLines(path, options)) lines.push(line);
+  return lines;
+}
+
+test.each([
+  ["", []],
+  ["\n", [""]],
+  ["a\n\nb", ["a", "", "b"]],
+  ["a\r\n b \r\n", ["a", " b "]],
+  ["é\u2028😀\u0085\nz\n", ["é\u2028😀\u0085", "z"]],
+])("%j is the lines %j", async (text, lines) => {
+  expect(await linesOf(text)).toEqual(lines);
+});
+
+test("a line, and a letter of four bytes, may cross any border of blocks", async () => {
+  const text = Array.from({ length: 3 }, (_, i) => `${"x".repeat(i)}${"😀".repeat(100_000)}`);
+  expect(await linesOf(text.join("\n"))).toEqual(text);
+});
+
+test.each([
+  [0, []],
+  [1, ["a"]],
+  [2, ["a"]],
+  [3, ["a", "b"]],
+  [100, ["a", "b", "c"]],
+])("of %d bytes it is the lines %j", async (bytes, lines) => {
+  expect(await linesOf("a\nb\nc\n", { bytes })).toEqual(lines);
+});
+
+test.each([
+  ["that is not there", "none", /^cannot read .*none: ENOENT/],
+  ["that is a folder", ".", /^cannot read .*: EISDIR/],
+])("a file %s is named, with the hint", async (_, name, message) => {
+  const failing = textLines(join(dir, name), { hint: "Look elsewhere." }).next();
+  await expect(failing).rejects.toMatchObject({
+    code: "HONE_ERR_IO",
+    message: expect.stringMatching(message),
+    hint: "Look elsewhere.",
+  });
+});
+
+test("who stops early leaves no file open", async () => {
+  writeFileSync(path, "1\n".repeat(100_000));
+  for await (const line of textLines(path)) if (line === "1") break;
+  const open = () => readdirSync("/proc/self/fd").filter((fd) => linkOf(fd) === path);
+  await expect.poll(open, { timeout: 20_000 }).toEqual([]);
+});
+
+/** Where a descriptor of this process leads; that of the listing itself is gone by then. */
+function linkOf(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return "";
+  }
+}
