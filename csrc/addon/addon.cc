@@ -27,6 +27,7 @@ Napi::Object cuda_info(Napi::Env env) {
   out.Set("compiled", or_null(env, cuda.compiled));
   out.Set("driver", or_null(env, cuda.driver));
   out.Set("devices", devices);
+  out.Set("memoryBytes", cuda.devices.empty() ? env.Null() : Napi::Number::New(env, double(cuda.memory_bytes)));
   out.Set("reason", or_null(env, cuda.reason));
   return out;
 }

@@ -1,6 +1,7 @@
 // What this process could compute on besides the CPU: asked at run time, never required.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@ struct CudaInfo {
   std::string compiled;              // toolkit version, "13.0"; empty: built without CUDA
   std::string driver;                // newest CUDA version the driver supports; empty: no driver
   std::vector<std::string> devices;  // "NVIDIA H200 (sm_90, 139.8 GiB)"
+  uint64_t memory_bytes = 0;         // of the first device, which is the one computed on; 0: there is none
   std::string reason;
 };
 /// Never throws; costs up to a few milliseconds the first time.

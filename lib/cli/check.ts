@@ -12,7 +12,7 @@ import {
 import { expectFit, inUnits, type MemoryPlan } from "../plan/index.ts";
 import type { DomainName } from "../records.ts";
 import { rehearse, rehearseStep } from "./dry-run.ts";
-import { planRecipe } from "./plan.ts";
+import { planRecipe, UNKNOWN_MEMORY } from "./plan.ts";
 
 export interface DomainCheck {
   readonly questions: readonly string[];
@@ -120,7 +120,10 @@ function memoryStage(plan: MemoryPlan): Stage {
   const roles = plan.roles.map(({ role, devices, total }) =>
     devices > 1 ? `${inUnits(total)} on each of ${devices} (${role})` : `${inUnits(total)} (${role})`,
   );
-  return { name: "memory", ok: true, said: `${plan.device}, ${inUnits(plan.capacity)}: ${roles.join(", ")}` };
+  const { device, capacity } = plan;
+  if (capacity === undefined)
+    return { name: "memory", ok: true, said: `${device}: ${roles.join(", ")}`, instead: UNKNOWN_MEMORY };
+  return { name: "memory", ok: true, said: `${device}, ${inUnits(capacity)}: ${roles.join(", ")}` };
 }
 
 /** A tick or a cross a stage; below it what was not at hand, rows left out, and the first questions. */

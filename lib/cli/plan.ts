@@ -3,8 +3,15 @@ import type { Recipe } from "../config/index.ts";
 import { QUICKSTART_LEXICON } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
 import { findConfig } from "../inference/index.ts";
-import { newModelConfig } from "../orchestration/index.ts";
-import { fromUnits, inUnits, type MemoryPlan, planMemory, type RolePlan } from "../plan/index.ts";
+import { nativeCore, newModelConfig } from "../orchestration/index.ts";
+import {
+  fromUnits,
+  inUnits,
+  type Machine,
+  type MemoryPlan,
+  planMemory,
+  type RolePlan,
+} from "../plan/index.ts";
 import { LexiconTokenizer } from "../text/index.ts";
 
 /** The model's config.json, from its folder, the Hub's cache or the table of published models. Throws HONE_ERR_IO. */
@@ -13,49 +20,84 @@ export async function recipeConfig({ model }: Recipe): Promise<string> {
   return newModelConfig(model.config, new LexiconTokenizer(QUICKSTART_LEXICON).vocabularySize);
 }
 
-/** @param gpuMemory as on the command line: "80GiB". Throws HONE_ERR_USAGE for another unit. */
-export async function planRecipe(recipe: Recipe, gpuMemory?: string): Promise<MemoryPlan> {
+/** What to do where nobody says how much memory the GPU has. */
+export const UNKNOWN_MEMORY =
+  "how much memory the GPU has is not known: no GPU was found here; say it with --gpu-memory 80GiB (of `hone plan`), or in the recipe's hardware: { gpu, gpuMemoryGiB }";
+
+/**
+ * A recipe for the CPU against the memory of this machine; one for GPUs against `gpuMemory`, else what its `hardware`
+ * says, else the first GPU of this machine, else against nothing: then the plan has no capacity.
+ * @param gpuMemory as on the command line: "80GiB". Throws HONE_ERR_USAGE for another unit.
+ */
+export async function planRecipe(
+  recipe: Recipe,
+  gpuMemory?: string,
+  askGpu: typeof firstGpu = firstGpu,
+): Promise<MemoryPlan> {
   const bytes = gpuMemory === undefined ? undefined : fromUnits(gpuMemory);
   if (gpuMemory !== undefined && !bytes) {
     throw new HoneError("HONE_ERR_USAGE", `--gpu-memory is "${gpuMemory}", which is no amount of memory`, {
       hint: "Say it like 80GiB.",
     });
   }
-  const machine = { memory: totalmem(), threads: availableParallelism() };
+  const asks = recipe.device === "cuda" && recipe.hardware === undefined && bytes === undefined;
+  const gpu = asks ? await askGpu() : undefined;
+  const machine = { memory: totalmem(), threads: availableParallelism(), ...(gpu && { gpu }) };
   return planMemory(recipe, await recipeConfig(recipe), machine, bytes);
+}
+
+/** A core that does not load knows of no GPU: a plan needs nothing else of it. */
+async function firstGpu(): Promise<Machine["gpu"]> {
+  try {
+    const { devices, memoryBytes } = (await nativeCore()).info().cuda;
+    return memoryBytes === null ? undefined : { name: devices[0]!.replace(/ \(.*/, ""), memory: memoryBytes };
+  } catch (error) {
+    if (!HoneError.is(error)) throw error;
+    return undefined;
+  }
 }
 
 /** One block a role: classes of tensors, largest first, with their share; total against capacity; what is left. */
 export function planText(recipe: Recipe, plan: MemoryPlan): string {
   const { network: n, device, capacity } = plan;
+  const each = device === "CPU" ? "" : " each";
+  const size = capacity === undefined ? "memory unknown" : `${inUnits(capacity)}${each}`;
   const head = [
-    `${recipe.name}: ${n.parameters.toLocaleString("en")} parameters on ${device}, ${inUnits(capacity)}${device === "CPU" ? "" : " each"}`,
+    `${recipe.name}: ${n.parameters.toLocaleString("en")} parameters on ${device}, ${size}`,
     `  ${n.layers} layers, width ${n.width}, ${n.heads} heads and ${n.kvHeads} for keys and values of ${n.headDim}, MLP ${n.mlpWidth}, vocabulary ${n.vocabulary}${n.tiedHead ? ", tied head" : ""}`,
   ];
-  return [...head, ...plan.roles.flatMap((role) => ["", ...roleLines(role, capacity)])].join("\n");
+  const unknown = capacity === undefined ? ["", UNKNOWN_MEMORY] : [];
+  return [...head, ...plan.roles.flatMap((role) => ["", ...roleLines(role, capacity)]), ...unknown].join(
+    "\n",
+  );
 }
 
-function roleLines(role: RolePlan, capacity: number): string[] {
+function roleLines(role: RolePlan, capacity: number | undefined): string[] {
   const { rows, total, devices, keyValueTokens: tokens } = role;
   const largestFirst = rows.toSorted((a, b) => b.bytes - a.bytes);
   const width = Math.max("free".length, ...rows.map(({ name }) => name.length));
   const line = (name: string, bytes: number) =>
-    `  ${name.padEnd(width)} ${inUnits(bytes).padStart(10)} ${share(bytes, capacity).padStart(6)}`;
-  const rule = `  ${"─".repeat(width + 18)}`;
-  const left = capacity - total;
+    `  ${name.padEnd(width)} ${inUnits(bytes).padStart(10)}${share(bytes, capacity)}`;
+  const rule = `  ${"─".repeat(width + (capacity === undefined ? 11 : 18))}`;
+  const left = capacity === undefined ? [] : [freeLine(line, capacity - total)];
   return [
     `${role.role}${devices > 1 ? `, each of ${devices} GPUs` : ""}`,
     ...largestFirst.map(({ name, bytes }) => line(name, bytes)),
     rule,
     line("total", total),
-    left >= 0 ? line("free", left) : line("over", -left),
+    ...left,
     ...(tokens.asked === 0 ? [] : ["", `  ${keyValueLine(tokens)}`]),
   ];
 }
 
-const share = (bytes: number, capacity: number) => `${((100 * bytes) / capacity).toFixed(1)} %`;
+const freeLine = (line: (name: string, bytes: number) => string, left: number) =>
+  left >= 0 ? line("free", left) : line("over", -left);
+
+const share = (bytes: number, capacity: number | undefined) =>
+  capacity === undefined ? "" : ` ${`${((100 * bytes) / capacity).toFixed(1)} %`.padStart(6)}`;
 
 function keyValueLine({ asked, fit }: RolePlan["keyValueTokens"]): string {
   const n = (count: number) => count.toLocaleString("en");
-  return `keys and values of ${n(asked)} tokens asked for; ${n(fit)} would fit`;
+  const room = fit === undefined ? "" : `; ${n(fit)} would fit`;
+  return `keys and values of ${n(asked)} tokens asked for${room}`;
 }

@@ -20,6 +20,8 @@ export interface NativeInfo {
     /** Newest CUDA version the driver supports, or null without a driver. */
     readonly driver?: string | null;
     readonly devices: readonly string[];
+    /** Of the first device, which is the one computed on, in bytes; null where there is none. */
+    readonly memoryBytes: number | null;
     readonly reason: string | null;
   };
   /** Version of libnccl found by name and what of it is used, since which version; or why none. */

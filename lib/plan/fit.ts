@@ -4,19 +4,23 @@ import { inUnits } from "./units.ts";
 
 const NAMED = 3;
 
-/** Throws HONE_ERR_OUT_OF_MEMORY if a role does not fit its device, naming its largest classes and what to change. */
+/**
+ * Throws HONE_ERR_OUT_OF_MEMORY if a role does not fit its device, naming its largest classes and what to change. A
+ * device of unknown capacity refuses nothing.
+ */
 export function expectFit(plan: MemoryPlan): void {
-  const worst = plan.roles.filter(({ total }) => total > plan.capacity);
+  const { capacity = Number.POSITIVE_INFINITY } = plan;
+  const worst = plan.roles.filter(({ total }) => total > capacity);
   if (worst.length === 0) return;
-  const said = worst.map((role) => overflow(role, plan.capacity));
+  const said = worst.map((role) => overflow(role, capacity));
   const largest = worst.flatMap(largestRows);
   const changes = [...new Set(largest.flatMap(({ change }) => change ?? []))];
   throw new HoneError(
     "HONE_ERR_OUT_OF_MEMORY",
     `this recipe does not fit ${plan.device}: ${said.join("; ")}`,
     {
-      hint: `Change ${changes.join("; ")}${pagesHint(plan)}.`,
-      details: { roles: worst.map(({ role, total }) => ({ role, total })), capacity: plan.capacity },
+      hint: `Change ${changes.join("; ")}${pagesHint(worst)}.`,
+      details: { roles: worst.map(({ role, total }) => ({ role, total })), capacity },
     },
   );
 }
@@ -31,10 +35,10 @@ function largestRows({ rows }: RolePlan) {
 }
 
 /** How many pages would do, where keys and values alone can make room. */
-function pagesHint({ roles, capacity }: MemoryPlan): string {
-  const most = roles
-    .filter(({ total, keyValueTokens: k }) => total > capacity && k.fit > 0 && k.fit < k.asked)
-    .map(({ keyValueTokens: { fit } }) => fit);
+function pagesHint(worst: readonly RolePlan[]): string {
+  const most = worst
+    .map(({ keyValueTokens: { asked, fit = 0 } }) => (fit < asked ? fit : 0))
+    .filter((fit) => fit > 0);
   return most.length === 0
     ? ""
     : `; keys and values of ${Math.min(...most).toLocaleString("en")} tokens would fit`;

@@ -25,16 +25,19 @@ export interface RolePlan {
   readonly devices: number;
   readonly rows: readonly MemoryRow[];
   readonly total: number;
-  /** Tokens of keys and values that the recipe asks for, and that fit beside everything else; 0 where none are kept. */
-  readonly keyValueTokens: { readonly asked: number; readonly fit: number };
+  /**
+   * Tokens of keys and values that the recipe asks for, and that fit beside everything else; 0 where none are kept. How
+   * many fit is left out where the capacity is not known.
+   */
+  readonly keyValueTokens: { readonly asked: number; readonly fit?: number };
 }
 
 export interface MemoryPlan {
   readonly network: Network;
-  /** "CPU", or what the recipe calls its GPU. */
+  /** "CPU", or the GPU as the recipe or its driver calls it. */
   readonly device: string;
-  /** Bytes of one device. */
-  readonly capacity: number;
+  /** Bytes of one device; left out for a GPU that neither the recipe nor this machine knows. */
+  readonly capacity?: number;
   readonly roles: readonly RolePlan[];
 }
 
@@ -42,6 +45,8 @@ export interface Machine {
   /** Bytes of memory and threads of this machine, for a recipe that runs on its CPU. */
   readonly memory: number;
   readonly threads: number;
+  /** Its first GPU, for a recipe that runs on "cuda" and does not say on which; `memory` in bytes. */
+  readonly gpu?: { readonly name: string; readonly memory: number };
 }
 
 const F32 = 4;
@@ -58,21 +63,21 @@ const BUCKET = 512 * MIB;
  * On the CPU as the core allocates it (one process plays both roles); on GPUs bf16 weights, activations and keys and
  * values, f32 master weights, gradients and moments, trainer state cut into shards over the trainer's GPUs (ZeRO 3).
  * @param config text of the model's config.json.
- * @param gpuMemory bytes of a GPU, instead of what the recipe says; plans for a GPU whatever the recipe's device is.
+ * @param gpuMemory bytes of a GPU, instead of what recipe or machine say; plans for a GPU whatever the recipe's device is.
  */
 export function planMemory(recipe: Recipe, config: string, machine: Machine, gpuMemory?: number): MemoryPlan {
   const network = networkOf(config);
   const { hardware, device } = recipe;
-  if (gpuMemory === undefined && (device === "cpu" || hardware === undefined)) {
+  if (gpuMemory === undefined && device === "cpu") {
     const rows = [...cpuTrainer(recipe, network), ...cpuActor(recipe, network, machine.threads)];
     const capacity = machine.memory;
     const element = storageBytes(recipe);
     const role = rolePlan("actor and trainer", 1, rows, { recipe, network, capacity, element });
     return { network, device: "CPU", capacity, roles: [role] };
   }
-  const { gpu, gpuMemoryGiB, gpus, actorGpus } = hardware ?? { gpu: "GPU", gpuMemoryGiB: 0, gpus: 1 };
-  const capacity = gpuMemory ?? gpuMemoryGiB * 2 ** 30;
-  const about = { recipe, network, capacity, element: BF16 } as const;
+  const { gpus, actorGpus } = hardware ?? { gpus: 1 };
+  const gpu = gpuOf(recipe, machine, gpuMemory);
+  const about = { recipe, network, capacity: gpu.memory, element: BF16 } as const;
   const actor = gpuActor(recipe, network);
   const trainers = gpus - (actorGpus ?? 0);
   const trainer = gpuTrainer(recipe, network, trainers);
@@ -85,7 +90,15 @@ export function planMemory(recipe: Recipe, config: string, machine: Machine, gpu
           rolePlan("actor", actorGpus, [...actor, nccl, context], about),
           rolePlan("trainer", trainers, [...trainer, nccl, context], about),
         ];
-  return { network, device: gpu, capacity, roles };
+  return { network, device: gpu.name, ...(gpu.memory !== undefined && { capacity: gpu.memory }), roles };
+}
+
+/** What was asked for comes before what the recipe names, and that before what this machine has. */
+function gpuOf({ hardware }: Recipe, machine: Machine, asked?: number): { name: string; memory?: number } {
+  if (hardware !== undefined) {
+    return { name: hardware.gpu, memory: asked ?? hardware.gpuMemoryGiB * 2 ** 30 };
+  }
+  return asked === undefined ? (machine.gpu ?? { name: "GPU" }) : { name: "GPU", memory: asked };
 }
 
 const KEY_VALUES = "keys and values";
@@ -93,7 +106,7 @@ const KEY_VALUES = "keys and values";
 interface About {
   readonly recipe: Recipe;
   readonly network: Network;
-  readonly capacity: number;
+  readonly capacity: number | undefined;
   readonly element: 2 | 4;
 }
 
@@ -107,10 +120,17 @@ function rolePlan(
   const total = rows.reduce((sum, { bytes }) => sum + bytes, 0);
   const keyValues = rows.find(({ name }) => name === KEY_VALUES)?.bytes;
   const page = recipe.engine.pageTokens;
-  const room = Math.max(0, capacity - total + (keyValues ?? 0));
-  const fit = Math.floor(room / (keyValueBytesPerToken(network, element) * page)) * page;
-  const tokens = keyValues === undefined ? { asked: 0, fit: 0 } : { asked: recipe.engine.pages * page, fit };
-  return { role, devices, rows, total, keyValueTokens: tokens };
+  const others = total - (keyValues ?? 0);
+  const pageBytes = keyValueBytesPerToken(network, element) * page;
+  const fit = capacity !== undefined && Math.floor(Math.max(0, capacity - others) / pageBytes) * page;
+  const asked = { asked: recipe.engine.pages * page, ...(fit !== false && { fit }) };
+  return {
+    role,
+    devices,
+    rows,
+    total,
+    keyValueTokens: keyValues === undefined ? { asked: 0, fit: 0 } : asked,
+  };
 }
 
 /** Of weights and of keys and values on the CPU. */

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { checkRecipe, checkText } from "../../lib/cli/check.ts";
 import { loadRecipe } from "../../lib/cli/load-recipe.ts";
+import { UNKNOWN_MEMORY } from "../../lib/cli/plan.ts";
+import { info } from "../../lib/native/index.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 test("three problems of every domain, the longest prompt, the verifiers, one step, and the memory by its sizes", async () => {
@@ -54,6 +56,18 @@ test("a recipe that does not fit its card fails with a cross, after everything e
   expect(stages.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(["memory"]);
   expect(stages.at(-1)!.said).toMatch(/needs 19\.\d GiB of 8\.0 GiB/);
 }, 120_000);
+
+test.skipIf(info().cuda.devices.length > 0)(
+  "a recipe for a GPU that neither it nor this machine knows passes, and says what was not compared",
+  async () => {
+    const { stages } = await checkRecipe({ ...smallRecipe(), device: "cuda" });
+    expect(stages.filter(({ ok }) => !ok)).toEqual([]);
+    const memory = stages.at(-1)!;
+    expect(memory).toMatchObject({ name: "memory", instead: UNKNOWN_MEMORY });
+    expect(memory.said).toMatch(/^GPU: \d+\.\d GiB \(actor and trainer\)$/);
+  },
+  60_000,
+);
 
 test("a prompt that does not fit is found before a run", async () => {
   const recipe = smallRecipe({}, { rollouts: { groupSize: 4, maxOutputTokens: 24, maxPromptTokens: 4 } });

@@ -17,7 +17,7 @@ test("one block of aligned lines, with what was found or why not", () => {
     version: "1.2.3",
     isa: "avx2",
     threads: 2,
-    cuda: { compiled: null, driver: null, devices: [], reason: "nvcc was not found" },
+    cuda: { compiled: null, driver: null, devices: [], memoryBytes: null, reason: "nvcc was not found" },
     nccl: { version: null, reason: "libnccl.so.2 was not found" },
   };
   expect(diagnosisText({ ...FACTS, native, build: { type: "Release" } }).split("\n")).toEqual([
@@ -40,7 +40,13 @@ test("of NCCL, the version and what is used of it, each with the version that br
     version: "1.2.3",
     isa: "avx2",
     threads: 2,
-    cuda: { compiled: "13.0", driver: "13.0", devices: ["NVIDIA H100 (sm_90, 79.6 GiB)"], reason: null },
+    cuda: {
+      compiled: "13.0",
+      driver: "13.0",
+      devices: ["NVIDIA H100 (sm_90, 79.6 GiB)"],
+      memoryBytes: 85_500_000_000,
+      reason: null,
+    },
     nccl: { version: "2.30.7", reason: null, capabilities: ["collectives (2.0)", "bf16 (2.10)"] },
   };
   expect(

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { planRecipe, planText, recipeConfig } from "../../lib/cli/plan.ts";
+import { planRecipe, planText, recipeConfig, UNKNOWN_MEMORY } from "../../lib/cli/plan.ts";
 import type { Recipe } from "../../lib/config/index.ts";
+import { info } from "../../lib/native/index.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 const folder = (name: string) =>
@@ -37,4 +38,38 @@ test("--gpu-memory plans for another card, and for a GPU where the recipe names 
     message: '--gpu-memory is "much", which is no amount of memory',
   });
   await expect(planRecipe(smallRecipe(), "0")).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
+});
+
+test("a recipe for a GPU it does not name is held against the first one here, asked only then", async () => {
+  const cuda = { ...folder("Qwen/Qwen3-0.6B"), device: "cuda" } as Recipe;
+  let asked = 0;
+  const gpu = async () => {
+    asked++;
+    return { name: "NVIDIA H100", memory: 80 * 2 ** 30 };
+  };
+  const text = planText(cuda, await planRecipe(cuda, undefined, gpu));
+  expect(text.split("\n")[0]).toMatch(/ parameters on NVIDIA H100, 80\.0 GiB each$/);
+  expect(asked).toBe(1);
+  await planRecipe(cuda, "24GiB", gpu);
+  await planRecipe({ ...cuda, hardware }, undefined, gpu);
+  await planRecipe({ ...cuda, device: "cpu" }, undefined, gpu);
+  expect(asked).toBe(1);
+});
+
+test("where there is no GPU to ask it is not known, and the text says what to pass", async () => {
+  const cuda = { ...folder("Qwen/Qwen3-0.6B"), device: "cuda" } as Recipe;
+  const text = planText(cuda, await planRecipe(cuda, undefined, async () => undefined));
+  expect(text.split("\n")[0]).toMatch(/ parameters on GPU, memory unknown$/);
+  expect(text).toMatch(/^ {2}total +\d+\.\d GiB$/m);
+  expect(text).not.toMatch(/%|free|over|would fit/);
+  expect(text.split("\n").at(-1)).toBe(UNKNOWN_MEMORY);
+  expect(UNKNOWN_MEMORY).toMatch(/--gpu-memory 80GiB .* hardware: \{ gpu, gpuMemoryGiB \}$/);
+});
+
+test("the machine is asked through the core: its GPU, or none", async () => {
+  const cuda = { ...folder("Qwen/Qwen3-0.6B"), device: "cuda" } as Recipe;
+  const { devices, memoryBytes } = info().cuda;
+  const plan = await planRecipe(cuda);
+  expect(plan.capacity).toBe(memoryBytes ?? undefined);
+  expect(devices[0] ?? "GPU (none)").toContain(`${plan.device} (`);
 });

@@ -7,7 +7,7 @@ import { standInCore } from "./stand-in-core.ts";
 const hardware = { gpu: "H100", gpuMemoryGiB: 80, gpus: 1, recompute: false };
 const info = (devices: readonly string[], reason: string | null = null) => ({
   ...standInCore().info(),
-  cuda: { compiled: "13.0", driver: "13.0", devices, reason },
+  cuda: { compiled: "13.0", driver: "13.0", devices, memoryBytes: null, reason },
 });
 
 test("a recipe without hardware runs anywhere, one for one GPU where there is one", () => {

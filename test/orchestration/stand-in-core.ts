@@ -331,7 +331,7 @@ export function standInCore(
       version: "stand-in",
       isa: "none",
       threads: 1,
-      cuda: { compiled: null, driver: null, devices: [], reason: "stand-in" },
+      cuda: { compiled: null, driver: null, devices: [], memoryBytes: null, reason: "stand-in" },
       nccl: { version: null, reason: "stand-in" },
     }),
     engine: (_, limits, handlers) => {

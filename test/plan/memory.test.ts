@@ -63,7 +63,7 @@ test("one GPU does both and needs no NCCL", () => {
 
 test("what fits of keys and values is what is left, in whole pages; asking for it is the most that passes", () => {
   const { roles } = planMemory(apriel(), APRIEL, machine);
-  const { fit, asked } = roles[0]!.keyValueTokens;
+  const { fit = 0, asked } = roles[0]!.keyValueTokens;
   expect(asked).toBe(192_000);
   expect(fit % 16).toBe(0);
   const just = apriel({}, { pages: fit / 16 });
@@ -96,6 +96,33 @@ test("a recipe whose device is the CPU is planned for it, whatever hardware it n
   expect(plan).toMatchObject({ device: "CPU", capacity: machine.memory });
   expect(plan.roles).toEqual(planMemory({ ...recipe, hardware: undefined }, TINY, machine).roles);
   expect(planMemory(recipe, TINY, machine, 2 ** 30)).toMatchObject({ device: "H100", capacity: 2 ** 30 });
+});
+
+test("for a GPU that nothing names it is this machine's; what is asked for, then the recipe, come before it", () => {
+  const gpu = { name: "A100", memory: 40 * 2 ** 30 };
+  const cuda = { ...smallRecipe(), device: "cuda" } as Recipe;
+  const named = { ...cuda, hardware: apriel({ gpus: 1, actorGpus: undefined } as object).hardware } as Recipe;
+  const found = (recipe: Recipe, machine_: object, asked?: number) => {
+    const { device, capacity, roles } = planMemory(recipe, TINY, { ...machine, ...machine_ }, asked);
+    return [device, capacity, roles[0]!.rows.some(({ name }) => name === "weights, bf16, engine")];
+  };
+  expect(found(cuda, { gpu })).toEqual(["A100", 40 * 2 ** 30, true]);
+  expect(found(cuda, { gpu }, 2 ** 30)).toEqual(["GPU", 2 ** 30, true]);
+  expect(found(named, { gpu })).toEqual(["H100", 80 * 2 ** 30, true]);
+  expect(found({ ...cuda, device: "cpu" } as Recipe, { gpu })).toEqual(["CPU", machine.memory, false]);
+});
+
+test("for a GPU that nobody knows the plan says what is needed, never against the memory of this machine", () => {
+  const cuda = { ...smallRecipe(), device: "cuda" } as Recipe;
+  const unknown = planMemory(cuda, TINY, machine);
+  const known = planMemory(cuda, TINY, machine, 24 * 2 ** 30);
+  expect(unknown).not.toHaveProperty("capacity");
+  expect(unknown.device).toBe("GPU");
+  expect(unknown.roles).toEqual(
+    known.roles.map(({ keyValueTokens: { asked }, ...role }) => ({ ...role, keyValueTokens: { asked } })),
+  );
+  expect(() => expectFit(unknown)).not.toThrow();
+  expect(() => expectFit(planMemory(cuda, TINY, machine, 2 ** 20))).toThrow("does not fit GPU");
 });
 
 test("without hardware it is the CPU's memory, every weight several times over in f32", () => {

@@ -28,6 +28,7 @@ CudaInfo query_cuda() {
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp device;
     if (cudaGetDeviceProperties(&device, i) != cudaSuccess) continue;
+    if (info.devices.empty()) info.memory_bytes = device.totalGlobalMem;
     char text[320];
     std::snprintf(text, sizeof text, "%s (sm_%d%d, %.1f GiB)", device.name, device.major, device.minor,
                   double(device.totalGlobalMem) / double(1u << 30));

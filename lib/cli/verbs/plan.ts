@@ -21,7 +21,10 @@ export const planVerb: Verb = (hone, ends) => {
   hone
     .command("plan <recipe>")
     .description("memory by class of tensor and role, against what the device has; refuses what cannot fit")
-    .option("--gpu-memory <amount>", "of one GPU, instead of what the recipe says, e.g. 80GiB")
+    .option(
+      "--gpu-memory <amount>",
+      "of one GPU, instead of what the recipe says or this machine has, e.g. 80GiB",
+    )
     .option(SETTING, "override a field (repeatable)", collect, [])
     .option("--json", "print JSON")
     .action(ends(plan));
