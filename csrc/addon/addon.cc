@@ -61,6 +61,7 @@ Napi::Value info(const Napi::CallbackInfo& call) {
 class Addon : public Napi::Addon<Addon> {
  public:
   Addon(Napi::Env env, Napi::Object exports) {
+    exports.Set("interfaceStamp", Napi::String::New(env, HONE_INTERFACE));
     exports.Set("info", Napi::Function::New(env, info, "info"));
     exports.Set("NativeEngine", EngineObject::define(env));
     exports.Set("NativeTrainer", TrainerObject::define(env));

@@ -14,6 +14,8 @@ import type {
 } from "./face.ts";
 
 export interface NativeBinding {
+  /** INTERFACE_STAMP of stamp.ts as it was when the addon was built. */
+  readonly interfaceStamp: string;
   info(): Omit<NativeInfo, "version">;
   readonly NativeEngine: new (
     modelConfigJson: string,

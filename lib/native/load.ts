@@ -4,6 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { HoneError } from "../errors.ts";
 import type { NativeBinding } from "./binding.ts";
+import { INTERFACE_STAMP } from "./stamp.ts";
 
 let cached: NativeBinding | undefined;
 
@@ -13,10 +14,25 @@ let cached: NativeBinding | undefined;
  */
 export function binding(): NativeBinding {
   if (cached !== undefined) return cached;
+  const loaded = loadAddon();
+  if (loaded.interfaceStamp !== INTERFACE_STAMP) {
+    throw new HoneError(
+      "HONE_ERR_NATIVE_LOAD",
+      "the native core and the TypeScript beside it are of different builds",
+      {
+        hint: "Run `npx hone build`; in a checkout `npm run build:ts` too.",
+        details: { core: loaded.interfaceStamp, typescript: INTERFACE_STAMP },
+      },
+    );
+  }
+  cached = loaded;
+  return cached;
+}
+
+function loadAddon(): NativeBinding {
   try {
     const load = createRequire(import.meta.url)("node-gyp-build") as (directory: string) => NativeBinding;
-    cached = load(packageRoot());
-    return cached;
+    return load(packageRoot());
   } catch (cause) {
     const message = cause instanceof Error ? (cause.message.split("\n")[0] ?? "") : String(cause);
     const hint = loadHint(message);

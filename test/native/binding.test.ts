@@ -21,6 +21,7 @@ test("the addon exports what binding.ts says", () => {
     "NativeTokenizer",
     "NativeTrainer",
     "info",
+    "interfaceStamp",
   ]);
   expect(members(binding().NativeTokenizer)).toEqual([
     "decode",
