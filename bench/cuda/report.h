@@ -1,4 +1,4 @@
-// What the GPU benches share: the device's clock, its copy bandwidth, and a table that is also JSON.
+// What the GPU benches share: random operands, the device's clock, its copy bandwidth, and rows of a table.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,88 +11,192 @@
 #include <utility>
 #include <vector>
 
+#include "../options.h"
 #include "core/arena.h"
+#include "core/cuda/check.h"
 #include "core/device.h"
 #include "core/json.h"
 
 namespace hone::bench {
 
-/// Median microseconds of `f` by the device's clock, after a warm-up.
-inline double median_us(const Stream& stream, const std::function<void()>& f) {
-  constexpr int kRuns = 11;
-  const auto handle = static_cast<cudaStream_t>(stream.handle);
-  cudaEvent_t begin, end;
-  cudaEventCreate(&begin);
-  cudaEventCreate(&end);
-  for (int i = 0; i < 3; ++i) f();
-  std::vector<float> times;
-  for (int i = 0; i < kRuns; ++i) {
-    float ms = 0;
-    cudaEventRecord(begin, handle);
-    f();
-    cudaEventRecord(end, handle);
-    cudaEventSynchronize(end);
-    cudaEventElapsedTime(&ms, begin, end);
-    times.push_back(ms);
+/// Random bf16 or f32 values in [-scale, scale): one block of them over and over, of an odd length, so that rows differ.
+/// Never zeros: a tensor core that multiplies those draws less power and runs faster.
+template <class T>
+void fill_random(const Stream& stream, T* to, int64_t n, float scale = 1.0f) {
+  std::vector<T> block(static_cast<size_t>(std::min<int64_t>(n, (1 << 22) + 1)));
+  uint32_t state = 1;
+  for (T& x : block) {
+    state = state * 1664525u + 1013904223u;
+    const float value = (float(state >> 8) * 0x1p-23f - 1.0f) * scale;
+    if constexpr (sizeof(T) == 2) x = f32_to_bf16(value);
+    else x = value;
   }
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  std::nth_element(times.begin(), times.begin() + kRuns / 2, times.end());
-  return double(times[kRuns / 2]) * 1e3;
+  const int64_t length = int64_t(block.size());
+  upload(stream, to, block.data(), length * int64_t(sizeof(T)));
+  for (int64_t at = length; at < n; at += length) copy(stream, to + at, to, std::min(length, n - at) * int64_t(sizeof(T)));
+  synchronize(stream);
 }
 
-/// `--json` prints one JSON object, a word selects rows by name.
+/// A piece of device memory with random values in it.
+inline TensorView numbers(const Stream& stream, Arena& memory, DType dtype, std::initializer_list<int64_t> dims,
+                          float scale = 1.0f) {
+  const TensorView view = memory.take_view(dtype, dims);
+  if (dtype == DType::kBF16) fill_random(stream, view.as<uint16_t>(), view.numel(), scale);
+  else fill_random(stream, view.as<float>(), view.numel(), scale);
+  return view;
+}
+inline TensorView integers(const Stream& stream, Arena& memory, const std::vector<int32_t>& values,
+                           std::initializer_list<int64_t> dims) {
+  const TensorView view = memory.take_view(DType::kI32, dims);
+  upload(stream, view.data, values.data(), int64_t(values.size()) * 4);
+  return view;
+}
+
+/// One line of the table: what is counted, and what it is held against.
+struct Row {
+  std::string name;
+  double flops = 0;            // of all passes
+  double bytes = 0;            // what must cross the memory bus
+  double target_teraflops = 0;  // 0: none
+  double target_of_floor = 0;   // 0: none
+  double peer_us = 0;          // the same by another library, in this run; 0: none
+  double difference = -1;      // largest, from the peer's result, as a share of the largest value; -1: none
+  double tokens = 0;           // of a whole model; 0: not one
+};
+
+/// `--json`: a line for the device and one for every row, each written as soon as it is measured, the table on stderr.
+/// A word selects rows by name, `--smoke` runs each once.
 class Report {
  public:
-  Report(const Stream& on, bool as_json, const char* only) : stream(on), json_(as_json), filter_(only) {
-    const int64_t bytes = int64_t(1) << 30;
-    Arena two(2 * bytes, "copy bandwidth", Memory::kDevice);
-    std::byte* const from = two.take_array<std::byte>(bytes);
-    std::byte* const to = two.take_array<std::byte>(bytes);
-    zero(stream, from, bytes);
-    copy_ = 2 * double(bytes) / median_us(stream, [&] { copy(stream, to, from, bytes); }) * 1e-3;
-    if (!json_) std::printf("copy bandwidth, read + write: %.0f GB/s\n", copy_);
-  }
-  bool wants(const std::string& name) const { return std::strstr(name.c_str(), filter_) != nullptr; }
-  /// flops: of all passes; bytes: what must be moved, 0 where the arithmetic is the floor; target: TFLOP/s, 0: none.
-  void add(const std::string& name, double flops, double bytes, const std::function<void()>& f, double target = 0) {
-    if (!wants(name)) return;
-    const double us = median_us(stream, f), floor_us = bytes / copy_ * 1e-3;
-    Json row = Json::object();
-    row.set("name", Json::string(name));
-    row.set("microseconds", Json::number(us));
-    row.set("teraflops", Json::number(flops / us * 1e-6));
-    if (bytes > 0) {
-      row.set("gigabytesPerSecond", Json::number(bytes / us * 1e-3));
-      row.set("fractionOfFloor", Json::number(floor_us / us));
-    }
-    if (target > 0) row.set("fractionOfTarget", Json::number(flops / us * 1e-6 / target));
-    rows_.push(std::move(row));
-    if (json_) return;
-    std::printf("%-52s %10.1f us %7.0f TFLOP/s", name.c_str(), us, flops / us * 1e-6);
-    if (bytes > 0) {
-      std::printf(" %6.0f GB/s, %5.1f %% of the floor (%.1f us)", bytes / us * 1e-3, 100 * floor_us / us, floor_us);
-    }
-    if (target > 0) std::printf(", %5.1f %% of the target", 100 * flops / us * 1e-6 / target);
-    std::printf("\n");
-  }
-  void print() {
-    Json out = Json::object();
+  Report(const Stream& on, const char* bench, const Options& options) : stream(on), bench_(bench), options_(options) {
     cudaDeviceProp device;
-    cudaGetDeviceProperties(&device, 0);
-    out.set("device", Json::string(device.name));
-    out.set("copyGigabytesPerSecond", Json::number(copy_));
-    out.set("rows", std::move(rows_));
-    if (json_) std::printf("%s\n", out.dump().c_str());
+    cuda::check(cudaGetDeviceProperties(&device, 0), "bench");
+    int clock = 0, processors = 0;
+    cuda::check(cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, 0), "bench");
+    cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "bench");
+    const double rate = device.major == 9 ? 4096 : device.major == 8 && device.minor == 0 ? 2048 : 1024;  // bf16 a clock
+    peak_ = processors * 1e3 * clock * rate * 1e-12;
+    const int64_t bytes = options.smoke ? int64_t(1) << 16 : int64_t(1) << 30;
+    Arena two(2 * bytes, "copy bandwidth", Memory::kDevice);
+    auto* const from = two.take_array<uint16_t>(bytes / 2);
+    std::byte* const to = two.take_array<std::byte>(bytes);
+    fill_random(stream, from, bytes / 2);
+    copy_ = 2 * double(bytes) / median_us([&](int) { copy(stream, to, from, bytes); }) * 1e-3;
+    std::fprintf(table(), "%s: %.0f TFLOP/s at its highest clock, copies at %.0f GB/s (read + write)\n", device.name, peak_, copy_);
+    Json line = head();
+    line.set("device", Json::string(device.name));
+    line.set("peakTeraflops", Json::number(peak_));
+    line.set("copyGigabytesPerSecond", Json::number(copy_));
+    print(line);
+  }
+  bool smoke() const { return options_.smoke; }
+  bool wants(const std::string& name) const { return std::strstr(name.c_str(), options_.filter) != nullptr; }
+
+  /// Median microseconds of a call by the device's clock. Calls are counted, so that they can take turns among buffers;
+  /// short ones are timed many in a row.
+  double median_us(const std::function<void(int)>& call) const {
+    if (options_.smoke) return timed_us(1, call);
+    const double once = (timed_us(1, call), timed_us(2, call));  // the first warms up
+    const int calls = int(std::clamp(400.0 / once, 1.0, 40.0)), runs = once > 2e5 ? 3 : 11;
+    timed_us(calls, call);
+    std::vector<double> times;
+    for (int i = 0; i < runs; ++i) times.push_back(timed_us(calls, call));
+    std::nth_element(times.begin(), times.begin() + runs / 2, times.end());
+    return times[size_t(runs / 2)];
+  }
+
+  void add(const Row& r, const std::function<void(int)>& call) {
+    if (!wants(r.name)) return;
+    tried(r.name, [&] { add(r, median_us(call)); });
+  }
+  void add(const Row& r, double us) const {
+    // The slower of the two floors binds: arithmetic at the highest clock, bytes of this run's copy.
+    const double floor = std::max(r.bytes / copy_ * 1e-3, r.flops / peak_ * 1e-6);
+    const double teraflops = r.flops / us * 1e-6, gigabytes = r.bytes / us * 1e-3;
+    Json line = head();
+    line.set("name", Json::string(r.name));
+    line.set("microseconds", Json::number(us));
+    if (r.flops > 0) line.set("teraflops", Json::number(teraflops));
+    if (r.bytes > 0) line.set("gigabytesPerSecond", Json::number(gigabytes));
+    if (floor > 0) line.set("ofFloor", Json::number(floor / us));
+    if (r.tokens > 0) line.set("tokensPerSecond", Json::number(r.tokens / us * 1e6));
+    if (r.target_teraflops > 0) line.set("targetTeraflops", Json::number(r.target_teraflops));
+    if (r.target_of_floor > 0) line.set("targetOfFloor", Json::number(r.target_of_floor));
+    if (r.peer_us > 0) line.set("peerMicroseconds", Json::number(r.peer_us));
+    if (r.difference >= 0) line.set("differenceFromPeer", Json::number(r.difference));
+    print(line);
+    std::fprintf(table(), "%-52s %10.1f us", r.name.c_str(), us);
+    if (r.flops > 0) std::fprintf(table(), " %7.1f TFLOP/s", teraflops);
+    if (r.bytes > 0) std::fprintf(table(), " %6.0f GB/s", gigabytes);
+    if (r.tokens > 0) std::fprintf(table(), " %9.0f tokens/s", r.tokens / us * 1e6);
+    if (floor > 0) std::fprintf(table(), " %5.1f %% of the floor", 100 * floor / us);
+    if (r.target_of_floor > 0) std::fprintf(table(), " (target %.0f)", 100 * r.target_of_floor);
+    if (r.target_teraflops > 0) std::fprintf(table(), ", target %.0f", r.target_teraflops);
+    if (r.peer_us > 0) std::fprintf(table(), ", %.2f x peer", r.peer_us / us);
+    if (r.difference >= 0) std::fprintf(table(), ", differs by %.1e", r.difference);
+    std::fprintf(table(), "\n");
+  }
+  /// What cannot be had (memory, a library) is a row that says so; a device that fails for good ends the bench.
+  template <class Work>
+  void tried(const std::string& name, const Work& work) const {
+    try {
+      work();
+    } catch (const Error& e) {
+      if (cudaDeviceSynchronize() != cudaSuccess) throw;
+      Json line = head();
+      line.set("name", Json::string(name));
+      line.set("problem", Json::string(e.what()));
+      print(line);
+      std::fprintf(table(), "%-52s %s\n", name.c_str(), e.what());
+    }
   }
 
   const Stream& stream;
 
  private:
-  bool json_;
-  const char* filter_;
-  double copy_ = 0;
-  Json rows_ = Json::array();
+  std::FILE* table() const { return options_.json ? stderr : stdout; }
+  Json head() const {
+    Json line = Json::object();
+    line.set("bench", Json::string(bench_));
+    return line;
+  }
+  void print(const Json& line) const {
+    if (!options_.json) return;
+    std::printf("%s\n", line.dump().c_str());
+    std::fflush(stdout);
+  }
+  double timed_us(int calls, const std::function<void(int)>& call) const {
+    const auto handle = static_cast<cudaStream_t>(stream.handle);
+    cudaEvent_t begin, end;
+    cuda::check(cudaEventCreate(&begin), "bench");
+    cuda::check(cudaEventCreate(&end), "bench");
+    cuda::check(cudaEventRecord(begin, handle), "bench");
+    for (int c = 0; c < calls; ++c) call(c);
+    cuda::check(cudaEventRecord(end, handle), "bench");
+    cuda::check(cudaEventSynchronize(end), "bench");
+    float ms = 0;
+    cuda::check(cudaEventElapsedTime(&ms, begin, end), "bench");
+    cuda::check(cudaEventDestroy(begin), "bench");
+    cuda::check(cudaEventDestroy(end), "bench");
+    return double(ms) * 1e3 / calls;
+  }
+
+  const char* bench_;
+  Options options_;
+  double peak_ = 0, copy_ = 0;  // TFLOP/s, GB/s
 };
+
+/// Runs a bench on the first GPU; what a main returns.
+inline int run(const char* name, const Options& options, const std::function<void(Report&)>& work) {
+  try {
+    const Device device(Stream::Backend::kCuda, nullptr);
+    Report report(device.stream(), name, options);
+    work(report);
+    return 0;
+  } catch (const Error& e) {
+    std::fprintf(stderr, "%s: %s\n", code_name(e.code()), e.what());
+    return 1;
+  }
+}
 
 }  // namespace hone::bench

@@ -4,6 +4,7 @@
 #include <napi.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 

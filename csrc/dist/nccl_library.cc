@@ -10,7 +10,8 @@ namespace hone::dist {
 namespace {
 
 constexpr const char* kRemedy = "Install NCCL (pip install nvidia-nccl-cu13, or your system's libnccl2), put its lib "
-                                "folder on LD_LIBRARY_PATH, then run: npx hone doctor";
+                                "folder (pip's is site-packages/nvidia/nccl/lib) on LD_LIBRARY_PATH, then run: npx "
+                                "hone doctor";
 
 /// Sets one function pointer from a symbol; false if the library has none of that name.
 struct Symbol {

@@ -37,6 +37,7 @@ int main() {
       report(c.name, 0, std::string("threw ") + e.what());
     }
     std::printf("%s %s\n", failures() == before ? "ok  " : "FAIL", c.name);
+    std::fflush(stdout);  // what was found is there even if the next case never ends
   }
   std::printf("%zu cases, %d failures, %d skipped\n", cases().size(), failures(), skipped());
   return failures() ? 1 : 0;

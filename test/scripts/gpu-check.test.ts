@@ -1,7 +1,20 @@
-// The exit code of the GPU check says what happened: passed, failed, wrongly called, or left out.
-// Tried mutants, all killed: skipped parts counted as passed; a failed part counted as skipped; unknown parts ignored.
-import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// What the GPU check says of programs, tools and parts that are stand-ins: passed, failed, wrongly called, or left out; and
+// that what was found is there whatever comes after.
+// Tried mutants, all killed: skipped parts counted as passed; a failed part counted as skipped; unknown parts ignored; a
+// program without a device passes; no Hopper on a Hopper passes; the list ends at the first failure; a report of races in
+// any kernel left to a person; a promise kept by a skipped case; rows of a bench that crashed thrown away; the summary of
+// an earlier call forgotten; an interrupt that leaves the program running.
+import { spawn, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,25 +25,49 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A folder to put first on the PATH, with programs that stand in for the real ones. */
-function programs(name: string, scripts: Readonly<Record<string, string>>): string {
-  const bin = join(folder, name);
+type Programs = Readonly<Record<string, string>>;
+
+/** A folder of programs that stand in for the real ones. */
+function programs(where: string, scripts: Programs): string {
+  const bin = join(folder, where);
   mkdirSync(bin, { recursive: true });
   for (const [program, body] of Object.entries(scripts)) {
-    writeFileSync(join(bin, program), `#!/bin/sh\n${body}\n`);
+    writeFileSync(join(bin, program), `#!/bin/bash\n${body}\n`);
     chmodSync(join(bin, program), 0o755);
   }
   return bin;
 }
 
-const GPU = 'echo "NVIDIA Test 1, 580.1, 9.0"';
+const gpu = (capability: string) => `echo "NVIDIA Test 1, 580.1, ${capability}"`;
+const passes = (cases: readonly string[]) =>
+  `${cases.map((name) => `echo "ok   ${name}"`).join("\n")}\necho "${cases.length} cases, 0 failures, 0 skipped"`;
+const skips = (reason: string) =>
+  `echo "  skipped: ${reason}"\necho "ok   a"\necho "1 cases, 0 failures, 1 skipped"`;
 
-function check(bin: string, ...args: string[]) {
-  const out = join(folder, "out");
+/** A checkout with the script and built programs, and what is on the PATH of a machine with a GPU. */
+function machine(name: string, built: Programs, tools: Programs = {}, capability = "9.0") {
+  const root = join(folder, name);
+  mkdirSync(join(root, "scripts"), { recursive: true });
+  copyFileSync("scripts/gpu-check.sh", join(root, "scripts/gpu-check.sh"));
+  programs(`${name}/build/gpu`, built);
+  const tests = Object.keys(built).filter((program) => program.startsWith("test_"));
+  const list = tests.map((program, i) => `echo "  Test #${i + 1}: ${program.slice(5)}"`).join("\n");
+  const bin = programs(`${name}/bin`, { "nvidia-smi": gpu(capability), ctest: `${list}\ntrue`, ...tools });
+  const out = join(root, "out");
   const env = { ...process.env, PATH: `${bin}:${process.env["PATH"]}` };
-  const { status } = spawnSync("scripts/gpu-check.sh", ["--out", out, ...args], { encoding: "utf8", env });
-  const summary = () => JSON.parse(readFileSync(join(out, "summary.json"), "utf8")) as Summary;
-  return { status, summary };
+  const script = join(root, "scripts/gpu-check.sh");
+  return {
+    out,
+    start: (...args: string[]) => spawn(script, ["--out", out, ...args], { env, stdio: "ignore" }),
+    check: (...args: string[]) =>
+      spawnSync(script, ["--out", out, ...args], { encoding: "utf8", env }).status,
+    summary: () => JSON.parse(readFileSync(join(out, "summary.json"), "utf8")) as Summary,
+    rows: (part: string) =>
+      readFileSync(join(out, `${part}.jsonl`), "utf8")
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>),
+  };
 }
 
 interface Summary {
@@ -41,43 +78,221 @@ interface Summary {
 
 describe("scripts/gpu-check.sh", () => {
   test("without a GPU every part is left out, with the reason, and the code is 3", () => {
-    const { status, summary } = check(programs("none", { "nvidia-smi": "exit 9" }));
-    expect(status).toBe(3);
+    const { check, summary } = machine("none", {}, { "nvidia-smi": "exit 9" });
+    expect(check()).toBe(3);
     const { device, parts } = summary();
     expect(device).toBe("");
     expect(parts.map(({ part }) => part)).toEqual([
-      ...["build", "tests", "memcheck", "racecheck", "promises", "bench", "peers", "node"],
+      ...["build", "tests", "promises", "bench", "peers", "memcheck", "racecheck", "node"],
     ]);
     expect(new Set(parts.map((part) => `${part.status}: ${part.reason}`))).toEqual(
       new Set(["skipped: no GPU: nvidia-smi finds none"]),
     );
   });
 
-  test("a part that fails makes it 1 and says with what", () => {
-    const bin = programs("broken", {
-      "nvidia-smi": GPU,
-      nvcc: "exit 0",
-      cmake: "echo no such thing; exit 4",
-    });
-    const { status, summary } = check(bin, "--part", "build");
-    expect(status).toBe(1);
+  test("a part that fails makes it 1 and says with what; a configuration that fails is tried again from nothing", () => {
+    const cmake = 'echo "$PWD" >>"$HOME/calls"; echo no such thing; exit 4';
+    const { check, summary } = machine("broken", {}, { nvcc: "exit 0", cmake: `HOME=${folder}\n${cmake}` });
+    expect(check("--part", "build")).toBe(1);
     expect(summary()).toMatchObject({
       ...{ device: "NVIDIA Test 1", architecture: "90a" },
       parts: [{ part: "build", status: "failed", reason: "exit 4: no such thing" }],
     });
+    expect(readFileSync(join(folder, "calls"), "utf8").trim().split("\n")).toHaveLength(2);
   });
 
   test("when all that was asked for passes it is 0", () => {
-    const bin = programs("fine", { "nvidia-smi": GPU, nvcc: "exit 0", cmake: "exit 0" });
-    const { status, summary } = check(bin, "--part", "build");
-    expect(status).toBe(0);
+    const { check, summary } = machine("fine", {}, { nvcc: "exit 0", cmake: "exit 0" });
+    expect(check("--part", "build")).toBe(0);
     expect(summary().parts).toMatchObject([{ part: "build", status: "passed", reason: "" }]);
   });
 
   test.each([
     ["--part", "nonsense"],
     ["--nonsense", ""],
+    ["--minutes", "soon"],
   ])("%s %s is wrong usage: 2", (...args) => {
-    expect(check(programs("none", {}), ...args).status).toBe(2);
+    expect(machine("usage", {}).check(...args)).toBe(2);
+  });
+});
+
+describe("the tests on a GPU", () => {
+  test("Hopper's come first, a failure or a crash stops no other, and every program has its row", () => {
+    const { check, rows, summary } = machine("order", {
+      test_core_json: passes(["a", "b"]),
+      test_kernels_cuda_cast: 'echo "FAIL a"; echo "1 cases, 1 failures, 0 skipped"; exit 1',
+      test_kernels_cuda_attention_sm90: passes(["a"]),
+      test_kernels_cuda_tma: "kill -SEGV $$",
+      test_text_bpe: "true",
+    });
+    expect(check("--part", "tests")).toBe(1);
+    expect(rows("tests")).toMatchObject([
+      { program: "test_kernels_cuda_tma", status: "failed", reason: expect.stringMatching(/^exit 139/) },
+      {
+        program: "test_kernels_cuda_attention_sm90",
+        status: "passed",
+        reason: "1 cases, 0 failures, 0 skipped",
+      },
+      { program: "test_kernels_cuda_cast", status: "failed", reason: "exit 1: FAIL a" },
+      { program: "test_core_json", status: "passed", reason: "2 cases, 0 failures, 0 skipped" },
+      { program: "test_text_bpe", status: "failed", reason: "it ended without its count of cases" },
+    ]);
+    expect(summary().parts[0]?.reason).toMatch(/^exit 1: failed test_kernels_cuda_tma/);
+  });
+
+  test.each([
+    ["9.0", "no device", 1],
+    ["9.0", "no Hopper", 1],
+    ["9.0", "no golden data", 0],
+    ["8.0", "no device of capability 9.0", 1],
+    ["8.0", "no Hopper", 0],
+  ])("on %s a program that skips because of «%s» gives %i", (capability, reason, status) => {
+    const built = { test_kernels_cuda_tma: skips(reason) };
+    const name = `skip ${capability} ${reason}`;
+    expect(machine(name, built, {}, capability).check("--part", "tests")).toBe(status);
+  });
+
+  test("a program of this checkout that is not built fails; one of an older checkout is not run", () => {
+    const { check, rows } = machine(
+      "stale",
+      { test_old: "exit 1", test_kernels_cuda_tma: passes(["a"]) },
+      { ctest: 'echo "  Test #1: kernels_cuda_tma"; echo "  Test #2: kernels_cuda_matmul"' },
+    );
+    expect(check("--part", "tests")).toBe(1);
+    expect(rows("tests").map(({ program, reason }) => `${program}: ${reason}`)).toEqual([
+      "test_kernels_cuda_tma: 1 cases, 0 failures, 0 skipped",
+      "test_kernels_cuda_matmul: not built",
+    ]);
+  });
+
+  test("libraries that pip installed are where the programs look", () => {
+    const place = join(folder, "site-packages/nvidia/nccl/lib");
+    const { check, rows } = machine(
+      "wheels",
+      {
+        test_dist_cuda_communicator: `[[ ":$LD_LIBRARY_PATH:" == *:${place}:* ]] || exit 7\n${passes(["a"])}`,
+      },
+      { python3: `cat >/dev/null; echo ${place}` },
+    );
+    expect(check("--part", "tests")).toBe(0);
+    expect(rows("tests")).toHaveLength(1);
+  });
+});
+
+describe("the sanitizers", () => {
+  const built = { test_kernels_cuda_matmul: passes(["a"]) };
+  const sanitizer = (report: string) =>
+    `[[ "$1" == --version ]] && exit\necho "${report}"\necho "========= RACECHECK SUMMARY: 1 hazard displayed"\n${passes(["a"])}\n[[ "$*" == *"--tool $TOOL"* ]] && exit 9 || exit 0`;
+  const race = (kernel: string) => `========= Error: Race reported between Write access at ${kernel}+0x10`;
+
+  test.each([
+    ["racecheck", race("product_sm90_kernel"), 3, "judge"],
+    ["racecheck", race("add_pieces_kernel"), 1, "failed"],
+    ["memcheck", "========= Invalid __global__ write of size 2 bytes", 1, "failed"],
+  ])("%s: «%s» gives %i", (tool, report, status, verdict) => {
+    const name = `${tool} ${status} ${verdict}`;
+    const script = `TOOL=${tool}\n${sanitizer(report)}`;
+    const { check, rows } = machine(name, built, { "compute-sanitizer": script });
+    expect(check("--part", tool)).toBe(status);
+    expect(rows(tool)).toMatchObject([{ program: "test_kernels_cuda_matmul", status: verdict }]);
+  });
+
+  test("what finds nothing passes, and what checked nothing does not", () => {
+    const tools = { "compute-sanitizer": 'while [[ "$1" == --* ]]; do shift 2 || exit; done; exec "$@"' };
+    expect(machine("clean", built, tools).check("--part", "memcheck", "--part", "racecheck")).toBe(0);
+    const idle = { test_kernels_cuda_matmul: skips("no device") };
+    expect(machine("idle", idle, tools).check("--part", "racecheck")).toBe(1);
+  });
+});
+
+describe("promises, benches and the summary", () => {
+  test("a promise is kept by cases that ran, not by those that are missing, failed or skipped", () => {
+    const { check, rows } = machine("promises", {
+      test_contract_cuda: `echo "ok   a_step_is_the_same_bits_twice_and_clips_where_the_norm_is"
+        echo "  skipped: some reason"
+        echo "ok   gradients_are_the_cpus_within_the_rounding_of_bf16"
+        echo "FAIL weights_taken_in_place_are_those_of_a_fresh_engine_graphs_included"
+        echo "3 cases, 1 failures, 1 skipped"; exit 1`,
+      test_contract_cuda_packs: passes(["packs_meant_for_a_step_that_is_skipped_are_not_published"]),
+    });
+    expect(check("--part", "promises")).toBe(1);
+    const kept = rows("promises").filter((row) => row["kept"] === true);
+    expect(kept.map((row) => row["promise"])).toEqual([
+      ...["the same bits twice", "packs written by the optimizer are those of its masters"],
+    ]);
+    expect(rows("promises").length).toBeGreaterThan(10);
+  });
+
+  test("every case that is asked for is a case of that program", () => {
+    const script = readFileSync("scripts/gpu-check.sh", "utf8");
+    const list = script.slice(script.indexOf("<<'LIST'\n") + 8, script.indexOf("\nLIST\n"));
+    const missing = list
+      .trim()
+      .split("\n")
+      .flatMap((line) => {
+        const [program = "", , cases = ""] = line.split("|");
+        const source = readFileSync(`test/csrc/${program.slice(5).replace("_", "/")}.test.cc`, "utf8");
+        return cases.split(" ").filter((name) => !source.includes(`TEST(${name}) {`));
+      });
+    expect(missing).toEqual([]);
+    expect(list.trim().split("\n")).toHaveLength(9);
+  });
+
+  test("rows of a bench that breaks off are kept, and so are those of the next", () => {
+    const line = (name: string) => `echo '{"bench": "${name}", "name": "'$HONE_CUDA_PORTABLE'"}'`;
+    const good = (name: string) => `${line(name)}; ${line(name)}`;
+    const names = ["attention", "lm_head", "rows", "model"];
+    const others = Object.fromEntries(names.map((name) => [`bench_cuda_${name}`, good(name)]));
+    const { check, rows, summary } = machine("bench", {
+      ...{
+        test_x: "true",
+        bench_cuda_gemm: `${good("gemm")}; [[ $HONE_CUDA_PORTABLE == 1 ]] || exit 5`,
+        ...others,
+      },
+    });
+    expect(check("--part", "bench")).toBe(1);
+    expect(summary().parts[0]?.reason).toBe("exit 1: FAIL gemm: exit 5");
+    expect(rows("bench").map(({ bench, name }) => `${bench} ${name}`)).toEqual(
+      [
+        "gemm 1",
+        "attention 1",
+        "lm_head 1",
+        "model 1",
+        "gemm 0",
+        "attention 0",
+        "lm_head 0",
+        "rows 0",
+        "model 0",
+      ].flatMap((row) => [row, row]),
+    );
+  });
+
+  test("parts of an earlier call with the same folder stay in the summary, in the order of parts", () => {
+    const tools = { nvcc: "exit 0", cmake: "exit 0" };
+    const { check, summary } = machine("twice", { test_core_json: passes(["a"]) }, tools);
+    expect(check("--part", "tests")).toBe(0);
+    expect(check("--part", "build")).toBe(0);
+    expect(summary().parts.map(({ part, status }) => `${part} ${status}`)).toEqual([
+      "build passed",
+      "tests passed",
+    ]);
+  });
+
+  test("interrupted, it ends what runs, says so, and keeps what was found", async () => {
+    const pid = join(folder, "sleeper");
+    const { start, summary, rows } = machine("interrupted", {
+      ...{ test_core_device: passes(["a"]), test_kernels_cuda_tma: `echo $$ >${pid}; exec sleep 60` },
+    });
+    const script = start("--part", "tests", "--part", "promises");
+    const ended = new Promise<number | null>((resolve) => script.once("exit", resolve));
+    while (!existsSync(pid) || readFileSync(pid, "utf8") === "")
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    script.kill("SIGTERM");
+    expect(await ended).toBe(130);
+    expect(summary().parts).toMatchObject([{ part: "tests", status: "failed", reason: "interrupted" }]);
+    expect(rows("tests")).toMatchObject([{ program: "test_core_device", status: "passed" }]);
+    await expect
+      .poll(() => existsSync(`/proc/${readFileSync(pid, "utf8").trim()}`), { timeout: 5000 })
+      .toBe(false);
   });
 });

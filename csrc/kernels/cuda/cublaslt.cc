@@ -9,7 +9,8 @@
 namespace hone::kernels::cuda {
 namespace {
 
-constexpr const char* kRemedy = "Install it (pip install nvidia-cublas) and put its lib folder on LD_LIBRARY_PATH.";
+constexpr const char* kRemedy =
+    "Install it (pip install nvidia-cublas) and put its lib folder, site-packages/nvidia/cu13/lib, on LD_LIBRARY_PATH.";
 
 // Values of cublasLt's enumerations, as its documentation numbers them.
 constexpr int kCompute32f = 68, kR16bf = 14, kR32f = 0;
@@ -102,8 +103,9 @@ struct CublasLt::State {
 
   State(void* memory, int64_t bytes, const std::string& name) : workspace(memory), workspace_bytes(bytes) {
     library = dlopen(name.empty() ? "libcublasLt.so.13" : name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    const std::string problem = library ? "" : dlerror();
     if (!library && name.empty()) library = dlopen("libcublasLt.so.12", RTLD_NOW | RTLD_LOCAL);
-    if (!library) fail(Code::kUnsupported, "cublasLt cannot be opened (%s). %s", dlerror(), kRemedy);
+    if (!library) fail(Code::kUnsupported, "cublasLt cannot be opened (%s). %s", problem.c_str(), kRemedy);
     try {
       resolve();
       expect_success(f.create(&handle), "cublasLtCreate");

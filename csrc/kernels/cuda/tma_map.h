@@ -38,17 +38,18 @@ CUtensorMap tensor_map(const T* data, int64_t height, int64_t width, int64_t str
                        const char* name) {
   static_assert(std::is_same_v<T, __nv_bfloat16> || std::is_same_v<T, float>);
   constexpr bool kF32 = std::is_same_v<T, float>;
-  CUtensorMap map;
+  CUtensorMap made;  // the driver refuses one that is not at 64 bytes, as GCC may place a result that has no name
   const cuuint64_t shape[2] = {cuuint64_t(width), cuuint64_t(height)}, strides[1] = {cuuint64_t(stride) * sizeof(T)};
   const cuuint32_t box[2] = {128 / sizeof(T), box_rows}, steps[2] = {1, 1};
   const CUresult result = tensor_map_encoder()(
-      &map, kF32 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<T*>(data), shape,
+      &made, kF32 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<T*>(data), shape,
       strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
     fail(Code::kCuda, "cuTensorMapEncodeTiled: error %d for %s [%lld, %lld], stride %lld.", int(result), name,
          (long long)height, (long long)width, (long long)stride);
   }
+  const CUtensorMap map = made;
   return map;
 }
 

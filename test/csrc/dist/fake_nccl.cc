@@ -3,6 +3,7 @@
 #include "fake_nccl.h"
 
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <memory>

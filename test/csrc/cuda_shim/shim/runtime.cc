@@ -133,6 +133,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   if (device != 0) return report(cudaErrorInvalidDevice);
   switch (attribute) {
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = int(max_shared_bytes()); break;
+    case cudaDevAttrClockRate: *value = 1'000'000; break;
     case cudaDevAttrMultiProcessorCount: *value = 2; break;
     case cudaDevAttrComputeCapabilityMajor: *value = capability(); break;
     case cudaDevAttrComputeCapabilityMinor: *value = 0; break;

@@ -110,7 +110,14 @@ TEST(an_algorithm_is_asked_for_once_a_shape_and_never_with_split_sums) {
 
 TEST(what_is_missing_or_refused_is_named) {
   noted() = {};
-  EXPECT_THROWS(CublasLt(nullptr, 0, "libno-such-cublaslt.so"), Code::kUnsupported);
+  try {
+    CublasLt(nullptr, 0, "libno-such-cublaslt.so");
+    EXPECT_TRUE(false);
+  } catch (const Error& e) {
+    EXPECT_TRUE(e.code() == Code::kUnsupported);
+    EXPECT_TRUE(std::string(e.what()).find("(libno-such-cublaslt.so: ") != std::string::npos);
+    EXPECT_TRUE(std::string(e.what()).find("LD_LIBRARY_PATH") != std::string::npos);
+  }
   try {
     CublasLt(nullptr, 0, HONE_FAKE_CUBLASLT_PARTIAL);
     EXPECT_TRUE(false);

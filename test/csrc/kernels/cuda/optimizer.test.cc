@@ -6,6 +6,8 @@
 // of v left out (bits); changes counted beyond the end (bits, eps 0).
 #include "kernels/optimizer.h"
 
+#include <algorithm>
+
 #include "device.h"
 
 using namespace hone;

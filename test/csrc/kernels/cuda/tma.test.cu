@@ -2,6 +2,8 @@
 // which any misplaced element changes; and what the shim says to kernels that are wrong.
 #include "kernels/cuda/tma.cuh"
 
+#include <functional>
+
 #include "core/cuda/launch.cuh"
 #include "device.h"
 #include "kernels/cuda/matmul.h"

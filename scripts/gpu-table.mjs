@@ -1,0 +1,157 @@
+// What scripts/gpu-check.sh left in a folder, for people: how its parts ended, which promises are kept, and every figure
+// beside its floor, its target and the fastest peer. Markdown on stdout; needs no GPU.
+//   node scripts/gpu-table.mjs bench/results/DATE-h100 > bench/results/DATE-h100/README.md
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+const BENCHES = ["gemm", "attention", "lm_head", "rows", "model"];
+const PEER_OF_GEMM = "cublasLt";
+
+/** The whole page. `files` has the text of summary.json, PART.json and PART.jsonl by name; any of them may be missing. */
+export function gpuTable(files) {
+  const summary = JSON.parse(files["summary.json"] ?? "{}");
+  return [
+    `# ${summary.device || "No GPU"}`,
+    `Driver ${summary.driver || "unknown"}, ${summary.architecture ? `sm_${summary.architecture}` : "no architecture"}, ${summary.nvcc || "no nvcc"}; ${summary.date ?? "no date"}.`,
+    ...partsTable(files),
+    ...programsList(files),
+    ...promisesTable(linesOf(files, "promises")),
+    ...figures(linesOf(files, "bench"), linesOf(files, "peers")),
+  ].join("\n");
+}
+
+/** Lines of a PART.jsonl; one that was cut off in the middle is left out. */
+function linesOf(files, part) {
+  return (files[`${part}.jsonl`] ?? "").split("\n").flatMap((line) => {
+    try {
+      return [JSON.parse(line)];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function partsTable(files) {
+  const parts = Object.keys(files)
+    .filter((name) => name.endsWith(".json") && name !== "summary.json")
+    .map((name) => JSON.parse(files[name]));
+  const order = JSON.parse(files["summary.json"] ?? "{}").parts?.map(({ part }) => part) ?? [];
+  parts.sort((a, b) => order.indexOf(a.part) - order.indexOf(b.part));
+  const rows = parts.map((p) => [p.part, p.status, `${p.seconds} s`, p.reason]);
+  return ["", "## Parts", ...table(["part", "", "", "reason"], rows)];
+}
+
+function programsList(files) {
+  const bad = ["tests", "memcheck", "racecheck"].flatMap((part) =>
+    linesOf(files, part)
+      .filter(({ status }) => status !== "passed")
+      .map((p) => [part, p.program, p.status, p.reason]),
+  );
+  return bad.length === 0
+    ? []
+    : ["", "## Programs that did not pass", ...table(["part", "program", "", "reason"], bad)];
+}
+
+function promisesTable(lines) {
+  if (lines.length === 0) return [];
+  const rows = lines.map((line) => [
+    line.promise,
+    line.kept ? "kept" : "**broken**",
+    line.case.replaceAll("_", " "),
+  ]);
+  return ["", "## Promises", ...table(["promise", "", "case"], rows)];
+}
+
+function figures(lines, peers) {
+  const measured = lines.filter(({ microseconds }) => microseconds > 0);
+  const judged = measured.map(target).filter((t) => t !== undefined);
+  const out = [
+    "",
+    "## Figures",
+    `${judged.filter(({ met }) => met).length} of ${judged.length} targets met.`,
+  ];
+  for (const bench of BENCHES) {
+    const head = lines.find((line) => line.bench === bench && line.device !== undefined);
+    const rows = lines.filter((line) => line.bench === bench && line.name !== undefined);
+    out.push("", `### ${bench}`);
+    if (head) {
+      out.push(
+        `Floors: ${head.peakTeraflops.toFixed(0)} TFLOP/s at the highest clock, copies at ${head.copyGigabytesPerSecond.toFixed(0)} GB/s.`,
+      );
+    }
+    if (rows.length === 0) out.push("Nothing was measured.");
+    else {
+      out.push(
+        ...table(
+          ["", "µs", "rate", "of the floor", "target", "beside the fastest peer"],
+          rows.map((row) => figure(row, peers)),
+        ),
+      );
+    }
+  }
+  const lost = peers.filter(({ problem }) => problem !== undefined);
+  if (lost.length > 0) {
+    out.push(
+      "",
+      "### Peers that could not be measured",
+      ...lost.map((p) => `- ${p.name}, ${p.peer}: ${p.problem}`),
+    );
+  }
+  return out;
+}
+
+function figure(row, peers) {
+  if (row.problem !== undefined) return [row.name, "", "", "", "", row.problem];
+  const rates = [];
+  if (row.tokensPerSecond !== undefined) rates.push(`${row.tokensPerSecond.toFixed(0)} tokens/s`);
+  if (row.teraflops >= 1) rates.push(`${row.teraflops.toFixed(0)} TFLOP/s`);
+  if (row.gigabytesPerSecond !== undefined) rates.push(`${row.gigabytesPerSecond.toFixed(0)} GB/s`);
+  const goal = target(row);
+  return [
+    row.name,
+    row.microseconds.toFixed(1),
+    rates.join(", "),
+    percent(row.ofFloor),
+    goal === undefined ? "" : `${goal.text}: ${goal.met ? "met" : "**missed**"}`,
+    beside(row, peers),
+  ];
+}
+
+function target(row) {
+  if (row.targetTeraflops !== undefined) {
+    return { text: `${row.targetTeraflops} TFLOP/s`, met: row.teraflops >= row.targetTeraflops };
+  }
+  if (row.targetOfFloor === undefined) return undefined;
+  return { text: percent(row.targetOfFloor), met: row.ofFloor >= row.targetOfFloor };
+}
+
+/** How many times as fast as the fastest library on the same shape; above 1 is ours. */
+function beside(row, peers) {
+  const others = peers
+    .filter((p) => p.bench === row.bench && p.microseconds > 0)
+    .filter((p) => row.name === p.name || row.name.startsWith(`${p.name}, `));
+  if (row.peerMicroseconds > 0) others.push({ peer: PEER_OF_GEMM, microseconds: row.peerMicroseconds });
+  if (others.length === 0) return "";
+  const best = others.reduce((a, b) => (b.microseconds < a.microseconds ? b : a));
+  return `${(best.microseconds / row.microseconds).toFixed(2)} × ${best.peer}`;
+}
+
+const percent = (x) => (x === undefined ? "" : `${(100 * x).toFixed(1).replace(/\.0$/, "")} %`);
+
+function table(head, rows) {
+  const line = (cells) => `| ${cells.map((cell) => String(cell).replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)];
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const folder = process.argv[2];
+  if (folder === undefined || !existsSync(path.join(folder, "summary.json"))) {
+    console.error("usage: node scripts/gpu-table.mjs FOLDER   (the one that scripts/gpu-check.sh filled)");
+    process.exit(2);
+  }
+  const files = readdirSync(folder).filter((name) => /\.jsonl?$/.test(name));
+  console.log(
+    gpuTable(Object.fromEntries(files.map((name) => [name, readFileSync(path.join(folder, name), "utf8")]))),
+  );
+}

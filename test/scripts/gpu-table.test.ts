@@ -1,0 +1,111 @@
+// The page that is made of a GPU check: verdicts on targets, peers on the same shape, what is missing.
+// Tried mutants, all killed: a target met from below; the slowest peer; a peer of another bench; the head's line as a row;
+// a line cut off in the middle ends the page.
+import { expect, test } from "vitest";
+// @ts-expect-error a script, not a module with types
+import * as page from "../../scripts/gpu-table.mjs";
+
+const gpuTable = page.gpuTable as (files: Readonly<Record<string, string>>) => string;
+
+const lines = (...rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+
+const SUMMARY = JSON.stringify({
+  ...{ device: "NVIDIA Test", driver: "580.1", architecture: "90a", nvcc: "Build 13", date: "2026-01-02" },
+  parts: [{ part: "build" }, { part: "tests" }],
+});
+
+function rowsOf(text: string, section: string): string[] {
+  const from = text.indexOf(`### ${section}\n`);
+  const end = text.indexOf("\n### ", from + 1);
+  return text
+    .slice(from, end < 0 ? undefined : end)
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && !line.startsWith("|  |"));
+}
+
+test("a figure stands beside its floor, its target and the fastest peer on the same shape", () => {
+  const text = gpuTable({
+    "summary.json": SUMMARY,
+    "bench.jsonl": lines(
+      { bench: "gemm", device: "NVIDIA Test", peakTeraflops: 989.4, copyGigabytesPerSecond: 3001.6 },
+      {
+        bench: "gemm",
+        name: "forward qkv 8x6x5, wgmma",
+        microseconds: 10,
+        teraflops: 740,
+        targetTeraflops: 740,
+        peerMicroseconds: 9,
+      },
+      {
+        bench: "gemm",
+        name: "forward qkv 8x6x55, wgmma",
+        microseconds: 10,
+        teraflops: 739.9,
+        targetTeraflops: 740,
+      },
+      {
+        bench: "rows",
+        name: "rms_norm 4x4",
+        microseconds: 4,
+        gigabytesPerSecond: 2500,
+        ofFloor: 0.849,
+        targetOfFloor: 0.85,
+      },
+      {
+        bench: "model",
+        name: "generate 0.6B, batch 8, wgmma",
+        microseconds: 2000,
+        tokensPerSecond: 4000,
+        ofFloor: 0.5,
+      },
+      { bench: "model", name: "train 8B", problem: "no memory" },
+    ),
+    "peers.jsonl": lines(
+      { torch: "2.11", device: "NVIDIA Test" },
+      { bench: "gemm", name: "forward qkv 8x6x5", peer: "F.linear", microseconds: 8 },
+      { bench: "attention", name: "forward qkv 8x6x5", peer: "another bench", microseconds: 1 },
+      { bench: "model", name: "generate 0.6B, batch 8", peer: "transformers", microseconds: 30_000 },
+      { bench: "model", name: "generate 0.6B, batch 64", peer: "transformers", problem: "out of memory" },
+    ),
+  });
+  expect(text).toContain("1 of 3 targets met.");
+  expect(text).toContain("Floors: 989 TFLOP/s at the highest clock, copies at 3002 GB/s.");
+  expect(rowsOf(text, "gemm")).toEqual([
+    "| forward qkv 8x6x5, wgmma | 10.0 | 740 TFLOP/s |  | 740 TFLOP/s: met | 0.80 × F.linear |",
+    "| forward qkv 8x6x55, wgmma | 10.0 | 740 TFLOP/s |  | 740 TFLOP/s: **missed** |  |",
+  ]);
+  expect(rowsOf(text, "rows")).toEqual(["| rms_norm 4x4 | 4.0 | 2500 GB/s | 84.9 % | 85 %: **missed** |  |"]);
+  expect(rowsOf(text, "model")).toEqual([
+    "| generate 0.6B, batch 8, wgmma | 2000.0 | 4000 tokens/s | 50 % |  | 15.00 × transformers |",
+    "| train 8B |  |  |  |  | no memory |",
+  ]);
+  expect(text).toContain("### attention\nNothing was measured.");
+  expect(text).toContain("- generate 0.6B, batch 64, transformers: out of memory");
+});
+
+test("parts in their order, promises, and the programs that did not pass; a line cut off is left out", () => {
+  const text = gpuTable({
+    "summary.json": SUMMARY,
+    "tests.json": '{"part": "tests", "status": "failed", "seconds": 30, "reason": "exit 1"}',
+    "build.json": '{"part": "build", "status": "passed", "seconds": 90, "reason": ""}',
+    "tests.jsonl": `${lines(
+      { program: "test_a", status: "passed", reason: "3 cases" },
+      { program: "test_b", status: "failed", reason: "exit 1 | b" },
+    )}{"program": "test_c", "sta`,
+    "promises.jsonl": lines(
+      { promise: "the same bits", case: "same_bits_twice", kept: true },
+      { promise: "graphs", case: "graphs_on_and_off", kept: false },
+    ),
+  });
+  expect(text).toContain("| build | passed | 90 s |  |\n| tests | failed | 30 s | exit 1 |");
+  expect(text).toContain("| tests | test_b | failed | exit 1 \\| b |\n\n## Promises");
+  expect(text).not.toContain("test_a");
+  expect(text).not.toContain("test_c");
+  expect(text).toContain(
+    "| the same bits | kept | same bits twice |\n| graphs | **broken** | graphs on and off |",
+  );
+});
+
+test("an empty folder is a page that says nothing was measured", () => {
+  expect(gpuTable({})).toContain("0 of 0 targets met.");
+});
