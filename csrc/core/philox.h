@@ -22,8 +22,6 @@ inline std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::
 
 /// (x + 1) 2^-32, in (0, 1].
 inline double open_closed_u32(uint32_t x) { return (double(x) + 1.0) * 0x1p-32; }
-/// (x >> 8) 2^-24, in [0, 1), exact in f32.
-inline float u24(uint32_t x) { return float(x >> 8) * 0x1p-24f; }
 
 /// Identity of one sampled token. Words drawn for it: philox4x32({block, position, attempt, problem}, run seed),
 /// block 0, 1, ... covering vocabulary ids 4*block .. 4*block+3.

@@ -2,7 +2,6 @@
 export { overrideRecipe } from "./overrides.ts";
 export { defineRecipe, recipeInput, recipeJsonSchema } from "./recipe.ts";
 export {
-  type ModelChoice,
   type ModelSizes,
   maxContext,
   type Recipe,

@@ -2,7 +2,6 @@
 export { collectStepMetrics, MetricsHistory } from "./collect.ts";
 export type * from "./facts.ts";
 export { bottleneck } from "./machine-metrics.ts";
-export { prometheusText } from "./prometheus.ts";
 export {
   RUN_FILES,
   type RunManifest,

@@ -3,17 +3,10 @@
 export { admissionOf, referenceFault } from "./admission.ts";
 export type { Core } from "./core.ts";
 export { nativeCore } from "./core.ts";
-export { DomainSampler } from "./domain-sampler.ts";
 export { type Model, newModelConfig, openModel } from "./model.ts";
 export { encodePrompt } from "./prompts.ts";
-export { type ReplayVerdict, replayRun } from "./replay.ts";
-export {
-  type ChangedVerdict,
-  type RescoredDomain,
-  type RescoreOptions,
-  type Rescoring,
-  rescoreRun,
-} from "./rescore.ts";
+export { replayRun } from "./replay.ts";
+export { type Rescoring, rescoreRun } from "./rescore.ts";
 export { createRun } from "./run.ts";
 export type { PinnedPolicy, Run, RunEnd, RunEvents, RunHooks, RunOptions, RunOutcome } from "./run-face.ts";
-export { BEFORE_FILE, EVENT_LOG, openSources, openVerifiers } from "./workshop.ts";
+export { BEFORE_FILE, openSources, openVerifiers } from "./workshop.ts";

@@ -78,7 +78,7 @@ export function str(v: Value): string {
 }
 
 /** repr(x) */
-export function repr(v: Value): string {
+function repr(v: Value): string {
   switch (v.type) {
     case "StringValue":
       return quoted(v.value as string);

@@ -15,7 +15,7 @@ namespace hone::kernels::cuda {
 using bf16 = __nv_bfloat16;
 
 inline constexpr int kTileKeys = 64;
-inline constexpr float kLog2E = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
+inline constexpr float kLog2E = 1.4426950408889634f;
 
 /// Two values side by side, the lower index in the lower half.
 __device__ __forceinline__ uint32_t pack_pair(float low, float high) {

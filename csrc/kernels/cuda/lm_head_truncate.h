@@ -22,9 +22,6 @@ struct TruncateRows {
   int rows, tiles, vocabulary;
 };
 
-/// Ids beyond 2^23 could not be told apart.
-inline constexpr int64_t kTruncateVocabulary = int64_t(1) << 23;
-
 /// Draws from what a row's parameters keep, as kernels/lm_head.h says; other rows are left as they are. No sort: the
 /// place of the cut is found by a histogram of one 11-bit digit after another, in counts and in mass of fixed point,
 /// so that the order of the additions does not matter.

@@ -35,15 +35,4 @@ __device__ __forceinline__ T block_sum(T value, T* scratch) {
   return value;
 }
 
-/// Likewise for the largest; -inf is the neutral element.
-__device__ __forceinline__ float block_max(float value, float* scratch) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-  value = warp_max(value);
-  if (lane == 0) scratch[warp] = value;
-  __syncthreads();
-  value = warp_max(lane < warps ? scratch[lane] : -INFINITY);
-  __syncthreads();
-  return value;
-}
-
 }  // namespace hone::kernels::cuda

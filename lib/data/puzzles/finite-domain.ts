@@ -6,7 +6,7 @@ import type { CounterRandom } from "../../random.ts";
  */
 
 /** Largest value a variable can take: domains are the 31 low bits of a word. */
-export const MAX_VALUE = 30;
+const MAX_VALUE = 30;
 
 export const bit = (value: number): number => 1 << value;
 /** The smallest value of a mask that is not 0. */

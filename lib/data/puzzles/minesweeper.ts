@@ -9,7 +9,7 @@ const MINE_DENSITY = 0.18;
 const REVEALED = 0.45;
 
 /** Mines (1) around the revealed cells. @param revealed number of mines around a cell, or undefined where hidden. */
-export function minesweeperModel(n: number, revealed: readonly (number | undefined)[]): Model {
+function minesweeperModel(n: number, revealed: readonly (number | undefined)[]): Model {
   const near = around(n, n);
   const counted = revealed.flatMap((count, cell) =>
     count === undefined ? [] : [sumWithin(ones(near[cell]!), count, count)],

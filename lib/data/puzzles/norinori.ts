@@ -41,13 +41,6 @@ export function norinoriModel(n: number, regions: RegionMap): Model {
   };
 }
 
-/** The two cells of each domino, in reading order. */
-export function dominoesOf(n: number, covered: readonly number[]): Domino[] {
-  return orthogonal(n, n).flatMap((near, a) =>
-    near.flatMap((b): Domino[] => (a < b && covered[a] === 1 && covered[b] === 1 ? [[a, b]] : [])),
-  );
-}
-
 /** Dominoes at random places until no further one fits. */
 function scatter(random: CounterRandom, n: number): Domino[] {
   const near = orthogonal(n, n);

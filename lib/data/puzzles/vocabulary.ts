@@ -24,8 +24,3 @@ export const THINGS: readonly string[] = list(
   "ball,book,bowl,box,chair,clock,coin,cup,drum,flute,glove,hat,kite,lamp,mug,pen,plate,ring,rope,scarf,shell," +
     "spoon,stamp,sword,table,torch,vase,watch,whistle,wheel",
 );
-
-export const PLACES: readonly string[] = list(
-  "airport,bakery,beach,bank,cinema,farm,gym,harbour,hospital,hotel,library,market,museum,park,school,stadium," +
-    "station,theatre,tower,zoo",
-);

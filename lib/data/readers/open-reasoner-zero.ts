@@ -10,7 +10,7 @@ const rowSchema = z.preprocess(
   z.object({ 0: question, 1: answer }),
 );
 
-export const ASK_FOR_BOX = "{task}\n\nThink step by step and put your final answer within \\boxed{}.";
+const ASK_FOR_BOX = "{task}\n\nThink step by step and put your final answer within \\boxed{}.";
 
 /**
  * Open-Reasoner-Zero: a question and its answer in LaTeX.

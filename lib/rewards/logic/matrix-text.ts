@@ -9,7 +9,7 @@ const SQUARE_END = /\]\s*\]/g;
 const ROUND_END = /\)\s*\)/g;
 
 /** `[[`, `((`, and with a number behind it; blanks may stand between. */
-export const OPENINGS = {
+const OPENINGS = {
   square: /\[\s*\[/g,
   squareDigit: /\[\s*\[\s*\d/g,
   roundNumber: /\(\s*\(\s*\d+\s*,/g,

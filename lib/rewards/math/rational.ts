@@ -87,14 +87,6 @@ export const compare = (a: Rational, b: Rational): number => {
 export const isInteger = (a: Rational): boolean => a.d === 1n;
 export const toText = (a: Rational): string => (a.d === 1n ? `${a.n}` : `${a.n}/${a.d}`);
 
-/** As a double; for ordering and messages only. */
-export function toNumber(a: Rational): number {
-  const shift = Math.max(0, bitLength(a.d) - bitLength(a.n) + 64);
-  const scaled = (a.n << BigInt(shift)) / a.d;
-  const extra = Math.max(0, bitLength(scaled) - 64);
-  return Number(scaled >> BigInt(extra)) * 2 ** (extra - shift);
-}
-
 export function floor(a: Rational): bigint {
   const q = a.n / a.d;
   return a.n < 0n && q * a.d !== a.n ? q - 1n : q;

@@ -171,7 +171,7 @@ function describe(e: Expr): string {
 }
 
 /** Direct parts of an expression. */
-export function parts(e: Expr): readonly Expr[] {
+function parts(e: Expr): readonly Expr[] {
   switch (e.kind) {
     case "percent":
       return [e.of];

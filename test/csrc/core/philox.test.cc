@@ -55,7 +55,6 @@ TEST(goldens_are_reproduced) {
     const auto output = philox4x32(words_of<4>(c, "counter"), words_of<2>(c, "key"));
     EXPECT_TRUE(output == (words_of<4>(c, "output")));
     for (size_t i = 0; i < 4; ++i) {
-      EXPECT_EQ(double(u24(output[i])), c.find("u24")->items("u24")[i].as_double("u24"));
       EXPECT_EQ(open_closed_u32(output[i]), c.find("u_open_closed")->items("u")[i].as_double("u"));
     }
     ++checked;
@@ -63,9 +62,7 @@ TEST(goldens_are_reproduced) {
   EXPECT_TRUE(checked > 3);
 }
 
-TEST(uniforms_stay_inside_their_intervals) {
-  EXPECT_EQ(u24(0), 0.0f);
-  EXPECT_TRUE(u24(0xffffffff) < 1.0f);
+TEST(uniforms_stay_inside_their_interval) {
   EXPECT_EQ(open_closed_u32(0), 0x1p-32);
   EXPECT_EQ(open_closed_u32(0xffffffff), 1.0);
 }

@@ -1,11 +1,18 @@
 import { expect, test } from "vitest";
 import { search } from "../../../lib/data/puzzles/finite-domain.ts";
-import { range, rowsOf } from "../../../lib/data/puzzles/lattice.ts";
-import { dominoesOf, norinori, norinoriModel } from "../../../lib/data/puzzles/norinori.ts";
+import { orthogonal, range, rowsOf } from "../../../lib/data/puzzles/lattice.ts";
+import { norinori, norinoriModel } from "../../../lib/data/puzzles/norinori.ts";
 import type { Puzzle } from "../../../lib/data/puzzles/puzzle.ts";
 import { CounterRandom } from "../../../lib/random.ts";
 import { draws, metadataOf } from "./draws.ts";
 import { accepts, countAccepted, testMutations } from "./mutations.ts";
+
+/** The two cells of each domino, in reading order. */
+function dominoesOf(n: number, covered: readonly number[]): [number, number][] {
+  return orthogonal(n, n).flatMap((near, a) =>
+    near.flatMap((b): [number, number][] => (a < b && covered[a] === 1 && covered[b] === 1 ? [[a, b]] : [])),
+  );
+}
 
 type Domino = [[number, number], [number, number]];
 interface Metadata {
