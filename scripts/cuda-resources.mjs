@@ -12,6 +12,10 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const table = path.join(root, "csrc/kernels/cuda/resources.json");
 const ARCHITECTURES = ["sm_80", "sm_90a"];
 
+/** What 384 threads can be launched with. Groups of four warps then hand each other registers (setmaxnreg): of fewer
+ *  there would not be enough, and those who take would wait for ever. */
+const WHOLE_SHARE = 168;
+
 /**
  * What `ptxas -v` says, by kernel. Names come mangled and go through `demangle`, without namespaces and parameters.
  * Device functions that were not inlined count with the kernels: theirs is the stack.
@@ -83,6 +87,10 @@ export function compareResources(wanted, got, exact) {
     for (const [name, use] of Object.entries(kernels)) {
       const was = wanted[where]?.[name];
       const grown = ["registers", "stack", "spills"].filter((k) => was !== undefined && use[k] > was[k]);
+      if (was?.registers === WHOLE_SHARE && name.includes("_sm90_") && use.registers < WHOLE_SHARE)
+        complaints.push(
+          `${where}: ${name} starts with ${use.registers} registers, setmaxnreg needs ${WHOLE_SHARE}`,
+        );
       if (was === undefined && exact) complaints.push(`${where}: ${name} is not in the table`);
       if (was === undefined && use.spills > 0)
         complaints.push(`${where}: ${name} spills ${use.spills} bytes`);
@@ -98,18 +106,20 @@ export function compareResources(wanted, got, exact) {
 }
 
 /**
- * Kernels whose wgmma products ptxas does not leave to run beside the threads (its notes C7510 to C7519: serialised, or
- * waits put in), a sentence each. Such a kernel is right, and slow.
+ * Kernels whose wgmma products ptxas does not leave to run beside the threads (serialised, or waits put in), a sentence
+ * each: such a kernel is right, and slow. And setmaxnreg that it ignores, for which it names no kernel.
  */
 export function heldProducts(text, demangle = (names) => names) {
   const codes = new Map();
-  for (const [, code, name] of text.matchAll(/\((C751\d)\)[^\n]*?function '([\w$]+)'/g))
+  for (const [, code, name] of text.matchAll(/\((C75\d\d)\)[^\n]*?(?:wgmma|GMMA)[^\n]*?function '([\w$]+)'/g))
     codes.set(name, (codes.get(name) ?? new Set()).add(code));
   const names = demangle([...codes.keys()]);
-  return [...codes.values()].map(
+  const held = [...codes.values()].map(
     (found, i) =>
       `${shortName(names[i])}: ptxas holds up its wgmma products (${[...found].sort().join(", ")})`,
   );
+  const ignored = new Set([...text.matchAll(/'setmaxnreg' ignored[^\n]*/g)].map(([note]) => note));
+  return [...held, ...[...ignored].map((note) => `some kernel: ${note}`)];
 }
 
 function nvcc() {

@@ -87,3 +87,30 @@ test("a kernel whose wgmma products ptxas holds up is named once, with what it s
   ]);
   expect(heldProducts(REPORT)).toEqual([]);
 });
+
+test("every note by which ptxas gives up overlap is one, whatever its number", () => {
+  const text = `ptxas info    : (C7520) Potential Performance Loss: wgmma.mma_async instructions are serialized due to program dependence on compiler-inserted WG.AR in divergent path in the function 'a'
+ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored; unable to determine register count at entry.
+ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored; unable to determine register count at entry.
+ptxas info    : (C7500) something else in function 'b'\n`;
+  expect(heldProducts(text)).toEqual([
+    "a: ptxas holds up its wgmma products (C7520)",
+    "some kernel: 'setmaxnreg' ignored; unable to determine register count at entry.",
+  ]);
+});
+
+test.each([
+  ["head_tile_sm90_kernel<X>", 168, 160, true],
+  ["head_tile_sm90_kernel<X>", 168, 168, false],
+  ["head_tile_sm90_kernel<X>", 115, 100, false],
+  ["attention_packed_kernel<64>", 168, 160, false],
+])(
+  "%s, launched with %i registers, now with %i: setmaxnreg lacks some is %s",
+  (name, was, now, complains) => {
+    const complaint = `x: ${name} starts with ${now} registers, setmaxnreg needs 168`;
+    for (const exact of [true, false])
+      expect(compareResources({ x: { [name]: use(was) } }, { x: { [name]: use(now) } }, exact)).toEqual(
+        complains ? [complaint] : [],
+      );
+  },
+);

@@ -10,6 +10,7 @@ namespace hone::cuda {
 /// Throws kOutOfMemory or kCuda "<what>: <CUDA's text> (<CUDA's name>)." unless `status` is cudaSuccess.
 inline void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
+  cudaGetLastError();  // or the next launch would report it again
   fail(status == cudaErrorMemoryAllocation ? Code::kOutOfMemory : Code::kCuda, "%s: %s (%s).", what,
        cudaGetErrorString(status), cudaGetErrorName(status));
 }

@@ -8,8 +8,13 @@
 
 namespace hone::cuda {
 
-/// Whether the <op>_sm90.cu files are part of this build: `if constexpr (kSm90Built)` before naming one.
+/// Whether the <op>_sm90.cu files are part of this build: `if constexpr (kSm90Built)` before naming one. Without sm_90a
+/// among the architectures (CUDAARCHS=90, native) their kernels are empty, and a Hopper takes the portable ones.
+#ifdef HONE_WITHOUT_SM90A
+inline constexpr bool kSm90Built = false;
+#else
 inline constexpr bool kSm90Built = true;
+#endif
 
 /// What a block may have without asking for more.
 inline constexpr size_t kPlainSharedBytes = 48 * 1024;

@@ -64,7 +64,7 @@ struct Layout {
   }
 };
 
-/// The bodies are empty where there is no wgmma: such a device never gets here (attention_uses_wgmma).
+/// The bodies are traps where there is no wgmma: such a device never gets here (attention_uses_wgmma).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 // ---- who sees what -------------------------------------------------------------------------------------
@@ -226,6 +226,8 @@ __global__ void __launch_bounds__(kThreads, 1)
     take_registers<240>();
     walk_keys(at, a, tile, head, first_tile, tiles);
   }
+#else
+  __trap();  // machine code for another device: never quietly nothing
 #endif
 }
 
@@ -344,6 +346,8 @@ __global__ void __launch_bounds__(kThreads, 1)
     take_registers<240>();
     walk_queries(at, a, tile, kv_head, tiles);
   }
+#else
+  __trap();  // machine code for another device: never quietly nothing
 #endif
 }
 

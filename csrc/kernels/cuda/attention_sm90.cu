@@ -56,7 +56,7 @@ struct Layout {
   }
 };
 
-/// The body is empty where there is no wgmma: such a device never gets here (attention_uses_wgmma).
+/// The body is a trap where there is no wgmma: such a device never gets here (attention_uses_wgmma).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 /// What a block does: tiles [first, last] of keys for rows of one head.
@@ -203,6 +203,8 @@ __global__ void __launch_bounds__(kThreads, 1)
     take_registers<232>();
     attend_rows(at, a, walk);
   }
+#else
+  __trap();  // machine code for another device: never quietly nothing
 #endif
 }
 

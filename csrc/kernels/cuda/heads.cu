@@ -69,7 +69,7 @@ __device__ Eight turned(const Heads& a, const float* shared, int64_t row, int at
 }
 
 __global__ void __launch_bounds__(kThreads) prepare_heads_kernel(Heads a) {
-  __shared__ float shared[kWarps][kMaxHeadDim];
+  __shared__ __align__(16) float shared[kWarps][kMaxHeadDim];  // written by whole vectors
   const int warp = int(threadIdx.x) / 32, at = int(threadIdx.x) % 32 * 8;
   const int64_t item = int64_t(blockIdx.x) * kWarps + warp;
   if (item >= a.items) return;

@@ -22,7 +22,7 @@ struct HopperHeadTile {
   static constexpr bool kMovesRegisters = kRows >= 128;  // 64 sums and 64 promoted ones do not fit an even share
 };
 
-/// The body is empty where there is no wgmma: such a device never gets here (has_wgmma).
+/// The body is a trap where there is no wgmma: such a device never gets here (has_wgmma).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 template <class T, class Weight>
@@ -156,6 +156,8 @@ __global__ void __launch_bounds__(HopperHeadTile<Weight, kRows>::kThreads,
     drain_stages<T, Weight, kParts>(promoted, ring, group, stages);
     finish_tile<T, Weight>(promoted, reinterpret_cast<float*>(ring.stages), met, group, row0, rows, epilogue);
   }
+#else
+  __trap();  // machine code for another device: never quietly nothing
 #endif
 }
 

@@ -26,7 +26,7 @@ using Few = HopperTile<1, 128, 4, false>;    // few rows
 using Walk = HopperTile<2, 128, 6, true>;    // many rows, k in pieces: 64 sums and 64 totals a thread
 using Many = HopperTile<2, 256, 4, false>;   // many rows: 128 sums a thread
 
-/// The body is empty where there is no wgmma: such a device never gets here (device_is_sm90).
+/// The body is a trap where there is no wgmma: such a device never gets here (device_is_sm90).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 template <int kLines, Inside kInside>
@@ -149,6 +149,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     if constexpr (T::kGroups == 2) take_registers<232>();
     drain_ring<T, kA, kB>(ring, p, blocks, int(threadIdx.x) / 128 - 1);
   }
+#else
+  __trap();  // machine code for another device: never quietly nothing
 #endif
 }
 

@@ -142,4 +142,15 @@ TEST(the_shim_refuses_launches_that_a_device_would_refuse_or_misread) {
   EXPECT_TRUE(says(fault_of([&] { HONE_LAUNCH(dynamic_kernel, 1, 1025, 4, s, to, 1, 0); }), "1025 threads"));
 }
 
+// The runtime remembers an error until it is asked for it, and the next launch asks.
+TEST(a_launch_that_a_gpu_refuses_does_not_spoil_the_next) {
+  NEEDS_DEVICE;
+  if (on_shim()) SKIP("a GPU only");
+  DeviceArray<float> out(1);
+  float* const to = out.data();
+  EXPECT_THROWS(HONE_LAUNCH(dynamic_kernel, 1, 32, size_t(1) << 20, device_stream(), to, 1, 0), Code::kCuda);
+  HONE_LAUNCH(dynamic_kernel, 1, 32, 4, device_stream(), to, 1, 0);
+  EXPECT_EQ(out.download()[0], 1.0f);
+}
+
 TEST_MAIN

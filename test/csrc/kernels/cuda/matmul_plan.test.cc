@@ -1,4 +1,6 @@
-// How products are cut up, and the byte layouts of Hopper's operands against the tables of the PTX ISA.
+// How products are cut up, and the byte layouts of Hopper's operands against the tables of the PTX ISA and against others.
+// Mutants of the layouts tried, each killed: offsets exchanged or halved, the mode 2, an address not cut to 18 bits, steps of
+// 8 or 32 k.
 #include "kernels/cuda/matmul_plan.h"
 
 #include <set>
@@ -52,9 +54,20 @@ TEST(wgmma_reads_every_element_where_the_copy_engine_put_it) {
   }
 }
 
-TEST(a_descriptor_has_its_fields_where_the_isa_puts_them) {
-  EXPECT_EQ(hopper_descriptor(false, 0x12340), uint64_t(0x1234) | uint64_t(1) << 16 | uint64_t(64) << 32 | uint64_t(1) << 62);
-  EXPECT_EQ(hopper_descriptor(true, 0x12340), uint64_t(0x1234) | uint64_t(512) << 16 | uint64_t(64) << 32 | uint64_t(1) << 62);
+// Facts from two witnesses that have run: CuTe's canonical layouts ((8, m), (8, 2)) : ((8, SBO), (1, -)) and ((8, m), (8, k))
+// : ((1, LBO), (8, SBO)) of 16 bytes, with its value 1 where the leading offset is unused, and what Triton 3.8 puts into
+// the PTX of tl.dot for sm_90, operands copied by tensor descriptors (it says 0 where that is unused).
+TEST(descriptors_and_their_steps_are_those_of_cute_and_triton) {
+  const uint64_t unused = uint64_t(1) << 16;
+  EXPECT_EQ(hopper_descriptor(false, 0), 0x4000004000000000 | unused);
+  EXPECT_EQ(hopper_descriptor(true, 0), uint64_t(0x4000004002000000));
+  for (int i = 0; i < 4; ++i) {  // steps of 16 k within a stage, in units of 16 bytes: 0, 2, 4, 6 and 0, 128, 256, 384
+    EXPECT_EQ(hopper_descriptor(false, i * hopper_step(false)), 0x4000004000000000 + unused + 2 * uint64_t(i));
+    EXPECT_EQ(hopper_descriptor(true, i * hopper_step(true)), 0x4000004002000000 + 128 * uint64_t(i));
+  }
+  EXPECT_EQ(hopper_byte(true, 64, 0), 16u * 512);  // Triton's boxes of 64 columns
+  EXPECT_EQ(hopper_descriptor(false, 0x7fff0) & 0xffff, uint64_t(0x3fff));  // no bit of an address beyond 18
+  EXPECT_EQ(hopper_descriptor(true, 0x12340) & 0xffff, uint64_t(0x1234));
 }
 
 TEST(eight_rows_of_a_fragment_lie_in_different_banks) {

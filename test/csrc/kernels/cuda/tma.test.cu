@@ -30,14 +30,21 @@ constexpr uint32_t kBytesA = 64 * 128;
 
 enum class Left { kShared, kRegisters };
 
+// Which element a thread's i-th value is: row + 64 column, and where the two witnesses have it from. CuTe's CLayout_64xN
+// and ALayout_64x16, threads (4, 8, 4) : (128, 1, 16), values (2, 2, N / 8) : (64, 8, 512); Triton's fragments agree.
+[[maybe_unused]] __device__ int element_of(int i) {
+  const int t = int(threadIdx.x);
+  return t % 4 * 128 + t / 4 % 8 + t / 32 * 16 + i % 2 * 64 + i / 2 % 2 * 8 + i / 4 * 512;
+}
+
 /// The left operand's fragment of 16 k, out of a tile the copy engine wrote.
 template <int kLinesA>
 __device__ void load_fragment(const unsigned char* tile, int k, uint32_t (&a)[4]) {
-  const int row = int(threadIdx.x) / 32 * 16 + int(threadIdx.x) % 32 / 4, first = k + int(threadIdx.x) % 4 * 2;
   for (int r = 0; r < 4; ++r) {
     a[r] = 0;
     for (int half = 0; half < 2; ++half) {
-      const uint32_t byte = swizzle128(hopper_byte(kLinesA, uint32_t(row + r % 2 * 8), uint32_t(first + r / 2 * 8 + half)));
+      const auto at = uint32_t(element_of(2 * r + half));
+      const uint32_t byte = swizzle128(hopper_byte(kLinesA, at % 64, uint32_t(k) + at / 64));
       a[r] |= uint32_t(*reinterpret_cast<const uint16_t*>(tile + byte)) << 16 * half;
     }
   }
@@ -47,8 +54,13 @@ __device__ void load_fragment(const unsigned char* tile, int k, uint32_t (&a)[4]
 template <int kColumns, int kLinesA, int kLinesB, Left kLeft>
 __global__ void __launch_bounds__(128) tile_kernel(const __grid_constant__ CUtensorMap a,
                                                   const __grid_constant__ CUtensorMap b, float* out, int from_a,
-                                                  int from_b, int from_k, Mistake mistake) {
+                                                  int from_b, int from_k, [[maybe_unused]] Mistake asked) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#ifdef HONE_CUDA_SHIM
+  const Mistake mistake = asked;
+#else
+  constexpr Mistake mistake = Mistake::kNone;  // or ptxas would hold up products for branches nobody takes
+#endif
   HONE_DYNAMIC_SHARED(unsigned char, shared);
   unsigned char* const tile_a = shared + (1024 - shared_address(shared) % 1024) % 1024;
   unsigned char* const tile_b = tile_a + kBytesA;
@@ -91,13 +103,13 @@ __global__ void __launch_bounds__(128) tile_kernel(const __grid_constant__ CUten
   if (mistake == Mistake::kNeverWaited) return;
   const float early = mistake == Mistake::kSumsReadEarly ? sums[1] : 0.0f;
   if (mistake == Mistake::kSumsWritten) sums[3] = 1.0f;
-  if (mistake == Mistake::kLeftWritten && threadIdx.x == 77) left[2][1] ^= 1;
+  if constexpr (kLeft == Left::kRegisters) {
+    if (mistake == Mistake::kLeftWritten && threadIdx.x == 77) left[2][1] ^= 1;
+  }
   wgmma_wait<0>();
   wgmma_settle(sums);
-  const int row = int(threadIdx.x) / 32 * 16 + int(threadIdx.x) % 32 / 4, column = int(threadIdx.x) % 4 * 2;
-  for (int i = 0; i < kColumns / 2; ++i) {
-    out[(row + i / 2 % 2 * 8) * kColumns + i / 4 * 8 + column + i % 2] = sums[i] + early;
-  }
+#pragma unroll
+  for (int i = 0; i < kColumns / 2; ++i) out[element_of(i)] = sums[i] + early;
 #endif
 }
 
@@ -139,7 +151,7 @@ int wrong_sums(Mistake mistake) {
     for (int64_t j = 0; j < kColumns; ++j) {
       float sum = 0.0f;
       for (int64_t k = from_k; k < from_k + 64; ++k) sum += a.at(from_a + i, k) * b.at(from_b + j, k);
-      wrong += !(got[size_t(i * kColumns + j)] == sum);
+      wrong += !(got[size_t(i + 64 * j)] == sum);
     }
   }
   return wrong;
