@@ -64,6 +64,8 @@ if have nvidia-smi; then
   [[ "$ARCH" =~ ^[0-9]+$ ]] || DEVICE="" DRIVER="" ARCH=""
   [[ "$ARCH" == 90 ]] && ARCH=90a
 fi
+HOPPER=""  # its kernels are to be used
+[[ "$ARCH" == 90a && "${HONE_CUDA_PORTABLE:-0}" == 0 ]] && HOPPER=1
 # NCCL and cublasLt as pip installs them are in no folder that the loader looks into.
 wheels() {
   have python3 && python3 - <<'PYTHON' 2>/dev/null
@@ -115,7 +117,7 @@ HOPPER_FIRST=('test_kernels_cuda_tma' 'test_kernels_cuda_matmul' 'test_kernels_c
 run_program() {
   local seconds="$1" program="$2" log="$OUT/$PART.one.log" code missing='no device'
   shift 2
-  [[ "$ARCH" == 90a ]] && missing='no device|no Hopper'
+  [[ -n "$HOPPER" ]] && missing='no device|no Hopper'
   status=failed reason=""
   [[ -x "$BUILD/$program" ]] || { reason="not built"; : >"$log"; return; }
   limited "$seconds" "$@" "$BUILD/$program" >"$log" 2>&1
@@ -134,28 +136,29 @@ each_program() {
   local seconds="$1" list="$2" program status reason begin rest bad=0 judge=0 missed=0
   shift 2
   rm -f "$OUT/$PART.jsonl"
+  [[ -n "$list" ]] || { echo "FAIL ctest lists no programs"; return 1; }
   for program in $list; do
     begin=$SECONDS rest=$(left)
-    if ((rest < 10)); then status=left reason="no time"; missed=$((missed + 1))
+    if ((rest < 10)); then status=left reason="no time" missed=$((missed + 1))
     else
       run_program $((seconds < rest ? seconds : rest)) "$program" "$@"
+      [[ "$PART" == *check && "$reason" == stopped* ]] && status=left  # slow under the tool; what hangs, hangs in "tests"
       [[ "$PART" == racecheck && "$status" == failed ]] && judge_races
-      [[ "$status" == failed ]] && bad=1
-      [[ "$status" == judge ]] && judge=$((judge + 1))
+      case $status in failed) bad=1 ;; judge) judge=$((judge + 1)) ;; left) missed=$((missed + 1)) ;; esac
     fi
     printf '%-7s %-42s %4ss  %s\n' "$status" "$program" $((SECONDS - begin)) "$reason"
     row "\"program\": \"$program\", \"status\": \"$status\", \"seconds\": $((SECONDS - begin)), \"reason\": $(quoted "$reason")"
-    [[ "$status" == left ]] || sed 's/^/    /' "$OUT/$PART.one.log"
+    [[ "$reason" == "no time" ]] || sed 's/^/    /' "$OUT/$PART.one.log"
   done
   rm -f "$OUT/$PART.one.log"
   ((bad)) && return 1
   ((missed + judge)) || return 0
-  skip "$missed programs not reached, $judge with reports of races that a person must judge (docs/cuda.md)"
+  skip "$missed programs not done, $judge with reports of races that a person must judge (docs/cuda.md)"
 }
 
 part_tests() {
   built || return
-  each_program 90 "$(programs 'test_core_*device*' 'test_core_cuda_*' "${HOPPER_FIRST[@]}" 'test_contract_*' 'test_*')"
+  each_program 40 "$(programs 'test_core_*device*' 'test_core_cuda_*' "${HOPPER_FIRST[@]}" 'test_contract_*' 'test_*')"
 }
 
 # A checker over every kernel test: what ran outside its memory, or beside another thread. Refused calls are the tests' own.
@@ -174,10 +177,8 @@ part_racecheck() { sanitized racecheck "$(programs "${HOPPER_FIRST[@]}" 'test_co
 # Racecheck up to 2026.2 has false reports of barriers that a copy completes: those of a Hopper kernel are for a person.
 judge_races() {
   local log="$OUT/$PART.one.log"
-  if [[ "$reason" == stopped* ]]; then status=left
-  elif grep -q 'Race reported' "$log" && ! grep 'Race reported' "$log" | grep -qv 'sm90\|:tile_kernel' && ! grep -q '^FAIL ' "$log"; then
+  grep -q 'Race reported' "$log" && ! grep 'Race reported' "$log" | grep -qv 'sm90\|:tile_kernel' && ! grep -q '^FAIL ' "$log" &&
     status=judge reason="$(grep 'RACECHECK SUMMARY' "$log" | tail -n 1)"
-  fi
 }
 
 # The cases that prove a promise, by name: a case that is missing or skipped is a failure, not a pass. Those of a program
@@ -187,9 +188,9 @@ part_promises() {
   local bad=0 program promise cases name text="" last="" kept status reason
   rm -f "$OUT/$PART.jsonl"
   while IFS='|' read -r program promise cases; do
-    [[ "$program" == *_sm90 && "$ARCH" != 90a ]] && continue
+    [[ "$program" == *_sm90 && -z "$HOPPER" ]] && continue
     if [[ "$program" != "$last" ]]; then  # once for all its promises
-      run_program 150 "$program"
+      run_program 60 "$program"
       text="$(cat "$OUT/$PART.one.log")" last="$program"
       echo "== $program: $status, $reason"
       [[ "$status" == passed ]] || cat "$OUT/$PART.one.log"

@@ -7,6 +7,8 @@ import { pathToFileURL } from "node:url";
 
 const BENCHES = ["gemm", "attention", "lm_head", "rows", "model"];
 const PEER_OF_GEMM = "cublasLt";
+/** Of the largest value; both sides round to bf16 once. */
+const MOST_DIFFERENCE = 0.02;
 
 /** The whole page. `files` has the text of summary.json, PART.json and PART.jsonl by name; any of them may be missing. */
 export function gpuTable(files) {
@@ -134,7 +136,10 @@ function beside(row, peers) {
   if (row.peerMicroseconds > 0) others.push({ peer: PEER_OF_GEMM, microseconds: row.peerMicroseconds });
   if (others.length === 0) return "";
   const best = others.reduce((a, b) => (b.microseconds < a.microseconds ? b : a));
-  return `${(best.microseconds / row.microseconds).toFixed(2)} × ${best.peer}`;
+  const times = `${(best.microseconds / row.microseconds).toFixed(2)} × ${best.peer}`;
+  return row.differenceFromPeer <= MOST_DIFFERENCE || row.differenceFromPeer === undefined
+    ? times
+    : `${times}, **differs by ${row.differenceFromPeer.toExponential(1)}**`;
 }
 
 const percent = (x) => (x === undefined ? "" : `${(100 * x).toFixed(1).replace(/\.0$/, "")} %`);

@@ -167,25 +167,30 @@ def model():
         dict(hidden_size=1024, intermediate_size=3072, num_hidden_layers=28, num_attention_heads=16, head_dim=128,
              num_key_value_heads=8, vocab_size=151936)
     config = Qwen3Config(**shape, tie_word_embeddings=True, max_position_embeddings=8192)
-    network = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).to(arguments.device).eval()
+    network = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).to(arguments.device)
+    train(network, size, config.vocab_size)
+    for cache, batches in [("dynamic", (1, 8, 64, 256)), ("static", (1, 64))]:  # a static cache is compiled for each batch
+        for batch in (1, 3) if TINY else batches:
+            generate(network.eval(), size, config.vocab_size, cache, batch)
+
+
+def generate(network, size, vocabulary, cache, batch):
     prompt, short, long = (20, 2, 6) if TINY else (128, 16, 128)
-    for batch in (1, 3) if TINY else (1, 8, 64, 256):
-        ids = torch.randint(0, config.vocab_size, (batch, prompt), device=arguments.device)
-        for cache in ("dynamic", "static") if TINY or batch in (1, 64) else ("dynamic",):  # a static cache is compiled anew
+    ids = torch.randint(0, vocabulary, (batch, prompt), device=arguments.device)
 
-            def generate(tokens):
-                return network.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=tokens, min_new_tokens=tokens,
-                                        do_sample=True, cache_implementation=cache, pad_token_id=0)
+    def run(tokens):
+        return network.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=tokens, min_new_tokens=tokens,
+                                do_sample=True, cache_implementation=cache, pad_token_id=0)
 
-            def step_us(run):  # a decoding step: what more tokens take longer than few
-                run(long)
-                return (elapsed_us(lambda: run(long)) - elapsed_us(lambda: run(short))) / (long - short)
+    def step_us(run):  # a decoding step: what more tokens take longer than few
+        run(long), run(short)
+        return (elapsed_us(lambda: run(long)) - elapsed_us(lambda: run(short))) / (long - short)
 
-            add("model", f"generate {size}, batch {batch}", f"transformers, {cache} cache", generate, measure=step_us, tokens=batch)
-    train(network.train(), size, config.vocab_size)
+    add("model", f"generate {size}, batch {batch}", f"transformers, {cache} cache", run, measure=step_us, tokens=batch)
 
 
 def train(network, size, vocabulary):
+    network.train()
     count, length = (2, 24) if TINY else (4, 4096)
     ids = torch.randint(0, vocabulary, (count, length), device=arguments.device)
     adamw = torch.optim.AdamW(network.parameters(), lr=1e-6, fused=True)

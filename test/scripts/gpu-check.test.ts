@@ -45,7 +45,13 @@ const skips = (reason: string) =>
   `echo "  skipped: ${reason}"\necho "ok   a"\necho "1 cases, 0 failures, 1 skipped"`;
 
 /** A checkout with the script and built programs, and what is on the PATH of a machine with a GPU. */
-function machine(name: string, built: Programs, tools: Programs = {}, capability = "9.0") {
+function machine(
+  name: string,
+  built: Programs,
+  tools: Programs = {},
+  capability = "9.0",
+  more: Programs = {},
+) {
   const root = join(folder, name);
   mkdirSync(join(root, "scripts"), { recursive: true });
   copyFileSync("scripts/gpu-check.sh", join(root, "scripts/gpu-check.sh"));
@@ -54,7 +60,7 @@ function machine(name: string, built: Programs, tools: Programs = {}, capability
   const list = tests.map((program, i) => `echo "  Test #${i + 1}: ${program.slice(5)}"`).join("\n");
   const bin = programs(`${name}/bin`, { "nvidia-smi": gpu(capability), ctest: `${list}\ntrue`, ...tools });
   const out = join(root, "out");
-  const env = { ...process.env, PATH: `${bin}:${process.env["PATH"]}` };
+  const env = { ...process.env, ...more, PATH: `${bin}:${process.env["PATH"]}` };
   const script = join(root, "scripts/gpu-check.sh");
   return {
     out,
@@ -150,6 +156,18 @@ describe("the tests on a GPU", () => {
     const built = { test_kernels_cuda_tma: skips(reason) };
     const name = `skip ${capability} ${reason}`;
     expect(machine(name, built, {}, capability).check("--part", "tests")).toBe(status);
+  });
+
+  test("who asks for the portable kernels on a Hopper does without Hopper's", () => {
+    const env = { HONE_CUDA_PORTABLE: "1" };
+    const { check } = machine("portable", { test_kernels_cuda_tma: skips("no Hopper") }, {}, "9.0", env);
+    expect(check("--part", "tests")).toBe(0);
+  });
+
+  test("without a list of programs nothing is tested, and that fails", () => {
+    const { check, summary } = machine("no ctest", { test_core_json: passes(["a"]) }, { ctest: "exit 1" });
+    expect(check("--part", "tests")).toBe(1);
+    expect(summary().parts[0]?.reason).toBe("exit 1: FAIL ctest lists no programs");
   });
 
   test("a program of this checkout that is not built fails; one of an older checkout is not run", () => {
@@ -265,6 +283,16 @@ describe("promises, benches and the summary", () => {
         "model 0",
       ].flatMap((row) => [row, row]),
     );
+  });
+
+  test("a bench that prints nothing but its device has measured nothing", () => {
+    const names = ["gemm", "attention", "lm_head", "rows", "model"];
+    const idle = Object.fromEntries(
+      names.map((name) => [`bench_cuda_${name}`, `echo '{"bench": "${name}"}'`]),
+    );
+    const { check, summary } = machine("idle bench", { test_x: "true", ...idle }, {}, "8.0");
+    expect(check("--part", "bench")).toBe(1);
+    expect(summary().parts[0]?.reason).toBe("exit 1: FAIL gemm: it measured nothing");
   });
 
   test("parts of an earlier call with the same folder stay in the summary, in the order of parts", () => {

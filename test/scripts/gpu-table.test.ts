@@ -35,9 +35,12 @@ test("a figure stands beside its floor, its target and the fastest peer on the s
         teraflops: 740,
         targetTeraflops: 740,
         peerMicroseconds: 9,
+        differenceFromPeer: 0.004,
       },
       {
         bench: "gemm",
+        peerMicroseconds: 11,
+        differenceFromPeer: 0.5,
         name: "forward qkv 8x6x55, wgmma",
         microseconds: 10,
         teraflops: 739.9,
@@ -72,7 +75,7 @@ test("a figure stands beside its floor, its target and the fastest peer on the s
   expect(text).toContain("Floors: 989 TFLOP/s at the highest clock, copies at 3002 GB/s.");
   expect(rowsOf(text, "gemm")).toEqual([
     "| forward qkv 8x6x5, wgmma | 10.0 | 740 TFLOP/s |  | 740 TFLOP/s: met | 0.80 × F.linear |",
-    "| forward qkv 8x6x55, wgmma | 10.0 | 740 TFLOP/s |  | 740 TFLOP/s: **missed** |  |",
+    "| forward qkv 8x6x55, wgmma | 10.0 | 740 TFLOP/s |  | 740 TFLOP/s: **missed** | 1.10 × cublasLt, **differs by 5.0e-1** |",
   ]);
   expect(rowsOf(text, "rows")).toEqual(["| rms_norm 4x4 | 4.0 | 2500 GB/s | 84.9 % | 85 %: **missed** |  |"]);
   expect(rowsOf(text, "model")).toEqual([
