@@ -32,6 +32,7 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   struct Link {
     EngineObject* object = nullptr;
     int64_t in_flight = 0;  // attempts; while positive the object holds a reference to itself
+    bool failed = false;    // on_error was called: nothing more will come
   };
   static EngineThread::Handlers handlers(const std::shared_ptr<Link>& link);
   static void call(const Napi::Object& self, const char* handler, const Napi::Value& argument);

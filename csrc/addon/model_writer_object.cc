@@ -50,7 +50,9 @@ struct ModelWriterObject::State {
   model::ModelWriterOptions options;
   std::atomic<bool> cancelled{false};
   std::shared_ptr<Worker> worker;
-  Napi::FunctionReference on_progress;  // JavaScript thread only
+  // While it runs; JavaScript thread only. Without the first the collector might take the object, and its work, away.
+  Napi::ObjectReference self;
+  Napi::FunctionReference on_progress;
 };
 
 Napi::Function ModelWriterObject::define(Napi::Env env) {
@@ -66,10 +68,6 @@ ModelWriterObject::ModelWriterObject(const Napi::CallbackInfo& info) : Napi::Obj
   });
 }
 
-ModelWriterObject::~ModelWriterObject() {
-  if (state_) state_->cancelled = true;
-}
-
 Napi::Value ModelWriterObject::run(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   translated(env, [&] {
@@ -80,9 +78,11 @@ Napi::Value ModelWriterObject::run(const Napi::CallbackInfo& info) {
   const auto deferred = Napi::Promise::Deferred::New(env);
   const auto state = state_;
   Worker* const worker = state->worker.get();
+  state->self = Napi::Persistent(info.This().As<Napi::Object>());
   state->on_progress = Napi::Persistent(info[0].As<Napi::Function>());
   const auto settle = [state, worker, deferred](const model::ModelWriterReport& report, std::exception_ptr failure) {
     worker->deliver([state, worker, deferred, report, failure](Napi::Env js) {
+      state->self.Reset();
       state->on_progress.Reset();
       worker->release(js);
       if (failure) deferred.Reject(to_js_error(js, failure).Value());
@@ -91,7 +91,7 @@ Napi::Value ModelWriterObject::run(const Napi::CallbackInfo& info) {
     });
   };
   state->options.on_progress = [raw = state.get(), worker](int64_t done, int64_t total) {
-    if (raw->cancelled) fail(Code::kAborted, "model writer: called off; nothing was written.");
+    if (raw->cancelled || worker->closing()) fail(Code::kAborted, "model writer: called off; nothing was written.");
     worker->deliver([raw, done, total](Napi::Env js) {
       if (raw->on_progress.IsEmpty()) return;
       raw->on_progress.Call({Napi::Number::New(js, double(done)), Napi::Number::New(js, double(total))});

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "addon/errors.h"
 #include "core/error.h"
 
 namespace hone::addon {
@@ -91,6 +92,8 @@ void Worker::call_js(napi_env env, napi_value, void* context, void*) {
     } catch (const Napi::Error& error) {
       // Nobody above us can catch: report it as any other uncaught exception.
       napi_fatal_exception(env, error.Value());
+    } catch (...) {
+      napi_fatal_exception(env, to_js_error(env, std::current_exception()).Value());
     }
   }
 }

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/cpu_quota.h"
 #include "core/error.h"
 
 #if defined(__x86_64__)
@@ -237,11 +238,13 @@ int default_threads() {
     if (*end || n < 1 || n > 256) fail(Code::kConfig, "HONE_THREADS is \"%s\"; set it to 1 .. 256, or unset it.", text);
     return int(n);
   }
+  int cores = int(std::thread::hardware_concurrency());
 #if defined(__linux__)
   cpu_set_t usable;
-  if (sched_getaffinity(0, sizeof usable, &usable) == 0) return std::clamp(CPU_COUNT(&usable), 1, 256);
+  if (sched_getaffinity(0, sizeof usable, &usable) == 0) cores = CPU_COUNT(&usable);
+  if (const int quota = cpu_quota(); quota > 0) cores = std::min(cores, quota);
 #endif
-  return std::clamp(int(std::thread::hardware_concurrency()), 1, 256);
+  return std::clamp(cores, 1, 256);
 }
 
 }  // namespace hone

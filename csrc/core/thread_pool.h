@@ -56,7 +56,7 @@ class ThreadPool {
   std::unique_ptr<Impl> impl_;
 };
 
-/// HONE_THREADS if set (1..256), else the number of usable cores.
+/// HONE_THREADS if set (1..256), else the number of cores this process may use at a time.
 int default_threads();
 
 }  // namespace hone

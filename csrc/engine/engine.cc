@@ -137,7 +137,7 @@ void Engine::Impl::compute(const std::vector<Piece>& pieces, StepOutput& output)
     pool.scrub();
     fail(Code::kNonFinite,
          "engine: weight version %u gives a log-probability that is not finite for request %llu attempt %d token %d. "
-         "All requests were dropped; publish finite weights and submit again.",
+         "All requests were dropped.",
          snapshot.version, (unsigned long long)request, attempt, token);
   }
   scheduler.advance_prompts(snapshot.version);

@@ -18,9 +18,16 @@ PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_
       storage_(storage),
       plane_bytes_(model.kv_heads * page_tokens * model.head_dim * dtype_bytes(storage)),
       references_(static_cast<size_t>(pages), 0) {
+  int64_t wanted = 0;
+  const bool overflows = __builtin_mul_overflow(page_bytes(), int64_t(pages), &wanted);
+  const auto refuse = [&] {
+    fail(Code::kOutOfMemory, "key/value cache needs %.2f GB for %d pages of %d tokens. Lower engine.pages.",
+         double(page_bytes()) * double(pages) * 1e-9, pages, page_tokens);
+  };
+  if (overflows) refuse();
   free_.reserve(static_cast<size_t>(pages));
   for (int32_t page = pages - 1; page >= 0; --page) free_.push_back(page);
-  const auto bytes = static_cast<size_t>(page_bytes() * total_);
+  const auto bytes = static_cast<size_t>(wanted);
   if (stream.is_cuda()) {
     device_ = Arena(int64_t(bytes), "key/value cache (lower engine.pages)", Memory::kDevice);
     memory_ = static_cast<std::byte*>(device_.take(int64_t(bytes)));
@@ -29,10 +36,7 @@ PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_
   }
   // Anonymous memory reads as zero and costs nothing until touched.
   void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (block == MAP_FAILED) {
-    fail(Code::kOutOfMemory, "key/value cache needs %.2f GB for %d pages of %d tokens. Lower engine.pages.",
-         double(bytes) * 1e-9, pages, page_tokens);
-  }
+  if (block == MAP_FAILED) refuse();
   madvise(block, bytes, MADV_HUGEPAGE);
   memory_ = static_cast<std::byte*>(block);
 }

@@ -5,8 +5,11 @@
 namespace hone::engine {
 namespace {
 
-void at_least(const char* field, int64_t value, int64_t low) {
-  if (value < low) fail(Code::kConfig, "engine: %s is %lld; it must be at least %lld.", field, (long long)value, (long long)low);
+constexpr int32_t kMostSequences = 1 << 16;  // running at once, and attempts of a request
+
+void in_range(const char* field, int64_t value, int64_t low, int64_t high) {
+  if (value >= low && value <= high) return;
+  fail(Code::kConfig, "engine: %s is %lld; it must be in [%lld, %lld].", field, (long long)value, (long long)low, (long long)high);
 }
 
 void check_prompt(const Request& r, const EngineConfig& config, const model::ModelConfig& model) {
@@ -17,7 +20,9 @@ void check_prompt(const Request& r, const EngineConfig& config, const model::Mod
     fail(Code::kConfig, "request %llu: prompt token %zu is %d, outside the vocabulary of %lld.", id, i, r.prompt[i],
          (long long)model.vocabulary);
   }
-  if (r.count < 1) fail(Code::kConfig, "request %llu: count is %d; it must be at least 1.", id, r.count);
+  if (r.count < 1 || r.count > kMostSequences) {
+    fail(Code::kConfig, "request %llu: count is %d; it must be in [1, %d].", id, r.count, kMostSequences);
+  }
   if (r.max_tokens < 1) fail(Code::kConfig, "request %llu: maxTokens is %d; it must be at least 1.", id, r.max_tokens);
   const int64_t length = int64_t(r.prompt.size()) + r.max_tokens;
   if (length > config.max_context) {
@@ -36,8 +41,9 @@ void check_prompt(const Request& r, const EngineConfig& config, const model::Mod
 void check_sampling(const Request& r) {
   const auto id = (unsigned long long)r.id;
   const kernels::SamplingParams& s = r.sampling;
-  if (!(s.temperature >= 0.0f && s.temperature <= 1e4f)) {
-    fail(Code::kConfig, "request %llu: temperature is %g; it must be in [0, 10000].", id, double(s.temperature));
+  // Below, logits over the temperature are no numbers any more.
+  if (s.temperature != 0.0f && !(s.temperature >= 1e-6f && s.temperature <= 1e4f)) {
+    fail(Code::kConfig, "request %llu: temperature is %g; it must be 0 (greedy) or in [1e-6, 10000].", id, double(s.temperature));
   }
   if (s.top_k < 0) fail(Code::kConfig, "request %llu: topK is %d; 0 turns it off.", id, s.top_k);
   if (!(s.top_p > 0.0f && s.top_p <= 1.0f)) {
@@ -83,12 +89,14 @@ void check_plan(const Request& r) {
 }  // namespace
 
 void check_engine_config(const EngineConfig& config, const model::ModelConfig& model) {
-  at_least("maxRunning", config.max_running, 1);
-  at_least("pages", config.pages, 1);
-  at_least("maxContext", config.max_context, 2);
-  at_least("stepTokens", config.step_tokens, 1);
-  if (config.page_tokens < 16 || config.page_tokens % 16 != 0) {
-    fail(Code::kConfig, "engine: pageTokens is %d; it must be a positive multiple of 16.", config.page_tokens);
+  // The upper bounds keep every product of sizes within 64 bits.
+  in_range("maxRunning", config.max_running, 1, kMostSequences);
+  in_range("pages", config.pages, 1, 1 << 28);
+  in_range("maxContext", config.max_context, 2, INT32_MAX);
+  in_range("stepTokens", config.step_tokens, 1, 1 << 24);
+  in_range("pageTokens", config.page_tokens, 16, 1 << 12);
+  if (config.page_tokens % 16 != 0) {
+    fail(Code::kConfig, "engine: pageTokens is %d; it must be a multiple of 16.", config.page_tokens);
   }
   if (config.max_context > model.max_positions) {
     fail(Code::kConfig, "engine: maxContext is %d, above the model's max_positions %lld.", config.max_context,

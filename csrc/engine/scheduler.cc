@@ -211,7 +211,6 @@ void Scheduler::advance_prompts(uint32_t version) {
     group.prefilled += piece.rows;
     if (group.prefilled < group.prompt_tokens()) continue;
     residency_.end_prompt(group);
-    group.prefill_version = version;
     erase_from(prefilling_, &group);
     for (Sequence& s : group.members) {
       if (!s.unfinished()) continue;

@@ -31,7 +31,6 @@ class Scheduler {
   Scheduler(const EngineConfig& config, PagePool& pool);
 
   void submit(Request request);
-  bool known(uint64_t request) const { return by_id_.count(request) != 0; }
   Group* find(uint64_t request) const;
   /// Ends a sequence, whatever its state; the group goes with its last one.
   void end(Sequence& sequence);

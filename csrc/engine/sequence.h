@@ -60,7 +60,6 @@ struct Group {
   Prompt prompt = Prompt::kWaiting;
   int32_t prefilled = 0;  // prompt tokens cached so far
   int32_t table_row = -1;
-  uint32_t prefill_version = 0;
   int32_t shared_pages = 0;          // full pages of the prompt; a page beyond them is the partial one
   std::vector<int32_t> prompt_pages; // the group's own references; the partial page goes to the last member
   std::vector<std::byte> saved_prompt;  // while swapped out

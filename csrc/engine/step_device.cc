@@ -56,6 +56,7 @@ void DeviceStep::lay_out(Arrays& a, int64_t rows, int64_t samples, int64_t seque
                         samples * int64_t(16 + sizeof(kernels::SamplingParams) + sizeof(SampleKey));
   if (bytes > a.capacity) {
     a.memory = {};
+    a.capacity = 0;
     a.memory = SharedArrays(stream_, bytes, "engine rows");
     a.capacity = bytes;
   }

@@ -122,6 +122,11 @@ void sync_directory(const std::string& directory) {
   if (::fsync(handle.value) != 0 && errno != EINVAL) refuse("fsync", directory);
 }
 
+bool exists(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::status(path, unknown).type() != std::filesystem::file_type::not_found;
+}
+
 std::string read_text(const std::string& path) {
   std::string out;
   read_all(path, [&](const char* bytes, size_t n) { out.append(bytes, n); });

@@ -51,6 +51,8 @@ class DurableFolder {
 
 /// Makes entries created or renamed in a directory durable. Throws kIo.
 void sync_directory(const std::string& directory);
+/// False only where the system says that there is nothing; what it will not tell is left to whoever opens it.
+bool exists(const std::string& path);
 /// Whole file. Throws kIo.
 std::string read_text(const std::string& path);
 /// sha256 of a file in hex, and its size. Throws kIo.

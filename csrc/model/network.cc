@@ -169,8 +169,7 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
   return saved;
 }
 
-int64_t training_arena_bytes(const Stream& stream, const ModelConfig& c, int64_t tokens, int64_t) {
-  const int64_t T = tokens;
+int64_t training_arena_bytes(const Stream& stream, const ModelConfig& c, int64_t T) {
   const auto bytes = [&](int64_t width) { return view_bytes(activation_dtype(stream), T * width); };
   const int64_t layer = 2 * bytes(c.width) + bytes(c.qkv_width()) + bytes(c.q_width()) + bytes(2 * c.mlp_width) +
                         view_bytes(DType::kF32, T * c.heads) + (c.qk_norm ? bytes(c.q_width() + c.kv_width()) : 0);

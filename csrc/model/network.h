@@ -90,7 +90,7 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
               const PackedRows& rows, const Activations& saved, const TensorView& dhidden, Parameters& grads,
               Arena& arena);
 /// Bytes that forward_training and backward take from the arena together.
-int64_t training_arena_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens, int64_t sequences);
+int64_t training_arena_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens);
 /// The backward's own share of it.
 int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens);
 

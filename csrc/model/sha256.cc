@@ -33,15 +33,20 @@ void Sha256::block(const uint8_t* bytes) {
   }
   uint32_t s[8];
   std::memcpy(s, state_, sizeof s);
-  for (int i = 0; i < 64; ++i) {
-    const uint32_t sum1 = std::rotr(s[4], 6) ^ std::rotr(s[4], 11) ^ std::rotr(s[4], 25);
-    const uint32_t choose = (s[4] & s[5]) ^ (~s[4] & s[6]);
-    const uint32_t t1 = s[7] + sum1 + choose + kRound[i] + w[i];
-    const uint32_t sum0 = std::rotr(s[0], 2) ^ std::rotr(s[0], 13) ^ std::rotr(s[0], 22);
-    const uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-    std::memmove(s + 1, s, 7 * sizeof(uint32_t));
-    s[4] += t1;
-    s[0] = t1 + sum0 + majority;
+  // Eight rounds bring every word back to its place: turning the names instead of the words keeps them in registers.
+  for (int i = 0; i < 64; i += 8) {
+#pragma GCC unroll 8
+    for (int j = 0; j < 8; ++j) {
+      const auto word = [&s, j](int n) -> uint32_t& { return s[(n - j) & 7]; };
+      const uint32_t a = word(0), e = word(4);
+      const uint32_t sum1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
+      const uint32_t choose = word(6) ^ (e & (word(5) ^ word(6)));
+      const uint32_t t1 = word(7) + sum1 + choose + kRound[i + j] + w[i + j];
+      const uint32_t sum0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
+      const uint32_t majority = (a & word(1)) | (word(2) & (a | word(1)));
+      word(3) += t1;
+      word(7) = t1 + sum0 + majority;
+    }
   }
   for (int i = 0; i < 8; ++i) state_[i] += s[i];
 }

@@ -23,7 +23,7 @@ bool is_plain_name(const std::string& name) {
 }  // namespace
 
 WeightFolder::WeightFolder(const std::string& directory) {
-  if (fs::exists(fs::path(directory) / kWeightIndex)) open_index(directory);
+  if (exists((fs::path(directory) / kWeightIndex).string())) open_index(directory);
   else open(directory, kWeightFile);
 }
 

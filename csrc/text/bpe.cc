@@ -48,7 +48,8 @@ Bpe::Bpe(std::vector<std::pair<std::string, int32_t>> tokens,
       }
     }
   }
-  for (size_t rank = 0; rank < merges.size(); ++rank) {
+  // Backwards, because of a merge that is listed twice the last place counts.
+  for (size_t rank = merges.size(); rank-- > 0;) {
     const auto& [first, second] = merges[rank];
     const int32_t a = id_of(first), b = id_of(second), both = id_of(first + second);
     if (a < 0 || b < 0 || both < 0) {

@@ -109,7 +109,7 @@ const Json& member(const Json& json, const char* name, const std::string& where)
 /// The manifest's body, after its own checksum was found right.
 Json read_manifest(const std::string& directory) {
   const std::string path = directory + "/" + kManifest;
-  if (!fs::exists(path)) {
+  if (!model::exists(path)) {
     fail(Code::kFormat, "%s is missing: %s is not a checkpoint folder.", path.c_str(), directory.c_str());
   }
   const Json manifest = Json::parse(model::read_text(path), path.c_str());
@@ -127,7 +127,7 @@ Json read_manifest(const std::string& directory) {
 void verify_file(const std::string& directory, const Json& record) {
   const std::string where = directory + "/" + kManifest;
   const std::string path = directory + "/" + member(record, "name", where).as_string(where.c_str());
-  if (!fs::exists(path)) fail(Code::kFormat, "%s is missing from the checkpoint.", path.c_str());
+  if (!model::exists(path)) fail(Code::kFormat, "%s is missing from the checkpoint.", path.c_str());
   const int64_t wanted = member(record, "bytes", where).as_int(where.c_str());
   int64_t bytes = 0;
   const std::string hash = model::hash_file(path, bytes);

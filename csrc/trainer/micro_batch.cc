@@ -118,6 +118,7 @@ void PackedBatch::reserve(int64_t tokens, int64_t sequences) {
   const int64_t bytes = tokens * (13 * 4 + 2) + (sequences + 1) * 32 + 24 * 64;
   if (bytes <= capacity_) return;
   memory_ = {};
+  capacity_ = 0;
   memory_ = SharedArrays(stream_, bytes, "packed batch");
   capacity_ = bytes;
 }

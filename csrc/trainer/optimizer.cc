@@ -23,6 +23,7 @@ void check_optimizer(const OptimizerConfig& c) {
   rate("muon_momentum", c.muon_momentum, 1.0);
   rate("weight_decay", c.weight_decay, HUGE_VAL);
   rate("eps", c.eps, HUGE_VAL);
+  if (c.eps == 0.0f) fail(Code::kConfig, "optimizer: eps is 0; a weight that never had a gradient would become 0 / 0.");
   rate("gradient_clip", c.gradient_clip, HUGE_VAL);
 }
 

@@ -108,12 +108,14 @@ struct Trainer::Impl {
   /// Planned for packed_tokens; only a longer single sequence makes it grow.
   void reserve(int64_t tokens) {
     if (tokens <= arena_tokens) return;
-    arena_tokens = std::max(tokens, options.packed_tokens);
-    const int64_t rows = Arena::rounded(arena_tokens * config.width * dtype_bytes(activation_dtype(stream)));
+    const int64_t room = std::max(tokens, options.packed_tokens);
+    const int64_t rows = Arena::rounded(room * config.width * dtype_bytes(activation_dtype(stream)));
     arena = Arena();  // give the old block back first
-    arena = Arena(model::training_arena_bytes(stream, config, arena_tokens, arena_tokens) + rows +
-                      kernels::lm_head_scratch_bytes(stream, arena_tokens, config.width, config.vocabulary),
+    arena_tokens = 0;
+    arena = Arena(model::training_arena_bytes(stream, config, room) + rows +
+                      kernels::lm_head_scratch_bytes(stream, room, config.width, config.vocabulary),
                   "trainer activations", tensor_memory(stream));
+    arena_tokens = room;
   }
 
   std::vector<MicroBatch> pack(const TrainingBatch& batch) const {
@@ -172,7 +174,7 @@ struct Trainer::Impl {
 
   void train_micro_batch(const TrainingBatch& batch, const MicroBatch& which, const StepOptions& o, LossTotals& totals,
                          StepReport& report) {
-    const int64_t mark = arena.mark();
+    arena.release(0);
     const bool regularized = o.kl_coef != 0.0f || o.entropy_coef != 0.0f;
     std::optional<Stopwatch> watch(report.forward_seconds);
     packed.gather(batch, which);
@@ -186,7 +188,6 @@ struct Trainer::Impl {
     if (totals.first_bad < 0) run_backward(saved, o);
     // A GPU is asked afterwards: it never waits for the answer.
     if (stream.is_cuda()) collect(which, regularized, totals);
-    arena.release(mark);
   }
 
   void keep_tokens(const TrainingBatch& batch, const MicroBatch& which, StepReport& report) const {
@@ -333,12 +334,11 @@ struct Trainer::Impl {
     check_batch(batch, config, nullptr);
     if (!(temperature > 0)) fail(Code::kConfig, "score: temperature is %g; it must be positive.", double(temperature));
     for (const MicroBatch& which : prepare(batch, false)) {
-      const int64_t mark = arena.mark();
+      arena.release(0);
       packed.gather(batch, which);
       const model::Activations saved = model::forward_training(stream, *weights, packed.rows(), arena);
       run_head(saved.hidden, temperature);
       packed.fetch();
-      arena.release(mark);
       scatter(batch, which, packed.logprobs.host, logprobs);
       scatter(batch, which, packed.entropies.host, entropies);
     }

@@ -38,6 +38,8 @@ const stateSchema = z.object({
 export type RunState = z.infer<typeof stateSchema>;
 
 const NAME = /^step-(\d{6})$/;
+/** What a process that was killed while it saved or removed leaves behind. */
+const LEFTOVER = /^(step-\d{6}|warm-start)\.(tmp-\d+|trash)$/;
 
 /** The checkpoints of a run folder: directories that are complete if they exist. */
 export class Checkpoints {
@@ -76,12 +78,15 @@ export class Checkpoints {
       .map((name) => join(this.directory, name));
   }
 
-  /** Saves beside what is there and then removes all but the last ones. Throws the trainer's HONE_ERR_IO. */
+  /** Saves beside what is there, then removes all but the last ones and what was left half done. Throws the trainer's HONE_ERR_IO. */
   async save(trainer: TrainerFace, state: RunState): Promise<string> {
     mkdirSync(this.directory, { recursive: true });
     const path = join(this.directory, `step-${String(state.step).padStart(6, "0")}`);
     await trainer.save(path, JSON.stringify(state));
     for (const old of this.list().slice(this.#keepLast)) remove(old);
+    for (const name of readdirSync(this.directory).filter((entry) => LEFTOVER.test(entry))) {
+      rmSync(join(this.directory, name), { recursive: true, force: true });
+    }
     return path;
   }
 

@@ -1,5 +1,12 @@
 #include "check.h"
 
+/// Sanitizers refuse what cannot be had, as the system does, and do not stop the program.
+#if defined(__SANITIZE_ADDRESS__)
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+#elif defined(__SANITIZE_THREAD__)
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
+#endif
+
 namespace hone::test {
 namespace {
 

@@ -150,6 +150,8 @@ test("a failure of the engine thread reaches onError, typed", async () => {
     code: "HONE_ERR_CONFIG",
     message: expect.stringContaining("request id 1 is in use"),
   });
+  // Nothing would ever come of it, and the process would wait for it.
+  expect(() => engine.submit(request(2))).toThrow(expect.objectContaining({ code: "HONE_ERR_STATE" }));
   await engine.close();
 });
 

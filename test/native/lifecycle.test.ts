@@ -6,6 +6,9 @@
 //     npx vitest run test/native
 // (detect_leaks=0: Node itself does not free everything at exit.)
 import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
@@ -177,3 +180,26 @@ test("workers are terminated in mid-step", async () => {
     await Promise.all(workers.map((w) => w.terminate()));
   }
 }, 60_000);
+
+test("a worker that is terminated while it writes a model folder calls it off", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "hone-exit-"));
+  mkdirSync(join(dir, "from"));
+  const bytes = 1 << 29; // a hole in a file, but more than a second to write
+  const header = `{"a":{"dtype":"U8","shape":[${bytes}],"data_offsets":[0,${bytes}]}}`.padEnd(96);
+  const file = join(dir, "from/model.safetensors");
+  writeFileSync(file, Buffer.concat([Buffer.from(BigUint64Array.of(96n).buffer), Buffer.from(header)]));
+  truncateSync(file, 104 + bytes);
+  const options = { source: join(dir, "from"), target: join(dir, "to"), extras: [] };
+  const script = `
+    const { NativeModelWriter } = require("node:module").createRequire(${JSON.stringify(`${ROOT}package.json`)})(
+      "node-gyp-build")(${JSON.stringify(ROOT)});
+    const { parentPort } = require("node:worker_threads");
+    new NativeModelWriter(${JSON.stringify(options)}).run(() => parentPort.postMessage("writes")).catch(() => {});
+  `;
+  const worker = new Worker(script, { eval: true });
+  await new Promise((resolve) => worker.once("message", resolve));
+  await worker.terminate();
+  const left = readdirSync(dir);
+  rmSync(dir, { recursive: true });
+  expect(left).toEqual(["from"]);
+});

@@ -30,6 +30,18 @@ test("tells how far it is, on this thread, and resolves with what was written", 
   expect(written("to").equals(written("from"))).toBe(true);
 });
 
+test("is not collected while it writes, whoever holds it", async () => {
+  store();
+  const gc = (globalThis as { gc?: () => void }).gc;
+  if (!gc) throw new Error("run with --expose-gc (vitest.config.ts does)");
+  const writing = (() => new (binding().NativeModelWriter)(options()).run(() => {}))();
+  for (let i = 0; i < 3; i++) {
+    gc();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await expect(writing).resolves.toMatchObject({ bytes: BYTES });
+});
+
 test("called off while it writes, it rejects and leaves nothing", async () => {
   store();
   const controller = new AbortController();

@@ -42,6 +42,16 @@ test("no checkpoint is no error; half-made folders are not looked at", async () 
   expect(await new Checkpoints(dir, 2).loadNewest(new StandInTrainer({}), () => {})).toBeUndefined();
 });
 
+test("what a killed process left half done goes with the next save, and nothing else", async () => {
+  const checkpoints = new Checkpoints(dir, 2);
+  const kept = ["notes.tmp-1", "step-000003", "step-000004.txt"];
+  for (const name of [...kept, "step-000007.tmp-1", "warm-start.tmp-99", "step-000001.trash"]) {
+    mkdirSync(join(checkpoints.directory, name, "inside"), { recursive: true });
+  }
+  await checkpoints.save(new StandInTrainer({}), stateOf(8));
+  expect(readdirSync(checkpoints.directory).sort()).toEqual([...kept, "step-000008"].sort());
+});
+
 test("when all are damaged the last error comes through", async () => {
   mkdirSync(join(dir, "checkpoints", "step-000007"), { recursive: true });
   const warnings: string[] = [];

@@ -20,6 +20,8 @@ const Architecture& find_architecture(const std::string& name, const char* where
 /// Sizes, rope, norm, activation and tying: what all Llama-like decoders share. Reads and checks both the
 /// transformers-4 (rope_theta, rope_scaling) and the transformers-5 (rope_parameters) style.
 void parse_decoder(ConfigFields& fields, ModelConfig& config);
+/// sliding_window, 0 if absent. Throws kConfig if negative or beyond 32 bits.
+int32_t parse_window(ConfigFields& fields);
 /// layer_types, sliding_window, use_sliding_window and max_window_layers as Qwen writes them.
 void parse_qwen_window(ConfigFields& fields, ModelConfig& config);
 /// The transformers-5 fields shared by every row.

@@ -100,8 +100,14 @@ void parse_decoder(ConfigFields& fields, ModelConfig& config) {
   }
 }
 
-void parse_qwen_window(ConfigFields& fields, ModelConfig& config) {
+int32_t parse_window(ConfigFields& fields) {
   const int64_t window = fields.integer("sliding_window", 0);
+  if (window >= 0 && window <= INT32_MAX) return int32_t(window);
+  fail(Code::kConfig, "%s is %lld; it must be in [0, %d].", fields.path("sliding_window").c_str(), (long long)window, INT32_MAX);
+}
+
+void parse_qwen_window(ConfigFields& fields, ModelConfig& config) {
+  const int32_t window = parse_window(fields);
   const bool used = fields.boolean("use_sliding_window", false);
   const int64_t first = fields.integer("max_window_layers", config.layers);
   int64_t sliding = used && window > 0 ? std::max<int64_t>(0, config.layers - first) : 0;
@@ -120,7 +126,7 @@ void parse_qwen_window(ConfigFields& fields, ModelConfig& config) {
     fail(Code::kUnsupported, "%s: %lld of %lld layers use a sliding window; only all or none is supported.",
          fields.where().c_str(), (long long)sliding, (long long)config.layers);
   }
-  config.sliding_window = sliding ? static_cast<int32_t>(window) : 0;
+  config.sliding_window = sliding ? window : 0;
 }
 
 void write_decoder(const ModelConfig& config, Json& json) {

@@ -4,7 +4,7 @@ namespace hone::model::archs {
 
 void parse_mistral(ConfigFields& fields, ModelConfig& config) {
   parse_decoder(fields, config);
-  config.sliding_window = static_cast<int32_t>(fields.integer("sliding_window", 0));
+  config.sliding_window = parse_window(fields);
 }
 
 void write_mistral(const ModelConfig& config, Json& json) {

@@ -43,6 +43,17 @@ TEST(engine_equals_trainer_with_query_and_key_norms) {
   expect_equal({.name = "q/k norm", .model = small_decoder(true), .engine = engine_config(16, 50)});
 }
 
+TEST(engine_equals_trainer_with_a_window_biases_and_scaled_rotation) {
+  model::ModelConfig model = small_decoder();
+  model.arch = "qwen2", model.qkv_bias = true, model.tied_head = false;
+  for (const int32_t window : {1, 17, 70}) {
+    model.sliding_window = window;
+    expect_equal({.name = "window", .model = model, .engine = engine_config(16, 50, 24)});
+  }
+  model.rope = {.kind = model::RopeConfig::Kind::kYarn, .factor = 4.0, .original_max_positions = 64};
+  expect_equal({.name = "yarn", .model = model, .engine = engine_config(16, 50)});
+}
+
 TEST(engine_equals_trainer_at_other_temperatures) {
   for (const float t : {0.3f, 0.6f, 1.7f}) {
     expect_equal({.name = "temperature", .engine = engine_config(16, 128), .temperature = t});

@@ -111,6 +111,12 @@ TEST(copy_save_and_load_move_every_layer_bit_for_bit) {
   }
 }
 
+TEST(a_cache_that_no_number_of_bytes_can_hold_is_refused) {
+  model::ModelConfig config = tiny();
+  config.layers = 1, config.kv_heads = 641, config.head_dim = 6700417;  // 641 * 6700417 = 2^32 + 1
+  EXPECT_THROWS(PagePool(config, 1 << 25, 16), Code::kOutOfMemory);     // 2^64 + 2^32 bytes, which is 4 GB in 64 bits
+}
+
 TEST(pages_for_rounds_up) {
   PagePool pool(tiny(), 4, 16);
   EXPECT_EQ(pool.pages_for(1), 1);

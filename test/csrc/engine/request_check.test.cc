@@ -67,6 +67,14 @@ TEST(context_is_prompt_and_generated_tokens) {
   EXPECT_TRUE(!passes(r, c));
 }
 
+TEST(attempts_are_counted_before_memory_is_taken_for_them) {
+  Request r = good();
+  for (const auto& [count, fine] : {std::pair{1, true}, {65536, true}, {0, false}, {65537, false}, {INT32_MAX, false}}) {
+    r.count = count;
+    EXPECT_EQ(passes(r), fine);
+  }
+}
+
 TEST(sampling_bounds) {
   const auto with = [](kernels::SamplingParams s) {
     Request r = good();
@@ -74,6 +82,9 @@ TEST(sampling_bounds) {
     return passes(r);
   };
   EXPECT_TRUE(with({0.0f, 0, 1.0f, 0.0f}));
+  EXPECT_TRUE(with({1e-6f, 0, 1.0f, 0.0f}));
+  EXPECT_TRUE(with({1e4f, 0, 1.0f, 0.0f}));
+  EXPECT_TRUE(!with({0.99e-6f, 0, 1.0f, 0.0f}));  // 1e-40 would make NaN of every log-prob
   EXPECT_TRUE(!with({-1e-9f, 0, 1.0f, 0.0f}));
   EXPECT_TRUE(!with({std::numeric_limits<float>::infinity(), 0, 1.0f, 0.0f}));
   EXPECT_TRUE(!with({1.0f, 0, 1.0001f, 0.0f}));
@@ -128,6 +139,11 @@ TEST(engine_options_have_bounds_too) {
   EXPECT_TRUE(!passes_config([](EngineConfig& c) { c.page_tokens = 8; }));
   EXPECT_TRUE(!passes_config([](EngineConfig& c) { c.step_tokens = 0; }));
   EXPECT_TRUE(!passes_config([](EngineConfig& c) { c.max_running = 0; }));
+  EXPECT_TRUE(passes_config([](EngineConfig& c) { c.max_running = 65536, c.page_tokens = 4096, c.pages = 1 << 28; }));
+  EXPECT_TRUE(!passes_config([](EngineConfig& c) { c.max_running = 65537; }));
+  EXPECT_TRUE(!passes_config([](EngineConfig& c) { c.page_tokens = 4112; }));
+  EXPECT_TRUE(!passes_config([](EngineConfig& c) { c.pages = (1 << 28) + 1; }));
+  EXPECT_TRUE(!passes_config([](EngineConfig& c) { c.step_tokens = (1 << 24) + 1; }));
   EXPECT_TRUE(!passes_config([](EngineConfig& c) { c.token_bytes.resize(101); }));
 }
 

@@ -52,6 +52,9 @@ TEST(fields_that_change_numbers_are_refused_by_name) {
       {"vocab_size", "0", Code::kConfig},
       {"rope_theta", "0.5", Code::kConfig},
       {"vocab_size", "\"many\"", Code::kFormat},
+      {"vocab_size", "16777217", Code::kConfig},
+      {"hidden_size", "4611686018427387904", Code::kConfig},
+      {"max_position_embeddings", "2147483648", Code::kConfig},
   };
   for (const auto& c : cases) {
     const Json json = config_with(c.field, c.value);
@@ -60,6 +63,19 @@ TEST(fields_that_change_numbers_are_refused_by_name) {
                        std::string(c.field) == "model_type" || std::string(c.field) == "rope_theta";
     if (!named) test::report(__FILE__, __LINE__, std::string(c.field) + " is not named in: " + message(json));
   }
+}
+
+TEST(sizes_whose_products_overflow_are_refused) {
+  model::ModelConfig config = parse(config_with());
+  config.heads = config.kv_heads = config.head_dim = 1 << 20;  // q_proj alone: 2^45 elements
+  EXPECT_THROWS(config.check(), Code::kConfig);
+  config = parse(config_with());
+  config.max_positions = INT32_MAX;
+  config.head_dim = 1 << 14;  // the rotary table: 2^45 angles
+  EXPECT_THROWS(config.check(), Code::kConfig);
+  config.head_dim = 128;  // a large one
+  config.vocabulary = 1 << 18, config.width = 1 << 14, config.layers = 128, config.mlp_width = 1 << 16;
+  config.check();
 }
 
 TEST(null_and_harmless_fields_are_accepted) {

@@ -63,6 +63,12 @@ TEST(shards_of_an_index_by_name) {
   EXPECT_EQ(open.index_text(), text);
 }
 
+TEST(what_the_system_does_not_tell_is_an_io_error) {
+  const test::TemporaryFolder folder("circle");
+  std::filesystem::create_symlink(folder / model::kWeightIndex, folder / model::kWeightIndex);
+  EXPECT_EQ(complaint(folder, Code::kIo), std::string("open ") + model::kWeightIndex + ": Too many levels of symbolic links.");
+}
+
 TEST(an_index_that_lies_is_refused) {
   const test::TemporaryFolder folder("lies");
   shard(folder, "x.safetensors", {"a", "b"});

@@ -93,6 +93,13 @@ TEST(merges_happen_in_the_order_of_rank_and_place) {
   }
 }
 
+TEST(a_merge_that_is_listed_twice_has_its_last_rank) {
+  const Tokens tokens = {{"a", 0}, {"b", 1}, {"c", 2}, {"ab", 3}, {"bc", 4}};
+  Bpe once(tokens, {{"a", "b"}, {"b", "c"}}, {}), twice(tokens, {{"a", "b"}, {"b", "c"}, {"a", "b"}}, {});
+  EXPECT_EQ(ids(once, "abc"), "3 2 ");
+  EXPECT_EQ(ids(twice, "abc"), "0 4 ");  // as in the reference
+}
+
 TEST(a_whole_piece_can_win_over_its_merges) {
   const Tokens tokens = {{"a", 0}, {"b", 1}, {"ab", 2}, {"abab", 3}};
   BpeOptions options;

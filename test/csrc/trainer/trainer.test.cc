@@ -189,12 +189,22 @@ TEST(a_sequence_longer_than_the_budget_grows_the_arena_once) {
   Batch batch;
   batch.add(random_ids(60, config.vocabulary), 1, 1.0f);
   batch.add(random_ids(3, config.vocabulary), 1, 1.0f);
-  StepOptions o;
-  o.objective = Objective::kSupervised;
-  o.lr = 1e-3f;
+  const StepOptions o{.objective = Objective::kSupervised, .lr = 1e-3f};
   const double before = trainer.step(batch.view(), o).loss;
   for (int s = 0; s < 5; ++s) trainer.step(batch.view(), o);
   EXPECT_TRUE(trainer.step(batch.view(), o).loss < before);
+}
+
+TEST(a_step_without_memory_leaves_a_trainer_that_can_go_on) {
+  model::ModelConfig config = test::tiny_config();
+  config.max_positions = 2 << 20, config.mlp_width = 1 << 16;  // two million tokens would take terabytes
+  Trainer trainer(config, TrainerConfig{}, nullptr);
+  Batch small, huge;
+  small.add({1, 2, 3, 4, 5}, 2, 1.0f);
+  huge.add(std::vector<int32_t>(size_t(config.max_positions), 1), 1, 1.0f);
+  const StepOptions o{.objective = Objective::kSupervised};
+  EXPECT_THROWS(trainer.step(huge.view(), o), Code::kOutOfMemory);
+  EXPECT_TRUE(!trainer.step(small.view(), o).skipped);
 }
 
 TEST(a_micro_batch_without_a_counted_token_adds_nothing) {
@@ -382,6 +392,7 @@ TEST(unusable_options_are_refused) {
   refuse([](TrainerConfig& c) { c.optimizer.beta1 = 1.0f; });
   refuse([](TrainerConfig& c) { c.optimizer.weight_decay = -0.1f; });
   refuse([](TrainerConfig& c) { c.optimizer.eps = std::nanf(""); });
+  refuse([](TrainerConfig& c) { c.optimizer.eps = 0.0f; });  // embeddings of unseen tokens: 0 / 0
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ TEST(the_window_and_the_head_size_are_read) {
   EXPECT_EQ(test::parse(test::hf_config("mistral")).sliding_window, 0);
   EXPECT_EQ(test::parse("mistral", "head_dim", "20").q_width(), 80);
   EXPECT_THROWS(test::parse("mistral", "sliding_window", "-1"), Code::kConfig);
+  EXPECT_THROWS(test::parse("mistral", "sliding_window", "4294967297"), Code::kConfig);  // 1, if cut to 32 bits
 }
 
 TEST(no_window_is_written_as_null) {

@@ -1,0 +1,43 @@
+#include "core/cpu_quota.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+namespace hone {
+namespace {
+
+/// What one directory allows; infinity if it sets no limit or is not there.
+double allowed(const std::string& directory, bool unified) {
+  double quota = 0, period = 0;  // stay so for "max" and -1
+  if (unified) {
+    std::ifstream(directory + "/cpu.max") >> quota >> period;
+  } else {
+    std::ifstream(directory + "/cpu.cfs_quota_us") >> quota;
+    std::ifstream(directory + "/cpu.cfs_period_us") >> period;
+  }
+  return quota > 0 && period > 0 ? quota / period : HUGE_VAL;
+}
+
+}  // namespace
+
+int cpu_quota(const std::string& groups, const std::string& mount) {
+  std::ifstream list(groups);
+  double least = HUGE_VAL;
+  for (std::string line; std::getline(list, line);) {  // number:controllers:path, no controllers in version 2
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == line.npos || second == line.npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const bool unified = controllers == ",,";
+    if (!unified && controllers.find(",cpu,") == controllers.npos) continue;
+    // A parent's limit holds as well; inside a container only the mount itself may be visible.
+    std::string path = line.substr(second + 1);
+    for (;; path.resize(path.rfind('/'))) {
+      least = std::min(least, allowed(mount + (unified ? "" : "/cpu") + path, unified));
+      if (path.find('/') == path.npos) break;
+    }
+  }
+  return least < 1e6 ? int(std::ceil(least)) : 0;
+}
+
+}  // namespace hone
