@@ -1,6 +1,7 @@
-import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { HoneError } from "../errors.ts";
+import { cutTornLine } from "../metrics/index.ts";
 import type { DomainName, DropReason, Rollout } from "../records.ts";
 import type { SettledGroup } from "./grouper.ts";
 import type { Ticket } from "./ticket.ts";
@@ -55,8 +56,8 @@ export class EventLog {
     this.#path = path;
     try {
       mkdirSync(dirname(path), { recursive: true });
-      this.#fd = openSync(path, append ? "a" : "w");
-      if (append) ftruncateSync(this.#fd, wholeLines(path));
+      this.#fd = openSync(path, append ? "a+" : "w");
+      if (append) cutTornLine(this.#fd);
     } catch (cause) {
       throw this.#failure(cause);
     }
@@ -127,11 +128,6 @@ export function readEvents(path: string): RunEvent[] {
         });
       }
     });
-}
-
-function wholeLines(path: string): number {
-  const size = statSync(path).size;
-  return size === 0 ? 0 : readFileSync(path).lastIndexOf(0x0a) + 1;
 }
 
 /** Run-length pairs: first token index, version, first token index, version, ... */

@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -149,6 +158,40 @@ test("only the last checkpoints are kept", async () => {
   const names = readdirSync(join(dir, "checkpoints")).filter((n) => /^step-\d+$/.test(n));
   expect(names.sort()).toEqual(["step-000010", "step-000012"]);
 });
+
+/** What is written there fails as it does on a full disk; what stood in the file before is behind `.kept`. */
+function fillUp(file: string): () => void {
+  const path = join(dir, file);
+  renameSync(path, `${path}.kept`);
+  symlinkSync("/dev/full", path);
+  return () => renameSync(`${path}.kept`, path);
+}
+
+test.each(["verdicts.jsonl", "events.jsonl", "steps.jsonl"])(
+  "a disk that is full when %s grows ends the run with its name, and nothing that was checkpointed is lost",
+  async (file) => {
+    const recipe = (steps: number) => smallRecipe({ steps, schedule: "sync" });
+    const word = async (steps: number, folder: string, resume?: "auto") => {
+      const core = standInCore();
+      const options = { verifiers, dir: folder, core, ...(resume && { resume }) };
+      await using run = await createRun(recipe(steps), options);
+      await run.finished;
+      return core.trainers[0]!.word;
+    };
+    await word(2, dir);
+    const free = fillUp(file);
+    await expect(word(6, dir, "auto")).rejects.toMatchObject({
+      code: "HONE_ERR_IO",
+      message: expect.stringMatching(`${file}: ENOSPC`),
+      hint: expect.stringMatching(/disk is not full|free some space/),
+    });
+    expect(readdirSync(join(dir, "checkpoints")).filter((name) => name.startsWith("step"))).toEqual([
+      "step-000002",
+    ]);
+    free();
+    expect(await word(6, dir, "auto")).toBe(await word(6, join(dir, "elsewhere")));
+  },
+);
 
 test("a damaged newest checkpoint is passed over, loudly", async () => {
   {
