@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { PUZZLES } from "../../lib/data/puzzles/index.ts";
 import { asFamily, type PuzzleGenerator } from "../../lib/data/puzzles/puzzle.ts";
 import { CounterRandom } from "../../lib/random.ts";
+import { GAMES } from "../../lib/rewards/logic/games.ts";
 import { logic } from "../../lib/rewards/logic/logic.ts";
 import type { Compat } from "../../lib/rewards/verify-case.ts";
 import { draws } from "../data/puzzles/draws.ts";
@@ -25,8 +26,10 @@ async function judge(
   return (await logic.verify({ text, finish: "stop" }, reference)).status;
 }
 
-test("tasks are unique", () => {
-  expect(new Set(PUZZLES.map(({ task }) => task)).size).toBe(PUZZLES.length);
+test("tasks are unique, and every game that is judged has its generator, in one order", () => {
+  const tasks = PUZZLES.map(({ task }) => task);
+  expect(new Set(tasks).size).toBe(PUZZLES.length);
+  expect(GAMES.map(({ task }) => task)).toEqual(tasks);
 });
 
 describe.each(PUZZLES)("puzzles of $task", (generator) => {

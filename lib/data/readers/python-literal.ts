@@ -36,6 +36,8 @@ export function parsePythonLiteral(text: string): unknown {
 class Literal {
   readonly #text: string;
   #at = 0;
+  /** The display read last had a comma behind its last item. */
+  #closedByComma = false;
 
   constructor(text: string) {
     this.#text = text;
@@ -53,7 +55,7 @@ class Literal {
     this.#space();
     const first = this.#text[this.#at];
     if (first === "[") return this.#items("]", () => this.#value(depth + 1));
-    if (first === "(") return this.#items(")", () => this.#value(depth + 1));
+    if (first === "(") return this.#tuple(depth + 1);
     if (first === "{") return Object.fromEntries(this.#items("}", () => this.#member(depth + 1)));
     if (first === "'" || first === '"') return this.#string();
     return this.#atom();
@@ -70,18 +72,28 @@ class Literal {
     return [key, this.#value(depth)];
   }
 
+  /** Parentheses around one value without a comma would be that value, which repr() never writes. */
+  #tuple(depth: number): unknown[] {
+    const items = this.#items(")", () => this.#value(depth));
+    if (items.length === 1 && !this.#closedByComma) throw this.#error("parentheses around one value");
+    return items;
+  }
+
   #items<T>(close: string, item: () => T): T[] {
     const items: T[] = [];
+    let comma = false;
     this.#at += 1;
     for (;;) {
       this.#space();
       if (this.#text[this.#at] === close) break;
       items.push(item());
       this.#space();
-      if (this.#text[this.#at] === ",") this.#at += 1;
+      comma = this.#text[this.#at] === ",";
+      if (comma) this.#at += 1;
       else if (this.#text[this.#at] !== close) throw this.#error(`neither a comma nor ${close}`);
     }
     this.#at += 1;
+    this.#closedByComma = comma;
     return items;
   }
 
@@ -122,7 +134,7 @@ class Literal {
   }
 
   #space(): void {
-    while (/\s/.test(this.#text[this.#at] ?? "")) this.#at += 1;
+    while (/[ \t\n\r\f]/.test(this.#text[this.#at] ?? "")) this.#at += 1;
   }
 
   #error(what: string): SyntaxError {
@@ -131,7 +143,7 @@ class Literal {
 }
 
 function numberOf(word: string): number | undefined {
-  if (/^[+-]?\d+$/.test(word)) {
+  if (/^[+-]?(?:0+|[1-9]\d*)$/.test(word)) {
     const value = Number(word);
     return Number.isSafeInteger(value) ? value : undefined;
   }

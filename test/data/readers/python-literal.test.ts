@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parsePythonLiteral } from "../../../lib/data/readers/python-literal.ts";
+import { readLiteral } from "../../../lib/rewards/python/literal.ts";
+import { toPlain } from "../../../lib/rewards/python/value.ts";
 
 describe("values as repr() writes them", () => {
   test.each<[string, unknown]>([
@@ -70,6 +72,78 @@ test("whatever a list of texts, numbers and names holds survives", () => {
   );
 });
 
+describe("beside the verifiers' reader of whole Python", () => {
+  const members = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(members);
+    if (value instanceof Map) return Object.fromEntries([...value].map(([key, one]) => [key, members(one)]));
+    return value;
+  };
+  const theirs = (text: string): unknown => {
+    const read = readLiteral(text);
+    return "fault" in read ? read : members(toPlain(read.value));
+  };
+  const ours = (text: string): unknown => {
+    try {
+      return { value: parsePythonLiteral(text) };
+    } catch (error) {
+      expect(error).toBeInstanceOf(SyntaxError);
+      return undefined;
+    }
+  };
+
+  // trimmed: a line break before the value is indentation to Python, white space to us
+  test("whatever this one takes, that one takes for the same value", () => {
+    const pieces = [
+      "(",
+      ")",
+      "[",
+      "]",
+      "{",
+      "}",
+      ",",
+      ":",
+      " ",
+      "\n",
+      "'a'",
+      '"b"',
+      "'c'",
+      "'\\x41'",
+      "'\\q'",
+      "''",
+    ];
+    const words = [
+      "1",
+      "-2",
+      "+3",
+      "007",
+      "1.",
+      ".5",
+      "1e3",
+      "-1E-2",
+      "1_0",
+      "True",
+      "None",
+      "--1",
+      "1j",
+      "0x1",
+    ];
+    let taken = 0;
+    const text = fc
+      .array(fc.constantFrom(...pieces, ...words), { maxLength: 9 })
+      .map((some) => some.join("").trim());
+    fc.assert(
+      fc.property(text, (literal) => {
+        const value = ours(literal);
+        if (value === undefined) return;
+        taken += 1;
+        expect([literal, value]).toEqual([literal, { value: theirs(literal) }]);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(taken).toBeGreaterThan(500);
+  });
+});
+
 describe("anything else is a syntax error", () => {
   test.each([
     "",
@@ -89,6 +163,10 @@ describe("anything else is a syntax error", () => {
     "__import__('os').system('true')",
     "1+1",
     "9007199254740993",
+    "007",
+    "(1)",
+    "('a')",
+    "[1,\u00a02]",
     "[".repeat(60) + "]".repeat(60),
     " ".repeat((1 << 20) + 1),
   ])("%j", (text) => {
