@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type TextLinesOptions, textLines } from "../lib/text-lines.ts";
+import { textLines } from "../lib/text-lines.ts";
 
 let dir: string;
 let path: string;
@@ -12,10 +12,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-async function linesOf(text: string, options?: TextLinesOptions): Promise<string[]> {
+async function linesOf(text: string): Promise<string[]> {
   writeFileSync(path, text);
   const lines: string[] = [];
-  for await (const line of textLines(path, options)) lines.push(line);
+  for await (const line of textLines(path)) lines.push(line);
   return lines;
 }
 
@@ -35,20 +35,10 @@ test("a line, and a letter of four bytes, may cross any border of blocks", async
 });
 
 test.each([
-  [0, []],
-  [1, ["a"]],
-  [2, ["a"]],
-  [3, ["a", "b"]],
-  [100, ["a", "b", "c"]],
-])("of %d bytes it is the lines %j", async (bytes, lines) => {
-  expect(await linesOf("a\nb\nc\n", { bytes })).toEqual(lines);
-});
-
-test.each([
   ["that is not there", "none", /^cannot read .*none: ENOENT/],
   ["that is a folder", ".", /^cannot read .*: EISDIR/],
 ])("a file %s is named, with the hint", async (_, name, message) => {
-  const failing = textLines(join(dir, name), { hint: "Look elsewhere." }).next();
+  const failing = textLines(join(dir, name), "Look elsewhere.").next();
   await expect(failing).rejects.toMatchObject({
     code: "HONE_ERR_IO",
     message: expect.stringMatching(message),

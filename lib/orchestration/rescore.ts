@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { join } from "node:path";
 import { defineRecipe, type RecipeInput } from "../config/index.ts";
 import { readRunManifest } from "../metrics/index.ts";
@@ -142,8 +141,7 @@ async function judgeAgain(
     onProgress?.(judged, total);
   };
   if (total === 0) return;
-  // what is added meanwhile lies behind this size
-  for await (const entry of readVerdictJournal(path, statSync(path).size)) {
+  for await (const entry of readVerdictJournal(path)) {
     if (entry.kind !== "completion" || !isDue(outcomes.get(entry.key))) continue;
     batch.push(entry);
     if (batch.length === BATCH) await judge();

@@ -137,14 +137,13 @@ export function openJournal(
 /**
  * A journal as it is read: held are its distinct problems and a hash of each completion, no text. A torn last line is
  * left out. Throws HONE_ERR_IO if it cannot be read, HONE_ERR_FORMAT naming the line if one before the last is damaged.
- * @param bytes of the file that count; default: all.
  */
-export async function* readVerdictJournal(path: string, bytes?: number): AsyncGenerator<JournalEntry> {
+export async function* readVerdictJournal(path: string): AsyncGenerator<JournalEntry> {
   const known = new Known();
   const hint = "The run's completions are kept where verification.journal is true, its default.";
   let number = 0;
   let damaged: HoneError | undefined;
-  for await (const text of textLines(path, { hint, ...(bytes !== undefined && { bytes }) })) {
+  for await (const text of textLines(path, hint)) {
     number += 1;
     if (damaged !== undefined) throw damaged;
     const line = parseLine(text);

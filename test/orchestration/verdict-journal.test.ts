@@ -1,6 +1,6 @@
 // Mutants tried: the verdict handed on before it is written, no torn line cut at opening.
 import { spawn } from "node:child_process";
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -171,15 +171,6 @@ test("entries come while the file is read: a completion once, then each verdict 
   await first.next();
   rmSync(path);
   await first.return(undefined);
-});
-
-test("who says how many bytes count sees nothing that came later", async () => {
-  write(false, [request("a"), CORRECT]);
-  const { size } = statSync(path);
-  write(true, [request("b"), WRONG], [request("a"), WRONG]);
-  expect((await wholeJournal(path, size)).map(({ text, verdicts }) => [text, verdicts.length])).toEqual([
-    ["a", 1],
-  ]);
 });
 
 test("only the package's verifiers have a version", () => {

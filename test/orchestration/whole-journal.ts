@@ -7,9 +7,9 @@ interface Kept extends Omit<JournaledCompletion, "kind"> {
 }
 
 /** Every completion of a journal with the verdicts on it, in memory. */
-export async function wholeJournal(path: string, bytes?: number): Promise<Kept[]> {
+export async function wholeJournal(path: string): Promise<Kept[]> {
   const kept = new Map<string, Kept>();
-  for await (const { kind, key, ...entry } of readVerdictJournal(path, bytes)) {
+  for await (const { kind, key, ...entry } of readVerdictJournal(path)) {
     if (kind === "completion")
       kept.set(key, { key, ...(entry as Omit<Kept, "key" | "verdicts">), verdicts: [] });
     else kept.get(key)!.verdicts.push(entry as Kept["verdicts"][number]);
