@@ -1,18 +1,9 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { HoneError } from "../../errors.ts";
 import { type ProcessEnd, runBounded } from "./bounded-process.ts";
-import { HARNESS, jobBytes, printable, readTraces } from "./harness.ts";
-import { type ModuleNames, NAMES_SCRIPT, neededImports, readNames } from "./preamble.ts";
-import {
-  type PythonLimits,
-  type PythonProgram,
-  type PythonRun,
-  type PythonSandbox,
-  type Readiness,
-  TRIAL,
-  TRIAL_LIMITS,
-} from "./python-sandbox.ts";
+import { HARNESS } from "./harness.ts";
+import { capsOf, cpuSeconds, ProcessSandbox, REPORT_FD, unusable } from "./process-sandbox.ts";
+import type { PythonLimits, Readiness } from "./python-sandbox.ts";
 import { seccompFilter } from "./seccomp.ts";
 
 /** Of the host, the program sees this folder, read-only; Python must be in it. */
@@ -21,9 +12,7 @@ const PYTHONS = [`${SYSTEM}/bin/python3`, `${SYSTEM}/local/bin/python3`];
 /** Nobody: who the program is inside, and, where root runs us, outside too, so that limits per user hold. */
 const NOBODY = 65534;
 
-const REPORT_FD = 3;
 const SECCOMP_FD = 4;
-const STDERR_BYTES = 1 << 20;
 const TMP_BYTES = 64 << 20;
 const FILE_BYTES = 16 << 20;
 const STACK_BYTES = 120 << 20;
@@ -77,53 +66,26 @@ launch()
  * alone: no network, no host files but a read-only /usr, no /etc, /proc or home, no processes but its own one, nothing to
  * write but 64 MiB of /tmp. When it ends, or we do, the kernel kills whatever is left.
  */
-export class BubblewrapSandbox implements PythonSandbox {
+export class BubblewrapSandbox extends ProcessSandbox {
   readonly name = "bubblewrap";
   readonly #command: string;
-  #probing: Promise<Readiness> | undefined;
-  #names: ModuleNames | undefined;
 
   /** @param command the bwrap program, by path or by name on PATH. */
   constructor(command = "bwrap") {
+    super();
     this.#command = command;
   }
 
-  probe(): Promise<Readiness> {
-    this.#probing ??= this.#tryOut();
-    return this.#probing;
-  }
-
-  async run(program: PythonProgram, limits: PythonLimits, signal?: AbortSignal): Promise<PythonRun> {
-    const readiness = await this.probe();
-    if (!readiness.usable) throw fault(readiness.why);
-    return this.#run(program, limits, signal);
-  }
-
-  async #run(program: PythonProgram, limits: PythonLimits, signal?: AbortSignal): Promise<PythonRun> {
-    const end = await this.#spawn(program, limits, signal).catch((cause: Error) => {
-      throw fault(`${this.#command} did not start: ${cause.message}`);
-    });
-    if (end.end === "aborted") throw new HoneError("HONE_ERR_ABORTED", "the run was called off");
-    const [stdout, stderr] = [1, 2].map((fd) => end.written.get(fd)!.toString("utf8")) as [string, string];
-    const report = end.written.get(REPORT_FD)!;
-    const run = readTraces({ report, stdout, stderr, status: end.status });
-    if (run === undefined) throw fault(printable(stderr) || `Python was not reached, status ${end.status}`);
-    return end.end === "exited" ? run : { ...run, end: end.end, detail: "", value: undefined };
-  }
-
-  #spawn(program: PythonProgram, limits: PythonLimits, signal?: AbortSignal): Promise<ProcessEnd> {
-    const seconds = Math.ceil(limits.wallMs / 1000) + 1;
+  protected start(job: Buffer, limits: PythonLimits, signal?: AbortSignal): Promise<ProcessEnd> {
     const python = ["-s", "-S", "-B", "-X", "utf8", "-c", HARNESS + LAUNCHER];
+    const ceilings = [limits.memoryBytes, cpuSeconds(limits)].map(String);
     return runBounded({
       command: this.#command,
-      args: [...CONTAINMENT, python3()!, ...python, String(limits.memoryBytes), String(seconds)],
+      args: [...CONTAINMENT, python3()!, ...python, ...ceilings],
       env: { PATH: process.env["PATH"] ?? "" },
       ...(process.getuid?.() === 0 ? { user: NOBODY } : {}),
-      feed: {
-        0: jobBytes(program, neededImports(program.source, this.#names)),
-        [SECCOMP_FD]: seccompFilter()!,
-      },
-      caps: { 1: limits.outputBytes, 2: STDERR_BYTES, [REPORT_FD]: limits.outputBytes },
+      feed: { 0: job, [SECCOMP_FD]: seccompFilter()! },
+      caps: capsOf(limits),
       // bubblewrap killed while it starts would leave a process that nothing kills.
       gate: REPORT_FD,
       wallMs: limits.wallMs,
@@ -131,23 +93,14 @@ export class BubblewrapSandbox implements PythonSandbox {
     });
   }
 
-  async #tryOut(): Promise<Readiness> {
+  protected async prepare(): Promise<Readiness> {
     if (process.platform !== "linux") return unusable(`needs Linux, this is ${process.platform}`);
     if (seccompFilter() === undefined) return unusable(`no system call filter for ${process.arch}`);
     if (python3() === undefined) return unusable(`no python3 at ${PYTHONS.join(" or ")}`);
-    const version = await versionOf(this.#command);
-    if (version === undefined)
-      return unusable(`${this.#command} is not installed (apt-get install bubblewrap)`);
-    try {
-      const trial = { ...TRIAL, source: TRIAL.source + NAMES_SCRIPT };
-      const { end, stdout, detail } = await this.#run(trial, TRIAL_LIMITS);
-      if (end !== "finished") return unusable(`the trial program ended ${end}: ${detail}`);
-      const [python, ...names] = stdout.split("\n");
-      this.#names = readNames(names.join("\n"));
-      return { usable: true, what: `${version}, python ${python}` };
-    } catch (error) {
-      return unusable(error instanceof Error ? error.message : String(error));
-    }
+    const what = await versionOf(this.#command);
+    return what === undefined
+      ? unusable(`${this.#command} is not installed (apt-get install bubblewrap)`)
+      : { usable: true, what };
   }
 }
 
@@ -163,18 +116,11 @@ const CONTAINMENT: readonly string[] = [
 ].flat();
 
 const python3 = (): string | undefined => PYTHONS.find((path) => existsSync(path));
-const unusable = (why: string): Readiness => ({ usable: false, why });
 
 function versionOf(command: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     execFile(command, ["--version"], { timeout: 5000 }, (error, stdout) =>
       resolve(error ? undefined : stdout.trim()),
     );
-  });
-}
-
-function fault(why: string): HoneError {
-  return new HoneError("HONE_ERR_VERIFIER", `the bubblewrap sandbox does not work: ${why}`, {
-    hint: "run `npx hone doctor`, or choose another driver by HONE_SANDBOX",
   });
 }
