@@ -1,7 +1,8 @@
 import { type ErrorCode, HoneError } from "../errors.ts";
 
-/** What the addon throws carries a code and no JavaScript frames worth reading; this gives it both. */
+/** What the addon throws carries a code and no JavaScript frames worth reading; this gives it both. Ours pass as they are. */
 export function fromNative(cause: unknown): Error {
+  if (cause instanceof HoneError) return cause;
   if (!(cause instanceof Error)) return new HoneError("HONE_ERR_INTERNAL", String(cause));
   const code = (cause as { code?: unknown }).code;
   if (typeof code !== "string" || !code.startsWith("HONE_ERR_")) return cause;

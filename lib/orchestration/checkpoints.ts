@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import { z } from "zod";
-import { HoneError } from "../errors.ts";
+import { ConfigError, HoneError } from "../errors.ts";
 import type { TrainerFace } from "../native/face.ts";
 import type { Model } from "./model.ts";
 
@@ -40,6 +40,7 @@ export type RunState = z.infer<typeof stateSchema>;
 const NAME = /^step-(\d{6})$/;
 /** What a process that was killed while it saved or removed leaves behind. */
 const LEFTOVER = /^(step-\d{6}|warm-start)\.(tmp-\d+|trash)$/;
+const OURS = /^(step-\d{6}|warm-start)(\.aside-\d+)?$/;
 
 /** The checkpoints of a run folder: directories that are complete if they exist. */
 export class Checkpoints {
@@ -76,6 +77,30 @@ export class Checkpoints {
       .sort()
       .reverse()
       .map((name) => join(this.directory, name));
+  }
+
+  /**
+   * Renames what is newer than a step that a run goes on from, damaged or of a branch left behind: it would be taken
+   * for the newest next time, and push out the new ones. Returns the new paths.
+   */
+  setAside(step: number): string[] {
+    const newer = this.list().filter((path) => Number(NAME.exec(basename(path))![1]) > step);
+    return newer.map((path) => {
+      let n = 1;
+      while (existsSync(`${path}.aside-${n}`)) n += 1;
+      renameSync(path, `${path}.aside-${n}`);
+      return `${path}.aside-${n}`;
+    });
+  }
+
+  /** Removes all of them, those set aside or half written too, and the folder unless it holds something else. */
+  clear(): void {
+    if (!existsSync(this.directory)) return;
+    for (const name of readdirSync(this.directory)) {
+      if (OURS.test(name) || LEFTOVER.test(name))
+        rmSync(join(this.directory, name), { recursive: true, force: true });
+    }
+    if (readdirSync(this.directory).length === 0) rmdirSync(this.directory);
   }
 
   /** Saves beside what is there, then removes all but the last ones and what was left half done. Throws the trainer's HONE_ERR_IO. */
@@ -121,6 +146,13 @@ export class Checkpoints {
     if (last !== undefined) throw last;
     return undefined;
   }
+}
+
+/** Throws HONE_ERR_CONFIG if the state is of a run with another seed: its problems and draws would be others. */
+export function expectSeed({ seed }: RunState, recipe: { readonly seed: number }): void {
+  if (seed === recipe.seed) return;
+  const message = `is ${recipe.seed}; the checkpoint is of a run with seed ${seed}`;
+  throw new ConfigError("a run goes on as what it began", [{ path: "seed", message }]);
 }
 
 function parseJson(text: string): unknown {

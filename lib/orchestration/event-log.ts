@@ -1,9 +1,11 @@
 import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { z } from "zod";
 import { HoneError } from "../errors.ts";
 import { cutTornLine } from "../metrics/index.ts";
 import type { DomainName, DropReason, Rollout } from "../records.ts";
 import type { SettledGroup } from "./grouper.ts";
+import type { StepOutcome } from "./step-trainer.ts";
 import type { Ticket } from "./ticket.ts";
 
 /**
@@ -36,13 +38,31 @@ export type RunEvent =
       readonly k: readonly number[];
       readonly lr?: number;
     }
-  /** The run went on from the checkpoint before step s. */
-  | { readonly e: "resume"; readonly s: number }
+  /** The recipe of the steps that follow. */
+  | { readonly e: "start"; readonly c: unknown }
+  /** The run went on from the checkpoint before step s, by recipe c. */
+  | { readonly e: "resume"; readonly s: number; readonly c?: unknown }
   /** The weights at the end, by hash. */
   | { readonly e: "end"; readonly s: number; readonly v: number; readonly w: string };
 
 /** [attempt, tokens, hash, first token, version, first token, version, ...] */
 export type LoggedRollout = readonly [attempt: number, tokens: number, hash: string, ...runs: number[]];
+
+const natural = z.int().min(0);
+const eventSchema = z.discriminatedUnion("e", [
+  z.object({ e: z.literal("submit"), g: natural, d: z.string(), i: natural, v: natural }),
+  z.object({
+    ...{ e: z.literal("group"), g: natural, x: z.string().optional(), u: z.array(natural).optional() },
+    r: z.array(z.tuple([natural, natural, z.string()], natural)),
+  }),
+  z.object({
+    ...{ e: z.literal("step"), s: natural, v: natural, k: z.array(natural) },
+    lr: z.number().optional(),
+  }),
+  z.object({ e: z.literal("start"), c: z.unknown() }),
+  z.object({ e: z.literal("resume"), s: natural, c: z.unknown().optional() }),
+  z.object({ e: z.literal("end"), s: natural, v: natural, w: z.string() }),
+]);
 
 /** Appends events to a file, in memory until `flush`: one write a step. */
 export class EventLog {
@@ -83,6 +103,13 @@ export class EventLog {
     });
   }
 
+  stepped({ step, version, batch, trained }: StepOutcome): void {
+    const k = batch.groups
+      .filter(({ group }) => group.dropped === undefined)
+      .map(({ ticket }) => ticket.group);
+    this.add({ e: "step", s: step, v: version, k, ...(trained && { lr: trained.learningRate }) });
+  }
+
   flush(): void {
     if (this.#lines.length === 0 || !this.#open) return;
     const bytes = Buffer.from(`${this.#lines.join("\n")}\n`);
@@ -120,14 +147,18 @@ export function readEvents(path: string): RunEvent[] {
     .split("\n")
     .slice(0, -1)
     .map((line, i) => {
-      try {
-        return JSON.parse(line) as RunEvent;
-      } catch (cause) {
-        throw new HoneError("HONE_ERR_FORMAT", `${path}:${i + 1}: not an event: ${line.slice(0, 80)}`, {
-          cause,
-        });
-      }
+      const event = parseEvent(line);
+      if (event !== undefined) return event;
+      throw new HoneError("HONE_ERR_FORMAT", `${path}:${i + 1}: not an event: ${line.slice(0, 80)}`);
     });
+}
+
+function parseEvent(line: string): RunEvent | undefined {
+  try {
+    return eventSchema.parse(JSON.parse(line)) as RunEvent;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Run-length pairs: first token index, version, first token index, version, ... */

@@ -33,6 +33,8 @@ export interface LineParts {
   readonly events: EventLog;
   readonly clock: Clock;
   readonly onGroup?: GroupHook | undefined;
+  /** Told of every group that is taken off the line. */
+  readonly onSettled?: ((settled: SettledGroup) => void) | undefined;
   readonly onRollouts?: ((group: GroupRollouts) => void) | undefined;
   readonly reference?: ((batch: TrainingBatch) => Promise<Float32Array>) | undefined;
   /** Replay: which groups to draw instead of asking the sampler, and with which versions to sample them. */
@@ -153,7 +155,9 @@ export class Line {
         : running + waiting > 0
           ? `engine (${running} running, ${waiting} waiting)`
           : "prompts (nothing is under way)";
-    return { progress: this.#moves + decodeTokens + prefillTokens, stages, culprit };
+    const judged = Object.values(this.#parts.verifiers.stats()).map((s) => s.calls + s.timeouts + s.crashes);
+    const progress = this.#moves + decodeTokens + prefillTokens + judged.reduce((sum, n) => sum + n, 0);
+    return { progress, stages, culprit };
   }
 
   #settledGroups(): AsyncGenerator<SettledGroup, void, undefined> {
@@ -223,5 +227,6 @@ export class Line {
       this.ledger.dropped(domain, group.dropped, group.rollouts.length);
     }
     this.#parts.events.settled(settled);
+    this.#parts.onSettled?.(settled);
   }
 }

@@ -7,30 +7,19 @@ import { defineRecipe, type RecipeInput } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import { readRunManifest } from "../metrics/index.ts";
 import type { VersionRun } from "../native/face.ts";
-import type { DomainName, Rollout, Verdict } from "../records.ts";
+import type { Rollout, Verdict } from "../records.ts";
 import { type ActorOptions, generateRollouts } from "./actor.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type Core, nativeCore } from "./core.ts";
-import { hashRollout, type LoggedRollout, type RunEvent, readEvents } from "./event-log.ts";
+import { hashRollout, type LoggedRollout, readEvents } from "./event-log.ts";
 import { type SettledGroup, settle, shapingOptions } from "./grouper.ts";
 import { checkOrigin } from "./model-origin.ts";
 import { encodePrompt, type TicketedPrompt } from "./prompts.ts";
 import { openReference } from "./reference-policy.ts";
+import { expectPlayable, type GroupEvent, type RunHistory, readHistory } from "./run-history.ts";
 import { trainBatch } from "./step-trainer.ts";
 import type { Ticket } from "./ticket.ts";
 import { EVENT_LOG, openWorkshop, type Verifiers, type Workshop, weightsHash } from "./workshop.ts";
-
-type GroupEvent = Extract<RunEvent, { e: "group" }>;
-type StepEvent = Extract<RunEvent, { e: "step" }>;
-
-/** A run as its log tells it, without what a resume took back. */
-export interface RunHistory {
-  readonly steps: readonly { readonly event: StepEvent; readonly groups: readonly GroupEvent[] }[];
-  /** Where each group's problem comes from. */
-  readonly drawn: ReadonlyMap<number, { readonly domain: DomainName; readonly index: number }>;
-  /** Hash of the final weights, if the run got to its end. */
-  readonly weights?: string;
-}
 
 export interface ReplayVerdict {
   readonly steps: number;
@@ -53,53 +42,51 @@ export async function replayRun(
     readonly onStep?: (step: number) => void;
   } = {},
 ): Promise<ReplayVerdict> {
-  const { config, model } = readRunManifest(dir);
-  const recipe = defineRecipe(config as RecipeInput, dir);
-  const history = readHistory(readEvents(join(dir, EVENT_LOG)));
-  await using workshop = await openWorkshop(recipe, options.core ?? (await nativeCore()), options.verifiers);
-  checkOrigin(dir, model, workshop.model.origin);
-  const checkpoints = new Checkpoints(dir, 1);
-  await checkpoints.loadStart(workshop.trainer, workshop.model);
-  await using reference = await openReference(workshop, checkpoints);
-  const replay = new Replay(workshop, history, reference?.score);
-  for (const [i] of history.steps.entries()) {
-    await replay.step(i);
-    options.onStep?.(i + 1);
+  const manifest = readRunManifest(dir);
+  const log = join(dir, EVENT_LOG);
+  const history = readHistory(readEvents(log));
+  expectPlayable(history, log);
+  if (history.steps.length === 0) {
+    throw new HoneError("HONE_ERR_REPLAY", `${log} tells of no step: there is nothing to execute again`);
   }
-  const weights = await hashNow(workshop);
-  if (history.weights !== undefined && history.weights !== weights) {
-    throw diverged(`the final weights hash to ${weights}, the run's to ${history.weights}`, {});
-  }
-  const { rollouts } = replay;
-  return { steps: history.steps.length, rollouts, weights, weightsCompared: history.weights !== undefined };
-}
-
-/** Puts the log in order: a resume takes back the steps after its checkpoint and the groups they took. */
-export function readHistory(events: readonly RunEvent[]): RunHistory {
-  const steps: { event: StepEvent; groups: GroupEvent[] }[] = [];
-  const drawn = new Map<number, { domain: DomainName; index: number }>();
-  let pending: GroupEvent[] = [];
-  let weights: string | undefined;
-  for (const event of events) {
-    if (event.e === "submit") drawn.set(event.g, { domain: event.d, index: event.i });
-    else if (event.e === "group") pending.push(event);
-    else if (event.e === "end") weights = event.w;
-    else if (event.e === "step") {
-      steps.push({ event, groups: pending });
-      pending = [];
-    } else {
-      while (steps.length > 0 && steps.at(-1)!.event.s >= event.s) steps.pop();
-      pending = [];
-      weights = undefined;
+  const core = options.core ?? (await nativeCore());
+  const saved = mkdtempSync(join(tmpdir(), "hone-replay-"));
+  const end = join(saved, "weights");
+  let rollouts = 0;
+  try {
+    for (const [n, { recipe: config, steps }] of history.stretches.entries()) {
+      const recipe = defineRecipe((config ?? manifest.config) as RecipeInput, dir);
+      await using workshop = await openWorkshop(recipe, core, options.verifiers);
+      checkOrigin(dir, manifest.model, workshop.model.origin);
+      const checkpoints = new Checkpoints(dir, 1);
+      if (n === 0) await checkpoints.loadStart(workshop.trainer, workshop.model);
+      else await workshop.trainer.load(end);
+      await using reference = await openReference(workshop, checkpoints);
+      const replay = new Replay(workshop, { steps, drawn: history.drawn }, reference?.score);
+      for (const [i, { event }] of steps.entries()) {
+        await replay.step(i);
+        options.onStep?.(event.s + 1);
+      }
+      rollouts += replay.rollouts;
+      rmSync(end, { recursive: true, force: true });
+      await workshop.trainer.save(end, "{}");
     }
+    const weights = weightsHash(end);
+    if (history.weights !== undefined && history.weights !== weights) {
+      throw diverged(`the final weights hash to ${weights}, the run's to ${history.weights}`, {});
+    }
+    const weightsCompared = history.weights !== undefined;
+    return { steps: history.steps.length, rollouts, weights, weightsCompared };
+  } finally {
+    rmSync(saved, { recursive: true, force: true });
   }
-  return { steps, drawn, ...(weights !== undefined && { weights }) };
 }
 
+/** One stretch of a run: a recipe, and weights to begin with. */
 class Replay {
   rollouts = 0;
   readonly #workshop: Workshop;
-  readonly #history: RunHistory;
+  readonly #history: Pick<RunHistory, "steps" | "drawn">;
   readonly #reference;
   readonly #prompts = new Channel<TicketedPrompt>();
   readonly #groups: AsyncGenerator<{ ticket: Ticket; rollouts: readonly Rollout[] }>;
@@ -111,7 +98,7 @@ class Replay {
 
   constructor(
     workshop: Workshop,
-    history: RunHistory,
+    history: Pick<RunHistory, "steps" | "drawn">,
     reference: Parameters<typeof trainBatch>[2]["reference"] | undefined,
   ) {
     this.#workshop = workshop;
@@ -239,15 +226,4 @@ function diverged(message: string, details: Record<string, unknown>): HoneError 
     details,
     hint: "On the CPU a replay is exact for the same build and instruction set; compare `hone doctor` with run.json.",
   });
-}
-
-async function hashNow({ trainer }: Workshop): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), "hone-replay-"));
-  try {
-    const path = join(directory, "weights");
-    await trainer.save(path, "{}");
-    return weightsHash(path);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
 }

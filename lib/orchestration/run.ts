@@ -4,27 +4,29 @@ import { join } from "node:path";
 import { Channel } from "../channel.ts";
 import { systemClock } from "../clock.ts";
 import type { Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
 import { openSinks, type Sink } from "../metrics/index.ts";
 import type { StepRecord } from "../records.ts";
-import { Checkpoints, type RunState } from "./checkpoints.ts";
+import { Checkpoints, expectSeed, type RunState } from "./checkpoints.ts";
 import { nativeCore, rlOptimizer } from "./core.ts";
 import { deferred } from "./deferred.ts";
+import { droughtWarnings } from "./drought.ts";
 import { EventLog } from "./event-log.ts";
+import { lockFolder } from "./folder-lock.ts";
 import { expectRunnable } from "./hardware.ts";
 import { Later } from "./later.ts";
 import { Line } from "./line.ts";
 import { openReference } from "./reference-policy.ts";
 import type { PinnedPolicy, Run, RunEnd, RunEvents, RunOptions, RunOutcome, StepWish } from "./run-face.ts";
-import { StallWatch } from "./stall-watch.ts";
+import { underWatch } from "./stall-watch.ts";
 import { type BetweenSteps, StepRecorder } from "./step-facts.ts";
 import { nameRollout, type StepOutcome } from "./step-trainer.ts";
 import { openJournal } from "./verdict-journal.ts";
-import { warmStart } from "./warm-start.ts";
+import { refuseIfHopeless } from "./verifier-health.ts";
+import { completes, warmStart } from "./warm-start.ts";
 import { EVENT_LOG, openWorkshop, prepareRunFolder, type Workshop, weightsHash } from "./workshop.ts";
 
 const BUFFERED_RECORDS = 1000;
-const WATCHES_PER_STALL = 10;
-const MAX_WATCH_INTERVAL_MS = 1000;
 
 /**
  * Starts a run; it goes on by itself. Throws before anything runs if the recipe does not fit the core or the
@@ -33,17 +35,26 @@ const MAX_WATCH_INTERVAL_MS = 1000;
 export async function createRun(recipe: Recipe, options: RunOptions): Promise<Run> {
   const core = options.core ?? (await nativeCore());
   expectRunnable(recipe, core.info());
-  const workshop = await openWorkshop(recipe, core, options.verifiers);
+  const lock = await lockFolder(options.dir);
+  let workshop: Workshop | undefined;
   try {
-    prepareRunFolder(options.dir, options.resume ?? "never", workshop);
+    workshop = await openWorkshop(recipe, core, options.verifiers);
+    const changes = prepareRunFolder(options.dir, options.resume ?? "never", workshop);
     const sinks = [...openSinks(recipe.sinks, options.dir), ...(options.sinks ?? [])];
-    const run = new LiveRun(workshop, sinks, options);
+    const run = new LiveRun(workshop, sinks, options, { lock, changes });
     run.start();
     return run;
   } catch (error) {
-    await workshop[Symbol.asyncDispose]();
+    lock[Symbol.dispose]();
+    await workshop?.[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** The folder as the run found it: its own from now on, and what the recipe says otherwise than the sitting before. */
+interface Tenancy {
+  readonly lock: Disposable;
+  readonly changes: readonly string[];
 }
 
 interface Request {
@@ -60,6 +71,7 @@ class LiveRun implements Run {
   missedRecords = 0;
   readonly #workshop: Workshop;
   readonly #options: RunOptions;
+  readonly #tenancy: Tenancy;
   readonly #sinks: readonly Sink[];
   readonly #checkpoints: Checkpoints;
   readonly #clock;
@@ -76,13 +88,17 @@ class LiveRun implements Run {
   #recorder: StepRecorder | undefined;
   #metrics: unknown;
   #over = false;
+  #paused = false;
+  /** A hook has the word, and no step is running. */
+  #inHook = false;
   #generatedBefore = 0;
 
-  constructor(workshop: Workshop, sinks: readonly Sink[], options: RunOptions) {
+  constructor(workshop: Workshop, sinks: readonly Sink[], options: RunOptions, tenancy: Tenancy) {
     this.recipe = workshop.recipe;
     this.dir = options.dir;
     this.#workshop = workshop;
     this.#options = options;
+    this.#tenancy = tenancy;
     this.#sinks = sinks;
     this.#clock = options.clock ?? systemClock;
     this.#checkpoints = new Checkpoints(options.dir, workshop.recipe.checkpoint.keepLast);
@@ -102,6 +118,7 @@ class LiveRun implements Run {
     if (signal?.aborted) abort();
     signal?.addEventListener("abort", abort, { once: true });
     this.#drive()
+      .finally(() => this.#tenancy.lock[Symbol.dispose]())
       .then((outcome) => {
         this.#records.end();
         this.#settle.resolve(outcome);
@@ -124,10 +141,12 @@ class LiveRun implements Run {
   }
 
   pause(): void {
+    this.#paused = true;
     this.#line?.credits.pause();
   }
 
   resume(): void {
+    this.#paused = false;
     this.#line?.credits.resume();
   }
 
@@ -175,6 +194,11 @@ class LiveRun implements Run {
         ? await this.#checkpoints.loadNewest(trainer, (message) => this.#emit("warning", message))
         : await this.#checkpoints.load(trainer, resume);
     if (state === undefined) return undefined;
+    expectSeed(state, this.recipe);
+    const later = this.#checkpoints.setAside(state.step);
+    if (later.length > 0)
+      this.#emit("warning", `set aside, being later than step ${state.step}: ${later.join(", ")}`);
+    for (const change of this.#tenancy.changes) this.#emit("warning", `the recipe has changed: ${change}`);
     this.step = state.step;
     this.seconds.warmStart = state.warmStartSeconds;
     this.seconds.training = state.trainingSeconds;
@@ -217,21 +241,24 @@ class LiveRun implements Run {
     const { recipe, trainer, generations } = this.#workshop;
     if (this.#stopping.signal.aborted) return;
     const events = new EventLog(join(this.dir, EVENT_LOG), state !== undefined);
-    if (state !== undefined) events.add({ e: "resume", s: state.step });
+    events.add(state ? { e: "resume", s: state.step, c: recipe } : { e: "start", c: recipe });
     const { verifiers } = this.#workshop;
+    const warn = (message: string) => this.#emit("warning", message);
     using journal = openJournal(recipe, this.dir, state !== undefined);
     await using reference = await openReference(this.#workshop, this.#checkpoints);
     const line = new Line(
       {
         ...this.#workshop,
         ...{ trainer, events, clock: this.#clock },
-        verifiers: journal?.around(verifiers) ?? verifiers,
+        verifiers: refuseIfHopeless(journal?.around(verifiers) ?? verifiers, recipe, warn),
+        onSettled: droughtWarnings(recipe.training.groupsPerStep, warn),
         onGroup: this.#options.hooks?.onGroup,
         ...(reference && { reference: reference.score }),
       },
       state,
     );
     this.#line = line;
+    if (this.#paused) line.credits.pause();
     this.#recorder = new StepRecorder(
       {
         ...{ recipe, line, clock: this.#clock },
@@ -244,7 +271,8 @@ class LiveRun implements Run {
     const draining = () => line.drain();
     this.#stopping.signal.addEventListener("abort", draining, { once: true });
     try {
-      await this.#watched(line, this.#steps(line, events));
+      const position = () => (this.#paused ? undefined : line.position());
+      await underWatch(this.#steps(line, events), recipe.training.stallSeconds, this.#clock, position);
       if (this.#saveAtEnd) {
         const path = await this.#save();
         events.add({ e: "end", s: this.step, v: trainer.version, w: weightsHash(path) });
@@ -264,7 +292,7 @@ class LiveRun implements Run {
       const ended = this.#clock.now();
       this.seconds.training += (ended - begun) / 1000;
       begun = ended;
-      logStep(outcome, events);
+      events.stepped(outcome);
       const wish = await this.#recordStep(outcome, between, events);
       const logged = this.#clock.now();
       const { everySteps } = this.recipe.checkpoint;
@@ -292,25 +320,11 @@ class LiveRun implements Run {
     const { afterStep } = this.#options.hooks ?? {};
     if (afterStep === undefined) return undefined;
     this.#recording.settle();
-    return await afterStep(latest!);
-  }
-
-  /** Runs the steps under the watchdog's eye: a line that stands still ends the run. */
-  async #watched(line: Line, steps: Promise<void>): Promise<void> {
-    const { stallSeconds } = this.recipe.training;
-    const watch = new StallWatch(stallSeconds, this.#clock);
-    const interval = Math.min(MAX_WATCH_INTERVAL_MS, (stallSeconds * 1000) / WATCHES_PER_STALL);
-    let timer: NodeJS.Timeout | undefined;
-    const stalled = new Promise<never>((_, reject) => {
-      timer = setInterval(() => {
-        const error = watch.look(line.position());
-        if (error !== undefined) reject(error);
-      }, interval).unref();
-    });
+    this.#inHook = true;
     try {
-      await Promise.race([steps, stalled]);
+      return await afterStep(latest!);
     } finally {
-      clearInterval(timer);
+      this.#inHook = false;
     }
   }
 
@@ -330,7 +344,15 @@ class LiveRun implements Run {
 
   async #save(): Promise<string> {
     const line = this.#line;
-    if (line === undefined) throw new Error("a run has nothing to save before it trains");
+    if (line === undefined) {
+      throw new HoneError(
+        "HONE_ERR_STATE",
+        `${this.dir}: a run that does not train yet has no state to save`,
+        {
+          hint: 'Ask after the first step, or let hooks.afterStep return "checkpoint".',
+        },
+      );
+    }
     this.#recording.settle();
     const state = {
       schema: 1 as const,
@@ -355,7 +377,7 @@ class LiveRun implements Run {
 
   /** Runs work at once where no step can be in the way, otherwise after the running one. */
   #betweenSteps<T>(kind: Request["kind"], work: () => Promise<T>): Promise<T> {
-    if (this.#over || this.#line === undefined) return work();
+    if (this.#over || this.#inHook || this.#line === undefined) return work();
     const { promise, resolve, reject } = deferred<T>();
     this.#requests.push({ kind, serve: () => work().then(resolve, reject) });
     return promise;
@@ -375,20 +397,4 @@ class LiveRun implements Run {
   #emit<E extends keyof RunEvents>(event: E, ...args: RunEvents[E]): void {
     this.#events.emit(event, ...args);
   }
-}
-
-/** False if the work was cut short by the signal. */
-async function completes(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
-  try {
-    await work;
-    return true;
-  } catch (error) {
-    if (signal.aborted && error === signal.reason) return false;
-    throw error;
-  }
-}
-
-function logStep({ step, version, batch, trained }: StepOutcome, events: EventLog): void {
-  const k = batch.groups.filter(({ group }) => group.dropped === undefined).map(({ ticket }) => ticket.group);
-  events.add({ e: "step", s: step, v: version, k, ...(trained && { lr: trained.learningRate }) });
 }

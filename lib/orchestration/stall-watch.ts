@@ -11,6 +11,32 @@ export interface LinePosition {
   readonly culprit: string;
 }
 
+const LOOKS_PER_LIMIT = 10;
+const MAX_INTERVAL_MS = 1000;
+
+/** The work, unless nothing moves for too long while it goes on: then throws HONE_ERR_STALL and leaves it behind. */
+export async function underWatch<T>(
+  work: Promise<T>,
+  limitSeconds: number,
+  clock: Clock,
+  position: () => LinePosition | undefined,
+): Promise<T> {
+  const watch = new StallWatch(limitSeconds, clock);
+  const interval = Math.min(MAX_INTERVAL_MS, (limitSeconds * 1000) / LOOKS_PER_LIMIT);
+  let timer: NodeJS.Timeout | undefined;
+  const stalled = new Promise<never>((_, reject) => {
+    timer = setInterval(() => {
+      const error = watch.look(position());
+      if (error !== undefined) reject(error);
+    }, interval).unref();
+  });
+  try {
+    return await Promise.race([work, stalled]);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
 /** Notices when nothing has moved for too long. Looks only when asked. */
 export class StallWatch {
   readonly #limitMs: number;
@@ -24,11 +50,14 @@ export class StallWatch {
     this.#since = clock.now();
   }
 
-  /** The error that ends the run, once `position` has shown no progress for the limit. */
-  look(position: LinePosition): HoneError | undefined {
+  /**
+   * The error that ends the run, once `position` has shown no progress for the limit.
+   * @param position undefined while the run is paused: then standing still is what was asked for.
+   */
+  look(position: LinePosition | undefined): HoneError | undefined {
     const now = this.#clock.now();
-    if (position.progress !== this.#progress) {
-      this.#progress = position.progress;
+    if (position === undefined || position.progress !== this.#progress) {
+      this.#progress = position?.progress ?? Number.NaN;
       this.#since = now;
       return undefined;
     }

@@ -105,3 +105,14 @@ export function assembleDemonstrations(
   });
   return { tokens, cuSeqlens, mask };
 }
+
+/** False if the work was cut short by the signal. */
+export async function completes(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return false;
+    throw error;
+  }
+}

@@ -9,9 +9,11 @@ import { Generations } from "../native/generations.ts";
 import type { DomainName } from "../records.ts";
 import { VERIFIERS, VerifierPool } from "../rewards/index.ts";
 import { admissionOf } from "./admission.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { type Core, engineOptions, rlOptimizer } from "./core.ts";
 import { type Model, openModel } from "./model.ts";
 import { checkOrigin } from "./model-origin.ts";
+import { recipeChanges } from "./recipe-changes.ts";
 
 export const EVENT_LOG = "events.jsonl";
 /** Completions and their verdicts; see verdict-journal.ts. */
@@ -66,7 +68,7 @@ export async function openWorkshop(recipe: Recipe, core: Core, shared?: Verifier
     ...{ core, recipe, model, sources, verifiers, trainer, generations, openTrainer },
     openGenerations: () => new Generations(openEngine),
     async [Symbol.asyncDispose]() {
-      await Promise.all([generations.close(), own?.close()]);
+      await Promise.all([generations.close(), own?.abandon()]);
       await trainer.close();
     },
   };
@@ -104,11 +106,22 @@ export function openVerifiers({ verification: { workers, timeoutMs, modules } }:
   });
 }
 
-/** A new run clears the folder; one that goes on must have the model it began with. Writes run.json. Throws HONE_ERR_IO, HONE_ERR_CONFIG. */
-export function prepareRunFolder(dir: string, resume: string, { recipe, core, model }: Workshop): void {
+/**
+ * A new run clears the folder; one that goes on must have the model it began with, and be the same run. Writes run.json.
+ * Returns what the recipe says otherwise than before. Throws HONE_ERR_IO, HONE_ERR_CONFIG.
+ */
+export function prepareRunFolder(
+  dir: string,
+  resume: string,
+  { recipe, core, model }: Pick<Workshop, "recipe" | "core" | "model">,
+): string[] {
   if (resume === "never") clearRunFolder(dir);
-  else if (existsSync(join(dir, RUN_FILES.manifest)))
-    checkOrigin(dir, readRunManifest(dir).model, model.origin);
+  let changes: string[] = [];
+  if (existsSync(join(dir, RUN_FILES.manifest)) && existsSync(new Checkpoints(dir, 1).directory)) {
+    const before = readRunManifest(dir);
+    checkOrigin(dir, before.model, model.origin);
+    changes = recipeChanges(dir, before.config, recipe);
+  }
   const info = core.info();
   writeRunManifest(dir, {
     name: recipe.name,
@@ -118,20 +131,16 @@ export function prepareRunFolder(dir: string, resume: string, { recipe, core, mo
     versions: { hone: info.version, isa: info.isa, threads: info.threads },
     command: process.argv,
   });
+  return changes;
 }
 
 /** Removes what an earlier run left in the folder, and nothing else. Throws HONE_ERR_IO. */
 export function clearRunFolder(directory: string): void {
   try {
-    for (const name of [
-      ...Object.values(RUN_FILES),
-      EVENT_LOG,
-      VERDICT_JOURNAL,
-      BEFORE_FILE,
-      "checkpoints",
-    ]) {
+    for (const name of [...Object.values(RUN_FILES), EVENT_LOG, VERDICT_JOURNAL, BEFORE_FILE]) {
       rmSync(join(directory, name), { recursive: true, force: true });
     }
+    new Checkpoints(directory, 1).clear();
   } catch (cause) {
     throw new HoneError("HONE_ERR_IO", `${directory} cannot be a run folder: ${(cause as Error).message}`, {
       cause,

@@ -31,6 +31,8 @@ export interface VerifierPoolOptions {
 const DEFAULT_TIMEOUT_MS = 2000;
 const LOAD_TIMEOUT_MS = 30_000;
 const DEFAULT_HEAP_MB = 256;
+/** Completions in one message to a worker: few enough that what is judged shows in the counts before long. */
+const MESSAGE_COMPLETIONS = 32;
 
 /** How one message to a worker ended. */
 type JobEnd =
@@ -66,6 +68,7 @@ export class VerifierPool implements AsyncDisposable {
   readonly #judges = new Map<string, Judge>();
   readonly #running = new Set<Promise<Verdict[]>>();
   #closing: Promise<void> | undefined;
+  #abandoned = false;
 
   constructor(options: VerifierPoolOptions = {}) {
     const { workers = 1, workerHeapMb: heapMb = DEFAULT_HEAP_MB } = options;
@@ -95,6 +98,13 @@ export class VerifierPool implements AsyncDisposable {
   stats(): Record<string, VerifierStats> {
     const snapshots = [...this.#judges].map(([name, { meter }]) => [name, meter.snapshot()] as const);
     return Object.fromEntries(snapshots.filter(([, s]) => s.calls + s.timeouts + s.crashes + s.unscored > 0));
+  }
+
+  /** Stops the workers without waiting for verdicts that nobody will read: what is running rejects with HONE_ERR_STATE. */
+  abandon(): Promise<void> {
+    this.#abandoned = true;
+    for (const crew of this.#crews.values()) void crew.destroy();
+    return this.close();
   }
 
   /** Lets running verifications end, each within its limit, and stops the workers. Safe to call twice. */
@@ -133,7 +143,7 @@ export class VerifierPool implements AsyncDisposable {
   async #judgeAll(judge: Judge, requests: readonly VerificationRequest[]): Promise<Verdict[]> {
     const verdicts = new Array<Verdict>(requests.length);
     const retried = new Set<number>();
-    const batches: number[][] = [requests.map((_, index) => index)];
+    const batches = messages(requests.length);
     const settle = (index: number, verdict: Verdict, again: number[]) => {
       if (verdict.status === "unscored" && !retried.has(index)) {
         retried.add(index);
@@ -145,6 +155,7 @@ export class VerifierPool implements AsyncDisposable {
       verdicts[index] = verdict;
     };
     for (let batch = batches.pop(); batch; batch = batches.pop()) {
+      if (this.#abandoned) throw new HoneError("HONE_ERR_STATE", "the verifier pool was abandoned");
       const members = batch.map((index) => requests[index]!);
       const end = await judge.semaphore.run(() => this.#send(judge, members));
       const again: number[] = [];
@@ -238,6 +249,14 @@ function openCrew(workers: number, heapMb: number): Crew {
   // without a listener its error would end the process.
   crew.on("error", () => {});
   return crew;
+}
+
+/** Indices 0 to count - 1 in messages, the first to send last. */
+function messages(count: number): number[][] {
+  const size = (i: number) => Math.min(MESSAGE_COMPLETIONS, count - i * MESSAGE_COMPLETIONS);
+  return Array.from({ length: Math.ceil(count / MESSAGE_COMPLETIONS) }, (_, i) =>
+    Array.from({ length: size(i) }, (_, k) => i * MESSAGE_COMPLETIONS + k),
+  ).reverse();
 }
 
 /** What a completion gets whose worker had to be given up. */

@@ -27,6 +27,8 @@ async function load({ verifier: name, moduleUrl }: VerificationJob): Promise<Ver
   return verifier;
 }
 
+/** Reasons are kept beside every completion of a run. */
+const REASON_LENGTH = 500;
 const STATUSES = new Set(["correct", "partial", "wrong", "no_answer", "unparsable"]);
 
 /** A user's verifier is not compiled against our types, so what it returns is checked. */
@@ -40,10 +42,14 @@ function checkVerdict(verdict: Verdict): Verdict {
     return { status: "unscored", cause: "the verifier returned no verdict" };
   }
   const { status, score, reason } = verdict;
-  if (!(score >= 0 && score <= 1) || (score === 1) !== (status === "correct")) {
-    return { status: "unscored", cause: `the verifier returned status ${status} with score ${score}` };
-  }
-  return { status, score, reason: String(reason) };
+  const fits =
+    status === "correct" ? score === 1 : status === "partial" ? score >= 0 && score < 1 : score === 0;
+  if (typeof score !== "number" || !fits)
+    return {
+      status: "unscored",
+      cause: `the verifier returned status ${status} with score ${String(score)}`,
+    };
+  return { status, score, reason: String(reason ?? "").slice(0, REASON_LENGTH) };
 }
 
 const faultOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

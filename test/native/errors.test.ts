@@ -10,6 +10,15 @@ test("a native error becomes a typed one with itself as the cause", () => {
   expect([error.code, error.message, error.cause]).toEqual(["HONE_ERR_CONFIG", native.message, native]);
 });
 
+test("an error that is typed already passes with its hint: the addon that does not load says what to type", () => {
+  const typed = new HoneError("HONE_ERR_NATIVE_LOAD", "cannot load", { hint: "run `npx hone build`" });
+  expect(fromNative(typed)).toBe(typed);
+  const fail = () => {
+    throw typed;
+  };
+  expect(() => translated(fail)).toThrow(typed);
+});
+
 test("an error that is not ours passes as it is", () => {
   const other = new TypeError("x");
   expect(fromNative(other)).toBe(other);

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Checkpoints, type RunState } from "../../lib/orchestration/checkpoints.ts";
+import { Checkpoints, expectSeed, type RunState } from "../../lib/orchestration/checkpoints.ts";
 import { StandInTrainer } from "./stand-in-core.ts";
 
 let dir: string;
@@ -69,4 +69,42 @@ test("a checkpoint of weights alone is no run to go on with", async () => {
     hint: expect.stringContaining("startFrom"),
   });
   expect(readdirSync(checkpoints.directory)).toEqual(["warm-start"]);
+});
+
+test("what is newer than where a run goes on is set aside: kept, but neither resumed nor counted", async () => {
+  const [trainer, checkpoints] = [new StandInTrainer({}), new Checkpoints(dir, 2)];
+  const names = () => readdirSync(checkpoints.directory).sort();
+  for (const step of [5, 10]) await checkpoints.save(trainer, stateOf(step));
+  expect(checkpoints.setAside(5).map((p) => p.split("/").at(-1))).toEqual(["step-000010.aside-1"]);
+  await checkpoints.save(trainer, stateOf(7));
+  expect(names()).toEqual(["step-000005", "step-000007", "step-000010.aside-1"]);
+  await checkpoints.save(trainer, stateOf(10));
+  expect(checkpoints.setAside(7)).toHaveLength(1);
+  expect(names()).toEqual(["step-000007", "step-000010.aside-1", "step-000010.aside-2"]);
+  expect(await checkpoints.loadNewest(trainer, () => {})).toMatchObject({ step: 7 });
+});
+
+test("clearing takes checkpoints of every kind and nothing of somebody else", async () => {
+  const checkpoints = new Checkpoints(dir, 2);
+  const ours = [
+    "step-000001",
+    "step-000002.tmp-77",
+    "step-000003.trash",
+    "step-000004.aside-1",
+    "warm-start",
+  ];
+  for (const name of [...ours, "mine"]) mkdirSync(join(checkpoints.directory, name), { recursive: true });
+  checkpoints.clear();
+  expect(readdirSync(checkpoints.directory)).toEqual(["mine"]);
+  rmSync(join(checkpoints.directory, "mine"), { recursive: true });
+  checkpoints.clear();
+  expect(existsSync(checkpoints.directory)).toBe(false);
+  checkpoints.clear();
+});
+
+test("a checkpoint of a run with another seed is refused", () => {
+  expect(() => expectSeed(stateOf(1), { seed: 0 })).not.toThrow();
+  expect(() => expectSeed(stateOf(1), { seed: 4 })).toThrowError(
+    expect.objectContaining({ code: "HONE_ERR_CONFIG", message: expect.stringContaining("with seed 0") }),
+  );
 });

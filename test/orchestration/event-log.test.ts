@@ -44,6 +44,19 @@ test("a damaged line is named", () => {
   expect(() => readEvents(path)).toThrow(/events.jsonl:2: not an event/);
 });
 
+test.each([
+  "null",
+  "[]",
+  '{"e":"fin","s":3}',
+  '{"e":"group","g":1}',
+  '{"e":"group","g":1,"r":[[0]]}',
+  '{"e":"submit","g":-1,"d":"math","i":0,"v":0}',
+  '{"e":"step","s":0,"v":"1","k":[]}',
+])("%s is no event", (line) => {
+  appendFileSync(path, `${line}\n`);
+  expect(() => readEvents(path)).toThrowError(expect.objectContaining({ code: "HONE_ERR_FORMAT" }));
+});
+
 test("versions are run-length pairs", () => {
   expect(versionRuns(Uint32Array.of(3, 3, 4, 4, 4, 6))).toEqual([0, 3, 2, 4, 5, 6]);
   expect(versionRuns(new Uint32Array(0))).toEqual([]);

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readEvents } from "../../lib/orchestration/event-log.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
-import { readHistory } from "../../lib/orchestration/replay.ts";
 import { inlineVerifiers as verifiers } from "./inline-verifiers.ts";
 import { smallRecipe } from "./small-recipe.ts";
 import { standInCore } from "./stand-in-core.ts";
@@ -50,17 +49,44 @@ test("a replay names the first rollout that came out differently", async () => {
   });
 });
 
-const step = (s: number, v = s + 1) => ({ e: "step", s, v, k: [] }) as const;
+test("a run that went on by another recipe is replayed by each of them in its turn", async () => {
+  const lr = (value: number, steps: number) =>
+    smallRecipe({ steps }, { optimizer: { lr: value, warmupSteps: 0 } });
+  for (const [recipe, resume] of [
+    [lr(1e-3, 4), "never"],
+    [lr(5e-3, 8), "auto"],
+    [lr(5e-3, 10), "auto"],
+  ] as const) {
+    await using run = await createRun(recipe, { verifiers, dir, core: standInCore(), resume });
+    await run.finished;
+  }
+  const verdict = await replayRun(dir, { verifiers, core: standInCore() });
+  expect(verdict).toMatchObject({ steps: 10, rollouts: 160, weightsCompared: true });
+});
 
-test("a resume takes back the steps after its checkpoint and what they took", () => {
-  const group = (g: number) => ({ e: "group", g, r: [] }) as const;
-  const submit = (g: number, i: number) => ({ e: "submit", g, d: "math", i, v: 0 }) as const;
-  const history = readHistory([
-    ...[submit(0, 7), group(0), step(0), submit(1, 8), group(1), step(1), group(2)],
-    ...[{ e: "end", s: 2, v: 2, w: "old" } as const, { e: "resume", s: 1 } as const],
-    ...[submit(1, 8), group(1), step(1), { e: "end", s: 2, v: 2, w: "new" } as const],
-  ]);
-  expect(history.steps.map(({ groups }) => groups.map(({ g }) => g))).toEqual([[0], [1]]);
-  expect(history.drawn.get(1)).toEqual({ domain: "math", index: 8 });
-  expect(history.weights).toBe("new");
+test("a log without steps is no success", async () => {
+  {
+    const signal = AbortSignal.abort();
+    await using run = await createRun(smallRecipe(), { verifiers, dir, core: standInCore(), signal });
+    await run.finished;
+  }
+  writeFileSync(join(dir, "events.jsonl"), "");
+  await expect(replayRun(dir, { verifiers, core: standInCore() })).rejects.toMatchObject({
+    code: "HONE_ERR_REPLAY",
+    message: expect.stringContaining("tells of no step"),
+  });
+});
+
+test("a log that was altered is refused by name instead of being waited for", async () => {
+  {
+    await using run = await createRun(smallRecipe(), { verifiers, dir, core: standInCore() });
+    await run.finished;
+  }
+  const log = join(dir, "events.jsonl");
+  const text = readFileSync(log, "utf8");
+  writeFileSync(log, text.replace(/("r":\[\[0,\d+,"\w+"),0,0/, "$1,0,77"));
+  await expect(replayRun(dir, { verifiers, core: standInCore() })).rejects.toMatchObject({
+    code: "HONE_ERR_FORMAT",
+    message: expect.stringMatching(/group \d+ has rollouts that no run up to version/),
+  });
 });

@@ -278,3 +278,110 @@ test("counting kept groups, a step trains P of them", async () => {
   const steps = readEvents(join(dir, "events.jsonl")).flatMap((e) => (e.e === "step" ? [e.k.length] : []));
   expect(steps).toEqual([4, 4, 4, 4, 4]);
 });
+
+test("going on as another run is refused, before the folder's record of what it was is touched", async () => {
+  const open = async (rest: Parameters<typeof smallRecipe>[1], resume: string) => {
+    const recipe = smallRecipe({ steps: 4 }, rest);
+    await using run = await createRun(recipe, { verifiers, dir, core: standInCore(), resume });
+    return await run.finished;
+  };
+  await open({}, "never");
+  const manifest = readFileSync(join(dir, "run.json"), "utf8");
+  const seed = { code: "HONE_ERR_CONFIG", message: expect.stringContaining("seed: is 9; the run in") };
+  await expect(open({ seed: 9 }, "auto")).rejects.toMatchObject(seed);
+  expect(readFileSync(join(dir, "run.json"), "utf8")).toBe(manifest);
+  expect(await open({}, "auto")).toMatchObject({ reason: "done", steps: 4 });
+  const elsewhere = join(dir, "checkpoints", "step-000004");
+  await using branch = await createRun(smallRecipe({}, { seed: 9 }), {
+    ...{ verifiers, core: standInCore() },
+    ...{ dir: join(dir, "branch"), resume: elsewhere },
+  });
+  await expect(branch.finished).rejects.toMatchObject({ message: expect.stringContaining("with seed 7") });
+});
+
+test("a changed recipe goes on and says what changed; checkpoints of the branch left behind are set aside", async () => {
+  const warnings: string[] = [];
+  const sit = async (lr: number, steps: number, resume: string) => {
+    const recipe = smallRecipe({ steps }, { optimizer: { lr }, checkpoint: { everySteps: 2, keepLast: 2 } });
+    await using run = await createRun(recipe, { verifiers, dir, core: standInCore(), resume });
+    run.on("warning", (message) => warnings.push(message));
+    return await run.finished;
+  };
+  await sit(1e-3, 8, "never");
+  await sit(2e-3, 7, join(dir, "checkpoints", "step-000006"));
+  expect(warnings).toEqual([
+    expect.stringMatching(/^set aside, being later than step 6: \S+step-000008.aside-1$/),
+    "the recipe has changed: optimizer.lr: 0.001 -> 0.002",
+    "the recipe has changed: training.steps: 8 -> 7",
+  ]);
+  const names = readdirSync(join(dir, "checkpoints")).sort();
+  expect(names).toEqual(["step-000006", "step-000007", "step-000008.aside-1", "warm-start"]);
+  expect(await sit(2e-3, 9, "auto")).toMatchObject({ steps: 9 });
+  expect(await replayRun(dir, { verifiers, core: standInCore() })).toMatchObject({ steps: 9 });
+});
+
+test("a folder has one run at a time", async () => {
+  const options = { verifiers, dir, core: standInCore() };
+  const first = await createRun(smallRecipe({ steps: 50 }), options);
+  const second = { code: "HONE_ERR_USAGE", message: expect.stringContaining("belongs to a run") };
+  await expect(createRun(smallRecipe(), options)).rejects.toMatchObject(second);
+  await first[Symbol.asyncDispose]();
+  await using third = await createRun(smallRecipe(), { ...options, core: standInCore() });
+  expect(await third.finished).toMatchObject({ steps: 6 });
+  // What is over is free, disposed of or not.
+  await using fourth = await createRun(smallRecipe(), { ...options, core: standInCore() });
+  expect(await fourth.finished).toMatchObject({ steps: 6 });
+});
+
+test("a pause holds from the start, lasts longer than a stall may, and ends", async () => {
+  const recipe = smallRecipe({ stallSeconds: 0.2 });
+  await using run = await createRun(recipe, { verifiers, dir, core: standInCore() });
+  run.pause();
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect(run.step).toBe(0);
+  run.resume();
+  expect(await run.finished).toMatchObject({ reason: "done", steps: 6 });
+});
+
+test("a hook after a step may save and pin, being between two steps", async () => {
+  const seen: unknown[] = [];
+  await using run = await createRun(smallRecipe({ stallSeconds: 5 }), {
+    ...{ verifiers, dir, core: standInCore() },
+    hooks: {
+      beforeTraining: async (begun) => {
+        await expect(begun.checkpoint()).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+      },
+      afterStep: async ({ step }) => {
+        if (step !== 3) return undefined;
+        await using policy = await run.pin();
+        seen.push(policy.version, await run.checkpoint());
+        return undefined;
+      },
+    },
+  });
+  expect(await run.finished).toMatchObject({ reason: "done", steps: 6 });
+  expect(seen).toEqual([3, join(dir, "checkpoints", "step-000003")]);
+});
+
+test("a run that has nothing to train on says so, and one whose verifier gives no verdicts ends", async () => {
+  const warnings: string[] = [];
+  const hooks = { onGroup: () => "drop" as const };
+  {
+    await using run = await createRun(smallRecipe({ steps: 5 }), {
+      verifiers,
+      dir,
+      core: standInCore(),
+      hooks,
+    });
+    run.on("warning", (message) => warnings.push(message));
+    await run.finished;
+  }
+  expect(warnings).toEqual(["nothing to train on: the last 16 groups in a row were dropped (hook 16)"]);
+  const verify: typeof verifiers.verify = async (group) =>
+    group.map(() => ({ status: "unscored", cause: "it does not load" }));
+  const domains = { math: { weight: 1, source: "procedural/math" } };
+  await using run = await createRun(smallRecipe({ steps: 12 }, { domains }), {
+    ...{ dir, core: standInCore(), verifiers: { ...verifiers, verify } },
+  });
+  await expect(run.finished).rejects.toMatchObject({ code: "HONE_ERR_VERIFIER" });
+});

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -41,12 +41,15 @@ test("every trainer of a run is as deterministic as the recipe says, by default 
 
 test("clearing a run folder takes what runs write and nothing else", () => {
   const dir = mkdtempSync(join(tmpdir(), "hone-clear-"));
-  mkdirSync(join(dir, "checkpoints", "step-000001"), { recursive: true });
+  for (const name of ["step-000001", "somebody-elses"])
+    mkdirSync(join(dir, "checkpoints", name), { recursive: true });
   for (const name of ["events.jsonl", "summary.json", "notes.txt"]) writeFileSync(join(dir, name), "x");
   clearRunFolder(dir);
-  expect(
-    ["checkpoints", "events.jsonl", "summary.json", "notes.txt"].map((n) => existsSync(join(dir, n))),
-  ).toEqual([...[false, false, false, true]]);
+  expect(readdirSync(dir, { recursive: true }).sort()).toEqual([
+    "checkpoints",
+    "checkpoints/somebody-elses",
+    "notes.txt",
+  ]);
   rmSync(dir, { recursive: true });
 });
 

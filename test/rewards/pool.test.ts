@@ -218,4 +218,27 @@ describe("mistakes of the caller", () => {
     expect(await running).toEqual([SOLVED, TOO_SLOW, NOT_SOLVED]);
     await expect(short.verify([request("ok")])).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
   });
+
+  test("an abandoned pool does not wait for verdicts: what runs rejects, and nothing goes on", async () => {
+    const left = new VerifierPool({ modules: { obedient }, limits: { obedient: { timeoutMs: 60_000 } } });
+    await left.verify([request("ok")]);
+    const running = left.verify([request("spin"), request("ok")]);
+    const begun = performance.now();
+    await Promise.all([expect(running).rejects.toMatchObject({ code: "HONE_ERR_STATE" }), left.abandon()]);
+    expect(performance.now() - begun).toBeLessThan(20_000);
+    await expect(left.verify([request("ok")])).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+  });
+});
+
+test("many completions go out in several messages, so that what is judged is counted before all are", async () => {
+  const calls = () => pool.stats()["obedient"]?.calls ?? 0;
+  const before = calls();
+  let first = 0;
+  const counted = setInterval(() => (first ||= calls() - before), 1);
+  const texts = Array.from({ length: 80 }, (_, i) => (i === 79 ? "spin" : i % 2 ? "ok" : "no"));
+  const verdicts = await judge(...texts);
+  clearInterval(counted);
+  const expected: Record<string, Verdict> = { spin: TOO_SLOW, ok: SOLVED, no: NOT_SOLVED };
+  expect(verdicts).toEqual(texts.map((text) => expected[text]));
+  expect([32, 64]).toContain(first);
 });

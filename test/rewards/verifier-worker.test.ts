@@ -42,9 +42,19 @@ test("each distinct reference is parsed, and refused, on its own", async () => {
 
 test.each([
   ["nonsense", "the verifier returned status correct with score 0.5"],
+  ["lenient", "the verifier returned status wrong with score 0.5"],
+  ["nan", "the verifier returned status partial with score NaN"],
+  ["text", "the verifier returned status correct with score 1"],
   ["nothing", "the verifier returned no verdict"],
 ])("a verdict that is %s is not passed on", async (command, cause) => {
   expect(await verdicts(job([member(command)]))).toEqual([{ status: "unscored", cause }]);
+});
+
+test("a reason is kept short, and none is an empty one", async () => {
+  const reasons = (await verdicts(job([member("chatter"), member("mute")]))).map(
+    (v) => "reason" in v && v.reason,
+  );
+  expect(reasons).toEqual(["y".repeat(500), ""]);
 });
 
 test("a built-in verifier is found by name; an unknown name and a broken module are causes for every member", async () => {

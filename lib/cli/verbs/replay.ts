@@ -6,11 +6,10 @@ async function replay(dir: string, flags: Common): Promise<number> {
   const verdict = await replayRun(dir, {
     onStep: (step) => flags.json || process.stdout.write(`step=${step}\n`),
   });
-  print(
-    flags,
-    verdict,
-    `the same to the bit: ${verdict.steps} steps, ${verdict.rollouts} rollouts, weights ${verdict.weights}`,
-  );
+  const end = verdict.weightsCompared
+    ? `weights ${verdict.weights}`
+    : "the run did not get to its end, so there were no final weights to compare";
+  print(flags, verdict, `the same to the bit: ${verdict.steps} steps, ${verdict.rollouts} rollouts, ${end}`);
   return EXIT.done;
 }
 
