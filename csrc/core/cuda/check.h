@@ -15,4 +15,12 @@ inline void check(cudaError_t status, const char* what) {
        cudaGetErrorString(status), cudaGetErrorName(status));
 }
 
+/// Of the device this thread uses. Throws kCuda.
+inline int device_attribute(cudaDeviceAttr which) {
+  int device = 0, value = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+  return value;
+}
+
 }  // namespace hone::cuda

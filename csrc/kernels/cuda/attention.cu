@@ -1,5 +1,5 @@
-// Packed forward attention with mma.sync: 128 query rows of one head per block, 16 per warp. Keys and values come once
-// from memory per block, the diagonal's tiles alone are masked.
+// Packed forward attention with mma.sync: 128 query rows of one head per block (64 where a block cannot have the shared
+// memory), 16 per warp. Keys and values come once from memory per block, the diagonal's tiles alone are masked.
 #include "kernels/cuda/attention.h"
 
 #include "core/cuda/launch.cuh"
@@ -9,10 +9,9 @@
 namespace hone::kernels::cuda {
 namespace {
 
-constexpr int kWarps = 8, kThreads = kWarps * 32, kTileRows = kWarps * 16;
-
-template <int kDim>
-__global__ void __launch_bounds__(kThreads, 1) attention_packed_kernel(PackedForward a) {
+template <int kDim, int kWarps>
+__global__ void __launch_bounds__(kWarps * 32, 1) attention_packed_kernel(PackedForward a) {
+  constexpr int kThreads = kWarps * 32, kTileRows = kWarps * 16;
   HONE_DYNAMIC_SHARED(bf16, shared);
   const TileOfSequence tile = tile_of_block(a, kTileRows);
   if (tile.first_row >= tile.length) return;
@@ -27,10 +26,16 @@ __global__ void __launch_bounds__(kThreads, 1) attention_packed_kernel(PackedFor
   queries.store(a, tile, head, state);
 }
 
-template <int kDim>
-void launch_packed(const Stream& stream, dim3 grid, const PackedForward& args) {
-  constexpr size_t shared = walk_shared_bytes<kDim, kThreads>();
-  HONE_LAUNCH((attention_packed_kernel<kDim>), grid, kThreads, shared, stream, args);
+template <int kDim, int kWarps>
+void launch_packed(const Stream& stream, int64_t tokens, int64_t heads, const PackedForward& args) {
+  const dim3 grid(unsigned(tile_slots(tokens, args.sequences, kWarps * 16)), unsigned(heads));
+  HONE_LAUNCH((attention_packed_kernel<kDim, kWarps>), grid, kWarps * 32, (walk_shared_bytes<kDim, kWarps * 32>()), stream,
+              args);
+}
+
+/// Whether a block may have as much shared memory: 163 KB on 8.0, 227 KB on 9.0, but 99 KB on 8.6, 8.9 and 12.0.
+bool fits(size_t shared_bytes) {
+  return shared_bytes <= size_t(::hone::cuda::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
 }
 
 }  // namespace
@@ -48,9 +53,9 @@ void attention_packed(const Stream& stream, const AttentionPackedArgs& a) {
   if constexpr (::hone::cuda::kSm90Built) {
     if (attention_uses_wgmma(dim, a.deterministic)) return attention_packed_sm90(stream, args, tokens, heads);
   }
-  const dim3 grid(unsigned(tile_slots(tokens, sequences, kTileRows)), unsigned(heads));
-  if (dim <= 64) launch_packed<64>(stream, grid, args);
-  else launch_packed<128>(stream, grid, args);
+  if (dim <= 64) launch_packed<64, 8>(stream, tokens, heads, args);
+  else if (fits(walk_shared_bytes<128, 8 * 32>())) launch_packed<128, 8>(stream, tokens, heads, args);
+  else launch_packed<128, 4>(stream, tokens, heads, args);
 }
 
 }  // namespace hone::kernels::cuda

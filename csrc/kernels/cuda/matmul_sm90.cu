@@ -163,19 +163,12 @@ CUtensorMap operand_map(const Operand& m, uint32_t box_rows, const char* name) {
   return tensor_map(m.data, m.height, m.width, m.stride, box_rows, name);
 }
 
-int attribute(cudaDeviceAttr which) {
-  int device = 0, value = 0;
-  ::hone::cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-  ::hone::cuda::check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
-  return value;
-}
-
 template <class T, Inside kA, Inside kB>
 void launch_sm90(const Stream& stream, const Product& p) {
   static_assert(!T::kWalk || T::kColumns <= 128, "sums and totals share 232 registers");
   const CUtensorMap a = operand_map(p.a, kA == Inside::kDepth ? T::kRows : 64, "the left operand");
   const CUtensorMap b = operand_map(p.b, kB == Inside::kDepth ? T::kColumns : 64, "the right operand");
-  static const int resident = attribute(cudaDevAttrMultiProcessorCount) * T::kBlocksPerProcessor;
+  static const int resident = ::hone::cuda::device_attribute(cudaDevAttrMultiProcessorCount) * T::kBlocksPerProcessor;
   const int64_t blocks = blocks_of(p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
   HONE_LAUNCH((product_sm90_kernel<T, kA, kB>), unsigned(std::min<int64_t>(blocks, resident)), T::kThreads,
               Ring<T>::kBytes, stream, a, b, p);
@@ -184,8 +177,8 @@ void launch_sm90(const Stream& stream, const Product& p) {
 }  // namespace
 
 bool device_is_sm90() {
-  static const bool is = attribute(cudaDevAttrComputeCapabilityMajor) == 9 &&
-                         attribute(cudaDevAttrComputeCapabilityMinor) == 0;
+  static const bool is = ::hone::cuda::device_attribute(cudaDevAttrComputeCapabilityMajor) == 9 &&
+                         ::hone::cuda::device_attribute(cudaDevAttrComputeCapabilityMinor) == 0;
   return is;
 }
 

@@ -67,6 +67,7 @@ struct Machine {
   size_t shared_bytes = 0;
   uint64_t random = 0x9e3779b97f4a7c15u;
   int capability = std::getenv("HONE_SHIM_CAPABILITY") ? std::atoi(std::getenv("HONE_SHIM_CAPABILITY")) : 8;
+  size_t shared_limit = ~size_t(0);
 };
 
 Machine& machine() {
@@ -261,7 +262,10 @@ void seed(uint64_t value) { machine().random = value * 0x9e3779b97f4a7c15u | 1; 
 
 void set_capability(int major) { machine().capability = major; }
 int capability() { return machine().capability; }
-size_t max_shared_bytes() { return size_t(machine().capability >= 9 ? 227 : 163) * 1024; }
+size_t max_shared_bytes() {
+  return std::min(machine().shared_limit, size_t(machine().capability >= 9 ? 227 : 163) * 1024);
+}
+void limit_shared_bytes(size_t limit) { machine().shared_limit = limit; }
 
 bool in_kernel() { return machine().current != nullptr; }
 

@@ -25,7 +25,9 @@ uint64_t next_random();
 /// run too (hopper.h), and a block has as much shared memory as there.
 void set_capability(int major);
 int capability();
+/// What a block may have; `limit` is less than that capability's: 99 KB on the smaller chips of 8.x.
 size_t max_shared_bytes();
+void limit_shared_bytes(size_t limit);
 
 /// Runs `thread` once for every thread of the grid. Throws the first Fault.
 void run_grid(const char* name, dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()>& thread);

@@ -258,8 +258,11 @@ bool product_step() {
 
 void end_products() {
   int64_t registers = 0;
-  for (const Issuer& i : cores().issuers) {
+  const auto& issuers = cores().issuers;
+  for (size_t t = 0; t < issuers.size(); ++t) {
+    const Issuer& i = issuers[t];
     if (i.waited != i.issued) fault("%s: a thread leaves with products it did not wait for.", kernel_name());
+    if (i.registers != issuers[t / kGroup * kGroup].registers) fault("%s: setmaxnreg by some threads of a group only.", kernel_name());
     registers += i.registers;
   }
   // What one group gives back is all that another can take: the block has what it was launched with.

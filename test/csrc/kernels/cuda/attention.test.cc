@@ -56,6 +56,21 @@ TEST(a_row_has_the_same_bits_in_any_packing) {
   }
 }
 
+#ifdef HONE_CUDA_SHIM
+TEST(a_device_with_99_kb_a_block_has_the_same_bits) {
+  NEEDS_DEVICE;
+  for (const AttentionShape& shape : {AttentionShape{{70, 1, 66}, 2, 1, 128, 60}, {{513}, 1, 1, 128}, {{66}, 2, 1, 64}}) {
+    const PackedBatch batch(shape);
+    const PackedBatch::Forward large = batch.device_forward();
+    cuda_shim::limit_shared_bytes(99 * 1024);
+    const PackedBatch::Forward small = batch.device_forward();
+    cuda_shim::limit_shared_bytes(~size_t(0));
+    EXPECT_TRUE(same_bits(large.out.data(), small.out.data(), int64_t(large.out.size())));
+    EXPECT_TRUE(same_bits(large.lse.data(), small.lse.data(), int64_t(large.lse.size())));
+  }
+}
+#endif
+
 TEST(lse_is_optional) {
   NEEDS_DEVICE;
   const PackedBatch batch({{20}, 2, 1, 32});

@@ -23,7 +23,7 @@ const bool hopper = (cuda_shim::set_capability(9), true);
 
 enum class Mistake {
   kNone, kNoFence, kSumsReadEarly, kSumsWritten, kPlainWrite, kNoWait, kFewerBytes, kArrivedTwice, kNotShown, kOneWarpLess,
-  kNeverWaited, kLeftWritten,
+  kNeverWaited, kLeftWritten, kOneWarpGives,
 };
 
 constexpr uint32_t kBytesA = 64 * 128;
@@ -82,6 +82,7 @@ __global__ void __launch_bounds__(128) tile_kernel(const __grid_constant__ CUten
   if (mistake != Mistake::kNoWait) barrier_wait(barrier, 0);
   if (mistake == Mistake::kPlainWrite && threadIdx.x == 5) tile_a[0] ^= 1;
   if (mistake == Mistake::kOneWarpLess && threadIdx.x >= 96) return;
+  if (mistake == Mistake::kOneWarpGives && threadIdx.x >= 96) give_registers_back<24>();
   float sums[kColumns / 2];
   [[maybe_unused]] uint32_t left[4][4];
   if constexpr (kLeft == Left::kRegisters) {
@@ -197,7 +198,7 @@ TEST(the_shim_names_every_mistake) {
                        {Mistake::kPlainWrite, "without a proxy fence"}, {Mistake::kNoWait, "still "},
                        {Mistake::kFewerBytes, "waits for ever"}, {Mistake::kArrivedTwice, "more arrivals"},
                        {Mistake::kNotShown, "without a proxy fence"}, {Mistake::kOneWarpLess, "waits for ever"},
-                       {Mistake::kNeverWaited, "did not wait for"}}) {
+                       {Mistake::kNeverWaited, "did not wait for"}, {Mistake::kOneWarpGives, "setmaxnreg by some"}}) {
     const std::string said = fault_of([&] { wrong_sums<128, 0, 0>(r.mistake); });
     if (said.find(r.says) == std::string::npos) report("the shim", int(r.mistake), "said " + said);
   }
