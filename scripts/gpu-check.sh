@@ -87,7 +87,8 @@ part_build() {
   have ninja && generator=(-G Ninja) && go_on=-k0
   configure() {
     CUDACXX="$NVCC" limited "$(left)" cmake -S . -B "$BUILD" "${generator[@]}" -DHONE_TESTS=ON -DHONE_ADDON=OFF \
-      -DHONE_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES="$ARCH" -DCMAKE_BUILD_TYPE=Release
+      -DHONE_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES="$ARCH" -DCMAKE_BUILD_TYPE=Release \
+      -DCMAKE_CUDA_FLAGS=-lineinfo  # the sanitizers name lines; the code is the same
   }
   configure || { echo "again, from nothing"; rm -rf "$BUILD"; configure; } || return
   limited "$(left)" cmake --build "$BUILD" -j "$(nproc)" -- $go_on  # one file that does not compile stops no other
@@ -280,7 +281,7 @@ run_part() {
     77) status=skipped; reason="$(grep '^SKIP ' "$log" | tail -n 1 | cut -c6-)"; SKIPPED=1 ;;
     124 | 137) status=failed; reason="stopped after $MINUTES minutes"; FAILED=1 ;;
     130 | 143) status=failed; reason="interrupted"; FAILED=1 ;;
-    *) status=failed; FAILED=1; reason="$(grep -m 1 -E '^(failed |FAIL|BROKEN)' "$log" || tail -n 1 "$log")"
+    *) status=failed; FAILED=1; reason="$(grep -m 1 -E '^(failed |FAIL|BROKEN|CMake Error)' "$log" || tail -n 1 "$log")"
        reason="exit $code: $(tr -s ' ' <<<"$reason")" ;;
   esac
   printf '%-10s %-8s %4ss  %s\n' "$name" "$status" $((SECONDS - begin)) "$reason"
