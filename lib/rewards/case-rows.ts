@@ -1,15 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { z } from "zod";
 import { HoneError } from "../errors.ts";
-
-/** A row of a case file, checked. Throws HONE_ERR_DATA naming the first field that is wrong. @param what "logic case" */
-export function readRow<T>(schema: z.ZodType<T>, row: unknown, what: string): T {
-  const parsed = schema.safeParse(row);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new HoneError("HONE_ERR_DATA", `${what}: ${issue?.path.join(".") || "row"}: ${issue?.message}`);
-}
 
 export interface RowsBesideOptions<T> {
   /** For messages: "logic case". */

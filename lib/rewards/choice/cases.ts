@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readRow } from "../case-rows.ts";
+import { checked } from "../checked.ts";
 import type { CaseReader } from "../verify-case.ts";
 import { choice } from "./choice.ts";
 
@@ -15,7 +15,7 @@ const rowSchema = z
 
 /** Reads { response | model_output, gold, choices?, style? }: of ten choices in the style of MMLU-Pro unless said. */
 export const readCase: CaseReader = (row, compat) => {
-  const fields = readRow(rowSchema, row, "choice case");
+  const fields = checked(rowSchema, row, "choice case", "row");
   const { response, model_output, gold, choices = 10, style = "mmlu-pro" } = fields;
   return {
     verifier: choice,

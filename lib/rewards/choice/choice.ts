@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { HoneError } from "../../errors.ts";
+import { checkedReference } from "../checked.ts";
 import { finalResponse } from "../final-response.ts";
 import { correct, noAnswer, type Verifier, wrong } from "../verifier.ts";
 import type { Compat } from "../verify-case.ts";
@@ -37,15 +38,13 @@ export const choice: Verifier<ChoiceReference> = {
   version: 1,
 
   parseReference(raw) {
-    const parsed = referenceSchema.safeParse(raw);
-    if (!parsed.success) {
-      const [issue] = parsed.error.issues;
-      throw new HoneError(
-        "HONE_ERR_DATA",
-        `choice: the reference is not { answer, choices, style }: ${issue?.path.join(".")}: ${issue?.message}`,
-      );
-    }
-    const { answer, choices, style, compat = "strict" } = parsed.data;
+    const shape = "{ answer, choices, style }";
+    const {
+      answer,
+      choices,
+      style,
+      compat = "strict",
+    } = checkedReference(referenceSchema, raw, "choice", shape);
     if (answer.charCodeAt(0) - 65 >= choices) {
       throw new HoneError("HONE_ERR_DATA", `choice: answer ${answer} is none of ${choices} choices`);
     }

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { RowsBeside, readRow } from "../case-rows.ts";
+import { RowsBeside } from "../case-rows.ts";
+import { checked } from "../checked.ts";
 import type { CaseReader } from "../verify-case.ts";
 import { code } from "./code.ts";
 
@@ -26,7 +27,7 @@ const problems = new RowsBeside<unknown>({
  * the folder of the case file, or such an object itself; the first `total` of its tests count, all where it is 0 or absent.
  */
 export const readCase: CaseReader = async (row, compat, folder) => {
-  const { problem, response, total } = readRow(rowSchema, row, what);
+  const { problem, response, total } = checked(rowSchema, row, what, "row");
   const input_output =
     typeof problem === "string"
       ? await problems.find(folder, "taco_format_problems.jsonl", problem)

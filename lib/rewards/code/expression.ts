@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checkedReference } from "../checked.ts";
 import { extractAnswer } from "../response-format.ts";
 import type { SandboxLimits } from "../sandbox/sandbox.ts";
 import { WasmSandbox } from "../sandbox/wasm.ts";
@@ -28,7 +29,7 @@ const sandbox = new WasmSandbox();
 export const codeExpression: Verifier<Reference> = {
   name: "expression",
   version: 1,
-  parseReference: (raw) => referenceSchema.parse(raw),
+  parseReference: (raw) => checkedReference(referenceSchema, raw, "expression", "{ inputs, outputs }"),
 
   prepare: () => sandbox.start(),
 

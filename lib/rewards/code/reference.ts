@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { HoneError } from "../../errors.ts";
+import { checkedReference } from "../checked.ts";
 import { readJson } from "../python/json.ts";
 import { type PythonValue, str } from "../python/value.ts";
 import type { Compat } from "../verify-case.ts";
@@ -45,14 +46,9 @@ export interface CodeReference {
  * Source: data set cards of BAAI/TACO and codeparrot/apps; PipelineRL for how arguments and results are wrapped.
  */
 export function parseCodeReference(raw: unknown): CodeReference {
-  const parsed = referenceSchema.safeParse(raw);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw bad(
-      `the reference is not { input_output, fn_name?, compat?, limits? }: ${issue?.path.join(".")}: ${issue?.message}`,
-    );
-  }
-  const { input_output, fn_name, compat = "strict", limits = {} } = parsed.data;
+  const shape = "{ input_output, fn_name?, compat?, limits? }";
+  const fields = checkedReference(referenceSchema, raw, "code", shape);
+  const { input_output, fn_name, compat = "strict", limits = {} } = fields;
   const read = readJson(typeof input_output === "string" ? input_output : JSON.stringify(input_output));
   if (read === undefined) throw bad("input_output is no JSON, or has integers of over 4,300 digits");
   const members = membersOf(read);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { HoneError } from "../../errors.ts";
-import { RowsBeside, readRow } from "../case-rows.ts";
+import { RowsBeside } from "../case-rows.ts";
+import { checked } from "../checked.ts";
 import { readJson } from "../python/json.ts";
 import type { CaseReader } from "../verify-case.ts";
 import { categoryOf } from "./entry.ts";
@@ -36,7 +37,7 @@ const entries = new RowsBeside<string>({
  * the case file, or such a line itself as an object.
  */
 export const readCase: CaseReader = async (row, compat, folder) => {
-  const { response, entry, category, dialect, partial } = readRow(rowSchema, row, what);
+  const { response, entry, category, dialect, partial } = checked(rowSchema, row, what, "row");
   const line = typeof entry === "string" ? await entryLine(entry, category, folder) : entry;
   const told =
     dialect ?? dialectOf(typeof entry === "string" ? (category ?? categoryOf(entry)) : category, partial);

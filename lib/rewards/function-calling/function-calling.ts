@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { HoneError } from "../../errors.ts";
 import type { ScoredVerdict } from "../../records.ts";
+import { checkedReference } from "../checked.ts";
 import { finalResponse } from "../final-response.ts";
 import { loadGrammar } from "../python/syntax.ts";
 import { type Completion, correct, noAnswer, unparsable, type Verifier, wrong } from "../verifier.ts";
@@ -44,17 +44,9 @@ export const functionCalling: Verifier<FunctionCallingReference> = {
   prepare: async () => void loadGrammar(),
 
   parseReference(raw) {
-    const parsed = referenceSchema.safeParse(raw);
-    if (!parsed.success) {
-      throw new HoneError(
-        "HONE_ERR_DATA",
-        "function-calling: the reference is not { entry, dialect?, compat? }",
-        {
-          details: { reference: raw },
-        },
-      );
-    }
-    const { entry, dialect, compat = "strict" } = parsed.data;
+    const shape = "{ entry, dialect?, compat? }";
+    const fields = checkedReference(referenceSchema, raw, "function-calling", shape);
+    const { entry, dialect, compat = "strict" } = fields;
     return { entry: readEntry(entry), compat, dialect };
   },
 

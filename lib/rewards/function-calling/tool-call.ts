@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checkedReference } from "../checked.ts";
 import { extractAnswer } from "../response-format.ts";
 import { correct, unparsable, type Verifier, wrong } from "../verifier.ts";
 
@@ -36,7 +37,7 @@ function parseArguments(text: string): ReadonlyMap<string, string | number> | un
 export const toolCall: Verifier<Reference> = {
   name: "tool-call",
   version: 1,
-  parseReference: (raw) => referenceSchema.parse(raw),
+  parseReference: (raw) => checkedReference(referenceSchema, raw, "tool-call", "{ tool, arguments }"),
 
   verify(completion, reference) {
     const extracted = extractAnswer(completion, MAX_ANSWER_CHARS);

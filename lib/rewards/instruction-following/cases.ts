@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { HoneError } from "../../errors.ts";
-import { readRow } from "../case-rows.ts";
+import { checked } from "../checked.ts";
 import type { CaseReader } from "../verify-case.ts";
 import { instructionFollowing, type Mode } from "./instruction-following.ts";
 
@@ -39,7 +39,7 @@ const READ = new Map<string, Promise<Prompts>>();
  * folder of the case file. Where a row has no `mode` it is constraint for the first shape, train for the second, strict for the third.
  */
 export const readCase: CaseReader = async (row, compat, folder) => {
-  const fields = readRow(rowSchema, row, "instruction-following case");
+  const fields = checked(rowSchema, row, "instruction-following case", "row");
   const { response, instruction_id, instruction_id_list, kwargs, key, mode } = fields;
   const own = ownConstraints(instruction_id, instruction_id_list, kwargs);
   const constraints = own ?? { ...(await promptOf(key, instruction_id_list, folder)), mode: "strict" };

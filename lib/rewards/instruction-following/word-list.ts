@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checkedReference } from "../checked.ts";
 import { extractAnswer } from "../response-format.ts";
 import { fraction, type Verifier } from "../verifier.ts";
 
@@ -43,7 +44,7 @@ function broken(answer: string, constraints: Constraints, lexicon: readonly stri
 export const wordList: Verifier<Reference> = {
   name: "word-list",
   version: 1,
-  parseReference: (raw) => referenceSchema.parse(raw),
+  parseReference: (raw) => checkedReference(referenceSchema, raw, "word-list", "{ constraints, lexicon }"),
 
   verify(completion, { constraints, lexicon }) {
     const extracted = extractAnswer(completion, MAX_ANSWER_CHARS);

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { RowsBeside, readRow } from "../case-rows.ts";
+import { RowsBeside } from "../case-rows.ts";
+import { checked } from "../checked.ts";
 import type { CaseReader } from "../verify-case.ts";
 import { logic } from "./logic.ts";
 
@@ -22,7 +23,7 @@ const puzzles = new RowsBeside<unknown>({
  * folder of the case file.
  */
 export const readCase: CaseReader = async (row, compat, folder) => {
-  const { puzzle, task, response } = readRow(rowSchema, row, what);
+  const { puzzle, task, response } = checked(rowSchema, row, what, "row");
   const game_data = await puzzles.find(folder, "puzzles.jsonl", puzzle);
   return {
     verifier: logic,

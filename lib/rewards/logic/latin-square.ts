@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checkedReference } from "../checked.ts";
 import { extractAnswer } from "../response-format.ts";
 import { correct, unparsable, type Verifier, wrong } from "../verifier.ts";
 
@@ -29,7 +30,7 @@ function isPermutation(symbols: readonly string[]): boolean {
 export const latinSquare: Verifier<Reference> = {
   name: "latin-square",
   version: 1,
-  parseReference: (raw) => referenceSchema.parse(raw),
+  parseReference: (raw) => checkedReference(referenceSchema, raw, "latin-square", "{ rows }"),
 
   verify(completion, { rows }) {
     const extracted = extractAnswer(completion, MAX_ANSWER_CHARS);

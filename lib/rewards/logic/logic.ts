@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { HoneError } from "../../errors.ts";
+import { checkedReference } from "../checked.ts";
 import { finalResponse } from "../final-response.ts";
 import { noAnswer, unparsable, type Verifier } from "../verifier.ts";
 import type { Compat } from "../verify-case.ts";
@@ -36,14 +37,9 @@ export const logic: Verifier<LogicReference> = {
   version: 1,
 
   parseReference(raw) {
-    const parsed = referenceSchema.safeParse(raw);
-    if (!parsed.success) {
-      throw new HoneError(
-        "HONE_ERR_DATA",
-        "logic: the reference is not { task, game_data | game_data_str, compat? }",
-      );
-    }
-    const { task, game_data, game_data_str, compat = "strict" } = parsed.data;
+    const shape = "{ task, game_data | game_data_str, compat? }";
+    const fields = checkedReference(referenceSchema, raw, "logic", shape);
+    const { task, game_data, game_data_str, compat = "strict" } = fields;
     const game = BY_TASK.get(task);
     if (!game) {
       throw new HoneError("HONE_ERR_DATA", `logic: no game is called ${JSON.stringify(task.slice(0, 80))}`, {

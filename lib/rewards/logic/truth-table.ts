@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checkedReference } from "../checked.ts";
 import { extractAnswer } from "../response-format.ts";
 import { correct, unparsable, type Verifier, wrong } from "../verifier.ts";
 
@@ -15,7 +16,7 @@ type Reference = z.infer<typeof referenceSchema>;
 export const truthTable: Verifier<Reference> = {
   name: "truth-table",
   version: 1,
-  parseReference: (raw) => referenceSchema.parse(raw),
+  parseReference: (raw) => checkedReference(referenceSchema, raw, "truth-table", "{ table }"),
 
   verify(completion, { table }) {
     const extracted = extractAnswer(completion, 2 * MAX_TABLE_BITS);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { HoneError } from "../../errors.ts";
 import type { ScoredVerdict } from "../../records.ts";
+import { checkedReference } from "../checked.ts";
 import { type Completion, correct, noAnswer, unparsable, type Verifier, wrong } from "../verifier.ts";
 import type { Compat } from "../verify-case.ts";
 import { boxContent, lastBox } from "./boxed.ts";
@@ -45,17 +46,8 @@ export const math: Verifier<MathReference> = {
   version: 1,
 
   parseReference(raw) {
-    const parsed = referenceSchema.safeParse(raw);
-    if (!parsed.success) {
-      throw new HoneError(
-        "HONE_ERR_DATA",
-        "math: the reference is not { answer: string, compat?, anywhere? }",
-        {
-          details: { reference: raw },
-        },
-      );
-    }
-    const { answer, compat = "strict", anywhere } = parsed.data;
+    const shape = "{ answer: string, compat?, anywhere? }";
+    const { answer, compat = "strict", anywhere } = checkedReference(referenceSchema, raw, "math", shape);
     const gold = readGold(answer, compat);
     return anywhere ? { compat, gold, text: answer } : { compat, gold };
   },

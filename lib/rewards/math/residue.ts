@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checkedReference } from "../checked.ts";
 import { extractAnswer } from "../response-format.ts";
 import { correct, unparsable, type Verifier, wrong } from "../verifier.ts";
 
@@ -13,7 +14,7 @@ const MAX_ANSWER_CHARS = 20;
 export const residue: Verifier<Reference> = {
   name: "residue",
   version: 1,
-  parseReference: (raw) => referenceSchema.parse(raw),
+  parseReference: (raw) => checkedReference(referenceSchema, raw, "residue", "{ value, modulus }"),
 
   verify(completion, { value, modulus }) {
     const extracted = extractAnswer(completion, MAX_ANSWER_CHARS);
