@@ -37,8 +37,20 @@ export function explain(error: unknown): string {
   ].join("\n");
 }
 
+/** What is done when nobody takes the output any more; a run has something to save first. */
+let onUnread = (): void => process.exit(EXIT.done);
+
+/**
+ * Makes an output that ends early (`hone run ... | head`, a closed terminal, a full disk under `> log`) no crash:
+ * commands end quietly, and what asked for an `interruptSignal` is interrupted.
+ */
+export function tolerateLostOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => onUnread());
+}
+
 /** Runs an entry script: what it throws is explained on stderr and becomes the exit code, and so is what it returns. */
 export async function runMain(main: () => Promise<number>): Promise<void> {
+  tolerateLostOutput();
   try {
     process.exitCode = await main();
   } catch (error) {
@@ -48,8 +60,8 @@ export async function runMain(main: () => Promise<number>): Promise<void> {
 }
 
 /**
- * A signal that aborts on the first SIGINT or SIGTERM, so that a run drains and saves; the second ends the
- * process at once with 130.
+ * A signal that aborts on the first SIGINT, SIGTERM or SIGHUP, or when nobody takes the output any more, so that a run
+ * drains and saves; the second SIGINT or SIGTERM ends the process at once with 130.
  */
 export function interruptSignal(say: (line: string) => void): AbortSignal {
   const controller = new AbortController();
@@ -58,6 +70,8 @@ export function interruptSignal(say: (line: string) => void): AbortSignal {
     say(`${name}: finishing the step and saving; once more stops at once`);
     controller.abort();
   };
+  onUnread = () => controller.abort();
+  process.on("SIGHUP", onUnread); // the terminal is gone: there is nobody to tell
   process.on("SIGINT", interrupted);
   process.on("SIGTERM", interrupted);
   return controller.signal;

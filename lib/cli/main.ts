@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from "commander";
 import { packageVersion } from "../native/load.ts";
-import { EXIT, exitCodeOf, explain } from "./exit.ts";
+import { EXIT, exitCodeOf, explain, tolerateLostOutput } from "./exit.ts";
 import type { Ends } from "./verbs/verb.ts";
 import { VERBS } from "./verbs.ts";
 
+tolerateLostOutput();
 const hone = new Command("hone")
   .description("Post-trains reasoning language models with reinforcement learning from verifiable rewards.")
   .version(packageVersion())

@@ -48,3 +48,42 @@ test("the first signal aborts, the second ends the process at once", async () =>
   expect(code).toBe(EXIT.aborted);
   expect(said).toMatch(/ready\n(SIGTERM: .*\n)?draining\n/);
 });
+
+const exitTs = JSON.stringify(new URL("../../lib/cli/exit.ts", import.meta.url).href);
+const script = (body: string) => [
+  "--import",
+  "tsx",
+  "--input-type=module",
+  "-e",
+  `import { interruptSignal, tolerateLostOutput } from ${exitTs};${body}`,
+];
+
+test.each([
+  ["nobody reads any more", (child: ReturnType<typeof spawn>) => void child.stdout!.destroy()],
+  ["the terminal hangs up", (child: ReturnType<typeof spawn>) => void child.kill("SIGHUP")],
+])("when %s a run is interrupted once, and not killed by what it goes on to print", async (_, lose) => {
+  const child = spawn(
+    process.execPath,
+    script(`
+      tolerateLostOutput();
+      const signal = interruptSignal((line) => process.stderr.write(line));
+      const beat = setInterval(() => process.stdout.write("tick\\n"), 5);
+      signal.addEventListener("abort", () => setTimeout(() => { clearInterval(beat); process.exitCode = 77; }, 100));`),
+    { stdio: ["ignore", "pipe", "pipe"] },
+  );
+  await once(child.stdout!, "data");
+  lose(child);
+  const [code] = await once(child, "exit");
+  expect(code).toBe(77);
+});
+
+test("other commands end quietly when nobody reads any more", async () => {
+  const body = `tolerateLostOutput(); setInterval(() => process.stdout.write("tick\\n"), 5);`;
+  const child = spawn(process.execPath, script(body), { stdio: ["ignore", "pipe", "pipe"] });
+  let complaints = "";
+  child.stderr.on("data", (chunk: Buffer) => (complaints += chunk));
+  await once(child.stdout, "data");
+  child.stdout.destroy();
+  const [code] = await once(child, "exit");
+  expect([code, complaints]).toEqual([0, ""]);
+});
