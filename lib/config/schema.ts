@@ -11,6 +11,8 @@ const positive = () => z.number().positive();
 const fraction = () => z.number().min(0).max(1);
 const count = () => z.int().positive();
 const tokens = () => z.int().positive();
+/** The core's. */
+const MAX_TEMPERATURE = 10_000;
 
 /** Sizes of a decoder that starts from random weights. */
 const modelSizesSchema = z.strictObject({
@@ -70,7 +72,7 @@ const rolloutsSchema = z.strictObject({
   maxOutputTokens: tokens(),
   /** Longer prompts are a data error. */
   maxPromptTokens: tokens(),
-  temperature: positive().default(1),
+  temperature: positive().max(MAX_TEMPERATURE).default(1),
   /** 0 is off. */
   topK: z.int().min(0).default(0),
   topP: z.number().positive().max(1).default(1),
@@ -214,7 +216,10 @@ const evaluationSchema = z
     attempts: count().default(1),
     settings: z
       .array(
-        z.strictObject({ temperature: z.number().min(0), topP: z.number().positive().max(1).default(1) }),
+        z.strictObject({
+          temperature: z.number().min(0).max(MAX_TEMPERATURE),
+          topP: z.number().positive().max(1).default(1),
+        }),
       )
       .min(1)
       .default([

@@ -131,7 +131,7 @@ async function resolveModel(
     return { folder, remote: { client, repo: name.repo, commit } };
   } catch (cause) {
     if (typeof found === "string" && isUnreachable(cause)) return { folder: found };
-    throw cause;
+    throw HoneError.is(cause) && cause.code === "HONE_ERR_HUB" ? noFolderEither(nameOrPath, cause) : cause;
   }
 }
 
@@ -198,6 +198,13 @@ function fileOf({ files, id }: HubCommit, repo: string, name: string): HubFile {
   });
 }
 
+/** A path with one slash that is misspelt looks like a name of the Hub; whoever meant a folder must learn of it. */
+function noFolderEither(nameOrPath: string, error: HoneError): HoneError {
+  const { code, message, details, cause, hint = "" } = error;
+  const taken = `There is no folder ${nameOrPath}, so it was taken for a name of the Hub.`;
+  return new HoneError(code, message, { details, cause, hint: `${taken} ${hint}`.trim() });
+}
+
 function isUnreachable(cause: unknown): boolean {
   return HoneError.is(cause) && cause.code === "HONE_ERR_HUB" && cause.details["reached"] === false;
 }
@@ -208,7 +215,7 @@ function notCached(
 ): HoneError {
   const what = missing === undefined ? "is not in the cache" : `lacks ${missing} in the cache`;
   return new HoneError("HONE_ERR_HUB", `${repo}@${revision} ${what}, and the Hub may not be asked`, {
-    hint: "Unset HF_HUB_OFFLINE once to download it, or give a folder.",
+    hint: "There is no such folder either. Unset HF_HUB_OFFLINE once to download the model, or give a folder.",
     details: { reached: false },
   });
 }

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { generate } from "../../lib/cli/generate.ts";
 import { openTokenizer, Trainer } from "../../lib/native/index.ts";
+import { tinyModel } from "../fixtures/model-folder.ts";
 
 const TOKENIZER = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/goldens/tokenizers/qwen2");
 const here = existsSync(TOKENIZER);
@@ -95,3 +96,12 @@ test.skipIf(!here)(
     expect(openTokenizer(TOKENIZER).decode(promptIds)).toBe("U:Grüße, 世界! A:");
   },
 );
+
+test("ids of a padded embedding, which the vocabulary has no text for, are sampled and read as nothing", async () => {
+  const directory = await tinyModel(join(dir, "padded"));
+  const tokenizer = openTokenizer(directory);
+  const named = (id: number) => tokenizer.nameOf(id) !== undefined;
+  const answer = await generate({ ...REQUEST, prompt: "a", maxTokens: 200, directory }, () => {});
+  expect(answer.ids.every(named), "no such id was sampled: the test would prove nothing").toBe(false);
+  expect(answer.text).toBe(tokenizer.decode(answer.ids.filter(named), { skipSpecial: true }));
+});
