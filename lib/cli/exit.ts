@@ -18,6 +18,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   HONE_ERR_CHECKPOINT: EXIT.data,
   HONE_ERR_FORMAT: EXIT.data,
   HONE_ERR_REPLAY: EXIT.data,
+  HONE_ERR_NON_FINITE: EXIT.usage, // what the hint names is in the recipe
   HONE_ERR_ABORTED: EXIT.aborted,
 };
 

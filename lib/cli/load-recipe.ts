@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { createJiti } from "jiti";
-import { defineRecipe, overrideRecipe, type Recipe, type RecipeInput } from "../config/index.ts";
+import { definedRecipe, overrideRecipe, type Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 
 /**
@@ -19,12 +19,8 @@ export async function loadRecipe(file: string, assignments: readonly string[] = 
       hint: "End it with: export default defineRecipe({ ... })",
     });
   }
-  const recipe = isDefined(exported) ? exported : defineRecipe(exported as RecipeInput, file);
+  const recipe = definedRecipe(exported, file);
   return assignments.length === 0 ? recipe : overrideRecipe(recipe, assignments);
-}
-
-function isDefined(exported: object): exported is Recipe {
-  return Symbol.for("hone.recipe.input") in exported;
 }
 
 async function importDefault(path: string): Promise<unknown> {

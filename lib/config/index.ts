@@ -1,6 +1,6 @@
 /** Recipes: what a run is to do, checked before anything starts. */
 export { overrideRecipe } from "./overrides.ts";
-export { defineRecipe, recipeInput, recipeJsonSchema } from "./recipe.ts";
+export { definedRecipe, defineRecipe, recipeInput, recipeJsonSchema } from "./recipe.ts";
 export {
   type ModelSizes,
   maxContext,

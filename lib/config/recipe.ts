@@ -29,6 +29,12 @@ export function defineRecipe(input: RecipeInput, where = "recipe"): Recipe {
   return recipe;
 }
 
+/** The recipe itself if `defineRecipe` made it, otherwise what that makes of it: plain JavaScript checks no types. */
+export function definedRecipe(recipe: unknown, where: string): Recipe {
+  const defined = typeof recipe === "object" && recipe !== null && Object.hasOwn(recipe, INPUT);
+  return defined ? (recipe as Recipe) : defineRecipe(recipe as RecipeInput, where);
+}
+
 /** What `defineRecipe` was given, before defaults: overrides apply to this, so that derived defaults follow them. */
 export function recipeInput(recipe: Recipe): RecipeInput {
   const kept = (recipe as { [INPUT]?: RecipeInput })[INPUT];

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Channel } from "../channel.ts";
 import { systemClock } from "../clock.ts";
-import type { Recipe } from "../config/index.ts";
+import { definedRecipe, type Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import { openSinks, type Sink } from "../metrics/index.ts";
 import type { StepRecord } from "../records.ts";
@@ -32,7 +32,8 @@ const BUFFERED_RECORDS = 1000;
  * Starts a run; it goes on by itself. Throws before anything runs if the recipe does not fit the core or the
  * data, or the folder cannot be written.
  */
-export async function createRun(recipe: Recipe, options: RunOptions): Promise<Run> {
+export async function createRun(given: Recipe, options: RunOptions): Promise<Run> {
+  const recipe = definedRecipe(given, "createRun");
   const core = options.core ?? (await nativeCore());
   expectRunnable(recipe, core.info());
   const lock = await lockFolder(options.dir);
@@ -57,11 +58,6 @@ interface Tenancy {
   readonly changes: readonly string[];
 }
 
-interface Request {
-  readonly kind: "checkpoint" | "pin";
-  readonly serve: () => Promise<void>;
-}
-
 class LiveRun implements Run {
   readonly recipe: Recipe;
   readonly dir: string;
@@ -83,7 +79,7 @@ class LiveRun implements Run {
   readonly #recording = new Later();
   #end: RunEnd = "done";
   #saveAtEnd = true;
-  #requests: Request[] = [];
+  #requests: (() => Promise<void>)[] = [];
   #line: Line | undefined;
   #recorder: StepRecorder | undefined;
   #metrics: unknown;
@@ -151,11 +147,11 @@ class LiveRun implements Run {
   }
 
   checkpoint(): Promise<string> {
-    return this.#betweenSteps("checkpoint", () => this.#save());
+    return this.#betweenSteps(() => this.#save());
   }
 
   pin(): Promise<PinnedPolicy> {
-    return this.#betweenSteps("pin", () => this.#pin());
+    return this.#betweenSteps(() => this.#pin());
   }
 
   stop({ save = true } = {}): Promise<RunOutcome> {
@@ -376,15 +372,15 @@ class LiveRun implements Run {
   }
 
   /** Runs work at once where no step can be in the way, otherwise after the running one. */
-  #betweenSteps<T>(kind: Request["kind"], work: () => Promise<T>): Promise<T> {
+  #betweenSteps<T>(work: () => Promise<T>): Promise<T> {
     if (this.#over || this.#inHook || this.#line === undefined) return work();
     const { promise, resolve, reject } = deferred<T>();
-    this.#requests.push({ kind, serve: () => work().then(resolve, reject) });
+    this.#requests.push(() => work().then(resolve, reject));
     return promise;
   }
 
   async #serveRequests(): Promise<void> {
-    for (const { serve } of this.#requests.splice(0)) await serve();
+    for (const serve of this.#requests.splice(0)) await serve();
   }
 
   #requestStop(end: RunEnd, save: boolean): void {

@@ -11,6 +11,7 @@ test.each([
   [new HoneError("HONE_ERR_OUT_OF_MEMORY", ""), 3],
   [new HoneError("HONE_ERR_DATA", ""), 4],
   [new HoneError("HONE_ERR_FORMAT", ""), 4],
+  [new HoneError("HONE_ERR_NON_FINITE", ""), 2],
   [new HoneError("HONE_ERR_ABORTED", ""), 130],
   [new HoneError("HONE_ERR_INTERNAL", ""), 1],
   [new TypeError("ours"), 1],

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
+import { definedRecipe, defineRecipe, type RecipeInput, recipeInput } from "../../lib/config/index.ts";
 import { changed, issuesOf, minimal } from "./recipes.ts";
 
 test("what follows from other fields is worked out", () => {
@@ -92,4 +92,15 @@ test("any junk is answered with a ConfigError", () => {
     }),
     { numRuns: 50 },
   );
+});
+
+test("a recipe that defineRecipe made is taken as it is; anything else is checked first", () => {
+  const recipe = defineRecipe(minimal());
+  expect(definedRecipe(recipe, "x")).toBe(recipe);
+  expect(definedRecipe(recipeInput(recipe), "x")).toEqual(recipe);
+  expect(definedRecipe({ ...recipe }, "x")).toEqual(recipe);
+  for (const other of [undefined, null, 3, "recipe", {}, { default: recipe }])
+    expect(() => definedRecipe(other, "createRun")).toThrowError(
+      expect.objectContaining({ code: "HONE_ERR_CONFIG", message: expect.stringMatching(/^createRun: /) }),
+    );
 });
