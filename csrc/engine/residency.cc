@@ -128,7 +128,7 @@ void Residency::discard(Sequence& s) {
   Group& group = *s.group;
   if (!s.started) {
     s.started = true;
-    if (--group.unstarted == 0 && group.prompt == Group::Prompt::kResident && group.partial_page()) {
+    if (--group.unstarted == 0 && group.partial_page()) {
       pool_.release(group.prompt_pages.back());
       group.prompt_pages.pop_back();
     }

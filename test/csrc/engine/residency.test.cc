@@ -121,6 +121,20 @@ TEST(a_member_that_ends_unstarted_frees_the_partial_page_with_the_last) {
   EXPECT_EQ(w.used(), 0);
 }
 
+TEST(a_saved_prompt_comes_back_without_the_partial_page_that_nobody_waits_for) {
+  World w;
+  Group g = w.prefilled(20, 2);
+  w.prefill(g);
+  w.residency.resume(g.members[0]);
+  w.residency.swap_out(g.members[0]);
+  w.residency.swap_out_prompt(g);
+  EXPECT_EQ(w.used(), 0);
+  w.residency.discard(g.members[1]);
+  EXPECT_EQ(w.residency.resume_need(g.members[0]), 2);
+  w.residency.resume(g.members[0]);
+  EXPECT_EQ(w.used(), 2);
+}
+
 TEST(an_abandoned_prompt_leaves_nothing) {
   World w;
   Group g = w.prefilled(50, 1);

@@ -129,6 +129,27 @@ TEST(a_full_batch_still_prefills_one_row_a_step) {
   EXPECT_EQ((w.lengths[{2, 0}]), 1);
 }
 
+TEST(a_prompt_waits_for_a_slot_of_its_own) {
+  World w(config_of(2, 64, 50));
+  w.submit(40, 2, 5);
+  w.submit(10, 1, 5);
+  EXPECT_EQ(w.scheduler.schedule(1, true).size(), size_t(1));  // both slots are promised, though ten rows are left
+}
+
+TEST(a_page_is_kept_for_every_sequence_that_runs) {
+  World w(config_of(4, 4, 64));
+  w.submit(20, 1, 30);
+  w.step(), w.step();
+  w.submit(17, 1, 5);
+  const std::vector<Piece>& pieces = w.scheduler.schedule(1, true);  // two pages are free, but two may soon be needed
+  EXPECT_TRUE(pieces.size() == 1 && pieces[0].sequence != nullptr);
+
+  World attempts(config_of(4, 3, 64));
+  attempts.submit(16, 3, 5);
+  attempts.step(), attempts.step();
+  EXPECT_EQ(attempts.scheduler.running(), int64_t(1));  // a second one would find a page, and the first none
+}
+
 TEST(more_attempts_than_slots_run_one_after_the_other) {
   World w(config_of(3, 64, 64));
   w.submit(20, 8, 5);

@@ -31,6 +31,20 @@ TEST(an_older_version_may_be_pushed_when_nothing_is_planned) {
   EXPECT_EQ(queue.current()->version, 2u);
 }
 
+TEST(an_older_version_makes_the_oldest_keys_older) {
+  hone::engine::EngineConfig config;
+  config.pages = 16, config.max_context = 64;
+  hone::engine::Engine engine(hone::test::small_decoder(), config, nullptr);
+  engine.submit(hone::test::random_request(hone::test::small_decoder(), 1, 5, 9));
+  hone::engine::StepOutput step;
+  for (const auto& [pushed, oldest] : {std::pair{5u, 5u}, {2u, 2u}, {9u, 2u}}) {
+    engine.set_weights(version(pushed));
+    engine.step(step);
+    EXPECT_EQ(step.version.front(), pushed);
+    EXPECT_EQ(step.oldest_kv.front(), oldest);
+  }
+}
+
 TEST(with_plans_versions_are_taken_in_order_up_to_the_one_needed) {
   WeightQueue queue;
   for (const uint32_t v : {1u, 2u, 3u, 4u}) queue.push(version(v));

@@ -85,6 +85,23 @@ TEST(muon_reaches_block_matrices_only) {
   }
 }
 
+TEST(each_rule_decays_what_it_reaches_at_its_own_rate) {
+  Fixture f;
+  f.g.zero();
+  OptimizerConfig c;
+  c.kind = OptimizerConfig::Kind::kMuon;
+  c.weight_decay = 0.5f;
+  const test::Reference before(f.p);
+  Optimizer(f.config, c).apply(Stream{}, f.p, f.g, 0.1f, 0.2f, 1.0f);
+  for (const auto& spec : f.p.specs()) {
+    const double left = spec.matrix ? 1 - 0.2 * 0.5 : spec.shape.size() == 2 ? 1 - 0.1 * 0.5 : 1.0;
+    for (int64_t i = 0; i < spec.numel(); ++i) {
+      const double old = before.tensors.at(spec.name)[size_t(i)];
+      EXPECT_NEAR(f.p.view(spec).as<float>()[i], left * old, 1e-6 * std::fabs(old));
+    }
+  }
+}
+
 TEST(a_muon_update_has_the_spectral_size_of_its_rule) {
   // Newton-Schulz brings all singular values near 1, so |update| is about lr sqrt(rank) sqrt(max(1, R/C)).
   Fixture f;
