@@ -45,7 +45,10 @@ export interface RunEvents {
 export interface RunOptions {
   /** The run folder. */
   readonly dir: string;
-  /** "auto": from the newest checkpoint in `dir` if there is one; "never": clears an earlier run out of it. Default "never". */
+  /**
+   * "auto": from the newest checkpoint in `dir` if there is one; a path: from that checkpoint, later ones set aside;
+   * "never": clears an earlier run out of `dir`, its checkpoints too. Default "never".
+   */
   readonly resume?: "auto" | "never" | (string & {});
   /** A checkpoint whose weights to start from, instead of the recipe's warm start. */
   readonly startFrom?: string;
@@ -88,13 +91,13 @@ export interface Run extends AsyncIterable<StepRecord>, AsyncDisposable {
   /** Records that an iterating consumer was too slow for. */
   readonly missedRecords: number;
   on<E extends keyof RunEvents>(event: E, listener: (...args: RunEvents[E]) => void): () => void;
-  /** No new prompts until `resume`; what is under way goes on. */
+  /** No new prompts until `resume`; what is under way goes on. Standing still is then no stall. */
   pause(): void;
   resume(): void;
-  /** Saves between two steps; resolves with the path. */
+  /** Saves between two steps, in `afterStep` at once; resolves with the path. Rejects with HONE_ERR_STATE before training. */
   checkpoint(): Promise<string>;
   /** Finishes the running step, saves, and ends. */
   stop(options?: { readonly save?: boolean }): Promise<RunOutcome>;
-  /** The present weights, pinned, between two steps. */
+  /** The present weights, pinned, between two steps; in a hook at once. */
   pin(): Promise<PinnedPolicy>;
 }

@@ -30,7 +30,7 @@ const BUFFERED_RECORDS = 1000;
 
 /**
  * Starts a run; it goes on by itself. Throws before anything runs if the recipe does not fit the core or the
- * data, or the folder cannot be written.
+ * data, or the folder cannot be written or belongs to another run.
  */
 export async function createRun(given: Recipe, options: RunOptions): Promise<Run> {
   const recipe = definedRecipe(given, "createRun");
