@@ -79,16 +79,18 @@ double initial_deviation(const TensorSpec& spec, const ModelConfig& config) {
   return residual ? deviation / std::sqrt(2.0 * double(config.layers)) : deviation;
 }
 
-/// Two standard normals per two Philox words (Box-Muller in f64).
-void fill_normal(float* out, int64_t n, double deviation, uint64_t seed, uint32_t tensor) {
-  for (int64_t i = 0; i < n; i += 4) {
-    const uint64_t block = uint64_t(i / 4);
-    const auto words = philox4x32({uint32_t(block), uint32_t(block >> 32), tensor, 0x494e4954u},
+/// Blocks of four numbers a thread draws at a time: about a tenth of a millisecond.
+constexpr int64_t kNormalGrain = 1024;
+
+/// Two standard normals per two Philox words (Box-Muller in f64), for the blocks of four numbers [begin, end) of n.
+void fill_normal(float* out, int64_t n, int64_t begin, int64_t end, double deviation, uint64_t seed, uint32_t tensor) {
+  for (int64_t block = begin; block < end; ++block) {
+    const auto words = philox4x32({uint32_t(block), uint32_t(uint64_t(block) >> 32), tensor, 0x494e4954u},
                                   {uint32_t(seed), uint32_t(seed >> 32)});
     for (int pair = 0; pair < 2; ++pair) {
       const double radius = deviation * std::sqrt(-2.0 * std::log(open_closed_u32(words[size_t(2 * pair)])));
       const double angle = 2.0 * std::numbers::pi * double(words[size_t(2 * pair + 1)]) * 0x1p-32;
-      const int64_t at = i + 2 * pair;
+      const int64_t at = 4 * block + 2 * pair;
       if (at < n) out[at] = float(radius * std::cos(angle));
       if (at + 1 < n) out[at + 1] = float(radius * std::sin(angle));
     }
@@ -206,8 +208,11 @@ void Parameters::initialize(uint64_t seed) {
       float* const data = host.as<float>();
       const double deviation = initial_deviation(spec, config_);
       const float constant = ends_with(spec.name, ".bias") ? 0.0f : 1.0f;
-      if (deviation > 0.0) fill_normal(data, spec.numel(), deviation, seed, uint32_t(i));
-      else std::fill(data, data + spec.numel(), constant);
+      const int64_t n = spec.numel();
+      if (deviation <= 0.0) return void(std::fill(data, data + n, constant));
+      stream_.parallel_for((n + 3) / 4, kNormalGrain, [&](int64_t begin, int64_t end) {
+        fill_normal(data, n, begin, end, deviation, seed, uint32_t(i));
+      });
     });
   }
 }

@@ -144,6 +144,18 @@ TEST(initialisation_depends_on_seed_and_tensor_only) {
   EXPECT_TRUE(!test::same_bits(a.layer(0).gate_up.as<float>(), a.layer(1).gate_up.as<float>(), 16));
 }
 
+TEST(initialisation_is_the_same_on_any_number_of_threads) {
+  model::ModelConfig config = test::tiny_config();
+  config.vocabulary = 4099;  // more blocks than a thread draws at a time
+  ThreadPool pool(3);
+  Stream many;
+  many.pool = &pool;
+  Parameters a(config), b(config, many);
+  a.initialize(5);
+  b.initialize(5);
+  EXPECT_TRUE(test::same_bits(a.flat().as<float>(), b.flat().as<float>(), a.flat().dim(0)));
+}
+
 TEST(biases_start_at_zero) {
   model::ModelConfig config = test::tiny_config();
   config.arch = "qwen2";
