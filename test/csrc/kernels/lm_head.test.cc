@@ -339,9 +339,10 @@ TEST(greedy_takes_the_lowest_of_the_largest_and_reports_its_log_prob) {
   });
 }
 
-TEST(top_k_of_one_is_certain) {
+TEST(a_set_of_one_is_certain) {
   Head m = with_logits(kLogits, 20);
-  for (const Samples& s : {sample(m, {1.0f, 1, 1.0f, 0.0f}), sample(m, {1.0f, 0, 1e-6f, 0.0f})}) {
+  Head equal = with_logits({-200, -200, 0, 0, 0, 0, -200, -200}, 20);  // one of four has a mass of exactly a quarter
+  for (const Samples& s : {sample(m, {1.0f, 1, 1.0f, 0.0f}), sample(m, {1.0f, 0, 1e-6f, 0.0f}), sample(equal, {1.0f, 0, 0.25f, 0.0f})}) {
     for (int r = 0; r < 20; ++r) {
       EXPECT_EQ(s.tokens[size_t(r)], 2);
       EXPECT_EQ(s.logprobs[size_t(r)], 0.0f);
