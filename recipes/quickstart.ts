@@ -88,7 +88,12 @@ async function main(): Promise<number> {
     ...values.set,
   ]);
   const signal = interruptSignal((line) => process.stderr.write(`${line}\n`));
-  const options = { dir: values.dir, signal, resume: values.resume ? "auto" : "never" } as const;
+  const options = {
+    dir: values.dir,
+    signal,
+    resume: values.resume ? "auto" : "never",
+    overwrite: true,
+  } as const;
   if (values["compare-penalty"]) return comparePenalties(chosen, options);
   const { outcome } = await trainAndEvaluate(chosen, options);
   return outcome.reason === "aborted" ? 130 : 0;
@@ -98,6 +103,8 @@ interface Options {
   readonly dir: string;
   readonly signal: AbortSignal;
   readonly resume: "auto" | "never";
+  /** A demonstration may be run again. */
+  readonly overwrite: true;
 }
 
 /** DAP, LP and no penalty from the same warm start, side by side in bins of difficulty that the warm start fixes. */

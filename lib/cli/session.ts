@@ -16,6 +16,7 @@ import { beforeAfterText, Progress, type RunSummary, type Terminal, writeReport 
 export interface SessionOptions {
   readonly dir: string;
   readonly resume?: RunOptions["resume"];
+  readonly overwrite?: boolean;
   readonly startFrom?: string;
   readonly signal?: AbortSignal;
   /** Default: process.stdout. */
@@ -72,10 +73,11 @@ class Session {
   }
 
   async run(): Promise<SessionResult> {
-    const { dir, resume, startFrom, signal, core, verifiers } = this.#options;
+    const { dir, resume, overwrite, startFrom, signal, core, verifiers } = this.#options;
     await using run = await createRun(this.#recipe, {
       dir,
       ...(resume !== undefined && { resume }),
+      ...(overwrite !== undefined && { overwrite }),
       ...(startFrom !== undefined && { startFrom }),
       ...(signal && { signal }),
       ...(core && { core }),

@@ -47,9 +47,11 @@ export interface RunOptions {
   readonly dir: string;
   /**
    * "auto": from the newest checkpoint in `dir` if there is one; a path: from that checkpoint, later ones set aside;
-   * "never": clears an earlier run out of `dir`, its checkpoints too. Default "never".
+   * "never": from the beginning. Default "never".
    */
   readonly resume?: "auto" | "never" | (string & {});
+  /** Clears an earlier run out of `dir`, its checkpoints too; without it such a folder is HONE_ERR_USAGE, unless resumed. */
+  readonly overwrite?: boolean;
   /** A checkpoint whose weights to start from, instead of the recipe's warm start. */
   readonly startFrom?: string;
   /** Aborting drains and saves, like `stop`. */

@@ -12,19 +12,19 @@ import { nativeCore, rlOptimizer } from "./core.ts";
 import { deferred } from "./deferred.ts";
 import { droughtWarnings } from "./drought.ts";
 import { EventLog } from "./event-log.ts";
-import { lockFolder } from "./folder-lock.ts";
 import { expectRunnable } from "./hardware.ts";
 import { Later } from "./later.ts";
 import { Line } from "./line.ts";
 import { openReference } from "./reference-policy.ts";
 import type { PinnedPolicy, Run, RunEnd, RunEvents, RunOptions, RunOutcome, StepWish } from "./run-face.ts";
+import { claimRunFolder, prepareRunFolder } from "./run-folder.ts";
 import { underWatch } from "./stall-watch.ts";
 import { type BetweenSteps, StepRecorder } from "./step-facts.ts";
 import { nameRollout, type StepOutcome } from "./step-trainer.ts";
 import { openJournal } from "./verdict-journal.ts";
 import { refuseIfHopeless } from "./verifier-health.ts";
 import { completes, warmStart } from "./warm-start.ts";
-import { EVENT_LOG, openWorkshop, prepareRunFolder, type Workshop, weightsHash } from "./workshop.ts";
+import { EVENT_LOG, openWorkshop, type Workshop, weightsHash } from "./workshop.ts";
 
 const BUFFERED_RECORDS = 1000;
 
@@ -36,7 +36,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
   const recipe = definedRecipe(given, "createRun");
   const core = options.core ?? (await nativeCore());
   expectRunnable(recipe, core.info());
-  const lock = await lockFolder(options.dir);
+  const lock = await claimRunFolder(options);
   let workshop: Workshop | undefined;
   try {
     workshop = await openWorkshop(recipe, core, options.verifiers);

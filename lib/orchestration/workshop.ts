@@ -1,19 +1,15 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Recipe } from "../config/index.ts";
 import { type Admission, openProblemSource, type ProblemSource } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
-import { RUN_FILES, readRunManifest, writeRunManifest } from "../metrics/index.ts";
 import type { EngineHandlers, TrainerFace } from "../native/face.ts";
 import { Generations } from "../native/generations.ts";
 import type { DomainName } from "../records.ts";
 import { VERIFIERS, VerifierPool } from "../rewards/index.ts";
 import { admissionOf } from "./admission.ts";
-import { Checkpoints } from "./checkpoints.ts";
 import { type Core, engineOptions, rlOptimizer } from "./core.ts";
 import { type Model, openModel } from "./model.ts";
-import { checkOrigin } from "./model-origin.ts";
-import { recipeChanges } from "./recipe-changes.ts";
 
 export const EVENT_LOG = "events.jsonl";
 /** Completions and their verdicts; see verdict-journal.ts. */
@@ -104,48 +100,6 @@ export function openVerifiers({ verification: { workers, timeoutMs, modules } }:
     modules,
     limits: Object.fromEntries(names.map((n) => [n, { timeoutMs }])),
   });
-}
-
-/**
- * A new run clears the folder; one that goes on must have the model it began with, and be the same run. Writes run.json.
- * Returns what the recipe says otherwise than before. Throws HONE_ERR_IO, HONE_ERR_CONFIG.
- */
-export function prepareRunFolder(
-  dir: string,
-  resume: string,
-  { recipe, core, model }: Pick<Workshop, "recipe" | "core" | "model">,
-): string[] {
-  if (resume === "never") clearRunFolder(dir);
-  let changes: string[] = [];
-  if (existsSync(join(dir, RUN_FILES.manifest)) && existsSync(new Checkpoints(dir, 1).directory)) {
-    const before = readRunManifest(dir);
-    checkOrigin(dir, before.model, model.origin);
-    changes = recipeChanges(dir, before.config, recipe);
-  }
-  const info = core.info();
-  writeRunManifest(dir, {
-    name: recipe.name,
-    config: recipe,
-    model: model.origin,
-    seeds: { run: recipe.seed },
-    versions: { hone: info.version, isa: info.isa, threads: info.threads },
-    command: process.argv,
-  });
-  return changes;
-}
-
-/** Removes what an earlier run left in the folder, and nothing else. Throws HONE_ERR_IO. */
-export function clearRunFolder(directory: string): void {
-  try {
-    for (const name of [...Object.values(RUN_FILES), EVENT_LOG, VERDICT_JOURNAL, BEFORE_FILE]) {
-      rmSync(join(directory, name), { recursive: true, force: true });
-    }
-    new Checkpoints(directory, 1).clear();
-  } catch (cause) {
-    throw new HoneError("HONE_ERR_IO", `${directory} cannot be a run folder: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
 }
 
 /** Hash of the weights of a checkpoint, from its manifest: the moments and the extra text do not enter. */

@@ -16,7 +16,7 @@ test("only an objective with a KL term has a reference: the weights training sta
     ] as const) {
       const core = standInCore();
       const recipe = smallRecipe({ steps: 2 }, { objective: { klCoef } });
-      await using run = await createRun(recipe, { dir, verifiers, core });
+      await using run = await createRun(recipe, { dir, verifiers, core, overwrite: true });
       await run.finished;
       expect(core.trainers).toHaveLength(trainers);
       expect(core.trainers[0]!.steps[0]!.referenceLogprobs !== undefined).toBe(klCoef > 0);

@@ -48,7 +48,7 @@ test("a step is recorded while the next one trains, unless a hook waits for the 
     const seen: string[] = [];
     const core = standInCore();
     const recipe = smallRecipe({ steps: 3 }, { checkpoint: { everySteps: 0 } });
-    await using run = await createRun(recipe, { verifiers, dir, core, hooks });
+    await using run = await createRun(recipe, { verifiers, dir, core, hooks, overwrite: true });
     const trainer = core.trainers[0]!;
     const step = trainer.step.bind(trainer);
     trainer.step = (...args) => {
@@ -225,8 +225,7 @@ test("a loss that is not finite names its sample; skipping goes on, stopping end
     /step 2 was skipped; the loss of \w+ problem \d+ \(.*\), attempt 1 was not finite/,
   );
   await using run = await createRun(smallRecipe({ onNonFinite: "stop" }), {
-    verifiers,
-    dir,
+    ...{ verifiers, dir, overwrite: true },
     core: standInCore({ onStep: (_, __, step) => (step === 1 ? bad : {}) }),
   });
   await expect(run.finished).rejects.toMatchObject({
@@ -321,7 +320,7 @@ test("a changed recipe goes on and says what changed; checkpoints of the branch 
 });
 
 test("a folder has one run at a time", async () => {
-  const options = { verifiers, dir, core: standInCore() };
+  const options = { verifiers, dir, core: standInCore(), overwrite: true };
   const first = await createRun(smallRecipe({ steps: 50 }), options);
   const second = { code: "HONE_ERR_USAGE", message: expect.stringContaining("belongs to a run") };
   await expect(createRun(smallRecipe(), options)).rejects.toMatchObject(second);
@@ -381,7 +380,7 @@ test("a run that has nothing to train on says so, and one whose verifier gives n
     group.map(() => ({ status: "unscored", cause: "it does not load" }));
   const domains = { math: { weight: 1, source: "procedural/math" } };
   await using run = await createRun(smallRecipe({ steps: 12 }, { domains }), {
-    ...{ dir, core: standInCore(), verifiers: { ...verifiers, verify } },
+    ...{ dir, core: standInCore(), verifiers: { ...verifiers, verify }, overwrite: true },
   });
   await expect(run.finished).rejects.toMatchObject({ code: "HONE_ERR_VERIFIER" });
 });

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { TrainerOptions } from "../../lib/native/face.ts";
-import { clearRunFolder, openSources, openWorkshop, weightsHash } from "../../lib/orchestration/workshop.ts";
+import { openSources, openWorkshop, weightsHash } from "../../lib/orchestration/workshop.ts";
 import { inlineVerifiers } from "./inline-verifiers.ts";
 import { smallRecipe } from "./small-recipe.ts";
 import { StandInTrainer, standInCore } from "./stand-in-core.ts";
@@ -37,20 +37,6 @@ test("every trainer of a run is as deterministic as the recipe says, by default 
     await workshop[Symbol.asyncDispose]();
     expect(made.map(({ deterministic }) => deterministic)).toEqual([expected, expected]);
   }
-});
-
-test("clearing a run folder takes what runs write and nothing else", () => {
-  const dir = mkdtempSync(join(tmpdir(), "hone-clear-"));
-  for (const name of ["step-000001", "somebody-elses"])
-    mkdirSync(join(dir, "checkpoints", name), { recursive: true });
-  for (const name of ["events.jsonl", "summary.json", "notes.txt"]) writeFileSync(join(dir, name), "x");
-  clearRunFolder(dir);
-  expect(readdirSync(dir, { recursive: true }).sort()).toEqual([
-    "checkpoints",
-    "checkpoints/somebody-elses",
-    "notes.txt",
-  ]);
-  rmSync(dir, { recursive: true });
 });
 
 test("the hash of a checkpoint is of its weights, not of what else it says", async () => {

@@ -1,7 +1,5 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { deviceOf } from "../../device.ts";
-import { HoneError } from "../../errors.ts";
 import { EXIT, interruptSignal } from "../exit.ts";
 import { loadRecipe } from "../load-recipe.ts";
 import { trainAndEvaluate } from "../session.ts";
@@ -20,16 +18,12 @@ async function run(file: string, flags: Flags): Promise<number> {
   const recipe = await loadRecipe(file, [...flags.set, ...device]);
   const dir = flags.dir ?? join("runs", recipe.name);
   const resume = flags.resume === undefined ? "never" : flags.resume === true ? "auto" : String(flags.resume);
-  if (resume === "never" && !flags.overwrite && existsSync(join(dir, "checkpoints"))) {
-    throw new HoneError("HONE_ERR_USAGE", `${dir} holds a run with checkpoints`, {
-      hint: "Go on with --resume, choose another --dir, or replace it with --overwrite.",
-    });
-  }
   const say = (line: string) => process.stderr.write(`${line}\n`);
   const terminal = flags.json ? { write: () => true } : process.stdout;
   const { outcome, summary } = await trainAndEvaluate(recipe, {
     dir,
     resume,
+    overwrite: flags.overwrite === true,
     terminal,
     signal: interruptSignal(say),
   });

@@ -1,0 +1,69 @@
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { HoneError } from "../errors.ts";
+import { RUN_FILES, readRunManifest, writeRunManifest } from "../metrics/index.ts";
+import { Checkpoints } from "./checkpoints.ts";
+import { lockFolder } from "./folder-lock.ts";
+import { checkOrigin } from "./model-origin.ts";
+import { recipeChanges } from "./recipe-changes.ts";
+import type { RunOptions } from "./run-face.ts";
+import { BEFORE_FILE, EVENT_LOG, VERDICT_JOURNAL, type Workshop } from "./workshop.ts";
+
+/**
+ * Makes the folder this run's alone until disposed. Throws HONE_ERR_USAGE if another run has it, or if it holds one that
+ * would be lost; HONE_ERR_IO.
+ */
+export async function claimRunFolder({
+  dir,
+  resume = "never",
+  overwrite = false,
+}: Pick<RunOptions, "dir" | "resume" | "overwrite">): Promise<Disposable> {
+  const lock = await lockFolder(dir);
+  if (resume !== "never" || overwrite || !existsSync(new Checkpoints(dir, 1).directory)) return lock;
+  lock[Symbol.dispose]();
+  throw new HoneError("HONE_ERR_USAGE", `${dir} holds a run with checkpoints`, {
+    hint: "Go on with --resume, choose another --dir, or replace it with --overwrite (createRun: resume, dir, overwrite).",
+  });
+}
+
+/**
+ * A new run clears the folder; one that goes on must have the model it began with, and be the same run. Writes run.json.
+ * Returns what the recipe says otherwise than before. Throws HONE_ERR_IO, HONE_ERR_CONFIG.
+ */
+export function prepareRunFolder(
+  dir: string,
+  resume: string,
+  { recipe, core, model }: Pick<Workshop, "recipe" | "core" | "model">,
+): string[] {
+  if (resume === "never") clearRunFolder(dir);
+  let changes: string[] = [];
+  if (existsSync(join(dir, RUN_FILES.manifest)) && existsSync(new Checkpoints(dir, 1).directory)) {
+    const before = readRunManifest(dir);
+    checkOrigin(dir, before.model, model.origin);
+    changes = recipeChanges(dir, before.config, recipe);
+  }
+  const info = core.info();
+  writeRunManifest(dir, {
+    name: recipe.name,
+    config: recipe,
+    model: model.origin,
+    seeds: { run: recipe.seed },
+    versions: { hone: info.version, isa: info.isa, threads: info.threads },
+    command: process.argv,
+  });
+  return changes;
+}
+
+/** Removes what an earlier run left in the folder, and nothing else. Throws HONE_ERR_IO. */
+export function clearRunFolder(directory: string): void {
+  try {
+    for (const name of [...Object.values(RUN_FILES), EVENT_LOG, VERDICT_JOURNAL, BEFORE_FILE]) {
+      rmSync(join(directory, name), { recursive: true, force: true });
+    }
+    new Checkpoints(directory, 1).clear();
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_IO", `${directory} cannot be a run folder: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
