@@ -27,7 +27,8 @@ int cpu_quota(const std::string& groups, const std::string& mount) {
   for (std::string line; std::getline(list, line);) {  // number:controllers:path, no controllers in version 2
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == line.npos || second == line.npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    std::string controllers(1, ',');  // not by operator+: GCC 12 sees an overlap there that is none
+    controllers.append(line, first + 1, second - first - 1).push_back(',');
     const bool unified = controllers == ",,";
     if (!unified && controllers.find(",cpu,") == controllers.npos) continue;
     // A parent's limit holds as well; inside a container only the mount itself may be visible.
