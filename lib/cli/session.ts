@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import { evaluate, type Scoreboard, scoreboard } from "../evaluation/index.ts";
-import { RUN_FILES, RunLogReader, readJson, writeWhole } from "../metrics/index.ts";
+import { RUN_FILES, RunDigest, readJson, writeWhole } from "../metrics/index.ts";
 import {
   BEFORE_FILE,
   createRun,
@@ -13,7 +13,7 @@ import {
   type RunOptions,
   type RunOutcome,
 } from "../orchestration/index.ts";
-import type { Problem, StepRecord } from "../records.ts";
+import type { Problem } from "../records.ts";
 import { beforeAfterText, Progress, type RunSummary, type Terminal, writeReport } from "../report/index.ts";
 
 export interface SessionOptions {
@@ -253,9 +253,6 @@ class Session {
   }
 }
 
-const changesWeights = ({ metrics }: StepRecord) =>
-  metrics["step/skipped"] === 0 && metrics["update/norm"] !== 0;
-
 /** What a run says that trained nothing, however long it took. */
 function unchanged({ steps, changedSteps }: RunSummary): string[] {
   if (steps === 0 || changedSteps !== 0) return [];
@@ -264,15 +261,13 @@ function unchanged({ steps, changedSteps }: RunSummary): string[] {
   ];
 }
 
-/** Counted from the log, a step at a time; nothing where there is none, or none that can be read: the report says so. */
+/** As the log's last step says; nothing where there is none, or none that can be read: the report says so. */
 function changedSteps(dir: string): Pick<RunSummary, "changedSteps"> {
   const log = join(dir, RUN_FILES.log);
   try {
-    const reader = existsSync(log) ? new RunLogReader(log) : undefined;
-    if (reader === undefined || reader.length === 0) return {};
-    let changed = 0;
-    for (const record of reader) changed += Number(changesWeights(record));
-    return { changedSteps: changed };
+    if (!existsSync(log)) return {};
+    const changed = new RunDigest(log, join(dir, RUN_FILES.digest)).last?.metrics["step/changed-total"];
+    return changed === undefined ? {} : { changedSteps: changed };
   } catch {
     return {};
   }

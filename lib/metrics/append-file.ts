@@ -31,6 +31,11 @@ export class AppendFile {
     return this.#fd !== undefined;
   }
 
+  /** Bytes it has now. Trusts that it is open. */
+  get size(): number {
+    return fstatSync(this.#fd!).size;
+  }
+
   /** @param lines whole ones. Throws HONE_ERR_IO naming the file: disk full, or deleted under way; HONE_ERR_STATE after close. */
   append(lines: string): void {
     const fd = this.#fd;
@@ -52,19 +57,43 @@ export class AppendFile {
   }
 }
 
+/** One line of a file without its end, and the bytes [start, end) that it takes there with it. */
+export interface Line {
+  readonly text: string;
+  readonly bytes: { readonly start: number; readonly end: number };
+}
+
 /**
  * The lines that a file has now in order, a block of it in memory at a time; a torn last line is left out. What is no
  * regular file has none: a device may never end. Throws HONE_ERR_IO.
  */
 export function* wholeLines(path: string): Generator<string, void, undefined> {
+  for (const { text } of linesOf(path)) yield text;
+}
+
+/** Likewise, with their places. @param within bytes of the file, beginning with a line. */
+export function* linesOf(
+  path: string,
+  within: Line["bytes"] = { start: 0, end: Number.POSITIVE_INFINITY },
+): Generator<Line, void, undefined> {
+  let start = within.start;
+  for (const text of linesFrom(path, within)) {
+    const end = start + Buffer.byteLength(text) + 1;
+    yield { text, bytes: { start, end } };
+    start = end;
+  }
+}
+
+function* linesFrom(path: string, within: Line["bytes"]): Generator<string, void, undefined> {
   const fd = fileWork(path, () => openSync(path, "r"));
   try {
     const block = Buffer.allocUnsafe(BLOCK_BYTES);
+    const size = Math.min(fstatSync(fd).size, within.end);
     let rest: Buffer[] = [];
-    for (let left = fstatSync(fd).size; left > 0; ) {
-      const n = fileWork(path, () => readSync(fd, block, 0, Math.min(left, block.length), null));
+    for (let at = within.start; at < size; ) {
+      const n = fileWork(path, () => readSync(fd, block, 0, Math.min(size - at, block.length), at));
       if (n === 0) return;
-      left -= n;
+      at += n;
       const bytes = block.subarray(0, n);
       const end = bytes.lastIndexOf(NEWLINE);
       if (end >= 0) {

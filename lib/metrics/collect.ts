@@ -16,6 +16,7 @@ export class MetricsHistory {
   steps = 0;
   clippedSteps = 0;
   skippedSteps = 0;
+  changedSteps = 0;
 
   constructor(saved: Partial<MetricsHistory> = {}) {
     Object.assign(this, saved);
@@ -41,9 +42,12 @@ export function collectStepMetrics(
   if (facts.trained !== undefined) {
     history.steps += 1;
     if (facts.trained.report.gradScale < 1) history.clippedSteps += 1;
-    if (facts.trained.report.skipped) history.skippedSteps += 1;
+    const { skipped, updateNorm } = facts.trained.report;
+    if (skipped) history.skippedSteps += 1;
+    else if (updateNorm !== 0) history.changedSteps += 1;
     sheet.put("grad/clipped-fraction", history.clippedSteps / history.steps);
     sheet.put("step/skipped-total", history.skippedSteps);
+    sheet.put("step/changed-total", history.changedSteps);
   }
   history.counts = structuredClone(facts.mixture.counts);
   return sheet.values;

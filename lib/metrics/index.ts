@@ -4,6 +4,7 @@ export { AppendFile, wholeLines } from "./append-file.ts";
 export { collectStepMetrics, MetricsHistory } from "./collect.ts";
 export type * from "./facts.ts";
 export { bottleneck } from "./machine-metrics.ts";
+export { RunDigest } from "./run-digest.ts";
 export {
   RUN_FILES,
   type RunManifest,
@@ -16,3 +17,4 @@ export {
 export { RunLogReader, readRunLog } from "./run-log.ts";
 export { fileWork, type Sink } from "./sink.ts";
 export { openSinks, SINKS } from "./sinks.ts";
+export { type Stretch, StretchSum, stepsWith, stretchOf } from "./stretch.ts";

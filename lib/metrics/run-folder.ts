@@ -8,6 +8,7 @@ import { fileWork } from "./sink.ts";
 export const RUN_FILES = {
   manifest: "run.json",
   log: "steps.jsonl",
+  digest: "steps.digest.jsonl",
   summary: "summary.json",
   report: "report.html",
   prometheus: "metrics.prom",

@@ -1,26 +1,34 @@
 import { HoneError } from "../errors.ts";
 import type { StepRecord } from "../records.ts";
 import { AppendFile, wholeLines } from "./append-file.ts";
+import { DigestWriter } from "./digest-writer.ts";
 import type { Sink } from "./sink.ts";
 
 /**
  * Appends one JSON line a step with one write each, so that a killed process loses at most the line it was in.
  * Opening cuts off a torn last line. Throws HONE_ERR_IO naming the file (disk full, no permission).
+ * @param digest where its running summary goes; none without.
  */
 export class RunLog implements Sink {
   readonly name = "jsonl";
   readonly #file: AppendFile;
+  readonly #digest: DigestWriter | undefined;
 
-  constructor(path: string) {
+  constructor(path: string, digest?: string) {
     this.#file = new AppendFile(path);
+    this.#digest = digest === undefined ? undefined : new DigestWriter(digest);
   }
 
   write(record: StepRecord): void {
-    this.#file.append(`${JSON.stringify(record)}\n`);
+    const line = `${JSON.stringify(record)}\n`;
+    this.#file.append(line);
+    const end = this.#file.size;
+    this.#digest?.add(record, end - Buffer.byteLength(line), end);
   }
 
   close(): void {
     this.#file.close();
+    this.#digest?.close();
   }
 }
 
@@ -67,7 +75,8 @@ export class RunLogReader implements Iterable<StepRecord> {
     for (const line of wholeLines(this.#path)) {
       if (next === this.#lines.length) return;
       if (index === this.#lines[next]) {
-        yield parseLine(line, `${this.#path}:${index + 1}`);
+        const at = index + 1;
+        yield parseRecord(line, () => `${this.#path}:${at}`);
         next += 1;
       }
       index += 1;
@@ -78,16 +87,18 @@ export class RunLogReader implements Iterable<StepRecord> {
 /** The step at the beginning of a line as RunLog writes it, without parsing the rest. */
 function stepOf(line: string, where: string): number {
   const written = /^\{"step":(\d+),/.exec(line);
-  return written === null ? parseLine(line, where).step : Number(written[1]);
+  return written === null ? parseRecord(line, () => where).step : Number(written[1]);
 }
 
-function parseLine(line: string, where: string): StepRecord {
+/** A line of the log. Throws HONE_ERR_FORMAT. */
+export function parseRecord(line: string, place: () => string): StepRecord {
   try {
     const record: unknown = JSON.parse(line);
     if (isStepRecord(record)) return record;
   } catch {
     // falls through to the typed error
   }
+  const where = place();
   throw new HoneError("HONE_ERR_FORMAT", `${where}: not a step record: ${line.slice(0, 80)}`, {
     details: { where },
     hint: "Delete the line to go on without that step's metrics.",

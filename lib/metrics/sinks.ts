@@ -8,7 +8,7 @@ import { TensorBoardSink } from "./tensorboard.ts";
 
 /** Makes a sink for a run folder. A new sink is a new line here. */
 export const SINKS: Readonly<Record<string, (runDir: string) => Sink>> = {
-  jsonl: (runDir) => new RunLog(join(runDir, RUN_FILES.log)),
+  jsonl: (runDir) => new RunLog(join(runDir, RUN_FILES.log), join(runDir, RUN_FILES.digest)),
   tensorboard: (runDir) => new TensorBoardSink(join(runDir, RUN_FILES.tensorboard)),
   prometheus: (runDir) => new PrometheusSink(join(runDir, RUN_FILES.prometheus), { run: basename(runDir) }),
 };

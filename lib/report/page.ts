@@ -60,7 +60,7 @@ function header({ manifest, summary, steps, stepsEach = 1 }: RunFolder): Html {
   const parts = [
     state,
     stepsEach > 1
-      ? `${steps.at(-1)!.step} steps; each point is the mean of ${stepsEach}`
+      ? `${steps.at(-1)!.step} steps; each point is the mean of up to ${stepsEach}`
       : `${steps.length} ${steps.length === 1 ? "step" : "steps"} logged`,
     ...seeds,
     `${when} UTC`,

@@ -1,19 +1,30 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
-import { RUN_FILES, RunLogReader, readJson, readRunManifest, type StoredManifest } from "../metrics/index.ts";
-import type { StepRecord } from "../records.ts";
+import {
+  RUN_FILES,
+  RunDigest,
+  RunLogReader,
+  readJson,
+  readRunManifest,
+  type StoredManifest,
+  type Stretch,
+  stretchOf,
+} from "../metrics/index.ts";
 import { runningMeans } from "./running-means.ts";
 import type { RunSummary } from "./summary.ts";
 
 /** More than a chart has pixels. */
 const MOST_POINTS = 2000;
 
+/** Up to here every line of the log is read; beyond, its digest still makes a quarter of that in points. */
+const MOST_LINES = 8000;
+
 /** Everything a report is made of; parts that a run did not get to are absent. */
 export interface RunFolder {
   readonly manifest: StoredManifest;
-  /** What the log has of them, or, of a long run, means over `stepsEach` steps in a row. */
-  readonly steps: readonly StepRecord[];
+  /** What the log has of them, or, of a long run, means over up to `stepsEach` steps in a row. */
+  readonly steps: readonly Stretch[];
   readonly stepsEach?: number | undefined;
   readonly summary?: RunSummary | undefined;
 }
@@ -21,15 +32,22 @@ export interface RunFolder {
 /** Reads a run folder, finished or not. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming the file. */
 export function readRunFolder(runDir: string): RunFolder {
   const manifest = readRunManifest(runDir);
-  const log = join(runDir, RUN_FILES.log);
+  const steps = readSteps(join(runDir, RUN_FILES.log), join(runDir, RUN_FILES.digest));
   const summary = join(runDir, RUN_FILES.summary);
-  const reader = existsSync(log) ? new RunLogReader(log) : [];
   return {
     manifest,
-    steps: runningMeans(reader, reader.length, MOST_POINTS),
-    stepsEach: Math.max(1, Math.ceil(reader.length / MOST_POINTS)),
+    steps,
+    stepsEach: steps.reduce((most, stretch) => Math.max(most, stretch.steps), 1),
     summary: existsSync(summary) ? parseSummary(summary) : undefined,
   };
+}
+
+function readSteps(log: string, digest: string): Stretch[] {
+  if (!existsSync(log)) return [];
+  const stretches = new RunDigest(log, digest);
+  const { length } = stretches;
+  if (length > MOST_LINES) return runningMeans(stretches, length, MOST_POINTS);
+  return runningMeans([...new RunLogReader(log)].map(stretchOf), length, MOST_POINTS);
 }
 
 function parseSummary(path: string): RunSummary {

@@ -1,45 +1,20 @@
-import type { StepRecord } from "../records.ts";
-
-/** One record for a stretch of steps: the last one's number and version, and each metric's mean over those that have it. */
-class Stretch {
-  readonly #sums = new Map<string, { sum: number; count: number }>();
-  #last: StepRecord | undefined;
-  steps = 0;
-
-  add(record: StepRecord): void {
-    this.#last = record;
-    this.steps += 1;
-    for (const [name, value] of Object.entries(record.metrics)) {
-      const mean = this.#sums.get(name);
-      if (mean === undefined) this.#sums.set(name, { sum: value, count: 1 });
-      else {
-        mean.sum += value;
-        mean.count += 1;
-      }
-    }
-  }
-
-  get record(): StepRecord {
-    const metrics = Object.fromEntries([...this.#sums].map(([name, { sum, count }]) => [name, sum / count]));
-    return { ...this.#last!, metrics };
-  }
-}
+import { type Stretch, StretchSum } from "../metrics/index.ts";
 
 /**
- * At most `limit` records that stand for `count` steps, each the mean over equally many in a row: what a chart can show.
- * Records come one at a time and none is kept. Where there are no more than `limit`, they are the records themselves.
+ * At most `limit` stretches that stand for `count` steps, each the mean over equally many in a row, or a few more: what
+ * a chart can show. They come one at a time and none is kept. Where there are no more steps than `limit`, they are themselves.
  */
-export function runningMeans(records: Iterable<StepRecord>, count: number, limit: number): StepRecord[] {
+export function runningMeans(stretches: Iterable<Stretch>, count: number, limit: number): Stretch[] {
   const every = Math.ceil(count / limit);
-  if (every <= 1) return [...records];
-  const means: StepRecord[] = [];
-  let stretch = new Stretch();
-  for (const record of records) {
-    stretch.add(record);
-    if (stretch.steps < every) continue;
-    means.push(stretch.record);
-    stretch = new Stretch();
+  if (every <= 1) return [...stretches];
+  const means: Stretch[] = [];
+  let sum = new StretchSum();
+  for (const stretch of stretches) {
+    sum.add(stretch);
+    if (sum.steps < every) continue;
+    means.push(sum.stretch);
+    sum = new StretchSum();
   }
-  if (stretch.steps > 0) means.push(stretch.record);
+  if (sum.steps > 0) means.push(sum.stretch);
   return means;
 }

@@ -19,8 +19,7 @@ const manifest: StoredManifest = {
 };
 const library = { script: "var uPlot;", style: ".uplot{}" };
 const steps = [1, 2].map((step) => ({
-  step,
-  version: step,
+  ...{ first: step, step, steps: 1, version: step },
   metrics: { "entropy/mean": 0.5, "mixture/target/math": 1 },
 }));
 const page = reportPage({ manifest, steps, summary: syntheticSummary() }, library);

@@ -1,0 +1,142 @@
+import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import type { StepRecord } from "../records.ts";
+import { type Line, linesOf } from "./append-file.ts";
+import { parseRecord } from "./run-log.ts";
+import { fileWork } from "./sink.ts";
+import { type Stretch, stretchOf } from "./stretch.ts";
+
+/** What a line of the digest begins with: steps it stands for, the bytes [start, end) of the log that hold them, and where its last line begins. */
+const HEAD = /^\{"first":(\d+),"step":(\d+),"steps":(\d+),"start":(\d+),"last":(\d+),"end":(\d+),/;
+const RECORD_HEAD = /^\{"step":(\d+),/;
+const HEAD_BYTES = 32;
+
+/** A line of the log or of the digest: the steps it stands for, and where it lies. */
+interface Piece {
+  readonly first: number;
+  readonly step: number;
+  readonly steps: number;
+  readonly file: "log" | "digest";
+  readonly start: number;
+  readonly end: number;
+  /** The bytes of the log that a line of the digest stands for. */
+  readonly covers?: Line["bytes"] | undefined;
+}
+
+/**
+ * A run log as stretches in ascending order, of 16 steps where the digest has them and of one step elsewhere; the steps
+ * are those of `RunLogReader`. Nothing but the pieces' places is held.
+ * Throws HONE_ERR_IO, and HONE_ERR_FORMAT naming a line it had to read that is damaged.
+ */
+export class RunDigest implements Iterable<Stretch> {
+  readonly #paths: Readonly<Record<Piece["file"], string>>;
+  readonly #pieces: Piece[] = [];
+
+  constructor(log: string, digest: string) {
+    this.#paths = { log, digest };
+    let read = 0;
+    for (const piece of this.#digested()) {
+      for (const line of this.#lines({ start: read, end: piece.covers!.start })) this.#take(line);
+      this.#take(piece);
+      read = piece.covers!.end;
+    }
+    for (const line of this.#lines({ start: read, end: Number.POSITIVE_INFINITY })) this.#take(line);
+  }
+
+  /** Steps. */
+  get length(): number {
+    return this.#pieces.reduce((n, { steps }) => n + steps, 0);
+  }
+
+  /** How many lines a walk through it parses. */
+  get lines(): number {
+    return this.#pieces.length;
+  }
+
+  /** The last step's own record. */
+  get last(): StepRecord | undefined {
+    const top = this.#pieces.at(-1);
+    const line = top?.covers === undefined ? top : [...this.#lines(top.covers)].at(-1);
+    if (line === undefined) return undefined;
+    const fd = openSync(this.#paths.log, "r");
+    try {
+      return stretchAt(fd, this.#paths.log, line);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  *[Symbol.iterator](): Generator<Stretch, void, undefined> {
+    const open = new Map<string, number>();
+    try {
+      for (const piece of this.#pieces) {
+        const path = this.#paths[piece.file];
+        const fd = open.get(path) ?? fileWork(path, () => openSync(path, "r"));
+        open.set(path, fd);
+        yield stretchAt(fd, path, piece);
+      }
+    } finally {
+      for (const fd of open.values()) closeSync(fd);
+    }
+  }
+
+  /** A step that does not follow the one before it replaces everything from it on. */
+  #take(piece: Piece): void {
+    for (let top = this.#pieces.at(-1); top !== undefined && top.step >= piece.first; ) {
+      this.#pieces.pop();
+      if (top.first < piece.first && top.covers !== undefined) this.#pieces.push(...this.#lines(top.covers));
+      top = this.#pieces.at(-1);
+    }
+    this.#pieces.push(piece);
+  }
+
+  *#lines(within: Line["bytes"]): Generator<Piece> {
+    if (within.start >= within.end) return;
+    for (const { text, bytes } of linesOf(this.#paths.log, within)) {
+      const step = Number(RECORD_HEAD.exec(text)?.[1] ?? parsed(text, this.#paths.log, bytes.start).step);
+      yield { first: step, step, steps: 1, file: "log", ...bytes };
+    }
+  }
+
+  /** The digest's lines that are still true of the log: somebody may have edited or replaced it. */
+  *#digested(): Generator<Piece> {
+    const { log, digest } = this.#paths;
+    if (!existsSync(digest)) return;
+    const fd = fileWork(log, () => openSync(log, "r"));
+    try {
+      let covered = 0;
+      for (const { text, bytes } of linesOf(digest)) {
+        const [first, step, steps, start, last, end] = (HEAD.exec(text) ?? []).slice(1).map(Number);
+        if (!(start! >= covered && end! > last!)) continue;
+        if (!stepAt(fd, first!, start!) || !stepAt(fd, step!, last!) || !lineEndsAt(fd, end!)) continue;
+        covered = end!;
+        const covers = { start: start!, end: end! };
+        yield { first: first!, step: step!, steps: steps!, file: "digest", ...bytes, covers };
+      }
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+function stepAt(fd: number, step: number, start: number): boolean {
+  const head = Buffer.alloc(HEAD_BYTES);
+  const length = readSync(fd, head, 0, head.length, start);
+  return head.toString("latin1", 0, length).startsWith(`{"step":${step},`);
+}
+
+function lineEndsAt(fd: number, end: number): boolean {
+  const last = Buffer.alloc(1);
+  return readSync(fd, last, 0, 1, end - 1) === 1 && last[0] === 0x0a;
+}
+
+function stretchAt(fd: number, path: string, { start, end, file }: Piece): Stretch {
+  const line = Buffer.allocUnsafe(end - start);
+  const length = fileWork(path, () => readSync(fd, line, 0, line.length, start));
+  const record = parsed(line.toString("utf8", 0, length), path, start);
+  return file === "log" ? stretchOf(record) : (record as Stretch);
+}
+
+/** Its line number is counted only when somebody has to be told. */
+function parsed(text: string, path: string, at: number): StepRecord {
+  return parseRecord(text, () => `${path}:${[...linesOf(path, { start: 0, end: at })].length + 1}`);
+}

@@ -1,0 +1,55 @@
+import type { StepRecord } from "../records.ts";
+
+/** Steps in a row as one: a record of the last one's number and version, whose metrics are means. */
+export interface Stretch extends StepRecord {
+  /** Number of the first step in it. */
+  readonly first: number;
+  /** How many steps. */
+  readonly steps: number;
+  /** How many of them have a metric, where not all do. */
+  readonly counts?: Readonly<Record<string, number>> | undefined;
+}
+
+/** A step is a stretch of one. */
+export const stretchOf = (record: StepRecord): Stretch => ({ first: record.step, steps: 1, ...record });
+
+/** How many steps of a stretch a metric's mean is over. */
+export const stepsWith = ({ steps, counts, metrics }: Stretch, name: string): number =>
+  counts?.[name] ?? (name in metrics ? steps : 0);
+
+/** Puts stretches together, in ascending order: each metric's mean is over the steps that have it. */
+export class StretchSum {
+  readonly #sums = new Map<string, { sum: number; count: number }>();
+  #first = 0;
+  #last: StepRecord | undefined;
+  steps = 0;
+
+  add(next: Stretch): void {
+    if (this.steps === 0) this.#first = next.first;
+    this.#last = next;
+    this.steps += next.steps;
+    for (const name in next.metrics) {
+      const count = next.counts?.[name] ?? next.steps;
+      const value = next.metrics[name]! * count;
+      const total = this.#sums.get(name);
+      if (total === undefined) this.#sums.set(name, { sum: value, count });
+      else {
+        total.sum += value;
+        total.count += count;
+      }
+    }
+  }
+
+  /** Trusts that something was added. */
+  get stretch(): Stretch {
+    const { step, version } = this.#last!;
+    const metrics: Record<string, number> = {};
+    const counts: Record<string, number> = {};
+    for (const [name, { sum, count }] of this.#sums) {
+      metrics[name] = sum / count;
+      if (count !== this.steps) counts[name] = count;
+    }
+    const partial = Object.keys(counts).length > 0 && { counts };
+    return { first: this.#first, step, version, steps: this.steps, metrics, ...partial };
+  }
+}
