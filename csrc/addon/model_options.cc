@@ -215,7 +215,7 @@ Napi::Object to_js(Napi::Env env, const engine::EngineStats& s) {
       {"decodeTokens", double(s.decode_tokens)},
       {"finished", double(s.finished)},
       {"preemptions", double(s.preemptions)},
-      {"swaps", double(s.weight_swaps)},
+      {"weightSwaps", double(s.weight_swaps)},
       {"waiting", double(s.waiting)},
       {"running", double(s.running)},
       {"pagesUsed", double(s.pages_used)},
@@ -223,7 +223,8 @@ Napi::Object to_js(Napi::Env env, const engine::EngineStats& s) {
       {"busySeconds", s.busy_seconds},
       {"prefillSeconds", s.prefill_seconds},
       {"decodeSeconds", s.decode_seconds},
-      {"swapSeconds", s.page_swap_seconds},
+      {"pageSwapSeconds", s.page_swap_seconds},
+      {"weightSwapSeconds", s.weight_swap_seconds},
       {"version", double(s.version)}};
   Napi::Object out = Napi::Object::New(env);
   for (const auto& [name, value] : numbers) out.Set(name, value);

@@ -6,6 +6,7 @@
 
 #include "core/device.h"
 #include "core/error.h"
+#include "core/stopwatch.h"
 #include "engine/step_device.h"
 #include "engine/page_pool.h"
 #include "engine/request_check.h"
@@ -98,6 +99,7 @@ void Engine::Impl::end(Sequence& s) {
 
 void Engine::Impl::take_weights() {
   if (!weights.pending() || scheduler.prefilling()) return;
+  const Stopwatch watch(stats.weight_swap_seconds);
   if (!weights.advance(scheduler.oldest_needed_version())) return;
   ++stats.weight_swaps;
   if (gpu) weights.replace_current(gpu->take(*weights.current()));

@@ -78,7 +78,8 @@ struct EngineStats {
   int64_t pages_used = 0, pages_total = 0;
   double busy_seconds = 0;                   // in steps that computed
   double prefill_seconds = 0, decode_seconds = 0;  // busy_seconds shared out by rows
-  double page_swap_seconds = 0;              // copying pages to and from host memory, part of the above
+  double page_swap_seconds = 0;              // copying cache pages to and from host memory, part of busy_seconds
+  double weight_swap_seconds = 0;            // taking new weights, between steps; on a GPU with their copy to it
   uint32_t version = 0;
 };
 

@@ -84,11 +84,12 @@ export interface EngineFacts {
   readonly prefillTokens: number;
   readonly decodeTokens: number;
   readonly preemptions: number;
-  readonly swaps: number;
+  readonly weightSwaps: number;
   readonly busySeconds: number;
   readonly prefillSeconds: number;
   readonly decodeSeconds: number;
-  readonly swapSeconds: number;
+  readonly pageSwapSeconds: number;
+  readonly weightSwapSeconds: number;
   readonly running: number;
   readonly waiting: number;
   readonly maxRunning: number;

@@ -53,8 +53,9 @@ function putEngine(sheet: MetricSheet, engine: EngineFacts, total: number): void
   sheet.put("engine/running", engine.running);
   sheet.put("engine/waiting", engine.waiting);
   sheet.put("engine/preemptions", engine.preemptions);
-  sheet.put("engine/swaps", engine.swaps);
-  sheet.put("engine/swap-seconds", engine.swapSeconds);
+  sheet.put("engine/weight-swaps", engine.weightSwaps);
+  sheet.put("engine/weight-swap-seconds", engine.weightSwapSeconds);
+  sheet.put("engine/page-swap-seconds", engine.pageSwapSeconds);
 }
 
 /** The trainer's step, split without overlap; what no stage claims is "other". The engine works beside it. */

@@ -107,7 +107,8 @@ export interface EngineStats {
   readonly prefillTokens: number;
   readonly decodeTokens: number;
   readonly preemptions: number;
-  readonly swaps: number;
+  /** Weight versions taken over. */
+  readonly weightSwaps: number;
   readonly finished: number;
   readonly waiting: number;
   readonly running: number;
@@ -116,7 +117,10 @@ export interface EngineStats {
   readonly busySeconds: number;
   readonly prefillSeconds: number;
   readonly decodeSeconds: number;
-  readonly swapSeconds: number;
+  /** Copying cache pages to and from host memory; part of `busySeconds`. */
+  readonly pageSwapSeconds: number;
+  /** Taking over new weights, between steps. */
+  readonly weightSwapSeconds: number;
   readonly version: number;
 }
 

@@ -70,11 +70,18 @@ export class DomainSampler {
 
   /** p_d of the next pick; sums to 1. */
   probabilities(): Map<DomainName, number> {
-    const total = this.#total();
-    if (!this.#adaptive || total < WARMUP_COMPLETIONS) return this.#byDomain((weight) => weight);
-    const raw = this.#byDomain((weight, domain) => weight * this.#adjustment(domain, weight, total));
+    if (!this.#adjusts()) return this.#byDomain((weight) => weight);
+    const adjustments = this.adjustments();
+    const raw = this.#byDomain((weight, domain) => weight * adjustments.get(domain)!);
     const sum = [...raw.values()].reduce((a, b) => a + b, 0);
     return new Map([...raw].map(([domain, p]) => [domain, p / sum]));
+  }
+
+  /** The factor on w_d in the next pick, clip(w_d / (n_d / N), 0.1, 10): 1 while N < 50, and where the mode is static. */
+  adjustments(): Map<DomainName, number> {
+    if (!this.#adjusts()) return this.#byDomain(() => 1);
+    const total = this.#total();
+    return this.#byDomain((weight, domain) => this.#adjustment(domain, weight, total));
   }
 
   /** Target w_d and realised n_d / N (0 before the first completion), for the metrics. */
@@ -102,6 +109,10 @@ export class DomainSampler {
     }
     for (const [i, domain] of this.#domains.entries()) this.#completed.set(domain, counts[i]!);
     this.#random.position = state.picks;
+  }
+
+  #adjusts(): boolean {
+    return this.#adaptive && this.#total() >= WARMUP_COMPLETIONS;
   }
 
   #total(): number {

@@ -67,7 +67,7 @@ export class StepRecorder {
       trained: trained && trainedFacts(trained, versionBefore, recipe),
       timing: { ...timing, ...before, recording: this.#recording },
       engine: this.#engineFacts(),
-      mixture: mixtureFacts(recipe, line),
+      mixture: mixtureFacts(line),
       verifiers: this.#verifierFacts(),
       verifierWorkers: recipe.verification.workers,
       queues: line.queues(),
@@ -94,11 +94,12 @@ export class StepRecorder {
       prefillTokens: now.prefillTokens - then.prefillTokens,
       decodeTokens: now.decodeTokens - then.decodeTokens,
       preemptions: now.preemptions - then.preemptions,
-      swaps: now.swaps - then.swaps,
+      weightSwaps: now.weightSwaps - then.weightSwaps,
       busySeconds: now.busySeconds - then.busySeconds,
       prefillSeconds: now.prefillSeconds - then.prefillSeconds,
       decodeSeconds: now.decodeSeconds - then.decodeSeconds,
-      swapSeconds: now.swapSeconds - then.swapSeconds,
+      weightSwapSeconds: now.weightSwapSeconds - then.weightSwapSeconds,
+      pageSwapSeconds: now.pageSwapSeconds - then.pageSwapSeconds,
       running: now.running,
       waiting: now.waiting,
       maxRunning: this.#from.recipe.engine.maxRunning,
@@ -152,21 +153,10 @@ function trainedFacts(
   };
 }
 
-function mixtureFacts(recipe: Recipe, { sampler, ledger, roster }: Line): StepFacts["mixture"] {
+function mixtureFacts({ sampler, ledger, roster }: Line): StepFacts["mixture"] {
   const mixture = sampler.mixture();
   const targets = Object.fromEntries([...mixture].map(([d, { target }]) => [d, target]));
   const probabilities = Object.fromEntries(sampler.probabilities());
-  // p_d is proportional to w_d alpha_d; alpha relative to the smallest is all the draws show, so recompute it
-  const adjustments = Object.fromEntries(
-    [...mixture].map(([d, { target, realized }]) => [
-      d,
-      recipe.sampler === "static" ? 1 : adjustment(target, realized),
-    ]),
-  );
+  const adjustments = Object.fromEntries(sampler.adjustments());
   return { targets, counts: ledger.counts(roster), probabilities, adjustments };
-}
-
-/** alpha_d = clip(w_d / (n_d / N), 0.1, 10), 10 when nothing has completed. */
-function adjustment(target: number, realized: number): number {
-  return realized === 0 ? 10 : Math.min(10, Math.max(0.1, target / realized));
 }

@@ -13,8 +13,16 @@ function collect(rest: Partial<StepFacts>): Record<string, number> {
 }
 
 const engine = {
-  ...{ steps: 10, prefillTokens: 300, decodeTokens: 160, preemptions: 1, swaps: 2, busySeconds: 0.9 },
-  ...{ prefillSeconds: 0.3, decodeSeconds: 0.5, swapSeconds: 0.01, running: 5, waiting: 3, maxRunning: 32 },
+  ...{ steps: 10, prefillTokens: 300, decodeTokens: 160, preemptions: 1, weightSwaps: 2, busySeconds: 0.9 },
+  ...{
+    prefillSeconds: 0.3,
+    decodeSeconds: 0.5,
+    weightSwapSeconds: 0.01,
+    pageSwapSeconds: 0.02,
+    running: 5,
+    waiting: 3,
+    maxRunning: 32,
+  },
   ...{ pagesUsed: 3, pagesTotal: 12 },
 };
 

@@ -83,9 +83,23 @@ export class SyntheticRun {
         ...{ logging: 0.001, recording: 0.004 },
       },
       engine: {
-        ...{ steps: 150, prefillTokens: groups.length * 30, decodeTokens: tokens, preemptions: 0, swaps: 1 },
+        ...{
+          steps: 150,
+          prefillTokens: groups.length * 30,
+          decodeTokens: tokens,
+          preemptions: 0,
+          weightSwaps: 1,
+        },
         ...{ busySeconds: total * 0.93, prefillSeconds: total * 0.08, decodeSeconds: total * 0.8 },
-        ...{ swapSeconds: 0.0004, running: 61, waiting: 12, maxRunning: 64, pagesUsed: 300, pagesTotal: 512 },
+        ...{
+          weightSwapSeconds: 0.0004,
+          pageSwapSeconds: 0.0002,
+          running: 61,
+          waiting: 12,
+          maxRunning: 64,
+          pagesUsed: 300,
+          pagesTotal: 512,
+        },
       },
       mixture: {
         targets: TARGETS,

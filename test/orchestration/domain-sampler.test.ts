@@ -57,6 +57,19 @@ test.each([
     expect(p).toBeCloseTo(expected[i]!, 6);
 });
 
+test.each([
+  ["49 completions: nothing is adjusted yet", "adaptive", [20, 9, 0, 10, 10], [1, 1, 1, 1, 1]],
+  // w / share: 0.4 / 0.4, 0.25 / 0.2, 0.15 / 0.1, 0.1 / 0.1, 0.1 / 0.2
+  ["50 completions", "adaptive", [20, 10, 5, 5, 10], [1, 1.25, 1.5, 1, 0.5]],
+  ["clipped on both sides", "adaptive", [99, 1, 0, 0, 0], [0.4 / 0.99, 10, 10, 10, 10]],
+  ["static: never", "static", [99, 1, 0, 0, 0], [1, 1, 1, 1, 1]],
+] as const)("adjustment, %s", (_, mode, counts, expected) => {
+  const sampler = new DomainSampler({ weights: WEIGHTS, seed: 1, mode });
+  sampler.setState({ completed: Object.fromEntries(DOMAINS.map((d, i) => [d, counts[i]!])), picks: 0 });
+  const found = [...sampler.adjustments().values()];
+  for (const [i, one] of found.entries()) expect(one).toBeCloseTo(expected[i]!, 12);
+});
+
 test("a domain with none completed gets exactly ten times its weight, before normalisation", () => {
   const sampler = samplerAt({ a: 50, b: 0 }, { a: 1, b: 1 });
   const p = sampler.probabilities();

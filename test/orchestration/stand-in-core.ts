@@ -103,7 +103,7 @@ export class StandInEngine implements EngineFace {
       prefillTokens: this.#prefill,
       decodeTokens: this.#tokens,
       preemptions: 0,
-      swaps: this.#swaps,
+      weightSwaps: this.#swaps,
       finished: 0,
       waiting: this.#sequences.length - running,
       running,
@@ -112,7 +112,8 @@ export class StandInEngine implements EngineFace {
       busySeconds: 0,
       prefillSeconds: 0,
       decodeSeconds: 0,
-      swapSeconds: 0,
+      weightSwapSeconds: 0,
+      pageSwapSeconds: 0,
       version: this.#current?.version ?? 0,
     };
   }
