@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "model/archs/archs.h"
 #include "model/known_fields.h"
@@ -34,10 +35,11 @@ class Rules {
 bool check_sizes(const ModelConfig& c, Rules& rules) {
   constexpr int64_t kMost = int64_t(1) << 24;
   const std::pair<const char*, int64_t> sizes[] = {
-      {"vocab_size", c.vocabulary}, {"hidden_size", c.width}, {"num_hidden_layers", c.layers},
+      {"vocab_size", c.vocabulary}, {"hidden_size", c.width},
       {"num_attention_heads", c.heads}, {"num_key_value_heads", c.kv_heads}, {"head_dim", c.head_dim},
       {"intermediate_size", c.mlp_width}};
   bool fit = rules.positive("max_position_embeddings", c.max_positions, INT32_MAX);
+  fit = rules.positive("num_hidden_layers", c.layers, kMostLayers) && fit;
   for (const auto& [field, size] : sizes) fit = rules.positive(field, size, kMost) && fit;
   if (!fit) return false;
   const double width = double(c.width), attention = double(2 * c.heads + 2 * c.kv_heads) * double(c.head_dim);
@@ -99,7 +101,8 @@ void check_all(const ModelConfig& c, ConfigProblems& problems) {
   rules.require(c.heads % c.kv_heads == 0, "model: num_attention_heads is %lld; it must be a multiple of num_key_value_heads %lld.",
                 (long long)c.heads, (long long)c.kv_heads);
   rules.require(c.head_dim % 2 == 0, "model: head_dim is %lld; rotary embedding needs an even one.", (long long)c.head_dim);
-  rules.require(c.norm_eps >= 0.0f, "model: rms_norm_eps is %g; it must not be negative.", double(c.norm_eps));
+  rules.require(c.norm_eps >= std::numeric_limits<float>::min() && c.norm_eps <= 1.0f,
+                "model: rms_norm_eps is %g; it must be a normal float above 0, at most 1.", double(c.norm_eps));
   rules.require(c.sliding_window >= 0, "model: sliding_window is %d; 0 means none.", c.sliding_window);
   check_scales(c, rules);
   check_layers(c, rules);

@@ -22,6 +22,9 @@ struct RopeConfig {
   double partial = 1.0;  // share of a head, its first dimensions, that is rotated
 };
 
+/// Dense models have some hundred; this bounds what the names and shapes of a model's tensors take before any is made.
+constexpr int64_t kMostLayers = int64_t(1) << 13;
+
 /// L layers, C width, H query heads, K key/value heads, D head dim, F MLP width, V vocabulary.
 struct ModelConfig {
   std::string arch = "llama";  // a row of archs.cc

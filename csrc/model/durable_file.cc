@@ -18,6 +18,9 @@
 namespace hone::model {
 namespace {
 
+/// Of a config, an index of shards, a tokenizer: the largest published ones have some tens of megabytes.
+constexpr int64_t kMostTextBytes = int64_t(1) << 30;
+
 [[noreturn]] void refuse(const char* operation, const std::string& path, int reason = errno) {
   fail(Code::kIo, "%s %s: %s.", operation, path.c_str(), std::generic_category().message(reason).c_str());
 }
@@ -29,6 +32,7 @@ std::string parent(const std::string& path) {
 
 /// An open descriptor that closes itself.
 struct Descriptor {
+  explicit Descriptor(int descriptor) : value(descriptor) {}
   explicit Descriptor(const std::string& path, int flags) : value(::open(path.c_str(), flags | O_CLOEXEC)) {
     if (value < 0) refuse("open", path);
   }
@@ -38,9 +42,19 @@ struct Descriptor {
   int value;
 };
 
+const char* kind_of(const struct stat& status) {
+  if (S_ISDIR(status.st_mode)) return "a folder";
+  if (S_ISFIFO(status.st_mode)) return "a named pipe";
+  return S_ISSOCK(status.st_mode) ? "a socket" : "a device";
+}
+
 template <class Sink>
-void read_all(const std::string& path, Sink sink) {
-  const Descriptor file(path, O_RDONLY);
+void read_all(const std::string& path, int64_t most_bytes, Sink sink) {
+  int64_t size = 0;
+  const Descriptor file(open_plain(path, size));
+  if (size > most_bytes) {
+    fail(Code::kFormat, "%s has %lld bytes; such a file has %lld at most.", path.c_str(), (long long)size, (long long)most_bytes);
+  }
   std::vector<char> buffer(1 << 20);
   for (;;) {
     const ssize_t n = ::read(file.value, buffer.data(), buffer.size());
@@ -127,16 +141,31 @@ bool exists(const std::string& path) {
   return std::filesystem::status(path, unknown).type() != std::filesystem::file_type::not_found;
 }
 
+int open_plain(const std::string& path, int64_t& size) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) refuse("open", path);
+  struct stat status {};
+  const bool known = ::fstat(descriptor, &status) == 0;
+  if (known && S_ISREG(status.st_mode)) {
+    size = int64_t(status.st_size);
+    return descriptor;
+  }
+  const int reason = errno;
+  ::close(descriptor);
+  if (!known) refuse("look at", path, reason);
+  fail(Code::kIo, "%s is %s, not a file.", path.c_str(), kind_of(status));
+}
+
 std::string read_text(const std::string& path) {
   std::string out;
-  read_all(path, [&](const char* bytes, size_t n) { out.append(bytes, n); });
+  read_all(path, kMostTextBytes, [&](const char* bytes, size_t n) { out.append(bytes, n); });
   return out;
 }
 
 std::string hash_file(const std::string& path, int64_t& size) {
   Sha256 hash;
   size = 0;
-  read_all(path, [&](const char* bytes, size_t n) {
+  read_all(path, INT64_MAX, [&](const char* bytes, size_t n) {
     hash.update(bytes, n);
     size += int64_t(n);
   });

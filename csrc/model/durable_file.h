@@ -53,9 +53,12 @@ class DurableFolder {
 void sync_directory(const std::string& directory);
 /// False only where the system says that there is nothing; what it will not tell is left to whoever opens it.
 bool exists(const std::string& path);
-/// Whole file. Throws kIo.
+/// A descriptor of a file for reading, the caller's to close; st_size in bytes. Does not wait for whoever writes to a pipe.
+/// Throws kIo for what cannot be opened, or is a folder, a pipe, a device or a socket: those may never end.
+int open_plain(const std::string& path, int64_t& size);
+/// Whole file. Throws kIo as open_plain, kFormat for one of more than 2^30 bytes, before it is read.
 std::string read_text(const std::string& path);
-/// sha256 of a file in hex, and its size. Throws kIo.
+/// sha256 of a file in hex, and its size. Throws kIo as open_plain.
 std::string hash_file(const std::string& path, int64_t& size);
 /// Puts the complete directory `from` at `to` in one atomic step, removing what was there. Throws kIo.
 void replace_directory(const std::string& from, const std::string& to);

@@ -1,8 +1,6 @@
 #include "model/safetensors.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "model/durable_file.h"
 #include "model/float_convert.h"
 
 namespace hone::model {
@@ -131,15 +130,11 @@ std::string header_text(const std::vector<SafetensorsWriter::Tensor>& tensors, c
 }  // namespace
 
 SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) fail(Code::kIo, "open %s: %s.", path.c_str(), std::generic_category().message(errno).c_str());
-  struct stat status {};
-  const bool known = ::fstat(descriptor, &status) == 0;
-  size_ = known ? int64_t(status.st_size) : 0;
+  const int descriptor = open_plain(path, size_);
   if (size_ > 0) map_ = ::mmap(nullptr, size_t(size_), PROT_READ, MAP_PRIVATE, descriptor, 0);
   const int reason = errno;
   ::close(descriptor);
-  if (!known || map_ == MAP_FAILED) {
+  if (map_ == MAP_FAILED) {
     map_ = nullptr;
     fail(Code::kIo, "map %s: %s.", path.c_str(), std::generic_category().message(reason).c_str());
   }

@@ -45,6 +45,21 @@ function showBytes(line: Progress, what: string, done: number, total: number): v
   line.show(`${what}  ${inUnits(done)} of ${inUnits(total)} (${percent} %)`, done >= total);
 }
 
+/** Tells every second, or `everyMs`, that `work` goes on, with the seconds it has taken so far; the first time after one. */
+export async function whileWaiting<T>(
+  work: Promise<T>,
+  told: (seconds: number) => void,
+  everyMs = 1000,
+): Promise<T> {
+  const begun = performance.now();
+  const timer = setInterval(() => told((performance.now() - begun) / 1000), everyMs);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
 /** What work that takes a while is given: where to tell bytes, and when to stop. */
 export interface Told {
   show(what: string, done: number, total: number): void;

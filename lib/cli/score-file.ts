@@ -10,6 +10,7 @@ import {
   scoreSequences,
 } from "../inference/index.ts";
 import { readJsonLines } from "./json-lines.ts";
+import { whileWaiting } from "./progress.ts";
 
 const lineSchema = z.object({ ids: z.array(z.int().nonnegative()).min(1) });
 const PACKED_TOKENS = 4096;
@@ -40,6 +41,12 @@ async function* readLines(
   }
 }
 
+export interface Telling {
+  /** Is told, while a pass goes on, at which line and for how long. */
+  readonly show?: ((text: string) => void) | undefined;
+  readonly everyMs?: number | undefined;
+}
+
 /**
  * Scores of the file's lines, in order. Throws what loadModel throws; HONE_ERR_IO for the file; HONE_ERR_DATA naming
  * the line that is no {"ids": [...]}, is too long or has an id outside the vocabulary; HONE_ERR_NON_FINITE naming the
@@ -50,12 +57,18 @@ export async function* scoreFile(
   file: string,
   temperature: number,
   device: DeviceName = defaultDevice(),
+  { show, everyMs }: Telling = {},
 ): AsyncGenerator<SequenceScore, void, undefined> {
   await using model = await loadModel(directory, { packedTokens: PACKED_TOKENS, device });
   const { vocabulary, maxPositions, weights } = model;
   for await (const batch of batchesOf(readLines(file, model), PACKED_TOKENS)) {
     const sequences = batch.map(({ ids }) => ids);
-    const scores = await scoreSequences(weights, sequences, { temperature, vocabulary, maxPositions });
+    const tokens = sequences.reduce((sum, { length }) => sum + length, 0);
+    const scores = await whileWaiting(
+      scoreSequences(weights, sequences, { temperature, vocabulary, maxPositions }),
+      (seconds) => show?.(`${batch[0]!.where}: ${tokens} tokens, ${seconds.toFixed(0)} s so far`),
+      everyMs,
+    );
     for (const [i, score] of scores.entries()) expectFinite(score, batch[i]!);
     yield* scores;
   }

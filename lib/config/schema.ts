@@ -46,7 +46,7 @@ const modelSizesSchema = z.strictObject({
   vocabulary: size().optional(),
   /** C. */
   width: size(),
-  layers: size(),
+  layers: count(2 ** 13),
   heads: size(),
   /** K; as many as `heads` when left out. */
   kvHeads: size().optional(),

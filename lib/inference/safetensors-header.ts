@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { HoneError } from "../errors.ts";
 
@@ -43,9 +44,12 @@ export async function withLocalHead<T>(path: string, use: (head: FileHead) => Pr
   const failed = (cause: Error): never => {
     throw new HoneError("HONE_ERR_IO", `${path}: ${cause.message}`, { cause });
   };
-  const file = await open(path).catch(failed);
+  // does not wait for whoever writes to a pipe
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(failed);
   try {
-    const { size } = await file.stat();
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new HoneError("HONE_ERR_IO", `${path}: not a regular file`);
+    const { size } = stats;
     const read = async (bytes: number) => {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0).catch(failed);
       return buffer.subarray(0, bytesRead);

@@ -1,6 +1,7 @@
 // Mutants tried: see the rules; each broken in turn, a test below fails.
+import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { progress, withProgress } from "../../lib/cli/progress.ts";
+import { progress, whileWaiting, withProgress } from "../../lib/cli/progress.ts";
 
 /** What was said, after each telling at a time in milliseconds. */
 function telling(
@@ -75,4 +76,16 @@ test("work is called off by Ctrl-C, which is heard only meanwhile, and ends its 
   }, told);
   await expect(failed).rejects.toThrow("called off");
   expect([said, process.listenerCount("SIGINT")]).toEqual([["\rx  1 B of 2 B (50 %)", "\n"], before]);
+});
+
+test("work that takes a while is told of as long as it takes, and what it gives or throws comes through", async () => {
+  const told: number[] = [];
+  const tell = (seconds: number) => void told.push(seconds);
+  expect(await whileWaiting(wait(60, "done"), tell, 5)).toBe("done");
+  const times = told.length;
+  expect(times).toBeGreaterThan(0);
+  expect(told).toEqual([...told].sort((a, b) => a - b));
+  await expect(whileWaiting(Promise.reject(new Error("lost")), tell, 1)).rejects.toThrow("lost");
+  await wait(20);
+  expect(told).toHaveLength(times);
 });

@@ -99,3 +99,18 @@ test.skipIf(!existsSync(MODEL))(
     });
   },
 );
+
+test.skipIf(!existsSync(MODEL))(
+  "a pass that takes a while tells its line, its tokens and how long it has taken (skipped without goldens)",
+  async () => {
+    const file = join(dir, "ids.jsonl");
+    const ids = Array.from({ length: 250 }, (_, i) => i % 100);
+    writeFileSync(file, `{"ids": [1]}\n${`${JSON.stringify({ ids })}\n`.repeat(60)}`);
+    const told: string[] = [];
+    const show = (text: string) => void told.push(text);
+    for await (const _ of scoreFile(MODEL, file, 1, "cpu", { show, everyMs: 1 }));
+    expect(told[0]).toMatch(/ids\.jsonl:1: 4001 tokens, \d+ s so far$/);
+    expect(told.at(-1)).toMatch(/ids\.jsonl:50: 3000 tokens, \d+ s so far$/);
+  },
+  60_000,
+);

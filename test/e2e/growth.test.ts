@@ -1,14 +1,17 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { overrideRecipe } from "../../lib/config/index.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
 import { readRunFolder } from "../../lib/report/run-reader.ts";
 import { long, soak } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
+import { noAddon } from "./native-core.ts";
+import { tinyRecipe } from "./tiny-recipe.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -19,9 +22,32 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 const STEPS = soak ? 100_000 : long ? 5000 : 1500;
 /** 50 MiB over 100,000 steps, and what a collector's whim makes of any number of them. */
 const ALLOWED = (50 * 2 ** 20 * STEPS) / 100_000 + 2 ** 20;
+/** Of the whole process, whose allocators keep what they once had: 50 MiB over any number of steps. */
+const ALLOWED_RSS = 50 * 2 ** 20;
+
+/** What the process holds once all that can be collected is. */
+async function held(): Promise<{ heap: number; rss: number }> {
+  await turn();
+  global.gc!();
+  const { heapUsed, rss } = process.memoryUsage();
+  return { heap: heapUsed, rss };
+}
+
+/** Looks ten times, the first when caches and pools have their size; tells each look. */
+function lookAt(steps: number, begin: number) {
+  const looks: { heap: number; rss: number }[] = [];
+  const every = Math.floor((steps - begin) / 9);
+  const afterStep = async ({ step }: { step: number }) => {
+    if (step >= begin && (step - begin) % every === 0) looks.push(await held());
+    return undefined;
+  };
+  const grown = (what: "heap" | "rss") => Math.max(...looks.map((look) => look[what] - looks[0]![what]));
+  const told = () => `MiB resident: ${looks.map(({ rss }) => (rss / 2 ** 20).toFixed(1)).join(", ")}`;
+  return { afterStep, grown, told, looks };
+}
 
 test(
-  `JavaScript's memory is flat over ${STEPS} steps, the journal's index included`,
+  `memory is flat over ${STEPS} steps, the journal's index included`,
   async () => {
     const core = standInCore({
       onStep: () => {
@@ -29,48 +55,80 @@ test(
         return {};
       },
     });
-    const used = async () => {
-      await turn();
-      global.gc!();
-      return process.memoryUsage().heapUsed;
-    };
-    const at: number[] = [];
-    const begin = 500;
+    const { afterStep, grown, told, looks } = lookAt(STEPS, 500);
     const recipe = smallRecipe({ steps: STEPS, groupsPerStep: 4 }, { checkpoint: { everySteps: 0 } });
-    const afterStep = async ({ step }: { step: number }) => {
-      if (step === begin || step === STEPS) at.push(await used());
-      return undefined;
-    };
     await using run = await createRun(recipe, { dir, verifiers, core, hooks: { afterStep } });
     for await (const _ of run); // a thousand records are kept for whoever does not take them
     await run.finished;
-    expect(at).toHaveLength(2);
-    expect(at[1]! - at[0]!, `bytes between step ${begin} and ${STEPS}`).toBeLessThan(ALLOWED);
+    console.log(told());
+    expect(looks.length).toBeGreaterThanOrEqual(10);
+    expect(grown("heap"), "bytes of JavaScript's heap").toBeLessThan(ALLOWED);
+    expect(grown("rss"), told()).toBeLessThan(ALLOWED_RSS);
     const { steps } = readRunFolder(dir);
     expect(steps.length).toBeLessThanOrEqual(2000);
   },
   long || soak ? 3_600_000 : 180_000,
 );
 
-test("runs that are disposed of leave no handle and no descriptor behind", async () => {
-  const cycles = long || soak ? 200 : 20;
-  const handles = () => ({
-    descriptors: readdirSync("/proc/self/fd").length,
-    threads: readdirSync("/proc/self/task").length,
-  });
-  const cycle = async () => {
-    await using run = await createRun(smallRecipe({ steps: 2 }), {
-      dir,
-      verifiers,
-      core: standInCore(),
-      overwrite: true,
-    });
+const NATIVE_STEPS = soak ? 10_000 : long ? 1500 : 200;
+
+test.skipIf(noAddon !== undefined)(
+  `memory is flat over ${NATIVE_STEPS} steps of the native core`,
+  async () => {
+    const { afterStep, grown, told } = lookAt(NATIVE_STEPS, Math.min(100, NATIVE_STEPS / 4));
+    const recipe = overrideRecipe(tinyRecipe({ steps: NATIVE_STEPS, groupsPerStep: 2 }), [
+      ...["rollouts.groupSize=2", "rollouts.maxOutputTokens=24", "lengthPenalty.bufferTokens=8"],
+      ...["warmStart.steps=0", "checkpoint.everySteps=0"],
+    ]);
+    await using run = await createRun(recipe, { dir, verifiers, hooks: { afterStep } });
+    for await (const _ of run);
     await run.finished;
-  };
-  for (let i = 0; i < 3; i++) await cycle();
-  await turn();
-  const before = handles();
-  for (let i = 0; i < cycles; i++) await cycle();
-  await turn();
-  expect(handles()).toEqual(before);
-}, 300_000);
+    console.log(told());
+    expect(grown("rss"), told()).toBeLessThan(ALLOWED_RSS);
+  },
+  long || soak ? 3_600_000 : 180_000,
+);
+
+/** Verifiers in a process of their own, as a run has them by default, and on the test's thread. */
+describe.each([
+  { where: "in processes", given: undefined, cycles: soak ? 200 : long ? 25 : 4 },
+  { where: "inline", given: verifiers, cycles: long || soak ? 200 : 20 },
+])("runs with verifiers $where, disposed of", ({ given, cycles }) => {
+  test(
+    `leave no thread, process or descriptor behind in ${cycles} cycles, and no memory`,
+    async () => {
+      const handles = () => ({
+        descriptors: readdirSync("/proc/self/fd").length,
+        threads: readdirSync("/proc/self/task").length,
+        children: childrenOf(process.pid),
+      });
+      const cycle = async () => {
+        await using run = await createRun(smallRecipe({ steps: 2 }), {
+          dir,
+          ...(given !== undefined && { verifiers: given }),
+          core: standInCore(),
+          overwrite: true,
+        });
+        await run.finished;
+      };
+      for (let i = 0; i < 3; i++) await cycle();
+      const before = { handles: handles(), memory: await held() };
+      for (let i = 0; i < cycles; i++) await cycle();
+      const after = { handles: handles(), memory: await held() };
+      expect(after.handles.descriptors).toBeLessThanOrEqual(before.handles.descriptors);
+      expect(after.handles.threads).toBeLessThanOrEqual(before.handles.threads);
+      expect(after.handles.children).toEqual(before.handles.children);
+      const grown = (after.memory.rss - before.memory.rss) / 2 ** 20;
+      console.log(`${cycles} cycles: ${grown.toFixed(1)} MiB more resident`);
+      expect(grown).toBeLessThan(ALLOWED_RSS / 2 ** 20);
+    },
+    long || soak ? 3_600_000 : 300_000,
+  );
+});
+
+/** Process ids of the living children, of whichever thread. */
+function childrenOf(pid: number): string[] {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const lists = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"));
+  return lists.flatMap((list) => list.split(" ").filter((child) => child !== ""));
+}

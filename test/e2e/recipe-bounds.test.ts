@@ -111,10 +111,10 @@ test.each([
   ["an odd head size", { "model.config.headDim": 31 }, "model.config.headDim"],
   [
     "more weights than can be counted",
-    { "model.config.width": 2 ** 24, "model.config.layers": 2 ** 20 },
+    { "model.config.width": 2 ** 24, "model.config.layers": 2 ** 13, "model.config.mlpWidth": 2 ** 24 },
     "model.config",
   ],
-  ["a layer count no file has", { "model.config.layers": 2 ** 24 + 1 }, "model.config.layers"],
+  ["a layer count no file has", { "model.config.layers": 2 ** 13 + 1 }, "model.config.layers"],
   ["200 verifier threads", { "verification.workers": 200 }, "verification.workers"],
   ["a time-out no timer takes", { "verification.timeoutMs": 2 ** 31 }, "verification.timeoutMs"],
   ["a stall that no timer waits for", { "training.stallSeconds": 1e9 }, "training.stallSeconds"],

@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { inspectModel, resolveModelFolder } from "../../lib/inference/index.ts";
+import { inspectModel, loadModel, resolveModelFolder } from "../../lib/inference/index.ts";
 import { StandInHub } from "../fixtures/hub-server.ts";
 
 let dir: string;
@@ -35,6 +36,32 @@ const CONFIG = {
   ...{ model_type: "llama", vocab_size: 10, hidden_size: 8, num_hidden_layers: 3, num_attention_heads: 4 },
   ...{ intermediate_size: 16, max_position_embeddings: 100, tie_word_embeddings: true },
 };
+
+test.each([10_000_000, 1e18])("%i layers are refused before anything is made of them", async (layers) => {
+  writeFileSync(join(dir, "config.json"), JSON.stringify({ ...CONFIG, num_hidden_layers: layers }));
+  const before = process.memoryUsage().rss;
+  const message = expect.stringMatching(/config\.json: num_hidden_layers is 10+; it must be in \[1, 8192\]/);
+  for (const meet of [inspectModel, loadModel]) {
+    await expect(meet(dir)).rejects.toMatchObject({ code: "HONE_ERR_CONFIG", message });
+  }
+  expect(process.memoryUsage().rss - before).toBeLessThan(100 * 2 ** 20);
+});
+
+test.skipIf(process.platform !== "linux").each([
+  ["a named pipe", (path: string) => void execFileSync("mkfifo", [path])],
+  ["a device", (path: string) => symlinkSync("/dev/zero", path)],
+])("%s in place of the weights is named, here and where they are loaded", async (kind, make) => {
+  writeFileSync(join(dir, "config.json"), JSON.stringify(CONFIG));
+  make(join(dir, "model.safetensors"));
+  await expect(inspectModel(dir)).rejects.toMatchObject({
+    code: "HONE_ERR_IO",
+    message: expect.stringMatching(/model\.safetensors: not a regular file/),
+  });
+  await expect(loadModel(dir)).rejects.toMatchObject({
+    code: "HONE_ERR_IO",
+    message: expect.stringContaining(`model.safetensors is ${kind}, not a file`),
+  });
+});
 
 test("sizes, types and memory of a folder, by hand", async () => {
   writeFileSync(join(dir, "config.json"), JSON.stringify({ ...CONFIG, num_key_value_heads: 2 }));

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,5 +64,14 @@ test("a file of this machine has the same head; one that cannot be read is named
       code: "HONE_ERR_IO",
       message: expect.stringContaining(`${bad}: `),
     });
+  }
+});
+
+test("a pipe or a device in place of a weight file is refused, without waiting for it", async () => {
+  const pipe = join(dir, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  for (const path of [pipe, "/dev/zero"]) {
+    const message = `${path}: not a regular file`;
+    await expect(withLocalHead(path, readHeader)).rejects.toMatchObject({ code: "HONE_ERR_IO", message });
   }
 });

@@ -1,4 +1,5 @@
 // The tokenizer through its handle. That its ids are the reference's: test/csrc/text/tokenizer.test.cc.
+import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -167,4 +168,12 @@ describe("errors", () => {
     for (const each of [bad, later]) rmSync(each, { recursive: true });
     expect(codeOf(() => openTokenizer(bad))).toBe("HONE_ERR_IO");
   });
+});
+
+test("a pipe in place of tokenizer.json is named, and nobody waits for it", () => {
+  const folder = folderWith({ "tokenizer_config.json": {} });
+  const pipe = join(folder, "tokenizer.json");
+  execFileSync("mkfifo", [pipe]);
+  expect(() => openTokenizer(folder)).toThrow(`${pipe} is a named pipe, not a file`);
+  rmSync(folder, { recursive: true });
 });

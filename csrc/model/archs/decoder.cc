@@ -121,6 +121,16 @@ void write_scaling(const RopeConfig& rope, Json& json) {
   if (rope.attention_factor > 0) json.set("attention_factor", Json::number(rope.attention_factor));
 }
 
+/// Bounded here, before lists of layers are made of it.
+int64_t parse_layers(ConfigFields& fields, int64_t otherwise) {
+  const char* field = "num_hidden_layers";
+  const int64_t layers = otherwise ? fields.integer(field, otherwise) : fields.integer(field);
+  if (layers >= 1 && layers <= kMostLayers) return layers;
+  fields.problem(Code::kConfig, fields.path(field) + " is " + std::to_string(layers) + "; it must be in [1, " +
+                                    std::to_string(kMostLayers) + "].");
+  return 1;
+}
+
 }  // namespace
 
 Json write_rope(const RopeConfig& rope) {
@@ -142,7 +152,7 @@ void parse_decoder(ConfigFields& fields, ModelConfig& config, bool partial_rotar
   };
   config.vocabulary = size("vocab_size", config.vocabulary);
   config.width = size("hidden_size", config.width);
-  config.layers = size("num_hidden_layers", config.layers);
+  config.layers = parse_layers(fields, config.layers);
   config.heads = size("num_attention_heads", config.heads);
   config.kv_heads = fields.integer("num_key_value_heads", config.kv_heads ? config.kv_heads : config.heads);
   const int64_t even = config.heads > 0 ? config.width / config.heads : 0;

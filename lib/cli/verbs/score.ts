@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { defaultDevice, deviceOf } from "../../device.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT } from "../exit.ts";
+import { progress } from "../progress.ts";
 import { STRICT_CONFIG, type Verb } from "./verb.ts";
 
 interface Flags {
@@ -22,9 +23,11 @@ async function score({ model, file, temperature, device }: Flags): Promise<numbe
   const { modelFolder } = await import("../model-name.ts");
   const folder = await modelFolder(model);
   const on = device === undefined ? defaultDevice() : deviceOf(device, "--device");
-  for await (const { logprobs, entropy } of scoreFile(folder, file, temperatureOf(temperature), on)) {
-    const line = JSON.stringify({ logprobs: Array.from(logprobs), entropy: Array.from(entropy) });
-    if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
+  const line = progress();
+  for await (const { logprobs, entropy } of scoreFile(folder, file, temperatureOf(temperature), on, line)) {
+    line.end();
+    const score = JSON.stringify({ logprobs: Array.from(logprobs), entropy: Array.from(entropy) });
+    if (!process.stdout.write(`${score}\n`)) await once(process.stdout, "drain");
   }
   return EXIT.done;
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "architectures.h"
 #include "cuda_trainer.h"
 #include "device.h"
 #include "engine/engine.h"
@@ -180,6 +181,27 @@ TEST(aborts_stop_ids_and_bad_weights_are_treated_as_on_the_cpu) {
   EXPECT_THROWS(while (engine.step(out)) {}, Code::kNonFinite);  // a long prompt takes more than one step
 }
 
+TEST(soft_caps_and_heads_that_a_gpu_has_no_kernels_for_are_refused_by_name) {
+  NEEDS_DEVICE;
+  ModelConfig gemma2 = small_gpu_decoder(), logits = gemma2, wide = gemma2;
+  gemma2.attention_softcap = 50.0f, logits.logit_softcap = 30.0f, wide.head_dim = 256;
+  const std::pair<ModelConfig, const char*> cases[] = {{gemma2, "has capped attention scores, which only the CPU's kernels have"},
+                                                       {logits, "has capped logits, which only the CPU's kernels have"},
+                                                       {wide, "head_dim is 256; the GPU attention takes at most 128"}};
+  for (const auto& [model, told] : cases) {
+    for (const bool trains : {false, true}) {
+      std::string message;
+      try {
+        if (trains) make_trainer(model, 1);
+        else Engine(model, engine_config(), nullptr);
+      } catch (const Error& error) {
+        if (error.code() == Code::kUnsupported) message = error.what();
+      }
+      if (message.find(told) == std::string::npos) report(__FILE__, __LINE__, std::string("not told \"") + told + "\" but \"" + message + '"');
+    }
+  }
+}
+
 TEST(what_a_gpu_cannot_do_is_refused_by_name) {
   NEEDS_DEVICE;
   ModelConfig model = small_gpu_decoder();
@@ -194,36 +216,38 @@ TEST(what_a_gpu_cannot_do_is_refused_by_name) {
 /// Gradients of the same step on both. The CPU's parameters are rounded to bf16, as the GPU's packs are; then a
 /// tensor's gradient differs by the roundings of activations and their gradients to bf16, 2^-9 each, of which some 20
 /// lie one after another: independent, sqrt(20) 2^-9 = 0.9 % of its norm, and never 4 times that.
-TEST(gradients_are_the_cpus_within_the_rounding_of_bf16) {
-  NEEDS_DEVICE;
-  for (const bool decorated : {false, true}) {
-    const ModelConfig model = small_gpu_decoder(decorated);
-    const auto gpu = make_trainer(model, 3), cpu = make_trainer(model, 3, Stream::Backend::kCpu);
-    for (Trainer* t : {gpu.get(), cpu.get()}) {
-      const std::vector<float> rounded = rounded_to_bf16(values(t->parameters(), t->parameters().flat()));
-      t->parameters().write(t->parameters().flat(), [&](const TensorView& host) {
-        std::copy(rounded.begin(), rounded.end(), host.as<float>());
-      });
-      t->parameters_changed();
-    }
-    Batch batch = some_batch(model);
-    StepOptions o;
-    o.entropy_coef = 0.01f;
-    batch.behavior.assign(batch.tokens.size(), -4.0f);
-    o.clip_low = 0.999f, o.clip_high = 1e9f;
-    const StepReport a = gpu->step(batch.view(), o), b = cpu->step(batch.view(), o);
-    EXPECT_NEAR(a.loss, b.loss, 0.05 * std::fabs(b.loss));
-    EXPECT_NEAR(a.grad_norm, b.grad_norm, 0.036 * b.grad_norm);
-    for (size_t t = 0; t < a.logprobs.size(); ++t) EXPECT_NEAR(a.logprobs[t], b.logprobs[t], 0.15);
-    for (const model::TensorSpec& spec : gpu->gradients().specs()) {
-      std::vector<float> x = values(gpu->gradients(), gpu->gradients().view(spec));
-      const std::vector<float> y = values(cpu->gradients(), cpu->gradients().view(spec));
-      for (size_t i = 0; i < x.size(); ++i) x[i] -= y[i];
-      if (!(norm(x) <= 0.036 * norm(y) + 1e-4 * b.grad_norm)) {
-        report(__FILE__, __LINE__, spec.name + " is off by " + show(norm(x)) + " of " + show(norm(y)));
-      }
+static void expect_gradients_of_the_cpu(const std::string& name, const ModelConfig& model) {
+  const auto gpu = make_trainer(model, 3), cpu = make_trainer(model, 3, Stream::Backend::kCpu);
+  for (Trainer* t : {gpu.get(), cpu.get()}) {
+    const std::vector<float> rounded = rounded_to_bf16(values(t->parameters(), t->parameters().flat()));
+    t->parameters().write(t->parameters().flat(), [&](const TensorView& host) {
+      std::copy(rounded.begin(), rounded.end(), host.as<float>());
+    });
+    t->parameters_changed();
+  }
+  Batch batch = some_batch(model);
+  StepOptions o;
+  o.entropy_coef = 0.01f;
+  batch.behavior.assign(batch.tokens.size(), -4.0f);
+  o.clip_low = 0.999f, o.clip_high = 1e9f;
+  const StepReport a = gpu->step(batch.view(), o), b = cpu->step(batch.view(), o);
+  EXPECT_NEAR(a.loss, b.loss, 0.05 * std::fabs(b.loss));
+  EXPECT_NEAR(a.grad_norm, b.grad_norm, 0.036 * b.grad_norm);
+  for (size_t t = 0; t < a.logprobs.size(); ++t) EXPECT_NEAR(a.logprobs[t], b.logprobs[t], 0.15);
+  for (const model::TensorSpec& spec : gpu->gradients().specs()) {
+    std::vector<float> x = values(gpu->gradients(), gpu->gradients().view(spec));
+    const std::vector<float> y = values(cpu->gradients(), cpu->gradients().view(spec));
+    for (size_t i = 0; i < x.size(); ++i) x[i] -= y[i];
+    if (!(norm(x) <= 0.036 * norm(y) + 1e-4 * b.grad_norm)) {
+      report(__FILE__, __LINE__, name + ": " + spec.name + " is off by " + show(norm(x)) + " of " + show(norm(y)));
     }
   }
+}
+
+TEST(gradients_are_the_cpus_within_the_rounding_of_bf16) {
+  NEEDS_DEVICE;
+  for (const bool decorated : {false, true}) expect_gradients_of_the_cpu(decorated ? "qwen3" : "llama", small_gpu_decoder(decorated));
+  for (const auto& [name, model] : architecture_configs()) expect_gradients_of_the_cpu(name, model);
 }
 
 TEST(a_step_is_the_same_bits_twice_and_clips_where_the_norm_is) {

@@ -2,6 +2,7 @@
 // were batched, prefilled, preempted, and however the trainer packs them. Tried mutants, both killed: attention
 // scale one unit in the last place off in the engine; temperature off by 1e-7 in the engine; the log-prob of what
 // truncation leaves.
+#include "architectures.h"
 #include "engine_trainer.h"
 #include "model/reference.h"
 
@@ -100,6 +101,15 @@ TEST(engine_equals_trainer_on_a_gpu_at_every_batch_size_and_split) {
   auto packed = on_gpu("packed, norms, untied", engine_config(8, 64));
   packed.model = small_gpu_decoder(true), packed.packed_tokens = 40;
   expect_equal(packed);
+}
+
+TEST(engine_equals_trainer_on_a_gpu_for_every_architecture) {
+  NEEDS_DEVICE;
+  for (const auto& [name, model] : architecture_configs()) {
+    Case c = on_gpu(name.c_str(), engine_config(5, 7));
+    c.model = model, c.requests = 2;
+    expect_equal(c);
+  }
 }
 
 TEST(engine_equals_trainer_on_a_gpu_for_every_way_to_sample) {

@@ -57,6 +57,12 @@ TEST(fields_that_change_numbers_are_refused_by_name) {
       {"vocab_size", "16777217", Code::kConfig},
       {"hidden_size", "4611686018427387904", Code::kConfig},
       {"max_position_embeddings", "2147483648", Code::kConfig},
+      {"num_hidden_layers", "10000000", Code::kConfig},
+      {"num_hidden_layers", "1000000000000000000", Code::kConfig},
+      {"num_hidden_layers", "0", Code::kConfig},
+      {"rms_norm_eps", "0.0", Code::kConfig},
+      {"rms_norm_eps", "1e-39", Code::kConfig},
+      {"rms_norm_eps", "1.5", Code::kConfig},
   };
   for (const auto& c : cases) {
     const Json json = config_with(c.field, c.value);

@@ -4,9 +4,11 @@
 
 #include <csignal>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "check.h"
 #include "model/goldens.h"
+#include "model/safetensors.h"
 
 namespace {
 
@@ -28,6 +30,39 @@ class FullDisk {
  private:
   rlimit before_{};
 };
+
+/// The error's text; "" if there is none.
+template <class Work>
+std::string error_of(Code code, Work work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.code() == code ? error.what() : std::string("another code: ") + error.what();
+  }
+  return "";
+}
+
+TEST(what_may_never_end_is_no_file) {
+  const test::TemporaryFolder folder("plain");
+  const std::string pipe = folder / "pipe";
+  EXPECT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  int64_t size = 0;
+  const std::pair<std::string, std::string> cases[] = {{pipe, "a named pipe"}, {"/dev/zero", "a device"}, {folder / "", "a folder"}};
+  for (const auto& [path, kind] : cases) {
+    const std::string told = path + " is " + kind + ", not a file.";
+    EXPECT_EQ(error_of(Code::kIo, [&] { model::read_text(path); }), told);
+    EXPECT_EQ(error_of(Code::kIo, [&] { model::hash_file(path, size); }), told);
+    EXPECT_EQ(error_of(Code::kIo, [&] { model::SafetensorsFile file(path); }), told);
+  }
+}
+
+TEST(a_text_longer_than_any_is_refused_before_it_is_read) {
+  const test::TemporaryFolder folder("sparse");
+  DurableFile(folder / "text").commit();
+  fs::resize_file(folder / "text", uintmax_t(1) << 40);  // has no bytes on the disk
+  const std::string told = error_of(Code::kFormat, [&] { model::read_text(folder / "text"); });
+  EXPECT_TRUE(told.find("has 1099511627776 bytes; such a file has 1073741824 at most.") != std::string::npos);
+}
 
 TEST(a_committed_file_is_there_with_its_hash) {
   const test::TemporaryFolder folder("durable");

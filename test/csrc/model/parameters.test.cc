@@ -33,41 +33,75 @@ TEST(specs_do_not_overlap_and_gaps_are_small) {
   }
 }
 
+/// The tensors of a layer as transformers names them: modeling_llama, _phi3, _olmo2, _gemma2, _gemma3; nullptr where it has none.
+struct LayerNames {
+  std::vector<const char*> qkv{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"};
+  std::vector<const char*> gate_up{"mlp.gate_proj", "mlp.up_proj"};
+  const char *attn_norm = "input_layernorm", *attn_after = nullptr, *mlp_norm = "post_attention_layernorm", *mlp_after = nullptr;
+};
+
+LayerNames names_of(const std::string& arch) {
+  LayerNames names;
+  if (arch == "phi3") names.qkv = {"self_attn.qkv_proj"}, names.gate_up = {"mlp.gate_up_proj"};
+  if (arch == "olmo2" || arch.starts_with("gemma")) names.attn_after = "post_attention_layernorm", names.mlp_after = "post_feedforward_layernorm";
+  if (arch == "olmo2") names.attn_norm = names.mlp_norm = nullptr;
+  if (arch.starts_with("gemma")) names.mlp_norm = "pre_feedforward_layernorm";
+  return names;
+}
+
+/// Checks that the named tensors are a view's rows, one after another, and nothing else is.
+struct Walk {
+  const Parameters& parameters;
+  std::string layer, what;
+  size_t met = 0;
+
+  void is(const TensorView& view, const std::vector<const char*>& names, const char* kind = ".weight") {
+    if (view.empty() || names.front() == nullptr) {
+      if (!view.empty() || names.front() != nullptr) fail("a tensor too few or too many beside ", names.front());
+      return;
+    }
+    const float* at = view.as<float>();
+    for (const char* name : names) {
+      const TensorView found = parameters.view(layer + name + kind);
+      if (found.as<float>() != at) fail("another place for ", name);
+      at += found.numel();
+      ++met;
+    }
+    if (at != view.as<float>() + view.numel()) fail("another size for ", names.front());
+  }
+  void fail(const char* fault, const char* name) const {
+    test::report(__FILE__, __LINE__, what + ", " + layer + ": " + fault + (name ? name : "nothing"));
+  }
+};
+
 TEST(layer_views_are_the_named_tensors) {
   for (const auto& [name, config] : test::switch_configs()) {
-    Parameters p(config);
-    const auto has = [&p](const char* part) {
-      try {
-        return !p.view(std::string("model.layers.0.") + part + ".weight").empty();
-      } catch (const Error&) {
-        return false;
-      }
-    };
-    // Families with other names are compared with transformers (contract/published_models.test.cc).
-    if (!has("self_attn.q_proj") || !has("input_layernorm") || has("pre_feedforward_layernorm")) continue;
+    const Parameters p(config);
+    const LayerNames names = names_of(config.arch);
+    size_t met = 0;
     for (int64_t l = 0; l < config.layers; ++l) {
-      const std::string layer = "model.layers." + std::to_string(l) + ".";
+      Walk walk{p, "model.layers." + std::to_string(l) + ".", name};
       const model::LayerViews& v = p.layer(l);
-      const float* qkv = v.qkv.as<float>();
-      const int64_t C = config.width;
-      EXPECT_EQ(p.view(layer + "self_attn.q_proj.weight").as<float>(), qkv);
-      EXPECT_EQ(p.view(layer + "self_attn.k_proj.weight").as<float>(), qkv + config.q_width() * C);
-      EXPECT_EQ(p.view(layer + "self_attn.v_proj.weight").as<float>(), qkv + (config.q_width() + config.kv_width()) * C);
-      EXPECT_EQ(p.view(layer + "mlp.up_proj.weight").as<float>(), v.gate_up.as<float>() + config.mlp_width * C);
-      EXPECT_EQ(p.view(layer + "mlp.down_proj.weight").as<float>(), v.down.as<float>());
-      EXPECT_EQ(p.view(layer + "input_layernorm.weight").as<float>(), v.attn_norm.as<float>());
-      EXPECT_EQ(p.view(layer + "post_attention_layernorm.weight").as<float>(), v.mlp_norm.as<float>());
+      walk.is(v.attn_norm, {names.attn_norm});
+      walk.is(v.qkv, names.qkv);
+      if (config.qkv_bias) walk.is(v.qkv_bias, names.qkv, ".bias");
+      walk.is(v.q_norm, {config.qk_norm ? "self_attn.q_norm" : nullptr});
+      walk.is(v.k_norm, {config.qk_norm ? "self_attn.k_norm" : nullptr});
+      walk.is(v.o, {"self_attn.o_proj"});
+      walk.is(v.attn_after, {names.attn_after});
+      walk.is(v.mlp_norm, {names.mlp_norm});
+      walk.is(v.gate_up, names.gate_up);
+      walk.is(v.down, {"mlp.down_proj"});
+      walk.is(v.mlp_after, {names.mlp_after});
       EXPECT_EQ(v.qkv_bias.empty(), !config.qkv_bias);
-      EXPECT_EQ(v.q_norm.empty(), !config.qk_norm);
-      if (config.qk_norm) EXPECT_EQ(p.view(layer + "self_attn.k_norm.weight").as<float>(), v.k_norm.as<float>());
-      if (config.qkv_bias) {
-        EXPECT_EQ(p.view(layer + "self_attn.v_proj.bias").as<float>(),
-                  v.qkv_bias.as<float>() + config.q_width() + config.kv_width());
-      }
+      EXPECT_EQ(v.qkv.dim(0), config.qkv_width());
+      EXPECT_EQ(v.gate_up.dim(0), 2 * config.mlp_width);
+      met += walk.met;
     }
+    EXPECT_EQ(met + (config.tied_head ? 2u : 3u), p.specs().size());
     EXPECT_EQ(p.view("model.norm.weight").as<float>(), p.final_norm().as<float>());
     EXPECT_EQ(p.head().as<float>() == p.embedding().as<float>(), config.tied_head);
-    EXPECT_THROWS(p.view("model.layers.9.mlp.up_proj.weight"), Code::kFormat);
+    EXPECT_THROWS(p.view("model.layers.9.mlp.down_proj.weight"), Code::kFormat);
   }
 }
 

@@ -1,0 +1,31 @@
+// Small models of the architectures that are more than Llama with other names, of sizes that GPU kernels take.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/config.h"
+
+namespace hone::test {
+
+/// A window of 5 where there are windows; layers of every kind that the architecture has. Gemma-2 without its soft caps.
+inline std::vector<std::pair<std::string, model::ModelConfig>> architecture_configs() {
+  const std::pair<const char*, const char*> parts[] = {
+      {"phi3", R"("partial_rotary_factor": 0.5, "sliding_window": 5)"},
+      {"olmo2", R"("rms_norm_eps": 1e-6)"},
+      {"smollm3", R"("no_rope_layers": [1, 0])"},
+      {"granite", R"("embedding_multiplier": 6.0, "residual_multiplier": 0.3, "attention_multiplier": 0.1, "logits_scaling": 2.0)"},
+      {"gemma2", R"("sliding_window": 5, "query_pre_attn_scalar": 12, "attn_logit_softcapping": null, "final_logit_softcapping": null)"},
+      {"gemma3_text", R"("sliding_window": 5, "query_pre_attn_scalar": 12, "sliding_window_pattern": 2)"}};
+  std::vector<std::pair<std::string, model::ModelConfig>> out;
+  for (const auto& [type, own] : parts) {
+    const std::string text = std::string(R"({"model_type": ")") + type + R"(", "vocab_size": 61, "hidden_size": 40, "num_hidden_layers": 2,
+      "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "intermediate_size": 56, "max_position_embeddings": 128, )" +
+                             own + "}";
+    out.emplace_back(type, model::parse_hf_config(Json::parse(text, type), type));
+  }
+  return out;
+}
+
+}  // namespace hone::test
