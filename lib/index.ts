@@ -1,5 +1,5 @@
 /** Post-training of reasoning language models with reinforcement learning from verifiable rewards. */
-export { explain, interruptSignal, runMain } from "./cli/exit.ts";
+export { exitCodeOf, explain, interruptSignal, runMain } from "./cli/exit.ts";
 export { type SessionOptions, type SessionResult, trainAndEvaluate } from "./cli/session.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export {

@@ -1,7 +1,7 @@
 // node scripts/try-readme.mjs: what the README tells a newcomer to type, word for word, from the packed package in an
 // empty folder: on Node 20, 22 and 24, in a package of type "module" and in one as `npm init -y` makes it.
 // A code block whose first line is a comment with a file name is that file; a shell block behind the line
-// <!-- tried --> is typed. On the oldest Node to its end, elsewhere until it has printed something.
+// <!-- tried --> is typed. On the oldest Node to its end, elsewhere a run only until its first step is printed.
 // Needs what `npm ci` has built (build/Release, dist/), and the registry.
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -67,7 +67,7 @@ function installNodes(work) {
   return Object.fromEntries(NODES.map((v) => [v, path.join(folder, `node_modules/node-${v}`)]));
 }
 
-/** Types one shell block; resolves when it ends well, or, unless `whole`, once it has printed a line. */
+/** Types one shell block; resolves when it ends well, or, unless `whole`, once a run in it has printed a step. */
 function type(block, cwd, node, whole) {
   const env = { ...process.env, PATH: `${path.join(node, "bin")}:${process.env.PATH}` };
   const shell = spawn("bash", ["-euo", "pipefail", "-c", block], { cwd, env, detached: true });
@@ -83,7 +83,7 @@ function type(block, cwd, node, whole) {
     const late = setTimeout(() => end(reject, new Error(`${block}\nis not through:\n${text}`)), LIMIT_MS);
     const hear = (data) => {
       text += data;
-      if (!whole && /^(?:step=\d|\d+ )/m.test(text)) end(resolve, text);
+      if (!whole && /^step=\d/m.test(text)) end(resolve, text);
     };
     shell.stdout.on("data", hear);
     shell.stderr.on("data", hear);

@@ -3,13 +3,13 @@ import { type DatasetReport, type ProblemSource, reportLine } from "../data/inde
 import { HoneError } from "../errors.ts";
 import {
   admissionOf,
+  expectDemonstrations,
   type Model,
   nativeCore,
   openModel,
   openSources,
   openVerifiers,
   PromptEncoder,
-  tryDemonstrations,
   whyNotRunnable,
 } from "../orchestration/index.ts";
 import { expectFit, inUnits, type MemoryPlan } from "../plan/index.ts";
@@ -52,8 +52,6 @@ export interface Findings {
 /** Problems whose prompts are measured, and those among them that are judged. */
 const LOOKED_AT = 32;
 const SAMPLES = 3;
-/** Demonstrations of the warm start that are written: a second of work. */
-const DEMONSTRATIONS = 20_000;
 
 /**
  * A dry run: the model's files, every domain's data, prompts and verifiers on a few problems, demonstrations, the memory
@@ -84,7 +82,7 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
     stages.push({ name: domain, ok: true, said, ...instead(domain) });
   }
   // of another tokenizer the lengths say nothing
-  const demonstrated = rehearsal.missing.has("model") ? 0 : tryDemonstrations(recipe, model, DEMONSTRATIONS);
+  const demonstrated = rehearsal.missing.has("model") ? 0 : expectDemonstrations(recipe, model);
   if (demonstrated > 0)
     stages.push({
       name: "warm start",

@@ -1,7 +1,10 @@
+import { constants } from "node:os";
 import { type ErrorCode, HoneError } from "../errors.ts";
 
-/** What a process of this package ends with. */
+/** What a process of this package ends with; stopped by a signal it ends with 128 and the signal's number, as in a shell. */
 export const EXIT = { done: 0, bug: 1, usage: 2, environment: 3, data: 4, aborted: 130 } as const;
+
+const exitOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal];
 
 const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   HONE_ERR_CONFIG: EXIT.usage,
@@ -23,7 +26,10 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
 };
 
 export function exitCodeOf(error: unknown): number {
-  return HoneError.is(error) ? (BY_CODE[error.code] ?? EXIT.bug) : EXIT.bug;
+  if (!HoneError.is(error)) return EXIT.bug;
+  const { signal } = error.details;
+  if (error.code === "HONE_ERR_ABORTED" && signal !== undefined) return exitOf(signal as NodeJS.Signals);
+  return BY_CODE[error.code] ?? EXIT.bug;
 }
 
 /** Code, message and hint for people; with the stack where it is not one of ours. */
@@ -61,18 +67,21 @@ export async function runMain(main: () => Promise<number>): Promise<void> {
 }
 
 /**
- * A signal that aborts on the first SIGINT, SIGTERM or SIGHUP, or when nobody takes the output any more, so that a run
- * drains and saves; the second SIGINT or SIGTERM ends the process at once with 130.
+ * A signal that aborts on the first SIGINT, SIGTERM or SIGHUP, or when nobody takes the output any more (SIGPIPE), so
+ * that a run drains and saves; the second SIGINT or SIGTERM ends the process at once. Its reason is a HONE_ERR_ABORTED
+ * of which `exitCodeOf` makes 130, 143, 129 or 141.
  */
 export function interruptSignal(say: (line: string) => void): AbortSignal {
   const controller = new AbortController();
+  const abort = (signal: NodeJS.Signals) =>
+    controller.abort(new HoneError("HONE_ERR_ABORTED", `stopped by ${signal}`, { details: { signal } }));
   const interrupted = (name: NodeJS.Signals) => {
-    if (controller.signal.aborted) process.exit(EXIT.aborted);
+    if (controller.signal.aborted) process.exit(exitOf(name));
     say(`${name}: finishing the step and saving; once more stops at once`);
-    controller.abort();
+    abort(name);
   };
-  onUnread = () => controller.abort();
-  process.on("SIGHUP", onUnread); // the terminal is gone: there is nobody to tell
+  onUnread = () => abort("SIGPIPE");
+  process.on("SIGHUP", abort); // the terminal is gone: there is nobody to tell
   process.on("SIGINT", interrupted);
   process.on("SIGTERM", interrupted);
   return controller.signal;

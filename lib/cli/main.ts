@@ -4,9 +4,21 @@ import { readFileSync } from "node:fs";
 
 /** What loading the command opens at a time, with what Node has open itself; fewer fail in the midst of an import. */
 const FILES_NEEDED = 256;
+/** Addresses in GiB that V8 reserves for itself and its threads, with room for a small run; without them it dies without a word. */
+const ADDRESSES_NEEDED = 3;
 
-const allowed = openFilesAllowed(); // now: where an import has failed for want of files, there is none left to read it
+// now: where an import has failed for want of files, there is none left to read it
+const limits = readLimits();
+const files = limitOf("Max open files");
+const addresses = (limitOf("Max address space") ?? Number.POSITIVE_INFINITY) / 2 ** 30;
 
+if (addresses < ADDRESSES_NEEDED) {
+  process.stderr.write(
+    `HONE_ERR_OUT_OF_MEMORY  this process may use ${addresses.toFixed(1)} GiB of addresses, too few to run the command\n` +
+      `  hint: Raise the limit first: ulimit -v unlimited (at least ${ADDRESSES_NEEDED * 2 ** 20}). It counts addresses, not memory used.\n`,
+  );
+  process.exit(3);
+}
 try {
   const { runCommand } = await import("./program.ts");
   await runCommand();
@@ -17,9 +29,9 @@ try {
 
 /** Why the command did not start: mostly Node's own message, with what to do. */
 function startFault(error: unknown): string {
-  if (allowed !== undefined && allowed < FILES_NEEDED) {
+  if (files !== undefined && files < FILES_NEEDED) {
     return [
-      `HONE_ERR_IO  this process may have ${allowed} files open, too few to load the command`,
+      `HONE_ERR_IO  this process may have ${files} files open, too few to load the command`,
       `  hint: Raise the limit first: ulimit -n 1024 (at least ${FILES_NEEDED}).`,
     ].join("\n");
   }
@@ -30,12 +42,17 @@ function startFault(error: unknown): string {
   ].join("\n");
 }
 
-/** RLIMIT_NOFILE, or undefined where it cannot be known. */
-function openFilesAllowed(): number | undefined {
+/** Soft limits of this process as Linux lists them; "" where they cannot be known. */
+function readLimits(): string {
   try {
-    const limit = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
-    return limit === undefined ? undefined : Number(limit);
+    return readFileSync("/proc/self/limits", "utf8");
   } catch {
-    return undefined;
+    return "";
   }
+}
+
+/** Undefined if it is unlimited, or not known. */
+function limitOf(name: string): number | undefined {
+  const limit = new RegExp(`^${name} +(\\d+)`, "m").exec(limits)?.[1];
+  return limit === undefined ? undefined : Number(limit);
 }

@@ -1,9 +1,8 @@
-import { availableParallelism, totalmem } from "node:os";
 import type { Recipe } from "../config/index.ts";
 import { QUICKSTART_LEXICON } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
 import { findConfig } from "../inference/index.ts";
-import { nativeCore, newModelConfig } from "../orchestration/index.ts";
+import { nativeCore, newModelConfig, thisMachine } from "../orchestration/index.ts";
 import {
   fromUnits,
   inUnits,
@@ -42,15 +41,14 @@ export async function planRecipe(
   }
   const asks = recipe.device === "cuda" && recipe.hardware === undefined && bytes === undefined;
   const gpu = asks ? await askGpu() : undefined;
-  const machine = { memory: totalmem(), threads: availableParallelism(), ...(gpu && { gpu }) };
+  const machine = { ...thisMachine(), ...(gpu && { gpu }) };
   return planMemory(recipe, await recipeConfig(recipe), machine, bytes);
 }
 
 /** A core that does not load knows of no GPU: a plan needs nothing else of it. */
 async function firstGpu(): Promise<Machine["gpu"]> {
   try {
-    const { devices, memoryBytes } = (await nativeCore()).info().cuda;
-    return memoryBytes === null ? undefined : { name: devices[0]!.replace(/ \(.*/, ""), memory: memoryBytes };
+    return thisMachine((await nativeCore()).info().cuda).gpu;
   } catch (error) {
     if (!HoneError.is(error)) throw error;
     return undefined;

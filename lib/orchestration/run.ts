@@ -15,6 +15,7 @@ import { unlessStopped } from "./hook-grace.ts";
 import { Later } from "./later.ts";
 import { Line } from "./line.ts";
 import { lineWarnings } from "./line-warnings.ts";
+import { willWarmUp } from "./readiness.ts";
 import { openReference } from "./reference-policy.ts";
 import { cutRolloutRecord, writeRolloutRecord } from "./rollout-record.ts";
 import type { PinnedPolicy, Run, RunEnd, RunEvents, RunOptions, RunOutcome, StepWish } from "./run-face.ts";
@@ -25,6 +26,7 @@ import { type BetweenSteps, StepRecorder } from "./step-facts.ts";
 import { nameRollout, type StepOutcome } from "./step-trainer.ts";
 import { openJournal } from "./verdict-journal.ts";
 import { refuseIfHopeless } from "./verifier-health.ts";
+import { expectDemonstrations } from "./warm-start.ts";
 import { EVENT_LOG, openWorkshop, type Workshop, weightsHash } from "./workshop.ts";
 
 const BUFFERED_RECORDS = 1000;
@@ -41,6 +43,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
   let workshop: Workshop | undefined;
   try {
     workshop = await openWorkshop(recipe, core, options.verifiers, runClock(options));
+    if (willWarmUp(recipe, options)) expectDemonstrations(recipe, workshop.model);
     const changes = prepareRunFolder(options.dir, options.resume ?? "never", workshop);
     const sinks = [...openSinks(recipe.sinks, options.dir), ...(options.sinks ?? [])];
     const run = new LiveRun(workshop, sinks, options, { lock, changes });

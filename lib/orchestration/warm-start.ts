@@ -65,19 +65,18 @@ function demonstratorOf(
   });
 }
 
+/** Demonstrations that are written to see whether they fit: half a second of work. */
+const TRIED = 20_000;
+
 /**
- * Writes the warm start's first `most` demonstrations and their prompts; returns how many there were.
- * Throws HONE_ERR_CONFIG for one that is longer than rollouts.maxOutputTokens, HONE_ERR_DATA for a prompt that is too long.
+ * Writes the warm start's first demonstrations and their prompts; returns how many there were. Throws HONE_ERR_CONFIG
+ * for one that is longer than rollouts.maxOutputTokens, HONE_ERR_DATA for a prompt that is too long.
  */
-export function tryDemonstrations(
-  recipe: Recipe,
-  model: Pick<Model, "tokenizer" | "format">,
-  most: number,
-): number {
+export function expectDemonstrations(recipe: Recipe, model: Pick<Model, "tokenizer" | "format">): number {
   const { warmStart: config, rollouts } = recipe;
   if (config === undefined) return 0;
   const demonstrator = demonstratorOf(recipe, config, model);
-  const count = Math.min(most, config.steps * config.batchSize);
+  const count = Math.min(TRIED, config.steps * config.batchSize);
   for (let i = 0; i < count; i++)
     encodePrompt(demonstrator.demonstration(i).problem, model.format, rollouts.maxPromptTokens);
   return count;

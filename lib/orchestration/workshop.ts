@@ -10,6 +10,7 @@ import { VERIFIERS, VerifierPool } from "../rewards/index.ts";
 import { admissionOf } from "./admission.ts";
 import { type Core, engineOptions, rlOptimizer } from "./core.ts";
 import { type Model, openModel } from "./model.ts";
+import { expectRoom } from "./readiness.ts";
 
 export const EVENT_LOG = "events.jsonl";
 /** Completions and their verdicts; see verdict-journal.ts. */
@@ -49,6 +50,7 @@ export async function openWorkshop(
   clock = new Date(),
 ): Promise<Workshop> {
   const model = await openModel(recipe, clock);
+  expectRoom(recipe, model.config, core.info());
   const sources = await openSources(recipe, admissionOf(recipe, model.format));
   const openEngine = (handlers: EngineHandlers) =>
     core.engine(

@@ -1,3 +1,5 @@
+import stringWidth from "string-width";
+
 /** Text for terminals: styles that can be switched off, widths without escapes, bars and sparklines. */
 export interface Style {
   readonly bold: (text: string) => string;
@@ -19,9 +21,23 @@ export const PLAIN: Style = { bold: (text) => text, dim: (text) => text, hue: (_
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what an escape sequence starts with
 const ESCAPES = /\u001b\[[0-9;?]*[A-Za-z]/g;
 
-/** Columns the text takes, every character counted as one. */
+/** Columns the text takes: two for what East Asian scripts and emoji write wide, none for marks that combine. */
 export function width(text: string): number {
-  return [...text.replace(ESCAPES, "")].length;
+  return stringWidth(text);
+}
+
+const graphemes = new Intl.Segmenter();
+
+/** The longest beginning of a text without escapes that takes at most so many columns. */
+function beginning(text: string, columns: number): string {
+  let kept = "";
+  let used = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    used += width(segment);
+    if (used > columns) break;
+    kept += segment;
+  }
+  return kept;
 }
 
 /** Whole cells in `columns`: a terminal that is being resized, or says nothing, has less than none, or NaN of them. */
@@ -37,13 +53,12 @@ export function clip(text: string, room: number): string {
   let used = 0;
   let at = 0;
   for (const match of text.matchAll(ESCAPES)) {
-    const room = columns - used;
-    const piece = [...text.slice(at, match.index)].slice(0, room);
-    out += piece.join("") + match[0];
-    used += piece.length;
+    const piece = beginning(text.slice(at, match.index), columns - used);
+    out += piece + match[0];
+    used += width(piece);
     at = match.index + match[0].length;
   }
-  return out + [...text.slice(at)].slice(0, columns - used).join("");
+  return out + beginning(text.slice(at), columns - used);
 }
 
 export function padEnd(text: string, columns: number): string {

@@ -13,6 +13,7 @@ test.each([
   [new HoneError("HONE_ERR_FORMAT", ""), 4],
   [new HoneError("HONE_ERR_NON_FINITE", ""), 2],
   [new HoneError("HONE_ERR_ABORTED", ""), 130],
+  [new HoneError("HONE_ERR_ABORTED", "", { details: { signal: "SIGTERM" } }), 143],
   [new HoneError("HONE_ERR_INTERNAL", ""), 1],
   [new TypeError("ours"), 1],
 ])("%o ends the process with %i", (error, code) => {
@@ -56,26 +57,30 @@ const script = (body: string) => [
   "tsx",
   "--input-type=module",
   "-e",
-  `import { interruptSignal, tolerateLostOutput } from ${exitTs};${body}`,
+  `import { exitCodeOf, interruptSignal, tolerateLostOutput } from ${exitTs};${body}`,
 ];
 
 test.each([
-  ["nobody reads any more", (child: ReturnType<typeof spawn>) => void child.stdout!.destroy()],
-  ["the terminal hangs up", (child: ReturnType<typeof spawn>) => void child.kill("SIGHUP")],
-])("when %s a run is interrupted once, and not killed by what it goes on to print", async (_, lose) => {
+  ["nobody reads any more", 141, (child: ReturnType<typeof spawn>) => void child.stdout!.destroy()],
+  ["the terminal hangs up", 129, (child: ReturnType<typeof spawn>) => void child.kill("SIGHUP")],
+  ["it is told to end", 143, (child: ReturnType<typeof spawn>) => void child.kill("SIGTERM")],
+  ["Ctrl-C is pressed", 130, (child: ReturnType<typeof spawn>) => void child.kill("SIGINT")],
+])("when %s a run is interrupted once, saves, and ends with %i", async (_, expected, lose) => {
   const child = spawn(
     process.execPath,
     script(`
       tolerateLostOutput();
       const signal = interruptSignal((line) => process.stderr.write(line));
       const beat = setInterval(() => process.stdout.write("tick\\n"), 5);
-      signal.addEventListener("abort", () => setTimeout(() => { clearInterval(beat); process.exitCode = 77; }, 100));`),
+      signal.addEventListener("abort", () => {
+        setTimeout(() => { clearInterval(beat); process.exitCode = exitCodeOf(signal.reason); }, 100);
+      });`),
     { stdio: ["ignore", "pipe", "pipe"] },
   );
   await once(child.stdout!, "data");
   lose(child);
   const [code] = await once(child, "exit");
-  expect(code).toBe(77);
+  expect(code).toBe(expected);
 });
 
 test("other commands end quietly when nobody reads any more", async () => {

@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RunSummary } from "../../lib/report/index.ts";
 import { HONE } from "../fixtures/command-line.ts";
 import { folderWith, smallTokenizer } from "../native/small-tokenizer.ts";
 
@@ -77,6 +78,26 @@ test.each([
   expect(status).toBe(code);
   expect(stderr).toContain(message);
 });
+
+test.each([
+  ["trains nothing ends with 4 and says so", "none", 4],
+  ["trains on something ends with 0", "lp", 0],
+])("a run that %s", (_, penalty, code) => {
+  // a model that has seen nothing answers nothing right: without a length penalty no group has a difference to learn from
+  const recipe = file("nothing.ts", RECIPE);
+  const settings = [
+    `lengthPenalty.kind=${penalty}`,
+    "advantages.filter=reward",
+    "evaluation.problemsPerDomain=2",
+    "training.steps=2",
+  ].flatMap((setting) => ["--set", setting]);
+  const run = join(dir, `nothing-${penalty}`);
+  const { status, stdout } = hone("run", recipe, "--dir", run, ...settings);
+  expect([status, stdout]).toEqual([code, expect.stringContaining("report: ")]);
+  expect(stdout.includes("warning: 0 of 2 steps changed the weights")).toBe(code === 4);
+  const { changedSteps } = JSON.parse(readFileSync(join(run, "summary.json"), "utf8")) as RunSummary;
+  expect(changedSteps === 0).toBe(code === 4);
+}, 60_000);
 
 test("a folder that holds a run is not overwritten by accident", () => {
   const runs = join(dir, "old");
@@ -226,5 +247,18 @@ test.each([20, 40, 64])(
     });
     expect(status).toBe(3);
     expect(stderr).toMatch(/^HONE_ERR_IO {2}this process may have \d+ files open.*\n {2}hint: .*ulimit -n/);
+  },
+);
+
+// tsx, which stands in for a stale dist/, does not start under such a limit itself.
+test.skipIf(HONE[0] === "--import").each([1_000_000, 2_000_000])(
+  "where %d KiB of addresses may be used, it says so instead of being ended by V8",
+  (kib) => {
+    const command = `ulimit -v ${kib}; exec "$0" "$@"`;
+    const { status, stderr } = spawnSync("bash", ["-c", command, process.execPath, ...HONE, "--version"], {
+      encoding: "utf8",
+    });
+    expect(status).toBe(3);
+    expect(stderr).toMatch(/^HONE_ERR_OUT_OF_MEMORY {2}this process may use \d\.\d GiB.*\n {2}hint: .*ulimit -v/);
   },
 );

@@ -72,6 +72,49 @@ test("an interrupted session says so and can be gone on with, keeping what it lo
   expect(second.summary).toMatchObject({ state: "done", steps: 40, before });
 });
 
+test("hooks hear what a run's hooks hear: the first after the evaluation before, and each may change the run", async () => {
+  const told: string[] = [];
+  let groups = 0;
+  const { outcome, summary } = await trainAndEvaluate(recipe, {
+    ...{ dir, terminal, verifiers, core: standInCore() },
+    hooks: {
+      beforeTraining: (run) => {
+        told.push(`before ${run.step}, evaluated ${existsSync(join(dir, "before.json"))}`);
+      },
+      onGroup: ({ problem, rollouts }) => {
+        groups += 1;
+        return problem.domain === "math" ? "drop" : { rewards: rollouts.map((_, i) => i) };
+      },
+      afterStep: ({ step }) => {
+        told.push(`after ${step}`);
+        return step === 2 ? "stop" : undefined;
+      },
+    },
+  });
+  expect(told).toEqual(["before 0, evaluated true", "after 1", "after 2"]);
+  expect(outcome).toMatchObject({ reason: "stopped", steps: 2 });
+  expect(summary).toMatchObject({ state: "stopped", after: [] });
+  expect(groups).toBeGreaterThan(0);
+  const steps = readFileSync(join(dir, "steps.jsonl"), "utf8").trim().split("\n");
+  const { metrics } = JSON.parse(steps.at(-1)!) as { metrics: Record<string, number> };
+  expect(metrics["dropped/total/hook/math"]).toBeGreaterThan(0);
+  // rewards of 0 to 3 in every group, whatever the verdicts said
+  expect(metrics["reward/mean"]).toBe(1.5);
+});
+
+test("a run that trained nothing says so and how many steps it had", async () => {
+  const hooks = { onGroup: () => "drop" as const };
+  const { summary } = await trainAndEvaluate(recipe, {
+    ...{ dir, terminal, verifiers, hooks, core: standInCore() },
+  });
+  expect(summary).toMatchObject({ steps: 4, changedSteps: 0, state: "done" });
+  expect(printed).toContain("warning: 0 of 4 steps changed the weights: no group was kept");
+  printed = "";
+  rmSync(dir, { recursive: true });
+  await trainAndEvaluate(recipe, { dir, terminal, verifiers, core: standInCore() });
+  expect(printed).not.toContain("changed the weights");
+});
+
 /** The verifiers, but some held-out answers get no verdict. */
 const without = (lost: (domain: string, call: number) => boolean, before = 0): typeof verifiers => {
   const calls = new Map<string, number>();

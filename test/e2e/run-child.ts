@@ -3,7 +3,7 @@
  * Prints one line a step and a checkpoint, and the hash of the final weights.
  */
 import { join } from "node:path";
-import { interruptSignal, runMain } from "../../lib/cli/exit.ts";
+import { exitCodeOf, interruptSignal, runMain } from "../../lib/cli/exit.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/workshop.ts";
 import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
@@ -13,10 +13,11 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 
 await runMain(async () => {
   const [dir, resume, training] = process.argv.slice(2) as [string, string, string];
+  const signal = interruptSignal(say);
   await using run = await createRun(tinyRecipe(JSON.parse(training)), {
     dir,
     resume,
-    signal: interruptSignal(say),
+    signal,
     verifiers: inlineVerifiers,
   });
   run.on("checkpoint", (_, step) => say(`checkpoint ${step}`));
@@ -24,5 +25,5 @@ await runMain(async () => {
   const { reason, steps } = await run.finished;
   const name = `step-${String(steps).padStart(6, "0")}`;
   say(`${reason} ${steps} ${weightsHash(join(dir, "checkpoints", name))}`);
-  return reason === "aborted" ? 130 : 0;
+  return reason === "aborted" ? exitCodeOf(signal.reason) : 0;
 });

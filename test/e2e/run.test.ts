@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { EXIT } from "../../lib/cli/exit.ts";
 import { defineRecipe, overrideRecipe } from "../../lib/config/index.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
-import type { StepRecord } from "../../lib/records.ts";
+import type { RolloutGroup, StepRecord } from "../../lib/records.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput, tinyRecipe } from "./tiny-recipe.ts";
@@ -120,13 +120,13 @@ native(
 );
 
 native(
-  "SIGTERM drains, saves and exits 130; the run goes on from there",
+  "SIGTERM drains, saves and exits 143; the run goes on from there",
   async () => {
     const training = { steps: 400 };
     const stopped = child(dir, "never", training);
     await stopped.until((line) => line === "step 7");
     stopped.process.kill("SIGTERM");
-    expect(await stopped.ended).toBe(130);
+    expect(await stopped.ended).toBe(143);
     const [reason, steps] = stopped.lines.at(-1)!.split(" ");
     expect(reason).toBe("aborted");
     const resumed = child(dir, "auto", { steps: Number(steps) + 2 });
@@ -153,6 +153,45 @@ native(
       steps: 15,
       rollouts: 960,
       weightsCompared: true,
+    });
+  },
+  60_000,
+);
+
+native(
+  "a run whose hook drops groups and gives other rewards replays without the hook, to the bit",
+  async () => {
+    const recipe = tinyRecipe({ maxLag: 1, steps: 6 });
+    const hashes: string[] = [];
+    for (const onGroup of [
+      undefined,
+      // what no verdict says: the shorter the better, and nothing of logic
+      ({ problem, rollouts }: RolloutGroup) =>
+        problem.domain === "logic"
+          ? ("drop" as const)
+          : { rewards: rollouts.map(({ rollout }, i) => 1 / (i + rollout.tokens.length)) },
+    ]) {
+      const folder = join(dir, String(onGroup !== undefined));
+      {
+        await using run = await createRun(recipe, {
+          ...{ dir: folder, verifiers },
+          ...(onGroup && { hooks: { onGroup } }),
+        });
+        await run.finished;
+      }
+      const replayed = await replayRun(folder, { verifiers });
+      expect(replayed).toMatchObject({ steps: 6, weightsCompared: true });
+      hashes.push(replayed.weights);
+    }
+    expect(new Set(hashes).size).toBe(2); // the hook's rewards are what was trained on
+    // a log that lost them is no record of this run
+    const log = join(dir, "true", "events.jsonl");
+    const lines = readFileSync(log, "utf8").split("\n");
+    const at = lines.findIndex((line) => line.includes('"h":['));
+    expect(at).toBeGreaterThan(0);
+    writeFileSync(log, lines.map((line) => line.replace(/,"h":\[[^\]]*\]/, "")).join("\n"));
+    await expect(replayRun(join(dir, "true"), { verifiers })).rejects.toMatchObject({
+      code: "HONE_ERR_REPLAY",
     });
   },
   60_000,

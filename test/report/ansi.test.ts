@@ -39,12 +39,24 @@ describe("width and clip", () => {
     fc.assert(
       fc.property(styled, fc.nat(30), (text, columns) => {
         const cut = clip(text, columns);
-        expect(width(cut)).toBe(Math.min(columns, width(text)));
+        expect(width(cut)).toBeLessThanOrEqual(columns);
+        expect(width(cut)).toBeGreaterThanOrEqual(Math.min(columns, width(text)) - 1); // one short before a wide one
         // biome-ignore lint/suspicious/noControlCharactersInRegex: counting escape sequences
         const escapes = (s: string) => s.match(/\u001b\[\d+m/g) ?? [];
         expect(escapes(cut)).toEqual(escapes(text));
       }),
     );
+  });
+
+  test("what is written wide takes two columns, what combines takes none", () => {
+    expect(width("数学")).toBe(4);
+    expect(width("한국어 수학")).toBe(11);
+    expect(width("ｆｕｌｌ")).toBe(8);
+    expect(width("e\u0301")).toBe(1);
+    expect(width("👩‍🔬")).toBe(2);
+    expect(clip("数学と", 3)).toBe("数"); // half a character is none
+    expect(clip(COLORED.bold("数学"), 2)).toBe(COLORED.bold("数"));
+    expect(padEnd("数学", 6)).toBe("数学  ");
   });
 
   test("padding counts columns, not bytes", () => {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { deviceOf } from "../../device.ts";
-import { EXIT, interruptSignal } from "../exit.ts";
+import { EXIT, exitCodeOf, interruptSignal } from "../exit.ts";
 import { loadRecipe } from "../load-recipe.ts";
 import { trainAndEvaluate } from "../session.ts";
 import { type Common, collect, print, SETTING, STRICT_CONFIG, type Verb } from "./verb.ts";
@@ -19,16 +19,17 @@ async function run(file: string, flags: Flags): Promise<number> {
   const dir = flags.dir ?? join("runs", recipe.name);
   const resume = flags.resume === undefined ? "never" : flags.resume === true ? "auto" : String(flags.resume);
   const say = (line: string) => process.stderr.write(`${line}\n`);
+  const signal = interruptSignal(say);
   const terminal = flags.json ? { write: () => true } : process.stdout;
   const { outcome, summary, interrupted } = await trainAndEvaluate(recipe, {
     dir,
     resume,
     overwrite: flags.overwrite === true,
     terminal,
-    signal: interruptSignal(say),
+    signal,
   });
   if (flags.json) print(flags, summary, "");
-  if (interrupted || outcome.reason === "aborted") return EXIT.aborted;
+  if (interrupted || outcome.reason === "aborted") return exitCodeOf(signal.reason);
   return summary.steps > 0 && summary.changedSteps === 0 ? EXIT.data : EXIT.done;
 }
 

@@ -1,0 +1,34 @@
+import { existsSync } from "node:fs";
+import { availableParallelism, totalmem } from "node:os";
+import type { Recipe } from "../config/index.ts";
+import type { NativeInfo } from "../native/face.ts";
+import { expectFit, type Machine, planMemory } from "../plan/index.ts";
+import { Checkpoints } from "./checkpoints.ts";
+
+// With hardware.ts: whether this version can run a recipe here. `hone check` shows it; `hone run` refuses before an
+// earlier run is replaced and anything large is allocated.
+
+/** What a plan reckons with: this machine's memory and threads, and the first of its GPUs, where they are asked for. */
+export function thisMachine(cuda?: NativeInfo["cuda"]): Machine {
+  const machine = { memory: totalmem(), threads: availableParallelism() };
+  if (!cuda?.memoryBytes) return machine;
+  return { ...machine, gpu: { name: cuda.devices[0]!.replace(/ \(.*/, ""), memory: cuda.memoryBytes } };
+}
+
+/** Throws HONE_ERR_OUT_OF_MEMORY for a recipe that does not fit this machine. @param config text of its config.json */
+export function expectRoom(recipe: Recipe, config: string, { cuda }: NativeInfo): void {
+  expectFit(planMemory(recipe, config, thisMachine(cuda)));
+}
+
+/** Options of a run that say where its weights come from. */
+interface Beginning {
+  readonly dir: string;
+  readonly resume?: string;
+  readonly startFrom?: string;
+}
+
+/** Whether a run would begin with its recipe's warm start, and not from weights that are there already. */
+export function willWarmUp(recipe: Recipe, { dir, resume = "never", startFrom }: Beginning): boolean {
+  if (recipe.warmStart === undefined || startFrom !== undefined) return false;
+  return resume === "never" || !existsSync(new Checkpoints(dir, 1).warmStart);
+}
