@@ -108,14 +108,15 @@ function sampleSource({ kind, template }: DatasetSpec, path: string): Source {
 }
 
 function smallInput(input: RecipeInput, rollouts: RecipeInput["rollouts"]): RecipeInput {
-  const context = rollouts.maxPromptTokens + OUTPUT_TOKENS;
+  const maxOutputTokens = Math.min(OUTPUT_TOKENS, rollouts.maxOutputTokens);
+  const context = rollouts.maxPromptTokens + maxOutputTokens;
   return {
     ...input,
     device: "cpu",
-    rollouts: { ...rollouts, groupSize: GROUP_SIZE, maxOutputTokens: OUTPUT_TOKENS },
+    rollouts: { ...rollouts, groupSize: GROUP_SIZE, maxOutputTokens },
     lengthPenalty: {
       ...input.lengthPenalty,
-      bufferTokens: Math.min(OUTPUT_TOKENS, input.lengthPenalty.bufferTokens ?? OUTPUT_TOKENS),
+      bufferTokens: Math.min(maxOutputTokens, input.lengthPenalty.bufferTokens ?? maxOutputTokens),
     },
     // a model that knows nothing fails everywhere alike: without a filter there is something to train on
     advantages: { ...input.advantages, filter: "none" },

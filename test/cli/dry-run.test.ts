@@ -96,3 +96,16 @@ test("the step trains on advantages that differ, whatever the model answers; an 
     message: "an answer cannot be judged: down",
   });
 }, 60_000);
+
+test("answers shorter than those of a dry run stay as short, and so does the model's context", async () => {
+  const short = smallRecipe(
+    {},
+    {
+      model: { config: { width: 32, layers: 1, heads: 2, mlpWidth: 64, maxPositions: 68 } },
+      rollouts: { maxOutputTokens: 4, maxPromptTokens: 64 },
+      lengthPenalty: { kind: "none" },
+    },
+  );
+  await using rehearsal = await rehearse(short);
+  expect(rehearsal.small.rollouts.maxOutputTokens).toBe(4);
+});
