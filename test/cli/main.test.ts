@@ -82,22 +82,26 @@ test.each([
 test.each([
   ["trains nothing ends with 4 and says so", "none", 4],
   ["trains on something ends with 0", "lp", 0],
-])("a run that %s", (_, penalty, code) => {
-  // a model that has seen nothing answers nothing right: without a length penalty no group has a difference to learn from
-  const recipe = file("nothing.ts", RECIPE);
-  const settings = [
-    `lengthPenalty.kind=${penalty}`,
-    "advantages.filter=reward",
-    "evaluation.problemsPerDomain=2",
-    "training.steps=2",
-  ].flatMap((setting) => ["--set", setting]);
-  const run = join(dir, `nothing-${penalty}`);
-  const { status, stdout } = hone("run", recipe, "--dir", run, ...settings);
-  expect([status, stdout]).toEqual([code, expect.stringContaining("report: ")]);
-  expect(stdout.includes("warning: 0 of 2 steps changed the weights")).toBe(code === 4);
-  const { changedSteps } = JSON.parse(readFileSync(join(run, "summary.json"), "utf8")) as RunSummary;
-  expect(changedSteps === 0).toBe(code === 4);
-}, 60_000);
+])(
+  "a run that %s",
+  (_, penalty, code) => {
+    // a model that has seen nothing answers nothing right: without a length penalty no group has a difference to learn from
+    const recipe = file("nothing.ts", RECIPE);
+    const settings = [
+      `lengthPenalty.kind=${penalty}`,
+      "advantages.filter=reward",
+      "evaluation.problemsPerDomain=2",
+      "training.steps=2",
+    ].flatMap((setting) => ["--set", setting]);
+    const run = join(dir, `nothing-${penalty}`);
+    const { status, stdout } = hone("run", recipe, "--dir", run, ...settings);
+    expect([status, stdout]).toEqual([code, expect.stringContaining("report: ")]);
+    expect(stdout.includes("warning: 0 of 2 steps changed the weights")).toBe(code === 4);
+    const { changedSteps } = JSON.parse(readFileSync(join(run, "summary.json"), "utf8")) as RunSummary;
+    expect(changedSteps === 0).toBe(code === 4);
+  },
+  60_000,
+);
 
 test("a folder that holds a run is not overwritten by accident", () => {
   const runs = join(dir, "old");
@@ -259,6 +263,8 @@ test.skipIf(HONE[0] === "--import").each([1_000_000, 2_000_000])(
       encoding: "utf8",
     });
     expect(status).toBe(3);
-    expect(stderr).toMatch(/^HONE_ERR_OUT_OF_MEMORY {2}this process may use \d\.\d GiB.*\n {2}hint: .*ulimit -v/);
+    expect(stderr).toMatch(
+      /^HONE_ERR_OUT_OF_MEMORY {2}this process may use \d\.\d GiB.*\n {2}hint: .*ulimit -v/,
+    );
   },
 );

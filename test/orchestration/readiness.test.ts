@@ -1,6 +1,6 @@
 // Mutants that die here: a check that says yes to what a run refuses, a run that replaces the one before and then refuses.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { totalmem, tmpdir } from "node:os";
+import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { checkRecipe } from "../../lib/cli/check.ts";
