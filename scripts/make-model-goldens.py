@@ -5,8 +5,10 @@
 
 published.json has config.json of each model as its authors published it. A twin keeps every field and shrinks sizes;
 its weights come from a formula (`weights`), which test/csrc/contract/published_models.test.cc has too, so that none
-are stored. Kept: log-probabilities of some ids, the mean loss, and of every tensor's gradient its norm and its product
-with the tensor that the formula gives under another seed. Computed in float64. `parameters` in published.json is
+are stored. Kept: log-probabilities of some ids, and of every tensor's gradient its norm and its product with the tensor
+that the formula gives under another seed; then, of one step of torch.optim.AdamW on the mean loss, the loss before and
+after it, the norm of the whole gradient before it is clipped, and of every tensor's change the same two numbers.
+Computed in float64. `parameters` in published.json is
 counted by transformers from the published config, on the meta device.
 """
 
@@ -20,6 +22,7 @@ import transformers
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "test" / "fixtures" / "models"
 LENGTH, VOCABULARY = 24, 60
 HEAD_DIM, MAX_GROUPS, WINDOW = 8, 2, 5
+RATE, BETAS, EPS, DECAY, CLIP = 1e-2, (0.9, 0.95), 1e-3, 0.1, 0.5
 MASK = (1 << 64) - 1
 
 
@@ -107,6 +110,26 @@ def model_of(config, device):
         return transformers.AutoModelForCausalLM.from_config(text, dtype=torch.float64)
 
 
+def adamw_step(model, loss_of):
+    """What has two dimensions decays, nothing else. eps is large, so that no element's first step hangs on its gradient's sign."""
+    named = list(model.named_parameters())
+    decays, others = [p for _, p in named if p.dim() == 2], [p for _, p in named if p.dim() != 2]
+    groups = [{"params": decays, "weight_decay": DECAY}, {"params": others, "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=RATE, betas=BETAS, eps=EPS)
+    before = [p.detach().clone() for _, p in named]
+    loss = loss_of().item()
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP).item()
+    optimizer.step()
+    changes = {}
+    with torch.no_grad():
+        for (name, tensor), old in zip(named, before):
+            other = torch.from_numpy(weights("gradient of " + name, tuple(tensor.shape), 1))
+            numbers = (tensor - old).norm(), ((tensor - old) * other).sum()
+            changes[name] = [float(f"{number.item():.8g}") for number in numbers]
+        after = loss_of().item()
+    return {"loss": loss, "norm": norm, "after": after, "changes": changes}
+
+
 def golden(config):
     small = shrink(config)
     model = model_of(small, "cpu").eval()
@@ -115,14 +138,19 @@ def golden(config):
         for name, tensor in model.named_parameters():
             tensor.copy_(torch.from_numpy(weights(name, tuple(tensor.shape), offset)))
     ids = [int((u + 1) / 2 * VOCABULARY) for u in uniform("ids", LENGTH)]
-    logits = model(torch.tensor([ids]), use_cache=False).logits[0, :-1]
-    logprobs = torch.log_softmax(logits, -1).gather(1, torch.tensor(ids[1:])[:, None])[:, 0]
+
+    def logprobs_of():
+        logits = model(torch.tensor([ids]), use_cache=False).logits[0, :-1]
+        return torch.log_softmax(logits, -1).gather(1, torch.tensor(ids[1:])[:, None])[:, 0]
+
+    logprobs = logprobs_of()
     (-logprobs.mean()).backward()
     gradients = {}
     for name, tensor in model.named_parameters():
         other = weights("gradient of " + name, tuple(tensor.shape), 1)
         gradients[name] = [tensor.grad.norm().item(), (tensor.grad * torch.from_numpy(other)).sum().item()]
-    return {"config": small, "ids": ids, "logprobs": logprobs.tolist(), "gradients": gradients}
+    step = adamw_step(model, lambda: -logprobs_of().mean())
+    return {"config": small, "ids": ids, "logprobs": logprobs.tolist(), "gradients": gradients, "adamw": step}
 
 
 def write(name, rows):

@@ -50,6 +50,9 @@ void fill(Parameters& parameters) {
   }
 }
 
+/// Of a tensor's change in one step: f32's rounding of a weight near 1 over a change of 0.01, and of its gradient over eps.
+constexpr double kChange = 1e-3;
+
 struct Twin {
   std::string name;
   const Json& golden;
@@ -68,9 +71,9 @@ struct Twin {
     config.packed_tokens = 32;
     return config;
   }
-  Twin(const std::string& which, const Json& json)
+  Twin(const std::string& which, const Json& json, const trainer::TrainerConfig& config = settings())
       : name(which), golden(json), ids(test::numbers<int32_t>(json, "ids")), cu_seqlens{0, int32_t(ids.size())},
-        mask(ids.size(), 1), trainer(parsed(which, json), settings(), nullptr) {
+        mask(ids.size(), 1), trainer(parsed(which, json), config, nullptr) {
     mask[0] = 0;
     fill(trainer.parameters());
     trainer.parameters_changed();
@@ -121,6 +124,40 @@ void check_step(Twin& twin) {
   if (!(after < before)) test::report(__FILE__, __LINE__, twin.name + ": loss " + test::show(before) + " became " + test::show(after));
 }
 
+/// One step of torch.optim.AdamW in float64: loss, norm before the clip, every tensor's change, and the loss after it.
+void check_adamw(const std::string& name, const Json& golden) {
+  trainer::TrainerConfig settings = Twin::settings();
+  settings.optimizer = {.beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f, .weight_decay = 0.1f, .gradient_clip = 0.5f};
+  Twin twin(name, golden, settings);
+  const Json& step = test::at(golden, "adamw");
+  const Parameters& weights_now = twin.trainer.parameters();
+  Parameters before(weights_now.config());
+  fill(before);
+  trainer::StepOptions options;
+  options.objective = kernels::Objective::kSupervised;
+  options.lr = 1e-2f;
+  const trainer::StepReport report = twin.trainer.step(twin.batch(), options);
+  twin.off("the loss", report.loss, test::at(step, "loss").as_double("loss"), 5e-5);
+  const double norm = test::at(step, "norm").as_double("norm");
+  twin.off("the gradient's norm", report.grad_norm, norm, 2e-4 * norm);
+  for (const auto& [tensor, numbers] : test::at(step, "changes").members("changes")) {
+    const auto wanted = test::numbers<double>(numbers);
+    const TensorView now = weights_now.view(tensor), old = before.view(tensor);
+    const auto spec = std::find_if(before.specs().begin(), before.specs().end(), [&, &n = tensor](const auto& s) { return s.name == n; });
+    const std::vector<double> other = weights("gradient of " + tensor, *spec, 1.0);
+    double square = 0, product = 0;
+    for (size_t i = 0; i < other.size(); ++i) {
+      const double change = double(now.as<float>()[i]) - double(old.as<float>()[i]);
+      square += change * change, product += change * other[i];
+    }
+    twin.off("the norm of the change of " + tensor, std::sqrt(square), wanted[0], kChange * wanted[0]);
+    twin.off("the change of " + tensor, product, wanted[1], kChange * wanted[0] * std::sqrt(double(other.size())));
+  }
+  EXPECT_EQ(test::at(step, "changes").members("c").size(), before.specs().size());
+  const double after = twin.trainer.step(twin.batch(), options).loss;
+  twin.off("the loss after the step", after, test::at(step, "after").as_double("after"), 1e-4);
+}
+
 /// What was trained is written as a folder of the same names, and read again, to the bit.
 void check_export(Twin& twin) {
   const test::TemporaryFolder dir("published");
@@ -144,6 +181,7 @@ TEST(every_published_model_is_scored_trained_and_exported_as_transformers_has_it
       check_logprobs(twin);
       check_step(twin);
       check_export(twin);
+      check_adamw(name, golden);
     } catch (const Error& error) {
       test::report(__FILE__, __LINE__, name + ": " + error.what());
     }
