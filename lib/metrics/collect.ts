@@ -47,8 +47,9 @@ export function collectStepMetrics(
     else if (updateNorm !== 0) history.changedSteps += 1;
     sheet.put("grad/clipped-fraction", history.clippedSteps / history.steps);
     sheet.put("step/skipped-total", history.skippedSteps);
-    sheet.put("step/changed-total", history.changedSteps);
   }
+  // also where nothing was trained: a run that never trains has changed nothing
+  sheet.put("step/changed-total", history.changedSteps);
   history.counts = structuredClone(facts.mixture.counts);
   return sheet.values;
 }
