@@ -1,5 +1,5 @@
 // What the verifier bench judges: a case file of the acceptance data by domain, and made cases for where it is not at
-// hand. Floors are verdicts per second of one core, reading the reference included.
+// hand. Floors are verdicts per second of processor time, reading the reference included.
 
 /** At least `count` cases `{ verifier, reference, text }`: each reference with each of its texts, over and over. */
 function repeated(verifier, groups, count = 1000) {
@@ -110,6 +110,7 @@ export const CASE_SOURCES = [
     domain: "code",
     file: "code/verdict_cases.jsonl",
     most: 100,
+    floors: { bubblewrap: 100, wasm: 15 },
     made: () => repeated("code", [[{ input_output: { inputs: ["1 2 3"], outputs: ["6"] } }, [PROGRAM]]], 6),
   },
 ];

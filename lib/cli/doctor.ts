@@ -4,10 +4,10 @@ import { join } from "node:path";
 import type { NativeInfo } from "../native/face.ts";
 import { packageVersion } from "../native/load.ts";
 import { nativeCore } from "../orchestration/index.ts";
+import { packageRoot } from "../package-root.ts";
 import { flow } from "../report/index.ts";
 import { choiceText, sandboxChoice } from "../rewards/index.ts";
 import { explain } from "./exit.ts";
-import { packageRoot } from "./package.ts";
 
 /** A value is not broken into shorter lines, however narrow the terminal. */
 const MIN_VALUE_COLUMNS = 20;

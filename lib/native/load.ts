@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { HoneError } from "../errors.ts";
+import { packageRoot } from "../package-root.ts";
 import type { NativeBinding } from "./binding.ts";
 import { INTERFACE_STAMP } from "./stamp.ts";
 
@@ -61,15 +61,4 @@ export function loadHint(message: string): string {
 export function packageVersion(): string {
   const text = readFileSync(path.join(packageRoot(), "package.json"), "utf8");
   return (JSON.parse(text) as { version: string }).version;
-}
-
-/** The nearest folder above this file that has a package.json: the sources and dist/ lie at different depths. */
-function packageRoot(): string {
-  let directory = path.dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(path.join(directory, "package.json"))) {
-    const parent = path.dirname(directory);
-    if (parent === directory) throw new Error("no package.json above the native loader");
-    directory = parent;
-  }
-  return directory;
 }

@@ -6,7 +6,7 @@ import { HoneError } from "../errors.ts";
 import type { EngineHandlers, TrainerFace } from "../native/face.ts";
 import { Generations } from "../native/generations.ts";
 import type { DomainName } from "../records.ts";
-import { VERIFIERS, VerifierPool } from "../rewards/index.ts";
+import { VerifierPool } from "../rewards/index.ts";
 import { admissionOf } from "./admission.ts";
 import { type Core, engineOptions, rlOptimizer } from "./core.ts";
 import { type Model, openModel } from "./model.ts";
@@ -103,13 +103,7 @@ export async function openSources(
 }
 
 export function openVerifiers({ verification: { workers, timeoutMs, modules } }: Recipe): VerifierPool {
-  const builtIn = VERIFIERS.filter(({ limits }) => limits?.timeoutMs === undefined); // others know better
-  const names = [...builtIn.map(({ name }) => name), ...Object.keys(modules)];
-  return new VerifierPool({
-    workers,
-    modules,
-    limits: Object.fromEntries(names.map((n) => [n, { timeoutMs }])),
-  });
+  return new VerifierPool({ workers, modules, timeoutMs });
 }
 
 /** Hash of the weights of a checkpoint, from its manifest: the moments and the extra text do not enter. */

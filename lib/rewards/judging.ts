@@ -1,7 +1,7 @@
 import type { Verdict } from "../records.ts";
 import { loadVerifier } from "./load-verifier.ts";
 import { loadBuiltIn } from "./registry.ts";
-import type { MemberOutcome, Phase, VerificationJob } from "./verification-job.ts";
+import type { JobResult, MemberOutcome, Phase, VerificationJob } from "./verification-job.ts";
 import type { Verifier } from "./verifier.ts";
 import { faultOf } from "./verifier-fault.ts";
 
@@ -59,7 +59,7 @@ function checkVerdict(verdict: Verdict, isBuiltIn: boolean): Verdict {
 }
 
 /** Judges the members in order, telling the log which one it is at. */
-export async function judgeJob(job: VerificationJob, log: PhaseLog): Promise<MemberOutcome[]> {
+export async function judgeJob(job: VerificationJob, log: PhaseLog): Promise<JobResult> {
   log.begin("loading", job.loadTimeoutMs);
   let verifier: Verifier;
   try {
@@ -67,7 +67,10 @@ export async function judgeJob(job: VerificationJob, log: PhaseLog): Promise<Mem
   } catch (error) {
     loaded.delete(job.moduleUrl ?? job.verifier); // the retry shall try anew
     const cause = `verifier did not load: ${faultOf(error, job.moduleUrl)}`;
-    return job.members.map(() => ({ verdict: { status: "unscored", cause }, microseconds: 0 }));
+    const outcomes = job.members.map(
+      () => ({ verdict: { status: "unscored", cause }, microseconds: 0 }) as const,
+    );
+    return { outcomes, limits: undefined };
   }
   const outcomes: MemberOutcome[] = [];
   const references = new Map<unknown, unknown>();
@@ -76,7 +79,7 @@ export async function judgeJob(job: VerificationJob, log: PhaseLog): Promise<Mem
     const verdict = await judge(job, index, verifier, references, log);
     outcomes.push({ verdict, microseconds: (performance.now() - started) * 1000 });
   }
-  return outcomes;
+  return { outcomes, limits: verifier.limits };
 }
 
 async function judge(

@@ -1,5 +1,5 @@
 import { HoneError } from "../errors.ts";
-import type { Verifier } from "./verifier.ts";
+import type { Verifier, VerifierLimits } from "./verifier.ts";
 
 /** Files Node cannot import itself before it strips types (22.18); jiti is loaded for these alone. */
 async function importModule(url: string): Promise<Record<string, unknown>> {
@@ -11,7 +11,7 @@ async function importModule(url: string): Promise<Record<string, unknown>> {
 
 /**
  * Imports a user's verifier: a module whose default export, or export named `verifier`, has `verify` and
- * optionally `parseReference`, `prepare`, `name` and `version`. `.ts` files work on every supported Node.
+ * optionally `parseReference`, `prepare`, `limits`, `name` and `version`. `.ts` files work on every supported Node.
  * Throws HONE_ERR_VERIFIER when the module exports no such thing; errors of the import itself pass through.
  */
 export async function loadVerifier(url: string): Promise<Verifier> {
@@ -25,8 +25,25 @@ export async function loadVerifier(url: string): Promise<Verifier> {
   return {
     name: exported.name ?? url,
     version: exported.version ?? 1,
+    ...(exported.limits ? { limits: checkLimits(exported.limits, url) } : {}),
     parseReference: (raw) => (exported.parseReference ? exported.parseReference(raw) : raw),
     verify: (completion, reference) => exported.verify!(completion, reference),
     ...(exported.prepare ? { prepare: () => exported.prepare!() } : {}),
   };
+}
+
+const LIMITS = ["timeoutMs", "concurrency", "heapMb"] as const satisfies readonly (keyof VerifierLimits)[];
+
+/** No type of ours was there when it was written. Throws HONE_ERR_VERIFIER. */
+function checkLimits(limits: VerifierLimits, url: string): VerifierLimits {
+  for (const [name, value] of Object.entries(limits)) {
+    const problem = !LIMITS.some((known) => known === name)
+      ? `unknown; known: ${LIMITS.join(", ")}`
+      : !Number.isSafeInteger(value) || value < 1
+        ? `${JSON.stringify(value)}, not a positive integer`
+        : undefined;
+    if (problem !== undefined)
+      throw new HoneError("HONE_ERR_VERIFIER", `${url}: limits.${name} is ${problem}`);
+  }
+  return limits;
 }

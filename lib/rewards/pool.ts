@@ -21,8 +21,10 @@ export interface VerificationRequest {
 export interface VerifierPoolOptions {
   /** Processes that judge at the same time. Default 1. */
   readonly workers?: number;
-  /** By verifier name. */
+  /** By verifier name; stronger than what the verifier itself states. */
   readonly limits?: Readonly<Record<string, VerifierLimits>>;
+  /** Milliseconds for one completion where neither `limits` nor the verifier says. Default 2000. */
+  readonly timeoutMs?: number;
   /** Users' own verifiers: name to the URL of a `.js` or `.ts` module; see load-verifier.ts. */
   readonly modules?: Readonly<Record<string, string | URL>>;
   /** Heap of one worker where a verifier's limits do not say. Default 256. */
@@ -44,12 +46,15 @@ const LOAD_ATTEMPTS = 2;
 interface Judge {
   readonly name: string;
   readonly moduleUrl: string | undefined;
-  readonly timeoutMs: number;
-  readonly heapMb: number;
-  readonly semaphore: Semaphore;
+  timeoutMs: number;
+  heapMb: number;
+  semaphore: Semaphore;
   readonly meter: VerifierMeter;
   /** Loads in a row that ran into their limit. */
   hungLoads: number;
+  /** Of a user's: what is known of its limits without it, and the question to it. */
+  readonly known: { readonly weaker: VerifierLimits; readonly stronger: VerifierLimits };
+  asking: Promise<void> | undefined;
 }
 
 /**
@@ -74,10 +79,10 @@ export class VerifierPool implements AsyncDisposable {
     this.#workers = workers;
     this.#loadTimeoutMs = loadTimeoutMs;
     const modules = Object.entries(options.modules ?? {});
+    const weaker = { heapMb, timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS };
     for (const { name, limits } of VERIFIERS)
-      this.#addJudge(name, undefined, { heapMb, ...limits, ...options.limits?.[name] });
-    for (const [name, url] of modules)
-      this.#addJudge(name, String(url), { heapMb, ...options.limits?.[name] });
+      this.#addJudge(name, undefined, { ...weaker, ...limits }, options.limits?.[name]);
+    for (const [name, url] of modules) this.#addJudge(name, String(url), weaker, options.limits?.[name]);
     const unknown = Object.keys(options.limits ?? {}).find((name) => !this.#judges.has(name));
     if (unknown !== undefined) throw this.#unknownVerifier(unknown);
   }
@@ -144,6 +149,7 @@ export class VerifierPool implements AsyncDisposable {
 
   /** Sends requests until each has a verdict; every round settles at least one or uses up its retry. */
   async #judgeAll(judge: Judge, requests: readonly VerificationRequest[]): Promise<Verdict[]> {
+    await this.#ask(judge);
     const verdicts = new Array<Verdict>(requests.length);
     const retried = new Set<number>();
     const batches = messages(requests.length);
@@ -179,16 +185,9 @@ export class VerifierPool implements AsyncDisposable {
   /** One message to a worker, and what it cost. */
   async #send(judge: Judge, requests: readonly VerificationRequest[]): Promise<JobEnd> {
     if (this.#abandoned) throw abandoned();
-    const end = await this.#crew(judge.heapMb).judge({
-      verifier: judge.name,
-      ...(judge.moduleUrl === undefined ? {} : { moduleUrl: judge.moduleUrl }),
-      members: requests.map(({ problem, text, finish }) => ({ reference: problem.reference, text, finish })),
-      timeoutMs: judge.timeoutMs,
-      loadTimeoutMs: this.#loadTimeoutMs,
-    });
+    const end = await this.#judge(judge, requests);
     const { meter } = judge;
-    const isHungLoad = end.kind === "expired" && end.phase === "loading";
-    judge.hungLoads = isHungLoad ? judge.hungLoads + 1 : 0;
+    judge.hungLoads = isHungLoad(end) ? judge.hungLoads + 1 : 0;
     if (end.kind === "done") {
       for (const { microseconds } of end.outcomes) {
         meter.recordCall(microseconds);
@@ -208,15 +207,43 @@ export class VerifierPool implements AsyncDisposable {
     return crew;
   }
 
-  #addJudge(name: string, moduleUrl: string | undefined, limits: VerifierLimits): void {
+  #addJudge(name: string, moduleUrl: string | undefined, weaker: VerifierLimits, stronger = {}): void {
+    const known = { weaker, stronger };
     this.#judges.set(name, {
       name,
       moduleUrl,
-      timeoutMs: limits.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-      heapMb: limits.heapMb ?? DEFAULT_HEAP_MB,
-      semaphore: new Semaphore(limits.concurrency ?? this.#workers),
+      ...this.#limitsOf({ ...weaker, ...stronger }),
       meter: new VerifierMeter(),
       hungLoads: 0,
+      known,
+      asking: undefined,
+    });
+  }
+
+  #limitsOf({ timeoutMs = DEFAULT_TIMEOUT_MS, heapMb = DEFAULT_HEAP_MB, concurrency }: VerifierLimits) {
+    return { timeoutMs, heapMb, semaphore: new Semaphore(concurrency ?? this.#workers) };
+  }
+
+  /** A user's module says what it needs where it is loaded, which is in a process; asked until there is an answer. */
+  #ask(judge: Judge): Promise<void> {
+    if (judge.moduleUrl === undefined) return Promise.resolve();
+    judge.asking ??= this.#judge(judge, []).then((end) => {
+      const { weaker, stronger } = judge.known;
+      if (end.kind === "done")
+        Object.assign(judge, this.#limitsOf({ ...weaker, ...end.limits, ...stronger }));
+      else judge.asking = undefined; // whatever it was, it shows again where there is somebody to tell
+      if (isHungLoad(end)) judge.hungLoads += 1;
+    });
+    return judge.asking;
+  }
+
+  #judge(judge: Judge, requests: readonly VerificationRequest[]): Promise<JobEnd> {
+    return this.#crew(judge.heapMb).judge({
+      verifier: judge.name,
+      ...(judge.moduleUrl === undefined ? {} : { moduleUrl: judge.moduleUrl }),
+      members: requests.map(({ problem, text, finish }) => ({ reference: problem.reference, text, finish })),
+      timeoutMs: judge.timeoutMs,
+      loadTimeoutMs: this.#loadTimeoutMs,
     });
   }
 
@@ -294,6 +321,8 @@ function verdictOf(end: Exclude<JobEnd, { kind: "done" }>, judge: Judge, isRetry
   const cause = kind === "exhausted" ? "its memory was full" : end.cause;
   return { status: "unscored", cause: `worker lost${what && ` while ${what}`}: ${cause}` };
 }
+
+const isHungLoad = (end: JobEnd): boolean => end.kind === "expired" && end.phase === "loading";
 
 const abandoned = () => new HoneError("HONE_ERR_STATE", "the verifier pool was abandoned");
 

@@ -1,7 +1,8 @@
 import { readSync, writeSync } from "node:fs";
 import type { FinishReason, Verdict } from "../records.ts";
+import type { VerifierLimits } from "./verifier.ts";
 
-/** What crosses to a verifier's process: completions to be judged by one verifier. */
+/** What crosses to a verifier's process: completions to be judged by one verifier. Without members it is only loaded. */
 export interface VerificationJob {
   readonly verifier: string;
   /** Where a user's own verifier is imported from; absent for built-in ones. */
@@ -17,10 +18,18 @@ export interface VerificationJob {
   readonly loadTimeoutMs: number;
 }
 
-/** What comes back, one per member. */
+/** What became of one member. */
 export interface MemberOutcome {
   readonly verdict: Verdict;
   readonly microseconds: number;
+}
+
+/** What comes back of a job. */
+export interface JobResult {
+  /** In the order of the members. */
+  readonly outcomes: readonly MemberOutcome[];
+  /** Those that the verifier states; undefined where it states none or did not load. */
+  readonly limits: VerifierLimits | undefined;
 }
 
 /** What a process may be at; limits of time hold in all but the first. */
@@ -29,7 +38,7 @@ export type Phase = (typeof PHASES)[number];
 
 /** How one message to a process ended: with its verdicts, or with the process. */
 export type JobEnd =
-  | { readonly kind: "done"; readonly outcomes: readonly MemberOutcome[] }
+  | ({ readonly kind: "done" } & JobResult)
   | {
       readonly kind: "expired" | "exhausted" | "lost";
       readonly phase: Phase;

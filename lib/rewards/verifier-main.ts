@@ -20,9 +20,9 @@ try {
 const progress = new JobProgress(PROGRESS_FD);
 process.on("message", async (job: VerificationJob) => {
   await watched;
-  const outcomes = await judgeJob(job, progress);
+  const result = await judgeJob(job, progress);
   progress.begin("idle");
-  process.send!(outcomes);
+  process.send!(result);
 });
 
 function startWatchdog(): Worker {

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type JobEnd, JobProgress, type MemberOutcome, type VerificationJob } from "./verification-job.ts";
+import { type JobEnd, JobProgress, type JobResult, type VerificationJob } from "./verification-job.ts";
 
 /** What a process may hold beside its heap: Node itself, tables, buffers, WebAssembly; in MiB. */
 export const BESIDE_HEAP_MB = 384;
@@ -57,9 +57,7 @@ export class VerifierProcess {
     for (const stream of [this.#child.stdout!, this.#child.stderr!])
       stream.setEncoding("utf8").on("data", (text: string) => this.#heard(text, print));
     this.#child.stdin!.on("error", () => {}); // the end of a dead one
-    this.#child.on("message", (outcomes) =>
-      this.#settled({ kind: "done", outcomes: outcomes as MemberOutcome[] }),
-    );
+    this.#child.on("message", (result) => this.#settled({ kind: "done", ...(result as JobResult) }));
     const ended = async (how: string) => {
       await this.#lastWords();
       this.#end ??= this.#endOf(how);

@@ -80,10 +80,11 @@ describe("the plan itself", () => {
       "engine",
       "trainer",
       "dist",
+      "sandbox",
       "addon",
     ]);
     expect(native.get("addon")).toEqual(
-      new Set(["core", "text", "model", "engine", "trainer", "dist", "addon"]),
+      new Set(["core", "text", "model", "engine", "trainer", "dist", "sandbox", "addon"]),
     );
     expect(decisions.get("hall")).toEqual(new Set());
     expect(decisions.get("report")).toEqual(new Set(["hall", "metrics"]));

@@ -22,6 +22,8 @@ const EXEMPT: Readonly<Record<string, string>> = {
   "csrc/kernels/cuda/rows.h": "likewise, each under test/csrc/kernels/cuda",
   "csrc/kernels/cuda/wgmma.cuh": "one instruction a function; tma.test.cu multiplies a tile with all of them",
   "csrc/kernels/cuda/vector.cuh": "the cast kernel is one load and one store of it, tested as that",
+  "csrc/sandbox/program.cc": "one run of the server, which program_server.test.cc has run",
+  "csrc/sandbox/program.h": "likewise",
   "lib/report/chart-script.ts":
     "text for a browser; test/report/page.test.ts parses it, a screenshot judges it",
   "lib/report/page-style.ts": "a style sheet; a screenshot judges it",

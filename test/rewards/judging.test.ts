@@ -19,11 +19,11 @@ function job(members: VerificationJob["members"], change: Partial<VerificationJo
 }
 const QUIET = { begin() {} };
 const verdicts = async (asked: VerificationJob) =>
-  (await judgeJob(asked, QUIET)).map(({ verdict }) => verdict);
+  (await judgeJob(asked, QUIET)).outcomes.map(({ verdict }) => verdict);
 
 test("members are judged in order, each timed, one failure sparing the others", async () => {
   const asked = job([member("ok"), member("throw"), member("no"), member("ok", "ok", "length")]);
-  const outcomes = await judgeJob(asked, QUIET);
+  const { outcomes } = await judgeJob(asked, QUIET);
   expect(outcomes.map(({ verdict }) => verdict.status)).toEqual(["correct", "unscored", "wrong", "wrong"]);
   expect(outcomes.every(({ microseconds }) => microseconds >= 0)).toBe(true);
 });

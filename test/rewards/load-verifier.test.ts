@@ -19,6 +19,15 @@ test("a JavaScript module with a named export and no parseReference takes refere
   expect(await verifier.verify(completion, "four")).toMatchObject({ score: 1 });
 });
 
+test("limits of its own are kept, and a mistake in them is named", async () => {
+  const { limits } = await loadVerifier(fixture("limited.mjs"));
+  expect(limits).toEqual({ timeoutMs: 400, heapMb: 64, concurrency: 1 });
+  await expect(loadVerifier(fixture("limitless.mjs"))).rejects.toMatchObject({
+    code: "HONE_ERR_VERIFIER",
+    message: expect.stringContaining("limits.timeOutMs is unknown; known: timeoutMs, concurrency, heapMb"),
+  });
+});
+
 test("a module without a verifier is refused by its address", async () => {
   await expect(loadVerifier(fixture("empty.mjs"))).rejects.toMatchObject({
     code: "HONE_ERR_VERIFIER",

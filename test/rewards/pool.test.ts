@@ -75,6 +75,25 @@ test("verdicts come in the order of the requests, over several verifiers", async
   expect(verdicts.map(({ status }) => status)).toEqual(["wrong", "correct", "correct", "correct", "wrong"]);
 });
 
+test("limits that a user's module states hold, but for those that the pool is given", async () => {
+  const limited = new URL("../fixtures/verifiers/limited.mjs", import.meta.url);
+  await using own = new VerifierPool({
+    modules: { limited, strict: limited },
+    limits: { strict: { timeoutMs: 300 } },
+    timeoutMs: 60_000,
+  });
+  const verdicts = await own.verify([
+    request("spin", problem("limited", 0)),
+    request("spin", problem("strict", 0)),
+    request("heap", problem("limited", 0)),
+  ]);
+  expect(verdicts).toEqual([
+    { status: "wrong", score: 0, reason: "verification took over 400 ms" },
+    { status: "wrong", score: 0, reason: "verification took over 300 ms" },
+    { status: "correct", score: 1, reason: "--max-old-space-size=64" },
+  ]);
+});
+
 test("an empty group is no work", async () => {
   expect(await pool.verify([])).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { packageRoot } from "../../package-root.ts";
 import { EXIT } from "../exit.ts";
-import { packageRoot } from "../package.ts";
 import type { Verb } from "./verb.ts";
 
 /** Hands over to a script of the package, its output and exit status unchanged. */

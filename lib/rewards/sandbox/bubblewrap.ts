@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import type { ProcessEnd } from "./bounded-process.ts";
-import { cpuSeconds, ProcessSandbox, STDERR_BYTES, unusable } from "./process-sandbox.ts";
-import type { PythonLimits, Readiness } from "./python-sandbox.ts";
+import { unusable } from "./process-sandbox.ts";
+import type { Readiness } from "./python-sandbox.ts";
 import { seccompFilter } from "./seccomp.ts";
 import { NOTHING_FD, Zygote } from "./zygote.ts";
+import { ZygoteSandbox } from "./zygote-sandbox.ts";
 import { zygoteScript } from "./zygote-script.ts";
 
 /** Of the host, the program sees this folder, read-only; Python must be in it. */
@@ -20,10 +20,9 @@ const TMP_BYTES = 64 << 20;
  * alone: no network, no host files but a read-only /usr, no /etc, /proc or home, no processes but its own one, nothing to
  * write but 64 MiB of /tmp. When it ends, or we do, the kernel kills whatever is left.
  */
-export class BubblewrapSandbox extends ProcessSandbox {
+export class BubblewrapSandbox extends ZygoteSandbox {
   readonly name = "bubblewrap";
   readonly #command: string;
-  #zygote: Zygote | undefined;
 
   /** @param command the bwrap program, by path or by name on PATH. */
   constructor(command = "bwrap") {
@@ -31,20 +30,7 @@ export class BubblewrapSandbox extends ProcessSandbox {
     this.#command = command;
   }
 
-  protected start(job: Buffer, limits: PythonLimits, signal?: AbortSignal): Promise<ProcessEnd> {
-    if (!this.#zygote?.isAlive) this.#zygote = this.#open();
-    return this.#zygote.run({
-      job,
-      wallMs: limits.wallMs,
-      cpuSeconds: cpuSeconds(limits),
-      memoryBytes: limits.memoryBytes,
-      outputBytes: limits.outputBytes,
-      stderrBytes: STDERR_BYTES,
-      signal,
-    });
-  }
-
-  #open(): Zygote {
+  protected open(): Zygote {
     const python = [python3()!, "-s", "-S", "-B", "-X", "utf8", "-c", zygoteScript(seccompFilter()!)];
     return new Zygote({
       command: this.#command,

@@ -1,7 +1,7 @@
 import { HoneError } from "../../errors.ts";
-import type { ProcessEnd } from "./bounded-process.ts";
 import { jobBytes, printable, readTraces } from "./harness.ts";
 import { type ModuleNames, NAMES_SCRIPT, neededImports, readNames } from "./preamble.ts";
+import type { ProcessEnd } from "./process-end.ts";
 import {
   type PythonLimits,
   type PythonProgram,
@@ -15,13 +15,6 @@ import {
 /** Where a process writes its reports (harness.ts). */
 export const REPORT_FD = 3;
 export const STDERR_BYTES = 1 << 20;
-
-/** Of a process that runs a job: what it may write, by descriptor. */
-export const capsOf = ({ outputBytes }: PythonLimits): Readonly<Record<number, number>> => ({
-  1: outputBytes,
-  2: STDERR_BYTES,
-  [REPORT_FD]: outputBytes,
-});
 
 /** Status of a process that SIGKILL ended. No program can send it to itself. */
 const KILLED = 128 + 9;
@@ -59,8 +52,6 @@ export abstract class ProcessSandbox implements PythonSandbox {
    */
   protected abstract start(job: Buffer, limits: PythonLimits, signal?: AbortSignal): Promise<ProcessEnd>;
 
-  protected readonly trialLimits: PythonLimits = TRIAL_LIMITS;
-
   async #run(program: PythonProgram, limits: PythonLimits, signal?: AbortSignal): Promise<PythonRun> {
     const job = jobBytes(program, neededImports(program.source, this.#names));
     const start = async () => {
@@ -89,7 +80,7 @@ export abstract class ProcessSandbox implements PythonSandbox {
       const prepared = await this.prepare();
       if (!prepared.usable) return prepared;
       const trial = { ...TRIAL, source: TRIAL.source + NAMES_SCRIPT };
-      const { end, stdout, detail } = await this.#run(trial, this.trialLimits);
+      const { end, stdout, detail } = await this.#run(trial, TRIAL_LIMITS);
       if (end !== "finished") return unusable(`the trial program ended ${end}: ${detail}`);
       const [python, ...names] = stdout.split("\n");
       this.#names = readNames(names.join("\n"));

@@ -10,9 +10,34 @@
  * Source: Linux, include/uapi/linux/{filter,seccomp,audit,futex,fcntl}.h and the tables of system calls.
  */
 export function seccompFilter(arch: string = process.arch): Buffer | undefined {
-  const column = arch === "x64" ? 0 : arch === "arm64" ? 1 : undefined;
-  return column === undefined ? undefined : assemble(column);
+  const column = columnOf(arch);
+  if (column === undefined) return undefined;
+  return assemble(column, [
+    ...CHECKED_CALLS.flatMap((name) => to(column, checks[name][0], { [name]: CHECKED[name] })),
+    ...to(column, "absent", ABSENT),
+    ...to(column, "fork", FORKS),
+    ...to(column, "grant", GRANTED),
+    ...to(column, "deny", { ...REACHING_OUT, ...SHARED }),
+    [RETURN, ALLOW],
+  ]);
 }
+
+/**
+ * A filter for a program that computes and does nothing else: it uses what is open, memory of its own, clocks and its own
+ * end. Every other call fails with EPERM, opening a file, starting a thread and sending a signal among them.
+ * Undefined and format: as above.
+ */
+export function computingFilter(arch: string = process.arch): Buffer | undefined {
+  const column = columnOf(arch);
+  if (column === undefined) return undefined;
+  return assemble(column, [
+    ...to(column, "futex", { futex: CHECKED.futex }),
+    ...to(column, "allow", COMPUTING),
+    [RETURN, errno(EPERM)],
+  ]);
+}
+
+const columnOf = (arch: string): 0 | 1 | undefined => (arch === "x64" ? 0 : arch === "arm64" ? 1 : undefined);
 
 /** Numbers of a call on x64 and arm64; one number: the same on both; undefined: not there. */
 type Numbers = readonly [number] | readonly [number | undefined, number | undefined];
@@ -117,6 +142,49 @@ const CHECKED = {
   socketpair: [53, 199],
 } as const satisfies Calls;
 
+const CHECKED_CALLS = Object.keys(CHECKED) as (keyof typeof CHECKED)[];
+
+const COMPUTING: Calls = {
+  // what is open
+  read: [0, 63],
+  write: [1, 64],
+  close: [3, 57],
+  fstat: [5, 80],
+  lseek: [8, 62],
+  pread64: [17, 67],
+  writev: [20, 66],
+  // memory
+  mmap: [9, 222],
+  mprotect: [10, 226],
+  munmap: [11, 215],
+  brk: [12, 214],
+  mremap: [25, 216],
+  madvise: [28, 233],
+  pkey_mprotect: [329, 288],
+  // its own signals, as the engine handles faults
+  rt_sigaction: [13, 134],
+  rt_sigprocmask: [14, 135],
+  rt_sigreturn: [15, 139],
+  sigaltstack: [131, 132],
+  restart_syscall: [219, 128],
+  // time and chance
+  gettimeofday: [96, 169],
+  time: [201, undefined],
+  clock_gettime: [228, 113],
+  clock_getres: [229, 114],
+  clock_nanosleep: [230, 115],
+  nanosleep: [35, 101],
+  getrusage: [98, 165],
+  getrandom: [318, 278],
+  // itself
+  sched_yield: [24, 124],
+  getpid: [39, 172],
+  gettid: [186, 178],
+  rseq: [334, 293],
+  exit: [60, 93],
+  exit_group: [231, 94],
+};
+
 const AUDIT_ARCH = [0xc000003e, 0xc00000b7] as const;
 
 const LOAD = 0x20; // BPF_LD | BPF_W | BPF_ABS
@@ -187,26 +255,21 @@ const checks: Readonly<Record<keyof typeof CHECKED, readonly [label: string, ...
   ],
 };
 
-function assemble(column: 0 | 1): Buffer {
-  const numberOf = (numbers: Numbers) => (numbers.length === 1 ? numbers[0] : numbers[column]);
-  const to = (label: string, calls: Calls): Step[] =>
-    Object.values(calls)
-      .map(numberOf)
-      .filter((number) => number !== undefined)
-      .map((number): Step => [EQUAL, number, label]);
+function to(column: 0 | 1, label: string, calls: Calls): Step[] {
+  return Object.values(calls)
+    .map((numbers) => (numbers.length === 1 ? numbers[0] : numbers[column]))
+    .filter((number) => number !== undefined)
+    .map((number): Step => [EQUAL, number, label]);
+}
+
+/** @param rules what is done with the number of a call: ends with a decision. */
+function assemble(column: 0 | 1, rules: readonly Step[]): Buffer {
   const steps: Step[] = [
     [LOAD, ARCH],
     [EQUAL, AUDIT_ARCH[column], undefined, "kill"],
     [LOAD, NUMBER],
     [AT_LEAST, X32, "kill"],
-    ...Object.entries(CHECKED).map(
-      ([name, numbers]): Step => [EQUAL, numberOf(numbers)!, checks[name as keyof typeof CHECKED][0]],
-    ),
-    ...to("absent", ABSENT),
-    ...to("fork", FORKS),
-    ...to("grant", GRANTED),
-    ...to("deny", { ...REACHING_OUT, ...SHARED }),
-    [RETURN, ALLOW],
+    ...rules,
   ];
   const labels = new Map<string, number>();
   const block = (label: string, ...lines: Step[]) => {

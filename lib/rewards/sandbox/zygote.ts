@@ -1,7 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import type { Socket } from "node:net";
-import type { ProcessEnd } from "./bounded-process.ts";
+import type { ProcessEnd } from "./process-end.ts";
 import { STARVED_TIMES } from "./python-sandbox.ts";
 import { HOST_PROC_FD } from "./zygote-script.ts";
 

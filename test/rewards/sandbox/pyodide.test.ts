@@ -2,9 +2,10 @@
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { codeVerifier } from "../../../lib/rewards/code/code.ts";
+import { STAR_MODULES } from "../../../lib/rewards/sandbox/preamble.ts";
 import { PyodideSandbox } from "../../../lib/rewards/sandbox/pyodide.ts";
 import { HACKS, HONEST, secret } from "../../fixtures/code-hacks.ts";
-import { descendants, LIMITS, leftBehind, OWN_MEMORY_MB } from "../../fixtures/python-sandboxes.ts";
+import { descendants, LIMITS, OWN_MEMORY_MB } from "../../fixtures/python-sandboxes.ts";
 import { long } from "../../long.ts";
 import { patient } from "../../patience.ts";
 
@@ -60,16 +61,66 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
     expect(await running).toMatchObject({ end: "finished", stdout });
   });
 
-  test("a start killed from outside is made again, and no verdict", { timeout: 120_000 }, async () => {
+  /** Processes of the driver: its server, and those of programs. */
+  const servers = () =>
+    descendants().filter(({ command }) => command.trimEnd().endsWith(`import ${STAR_MODULES.join(", ")}`));
+
+  test("a start killed from outside is made again, and no verdict", {
+    timeout: patient(120_000),
+  }, async () => {
     const killing = new PyodideSandbox();
+    const others = new Set(servers().map(({ pid }) => pid));
     const probing = killing.probe();
     const kill = setInterval(() => {
-      for (const { pid, command } of descendants())
-        if (command.includes("snapshot")) process.kill(pid, "SIGKILL");
+      for (const { pid } of servers()) if (!others.has(pid)) process.kill(pid, "SIGKILL");
     }, 50);
     expect((await probing).usable).toBe(false);
     clearInterval(kill);
     expect((await killing.probe()).usable).toBe(true);
+  });
+
+  test(
+    "what is killed from outside while it runs, program or server, is run again",
+    async () => {
+      const [server] = servers();
+      const sleeping = "import time\ntime.sleep(1)\nprint('done')";
+      const kill = (victim: () => number | undefined) =>
+        new Promise<void>((resolve) => {
+          const timer = setInterval(() => {
+            const pid = victim();
+            if (pid === undefined) return;
+            clearInterval(timer);
+            process.kill(pid, "SIGKILL");
+            resolve();
+          }, 5);
+        });
+      const known = new Set(servers().map(({ pid }) => pid));
+      const programs = () => servers().find(({ pid }) => !known.has(pid))?.pid;
+      const [first] = await Promise.all([run(sleeping), kill(programs)]);
+      expect(first.stdout).toBe("done\n");
+      const [second] = await Promise.all([run(sleeping), kill(() => server!.pid)]);
+      expect(second.stdout).toBe("done\n");
+    },
+    patient(60_000),
+  );
+
+  test("a run ends at its limit, and so does one that sleeps or writes", async () => {
+    const limits = { ...LIMITS, wallMs: 700 };
+    for (const source of ["while True: pass", "import time\ntime.sleep(60)", "while True: print(end='')"]) {
+      const { end, spentMs } = await sandbox.run({ source, stdin: "", dialect: "script" }, limits);
+      expect([end, spentMs > 690]).toEqual(["too-slow", true]);
+    }
+  });
+
+  test("nothing of one run is in the next one's memory", async () => {
+    await run("import sys, random\nsys.left = random.left = 'here'\nopen('left', 'w').close()");
+    const look =
+      "import sys, random, os\nprint(hasattr(sys, 'left'), hasattr(random, 'left'), os.listdir())";
+    expect((await run(look)).stdout).toBe("False False ['.report']\n");
+  });
+
+  test("a recursion without end fails at once", async () => {
+    expect(await run("def f(x): return f(x + 1)\nf(1)")).toMatchObject({ end: "failed" });
   });
 
   const rows = {
@@ -86,7 +137,7 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
     expect((await judge(HONEST[style], style)).status).toBe("correct");
   });
 
-  /** Those whose way is another one here; a run costs twenty times as much. */
+  /** Those whose way is another one here. */
   const HERE = new Set([
     "prints the reference's pass marker and exits",
     "prints the marker when it ends",
@@ -123,7 +174,7 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
     expect(passed).toEqual([]);
   });
 
-  test("leaves no process behind", async () => {
-    expect(await leftBehind()).toEqual([]);
+  test("keeps no process of a program", async () => {
+    await expect.poll(() => servers().length, { timeout: 10_000 }).toBeLessThanOrEqual(2);
   });
 });

@@ -1,6 +1,6 @@
 // Mutants tried: sockets allowed, the x32 table not looked at, clone of processes allowed.
 import { describe, expect, test } from "vitest";
-import { seccompFilter } from "../../../lib/rewards/sandbox/seccomp.ts";
+import { computingFilter, seccompFilter } from "../../../lib/rewards/sandbox/seccomp.ts";
 
 /** Runs the filter as the kernel would, on a system call and its arguments, of which only the lower halves are given. */
 function decide(filter: Buffer, nr: number, arch: number, ...args: number[]): string {
@@ -109,6 +109,39 @@ test.each([
   expect(decide(seccompFilter("arm64")!, nr, ARM64)).toBe(decision);
 });
 
+describe("a program that only computes", () => {
+  test.each<[string, number, number[], string]>([
+    ["read", 0, [], "allow"],
+    ["write", 1, [], "allow"],
+    ["mmap", 9, [], "allow"],
+    ["exit_group", 231, [], "allow"],
+    ["futex, private", 202, [0, 129], "allow"],
+    ["futex, shared", 202, [0, 1], EAGAIN],
+    ["open", 2, [], EPERM],
+    ["openat", 257, [], EPERM],
+    ["execve", 59, [], EPERM],
+    ["clone of a thread", 56, [0x003d0f00], EPERM],
+    ["kill", 62, [1, 15], EPERM],
+    ["tgkill", 234, [1, 1, 6], EPERM],
+    ["socket", 41, [], EPERM],
+    ["dup2", 33, [], EPERM],
+    ["prctl", 157, [], EPERM],
+    ["ioctl", 16, [], EPERM],
+    ["a call nobody knows yet", 999, [], EPERM],
+    ["a call of the x32 table", 0x40000001, [], "kill"],
+  ])("x64: %s", (_, nr, args, decision) => {
+    expect(decide(computingFilter("x64")!, nr, X64, ...args)).toBe(decision);
+  });
+
+  test.each([
+    ["write", 64, "allow"],
+    ["openat", 56, EPERM],
+    ["clone", 220, EPERM],
+  ])("arm64: %s", (_, nr, decision) => {
+    expect(decide(computingFilter("arm64")!, nr, ARM64)).toBe(decision);
+  });
+});
+
 test("no filter for a processor whose calls are not known", () => {
-  expect(seccompFilter("riscv64")).toBeUndefined();
+  expect([seccompFilter("riscv64"), computingFilter("riscv64")]).toEqual([undefined, undefined]);
 });

@@ -1,0 +1,96 @@
+// One run of the server: what it was given, what it wrote, how it ends.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace hone::sandbox {
+
+/// Prints what failed, with the system's reason, and ends the process.
+[[noreturn]] void fail(const char* what);
+
+/// As it comes from the host. `size` is the job's, in bytes, or kCallOff.
+struct Request {
+  uint32_t number, size, wall_ms, cpu_seconds;
+  uint64_t memory_bytes;
+  uint32_t output_bytes, stderr_bytes;
+};
+static_assert(sizeof(Request) == 32);
+inline constexpr uint32_t kCallOff = 0xffffffff;
+
+enum class End : uint8_t { kExited, kTooSlow, kTooMuchOutput, kLost };
+
+/// As it goes to the host, before what was written on 1, 2 and 3. `code` is that of waitpid.
+struct __attribute__((packed)) Result {
+  uint32_t number;
+  End end;
+  int32_t code;
+  uint32_t spent_us, cpu_us;
+  uint32_t sizes[3];
+};
+static_assert(sizeof(Result) == 29);
+
+/// Job and output lie in memory that a fork does not copy.
+class Program {
+ public:
+  explicit Program(const Request& request);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  const Request& request() const { return request_; }
+  pid_t pid() const { return pid_; }
+  bool is_running() const { return pid_ > 0; }
+  /// Nothing more will come: it has ended and its pipes are closed.
+  bool is_over() const { return has_ended_ && open_ == 0; }
+
+  /// Reads a part of the job from `fd`; true once it is whole.
+  bool receive(int fd);
+  /// Ends of pipes for the process: job, output, errors, report. Opens the other ends here.
+  std::array<int, 4> connect();
+  void started(pid_t pid, double now);
+
+  /// Descriptors to wait for, -1 where there is none: room for the job, then three with output.
+  const std::array<int, 4>& descriptors() const { return ours_; }
+  /// Readable once the process has ended; -1 when it was reaped.
+  int death() const { return death_; }
+  /// Gives some of the job, or takes some output; kills it when that is too much. which: index into descriptors().
+  void move(std::size_t which);
+
+  /// Seconds that it ran, without those in which it waited for a processor.
+  double spent(double now) const;
+  /// When to look next; at the time, keep_time kills it if it has none left.
+  double due() const { return due_; }
+  void keep_time(double now, uint32_t starved_times);
+  void kill() const;
+  /// It was reaped: code of waitpid, seconds of processor time, seconds that it ran.
+  void ended(int code, double cpu, double spent);
+
+  /// Sends a part of the result; true once all is sent.
+  bool send(int fd);
+
+ private:
+  std::byte* output(std::size_t which) const;
+  std::size_t cap(std::size_t which) const { return which == 1 ? request_.stderr_bytes : request_.output_bytes; }
+  void close(std::size_t which);
+  void collect(std::size_t which);
+
+  Request request_;
+  std::byte* memory_;
+  std::size_t bytes_;
+  std::size_t received_ = 0, given_ = 0, sent_ = 0;
+  std::array<int, 4> ours_{-1, -1, -1, -1};
+  int open_ = 0;  // of the three with output
+  pid_t pid_ = 0;
+  int death_ = -1;
+  double since_ = 0, due_ = 0;
+  bool is_slow_ = false, is_too_much_ = false, has_ended_ = false;
+  std::array<uint32_t, 3> sizes_{};  // of what was written
+  Result result_{};
+};
+
+}  // namespace hone::sandbox

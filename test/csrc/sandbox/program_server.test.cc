@@ -1,0 +1,164 @@
+// The server against a host and programs written here: each run is a fork of this test. Mutants tried: job left in memory
+// that forks, descriptors of others not replaced, time that is not kept, a killed run said to have exited.
+#include "sandbox/program_server.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <map>
+
+#include "check.h"
+#include "sandbox/program.h"
+
+using namespace hone::sandbox;
+using namespace hone::test;
+
+namespace {
+
+std::string read_to_end(int fd) {
+  std::string text;
+  std::array<char, 4096> part;
+  for (ssize_t n; (n = read(fd, part.data(), part.size())) > 0;) text.append(part.data(), size_t(n));
+  return text;
+}
+
+void write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = write(fd, text.data(), text.size());
+    if (n <= 0) _exit(9);
+    text.remove_prefix(size_t(n));
+  }
+}
+
+/// What the process of a run does: the first word of its job says.
+[[noreturn]] void obey(uint64_t memory_bytes) {
+  const std::string job = read_to_end(0);
+  if (job == "spin") {
+    for (;;) {
+    }
+  }
+  if (job == "sleep") sleep(60);
+  if (job == "die") raise(SIGKILL);
+  if (job == "status") _exit(7);
+  if (job == "flood") {
+    for (;;) write_all(1, "flood");
+  }
+  if (job == "memory") write_all(1, std::to_string(memory_bytes));
+  write_all(1, job);
+  write_all(2, "errors");
+  write_all(3, "report");
+  _exit(0);
+}
+
+struct Answer {
+  Result result;
+  std::array<std::string, 3> texts;
+};
+
+class Host {
+ public:
+  Host() {
+    int to[2], from[2];
+    if (pipe(to) != 0 || pipe(from) != 0) std::abort();
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(to[0], 0);
+      dup2(from[1], 1);
+      for (int fd : {to[0], to[1], from[0], from[1]}) close(fd);
+      obey(serve_programs({}, 30));
+    }
+    close(to[0]);
+    close(from[1]);
+    requests_ = to[1];
+    results_ = from[0];
+  }
+  ~Host() {
+    close(requests_);
+    close(results_);
+    waitpid(pid_, nullptr, 0);
+  }
+
+  void ask(uint32_t number, std::string_view job, uint32_t wall_ms = 5000, uint32_t output_bytes = 1 << 20) {
+    const Request request{number, uint32_t(job.size()), wall_ms, 10, 1u << 30, output_bytes, 100};
+    write_all(requests_, {reinterpret_cast<const char*>(&request), sizeof request});
+    write_all(requests_, job);
+  }
+  void call_off(uint32_t number) {
+    const Request request{number, kCallOff, 0, 0, 0, 0, 0};
+    write_all(requests_, {reinterpret_cast<const char*>(&request), sizeof request});
+  }
+  Answer answer() {
+    Answer answer{};
+    take(&answer.result, sizeof answer.result);
+    for (size_t which = 0; which < 3; ++which) {
+      answer.texts[which].resize(answer.result.sizes[which]);
+      take(answer.texts[which].data(), answer.texts[which].size());
+    }
+    return answer;
+  }
+  Answer run(std::string_view job, uint32_t wall_ms = 5000, uint32_t output_bytes = 1 << 20) {
+    ask(1, job, wall_ms, output_bytes);
+    return answer();
+  }
+
+ private:
+  void take(void* to, size_t size) {
+    for (size_t at = 0; at < size;) {
+      const ssize_t n = read(results_, static_cast<char*>(to) + at, size - at);
+      if (n <= 0) std::abort();
+      at += size_t(n);
+    }
+  }
+
+  pid_t pid_;
+  int requests_, results_;
+};
+
+}  // namespace
+
+TEST(a_run_gets_its_job_and_what_it_writes_comes_back) {
+  Host host;
+  for (const std::string& job : {std::string("job"), std::string(), std::string(3 << 20, 'x')}) {
+    const Answer answer = host.run(job, 30000, 4 << 20);
+    EXPECT_EQ(int(answer.result.end), int(End::kExited));
+    EXPECT_EQ(int(answer.result.code), 0);
+    EXPECT_TRUE(answer.texts[0] == job);
+    EXPECT_EQ(answer.texts[1], std::string("errors"));
+    EXPECT_EQ(answer.texts[2], std::string("report"));
+  }
+  EXPECT_EQ(host.run("memory").texts[0].substr(0, 10), std::to_string(1 << 30));
+}
+
+TEST(an_end_is_told_as_it_was) {
+  Host host;
+  const Answer status = host.run("status");
+  EXPECT_TRUE(WIFEXITED(status.result.code) && WEXITSTATUS(status.result.code) == 7);
+  EXPECT_EQ(int(host.run("die").result.end), int(End::kLost));
+  EXPECT_EQ(int(host.run("spin", 100).result.end), int(End::kTooSlow));
+  const Answer slept = host.run("sleep", 100);
+  EXPECT_EQ(int(slept.result.end), int(End::kTooSlow));
+  EXPECT_TRUE(slept.result.spent_us >= 100000);
+  const Answer flood = host.run("flood", 30000, 1000);
+  EXPECT_EQ(int(flood.result.end), int(End::kTooMuchOutput));
+  EXPECT_EQ(flood.texts[0].size(), size_t(1000));
+  EXPECT_EQ(int(host.run(std::string(1000, 'x'), 30000, 1000).result.end), int(End::kExited));
+}
+
+TEST(runs_go_on_beside_each_other_and_one_can_be_called_off) {
+  Host host;
+  host.ask(1, "sleep", 60000);
+  for (uint32_t number = 2; number < 12; ++number) host.ask(number, "job " + std::to_string(number));
+  std::map<uint32_t, std::string> texts;
+  for (uint32_t count = 0; count < 10; ++count) {
+    const Answer answer = host.answer();
+    texts[answer.result.number] = answer.texts[0];
+  }
+  for (uint32_t number = 2; number < 12; ++number) EXPECT_EQ(texts[number], "job " + std::to_string(number));
+  host.call_off(1);
+  EXPECT_EQ(int(host.answer().result.number), 1);
+}
+
+TEST_MAIN
