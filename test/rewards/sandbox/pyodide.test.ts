@@ -114,8 +114,7 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
 
   test("nothing of one run is in the next one's memory", async () => {
     await run("import sys, random\nsys.left = random.left = 'here'\nopen('left', 'w').close()");
-    const look =
-      "import sys, random, os\nprint(hasattr(sys, 'left'), hasattr(random, 'left'), os.listdir())";
+    const look = "import sys, random, os\nprint(hasattr(sys, 'left'), hasattr(random, 'left'), os.listdir())";
     expect((await run(look)).stdout).toBe("False False ['.report']\n");
   });
 

@@ -89,15 +89,20 @@ holds(IFBENCH, "strict", {
   ],
 });
 
-/** Where the reference refuses what is right: bold inside bullets, sentences that end in `."` (docs/verify.md). */
-const CORRECTED = new Set([
-  "format:sub-bullets",
-  "format:no_bullets_bullets",
-  "ratio:sentence_type",
-  "ratio:sentence_balance",
-]);
+const inReference = (id: string, raw: string) => IFBENCH[id]!.bind(ARGS, "reference")(new ResponseText(raw));
+/** A sentence with more behind its mark than blanks. */
+const endsInsideQuotes = (raw: string) =>
+  new ResponseText(raw).sentences.some((one) => /[.?!]\s*[^\s\w.?!]+$/.test(one));
 
-test("what strict mode accepts, reference mode accepts", () => {
+/** Where the reference refuses what is right, each with what makes it do so (docs/verify.md). */
+const CORRECTED: Readonly<Record<string, (raw: string) => boolean>> = {
+  // Without the stars that begin no bullet it would accept.
+  "format:sub-bullets": (raw) => inReference("format:sub-bullets", raw.replace(/(?<!^\s*)\*|\*(?! )/gm, "")),
+  "ratio:sentence_type": endsInsideQuotes,
+  "ratio:sentence_balance": endsInsideQuotes,
+};
+
+test("what strict mode accepts, reference mode accepts, but for three corrections of it", () => {
   const piece = fc.constantFrom(
     ...[
       "cat",
@@ -143,7 +148,7 @@ test("what strict mode accepts, reference mode accepts", () => {
       const beyond = Object.entries(IFBENCH).filter(
         ([id, kind]) =>
           id !== TAGGED &&
-          !CORRECTED.has(id) &&
+          !CORRECTED[id]?.(response.raw) &&
           kind.bind(ARGS, "strict")(response) &&
           !kind.bind(ARGS, "reference")(response),
       );
