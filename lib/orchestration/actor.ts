@@ -1,15 +1,16 @@
 import { Channel } from "../channel.ts";
 import type { Clock } from "../clock.ts";
+import type { Recipe } from "../config/index.ts";
 import type { GenerationRequest, SamplingOptions } from "../native/face.ts";
 import type { Completion, Generations } from "../native/generations.ts";
 import type { Prompt, Rollout } from "../records.ts";
 import type { PromptFormat } from "../text/index.ts";
-import type { TicketedPrompt } from "./prompts.ts";
-import type { Ticket } from "./ticket.ts";
+import type { GroupRequest } from "./group-request.ts";
+import type { RequestedPrompt } from "./prompts.ts";
 
 /** All rollouts of a group, in the order of attempts. */
 export interface GroupRollouts {
-  readonly ticket: Ticket;
+  readonly request: GroupRequest;
   readonly rollouts: readonly Rollout[];
 }
 
@@ -19,8 +20,16 @@ export interface ActorOptions {
   readonly stopStrings: readonly string[];
   readonly format: PromptFormat;
   readonly clock: Clock;
+  /** Told how many tokens a group that came back has. */
+  readonly onTokens?: (count: number) => void;
   /** Replay: the versions each attempt of a group is to be sampled with. */
-  readonly plan?: (ticket: Ticket) => GenerationRequest["plan"];
+  readonly plan?: (request: GroupRequest) => GenerationRequest["plan"];
+}
+
+/** The recipe's switches in the actor's terms. */
+export function actorOptions({ rollouts }: Recipe, format: PromptFormat, clock: Clock): ActorOptions {
+  const { temperature, topK, topP, minP, maxOutputTokens, stopStrings } = rollouts;
+  return { sampling: { temperature, topK, topP, minP }, maxOutputTokens, stopStrings, format, clock };
 }
 
 /**
@@ -28,7 +37,7 @@ export interface ActorOptions {
  * prompts have ended and nothing is left.
  */
 export async function* generateRollouts(
-  prompts: AsyncIterable<TicketedPrompt>,
+  prompts: AsyncIterable<RequestedPrompt>,
   generations: Generations,
   options: ActorOptions,
 ): AsyncGenerator<GroupRollouts, void, undefined> {
@@ -42,7 +51,7 @@ export async function* generateRollouts(
 }
 
 async function submitAll(
-  prompts: AsyncIterable<TicketedPrompt>,
+  prompts: AsyncIterable<RequestedPrompt>,
   generations: Generations,
   options: ActorOptions,
   groups: Channel<GroupRollouts>,
@@ -50,6 +59,7 @@ async function submitAll(
   let outstanding = 0;
   let submitting = true;
   const deliver = (group: GroupRollouts) => {
+    options.onTokens?.(group.rollouts.reduce((n, r) => n + r.tokens.length, 0));
     groups.push(group);
     outstanding -= 1;
     if (outstanding === 0 && !submitting) groups.end();
@@ -71,29 +81,29 @@ async function submitAll(
  * @param to told once: of the group when its last attempt is back, or of the engine's failure.
  */
 export function submitGroup(
-  { ticket, prompt }: TicketedPrompt,
+  { request, prompt }: RequestedPrompt,
   generations: Generations,
   options: ActorOptions,
   to: { deliver(group: GroupRollouts): void; fail(error: Error): void },
 ): void {
   const rollouts: Rollout[] = [];
-  generations.submit(request(ticket, prompt, options), {
+  generations.submit(generationRequest(request, prompt, options), {
     deliver: (completions) => {
-      for (const completion of completions) rollouts.push(toRollout(completion, ticket, prompt, options));
-      if (rollouts.length < ticket.attempts) return;
-      to.deliver({ ticket, rollouts: rollouts.sort((a, b) => a.attempt - b.attempt) });
+      for (const completion of completions) rollouts.push(toRollout(completion, request, prompt, options));
+      if (rollouts.length < request.attempts) return;
+      to.deliver({ request, rollouts: rollouts.sort((a, b) => a.attempt - b.attempt) });
     },
     fail: (error) => to.fail(error),
   });
 }
 
-function request(ticket: Ticket, prompt: Prompt, options: ActorOptions): GenerationRequest {
-  const plan = options.plan?.(ticket);
+function generationRequest(request: GroupRequest, prompt: Prompt, options: ActorOptions): GenerationRequest {
+  const plan = options.plan?.(request);
   return {
-    id: ticket.group,
+    id: request.group,
     prompt: prompt.tokens,
-    count: ticket.attempts,
-    problem: ticket.problem.id,
+    count: request.attempts,
+    problem: request.problem.id,
     firstAttempt: 0,
     sampling: options.sampling,
     maxTokens: options.maxOutputTokens,
@@ -103,11 +113,16 @@ function request(ticket: Ticket, prompt: Prompt, options: ActorOptions): Generat
   };
 }
 
-function toRollout(completion: Completion, ticket: Ticket, prompt: Prompt, options: ActorOptions): Rollout {
+function toRollout(
+  completion: Completion,
+  request: GroupRequest,
+  prompt: Prompt,
+  options: ActorOptions,
+): Rollout {
   const { tokens, logprobs, entropies, versions, oldestKvVersions, attempt, finish } = completion;
   const { text, textless } = options.format.read(tokens);
   return {
-    problem: ticket.problem,
+    problem: request.problem,
     attempt,
     promptTokens: prompt.tokens,
     tokens,
@@ -118,7 +133,7 @@ function toRollout(completion: Completion, ticket: Ticket, prompt: Prompt, optio
     finish,
     text,
     ...(textless > 0 && { textlessTokens: textless }),
-    submittedMs: ticket.submittedMs,
+    submittedMs: request.submittedMs,
     finishedMs: options.clock.now(),
   };
 }

@@ -1,5 +1,6 @@
+import type { Recipe } from "../config/index.ts";
+import type { Books } from "./books.ts";
 import type { SettledGroup } from "./grouper.ts";
-import type { Roster } from "./roster.ts";
 
 /** What one step consumes. */
 export interface StepBatch {
@@ -9,24 +10,13 @@ export interface StepBatch {
   readonly credits: number;
 }
 
-export interface BatchRule {
-  /** P. */
-  readonly groupsPerStep: number;
-  readonly countGroups: "completed" | "kept";
-  readonly maxLag: number;
-  /** Release filtered groups only when nothing else is outstanding, so that draws do not depend on timing. */
-  readonly inRounds: boolean;
-}
+/** P, what counts towards it, and how old a group may get; of the recipe. */
+export type BatchRule = Pick<Recipe["training"], "groupsPerStep" | "countGroups" | "maxLag" | "schedule">;
 
-export interface BatcherParts {
-  readonly roster: Roster;
-  /** Version of the weights the next step starts from. */
-  readonly version: () => number;
-  /** Counts a group off the line; called once per group, when it is taken or released. */
-  readonly settle: (group: SettledGroup) => void;
-  /** A filtered group made room for another before the step (only where P counts kept groups). */
-  readonly release: (credits: number) => void;
-}
+/** Where a group is told off the line when it is taken or released, and what the batcher reads. */
+export type BatcherBooks = Pick<Books, "outstanding" | "due" | "settled" | "batched"> & {
+  readonly credits: Pick<Books["credits"], "give">;
+};
 
 /**
  * Collects P groups in order of completion, but first those that would be too old for any later step: it waits
@@ -35,37 +25,34 @@ export interface BatcherParts {
 export async function* batchGroups(
   groups: AsyncIterable<SettledGroup>,
   rule: BatchRule,
-  parts: BatcherParts,
+  books: BatcherBooks,
 ): AsyncGenerator<StepBatch, void, undefined> {
   const waiting = new Map<number, SettledGroup>();
   const released: SettledGroup[] = [];
   for await (const group of groups) {
-    waiting.set(group.ticket.group, group);
-    if (rule.countGroups === "kept") releaseFiltered(waiting, released, rule, parts);
-    while (isReady(waiting, rule, parts)) {
-      const taken = take(waiting, rule, parts);
-      for (const one of taken) parts.settle(one);
-      const all = [...taken, ...released.splice(0)].sort((a, b) => a.ticket.group - b.ticket.group);
+    waiting.set(group.request.group, group);
+    if (rule.countGroups === "kept") releaseFiltered(waiting, released, rule, books);
+    while (isReady(waiting, rule, books)) {
+      const taken = take(waiting, rule, books);
+      for (const one of taken) books.settled(one);
+      const all = [...taken, ...released.splice(0)].sort((a, b) => a.request.group - b.request.group);
+      books.batched();
       yield { groups: all, credits: taken.length };
     }
   }
 }
 
-function isReady(waiting: ReadonlyMap<number, SettledGroup>, rule: BatchRule, parts: BatcherParts): boolean {
+function isReady(waiting: ReadonlyMap<number, SettledGroup>, rule: BatchRule, books: BatcherBooks): boolean {
   if (waiting.size < rule.groupsPerStep) return false;
-  return parts.roster
-    .due(parts.version(), rule.maxLag, rule.groupsPerStep)
-    .every((t) => waiting.has(t.group));
+  return books.due(rule.maxLag, rule.groupsPerStep).every(({ group }) => waiting.has(group));
 }
 
 /** The groups that are due, and then the first that completed, P in all. */
-function take(waiting: Map<number, SettledGroup>, rule: BatchRule, parts: BatcherParts): SettledGroup[] {
-  const due = parts.roster
-    .due(parts.version(), rule.maxLag, rule.groupsPerStep)
-    .map((t) => waiting.get(t.group)!);
+function take(waiting: Map<number, SettledGroup>, rule: BatchRule, books: BatcherBooks): SettledGroup[] {
+  const due = books.due(rule.maxLag, rule.groupsPerStep).map(({ group }) => waiting.get(group)!);
   const others = [...waiting.values()].filter((group) => !due.includes(group));
   const taken = [...due, ...others.slice(0, Math.max(0, rule.groupsPerStep - due.length))];
-  for (const { ticket } of taken) waiting.delete(ticket.group);
+  for (const { request } of taken) waiting.delete(request.group);
   return taken;
 }
 
@@ -73,14 +60,16 @@ function releaseFiltered(
   waiting: Map<number, SettledGroup>,
   released: SettledGroup[],
   rule: BatchRule,
-  parts: BatcherParts,
+  books: BatcherBooks,
 ): void {
-  if (rule.inRounds && waiting.size < parts.roster.size) return;
+  // In step, draws must not depend on when a group came: released once nothing else is outstanding.
+  if (rule.schedule === "sync" && waiting.size < books.outstanding) return;
   const filtered = [...waiting.values()].filter(({ group }) => group.dropped !== undefined);
   for (const group of filtered) {
-    waiting.delete(group.ticket.group);
-    parts.settle(group);
+    waiting.delete(group.request.group);
+    books.settled(group);
     released.push(group);
   }
-  if (filtered.length > 0) parts.release(filtered.length);
+  // Each made room for another before the step.
+  if (filtered.length > 0) books.credits.give(filtered.length);
 }

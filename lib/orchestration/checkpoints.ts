@@ -6,7 +6,7 @@ import type { TrainerFace } from "../native/face.ts";
 import type { Model } from "./model.ts";
 
 const counts = z.record(z.string(), z.int());
-const ticketSchema = z.strictObject({ group: z.int(), domain: z.string(), index: z.int() });
+const savedGroupSchema = z.strictObject({ group: z.int(), domain: z.string(), index: z.int() });
 
 /** Everything of a run that is not in the trainer. */
 const stateSchema = z.object({
@@ -29,7 +29,7 @@ const stateSchema = z.object({
     }),
   ),
   /** Groups on the line: submitted again, under the same numbers, by the run that goes on from here. */
-  outstanding: z.array(ticketSchema),
+  outstanding: z.array(savedGroupSchema),
   generatedTokens: z.int(),
   trainingSeconds: z.number(),
   warmStartSeconds: z.number(),

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { HoneError } from "../errors.ts";
 import { AppendFile, wholeLines } from "../metrics/index.ts";
 import type { DomainName, DropReason, Rollout, ScoredVerdict } from "../records.ts";
+import type { GroupRequest } from "./group-request.ts";
 import type { SettledGroup } from "./grouper.ts";
 import type { StepOutcome } from "./step-trainer.ts";
-import type { Ticket } from "./ticket.ts";
 
 /**
  * What a replay needs to know of an asynchronous run: everything else follows from the recipe and the seed.
@@ -88,15 +88,15 @@ export class EventLog {
     this.#lines.push(JSON.stringify(event));
   }
 
-  submitted({ group, domain, index, submittedVersion }: Ticket): void {
+  submitted({ group, domain, index, submittedVersion }: GroupRequest): void {
     this.add({ e: "submit", g: group, d: domain, i: index, v: submittedVersion });
   }
 
-  settled({ ticket, group, rollouts, rewards }: SettledGroup, step: number): void {
+  settled({ request, group, rollouts, rewards }: SettledGroup, step: number): void {
     const verdicts = new Map(group.rollouts.map(({ rollout, verdict }) => [rollout.attempt, verdict]));
     this.add({
       e: "group",
-      g: ticket.group,
+      g: request.group,
       s: step,
       ...(group.dropped && { x: group.dropped }),
       r: rollouts.map(
@@ -110,7 +110,7 @@ export class EventLog {
   stepped({ step, version, batch, trained }: StepOutcome): void {
     const k = batch.groups
       .filter(({ group }) => group.dropped === undefined)
-      .map(({ ticket }) => ticket.group);
+      .map(({ request }) => request.group);
     this.add({ e: "step", s: step, v: version, k, ...(trained && { lr: trained.learningRate }) });
   }
 

@@ -2,12 +2,12 @@ import type { Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import type { Rollout, RolloutGroup, Verdict } from "../records.ts";
 import { type ShapingOptions, shapeGroup, withRewards } from "../rewards/index.ts";
-import type { Ticket } from "./ticket.ts";
+import type { GroupRequest } from "./group-request.ts";
 import type { JudgedGroup } from "./verification.ts";
 
 /** A group with rewards and advantages, ready to be trained on or counted off. */
 export interface SettledGroup {
-  readonly ticket: Ticket;
+  readonly request: GroupRequest;
   readonly group: RolloutGroup;
   /** Every rollout that the engine finished, also those left out of the group. */
   readonly rollouts: readonly Rollout[];
@@ -29,8 +29,8 @@ export type GroupHook = (group: RolloutGroup) => GroupWish | Promise<GroupWish>;
 export interface GrouperParts {
   readonly shaping: ShapingOptions;
   readonly onGroup?: GroupHook | undefined;
-  /** Told before any filter: the sampler and the ledger count the ticket's rollouts here. */
-  readonly onCompletion: (ticket: Ticket) => void;
+  /** Told before any filter how many attempts completed and how many were aborted. */
+  readonly onCompletion: (request: GroupRequest, completed: number, failed: number) => void;
 }
 
 /** Rewards, advantages and filter, as `rewards` defines them; then the run's own hook. */
@@ -38,14 +38,13 @@ export async function* settleGroups(
   groups: AsyncIterable<JudgedGroup>,
   { shaping, onGroup, onCompletion }: GrouperParts,
 ): AsyncGenerator<SettledGroup, void, undefined> {
-  for await (const { ticket, rollouts, verdicts } of groups) {
+  for await (const { request, rollouts, verdicts } of groups) {
     const whole = rollouts.map((r) => r.finish !== "abort");
-    ticket.failed = whole.filter((kept) => !kept).length;
-    ticket.finished = ticket.attempts - ticket.failed;
-    onCompletion(ticket);
+    const failed = whole.filter((kept) => !kept).length;
+    onCompletion(request, request.attempts - failed, failed);
     const ended = rollouts.filter((_, i) => whole[i]);
     const settled = settle(
-      ticket,
+      request,
       ended,
       verdicts.filter((_, i) => whole[i]),
       shaping,
@@ -76,14 +75,14 @@ export function rewarded(
 
 /** One group's rewards and advantages. */
 export function settle(
-  ticket: Ticket,
+  request: GroupRequest,
   rollouts: readonly Rollout[],
   verdicts: readonly Verdict[],
   shaping: ShapingOptions,
 ): SettledGroup {
-  const { problem, submittedVersion } = ticket;
+  const { problem, submittedVersion } = request;
   const { group, unscored } = shapeGroup(problem, rollouts, verdicts, submittedVersion, shaping);
-  return { ticket, group, rollouts, unscored: unscored.map(({ rollout }) => rollout.attempt) };
+  return { request, group, rollouts, unscored: unscored.map(({ rollout }) => rollout.attempt) };
 }
 
 /** The schema lets no penalty but "none" go without a buffer. */

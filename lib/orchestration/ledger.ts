@@ -1,7 +1,7 @@
 import { HoneError } from "../errors.ts";
 import type { StageCounts } from "../metrics/index.ts";
 import type { DomainName, DropReason } from "../records.ts";
-import type { Roster } from "./roster.ts";
+import type { OutstandingGroups } from "./outstanding-groups.ts";
 
 interface Account {
   submitted: number;
@@ -46,12 +46,10 @@ export class Ledger {
     this.#of(domain).failed += rollouts;
   }
 
-  retained(domain: DomainName, rollouts: number): void {
-    this.#of(domain).retained += rollouts;
-  }
-
+  /** Retained by the filter, and trained on. */
   trained(domain: DomainName, rollouts: number, tokens: number): void {
     const account = this.#of(domain);
+    account.retained += rollouts;
     account.trained += rollouts;
     account.trainedTokens += tokens;
   }
@@ -69,11 +67,11 @@ export class Ledger {
 
   /**
    * submitted = in flight + completed + failed, and completed = trained + dropped (by reason, filtered among
-   * them) + waiting to be trained; in flight and waiting are counted in the roster.
+   * them) + waiting to be trained; in flight and waiting are counted in the outstanding groups.
    * Throws HONE_ERR_INTERNAL with the numbers if not.
    */
-  check(roster: Roster): void {
-    const { unfinished, finished } = roster.attempts;
+  check(outstanding: OutstandingGroups): void {
+    const { inFlight, completed: waiting } = outstanding.attempts;
     const sum = (of: (account: Account) => number) =>
       [...this.#accounts.values()].reduce((n, a) => n + of(a), 0);
     const submitted = sum((a) => a.submitted);
@@ -81,15 +79,15 @@ export class Ledger {
     const failed = sum((a) => a.failed);
     const trained = sum((a) => a.trained);
     const dropped = sum(droppedTotal);
-    if (submitted !== unfinished + completed + failed || completed !== trained + dropped + finished) {
+    if (submitted !== inFlight + completed + failed || completed !== trained + dropped + waiting) {
       const numbers = {
         submitted,
-        inFlight: unfinished,
+        inFlight,
         completed,
         failed,
         trained,
         dropped,
-        waiting: finished,
+        waiting,
       };
       throw new HoneError(
         "HONE_ERR_INTERNAL",
@@ -104,10 +102,11 @@ export class Ledger {
     }
   }
 
-  counts(roster: Roster): Record<DomainName, StageCounts> {
+  counts(outstanding: OutstandingGroups): Record<DomainName, StageCounts> {
     const inFlight = new Map<DomainName, number>();
-    for (const { domain, attempts, finished, failed } of roster) {
-      inFlight.set(domain, (inFlight.get(domain) ?? 0) + attempts - finished - failed);
+    for (const { request, completed, failed } of outstanding) {
+      const { domain, attempts } = request;
+      inFlight.set(domain, (inFlight.get(domain) ?? 0) + attempts - completed - failed);
     }
     return Object.fromEntries(
       [...this.#accounts].map(([domain, account]) => {
@@ -117,13 +116,14 @@ export class Ledger {
     );
   }
 
-  /** As if the groups in the roster had never been submitted: they are submitted again after a resume. */
-  saved(roster: Roster): SavedLedger {
+  /** As if the outstanding groups had never been submitted: they are submitted again after a resume. */
+  saved(outstanding: OutstandingGroups): SavedLedger {
     const copy = Object.fromEntries([...this.#accounts].map(([d, account]) => [d, structuredClone(account)]));
-    for (const { domain, attempts, finished, failed } of roster) {
-      copy[domain]!.submitted -= attempts;
-      copy[domain]!.completed -= finished;
-      copy[domain]!.failed -= failed;
+    for (const { request, completed, failed } of outstanding) {
+      const account = copy[request.domain]!;
+      account.submitted -= request.attempts;
+      account.completed -= completed;
+      account.failed -= failed;
     }
     return copy;
   }

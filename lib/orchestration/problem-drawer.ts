@@ -1,9 +1,8 @@
 import type { ProblemSource } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
 import type { DomainName, Problem } from "../records.ts";
-import type { Credits } from "./credits.ts";
-import type { DomainSampler } from "./domain-sampler.ts";
-import type { SavedTicket, Ticket } from "./ticket.ts";
+import type { Books } from "./books.ts";
+import type { DrawnGroup, GroupRequest, SavedGroup } from "./group-request.ts";
 
 /** Where drawing stood: with it and the sampler's state, a resumed run draws what the uninterrupted one would have. */
 export interface SavedDraws {
@@ -21,26 +20,31 @@ export interface DrawerOptions {
   readonly onLeftOut?: (problem: Problem, fault: HoneError) => void;
 }
 
+/** The domain of the next group. */
+export interface DomainPicker {
+  pick(): DomainName;
+}
+
 /** So many problems in a row that cannot be asked are no chance any more. */
 const MOST_LEFT_OUT = 1000;
 
 /** Draws the next group's problem: its domain from the sampler, the problem from the domain's source in order. */
 export class ProblemDrawer {
   readonly #sources: ReadonlyMap<DomainName, ProblemSource>;
-  readonly #sampler: DomainSampler;
+  readonly #sampler: DomainPicker;
   readonly #options: DrawerOptions;
   readonly #leftOut: Map<DomainName, number>;
   readonly #cursors: Map<DomainName, number>;
-  readonly #again: SavedTicket[];
+  readonly #again: SavedGroup[];
   #nextGroup: number;
 
   /** @param again groups that were outstanding when the run was saved; they come first, under their old numbers. */
   constructor(
     sources: ReadonlyMap<DomainName, ProblemSource>,
-    sampler: DomainSampler,
+    sampler: DomainPicker,
     options: DrawerOptions,
     saved?: SavedDraws,
-    again: readonly SavedTicket[] = [],
+    again: readonly SavedGroup[] = [],
   ) {
     this.#sources = sources;
     this.#sampler = sampler;
@@ -57,23 +61,17 @@ export class ProblemDrawer {
   }
 
   /** Throws HONE_ERR_DATA where a thousand problems in a row cannot be asked. */
-  next(): Ticket {
+  next(): DrawnGroup {
     const again = this.#again.shift();
-    if (again !== undefined) return this.ticket(again);
+    if (again !== undefined) return this.#draw(again, this.#sources.get(again.domain)!.problem(again.index));
     const domain = this.#sampler.pick();
     const { index, problem } = this.#askable(domain);
     this.#nextGroup += 1;
-    return this.#ticket({ group: this.#nextGroup - 1, domain, index }, problem);
+    return this.#draw({ group: this.#nextGroup - 1, domain, index }, problem);
   }
 
-  /** The same group with the same problem, whenever asked. */
-  ticket(saved: SavedTicket): Ticket {
-    return this.#ticket(saved, this.#sources.get(saved.domain)!.problem(saved.index));
-  }
-
-  #ticket({ group, domain, index }: SavedTicket, problem: Problem): Ticket {
-    const unset = { submittedVersion: 0, submittedMs: 0, finished: 0, failed: 0 };
-    return { group, domain, index, problem, attempts: this.#options.groupSize, ...unset };
+  #draw({ group, domain, index }: SavedGroup, problem: Problem): DrawnGroup {
+    return { group, domain, index, problem, attempts: this.#options.groupSize };
   }
 
   /** The next problem of the domain that can be asked; those passed over are counted. */
@@ -97,7 +95,7 @@ export class ProblemDrawer {
   }
 
   /** Groups still to be submitted again, for the next checkpoint. */
-  get again(): readonly SavedTicket[] {
+  get again(): readonly SavedGroup[] {
     return this.#again;
   }
 
@@ -119,19 +117,13 @@ function hopeless(domain: DomainName, fault: HoneError): HoneError {
 }
 
 /**
- * One ticket per credit, until the credits are closed or `limit` groups of the run are drawn. A ticket is drawn
- * after its credit is had, so that the sampler sees every completion before it; `onDraw` is told at once, so that
- * no ticket is ever between two books.
+ * One request per credit, until the credits are closed or `limit` groups of the run are drawn. A group is drawn after
+ * its credit is had, so that the sampler sees every completion before it, and submitted in the books at once.
  */
 export async function* drawProblems(
   drawer: ProblemDrawer,
-  credits: Credits,
+  books: Pick<Books, "submitted"> & { readonly credits: Pick<Books["credits"], "take"> },
   limit: number,
-  onDraw: (ticket: Ticket) => void,
-): AsyncGenerator<Ticket, void, undefined> {
-  while (drawer.drawn < limit && (await credits.take())) {
-    const ticket = drawer.next();
-    onDraw(ticket);
-    yield ticket;
-  }
+): AsyncGenerator<GroupRequest, void, undefined> {
+  while (drawer.drawn < limit && (await books.credits.take())) yield books.submitted(drawer.next());
 }

@@ -1,10 +1,10 @@
 import { HoneError } from "../errors.ts";
 import type { Problem, Prompt } from "../records.ts";
 import type { PromptFormat } from "../text/index.ts";
-import type { Ticket } from "./ticket.ts";
+import type { GroupRequest } from "./group-request.ts";
 
-export interface TicketedPrompt {
-  readonly ticket: Ticket;
+export interface RequestedPrompt {
+  readonly request: GroupRequest;
   readonly prompt: Prompt;
 }
 
@@ -52,8 +52,8 @@ export class PromptEncoder {
 }
 
 export async function* encodePrompts(
-  tickets: AsyncIterable<Ticket>,
+  requests: AsyncIterable<GroupRequest>,
   encoder: PromptEncoder,
-): AsyncGenerator<TicketedPrompt, void, undefined> {
-  for await (const ticket of tickets) yield { ticket, prompt: encoder.encode(ticket.problem) };
+): AsyncGenerator<RequestedPrompt, void, undefined> {
+  for await (const request of requests) yield { request, prompt: encoder.encode(request.problem) };
 }

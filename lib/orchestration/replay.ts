@@ -6,11 +6,12 @@ import { HoneError } from "../errors.ts";
 import { readRunManifest } from "../metrics/index.ts";
 import type { VersionRun } from "../native/face.ts";
 import type { Rollout, Verdict } from "../records.ts";
-import { type ActorOptions, type GroupRollouts, submitGroup } from "./actor.ts";
+import { type ActorOptions, actorOptions, type GroupRollouts, submitGroup } from "./actor.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type Core, nativeCore } from "./core.ts";
 import { deferred } from "./deferred.ts";
 import { hashRollout, type LoggedRollout, type LoggedVerdict, readEvents } from "./event-log.ts";
+import type { GroupRequest } from "./group-request.ts";
 import { rewarded, type SettledGroup, settle, shapingOptions } from "./grouper.ts";
 import { checkOrigin } from "./model-origin.ts";
 import { encodePrompt } from "./prompts.ts";
@@ -19,7 +20,6 @@ import { openReference } from "./reference-policy.ts";
 import { recordedClock } from "./run-folder.ts";
 import { expectPlayable, type GroupEvent, type RunHistory, readHistory } from "./run-history.ts";
 import { trainBatch } from "./step-trainer.ts";
-import type { Ticket } from "./ticket.ts";
 import { EVENT_LOG, openWorkshop, type Verifiers, type Workshop, weightsHash } from "./workshop.ts";
 
 export interface ReplayVerdict {
@@ -113,14 +113,9 @@ class Replay {
       else others.push(group);
     }
     const { recipe, model } = workshop;
-    const { temperature, topK, topP, minP, maxOutputTokens, stopStrings } = recipe.rollouts;
     this.#actorOptions = {
-      sampling: { temperature, topK, topP, minP },
-      maxOutputTokens,
-      stopStrings,
-      format: model.format,
-      clock: systemClock,
-      plan: (ticket) => this.#logged.get(ticket.group)!.r.map(planOf),
+      ...actorOptions(recipe, model.format, systemClock),
+      plan: ({ group }) => this.#logged.get(group)!.r.map(planOf),
     };
   }
 
@@ -131,7 +126,7 @@ class Replay {
     this.#submitFor(trainer.version);
     const settled: SettledGroup[] = [];
     for (const { g } of groups) settled.push(await this.#settle(await this.#taken(g)));
-    settled.sort((a, b) => a.ticket.group - b.ticket.group);
+    settled.sort((a, b) => a.request.group - b.request.group);
     const parts = {
       ...{ recipe, trainer, engine: generations.engine },
       ...(this.#reference && { reference: this.#reference }),
@@ -150,20 +145,19 @@ class Replay {
       if (this.#submitted.has(group.g)) continue;
       this.#submitted.add(group.g);
       const { model, recipe, generations } = this.#workshop;
-      const ticket = this.#ticket(group.g, version, group.r.length);
-      const prompt = encodePrompt(ticket.problem, model.format, recipe.rollouts.maxPromptTokens);
+      const request = this.#request(group.g, version, group.r.length);
+      const prompt = encodePrompt(request.problem, model.format, recipe.rollouts.maxPromptTokens);
       const { promise, resolve: deliver, reject: fail } = deferred<GroupRollouts>();
       promise.catch(() => {}); // told to whoever waits for the group, which may be a later step
       this.#rollouts.set(group.g, promise);
-      submitGroup({ ticket, prompt }, generations, this.#actorOptions, { deliver, fail });
+      submitGroup({ request, prompt }, generations, this.#actorOptions, { deliver, fail });
     }
   }
 
-  #ticket(group: number, version: number, attempts: number): Ticket {
+  #request(group: number, version: number, attempts: number): GroupRequest {
     const { domain, index } = this.#history.drawn.get(group)!;
     const problem = this.#workshop.sources.get(domain)!.problem(index);
-    const now = { submittedVersion: version, submittedMs: 0, finished: 0, failed: 0 };
-    return { group, domain, index, problem, attempts, ...now };
+    return { group, domain, index, problem, attempts, submittedVersion: version, submittedMs: 0 };
   }
 
   #taken(group: number): Promise<GroupRollouts> {
@@ -173,21 +167,21 @@ class Replay {
     return rollouts;
   }
 
-  async #settle({ ticket, rollouts }: GroupRollouts): Promise<SettledGroup> {
-    const logged = this.#logged.get(ticket.group)!;
+  async #settle({ request, rollouts }: GroupRollouts): Promise<SettledGroup> {
+    const logged = this.#logged.get(request.group)!;
     for (const rollout of rollouts) {
-      compare(rollout, logged.r.find(([attempt]) => attempt === rollout.attempt)!, ticket);
+      compare(rollout, logged.r.find(([attempt]) => attempt === rollout.attempt)!, request);
       this.rollouts += 1;
     }
     const verdicts = logged.j?.map(recordedVerdict) ?? (await this.#judgeAgain(rollouts, logged));
     const shaping = shapingOptions(this.#workshop.recipe);
-    const judged = settle(ticket, rollouts, verdicts, shaping);
+    const judged = settle(request, rollouts, verdicts, shaping);
     const settled = logged.h === undefined ? judged : rewarded(judged, logged.h, shaping);
     if (logged.x === settled.group.dropped) return settled;
     if (logged.x === "hook") return { ...settled, group: { ...settled.group, dropped: "hook" } };
     throw diverged(
-      `group ${ticket.group} (${ticket.domain}) was ${logged.x ?? "kept"} in the run, ${settled.group.dropped ?? "kept"} here`,
-      { group: ticket.group },
+      `group ${request.group} (${request.domain}) was ${logged.x ?? "kept"} in the run, ${settled.group.dropped ?? "kept"} here`,
+      { group: request.group },
     );
   }
 
@@ -217,7 +211,11 @@ function planOf(rollout: LoggedRollout): VersionRun[] {
   }));
 }
 
-function compare(rollout: Rollout, [attempt, tokens, hash]: LoggedRollout, { group, problem }: Ticket): void {
+function compare(
+  rollout: Rollout,
+  [attempt, tokens, hash]: LoggedRollout,
+  { group, problem }: GroupRequest,
+): void {
   const here = hashRollout(rollout);
   if (here === hash) return;
   throw diverged(

@@ -206,12 +206,15 @@ function stepLine(
   };
 }
 
-function groupLine({ ticket, group, rollouts }: SettledGroup, trained: Sequences | undefined): RecordedGroup {
+function groupLine(
+  { request, group, rollouts }: SettledGroup,
+  trained: Sequences | undefined,
+): RecordedGroup {
   const { problem, submittedVersion, solveRate, dropped } = group;
   const { id, domain, family, level } = problem;
   const scored = new Map(group.rollouts.map((r, i) => [r.rollout, { r, i }] as const));
   return {
-    ...{ group: ticket.group, problem: id, domain, family, level, submittedVersion, solveRate },
+    ...{ group: request.group, problem: id, domain, family, level, submittedVersion, solveRate },
     ...(dropped && { dropped }),
     prompt: rollouts.length > 0 ? encode(rollouts[0]!.promptTokens) : "",
     rollouts: rollouts.map((rollout) => {

@@ -110,11 +110,11 @@ class LiveRun implements Run {
   }
 
   get generatedTokens(): number {
-    return this.#line?.generatedTokens ?? this.#before.generated;
+    return this.#line?.books.generatedTokens ?? this.#before.generated;
   }
 
   get trainedTokens(): number {
-    return this.#line?.ledger.trainedTokens ?? this.#before.trained;
+    return this.#line?.books.trainedTokens ?? this.#before.trained;
   }
 
   start(): void {
@@ -145,12 +145,12 @@ class LiveRun implements Run {
 
   pause(): void {
     this.#paused = true;
-    this.#line?.credits.pause();
+    this.#line?.books.credits.pause();
   }
 
   resume(): void {
     this.#paused = false;
-    this.#line?.credits.resume();
+    this.#line?.books.credits.resume();
   }
 
   checkpoint(): Promise<string> {
@@ -237,7 +237,7 @@ class LiveRun implements Run {
       state,
     );
     this.#line = line;
-    if (this.#paused) line.credits.pause();
+    if (this.#paused) line.books.credits.pause();
     this.#recorder = new StepRecorder(
       {
         ...{ recipe, line, clock: this.#clock },
@@ -327,8 +327,8 @@ class LiveRun implements Run {
     if (this.#records.length < BUFFERED_RECORDS) this.#records.push(record);
     else this.missedRecords += 1;
     if (this.#listeners.hears("group"))
-      for (const { ticket, group } of batch.groups)
-        this.#emit("group", group, { id: ticket.group, step: record.step });
+      for (const { request, group } of batch.groups)
+        this.#emit("group", group, { id: request.group, step: record.step });
     this.#emit("step", record);
     if (trained?.report.skipped) {
       const whose =

@@ -56,7 +56,7 @@ export class StepRecorder {
     before: BetweenSteps,
   ): StepFacts {
     const { recipe, line, clock } = this.#from;
-    const { free, total } = line.credits;
+    const { free, total } = line.books.credits;
     return {
       step: step + 1,
       version,
@@ -67,7 +67,7 @@ export class StepRecorder {
       trained: trained && trainedFacts(trained, versionBefore, recipe),
       timing: { ...timing, ...before, recording: this.#recording },
       engine: this.#engineFacts(),
-      mixture: mixtureFacts(line),
+      mixture: line.books.mixture(),
       verifiers: this.#verifierFacts(),
       verifierWorkers: recipe.verification.workers,
       queues: line.queues(),
@@ -128,8 +128,8 @@ export class StepRecorder {
 
 function unscoredByDomain(groups: StepOutcome["batch"]["groups"]): Record<DomainName, number> {
   const counts: Record<DomainName, number> = {};
-  for (const { ticket, unscored } of groups)
-    counts[ticket.domain] = (counts[ticket.domain] ?? 0) + unscored.length;
+  for (const { request, unscored } of groups)
+    counts[request.domain] = (counts[request.domain] ?? 0) + unscored.length;
   return counts;
 }
 
@@ -151,12 +151,4 @@ function trainedFacts(
     ...(clips && { clip }),
     packingBudget: training.packedTokens,
   };
-}
-
-function mixtureFacts({ sampler, ledger, roster }: Line): StepFacts["mixture"] {
-  const mixture = sampler.mixture();
-  const targets = Object.fromEntries([...mixture].map(([d, { target }]) => [d, target]));
-  const probabilities = Object.fromEntries(sampler.probabilities());
-  const adjustments = Object.fromEntries(sampler.adjustments());
-  return { targets, counts: ledger.counts(roster), probabilities, adjustments };
 }

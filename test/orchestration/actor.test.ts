@@ -5,7 +5,7 @@ import { Generations } from "../../lib/native/generations.ts";
 import { type ActorOptions, generateRollouts } from "../../lib/orchestration/actor.ts";
 import { encodePrompts, PromptEncoder } from "../../lib/orchestration/prompts.ts";
 import { LexiconTokenizer, plainFormat } from "../../lib/text/index.ts";
-import { ticketOf } from "./lines-books.ts";
+import { requestOf } from "./lines-books.ts";
 import { StandInEngine, type StandInOptions } from "./stand-in-core.ts";
 
 const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
@@ -29,13 +29,13 @@ const OPTIONS: ActorOptions = {
 function bench(groups: number, options: StandInOptions = {}) {
   const generations = new Generations((handlers) => new StandInEngine(LIMITS, handlers, options));
   (generations.engine as StandInEngine).take(5, 77);
-  const tickets = (async function* () {
-    for (let group = 0; group < groups; group++) yield ticketOf(group, 0);
+  const requests = (async function* () {
+    for (let group = 0; group < groups; group++) yield requestOf(group, 0);
   })();
   return {
     generations,
     rollouts: generateRollouts(
-      encodePrompts(tickets, new PromptEncoder(OPTIONS.format, 48)),
+      encodePrompts(requests, new PromptEncoder(OPTIONS.format, 48)),
       generations,
       OPTIONS,
     ),
@@ -46,7 +46,7 @@ test("every group comes back whole, attempts in order, text decoded, and then th
   const { rollouts } = bench(3);
   const seen: number[] = [];
   for await (const group of rollouts) {
-    seen.push(group.ticket.group);
+    seen.push(group.request.group);
     expect(group.rollouts.map((r) => r.attempt)).toEqual([0, 1, 2, 3]);
     for (const r of group.rollouts) {
       expect(r.text).toBe(tokenizer.decode(r.tokens).replace(/<eos>$/, ""));

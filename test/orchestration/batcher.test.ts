@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { Channel } from "../../lib/channel.ts";
 import { type BatchRule, batchGroups } from "../../lib/orchestration/batcher.ts";
+import type { GroupRequest } from "../../lib/orchestration/group-request.ts";
 import type { SettledGroup } from "../../lib/orchestration/grouper.ts";
-import { Roster } from "../../lib/orchestration/roster.ts";
-import type { Ticket } from "../../lib/orchestration/ticket.ts";
-import { ticketOf } from "./lines-books.ts";
+import { OutstandingGroups } from "../../lib/orchestration/outstanding-groups.ts";
+import { requestOf } from "./lines-books.ts";
 
-const settledOf = (ticket: Ticket, dropped?: "zero-advantage"): SettledGroup => ({
-  ticket,
+const settledOf = (request: GroupRequest, dropped?: "zero-advantage"): SettledGroup => ({
+  request,
   group: {
-    problem: ticket.problem,
+    problem: request.problem,
     rollouts: [],
     solveRate: 0,
     submittedVersion: 0,
@@ -19,33 +19,38 @@ const settledOf = (ticket: Ticket, dropped?: "zero-advantage"): SettledGroup => 
   unscored: [],
 });
 
-function bench(rule: Partial<BatchRule>, tickets: readonly Ticket[]) {
-  const roster = new Roster();
-  for (const ticket of tickets) roster.add(ticket);
+function bench(rule: Partial<BatchRule>, requests: readonly GroupRequest[]) {
+  const outstanding = new OutstandingGroups();
+  for (const request of requests) outstanding.add(request);
   const groups = new Channel<SettledGroup>();
   const state = { version: 0, released: 0 };
   const batches = batchGroups(
     groups,
-    { groupsPerStep: 2, countGroups: "completed", maxLag: 1, inRounds: false, ...rule },
+    { groupsPerStep: 2, countGroups: "completed", maxLag: 1, schedule: "async", ...rule },
     {
-      roster,
-      version: () => state.version,
-      settle: ({ ticket }) => roster.remove(ticket.group),
-      release: (n) => {
-        state.released += n;
+      get outstanding() {
+        return outstanding.size;
+      },
+      due: (maxLag, groupsPerStep) => outstanding.due(state.version, maxLag, groupsPerStep),
+      settled: ({ request }) => outstanding.remove(request.group),
+      batched: () => {},
+      credits: {
+        give: (n) => {
+          state.released += n;
+        },
       },
     },
   );
   const complete = (group: number, dropped?: "zero-advantage") =>
-    groups.push(settledOf(tickets.find((t) => t.group === group)!, dropped));
-  const next = async () => (await batches.next()).value?.groups.map(({ ticket }) => ticket.group);
+    groups.push(settledOf(requests.find((t) => t.group === group)!, dropped));
+  const next = async () => (await batches.next()).value?.groups.map(({ request }) => request.group);
   return { complete, next, state, groups };
 }
 
 test("takes the first P that completed, in the order of their numbers", async () => {
   const { complete, next } = bench(
     { maxLag: 5 },
-    [0, 1, 2, 3].map((g) => ticketOf(g, 0)),
+    [0, 1, 2, 3].map((g) => requestOf(g, 0)),
   );
   complete(3);
   complete(1);
@@ -54,7 +59,7 @@ test("takes the first P that completed, in the order of their numbers", async ()
 });
 
 test("waits for the group that is due although others are ready", async () => {
-  const { complete, next, state } = bench({}, [ticketOf(0, 0), ticketOf(1, 1), ticketOf(2, 1)]);
+  const { complete, next, state } = bench({}, [requestOf(0, 0), requestOf(1, 1), requestOf(2, 1)]);
   state.version = 1;
   complete(1);
   complete(2);
@@ -72,7 +77,7 @@ test("waits for the group that is due although others are ready", async () => {
 test("counting kept groups, filtered ones give their credit back at once and are still reported", async () => {
   const { complete, next, state } = bench(
     { countGroups: "kept", maxLag: 5 },
-    [0, 1, 2].map((g) => ticketOf(g, 0)),
+    [0, 1, 2].map((g) => requestOf(g, 0)),
   );
   complete(0, "zero-advantage");
   complete(1);
@@ -83,8 +88,8 @@ test("counting kept groups, filtered ones give their credit back at once and are
 
 test("in rounds, filtered groups are released only when nothing else is outstanding", async () => {
   const { complete, next, state, groups } = bench(
-    { countGroups: "kept", maxLag: 0, inRounds: true },
-    [0, 1].map((g) => ticketOf(g, 0)),
+    { countGroups: "kept", maxLag: 0, schedule: "sync" },
+    [0, 1].map((g) => requestOf(g, 0)),
   );
   complete(0, "zero-advantage");
   const batch = next();
@@ -98,7 +103,7 @@ test("in rounds, filtered groups are released only when nothing else is outstand
 });
 
 test("ends with what it waits for, when the groups end", async () => {
-  const { next, groups, complete } = bench({}, [ticketOf(0, 0), ticketOf(1, 0)]);
+  const { next, groups, complete } = bench({}, [requestOf(0, 0), requestOf(1, 0)]);
   complete(0);
   groups.end();
   expect(await next()).toBeUndefined();

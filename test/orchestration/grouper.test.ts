@@ -6,7 +6,7 @@ import {
   shapingOptions,
 } from "../../lib/orchestration/grouper.ts";
 import type { Rollout, Verdict } from "../../lib/records.ts";
-import { ticketOf } from "./lines-books.ts";
+import { requestOf } from "./lines-books.ts";
 import { smallRecipe } from "./small-recipe.ts";
 
 const SHAPING = shapingOptions(smallRecipe());
@@ -16,16 +16,16 @@ async function settleOne(
   finishes: readonly Rollout["finish"][],
   parts: Partial<GrouperParts> = {},
 ): Promise<{ settled: SettledGroup; told: number[] }> {
-  const ticket = ticketOf(0, 3, { attempts: verdicts.length });
+  const request = requestOf(0, 3, { attempts: verdicts.length });
   const told: number[] = [];
   const rollouts = finishes.map(
     (finish, attempt) =>
-      ({ attempt, finish, tokens: new Int32Array(3 + attempt), problem: ticket.problem }) as Rollout,
+      ({ attempt, finish, tokens: new Int32Array(3 + attempt), problem: request.problem }) as Rollout,
   );
   const judged = (async function* () {
-    yield { ticket, rollouts, verdicts };
+    yield { request, rollouts, verdicts };
   })();
-  const onCompletion = ({ finished, failed }: typeof ticket) => told.push(finished, failed);
+  const onCompletion = (_: unknown, completed: number, failed: number) => told.push(completed, failed);
   const stage = settleGroups(judged, { shaping: SHAPING, onCompletion, ...parts });
   return { settled: (await stage.next()).value!, told };
 }

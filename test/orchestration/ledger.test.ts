@@ -1,25 +1,24 @@
 import { expect, test } from "vitest";
 import { Ledger } from "../../lib/orchestration/ledger.ts";
-import { Roster } from "../../lib/orchestration/roster.ts";
-import { ticketOf } from "./lines-books.ts";
+import { OutstandingGroups } from "../../lib/orchestration/outstanding-groups.ts";
+import { requestOf } from "./lines-books.ts";
 
 test("the law holds through a group's life, and counts say where it is", () => {
-  const [ledger, roster] = [new Ledger(["math", "code"]), new Roster()];
-  const ticket = ticketOf(0, 0);
+  const [ledger, outstanding] = [new Ledger(["math", "code"]), new OutstandingGroups()];
+  const request = requestOf(0, 0);
   ledger.submitted("math", 4);
-  roster.add(ticket);
-  ledger.check(roster);
-  expect(ledger.counts(roster)["math"]).toMatchObject({ submitted: 4, inFlight: 4, completed: 0 });
-  ticket.finished = 3;
-  ticket.failed = 1;
+  outstanding.add(request);
+  ledger.check(outstanding);
+  expect(ledger.counts(outstanding)["math"]).toMatchObject({ submitted: 4, inFlight: 4, completed: 0 });
+  outstanding.complete(request, 3, 1);
   ledger.completed("math", 3);
   ledger.failed("math", 1);
-  ledger.check(roster);
-  roster.remove(0);
+  ledger.check(outstanding);
+  outstanding.remove(0);
   ledger.dropped("math", "unscored", 1);
   ledger.trained("math", 2, 30);
-  ledger.check(roster);
-  expect(ledger.counts(roster)["math"]).toMatchObject({
+  ledger.check(outstanding);
+  expect(ledger.counts(outstanding)["math"]).toMatchObject({
     inFlight: 0,
     trained: 2,
     trainedTokens: 30,
@@ -35,17 +34,18 @@ test.each([
 ])("%s is found", (_, sin) => {
   const ledger = new Ledger(["math"]);
   sin(ledger);
-  expect(() => ledger.check(new Roster())).toThrowError(
+  expect(() => ledger.check(new OutstandingGroups())).toThrowError(
     expect.objectContaining({ code: "HONE_ERR_INTERNAL" }),
   );
 });
 
 test("saved, groups on the line count as never submitted", () => {
-  const [ledger, roster] = [new Ledger(["math"]), new Roster()];
-  roster.add(ticketOf(0, 0, { finished: 4 }));
+  const [ledger, outstanding] = [new Ledger(["math"]), new OutstandingGroups()];
+  outstanding.add(requestOf(0, 0));
+  outstanding.complete(requestOf(0, 0), 4, 0);
   ledger.submitted("math", 4);
   ledger.completed("math", 4);
-  const restored = new Ledger(["math"], ledger.saved(roster));
-  restored.check(new Roster());
-  expect(restored.counts(new Roster())["math"]).toMatchObject({ submitted: 0, completed: 0 });
+  const restored = new Ledger(["math"], ledger.saved(outstanding));
+  restored.check(new OutstandingGroups());
+  expect(restored.counts(new OutstandingGroups())["math"]).toMatchObject({ submitted: 0, completed: 0 });
 });

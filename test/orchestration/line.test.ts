@@ -26,11 +26,11 @@ async function lineOf(training: object, options: StandInOptions = {}) {
 test("whatever step it is left at, the books balance and nothing stays in the engine", async () => {
   const { workshop, line } = await lineOf({ steps: 20, maxLag: 2 });
   for await (const { step } of line.steps()) {
-    line.ledger.check(line.roster);
+    line.books.check();
     if (step === 4) break;
   }
   expect(workshop.generations.inFlight).toBe(0);
-  line.ledger.check(line.roster);
+  line.books.check();
   const { outstanding, draws, ledger } = line.state(5);
   expect(draws.nextGroup).toBe(20 + outstanding.length);
   expect(Object.values(ledger).reduce((n, a) => n + a.completed, 0)).toBe(5 * 4 * 4);
@@ -43,7 +43,7 @@ test("a slow trainer bounds what is under way by the credits: nothing piles up",
     {
       onStep: async () => {
         for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
-        most = Math.max(most, line.roster.size, workshop.generations.inFlight / 4);
+        most = Math.max(most, line.books.outstanding, workshop.generations.inFlight / 4);
         return {};
       },
     },

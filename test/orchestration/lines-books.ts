@@ -1,5 +1,6 @@
+import type { GroupRequest } from "../../lib/orchestration/group-request.ts";
 import type { SettledGroup } from "../../lib/orchestration/grouper.ts";
-import type { Ticket } from "../../lib/orchestration/ticket.ts";
+
 import type { DropReason, Problem, ScoredRollout } from "../../lib/records.ts";
 
 export const problemOf = (domain: string, id = 0): Problem => ({
@@ -12,9 +13,13 @@ export const problemOf = (domain: string, id = 0): Problem => ({
   reference: null,
 });
 
-export function ticketOf(group: number, submittedVersion: number, rest: Partial<Ticket> = {}): Ticket {
+export function requestOf(
+  group: number,
+  submittedVersion: number,
+  rest: Partial<GroupRequest> = {},
+): GroupRequest {
   const domain = rest.domain ?? "math";
-  const numbers = { index: group, attempts: 4, submittedMs: 0, finished: 0, failed: 0 };
+  const numbers = { index: group, attempts: 4, submittedMs: 0 };
   return { group, domain, problem: problemOf(domain, group), submittedVersion, ...numbers, ...rest };
 }
 
@@ -48,7 +53,7 @@ export function rolloutOf(
 }
 
 export const settledOf = (group: number, rollouts: ScoredRollout[], dropped?: DropReason): SettledGroup => ({
-  ticket: ticketOf(group, 0),
+  request: requestOf(group, 0),
   group: {
     problem: problemOf("math", group),
     rollouts,

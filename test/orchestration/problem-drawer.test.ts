@@ -3,6 +3,7 @@ import type { ProblemSource } from "../../lib/data/index.ts";
 import { HoneError } from "../../lib/errors.ts";
 import { Credits } from "../../lib/orchestration/credits.ts";
 import { DomainSampler } from "../../lib/orchestration/domain-sampler.ts";
+import type { DrawnGroup } from "../../lib/orchestration/group-request.ts";
 import { drawProblems, ProblemDrawer } from "../../lib/orchestration/problem-drawer.ts";
 import type { Problem } from "../../lib/records.ts";
 import { problemOf } from "./lines-books.ts";
@@ -51,17 +52,21 @@ test("goes on from where it was saved, outstanding groups first and under their 
   expect([brief(second), brief(second)]).toEqual(all.slice(8, 10));
 });
 
-test("a ticket is announced when it is drawn, one per credit, and no more than the limit", async () => {
+test("a group is submitted when it is drawn, one per credit, and no more than the limit", async () => {
   const credits = new Credits(2);
-  const announced: number[] = [];
+  const submitted: number[] = [];
+  const note = (drawn: DrawnGroup) => {
+    submitted.push(drawn.group);
+    return { ...drawn, submittedVersion: 0, submittedMs: 0 };
+  };
   const drawer = new ProblemDrawer(SOURCES, sampler(), FOUR);
-  const tickets = drawProblems(drawer, credits, 3, ({ group }) => announced.push(group));
-  await tickets.next();
-  await tickets.next();
-  expect(announced).toEqual([0, 1]);
+  const requests = drawProblems(drawer, { credits, submitted: note }, 3);
+  await requests.next();
+  await requests.next();
+  expect(submitted).toEqual([0, 1]);
   credits.give(2);
-  expect((await tickets.next()).value?.group).toBe(2);
-  expect((await tickets.next()).done).toBe(true);
+  expect((await requests.next()).value?.group).toBe(2);
+  expect((await requests.next()).done).toBe(true);
   expect(credits.free).toBe(1);
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { QUICKSTART_LEXICON } from "../../lib/data/index.ts";
 import { encodePrompt, encodePrompts, PromptEncoder } from "../../lib/orchestration/prompts.ts";
 import { LexiconTokenizer, plainFormat } from "../../lib/text/index.ts";
-import { problemOf, ticketOf } from "./lines-books.ts";
+import { problemOf, requestOf } from "./lines-books.ts";
 
 const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
 const format = plainFormat(tokenizer);
@@ -21,15 +21,15 @@ test("a prompt that is too long names its problem", () => {
   );
 });
 
-test("tickets keep their order and come with their prompt", async () => {
-  const tickets = (async function* () {
-    yield ticketOf(0, 0);
-    yield ticketOf(1, 0);
+test("requests keep their order and come with their prompt", async () => {
+  const requests = (async function* () {
+    yield requestOf(0, 0);
+    yield requestOf(1, 0);
   })();
   const groups: number[] = [];
-  for await (const { ticket, prompt } of encodePrompts(tickets, new PromptEncoder(format, 48))) {
-    expect(prompt.problem).toBe(ticket.problem);
-    groups.push(ticket.group);
+  for await (const { request, prompt } of encodePrompts(requests, new PromptEncoder(format, 48))) {
+    expect(prompt.problem).toBe(request.problem);
+    groups.push(request.group);
   }
   expect(groups).toEqual([0, 1]);
 });

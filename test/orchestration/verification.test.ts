@@ -4,10 +4,10 @@ import type { GroupRollouts } from "../../lib/orchestration/actor.ts";
 import { type Deferred, deferred } from "../../lib/orchestration/deferred.ts";
 import { verifyGroups } from "../../lib/orchestration/verification.ts";
 import type { Rollout, Verdict } from "../../lib/records.ts";
-import { ticketOf } from "./lines-books.ts";
+import { requestOf } from "./lines-books.ts";
 
 const groupOf = (group: number, attempts = 2): GroupRollouts => ({
-  ticket: ticketOf(group, 0),
+  request: requestOf(group, 0),
   rollouts: Array.from(
     { length: attempts },
     (_, attempt) => ({ attempt, text: `${group}.${attempt}` }) as unknown as Rollout,
@@ -63,7 +63,7 @@ test("with more concurrency a quick group overtakes a slow one", async () => {
   groups.push(groupOf(1));
   await turn();
   answer(calls[1]!);
-  expect((await next).value?.ticket.group).toBe(1);
+  expect((await next).value?.request.group).toBe(1);
 });
 
 test("verification that is lost as a whole ends the stage with the error", async () => {

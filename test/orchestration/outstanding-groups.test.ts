@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Roster } from "../../lib/orchestration/roster.ts";
-import { ticketOf } from "./lines-books.ts";
+import { OutstandingGroups } from "../../lib/orchestration/outstanding-groups.ts";
+import { requestOf } from "./lines-books.ts";
 
-function rosterOf(versions: readonly number[]): Roster {
-  const roster = new Roster();
+function groupsOf(versions: readonly number[]): OutstandingGroups {
+  const outstanding = new OutstandingGroups();
   versions.forEach((v, group) => {
-    roster.add(ticketOf(group, v));
+    outstanding.add(requestOf(group, v));
   });
-  return roster;
+  return outstanding;
 }
 const due = (versions: readonly number[], version: number, maxLag: number, p: number) =>
-  rosterOf(versions)
+  groupsOf(versions)
     .due(version, maxLag, p)
     .map((t) => t.group);
 
@@ -40,22 +40,22 @@ test("whatever completes first, no group trains too old and no step overflows", 
   });
   fc.assert(
     fc.property(plan, ({ p, maxLag, choices }) => {
-      const roster = new Roster();
+      const outstanding = new OutstandingGroups();
       let group = 0;
       const fill = (version: number) => {
-        while (roster.size < p * (maxLag + 1)) roster.add(ticketOf(group++, version));
+        while (outstanding.size < p * (maxLag + 1)) outstanding.add(requestOf(group++, version));
       };
       fill(0);
       for (let version = 0; version < 12; version++) {
-        const must = roster.due(version, maxLag, p);
+        const must = outstanding.due(version, maxLag, p);
         expect(must.length).toBeLessThanOrEqual(p);
         const taken = [...must];
-        const others = [...roster].filter((t) => !must.includes(t));
+        const others = [...outstanding].map((one) => one.request).filter((r) => !must.includes(r));
         while (taken.length < p)
           taken.push(...others.splice(choices[(version * 5 + taken.length) % 60]! % others.length, 1));
         for (const { group: g, submittedVersion } of taken) {
           expect(version - submittedVersion).toBeLessThanOrEqual(maxLag);
-          roster.remove(g);
+          outstanding.remove(g);
         }
         fill(version + 1);
       }
@@ -64,11 +64,15 @@ test("whatever completes first, no group trains too old and no step overflows", 
 });
 
 test("counts attempts with and without a verdict, and saves what to draw again", () => {
-  const roster = new Roster();
-  roster.add(ticketOf(4, 0, { finished: 4 }));
-  roster.add(ticketOf(5, 0, { finished: 2, failed: 1 }));
-  expect(roster.attempts).toEqual({ unfinished: 1, finished: 6 });
-  expect(roster.saved()).toEqual([
+  const outstanding = new OutstandingGroups();
+  const [four, five] = [requestOf(4, 0), requestOf(5, 0)];
+  outstanding.add(four);
+  outstanding.add(five);
+  expect(outstanding.attempts).toEqual({ inFlight: 8, completed: 0 });
+  outstanding.complete(four, 4, 0);
+  outstanding.complete(five, 2, 1);
+  expect(outstanding.attempts).toEqual({ inFlight: 1, completed: 6 });
+  expect(outstanding.saved()).toEqual([
     { group: 4, domain: "math", index: 4 },
     { group: 5, domain: "math", index: 5 },
   ]);

@@ -1,0 +1,72 @@
+import type { GroupRequest, SavedGroup } from "./group-request.ts";
+
+/** A group between submission and training, and how many of its attempts are back. */
+export interface OutstandingGroup {
+  readonly request: GroupRequest;
+  /** Attempts that completed: with a verdict, or found to have none through a fault of ours. */
+  readonly completed: number;
+  /** Attempts that never completed (aborted in the engine). */
+  readonly failed: number;
+}
+
+/** The groups between submission and training, in order of submission. */
+export class OutstandingGroups {
+  readonly #groups = new Map<number, OutstandingGroup>();
+
+  get size(): number {
+    return this.#groups.size;
+  }
+
+  /** Attempts that are not back, and those that completed. */
+  get attempts(): { readonly inFlight: number; readonly completed: number } {
+    let [inFlight, waiting] = [0, 0];
+    for (const { request, completed, failed } of this.#groups.values()) {
+      inFlight += request.attempts - completed - failed;
+      waiting += completed;
+    }
+    return { inFlight, completed: waiting };
+  }
+
+  add(request: GroupRequest): void {
+    this.#groups.set(request.group, { request, completed: 0, failed: 0 });
+  }
+
+  complete(request: GroupRequest, completed: number, failed: number): void {
+    this.#groups.set(request.group, { request, completed, failed });
+  }
+
+  remove(group: number): void {
+    this.#groups.delete(group);
+  }
+
+  *[Symbol.iterator](): Iterator<OutstandingGroup> {
+    yield* this.#groups.values();
+  }
+
+  saved(): SavedGroup[] {
+    return [...this.#groups.values()].map(({ request: { group, domain, index } }) => ({
+      group,
+      domain,
+      index,
+    }));
+  }
+
+  /**
+   * The groups the step at weight version v has to take so that no later step trains a token older than
+   * `maxLag` versions: the oldest r of them, where
+   *   r = max_j ( N(submitted at version <= v - maxLag + j) - j P ),  j = 0, 1, ...
+   * (a later step can take P, so what is due within j steps must fit into j P). With at most P (maxLag + 1)
+   * groups outstanding, r <= P.
+   */
+  due(version: number, maxLag: number, groupsPerStep: number): GroupRequest[] {
+    const byAge = [...this.#groups.values()]
+      .map(({ request }) => request)
+      .sort((a, b) => a.submittedVersion - b.submittedVersion || a.group - b.group);
+    let due = 0;
+    byAge.forEach(({ submittedVersion }, position) => {
+      const stepsLeft = Math.max(0, submittedVersion + maxLag - version);
+      due = Math.max(due, position + 1 - stepsLeft * groupsPerStep);
+    });
+    return byAge.slice(0, due);
+  }
+}
