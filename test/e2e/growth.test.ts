@@ -91,7 +91,7 @@ test.skipIf(noAddon !== undefined)(
 
 /** Verifiers in a process of their own, as a run has them by default, and on the test's thread. */
 describe.each([
-  { where: "in processes", given: undefined, cycles: soak ? 200 : long ? 25 : 4 },
+  { where: "in processes", given: undefined, cycles: soak ? 200 : long ? 25 : 2 },
   { where: "inline", given: verifiers, cycles: long || soak ? 200 : 20 },
 ])("runs with verifiers $where, disposed of", ({ given, cycles }) => {
   test(
@@ -111,7 +111,7 @@ describe.each([
         });
         await run.finished;
       };
-      for (let i = 0; i < 3; i++) await cycle();
+      for (let i = 0; i < (long || soak ? 3 : 1); i++) await cycle();
       const before = { handles: handles(), memory: await held() };
       for (let i = 0; i < cycles; i++) await cycle();
       const after = { handles: handles(), memory: await held() };
