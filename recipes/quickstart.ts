@@ -12,6 +12,7 @@ import {
   defineRecipe,
   difficultyBins,
   evaluate,
+  exitCodeOf,
   interruptSignal,
   overrideRecipe,
   type PinnedPolicy,
@@ -35,18 +36,21 @@ const recipe = defineRecipe({
   // Demonstrations are imperfect on purpose: 15 % answer wrong, 8 % never stop. The skill comes from them, the
   // behaviour from reinforcement learning.
   warmStart: {
-    steps: 1400,
+    steps: 900,
     mixture: { math: 0.3, code: 0.14, logic: 0.18, "instruction-following": 0.18, "function-calling": 0.2 },
     wrongRate: 0.15,
     endlessRate: 0.08,
+    // Of the rates tried, those that learn most from 900 steps; with the defaults it takes 1400.
+    ...{ lr: 0.06, muonLr: 0.01, finalFraction: 0 },
   },
   rollouts: { groupSize: 8, maxOutputTokens: 80, maxPromptTokens: 48 },
   lengthPenalty: { kind: "dap", bufferTokens: 64 },
   // With answers this short, dividing by the standard deviation would turn two tokens among eight wrong answers
   // into advantages of one; and all-right groups should still teach to be short.
   advantages: { divideBy: "none", filter: "reward" },
-  optimizer: { lr: 2e-4, warmupSteps: 5, gradientClip: 1 },
-  training: { steps: 200, groupsPerStep: 32, maxLag: 1, packedTokens: 4096 },
+  optimizer: { lr: 2.5e-4, warmupSteps: 5, gradientClip: 1 },
+  // A micro-batch of 1024 tokens stays in the cache: a sixth faster than one of 4096.
+  training: { steps: 180, groupsPerStep: 32, maxLag: 1, packedTokens: 1024 },
   engine: { maxRunning: 256, stepTokens: 512 },
   checkpoint: { everySteps: 20 },
   evaluation: { problemsPerDomain: 96, attempts: 2 },
@@ -96,7 +100,7 @@ async function main(): Promise<number> {
   } as const;
   if (values["compare-penalty"]) return comparePenalties(chosen, options);
   const { outcome } = await trainAndEvaluate(chosen, options);
-  return outcome.reason === "aborted" ? 130 : 0;
+  return outcome.reason === "aborted" ? exitCodeOf(signal.reason) : 0;
 }
 
 interface Options {
@@ -132,7 +136,7 @@ async function comparePenalties(base: Recipe, options: Options): Promise<number>
       extra: comparison,
       quiet: penalty !== paper,
     });
-    if (outcome.reason === "aborted") return 130;
+    if (outcome.reason === "aborted") return exitCodeOf(options.signal.reason);
   }
   return 0;
 }
