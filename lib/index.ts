@@ -10,6 +10,7 @@ export {
   recipeJsonSchema,
 } from "./config/index.ts";
 export { isHeldOut, type ProblemSource, problemId, type SourceOptions } from "./data/index.ts";
+export type { Completion, VerifierModule as Verifier } from "./domains/index.ts";
 export { ConfigError, type ConfigIssue, type ErrorCode, HoneError } from "./errors.ts";
 export {
   type DifficultyBins,
@@ -36,4 +37,3 @@ export {
 export { CounterRandom } from "./random.ts";
 export type * from "./records.ts";
 export { beforeAfterText, Progress, type RunSummary, writeReport } from "./report/index.ts";
-export type { Completion, VerifierModule as Verifier } from "./rewards/index.ts";

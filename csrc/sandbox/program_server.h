@@ -11,7 +11,7 @@ namespace hone::sandbox {
 /// other descriptor replaced by /dev/null, limits on processor time and memory, and `filter` for its system calls. Returns
 /// the ceiling of memory in bytes that the request names. The caller does the job and ends with `_exit`.
 ///
-/// On descriptor 0 come requests, on 1 go results, little-endian, as lib/rewards/sandbox/zygote.ts writes and reads them.
+/// On descriptor 0 come requests, on 1 go results, little-endian, as lib/sandbox/zygote.ts writes and reads them.
 /// A run is killed when its time is over (without that in which it waited for a processor, up to `starved_times` its
 /// limit on the clock), when it writes more than it may, when it is called off, and when the server ends.
 ///

@@ -3,19 +3,23 @@ import { availableParallelism } from "node:os";
 import type { Recipe } from "../config/index.ts";
 import {
   type DatasetReport,
-  type DatasetSpec,
   type Drops,
   type KeptRow,
-  parseDatasetSpec,
-  readerOf,
   reportLine,
-  siftDataset,
   Tallies,
   type Tally,
 } from "../data/index.ts";
+import {
+  type DatasetSpec,
+  loadBuiltIn,
+  parseDatasetSpec,
+  readerOf,
+  siftDataset,
+  VERIFIERS,
+} from "../domains/index.ts";
 import { referenceFault } from "../orchestration/index.ts";
 import type { Problem, Verdict } from "../records.ts";
-import { loadBuiltIn, VERIFIERS, VerifierPool } from "../rewards/index.ts";
+import { VerifierPool } from "../rewards/index.ts";
 
 /** Lengths of the questions in characters: the shortest, those at these shares, the longest. */
 export interface Lengths {

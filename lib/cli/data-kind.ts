@@ -1,11 +1,5 @@
-import {
-  DATASETS,
-  type DatasetKind,
-  type DatasetSpec,
-  dataFiles,
-  readerOf,
-  readRows,
-} from "../data/index.ts";
+import { dataFiles, readRows } from "../data/index.ts";
+import { DATASETS, type DatasetKind, type DatasetSpec, readerOf } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 
 /** Rows that are looked at. */

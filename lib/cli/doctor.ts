@@ -6,7 +6,7 @@ import { packageVersion } from "../native/load.ts";
 import { nativeCore } from "../orchestration/index.ts";
 import { packageRoot } from "../package-root.ts";
 import { flow } from "../report/index.ts";
-import { choiceText, sandboxChoice } from "../rewards/index.ts";
+import { choiceText, sandboxChoice } from "../sandbox/index.ts";
 import { explain } from "./exit.ts";
 
 /** A value is not broken into shorter lines, however narrow the terminal. */

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineRecipe, type Recipe, type RecipeInput, recipeInput } from "../config/index.ts";
-import { type DatasetSpec, parseDatasetSpec, writeSampleRows } from "../data/index.ts";
+import { type DatasetSpec, parseDatasetSpec, writeSampleRows } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import { findConfig, parseHubName, writeStandIn } from "../inference/index.ts";
 import { createRun, type RunOptions } from "../orchestration/index.ts";

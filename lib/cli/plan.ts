@@ -1,5 +1,5 @@
 import type { Recipe } from "../config/index.ts";
-import { QUICKSTART_LEXICON } from "../data/index.ts";
+import { QUICKSTART_LEXICON } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import { findConfig } from "../inference/index.ts";
 import { nativeCore, newModelConfig, thisMachine } from "../orchestration/index.ts";

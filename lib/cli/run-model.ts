@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Recipe } from "../config/index.ts";
-import { QUICKSTART_LEXICON } from "../data/index.ts";
+import { QUICKSTART_LEXICON } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import { modelFacts, readModelFile } from "../inference/index.ts";
 import { RUN_FILES, readRunManifest } from "../metrics/index.ts";

@@ -1,14 +1,9 @@
 import { availableParallelism } from "node:os";
 import { basename, dirname } from "node:path";
+import { CASE_READERS, type CaseReader, type Compat } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import type { Verdict } from "../records.ts";
-import {
-  CASE_READERS,
-  type CaseReader,
-  type Compat,
-  type VerificationRequest,
-  VerifierPool,
-} from "../rewards/index.ts";
+import { type VerificationRequest, VerifierPool } from "../rewards/index.ts";
 import { parseJson, readLines } from "./json-lines.ts";
 
 export interface VerifyFileOptions {

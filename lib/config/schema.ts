@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { DEVICES, type DeviceName } from "../device.ts";
-import { datasetSchema } from "./dataset-schema.ts";
+import { datasetSchema } from "../domains/dataset-schema.ts";
 
 /**
  * Every field of a recipe, in the paper's letters (docs/glossary.md), with its default. Where the paper is

@@ -1,5 +1,5 @@
 import type { DomainName, Problem } from "../records.ts";
-import type { DatasetReport } from "./readers/census.ts";
+import type { DatasetReport } from "./census.ts";
 
 /**
  * An endless supply of problems of one domain. Both draws are pure functions of (seed, index), so a run can

@@ -1,7 +1,7 @@
 import type { Admission } from "../data/index.ts";
+import { loadBuiltIn, type Verifier } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import type { Problem } from "../records.ts";
-import { loadBuiltIn, type Verifier } from "../rewards/index.ts";
 import type { PromptFormat } from "../text/index.ts";
 import { encodePrompt } from "./prompts.ts";
 

@@ -1,5 +1,5 @@
 import { type ModelSizes, maxContext, type Recipe } from "../config/index.ts";
-import { QUICKSTART_LEXICON } from "../data/index.ts";
+import { QUICKSTART_LEXICON } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import { modelFacts, readModelFile, resolveModelFolder } from "../inference/index.ts";
 import type { ModelConfigJson, TrainerFace } from "../native/face.ts";

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Recipe } from "../config/index.ts";
+import { VERIFIERS } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import { AppendFile } from "../metrics/index.ts";
 import type { FinishReason, Problem, Verdict } from "../records.ts";
-import { VERIFIERS, type VerificationRequest } from "../rewards/index.ts";
+import type { VerificationRequest } from "../rewards/index.ts";
 import { textLines } from "../text-lines.ts";
 import { DiskSet } from "./disk-set.ts";
 import { VERDICT_JOURNAL, type Verifiers } from "./workshop.ts";

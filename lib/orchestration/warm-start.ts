@@ -1,5 +1,5 @@
 import type { Recipe, WarmStartConfig } from "../config/index.ts";
-import { type Demonstration, Demonstrator } from "../data/index.ts";
+import { type Demonstration, Demonstrator } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import type { OptimizerOptions, StepOptions, TrainerFace, TrainingBatch } from "../native/face.ts";
 import type { PromptFormat } from "../text/index.ts";

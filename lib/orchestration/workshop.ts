@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Recipe } from "../config/index.ts";
-import { type Admission, openProblemSource, type ProblemSource } from "../data/index.ts";
+import type { Admission, ProblemSource } from "../data/index.ts";
+import { openProblemSource } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import type { EngineHandlers, TrainerFace } from "../native/face.ts";
 import { Generations } from "../native/generations.ts";

@@ -101,7 +101,7 @@ describe("the plan itself", () => {
 
 describe("a trespass is found", () => {
   test.each([
-    ["lib/rewards/pool.ts", ["lib/native/engine.ts"], "may not look into lib/native/engine.ts"],
+    ["lib/rewards/pool/pool.ts", ["lib/native/engine.ts"], "may not look into lib/native/engine.ts"],
     ["lib/data/reader.ts", ["lib/config/schema.ts"], "may not look into"],
     ["lib/attic/x.ts", [], '"attic" is no room'],
     ["lib/native/x.ts", ["test/fixtures/y.ts"], "reaches out of lib/"],

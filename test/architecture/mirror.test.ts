@@ -28,10 +28,12 @@ const EXEMPT: Readonly<Record<string, string>> = {
     "text for a browser; test/report/page.test.ts parses it, a screenshot judges it",
   "lib/report/page-style.ts": "a style sheet; a screenshot judges it",
   "lib/cli/verbs.ts": "a list; test/cli/main.test.ts asks for it by --help",
-  "lib/rewards/verifier-dispatcher.ts": "what the pool's thread does; test/rewards/pool.test.ts runs it",
-  "lib/rewards/verifier-main.ts":
-    "where a verifier's process begins; test/rewards/verifier-process.test.ts starts it",
-  "lib/rewards/verifier-worker.ts": "where the pool's thread begins; test/rewards/pool.test.ts starts it",
+  "lib/rewards/pool/verifier-dispatcher.ts":
+    "what the pool's thread does; test/rewards/pool/pool.test.ts runs it",
+  "lib/rewards/pool/verifier-main.ts":
+    "where a verifier's process begins; test/rewards/pool/verifier-process.test.ts starts it",
+  "lib/rewards/pool/verifier-worker.ts":
+    "where the pool's thread begins; test/rewards/pool/pool.test.ts starts it",
   "lib/orchestration/starting-weights.ts":
     "the order of a run's first minutes; test/orchestration/run.test.ts and warm-start.test.ts go through it",
 };

@@ -6,7 +6,7 @@ import { exportRun, exportText } from "../../lib/cli/export-run.ts";
 import { generate } from "../../lib/cli/generate.ts";
 import { modelFolder } from "../../lib/cli/model-name.ts";
 import { defineRecipe } from "../../lib/config/index.ts";
-import { QUICKSTART_LEXICON } from "../../lib/data/index.ts";
+import { QUICKSTART_LEXICON } from "../../lib/domains/index.ts";
 import { writeRunManifest } from "../../lib/metrics/index.ts";
 import { Trainer } from "../../lib/native/index.ts";
 import { newModelConfig } from "../../lib/orchestration/index.ts";

@@ -1,4 +1,4 @@
-import { FAMILIES } from "../../lib/data/procedural/families.ts";
+import { FAMILIES } from "../../lib/domains/families.ts";
 import { CounterRandom } from "../../lib/random.ts";
 
 /**

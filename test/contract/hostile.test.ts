@@ -2,8 +2,9 @@
 // the pool: none may cost more than its limit, take the pool down, or be anybody's fault but its own.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterAll, expect, test } from "vitest";
+import { VERIFIERS } from "../../lib/domains/index.ts";
 import type { Problem } from "../../lib/records.ts";
-import { VERIFIERS, VerifierPool } from "../../lib/rewards/index.ts";
+import { VerifierPool } from "../../lib/rewards/index.ts";
 import { long } from "../long.ts";
 import { patient } from "../patience.ts";
 import { examplesFor, respond } from "./examples.ts";

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { math } from "../../lib/rewards/math/math.ts";
+import { math } from "../../lib/domains/math/verify.ts";
 import { madeAnswer } from "../fixtures/math-answers.ts";
 import { Dice } from "../fixtures/math-dice.ts";
 import { DRESSES, type Dress, NUMBER_DRESSES } from "../fixtures/math-rewritings.ts";

@@ -4,10 +4,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { codeVerifier } from "../../lib/rewards/code/code.ts";
-import { readJson } from "../../lib/rewards/python/json.ts";
-import { readLiteral } from "../../lib/rewards/python/literal.ts";
-import type { PythonValue } from "../../lib/rewards/python/value.ts";
+import { codeVerifier } from "../../lib/domains/code/verify.ts";
+import { readJson } from "../../lib/python/json.ts";
+import { readLiteral } from "../../lib/python/literal.ts";
+import type { PythonValue } from "../../lib/python/value.ts";
 import { bubblewrap, hasBubblewrap } from "../fixtures/python-sandboxes.ts";
 import { long } from "../long.ts";
 

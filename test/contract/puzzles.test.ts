@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { PUZZLES } from "../../lib/data/puzzles/index.ts";
-import { asFamily, type PuzzleGenerator } from "../../lib/data/puzzles/puzzle.ts";
+import { asFamily, type PuzzleGenerator } from "../../lib/domains/logic/drawing/puzzle.ts";
+import { GAMES } from "../../lib/domains/logic/games.ts";
+import { PUZZLES } from "../../lib/domains/logic/puzzles.ts";
+import { logic } from "../../lib/domains/logic/verify.ts";
+import type { Compat } from "../../lib/domains/verify-case.ts";
 import { CounterRandom } from "../../lib/random.ts";
-import { GAMES } from "../../lib/rewards/logic/games.ts";
-import { logic } from "../../lib/rewards/logic/logic.ts";
-import type { Compat } from "../../lib/rewards/verify-case.ts";
-import { draws } from "../data/puzzles/draws.ts";
+import { draws } from "../domains/logic/drawing/draws.ts";
 
 // What every generator promises. That a stated solution is the only one, or that the rules in the question are those
 // the verifier applies, is for the generator's own test. Mutants tried there, all dead: two solutions allowed for a

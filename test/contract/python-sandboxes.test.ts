@@ -1,10 +1,10 @@
 // What every driver must do with the same programs, in both dialects. A driver that does not work here is skipped.
 import { existsSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
-import { dict, float, int, list, type PythonValue, str } from "../../lib/rewards/python/value.ts";
-import { PyodideSandbox } from "../../lib/rewards/sandbox/pyodide.ts";
-import type { PythonProgram, PythonRun, PythonSandbox } from "../../lib/rewards/sandbox/python-sandbox.ts";
-import { SandboxFusion } from "../../lib/rewards/sandbox/sandboxfusion.ts";
+import { dict, float, int, list, type PythonValue, str } from "../../lib/python/value.ts";
+import { PyodideSandbox } from "../../lib/sandbox/pyodide.ts";
+import type { PythonProgram, PythonRun, PythonSandbox } from "../../lib/sandbox/python-sandbox.ts";
+import { SandboxFusion } from "../../lib/sandbox/sandboxfusion.ts";
 import { bubblewrap, LIMITS } from "../fixtures/python-sandboxes.ts";
 import { StandInServer } from "../fixtures/sandboxfusion-server.ts";
 

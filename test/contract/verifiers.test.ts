@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { loadBuiltIn, VERIFIERS } from "../../lib/domains/index.ts";
 import type { ScoredVerdict } from "../../lib/records.ts";
-import { loadBuiltIn, sandboxChoice, VERIFIERS } from "../../lib/rewards/index.ts";
+import { sandboxChoice } from "../../lib/sandbox/index.ts";
 import { examplesFor, respond } from "./examples.ts";
 
 // What every registered verifier must do, whatever it judges.

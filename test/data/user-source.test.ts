@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { openProblemSource } from "../../lib/data/index.ts";
 import { isModule } from "../../lib/data/user-source.ts";
+import { openProblemSource } from "../../lib/domains/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "hone-source-"));
 afterAll(() => rmSync(folder, { recursive: true }));

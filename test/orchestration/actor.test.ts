@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
-import { QUICKSTART_LEXICON } from "../../lib/data/index.ts";
+import { QUICKSTART_LEXICON } from "../../lib/domains/index.ts";
 import { Generations } from "../../lib/native/generations.ts";
 import { type ActorOptions, generateRollouts } from "../../lib/orchestration/actor.ts";
 import { encodePrompts, PromptEncoder } from "../../lib/orchestration/prompts.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { QUICKSTART_LEXICON } from "../../lib/data/index.ts";
+import { loadBuiltIn, QUICKSTART_LEXICON } from "../../lib/domains/index.ts";
 import { admissionOf, referenceFault } from "../../lib/orchestration/admission.ts";
-import { loadBuiltIn } from "../../lib/rewards/index.ts";
 import { LexiconTokenizer, plainFormat } from "../../lib/text/index.ts";
 
 const format = plainFormat(new LexiconTokenizer(QUICKSTART_LEXICON));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { QUICKSTART_LEXICON } from "../../lib/data/index.ts";
+import { QUICKSTART_LEXICON } from "../../lib/domains/index.ts";
 import { encodePrompt, encodePrompts, PromptEncoder } from "../../lib/orchestration/prompts.ts";
 import { LexiconTokenizer, plainFormat } from "../../lib/text/index.ts";
 import { problemOf, requestOf } from "./lines-books.ts";

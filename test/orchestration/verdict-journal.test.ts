@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { math } from "../../lib/domains/math/verify.ts";
 import {
   readVerdictJournal,
   UNVERSIONED,
@@ -12,7 +13,6 @@ import {
   versionOf,
 } from "../../lib/orchestration/verdict-journal.ts";
 import type { Problem, Verdict } from "../../lib/records.ts";
-import { math } from "../../lib/rewards/math/math.ts";
 import { patient } from "../patience.ts";
 import { wholeJournal } from "./whole-journal.ts";
 

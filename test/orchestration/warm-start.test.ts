@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Demonstration, QUICKSTART_LEXICON } from "../../lib/data/index.ts";
+import { type Demonstration, QUICKSTART_LEXICON } from "../../lib/domains/index.ts";
 import type { StepOptions } from "../../lib/native/face.ts";
 import { assembleDemonstrations, warmStart } from "../../lib/orchestration/warm-start.ts";
 import { LexiconTokenizer, plainFormat } from "../../lib/text/index.ts";

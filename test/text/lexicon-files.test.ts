@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { QUICKSTART_LEXICON } from "../../lib/data/index.ts";
+import { QUICKSTART_LEXICON } from "../../lib/domains/index.ts";
 import { openTokenizer } from "../../lib/native/index.ts";
 import { chatFormat, LexiconTokenizer, lexiconFiles, plainFormat } from "../../lib/text/index.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { QUICKSTART_LEXICON } from "../../lib/data/index.ts";
+import { QUICKSTART_LEXICON } from "../../lib/domains/index.ts";
 import { LexiconTokenizer } from "../../lib/text/index.ts";
 
 const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { QUICKSTART_LEXICON } from "../../lib/data/index.ts";
+import { QUICKSTART_LEXICON } from "../../lib/domains/index.ts";
 import { HoneError } from "../../lib/errors.ts";
 import { membersOf } from "../../lib/json-spans.ts";
 import { openTokenizer } from "../../lib/native/index.ts";

@@ -1,4 +1,4 @@
-import type { DatasetSpec } from "../../data/index.ts";
+import type { DatasetSpec } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT } from "../exit.ts";
 import { type Common, collect, print, SETTING, type Verb } from "./verb.ts";
@@ -13,11 +13,11 @@ interface Flags extends Common {
 
 async function check(target: string, flags: Flags): Promise<number> {
   const { checkDataset, dataCheckText, datasetsOf, isUseless, writeDrops } = await import("../data-check.ts");
-  const { parseDatasetSpec } = await import("../../data/index.ts");
+  const { parseDatasetSpec } = await import("../../domains/index.ts");
   const { loadRecipe } = await import("../load-recipe.ts");
   const given = flags.kind === undefined ? undefined : parseDatasetSpec(`${flags.kind}:${target}`);
   if (flags.kind !== undefined && given === undefined) {
-    const { DATASETS } = await import("../../data/index.ts");
+    const { DATASETS } = await import("../../domains/index.ts");
     throw new HoneError("HONE_ERR_USAGE", `no data set is called ${JSON.stringify(flags.kind)}`, {
       hint: `Known kinds: ${Object.keys(DATASETS).join(", ")}.`,
     });

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { Option } from "commander";
+import type { Compat } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { Verdict } from "../../records.ts";
-import type { Compat } from "../../rewards/index.ts";
 import { EXIT, explain } from "../exit.ts";
 import { progress } from "../progress.ts";
 import type { Common, Verb } from "./verb.ts";

@@ -1,0 +1,53 @@
+import { streamPlainFile } from "../plain-file.ts";
+import type { RawRow } from "./raw-row.ts";
+
+/**
+ * Rows of a CSV file by the names in its first line, a piece at a time; the row after that line is 1. Quoted fields may
+ * hold commas, line ends and doubled quotes. Throws on a file that ends in the middle of a quoted field.
+ * Source: RFC 4180.
+ */
+export async function* csvRows(path: string): AsyncGenerator<RawRow> {
+  let header: readonly string[] | undefined;
+  let row = 0;
+  for await (const record of records(streamPlainFile(path).setEncoding("utf8"))) {
+    if (header === undefined) {
+      header = record.map((name, i) => (i === 0 ? name.replace(/^\uFEFF/, "") : name));
+      continue;
+    }
+    row += 1;
+    const fields = header.map((name, i) => [name, record[i] ?? ""] as const);
+    yield { file: path, row, value: Object.fromEntries(fields) };
+  }
+}
+
+/** Lines of fields, empty ones left out. */
+async function* records(chunks: AsyncIterable<string>): AsyncGenerator<string[]> {
+  let fields: string[] = [];
+  let field = "";
+  /** Inside quotes, after a quote that may close them, or outside. */
+  let state: "plain" | "quoted" | "closing" = "plain";
+  const line = () => {
+    const done = [...fields, field.replace(/\r$/, "")];
+    [fields, field, state] = [[], "", "plain"];
+    return done;
+  };
+  for await (const chunk of chunks) {
+    for (const char of chunk) {
+      if (state === "quoted") {
+        if (char === '"') state = "closing";
+        else field += char;
+      } else if (char === '"' && (state === "closing" || field === "")) {
+        if (state === "closing") field += char;
+        state = "quoted";
+      } else if (char === ",") {
+        fields.push(field);
+        [field, state] = ["", "plain"];
+      } else if (char === "\n") {
+        const done = line();
+        if (done.length > 1 || done[0] !== "") yield done;
+      } else field += char;
+    }
+  }
+  if (state === "quoted") throw new Error("ends inside a quoted field");
+  if (field !== "" || fields.length > 0) yield line();
+}

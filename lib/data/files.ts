@@ -1,0 +1,63 @@
+import { readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { HoneError } from "../errors.ts";
+
+/** A file of rows and how it is laid out, told by its name. */
+export interface DataFile {
+  readonly path: string;
+  readonly format: "json" | "jsonl" | "parquet" | "csv";
+  readonly gzip: boolean;
+}
+
+const NAME = /\.(?:(json|jsonl|ndjson)(\.gz)?|(parquet|csv))$/i;
+
+/** Whether a path is data by its name: a folder, or a file of a known layout. */
+export const isDataPath = (path: string): boolean =>
+  NAME.test(path) || (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false);
+
+/**
+ * The data files of a file, a folder (with everything below it, in order of name, hidden ones aside) or a list of
+ * those. @param split keeps the files of a folder whose name begins with it: "train" takes
+ * "train-00000-of-00009.parquet" and "train.jsonl".
+ * Throws HONE_ERR_DATA naming a path that is not there or holds no data file.
+ */
+export function dataFiles(paths: string | readonly string[], split?: string): DataFile[] {
+  return [paths].flat().flatMap((path) => {
+    const found = isFolder(path) ? filesBelow(path).filter((file) => isOfSplit(file, split)) : [path];
+    const files = found.flatMap((file) => described(file) ?? []);
+    if (files.length > 0) return files;
+    throw new HoneError("HONE_ERR_DATA", `${path} holds no data file${split ? ` of split ${split}` : ""}`, {
+      hint: "Data files end in .json, .jsonl, .ndjson (each also with .gz), .parquet or .csv.",
+    });
+  });
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_DATA", `there is no data at ${path}`, { cause });
+  }
+}
+
+function filesBelow(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith("."));
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1)); // by code unit: the same order on every machine
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return isFolder(path) ? filesBelow(path) : [path];
+  });
+}
+
+function isOfSplit(file: string, split: string | undefined): boolean {
+  const name = basename(file);
+  return split === undefined || (name.startsWith(split) && /^[-.]/.test(name.slice(split.length)));
+}
+
+function described(path: string): DataFile | undefined {
+  const found = NAME.exec(path);
+  if (!found) return undefined;
+  const [, text, gz, other] = found;
+  if (text === undefined) return { path, format: other!.toLowerCase() as "parquet" | "csv", gzip: false };
+  return { path, format: text.toLowerCase() === "json" ? "json" : "jsonl", gzip: gz !== undefined };
+}

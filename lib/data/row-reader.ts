@@ -1,0 +1,91 @@
+import type { z } from "zod";
+import type { ChatMessage, DomainName } from "../records.ts";
+import type { RawRow } from "./raw-row.ts";
+
+/** What a row says, before it has an id and a side of the split. */
+export interface RowDraft {
+  /** What the row is about without any template: decides the side of the split and tells duplicates. */
+  readonly content: string;
+  /** What the policy is asked. */
+  readonly question: string;
+  /** As of a Problem. */
+  readonly messages?: readonly ChatMessage[];
+  readonly tools?: string;
+  readonly family: string;
+  /** 0 = easiest, and where the set says nothing. */
+  readonly level: number;
+  readonly reference: unknown;
+  /** Where in the row the answer was, where rows of the kind differ: "answer, after ####". */
+  readonly answerFrom?: string;
+  /**
+   * Responses that its verifier must take for right, as far as the row knows one: the gold answer in each form the
+   * question may ask for. One accepted form is enough.
+   */
+  readonly gold?: () => readonly string[];
+}
+
+/** What became of a row: a problem; damaged; or sound and not wanted by the options. */
+export type RowOutcome = RowDraft | { readonly bad: string } | { readonly leftOut: string };
+
+/** Options every data set takes. */
+export interface DatasetOptions {
+  /** A file, a folder with everything below it, or a list of those. */
+  readonly path: string | readonly string[];
+  /** Of a folder, the files whose name begins with this: "train". */
+  readonly split?: string | undefined;
+  /** What the policy is asked, with the row's text in place of {task}. */
+  readonly template?: string | undefined;
+  /** A file that `hone data check --drops` wrote: its rows are left out. */
+  readonly drops?: string | undefined;
+}
+
+/** One published data set: how its rows become problems of one domain. */
+export interface RowReader<Options> {
+  readonly domain: DomainName;
+  /** Name in the registry of verifiers. */
+  readonly verifier: string;
+  /** For evaluation only: every row is held out. */
+  readonly benchmark?: true;
+  /** Columns of its parquet files that are read; all when left out. */
+  readonly columns?: readonly string[];
+  /** Makes the function that reads one row after another. Throws HONE_ERR_DATA when a file beside them is damaged. */
+  open(options: Options): (raw: RawRow) => RowOutcome;
+  /** Which of the files found hold rows of the set; all when left out. */
+  takes?(file: string): boolean;
+}
+
+/**
+ * A row, or the field `at` of one, by its schema; or why it is bad: the first field that is wrong, in words that can
+ * be counted.
+ */
+export function readFields<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  at?: string,
+): T | { readonly bad: string } {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  const path = issue.path.map((key) => (typeof key === "number" ? "#" : String(key)));
+  return { bad: `${[at ?? [], path].flat().join(".") || "row"}: ${issue.message.toLowerCase()}` };
+}
+
+/** The same of a field that holds JSON as text. */
+export function readJson<T>(schema: z.ZodType<T>, text: string, at: string): T | { readonly bad: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { bad: `${at}: not JSON` };
+  }
+  return readFields(schema, value, at);
+}
+
+export function isBad(value: unknown): value is { readonly bad: string } {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, "bad");
+}
+
+/** A template with its text; a function as replacement because the text may hold "$&". */
+export function fill(template: string, task: string): string {
+  return template.replace("{task}", () => task);
+}

@@ -1,0 +1,96 @@
+import { fields, trim } from "../../python/text.ts";
+import {
+  equals,
+  hashKey,
+  type PythonDict,
+  type PythonSequence,
+  type PythonValue,
+} from "../../python/value.ts";
+import type { Compat } from "../verify-case.ts";
+
+/**
+ * Whether a program printed what is expected: the same lines, each without the blanks at its ends, or lines of numbers
+ * that are equal as decimals (1.0 = 1.00, 1e2 = 100). Case counts; there is no tolerance. Linear in both texts.
+ * Source: PipelineRL, domains/coding.
+ */
+export function outputsMatch(actual: string, expected: string): boolean {
+  const [left, right] = [lines(actual), lines(expected)];
+  return (
+    left.length === right.length && left.every((line, i) => line === right[i] || sameNumbers(line, right[i]!))
+  );
+}
+
+const lines = (text: string): string[] => trim(text).split("\n").map(trim);
+
+function sameNumbers(left: string, right: string): boolean {
+  const [a, b] = [fields(left), fields(right)];
+  return (
+    a.length === b.length &&
+    a.length > 0 &&
+    a.every((token, i) => {
+      const number = decimal(token);
+      return number !== undefined && number !== "nan" && number === decimal(b[i]!);
+    })
+  );
+}
+
+const DECIMAL = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d{1,18}))?$/;
+const SPECIAL = /^([+-]?)(?:(inf(?:inity)?)|s?nan\d*)$/i;
+
+/** A text that is the same for equal decimals ("nan" for those that equal nothing); undefined for what is no number. */
+export function decimal(token: string): string | undefined {
+  const text = token.replaceAll("_", "");
+  const special = SPECIAL.exec(text);
+  if (special) return special[2] === undefined ? "nan" : `${special[1] === "-" ? "-" : ""}inf`;
+  const match = DECIMAL.exec(text);
+  if (!match) return undefined;
+  const [, sign, whole = "", behind, alone, exponent = "0"] = match;
+  const fraction = behind ?? alone ?? "";
+  const digits = whole + fraction;
+  let [start, end] = [0, digits.length];
+  while (start < end && digits[start] === "0") start++;
+  while (end > start && digits[end - 1] === "0") end--;
+  if (start === end) return "0";
+  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - end);
+  return `${sign === "-" ? "-" : ""}${digits.slice(start, end)}e${power}`;
+}
+
+/**
+ * Whether a call returned what is expected. Strict: numbers by exact value, an int equal to a float of that value, but
+ * True and False only to themselves; tuples as lists at any depth; int keys of a dict as their text, which is all JSON
+ * can say; nothing else equals anything. Reference: Python's `==` once an outermost tuple is a list.
+ */
+export function valuesMatch(actual: PythonValue, expected: PythonValue, compat: Compat): boolean {
+  if (compat === "strict") return strictlyEqual(actual, expected);
+  return equals(actual.type === "tuple" ? { ...actual, type: "list" } : actual, expected);
+}
+
+function strictlyEqual(actual: PythonValue, expected: PythonValue): boolean {
+  if (isSequence(actual) && isSequence(expected)) {
+    const [a, b] = [actual.items, expected.items];
+    return a.length === b.length && a.every((item, i) => strictlyEqual(item, b[i]!));
+  }
+  if (actual.type === "dict") return expected.type === "dict" && sameEntries(actual, expected);
+  if (isNumber(actual) ? !isNumber(expected) : actual.type !== expected.type) return false;
+  return equals(actual, expected);
+}
+
+const isSequence = (value: PythonValue): value is PythonSequence =>
+  value.type === "list" || value.type === "tuple";
+const isNumber = (value: PythonValue) => value.type === "int" || value.type === "float";
+
+function sameEntries(actual: PythonDict, expected: PythonDict): boolean {
+  const wanted = new Map(expected.entries.map(([key, value]) => [keyText(key), value]));
+  const found = new Map(actual.entries.map(([key, value]) => [keyText(key), value]));
+  if (found.size !== actual.entries.length || found.size !== wanted.size) return false;
+  return [...found].every(([key, value]) => {
+    const other = wanted.get(key);
+    return key !== undefined && other !== undefined && strictlyEqual(value, other);
+  });
+}
+
+/** `1` and "1" are one key, and no other kinds are. */
+function keyText(key: PythonValue): string | undefined {
+  if (key.type === "int") return `s${key.value}`;
+  return key.type === "bool" ? `bool ${key.value}` : hashKey(key);
+}

@@ -1,0 +1,73 @@
+import { trim } from "../../python/text.ts";
+import type { Compat } from "../verify-case.ts";
+
+/** The answer ends at the first of each; the last one is a rule in markdown. */
+const ENDS = ["[END FINAL RESPONSE]", "<|end|>", "</s>", "<|im_end|>", "<|endoftext|>", "\n---\n"];
+const END_OF_THINKING = "</think>";
+
+/**
+ * The program in a completion: the last fenced block of Python (or of no language), preferring those that are no
+ * interpreter session. Undefined without one, or when it is empty. Strict reads what follows the last `</think>`, pairs
+ * fences of backticks or tildes, so that the end of a block in another language opens nothing, takes a block of no
+ * language only where none says Python, and moves an indented block to the left; the reference does none of this.
+ * Source: PipelineRL, domains/coding; CommonMark 0.31, fenced code blocks.
+ */
+export function extractCode(completion: string, compat: Compat): string | undefined {
+  const thought = compat === "strict" ? completion.lastIndexOf(END_OF_THINKING) : -1;
+  let text = thought < 0 ? completion : completion.slice(thought + END_OF_THINKING.length);
+  for (const end of ENDS) {
+    const at = text.indexOf(end);
+    if (at >= 0) text = text.slice(0, at);
+  }
+  const blocks = (compat === "strict" ? pythonBlocks(text) : looseBlocks(text)).map(trim);
+  const code = blocks.findLast((block) => !block.includes(">>>")) ?? blocks.at(-1);
+  return code === "" ? undefined : code;
+}
+
+/** Any fence followed by a line break opens a block, its neighbour closes it: what is between two blocks may count. */
+function looseBlocks(text: string): string[] {
+  return Array.from(text.matchAll(/```(?:python|py)?\n([\s\S]*?)```/gi), ([, block]) => block!);
+}
+
+/** Blocks that say Python by the first word behind the fence; without any, those that say nothing. */
+function pythonBlocks(text: string): string[] {
+  const blocks = fencedBlocks(text);
+  const tagged = blocks.filter(({ info }) => /^\W*(?:python3?|py3?)(?![\w+-])/i.test(info));
+  const chosen = tagged.length > 0 ? tagged : blocks.filter(({ info }) => info.trim() === "");
+  return chosen.map(({ body }) => dedent(body));
+}
+
+interface FencedBlock {
+  /** What follows the opening fence on its line. */
+  readonly info: string;
+  readonly body: string;
+}
+
+/** Backticks open a block anywhere in a line, tildes at its start; the next fence at least as long closes it. */
+function fencedBlocks(text: string): FencedBlock[] {
+  const opening = /(?<!`)(`{3,})(?!`)([^\n`]*)\n|^[^\S\n]*(~{3,})(?!~)([^\n]*)\n/gm;
+  const blocks: FencedBlock[] = [];
+  for (let open = opening.exec(text); open; open = opening.exec(text)) {
+    const fence = open[1] ?? open[3]!;
+    const start = opening.lastIndex;
+    const end = text.indexOf(fence, start);
+    if (end < 0) continue;
+    blocks.push({ info: open[2] ?? open[4]!, body: text.slice(start, end) });
+    opening.lastIndex = end + /^(.)\1*/.exec(text.slice(end))![0].length;
+  }
+  return blocks;
+}
+
+/** The lines without the white space that all of them begin with; blank lines do not count. */
+function dedent(body: string): string {
+  const lines = body.split("\n");
+  const margins = lines.filter((line) => line.trim() !== "").map((line) => /^[ \t]*/.exec(line)![0]);
+  const margin = margins.reduce((a, b) => commonStart(a, b), margins[0] ?? "");
+  return margin === "" ? body : lines.map((line) => line.slice(margin.length)).join("\n");
+}
+
+function commonStart(a: string, b: string): string {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return a.slice(0, length);
+}

@@ -1,0 +1,78 @@
+import { DatasetSource } from "../data/dataset-source.ts";
+import type { ProblemSource, SourceOptions } from "../data/problem-source.ts";
+import type { DatasetOptions, RowReader } from "../data/row-reader.ts";
+import { type Admission, Sieve } from "../data/sieve.ts";
+import { gpqa } from "./choice/read/gpqa.ts";
+import { mmluPro } from "./choice/read/mmlu-pro.ts";
+import { liveCodeBench } from "./code/read/live-code-bench.ts";
+import { taco } from "./code/read/taco.ts";
+import { bfcl } from "./function-calling/read/bfcl.ts";
+import { ifEval, ifRlvr } from "./instruction-following/read/if-rlvr.ts";
+import { jsonl } from "./jsonl.ts";
+import { i3Logic } from "./logic/read/i3-logic.ts";
+import { aime } from "./math/read/aime.ts";
+import { openReasonerZero } from "./math/read/open-reasoner-zero.ts";
+
+/**
+ * Every kind of data set by the name a recipe gives: a published one's reader, or how to make one from the options.
+ * A new one is a row here and in the recipe's schema.
+ */
+export const DATASETS = {
+  jsonl,
+  "open-reasoner-zero": openReasonerZero,
+  taco,
+  "if-rlvr": ifRlvr,
+  "i3-logic": i3Logic,
+  bfcl,
+  aime,
+  gpqa,
+  "mmlu-pro": mmluPro,
+  "live-code-bench": liveCodeBench,
+  ifeval: ifEval,
+} as const;
+
+export type DatasetKind = keyof typeof DATASETS;
+type OptionsOf<R> = R extends RowReader<infer Options> | ((options: never) => RowReader<infer Options>)
+  ? Options
+  : never;
+
+/** A data set and how to read it, as a recipe says it. */
+export type DatasetSpec = {
+  readonly [K in DatasetKind]: { readonly kind: K } & OptionsOf<(typeof DATASETS)[K]>;
+}[DatasetKind];
+
+/** Short names for "kind:path". */
+const ALIASES: Readonly<Record<string, DatasetKind>> = { orz: "open-reasoner-zero", lcb: "live-code-bench" };
+
+/** The data set that "kind:path" names; undefined where the text before the first colon is no kind. */
+export function parseDatasetSpec(text: string): DatasetSpec | undefined {
+  const colon = text.indexOf(":");
+  const name = text.slice(0, Math.max(0, colon));
+  const kind = Object.hasOwn(ALIASES, name) ? ALIASES[name]! : name;
+  const path = text.slice(colon + 1);
+  return isDatasetKind(kind) && path !== "" ? { kind, path } : undefined;
+}
+
+export function isDatasetKind(name: string): name is DatasetKind {
+  return Object.hasOwn(DATASETS, name);
+}
+
+/** Throws HONE_ERR_CONFIG where the options do not say enough. */
+export function readerOf(spec: DatasetSpec): RowReader<DatasetOptions> {
+  return spec.kind === "jsonl" ? jsonl(spec) : DATASETS[spec.kind];
+}
+
+/** Reads a data set into memory. Throws HONE_ERR_DATA when a file is missing or damaged, or no row is left. */
+export function openDataset(
+  spec: DatasetSpec,
+  options: SourceOptions,
+  admit?: Admission,
+): Promise<ProblemSource> {
+  const whole = spec.kind === "jsonl" ? { domain: options.domain, ...spec } : spec;
+  return DatasetSource.load(spec.kind, readerOf(whole), spec, options, admit);
+}
+
+/** The rows of a data set one by one, and what became of the others, without keeping any. */
+export function siftDataset(spec: DatasetSpec, admit?: Admission): Sieve {
+  return new Sieve(spec.kind, readerOf(spec), spec, admit);
+}

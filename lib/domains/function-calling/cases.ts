@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { HoneError } from "../../errors.ts";
+import { membersOf } from "../../json-spans.ts";
+import { readJson } from "../../python/json.ts";
+import { RowsBeside } from "../case-rows.ts";
+import { checked } from "../checked.ts";
+import type { CaseReader } from "../verify-case.ts";
+import { categoryOf } from "./entry.ts";
+import { type Dialect, functionCalling } from "./verify.ts";
+
+const rowSchema = z.object({
+  response: z.string(),
+  entry: z.union([z.string(), z.record(z.string(), z.unknown())]),
+  category: z
+    .string()
+    .regex(/^[a-z_]+$/)
+    .optional(),
+  dialect: z.enum(["tool_calls", "python"]).optional(),
+  partial: z.number().optional(),
+});
+
+const what = "function-calling case";
+/** Lines of category files. The text is kept: JSON.parse would make 1.0 and 1 the same. */
+const entries = new RowsBeside<string>({
+  what,
+  noun: "entry",
+  shape: "an entry { id, function, ... }",
+  parse(line) {
+    const value = readJson(line);
+    if (value?.type !== "dict") return undefined;
+    const id = value.entries.find(([key]) => key.type === "str" && key.value === "id")?.[1];
+    return id?.type === "str" ? [id.value, line] : undefined;
+  },
+});
+
+/**
+ * Reads { response, entry, category?, dialect? }: `entry` is the id of a line of <category>.jsonl in the folder of
+ * the case file, or such a line itself as an object.
+ */
+export const readCase: CaseReader = async (row, compat, folder, text) => {
+  const { response, entry, category, dialect, partial } = checked(rowSchema, row, what, "row");
+  const own = text === undefined ? undefined : membersOf(text).get("entry");
+  const line = typeof entry === "string" ? await entryLine(entry, category, folder) : (own ?? entry);
+  const told =
+    dialect ?? dialectOf(typeof entry === "string" ? (category ?? categoryOf(entry)) : category, partial);
+  return {
+    verifier: functionCalling,
+    completion: { text: response, finish: "stop" },
+    reference: { entry: line, compat, ...(told && { dialect: told }) },
+  };
+};
+
+/** Rows with a label of partial credit and those of relevance are in the JSON dialect; others tell by their tags. */
+function dialectOf(category: string | undefined, partial: number | undefined): Dialect | undefined {
+  return partial !== undefined || /relevance/.test(category ?? "") ? "tool_calls" : undefined;
+}
+
+function entryLine(id: string, category: string | undefined, folder: string): Promise<string> {
+  const name = category ?? categoryOf(id);
+  if (name === undefined)
+    throw new HoneError("HONE_ERR_DATA", `${what}: entry ${JSON.stringify(id)} has no category`);
+  return entries.find(folder, `${name}.jsonl`, id);
+}

@@ -1,0 +1,30 @@
+import { float, int, type PythonValue, str } from "../../python/value.ts";
+
+/** Longer values are left as text: the data's are a few hundred characters, and the patterns are not all linear. */
+export const MAX_CONVERTED_CHARS = 4000;
+
+export const INTEGER = /^-?\d+$/;
+
+export const integer = (digits: string): PythonValue => int(BigInt(digits));
+
+/** What Python's int() and then float() make of a text, or the text. */
+export function numberOrText(text: string): PythonValue {
+  const trimmed = text.trim();
+  if (/^[+-]?\d+(?:_\d+)*$/.test(trimmed)) return integer(trimmed.replaceAll("_", "").replace(/^\+/, ""));
+  const plain = /^[+-]?(?:\d+(?:_\d+)*\.?|(?:\d+(?:_\d+)*)?\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/;
+  if (plain.test(trimmed)) return float(Number(trimmed.replaceAll("_", "")));
+  const word = /^([+-]?)(inf|infinity|nan)$/i.exec(trimmed);
+  if (word === null) return str(text);
+  if (word[2]!.toLowerCase() === "nan") return float(Number.NaN);
+  return float(word[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY);
+}
+
+/** The parts between commas, trimmed; nesting does not count. */
+export const commaParts = (text: string): string[] => text.split(",").map((part) => part.trim());
+
+/** Between these ends on one line, the first that closes; undefined where there is none. */
+export function upTo(text: string, start: number, end: string): string | undefined {
+  const close = text.indexOf(end, start);
+  const found = close < 0 ? undefined : text.slice(start, close);
+  return found?.includes("\n") ? undefined : found;
+}

@@ -1,0 +1,115 @@
+import { readJson } from "../../python/json.ts";
+import type { PythonDict, PythonValue } from "../../python/value.ts";
+import type { Compat } from "../verify-case.ts";
+import type { Call, Calls } from "./call.ts";
+
+/** Longer blocks are not read. */
+const MAX_BLOCK_CHARS = 200_000;
+const LIST_TAG = /<(\/?)tool_calls>/gi;
+const CALL_TAG = /<(\/?)tool_call>/gi;
+
+/** Whether a text is in this dialect. */
+export const hasToolCalls = (text: string, compat: Compat): boolean =>
+  (compat === "strict" ? /<tool_calls?>/i : /<tool_calls>/i).test(text);
+
+/**
+ * The calls in the last `<tool_calls>` block that is not blank: JSON, a list of calls or one call, each as
+ * {name, arguments}, as {function: {name, arguments}} or as {name: arguments}; `arguments` may be JSON in a string.
+ * Where there is none, strict reads every `<tool_call>` block, as the chat templates of Qwen and Hermes have it.
+ * Reference takes what it cannot read for no call, and arguments it cannot read for none; strict tells them apart.
+ */
+export function readToolCalls(text: string, compat: Compat): Calls {
+  const lists = blocksOf(text, LIST_TAG);
+  const single = lists.length === 0 && compat === "strict" ? blocksOf(text, CALL_TAG) : [];
+  const tag = single.length > 0 ? "<tool_call>" : "<tool_calls>";
+  const filled = (single.length > 0 ? single : lists).filter((block) => block !== "");
+  if (lists.length + single.length === 0) return { kind: "none", reason: "no <tool_calls>" };
+  if (filled.length === 0) return { kind: "none", reason: `empty ${tag}` };
+  const read = (single.length > 0 ? filled : filled.slice(-1)).map((block) =>
+    block.length > MAX_BLOCK_CHARS ? undefined : readJson(block),
+  );
+  if (read.includes(undefined)) {
+    return { kind: compat === "strict" ? "malformed" : "none", reason: `not JSON in ${tag}` };
+  }
+  const calls: Call[] = [];
+  for (const item of read.flatMap((one) => (one!.type === "list" ? one!.items : [one!]))) {
+    const found = callsOf(item, compat);
+    if (typeof found === "string") return { kind: "malformed", reason: found };
+    calls.push(...found);
+  }
+  return calls.length === 0 ? { kind: "none", reason: `no calls in ${tag}` } : { kind: "calls", calls };
+}
+
+/** What stands between opening and closing tags, trimmed; a tag opened twice begins where it first was. */
+function blocksOf(text: string, tags: RegExp): string[] {
+  const found: string[] = [];
+  let start: number | undefined;
+  for (const tag of text.matchAll(tags)) {
+    if (tag[1] === "") start ??= tag.index + tag[0].length;
+    else if (start !== undefined) {
+      found.push(text.slice(start, tag.index).trim());
+      start = undefined;
+    }
+  }
+  return found;
+}
+
+/** Calls of one item of the list, or what is wrong with it. */
+function callsOf(item: PythonValue, compat: Compat): Call[] | string {
+  if (item.type !== "dict") return compat === "strict" ? "a call that is no object" : [];
+  const fields = fieldsOf(item);
+  const inner = fields.get("function");
+  if (inner !== undefined) {
+    if (inner.type !== "dict") return "a call whose function is no object";
+    const { name, arguments: given } = Object.fromEntries(
+      ["name", "arguments"].map((field) => [field, fieldsOf(inner).get(field)]),
+    );
+    return oneCall(name ?? { type: "str", value: "" }, given, compat, false);
+  }
+  const [name, given] = [fields.get("name"), fields.get("arguments")];
+  if (name !== undefined && given !== undefined) return oneCall(name, given, compat, true);
+  const calls: Call[] = [];
+  for (const [key, value] of item.entries) {
+    const call = oneCall(key, value, compat, true);
+    if (typeof call === "string") return call;
+    calls.push(...call);
+  }
+  return calls;
+}
+
+const fieldsOf = ({ entries }: PythonDict): Map<string, PythonValue> =>
+  new Map(entries.map(([key, value]) => [key.type === "str" ? key.value : "", value]));
+
+function oneCall(
+  name: PythonValue,
+  given: PythonValue | undefined,
+  compat: Compat,
+  spelled: boolean,
+): Call[] | string {
+  if (name.type === "list" || name.type === "dict") return "a call whose name is no text";
+  const read = readArguments(given, compat, spelled);
+  if (typeof read === "string") return read;
+  return [{ name: name.type === "str" ? name.value : undefined, arguments: read, positional: 0 }];
+}
+
+/**
+ * Arguments by name. Where `spelled`, the reference writes what is no object as Python would print it and reads that
+ * as JSON again: a list of numbers stays a list, which is no call; anything else becomes no arguments.
+ */
+function readArguments(
+  given: PythonValue | undefined,
+  compat: Compat,
+  spelled: boolean,
+): ReadonlyMap<string, PythonValue> | string {
+  if (given === undefined) return new Map();
+  const read = given.type === "str" ? readJson(given.value) : given;
+  if (read?.type === "dict") return fieldsOf(read);
+  const survives =
+    given.type === "str" ? read !== undefined : spelled && (isNumber(given) || isListOfNumbers(given));
+  return compat === "strict" || survives ? "arguments that are no object" : new Map();
+}
+
+const isNumber = ({ type }: PythonValue): boolean => type === "int" || type === "float";
+
+const isListOfNumbers = (value: PythonValue): boolean =>
+  value.type === "list" && value.items.every((item) => isNumber(item) || isListOfNumbers(item));

@@ -1,0 +1,17 @@
+export { CASE_READERS } from "./case-readers.ts";
+export {
+  DATASETS,
+  type DatasetKind,
+  type DatasetSpec,
+  isDatasetKind,
+  parseDatasetSpec,
+  readerOf,
+  siftDataset,
+} from "./datasets.ts";
+export { type Demonstration, type DemonstrationOptions, Demonstrator } from "./demonstrations.ts";
+export { QUICKSTART_LEXICON } from "./lexicon.ts";
+export { openProblemSource, PROBLEM_SOURCES } from "./problem-sources.ts";
+export { writeSampleRows } from "./sample-rows.ts";
+export type { Completion, Verifier, VerifierModule } from "./verifier.ts";
+export { loadBuiltIn, VERIFIERS } from "./verifiers.ts";
+export type { CaseReader, Compat } from "./verify-case.ts";

@@ -1,0 +1,70 @@
+import { z } from "zod";
+import { fields, trim } from "../../../python/text.ts";
+import { amount, ordinal, phrase } from "../arguments.ts";
+import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
+import { escapePattern, tryPattern } from "../text/pattern.ts";
+
+const plain = (text: string): string => trim(text).toLowerCase();
+
+const equals = (text: string): Check => {
+  const wanted = plain(text);
+  return ({ raw }) => plain(raw) === wanted;
+};
+
+const whole = constraint(z.object({ prompt_to_repeat: phrase }), ({ prompt_to_repeat }) =>
+  equals(prompt_to_repeat),
+);
+
+/** How many words differ; undefined where there are not equally many. */
+function differences(left: readonly string[], right: readonly string[]): number | undefined {
+  if (left.length !== right.length) return undefined;
+  return left.filter((word, i) => word !== right[i]).length;
+}
+
+export const COPY: ConstraintTable = {
+  "combination:repeat_prompt": constraint(z.object({ prompt_to_repeat: phrase }), ({ prompt_to_repeat }) => {
+    const wanted = plain(prompt_to_repeat);
+    return ({ raw }) => plain(raw).startsWith(wanted);
+  }),
+
+  "copy:copy": whole,
+  "copy:copying_simple": whole,
+
+  "copy:copying_multiple": constraint(
+    z.object({ prompt_to_repeat: phrase, N: ordinal }),
+    ({ prompt_to_repeat, N }) => {
+      const wanted = plain(prompt_to_repeat);
+      return ({ raw }) => {
+        const copies = raw.split("******");
+        return copies.length === N && copies.every((copy) => plain(copy) === wanted);
+      };
+    },
+  ),
+
+  /** n_start may be 0 here, though the published checkers draw another then; n_end is excluded, as they have it. */
+  "new:copy_span_idx": constraint(
+    z.object({ prompt_to_repeat: phrase, n_start: amount, n_end: ordinal }),
+    ({ prompt_to_repeat, n_start, n_end }) => equals([...prompt_to_repeat].slice(n_start, n_end).join("")),
+  ),
+
+  /**
+   * Passages from the phrase's first word to its last, `small_n` of them, each the phrase but for one word. The
+   * reference lets all but the last be the phrase itself.
+   */
+  "copy:repeat_phrase": constraint(
+    z.object({ phrase, small_n: ordinal }),
+    ({ phrase: text, small_n: count }, compat) => {
+      const words = fields(text);
+      const [first, last] = [words[0]!, words.at(-1)!].map((w) =>
+        compat === "strict" ? escapePattern(w) : w,
+      );
+      const passage = tryPattern(`${first} .*? ${last}`);
+      return ({ raw }) => {
+        const passages = passage?.matches(raw, count + 1) ?? [];
+        const changed = passages.map(([start, end]) => differences(words, fields(raw.slice(start, end))));
+        if (changed.length !== count || changed.at(-1) !== 1) return false;
+        return changed.every((n) => n === 1 || (n === 0 && compat === "reference"));
+      };
+    },
+  ),
+};

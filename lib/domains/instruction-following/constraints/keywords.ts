@@ -1,0 +1,169 @@
+import { z } from "zod";
+import { countChar, fields, trim } from "../../../python/text.ts";
+import { amount, compare, noArguments, ordinal, phrase, relation } from "../arguments.ts";
+import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
+import { type Keyword, keyword } from "../text/keyword.ts";
+import { ResponseText } from "../text/response-text.ts";
+
+const NEVER: Check = () => false;
+
+/** A check over keywords; never followed where one of them is an expression that Python refuses. */
+function overKeywords(
+  keywords: readonly (Keyword | undefined)[],
+  check: (keywords: readonly Keyword[]) => Check,
+): Check {
+  const usable = keywords.filter((each) => each !== undefined);
+  return usable.length === keywords.length ? check(usable) : NEVER;
+}
+
+const frequency = constraint(
+  z.object({ keyword: phrase, frequency: amount, relation }),
+  ({ keyword: word, frequency: bound, relation: how }, compat) =>
+    overKeywords(
+      [keyword(trim(word), compat)],
+      ([found]) =>
+        (response) =>
+          compare(found!.count(response), how, bound),
+    ),
+);
+
+/** Letters and other characters are counted in lower case; the checkers' random letter for "#" or "ab" is not drawn. */
+const letterFrequency = constraint(
+  z.object({ letter: phrase, let_frequency: amount, let_relation: relation }),
+  ({ letter, let_frequency: bound, let_relation: how }) => {
+    const wanted = trim(letter).toLowerCase();
+    return ({ lower }) => compare(countChar(lower, wanted), how, bound);
+  },
+);
+
+/** Shorter words read the same backwards without meaning to. */
+const LEAST_PALINDROME = 3;
+
+const isPalindrome = (word: string): boolean => [...word].reverse().join("") === word;
+
+/** Whether the first letters of neighbouring words are neighbours in the alphabet too. */
+function climbs(left: string, right: string): boolean {
+  const [a, b] = [left, right].map((word) => [...String.fromCodePoint(word.codePointAt(0)!).toLowerCase()]);
+  // A letter that lower-cases to two ("İ") is no neighbour the checkers can rule out.
+  return a!.length !== 1 || b!.length !== 1 || b![0]!.codePointAt(0)! - a![0]!.codePointAt(0)! === 1;
+}
+
+export const KEYWORDS: ConstraintTable = {
+  "keywords:existence": constraint(z.object({ keywords: z.array(phrase).min(1) }), ({ keywords }, compat) =>
+    overKeywords(
+      keywords.map((word) => keyword(word, compat)),
+      (all) => (response) => all.every((word) => word.found(response)),
+    ),
+  ),
+
+  "keywords:forbidden_words": constraint(
+    z.object({ forbidden_words: z.array(phrase).min(1) }),
+    ({ forbidden_words: words }, compat) =>
+      overKeywords(
+        words.map((word) => keyword(word, compat, true)),
+        (all) => (response) => !all.some((word) => word.found(response)),
+      ),
+  ),
+
+  "keywords:frequency": frequency,
+  "keywords:word_count_different_numbers": frequency,
+  "keywords:letter_frequency": letterFrequency,
+  "letters:letter_counting2": letterFrequency,
+
+  "letters:letter_counting": constraint(
+    z.object({ N: ordinal, relation }),
+    ({ N, relation: how }) =>
+      ({ raw }) =>
+        compare(raw.match(/[a-zA-Z]/g)?.length ?? 0, how, N),
+  ),
+
+  "keywords:word_once": constraint(z.object({ keyword: phrase }), ({ keyword: word }, compat) =>
+    overKeywords(
+      [keyword(trim(word), compat)],
+      ([found]) =>
+        (response) =>
+          found!.count(response) === 1,
+    ),
+  ),
+
+  "count:count_increment_word": constraint(z.object({ keyword1: phrase, keyword2: phrase }), (args, compat) =>
+    overKeywords(
+      [args.keyword1, args.keyword2].map((word) => keyword(trim(word), compat)),
+      ([once, twice]) =>
+        (response) =>
+          once!.count(response) === 1 && twice!.count(response) === 2,
+    ),
+  ),
+
+  /** The published checker looks between spaces only; strict finds the word beside punctuation too. */
+  "keywords:exclude_word_harder": constraint(z.object({ keyword: phrase }), ({ keyword: word }, compat) => {
+    if (compat === "reference") return ({ raw }) => !raw.includes(` ${word} `);
+    const found = keyword(trim(word), compat, true)!;
+    return (response) => !found.found(response);
+  }),
+
+  "keywords:no_adjacent_consecutive": constraint(
+    noArguments,
+    () =>
+      ({ fields: words }) =>
+        words.every((word, i) => i === 0 || !climbs(words[i - 1]!, word)),
+  ),
+
+  "keywords:palindrome": constraint(noArguments, (_, compat) => {
+    const least = compat === "strict" ? LEAST_PALINDROME : 1;
+    return ({ fields: words }) => words.some((word) => word.length >= least && isPalindrome(word));
+  }),
+
+  "keywords:keyword_specific_position": constraint(
+    z.object({ keyword: phrase, n: ordinal, m: ordinal }),
+    ({ keyword: word, n, m }) =>
+      ({ splitSentences: sentences }) => {
+        const sentence = sentences[n - 1];
+        return sentence !== undefined && new ResponseText(sentence).tokens[m - 1] === trim(word);
+      },
+  ),
+
+  "keywords:start_end": constraint(
+    noArguments,
+    () =>
+      ({ tokens }) =>
+        tokens.length >= 2 && tokens[0]!.toLowerCase() === tokens.at(-1)!.toLowerCase(),
+  ),
+};
+
+const sameWord = (left: string | undefined, right: string): boolean =>
+  left?.toLowerCase() === right.toLowerCase();
+const firstField = (text: string): string | undefined => fields(text)[0];
+const lastWord = (text: string): string | undefined => fields(text).at(-1)?.replace(NOT_IN_WORD, "");
+const NOT_IN_WORD = /[^\p{L}\p{N}_]/gu;
+
+const firstWord = z.object({ first_word: phrase });
+const finalWord = z.object({ last_word: phrase });
+
+/** First and last words, of the whole response or of every sentence. */
+export const EDGE_WORDS: ConstraintTable = {
+  "first_word:first_word_sent": constraint(
+    firstWord,
+    ({ first_word: word }) =>
+      ({ splitSentences: sentences }) =>
+        sentences.every((sentence) => sameWord(firstField(sentence), word)),
+  ),
+  "first_word:first_word_answer": constraint(
+    firstWord,
+    ({ first_word: word }) =>
+      ({ fields: [first] }) =>
+        sameWord(first, word),
+  ),
+  "last_word:last_word_sent": constraint(
+    finalWord,
+    ({ last_word: word }) =>
+      ({ splitSentences: sentences }) =>
+        sentences.every((sentence) => sameWord(lastWord(sentence), word)),
+  ),
+  "last_word:last_word_answer": constraint(
+    finalWord,
+    ({ last_word: word }) =>
+      ({ raw }) =>
+        sameWord(lastWord(raw), word),
+  ),
+};

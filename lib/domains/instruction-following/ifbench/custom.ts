@@ -1,0 +1,181 @@
+import { fields, isBlank, SPACE, trim, WORD } from "../../../python/text.ts";
+import { noArguments } from "../arguments.ts";
+import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
+import type { ResponseText } from "../text/response-text.ts";
+import { parseCsv } from "./csv.ts";
+import { trimPunctuation, withoutPunctuation } from "./punctuation.ts";
+
+/** Capitals of Europe north of 45 degrees, from north to south. */
+const CAPITALS = (
+  "Reykjavik Helsinki Oslo Tallinn Stockholm Riga Moscow Copenhagen Vilnius Minsk Dublin Berlin Amsterdam Warsaw " +
+  "London Brussels Prague Luxembourg Paris Vienna Bratislava Budapest Vaduz Chisinau Bern Ljubljana Zagreb"
+).split(" ");
+
+/** Countries of Africa, less one: the lists that are accepted differ in what they count as a country. */
+const LEAST_COUNTRIES = 52;
+
+const LETTERS = "abcdefghijklmnopqrstuvwxyz";
+
+const MULTIPLES = "14 21 28 35 42 49";
+
+/** Accents go, and with them everything else that is not ASCII. */
+const toAscii = (text: string): string => text.normalize("NFKD").replace(/[^\0-\x7f]/g, "");
+
+/** Python's int() of a run of decimal digits of any script. */
+function decimal(digits: string): number {
+  return [...digits].reduce((value, digit) => {
+    let zero = digit.codePointAt(0)!;
+    // Decimal digits come in runs of ten in a row.
+    while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+    return value * 10 + ((digit.codePointAt(0)! - zero) % 10);
+  }, 0);
+}
+
+const DATE = /^(\p{Nd}{4})-(\p{Nd}{2})-(\p{Nd}{2})$/u;
+const MONTH_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** A date as YYYY-MM-DD in Napoleon's lifetime; the reference also takes day 00, month 00 and 29 February of any year. */
+function inNapoleonsLife(text: string, strict: boolean): boolean {
+  const parts = DATE.exec(text)?.slice(1).map(decimal);
+  if (parts === undefined) return false;
+  const [year, month, day] = [parts[0]!, parts[1]!, parts[2]!];
+  if (year < 1769 || year > 1821 || month > 12 || day > (MONTH_DAYS[month - 1] ?? 99)) return false;
+  const real = new Date(Date.UTC(year, month - 1, day));
+  return !strict || (real.getUTCMonth() === month - 1 && real.getUTCDate() === day);
+}
+
+const OPTION = new RegExp(`^[A-Ea-e][.|)][${SPACE}]*[${WORD}]`, "u");
+const LABEL = new RegExp(`Question \\p{Nd}+[.|):;]?[${SPACE}]*`, "gu");
+
+/** Length of a question's text where exactly five options follow it, else undefined. */
+function questionLength(question: string): number | undefined {
+  const lines = question.split("\n").map(trim);
+  const options = lines.filter((line) => OPTION.test(line)).length;
+  if (options !== 5) return undefined;
+  const text = trim(
+    lines
+      .slice(
+        0,
+        lines.findIndex((line) => OPTION.test(line)),
+      )
+      .join(" "),
+  );
+  return [...text].length;
+}
+
+function growingQuestions({ raw }: ResponseText): boolean {
+  if (!raw.startsWith("Question")) return false;
+  const questions = raw
+    .split(LABEL)
+    .filter((part) => !isBlank(part))
+    .map(trim);
+  const lengths = questions.map(questionLength);
+  return lengths.length === 4 && lengths.every((n, k) => n !== undefined && (k === 0 || n > lengths[k - 1]!));
+}
+
+/** From the line with Zimbabwe on, lines sorted downwards. */
+function countriesBackwards({ raw }: ResponseText): boolean {
+  const lines = raw
+    .split("\n")
+    .map(trimPunctuation)
+    .filter((line) => line !== "");
+  const start = lines.findIndex((line) => line.includes("Zimbabwe"));
+  const countries = start < 0 ? [] : lines.slice(start).map(toAscii);
+  return (
+    countries.length >= LEAST_COUNTRIES && countries.every((name, k) => k === 0 || name <= countries[k - 1]!)
+  );
+}
+
+function alphabetOfSentences({ sentences }: ResponseText): boolean {
+  return sentences.length === 26 && sentences.every((text, k) => trim(text).toLowerCase()[0] === LETTERS[k]);
+}
+
+function capitalsInOrder({ raw }: ResponseText): boolean {
+  const capitals = toAscii(raw)
+    .split(",")
+    .map(trim)
+    .filter((name) => name !== "");
+  return capitals.length === CAPITALS.length && capitals.every((name, k) => name === CAPITALS[k]);
+}
+
+function cityTable({ raw }: ResponseText): boolean {
+  const rows = parseCsv(raw, ",");
+  if (rows?.length !== 8 || rows[0]!.join("\n") !== "ID\nCountry\nCity\nYear\nCount") return false;
+  return rows.every((row) => row.length === 5);
+}
+
+/** A header of these names, each bare or quoted, with blanks after the delimiter. */
+function header(names: readonly string[], delimiter: string): RegExp {
+  return new RegExp(`^${names.map((name) => `(?:${name}|"${name}")`).join(delimiter)}$`);
+}
+
+const PRODUCT_HEADER = header(["ProductID", "Category", "Brand", "Price", "Stock"], ",[ \\t]*");
+const STUDENT_HEADER = header(["StudentID", "Subject", "Grade", "Semester", "Score"], "\\t *");
+
+/** Rows of the table with their quotes kept, under a header like that; undefined where it is not so. */
+function quotedTable(raw: string, pattern: RegExp, delimiter: string): string[][] | undefined {
+  if (!pattern.test(trim(raw.split("\n", 1)[0]!))) return undefined;
+  return parseCsv(raw.replaceAll('"', '"""'), delimiter);
+}
+
+const SPECIAL = new RegExp(`[^${WORD}${SPACE}]`, "u");
+
+/** A quote first, another on the same line, and between them a character that is no word's and no space. */
+function quotesSpecial(field: string): boolean {
+  const line = field.split("\n", 1)[0]!;
+  if (!line.startsWith('"')) return false;
+  return SPECIAL.test(line.slice(1, Math.max(1, line.lastIndexOf('"'))));
+}
+
+const productTable =
+  (strict: boolean): Check =>
+  ({ raw }) => {
+    const rows = quotedTable(raw, PRODUCT_HEADER, ",");
+    if (rows?.length !== 15) return false;
+    const special = rows.findIndex((row) => row.some(quotesSpecial));
+    // The reference does not look at the rows after the one with the special character.
+    return special > 0 && rows.slice(1, strict ? undefined : special + 1).every((row) => row.length === 5);
+  };
+
+function studentTable({ raw }: ResponseText): boolean {
+  const rows = quotedTable(raw, STUDENT_HEADER, "\t");
+  const quoted = (field: string) => trim(field).startsWith('"') && trim(field).endsWith('"');
+  return rows?.length === 4 && rows.every((row) => row.length === 5 && row.every(quoted));
+}
+
+/** One task each, whose answer is all but fixed. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
+export const CUSTOM: ConstraintTable = {
+  "custom:multiples": constraint(
+    noArguments,
+    () =>
+      ({ raw }) =>
+        raw.match(/\p{Nd}+/gu)?.join(" ") === MULTIPLES,
+  ),
+  "custom:mcq_count_length": constraint(noArguments, () => growingQuestions),
+  "custom:reverse_newline": constraint(noArguments, () => countriesBackwards),
+  "custom:word_reverse": constraint(
+    noArguments,
+    () =>
+      ({ lower }) =>
+        fields(withoutPunctuation(lower)).reverse().join(" ").includes("bald eagle"),
+  ),
+  "custom:character_reverse": constraint(
+    noArguments,
+    () =>
+      ({ lower }) =>
+        lower.includes("elgae dlab"),
+  ),
+  "custom:sentence_alphabet": constraint(noArguments, () => alphabetOfSentences),
+  "custom:european_capitals_sort": constraint(noArguments, () => capitalsInOrder),
+  "custom:csv_city": constraint(noArguments, () => cityTable),
+  "custom:csv_special_character": constraint(noArguments, (_, compat) => productTable(compat === "strict")),
+  "custom:csv_quotes": constraint(noArguments, () => studentTable),
+  "custom:date_format_list": constraint(
+    noArguments,
+    (_, compat) =>
+      ({ raw }) =>
+        trim(raw)
+          .split(",")
+          .every((date) => inNapoleonsLife(trim(date), compat === "strict")),
+  ),
+};

@@ -1,0 +1,169 @@
+import { z } from "zod";
+import { fields, isBlank, isLower, isUpper, SPACE, trim } from "../../../python/text.ts";
+import { noArguments, phrase } from "../arguments.ts";
+import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
+import { punktSentences } from "../text/punkt.ts";
+import type { ResponseText } from "../text/response-text.ts";
+import { indentsGrow, italicThesis, nestedBrackets, nestedQuotes } from "./layout.ts";
+import { PUNCTUATION, trimPunctuation, withoutClosing, withoutPunctuation } from "./punctuation.ts";
+
+/** One code point that is an emoji by itself; digits, `#`, `*` and the letters that flags are made of are not. */
+const EMOJI = /^(?:(?![0-9#*\u{1f1e6}-\u{1f1ff}])[\p{Emoji}\u{1f6d8}\u{1f6d9}\u{1fa70}-\u{1faff}])$/u;
+
+const ANY_SPACE = new RegExp(`[${SPACE}]`);
+
+const isEmoji = (char: string | undefined): boolean => char !== undefined && EMOJI.test(char);
+
+/** The options as "yes/no", "this or that" or "a, b" lists them. */
+function optionList(options: string): string[] {
+  const separator = options.includes("/") ? "/" : options.includes("or") ? "or" : ",";
+  return options.split(separator).map(trim);
+}
+
+/** Answer choices "a), b), c)" are to be written as they stand; words in any case, with marks around them. */
+function oneOf(options: string): Check {
+  const choices = optionList(options);
+  if (/^[^\p{L}\p{N}_]*[aA][^\p{L}\p{N}_]*[bB][^\p{L}\p{N}_]*[cC]/u.test(options)) {
+    return ({ raw }) => choices.includes(raw);
+  }
+  const words = choices.map((choice) => trimPunctuation(choice).toLowerCase());
+  return ({ raw }) => words.includes(trimPunctuation(raw).toLowerCase());
+}
+
+function wordPerLine({ raw }: ResponseText): boolean {
+  const text = trim(withoutPunctuation(raw));
+  return text.split("\n").filter((line) => line !== "").length === fields(text).length;
+}
+
+/** Each sentence ends in an emoji, marks aside; Punkt may have given the emoji after the mark to the next sentence. */
+function emojiEverySentence({ sentences }: ResponseText): boolean {
+  const bare = sentences.map((sentence) => [...trim(withoutPunctuation(sentence))]);
+  return bare.every((chars, k) => {
+    if (chars.length === 0) return false;
+    // The last but one as well: a variation selector or a joiner may follow it.
+    return isEmoji(chars.at(-1)) || isEmoji(chars.at(-2)) || isEmoji(bare[k + 1]?.[0]);
+  });
+}
+
+/** No quotation meets the next one or ends the text; digits and other marks between them explain nothing. */
+function quotesExplained({ raw }: ResponseText): boolean {
+  const text = fields(raw.replaceAll("'\"'", "")).join("");
+  if (text.includes('""')) return false;
+  const ends = `0123456789${PUNCTUATION.replace('"', "")}`;
+  let end = text.length;
+  while (end > 0 && ends.includes(text[end - 1]!)) end -= 1;
+  return text[end - 1] !== '"';
+}
+
+const startsWith = (line: string, mark: string): boolean => trim(line).startsWith(mark);
+
+/**
+ * At least two sentences, then at least two lines with `*`, then nothing. A blank line among the sentences ends them,
+ * as a line without a sentence does in the reference.
+ */
+const sentencesThenBullets =
+  (counts: (sentence: string) => boolean): Check =>
+  ({ raw }) => {
+    const lines = raw.split("\n");
+    const firstBullet = lines.findIndex((line) => startsWith(line, "*"));
+    if (firstBullet < 0 || !lines.slice(firstBullet).every((line) => startsWith(line, "*"))) return false;
+    const texts = lines.slice(0, firstBullet);
+    if (texts.slice(0, -1).some(isBlank)) return false;
+    const sentences = texts.flatMap((line) => punktSentences(trim(line))).filter(counts);
+    return sentences.length >= 2 && lines.length - firstBullet >= 2;
+  };
+
+/** A word of the text in title case, or one that cannot be told: no letter first, or mixed case after it. */
+function inTitleCase(word: string): boolean {
+  const [first, ...rest] = word;
+  if (first === undefined || !/^\p{L}$/u.test(first)) return true;
+  const tail = rest.join("");
+  return !isLower(first) || !(tail === "" || isLower(tail) || isUpper(tail));
+}
+
+/** A line that a star begins, but neither `**bold**` nor `*emphasis*`. */
+const BULLET = /^\*(?!\*)(?![^\s*][^*]*\*)/;
+const SUB_BULLET = /^-(?!-)/;
+
+/** At least one bullet, and a sub-bullet on a line of its own under each. */
+function subBullets(raw: string): boolean {
+  const lines = raw.split("\n").map(trim);
+  const bullets = lines.flatMap((line, at) => (BULLET.test(line) ? [at] : []));
+  return (
+    bullets.length > 0 &&
+    bullets.every((at, k) => lines.slice(at + 1, bullets[k + 1]).some((line) => SUB_BULLET.test(line)))
+  );
+}
+
+const TEMPLATE = ["My Answer:", "My Conclusion:", "Future Outlook:"];
+
+/** The three headings; in order, when `ordered`. */
+const followsTemplate =
+  (ordered: boolean): Check =>
+  ({ raw }) => {
+    const places = TEMPLATE.map((heading) => raw.indexOf(heading));
+    return places.every((place, k) => place >= 0 && (!ordered || k === 0 || place > places[k - 1]!));
+  };
+
+/** The whole layout of a response. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
+export const FORMAT: ConstraintTable = {
+  "format:parentheses": constraint(
+    noArguments,
+    () =>
+      ({ raw }) =>
+        nestedBrackets(raw, 5),
+  ),
+  "format:quotes": constraint(
+    noArguments,
+    () =>
+      ({ raw }) =>
+        nestedQuotes(raw, 3),
+  ),
+  "format:options": constraint(z.object({ options: phrase }), ({ options }) => oneOf(options)),
+  "format:newline": constraint(noArguments, () => wordPerLine),
+  "format:emoji": constraint(noArguments, () => emojiEverySentence),
+  "format:line_indent": constraint(
+    noArguments,
+    (_, compat) =>
+      ({ raw }) =>
+        indentsGrow(raw, compat === "strict" ? 2 : 0),
+  ),
+  "format:quote_unquote": constraint(noArguments, () => quotesExplained),
+  // The reference counts the separator anywhere: "well-known, long-lived" is a list of "-".
+  "format:list": constraint(z.object({ sep: phrase }), ({ sep }, compat) => ({ raw }) => {
+    if (compat === "reference") return raw.split(sep).length > 2;
+    return raw.split("\n").filter((line) => startsWith(line, trim(sep))).length >= 2;
+  }),
+  "format:thesis": constraint(
+    noArguments,
+    (_, compat) =>
+      ({ raw }) =>
+        italicThesis(raw, compat),
+  ),
+  // Without any `*` nothing is missing in the reference.
+  // To the reference every star begins a bullet, "**" two of them, and every hyphen is a sub-bullet.
+  "format:sub-bullets": constraint(noArguments, (_, compat) => ({ raw }) => {
+    if (compat === "strict") return subBullets(raw);
+    return raw
+      .split("*")
+      .slice(1)
+      .every((bullet) => bullet.includes("-"));
+  }),
+  // "Sentences ending in a period": the reference takes any sentence, and a heading without a mark is one to Punkt.
+  "format:no_bullets_bullets": constraint(noArguments, (_, compat) =>
+    sentencesThenBullets((sentence) => compat === "reference" || withoutClosing(sentence).endsWith(".")),
+  ),
+  "format:title_case": constraint(
+    noArguments,
+    () =>
+      ({ tokens }) =>
+        tokens.every(inTitleCase),
+  ),
+  "format:output_template": constraint(noArguments, (_, compat) => followsTemplate(compat === "strict")),
+  "format:no_whitespace": constraint(
+    noArguments,
+    () =>
+      ({ raw }) =>
+        !ANY_SPACE.test(raw),
+  ),
+};

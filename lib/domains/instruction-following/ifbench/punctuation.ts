@@ -1,0 +1,31 @@
+import { trimChars, trimEnd } from "../../../python/text.ts";
+
+/** Python's string.punctuation: the 32 ASCII marks. */
+export const PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+
+const MARKS = /[!-/:-@[-`{-~]/g;
+const CLOSING = "\"'\u201d\u2019\u00bb)]}*_` ";
+const EDGE = `${PUNCTUATION} `;
+
+/** The text with every ASCII mark taken out: "1,000" is "1000", "don't" is "dont". */
+export const withoutPunctuation = (text: string): string => text.replace(MARKS, "");
+
+/** The text without the ASCII marks and spaces around it; other white space stays. */
+export const trimPunctuation = (text: string): string => trimChars(text, EDGE);
+
+/** Likewise, at the start only. */
+export function trimPunctuationStart(text: string): string {
+  let start = 0;
+  while (start < text.length && EDGE.includes(text[start]!)) start += 1;
+  return text.slice(start);
+}
+
+/** Likewise, at the end only. */
+export const trimPunctuationEnd = (text: string): string => trimEnd(text, (char) => EDGE.includes(char));
+
+/** The sentence without quotes, brackets and emphasis that close after its last mark: `He said "Stop."` ends in a period. */
+export const withoutClosing = (sentence: string): string =>
+  trimEnd(sentence, (char) => CLOSING.includes(char));
+
+/** First code point, or undefined where there is none. */
+export const firstChar = (text: string): string | undefined => text[Symbol.iterator]().next().value;

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { fields, trim } from "../../../python/text.ts";
+import type { Compat } from "../../verify-case.ts";
+import { noArguments, phrase } from "../arguments.ts";
+import { type ConstraintTable, constraint } from "../constraint.ts";
+import type { ResponseText } from "../text/response-text.ts";
+import { withoutClosing, withoutPunctuation } from "./punctuation.ts";
+
+/** English words that carry no topic, those with an apostrophe left out: no `\w+` run can be one. */
+const STOP_WORDS = new Set(
+  (
+    "i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself " +
+    "it its itself they them their theirs themselves what which who whom this that these those am is are was were be " +
+    "been being have has had having do does did doing a an the and but if or because as until while of at by for with " +
+    "about against between into through during before after above below to from up down in out on off over under " +
+    "again further then once here there when where why how all any both each few more most other some such no nor " +
+    "not only own same so than too very s t can will just don should now d ll m o re ve y ain aren couldn didn doesn " +
+    "hadn hasn haven isn ma mightn mustn needn shan shouldn wasn weren won wouldn"
+  ).split(" "),
+);
+
+const percentage = z.number().nonnegative();
+
+/** To the reference a sentence that ends in a quote ends in no mark. */
+const endingIn = ({ sentences }: ResponseText, mark: string, compat: Compat): number =>
+  sentences.filter((one) => (compat === "strict" ? withoutClosing(one) : one).endsWith(mark)).length;
+
+/** Distinct runs of three characters (code points). */
+function trigrams(text: string): Set<string> {
+  const chars = [...text];
+  const found = new Set<string>();
+  for (let k = 2; k < chars.length; k += 1) found.add(chars[k - 2]! + chars[k - 1]! + chars[k]!);
+  return found;
+}
+
+/** Share of the text's distinct trigrams that the reference has too, in per cent; undefined where it has none. */
+function overlapPercent(text: string, reference: ReadonlySet<string>): number | undefined {
+  const own = trigrams(text);
+  if (own.size === 0) return undefined;
+  let shared = 0;
+  for (const trigram of own) if (reference.has(trigram)) shared += 1;
+  return (shared / own.size) * 100;
+}
+
+const charCount = (sentence: string): number => [...trim(sentence)].length;
+
+/** Shares and balances. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
+export const RATIO: ConstraintTable = {
+  "ratio:stop_words": constraint(z.object({ percentage }), (args) => ({ words }) => {
+    const stops = words.filter((word) => STOP_WORDS.has(word.toLowerCase())).length;
+    return words.length > 0 && (stops / words.length) * 100 <= args.percentage;
+  }),
+  // Zero of each is no ratio: text that ends no sentence passes in the reference.
+  "ratio:sentence_type": constraint(noArguments, (_, compat) => (response) => {
+    const asked = endingIn(response, "?", compat);
+    return endingIn(response, ".", compat) === 2 * asked && (asked > 0 || compat === "reference");
+  }),
+  "ratio:sentence_balance": constraint(noArguments, (_, compat) => (response) => {
+    const asked = endingIn(response, "?", compat);
+    return (
+      endingIn(response, ".", compat) === asked &&
+      endingIn(response, "!", compat) === asked &&
+      (asked > 0 || compat === "reference")
+    );
+  }),
+  "ratio:overlap": constraint(z.object({ reference_text: phrase, percentage }), (args) => {
+    const reference = trigrams(args.reference_text);
+    return ({ raw }) => {
+      const percent = overlapPercent(raw, reference);
+      return percent !== undefined && args.percentage - 2 <= percent && percent <= args.percentage + 2;
+    };
+  }),
+  "ratio:sentence_words": constraint(noArguments, (_, compat) => ({ sentences }) => {
+    if (sentences.length !== 3 || new Set(sentences.map(charCount)).size !== 1) return false;
+    // "Using all different words" is asked for and not looked at by the reference.
+    const words = fields(withoutPunctuation(sentences.join(" ").toLowerCase()));
+    return compat === "reference" || new Set(words).size === words.length;
+  }),
+};

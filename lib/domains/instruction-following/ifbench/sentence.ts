@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { fields, WORD } from "../../../python/text.ts";
+import { amount, noArguments, ordinal, phrase } from "../arguments.ts";
+import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
+import { firstChar, trimPunctuationStart, withoutPunctuation } from "./punctuation.ts";
+
+const BOUNDARY = `(?:(?<=[${WORD}])(?![${WORD}])|(?<![${WORD}])(?=[${WORD}]))`;
+
+/** The phrase as a whole word, whatever its case; what is special in patterns is not special in it. */
+function wholeWord(text: string): RegExp {
+  const literal = text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  return new RegExp(`${BOUNDARY}${literal}${BOUNDARY}`, "iu");
+}
+
+/** Words that share their first letter with a neighbour; a run of n counts n. */
+function alliterationLength(sentence: string): number {
+  const letters = fields(sentence.toLowerCase())
+    .map((word) => firstChar(trimPunctuationStart(word)))
+    .filter((letter) => letter !== undefined);
+  let length = 0;
+  for (let k = 1; k < letters.length; k += 1) {
+    if (letters[k] !== letters[k - 1]) continue;
+    length += k > 1 && letters[k - 1] === letters[k - 2] ? 1 : 2;
+  }
+  return length;
+}
+
+const wordCount = (sentence: string): number => fields(withoutPunctuation(sentence)).length;
+
+/** Whether `relation` holds between what is measured of each sentence and of the next; at least `least` sentences. */
+const progression =
+  (
+    measure: (sentence: string) => number,
+    relation: (now: number, next: number) => boolean,
+    least: number,
+  ): Check =>
+  ({ sentences }) => {
+    if (sentences.length < least) return false;
+    const lengths = sentences.map(measure);
+    return lengths.every((length, k) => k === 0 || relation(lengths[k - 1]!, length));
+  };
+
+/** What a sentence asks of the next. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
+export const SENTENCE: ConstraintTable = {
+  "sentence:alliteration_increment": constraint(noArguments, (_, compat) =>
+    progression(alliterationLength, (now, next) => next > now, compat === "strict" ? 2 : 0),
+  ),
+  "sentence:increment": constraint(z.object({ small_n: amount }), ({ small_n }, compat) =>
+    // The reference reads the first of no sentences, which fails.
+    progression(wordCount, (now, next) => next === now + small_n, compat === "strict" ? 2 : 1),
+  ),
+  "sentence:keyword": constraint(z.object({ word: phrase, N: ordinal }), ({ word, N }) => {
+    const pattern = wholeWord(word);
+    return ({ sentences }) => N <= sentences.length && pattern.test(sentences[N - 1]!);
+  }),
+};

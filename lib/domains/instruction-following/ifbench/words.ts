@@ -1,0 +1,139 @@
+import { z } from "zod";
+import { fields, trim } from "../../../python/text.ts";
+import { amount, noArguments, ordinal, trimmed } from "../arguments.ts";
+import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
+import type { ResponseText } from "../text/response-text.ts";
+import {
+  firstChar,
+  PUNCTUATION,
+  trimPunctuation,
+  trimPunctuationEnd,
+  trimPunctuationStart,
+  withoutPunctuation,
+} from "./punctuation.ts";
+import { syllables } from "./syllables.ts";
+import { wordlike, wordTokensOf } from "./tokens.ts";
+import { loadVerbTagger } from "./verb-tagger.ts";
+
+const ALPHABET = "abcdefghijklmnopqrstuvwxyz";
+const PRIMES = new Set([
+  2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97,
+]);
+
+/** Words without any ASCII mark, lower case: "Well-known" is "wellknown". */
+const plainWords = (response: ResponseText): string[] => fields(withoutPunctuation(response.lower));
+
+/** Whether `relation` holds between each two neighbours. */
+const eachPair = <T>(items: readonly T[], relation: (left: T, right: T) => boolean): boolean =>
+  items.every((item, k) => k === 0 || relation(items[k - 1]!, item));
+
+function followsAlphabet({ raw }: ResponseText): boolean {
+  const words = fields(withoutPunctuation(raw));
+  const start = ALPHABET.indexOf(firstChar(words[0] ?? " ")!.toLowerCase());
+  return (
+    start >= 0 && words.every((word, k) => word.toLowerCase()[0] === ALPHABET[(start + k) % ALPHABET.length])
+  );
+}
+
+function threeVowels({ raw, lower }: ResponseText): boolean {
+  return !trim(raw).includes("\n") && new Set(lower.match(/[aeiou]/g)).size <= 3;
+}
+
+function isLongPalindrome(word: string): boolean {
+  const chars = [...word];
+  return chars.length >= 5 && chars.every((char, k) => char === chars[chars.length - 1 - k]);
+}
+
+function noMoreThan(limit: number): Check {
+  return (response) => {
+    const counts = new Map<string, number>();
+    for (const word of plainWords(response)) counts.set(word, (counts.get(word) ?? 0) + 1);
+    return [...counts.values()].every((count) => count <= limit);
+  };
+}
+
+/** The last word of each sentence starts the next. */
+function chained({ sentences }: ResponseText): boolean {
+  return eachPair(sentences, (now, next) => {
+    const last = fields(trimPunctuationEnd(now)).at(-1);
+    const first = fields(trimPunctuationStart(next))[0];
+    return last !== undefined && last.toLowerCase() === first?.toLowerCase();
+  });
+}
+
+/** A line that is not blank starts and ends with one word, whatever its case. */
+function closesAsItOpens(line: string): boolean {
+  const words = fields(trimPunctuation(trim(line).toLowerCase()));
+  return words[0] === words.at(-1);
+}
+
+function secondFromBothEnds(word: string): Check {
+  return ({ tokens }) => {
+    const last = tokens.at(-1);
+    // One mark that closes the text is not its last word; a closing quote ('') or an ellipsis is.
+    const words = last !== undefined && PUNCTUATION.includes(last) ? tokens.slice(0, -1) : tokens;
+    return words.length >= 2 && words[1]!.toLowerCase() === word && words.at(-2)!.toLowerCase() === word;
+  };
+}
+
+/** Order, shape and place of words. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
+export const WORDS: ConstraintTable = {
+  "words:alphabet": constraint(noArguments, () => followsAlphabet),
+  "words:vowel": constraint(noArguments, () => threeVowels),
+  "words:consonants": constraint(
+    noArguments,
+    () =>
+      ({ lower }) =>
+        fields(lower).every((word) => /[b-df-hj-np-tv-z]{2}/.test(word)),
+  ),
+  "words:palindrome": constraint(
+    noArguments,
+    () => (response) => plainWords(response).filter(isLongPalindrome).length >= 10,
+  ),
+  "words:prime_lengths": constraint(
+    noArguments,
+    () =>
+      ({ raw }) =>
+        fields(withoutPunctuation(raw)).every((word) => PRIMES.has([...word].length)),
+  ),
+  "words:start_verb": constraint(noArguments, () => {
+    const startsWithVerb = loadVerbTagger();
+    return ({ tokens }) => startsWithVerb(tokens);
+  }),
+  "words:repeats": constraint(z.object({ small_n: amount }), ({ small_n }) => noMoreThan(small_n)),
+  "words:odd_even_syllables": constraint(
+    noArguments,
+    () => (response) =>
+      eachPair(
+        plainWords(response).map((word) => syllables(word) % 2),
+        (left, right) => left !== right,
+      ),
+  ),
+  "words:last_first": constraint(noArguments, (_, compat) =>
+    compat === "strict" ? (response) => response.sentences.length > 1 && chained(response) : chained,
+  ),
+  "words:paragraph_last_first": constraint(
+    noArguments,
+    () =>
+      ({ raw }) =>
+        raw.split("\n").every(closesAsItOpens),
+  ),
+  "words:no_consecutive": constraint(
+    noArguments,
+    () => (response) =>
+      eachPair(
+        plainWords(response).map((word) => firstChar(word)),
+        (left, right) => left !== right,
+      ),
+  ),
+  "words:keywords_specific_position": constraint(
+    z.object({ keyword: trimmed, n: ordinal, m: ordinal }),
+    ({ keyword: word, n, m }) =>
+      ({ sentences }) =>
+        n <= sentences.length &&
+        wordlike(wordTokensOf(sentences[n - 1]!))[m - 1]?.toLowerCase() === word.toLowerCase(),
+  ),
+  "words:words_position": constraint(z.object({ keyword: trimmed }), (args) =>
+    secondFromBothEnds(args.keyword.toLowerCase()),
+  ),
+};

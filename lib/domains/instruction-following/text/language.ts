@@ -1,0 +1,216 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { isUpper } from "../../../python/text.ts";
+import { CounterRandom } from "../../../random.ts";
+
+const MAX_GRAM = 3;
+/** Code points that are looked at, and UTF-16 units that are searched for them. */
+const MAX_CHARS = 10_000;
+const MAX_SOURCE_CHARS = 100_000;
+const TRIALS = 7;
+const MAX_DRAWS = 1000;
+/** Posterior that ends a trial, and the least a language needs to be named. */
+const CERTAIN = 0.99999;
+const LEAST = 0.1;
+/** Additive smoothing, one draw per trial: mean and standard deviation, in units of 1 / BASE_FREQUENCY. */
+const SMOOTHING = 0.5;
+const SMOOTHING_SPREAD = 0.05;
+const BASE_FREQUENCY = 10_000;
+/** What the draws are keyed by; the same text has the same language in every process. */
+const SEED = 0;
+
+const ADDRESS =
+  /https?:\/\/[-_.?&~;+=/#0-9A-Za-z]{1,2076}|[-_.0-9A-Za-z]{1,64}@[-_0-9A-Za-z]{1,255}[-_.0-9A-Za-z]{1,255}/g;
+const LOOSE_VIETNAMESE = /[AEIOUYaeiouyÂÊÔâêôĂăƠơƯư][\u0300\u0301\u0303\u0309\u0323]/g;
+
+interface Profiles {
+  /** Language codes, sorted: "af", "ar", ... "zh-tw". */
+  readonly codes: readonly string[];
+  /** Character n-gram (1 to 3 long) to its probability in each language, in the order of `codes`. */
+  readonly frequencies: ReadonlyMap<string, Float64Array>;
+  /** Han character to the one that stands for its class. */
+  readonly han: ReadonlyMap<string, string>;
+}
+
+let loaded: Profiles | undefined;
+
+/** Reads the language profiles of the langdetect package, once per process. */
+export function loadLanguages(): Profiles {
+  loaded ??= readProfiles(dirname(createRequire(import.meta.url).resolve("langdetect/package.json")));
+  return loaded;
+}
+
+function readProfiles(folder: string): Profiles {
+  const read = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), "utf8"));
+  const files = readdirSync(join(folder, "profiles"))
+    .filter((name) => name.endsWith(".json"))
+    .sort();
+  const frequencies = new Map<string, Float64Array>();
+  for (const [language, file] of files.entries()) {
+    const profile = read(join("profiles", file)) as { freq: Record<string, number>; n_words: number[] };
+    for (const [gram, count] of Object.entries(profile.freq)) {
+      if (gram.length < 1 || gram.length > MAX_GRAM) continue;
+      let row = frequencies.get(gram);
+      if (row === undefined) {
+        row = new Float64Array(files.length);
+        frequencies.set(gram, row);
+      }
+      row[language] = count / profile.n_words[gram.length - 1]!;
+    }
+  }
+  const classes = Object.values(read(join("res", "cjk.json")) as Record<string, string>).map((c) => [...c]);
+  return {
+    codes: files.map((file) => file.slice(0, -".json".length)),
+    frequencies,
+    han: new Map(classes.flatMap((members) => members.map((char) => [char, members[0]!] as const))),
+  };
+}
+
+/** The first characters of the text, addresses gone, runs of spaces made one, Latin dropped from other scripts. */
+function prepare(text: string): string[] {
+  const cut = text
+    .slice(0, MAX_SOURCE_CHARS)
+    .replace(ADDRESS, " ")
+    .replace(LOOSE_VIETNAMESE, (pair) => pair.normalize("NFC"));
+  const chars = [...cut].slice(0, MAX_CHARS).filter((char, i, all) => char !== " " || all[i - 1] !== " ");
+  const latin = chars.filter((char) => char >= "A" && char <= "z").length;
+  const other = chars.filter((char) => char >= "\u0300" && (char < "\u1e00" || char > "\u1eff")).length;
+  return latin * 2 < other ? chars.filter((char) => char < "A" || char > "z") : chars;
+}
+
+/** First and last character of a range, and what stands for all of it; undefined keeps the character. */
+const CLASSES: readonly (readonly [first: string, last: string, standIn: string])[] = [
+  ["\0", "@", " "],
+  ["[", "`", " "],
+  ["{", "\x7f", " "],
+  ["\xa0", "\xa0", " "],
+  ["\xab", "\xab", " "],
+  ["\xb0", "\xb0", " "],
+  ["\xbb", "\xbb", " "],
+  ["\u0219", "\u0219", "\u015f"],
+  ["\u021b", "\u021b", "\u0163"],
+  ["\u06cc", "\u06cc", "\u064a"],
+  ["\u1ea0", "\u1eff", "\u1ec3"],
+  ["\u2000", "\u206f", " "],
+  ["\u3040", "\u309f", "\u3042"],
+  ["\u30a0", "\u30ff", "\u30a2"],
+  ["\u3100", "\u312f", "\u3105"],
+  ["\u31a0", "\u31bf", "\u3105"],
+  ["\uac00", "\ud7af", "\uac00"],
+];
+
+function standIn(char: string, han: ReadonlyMap<string, string>): string {
+  if ((char >= "a" && char <= "z") || (char >= "A" && char <= "Z")) return char;
+  if (char >= "\u4e00" && char <= "\u9fff") return han.get(char) ?? char;
+  return CLASSES.find(([first, last]) => char.length === 1 && char >= first && char <= last)?.[2] ?? char;
+}
+
+interface Letter {
+  readonly char: string;
+  readonly upper: boolean;
+}
+
+const SPACE: Letter = { char: " ", upper: false };
+
+/** Every known n-gram of the text, one row of probabilities each; words in capitals count by their first letter. */
+function grams(chars: readonly string[], { frequencies, han }: Profiles): Float64Array[] {
+  const found: Float64Array[] = [];
+  const add = (gram: string): void => {
+    const row = frequencies.get(gram);
+    if (row !== undefined) found.push(row);
+  };
+  const letters = new Map<string, Letter>();
+  let before = "";
+  let last = SPACE;
+  let shouting = false;
+  for (const raw of chars) {
+    let letter = letters.get(raw);
+    if (letter === undefined) {
+      const char = standIn(raw, han);
+      letter = { char, upper: isUpper(char) };
+      letters.set(raw, letter);
+    }
+    if (last.char === " ") {
+      before = "";
+      shouting = false;
+      if (letter.char === " ") continue;
+    }
+    shouting = letter.upper && (shouting || last.upper);
+    if (!shouting) {
+      if (letter.char !== " ") add(letter.char);
+      add(last.char + letter.char);
+      if (before !== "") add(before + last.char + letter.char);
+    }
+    before = last.char;
+    last = letter;
+  }
+  return found;
+}
+
+/** Divides by the sum, in place; returns the greatest. */
+function normalize(posterior: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < posterior.length; i++) sum += posterior[i]!;
+  let greatest = 0;
+  for (let i = 0; i < posterior.length; i++) {
+    const p = posterior[i]! / sum;
+    posterior[i] = p;
+    if (p > greatest) greatest = p;
+  }
+  return greatest;
+}
+
+/** One trial: n-grams drawn with replacement until one language is all but certain. */
+function trial(rows: readonly Float64Array[], languages: number, random: CounterRandom): Float64Array {
+  const posterior = new Float64Array(languages).fill(1 / languages);
+  const gauss = Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
+  const floor = (SMOOTHING + SMOOTHING_SPREAD * gauss) / BASE_FREQUENCY;
+  for (let draw = 0; ; draw++) {
+    const row = random.choice(rows);
+    for (let i = 0; i < languages; i++) posterior[i] = posterior[i]! * (floor + row[i]!);
+    if (draw % 5 === 0 && (normalize(posterior) > CERTAIN || draw >= MAX_DRAWS)) return posterior;
+  }
+}
+
+/**
+ * Language of a text as one of 53 codes ("en", "zh-cn"); "unknown" where none stands out, undefined where the text has
+ * no letters to tell by. A naive Bayes classifier over character n-grams, averaged over seven trials, each on n-grams
+ * drawn at random; the draws are keyed by a fixed seed, so the same text has the same answer everywhere.
+ * Source: Nakatani, "Language Detection Library for Java" (2010), its profiles as the npm package langdetect has them.
+ */
+export function detectLanguage(text: string): string | undefined {
+  const profiles = loadLanguages();
+  const rows = grams(prepare(text), profiles);
+  if (rows.length === 0) return undefined;
+  const mean = new Float64Array(profiles.codes.length);
+  for (let t = 0; t < TRIALS; t++) {
+    const posterior = trial(rows, mean.length, new CounterRandom(SEED, t));
+    for (const [i, p] of posterior.entries()) mean[i] = mean[i]! + p / TRIALS;
+  }
+  const best = mean.indexOf(Math.max(...mean));
+  return mean[best]! > LEAST ? profiles.codes[best]! : "unknown";
+}
+
+/** Texts with fewer letters than this say too little for the draws of `detectLanguage` to tell kindred languages apart. */
+const SHORT_LETTERS = 16;
+/** How many times likelier another language may make a short text. */
+const SHORT_ODDS = 1000;
+
+/**
+ * Whether a text may be in a language: the one that is detected; for one of a few letters ("Yes.", "Hola") also any that
+ * all of its n-grams together make not much less likely than the likeliest.
+ * @param detected what detectLanguage says, where it is known.
+ */
+export function mayBeIn(text: string, code: string, detected = detectLanguage(text)): boolean {
+  if (detected === undefined || detected === code) return detected === code;
+  const chars = prepare(text);
+  if (chars.filter((char) => /\p{L}/u.test(char)).length >= SHORT_LETTERS) return false;
+  const profiles = loadLanguages();
+  const asked = profiles.codes.indexOf(code);
+  if (asked < 0) return false;
+  const likelihoods = new Float64Array(profiles.codes.length);
+  for (const row of grams(chars, profiles))
+    for (const [i, p] of row.entries()) likelihoods[i]! += Math.log(SMOOTHING / BASE_FREQUENCY + p);
+  return Math.max(...likelihoods) - likelihoods[asked]! <= Math.log(SHORT_ODDS);
+}

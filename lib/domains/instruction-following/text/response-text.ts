@@ -1,0 +1,70 @@
+import { fields, words } from "../../../python/text.ts";
+import { detectLanguage } from "./language.ts";
+import { foldCase } from "./pattern-syntax.ts";
+import { punktSentences } from "./punkt.ts";
+import { splitSentences } from "./sentences.ts";
+import { wordTokens } from "./treebank.ts";
+
+/** A response and what constraints read off it, each computed once, when first asked for. */
+export class ResponseText {
+  readonly raw: string;
+  #lower: string | undefined;
+  #folded: string | undefined;
+  #fields: readonly string[] | undefined;
+  #words: readonly string[] | undefined;
+  #sentences: readonly string[] | undefined;
+  #splitSentences: readonly string[] | undefined;
+  #tokens: readonly string[] | undefined;
+  #language: { readonly code: string | undefined } | undefined;
+
+  constructor(raw: string) {
+    this.raw = raw;
+  }
+
+  get lower(): string {
+    this.#lower ??= this.raw.toLowerCase();
+    return this.#lower;
+  }
+
+  /** As keywords are compared, case aside. */
+  get folded(): string {
+    this.#folded ??= foldCase(this.raw);
+    return this.#folded;
+  }
+
+  /** Runs between white space: Python's str.split(). */
+  get fields(): readonly string[] {
+    this.#fields ??= fields(this.raw);
+    return this.#fields;
+  }
+
+  /** Runs of `\w`, as the word counts of IFEval see them. */
+  get words(): readonly string[] {
+    this.#words ??= words(this.raw);
+    return this.#words;
+  }
+
+  /** Sentences by the Punkt algorithm. */
+  get sentences(): readonly string[] {
+    this.#sentences ??= punktSentences(this.raw);
+    return this.#sentences;
+  }
+
+  /** Sentences by IFEval's own rule-based splitter, which differs. */
+  get splitSentences(): readonly string[] {
+    this.#splitSentences ??= splitSentences(this.raw);
+    return this.#splitSentences;
+  }
+
+  /** Treebank-style tokens, punctuation included. */
+  get tokens(): readonly string[] {
+    this.#tokens ??= wordTokens(this.sentences);
+    return this.#tokens;
+  }
+
+  /** Language code of the text ("en", "zh-cn"), or undefined where it has no letters to tell it by. */
+  get language(): string | undefined {
+    this.#language ??= { code: detectLanguage(this.raw) };
+    return this.#language.code;
+  }
+}

@@ -1,0 +1,115 @@
+import { z } from "zod";
+import {
+  type DatasetOptions,
+  fill,
+  isBad,
+  type RowDraft,
+  type RowOutcome,
+  type RowReader,
+  readFields,
+} from "../data/row-reader.ts";
+import { HoneError } from "../errors.ts";
+import { membersOf } from "../json-spans.ts";
+import { describeTools } from "./function-calling/read/bfcl-prompt.ts";
+import { statedAnswer } from "./math/read/stated-answer.ts";
+
+export interface JsonlOptions extends DatasetOptions {
+  /** Default: what the recipe calls the domain. */
+  readonly domain?: string | undefined;
+  /** Who judges the rows. Default: the verifier that is called like the domain. */
+  readonly verifier?: string | undefined;
+}
+
+const text = z.string().trim().min(1);
+const toolSchema = z.looseObject({
+  type: z.literal("function").optional(),
+  function: z.looseObject({ name: text }),
+});
+const rowSchema = z
+  .object({
+    question: text.optional(),
+    problem: text.optional(),
+    messages: z
+      .array(z.looseObject({ role: text, content: text }))
+      .min(1)
+      .optional(),
+    tools: z.array(toolSchema).min(1).optional(),
+    reference: z.unknown().optional(),
+    answer: z.union([text, z.number()]).optional(),
+    final_answer: z.union([text, z.number()]).optional(),
+    solution: text.optional(),
+    family: text.optional(),
+    level: z.int().min(0).optional(),
+    gold: text.optional(),
+  })
+  .refine(
+    (row) => (row.question ?? row.problem ?? row.messages) !== undefined,
+    "neither question nor messages",
+  )
+  .refine(
+    (row) => (row.reference ?? row.final_answer ?? row.answer ?? row.solution) !== undefined,
+    "neither reference nor answer",
+  );
+type Row = z.infer<typeof rowSchema>;
+
+/**
+ * Rows of the user's own, for any domain: `question` or `messages`, perhaps `tools` (JSON Schema, as chat templates take
+ * them), and `reference`, what the verifier reads; `answer` is short for { answer }. Published shapes are read too:
+ * `problem` for the question, `final_answer`, `answer`, and for the verifier `math` an answer after `####` or in a box, or
+ * a `solution` that ends in one. Optional: `family`, `level`, `gold` (a response that the verifier must accept).
+ * Throws HONE_ERR_CONFIG where nothing says which domain it is.
+ */
+export function jsonl({ domain, verifier }: JsonlOptions): RowReader<JsonlOptions> {
+  const [named, judge] = [domain ?? verifier, verifier ?? domain];
+  if (named === undefined || judge === undefined) {
+    throw new HoneError("HONE_ERR_CONFIG", "jsonl: nothing says which domain the rows are of", {
+      hint: "Give the source a verifier, or read it through a recipe.",
+    });
+  }
+  return {
+    domain: named,
+    verifier: judge,
+    open({ template }) {
+      return (raw) => {
+        const row = readFields(rowSchema, raw.value);
+        if (isBad(row)) return row;
+        const tools =
+          row.tools && ((raw.text && membersOf(raw.text).get("tools")) ?? JSON.stringify(row.tools));
+        const draft = draftOf(row, tools, template);
+        return row.reference === undefined ? withAnswer(draft, row, judge === "math") : draft;
+      };
+    },
+  };
+}
+
+/** A template says all there is to ask: then the row's own turns and tools are not handed on beside the question. */
+function draftOf(row: Row, tools: string | undefined, template: string | undefined): RowDraft {
+  const { messages, family = "jsonl", level = 0, gold } = row;
+  const task = row.question ?? row.problem ?? messages!.map(({ content }) => content).join("\n\n");
+  const words = row.tools ? `${describeTools(row.tools.map((tool) => tool.function))}\n\n${task}` : task;
+  const turns = messages ?? [{ role: "user", content: task }];
+  const structured = template === undefined && (messages !== undefined || tools !== undefined);
+  return {
+    content: JSON.stringify([turns, tools ?? null]),
+    question: fill(template ?? "{task}", words),
+    ...(structured && { messages: turns, ...(tools !== undefined && { tools }) }),
+    ...{ family, level },
+    reference: row.reference,
+    ...(gold !== undefined && { gold: () => [gold] }),
+  };
+}
+
+/** The draft with { answer }, and for mathematics a response that states it, for the verifier to accept. */
+function withAnswer(draft: RowDraft, row: Row, isMath: boolean): RowOutcome {
+  const field = (["final_answer", "answer", "solution"] as const).find((name) => row[name] !== undefined)!;
+  const text = String(row[field]);
+  const stated = isMath ? statedAnswer(field, text, field === "solution") : { answer: text, from: field };
+  if (stated === undefined) return { bad: `${field}: states no answer, neither after #### nor in \\boxed` };
+  const { answer, from } = stated;
+  return {
+    ...draft,
+    reference: { answer },
+    answerFrom: from,
+    ...(isMath && draft.gold === undefined && { gold: () => [`\\boxed{${answer}}`] }),
+  };
+}

@@ -1,0 +1,41 @@
+import { HoneError } from "../../../errors.ts";
+import { type Model, search } from "./finite-domain.ts";
+
+const MAX_ATTEMPTS = 20_000;
+
+/** The first attempt that comes to something. Throws HONE_ERR_DATA after 20,000: a generator's fault, no stream's. */
+export function drawUntil<Made>(attempt: () => Made | undefined): Made {
+  for (let i = 0; i < MAX_ATTEMPTS; i++) {
+    const made = attempt();
+    if (made !== undefined) return made;
+  }
+  throw new HoneError("HONE_ERR_DATA", `a puzzle generator drew nothing usable in ${MAX_ATTEMPTS} attempts`);
+}
+
+/** True when the model has one solution and the search came to its end. */
+export function hasOneSolution(model: Model, maxNodes = 2000): boolean {
+  const { solutions, complete } = search(model, { limit: 2, maxNodes });
+  return complete && solutions.length === 1;
+}
+
+/**
+ * Takes items away, in the order given, as long as `holds` for what has been taken; at most `target` of them. Tries
+ * many at once and halves on failure, so that easy targets cost few proofs.
+ */
+export function carve<Item>(
+  items: readonly Item[],
+  target: number,
+  holds: (taken: readonly Item[]) => boolean,
+): Item[] {
+  let taken: Item[] = [];
+  let step = target;
+  for (let at = 0; at < items.length && taken.length < target; ) {
+    const next = items.slice(at, at + Math.min(step, target - taken.length));
+    if (holds([...taken, ...next])) {
+      taken = [...taken, ...next];
+      at += next.length;
+    } else if (next.length === 1) at += 1;
+    else step = Math.ceil(next.length / 2);
+  }
+  return taken;
+}

@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { isInteger, toText } from "../../../math/rational.ts";
+import { correct, wrong } from "../../../verifier.ts";
+import { EXACT, evaluate } from "../../judging/arithmetic.ts";
+import { type Game, gameData } from "../../judging/game.ts";
+
+const TASK = "cryptarithm";
+const MAX_CHARS = 500;
+
+const schema = z.object({
+  answer: z.string(),
+  metadata: z
+    .object({ letter_words: z.array(z.string()).min(2), operators: z.array(z.string()) })
+    .nullish()
+    .catch(null),
+});
+type Data = z.output<typeof schema>;
+
+/**
+ * Letters stand for digits: the last equation of the answer, `d + d = d` with + - *, is judged. Reference wants the
+ * stored one; strict any that the rules allow: same letter, same digit; other letter, other digit; no number
+ * starts with 0; it holds.
+ */
+export const cryptarithm: Game<Data> = {
+  task: TASK,
+  parse: gameData(TASK, schema),
+
+  judge(answer, data, compat) {
+    const equation = lastEquation(answer);
+    if (equation === undefined) return wrong("no equation");
+    if (equation === data.answer.replaceAll(" ", "")) return correct("the equation");
+    if (compat === "reference" || !data.metadata) return wrong("another equation");
+    return judgeByRules(equation, data.metadata);
+  },
+};
+
+/**
+ * The last match of `\d+(\s*[-+*]\s*\d+)+\s*=\s*-?\d+`, blanks taken out; found number by number, because the
+ * expression itself takes time quadratic in the digits.
+ */
+function lastEquation(text: string): string | undefined {
+  let last: string | undefined;
+  const number = /\d+/g;
+  const term = /\s*[-+*]\s*\d+/y;
+  const result = /\s*=\s*-?\d+/y;
+  for (let match = number.exec(text); match !== null; match = number.exec(text)) {
+    const first = number.lastIndex;
+    let end = first;
+    for (term.lastIndex = end; term.exec(text) !== null; ) end = term.lastIndex;
+    result.lastIndex = end;
+    if (end > first && result.exec(text) !== null) {
+      end = result.lastIndex;
+      last = text.slice(match.index, end);
+    }
+    number.lastIndex = end;
+  }
+  return last?.replace(/\s+/g, "");
+}
+
+function judgeByRules(equation: string, { letter_words, operators }: NonNullable<Data["metadata"]>) {
+  const numbers = equation.match(/\d+/g) ?? [];
+  const [left, right] = equation.split("=") as [string, string];
+  if (equation.length > MAX_CHARS) return wrong("equation too long");
+  if (
+    left.replace(/\d+/g, "") !== operators.join("") ||
+    right.startsWith("-") ||
+    numbers.length !== letter_words.length
+  )
+    return wrong("another equation");
+  const digits = new Map<string, string>();
+  for (const [i, word] of letter_words.entries()) {
+    const number = numbers[i]!;
+    if (number.length !== word.length) return wrong("a number of another length");
+    if (number.startsWith("0")) return wrong("a number starts with 0");
+    for (const [k, letter] of [...word].entries()) {
+      if ((digits.get(letter) ?? number[k]) !== number[k]) return wrong("a letter with two digits");
+      digits.set(letter, number[k]!);
+    }
+  }
+  if (new Set(digits.values()).size !== digits.size) return wrong("a digit for two letters");
+  const value = evaluate(left, EXACT);
+  const holds = value !== undefined && isInteger(value) && toText(value) === right;
+  return holds ? correct("another solution") : wrong("does not hold");
+}

@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { correct, wrong } from "../../../verifier.ts";
+import { type Game, gameData } from "../../judging/game.ts";
+
+const TASK = "minesweeper";
+const schema = z.object({
+  metadata: z.object({ current_mines: z.array(z.tuple([z.int(), z.int()])) }),
+});
+
+const TUPLE = String.raw`\(\s*\d+\s*,\s*\d+\s*\)`;
+const LIST = String.raw`\[\s*\d+\s*,\s*\d+\s*\]`;
+const listOf = (item: string) => new RegExp(String.raw`\[\s*${item}(?:\s*,\s*${item})*\s*\]`, "g");
+/** Ways to write the mines; the first that occurs is read, everywhere it occurs. */
+const FORMS = [listOf(TUPLE), listOf(LIST), new RegExp(TUPLE, "g")];
+
+/**
+ * The mines that are certain by one step of reasoning, 0-based (row, column), in any order: equal to the stored
+ * list. Read from lists of pairs, else from pairs, else from the numbers in the text two by two.
+ * Reference takes a text without any number for "no mines"; strict wants `[]` for that.
+ */
+export const minesweeper: Game<z.output<typeof schema>> = {
+  task: TASK,
+  parse: gameData(TASK, schema),
+
+  judge(answer, { metadata: { current_mines } }, compat) {
+    const mines = minesIn(answer);
+    if (mines.length === 0 && compat === "strict" && !/\[\s*\]/.test(answer)) return wrong("no mines listed");
+    const given = new Set(mines.map(keyOf));
+    const right = new Set(current_mines.map(keyOf));
+    return given.size === right.size && [...given].every((mine) => right.has(mine))
+      ? correct("the certain mines")
+      : wrong("other mines");
+  },
+};
+
+const keyOf = ([row, column]: readonly (number | undefined)[]): string => `${row},${column}`;
+
+function minesIn(answer: string): number[][] {
+  for (const form of FORMS) {
+    const listed = answer.match(form);
+    if (listed) return listed.flatMap((text) => inPairs(text));
+  }
+  return inPairs(answer);
+}
+
+/** The numbers of a text two by two; a last odd one is left out. */
+function inPairs(text: string): number[][] {
+  const numbers = (text.match(/\d+/g) ?? []).map(Number);
+  return Array.from({ length: Math.floor(numbers.length / 2) }, (_, i) => numbers.slice(2 * i, 2 * i + 2));
+}

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { judge as judgeMath, math, sameAnswer } from "../../../math/verify.ts";
+import { correct, wrong } from "../../../verifier.ts";
+import { type Game, gameData } from "../../judging/game.ts";
+
+const TASK = "operation";
+
+const schema = z.object({
+  answer: z.string().transform((text) => ({ text, reference: math.parseReference({ answer: text }) })),
+});
+
+/**
+ * The value of an expression with newly defined operators. Reference compares with whatever Math-Verify would fish
+ * from the whole completion, boxed or not; strict is the mathematics verifier: the last box and nothing else.
+ */
+export const operation: Game<z.output<typeof schema>> = {
+  task: TASK,
+  parse: gameData(TASK, schema),
+
+  judge(answer, { answer: gold }, compat) {
+    if (compat === "strict") return judgeMath(answer, gold.reference.gold, compat);
+    return sameAnswer(answer, gold.text) ? correct("equal") : wrong("not equal");
+  },
+};

@@ -1,0 +1,44 @@
+import { atLevel } from "../../../../data/family.ts";
+import type { CounterRandom } from "../../../../random.ts";
+import type { PuzzleGenerator } from "../../drawing/puzzle.ts";
+import { WORDS } from "../../drawing/vocabulary.ts";
+
+/** The list with the word before the first one that comes after it. */
+function inserted(sorted: readonly string[], word: string): string[] {
+  const later = sorted.findIndex((other) => other > word);
+  const at = later < 0 ? sorted.length : later;
+  return [...sorted.slice(0, at), word, ...sorted.slice(at)];
+}
+
+/** Another list than that: the word at another place, or a word lost. Trusts a list that is not empty. */
+function misplaced(random: CounterRandom, sorted: readonly string[], word: string): string[] {
+  const right = inserted(sorted, word);
+  if (random.next() < 0.3) return right.filter((_, i) => i !== (right.indexOf(word) + 1) % right.length);
+  const places = sorted.map((_, i) => i).concat(sorted.length);
+  const at = random.choice(places.filter((place) => place !== right.indexOf(word)));
+  return [...sorted.slice(0, at), word, ...sorted.slice(at)];
+}
+
+/** Words sorted by insertion, thought by thought; the first wrong insertion is asked for, or "No". */
+export const wordSortingMistake: PuzzleGenerator = {
+  task: "word_sorting_mistake",
+  measure: "thoughts",
+
+  draw(random, level) {
+    const words = random.sample(WORDS, atLevel([4, 7, 11, 16], level));
+    const mistake = random.next() < 0.7 ? random.int(2, words.length) : null;
+    let sorted: readonly string[] = [];
+    const thoughts = words.map((word, i) => {
+      sorted = i + 1 === mistake ? misplaced(random, sorted, word) : inserted(sorted, word);
+      return `Thought ${i + 1}: insert ${word}: ${sorted.join(" < ")}`;
+    });
+    const answer = mistake === null ? "No" : `${mistake}`;
+    return {
+      question: `These words are to be put into alphabetical order by inserting one after the other into a list: ${words.join(", ")}.\n\n${thoughts.join("\n")}\n\nEvery thought should put its word before the first word of the list so far that comes later in the alphabet, and leave the others as they are. Answer \\boxed{No} if all thoughts do that; else put the number of the first one that does not into \\boxed{}.`,
+      solution: `\\boxed{${answer}}`,
+      answer: mistake,
+      metadata: { is_mistake: mistake !== null, thoughts: thoughts.join(" "), words, answer: mistake },
+      effort: words.length,
+    };
+  },
+};

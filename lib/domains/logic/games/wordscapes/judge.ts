@@ -1,0 +1,110 @@
+import { z } from "zod";
+import { correct, wrong } from "../../../verifier.ts";
+import { type Board, boardSchema, columnsOf, sameShape, where } from "../../judging/board.ts";
+import { type Game, gameData } from "../../judging/game.ts";
+import { strip } from "../../judging/matrix-text.ts";
+
+const TASK = "wordscapes";
+const LETTER_CELL = "X";
+const END_OF_THOUGHT = "</think>";
+const words = z.array(z.string());
+const schema = z.object({
+  metadata: z.object({
+    grid: boardSchema(z.enum(["0", LETTER_CELL])),
+    across_words: words,
+    down_words: words,
+  }),
+});
+
+/**
+ * Letters in the cells marked X, so that each across word stands in a row and each down word in a column. Read from
+ * the first `[[...]]`, cells quoted or bare, "0" and "" for blank; case does not matter.
+ * Reference takes several letters in one cell, looks for words across gaps, and accepts letters of no word; strict
+ * wants one letter a cell, words in unbroken runs, as often as listed, and every letter in one of them.
+ */
+export const wordscapes: Game<z.output<typeof schema>> = {
+  task: TASK,
+  parse: gameData(TASK, schema),
+
+  judge(answer, { metadata: { grid, across_words, down_words } }, compat) {
+    const board = gridIn(answer);
+    if (board === undefined) return wrong("no grid");
+    if (!sameShape(board, grid)) return wrong("grid of another size");
+    const isFilled = (cell: string) => cell.trim() !== "";
+    if (where(board, (cell, r, c) => isFilled(cell) !== (grid[r]![c] === LETTER_CELL)).length > 0) {
+      return wrong("letters elsewhere than in the marked cells");
+    }
+    if (compat === "reference") {
+      const stand = (lines: Board<string>, list: readonly string[]) => {
+        const texts = lines.map((line) => line.join("").replaceAll(" ", "").toLowerCase());
+        return list.every((word) => texts.some((text) => text.includes(word.toLowerCase())));
+      };
+      const holds = stand(board, across_words) && stand(columnsOf(board), down_words);
+      return holds ? correct("every word stands") : wrong("a word is missing");
+    }
+    if (where(board, (cell) => isFilled(cell) && !/^\p{L}$/u.test(cell)).length > 0) {
+      return wrong("a cell is not one letter");
+    }
+    const across = coveredBy(board, across_words);
+    const down = coveredBy(columnsOf(board), down_words);
+    if (across === undefined || down === undefined) return wrong("a word is missing");
+    const stray = where(
+      board,
+      (cell, r, c) => isFilled(cell) && !across.has(`${r},${c}`) && !down.has(`${c},${r}`),
+    );
+    return stray.length > 0 ? wrong("a letter of no word") : correct("every word stands");
+  },
+};
+
+/** The cells [line, place] of all places where a word stands; undefined when one stands less often than listed. */
+function coveredBy(lines: Board<string>, list: readonly string[]): Set<string> | undefined {
+  const texts = lines.map((line) =>
+    line.map((cell) => (cell.trim() === "" ? " " : cell.toLowerCase())).join(""),
+  );
+  const covered = new Set<string>();
+  const needed = new Map<string, number>();
+  for (const word of list.map((word) => word.toLowerCase()).filter(Boolean)) {
+    needed.set(word, (needed.get(word) ?? 0) + 1);
+  }
+  for (const [word, times] of needed) {
+    const places = texts.flatMap((text, line) =>
+      occurrences(text, word).map((start) => [line, start] as const),
+    );
+    if (places.length < times) return undefined;
+    for (const [line, start] of places)
+      for (let i = 0; i < word.length; i++) covered.add(`${line},${start + i}`);
+  }
+  return covered;
+}
+
+function occurrences(text: string, word: string): number[] {
+  const starts: number[] = [];
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) starts.push(at);
+  return starts;
+}
+
+/** The first `[[...]]` behind the thought as rows of cells; a third opening bracket belongs to the opening. */
+function gridIn(answer: string): string[][] | undefined {
+  const thought = answer.includes("<think>") ? answer.lastIndexOf(END_OF_THOUGHT) : -1;
+  const text = thought < 0 ? answer : answer.slice(thought + END_OF_THOUGHT.length);
+  const opening = /\[\s*\[(?:\s*\[)?/.exec(text);
+  if (opening === null) return undefined;
+  const start = opening.index + opening[0].length;
+  const end = /\]\s*\]/g;
+  end.lastIndex = start + 1; // at least one character stands inside
+  const close = end.exec(text);
+  if (close === null) return undefined;
+  const rows = text
+    .slice(start, close.index)
+    .split(/\],\s*\[/)
+    .map(cellsOf);
+  return rows.filter((row) => row.length > 0);
+}
+
+function cellsOf(row: string): string[] {
+  const inside = strip(row.trim(), "[],");
+  return Array.from(inside.matchAll(/"([^"]*)"|'([^']*)'|([^,\s]+)/g), ([, double, single, bare]) => {
+    const cell = double || single || bare || "";
+    return cell === "0" || cell === "" ? " " : cell;
+  });
+}

@@ -1,0 +1,109 @@
+/** Finds grids written as nested lists in a response. Linear in the text, whatever the text is. */
+import { readLiteral } from "../../../python/literal.ts";
+import type { PythonValue } from "../../../python/value.ts";
+
+/** A cell as read: an integer, a string, or null for anything else (a float, None, a list). */
+export type Cell = number | string | null;
+
+const SQUARE_END = /\]\s*\]/g;
+const ROUND_END = /\)\s*\)/g;
+
+/** `[[`, `((`, and with a number behind it; blanks may stand between. */
+const OPENINGS = {
+  square: /\[\s*\[/g,
+  squareDigit: /\[\s*\[\s*\d/g,
+  roundNumber: /\(\s*\(\s*\d+\s*,/g,
+} as const;
+
+/**
+ * Every non-overlapping text from an opening to the first `]]` (`))` for round ones) behind it, left to right, with
+ * its brackets: what Python's `re.findall(opening + ".*?\]\s*\]", text, re.DOTALL)` gives.
+ */
+export function nestedSpans(text: string, opening: keyof typeof OPENINGS): string[] {
+  const begin = new RegExp(OPENINGS[opening]);
+  const end = new RegExp(opening === "roundNumber" ? ROUND_END : SQUARE_END);
+  const found: string[] = [];
+  for (let match = begin.exec(text); match !== null; match = begin.exec(text)) {
+    end.lastIndex = begin.lastIndex;
+    if (end.exec(text) === null) break; // nor will any later opening be closed
+    found.push(text.slice(match.index, end.lastIndex));
+    begin.lastIndex = end.lastIndex;
+  }
+  return found;
+}
+
+/**
+ * Every non-overlapping `[[cell, ...], ...]` whose cells all match, left to right, as the texts of the cells.
+ * @param cell sticky; must match no comma, bracket or outer blank.
+ */
+export function cellGrids(text: string, cell: RegExp): string[][][] {
+  const found: string[][][] = [];
+  for (let at = text.indexOf("["); at >= 0; ) {
+    const cursor = new Cursor(text, at);
+    const rows = cursor.list(() => cursor.list(() => cursor.take(cell)));
+    if (rows !== undefined) found.push(rows);
+    at = text.indexOf("[", rows === undefined ? at + 1 : cursor.at);
+  }
+  return found;
+}
+
+class Cursor {
+  readonly #text: string;
+  at: number;
+
+  constructor(text: string, at: number) {
+    this.#text = text;
+    this.at = at;
+  }
+
+  take(sticky: RegExp): string | undefined {
+    sticky.lastIndex = this.at;
+    const match = sticky.exec(this.#text);
+    if (match === null) return undefined;
+    this.at = sticky.lastIndex;
+    return match[0];
+  }
+
+  /** `[item, ...]` with at least one item; undefined where the text is something else. */
+  list<Item>(item: () => Item | undefined): Item[] | undefined {
+    const items: Item[] = [];
+    for (let mark = /\[/y; this.take(mark) !== undefined; mark = /,/y) {
+      this.take(/\s*/y);
+      const next = item();
+      if (next === undefined) return undefined;
+      items.push(next);
+      this.take(/\s*/y);
+    }
+    return items.length > 0 && this.take(/\]/y) !== undefined ? items : undefined;
+  }
+}
+
+/**
+ * The matrix a Python literal writes, or undefined where it is something else. Rows may differ in length.
+ * @param rows "list" takes `[[...]]` alone, "any" tuples too.
+ */
+export function readMatrix(text: string, rows: "list" | "any"): Cell[][] | undefined {
+  const literal = readLiteral(text);
+  if ("fault" in literal) return undefined;
+  const outer = itemsOf(literal.value, rows)?.map((row) => itemsOf(row, rows)?.map(cellOf));
+  return outer?.every((row) => row !== undefined) ? outer : undefined;
+}
+
+function itemsOf(value: PythonValue, rows: "list" | "any"): readonly PythonValue[] | undefined {
+  return value.type === "list" || (value.type === "tuple" && rows === "any") ? value.items : undefined;
+}
+
+/** An int beyond 2^53 is no cell of any grid, so its exact value does not matter. */
+function cellOf(value: PythonValue): Cell {
+  if (value.type === "str") return value.value;
+  return value.type === "int" || value.type === "bool" ? Number(value.value) : null;
+}
+
+/** The text without the given characters at either end, as Python's `str.strip(characters)`. */
+export function strip(text: string, characters: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && characters.includes(text[start]!)) start++;
+  while (end > start && characters.includes(text[end - 1]!)) end--;
+  return text.slice(start, end);
+}

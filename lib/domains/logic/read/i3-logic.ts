@@ -1,0 +1,127 @@
+import { z } from "zod";
+import {
+  type DatasetOptions,
+  fill,
+  isBad,
+  type RowReader,
+  readFields,
+  readJson,
+} from "../../../data/row-reader.ts";
+
+/** The 29 puzzle types the paper trains on: SynLogic's games without buggy_tables and the three dyck tasks. */
+export const I3_LOGIC_TASKS = [
+  "arrow_maze",
+  "boolean_expressions",
+  "calcudoko",
+  "campsite",
+  "cipher",
+  "cryptarithm",
+  "futoshiki",
+  "goods_exchange",
+  "kukurasu",
+  "mathador",
+  "math_path",
+  "minesweeper",
+  "norinori",
+  "number_wall",
+  "numbrix",
+  "object_counting",
+  "object_properties",
+  "operation",
+  "skyscraper_puzzle",
+  "space_reasoning",
+  "space_reasoning_tree",
+  "star_placement_puzzle",
+  "sudoku",
+  "survo",
+  "time_sequence",
+  "web_of_lies",
+  "word_sorting",
+  "word_sorting_mistake",
+  "wordscapes",
+] as const;
+
+export interface LogicOptions extends DatasetOptions {
+  /** Tasks to keep. Default: the 29. */
+  readonly tasks?: readonly string[] | undefined;
+  /** Keeps rows whose published solve rate is in [low, high]; rows without one are kept. Default: all. */
+  readonly solveRate?: readonly [low: number, high: number] | undefined;
+}
+
+const gameSchema = z.object({
+  question: z.string().trim().min(1),
+  answer: z.unknown(),
+  difficulty: z.number().nullish(),
+});
+const infoSchema = z.object({
+  task: z.string().min(1),
+  game_data: z.unknown().optional(),
+  game_data_str: z.string().nullish(),
+});
+const SOLVE_RATE = "avg@16_qwen3_4b_instruct_2507";
+const rowSchema = z.object({
+  question: z.string().nullish(),
+  info: z.union([z.string(), infoSchema]).nullish(),
+  [SOLVE_RATE]: z.number().nullish(),
+});
+
+/**
+ * INTELLECT-3-RL, `logic`: puzzles with what their verifier needs in `info`, a JSON string; or that object itself as
+ * the row. The reference is { task, game_data_str } or { task, game_data } as found.
+ * Source: data set card PrimeIntellect/INTELLECT-3-RL; SynLogic.
+ */
+export const i3Logic: RowReader<LogicOptions> = {
+  domain: "logic",
+  verifier: "logic",
+  columns: ["question", "info", SOLVE_RATE],
+  open({ template = "{task}", tasks = I3_LOGIC_TASKS, solveRate }) {
+    return ({ value }) => {
+      const row = readFields(rowSchema, value);
+      if (isBad(row)) return row;
+      const info =
+        typeof row.info === "string"
+          ? readJson(infoSchema, row.info, "info")
+          : readFields(infoSchema, row.info ?? value, "info");
+      if (isBad(info)) return info;
+      if (!tasks.includes(info.task)) return { leftOut: `task ${info.task.slice(0, 60)}` };
+      const rate = row[SOLVE_RATE];
+      if (solveRate && typeof rate === "number" && !(rate >= solveRate[0] && rate <= solveRate[1])) {
+        return { leftOut: "solve rate outside the wanted range" };
+      }
+      const { game_data, game_data_str } = info;
+      const game =
+        typeof game_data_str === "string"
+          ? readJson(gameSchema, game_data_str, "game_data_str")
+          : readFields(gameSchema, game_data, "game_data");
+      if (isBad(game)) return game;
+      const task = row.question?.trim() || game.question;
+      return {
+        content: task,
+        question: fill(template, task),
+        family: info.task,
+        level: Math.max(0, Math.round(game.difficulty ?? 0)),
+        reference: {
+          task: info.task,
+          ...(typeof game_data_str === "string" ? { game_data_str } : { game_data }),
+        },
+        gold: () => answerForms(game.answer),
+      };
+    };
+  },
+};
+
+/** The stored answer in every form a game may ask for it; none where the row stores none. */
+function answerForms(answer: unknown): readonly string[] {
+  const text = typeof answer === "string" ? answer.trim() : answer == null ? "" : JSON.stringify(answer);
+  if (text === "") return [];
+  const rows = Array.isArray(answer) && answer.every(Array.isArray) ? answer.map((row) => row.join(" ")) : [];
+  return [
+    text,
+    `\\boxed{${text}}`,
+    `\`\`\`python\n${text}\n\`\`\``,
+    `[[${text}]]`,
+    `The answer is **${text}**.`,
+    `The answer is ${text}.`,
+    ...(rows.length > 0 ? [`[[${rows.join(",")}]]`] : []),
+  ];
+}

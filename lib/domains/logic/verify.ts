@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { HoneError } from "../../errors.ts";
+import { checkedReference } from "../checked.ts";
+import { finalResponse } from "../final-response.ts";
+import { noAnswer, unparsable, type Verifier } from "../verifier.ts";
+import type { Compat } from "../verify-case.ts";
+import { GAMES } from "./games.ts";
+import type { Game } from "./judging/game.ts";
+
+const MAX_ANSWER_CHARS = 1 << 20;
+
+const referenceSchema = z.object({
+  task: z.string(),
+  game_data: z.unknown().optional(),
+  game_data_str: z.string().optional(),
+  compat: z.enum(["reference", "strict"]).optional(),
+});
+
+export interface LogicReference {
+  readonly game: Game;
+  readonly data: unknown;
+  readonly compat: Compat;
+}
+
+const BY_TASK: ReadonlyMap<string, Game> = new Map(GAMES.map((game) => [game.task, game]));
+
+/**
+ * The logic puzzles, one game a file in games/. The reference is { task, game_data | game_data_str, compat? } as in
+ * a row's `info`: game_data = { question, answer, metadata, ... }, game_data_str the same as JSON; strict unless said.
+ * Most games judge by the puzzle's rules, some by the stored answer; each says which.
+ * Strict reads what follows the thought (final-response.ts); reference hands the whole completion to the game, as
+ * PipelineRL does. Nothing an answer says is ever run.
+ * Source: INTELLECT-3-RL `logic` rows, judged by i3-logic's verifiers of the SynLogic games.
+ */
+export const logic: Verifier<LogicReference> = {
+  name: "logic",
+  version: 1,
+
+  parseReference(raw) {
+    const shape = "{ task, game_data | game_data_str, compat? }";
+    const fields = checkedReference(referenceSchema, raw, "logic", shape);
+    const { task, game_data, game_data_str, compat = "strict" } = fields;
+    const game = BY_TASK.get(task);
+    if (!game) {
+      throw new HoneError("HONE_ERR_DATA", `logic: no game is called ${JSON.stringify(task.slice(0, 80))}`, {
+        hint: `Known: ${[...BY_TASK.keys()].sort().join(", ")}.`,
+      });
+    }
+    return { game, data: game.parse(game_data ?? parseJson(task, game_data_str)), compat };
+  },
+
+  verify({ text }, { game, data, compat }) {
+    const answer = compat === "strict" ? finalResponse(text) : text;
+    if (answer.trim() === "") return noAnswer("blank answer");
+    if (answer.length > MAX_ANSWER_CHARS) return unparsable(`answer over ${MAX_ANSWER_CHARS} characters`);
+    return game.judge(answer, data, compat);
+  },
+};
+
+function parseJson(task: string, text: string | undefined): unknown {
+  if (text === undefined) {
+    throw new HoneError("HONE_ERR_DATA", `logic: ${task}: neither game_data nor game_data_str`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_DATA", `logic: ${task}: game_data_str is no JSON: ${String(cause)}`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { HoneError } from "../../errors.ts";
+import type { CaseReader } from "../verify-case.ts";
+import { math } from "./verify.ts";
+
+const rowSchema = z.union([
+  z.object({ response: z.string(), gold: z.string() }),
+  z.object({ pred: z.string(), gold: z.string() }),
+]);
+
+/** Signs that a text has formulas set off from words, so that it is no bare formula. */
+const SET_OFF = /\\boxed|\$|\\\[|\\\(/;
+
+/**
+ * Reads { response, gold }: a completion and the answer its last box must equal; or { pred, gold }: two answers,
+ * each a bare formula or a text that states one.
+ */
+export const readCase: CaseReader = (row, compat) => {
+  const parsed = rowSchema.safeParse(row);
+  if (!parsed.success) {
+    const found = Object.entries(row).map(([field, value]) => `${field}: ${typeof value}`);
+    throw new HoneError(
+      "HONE_ERR_DATA",
+      `math case: needs texts "gold" and "response" (or "pred"), has ${found.join(", ") || "no field"}`,
+    );
+  }
+  const { gold } = parsed.data;
+  if ("response" in parsed.data) {
+    const completion = { text: parsed.data.response, finish: "stop" as const };
+    return { verifier: math, completion, reference: { answer: gold, compat } };
+  }
+  const { pred } = parsed.data;
+  const completion = { text: SET_OFF.test(pred) ? pred : `\\boxed{${pred}}`, finish: "stop" as const };
+  return { verifier: math, completion, reference: { answer: gold, compat, anywhere: SET_OFF.test(pred) } };
+};

@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { type DatasetOptions, fill, isBad, type RowReader, readFields } from "../../../data/row-reader.ts";
+
+const rowSchema = z.object({
+  problem: z.string().trim().min(1),
+  answer: z
+    .union([
+      z.int(),
+      z
+        .string()
+        .regex(/^\d{1,3}$/, "no integer from 0 to 999")
+        .transform(Number),
+    ])
+    .refine((answer) => answer >= 0 && answer <= 999, "no integer from 0 to 999"),
+});
+
+const TEMPLATE =
+  "{task}\n\nThink step by step and put your final answer within \\boxed{}. It is an integer from 0 to 999.";
+
+/**
+ * AIME: thirty problems a year, each with an integer for an answer; for evaluation only.
+ * Source: data set cards MathArena/aime_2025, aime_2024.
+ */
+export const aime: RowReader<DatasetOptions> = {
+  domain: "math",
+  verifier: "math",
+  benchmark: true,
+  open({ template = TEMPLATE }) {
+    return ({ value }) => {
+      const row = readFields(rowSchema, value);
+      if (isBad(row)) return row;
+      const answer = String(row.answer);
+      return {
+        content: row.problem,
+        question: fill(template, row.problem),
+        family: "aime",
+        level: 0,
+        reference: { answer },
+        gold: () => [`\\boxed{${answer}}`, `\\boxed{${answer.padStart(3, "0")}}`],
+      };
+    };
+  },
+};

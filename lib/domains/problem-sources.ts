@@ -1,0 +1,58 @@
+import type { Family } from "../data/family.ts";
+import type { ProblemSource, SourceOptions } from "../data/problem-source.ts";
+import { ProceduralSource } from "../data/procedural-source.ts";
+import type { Admission } from "../data/sieve.ts";
+import { isModule, openModuleSource } from "../data/user-source.ts";
+import { HoneError } from "../errors.ts";
+import type { PaperDomain } from "../records.ts";
+import { DATASETS, type DatasetSpec, openDataset, parseDatasetSpec } from "./datasets.ts";
+import { FAMILIES } from "./families.ts";
+import { asFamily } from "./logic/drawing/puzzle.ts";
+import { PUZZLES } from "./logic/puzzles.ts";
+
+type OpenSource = (options: SourceOptions) => ProblemSource;
+
+function drawing(families: readonly Family[]): OpenSource {
+  return ({ seed, ordinal }) => new ProceduralSource(families, seed, ordinal);
+}
+
+function procedural(domain: PaperDomain): OpenSource {
+  return drawing(FAMILIES.filter((family) => family.domain === domain));
+}
+
+/** Every source of made-up problems by the name a recipe gives. A new one is a row here. */
+export const PROBLEM_SOURCES: Readonly<Record<string, OpenSource>> = {
+  "procedural/math": procedural("math"),
+  "procedural/code": procedural("code"),
+  "procedural/logic": procedural("logic"),
+  "procedural/instruction-following": procedural("instruction-following"),
+  "procedural/function-calling": procedural("function-calling"),
+  puzzles: drawing(PUZZLES.map(asFamily)),
+  ...Object.fromEntries(PUZZLES.map((one) => [`puzzles/${one.task}`, drawing([asFamily(one)])])),
+};
+
+/**
+ * Opens a source: made-up problems by name, a module of the user's by URL or path (user-source.ts), or a data set as
+ * an object with its kind and path or as "kind:path".
+ * Throws HONE_ERR_CONFIG, listing the known names, on another; HONE_ERR_DATA when its data cannot be read.
+ * @param admit asked for every row of a data set; what it refuses is left out and counted.
+ */
+export async function openProblemSource(
+  source: string | DatasetSpec,
+  options: SourceOptions,
+  admit?: Admission,
+): Promise<ProblemSource> {
+  const dataset = typeof source === "string" ? parseDatasetSpec(source) : source;
+  if (dataset !== undefined) return openDataset(dataset, options, admit);
+  const name = source as string;
+  if (isModule(name)) return openModuleSource(name, options);
+  const open = Object.hasOwn(PROBLEM_SOURCES, name) ? PROBLEM_SOURCES[name] : undefined;
+  if (!open) {
+    const known = [...Object.keys(PROBLEM_SOURCES), ...Object.keys(DATASETS).map((kind) => `${kind}:<path>`)];
+    throw new HoneError(
+      "HONE_ERR_CONFIG",
+      `no problem source is called ${JSON.stringify(name)}; known: ${known.join(", ")}`,
+    );
+  }
+  return open(options);
+}

@@ -1,0 +1,104 @@
+import type { Verifier } from "../../domains/verifier.ts";
+import { loadBuiltIn } from "../../domains/verifiers.ts";
+import type { Verdict } from "../../records.ts";
+import { loadVerifier } from "./load-verifier.ts";
+import type { JobResult, MemberOutcome, Phase, VerificationJob } from "./verification-job.ts";
+import { faultOf } from "./verifier-fault.ts";
+
+/** Told what the judge turns to next, and how long that may take. */
+export interface PhaseLog {
+  begin(phase: Phase, limitMs?: number, member?: number): void;
+}
+
+const loaded = new Map<string, Promise<Verifier>>();
+
+function find(job: VerificationJob): Promise<Verifier> {
+  const key = job.moduleUrl ?? job.verifier;
+  const verifier = loaded.get(key) ?? load(job);
+  loaded.set(key, verifier);
+  return verifier;
+}
+
+async function load({ verifier: name, moduleUrl }: VerificationJob): Promise<Verifier> {
+  if (moduleUrl !== undefined) {
+    const verifier = await loadVerifier(moduleUrl);
+    await verifier.prepare?.();
+    return verifier;
+  }
+  const verifier = await loadBuiltIn(name);
+  if (!verifier) throw new Error(`no verifier is called ${JSON.stringify(name)}`);
+  return verifier;
+}
+
+/** Reasons are kept beside every completion of a run. */
+const REASON_LENGTH = 500;
+const STATUSES = new Set(["correct", "partial", "wrong", "no_answer", "unparsable"]);
+
+/**
+ * A user's verifier is not compiled against our types, so what it returns is checked. `wrong` with credit for a part is
+ * what the reference modes of built-in ones return where the reference does; of a user's it is a mistake.
+ */
+function checkVerdict(verdict: Verdict, isBuiltIn: boolean): Verdict {
+  if (
+    verdict === null ||
+    typeof verdict !== "object" ||
+    !STATUSES.has(verdict.status) ||
+    !("score" in verdict)
+  ) {
+    return { status: "unscored", cause: "the verifier returned no verdict" };
+  }
+  const { status, score, reason } = verdict;
+  const mayBePart = status === "partial" || (status === "wrong" && isBuiltIn);
+  const fits = status === "correct" ? score === 1 : mayBePart ? score >= 0 && score < 1 : score === 0;
+  if (typeof score !== "number" || !fits)
+    return {
+      status: "unscored",
+      cause: `the verifier returned status ${status} with score ${String(score).slice(0, REASON_LENGTH)}`,
+    };
+  return { status, score, reason: String(reason ?? "").slice(0, REASON_LENGTH) };
+}
+
+/** Judges the members in order, telling the log which one it is at. */
+export async function judgeJob(job: VerificationJob, log: PhaseLog): Promise<JobResult> {
+  log.begin("loading", job.loadTimeoutMs);
+  let verifier: Verifier;
+  try {
+    verifier = await find(job);
+  } catch (error) {
+    loaded.delete(job.moduleUrl ?? job.verifier); // the retry shall try anew
+    const cause = `verifier did not load: ${faultOf(error, job.moduleUrl)}`;
+    const outcomes = job.members.map(
+      () => ({ verdict: { status: "unscored", cause }, microseconds: 0 }) as const,
+    );
+    return { outcomes, limits: undefined };
+  }
+  const outcomes: MemberOutcome[] = [];
+  const references = new Map<unknown, unknown>();
+  for (const index of job.members.keys()) {
+    const started = performance.now();
+    const verdict = await judge(job, index, verifier, references, log);
+    outcomes.push({ verdict, microseconds: (performance.now() - started) * 1000 });
+  }
+  return { outcomes, limits: verifier.limits };
+}
+
+async function judge(
+  { members, moduleUrl, timeoutMs }: VerificationJob,
+  index: number,
+  verifier: Verifier,
+  references: Map<unknown, unknown>,
+  log: PhaseLog,
+): Promise<Verdict> {
+  const { reference, text, finish } = members[index]!;
+  try {
+    if (!references.has(reference)) {
+      log.begin("reference", timeoutMs, index);
+      references.set(reference, verifier.parseReference(reference));
+    }
+    log.begin("verifying", timeoutMs, index);
+    const verdict = await verifier.verify({ text, finish }, references.get(reference));
+    return checkVerdict(verdict, moduleUrl === undefined);
+  } catch (error) {
+    return { status: "unscored", cause: `verifier threw: ${faultOf(error, moduleUrl)}` };
+  }
+}

@@ -1,0 +1,49 @@
+import type { Verifier, VerifierLimits } from "../../domains/verifier.ts";
+import { HoneError } from "../../errors.ts";
+
+/** Files Node cannot import itself before it strips types (22.18); jiti is loaded for these alone. */
+async function importModule(url: string): Promise<Record<string, unknown>> {
+  const stripsTypes = Boolean((process.features as { typescript?: unknown }).typescript);
+  if (!/\.[cm]?ts$/.test(new URL(url).pathname) || stripsTypes) return await import(url);
+  const { createJiti } = await import("jiti");
+  return await createJiti(import.meta.url).import(url);
+}
+
+/**
+ * Imports a user's verifier: a module whose default export, or export named `verifier`, has `verify` and
+ * optionally `parseReference`, `prepare`, `limits`, `name` and `version`. `.ts` files work on every supported Node.
+ * Throws HONE_ERR_VERIFIER when the module exports no such thing; errors of the import itself pass through.
+ */
+export async function loadVerifier(url: string): Promise<Verifier> {
+  const module = await importModule(url);
+  const exported = (module["default"] ?? module["verifier"]) as Partial<Verifier> | undefined;
+  if (typeof exported?.verify !== "function") {
+    throw new HoneError("HONE_ERR_VERIFIER", `${url} exports no verifier`, {
+      hint: "Export default an object with verify(completion, reference).",
+    });
+  }
+  return {
+    name: exported.name ?? url,
+    version: exported.version ?? 1,
+    ...(exported.limits ? { limits: checkLimits(exported.limits, url) } : {}),
+    parseReference: (raw) => (exported.parseReference ? exported.parseReference(raw) : raw),
+    verify: (completion, reference) => exported.verify!(completion, reference),
+    ...(exported.prepare ? { prepare: () => exported.prepare!() } : {}),
+  };
+}
+
+const LIMITS = ["timeoutMs", "concurrency", "heapMb"] as const satisfies readonly (keyof VerifierLimits)[];
+
+/** No type of ours was there when it was written. Throws HONE_ERR_VERIFIER. */
+function checkLimits(limits: VerifierLimits, url: string): VerifierLimits {
+  for (const [name, value] of Object.entries(limits)) {
+    const problem = !LIMITS.some((known) => known === name)
+      ? `unknown; known: ${LIMITS.join(", ")}`
+      : !Number.isSafeInteger(value) || value < 1
+        ? `${JSON.stringify(value)}, not a positive integer`
+        : undefined;
+    if (problem !== undefined)
+      throw new HoneError("HONE_ERR_VERIFIER", `${url}: limits.${name} is ${problem}`);
+  }
+  return limits;
+}

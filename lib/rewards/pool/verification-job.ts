@@ -1,0 +1,129 @@
+import { readSync, writeSync } from "node:fs";
+import type { VerifierLimits } from "../../domains/verifier.ts";
+import type { FinishReason, Verdict } from "../../records.ts";
+
+/** What crosses to a verifier's process: completions to be judged by one verifier. Without members it is only loaded. */
+export interface VerificationJob {
+  readonly verifier: string;
+  /** Where a user's own verifier is imported from; absent for built-in ones. */
+  readonly moduleUrl?: string;
+  readonly members: readonly {
+    readonly reference: unknown;
+    readonly text: string;
+    readonly finish: FinishReason;
+  }[];
+  /** Milliseconds for reading one reference and for judging one completion. */
+  readonly timeoutMs: number;
+  /** Milliseconds for importing and preparing the verifier. */
+  readonly loadTimeoutMs: number;
+}
+
+/** What became of one member. */
+export interface MemberOutcome {
+  readonly verdict: Verdict;
+  readonly microseconds: number;
+}
+
+/** What comes back of a job. */
+export interface JobResult {
+  /** In the order of the members. */
+  readonly outcomes: readonly MemberOutcome[];
+  /** Those that the verifier states; undefined where it states none or did not load. */
+  readonly limits: VerifierLimits | undefined;
+}
+
+/** What a process may be at; limits of time hold in all but the first. */
+export const PHASES = ["idle", "loading", "reference", "verifying"] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** How one message to a process ended: with its verdicts, or with the process. */
+export type JobEnd =
+  | ({ readonly kind: "done" } & JobResult)
+  | {
+      readonly kind: "expired" | "exhausted" | "lost";
+      readonly phase: Phase;
+      /** Undefined unless the phase is of one member. */
+      readonly member: number | undefined;
+      readonly elapsedMs: number;
+      /** Of a process that was lost, for people. */
+      readonly cause: string;
+    };
+
+const WHYS = ["unknown", "expired", "exhausted"] as const;
+
+/** Milliseconds on a clock that all processes of the machine share. */
+function sharedNow(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+/** What a process is at. */
+export interface Progress {
+  readonly phase: Phase;
+  readonly member: number | undefined;
+  readonly elapsedMs: number;
+  readonly leftMs: number;
+}
+
+/** What a process was at when it ended, and whether it ended itself: over a limit of time, or of memory. */
+export interface Ending extends Pick<Progress, "phase" | "member" | "elapsedMs"> {
+  readonly why: (typeof WHYS)[number];
+}
+
+/** Bytes of a record of progress: since, limit, member, phase. The one of the process's end lies behind it. */
+const BYTES = 24;
+
+/**
+ * What a process is busy with and since when, in a file that outlives it: one that is stuck in a loop or was killed can
+ * answer no message, but what it wrote before is there. A write is one system call of a microsecond.
+ */
+export class JobProgress {
+  readonly #fd: number;
+  readonly #record = new DataView(new ArrayBuffer(BYTES));
+
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  /** The process turns to this, for which it has so long. */
+  begin(phase: Phase, limitMs = Number.POSITIVE_INFINITY, member = -1): void {
+    this.#write(0, sharedNow(), limitMs, member, PHASES.indexOf(phase));
+  }
+
+  read(): Progress {
+    const [since, limitMs, member, phase] = this.#read(0);
+    const elapsedMs = PHASES[phase] === "idle" ? 0 : sharedNow() - since;
+    return { ...placeOf(member, phase), elapsedMs, leftMs: limitMs - elapsedMs };
+  }
+
+  /** The process ends itself because of what it was at. */
+  end(why: Exclude<Ending["why"], "unknown">, { phase, member = -1, elapsedMs }: Progress): void {
+    this.#write(BYTES, elapsedMs, WHYS.indexOf(why), member, PHASES.indexOf(phase));
+  }
+
+  /** Of a process that is dead. */
+  readEnd(): Ending {
+    const [elapsedMs, why, member, phase] = this.#read(BYTES);
+    return why > 0
+      ? { why: WHYS[why]!, ...placeOf(member, phase), elapsedMs }
+      : { why: "unknown", ...this.read() };
+  }
+
+  #write(at: number, since: number, limit: number, member: number, phase: number): void {
+    this.#record.setFloat64(0, since);
+    this.#record.setFloat64(8, limit);
+    this.#record.setInt32(16, member);
+    this.#record.setInt32(20, phase);
+    writeSync(this.#fd, this.#record, 0, BYTES, at);
+  }
+
+  #read(at: number): readonly [number, number, number, number] {
+    const record = new DataView(new ArrayBuffer(BYTES)); // zeros where nothing was written yet
+    readSync(this.#fd, record, 0, BYTES, at);
+    return [record.getFloat64(0), record.getFloat64(8), record.getInt32(16), record.getInt32(20)];
+  }
+}
+
+function placeOf(member: number, phase: number): Pick<Progress, "phase" | "member"> {
+  const name = PHASES[phase] ?? "idle";
+  return { phase: name, member: member < 0 || name === "idle" || name === "loading" ? undefined : member };
+}

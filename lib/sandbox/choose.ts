@@ -1,0 +1,67 @@
+import { HoneError } from "../errors.ts";
+import { BubblewrapSandbox } from "./bubblewrap.ts";
+import { PyodideSandbox } from "./pyodide.ts";
+import type { PythonSandbox, Readiness } from "./python-sandbox.ts";
+import { SandboxFusion } from "./sandboxfusion.ts";
+
+/** Which driver runs Python programs here, and what became of those tried before it. */
+export interface SandboxChoice {
+  readonly sandbox: PythonSandbox | undefined;
+  /** In order of trial; the last one is `sandbox` where there is one. */
+  readonly tried: readonly { readonly name: string; readonly readiness: Readiness }[];
+}
+
+/** Best first: `auto` takes the first that works. */
+const DRIVERS: readonly PythonSandbox[] = [
+  new BubblewrapSandbox(),
+  new SandboxFusion(process.env["HONE_SANDBOX_URL"]),
+  new PyodideSandbox(),
+];
+
+let choosing: Promise<SandboxChoice> | undefined;
+
+/**
+ * The choice for this thread, made once a driver works: HONE_SANDBOX names a driver, or is `auto`, which is the default.
+ * Rejects with HONE_ERR_CONFIG when it names none.
+ */
+export async function sandboxChoice(): Promise<SandboxChoice> {
+  choosing ??= chooseAmong(DRIVERS, process.env["HONE_SANDBOX"] || "auto");
+  const choice = await choosing;
+  if (!choice.sandbox) choosing = undefined;
+  return choice;
+}
+
+/** Tries the drivers that `wanted` names until one works. Rejects with HONE_ERR_CONFIG when it names none. */
+export async function chooseAmong(drivers: readonly PythonSandbox[], wanted: string): Promise<SandboxChoice> {
+  const candidates = drivers.filter(({ name }) => wanted === "auto" || wanted === name);
+  if (candidates.length === 0) {
+    const known = ["auto", ...drivers.map(({ name }) => name)].join(", ");
+    throw new HoneError("HONE_ERR_CONFIG", `HONE_SANDBOX is ${JSON.stringify(wanted)}; known: ${known}`);
+  }
+  const tried: { name: string; readiness: Readiness }[] = [];
+  for (const sandbox of candidates) {
+    const readiness = await sandbox.probe();
+    tried.push({ name: sandbox.name, readiness });
+    if (readiness.usable) return { sandbox, tried };
+  }
+  return { sandbox: undefined, tried };
+}
+
+/** The sandbox for Python programs. Rejects with HONE_ERR_VERIFIER, saying why each driver does not work. */
+export async function pythonSandbox(): Promise<PythonSandbox> {
+  const choice = await sandboxChoice();
+  if (choice.sandbox) return choice.sandbox;
+  throw new HoneError("HONE_ERR_VERIFIER", `no sandbox for Python programs: ${choiceText(choice)}`, {
+    hint: "docs/sandbox.md says what each driver needs",
+  });
+}
+
+/** One line: the driver in use with its versions, and why those before it are not. */
+export function choiceText({ sandbox, tried }: SandboxChoice): string {
+  const lines = tried.map(({ name, readiness }) =>
+    readiness.usable ? `${name} (${readiness.what})` : `${name} is not usable: ${readiness.why}`,
+  );
+  const used = sandbox ? [lines.at(-1)!] : [];
+  const others = sandbox ? lines.slice(0, -1) : lines;
+  return [...used, ...others].join("; ");
+}

@@ -1,0 +1,1 @@
+export { choiceText, sandboxChoice } from "./choose.ts";

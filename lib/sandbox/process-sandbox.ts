@@ -1,0 +1,98 @@
+import { HoneError } from "../errors.ts";
+import { jobBytes, printable, readTraces } from "./harness.ts";
+import { type ModuleNames, NAMES_SCRIPT, neededImports, readNames } from "./preamble.ts";
+import type { ProcessEnd } from "./process-end.ts";
+import {
+  type PythonLimits,
+  type PythonProgram,
+  type PythonRun,
+  type PythonSandbox,
+  type Readiness,
+  TRIAL,
+  TRIAL_LIMITS,
+} from "./python-sandbox.ts";
+
+/** Where a process writes its reports (harness.ts). */
+export const REPORT_FD = 3;
+export const STDERR_BYTES = 1 << 20;
+
+/** Status of a process that SIGKILL ended. No program can send it to itself. */
+const KILLED = 128 + 9;
+
+/** Of processor time: what a process may use that outlives us. */
+export const cpuSeconds = ({ wallMs }: PythonLimits): number => Math.ceil(wallMs / 1000) + 1;
+
+export const unusable = (why: string): Readiness => ({ usable: false, why });
+
+/** A driver that runs programs in processes of this machine, and is tried out before the first. */
+export abstract class ProcessSandbox implements PythonSandbox {
+  abstract readonly name: string;
+  #probing: Promise<Readiness> | undefined;
+  #names: ModuleNames | undefined;
+
+  async probe(): Promise<Readiness> {
+    this.#probing ??= this.#tryOut();
+    const readiness = await this.#probing;
+    if (!readiness.usable) this.#probing = undefined; // what failed for a cause from outside may work later
+    return readiness;
+  }
+
+  async run(program: PythonProgram, limits: PythonLimits, signal?: AbortSignal): Promise<PythonRun> {
+    const readiness = await this.probe();
+    if (!readiness.usable) throw this.#fault(readiness.why);
+    return this.#run(program, limits, signal);
+  }
+
+  /** Gets ready for a trial and says on what, or why there is no point in one. Called until a trial succeeds. */
+  protected abstract prepare(): Promise<Readiness>;
+
+  /**
+   * Runs the job in a process that reports on REPORT_FD. Rejects where it does not start, or something outside kills it;
+   * it is then called once more.
+   */
+  protected abstract start(job: Buffer, limits: PythonLimits, signal?: AbortSignal): Promise<ProcessEnd>;
+
+  async #run(program: PythonProgram, limits: PythonLimits, signal?: AbortSignal): Promise<PythonRun> {
+    const job = jobBytes(program, neededImports(program.source, this.#names));
+    const start = async () => {
+      const end = await this.start(job, limits, signal);
+      if (end.end === "exited" && end.status === KILLED)
+        throw new Error("something outside killed the process");
+      return end;
+    };
+    const end = await start()
+      .catch(start) // what was lost is tried again
+      .catch((cause: Error) => {
+        throw this.#fault(printable(cause.message));
+      });
+    if (end.end === "aborted") throw new HoneError("HONE_ERR_ABORTED", "the run was called off");
+    const [stdout, stderr] = [1, 2].map((fd) => end.written.get(fd)!.toString("utf8")) as [string, string];
+    const report = end.written.get(REPORT_FD)!;
+    const told = readTraces({ report, stdout, stderr, status: end.status });
+    if (told === undefined)
+      throw this.#fault(printable(stderr) || `Python was not reached, status ${end.status}`);
+    const run = { ...told, spentMs: end.spentMs };
+    return end.end === "exited" ? run : { ...run, end: end.end, detail: "", value: undefined };
+  }
+
+  async #tryOut(): Promise<Readiness> {
+    try {
+      const prepared = await this.prepare();
+      if (!prepared.usable) return prepared;
+      const trial = { ...TRIAL, source: TRIAL.source + NAMES_SCRIPT };
+      const { end, stdout, detail } = await this.#run(trial, TRIAL_LIMITS);
+      if (end !== "finished") return unusable(`the trial program ended ${end}: ${detail}`);
+      const [python, ...names] = stdout.split("\n");
+      this.#names = readNames(names.join("\n"));
+      return { usable: true, what: `${prepared.what}, python ${python}` };
+    } catch (error) {
+      return unusable(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #fault(why: string): HoneError {
+    return new HoneError("HONE_ERR_VERIFIER", `the ${this.name} sandbox does not work: ${why}`, {
+      hint: "run `npx hone doctor`, or choose another driver by HONE_SANDBOX",
+    });
+  }
+}

@@ -1,0 +1,141 @@
+import {
+  type Intrinsics,
+  newQuickJSWASMModule,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSSyncVariant,
+  type QuickJSWASMModule,
+  RELEASE_SYNC,
+} from "quickjs-emscripten";
+import { HoneError } from "../errors.ts";
+import type {
+  Sandbox,
+  SandboxFailure,
+  SandboxLimits,
+  SandboxProgram,
+  SandboxResult,
+  SandboxValue,
+} from "./sandbox.ts";
+
+/**
+ * What expressions need, and Promise because the engine aborts on `async` without it. The rest costs set-up
+ * time; RegExp could also run without ever being interrupted, and Date would tell the time.
+ */
+const INTRINSICS: Intrinsics = { BaseObjects: true, Eval: true, Promise: true };
+
+/** Randomness would make a verdict depend on more than the answer. */
+const PRELUDE = '"use strict";delete Math.random;';
+
+const failed = (failure: SandboxFailure, detail: string): SandboxResult => ({ ok: false, failure, detail });
+
+/** JavaScript engine compiled to WebAssembly: its memory is its own, its only way out is the value it returns. */
+export class WasmSandbox implements Sandbox {
+  readonly name = "wasm";
+  #engine: Promise<QuickJSWASMModule> | undefined;
+
+  async start(): Promise<void> {
+    await this.#load();
+  }
+
+  async run(
+    program: SandboxProgram,
+    inputs: readonly SandboxValue[],
+    limits: SandboxLimits,
+  ): Promise<SandboxResult> {
+    const { expression } = program;
+    if (expression.length > limits.maxProgramChars)
+      return failed("too-long", `${expression.length} characters`);
+    const engine = await this.#load();
+    try {
+      return runOn(engine, expression, inputs, limits);
+    } catch (cause) {
+      this.#engine = undefined; // its heap is in an unknown state
+      return failed("crash", cause instanceof Error ? cause.message : String(cause));
+    }
+  }
+
+  #load(): Promise<QuickJSWASMModule> {
+    this.#engine ??= newQuickJSWASMModule(QUIET).catch((cause: unknown) => {
+      this.#engine = undefined;
+      throw new HoneError("HONE_ERR_VERIFIER", "the WebAssembly sandbox did not start", { cause });
+    });
+    return this.#engine;
+  }
+}
+
+/** Runtime and context are of this run alone: nothing is left for the next one to find. */
+function runOn(
+  engine: QuickJSWASMModule,
+  expression: string,
+  inputs: readonly SandboxValue[],
+  limits: SandboxLimits,
+): SandboxResult {
+  using runtime = engine.newRuntime();
+  runtime.setMemoryLimit(limits.memoryBytes);
+  runtime.setMaxStackSize(limits.stackBytes);
+  let left = limits.fuel;
+  const exhausted = () => left < 0;
+  runtime.setInterruptHandler(() => {
+    left -= 1;
+    return exhausted();
+  });
+  using context = runtime.newContext({ intrinsics: INTRINSICS });
+  // The line break ends a trailing comment. Closing the parenthesis early only lets a program run more of itself.
+  const compiled = context.evalCode(`${PRELUDE}((x)=>(${expression}\n))`);
+  using program = compiled.error ?? compiled.value;
+  if (compiled.error) return describe(context, program, exhausted);
+  const outputs: SandboxValue[] = [];
+  for (const input of inputs) {
+    using argument = typeof input === "number" ? context.newNumber(input) : context.newString(input);
+    const called = context.callFunction(program, context.undefined, argument);
+    using handle = called.error ?? called.value;
+    if (called.error || exhausted()) return describe(context, handle, exhausted);
+    const output = marshal(context, handle, limits.maxOutputChars);
+    if (typeof output === "object") return output;
+    outputs.push(output);
+  }
+  return { ok: true, outputs };
+}
+
+/** Only primitive numbers and strings come out: reading them runs no code of the program. */
+function marshal(
+  context: QuickJSContext,
+  handle: QuickJSHandle,
+  maxChars: number,
+): SandboxValue | SandboxResult {
+  const type = context.typeof(handle);
+  if (type === "number") return context.getNumber(handle);
+  if (type !== "string") return failed("output-type", type);
+  const output = context.getString(handle);
+  return output.length <= maxChars ? output : failed("output-type", `string of ${output.length} characters`);
+}
+
+/** Sorts a thrown value for the counters. A program can throw anything, so nothing but counting rests on it. */
+function describe(context: QuickJSContext, error: QuickJSHandle, exhausted: () => boolean): SandboxResult {
+  const read = (key: string): string => {
+    if (exhausted()) return "";
+    using value = context.getProp(error, key); // may run a getter of the program, under the same limits
+    return context.typeof(value) === "string" ? context.getString(value).slice(0, 100) : "";
+  };
+  const name = read("name");
+  const message = read("message");
+  if (exhausted()) return failed("out-of-fuel", "interrupted");
+  if (name === "SyntaxError") return failed("syntax", message);
+  if (/out of memory/.test(message)) return failed("out-of-memory", message);
+  if (/stack overflow/.test(message)) return failed("stack-overflow", message);
+  return failed("threw", `${name}: ${message}`);
+}
+
+type ModuleLoader = (options: object) => Promise<never>;
+
+/** The engine without its habit of printing when it aborts. */
+const QUIET: QuickJSSyncVariant = {
+  ...RELEASE_SYNC,
+  importModuleLoader: async () => {
+    const loaded: unknown = await RELEASE_SYNC.importModuleLoader();
+    const load = (
+      typeof loaded === "function" ? loaded : (loaded as { default: unknown }).default
+    ) as ModuleLoader;
+    return (options: object = {}) => load({ ...options, print: () => {}, printErr: () => {} });
+  },
+};

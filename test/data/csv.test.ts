@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, expect, test } from "vitest";
+import { csvRows } from "../../lib/data/csv.ts";
+
+// Mutants tried: a comma or line end inside quotes taken for one, \r kept, a doubled quote dropped.
+
+const path = join(mkdtempSync(join(tmpdir(), "hone-csv-")), "rows.csv");
+afterAll(() => rmSync(join(path, ".."), { recursive: true }));
+
+async function read(text: string): Promise<unknown[]> {
+  writeFileSync(path, text);
+  const rows: unknown[] = [];
+  for await (const { row, value } of csvRows(path)) rows.push([row, value]);
+  return rows;
+}
+
+test("quotes, line ends, a byte order mark, blank lines and missing fields", async () => {
+  const text = '\uFEFFa,b c\r\n1,"x, ""y""\nz"\r\n\r\n2\n"",end';
+  expect(await read(text)).toEqual([
+    [1, { a: "1", "b c": 'x, "y"\nz' }],
+    [2, { a: "2", "b c": "" }],
+    [3, { a: "", "b c": "end" }],
+  ]);
+  expect(await read("")).toEqual([]);
+  await expect(read('a\n"open')).rejects.toThrow("quoted");
+});
+
+test("what is written by the rules is read back", async () => {
+  const field = fc.string({ unit: fc.constantFrom("a", ",", '"', "\n", " ", "é", "😀") });
+  const written = (fields: readonly string[]) =>
+    fields.map((one) => `"${one.replaceAll('"', '""')}"`).join(",");
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(field, field)), async (rows) => {
+      const read_ = await read(["x,y", ...rows.map(written)].join("\n"));
+      expect(read_).toEqual(rows.map(([x, y], i) => [i + 1, { x, y }]));
+    }),
+    { numRuns: 30 },
+  );
+});

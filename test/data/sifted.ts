@@ -1,0 +1,55 @@
+// Runs rows through a data set's reader as a run would, from a file that the test writes or from one at hand.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll } from "vitest";
+import type { DatasetReport, KeptRow } from "../../lib/data/index.ts";
+import type { Admission } from "../../lib/data/sieve.ts";
+import { type DatasetKind, type DatasetSpec, siftDataset } from "../../lib/domains/index.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "hone-rows-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A path for a file of the test's own, in a folder that goes away with it. */
+export const scratch = (name: string): string => join(folder, name);
+
+/** Writes rows as JSONL; strings stand as they are, for lines that are no JSON. */
+export function writeRows(name: string, rows: readonly unknown[]): string {
+  const path = scratch(name);
+  writeFileSync(path, rows.map((row) => (typeof row === "string" ? row : JSON.stringify(row))).join("\n"));
+  return path;
+}
+
+export interface Sifted {
+  readonly kept: readonly KeptRow[];
+  readonly report: DatasetReport;
+}
+
+export async function sift(spec: DatasetSpec, admit?: Admission): Promise<Sifted> {
+  const sieve = siftDataset(spec, admit);
+  const kept: KeptRow[] = [];
+  for await (const row of sieve.rows()) kept.push(row);
+  return { kept, report: sieve.report() };
+}
+
+let files = 0;
+
+/** What a set makes of rows: problems, and the reasons of the others by count. */
+export async function readAs(
+  spec: { readonly kind: DatasetKind; readonly path?: string; readonly [option: string]: unknown },
+  rows: readonly unknown[],
+): Promise<{ kept: readonly KeptRow[]; bad: Record<string, number>; leftOut: Record<string, number> }> {
+  files += 1;
+  const path = spec.path ?? writeRows(`${files}.jsonl`, rows);
+  const { kept, report } = await sift({ ...spec, path } as DatasetSpec);
+  const count = (tallies: DatasetReport["bad"]) => Object.fromEntries(tallies.map((t) => [t.reason, t.rows]));
+  return { kept, bad: count(report.bad), leftOut: count(report.leftOut) };
+}
+
+/** A file of the reference data, or undefined where they are not at hand. */
+export function sample(path: string): string | undefined {
+  const file = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/data", path);
+  return existsSync(file) ? file : undefined;
+}
+
+export const fixture = (name: string): string => resolve(import.meta.dirname, "../fixtures/parquet", name);

@@ -1,0 +1,28 @@
+// Verdicts worked out by hand from the published checkers' text, as tables that the tests beside this file hold.
+import { expect, test } from "vitest";
+import type { ConstraintTable } from "../../../../lib/domains/instruction-following/constraint.ts";
+import { ResponseText } from "../../../../lib/domains/instruction-following/text/response-text.ts";
+import type { Compat } from "../../../../lib/domains/verify-case.ts";
+
+/** Whether a response follows the constraint, and its arguments where it takes any. */
+export type HandMade = readonly [
+  expected: boolean,
+  response: string,
+  args?: Readonly<Record<string, unknown>>,
+];
+
+export function verdict(table: ConstraintTable, id: string, compat: Compat, made: HandMade): boolean {
+  return table[id]!.bind(made[2] ?? {}, compat)(new ResponseText(made[1]));
+}
+
+/** One test per constraint: every line of its table has the verdict that the table says. */
+export function holds(
+  table: ConstraintTable,
+  compat: Compat,
+  cases: Readonly<Record<string, readonly HandMade[]>>,
+): void {
+  test.each(Object.entries(cases))(`%s has the verdicts of its table in ${compat} mode`, (id, rows) => {
+    const found = rows.map((row) => [verdict(table, id, compat, row), ...row.slice(1)]);
+    expect(found).toEqual(rows);
+  });
+}

@@ -1,0 +1,36 @@
+// Mutants that die: a range of marks left out; other white space trimmed; the first UTF-16 unit taken.
+import { expect, test } from "vitest";
+import {
+  firstChar,
+  PUNCTUATION,
+  trimPunctuation,
+  trimPunctuationEnd,
+  trimPunctuationStart,
+  withoutPunctuation,
+} from "../../../../lib/domains/instruction-following/ifbench/punctuation.ts";
+
+const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)).join("");
+
+test("the marks are the ASCII characters that are seen and are neither letter nor digit", () => {
+  expect([...PUNCTUATION].sort().join("")).toBe(ASCII.replace(/[\0-\x20a-zA-Z0-9\x7f]/g, ""));
+  expect(withoutPunctuation(ASCII)).toBe([...ASCII].filter((char) => !PUNCTUATION.includes(char)).join(""));
+  expect(withoutPunctuation("don’t — 1,000.5 “é”")).toBe("don’t — 10005 “é”");
+});
+
+test("marks and spaces go at the ends, tabs and line ends stay", () => {
+  const text = ' "(a b.)\n*! ';
+  expect([trimPunctuation(text), trimPunctuationStart(text), trimPunctuationEnd(text)]).toEqual([
+    "a b.)\n",
+    "a b.)\n*! ",
+    ' "(a b.)\n',
+  ]);
+  expect([trimPunctuation("..."), trimPunctuationStart("..."), trimPunctuationEnd("...")]).toEqual([
+    "",
+    "",
+    "",
+  ]);
+});
+
+test("a first character may take two UTF-16 units", () => {
+  expect([firstChar("😀a"), firstChar("ab"), firstChar("")]).toEqual(["😀", "a", undefined]);
+});

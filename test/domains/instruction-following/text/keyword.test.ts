@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { keyword } from "../../../../lib/domains/instruction-following/text/keyword.ts";
+import { PatternError } from "../../../../lib/domains/instruction-following/text/pattern-syntax.ts";
+import { ResponseText } from "../../../../lib/domains/instruction-following/text/response-text.ts";
+
+const count = (word: string, text: string, compat: "reference" | "strict", whole = false) =>
+  keyword(word, compat, whole)?.count(new ResponseText(text));
+
+describe("a keyword counts", () => {
+  test.each([
+    ["in any case, inside words too", "cat", "Cat concatCAT", 3, 3],
+    ["without overlaps", "aa", "aaaaa", 2, 2],
+    ["as an expression in reference mode only", "a.b", "a.b axb", 2, 1],
+    ["by alternatives in reference mode only", "cat|dog", "cat dog cat|dog", 4, 1],
+    ["never in reference mode if Python refuses it", "C++", "c++ C++", undefined, 2],
+    ["with look-alikes of its letters", "ski", "ſKİ", 1, 1],
+    ["as a phrase", "to be", "To be or not to  be", 1, 1],
+  ] as const)("%s", (_, word, text, reference, strict) => {
+    expect([count(word, text, "reference"), count(word, text, "strict")]).toEqual([reference, strict]);
+  });
+
+  test.each([
+    ["as a whole word", "cat", "cat, concat; CAT! cats _cat", 2, 2],
+    ["with a mark at its end, which reference wants a word character after", "hi!", "hi! hi!x", 1, 2],
+    ["with a mark at its end that Python refuses", "c++", "c++ c+++ xc++", undefined, 2],
+    ["with an accent before it", "e", "é e\u0301 e", 2, 2],
+  ] as const)("%s, if whole", (_, word, text, reference, strict) => {
+    expect([count(word, text, "reference", true), count(word, text, "strict", true)]).toEqual([
+      reference,
+      strict,
+    ]);
+  });
+});
+
+test("found and counted agree", () => {
+  for (const compat of ["reference", "strict"] as const)
+    for (const word of ["a", "a.", "(a|b)+", "x"])
+      for (const text of ["", "a", "bab", "A b"]) {
+        const response = new ResponseText(text);
+        const found = keyword(word, compat)!;
+        expect([word, text, found.found(response)]).toEqual([word, text, found.count(response) > 0]);
+      }
+});
+
+test("an expression beyond linear matching is refused in reference mode", () => {
+  expect(() => keyword("(a)\\1", "reference")).toThrow(PatternError);
+  expect(keyword("(a)\\1", "strict")?.found(new ResponseText("x(A)\\1"))).toBe(true);
+});

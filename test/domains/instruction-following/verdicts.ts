@@ -1,0 +1,40 @@
+/** A table of constraint verdicts: what a response of one kind scores under both compats. */
+import { expect, test } from "vitest";
+import type { ConstraintTable } from "../../../lib/domains/instruction-following/constraint.ts";
+import { ResponseText } from "../../../lib/domains/instruction-following/text/response-text.ts";
+
+/** `both`: the same under reference and strict; otherwise [reference, strict]. */
+export type Row = readonly [
+  why: string,
+  id: string,
+  args: Readonly<Record<string, unknown>>,
+  response: string,
+  expected: boolean | readonly [reference: boolean, strict: boolean],
+];
+
+export function checkVerdicts(table: ConstraintTable, rows: readonly Row[]): void {
+  test.each(rows)("%s (%s)", (_, id, args, response, expected) => {
+    const verdicts = (["reference", "strict"] as const).map((compat) =>
+      table[id]!.bind(args, compat)(new ResponseText(response)),
+    );
+    expect(verdicts).toEqual(typeof expected === "boolean" ? [expected, expected] : expected);
+  });
+
+  test("every constraint of the table has a verdict of each kind here", () => {
+    for (const id of Object.keys(table)) {
+      const seen = rows.filter((row) => row[1] === id).map((row) => [row[4]].flat()[0]);
+      expect([id, new Set(seen)]).toEqual([id, new Set([true, false])]);
+    }
+  });
+}
+
+/** Arguments that no constraint of these ids can be made from. */
+export function checkRefusals(
+  table: ConstraintTable,
+  rows: readonly (readonly [id: string, args: Readonly<Record<string, unknown>>])[],
+): void {
+  test.each(rows)("%s refuses %j", (id, args) => {
+    for (const compat of ["reference", "strict"] as const)
+      expect(() => table[id]!.bind(args, compat)).toThrow();
+  });
+}

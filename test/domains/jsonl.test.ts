@@ -1,0 +1,76 @@
+import { describe, expect, test } from "vitest";
+import type { RowDraft } from "../../lib/data/row-reader.ts";
+import { type JsonlOptions, jsonl } from "../../lib/domains/jsonl.ts";
+
+// Mutants tried: tools as parsed instead of as written; messages handed on beside a template; the answer left a number.
+
+const read = (row: unknown, options: Partial<JsonlOptions> = {}, text?: string) =>
+  jsonl({ path: "x", domain: "math", ...options }).open({ path: "x", ...options })({
+    ...{ file: "x.jsonl", row: 1, value: row },
+    ...(text !== undefined && { text }),
+  });
+const TOOLS = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
+
+describe("a row", () => {
+  test("of a question and an answer is a problem of its domain's verifier", () => {
+    const { gold, ...draft } = read({ question: " 1+1? ", answer: 2 }) as RowDraft;
+    expect(draft).toEqual({
+      content: JSON.stringify([[{ role: "user", content: "1+1?" }], null]),
+      ...{ question: "1+1?", family: "jsonl", level: 0, reference: { answer: "2" }, answerFrom: "answer" },
+    });
+    expect(gold!()).toEqual(["\\boxed{2}"]); // what `math` must accept
+    expect(jsonl({ path: "x", domain: "math" })).toMatchObject({ domain: "math", verifier: "math" });
+  });
+
+  test("may say what its verifier reads, its family, its level and a right response", () => {
+    const row = { question: "q", reference: { task: "sudoku" }, family: "grid", level: 3, gold: "yes" };
+    const draft = read(row) as RowDraft;
+    expect(draft).toMatchObject({ family: "grid", level: 3, reference: { task: "sudoku" } });
+    expect(draft.gold!()).toEqual(["yes"]);
+  });
+
+  test("of several turns is asked as a conversation, and in words where there is no chat", () => {
+    const messages = [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "1+1?" },
+    ];
+    expect(read({ messages, answer: "2" })).toMatchObject({ messages, question: "Be brief.\n\n1+1?" });
+    const templated = read({ messages, answer: "2" }, { template: "Think. {task}" });
+    expect(templated).toMatchObject({ question: "Think. Be brief.\n\n1+1?" });
+    expect(templated).not.toHaveProperty("messages");
+  });
+
+  test("with tools has them as written, and described in the question", () => {
+    const text = `{"question": "call", "tools": [{"type": "function", "function": {"name": "f", "x": 1.0}}], "reference": {}}`;
+    const draft = read(JSON.parse(text), { domain: "function-calling" }, text) as { question: string };
+    expect(draft).toMatchObject({
+      tools: '[{"type": "function", "function": {"name": "f", "x": 1.0}}]',
+      messages: [{ role: "user", content: "call" }],
+    });
+    expect(draft.question).toMatch(/<available_tools>\n\{"name":"f","x":1\}\n<\/available_tools>\n\ncall$/);
+    const parsed = read({ question: "call", tools: TOOLS, reference: {} });
+    expect(parsed).toMatchObject({ tools: JSON.stringify(TOOLS) });
+  });
+
+  test.each([
+    [{ answer: "2" }, "row: neither question nor messages"],
+    [{ question: "q" }, "row: neither reference nor answer"],
+    [{ question: "", answer: "2" }, /^question: /],
+    [{ question: "q", answer: "2", tools: [{ name: "f" }] }, /^tools.#.function: /],
+    [{ messages: [{ role: "user" }], answer: "2" }, /^messages.#.content: /],
+    [{ question: "q", answer: "2", level: -1 }, /^level: /],
+    ["q", /^row: /],
+  ])("%j is bad, with the field that makes it so", (row, reason) => {
+    const { bad } = read(row) as { bad: string };
+    if (typeof reason === "string") expect(bad).toBe(reason);
+    else expect(bad).toMatch(reason);
+  });
+});
+
+test("the domain names the verifier and the other way round, and one of them must be there", () => {
+  expect(jsonl({ path: "x", verifier: "logic" })).toMatchObject({ domain: "logic", verifier: "logic" });
+  expect(jsonl({ path: "x", domain: "maths", verifier: "math" })).toMatchObject({
+    ...{ domain: "maths", verifier: "math" },
+  });
+  expect(() => jsonl({ path: "x" })).toThrow("nothing says which domain");
+});

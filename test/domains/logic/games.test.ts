@@ -1,0 +1,32 @@
+import { describe, expect, test } from "vitest";
+import { GAMES } from "../../../lib/domains/logic/games.ts";
+import { logic } from "../../../lib/domains/logic/verify.ts";
+import { long } from "../../long.ts";
+import { HOSTILE } from "./judge.ts";
+import { labelledPuzzles } from "./labelled.ts";
+
+// Mutants tried on the text games, each dies in its game's test: first box for the last, thoughts read in strict, every
+// rule of cryptarithm, mathador and math_path left out in turn, strict reading replaced by reference reading.
+
+test("every game has a name of its own, and the list is in their order", () => {
+  const names = GAMES.map((game) => game.task);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+/** Generous, because other work shares the machine; quadratic time in a megabyte takes hours. */
+const BOUND_MS = 15_000;
+
+describe.skipIf(!long || labelledPuzzles.length === 0)("hostile megabytes end quickly", () => {
+  const puzzles = GAMES.map(({ task }) => labelledPuzzles.find((puzzle) => puzzle.task === task));
+  test.each(puzzles.filter((puzzle) => puzzle !== undefined))("$task", async ({ task, game_data }) => {
+    for (const compat of ["reference", "strict"] as const) {
+      const reference = logic.parseReference({ task, game_data, compat });
+      for (const text of HOSTILE) {
+        const start = performance.now();
+        const { status } = await logic.verify({ text, finish: "stop" }, reference);
+        expect([text.slice(0, 20), status]).not.toContain("correct");
+        expect([text.slice(0, 20), performance.now() - start < BOUND_MS]).toEqual([text.slice(0, 20), true]);
+      }
+    }
+  });
+});

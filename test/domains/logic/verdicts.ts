@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import type { Compat } from "../../../lib/domains/verify-case.ts";
+import { judgeAs } from "./judge.ts";
+
+/** What an answer is given for: "correct", or why it is wrong; strict where it differs from reference. */
+export type VerdictRow = readonly [what: string, answer: string, reference: string, strict?: string];
+
+/** One test a row, in both modes; the whole verdict is compared, reasons of correct ones apart. */
+export function testVerdicts(task: string, gameData: unknown, rows: readonly VerdictRow[]): void {
+  const judge = judgeAs(task);
+  const verdict = async (answer: string, compat: Compat) => {
+    const text = await judge(gameData, answer, compat);
+    return text.startsWith("correct: ") ? "correct" : text.replace(/^wrong: /, "");
+  };
+  describe(task, () => {
+    test.each(rows.map((row) => ({ what: row[0], row })))(
+      "$what",
+      async ({ row: [, answer, reference, strict = reference] }) => {
+        expect([await verdict(answer, "reference"), await verdict(answer, "strict")]).toEqual([
+          reference,
+          strict,
+        ]);
+      },
+    );
+  });
+}
+
+/** Each change of good game data is refused with a message that names the field. */
+export function testRefusals(
+  task: string,
+  good: Readonly<Record<string, unknown>>,
+  bad: readonly (readonly [metadata: Readonly<Record<string, unknown>>, message: RegExp])[],
+): void {
+  const judge = judgeAs(task);
+  const metadata = (change: Readonly<Record<string, unknown>>) => ({
+    ...good,
+    metadata: { ...(good["metadata"] as object), ...change },
+  });
+  test.each(bad)(`${task}: %j is refused`, async (change, message) => {
+    await expect(judge(metadata(change), "[[1]]")).rejects.toThrow(message);
+    await expect(judge(metadata({}), "[[1]]")).resolves.toMatch(/^wrong: /);
+  });
+}
+
+/** A fenced block with its marks on lines of their own. */
+export const fenced = (text: string, language = "python"): string => `\`\`\`${language}\n${text}\n\`\`\``;

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { loadVerifier } from "../../../lib/rewards/pool/load-verifier.ts";
+
+const fixture = (name: string) => new URL(`../../fixtures/verifiers/${name}`, import.meta.url).href;
+const completion = { text: "four", finish: "eos" } as const;
+
+test("a TypeScript module with a default export, importing another one, loads on any Node", async () => {
+  const verifier = await loadVerifier(fixture("obedient.ts"));
+  expect(verifier.name).toBe("obedient");
+  expect(() => verifier.parseReference(4)).toThrow("reference must be a string");
+  expect(await verifier.verify(completion, verifier.parseReference("four"))).toMatchObject({
+    status: "correct",
+  });
+});
+
+test("a JavaScript module with a named export and no parseReference takes references as they are", async () => {
+  const verifier = await loadVerifier(fixture("named.mjs"));
+  expect(verifier.parseReference("four")).toBe("four");
+  expect(await verifier.verify(completion, "four")).toMatchObject({ score: 1 });
+});
+
+test("limits of its own are kept, and a mistake in them is named", async () => {
+  const { limits } = await loadVerifier(fixture("limited.mjs"));
+  expect(limits).toEqual({ timeoutMs: 400, heapMb: 64, concurrency: 1 });
+  await expect(loadVerifier(fixture("limitless.mjs"))).rejects.toMatchObject({
+    code: "HONE_ERR_VERIFIER",
+    message: expect.stringContaining("limits.timeOutMs is unknown; known: timeoutMs, concurrency, heapMb"),
+  });
+});
+
+test("a module without a verifier is refused by its address", async () => {
+  await expect(loadVerifier(fixture("empty.mjs"))).rejects.toMatchObject({
+    code: "HONE_ERR_VERIFIER",
+    message: expect.stringContaining("empty.mjs exports no verifier"),
+  });
+});
+
+test("errors of the import itself pass through", async () => {
+  await expect(loadVerifier(fixture("broken.mjs"))).rejects.toThrow("broken on import");
+  await expect(loadVerifier(fixture("absent.mjs"))).rejects.toThrow();
+});

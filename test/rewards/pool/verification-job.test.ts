@@ -1,0 +1,56 @@
+import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { JobProgress } from "../../../lib/rewards/pool/verification-job.ts";
+
+// Mutants tried: the end read as where the process has got to since, an idle process that grows old.
+
+const folder = mkdtempSync(join(tmpdir(), "hone-progress-"));
+let fd: number;
+const open: number[] = [];
+beforeEach(() => {
+  fd = openSync(join(folder, `${open.length}`), "wx+");
+  open.push(fd);
+});
+afterAll(() => {
+  for (const one of open) closeSync(one);
+  rmSync(folder, { recursive: true });
+});
+
+test("what one side writes the other reads, from the beginning on", () => {
+  const [mine, theirs] = [new JobProgress(fd), new JobProgress(fd)];
+  expect(mine.read()).toMatchObject({ phase: "idle", member: undefined, elapsedMs: 0 });
+  theirs.begin("loading", 100);
+  expect(mine.read()).toMatchObject({ phase: "loading", member: undefined });
+  theirs.begin("verifying", 100, 7);
+  const { phase, member, elapsedMs, leftMs } = mine.read();
+  expect([phase, member]).toEqual(["verifying", 7]);
+  expect(elapsedMs).toBeGreaterThanOrEqual(0);
+  expect(elapsedMs + leftMs).toBeCloseTo(100, 3);
+  theirs.begin("idle");
+  expect(mine.read()).toEqual({
+    phase: "idle",
+    member: undefined,
+    elapsedMs: 0,
+    leftMs: Number.POSITIVE_INFINITY,
+  });
+});
+
+test("time passes for what has begun, on the clock of every process", async () => {
+  const progress = new JobProgress(fd);
+  progress.begin("reference", 5, 0);
+  const before = progress.read().elapsedMs;
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(progress.read().elapsedMs - before).toBeGreaterThan(5);
+  expect(progress.read().leftMs).toBeLessThan(0);
+});
+
+test("why a process ended itself stays with what it was at, though it moved on before it died", () => {
+  const progress = new JobProgress(fd);
+  progress.begin("verifying", 100, 3);
+  expect(progress.readEnd()).toMatchObject({ why: "unknown", phase: "verifying", member: 3 });
+  progress.end("expired", { ...progress.read(), elapsedMs: 101 });
+  progress.begin("verifying", 100, 4);
+  expect(progress.readEnd()).toEqual({ why: "expired", phase: "verifying", member: 3, elapsedMs: 101 });
+});

@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { afterEach, expect, test, vi } from "vitest";
+import type { VerificationJob } from "../../../lib/rewards/pool/verification-job.ts";
+import { tsxUrl, VerifierProcess } from "../../../lib/rewards/pool/verifier-process.ts";
+
+// Mutants tried: stdin left to the child's loop (a spinning orphan stays), the tail not read, a shared stdout.
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const obedient = new URL("../../fixtures/verifiers/obedient.ts", import.meta.url).href;
+const job = (...texts: readonly string[]): VerificationJob => ({
+  verifier: "obedient",
+  moduleUrl: obedient,
+  members: texts.map((text) => ({ reference: "ok", text, finish: "eos" as const })),
+  timeoutMs: 25_000,
+  loadTimeoutMs: 60_000,
+});
+
+let open: VerifierProcess | undefined;
+let printed = "";
+let exits = 0;
+function start(): VerifierProcess {
+  printed = "";
+  exits = 0;
+  open = new VerifierProcess({
+    heapMb: 48,
+    print: (text) => {
+      printed += text;
+    },
+    onExit: () => {
+      exits += 1;
+    },
+  });
+  return open;
+}
+afterEach(() => {
+  if (open && exits === 0) process.kill(open.pid, "SIGKILL");
+});
+const isAlive = (pid: number) => {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+};
+
+test("jobs are judged one after another; what verifiers print is heard; an exit is told with its place", async () => {
+  const one = start();
+  expect(await one.judge(job("print ok", "no"))).toMatchObject({
+    kind: "done",
+    outcomes: [{ verdict: { status: "correct" } }, { verdict: { status: "wrong" } }],
+  });
+  expect(printed).toBe("print ok\n");
+  expect(await one.judge(job("ok", "exit"))).toMatchObject({
+    ...{ kind: "lost", phase: "verifying", member: 1, cause: "exit code 3" },
+  });
+  expect(exits).toBe(1);
+  expect(await one.judge(job("ok"))).toMatchObject({ kind: "lost" });
+});
+
+test("a stray rejection is told with its message", async () => {
+  expect(await start().judge(job("stray"))).toMatchObject({
+    kind: "lost",
+    cause: expect.stringContaining("Error: stray"),
+  });
+});
+
+test.skipIf(process.platform !== "linux")("it is the first to go where memory runs out", async () => {
+  const one = start();
+  await one.judge(job("ok"));
+  expect(readFileSync(`/proc/${one.pid}/oom_score_adj`, "utf8").trim()).toBe("1000");
+});
+
+test("a process stuck in a loop ends when its parent is killed", async () => {
+  const script = `
+    const { VerifierProcess } = await import(${JSON.stringify(new URL("../../../lib/rewards/pool/verifier-process.ts", import.meta.url).href)});
+    const one = new VerifierProcess({ heapMb: 48, print() {}, onExit() {} });
+    await one.judge(${JSON.stringify(job("ok"))});
+    void one.judge(${JSON.stringify(job("spin"))});
+    console.log(one.pid);`;
+  const parent = spawn(process.execPath, ["--import", tsxUrl(), "--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+    cwd: fileURLToPath(new URL("../../..", pathToFileURL(import.meta.filename))),
+  });
+  const pid = await new Promise<number>((resolve) =>
+    parent.stdout.once("data", (text) => resolve(Number(text))),
+  );
+  expect(isAlive(pid)).toBe(true);
+  parent.kill("SIGKILL");
+  await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+});

@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import type { Progress } from "../../../lib/rewards/pool/verification-job.ts";
+import { passedLimit } from "../../../lib/rewards/pool/verifier-watchdog.ts";
+
+// That it ends its process, and when its parent is gone, is in verifier-process.test.ts.
+
+const MEBIBYTE = 1 << 20;
+const busy = (leftMs: number): Progress => ({ phase: "verifying", member: 0, elapsedMs: 1, leftMs });
+const idle: Progress = { phase: "idle", member: undefined, elapsedMs: 0, leftMs: Number.POSITIVE_INFINITY };
+
+test.each<[string, Progress, number, "expired" | "exhausted" | undefined]>([
+  ["within both limits", busy(1), 100, undefined],
+  ["at its limit of time", busy(0), 100, "expired"],
+  ["at its limit of memory", busy(1), 100 + 1 / MEBIBYTE, "exhausted"],
+  ["idle", idle, 100, undefined],
+  ["idle, with more than its memory", idle, 101, "exhausted"],
+])("a process %s", (_, now, mebibytes, verdict) => {
+  expect(passedLimit(now, mebibytes * MEBIBYTE, 100)).toBe(verdict);
+});

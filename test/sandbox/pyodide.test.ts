@@ -1,0 +1,179 @@
+// What every driver does is in test/contract/python-sandboxes.test.ts. Here: hacks, and the way to the host.
+import { type AddressInfo, createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { codeVerifier } from "../../lib/domains/code/verify.ts";
+import { STAR_MODULES } from "../../lib/sandbox/preamble.ts";
+import { PyodideSandbox } from "../../lib/sandbox/pyodide.ts";
+import { HACKS, HONEST, secret } from "../fixtures/code-hacks.ts";
+import { descendants, LIMITS, OWN_MEMORY_MB } from "../fixtures/python-sandboxes.ts";
+import { long } from "../long.ts";
+import { patient } from "../patience.ts";
+
+const sandbox = new PyodideSandbox();
+const readiness = await sandbox.probe();
+const code = codeVerifier(async () => sandbox);
+
+const run = (source: string) =>
+  sandbox.run({ source, stdin: "", dialect: "script" }, { ...LIMITS, wallMs: 15_000 });
+
+describe.skipIf(!readiness.usable)("the wasm driver", () => {
+  const listener = createServer();
+  let port = 0;
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+    port = (listener.address() as AddressInfo).port;
+    process.env["HONE_TEST_SECRET"] = "secret";
+  });
+  afterAll(() => {
+    delete process.env["HONE_TEST_SECRET"];
+    listener.close();
+  });
+
+  /** Each prints ESCAPED once it has reached something of the host. */
+  test.each([
+    ["by the objects of JavaScript", "import js\njs.Object.constructor('return process')().version"],
+    [
+      "by the interface of Pyodide",
+      "import pyodide_js\npyodide_js.mountNodeFS('/host', '/')\nopen('/host/etc/passwd').read()",
+    ],
+    ["by running JavaScript", "from pyodide.code import run_js\nrun_js('process.version')"],
+    [
+      "by the constructor of an object of JavaScript",
+      "import _pyodide_core, gc\nproxies = [o for o in gc.get_objects() if 'JsProxy' in type(o).__name__]\nproxies[0].constructor.constructor('return process')().version",
+    ],
+    ["by the file system of Node", "open('/etc/passwd').read()"],
+    ["by a shell", "import os\nassert os.system('true') == 0"],
+    ["by the environment", "import os\nos.environ['HONE_TEST_SECRET']"],
+    [
+      "by a socket",
+      "import socket\ns = socket.socket()\ns.settimeout(1)\ns.connect(('127.0.0.1', PORT))\ns.send(b'x')",
+    ],
+  ])("keeps a program from the host: %s", async (_, source) => {
+    const { stdout } = await run(`${source.replace("PORT", String(port))}\nprint("ESCAPED")`);
+    expect(stdout).not.toContain("ESCAPED");
+  });
+
+  test.each([
+    ["a source of 900 KB", `x = "${"y".repeat(900 << 10)}"\nprint(len(x))`, "", "921600\n"],
+    ["an input of 3 MB", "import sys\nprint(len(sys.stdin.read()))", "x".repeat(3 << 20), "3145728\n"],
+  ])("takes %s", { timeout: 120_000 }, async (_, source, stdin, stdout) => {
+    const running = sandbox.run({ source, stdin, dialect: "script" }, { ...LIMITS, wallMs: 15_000 });
+    expect(await running).toMatchObject({ end: "finished", stdout });
+  });
+
+  /** Processes of the driver: its server, and those of programs. */
+  const servers = () =>
+    descendants().filter(({ command }) => command.trimEnd().endsWith(`import ${STAR_MODULES.join(", ")}`));
+
+  test("a start killed from outside is made again, and no verdict", {
+    timeout: patient(120_000),
+  }, async () => {
+    const killing = new PyodideSandbox();
+    const others = new Set(servers().map(({ pid }) => pid));
+    const probing = killing.probe();
+    const kill = setInterval(() => {
+      for (const { pid } of servers()) if (!others.has(pid)) process.kill(pid, "SIGKILL");
+    }, 50);
+    expect((await probing).usable).toBe(false);
+    clearInterval(kill);
+    expect((await killing.probe()).usable).toBe(true);
+  });
+
+  test(
+    "what is killed from outside while it runs, program or server, is run again",
+    async () => {
+      const [server] = servers();
+      const sleeping = "import time\ntime.sleep(1)\nprint('done')";
+      const kill = (victim: () => number | undefined) =>
+        new Promise<void>((resolve) => {
+          const timer = setInterval(() => {
+            const pid = victim();
+            if (pid === undefined) return;
+            clearInterval(timer);
+            process.kill(pid, "SIGKILL");
+            resolve();
+          }, 5);
+        });
+      const known = new Set(servers().map(({ pid }) => pid));
+      const programs = () => servers().find(({ pid }) => !known.has(pid))?.pid;
+      const [first] = await Promise.all([run(sleeping), kill(programs)]);
+      expect(first.stdout).toBe("done\n");
+      const [second] = await Promise.all([run(sleeping), kill(() => server!.pid)]);
+      expect(second.stdout).toBe("done\n");
+    },
+    patient(60_000),
+  );
+
+  test("a run ends at its limit, and so does one that sleeps or writes", async () => {
+    const limits = { ...LIMITS, wallMs: 700 };
+    for (const source of ["while True: pass", "import time\ntime.sleep(60)", "while True: print(end='')"]) {
+      const { end, spentMs } = await sandbox.run({ source, stdin: "", dialect: "script" }, limits);
+      expect([end, spentMs > 690]).toEqual(["too-slow", true]);
+    }
+  });
+
+  test("nothing of one run is in the next one's memory", async () => {
+    await run("import sys, random\nsys.left = random.left = 'here'\nopen('left', 'w').close()");
+    const look = "import sys, random, os\nprint(hasattr(sys, 'left'), hasattr(random, 'left'), os.listdir())";
+    expect((await run(look)).stdout).toBe("False False ['.report']\n");
+  });
+
+  test("a recursion without end fails at once", async () => {
+    expect(await run("def f(x): return f(x + 1)\nf(1)")).toMatchObject({ end: "failed" });
+  });
+
+  const rows = {
+    call: { fn_name: "solve", inputs: [[3]], outputs: [secret(3)] },
+    stdin: { inputs: ["3\n"], outputs: [`${secret(3)}\n`] },
+  };
+  const judge = (source: string, style: "call" | "stdin") => {
+    const limits = { wallMs: 15_000, memoryMb: OWN_MEMORY_MB };
+    const reference = code.parseReference({ input_output: rows[style], limits });
+    return code.verify({ text: `\`\`\`python\n${source}\n\`\`\``, finish: "stop" }, reference);
+  };
+
+  test.each(["call", "stdin"] as const)("an honest %s passes", async (style) => {
+    expect((await judge(HONEST[style], style)).status).toBe("correct");
+  });
+
+  /** Those whose way is another one here. */
+  const HERE = new Set([
+    "prints the reference's pass marker and exits",
+    "prints the marker when it ends",
+    "exits with success inside the call",
+    "leaves at once inside the call",
+    "equals everything",
+    "looks for the expected value in the frames",
+    "looks for large numbers in everything that is alive",
+    "reads its command line, environment and memory",
+    "writes verdicts to every descriptor",
+    "forges a report with a value it made up",
+    "replaces the serialiser",
+    "traces the harness and changes its variables",
+    "returns itself inside itself",
+    "prints without end",
+    "allocates without end",
+    "recurses without end",
+    "starts threads without end",
+    "starts a shell",
+    "looks around for answers",
+    "aborts",
+  ]);
+
+  test.runIf(long)("no hack passes", { timeout: patient(120_000) }, async () => {
+    const hacks = HACKS.filter(({ why }) => HERE.has(why));
+    expect(hacks.length).toBe(HERE.size);
+    const passed: string[] = [];
+    const lane = async () => {
+      for (let hack = hacks.pop(); hack !== undefined; hack = hacks.pop()) {
+        if ((await judge(hack.source, hack.style)).score > 0) passed.push(hack.why);
+      }
+    };
+    await Promise.all([lane(), lane()]);
+    expect(passed).toEqual([]);
+  });
+
+  test("keeps no process of a program", async () => {
+    await expect.poll(() => servers().length, { timeout: 10_000 }).toBeLessThanOrEqual(2);
+  });
+});

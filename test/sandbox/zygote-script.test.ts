@@ -1,0 +1,43 @@
+// What programs see of each other is in bubblewrap.test.ts; here: what they inherit.
+import { describe, expect, test } from "vitest";
+import { seccompFilter } from "../../lib/sandbox/seccomp.ts";
+import { zygoteScript } from "../../lib/sandbox/zygote-script.ts";
+import { bubblewrap, hasBubblewrap, LIMITS, programRunning } from "../fixtures/python-sandboxes.ts";
+
+const MARKER = "N3v3rS33nBef0re".repeat(2);
+
+/** Counts where the marker is in 64 MiB around the heap. It has the marker shifted by one, so as not to find itself. */
+const SCAN = `import ctypes, os
+libc = ctypes.CDLL(None)
+libc.write.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t)
+shift = bytes((i + 1) % 256 for i in range(256))
+shifted = ${JSON.stringify([...MARKER].map((char) => char.charCodeAt(0) + 1))}
+wanted = bytes(shifted)
+ours, theirs = os.pipe()
+found = 0
+around = id(shifted) & ~0xfff
+for address in range(around - (32 << 20), around + (32 << 20), 4096):
+    if libc.write(theirs, address, 4096) == 4096:
+        found += os.read(ours, 4096).translate(shift).count(wanted)
+print(found)`;
+
+const run = (source: string, stdin = "") => bubblewrap.run({ source, stdin, dialect: "script" }, LIMITS);
+
+describe.skipIf(!hasBubblewrap)("the memory of a program", () => {
+  test("holds nothing of those before it and beside it", { timeout: 120_000 }, async () => {
+    const own = await run(`${SCAN}\n# ${MARKER}`);
+    expect(Number(own.stdout)).toBeGreaterThan(0);
+    await run(`x = "${MARKER}"\nprint(x * 1000, input())`, MARKER.repeat(1000));
+    const beside = run(`import time\ntime.sleep(1)\nprint("${MARKER}")`, MARKER.repeat(1000));
+    await programRunning();
+    expect((await run(SCAN)).stdout).toBe("0\n");
+    expect((await beside).stdout).toBe(`${MARKER}\n`);
+  });
+});
+
+test("the script holds the filter and starts the pump last", () => {
+  const filter = seccompFilter("x64")!;
+  const script = zygoteScript(filter);
+  expect(script).toContain(filter.toString("hex"));
+  expect(script.trimEnd().split("\n").at(-1)).toBe("hone_main()");
+});
