@@ -39,17 +39,28 @@ export interface DatasetOptions {
   readonly drops?: string | undefined;
 }
 
+/** A schema for each option of a kind that not every kind takes. */
+export type OptionSchemas<Options> = {
+  readonly [K in Exclude<keyof Options, keyof DatasetOptions>]-?: z.ZodType<Options[K]>;
+};
+
 /** One published data set: how its rows become problems of one domain. */
 export interface RowReader<Options> {
   readonly domain: DomainName;
   /** Name in the registry of verifiers. */
   readonly verifier: string;
+  /** What a recipe may say of it beside DatasetOptions. */
+  readonly options: OptionSchemas<Options>;
+  /** A shorter name for "kind:path". */
+  readonly alias?: string;
   /** For evaluation only: every row is held out. */
   readonly benchmark?: true;
   /** Columns of its parquet files that are read; all when left out. */
   readonly columns?: readonly string[];
   /** Makes the function that reads one row after another. Throws HONE_ERR_DATA when a file beside them is damaged. */
   open(options: Options): (raw: RawRow) => RowOutcome;
+  /** A file name it takes, and a few rows made for this package in the published shape, to try a recipe on. */
+  readonly samples?: { readonly file: string; rows(): readonly unknown[] };
   /** Which of the files found hold rows of the set; all when left out. */
   takes?(file: string): boolean;
 }

@@ -1,11 +1,6 @@
 import { z } from "zod";
-
-/**
- * A published data set as the source of a domain; lib/domains/ has one reader a kind, docs/data.md what each keeps.
- */
-
-const names = () => z.array(z.string().min(1)).min(1).optional();
-const date = () => z.iso.date().optional();
+import { DATASETS, type DatasetSpec } from "./datasets.ts";
+import { jsonlOptions } from "./jsonl.ts";
 
 const common = {
   /** A file, a folder with everything below it, or a list of those; .json, .jsonl (also .gz) or .parquet. */
@@ -18,39 +13,13 @@ const common = {
   drops: z.string().min(1).optional(),
 };
 
-export const datasetSchema = z.discriminatedUnion("kind", [
-  z.strictObject({
-    kind: z.literal("jsonl"),
-    ...common,
-    /** Default: what the recipe calls the domain. */
-    domain: z.string().min(1).optional(),
-    /** Who judges the rows; default: the verifier called like the domain. */
-    verifier: z.string().min(1).optional(),
-  }),
-  z.strictObject({ kind: z.literal("open-reasoner-zero"), ...common }),
-  z.strictObject({
-    kind: z.literal("taco"),
-    ...common,
-    /** Default: HARD and VERY_HARD. */
-    dropDifficulties: z.array(z.string().min(1)).optional(),
-    /** Keeps the first so many tests of a problem; all when left out. */
-    maxTests: z.int().positive().optional(),
-  }),
-  z.strictObject({ kind: z.literal("if-rlvr"), ...common }),
-  z.strictObject({
-    kind: z.literal("i3-logic"),
-    ...common,
-    /** Default: the 29 puzzle types of the paper. */
-    tasks: names(),
-    /** Keeps rows whose published solve rate is in [low, high]. */
-    solveRate: z.tuple([z.number(), z.number()]).optional(),
-  }),
-  z.strictObject({ kind: z.literal("bfcl"), ...common, categories: names() }),
-  z.strictObject({ kind: z.literal("aime"), ...common }),
-  /** The seed of the order of the choices. */
-  z.strictObject({ kind: z.literal("gpqa"), ...common, seed: z.int().min(0).optional() }),
-  z.strictObject({ kind: z.literal("mmlu-pro"), ...common, seed: z.int().min(0).optional() }),
-  /** First and last contest date, as "2024-07-01". */
-  z.strictObject({ kind: z.literal("live-code-bench"), ...common, from: date(), to: date() }),
-  z.strictObject({ kind: z.literal("ifeval"), ...common }),
-]);
+const kinds = Object.entries(DATASETS).map(([kind, reader]) => {
+  const own = typeof reader === "function" ? jsonlOptions : reader.options;
+  return z.strictObject({ kind: z.literal(kind), ...common, ...own });
+});
+
+/** A published data set as the source of a domain, as a recipe says it; docs/data.md says what each kind keeps. */
+export const datasetSchema = z.discriminatedUnion(
+  "kind",
+  kinds as [(typeof kinds)[0]],
+) as unknown as z.ZodType<DatasetSpec, DatasetSpec>;

@@ -2,34 +2,20 @@ import { DatasetSource } from "../data/dataset-source.ts";
 import type { ProblemSource, SourceOptions } from "../data/problem-source.ts";
 import type { DatasetOptions, RowReader } from "../data/row-reader.ts";
 import { type Admission, Sieve } from "../data/sieve.ts";
-import { gpqa } from "./choice/read/gpqa.ts";
-import { mmluPro } from "./choice/read/mmlu-pro.ts";
-import { liveCodeBench } from "./code/read/live-code-bench.ts";
-import { taco } from "./code/read/taco.ts";
-import { bfcl } from "./function-calling/read/bfcl.ts";
-import { ifEval, ifRlvr } from "./instruction-following/read/if-rlvr.ts";
 import { jsonl } from "./jsonl.ts";
-import { i3Logic } from "./logic/read/i3-logic.ts";
-import { aime } from "./math/read/aime.ts";
-import { openReasonerZero } from "./math/read/open-reasoner-zero.ts";
+import { DOMAINS } from "./registry.ts";
 
-/**
- * Every kind of data set by the name a recipe gives: a published one's reader, or how to make one from the options.
- * A new one is a row here and in the recipe's schema.
- */
-export const DATASETS = {
-  jsonl,
-  "open-reasoner-zero": openReasonerZero,
-  taco,
-  "if-rlvr": ifRlvr,
-  "i3-logic": i3Logic,
-  bfcl,
-  aime,
-  gpqa,
-  "mmlu-pro": mmluPro,
-  "live-code-bench": liveCodeBench,
-  ifeval: ifEval,
-} as const;
+/** One object with the fields of every part of a union. */
+type Merged<Union> = (Union extends unknown ? (part: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+
+const READERS = Object.assign({}, ...Object.values(DOMAINS).map(({ datasets }) => datasets)) as Merged<
+  (typeof DOMAINS)[keyof typeof DOMAINS]["datasets"]
+>;
+
+/** Every kind of data set by the name a recipe gives: a published one's reader, or how to make one from the options. */
+export const DATASETS = { jsonl, ...READERS };
 
 export type DatasetKind = keyof typeof DATASETS;
 type OptionsOf<R> = R extends RowReader<infer Options> | ((options: never) => RowReader<infer Options>)
@@ -42,13 +28,17 @@ export type DatasetSpec = {
 }[DatasetKind];
 
 /** Short names for "kind:path". */
-const ALIASES: Readonly<Record<string, DatasetKind>> = { orz: "open-reasoner-zero", lcb: "live-code-bench" };
+const ALIASES: ReadonlyMap<string, string> = new Map(
+  Object.entries<RowReader<DatasetOptions>>(READERS).flatMap(([kind, { alias }]) =>
+    alias ? [[alias, kind] as const] : [],
+  ),
+);
 
 /** The data set that "kind:path" names; undefined where the text before the first colon is no kind. */
 export function parseDatasetSpec(text: string): DatasetSpec | undefined {
   const colon = text.indexOf(":");
   const name = text.slice(0, Math.max(0, colon));
-  const kind = Object.hasOwn(ALIASES, name) ? ALIASES[name]! : name;
+  const kind = ALIASES.get(name) ?? name;
   const path = text.slice(colon + 1);
   return isDatasetKind(kind) && path !== "" ? { kind, path } : undefined;
 }

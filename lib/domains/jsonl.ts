@@ -3,6 +3,7 @@ import {
   type DatasetOptions,
   fill,
   isBad,
+  type OptionSchemas,
   type RowDraft,
   type RowOutcome,
   type RowReader,
@@ -52,6 +53,12 @@ const rowSchema = z
   );
 type Row = z.infer<typeof rowSchema>;
 
+/** What a recipe may say of rows of its own beside DatasetOptions. */
+export const jsonlOptions: OptionSchemas<JsonlOptions> = {
+  domain: z.string().min(1).optional(),
+  verifier: z.string().min(1).optional(),
+};
+
 /**
  * Rows of the user's own, for any domain: `question` or `messages`, perhaps `tools` (JSON Schema, as chat templates take
  * them), and `reference`, what the verifier reads; `answer` is short for { answer }. Published shapes are read too:
@@ -69,6 +76,7 @@ export function jsonl({ domain, verifier }: JsonlOptions): RowReader<JsonlOption
   return {
     domain: named,
     verifier: judge,
+    options: jsonlOptions,
     open({ template }) {
       return (raw) => {
         const row = readFields(rowSchema, raw.value);

@@ -4,11 +4,8 @@ import { ProceduralSource } from "../data/procedural-source.ts";
 import type { Admission } from "../data/sieve.ts";
 import { isModule, openModuleSource } from "../data/user-source.ts";
 import { HoneError } from "../errors.ts";
-import type { PaperDomain } from "../records.ts";
 import { DATASETS, type DatasetSpec, openDataset, parseDatasetSpec } from "./datasets.ts";
-import { FAMILIES } from "./families.ts";
-import { asFamily } from "./logic/drawing/puzzle.ts";
-import { PUZZLES } from "./logic/puzzles.ts";
+import { DOMAIN_ROWS } from "./registry.ts";
 
 type OpenSource = (options: SourceOptions) => ProblemSource;
 
@@ -16,20 +13,13 @@ function drawing(families: readonly Family[]): OpenSource {
   return ({ seed, ordinal }) => new ProceduralSource(families, seed, ordinal);
 }
 
-function procedural(domain: PaperDomain): OpenSource {
-  return drawing(FAMILIES.filter((family) => family.domain === domain));
-}
-
-/** Every source of made-up problems by the name a recipe gives. A new one is a row here. */
-export const PROBLEM_SOURCES: Readonly<Record<string, OpenSource>> = {
-  "procedural/math": procedural("math"),
-  "procedural/code": procedural("code"),
-  "procedural/logic": procedural("logic"),
-  "procedural/instruction-following": procedural("instruction-following"),
-  "procedural/function-calling": procedural("function-calling"),
-  puzzles: drawing(PUZZLES.map(asFamily)),
-  ...Object.fromEntries(PUZZLES.map((one) => [`puzzles/${one.task}`, drawing([asFamily(one)])])),
-};
+/** Every source of made-up problems by the name a recipe gives. */
+export const PROBLEM_SOURCES: Readonly<Record<string, OpenSource>> = Object.fromEntries(
+  DOMAIN_ROWS.flatMap(([name, { families, sources = {} }]) => {
+    const all = families ? { [`procedural/${name}`]: families, ...sources } : sources;
+    return Object.entries(all).map(([source, drawn]) => [source, drawing(drawn)] as const);
+  }),
+);
 
 /**
  * Opens a source: made-up problems by name, a module of the user's by URL or path (user-source.ts), or a data set as

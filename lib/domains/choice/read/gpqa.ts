@@ -40,6 +40,7 @@ const BOXED_TEMPLATE = "{task}\n\nThink step by step and put the letter of your 
 export const gpqa: RowReader<GpqaOptions> = {
   domain: "choice",
   verifier: "choice",
+  options: { seed: z.int().min(0).optional() },
   benchmark: true,
   columns: Object.keys(rowSchema.shape),
   open({ template, seed = 0 }) {

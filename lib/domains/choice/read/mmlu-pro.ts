@@ -27,6 +27,7 @@ const REMOVED = "N/A";
 export const mmluPro: RowReader<MmluProOptions> = {
   domain: "choice",
   verifier: "choice",
+  options: { seed: z.int().min(0).optional() },
   benchmark: true,
   columns: Object.keys(rowSchema.shape),
   open({ template = TEMPLATE, seed }) {

@@ -47,6 +47,8 @@ const STARTED =
 export const liveCodeBench: RowReader<LiveCodeBenchOptions> = {
   domain: "code",
   verifier: "code",
+  options: { from: z.iso.date().optional(), to: z.iso.date().optional() },
+  alias: "lcb",
   benchmark: true,
   columns: [...Object.keys(rowSchema.shape)],
   open({ template, from = "2024-07-01", to = "2024-12-31" }) {

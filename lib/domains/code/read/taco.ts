@@ -35,6 +35,11 @@ const MAX_SOLUTIONS = 3;
 export const taco: RowReader<TacoOptions> = {
   domain: "code",
   verifier: "code",
+  options: {
+    dropDifficulties: z.array(z.string().min(1)).optional(),
+    maxTests: z.int().positive().optional(),
+  },
+  samples: { file: "train.jsonl", rows: sampleRows },
   columns: ["question", "input_output", "difficulty", "starter_code", "solutions"],
   open({ template, dropDifficulties = ["HARD", "VERY_HARD"], maxTests }) {
     return ({ value }) => {
@@ -97,4 +102,13 @@ function readSolutions(solutions: string | readonly string[] | null | undefined)
   } catch {
     return [];
   }
+}
+
+function sampleRows(): unknown[] {
+  return [2, 3, 4, 5, 6].map((factor) => ({
+    question: `Read an integer and print ${factor} times its value.`,
+    input_output: JSON.stringify({ inputs: ["1\n", "-3\n"], outputs: [`${factor}\n`, `${-3 * factor}\n`] }),
+    difficulty: "EASY",
+    solutions: JSON.stringify([`print(${factor} * int(input()))`]),
+  }));
 }

@@ -70,6 +70,8 @@ const ANSWERS = "possible_answer";
 export const bfcl: RowReader<BfclOptions> = {
   domain: "function-calling",
   verifier: "function-calling",
+  options: { categories: z.array(z.string().min(1)).min(1).optional() },
+  samples: { file: "simple_python.jsonl", rows: sampleRows },
   takes: (file) => basename(dirname(file)) !== ANSWERS && categoryOf(file) !== undefined,
   open({ template, categories = BFCL_CATEGORIES }) {
     let answers: { readonly file: string; readonly lines: readonly string[] } | undefined;
@@ -192,4 +194,20 @@ function readTruth(
   if (answer.trim() === "") return { json: undefined };
   const read = readJson(z.object({ ground_truth: truthSchema }), answer, ANSWERS);
   return isBad(read) ? read : { json: membersOf(answer).get("ground_truth") };
+}
+
+function sampleRows(): unknown[] {
+  return ["Lima", "Oslo", "Accra", "Quito", "Hanoi"].map((city, i) => ({
+    id: `simple_python_${i}`,
+    category: "simple_python",
+    question: [[{ role: "user", content: `What is the weather in ${city}?` }]],
+    function: [
+      {
+        name: "weather.now",
+        description: "The weather in a city.",
+        parameters: { type: "dict", properties: { city: { type: "string" } }, required: ["city"] },
+      },
+    ],
+    ground_truth: [{ "weather.now": { city: [city] } }],
+  }));
 }

@@ -21,6 +21,8 @@ const truthSchema = z.tuple([
 export const ifRlvr: RowReader<DatasetOptions> = {
   domain: "instruction-following",
   verifier: "instruction-following",
+  options: {},
+  samples: { file: "train.jsonl", rows: sampleRows },
   columns: ["messages", "ground_truth"],
   open({ template = "{task}" }) {
     return ({ value }) => {
@@ -49,6 +51,7 @@ const evaluationSchema = z.object({
 export const ifEval: RowReader<DatasetOptions> = {
   domain: "instruction-following",
   verifier: "instruction-following",
+  options: {},
   benchmark: true,
   open({ template = "{task}" }) {
     return ({ value }) => {
@@ -90,4 +93,13 @@ function readTruth(text: string): { readonly value: unknown } | { readonly bad: 
     }
   }
   return { bad: "ground_truth: neither a Python literal nor JSON" };
+}
+
+function sampleRows(): unknown[] {
+  return ["rivers", "clocks", "bread", "maps", "owls"].map((topic) => ({
+    key: topic,
+    messages: [{ role: "user", content: `Write about ${topic} in at least five words, without commas.` }],
+    ground_truth:
+      "[{'instruction_id': ['punctuation:no_comma', 'length_constraints:number_words'], 'kwargs': [None, {'relation': 'at least', 'num_words': 5}]}]",
+  }));
 }

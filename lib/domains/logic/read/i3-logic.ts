@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ProceduralSource } from "../../../data/procedural-source.ts";
 import {
   type DatasetOptions,
   fill,
@@ -7,6 +8,8 @@ import {
   readFields,
   readJson,
 } from "../../../data/row-reader.ts";
+import { asFamily } from "../drawing/puzzle.ts";
+import { PUZZLES } from "../puzzles.ts";
 
 /** The 29 puzzle types the paper trains on: SynLogic's games without buggy_tables and the three dyck tasks. */
 export const I3_LOGIC_TASKS = [
@@ -73,6 +76,11 @@ const rowSchema = z.object({
 export const i3Logic: RowReader<LogicOptions> = {
   domain: "logic",
   verifier: "logic",
+  options: {
+    tasks: z.array(z.string().min(1)).min(1).optional(),
+    solveRate: z.tuple([z.number(), z.number()]).optional(),
+  },
+  samples: { file: "train.jsonl", rows: sampleRows },
   columns: ["question", "info", SOLVE_RATE],
   open({ template = "{task}", tasks = I3_LOGIC_TASKS, solveRate }) {
     return ({ value }) => {
@@ -124,4 +132,14 @@ function answerForms(answer: unknown): readonly string[] {
     `The answer is ${text}.`,
     ...(rows.length > 0 ? [`[[${rows.join(",")}]]`] : []),
   ];
+}
+
+/** Puzzles of our own in the published shape. */
+function sampleRows(): unknown[] {
+  const known: readonly string[] = I3_LOGIC_TASKS;
+  const source = new ProceduralSource(PUZZLES.filter(({ task }) => known.includes(task)).map(asFamily), 0, 0);
+  return Array.from({ length: 5 }, (_, i) => {
+    const { question, reference } = source.problem(i);
+    return { question, info: JSON.stringify(reference) };
+  });
 }

@@ -24,6 +24,7 @@ const TEMPLATE =
 export const aime: RowReader<DatasetOptions> = {
   domain: "math",
   verifier: "math",
+  options: {},
   benchmark: true,
   open({ template = TEMPLATE }) {
     return ({ value }) => {

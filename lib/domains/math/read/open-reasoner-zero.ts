@@ -19,6 +19,9 @@ const ASK_FOR_BOX = "{task}\n\nThink step by step and put your final answer with
 export const openReasonerZero: RowReader<DatasetOptions> = {
   domain: "math",
   verifier: "math",
+  options: {},
+  alias: "orz",
+  samples: { file: "train.jsonl", rows: sampleRows },
   open({ template = ASK_FOR_BOX }) {
     return ({ value }) => {
       const row = readFields(rowSchema, value);
@@ -36,3 +39,10 @@ export const openReasonerZero: RowReader<DatasetOptions> = {
     };
   },
 };
+
+function sampleRows(): unknown[] {
+  return [2, 3, 5, 7, 11].map((n) => [
+    { from: "human", value: `What is $${n}^2 + ${n}$?` },
+    { from: "assistant", ground_truth: { value: String(n * n + n) } },
+  ]);
+}

@@ -1,0 +1,23 @@
+import { CHOICE } from "./choice/index.ts";
+import { CODE } from "./code/index.ts";
+import type { Domain } from "./domain.ts";
+import { FUNCTION_CALLING } from "./function-calling/index.ts";
+import { INSTRUCTION_FOLLOWING } from "./instruction-following/index.ts";
+import { LOGIC } from "./logic/index.ts";
+import { MATH } from "./math/index.ts";
+
+/**
+ * Every built-in domain; a new one is a folder and a row here (docs/how-to-domain.md). The workers of verifiers load this
+ * list: tables and libraries that cost more than a few milliseconds are read by whoever needs them, when it does.
+ */
+export const DOMAINS = {
+  math: MATH,
+  code: CODE,
+  logic: LOGIC,
+  "instruction-following": INSTRUCTION_FOLLOWING,
+  "function-calling": FUNCTION_CALLING,
+  choice: CHOICE,
+} as const satisfies Readonly<Record<string, Domain>>;
+
+/** Name and domain of each row, as an interface that does not know which rows there are. */
+export const DOMAIN_ROWS: readonly (readonly [name: string, domain: Domain])[] = Object.entries(DOMAINS);

@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { LOGIC } from "../../../lib/domains/logic/index.ts";
+import { PUZZLES } from "../../../lib/domains/logic/puzzles.ts";
+
+test("puzzles are a source together and one by one", () => {
+  const tasks = PUZZLES.map(({ task }) => task);
+  const drawn = Object.entries(LOGIC.sources).map(([name, families]) => [
+    name,
+    families.map((one) => one.name),
+  ]);
+  expect(drawn).toEqual([["puzzles", tasks], ...tasks.map((task) => [`puzzles/${task}`, [task]])]);
+});
