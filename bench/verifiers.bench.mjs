@@ -9,8 +9,8 @@ import { CASE_SOURCES } from "./verifier-cases.mjs";
 
 const smoke = process.argv.includes("--smoke");
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
-const built = (file) => import(pathToFileURL(path.join(root, "dist/lib/rewards", file)).href);
-const { CASE_READERS, loadBuiltIn } = await built("index.js");
+const built = (file) => import(pathToFileURL(path.join(root, "dist/lib", file)).href);
+const { CASE_READERS, loadBuiltIn } = await built("domains/index.js");
 const data = path.resolve(root, process.env.HONE_SHARED ?? "../shared", "reference/data");
 
 /** Evenly from the whole list, at most `most`. */
@@ -70,7 +70,7 @@ async function rate(cases) {
 
 /** The sandboxes that work here, by name, each with a verifier that uses it. */
 async function sandboxes() {
-  const { codeVerifier } = await built("code/code.js");
+  const { codeVerifier } = await built("domains/code/verify.js");
   const drivers = [
     new (await built("sandbox/bubblewrap.js")).BubblewrapSandbox(),
     new (await built("sandbox/pyodide.js")).PyodideSandbox(),

@@ -4,25 +4,10 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
-import { filesUnder, parseTs, ROOT, read, tsImports } from "./source-tree.ts";
+import { filesUnder, parseTs, ROOT, reachOf, read } from "./source-tree.ts";
 
 const lib = filesUnder("lib", [".ts"]);
 const typed = ["lib", "recipes", "bench"].flatMap((folder) => filesUnder(folder, [".ts"]));
-
-/** Every file that loading `start` loads. */
-function reach(start: readonly string[]): Set<string> {
-  const seen = new Set(start);
-  const queue = [...start];
-  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
-    if (!existsSync(join(ROOT, file))) continue;
-    for (const next of tsImports(file).files) {
-      if (seen.has(next)) continue;
-      seen.add(next);
-      queue.push(next);
-    }
-  }
-  return seen;
-}
 
 /** Positions of nodes that `wanted` accepts, as file:line; only files that hold the word at all are parsed. */
 function places(file: string, word: RegExp, wanted: (node: ts.Node) => boolean): string[] {
@@ -39,7 +24,7 @@ function places(file: string, word: RegExp, wanted: (node: ts.Node) => boolean):
 }
 
 test("a verifier worker never loads the addon, however far around", () => {
-  const loaded = [...reach(lib.filter((file) => file.startsWith("lib/rewards/")))];
+  const loaded = reachOf(lib.filter((file) => /^lib\/(?:rewards|domains)\//.test(file)));
   expect(loaded.filter((file) => file.startsWith("lib/native/"))).toEqual([]);
 });
 

@@ -52,6 +52,16 @@ export function tsImports(file: string): TsImports {
   return { files, packages };
 }
 
+/** Every file of the repository that loading `start` loads, those included. */
+export function reachOf(start: readonly string[]): string[] {
+  const seen = new Set(start);
+  for (const file of seen) {
+    if (!existsSync(join(ROOT, file))) continue;
+    for (const next of tsImports(file).files) seen.add(next);
+  }
+  return [...seen];
+}
+
 /** A cycle among `edges` as the files along it, or undefined. */
 export function findCycle(edges: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const done = new Set<string>();

@@ -1,0 +1,51 @@
+// A domain is a wing of its own, and the two halves of a puzzle are two readings of its rules.
+import { describe, expect, test } from "vitest";
+import { filesUnder, reachOf, tsImports } from "./source-tree.ts";
+
+const files = filesUnder("lib/domains", [".ts"]);
+
+/** The domain that a file belongs to; undefined for what all of them share. */
+const wingOf = (file: string): string | undefined => /^lib\/domains\/([^/]+)\//.exec(file)?.[1];
+
+describe("wings", () => {
+  /** Doors between wings. */
+  const DOORS: ReadonlySet<string> = new Set(["logic -> math"]);
+
+  test("there is more than one, each with its face", () => {
+    const wings = [...new Set(files.map(wingOf).filter((wing) => wing !== undefined))];
+    expect(wings.length).toBeGreaterThan(4);
+    expect(wings.filter((wing) => !files.includes(`lib/domains/${wing}/index.ts`))).toEqual([]);
+  });
+
+  test("none looks into another", () => {
+    const found = files.flatMap((file) => {
+      const from = wingOf(file);
+      if (from === undefined) return [];
+      return tsImports(file)
+        .files.map((target) => [wingOf(target), target] as const)
+        .filter(([to]) => to !== undefined && to !== from && !DOORS.has(`${from} -> ${to}`))
+        .map(([, target]) => `${file} looks into ${target}`);
+    });
+    expect(found).toEqual([]);
+  });
+});
+
+describe("whoever draws a puzzle and whoever judges it", () => {
+  const drawing = (file: string) => /^lib\/domains\/logic\/(?:games\/.*\/draw\.ts|drawing\/)/.test(file);
+  const judging = (file: string) => /^lib\/domains\/logic\/(?:games\/.*\/judge\.ts|judging\/)/.test(file);
+
+  test("are there for every game", () => {
+    const games = files.filter((file) => file.includes("/logic/games/"));
+    const of = (name: string) =>
+      games.filter((file) => file.endsWith(`/${name}`)).map((file) => file.slice(0, -name.length));
+    expect(of("draw.ts").length).toBeGreaterThan(30);
+    expect(of("draw.ts")).toEqual(of("judge.ts"));
+  });
+
+  test("know nothing of each other, however far around", () => {
+    for (const file of files.filter(drawing))
+      expect([file, reachOf([file]).filter(judging)]).toEqual([file, []]);
+    for (const file of files.filter(judging))
+      expect([file, reachOf([file]).filter(drawing)]).toEqual([file, []]);
+  });
+});
