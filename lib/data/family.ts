@@ -1,5 +1,5 @@
 import type { CounterRandom } from "../random.ts";
-import type { PaperDomain } from "../records.ts";
+import type { DomainName } from "../records.ts";
 
 /** Difficulty levels of every family, 0 = easiest. */
 export const LEVELS = 4;
@@ -18,7 +18,7 @@ export interface Draft {
 /** One kind of procedural problem. */
 export interface Family {
   readonly name: string;
-  readonly domain: PaperDomain;
+  readonly domain: DomainName;
   /** Name in the verifier registry. */
   readonly verifier: string;
   draw(random: CounterRandom, level: number): Draft;
