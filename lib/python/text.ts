@@ -4,7 +4,10 @@
  * Source: The Python Standard Library, "Text Sequence Type: str", "re".
  */
 
-/** Inside a character class: what Python's str.split(), str.strip() and `\s` call white space. */
+/**
+ * Inside a character class: what Python's str.split(), str.strip() and `\s` call white space. JavaScript's `\s` lacks five
+ * of these and has U+FEFF.
+ */
 export const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 /** Inside a character class of a `u` regex: Python's `\w`, letters, digits, numerals and `_`, no combining marks. */
 export const WORD = "\\p{L}\\p{N}_";

@@ -1,3 +1,5 @@
+import { SPACE } from "../../python/text.ts";
+
 /**
  * The letter a response chooses, by three rules. Each takes time linear in the response: no pattern repeats what may
  * match in more than one way.
@@ -7,9 +9,6 @@
 export function gpqaLetter(response: string): string | undefined {
   return /Answer[ \t]*:[ \t]*\$?([A-D])/i.exec(response)?.[1];
 }
-
-/** Python's `\s`, which has separators that JavaScript's lacks and lacks the byte order mark. */
-const SPACE = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
 
 /**
  * The first of three levels that finds one: the first "answer is (X)"; the last "answer: X" of the first line that
@@ -21,7 +20,7 @@ export function mmluProLetter(response: string): string | undefined {
 
 function labelledLetter(response: string): string | undefined {
   let found: RegExpExecArray | undefined;
-  for (const match of response.matchAll(new RegExp(`[aA]nswer:${SPACE}*([A-J])`, "g"))) {
+  for (const match of response.matchAll(new RegExp(`[aA]nswer:[${SPACE}]*([A-J])`, "g"))) {
     if (found !== undefined && response.slice(found.index, match.index).includes("\n")) break;
     found = match;
   }

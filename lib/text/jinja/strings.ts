@@ -1,4 +1,5 @@
 /** What Python's str does where JavaScript's strings have nothing alike or do otherwise. */
+import { isSpace } from "../../python/text.ts";
 import { length, TemplateFault, typeName, type Value } from "./values.ts";
 
 /** Throws TemplateFault for anything but a string, as str.join does. */
@@ -7,18 +8,14 @@ export function mustBeText(item: Value, index = 0): string {
   throw new TemplateFault(`sequence item ${index}: expected str instance, ${typeName(item)} found`);
 }
 
-/** What str.strip takes off. JavaScript's own idea of white space lacks five of these and has U+FEFF. */
-const SPACES = new Set(
-  "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
-);
 const MOST_WIDTH = 1 << 20;
 const LINE_ENDS = new Set("\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029");
 
 /** str.strip and its one-sided forms; `chars` is a set of characters, white space if undefined. */
 export function strip(text: string, chars: string | undefined, left: boolean, right: boolean): string {
   const all = [...text];
-  const set = chars === undefined ? SPACES : new Set(chars);
-  const goes = (c: string) => set.has(c);
+  const set = new Set(chars);
+  const goes = chars === undefined ? isSpace : (c: string) => set.has(c);
   let begin = 0;
   let end = all.length;
   while (left && begin < end && goes(all[begin]!)) begin += 1;
@@ -72,7 +69,7 @@ function words(text: string, most: number): string[] {
   let rest = strip(text, undefined, true, false);
   while (rest !== "") {
     const all = [...rest];
-    const end = most >= 0 && parts.length >= most ? -1 : all.findIndex((c) => SPACES.has(c));
+    const end = most >= 0 && parts.length >= most ? -1 : all.findIndex(isSpace);
     if (end < 0)
       return [...parts, most >= 0 && parts.length >= most ? strip(rest, undefined, false, true) : rest];
     parts.push(all.slice(0, end).join(""));

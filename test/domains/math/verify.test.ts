@@ -2,104 +2,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { math, sameAnswer } from "../../../lib/domains/math/verify.ts";
+import { math } from "../../../lib/domains/math/verify.ts";
 import type { Compat } from "../../../lib/domains/verify-case.ts";
 import { HoneError } from "../../../lib/errors.ts";
+import { boxed, judge } from "./verdicts.ts";
 
 // Mutants tried: no text comparison, thoughts read in strict, every exploit check removed in turn, reference labels from strict
 // reading or by strict comparison, unclosed boxes read, endless gold, an overspent budget thrown.
-
-async function judge(gold: string, text: string, compat: Compat = "strict"): Promise<string> {
-  const verdict = await math.verify({ text, finish: "stop" }, math.parseReference({ answer: gold, compat }));
-  expect(verdict.score).toBe(verdict.status === "correct" ? 1 : 0);
-  return `${verdict.status}: ${verdict.reason}`;
-}
-const boxed = (answer: string) => `So we get $\\boxed{${answer}}$.`;
-
-describe("the box", () => {
-  test.each([
-    ["it is 5", "no_answer: no \\boxed{}"],
-    ["", "no_answer: no \\boxed{}"],
-    ["\\fbox{5}", "no_answer: no \\boxed{}"],
-    ["\\boxed {5}", "no_answer: no \\boxed{}"],
-    ["\\boxed{}", "unparsable: empty \\boxed{}"],
-    ["\\boxed{ }", "unparsable: no expression in \\boxed{}"],
-    ["\\boxed{5", "unparsable: no expression in \\boxed{}"],
-    ["\\boxed{\\frac{5}{1}", "unparsable: no expression in \\boxed{}"],
-    [boxed("5") + " and so on".repeat(100), "unparsable: more than 1000 characters from \\boxed{ to the end"],
-    [`${boxed("7")} but ${boxed("5")}`, "correct: same text"],
-    [`${boxed("5")} but ${boxed("7")}`, "wrong: not equal"],
-    ["\\boxed{\\boxed{5}}", "correct: same text"],
-    [boxed("\\frac{1}{}"), "wrong: not an expression"],
-    [boxed("\\frac{5}{0}"), "wrong: undefined value"],
-    [boxed("5, 6"), "wrong: not equal"],
-    [boxed("10/2"), "correct: equal"],
-  ])("%j is %s", async (text, expected) => expect(await judge("5", text)).toBe(expected));
-
-  test("in a thought counts for the reference only", async () => {
-    const thought = `<think>${boxed("5")}</think> it is clear`;
-    expect([await judge("5", thought), await judge("5", thought, "reference")]).toEqual([
-      "no_answer: no \\boxed{}",
-      "correct: same text",
-    ]);
-    expect(await judge("5", `<think>${boxed("5")} and then`)).toBe("correct: same text");
-  });
-});
-
-/** What the reference accepts and strict does not, and the other way round. */
-describe("exploits", () => {
-  test.each([
-    [
-      "text after the box",
-      "7",
-      `${boxed("5")} The final answer is $7$.`,
-      "correct: same text",
-      "wrong: not equal",
-    ],
-    [
-      "a number fished from junk",
-      "2",
-      boxed("\\frac{t = 2}{2}"),
-      "correct: equal",
-      "wrong: not an expression",
-    ],
-    ["a restated sum", "55", boxed("\\sum_{k=1}^{10} k"), "correct: equal", "wrong: unevaluated expression"],
-    ["a chain of different values", "7", boxed("x=5=7"), "correct: equal", "wrong: equates different values"],
-    [
-      "an approximation of something else",
-      "5",
-      boxed("5 \\approx 7"),
-      "correct: equal",
-      "wrong: approximation is off",
-    ],
-    ["tiny constants", "\\frac{1}{2^{99}}", boxed("\\frac{1}{2^{98}}"), "correct: equal", "wrong: not equal"],
-    ["tiny decimals", "0.0000004", boxed("0.0000002"), "correct: equal", "wrong: not equal"],
-    ["juxtaposed integers", "5", boxed("2(3)"), "correct: equal", "wrong: not equal"],
-  ])("%s", async (_, gold, text, reference, strict) => {
-    expect([await judge(gold, text, "reference"), await judge(gold, text)]).toEqual([reference, strict]);
-  });
-
-  test.each([
-    ["an honest chain", "5", "x=2+3=5"],
-    ["an honest approximation", "\\sqrt{2}", "\\sqrt{2}\\approx 1.414"],
-    ["a gold sum", "\\sum_{k=1}^{10} k", "\\sum_{k=1}^{10} k"],
-    ["a symbol with nothing added", "n", "n+0"],
-  ])("%s is no exploit", async (_, gold, answer) =>
-    expect(await judge(gold, boxed(answer))).toMatch(/^correct/),
-  );
-
-  test.each([
-    ["several answers", "5", "5, 6, 7"],
-    ["either of two", "5", "5 \\text{ or } 7"],
-    ["all numbers", "5", Array.from({ length: 40 }, (_, i) => i).join(", ")],
-    ["the code of an answer", "5", "process.exit(5)"],
-    ["a countdown of it", "5", "countdown 5"],
-  ])("%s is wrong in both", async (_, gold, answer) => {
-    for (const compat of ["strict", "reference"] as const) {
-      expect(await judge(gold, `countdown ${boxed(answer)}`, compat)).toMatch(/^wrong/);
-    }
-  });
-});
 
 describe("a bad reference is refused with its reason", () => {
   test.each([[undefined], [null], ["5"], [{}], [{ answer: 5 }], [{ answer: "5", compat: "lax" }], [["5"]]])(
@@ -200,14 +109,6 @@ describe("hostile answers end", () => {
       { numRuns: 300 },
     );
   });
-});
-
-test("pairs of texts are compared without boxes too", () => {
-  expect(sameAnswer("$\\frac{1}{2}$", "The final answer is 0.5")).toBe(true);
-  expect(sameAnswer("$[1,2]\\cup[2,3]$", "so $x \\in [1,3]$")).toBe(true);
-  expect(sameAnswer("$7$", "it is $8$")).toBe(false);
-  expect(sameAnswer("$7$", "nothing")).toBeUndefined();
-  expect(sameAnswer("$7$", "7".repeat(3000))).toBeUndefined();
 });
 
 /** Labels made by the reference implementation, where they are at hand. */

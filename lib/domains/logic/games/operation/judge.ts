@@ -1,5 +1,8 @@
 import { z } from "zod";
-import { judge as judgeMath, math, sameAnswer } from "../../../math/verify.ts";
+import { judgeBox } from "../../../math/judging.ts";
+import { sameAnswer } from "../../../math/reference.ts";
+import { STRICT } from "../../../math/strict.ts";
+import { math } from "../../../math/verify.ts";
 import { correct, wrong } from "../../../verifier.ts";
 import { type Game, gameData } from "../../judging/game.ts";
 
@@ -18,7 +21,7 @@ export const operation: Game<z.output<typeof schema>> = {
   parse: gameData(TASK, schema),
 
   judge(answer, { answer: gold }, compat) {
-    if (compat === "strict") return judgeMath(answer, gold.reference.gold, compat);
+    if (compat === "strict") return judgeBox(answer, gold.reference.gold, STRICT);
     return sameAnswer(answer, gold.text) ? correct("equal") : wrong("not equal");
   },
 };

@@ -1,0 +1,75 @@
+import { HoneError } from "../../errors.ts";
+import type { ScoredVerdict } from "../../records.ts";
+import { correct, noAnswer, unparsable, wrong } from "../verifier.ts";
+import { lastBox } from "./boxed.ts";
+import { Budget } from "./budget.ts";
+import { matches } from "./compare.ts";
+import { BudgetExceeded } from "./rational.ts";
+import type { Reading } from "./reading.ts";
+import type { Value } from "./syntax.ts";
+
+/** Longer gold answers are no answers (solutions, code) and no grammar is asked to read them. */
+export const MAX_GOLD_CHARS = 4000;
+
+/** What strict and reference judging do in two ways; the rest is below. */
+export interface Manner {
+  /** Whether `matches` is strict. */
+  readonly strict: boolean;
+  /** The part of a completion whose last box counts. */
+  responseOf(completion: string): string;
+  /** What a text that begins with a box says; undefined where it says nothing. @param gold for hints on how to read it */
+  read(tail: string, gold?: Reading): Reading | undefined;
+  /** The verdict on two readings where it does not hang on their values. */
+  decide?(gold: Reading, answer: Reading): ScoredVerdict | undefined;
+  /** Why an answer is refused however equal it is; undefined for an honest one. */
+  evasion?(gold: Value, answer: Reading, budget: Budget): string | undefined;
+}
+
+/** Throws HONE_ERR_DATA on a gold answer that is empty or too long. */
+export function readGold(answer: string, manner: Manner): Reading {
+  if (answer.length > MAX_GOLD_CHARS) {
+    throw new HoneError(
+      "HONE_ERR_DATA",
+      `math: gold answer of ${answer.length} characters, over ${MAX_GOLD_CHARS}`,
+    );
+  }
+  const boxed = answer.includes("\\boxed{")
+    ? answer.slice(answer.lastIndexOf("\\boxed{"))
+    : `\\boxed{${answer}}`;
+  const gold = manner.read(boxed);
+  if (gold === undefined) {
+    throw new HoneError(
+      "HONE_ERR_DATA",
+      `math: nothing to compare with in gold answer ${JSON.stringify(answer)}`,
+    );
+  }
+  return gold;
+}
+
+/** The verdict on the last box of a completion. */
+export function judgeBox(completion: string, gold: Reading, manner: Manner): ScoredVerdict {
+  const tail = lastBox(manner.responseOf(completion));
+  if (tail.status === "no_answer") return noAnswer(tail.reason);
+  if (tail.status !== "found") return unparsable(tail.reason);
+  const answer = manner.read(tail.text, gold);
+  return answer === undefined ? unparsable("no expression in \\boxed{}") : compared(gold, answer, manner);
+}
+
+/** The verdict on an answer that was read. */
+export function compared(gold: Reading, answer: Reading, manner: Manner): ScoredVerdict {
+  if (answer.text !== "" && answer.text.trim() === gold.text.trim()) return correct("same text");
+  const decided = manner.decide?.(gold, answer);
+  if (decided !== undefined) return decided;
+  if (answer.value === undefined) return wrong(answer.parsed ? "undefined value" : "not an expression");
+  if (gold.value === undefined) return wrong("different text");
+  try {
+    const budget = new Budget();
+    const exploit = manner.evasion?.(gold.value, answer, budget);
+    if (exploit !== undefined) return wrong(exploit);
+    const equal = matches(gold.value, answer.value, { budget, strict: manner.strict });
+    return equal ? correct("equal") : wrong("not equal");
+  } catch (error) {
+    if (error instanceof BudgetExceeded) return wrong("too costly to compare");
+    throw error;
+  }
+}

@@ -1,0 +1,85 @@
+import { correct, wrong } from "../verifier.ts";
+import { boxContent } from "./boxed.ts";
+import type { Budget } from "./budget.ts";
+import { sameTime } from "./clock.ts";
+import { matches } from "./compare.ts";
+import { approximate } from "./evaluate.ts";
+import type { Manner } from "./judging.ts";
+import { isUnitName, withoutUnit } from "./quantity.ts";
+import * as q from "./rational.ts";
+import { type Reading, readStrictly } from "./reading.ts";
+import { contains, type Expr, freeSymbols, isExpr, type Value } from "./syntax.ts";
+
+const END_OF_THINKING = "</think>";
+
+/**
+ * Mathematics as training judges it: the last box behind the last `</think>`, the whole of it and nothing else, with the
+ * exploits of the reference closed.
+ */
+export const STRICT: Manner = {
+  strict: true,
+
+  responseOf(completion) {
+    const thought = completion.lastIndexOf(END_OF_THINKING);
+    return thought < 0 ? completion : completion.slice(thought);
+  },
+
+  read(tail, gold) {
+    const content = boxContent(tail);
+    if (content === undefined || !content.closed || content.text === "") return undefined;
+    const reading = readStrictly(content.text, gold);
+    return reading.text === "" ? undefined : reading;
+  },
+
+  decide(gold, answer) {
+    const time = sameTime(gold.clock, answer.clock);
+    if (time === undefined) return undefined;
+    return time ? correct("same time") : wrong("another time");
+  },
+
+  evasion,
+};
+
+/** Ways to state an answer without committing to it; the reason, or undefined for an honest one. */
+function evasion(gold: Value, answer: Reading, budget: Budget): string | undefined {
+  if (!mentions(gold, isUnevaluated) && mentions(answer.value!, isUnevaluated))
+    return "unevaluated expression";
+  if (answer.approximations.some(([exact, near]) => contradicts(exact, near, budget)))
+    return "approximation is off";
+  const chain = answer.value!;
+  if (chain.kind !== "relation" || !chain.links.every((link) => link.operator === "=")) return undefined;
+  const sides = chain.links.map((link) => link.right).filter((side) => isExpr(side) && isConstant(side));
+  const last = sides.at(-1);
+  const how = { budget, strict: true };
+  return sides.some((side) => side !== last && !matches(side, last!, how))
+    ? "equates different values"
+    : undefined;
+}
+
+const isConstant = (e: Expr): boolean => [...freeSymbols(e)].every(isUnitName);
+
+const isUnevaluated = (e: Expr): boolean => e.kind === "bound";
+
+function mentions(value: Value, test: (e: Expr) => boolean): boolean {
+  if (isExpr(value)) return contains(value, test);
+  switch (value.kind) {
+    case "relation":
+      return value.links.some((link) => mentions(link.left, test) || mentions(link.right, test));
+    case "set":
+    case "tuple":
+      return value.items.some((item) => mentions(item, test));
+    case "domain":
+      return false;
+    default:
+      return mentions(value.left, test) || mentions(value.right, test);
+  }
+}
+
+/** "5 \approx 7": both sides are numbers and differ by more than one part in a hundred. */
+function contradicts(exact: Expr, near: Expr, budget: Budget): boolean {
+  if (!isConstant(exact) || !isConstant(near)) return false;
+  const [x, y] = [approximate(withoutUnit(exact), budget), approximate(withoutUnit(near), budget)];
+  if (x === undefined || y === undefined) return true;
+  const gap = q.subtract(x, y);
+  return q.compare(q.multiply(gap, gap), q.multiply(q.multiply(x, x), { n: 1n, d: 10_000n })) > 0;
+}

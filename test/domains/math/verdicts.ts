@@ -1,0 +1,11 @@
+import { expect } from "vitest";
+import { math } from "../../../lib/domains/math/verify.ts";
+import type { Compat } from "../../../lib/domains/verify-case.ts";
+
+/** "status: reason" of a completion. */
+export async function judge(gold: string, text: string, compat: Compat = "strict"): Promise<string> {
+  const verdict = await math.verify({ text, finish: "stop" }, math.parseReference({ answer: gold, compat }));
+  expect(verdict.score).toBe(verdict.status === "correct" ? 1 : 0);
+  return `${verdict.status}: ${verdict.reason}`;
+}
+export const boxed = (answer: string) => `So we get $\\boxed{${answer}}$.`;
