@@ -37,7 +37,15 @@ export interface TsImports {
   readonly packages: string[];
 }
 
+const importsOf = new Map<string, TsImports>();
+
 export function tsImports(file: string): TsImports {
+  const found = importsOf.get(file) ?? readImports(file);
+  importsOf.set(file, found);
+  return found;
+}
+
+function readImports(file: string): TsImports {
   const text = read(file);
   const names = ts.preProcessFile(text, true, true).importedFiles.map((f) => f.fileName);
   for (const [, path] of text.matchAll(/new URL\(\s*["'](\.[^"']+)["'],\s*import\.meta\.url/g)) {

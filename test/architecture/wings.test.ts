@@ -1,6 +1,6 @@
 // A domain is a wing of its own, and the two halves of a puzzle are two readings of its rules.
 import { describe, expect, test } from "vitest";
-import { filesUnder, reachOf, tsImports } from "./source-tree.ts";
+import { filesUnder, reachOf, read, tsImports } from "./source-tree.ts";
 
 const files = filesUnder("lib/domains", [".ts"]);
 
@@ -48,4 +48,14 @@ describe("whoever draws a puzzle and whoever judges it", () => {
     for (const file of files.filter(judging))
       expect([file, reachOf([file]).filter(drawing)]).toEqual([file, []]);
   });
+});
+
+test("data names no domain", () => {
+  const wings = new Set(files.map(wingOf));
+  const named = filesUnder("lib/data", [".ts"]).flatMap((file) =>
+    [...read(file).matchAll(/"([a-z-]+)"/g)]
+      .filter(([, word]) => wings.has(word))
+      .map(([, word]) => `${file}: ${word}`),
+  );
+  expect(named).toEqual([]);
 });

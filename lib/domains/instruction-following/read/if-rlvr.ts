@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type DatasetOptions, fill, isBad, type RowReader, readFields } from "../../../data/row-reader.ts";
-import { parsePythonLiteral } from "../../../python/plain-literal.ts";
+import { parseRepr } from "../../../python/repr.ts";
 
 const kwargsSchema = z.record(z.string(), z.unknown());
 
@@ -84,7 +84,7 @@ function instructionDraft(
 
 /** A Python literal, or JSON, or either inside a JSON string. */
 function readTruth(text: string): { readonly value: unknown } | { readonly bad: string } {
-  for (const parse of [JSON.parse, parsePythonLiteral]) {
+  for (const parse of [JSON.parse, parseRepr]) {
     try {
       const value: unknown = parse(text);
       return typeof value === "string" && value !== text ? readTruth(value) : { value };

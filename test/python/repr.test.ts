@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readLiteral } from "../../lib/python/literal.ts";
-import { parsePythonLiteral } from "../../lib/python/plain-literal.ts";
+import { parseRepr } from "../../lib/python/repr.ts";
 import { toPlain } from "../../lib/python/value.ts";
 
 describe("values as repr() writes them", () => {
@@ -18,6 +18,13 @@ describe("values as repr() writes them", () => {
     ["'\\xe9\\u20ac\\U0001f600'", "é€😀"],
     ["'\\d stays'", "\\d stays"],
     ["'a\\\nb'", "ab"],
+    ["'\\101\\7'", "A\x07"],
+    ["-0.0", -0],
+    ["[+5, 1., .5, 00, 1E3, 01.5, 1e999]", [5, 1, 0.5, 0, 1000, 1.5, Number.POSITIVE_INFINITY]],
+    ["()", []],
+    ["((),)", [[]]],
+    ["[1,]", [1]],
+    ["{'a': (),}", { a: [] }],
     ["[]", []],
     ["[1, 'two', None,]", [1, "two", null]],
     ["(1, (2,))", [1, [2]]],
@@ -25,11 +32,11 @@ describe("values as repr() writes them", () => {
     ["{'a': {'b': [True]}, \"c\": 2}", { a: { b: [true] }, c: 2 }],
     ["{'a': 1, 'a': 2}", { a: 2 }],
   ])("%s", (text, value) => {
-    expect(parsePythonLiteral(text)).toEqual(value);
+    expect(parseRepr(text)).toEqual(value);
   });
 
   test("a key named __proto__ is a key", () => {
-    const value = parsePythonLiteral("{'__proto__': {'x': 1}}") as object;
+    const value = parseRepr("{'__proto__': {'x': 1}}") as object;
     expect(Object.keys(value)).toEqual(["__proto__"]);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
   });
@@ -37,7 +44,7 @@ describe("values as repr() writes them", () => {
   test("a row of the data set", () => {
     const text =
       "[{'instruction_id': ['length_constraints:number_words', 'punctuation:no_comma'], 'kwargs': [{'relation': 'at least', 'num_words': 300}, None]}]";
-    expect(parsePythonLiteral(text)).toEqual([
+    expect(parseRepr(text)).toEqual([
       {
         instruction_id: ["length_constraints:number_words", "punctuation:no_comma"],
         kwargs: [{ relation: "at least", num_words: 300 }, null],
@@ -67,7 +74,7 @@ test("whatever a list of texts, numbers and names holds survives", () => {
   }));
   fc.assert(
     fc.property(tree, (value) => {
-      expect(parsePythonLiteral(python(value))).toEqual(JSON.parse(JSON.stringify(value)));
+      expect(parseRepr(python(value))).toEqual(JSON.parse(JSON.stringify(value)));
     }),
   );
 });
@@ -84,7 +91,7 @@ describe("beside the verifiers' reader of whole Python", () => {
   };
   const ours = (text: string): unknown => {
     try {
-      return { value: parsePythonLiteral(text) };
+      return { value: parseRepr(text) };
     } catch (error) {
       expect(error).toBeInstanceOf(SyntaxError);
       return undefined;
@@ -153,6 +160,20 @@ describe("anything else is a syntax error", () => {
     "[1",
     "[1 2]",
     "[,]",
+    "(,)",
+    "{,}",
+    "[1,,]",
+    "(1]",
+    "]",
+    "[1],",
+    "1,",
+    "'a' 'b'",
+    "'\\N{DIGIT ONE}'",
+    "+",
+    ".",
+    "1e",
+    "null",
+    "true",
     "{'a'}",
     "{1: 2}",
     "{'a': }",
@@ -170,13 +191,13 @@ describe("anything else is a syntax error", () => {
     "[".repeat(60) + "]".repeat(60),
     " ".repeat((1 << 20) + 1),
   ])("%j", (text) => {
-    expect(() => parsePythonLiteral(text)).toThrow(SyntaxError);
+    expect(() => parseRepr(text)).toThrow(SyntaxError);
   });
 
   test("in linear time", () => {
     const begun = performance.now();
     for (const unit of ["[", "'", "\\", "{'a':", "1", "(1,"]) {
-      expect(() => parsePythonLiteral(`'${unit.repeat(170_000)}`)).toThrow(SyntaxError);
+      expect(() => parseRepr(`'${unit.repeat(170_000)}`)).toThrow(SyntaxError);
     }
     expect(performance.now() - begun).toBeLessThan(3000); // quadratic time would take minutes
   });
