@@ -1,6 +1,6 @@
 /**
  * The nouns that travel along the line, one per step, each made in one place:
- * domain -> Problem -> Prompt -> Rollout -> Verdict -> RolloutGroup -> TrainingSequence -> (native) -> StepReport.
+ * domain -> Problem -> Prompt -> Rollout -> Verdict -> RolloutGroup -> TrainingBatch -> (native) -> StepReport.
  */
 
 /** Domains of the paper's mixture; recipes may name others, hence string in the generic positions. */

@@ -1,0 +1,85 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+
+// Mutants tried: a path that is not there, a renamed class, a file name without its folder, a link to a page that moved.
+
+const ROOT = join(import.meta.dirname, "../..");
+const files = execFileSync("git", ["ls-files"], { cwd: ROOT, encoding: "utf8" }).trim().split("\n");
+const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+const pages = files.filter((file) => /^(?:docs\/[\w-]+\.md|README\.md)$/.test(file));
+
+/** Made up by the text, or somebody else's: Node's, the kernel's, Python's, CMake's targets. */
+const NOT_OURS = new Set([
+  ...["PascalCase", "snake_case", "trailing_", "kPascal", "camelCase", "arena_bytes"], // docs/architecture.md on names
+  ...[
+    "NODE_USE_ENV_PROXY",
+    "process_vm_",
+    "pidfd_",
+    "io_uring",
+    "run_delay",
+    "__eq__",
+    "UndefinedBehaviorSanitizer",
+  ],
+  ...["english_", "contract_cuda", "cuda_packs", "lm_head_sm90"], // parts of names
+]);
+
+const names = new Set<string>();
+for (const file of files) {
+  if (!/\.(?:ts|mjs|cc|h|cu|cuh|inc|json|txt|sh|py|gyp)$|^\.ci\/run$/.test(file)) continue;
+  if (/^test\/docs\/|package-lock|bench\/results|fixtures/.test(file)) continue;
+  for (const name of read(file).match(/[A-Za-z_]\w*/g) ?? []) names.add(name);
+}
+const known = new Set([...files.map((file) => basename(file)), ...names]);
+
+/** What a page writes itself: the code of its examples. */
+const examplesOf = (page: string) =>
+  [...read(page).matchAll(/^```\w[^\n]*\n[\s\S]*?^```$/gm)].map(([block]) => block).join("\n");
+
+/** Text in backticks, and diagrams: fenced blocks in no language. */
+function codeOf(page: string): string[] {
+  const text = read(page);
+  const diagrams = [...text.matchAll(/^```\n([\s\S]*?)^```$/gm)].map((m) => m[1]!);
+  const spans = text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/`([^`\n]+)`/g);
+  return [...[...spans].map((m) => m[1]!), ...diagrams];
+}
+
+/** camelCase, PascalCase of two words or more, snake_case. */
+const NAME = /(?<![\w./-])[A-Za-z_]\w*(?![\w/-]|\.\w)/g;
+const isName = (word: string) => /[a-z][A-Z]|[A-Za-z]_[A-Za-z]|^_|_$/.test(word);
+const isTarget = (word: string) =>
+  /^(?:bench|test)_/.test(word) && files.some((f) => f.replaceAll(/[/.]/g, "_").includes(word.slice(6)));
+
+describe.each(pages)("%s", (page) => {
+  test("every path it names is there", () => {
+    const found = codeOf(page).flatMap((code) => [
+      ...code.matchAll(/(?<![\w/.~-])(?:csrc|lib|test|docs|bench|scripts|recipes)\/[\w./-]*[\w/]/g),
+    ]);
+    const whole = found.filter(
+      ({ 0: path, input, index }) => !/[<*{…]/.test(input[index + path.length] ?? ""),
+    );
+    const missing = whole.map(([path]) => path).filter((path) => !existsSync(join(ROOT, path)));
+    expect([...new Set(missing)].filter((path) => !examplesOf(page).includes(path))).toEqual([]);
+  });
+
+  test("every file it names without a folder is somewhere", () => {
+    const found = codeOf(page).flatMap(
+      (code) => code.match(/(?<![\w./*>-])[a-z][\w-]+\.(?:ts|cc|h|cu|mjs|inc)(?![\w/])/g) ?? [],
+    );
+    const missing = found.filter((file) => !known.has(file) && !examplesOf(page).includes(file));
+    expect([...new Set(missing)]).toEqual([]);
+  });
+
+  test("every name in code is one of the tree's", () => {
+    const found = codeOf(page).flatMap((code) => code.match(NAME) ?? []);
+    const strange = found.filter((n) => isName(n) && !known.has(n) && !NOT_OURS.has(n) && !isTarget(n));
+    expect([...new Set(strange)].filter((name) => !examplesOf(page).includes(name))).toEqual([]);
+  });
+
+  test("every link inside the project leads somewhere", () => {
+    const links = [...read(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map((m) => m[1]!);
+    const inside = links.filter((link) => !/^[a-z]+:/.test(link));
+    expect(inside.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([]);
+  });
+});
