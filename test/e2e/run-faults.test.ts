@@ -122,17 +122,3 @@ test("an event log that is deleted under way ends the run by name", async () => 
     message: expect.stringMatching(/events.jsonl: it was deleted/),
   });
 });
-
-test("a warm start that fails while a step is in flight leaves no rejection behind", async () => {
-  const stray: unknown[] = [];
-  const note = (error: unknown) => void stray.push(error);
-  process.on("unhandledRejection", note);
-  const recipe = smallRecipe({}, { warmStart: { steps: 40, batchSize: 4, mixture: { logic: 1 } } });
-  {
-    await using run = await createRun(recipe, { verifiers, dir, core: standInCore() });
-    await expect(run.finished).rejects.toMatchObject({ code: "HONE_ERR_CONFIG" });
-  }
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  process.off("unhandledRejection", note);
-  expect(stray).toEqual([]);
-});

@@ -72,3 +72,20 @@ test("a loss that is not finite ends it", async () => {
   const trainer = new StandInTrainer({ onStep: () => ({ skipped: true, loss: Number.NaN }) });
   await expect(run(trainer)).rejects.toMatchObject({ code: "HONE_ERR_NON_FINITE" });
 });
+
+test("a batch that cannot be written ends it, and the step in flight that fails too leaves no rejection behind", async () => {
+  const stray: unknown[] = [];
+  const note = (error: unknown) => void stray.push(error);
+  process.on("unhandledRejection", note);
+  const lost = new Error("lost");
+  const trainer = new StandInTrainer({ onStep: () => Promise.reject(lost) });
+  const short = smallRecipe({}, { warmStart: { steps: 40, batchSize: 1, mixture: { logic: 1 } } });
+  const options = { signal: new AbortController().signal, onStep: () => {} };
+  const work = warmStart(trainer, short, short.warmStart!, { tokenizer, format }, options);
+  await expect(work).rejects.toSatisfy(
+    (e) => e === lost || (e as { code?: string }).code === "HONE_ERR_CONFIG",
+  );
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  process.off("unhandledRejection", note);
+  expect(stray).toEqual([]);
+});
