@@ -3,8 +3,7 @@
  * domain -> Problem -> Prompt -> Rollout -> Verdict -> RolloutGroup -> TrainingBatch -> (native) -> StepReport.
  */
 
-/** Domains of the paper's mixture; recipes may name others, hence string in the generic positions. */
-export type PaperDomain = "math" | "code" | "logic" | "instruction-following" | "function-calling";
+/** The paper's are math, code, logic, instruction-following and function-calling; recipes may name others. */
 export type DomainName = string;
 
 /** A turn of a conversation, as chat templates read it. */

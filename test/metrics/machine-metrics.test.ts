@@ -58,6 +58,9 @@ test("speeds over wall time and over the work's own time are different things", 
   });
   expect(m).toMatchObject({
     "speed/generated": 80,
+    "engine/weight-swaps": 2,
+    "engine/weight-swap-seconds": 0.01,
+    "engine/page-swap-seconds": 0.02,
     "speed/decode": 320,
     "speed/prefill": 1000,
     "speed/trained": 45,

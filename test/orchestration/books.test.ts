@@ -91,6 +91,8 @@ test("what is settled after a step has its batch is the next step's", () => {
     ["settled", 0, 0],
     ["settled", 1, 1],
   ]);
+  const { trained, dropped } = books.mixture().counts["math"]!;
+  expect({ trained, dropped }).toEqual({ trained: 0, dropped: { "zero-advantage": 8 } });
 });
 
 test("the sampler counts what ended, whole or aborted, before any filter", () => {

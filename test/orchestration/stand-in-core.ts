@@ -112,8 +112,8 @@ export class StandInEngine implements EngineFace {
       busySeconds: 0,
       prefillSeconds: 0,
       decodeSeconds: 0,
-      weightSwapSeconds: 0,
-      pageSwapSeconds: 0,
+      weightSwapSeconds: this.#swaps / 4,
+      pageSwapSeconds: this.#steps / 8,
       version: this.#current?.version ?? 0,
     };
   }

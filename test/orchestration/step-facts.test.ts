@@ -42,6 +42,11 @@ test("a record counts what the stages counted: since the last step, or since the
       expect(metrics).toMatchObject({ "groups/count": 4, "verifier/calls/residue": 16, "lag/max": 0 });
       expect(metrics["credits/free"]).toBeGreaterThanOrEqual(0);
     }
+    // The stand-in's: a quarter of a second for each version taken, an eighth of one for each engine step.
+    const { metrics: second } = records[1]!;
+    expect(second["engine/weight-swap-seconds"]).toBe(second["engine/weight-swaps"]! / 4);
+    expect(second["engine/weight-swap-seconds"]).not.toBe(second["engine/page-swap-seconds"]);
+    expect(second["engine/page-swap-seconds"]).toBeGreaterThan(0);
     const targets = ["math", "logic", "code"].map((d) => records[2]!.metrics[`mixture/target/${d}`]);
     expect(targets).toEqual([0.5, 0.3, 0.2]);
     // 16 rollouts a step: the sampler adjusts nothing before 50 have ended, in the fourth step

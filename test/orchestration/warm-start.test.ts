@@ -73,19 +73,31 @@ test("a loss that is not finite ends it", async () => {
   await expect(run(trainer)).rejects.toMatchObject({ code: "HONE_ERR_NON_FINITE" });
 });
 
+// Mutants tried: no handler on the step in flight; the next batch written after the step instead of beside it.
 test("a batch that cannot be written ends it, and the step in flight that fails too leaves no rejection behind", async () => {
   const stray: unknown[] = [];
   const note = (error: unknown) => void stray.push(error);
   process.on("unhandledRejection", note);
-  const lost = new Error("lost");
-  const trainer = new StandInTrainer({ onStep: () => Promise.reject(lost) });
-  const short = smallRecipe({}, { warmStart: { steps: 40, batchSize: 1, mixture: { logic: 1 } } });
+  let steps = 0; // the first one works; the batch written beside the second fails, then the second does
+  const trainer = new StandInTrainer({
+    onStep: async () => {
+      steps += 1;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      if (steps > 1) throw new Error("the second step");
+      return {};
+    },
+  });
+  const failing = {
+    nameOf: (id: number) => tokenizer.nameOf(id),
+    encode: (text: string) => {
+      if (steps > 0) throw new Error("the third batch");
+      return tokenizer.encode(text);
+    },
+  } as LexiconTokenizer;
   const options = { signal: new AbortController().signal, onStep: () => {} };
-  const work = warmStart(trainer, short, short.warmStart!, { tokenizer, format }, options);
-  await expect(work).rejects.toSatisfy(
-    (e) => e === lost || (e as { code?: string }).code === "HONE_ERR_CONFIG",
-  );
+  const work = warmStart(trainer, recipe, recipe.warmStart!, { tokenizer: failing, format }, options);
+  await expect(work).rejects.toThrow("the third batch");
   await new Promise((resolve) => setTimeout(resolve, 50));
   process.off("unhandledRejection", note);
-  expect(stray).toEqual([]);
+  expect({ stray, steps }).toEqual({ stray: [], steps: 2 });
 });
