@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -136,6 +137,10 @@ class Server {
 
 Server::Server(std::span<const uint8_t> filter, uint32_t starved_times)
     : filter_(filter.begin(), filter.end()), starved_times_(starved_times) {
+  if (filter.empty() || filter.size() % sizeof(sock_filter) != 0) {
+    errno = EINVAL;
+    fail("filter of system calls");
+  }
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_IGN);
   nothing_ = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (nothing_ < 0) fail("/dev/null");
@@ -235,7 +240,6 @@ void Server::confine(const Request& request) const {
   limit(RLIMIT_CPU, request.cpu_seconds);
   limit(RLIMIT_DATA, data_bytes() + request.memory_bytes + kOwnBytes);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
-  if (filter_.empty()) return;
   std::vector<sock_filter> steps(filter_.size() / sizeof(sock_filter));
   std::memcpy(steps.data(), filter_.data(), steps.size() * sizeof(sock_filter));
   sock_fprog program{static_cast<unsigned short>(steps.size()), steps.data()};

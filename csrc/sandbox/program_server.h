@@ -17,8 +17,9 @@ namespace hone::sandbox {
 ///
 /// Nothing of one run is ever in the memory of another: what the server holds of it is in memory that is not copied.
 /// The other threads of this process must have nothing left to do but sleep; that is waited for.
-/// filter: array of `sock_filter`, or empty for none · starved_times: see python-sandbox.ts
-/// Prints to descriptor 2 and ends the process where the system refuses something.
+/// filter: array of at least one `sock_filter`; no run goes without · starved_times: see python-sandbox.ts
+/// Prints to descriptor 2 and ends the process where the system refuses something, and before the first run where the
+/// filter is empty or is not made of whole steps.
 uint64_t serve_programs(std::span<const uint8_t> filter, uint32_t starved_times);
 
 }  // namespace hone::sandbox

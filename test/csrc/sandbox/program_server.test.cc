@@ -1,14 +1,20 @@
 // The server against a host and programs written here: each run is a fork of this test. Mutants tried: job left in memory
-// that forks, descriptors of others not replaced, time that is not kept, a killed run said to have exited.
+// that forks, descriptors of others not replaced, time that is not kept, a killed run said to have exited, an empty filter taken for none, a filter that is not installed.
 #include "sandbox/program_server.h"
 
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
 #include <map>
+#include <span>
+#include <string>
 
 #include "check.h"
 #include "sandbox/program.h"
@@ -33,6 +39,19 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
+/// "Seccomp:\t2" where a filter is installed. Source: Linux, proc_pid_status(5).
+std::string seccomp_mode() {
+  std::ifstream status("/proc/self/status");
+  std::string line;
+  while (std::getline(status, line) && !line.starts_with("Seccomp:")) {
+  }
+  return line;
+}
+
+/// Allows every system call.
+const std::array<sock_filter, 1> kAllow{{{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}}};
+const std::span<const uint8_t> kAllowBytes{reinterpret_cast<const uint8_t*>(kAllow.data()), sizeof kAllow};
+
 /// What the process of a run does: the first word of its job says.
 [[noreturn]] void obey(uint64_t memory_bytes) {
   const std::string job = read_to_end(0);
@@ -43,6 +62,7 @@ void write_all(int fd, std::string_view text) {
   if (job == "sleep") sleep(60);
   if (job == "die") raise(SIGKILL);
   if (job == "status") _exit(7);
+  if (job == "mode") write_all(1, seccomp_mode());
   if (job == "flood") {
     for (;;) write_all(1, "flood");
   }
@@ -68,7 +88,7 @@ class Host {
       dup2(to[0], 0);
       dup2(from[1], 1);
       for (int fd : {to[0], to[1], from[0], from[1]}) close(fd);
-      obey(serve_programs({}, 30));
+      obey(serve_programs(kAllowBytes, 30));
     }
     close(to[0]);
     close(from[1]);
@@ -159,6 +179,25 @@ TEST(runs_go_on_beside_each_other_and_one_can_be_called_off) {
   for (uint32_t number = 2; number < 12; ++number) EXPECT_EQ(texts[number], "job " + std::to_string(number));
   host.call_off(1);
   EXPECT_EQ(int(host.answer().result.number), 1);
+}
+
+TEST(a_run_has_its_filter_of_system_calls) {
+  EXPECT_EQ(Host().run("mode").texts[0].substr(0, 10), std::string("Seccomp:\t2"));
+}
+
+TEST(no_server_starts_without_a_filter) {
+  for (const size_t size : {size_t(0), sizeof(sock_filter) - 1}) {
+    const pid_t server = fork();
+    if (server == 0) {
+      const int nothing = open("/dev/null", O_RDWR);
+      for (int fd : {0, 1, 2}) dup2(nothing, fd);
+      serve_programs(kAllowBytes.first(size), 30);
+      _exit(0);  // a run, or the end of the requests
+    }
+    int code = 0;
+    waitpid(server, &code, 0);
+    EXPECT_TRUE(WIFEXITED(code) && WEXITSTATUS(code) == 1);
+  }
 }
 
 TEST_MAIN
