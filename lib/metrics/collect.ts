@@ -1,5 +1,5 @@
 import { MetricSheet } from "./distribution.ts";
-import type { StageCounts, StepFacts } from "./facts.ts";
+import type { StageCounts, StepMetricsInput } from "./facts.ts";
 import { putLengthMetrics } from "./length-metrics.ts";
 import { putMachineMetrics } from "./machine-metrics.ts";
 import { putMixtureMetrics } from "./mixture-metrics.ts";
@@ -29,7 +29,7 @@ export class MetricsHistory {
  * Reads the facts only; `history` moves on by one step. Trusts the shapes of the trainer's arrays.
  */
 export function collectStepMetrics(
-  facts: StepFacts,
+  facts: StepMetricsInput,
   history: MetricsHistory = new MetricsHistory(),
 ): Record<string, number> {
   const sheet = new MetricSheet();

@@ -134,7 +134,7 @@ export interface VerifierFacts {
   readonly latencyMs?: { readonly p50: number; readonly p95: number; readonly p99: number } | undefined;
 }
 
-export interface StepFacts {
+export interface StepMetricsInput {
   readonly step: number;
   /** Version after the step. */
   readonly version: number;

@@ -1,8 +1,8 @@
 import type { MetricSheet } from "./distribution.ts";
-import type { EngineFacts, StepFacts, TrainedFacts } from "./facts.ts";
+import type { EngineFacts, StepMetricsInput, TrainedFacts } from "./facts.ts";
 
 /** Optimizer, speed, time, memory and verifiers: how the machine spent this step. */
-export function putMachineMetrics(sheet: MetricSheet, facts: StepFacts): void {
+export function putMachineMetrics(sheet: MetricSheet, facts: StepMetricsInput): void {
   sheet.put("run/elapsed", facts.elapsedSeconds);
   sheet.put("run/version", facts.version);
   sheet.put("memory/rss", facts.rssBytes);
@@ -59,7 +59,7 @@ function putEngine(sheet: MetricSheet, engine: EngineFacts, total: number): void
 }
 
 /** The trainer's step, split without overlap; what no stage claims is "other". The engine works beside it. */
-function putTimes(sheet: MetricSheet, { timing, trained }: StepFacts): void {
+function putTimes(sheet: MetricSheet, { timing, trained }: StepMetricsInput): void {
   const report = trained?.report;
   const stages: Record<string, number | undefined> = {
     waiting: timing.waiting,
@@ -82,7 +82,7 @@ function putTimes(sheet: MetricSheet, { timing, trained }: StepFacts): void {
   sheet.put("time/recording", timing.recording);
 }
 
-function putVerifiers(sheet: MetricSheet, facts: StepFacts): void {
+function putVerifiers(sheet: MetricSheet, facts: StepMetricsInput): void {
   for (const [name, verifier] of Object.entries(facts.verifiers)) {
     sheet.put(`verifier/calls/${name}`, verifier.calls);
     sheet.put(`verifier/retries/${name}`, verifier.retries);
@@ -95,7 +95,7 @@ function putVerifiers(sheet: MetricSheet, facts: StepFacts): void {
 }
 
 /** Fractions of the step that each worker was busy; the highest is the bottleneck. */
-function putUtilisation(sheet: MetricSheet, facts: StepFacts): void {
+function putUtilisation(sheet: MetricSheet, facts: StepMetricsInput): void {
   const { total, waiting } = facts.timing;
   if (total <= 0) return;
   if (facts.engine !== undefined)

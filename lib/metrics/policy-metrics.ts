@@ -1,5 +1,5 @@
 import { type MetricSheet, Moments, MomentsBy } from "./distribution.ts";
-import type { StepFacts, TrainedFacts } from "./facts.ts";
+import type { StepMetricsInput, TrainedFacts } from "./facts.ts";
 
 /** A gap in log-prob beyond this between engine and trainer is counted on its own. */
 const LARGE_MISMATCH = 0.1;
@@ -12,7 +12,7 @@ const LOG_UNLIKELY = Math.log(0.1);
  *   ESS = (sum w)^2 / (n sum w^2)
  * Source: GSPO (Zheng et al. 2025); k1, k3: Schulman, "Approximating KL divergence" (2020).
  */
-export function putPolicyMetrics(sheet: MetricSheet, facts: StepFacts): void {
+export function putPolicyMetrics(sheet: MetricSheet, facts: StepMetricsInput): void {
   if (facts.trained === undefined || facts.trained.report.trainedTokens === 0) return;
   const ratios = putTokenMetrics(sheet, facts.trained);
   putSequenceMetrics(sheet, facts.trained, ratios);

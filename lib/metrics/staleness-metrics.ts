@@ -1,5 +1,5 @@
 import { type MetricSheet, Moments } from "./distribution.ts";
-import type { StepFacts } from "./facts.ts";
+import type { StepMetricsInput } from "./facts.ts";
 
 const OLDEST_LAG = 8;
 
@@ -7,7 +7,7 @@ const OLDEST_LAG = 8;
  * Ages, in optimizer steps, of what was just trained: of a rollout by its oldest token, of each token by the weights
  * that sampled it, and of the keys those tokens looked at by the weights that wrote them.
  */
-export function putStalenessMetrics(sheet: MetricSheet, facts: StepFacts): void {
+export function putStalenessMetrics(sheet: MetricSheet, facts: StepMetricsInput): void {
   for (const [stage, length] of Object.entries(facts.queues)) sheet.put(`queue/${stage}`, length);
   if (facts.credits !== undefined) {
     sheet.put("credits/free", facts.credits.free);

@@ -1,13 +1,13 @@
 import type { RolloutGroup, ScoredRollout } from "../records.ts";
 import { type MetricSheet, Moments, MomentsBy } from "./distribution.ts";
-import type { StepFacts } from "./facts.ts";
+import type { StepMetricsInput } from "./facts.ts";
 
 /** Below this the spread of rewards or advantages in a group counts as none (f32 advantages). */
 const NO_SPREAD = 1e-6;
 const OLDEST_LAG_BUCKET = 4;
 
 /** Scores, rewards, verdicts, penalty and groups: what the policy achieved on every group that finished in this step. */
-export function putTaskMetrics(sheet: MetricSheet, facts: StepFacts): void {
+export function putTaskMetrics(sheet: MetricSheet, facts: StepMetricsInput): void {
   const rollouts = facts.groups.flatMap((group) => group.rollouts);
   putRewards(sheet, rollouts, facts);
   putVerdicts(sheet, rollouts, facts.unscored);
@@ -16,7 +16,7 @@ export function putTaskMetrics(sheet: MetricSheet, facts: StepFacts): void {
   for (const [domain, n] of Object.entries(facts.leftOut ?? {})) sheet.put(`problems/left-out/${domain}`, n);
 }
 
-function putRewards(sheet: MetricSheet, rollouts: readonly ScoredRollout[], facts: StepFacts): void {
+function putRewards(sheet: MetricSheet, rollouts: readonly ScoredRollout[], facts: StepMetricsInput): void {
   const shaped = new Moments();
   const score = new Moments();
   const shapedBy = new MomentsBy<string>();

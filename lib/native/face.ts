@@ -201,7 +201,7 @@ export interface StepOptions {
   readonly muonLr: number;
 }
 
-export interface TrainerReport {
+export interface StepReport {
   readonly loss: number;
   readonly policyLoss: number;
   readonly gradNorm: number;
@@ -237,7 +237,7 @@ export interface TrainerFace {
   /** Weights of a Hugging Face folder (safetensors, one file or shards). */
   loadHf(directory: string): Promise<void>;
   /** With `publishTo` the new weights are handed to it, as `publish` does, unless the step is skipped. */
-  step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<TrainerReport>;
+  step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<StepReport>;
   score(
     batch: TrainingBatch,
     temperature: number,

@@ -8,9 +8,9 @@ import type {
   ModelConfigJson,
   OptimizerOptions,
   StepOptions,
+  StepReport,
   TrainerFace,
   TrainerOptions,
-  TrainerReport,
   TrainingBatch,
 } from "./face.ts";
 import { binding } from "./load.ts";
@@ -40,7 +40,7 @@ export class Trainer implements TrainerFace {
     return awaited(() => this.#native.loadHf(directory));
   }
 
-  async step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<TrainerReport> {
+  async step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<StepReport> {
     const engine = publishTo && nativeOf(publishTo);
     return await awaited(() => this.#native.step(batch, options, engine));
   }

@@ -1,14 +1,5 @@
-/** The line: from recipe to trained weights. */
+/** A run: from recipe to trained weights. */
 
-export { admissionOf, referenceFault } from "./admission.ts";
-export type { Core } from "./core.ts";
-export { nativeCore } from "./core.ts";
-export { whyNotRunnable } from "./hardware.ts";
-export { type Model, newModelConfig, openModel } from "./model.ts";
-export { PromptEncoder } from "./prompts.ts";
-export { thisMachine } from "./readiness.ts";
-export { replayRun } from "./replay.ts";
-export { type Rescoring, rescoreRun } from "./rescore.ts";
 export {
   decodeIds,
   decodeLogprobs,
@@ -17,8 +8,22 @@ export {
   type RecordedStep,
   readRolloutRecord,
   recordedSteps,
-} from "./rollout-record.ts";
-export { createRun } from "./run.ts";
-export type { PinnedPolicy, Run, RunEnd, RunEvents, RunHooks, RunOptions, RunOutcome } from "./run-face.ts";
-export { expectDemonstrations } from "./warm-start.ts";
-export { BEFORE_FILE, openSources, openVerifiers } from "./workshop.ts";
+} from "./records/index.ts";
+export { BEFORE_FILE } from "./recovery/index.ts";
+export { type Rescoring, replayRun, rescoreRun } from "./replay/index.ts";
+export type { PinnedPolicy, Run, RunEnd, RunEvents, RunHooks, RunOptions, RunOutcome } from "./run/index.ts";
+export { createRun, expectDemonstrations } from "./run/index.ts";
+export type { Core } from "./setup/index.ts";
+export {
+  admissionOf,
+  type Model,
+  nativeCore,
+  newModelConfig,
+  openModel,
+  openSources,
+  openVerifiers,
+  PromptEncoder,
+  referenceFault,
+  thisMachine,
+  whyNotRunnable,
+} from "./setup/index.ts";

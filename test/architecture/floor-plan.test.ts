@@ -46,15 +46,17 @@ function doors(cell: string, names: readonly string[], row: number): ReadonlySet
   return new Set(listed);
 }
 
-/** Room of a file under `top`: its first folder; directly under lib/ is the hall, directly under csrc/ nothing. */
-function roomOf(file: string, top: "csrc" | "lib"): string | undefined {
+type Top = "csrc" | "lib" | "lib/orchestration";
+
+/** Room of a file under `top`: its first folder; directly under lib/ is the hall, directly under the others nothing. */
+function roomOf(file: string, top: Top): string | undefined {
   const parts = posix.relative(top, file).split("/");
   if (parts[0] === "..") return undefined;
   return parts.length > 1 ? parts[0] : top === "lib" ? "hall" : "";
 }
 
 /** What breaks the plan, as sentences. */
-function trespasses(file: string, targets: readonly string[], top: "csrc" | "lib", plan: Plan): string[] {
+function trespasses(file: string, targets: readonly string[], top: Top, plan: Plan): string[] {
   const from = roomOf(file, top)!;
   const allowed = plan.get(from);
   if (allowed === undefined) return [`${file}: "${from}" is no room; add it to docs/architecture.md §3`];
@@ -181,5 +183,30 @@ describe("lib", () => {
     const loading = tsFiles.filter((file) => tsImports(file).packages.includes("node-gyp-build"));
     const named = tsFiles.filter((file) => /require\([^)]*(?:node-gyp-build|\.node["'`])/.test(read(file)));
     expect([...loading, ...named].filter((file) => !file.startsWith("lib/native/"))).toEqual([]);
+  });
+});
+
+describe("lib/orchestration", () => {
+  const top = "lib/orchestration";
+  const inside = tsFiles.filter((file) => file.startsWith(`${top}/`) && file !== `${top}/index.ts`);
+  const plan = readPlan("`lib/orchestration/`, each");
+  const targets = (file: string) => tsImports(file).files.filter((to) => to.startsWith(`${top}/`));
+
+  test("has the rooms of the page, and a file is in one of them", () => {
+    expect(new Set(inside.map((file) => roomOf(file, top)))).toEqual(new Set(plan.keys()));
+  });
+
+  test("every import stays inside the plan", () => {
+    expect(inside.flatMap((file) => trespasses(file, targets(file), top, plan))).toEqual([]);
+    expect(trespasses(`${top}/line/x.ts`, [`${top}/run/index.ts`], top, plan)).toHaveLength(1);
+  });
+
+  test("a room is entered by its index.ts alone", () => {
+    const entered = [...inside, `${top}/index.ts`].flatMap((file) =>
+      targets(file)
+        .filter((to) => roomOf(to, top) !== roomOf(file, top) && !to.endsWith("/index.ts"))
+        .map((to) => `${file} looks into ${to}`),
+    );
+    expect(entered).toEqual([]);
   });
 });

@@ -34,8 +34,6 @@ const EXEMPT: Readonly<Record<string, string>> = {
     "where a verifier's process begins; test/rewards/pool/verifier-process.test.ts starts it",
   "lib/rewards/pool/verifier-worker.ts":
     "where the pool's thread begins; test/rewards/pool/pool.test.ts starts it",
-  "lib/orchestration/starting-weights.ts":
-    "the order of a run's first minutes; test/orchestration/run.test.ts and warm-start.test.ts go through it",
 };
 
 /** The addon's arithmetic-free glue is tested from the side it serves. */

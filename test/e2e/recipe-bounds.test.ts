@@ -3,8 +3,8 @@
 import { describe, expect, test } from "vitest";
 import { defineRecipe, type Recipe } from "../../lib/config/index.ts";
 import { Engine, Generations, Trainer } from "../../lib/native/index.ts";
-import { rlOptimizer } from "../../lib/orchestration/core.ts";
-import { newModelConfig } from "../../lib/orchestration/model.ts";
+import { rlOptimizer } from "../../lib/orchestration/setup/core.ts";
+import { newModelConfig } from "../../lib/orchestration/setup/model.ts";
 import { changed, issuesOf } from "../config/recipes.ts";
 import { noAddon } from "./native-core.ts";
 

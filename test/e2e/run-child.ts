@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { exitCodeOf, interruptSignal, runMain } from "../../lib/cli/exit.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
-import { weightsHash } from "../../lib/orchestration/workshop.ts";
+import { weightsHash } from "../../lib/orchestration/recovery/checkpoints.ts";
 import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
 import { tinyRecipe } from "./tiny-recipe.ts";
 

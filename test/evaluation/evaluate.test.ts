@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { evaluate, type PolicyUnderTest } from "../../lib/evaluation/index.ts";
-import { openWorkshop } from "../../lib/orchestration/workshop.ts";
+import { openResources } from "../../lib/orchestration/setup/resources.ts";
 import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { type StandInOptions, standInCore } from "../orchestration/stand-in-core.ts";
 
 async function policyOf(options: StandInOptions = {}): Promise<PolicyUnderTest> {
-  const workshop = await openWorkshop(smallRecipe(), standInCore(options), inlineVerifiers);
-  const version = await workshop.trainer.publish(workshop.generations.engine);
-  return { ...workshop, version };
+  const resources = await openResources(smallRecipe(), standInCore(options), inlineVerifiers);
+  const version = await resources.trainer.publish(resources.generations.engine);
+  return { ...resources, version };
 }
 const PLAN = { problemsPerDomain: 4, attempts: 3, temperature: 1, topP: 1 };
 

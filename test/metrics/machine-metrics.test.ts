@@ -2,11 +2,11 @@
 // against one micro-batch only.
 import { describe, expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
-import type { StepFacts } from "../../lib/metrics/index.ts";
+import type { StepMetricsInput } from "../../lib/metrics/index.ts";
 import { bottleneck, putMachineMetrics } from "../../lib/metrics/machine-metrics.ts";
 import { facts, rollout, trained } from "./tiny-facts.ts";
 
-function collect(rest: Partial<StepFacts>): Record<string, number> {
+function collect(rest: Partial<StepMetricsInput>): Record<string, number> {
   const sheet = new MetricSheet();
   putMachineMetrics(sheet, facts(rest));
   return sheet.values;

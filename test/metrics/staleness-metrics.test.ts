@@ -2,11 +2,11 @@
 // sampler, counting tokens for versions.
 import { expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
-import type { StepFacts } from "../../lib/metrics/index.ts";
+import type { StepMetricsInput } from "../../lib/metrics/index.ts";
 import { putStalenessMetrics } from "../../lib/metrics/staleness-metrics.ts";
 import { facts, rollout, trained } from "./tiny-facts.ts";
 
-function collect(rest: Partial<StepFacts>): Record<string, number> {
+function collect(rest: Partial<StepMetricsInput>): Record<string, number> {
   const sheet = new MetricSheet();
   putStalenessMetrics(sheet, facts(rest));
   return sheet.values;

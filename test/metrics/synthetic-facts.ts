@@ -1,5 +1,5 @@
 /** A run that never was: facts of steps whose rewards rise and lengths fall, with every array the collector reads. */
-import type { StageCounts, StepFacts, TrainedFacts } from "../../lib/metrics/index.ts";
+import type { StageCounts, StepMetricsInput, TrainedFacts } from "../../lib/metrics/index.ts";
 import type { DropReason, Rollout, RolloutGroup, ScoredRollout, ScoredVerdict } from "../../lib/records.ts";
 
 export const TARGETS = {
@@ -60,7 +60,7 @@ export class SyntheticRun {
   }
 
   /** Facts of step 1, 2, ...: call in order. */
-  step(step: number): StepFacts {
+  step(step: number): StepMetricsInput {
     const progress = 1 - Math.exp((-4 * step) / this.#steps);
     const groups = Array.from({ length: this.#groups }, () => this.#group(step, progress));
     for (const group of groups) this.#count(group);

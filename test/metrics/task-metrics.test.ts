@@ -2,11 +2,11 @@
 // shaped reward for length-only groups' raw spread, bins closed at the right.
 import { describe, expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
-import type { StepFacts } from "../../lib/metrics/index.ts";
+import type { StepMetricsInput } from "../../lib/metrics/index.ts";
 import { putTaskMetrics } from "../../lib/metrics/task-metrics.ts";
 import { facts, group, rollout, trained } from "./tiny-facts.ts";
 
-function collect(rest: Partial<StepFacts>): Record<string, number> {
+function collect(rest: Partial<StepMetricsInput>): Record<string, number> {
   const sheet = new MetricSheet();
   putTaskMetrics(sheet, facts(rest));
   return sheet.values;

@@ -1,5 +1,5 @@
 /** Facts small enough to compute by hand: every field has a default, and a test names only what it is about. */
-import type { StageCounts, StepFacts, TrainedFacts } from "../../lib/metrics/index.ts";
+import type { StageCounts, StepMetricsInput, TrainedFacts } from "../../lib/metrics/index.ts";
 import type { Problem, Rollout, RolloutGroup, ScoredRollout, ScoredVerdict } from "../../lib/records.ts";
 
 export interface TinyRollout {
@@ -117,7 +117,7 @@ export function counts(rest: Partial<StageCounts> = {}): StageCounts {
   };
 }
 
-export function facts(rest: Partial<StepFacts> = {}): StepFacts {
+export function facts(rest: Partial<StepMetricsInput> = {}): StepMetricsInput {
   return {
     ...{ step: 1, version: 1, elapsedSeconds: 10, maxOutputTokens: 80, groups: [], rssBytes: 1000 },
     timing: { total: 1, waiting: 0.25 },

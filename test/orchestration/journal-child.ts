@@ -1,5 +1,5 @@
 // Writes verdicts without end and says the number of each that is on file; its parent kills it.
-import { VerdictJournal } from "../../lib/orchestration/verdict-journal.ts";
+import { VerdictJournal } from "../../lib/orchestration/records/verdict-journal.ts";
 
 const problem = {
   id: 1,

@@ -1,5 +1,5 @@
-import type { GroupRequest } from "../../lib/orchestration/group-request.ts";
-import type { SettledGroup } from "../../lib/orchestration/grouper.ts";
+import type { GroupRequest } from "../../lib/orchestration/line/group-request.ts";
+import type { SettledGroup } from "../../lib/orchestration/line/grouper.ts";
 
 import type { DropReason, Problem, ScoredRollout } from "../../lib/records.ts";
 

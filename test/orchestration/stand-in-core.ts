@@ -9,8 +9,8 @@ import type {
   EngineStats,
   GenerationRequest,
   StepOptions,
+  StepReport,
   TrainerFace,
-  TrainerReport,
   TrainingBatch,
 } from "../../lib/native/face.ts";
 import type { Core } from "../../lib/orchestration/index.ts";
@@ -28,7 +28,7 @@ export interface StandInOptions {
     batch: TrainingBatch,
     options: StepOptions,
     step: number,
-  ) => Partial<TrainerReport> | Promise<Partial<TrainerReport>>;
+  ) => Partial<StepReport> | Promise<Partial<StepReport>>;
   /** Throw from the engine thread at this engine step. */
   readonly failAtEngineStep?: number;
   /** Never generate anything. */
@@ -227,7 +227,7 @@ export class StandInTrainer implements TrainerFace {
     this.word = mix(...readFileSync(join(directory, "model.safetensors")));
   }
 
-  async step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<TrainerReport> {
+  async step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<StepReport> {
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#closed) throw new Error("closed");
     const total = batch.tokens.length;

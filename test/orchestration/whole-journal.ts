@@ -1,5 +1,5 @@
-import type { JournaledCompletion } from "../../lib/orchestration/verdict-journal.ts";
-import { readVerdictJournal } from "../../lib/orchestration/verdict-journal.ts";
+import type { JournaledCompletion } from "../../lib/orchestration/records/verdict-journal.ts";
+import { readVerdictJournal } from "../../lib/orchestration/records/verdict-journal.ts";
 import type { Verdict } from "../../lib/records.ts";
 
 interface Kept extends Omit<JournaledCompletion, "kind"> {

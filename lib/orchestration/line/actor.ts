@@ -1,0 +1,139 @@
+import { Channel } from "../../channel.ts";
+import type { Clock } from "../../clock.ts";
+import type { Recipe } from "../../config/index.ts";
+import type { GenerationRequest, SamplingOptions } from "../../native/face.ts";
+import type { Completion, Generations } from "../../native/generations.ts";
+import type { Prompt, Rollout } from "../../records.ts";
+import type { PromptFormat } from "../../text/index.ts";
+import type { GroupRequest } from "./group-request.ts";
+import type { RequestedPrompt } from "./requested-prompts.ts";
+
+/** All rollouts of a group, in the order of attempts. */
+export interface GroupRollouts {
+  readonly request: GroupRequest;
+  readonly rollouts: readonly Rollout[];
+}
+
+export interface ActorOptions {
+  readonly sampling: SamplingOptions;
+  readonly maxOutputTokens: number;
+  readonly stopStrings: readonly string[];
+  readonly format: PromptFormat;
+  readonly clock: Clock;
+  /** Told how many tokens a group that came back has. */
+  readonly onTokens?: (count: number) => void;
+  /** Replay: the versions each attempt of a group is to be sampled with. */
+  readonly plan?: (request: GroupRequest) => GenerationRequest["plan"];
+}
+
+/** The recipe's switches in the actor's terms. */
+export function actorOptions({ rollouts }: Recipe, format: PromptFormat, clock: Clock): ActorOptions {
+  const { temperature, topK, topP, minP, maxOutputTokens, stopStrings } = rollouts;
+  return { sampling: { temperature, topK, topP, minP }, maxOutputTokens, stopStrings, format, clock };
+}
+
+/**
+ * Submits every prompt as soon as it comes and yields each group when its last attempt is back. Ends when the
+ * prompts have ended and nothing is left.
+ */
+export async function* generateRollouts(
+  prompts: AsyncIterable<RequestedPrompt>,
+  generations: Generations,
+  options: ActorOptions,
+): AsyncGenerator<GroupRollouts, void, undefined> {
+  const groups = new Channel<GroupRollouts>();
+  void submitAll(prompts, generations, options, groups);
+  try {
+    yield* groups;
+  } finally {
+    generations.abandon();
+  }
+}
+
+async function submitAll(
+  prompts: AsyncIterable<RequestedPrompt>,
+  generations: Generations,
+  options: ActorOptions,
+  groups: Channel<GroupRollouts>,
+): Promise<void> {
+  let outstanding = 0;
+  let submitting = true;
+  const deliver = (group: GroupRollouts) => {
+    options.onTokens?.(group.rollouts.reduce((n, r) => n + r.tokens.length, 0));
+    groups.push(group);
+    outstanding -= 1;
+    if (outstanding === 0 && !submitting) groups.end();
+  };
+  try {
+    for await (const prompt of prompts) {
+      outstanding += 1;
+      submitGroup(prompt, generations, options, { deliver, fail: (error) => groups.fail(error) });
+    }
+    submitting = false;
+    if (outstanding === 0) groups.end();
+  } catch (error) {
+    groups.fail(error);
+  }
+}
+
+/**
+ * Asks for all attempts at a prompt; the engine has the request when this returns. Throws what `Generations.submit` does.
+ * @param to told once: of the group when its last attempt is back, or of the engine's failure.
+ */
+export function submitGroup(
+  { request, prompt }: RequestedPrompt,
+  generations: Generations,
+  options: ActorOptions,
+  to: { deliver(group: GroupRollouts): void; fail(error: Error): void },
+): void {
+  const rollouts: Rollout[] = [];
+  generations.submit(generationRequest(request, prompt, options), {
+    deliver: (completions) => {
+      for (const completion of completions) rollouts.push(toRollout(completion, request, prompt, options));
+      if (rollouts.length < request.attempts) return;
+      to.deliver({ request, rollouts: rollouts.sort((a, b) => a.attempt - b.attempt) });
+    },
+    fail: (error) => to.fail(error),
+  });
+}
+
+function generationRequest(request: GroupRequest, prompt: Prompt, options: ActorOptions): GenerationRequest {
+  const plan = options.plan?.(request);
+  return {
+    id: request.group,
+    prompt: prompt.tokens,
+    count: request.attempts,
+    problem: request.problem.id,
+    firstAttempt: 0,
+    sampling: options.sampling,
+    maxTokens: options.maxOutputTokens,
+    stopIds: options.format.stopIds,
+    stopStrings: options.stopStrings,
+    ...(plan && { plan }),
+  };
+}
+
+function toRollout(
+  completion: Completion,
+  request: GroupRequest,
+  prompt: Prompt,
+  options: ActorOptions,
+): Rollout {
+  const { tokens, logprobs, entropies, versions, oldestKvVersions, attempt, finish } = completion;
+  const { text, textless } = options.format.read(tokens);
+  return {
+    problem: request.problem,
+    attempt,
+    promptTokens: prompt.tokens,
+    tokens,
+    logprobs,
+    entropies,
+    versions,
+    oldestKvVersions,
+    finish,
+    text,
+    ...(textless > 0 && { textlessTokens: textless }),
+    submittedMs: request.submittedMs,
+    finishedMs: options.clock.now(),
+  };
+}

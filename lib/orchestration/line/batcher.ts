@@ -1,0 +1,75 @@
+import type { Recipe } from "../../config/index.ts";
+import type { Books } from "./books.ts";
+import type { SettledGroup } from "./grouper.ts";
+
+/** What one step consumes. */
+export interface StepBatch {
+  /** By group number. Kept and dropped ones; those released early are among them. */
+  readonly groups: readonly SettledGroup[];
+  /** Credits to give back after the step. */
+  readonly credits: number;
+}
+
+/** P, what counts towards it, and how old a group may get; of the recipe. */
+export type BatchRule = Pick<Recipe["training"], "groupsPerStep" | "countGroups" | "maxLag" | "schedule">;
+
+/** Where a group is told off the line when it is taken or released, and what the batcher reads. */
+export type BatcherBooks = Pick<Books, "outstanding" | "due" | "settled" | "batched"> & {
+  readonly credits: Pick<Books["credits"], "give">;
+};
+
+/**
+ * Collects P groups in order of completion, but first those that would be too old for any later step: it waits
+ * for them and takes them, so that no trained token is older than `maxLag` and nothing is dropped for age.
+ */
+export async function* batchGroups(
+  groups: AsyncIterable<SettledGroup>,
+  rule: BatchRule,
+  books: BatcherBooks,
+): AsyncGenerator<StepBatch, void, undefined> {
+  const waiting = new Map<number, SettledGroup>();
+  const released: SettledGroup[] = [];
+  for await (const group of groups) {
+    waiting.set(group.request.group, group);
+    if (rule.countGroups === "kept") releaseFiltered(waiting, released, rule, books);
+    while (isReady(waiting, rule, books)) {
+      const taken = take(waiting, rule, books);
+      for (const one of taken) books.settled(one);
+      const all = [...taken, ...released.splice(0)].sort((a, b) => a.request.group - b.request.group);
+      books.batched();
+      yield { groups: all, credits: taken.length };
+    }
+  }
+}
+
+function isReady(waiting: ReadonlyMap<number, SettledGroup>, rule: BatchRule, books: BatcherBooks): boolean {
+  if (waiting.size < rule.groupsPerStep) return false;
+  return books.due(rule.maxLag, rule.groupsPerStep).every(({ group }) => waiting.has(group));
+}
+
+/** The groups that are due, and then the first that completed, P in all. */
+function take(waiting: Map<number, SettledGroup>, rule: BatchRule, books: BatcherBooks): SettledGroup[] {
+  const due = books.due(rule.maxLag, rule.groupsPerStep).map(({ group }) => waiting.get(group)!);
+  const others = [...waiting.values()].filter((group) => !due.includes(group));
+  const taken = [...due, ...others.slice(0, Math.max(0, rule.groupsPerStep - due.length))];
+  for (const { request } of taken) waiting.delete(request.group);
+  return taken;
+}
+
+function releaseFiltered(
+  waiting: Map<number, SettledGroup>,
+  released: SettledGroup[],
+  rule: BatchRule,
+  books: BatcherBooks,
+): void {
+  // In step, draws must not depend on when a group came: released once nothing else is outstanding.
+  if (rule.schedule === "sync" && waiting.size < books.outstanding) return;
+  const filtered = [...waiting.values()].filter(({ group }) => group.dropped !== undefined);
+  for (const group of filtered) {
+    waiting.delete(group.request.group);
+    books.settled(group);
+    released.push(group);
+  }
+  // Each made room for another before the step.
+  if (filtered.length > 0) books.credits.give(filtered.length);
+}

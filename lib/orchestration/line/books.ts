@@ -1,0 +1,159 @@
+import type { Clock } from "../../clock.ts";
+import type { Recipe } from "../../config/index.ts";
+import type { StepMetricsInput } from "../../metrics/index.ts";
+import type { DomainName } from "../../records.ts";
+import { Credits } from "./credits.ts";
+import { DomainSampler } from "./domain-sampler.ts";
+import type { DrawnGroup, GroupRequest } from "./group-request.ts";
+import type { SettledGroup } from "./grouper.ts";
+import { Ledger, type SavedLedger } from "./ledger.ts";
+import type { LineState } from "./line-state.ts";
+import { OutstandingGroups } from "./outstanding-groups.ts";
+
+export interface BooksParts {
+  readonly recipe: Recipe;
+  readonly domains: readonly DomainName[];
+  /** The event log. */
+  readonly events: {
+    submitted(request: GroupRequest): void;
+    settled(settled: SettledGroup, step: number): void;
+  };
+  /** Version of the weights that a step would start from now. */
+  readonly version: () => number;
+  readonly clock: Clock;
+  /** Told of every group that is settled. */
+  readonly onSettled?: ((settled: SettledGroup) => void) | undefined;
+}
+
+/** The part of a checkpoint that the books write; groups on the line count as never submitted. */
+export type SavedBooks = Pick<LineState, "sampler" | "ledger" | "outstanding" | "generatedTokens">;
+
+/**
+ * What became of every group and rollout since the run began. A group is `submitted`, its rollouts are `completed`,
+ * it is `settled` (taken for training, or dropped for a reason), and after its step `trained`: whoever moves a group
+ * says so here and nowhere else, and the sampler's counts, the credits and the event log follow.
+ */
+export class Books {
+  readonly credits: Credits;
+  readonly #parts: BooksParts;
+  readonly #sampler: DomainSampler;
+  readonly #ledger: Ledger;
+  readonly #outstanding = new OutstandingGroups();
+  /** The step that takes the next batch. */
+  #step: number;
+  #generatedTokens: number;
+
+  constructor(parts: BooksParts, state?: LineState) {
+    const { recipe, domains } = parts;
+    this.#parts = parts;
+    const weights = Object.fromEntries(Object.entries(recipe.domains).map(([d, { weight }]) => [d, weight]));
+    this.#sampler = new DomainSampler({ weights, seed: recipe.seed, mode: recipe.sampler });
+    if (state !== undefined) this.#sampler.setState(state.sampler);
+    this.#ledger = new Ledger(domains, state?.ledger as SavedLedger | undefined);
+    this.credits = new Credits(recipe.training.credits);
+    this.#step = state?.step ?? 0;
+    this.#generatedTokens = state?.generatedTokens ?? 0;
+  }
+
+  /** The domain of the next prompt. */
+  pick(): DomainName {
+    return this.#sampler.pick();
+  }
+
+  /** The group goes to the engine now. */
+  submitted(drawn: DrawnGroup): GroupRequest {
+    const { events, version, clock } = this.#parts;
+    const request = { ...drawn, submittedVersion: version(), submittedMs: clock.now() };
+    this.#outstanding.add(request);
+    this.#ledger.submitted(request.domain, request.attempts);
+    events.submitted(request);
+    return request;
+  }
+
+  /** Tokens that the engine sampled, of rollouts that came back. */
+  generated(tokens: number): void {
+    this.#generatedTokens += tokens;
+  }
+
+  /** Every attempt is back: `completed` of them whole, `failed` aborted. Told before any filter. */
+  completed(request: GroupRequest, completed: number, failed: number): void {
+    const { domain } = request;
+    this.#outstanding.complete(request, completed, failed);
+    this.#ledger.completed(domain, completed);
+    this.#ledger.failed(domain, failed);
+    for (let i = 0; i < completed + failed; i++) this.#sampler.recordCompletion(domain);
+  }
+
+  /** The group is off the line: every rollout of it is trained in the next step, or dropped for a reason. */
+  settled(settled: SettledGroup): void {
+    const { request, group, unscored } = settled;
+    const { domain } = request;
+    this.#outstanding.remove(request.group);
+    this.#ledger.dropped(domain, "unscored", unscored.length);
+    if (group.dropped === undefined) {
+      const tokens = group.rollouts.reduce((n, { rollout }) => n + rollout.tokens.length, 0);
+      this.#ledger.trained(domain, group.rollouts.length, tokens);
+    } else {
+      this.#ledger.dropped(domain, group.dropped, group.rollouts.length);
+    }
+    this.#parts.events.settled(settled, this.#step);
+    this.#parts.onSettled?.(settled);
+  }
+
+  /** A step has its groups: what is settled from now on is the next one's. */
+  batched(): void {
+    this.#step += 1;
+  }
+
+  /** The step is done and its weights are on their way. Throws HONE_ERR_INTERNAL if a rollout was lost or counted twice. */
+  trained(credits: number): void {
+    this.check();
+    this.credits.give(credits);
+  }
+
+  /** The conservation law (Ledger.check). */
+  check(): void {
+    this.#ledger.check(this.#outstanding);
+  }
+
+  /** Groups between submission and training. */
+  get outstanding(): number {
+    return this.#outstanding.size;
+  }
+
+  get generatedTokens(): number {
+    return this.#generatedTokens;
+  }
+
+  get trainedTokens(): number {
+    return this.#ledger.trainedTokens;
+  }
+
+  /** The groups that the next step has to take (OutstandingGroups.due). */
+  due(maxLag: number, groupsPerStep: number): readonly GroupRequest[] {
+    return this.#outstanding.due(this.#parts.version(), maxLag, groupsPerStep);
+  }
+
+  mixture(): StepMetricsInput["mixture"] {
+    const targets = [...this.#sampler.mixture()].map(([domain, { target }]) => [domain, target] as const);
+    return {
+      targets: Object.fromEntries(targets),
+      probabilities: Object.fromEntries(this.#sampler.probabilities()),
+      adjustments: Object.fromEntries(this.#sampler.adjustments()),
+      counts: this.#ledger.counts(this.#outstanding),
+    };
+  }
+
+  saved(): SavedBooks {
+    const sampler = this.#sampler.getState();
+    const counts: Record<DomainName, number> = { ...sampler.completed };
+    for (const { request, completed, failed } of this.#outstanding)
+      counts[request.domain]! -= completed + failed;
+    return {
+      sampler: { ...sampler, completed: counts },
+      ledger: this.#ledger.saved(this.#outstanding),
+      outstanding: this.#outstanding.saved(),
+      generatedTokens: this.#generatedTokens,
+    };
+  }
+}

@@ -1,0 +1,63 @@
+import { HoneError } from "../../errors.ts";
+
+/**
+ * The right to have a group between submission and training. A fixed number exists; taking one waits until one
+ * is free, in the order of asking. While paused none is free.
+ */
+export class Credits {
+  readonly total: number;
+  #free: number;
+  #paused = false;
+  #closed = false;
+  readonly #waiting: ((granted: boolean) => void)[] = [];
+
+  constructor(total: number) {
+    this.total = total;
+    this.#free = total;
+  }
+
+  get free(): number {
+    return this.#free;
+  }
+
+  /** Resolves to false once closed: no more groups shall start. */
+  take(): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.#grant();
+    });
+  }
+
+  give(count: number): void {
+    this.#free += count;
+    if (this.#free > this.total) {
+      throw new HoneError(
+        "HONE_ERR_INTERNAL",
+        `${this.#free} credits free of ${this.total}: one came back twice`,
+      );
+    }
+    this.#grant();
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#grant();
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const resolve of this.#waiting.splice(0)) resolve(false);
+  }
+
+  #grant(): void {
+    while (this.#closed && this.#waiting.length > 0) this.#waiting.shift()!(false);
+    while (!this.#paused && this.#free > 0 && this.#waiting.length > 0) {
+      this.#free -= 1;
+      this.#waiting.shift()!(true);
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import { HoneError } from "../../errors.ts";
+import { CounterRandom } from "../../random.ts";
+import type { DomainName } from "../../records.ts";
+
+const ADJUSTMENT_MIN = 0.1;
+const ADJUSTMENT_MAX = 10;
+const WARMUP_COMPLETIONS = 50;
+/** Keeps the draws of domains apart from the draws of problems, which use other words of the same stream. */
+const STREAM = 0x444f4d41;
+
+export interface DomainSamplerOptions {
+  /** w_d > 0, any scale; normalised here. */
+  readonly weights: Readonly<Record<DomainName, number>>;
+  readonly seed: number;
+  /** "static" draws by the weights alone. Default "adaptive". */
+  readonly mode?: "adaptive" | "static";
+}
+
+/** Everything that decides the next pick, for checkpoints. */
+export interface DomainSamplerState {
+  readonly completed: Readonly<Record<DomainName, number>>;
+  readonly picks: number;
+}
+
+/**
+ * Picks the domain of the next prompt so that completed rollouts keep the configured mixture, however fast or
+ * slow each domain is to generate and to verify.
+ *
+ *   p_d proportional to w_d clip(w_d / (n_d / N), 0.1, 10)     and p_d = w_d while N < 50
+ *
+ * w_d target weight, n_d rollouts completed in domain d, N their sum. A domain with none completed gets the
+ * upper bound. Every rollout that ends is counted, one by one, cut off and unscored ones too, before any group
+ * is filtered: work that is lost without being counted would leave a lasting offset.
+ * Source: Apriel-Reasoner §4.1, eq. 4 and 5.
+ */
+export class DomainSampler {
+  readonly #domains: readonly DomainName[];
+  readonly #weights: readonly number[];
+  readonly #completed: Map<DomainName, number>;
+  readonly #random: CounterRandom;
+  readonly #adaptive: boolean;
+
+  /** Throws HONE_ERR_CONFIG when there is no domain or a weight is not positive and finite. */
+  constructor(options: DomainSamplerOptions) {
+    const entries = Object.entries(options.weights);
+    const bad = entries.find(([, weight]) => !(weight > 0 && weight < Number.POSITIVE_INFINITY));
+    if (bad || entries.length === 0) {
+      const found = bad ? `weight of domain ${bad[0]} is ${bad[1]}` : "no domain has a weight";
+      throw new HoneError("HONE_ERR_CONFIG", `domain sampler: ${found}; every domain needs a weight > 0`);
+    }
+    const sum = entries.reduce((total, [, weight]) => total + weight, 0);
+    this.#domains = entries.map(([domain]) => domain);
+    this.#weights = entries.map(([, weight]) => weight / sum);
+    this.#completed = new Map(this.#domains.map((domain) => [domain, 0]));
+    this.#random = new CounterRandom(options.seed, STREAM, STREAM, STREAM);
+    this.#adaptive = options.mode !== "static";
+  }
+
+  /** The domain of the next prompt; pick i depends on the seed, i and the counts so far only. */
+  pick(): DomainName {
+    return this.#domains[this.#random.weighted([...this.probabilities().values()])]!;
+  }
+
+  /** Call once for every rollout that ended, whatever became of it. */
+  recordCompletion(domain: DomainName): void {
+    const count = this.#completed.get(domain);
+    if (count === undefined) throw new HoneError("HONE_ERR_STATE", `domain sampler: no domain ${domain}`);
+    this.#completed.set(domain, count + 1);
+  }
+
+  /** p_d of the next pick; sums to 1. */
+  probabilities(): Map<DomainName, number> {
+    if (!this.#adjusts()) return this.#byDomain((weight) => weight);
+    const adjustments = this.adjustments();
+    const raw = this.#byDomain((weight, domain) => weight * adjustments.get(domain)!);
+    const sum = [...raw.values()].reduce((a, b) => a + b, 0);
+    return new Map([...raw].map(([domain, p]) => [domain, p / sum]));
+  }
+
+  /** The factor on w_d in the next pick, clip(w_d / (n_d / N), 0.1, 10): 1 while N < 50, and where the mode is static. */
+  adjustments(): Map<DomainName, number> {
+    if (!this.#adjusts()) return this.#byDomain(() => 1);
+    const total = this.#total();
+    return this.#byDomain((weight, domain) => this.#adjustment(domain, weight, total));
+  }
+
+  /** Target w_d and realised n_d / N (0 before the first completion), for the metrics. */
+  mixture(): Map<DomainName, { readonly target: number; readonly realized: number }> {
+    const total = this.#total();
+    return this.#byDomain((target, domain) => {
+      const completed = this.#completed.get(domain)!;
+      return { target, realized: total === 0 ? 0 : completed / total };
+    });
+  }
+
+  getState(): DomainSamplerState {
+    return { completed: Object.fromEntries(this.#completed), picks: this.#random.position };
+  }
+
+  /** Throws HONE_ERR_CHECKPOINT when the state is of other domains or holds no counts. */
+  setState(state: DomainSamplerState): void {
+    const counts = this.#domains.map((domain) => state.completed[domain]);
+    const isCount = (n: number | undefined) => Number.isSafeInteger(n) && n! >= 0;
+    const known = Object.keys(state.completed).length === this.#domains.length;
+    if (!known || !counts.every(isCount) || !isCount(state.picks)) {
+      throw new HoneError("HONE_ERR_CHECKPOINT", "domain sampler: the saved state does not fit its domains", {
+        details: { saved: Object.keys(state.completed), domains: this.#domains },
+      });
+    }
+    for (const [i, domain] of this.#domains.entries()) this.#completed.set(domain, counts[i]!);
+    this.#random.position = state.picks;
+  }
+
+  #adjusts(): boolean {
+    return this.#adaptive && this.#total() >= WARMUP_COMPLETIONS;
+  }
+
+  #total(): number {
+    return [...this.#completed.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  #adjustment(domain: DomainName, weight: number, total: number): number {
+    const realized = this.#completed.get(domain)! / total;
+    if (realized === 0) return ADJUSTMENT_MAX;
+    return Math.min(ADJUSTMENT_MAX, Math.max(ADJUSTMENT_MIN, weight / realized));
+  }
+
+  #byDomain<T>(value: (weight: number, domain: DomainName) => T): Map<DomainName, T> {
+    return new Map(this.#domains.map((domain, i) => [domain, value(this.#weights[i]!, domain)]));
+  }
+}

@@ -1,0 +1,24 @@
+import type { DomainName, Problem } from "../../records.ts";
+
+/** Enough to draw the same problem again: (domain, index) fix it, and the group number orders it. */
+export interface SavedGroup {
+  /** Ordinal of the group in the run, from 0; the engine's request id. */
+  readonly group: number;
+  readonly domain: DomainName;
+  /** Index of the problem in its domain's source. */
+  readonly index: number;
+}
+
+/** A problem that was drawn for a group. */
+export interface DrawnGroup extends SavedGroup {
+  readonly problem: Problem;
+  /** G. */
+  readonly attempts: number;
+}
+
+/** A drawn group that went to the engine. */
+export interface GroupRequest extends DrawnGroup {
+  /** Weight version at the time; none of the group's tokens is older. */
+  readonly submittedVersion: number;
+  readonly submittedMs: number;
+}

@@ -1,0 +1,106 @@
+import type { Recipe } from "../../config/index.ts";
+import { HoneError } from "../../errors.ts";
+import type { Rollout, RolloutGroup, Verdict } from "../../records.ts";
+import { type ShapingOptions, shapeGroup, withRewards } from "../../rewards/index.ts";
+import type { GroupRequest } from "./group-request.ts";
+import type { JudgedGroup } from "./verification.ts";
+
+/** A group with rewards and advantages, ready to be trained on or counted off. */
+export interface SettledGroup {
+  readonly request: GroupRequest;
+  readonly group: RolloutGroup;
+  /** Every rollout that the engine finished, also those left out of the group. */
+  readonly rollouts: readonly Rollout[];
+  /** Attempts left out for want of a verdict. */
+  readonly unscored: readonly number[];
+  /** What a hook put in place of the rewards, one for each rollout of the group; logged, so that a replay has them. */
+  readonly rewards?: readonly number[];
+}
+
+/** What a hook wants done with a group: take it out of training, or train on other rewards. */
+export type GroupWish = "drop" | { readonly rewards: readonly number[] } | undefined;
+
+/**
+ * Called for every group that would be trained on. Rewards are one for each rollout, in the group's order; advantages
+ * follow from them by the recipe's rules, and a filter on rewards looks at them again. Verdicts and scores stay.
+ */
+export type GroupHook = (group: RolloutGroup) => GroupWish | Promise<GroupWish>;
+
+export interface GrouperParts {
+  readonly shaping: ShapingOptions;
+  readonly onGroup?: GroupHook | undefined;
+  /** Told before any filter how many attempts completed and how many were aborted. */
+  readonly onCompletion: (request: GroupRequest, completed: number, failed: number) => void;
+}
+
+/** Rewards, advantages and filter, as `rewards` defines them; then the run's own hook. */
+export async function* settleGroups(
+  groups: AsyncIterable<JudgedGroup>,
+  { shaping, onGroup, onCompletion }: GrouperParts,
+): AsyncGenerator<SettledGroup, void, undefined> {
+  for await (const { request, rollouts, verdicts } of groups) {
+    const whole = rollouts.map((r) => r.finish !== "abort");
+    const failed = whole.filter((kept) => !kept).length;
+    onCompletion(request, request.attempts - failed, failed);
+    const ended = rollouts.filter((_, i) => whole[i]);
+    const settled = settle(
+      request,
+      ended,
+      verdicts.filter((_, i) => whole[i]),
+      shaping,
+    );
+    const { group } = settled;
+    const wish = group.dropped === undefined ? await onGroup?.(group) : undefined;
+    if (wish === "drop") yield { ...settled, group: { ...group, dropped: "hook" } };
+    else yield wish === undefined ? settled : rewarded(settled, wish.rewards, shaping);
+  }
+}
+
+/** The group with other rewards. Throws HONE_ERR_USAGE for rewards that are not one finite number a rollout. */
+export function rewarded(
+  settled: SettledGroup,
+  rewards: readonly number[],
+  shaping: ShapingOptions,
+): SettledGroup {
+  const { group } = settled;
+  if (rewards.length !== group.rollouts.length || !rewards.every(Number.isFinite)) {
+    const { domain, id } = group.problem;
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      `hooks.onGroup gave the rewards [${rewards.join(", ")}] for ${group.rollouts.length} rollouts of ${domain} problem ${id}; one finite number each is needed`,
+    );
+  }
+  return { ...settled, rewards, group: withRewards(group, rewards, shaping) };
+}
+
+/** One group's rewards and advantages. */
+export function settle(
+  request: GroupRequest,
+  rollouts: readonly Rollout[],
+  verdicts: readonly Verdict[],
+  shaping: ShapingOptions,
+): SettledGroup {
+  const { problem, submittedVersion } = request;
+  const { group, unscored } = shapeGroup(problem, rollouts, verdicts, submittedVersion, shaping);
+  return { request, group, rollouts, unscored: unscored.map(({ rollout }) => rollout.attempt) };
+}
+
+/** The schema lets no penalty but "none" go without a buffer. */
+function penaltyOptions(
+  { kind, bufferTokens, ...scales }: Recipe["lengthPenalty"],
+  maxOutputTokens: number,
+): ShapingOptions["lengthPenalty"] {
+  if (kind === "none" || bufferTokens === undefined) return { kind: "none" };
+  return { kind, bufferTokens, maxOutputTokens, ...scales };
+}
+
+/** The recipe's switches in the terms of `rewards`. */
+export function shapingOptions({ lengthPenalty, advantages, rollouts }: Recipe): ShapingOptions {
+  const std = { "population-std": "population", "sample-std": "ddof1", none: "none" } as const;
+  return {
+    lengthPenalty: penaltyOptions(lengthPenalty, rollouts.maxOutputTokens),
+    advantage: { baseline: advantages.baseline, std: std[advantages.divideBy] },
+    filter: advantages.filter,
+    minGroupSize: 2,
+  };
+}

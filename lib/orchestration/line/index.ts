@@ -1,0 +1,11 @@
+/** The stages of the line and the books of what passes along it. */
+
+export { type ActorOptions, actorOptions, type GroupRollouts, submitGroup } from "./actor.ts";
+export type { GroupRequest } from "./group-request.ts";
+export { type GroupHook, rewarded, type SettledGroup, settle, shapingOptions } from "./grouper.ts";
+export { learningRateFactor } from "./learning-rate.ts";
+export { Line } from "./line.ts";
+export { lineStateSchema } from "./line-state.ts";
+export type { DrawerOptions } from "./problem-drawer.ts";
+export { heldByHook, underWatch } from "./stall-watch.ts";
+export { nameRollout, type PolicyUpdate, type StepOutcome, stepOptions, trainBatch } from "./step-trainer.ts";

@@ -1,0 +1,76 @@
+import type { EngineStats } from "../../native/face.ts";
+import type { VerifierStats } from "../../rewards/index.ts";
+import type { Books } from "./books.ts";
+import type { GroupHook } from "./grouper.ts";
+import { heldByHook, type LinePosition } from "./stall-watch.ts";
+
+/** What the line's stages hold at a moment. */
+export interface StageFacts {
+  readonly books: Pick<Books, "outstanding"> & {
+    readonly credits: { readonly free: number; readonly total: number };
+  };
+  readonly engine: Pick<EngineStats, "waiting" | "running" | "decodeTokens" | "prefillTokens">;
+  readonly verifiers: Readonly<Record<string, Pick<VerifierStats, "calls" | "timeouts" | "crashes">>>;
+  /** Settled groups that no step has taken. */
+  readonly ready: number;
+}
+
+/** Where the line is, for the stall watch: it hears when a stage begins and ends. */
+export class LineProgress {
+  /** Groups that wait for verdicts; the verification stage counts here. */
+  readonly verifying = { groups: 0 };
+  #moves = 0;
+  #training = false;
+  #inGroupHook = false;
+
+  moved(): void {
+    this.#moves += 1;
+  }
+
+  /** The step that `aroundTraining` handed out a batch for is done. */
+  stepped(): void {
+    this.#training = false;
+    this.moved();
+  }
+
+  async *aroundTraining<T>(batches: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+    for await (const batch of batches) {
+      this.#training = true;
+      yield batch;
+    }
+  }
+
+  aroundHook(hook: GroupHook): GroupHook {
+    return async (group) => {
+      this.#inGroupHook = true;
+      try {
+        return await hook(group);
+      } finally {
+        this.#inGroupHook = false;
+        this.moved();
+      }
+    };
+  }
+
+  position({ books, engine, verifiers, ready }: StageFacts): LinePosition {
+    const { credits, outstanding } = books;
+    const { running, waiting, decodeTokens, prefillTokens } = engine;
+    const stages = [
+      `prompts: ${credits.free} of ${credits.total} credits free, ${outstanding} groups outstanding`,
+      `engine: ${running} sequences running, ${waiting} waiting`,
+      `verifiers: ${this.verifying.groups} groups`,
+      `trainer: ${this.#training ? "in a step" : `waiting for a batch, ${ready} groups ready`}`,
+    ];
+    const judged = Object.values(verifiers).reduce((n, s) => n + s.calls + s.timeouts + s.crashes, 0);
+    const progress = this.#moves + decodeTokens + prefillTokens + judged;
+    const position = { progress, stages, culprit: this.#culprit(engine) };
+    return this.#inGroupHook && !this.#training ? heldByHook(position, "onGroup") : position;
+  }
+
+  #culprit({ running, waiting }: StageFacts["engine"]): string {
+    if (this.#training) return "trainer (its step does not return)";
+    if (this.verifying.groups > 0) return `verifiers (${this.verifying.groups} groups)`;
+    if (running + waiting > 0) return `engine (${running} running, ${waiting} waiting)`;
+    return "prompts (nothing is under way)";
+  }
+}

@@ -1,0 +1,27 @@
+import { z } from "zod";
+
+const counts = z.record(z.string(), z.int());
+
+/** What a checkpoint keeps of the line: enough to go on with the same problems, picks and counts. */
+export const lineStateSchema = z.object({
+  /** Steps done. */
+  step: z.int().min(0),
+  draws: z.object({ nextGroup: z.int(), cursors: counts }),
+  sampler: z.object({ completed: counts, picks: z.int() }),
+  ledger: z.record(
+    z.string(),
+    z.object({
+      submitted: z.int(),
+      completed: z.int(),
+      failed: z.int(),
+      retained: z.int(),
+      trained: z.int(),
+      trainedTokens: z.int(),
+      dropped: z.record(z.string(), z.int()),
+    }),
+  ),
+  /** Groups on the line: submitted again, under the same numbers, by the run that goes on from here. */
+  outstanding: z.array(z.strictObject({ group: z.int(), domain: z.string(), index: z.int() })),
+  generatedTokens: z.int(),
+});
+export type LineState = z.infer<typeof lineStateSchema>;

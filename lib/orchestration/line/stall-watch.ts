@@ -1,0 +1,82 @@
+import type { Clock } from "../../clock.ts";
+import { HoneError } from "../../errors.ts";
+
+/** Who is in the line, what each holds, and whether it stands still. */
+export interface LinePosition {
+  /** Changes whenever anything moves: tokens, verdicts, steps. */
+  readonly progress: number;
+  /** One sentence per stage, in order of the line: "engine: 12 sequences running, 0 waiting". */
+  readonly stages: readonly string[];
+  /** The one that everything else waits for, as far as it can be told. */
+  readonly culprit: string;
+}
+
+/** The same line, while it waits for a hook of the run's owner. */
+export const heldByHook = (position: LinePosition, hook: string): LinePosition => ({
+  ...position,
+  stages: [...position.stages, `hooks: in ${hook}`],
+  culprit: `hook ${hook} (it does not return)`,
+});
+
+const LOOKS_PER_LIMIT = 10;
+const MAX_INTERVAL_MS = 1000;
+
+/** The work, unless nothing moves for too long while it goes on: then throws HONE_ERR_STALL and leaves it behind. */
+export async function underWatch<T>(
+  work: Promise<T>,
+  limitSeconds: number,
+  clock: Clock,
+  position: () => LinePosition | undefined,
+): Promise<T> {
+  const watch = new StallWatch(limitSeconds, clock);
+  const interval = Math.min(MAX_INTERVAL_MS, (limitSeconds * 1000) / LOOKS_PER_LIMIT);
+  let timer: NodeJS.Timeout | undefined;
+  const stalled = new Promise<never>((_, reject) => {
+    timer = setInterval(() => {
+      const error = watch.look(position());
+      if (error !== undefined) reject(error);
+    }, interval).unref();
+  });
+  try {
+    return await Promise.race([work, stalled]);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Notices when nothing has moved for too long. Looks only when asked. */
+export class StallWatch {
+  readonly #limitMs: number;
+  readonly #clock: Clock;
+  #progress = Number.NaN;
+  #since: number;
+
+  constructor(limitSeconds: number, clock: Clock) {
+    this.#limitMs = limitSeconds * 1000;
+    this.#clock = clock;
+    this.#since = clock.now();
+  }
+
+  /**
+   * The error that ends the run, once `position` has shown no progress for the limit.
+   * @param position undefined while the run is paused: then standing still is what was asked for.
+   */
+  look(position: LinePosition | undefined): HoneError | undefined {
+    const now = this.#clock.now();
+    if (position === undefined || position.progress !== this.#progress) {
+      this.#progress = position?.progress ?? Number.NaN;
+      this.#since = now;
+      return undefined;
+    }
+    if (now - this.#since < this.#limitMs) return undefined;
+    const seconds = Math.round((now - this.#since) / 1000);
+    return new HoneError(
+      "HONE_ERR_STALL",
+      `nothing has moved for ${seconds} s; everything waits for the ${position.culprit}\n  ${position.stages.join("\n  ")}`,
+      {
+        details: { ...position },
+        hint: "Resume from the last checkpoint; raise training.stallSeconds if this was only slow.",
+      },
+    );
+  }
+}

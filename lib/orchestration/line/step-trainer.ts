@@ -1,0 +1,138 @@
+import type { Clock } from "../../clock.ts";
+import type { Recipe } from "../../config/index.ts";
+import { HoneError } from "../../errors.ts";
+import type { EngineFace, StepOptions, StepReport, TrainerFace, TrainingBatch } from "../../native/face.ts";
+import type { ScoredRollout } from "../../records.ts";
+import type { StepBatch } from "./batcher.ts";
+import { learningRateFactor } from "./learning-rate.ts";
+import { type AssembledBatch, assembleBatch } from "./training-batch.ts";
+
+/** One step as it went, for the metrics and the log. */
+export interface StepOutcome {
+  readonly step: number;
+  readonly batch: StepBatch;
+  /** Weight version before and after. */
+  readonly versionBefore: number;
+  readonly version: number;
+  /** Absent when no group survived the filter: then nothing was trained. */
+  readonly trained?: PolicyUpdate;
+  /** Seconds. `waiting` begins when the next batch is asked for: what the taker of the last outcome did is not in it. */
+  readonly timing: { readonly total: number; readonly waiting: number };
+}
+
+export interface PolicyUpdate extends AssembledBatch {
+  readonly report: StepReport;
+  readonly learningRate: number;
+  /** Whose sample made the loss not finite. */
+  readonly culprit?: ScoredRollout;
+}
+
+export interface StepTrainerParts {
+  readonly recipe: Recipe;
+  readonly trainer: TrainerFace;
+  readonly engine: EngineFace;
+  readonly clock: Clock;
+  /** Log-probs under the frozen reference policy, where the objective has a KL term. */
+  readonly reference?: (batch: TrainingBatch) => Promise<Float32Array>;
+  /** Called when the new weights are on their way, before the next batch is asked for. */
+  readonly afterPublication: (batch: StepBatch) => void;
+}
+
+/** Trains each batch, publishes the new weights, and yields what happened; ends after the recipe's last step. */
+export async function* trainSteps(
+  batches: AsyncIterable<StepBatch>,
+  firstStep: number,
+  parts: StepTrainerParts,
+): AsyncGenerator<StepOutcome, void, undefined> {
+  const { recipe, clock } = parts;
+  let step = firstStep;
+  let skippedInARow = 0;
+  let lastEnd = clock.now();
+  let asked = lastEnd;
+  if (step >= recipe.training.steps) return;
+  for await (const batch of batches) {
+    const started = clock.now();
+    const versionBefore = parts.trainer.version;
+    const trained = await trainBatch(batch, step, parts);
+    parts.afterPublication(batch);
+    const end = clock.now();
+    skippedInARow = trained?.report.skipped ? skippedInARow + 1 : 0;
+    yield {
+      step,
+      batch,
+      versionBefore,
+      version: parts.trainer.version,
+      ...(trained && { trained }),
+      timing: {
+        total: (end - lastEnd) / 1000,
+        waiting: (started - asked) / 1000,
+      },
+    };
+    asked = clock.now();
+    if (trained?.report.skipped) refuseIfHopeless(trained, step, skippedInARow, recipe);
+    lastEnd = end;
+    step += 1;
+    if (step >= recipe.training.steps) return;
+  }
+}
+
+/** One step, published unless it was skipped. Undefined when no group was kept: there is nothing to train on. */
+export async function trainBatch(
+  batch: StepBatch,
+  step: number,
+  parts: Pick<StepTrainerParts, "recipe" | "trainer" | "engine" | "reference">,
+): Promise<PolicyUpdate | undefined> {
+  const { recipe } = parts;
+  const assembled = assembleBatch(batch.groups, recipe.rollouts.maxOutputTokens);
+  if (assembled.rollouts.length === 0) return undefined;
+  const learningRate =
+    recipe.optimizer.lr * learningRateFactor(step, recipe.training.steps, recipe.optimizer);
+  const referenceLogprobs = await parts.reference?.(assembled.data);
+  const data = { ...assembled.data, ...(referenceLogprobs && { referenceLogprobs }) };
+  const report = await parts.trainer.step(data, stepOptions(recipe, learningRate), parts.engine);
+  const culprit = assembled.rollouts[report.nonFiniteSequence];
+  return { ...assembled, data, report, learningRate, ...(culprit && { culprit }) };
+}
+
+/** What the trainer is told beside the batch. */
+export function stepOptions({ objective, rollouts }: Recipe, lr: number): StepOptions {
+  const { kind, sequenceWeight, clipLow, clipHigh, klCoef, entropyCoef } = objective;
+  const { temperature } = rollouts;
+  return {
+    objective: kind,
+    sequenceWeight,
+    clipLow,
+    clipHigh,
+    klCoef,
+    entropyCoef,
+    temperature,
+    lr,
+    muonLr: 0,
+  };
+}
+
+/** Names whose sample it was: "math problem 17 (chain, level 2), attempt 3". */
+export function nameRollout({ rollout: { problem, attempt } }: ScoredRollout): string {
+  return `${problem.domain} problem ${problem.id} (${problem.family}, level ${problem.level}), attempt ${attempt}`;
+}
+
+function refuseIfHopeless(trained: PolicyUpdate, step: number, inARow: number, recipe: Recipe): void {
+  const { onNonFinite, maxSkippedInARow } = recipe.training;
+  if (onNonFinite === "skip" && inARow < maxSkippedInARow) return;
+  const whose =
+    trained.culprit === undefined ? "the gradient" : `the loss of ${nameRollout(trained.culprit)}`;
+  const problem = trained.culprit?.rollout.problem;
+  throw new HoneError(
+    "HONE_ERR_NON_FINITE",
+    `step ${step}: ${whose} is not finite; ${inARow} step(s) skipped in a row`,
+    {
+      details: {
+        step,
+        domain: problem?.domain,
+        problem: problem?.id,
+        attempt: trained.culprit?.rollout.attempt,
+      },
+      hint: "The weights are those before the step. Lower optimizer.lr, or resume from an earlier checkpoint.",
+    },
+  );
+}

@@ -1,0 +1,57 @@
+import type { TrainingBatch } from "../../native/face.ts";
+import type { ScoredRollout } from "../../records.ts";
+import type { SettledGroup } from "./grouper.ts";
+
+/** A step's data for the trainer, and whose each sequence is. */
+export interface AssembledBatch {
+  /** Sequence i is rollout i. */
+  readonly rollouts: readonly ScoredRollout[];
+  readonly data: TrainingBatch & {
+    readonly behaviorLogprobs: Float32Array;
+    readonly advantages: Float32Array;
+  };
+}
+
+/**
+ * Lays the rollouts of the kept groups end to end, prompt then response, with mask 1 on the response;
+ * every token of a sequence has its advantage (what ppo-clip reads).
+ * @param drGrpoNormalizer tokens, L of the recipe.
+ */
+export function assembleBatch(groups: readonly SettledGroup[], drGrpoNormalizer: number): AssembledBatch {
+  const kept = groups.filter(({ group }) => group.dropped === undefined);
+  const rollouts = kept.flatMap(({ group }) => group.rollouts);
+  const total = rollouts.reduce((n, { rollout: r }) => n + r.promptTokens.length + r.tokens.length, 0);
+  const tokens = new Int32Array(total);
+  const mask = new Uint8Array(total);
+  const behaviorLogprobs = new Float32Array(total);
+  const tokenAdvantages = new Float32Array(total);
+  const cuSeqlens = new Int32Array(rollouts.length + 1);
+  let at = 0;
+  rollouts.forEach(({ rollout, advantage }, i) => {
+    const response = at + rollout.promptTokens.length;
+    const end = response + rollout.tokens.length;
+    tokens.set(rollout.promptTokens, at);
+    tokens.set(rollout.tokens, response);
+    mask.fill(1, response, end);
+    behaviorLogprobs.set(rollout.logprobs, response);
+    tokenAdvantages.fill(advantage, response, end);
+    at = end;
+    cuSeqlens[i + 1] = at;
+  });
+  const advantages = Float32Array.from(rollouts, (r) => r.advantage);
+  const groupSizes = Int32Array.from(
+    kept.flatMap(({ group }) => group.rollouts.map(() => group.rollouts.length)),
+  );
+  const data = {
+    tokens,
+    cuSeqlens,
+    mask,
+    behaviorLogprobs,
+    advantages,
+    tokenAdvantages,
+    groupSizes,
+    groups: kept.length,
+    drGrpoNormalizer,
+  };
+  return { rollouts, data };
+}

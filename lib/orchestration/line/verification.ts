@@ -1,0 +1,92 @@
+import { Channel } from "../../channel.ts";
+import type { Rollout, Verdict } from "../../records.ts";
+import type { GroupRollouts } from "./actor.ts";
+
+/** Verdicts for rollouts, in their order. Rejects only when verification as a whole is lost. */
+export type Judge = (rollouts: readonly Rollout[]) => Promise<readonly Verdict[]>;
+
+export interface JudgedGroup extends GroupRollouts {
+  readonly verdicts: readonly Verdict[];
+}
+
+/** Groups that wait for a verdict, for the watchdog and the queue metrics. */
+export interface VerificationLoad {
+  groups: number;
+}
+
+/**
+ * Has every group judged and yields it when its verdicts are in, whichever comes first. At most `concurrency`
+ * calls are out at a time; what comes in meanwhile goes out together in the next, so that a busy pool gets few
+ * large messages and an idle one gets each group at once.
+ */
+export async function* verifyGroups(
+  groups: AsyncIterable<GroupRollouts>,
+  judge: Judge,
+  load: VerificationLoad,
+  concurrency: number,
+): AsyncGenerator<JudgedGroup, void, undefined> {
+  const judged = new Channel<JudgedGroup>();
+  const desk = new JudgesDesk(judge, judged, load, concurrency);
+  void desk.serve(groups);
+  yield* judged;
+}
+
+class JudgesDesk {
+  readonly #judge: Judge;
+  readonly #judged: Channel<JudgedGroup>;
+  readonly #load: VerificationLoad;
+  readonly #concurrency: number;
+  #waiting: GroupRollouts[] = [];
+  #calls = 0;
+  #closing = false;
+
+  constructor(judge: Judge, judged: Channel<JudgedGroup>, load: VerificationLoad, concurrency: number) {
+    this.#judge = judge;
+    this.#judged = judged;
+    this.#load = load;
+    this.#concurrency = concurrency;
+  }
+
+  async serve(groups: AsyncIterable<GroupRollouts>): Promise<void> {
+    try {
+      for await (const group of groups) {
+        this.#waiting.push(group);
+        this.#load.groups += 1;
+        this.#call();
+      }
+      this.#closing = true;
+      this.#endIfIdle();
+    } catch (error) {
+      this.#judged.fail(error);
+    }
+  }
+
+  #call(): void {
+    if (this.#calls === this.#concurrency || this.#waiting.length === 0) return;
+    const groups = this.#waiting;
+    this.#waiting = [];
+    this.#calls += 1;
+    this.#judge(groups.flatMap(({ rollouts }) => rollouts))
+      .then((verdicts) => this.#handOut(groups, verdicts))
+      .catch((error: unknown) => this.#judged.fail(error))
+      .finally(() => {
+        this.#calls -= 1;
+        this.#call();
+        this.#endIfIdle();
+      });
+  }
+
+  #handOut(groups: readonly GroupRollouts[], verdicts: readonly Verdict[]): void {
+    let first = 0;
+    for (const group of groups) {
+      const own = verdicts.slice(first, first + group.rollouts.length);
+      first += group.rollouts.length;
+      this.#load.groups -= 1;
+      this.#judged.push({ ...group, verdicts: own });
+    }
+  }
+
+  #endIfIdle(): void {
+    if (this.#closing && this.#calls === 0 && this.#waiting.length === 0) this.#judged.end();
+  }
+}

@@ -1,0 +1,87 @@
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { fileWork } from "../../metrics/index.ts";
+
+const KEY_BYTES = 16;
+const FIRST_SLOTS = 1 << 12;
+/** Slots read at once while probing. */
+const PROBE = 32;
+
+/**
+ * A set of hashes that lies in a file, not in memory: open addressing with linear probing, at most half full. The file
+ * has no name once it is open, and is gone with its owner, however that ends.
+ */
+export class DiskSet implements Disposable {
+  readonly #path: string;
+  readonly #probe = Buffer.alloc(PROBE * KEY_BYTES);
+  #fd: number;
+  #slots = FIRST_SLOTS;
+  #size = 0;
+
+  /** @param path free, on the disk to use. Throws HONE_ERR_IO naming it. */
+  constructor(path: string) {
+    this.#path = path;
+    this.#fd = nameless(path);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** False if it was there. @param hash 32 hex digits, evenly spread, not all 0. Throws HONE_ERR_IO. */
+  add(hash: string): boolean {
+    const key = Buffer.from(hash, "hex");
+    return fileWork(this.#path, () => {
+      const slot = this.#find(key);
+      if (slot === undefined) return false;
+      writeSync(this.#fd, key, 0, KEY_BYTES, slot * KEY_BYTES);
+      this.#size += 1;
+      if (2 * this.#size > this.#slots) this.#grow();
+      return true;
+    });
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#fd);
+  }
+
+  /** The free slot where the key belongs; undefined if it is there. */
+  #find(key: Buffer): number | undefined {
+    for (let slot = key.readUInt32LE() % this.#slots; ; slot = 0) {
+      for (; slot < this.#slots; slot += PROBE) {
+        const count = Math.min(PROBE, this.#slots - slot);
+        const bytes = readSync(this.#fd, this.#probe, 0, count * KEY_BYTES, slot * KEY_BYTES);
+        this.#probe.fill(0, bytes); // past the end of the file nothing is taken
+        for (let i = 0; i < count; i++) {
+          const taken = this.#probe.subarray(i * KEY_BYTES, (i + 1) * KEY_BYTES);
+          if (taken.every((byte) => byte === 0)) return slot + i;
+          if (taken.equals(key)) return undefined;
+        }
+      }
+    }
+  }
+
+  #grow(): void {
+    const old = this.#fd;
+    const oldSlots = this.#slots;
+    this.#fd = nameless(this.#path);
+    this.#slots *= 2;
+    const block = Buffer.alloc(FIRST_SLOTS * KEY_BYTES);
+    for (let slot = 0; slot < oldSlots; slot += FIRST_SLOTS) {
+      const bytes = readSync(old, block, 0, block.length, slot * KEY_BYTES);
+      for (let at = 0; at < bytes; at += KEY_BYTES) {
+        const key = block.subarray(at, at + KEY_BYTES);
+        if (key.every((byte) => byte === 0)) continue;
+        writeSync(this.#fd, key, 0, KEY_BYTES, this.#find(key)! * KEY_BYTES);
+      }
+    }
+    closeSync(old);
+  }
+}
+
+function nameless(path: string): number {
+  return fileWork(path, () => {
+    const fd = openSync(path, "w+");
+    unlinkSync(path);
+    return fd;
+  });
+}

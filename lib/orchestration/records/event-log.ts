@@ -1,0 +1,193 @@
+import { z } from "zod";
+import { HoneError } from "../../errors.ts";
+import { AppendFile, wholeLines } from "../../metrics/index.ts";
+import type { DomainName, DropReason, Rollout, ScoredVerdict } from "../../records.ts";
+import type { GroupRequest, SettledGroup, StepOutcome } from "../line/index.ts";
+
+export const EVENT_LOG = "events.jsonl";
+
+/**
+ * What a replay needs to know of an asynchronous run: everything else follows from the recipe and the seed.
+ * One JSON array or object a line.
+ */
+export type RunEvent =
+  /** A group went to the engine. */
+  | {
+      readonly e: "submit";
+      readonly g: number;
+      readonly d: DomainName;
+      readonly i: number;
+      readonly v: number;
+    }
+  /** A group was taken off the line for step s, for training or, if x says why, not. */
+  | {
+      readonly e: "group";
+      readonly g: number;
+      /** Absent in logs of older versions. */
+      readonly s?: number;
+      readonly x?: DropReason;
+      readonly r: readonly LoggedRollout[];
+      /** What each of `r` was judged, null where it got no verdict; absent in the logs of before 0.2. */
+      readonly j?: readonly LoggedVerdict[];
+      /** Rewards that a hook put in place of the recipe's, one for each judged of `r`; absent where none did. */
+      readonly h?: readonly number[];
+      /** Instead of `j` in those: attempts without a verdict. */
+      readonly u?: readonly number[];
+    }
+  /** A step trained (or, without kept groups, only counted) these groups and led to version v. */
+  | {
+      readonly e: "step";
+      readonly s: number;
+      readonly v: number;
+      readonly k: readonly number[];
+      readonly lr?: number;
+    }
+  /** The recipe of the steps that follow. */
+  | { readonly e: "start"; readonly c: unknown }
+  /** The run went on from the checkpoint before step s, by recipe c. */
+  | { readonly e: "resume"; readonly s: number; readonly c?: unknown }
+  /** The weights at the end, by hash. */
+  | { readonly e: "end"; readonly s: number; readonly v: number; readonly w: string };
+
+/** [attempt, tokens, hash, first token, version, first token, version, ...] */
+export type LoggedRollout = readonly [attempt: number, tokens: number, hash: string, ...runs: number[]];
+
+export type LoggedVerdict = readonly [status: ScoredVerdict["status"], score: number] | null;
+
+const natural = z.int().min(0);
+const status = z.enum(["correct", "partial", "wrong", "no_answer", "unparsable"]);
+const eventSchema = z.discriminatedUnion("e", [
+  z.object({ e: z.literal("submit"), g: natural, d: z.string(), i: natural, v: natural }),
+  z.object({
+    ...{ e: z.literal("group"), g: natural, s: natural.optional() },
+    ...{ x: z.string().optional(), u: z.array(natural).optional() },
+    r: z.array(z.tuple([natural, natural, z.string()], natural)),
+    j: z.array(z.tuple([status, z.number()]).nullable()).optional(),
+    h: z.array(z.number()).optional(),
+  }),
+  z.object({
+    ...{ e: z.literal("step"), s: natural, v: natural, k: z.array(natural) },
+    lr: z.number().optional(),
+  }),
+  z.object({ e: z.literal("start"), c: z.unknown() }),
+  z.object({ e: z.literal("resume"), s: natural, c: z.unknown().optional() }),
+  z.object({ e: z.literal("end"), s: natural, v: natural, w: z.string() }),
+]);
+
+/** Appends events to a file, in memory until `flush`: one write a step. */
+export class EventLog {
+  readonly #file: AppendFile;
+  #lines: string[] = [];
+
+  /** Keeps what is there when `append`, less a torn last line. Throws HONE_ERR_IO. */
+  constructor(path: string, append: boolean) {
+    this.#file = told(() => new AppendFile(path, { fresh: !append }));
+  }
+
+  add(event: RunEvent): void {
+    this.#lines.push(JSON.stringify(event));
+  }
+
+  submitted({ group, domain, index, submittedVersion }: GroupRequest): void {
+    this.add({ e: "submit", g: group, d: domain, i: index, v: submittedVersion });
+  }
+
+  settled({ request, group, rollouts, rewards }: SettledGroup, step: number): void {
+    const verdicts = new Map(group.rollouts.map(({ rollout, verdict }) => [rollout.attempt, verdict]));
+    this.add({
+      e: "group",
+      g: request.group,
+      s: step,
+      ...(group.dropped && { x: group.dropped }),
+      r: rollouts.map(
+        (r) => [r.attempt, r.tokens.length, hashRollout(r), ...versionRuns(r.versions)] as const,
+      ),
+      j: rollouts.map(({ attempt }) => loggedVerdict(verdicts.get(attempt))),
+      ...(rewards && { h: rewards }),
+    });
+  }
+
+  stepped({ step, version, batch, trained }: StepOutcome): void {
+    const k = batch.groups
+      .filter(({ group }) => group.dropped === undefined)
+      .map(({ request }) => request.group);
+    this.add({ e: "step", s: step, v: version, k, ...(trained && { lr: trained.learningRate }) });
+  }
+
+  /** Throws HONE_ERR_IO: no room, or the log was deleted under way. */
+  flush(): void {
+    if (this.#lines.length === 0 || !this.#file.isOpen) return;
+    const lines = `${this.#lines.join("\n")}\n`;
+    this.#lines = [];
+    told(() => this.#file.append(lines));
+  }
+
+  close(): void {
+    this.flush();
+    this.#file.close();
+  }
+}
+
+function told<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const { message, cause } = error as HoneError;
+    const hint = "Without its event log a run cannot be replayed; free some space or choose another --dir.";
+    throw new HoneError("HONE_ERR_IO", message, { cause, hint });
+  }
+}
+
+const loggedVerdict = (verdict: ScoredVerdict | undefined): LoggedVerdict =>
+  verdict === undefined ? null : [verdict.status, verdict.score];
+
+/** Events of a run folder in order; a torn last line is left out. Throws HONE_ERR_IO, HONE_ERR_FORMAT naming the line. */
+export function readEvents(path: string): RunEvent[] {
+  const events: RunEvent[] = [];
+  for (const line of wholeLines(path)) {
+    const event = parseEvent(line);
+    if (event === undefined)
+      throw new HoneError(
+        "HONE_ERR_FORMAT",
+        `${path}:${events.length + 1}: not an event: ${line.slice(0, 80)}`,
+      );
+    events.push(event);
+  }
+  return events;
+}
+
+function parseEvent(line: string): RunEvent | undefined {
+  try {
+    return eventSchema.parse(JSON.parse(line)) as RunEvent;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Run-length pairs: first token index, version, first token index, version, ... */
+export function versionRuns(versions: Uint32Array): number[] {
+  const runs: number[] = [];
+  for (let i = 0; i < versions.length; i++) {
+    if (i === 0 || versions[i] !== versions[i - 1]) runs.push(i, versions[i]!);
+  }
+  return runs;
+}
+
+/**
+ * 64 bits of the tokens and the bits of their log-probs, as 16 hex digits: two lanes of multiply and xor-shift,
+ * for telling equal from different, not against an adversary.
+ */
+export function hashRollout({ tokens, logprobs }: Pick<Rollout, "tokens" | "logprobs">): string {
+  const bits = new Uint32Array(logprobs.buffer, logprobs.byteOffset, logprobs.length);
+  let high = 0x9e3779b9 ^ tokens.length;
+  let low = 0x85ebca6b;
+  for (let i = 0; i < tokens.length; i++) {
+    high = Math.imul(high ^ tokens[i]!, 0x85ebca77);
+    high ^= high >>> 13;
+    low = Math.imul(low ^ bits[i]!, 0xc2b2ae3d) ^ high;
+    low ^= low >>> 16;
+  }
+  high = Math.imul(high ^ low, 0x27d4eb2f);
+  const hex = (word: number) => (word >>> 0).toString(16).padStart(8, "0");
+  return hex(high ^ (high >>> 15)) + hex(low);
+}

@@ -1,0 +1,35 @@
+/** What a run writes down, and reads back. */
+
+export {
+  EVENT_LOG,
+  EventLog,
+  hashRollout,
+  type LoggedRollout,
+  type LoggedVerdict,
+  readEvents,
+} from "./event-log.ts";
+export { recipeChanges } from "./recipe-changes.ts";
+export { inTodaysNames, recordedRecipe } from "./recorded-recipe.ts";
+export {
+  cutRolloutRecord,
+  decodeIds,
+  decodeLogprobs,
+  type RecordedGroup,
+  type RecordedRollout,
+  type RecordedStep,
+  ROLLOUT_RECORD,
+  readRolloutRecord,
+  recordedSteps,
+  writeRolloutRecord,
+} from "./rollout-record.ts";
+export { expectPlayable, type GroupEvent, type RunHistory, readHistory } from "./run-history.ts";
+export { type BetweenSteps, StepRecorder } from "./step-recorder.ts";
+export {
+  type JournaledCompletion,
+  openJournal,
+  readVerdictJournal,
+  UNVERSIONED,
+  VERDICT_JOURNAL,
+  VerdictJournal,
+  versionOf,
+} from "./verdict-journal.ts";

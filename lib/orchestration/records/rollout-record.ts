@@ -1,0 +1,300 @@
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Recipe } from "../../config/index.ts";
+import { HoneError } from "../../errors.ts";
+import { fileWork } from "../../metrics/index.ts";
+import type { OptimizerOptions, StepOptions } from "../../native/face.ts";
+import type { DomainName, DropReason, FinishReason, Rollout, ScoredRollout, Verdict } from "../../records.ts";
+import { textLines } from "../../text-lines.ts";
+import type { SettledGroup } from "../line/index.ts";
+import { type PolicyUpdate, type StepOutcome, stepOptions } from "../line/index.ts";
+import { rlOptimizer } from "../setup/index.ts";
+import { versionRuns } from "./event-log.ts";
+
+/** Folder in a run folder, a file a step; docs/rollouts.md has the format. */
+export const ROLLOUT_RECORD = "rollouts";
+
+/** First line of a file. */
+export interface RecordedStep {
+  readonly schema: 1;
+  /** As in steps.jsonl, from 1: checkpoints/step-<step> has the weights after it. */
+  readonly step: number;
+  readonly versionBefore: number;
+  readonly version: number;
+  /** Lines that follow. */
+  readonly groups: number;
+  /** Absent where no group was kept. */
+  readonly trained?: {
+    readonly groups: number;
+    readonly sequences: number;
+    /** Generated ones, which the loss is over. */
+    readonly tokens: number;
+    readonly drGrpoNormalizer: number;
+    readonly objective: Omit<StepOptions, "muonLr">;
+    readonly optimizer: OptimizerOptions;
+    readonly loss: number;
+    readonly gradNorm: number;
+    readonly skipped: boolean;
+  };
+}
+
+export interface RecordedGroup {
+  readonly group: number;
+  readonly problem: number;
+  readonly domain: DomainName;
+  readonly family: string;
+  readonly level: number;
+  readonly submittedVersion: number;
+  readonly solveRate: number;
+  readonly dropped?: DropReason;
+  /** Ids, int32 (see {@link decodeIds}). */
+  readonly prompt: string;
+  readonly rollouts: readonly RecordedRollout[];
+}
+
+/** One entry of the arrays per generated token. */
+export interface RecordedRollout {
+  readonly attempt: number;
+  readonly finish: FinishReason;
+  /** Ids, int32. */
+  readonly tokens: string;
+  /** Behaviour log-probs, float32: what the trainer takes. */
+  readonly logprobs: string;
+  /** [first token, version, first token, version, ...] */
+  readonly versions: readonly number[];
+  readonly oldestKv: readonly number[];
+  readonly verdict: Verdict;
+  /** What reward shaping made of it; absent without a verdict. The trainer takes the advantage in float32. */
+  readonly reward?: number;
+  readonly penaltyScale?: number;
+  readonly penalty?: number;
+  readonly advantage?: number;
+  /** Place in the batch and weight in the loss; absent where it was not trained on. */
+  readonly sequence?: number;
+  readonly weight?: number;
+  /** Log-probs of the frozen reference policy, float32, where the objective has a KL term. */
+  readonly reference?: string;
+}
+
+const NAME = /^step-(\d{6,})\.jsonl$/;
+const LEFTOVER = /^step-\d{6,}\.jsonl\.tmp$/;
+
+const fileOf = (dir: string, step: number): string =>
+  join(dir, ROLLOUT_RECORD, `step-${String(step).padStart(6, "0")}.jsonl`);
+
+/**
+ * Writes what a step trained on, and what it was given up for: a file that is complete if it exists, under the number
+ * that steps.jsonl gives the step. Throws HONE_ERR_IO naming the file.
+ */
+export function writeRolloutRecord(dir: string, recipe: Recipe, outcome: StepOutcome): void {
+  const path = fileOf(dir, outcome.step + 1);
+  fileWork(path, () => {
+    mkdirSync(join(dir, ROLLOUT_RECORD), { recursive: true });
+    const fd = openSync(`${path}.tmp`, "w");
+    try {
+      for (const line of recordLines(recipe, outcome)) writeAll(fd, `${JSON.stringify(line)}\n`);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(`${path}.tmp`, path);
+  });
+}
+
+/** Removes the records of steps after `steps`, which a run that goes on from there takes anew. Throws HONE_ERR_IO. */
+export function cutRolloutRecord(dir: string, steps: number): void {
+  const folder = join(dir, ROLLOUT_RECORD);
+  fileWork(folder, () => {
+    if (!existsSync(folder)) return;
+    for (const name of readdirSync(folder)) {
+      const step = NAME.exec(name)?.[1];
+      if (LEFTOVER.test(name) || Number(step) > steps) rmSync(join(folder, name));
+    }
+  });
+}
+
+/** Steps that a run folder has records of, ascending. Throws HONE_ERR_IO where there are none. */
+export function recordedSteps(dir: string): number[] {
+  const folder = join(dir, ROLLOUT_RECORD);
+  if (!existsSync(folder)) {
+    throw new HoneError("HONE_ERR_IO", `${folder}: no such folder`, {
+      hint: "Rollouts are kept by runs whose recipe says rollouts: { record: true }.",
+    });
+  }
+  const names = fileWork(folder, () => readdirSync(folder));
+  return names
+    .flatMap((name) => (NAME.test(name) ? [Number(NAME.exec(name)![1])] : []))
+    .sort((a, b) => a - b);
+}
+
+/** First the step, then its groups. Throws HONE_ERR_IO; HONE_ERR_FORMAT naming a line that is not of a record. */
+export async function* readRolloutRecord(
+  dir: string,
+  step: number,
+): AsyncGenerator<RecordedStep | RecordedGroup, void, undefined> {
+  const path = fileOf(dir, step);
+  let number = 0;
+  for await (const text of textLines(path)) {
+    number += 1;
+    const line = parseLine(text);
+    if (line === undefined || "schema" in line !== (number === 1)) {
+      throw new HoneError(
+        "HONE_ERR_FORMAT",
+        `${path}:${number}: not of a rollout record: ${text.slice(0, 80)}`,
+      );
+    }
+    yield line;
+  }
+}
+
+function parseLine(text: string): RecordedStep | RecordedGroup | undefined {
+  try {
+    const line = JSON.parse(text) as RecordedStep | RecordedGroup | null;
+    if (typeof line !== "object" || line === null) return undefined;
+    return "schema" in line
+      ? line.schema === 1
+        ? line
+        : undefined
+      : Array.isArray(line.rollouts)
+        ? line
+        : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function* recordLines(recipe: Recipe, outcome: StepOutcome): Generator<RecordedStep | RecordedGroup> {
+  const { trained, batch } = outcome;
+  yield stepLine(recipe, outcome);
+  let first = 0;
+  for (const settled of batch.groups) {
+    const kept = settled.group.dropped === undefined && trained !== undefined;
+    yield groupLine(settled, kept ? new Sequences(recipe, trained, first) : undefined);
+    if (kept) first += settled.group.rollouts.length;
+  }
+}
+
+function stepLine(
+  recipe: Recipe,
+  { step, version, versionBefore, batch, trained }: StepOutcome,
+): RecordedStep {
+  const head = { schema: 1, step: step + 1, versionBefore, version, groups: batch.groups.length } as const;
+  if (trained === undefined) return head;
+  const { report, data, learningRate, rollouts } = trained;
+  const { muonLr: _, ...objective } = stepOptions(recipe, learningRate);
+  return {
+    ...head,
+    trained: {
+      groups: data.groups!,
+      sequences: rollouts.length,
+      tokens: report.trainedTokens,
+      drGrpoNormalizer: data.drGrpoNormalizer!,
+      objective,
+      optimizer: rlOptimizer(recipe),
+      loss: report.loss,
+      gradNorm: report.gradNorm,
+      skipped: report.skipped,
+    },
+  };
+}
+
+function groupLine(
+  { request, group, rollouts }: SettledGroup,
+  trained: Sequences | undefined,
+): RecordedGroup {
+  const { problem, submittedVersion, solveRate, dropped } = group;
+  const { id, domain, family, level } = problem;
+  const scored = new Map(group.rollouts.map((r, i) => [r.rollout, { r, i }] as const));
+  return {
+    ...{ group: request.group, problem: id, domain, family, level, submittedVersion, solveRate },
+    ...(dropped && { dropped }),
+    prompt: rollouts.length > 0 ? encode(rollouts[0]!.promptTokens) : "",
+    rollouts: rollouts.map((rollout) => {
+      const member = scored.get(rollout);
+      return { ...sampled(rollout), ...judged(member?.r), ...(member && trained?.place(member.i)) };
+    }),
+  };
+}
+
+function sampled({ attempt, finish, tokens, logprobs, versions, oldestKvVersions }: Rollout) {
+  const arrays = { tokens: encode(tokens), logprobs: encode(logprobs) };
+  const runs = { versions: versionRuns(versions), oldestKv: versionRuns(oldestKvVersions) };
+  return { attempt, finish, ...arrays, ...runs };
+}
+
+function judged(scored: ScoredRollout | undefined) {
+  if (scored === undefined) return { verdict: { status: "unscored", cause: "no verdict" } as const };
+  const { verdict, reward, penaltyScale, penalty, advantage } = scored;
+  return { verdict, reward, penaltyScale, penalty, advantage };
+}
+
+/** Where the rollouts of a kept group lie in the batch, the first at `first`. */
+class Sequences {
+  readonly #trained: PolicyUpdate;
+  readonly #recipe: Recipe;
+  readonly #first: number;
+
+  constructor(recipe: Recipe, trained: PolicyUpdate, first: number) {
+    this.#trained = trained;
+    this.#recipe = recipe;
+    this.#first = first;
+  }
+
+  place(i: number): Pick<RecordedRollout, "sequence" | "weight" | "reference"> {
+    const { data, rollouts } = this.#trained;
+    const sequence = this.#first + i;
+    const end = data.cuSeqlens[sequence + 1]!;
+    const n = rollouts[sequence]!.rollout.tokens.length;
+    const reference = data.referenceLogprobs?.subarray(end - n, end);
+    return {
+      sequence,
+      weight: this.#weight(sequence, n),
+      ...(reference && { reference: encode(reference) }),
+    };
+  }
+
+  /** w of: loss = sum over sequences of w times the mean over the n tokens of the objective's term (docs/recipe.md). */
+  #weight(sequence: number, n: number): number {
+    const { data, rollouts, report } = this.#trained;
+    const { kind, sequenceWeight } = this.#recipe.objective;
+    switch (kind) {
+      case "gspo":
+        return (sequenceWeight === "length" ? n : 1) / rollouts.length;
+      case "grpo":
+        return 1 / (data.groups! * data.groupSizes![sequence]!);
+      case "dapo":
+      case "cispo":
+        return n / report.trainedTokens;
+      case "dr-grpo":
+        return n / (rollouts.length * data.drGrpoNormalizer!);
+      default:
+        return n / rollouts.length;
+    }
+  }
+}
+
+/** Little-endian 32-bit words in base64. */
+function encode(words: Int32Array | Float32Array): string {
+  return Buffer.from(words.buffer, words.byteOffset, words.byteLength).toString("base64");
+}
+
+function words(text: string): ArrayBuffer {
+  const bytes = Buffer.from(text, "base64");
+  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
+}
+
+export const decodeIds = (text: string): Int32Array => new Int32Array(words(text));
+export const decodeLogprobs = (text: string): Float32Array => new Float32Array(words(text));
+
+function writeAll(fd: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
+}

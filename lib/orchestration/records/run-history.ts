@@ -1,0 +1,105 @@
+import { HoneError } from "../../errors.ts";
+import type { DomainName } from "../../records.ts";
+import type { LoggedRollout, RunEvent } from "./event-log.ts";
+
+export type GroupEvent = Extract<RunEvent, { e: "group" }>;
+export type StepEvent = Extract<RunEvent, { e: "step" }>;
+
+export interface LoggedStep {
+  readonly event: StepEvent;
+  readonly groups: readonly GroupEvent[];
+}
+
+/** A run as its log tells it, without what a resume took back. */
+export interface RunHistory {
+  readonly steps: readonly LoggedStep[];
+  /** Steps in order, a stretch for each recipe they went by; undefined where the log does not tell it. */
+  readonly stretches: readonly { readonly recipe: unknown; readonly steps: readonly LoggedStep[] }[];
+  /** Where each group's problem comes from. */
+  readonly drawn: ReadonlyMap<number, { readonly domain: DomainName; readonly index: number }>;
+  /** Hash of the final weights, if the run got to its end. */
+  readonly weights?: string;
+}
+
+/** Puts the log in order: a resume takes back the steps after its checkpoint and the groups they took. */
+export function readHistory(events: readonly RunEvent[]): RunHistory {
+  const steps: { event: StepEvent; groups: GroupEvent[]; recipe: unknown }[] = [];
+  const drawn = new Map<number, { domain: DomainName; index: number }>();
+  let pending: GroupEvent[] = [];
+  let weights: string | undefined;
+  let recipe: unknown;
+  for (const event of events) {
+    if (event.e === "submit") drawn.set(event.g, { domain: event.d, index: event.i });
+    else if (event.e === "group") pending.push(event);
+    else if (event.e === "end") weights = event.w;
+    else if (event.e === "start") recipe = event.c;
+    else if (event.e === "step") {
+      steps.push({ event, groups: pending, recipe });
+      pending = [];
+    } else {
+      while (steps.length > 0 && steps.at(-1)!.event.s >= event.s) steps.pop();
+      pending = [];
+      weights = undefined;
+      recipe = event.c ?? recipe;
+    }
+  }
+  return { steps, stretches: stretchesOf(steps), drawn, ...(weights !== undefined && { weights }) };
+}
+
+function stretchesOf(steps: readonly (LoggedStep & { readonly recipe: unknown })[]): RunHistory["stretches"] {
+  const stretches: { recipe: unknown; text: string | undefined; steps: LoggedStep[] }[] = [];
+  for (const step of steps) {
+    const text = JSON.stringify(step.recipe);
+    if (stretches.length === 0 || stretches.at(-1)!.text !== text)
+      stretches.push({ recipe: step.recipe, text, steps: [] });
+    stretches.at(-1)!.steps.push(step);
+  }
+  return stretches;
+}
+
+/**
+ * Throws HONE_ERR_FORMAT naming the step or group that no run can have logged: replaying it would wait for ever for
+ * weights that never come, or compare with something else than what the run did.
+ */
+export function expectPlayable({ steps, drawn }: RunHistory, path: string): void {
+  const refuse = (what: string) => {
+    throw new HoneError("HONE_ERR_FORMAT", `${path}: ${what}`, {
+      hint: "The log is incomplete or was altered; a replay needs all of it, from the first step on.",
+    });
+  };
+  const seen = new Set<number>();
+  let version = 0;
+  for (const [i, { event, groups }] of steps.entries()) {
+    if (event.s !== i) refuse(`step ${event.s} stands where step ${i} belongs`);
+    for (const group of groups) {
+      if (seen.has(group.g)) refuse(`group ${group.g} is there twice`);
+      seen.add(group.g);
+      if (!drawn.has(group.g)) refuse(`group ${group.g} was never submitted`);
+      if (group.j !== undefined && group.j.length !== group.r.length)
+        refuse(`group ${group.g} has ${group.r.length} rollouts and ${group.j.length} verdicts`);
+      const bad = group.r.length === 0 || group.r.some((r, a) => !isPlausible(r, a, version));
+      if (bad) refuse(`group ${group.g} has rollouts that no run up to version ${version} can have made`);
+    }
+    const kept = groups.flatMap(({ g, x }) => (x === undefined ? [g] : [])).sort((a, b) => a - b);
+    if (kept.join() !== event.k.join()) refuse(`step ${i} trained groups ${event.k}, but ${kept} were kept`);
+    if (event.v !== version && event.v !== version + 1)
+      refuse(`step ${i} leads from version ${version} to version ${event.v}`);
+    version = event.v;
+  }
+}
+
+/** Attempt a of its group, its tokens sampled with versions that go up and that there were. */
+function isPlausible([attempt, tokens, , ...runs]: LoggedRollout, a: number, newest: number): boolean {
+  const starts = runs.filter((_, i) => i % 2 === 0);
+  const versions = runs.filter((_, i) => i % 2 === 1);
+  const ascends = (list: readonly number[]) => list.every((n, i) => i === 0 || n > list[i - 1]!);
+  return (
+    attempt === a &&
+    starts.length === versions.length &&
+    starts[0] === 0 &&
+    starts.at(-1)! < tokens &&
+    ascends(starts) &&
+    ascends(versions) &&
+    versions.at(-1)! <= newest
+  );
+}

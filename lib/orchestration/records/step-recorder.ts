@@ -1,0 +1,153 @@
+import type { Clock } from "../../clock.ts";
+import type { Recipe } from "../../config/index.ts";
+import {
+  collectStepMetrics,
+  type EngineFacts,
+  MetricsHistory,
+  type StepMetricsInput,
+  type StepTiming,
+  type VerifierFacts,
+} from "../../metrics/index.ts";
+import type { EngineStats } from "../../native/face.ts";
+import type { DomainName, StepRecord } from "../../records.ts";
+import type { VerifierStats } from "../../rewards/index.ts";
+import type { Line, PolicyUpdate, StepOutcome } from "../line/index.ts";
+
+export interface FactSources {
+  readonly recipe: Recipe;
+  readonly line: Line;
+  readonly engineStats: () => EngineStats;
+  readonly verifierStats: () => Readonly<Record<string, VerifierStats>>;
+  readonly clock: Clock;
+}
+
+/** Seconds from the end of a step to the moment the next batch is asked for. */
+export type BetweenSteps = Pick<StepTiming, "logging" | "checkpointing">;
+
+/** Turns outcomes into records: gathers what the stages counted since the last step and hands it to `metrics`. */
+export class StepRecorder {
+  readonly #from: FactSources;
+  readonly #history: MetricsHistory;
+  readonly #startedMs: number;
+  #engine: EngineStats;
+  #verifiers: Readonly<Record<string, VerifierStats>>;
+  #recording = 0;
+
+  constructor(from: FactSources, history: unknown) {
+    this.#from = from;
+    this.#history = new MetricsHistory((history ?? {}) as Partial<MetricsHistory>);
+    this.#startedMs = from.clock.now();
+    this.#engine = from.engineStats();
+    this.#verifiers = from.verifierStats();
+  }
+
+  /** For the checkpoint. */
+  get history(): unknown {
+    return { ...this.#history };
+  }
+
+  /**
+   * What is known the moment a step ends, to be recorded when there is time: the counters move on.
+   * @param before what followed the last step, at this one's expense.
+   */
+  gather(
+    { step, version, versionBefore, batch, trained, timing }: StepOutcome,
+    before: BetweenSteps,
+  ): StepMetricsInput {
+    const { recipe, line, clock } = this.#from;
+    const { free, total } = line.books.credits;
+    return {
+      step: step + 1,
+      version,
+      elapsedSeconds: (clock.now() - this.#startedMs) / 1000,
+      maxOutputTokens: recipe.rollouts.maxOutputTokens,
+      groups: batch.groups.map(({ group }) => group),
+      unscored: unscoredByDomain(batch.groups),
+      trained: trained && trainedFacts(trained, versionBefore, recipe),
+      timing: { ...timing, ...before, recording: this.#recording },
+      engine: this.#engineFacts(),
+      mixture: line.books.mixture(),
+      verifiers: this.#verifierFacts(),
+      verifierWorkers: recipe.verification.workers,
+      queues: line.queues(),
+      leftOut: line.leftOut,
+      credits: { free, total },
+      rssBytes: process.memoryUsage.rss(),
+    };
+  }
+
+  /** Facts as a record, in the order they were gathered; `publish` takes it to the sinks. */
+  record(facts: StepMetricsInput, publish: (record: StepRecord) => void): void {
+    const begun = this.#from.clock.now();
+    const metrics = collectStepMetrics(facts, this.#history);
+    publish({ step: facts.step, version: facts.version, metrics });
+    this.#recording = (this.#from.clock.now() - begun) / 1000;
+  }
+
+  #engineFacts(): EngineFacts {
+    const now = this.#from.engineStats();
+    const then = this.#engine;
+    this.#engine = now;
+    return {
+      steps: now.steps - then.steps,
+      prefillTokens: now.prefillTokens - then.prefillTokens,
+      decodeTokens: now.decodeTokens - then.decodeTokens,
+      preemptions: now.preemptions - then.preemptions,
+      weightSwaps: now.weightSwaps - then.weightSwaps,
+      busySeconds: now.busySeconds - then.busySeconds,
+      prefillSeconds: now.prefillSeconds - then.prefillSeconds,
+      decodeSeconds: now.decodeSeconds - then.decodeSeconds,
+      weightSwapSeconds: now.weightSwapSeconds - then.weightSwapSeconds,
+      pageSwapSeconds: now.pageSwapSeconds - then.pageSwapSeconds,
+      running: now.running,
+      waiting: now.waiting,
+      maxRunning: this.#from.recipe.engine.maxRunning,
+      pagesUsed: now.pagesUsed,
+      pagesTotal: now.pagesTotal,
+    };
+  }
+
+  #verifierFacts(): Record<string, VerifierFacts> {
+    const now = this.#from.verifierStats();
+    const then = this.#verifiers;
+    this.#verifiers = now;
+    return Object.fromEntries(
+      Object.entries(now).map(([name, stats]) => {
+        const since = (of: (s: VerifierStats) => number) =>
+          of(stats) - (then[name] === undefined ? 0 : of(then[name]));
+        const counts = { calls: since((s) => s.calls), timeouts: since((s) => s.timeouts) };
+        const faults = { crashes: since((s) => s.crashes), retries: since((s) => s.retries) };
+        const { latencyMs } = stats;
+        const busySeconds = since((s) => s.busyMs) / 1000;
+        return [name, { ...counts, ...faults, busySeconds, ...(stats.calls > 0 && { latencyMs }) }];
+      }),
+    );
+  }
+}
+
+function unscoredByDomain(groups: StepOutcome["batch"]["groups"]): Record<DomainName, number> {
+  const counts: Record<DomainName, number> = {};
+  for (const { request, unscored } of groups)
+    counts[request.domain] = (counts[request.domain] ?? 0) + unscored.length;
+  return counts;
+}
+
+function trainedFacts(
+  trained: PolicyUpdate,
+  version: number,
+  { objective, training }: Recipe,
+): StepMetricsInput["trained"] {
+  const { rollouts, data, report, learningRate } = trained;
+  const of = objective.kind === "gspo" ? ("sequence" as const) : ("token" as const);
+  const clip = { of, low: objective.clipLow, high: objective.clipHigh };
+  const clips = objective.kind !== "reinforce";
+  return {
+    rollouts,
+    batch: data,
+    report,
+    version,
+    learningRate,
+    ...(clips && { clip }),
+    packingBudget: training.packedTokens,
+  };
+}

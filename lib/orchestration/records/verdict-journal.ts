@@ -1,0 +1,193 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { Recipe } from "../../config/index.ts";
+import { VERIFIERS } from "../../domains/index.ts";
+import { HoneError } from "../../errors.ts";
+import { AppendFile } from "../../metrics/index.ts";
+import type { FinishReason, Problem, Verdict } from "../../records.ts";
+import type { VerificationRequest } from "../../rewards/index.ts";
+import { textLines } from "../../text-lines.ts";
+import type { Verifiers } from "../setup/index.ts";
+import { DiskSet } from "./disk-set.ts";
+
+/** Completions and their verdicts. */
+export const VERDICT_JOURNAL = "verdicts.jsonl";
+
+/** Version under which verdicts of users' own verifiers are kept: nothing tells when those change. */
+export const UNVERSIONED = 0;
+
+/** Of a built-in verifier its version, of any other UNVERSIONED. */
+export const versionOf = (verifier: string): number =>
+  VERIFIERS.find(({ name }) => name === verifier)?.version ?? UNVERSIONED;
+
+/** What a verdict depends on beside the completion. */
+type JudgedProblem = Pick<Problem, "id" | "domain" | "family" | "level" | "verifier" | "reference">;
+
+/** One object a line: a problem, a completion of a problem, a verdict on a completion, each named by its hash. */
+type JournalLine =
+  | ({ readonly problem: string } & JudgedProblem)
+  | {
+      readonly completion: string;
+      readonly of: string;
+      readonly finish: FinishReason;
+      readonly text: string;
+    }
+  | { readonly verdict: Verdict; readonly on: string; readonly version: number };
+
+/** 128 bits of SHA-256 in hex. */
+const digest = (...parts: readonly string[]): string =>
+  createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
+
+/**
+ * Every completion that a run had judged, and its verdicts: appended line by line to a file of the run folder,
+ * addressed by content (problem with its reference and verifier; completion; version of the verifier). What stands
+ * there survives the process: one write per call, and a torn last line is cut off by who opens it next.
+ */
+export class VerdictJournal implements Disposable {
+  readonly #file: AppendFile;
+  /** Problems that this process has written down. */
+  readonly #problems: DiskSet;
+
+  /** Keeps what is there when `append`. Throws HONE_ERR_IO naming the file. */
+  constructor(path: string, append: boolean) {
+    this.#file = new AppendFile(path, { fresh: !append });
+    this.#problems = new DiskSet(`${path}.problems`);
+  }
+
+  /** The same verifiers; what they judge is written down before the verdicts are handed on. */
+  around(verifiers: Verifiers): Verifiers {
+    return {
+      verify: async (requests) => {
+        const verdicts = await verifiers.verify(requests);
+        this.add(requests, verdicts);
+        return verdicts;
+      },
+      stats: () => verifiers.stats(),
+    };
+  }
+
+  add(requests: readonly VerificationRequest[], verdicts: readonly Verdict[]): void {
+    this.#expectOpen();
+    this.#append(requests.flatMap((request, i) => this.#lines(request, verdicts[i]!)));
+  }
+
+  /** A further verdict on a completion that is there. */
+  addVerdict(completion: string, version: number, verdict: Verdict): void {
+    this.#append([{ verdict, on: completion, version }]);
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#file.isOpen) return;
+    this.#file.close();
+    this.#problems[Symbol.dispose]();
+  }
+
+  /** Before the index is asked, which is closed with the file. */
+  #expectOpen(): void {
+    const { isOpen, path } = this.#file;
+    if (!isOpen) throw new HoneError("HONE_ERR_STATE", `${path}: a verdict after close`);
+  }
+
+  #lines({ problem, text, finish }: VerificationRequest, verdict: Verdict): JournalLine[] {
+    const { id, domain, family, level, verifier, reference } = problem;
+    const of = digest(verifier, domain, String(id), JSON.stringify(reference) ?? "");
+    const completion = digest(of, finish, text);
+    const lines: JournalLine[] = [
+      { completion, of, finish, text },
+      { verdict, on: completion, version: versionOf(verifier) },
+    ];
+    if (!this.#problems.add(of)) return lines;
+    return [{ problem: of, id, domain, family, level, verifier, reference }, ...lines];
+  }
+
+  #append(lines: readonly JournalLine[]): void {
+    if (lines.length === 0) return;
+    this.#file.append(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  }
+}
+
+/** What a journal tells, in its order: a completion once, when it was first judged, and then each verdict on it. */
+export type JournalEntry = JournaledCompletion | JournaledVerdict;
+
+export interface JournaledCompletion {
+  readonly kind: "completion";
+  readonly key: string;
+  readonly problem: JudgedProblem;
+  readonly text: string;
+  readonly finish: FinishReason;
+}
+
+/** The first one on a completion is the run's own. */
+export interface JournaledVerdict {
+  readonly kind: "verdict";
+  /** Of the completion. */
+  readonly key: string;
+  readonly version: number;
+  readonly verdict: Verdict;
+}
+
+/** The journal of a run folder, unless the recipe wants none. Throws HONE_ERR_IO naming the file. */
+export function openJournal(
+  { verification }: Recipe,
+  dir: string,
+  append: boolean,
+): VerdictJournal | undefined {
+  return verification.journal ? new VerdictJournal(join(dir, VERDICT_JOURNAL), append) : undefined;
+}
+
+/**
+ * A journal as it is read: held are its distinct problems and a hash of each completion, no text. A torn last line is
+ * left out. Throws HONE_ERR_IO if it cannot be read, HONE_ERR_FORMAT naming the line if one before the last is damaged.
+ */
+export async function* readVerdictJournal(path: string): AsyncGenerator<JournalEntry> {
+  const known = new Known();
+  const hint = "The run's completions are kept where verification.journal is true, its default.";
+  let number = 0;
+  let damaged: HoneError | undefined;
+  for await (const text of textLines(path, hint)) {
+    number += 1;
+    if (damaged !== undefined) throw damaged;
+    const line = parseLine(text);
+    const entry = line && known.entryOf(line);
+    if (entry === undefined)
+      damaged = new HoneError(
+        "HONE_ERR_FORMAT",
+        `${path}:${number}: not a line of a verdict journal: ${text.slice(0, 80)}`,
+      );
+    else if (entry !== "nothing new") yield entry;
+  }
+}
+
+function parseLine(text: string): JournalLine | undefined {
+  try {
+    const line: unknown = JSON.parse(text);
+    return typeof line === "object" && line !== null ? (line as JournalLine) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What later lines of a journal may speak of. */
+class Known {
+  readonly #problems = new Map<string, JudgedProblem>();
+  readonly #completions = new Set<string>();
+
+  /** Undefined where the line is of no known kind or speaks of what has not come before it. */
+  entryOf(line: JournalLine): JournalEntry | "nothing new" | undefined {
+    if ("problem" in line) {
+      const { problem: hash, ...problem } = line;
+      this.#problems.set(hash, problem);
+      return "nothing new";
+    }
+    if ("completion" in line) {
+      const { completion: key, of, finish, text } = line;
+      const problem = this.#problems.get(of);
+      if (problem === undefined) return undefined;
+      if (this.#completions.has(key)) return "nothing new";
+      this.#completions.add(key);
+      return { kind: "completion", key, problem, text, finish };
+    }
+    if (!("verdict" in line) || !this.#completions.has(line.on)) return undefined;
+    return { kind: "verdict", key: line.on, version: line.version, verdict: line.verdict };
+  }
+}

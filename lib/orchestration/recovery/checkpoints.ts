@@ -1,0 +1,164 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { z } from "zod";
+import { ConfigError, HoneError } from "../../errors.ts";
+import type { TrainerFace } from "../../native/face.ts";
+import { lineStateSchema } from "../line/index.ts";
+import type { Model } from "../setup/index.ts";
+
+/** Everything of a run that is not in the trainer. */
+const stateSchema = z.object({
+  schema: z.literal(1),
+  seed: z.int(),
+  ...lineStateSchema.shape,
+  trainingSeconds: z.number(),
+  warmStartSeconds: z.number(),
+  metrics: z.unknown(),
+});
+export type RunState = z.infer<typeof stateSchema>;
+
+const NAME = /^step-(\d{6})$/;
+/** What a process that was killed while it saved or removed leaves behind. */
+const LEFTOVER = /^(step-\d{6}|warm-start)\.(tmp-\d+|trash)$/;
+const OURS = /^(step-\d{6}|warm-start)(\.aside-\d+)?$/;
+
+/** The checkpoints of a run folder: directories that are complete if they exist. */
+export class Checkpoints {
+  readonly directory: string;
+  readonly #keepLast: number;
+
+  constructor(runDir: string, keepLast: number) {
+    this.directory = join(runDir, "checkpoints");
+    this.#keepLast = keepLast;
+  }
+
+  /** Where the weights that training starts from are kept. */
+  get warmStart(): string {
+    return join(this.directory, "warm-start");
+  }
+
+  /** Saves the weights training starts from. */
+  async saveStart(trainer: TrainerFace): Promise<void> {
+    mkdirSync(this.directory, { recursive: true });
+    await trainer.save(this.warmStart, JSON.stringify({ schema: 1, kind: "start" }));
+  }
+
+  /** The weights training started from: those saved, or, where a model folder has them, that folder's. */
+  async loadStart(trainer: TrainerFace, model: Pick<Model, "origin" | "fill">): Promise<void> {
+    if (model.origin !== undefined && !existsSync(this.warmStart)) await model.fill(trainer);
+    else await trainer.load(this.warmStart);
+  }
+
+  /** Newest first. */
+  list(): string[] {
+    if (!existsSync(this.directory)) return [];
+    const names = readdirSync(this.directory).filter((name) => NAME.test(name));
+    return names
+      .sort()
+      .reverse()
+      .map((name) => join(this.directory, name));
+  }
+
+  /**
+   * Renames what is newer than a step that a run goes on from, damaged or of a branch left behind: it would be taken
+   * for the newest next time, and push out the new ones. Returns the new paths.
+   */
+  setAside(step: number): string[] {
+    const newer = this.list().filter((path) => Number(NAME.exec(basename(path))![1]) > step);
+    return newer.map((path) => {
+      let n = 1;
+      while (existsSync(`${path}.aside-${n}`)) n += 1;
+      renameSync(path, `${path}.aside-${n}`);
+      return `${path}.aside-${n}`;
+    });
+  }
+
+  /** Removes all of them, those set aside or half written too, and the folder unless it holds something else. */
+  clear(): void {
+    if (!existsSync(this.directory)) return;
+    for (const name of readdirSync(this.directory)) {
+      if (OURS.test(name) || LEFTOVER.test(name))
+        rmSync(join(this.directory, name), { recursive: true, force: true });
+    }
+    if (readdirSync(this.directory).length === 0) rmdirSync(this.directory);
+  }
+
+  /** Saves beside what is there, then removes all but the last ones and what was left half done. Throws the trainer's HONE_ERR_IO. */
+  async save(trainer: TrainerFace, state: RunState): Promise<string> {
+    mkdirSync(this.directory, { recursive: true });
+    const path = join(this.directory, `step-${String(state.step).padStart(6, "0")}`);
+    await trainer.save(path, JSON.stringify(state));
+    for (const old of this.list().slice(this.#keepLast)) remove(old);
+    for (const name of readdirSync(this.directory).filter((entry) => LEFTOVER.test(entry))) {
+      rmSync(join(this.directory, name), { recursive: true, force: true });
+    }
+    return path;
+  }
+
+  /** Restores the trainer from one checkpoint. Throws HONE_ERR_CHECKPOINT (or HONE_ERR_FORMAT) naming it. */
+  async load(trainer: TrainerFace, path: string): Promise<RunState> {
+    const extra = await trainer.load(path);
+    const parsed = stateSchema.safeParse(parseJson(extra));
+    if (parsed.success) return parsed.data;
+    throw new HoneError(
+      "HONE_ERR_CHECKPOINT",
+      `${path}: not the checkpoint of a run: ${z.prettifyError(parsed.error)}`,
+      {
+        hint: "A checkpoint of a warm start has weights only; give it as startFrom.",
+      },
+    );
+  }
+
+  /**
+   * Restores the newest checkpoint that is whole; damaged ones are told to `warn` and passed over.
+   * Undefined if there is none; throws the last error if all are damaged.
+   */
+  async loadNewest(trainer: TrainerFace, warn: (message: string) => void): Promise<RunState | undefined> {
+    let last: unknown;
+    for (const path of this.list()) {
+      try {
+        return await this.load(trainer, path);
+      } catch (error) {
+        last = error;
+        warn(`${path} cannot be used (${(error as Error).message}); trying the one before it`);
+      }
+    }
+    if (last !== undefined) throw last;
+    return undefined;
+  }
+}
+
+/** Throws HONE_ERR_CONFIG if the state is of a run with another seed: its problems and draws would be others. */
+export function expectSeed({ seed }: RunState, recipe: { readonly seed: number }): void {
+  if (seed === recipe.seed) return;
+  const message = `is ${recipe.seed}; the checkpoint is of a run with seed ${seed}`;
+  throw new ConfigError("a run goes on as what it began", [{ path: "seed", message }]);
+}
+
+/** Hash of the weights of a checkpoint, from its manifest: the moments and the extra text do not enter. */
+export function weightsHash(checkpoint: string): string {
+  const path = join(checkpoint, "manifest.json");
+  if (!existsSync(path))
+    throw new HoneError("HONE_ERR_CHECKPOINT", `${path} is missing; is ${checkpoint} a checkpoint?`);
+  const { body } = JSON.parse(readFileSync(path, "utf8")) as {
+    readonly body: { readonly files: readonly { readonly name: string; readonly sha256: string }[] };
+  };
+  const weights = body.files.filter(({ name }) => /^model.*\.safetensors$/.test(name));
+  return weights.map(({ sha256 }) => sha256).join("-");
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Renames first, so that a directory under its own name is never half deleted. */
+function remove(path: string): void {
+  const trash = `${path}.trash`;
+  rmSync(trash, { recursive: true, force: true });
+  renameSync(path, trash);
+  rmSync(trash, { recursive: true, force: true });
+}

@@ -1,0 +1,100 @@
+import { randomBytes } from "node:crypto";
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync } from "node:fs";
+import { connect, createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { HoneError } from "../../errors.ts";
+
+const NAME = /^\.lock-\d+-[0-9a-f]+$/;
+/** Two that come at the same moment may both step back; who tries again after a random while gets it. */
+const TRIES = 6;
+const MAX_WAIT_MS = 40;
+
+/**
+ * Keeps a second run out of a folder until disposed, or until the process ends, however it ends. Each process listens
+ * at a socket of its own in the folder, and has the folder if, after that, nobody answers at any other: of two, the one
+ * that began to listen last finds the first. A dead process answers nothing, so nothing goes stale. A socket's name is
+ * found through the folder's inode: by every process of the machine that sees the volume, whatever its namespaces
+ * (containers), not by other machines. Where a file system has no sockets the folder goes unguarded.
+ * Throws HONE_ERR_USAGE if the folder is taken, HONE_ERR_IO if it cannot be made.
+ */
+export async function lockFolder(dir: string): Promise<Disposable> {
+  const fd = openFolder(dir);
+  // A socket's path may have 107 bytes; this one is short wherever the folder is.
+  const folder = process.platform === "linux" ? `/proc/self/fd/${fd}` : dir;
+  let held = false;
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const lock = await take(folder);
+      if (lock !== "taken") {
+        held = true;
+        return { [Symbol.dispose]: () => release(lock, fd) };
+      }
+      if (attempt === TRIES) throw taken(dir);
+      await sleep(MAX_WAIT_MS * Math.random());
+    }
+  } finally {
+    if (!held) closeSync(fd);
+  }
+}
+
+/** The server that holds the folder; undefined where there can be none. */
+async function take(folder: string): Promise<Server | "taken" | undefined> {
+  const own = `.lock-${process.pid}-${randomBytes(6).toString("hex")}`;
+  const server = await listen(join(folder, own));
+  if (server === undefined) return undefined;
+  const names = readdirSync(folder).filter((name) => NAME.test(name));
+  const others = names.filter((name) => name !== own);
+  const answers = await Promise.all(others.map((name) => isAlive(join(folder, name))));
+  // Whoever took ours for dead, before it listened, listens itself: then an answer came, or ours is gone by now.
+  if (answers.includes(true) || !names.includes(own)) {
+    server.close();
+    return "taken";
+  }
+  for (const name of others) rmSync(join(folder, name), { force: true });
+  return server;
+}
+
+function release(server: Server | undefined, fd: number): void {
+  if (server === undefined) closeSync(fd);
+  else server.close(() => closeSync(fd)); // closing removes the socket's name, which the descriptor is needed for
+}
+
+function listen(path: string): Promise<Server | undefined> {
+  const server = createServer((visitor) => visitor.destroy()).unref();
+  return new Promise((resolve) => {
+    server.once("error", () => resolve(undefined));
+    server.listen(path, () => resolve(server));
+  });
+}
+
+/** Only a socket whose process is gone refuses; one that may not be asked counts as alive. */
+function isAlive(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const visitor = connect(path);
+    visitor.once("connect", () => {
+      visitor.destroy();
+      resolve(true);
+    });
+    visitor.once("error", ({ code }: NodeJS.ErrnoException) =>
+      resolve(code !== "ECONNREFUSED" && code !== "ENOENT"),
+    );
+  });
+}
+
+function openFolder(dir: string): number {
+  try {
+    mkdirSync(dir, { recursive: true });
+    return openSync(dir, "r");
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_IO", `${dir} cannot be a run folder: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
+
+function taken(dir: string): HoneError {
+  return new HoneError("HONE_ERR_USAGE", `${dir} belongs to a run that is under way`, {
+    hint: "Wait for it, stop it (in this process: dispose of it), or choose another folder.",
+  });
+}

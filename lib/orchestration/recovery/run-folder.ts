@@ -1,0 +1,121 @@
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { HoneError } from "../../errors.ts";
+import {
+  RUN_FILES,
+  RunLogReader,
+  readRunManifest,
+  type StoredManifest,
+  writeRunManifest,
+} from "../../metrics/index.ts";
+import {
+  EVENT_LOG,
+  inTodaysNames,
+  ROLLOUT_RECORD,
+  recipeChanges,
+  VERDICT_JOURNAL,
+} from "../records/index.ts";
+import { checkOrigin, type RunResources } from "../setup/index.ts";
+import { Checkpoints } from "./checkpoints.ts";
+import { lockFolder } from "./folder-lock.ts";
+
+/** What the policy could do before training; kept for sessions that go on. */
+export const BEFORE_FILE = "before.json";
+
+/** Options of a run that say what its folder holds so far. */
+interface FolderOptions {
+  readonly dir: string;
+  readonly resume?: string;
+  readonly overwrite?: boolean;
+}
+
+/**
+ * Makes the folder this run's alone until disposed. Throws HONE_ERR_USAGE if another run has it, or if it holds one that
+ * would be lost; HONE_ERR_IO.
+ */
+export async function claimRunFolder({
+  dir,
+  resume = "never",
+  overwrite = false,
+}: FolderOptions): Promise<Disposable> {
+  const lock = await lockFolder(dir);
+  if (resume !== "never" || overwrite || !existsSync(new Checkpoints(dir, 1).directory)) return lock;
+  lock[Symbol.dispose]();
+  throw new HoneError("HONE_ERR_USAGE", `${dir} holds a run with checkpoints`, {
+    hint: "Go on with --resume, choose another --dir, or replace it with --overwrite (createRun: resume, dir, overwrite).",
+  });
+}
+
+/** When the run began: what chat templates take for now, also where it goes on. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
+export function runClock({ dir, resume = "never" }: FolderOptions): Date {
+  const goesOn = resume !== "never" && existsSync(join(dir, RUN_FILES.manifest));
+  return goesOn ? recordedClock(readRunManifest(dir)) : new Date();
+}
+
+/** A run recorded without a clock had templates that did not ask for it. */
+export const recordedClock = ({ clock, startedAt }: StoredManifest): Date => new Date(clock ?? startedAt);
+
+/**
+ * A new run clears the folder; one that goes on must have the model it began with, and be the same run. Writes run.json.
+ * Returns what the recipe says otherwise than before. Throws HONE_ERR_IO, HONE_ERR_CONFIG.
+ */
+export function prepareRunFolder(
+  dir: string,
+  resume: string,
+  { recipe, core, clock, model }: Pick<RunResources, "recipe" | "core" | "clock" | "model">,
+): string[] {
+  if (resume === "never") clearRunFolder(dir);
+  else expectRecords(dir);
+  let changes: string[] = [];
+  if (existsSync(join(dir, RUN_FILES.manifest)) && existsSync(new Checkpoints(dir, 1).directory)) {
+    const before = readRunManifest(dir);
+    checkOrigin(dir, before.model, model.origin);
+    changes = recipeChanges(dir, inTodaysNames(before.config), recipe);
+  }
+  const info = core.info();
+  writeRunManifest(dir, {
+    name: recipe.name,
+    config: recipe,
+    clock: clock.toISOString(),
+    model: model.origin,
+    seeds: { run: recipe.seed },
+    versions: { hone: info.version, isa: info.isa, threads: info.threads },
+    command: process.argv,
+  });
+  return changes;
+}
+
+/** Throws before anything is trained what would be found out only afterwards: a log that is gone, or has a damaged line. */
+function expectRecords(dir: string): void {
+  const steps = join(dir, RUN_FILES.log);
+  if (existsSync(steps)) for (const _ of new RunLogReader(steps));
+  const events = join(dir, EVENT_LOG);
+  if (existsSync(events) || new Checkpoints(dir, 1).list().length === 0) return;
+  throw new HoneError(
+    "HONE_ERR_FORMAT",
+    `${events} is missing: the run that the checkpoints are of could not be replayed`,
+    {
+      hint: "Put it back; or make an empty file of that name, to go on as a run that cannot be replayed.",
+    },
+  );
+}
+
+/** Removes what an earlier run left in the folder, and nothing else. Throws HONE_ERR_IO. */
+export function clearRunFolder(directory: string): void {
+  try {
+    for (const name of [
+      ...Object.values(RUN_FILES),
+      EVENT_LOG,
+      VERDICT_JOURNAL,
+      BEFORE_FILE,
+      ROLLOUT_RECORD,
+    ]) {
+      rmSync(join(directory, name), { recursive: true, force: true });
+    }
+    new Checkpoints(directory, 1).clear();
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_IO", `${directory} cannot be a run folder: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,253 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../../clock.ts";
+import { deferred } from "../../deferred.ts";
+import { HoneError } from "../../errors.ts";
+import { readRunManifest } from "../../metrics/index.ts";
+import type { VersionRun } from "../../native/face.ts";
+import type { Rollout, Verdict } from "../../records.ts";
+import type { GroupRequest } from "../line/index.ts";
+import {
+  type ActorOptions,
+  actorOptions,
+  type GroupRollouts,
+  rewarded,
+  type SettledGroup,
+  settle,
+  shapingOptions,
+  submitGroup,
+  trainBatch,
+} from "../line/index.ts";
+import {
+  EVENT_LOG,
+  expectPlayable,
+  type GroupEvent,
+  hashRollout,
+  type LoggedRollout,
+  type LoggedVerdict,
+  type RunHistory,
+  readEvents,
+  readHistory,
+  recordedRecipe,
+} from "../records/index.ts";
+import { Checkpoints, recordedClock, weightsHash } from "../recovery/index.ts";
+import { openReference } from "../run/index.ts";
+import {
+  type Core,
+  checkOrigin,
+  encodePrompt,
+  nativeCore,
+  openResources,
+  type RunResources,
+  type Verifiers,
+} from "../setup/index.ts";
+
+export interface ReplayVerdict {
+  readonly steps: number;
+  readonly rollouts: number;
+  /** Hash of the weights at the end; compared with the run's if it got to its end. */
+  readonly weights: string;
+  readonly weightsCompared: boolean;
+}
+
+/**
+ * Executes a run again from its folder: the weights training started from, and the log of when what happened.
+ * Engine sequences wait for the weight versions they had, steps take the groups they had. Throws HONE_ERR_REPLAY
+ * naming the first rollout, version or weights that came out differently.
+ */
+export async function replayRun(
+  dir: string,
+  options: {
+    readonly core?: Core;
+    readonly verifiers?: Verifiers;
+    readonly onStep?: (step: number) => void;
+  } = {},
+): Promise<ReplayVerdict> {
+  const manifest = readRunManifest(dir);
+  const log = join(dir, EVENT_LOG);
+  const history = readHistory(readEvents(log));
+  expectPlayable(history, log);
+  if (history.steps.length === 0) {
+    throw new HoneError("HONE_ERR_REPLAY", `${log} tells of no step: there is nothing to execute again`);
+  }
+  const core = options.core ?? (await nativeCore());
+  const saved = mkdtempSync(join(tmpdir(), "hone-replay-"));
+  const end = join(saved, "weights");
+  let rollouts = 0;
+  try {
+    for (const [n, { recipe: config, steps }] of history.stretches.entries()) {
+      const recipe = recordedRecipe(config ?? manifest.config, dir);
+      await using resources = await openResources(recipe, core, options.verifiers, recordedClock(manifest));
+      checkOrigin(dir, manifest.model, resources.model.origin);
+      const checkpoints = new Checkpoints(dir, 1);
+      if (n === 0) await checkpoints.loadStart(resources.trainer, resources.model);
+      else await resources.trainer.load(end);
+      await using reference = await openReference(resources, checkpoints);
+      const replay = new Replay(resources, { steps, drawn: history.drawn }, reference?.score);
+      for (const [i, { event }] of steps.entries()) {
+        await replay.step(i);
+        options.onStep?.(event.s + 1);
+      }
+      rollouts += replay.rollouts;
+      rmSync(end, { recursive: true, force: true });
+      await resources.trainer.save(end, "{}");
+    }
+    const weights = weightsHash(end);
+    if (history.weights !== undefined && history.weights !== weights) {
+      throw diverged(`the final weights hash to ${weights}, the run's to ${history.weights}`, {});
+    }
+    const weightsCompared = history.weights !== undefined;
+    return { steps: history.steps.length, rollouts, weights, weightsCompared };
+  } finally {
+    rmSync(saved, { recursive: true, force: true });
+  }
+}
+
+/** One stretch of a run: a recipe, and weights to begin with. */
+class Replay {
+  rollouts = 0;
+  readonly #resources: RunResources;
+  readonly #history: Pick<RunHistory, "steps" | "drawn">;
+  readonly #reference;
+  readonly #actorOptions: ActorOptions;
+  readonly #logged = new Map<number, GroupEvent>();
+  /** Groups by the version they started with. */
+  readonly #byVersion = new Map<number, GroupEvent[]>();
+  readonly #submitted = new Set<number>();
+  /** Of the groups that no step has taken yet. */
+  readonly #rollouts = new Map<number, Promise<GroupRollouts>>();
+
+  constructor(
+    resources: RunResources,
+    history: Pick<RunHistory, "steps" | "drawn">,
+    reference: Parameters<typeof trainBatch>[2]["reference"] | undefined,
+  ) {
+    this.#resources = resources;
+    this.#history = history;
+    this.#reference = reference;
+    for (const group of history.steps.flatMap(({ groups }) => groups)) {
+      this.#logged.set(group.g, group);
+      const version = startVersion(group);
+      const others = this.#byVersion.get(version);
+      if (others === undefined) this.#byVersion.set(version, [group]);
+      else others.push(group);
+    }
+    const { recipe, model } = resources;
+    this.#actorOptions = {
+      ...actorOptions(recipe, model.format, systemClock),
+      plan: ({ group }) => this.#logged.get(group)!.r.map(planOf),
+    };
+  }
+
+  async step(i: number): Promise<void> {
+    const { trainer, generations, recipe } = this.#resources;
+    const { event, groups } = this.#history.steps[i]!;
+    if (i === 0) await trainer.publish(generations.engine);
+    this.#submitFor(trainer.version);
+    const settled: SettledGroup[] = [];
+    for (const { g } of groups) settled.push(await this.#settle(await this.#taken(g)));
+    settled.sort((a, b) => a.request.group - b.request.group);
+    const parts = {
+      ...{ recipe, trainer, engine: generations.engine },
+      ...(this.#reference && { reference: this.#reference }),
+    };
+    await trainBatch({ groups: settled, credits: 0 }, event.s, parts);
+    if (trainer.version !== event.v) {
+      throw diverged(`step ${event.s} led to version ${trainer.version}, in the run to ${event.v}`, {
+        step: event.s,
+      });
+    }
+  }
+
+  /** Before the engine may move on to later versions, it must have the requests that need this one: it has, on return. */
+  #submitFor(version: number): void {
+    for (const group of this.#byVersion.get(version) ?? []) {
+      if (this.#submitted.has(group.g)) continue;
+      this.#submitted.add(group.g);
+      const { model, recipe, generations } = this.#resources;
+      const request = this.#request(group.g, version, group.r.length);
+      const prompt = encodePrompt(request.problem, model.format, recipe.rollouts.maxPromptTokens);
+      const { promise, resolve: deliver, reject: fail } = deferred<GroupRollouts>();
+      promise.catch(() => {}); // told to whoever waits for the group, which may be a later step
+      this.#rollouts.set(group.g, promise);
+      submitGroup({ request, prompt }, generations, this.#actorOptions, { deliver, fail });
+    }
+  }
+
+  #request(group: number, version: number, attempts: number): GroupRequest {
+    const { domain, index } = this.#history.drawn.get(group)!;
+    const problem = this.#resources.sources.get(domain)!.problem(index);
+    return { group, domain, index, problem, attempts, submittedVersion: version, submittedMs: 0 };
+  }
+
+  #taken(group: number): Promise<GroupRollouts> {
+    const rollouts = this.#rollouts.get(group);
+    if (rollouts === undefined) throw diverged(`group ${group} was never submitted`, { group });
+    this.#rollouts.delete(group);
+    return rollouts;
+  }
+
+  async #settle({ request, rollouts }: GroupRollouts): Promise<SettledGroup> {
+    const logged = this.#logged.get(request.group)!;
+    for (const rollout of rollouts) {
+      compare(rollout, logged.r.find(([attempt]) => attempt === rollout.attempt)!, request);
+      this.rollouts += 1;
+    }
+    const verdicts = logged.j?.map(recordedVerdict) ?? (await this.#judgeAgain(rollouts, logged));
+    const shaping = shapingOptions(this.#resources.recipe);
+    const judged = settle(request, rollouts, verdicts, shaping);
+    const settled = logged.h === undefined ? judged : rewarded(judged, logged.h, shaping);
+    if (logged.x === settled.group.dropped) return settled;
+    if (logged.x === "hook") return { ...settled, group: { ...settled.group, dropped: "hook" } };
+    throw diverged(
+      `group ${request.group} (${request.domain}) was ${logged.x ?? "kept"} in the run, ${settled.group.dropped ?? "kept"} here`,
+      { group: request.group },
+    );
+  }
+
+  /** For logs that do not tell the verdicts. */
+  async #judgeAgain(rollouts: readonly Rollout[], logged: GroupEvent): Promise<Verdict[]> {
+    const judged = await this.#resources.verifiers.verify(rollouts);
+    return judged.map((verdict, i) => (logged.u?.includes(rollouts[i]!.attempt) ? LOST : verdict));
+  }
+}
+
+const LOST: Verdict = { status: "unscored", cause: "so it was in the run" };
+
+const recordedVerdict = (logged: LoggedVerdict): Verdict =>
+  logged === null ? LOST : { status: logged[0], score: logged[1], reason: "as it was in the run" };
+
+const runsOf = ([, , , ...runs]: LoggedRollout): number[] => runs;
+
+function startVersion(group: GroupEvent): number {
+  return runsOf(group.r[0]!)[1]!;
+}
+
+function planOf(rollout: LoggedRollout): VersionRun[] {
+  const runs = runsOf(rollout);
+  return Array.from({ length: runs.length / 2 }, (_, i) => ({
+    fromToken: runs[2 * i]!,
+    version: runs[2 * i + 1]!,
+  }));
+}
+
+function compare(
+  rollout: Rollout,
+  [attempt, tokens, hash]: LoggedRollout,
+  { group, problem }: GroupRequest,
+): void {
+  const here = hashRollout(rollout);
+  if (here === hash) return;
+  throw diverged(
+    `group ${group}, attempt ${attempt} (${problem.domain} problem ${problem.id}): ${rollout.tokens.length} tokens with hash ${here}, in the run ${tokens} with ${hash}`,
+    { group, attempt, domain: problem.domain, problem: problem.id },
+  );
+}
+
+function diverged(message: string, details: Record<string, unknown>): HoneError {
+  return new HoneError("HONE_ERR_REPLAY", message, {
+    details,
+    hint: "On the CPU a replay is exact for the same build and instruction set; compare `hone doctor` with run.json.",
+  });
+}

@@ -1,0 +1,208 @@
+import { join } from "node:path";
+import { readRunManifest } from "../../metrics/index.ts";
+import type { DomainName, Verdict } from "../../records.ts";
+import type { VerificationRequest } from "../../rewards/index.ts";
+import {
+  type JournaledCompletion,
+  readVerdictJournal,
+  recordedRecipe,
+  UNVERSIONED,
+  VERDICT_JOURNAL,
+  VerdictJournal,
+  versionOf,
+} from "../records/index.ts";
+import { openVerifiers, type Verifiers } from "../setup/index.ts";
+
+export interface RescoreOptions {
+  /** Only this domain. */
+  readonly domain?: DomainName;
+  /** Judge also what the journal has a verdict of the present version for. */
+  readonly all?: boolean;
+  /** Default: a pool as the run's recipe has it. */
+  readonly verifiers?: Verifiers;
+  readonly onProgress?: (judged: number, total: number) => void;
+}
+
+/** A completion whose status or score is another now. */
+export interface ChangedVerdict {
+  readonly domain: DomainName;
+  /** Id of the problem in the run. */
+  readonly problem: number;
+  readonly family: string;
+  readonly before: Verdict;
+  readonly after: Verdict;
+}
+
+/** Sums over the distinct completions of a domain; means over those that have a score. */
+export interface RescoredDomain {
+  readonly domain: DomainName;
+  readonly completions: number;
+  /** How many were judged again; the others' verdicts are the journal's. */
+  readonly judged: number;
+  readonly scoreBefore: number;
+  readonly scoreAfter: number;
+  readonly solvedBefore: number;
+  readonly solvedAfter: number;
+  readonly unscoredBefore: number;
+  readonly unscoredAfter: number;
+  readonly changed: number;
+}
+
+export interface Rescoring {
+  readonly domains: readonly RescoredDomain[];
+  readonly changes: readonly ChangedVerdict[];
+}
+
+/** What is kept of a completion: all but its text. */
+interface Outcome {
+  readonly problem: Pick<ChangedVerdict, "domain" | "problem" | "family">;
+  /** Of its verifier, now. */
+  readonly version: number;
+  before: Verdict | undefined;
+  after: Verdict | undefined;
+  judged: boolean;
+}
+type Compared = Outcome & { readonly before: Verdict; readonly after: Verdict };
+
+/** Completions that go to the pool together. */
+const BATCH = 64;
+
+/**
+ * Judges the completions of a run again and compares with the verdicts they had in the run. A verdict that the
+ * journal has for the verifier's present version is taken from there; new ones are added to it, so that the next
+ * time finds them. The journal is read twice, and the texts of one batch are held at a time.
+ * Throws HONE_ERR_IO or HONE_ERR_FORMAT when the folder is no run or its journal is damaged.
+ */
+export async function rescoreRun(dir: string, options: RescoreOptions = {}): Promise<Rescoring> {
+  const recipe = recordedRecipe(readRunManifest(dir).config, dir);
+  const path = join(dir, VERDICT_JOURNAL);
+  const outcomes = await journaledOutcomes(path, options);
+  const { verifiers: shared } = options;
+  const own = shared === undefined ? openVerifiers(recipe) : undefined;
+  try {
+    using journal = new VerdictJournal(path, true);
+    await judgeAgain(outcomes, path, shared ?? own!, journal, options);
+    return summarize([...outcomes.values()] as Compared[]);
+  } finally {
+    await own?.close();
+  }
+}
+
+/** By completion, in the order they came: the run's verdict, and where it still holds the one of the present version. */
+async function journaledOutcomes(
+  path: string,
+  { domain, all = false }: RescoreOptions,
+): Promise<Map<string, Outcome>> {
+  const outcomes = new Map<string, Outcome>();
+  for await (const entry of readVerdictJournal(path)) {
+    if (entry.kind === "completion") {
+      const { id: problem, domain: of, family, verifier } = entry.problem;
+      if (domain !== undefined && of !== domain) continue;
+      const [version, none] = [versionOf(verifier), { before: undefined, after: undefined }];
+      outcomes.set(entry.key, {
+        problem: { domain: of, problem, family },
+        ...{ version, ...none, judged: false },
+      });
+      continue;
+    }
+    const outcome = outcomes.get(entry.key);
+    if (outcome === undefined) continue;
+    outcome.before ??= entry.verdict;
+    if (!all && outcome.version !== UNVERSIONED && entry.version === outcome.version)
+      outcome.after = entry.verdict;
+  }
+  for (const [key, outcome] of outcomes) {
+    if (outcome.before === undefined) outcomes.delete(key); // the process ended before its verdict was written
+    if (outcome.after?.status === "unscored") outcome.after = undefined;
+  }
+  return outcomes;
+}
+
+/** Fills in what has no verdict of the present version, batch by batch, from the texts in the journal. */
+async function judgeAgain(
+  outcomes: ReadonlyMap<string, Outcome>,
+  path: string,
+  verifiers: Verifiers,
+  journal: VerdictJournal,
+  { onProgress }: RescoreOptions,
+): Promise<void> {
+  const total = [...outcomes.values()].filter(({ after }) => after === undefined).length;
+  let judged = 0;
+  let batch: JournaledCompletion[] = [];
+  const judge = async () => {
+    const verdicts = await verifiers.verify(batch.map(requestOf));
+    for (const [i, after] of verdicts.entries()) {
+      const { key } = batch[i]!;
+      const outcome = outcomes.get(key)!;
+      Object.assign(outcome, { after, judged: true });
+      journal.addVerdict(key, outcome.version, after);
+    }
+    judged += batch.length;
+    batch = [];
+    onProgress?.(judged, total);
+  };
+  if (total === 0) return;
+  for await (const entry of readVerdictJournal(path)) {
+    if (entry.kind !== "completion" || !isDue(outcomes.get(entry.key))) continue;
+    batch.push(entry);
+    if (batch.length === BATCH) await judge();
+  }
+  if (batch.length > 0) await judge();
+}
+
+const isDue = (outcome: Outcome | undefined) => outcome !== undefined && outcome.after === undefined;
+
+const requestOf = ({ problem, text, finish }: JournaledCompletion): VerificationRequest => ({
+  problem: { ...problem, question: "" },
+  text,
+  finish,
+});
+
+const scoreOf = (verdict: Verdict): number | undefined =>
+  verdict.status === "unscored" ? undefined : verdict.score;
+
+const isChanged = ({ before, after }: Compared): boolean =>
+  before.status !== after.status || scoreOf(before) !== scoreOf(after);
+
+function summarize(all: readonly Compared[]): Rescoring {
+  const names = [...new Set(all.map(({ problem }) => problem.domain))];
+  const domains = names.map((domain) =>
+    summarizeDomain(
+      domain,
+      all.filter(({ problem }) => problem.domain === domain),
+    ),
+  );
+  const changes = all
+    .filter(isChanged)
+    .map(({ problem, before, after }) => ({ ...problem, ...{ before, after } }));
+  return { domains, changes };
+}
+
+function summarizeDomain(domain: DomainName, found: readonly Compared[]): RescoredDomain {
+  const count = (test: (outcome: Compared) => boolean) => found.filter(test).length;
+  const before = found.map((outcome) => outcome.before);
+  const after = found.map((outcome) => outcome.after);
+  return {
+    domain,
+    completions: found.length,
+    judged: count(({ judged }) => judged),
+    scoreBefore: meanScore(before),
+    scoreAfter: meanScore(after),
+    solvedBefore: solvedShare(before),
+    solvedAfter: solvedShare(after),
+    unscoredBefore: count((outcome) => outcome.before.status === "unscored"),
+    unscoredAfter: count((outcome) => outcome.after.status === "unscored"),
+    changed: count(isChanged),
+  };
+}
+
+/** 0 where nothing has a score. */
+function meanScore(verdicts: readonly Verdict[]): number {
+  const scores = verdicts.flatMap((verdict) => scoreOf(verdict) ?? []);
+  return scores.length === 0 ? 0 : scores.reduce((sum, score) => sum + score, 0) / scores.length;
+}
+
+function solvedShare(verdicts: readonly Verdict[]): number {
+  const scored = verdicts.filter(({ status }) => status !== "unscored");
+  return scored.length === 0 ? 0 : scored.filter(({ status }) => status === "correct").length / scored.length;
+}

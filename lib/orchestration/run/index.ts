@@ -1,0 +1,6 @@
+/** The life of a run. */
+
+export { openReference } from "./reference-policy.ts";
+export { createRun } from "./run.ts";
+export type { PinnedPolicy, Run, RunEnd, RunEvents, RunHooks, RunOptions, RunOutcome } from "./run-face.ts";
+export { expectDemonstrations } from "./warm-start.ts";

@@ -1,0 +1,139 @@
+import type { Recipe, WarmStartConfig } from "../../config/index.ts";
+import { type Demonstration, Demonstrator } from "../../domains/index.ts";
+import { HoneError } from "../../errors.ts";
+import type { OptimizerOptions, StepOptions, TrainerFace, TrainingBatch } from "../../native/face.ts";
+import type { PromptFormat } from "../../text/index.ts";
+import { learningRateFactor } from "../line/index.ts";
+import type { Model } from "../setup/index.ts";
+import { encodePrompt } from "../setup/index.ts";
+
+export interface WarmStartProgress {
+  /** Steps done. */
+  readonly step: number;
+  readonly steps: number;
+  /** Mean over the counted tokens, nats. */
+  readonly loss: number;
+}
+
+/**
+ * Supervised training on fresh demonstrations, loss on the response only. The next batch is written while the
+ * core works on the present one. Throws HONE_ERR_NON_FINITE if a loss is not finite.
+ */
+export async function warmStart(
+  trainer: TrainerFace,
+  recipe: Recipe,
+  config: WarmStartConfig,
+  { tokenizer, format }: Pick<Model, "tokenizer" | "format">,
+  options: { readonly signal: AbortSignal; readonly onStep: (progress: WarmStartProgress) => void },
+): Promise<void> {
+  const demonstrator = demonstratorOf(recipe, config, { tokenizer, format });
+  const batchAt = (step: number) => {
+    const first = step * config.batchSize;
+    const demos = Array.from({ length: config.batchSize }, (_, i) => demonstrator.demonstration(first + i));
+    return assembleDemonstrations(demos, format, recipe.rollouts.maxPromptTokens);
+  };
+  await trainer.resetOptimizer(warmStartOptimizer(config));
+  let batch = config.steps > 0 ? batchAt(0) : undefined;
+  for (let step = 0; batch !== undefined; step++) {
+    options.signal.throwIfAborted();
+    const running = trainer.step(batch, stepOptions(config, step));
+    running.catch(() => {}); // if the next batch cannot be written, nobody will wait for this one
+    batch = step + 1 < config.steps ? batchAt(step + 1) : undefined;
+    const report = await running;
+    if (report.skipped) {
+      throw new HoneError(
+        "HONE_ERR_NON_FINITE",
+        `warm start, step ${step}: loss ${report.loss} is not finite`,
+        {
+          hint: "Lower warmStart.lr or warmStart.muonLr.",
+        },
+      );
+    }
+    options.onStep({ step: step + 1, steps: config.steps, loss: report.loss });
+  }
+}
+
+function demonstratorOf(
+  { seed, rollouts }: Recipe,
+  { mixture, wrongRate, endlessRate }: WarmStartConfig,
+  { tokenizer, format }: Pick<Model, "tokenizer" | "format">,
+): Demonstrator {
+  const end = tokenizer.nameOf(format.stopIds[0]!) ?? "";
+  return new Demonstrator({
+    ...{ seed, mixture, wrongRate, endlessRate, maxTokens: rollouts.maxOutputTokens },
+    encode: (text) => tokenizer.encode(text.replace(/<eos>$/, () => end)),
+  });
+}
+
+/** Demonstrations that are written to see whether they fit: half a second of work. */
+const TRIED = 20_000;
+
+/**
+ * Writes the warm start's first demonstrations and their prompts; returns how many there were. Throws HONE_ERR_CONFIG
+ * for one that is longer than rollouts.maxOutputTokens, HONE_ERR_DATA for a prompt that is too long.
+ */
+export function expectDemonstrations(recipe: Recipe, model: Pick<Model, "tokenizer" | "format">): number {
+  const { warmStart: config, rollouts } = recipe;
+  if (config === undefined) return 0;
+  const demonstrator = demonstratorOf(recipe, config, model);
+  const count = Math.min(TRIED, config.steps * config.batchSize);
+  for (let i = 0; i < count; i++)
+    encodePrompt(demonstrator.demonstration(i).problem, model.format, rollouts.maxPromptTokens);
+  return count;
+}
+
+function warmStartOptimizer(config: WarmStartConfig): OptimizerOptions {
+  const { optimizer: kind, beta1, beta2, weightDecay, muonMomentum, gradientClip } = config;
+  return { kind, beta1, beta2, eps: 1e-8, weightDecay, decayAll: true, muonMomentum, gradientClip };
+}
+
+function stepOptions(config: WarmStartConfig, step: number): StepOptions {
+  const shape = { ...config, schedule: "cosine" } as const;
+  const factor = learningRateFactor(step, config.steps, shape);
+  return {
+    objective: "supervised",
+    sequenceWeight: "uniform",
+    clipLow: 1e-3,
+    clipHigh: 1e-3,
+    klCoef: 0,
+    entropyCoef: 0,
+    temperature: 1,
+    lr: config.lr * factor,
+    muonLr: config.muonLr * factor,
+  };
+}
+
+/** Prompt and response end to end, mask 1 on the response. */
+export function assembleDemonstrations(
+  demonstrations: readonly Demonstration[],
+  format: PromptFormat,
+  maxPromptTokens: number,
+): TrainingBatch {
+  const prompts = demonstrations.map((d) => encodePrompt(d.problem, format, maxPromptTokens).tokens);
+  const cuSeqlens = new Int32Array(demonstrations.length + 1);
+  demonstrations.forEach((d, i) => {
+    cuSeqlens[i + 1] = cuSeqlens[i]! + prompts[i]!.length + d.tokens.length;
+  });
+  const total = cuSeqlens[demonstrations.length]!;
+  const tokens = new Int32Array(total);
+  const mask = new Uint8Array(total);
+  demonstrations.forEach((d, i) => {
+    const start = cuSeqlens[i]!;
+    const response = start + prompts[i]!.length;
+    tokens.set(prompts[i]!, start);
+    tokens.set(d.tokens, response);
+    mask.fill(1, response, cuSeqlens[i + 1]!);
+  });
+  return { tokens, cuSeqlens, mask };
+}
+
+/** False if the work was cut short by the signal. */
+export async function completes(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,44 @@
+import { maxContext, type Recipe } from "../../config/index.ts";
+import type {
+  EngineFace,
+  EngineHandlers,
+  EngineOptions,
+  ModelConfigJson,
+  NativeInfo,
+  OptimizerOptions,
+  TrainerFace,
+  TrainerOptions,
+} from "../../native/face.ts";
+
+/** What makes engines and trainers: the native core, or a stand-in for the tests of the line. */
+export interface Core {
+  info(): NativeInfo;
+  engine(config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers): EngineFace;
+  trainer(config: ModelConfigJson, options: TrainerOptions): TrainerFace;
+}
+
+/** The addon. Loaded when a run starts, so that recipes and the command line work without it. */
+export async function nativeCore(): Promise<Core> {
+  const native = await import("../../native/index.ts");
+  return {
+    info: () => native.info(),
+    engine: (config, options, handlers) => new native.Engine(config, options, handlers),
+    trainer: (config, options) => new native.Trainer(config, options),
+  };
+}
+
+/** @param tokenBytes asked for only where stop strings need them: a large vocabulary's take a while. */
+export function engineOptions(recipe: Recipe, tokenBytes: () => readonly Uint8Array[]): EngineOptions {
+  const { engine, rollouts, seed, model, device } = recipe;
+  const needed = rollouts.stopStrings.length > 0;
+  return {
+    ...engine,
+    ...{ maxContext: maxContext(recipe), runSeed: BigInt(seed), weightStorage: model.weightStorage, device },
+    ...(needed && { tokenBytes: tokenBytes() }),
+  };
+}
+
+export function rlOptimizer({ optimizer: o }: Recipe): OptimizerOptions {
+  const { beta1, beta2, eps, weightDecay, gradientClip } = o;
+  return { kind: "adamw", beta1, beta2, eps, weightDecay, decayAll: false, muonMomentum: 0, gradientClip };
+}

@@ -1,0 +1,35 @@
+import type { Recipe } from "../../config/index.ts";
+import { HoneError } from "../../errors.ts";
+import type { NativeInfo } from "../../native/face.ts";
+
+type Asked = Pick<Recipe, "name" | "device" | "hardware">;
+
+/** Throws what `whyNotRunnable` finds. */
+export function expectRunnable(recipe: Asked, info: NativeInfo): void {
+  const fault = whyNotRunnable(recipe, info);
+  if (fault !== undefined) throw fault;
+}
+
+/**
+ * Whether this version can run a recipe on this machine, for `hone run` and `hone check` alike: HONE_ERR_UNSUPPORTED for
+ * hardware this version cannot use, all reasons at once; HONE_ERR_CUDA where it runs on a GPU and there is none.
+ */
+export function whyNotRunnable(
+  { name, device, hardware }: Asked,
+  { cuda }: NativeInfo,
+): HoneError | undefined {
+  const { gpu = "a GPU", gpus = 1, recompute = false } = hardware ?? {};
+  const reasons = [
+    ...(gpus > 1 ? [`hardware.gpus is ${gpus}, and this version runs on one device`] : []),
+    ...(recompute ? ["hardware.recompute is true, and this version keeps all activations"] : []),
+  ];
+  if (reasons.length > 0) {
+    return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run: ${reasons.join("; ")}`, {
+      hint: "`npx hone plan` shows what it takes; recipes/single-gpu.ts is where one card starts.",
+    });
+  }
+  if (device === "cpu" || cuda.devices.length > 0) return undefined;
+  return new HoneError("HONE_ERR_CUDA", `${name} is meant for ${gpu}: ${cuda.reason ?? "no GPU was found"}`, {
+    hint: "`npx hone doctor` shows what was found. To run on the CPU, give --device cpu.",
+  });
+}

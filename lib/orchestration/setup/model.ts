@@ -1,0 +1,98 @@
+import { type ModelSizes, maxContext, type Recipe } from "../../config/index.ts";
+import { QUICKSTART_LEXICON } from "../../domains/index.ts";
+import { HoneError } from "../../errors.ts";
+import { modelFacts, readModelFile, resolveModelFolder } from "../../inference/index.ts";
+import type { ModelConfigJson, TrainerFace } from "../../native/face.ts";
+import { openTokenizer } from "../../native/tokenizer.ts";
+import {
+  chatFormat,
+  LexiconTokenizer,
+  type PromptFormat,
+  plainFormat,
+  type Tokenizer,
+} from "../../text/index.ts";
+import { type ModelOrigin, originOf } from "./model-origin.ts";
+
+/** The model a recipe trains: its network, how it is asked and read, and where its first weights come from. */
+export interface Model {
+  /** config.json, as the core reads it. */
+  readonly config: ModelConfigJson;
+  readonly tokenizer: Tokenizer;
+  readonly format: PromptFormat;
+  /** What the folder holds; undefined for a new model. */
+  readonly origin: ModelOrigin | undefined;
+  /** Puts in the folder's weights, or fresh ones drawn with the recipe's seed. */
+  fill(trainer: TrainerFace): Promise<void>;
+}
+
+/**
+ * Throws HONE_ERR_CONFIG for a recipe that does not fit the model (vocabulary, context, stop ids), and what a folder's
+ * files deserve: HONE_ERR_IO, HONE_ERR_FORMAT, HONE_ERR_UNSUPPORTED; for a name of the Hub also HONE_ERR_HUB. Of the
+ * weights only a sample is read.
+ * @param clock what chat templates take for now
+ */
+export async function openModel(recipe: Recipe, clock = new Date()): Promise<Model> {
+  const { model, chatTemplate, rollouts } = recipe;
+  if (model.folder === undefined) {
+    const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
+    const config = newModelConfig(model.config, tokenizer.vocabularySize);
+    checkFit(recipe, config, tokenizer, "model.config.vocabulary");
+    const format = plainFormat(tokenizer, rollouts.stopIds);
+    const fill = (trainer: TrainerFace) => trainer.initialize(BigInt(recipe.seed));
+    return { config, tokenizer, format, origin: undefined, fill };
+  }
+  const folder = await resolveModelFolder(model.folder);
+  const config = readModelFile(folder, "config.json");
+  const chats = recipe.tokenizer === "model";
+  const tokenizer = chats ? openTokenizer(folder) : new LexiconTokenizer(QUICKSTART_LEXICON);
+  checkFit(recipe, config, tokenizer, `vocab_size of ${folder}/config.json`);
+  const { stopIds } = rollouts;
+  const format = chats
+    ? chatFormat(folder, tokenizer, { ...chatTemplate, stopIds, clock })
+    : plainFormat(tokenizer, stopIds);
+  const origin = originOf(folder, chatTemplate?.file);
+  return { config, tokenizer, format, origin, fill: (trainer) => trainer.loadHf(folder) };
+}
+
+/** Sizes as the config.json of the family that has these switches. @param vocabulary where the sizes name none. */
+export function newModelConfig(c: ModelSizes, vocabulary: number): ModelConfigJson {
+  const type = c.qkNorm ? "qwen3" : c.qkvBias ? "qwen2" : "llama";
+  return JSON.stringify({
+    model_type: type,
+    vocab_size: c.vocabulary ?? vocabulary,
+    hidden_size: c.width,
+    num_hidden_layers: c.layers,
+    num_attention_heads: c.heads,
+    num_key_value_heads: c.kvHeads,
+    head_dim: c.headDim,
+    intermediate_size: c.mlpWidth,
+    max_position_embeddings: c.maxPositions,
+    rms_norm_eps: c.normEps,
+    rope_theta: c.ropeTheta,
+    tie_word_embeddings: c.tiedHead,
+    hidden_act: "silu",
+  });
+}
+
+/** An embedding may have more rows than the tokenizer has tokens, never fewer. */
+function checkFit(
+  recipe: Recipe,
+  config: ModelConfigJson,
+  tokenizer: Tokenizer,
+  vocabularyField: string,
+): void {
+  const { vocabulary, maxPositions } = modelFacts(config);
+  if (vocabulary < tokenizer.vocabularySize)
+    throw unfit(`${vocabularyField} is ${vocabulary}, below the tokenizer's ${tokenizer.vocabularySize}`);
+  const context = maxContext(recipe);
+  if (context > maxPositions) {
+    throw unfit(
+      `rollouts.maxPromptTokens + maxOutputTokens is ${context}; the model has ${maxPositions} positions`,
+    );
+  }
+  const stray = recipe.rollouts.stopIds?.find((id) => id >= vocabulary);
+  if (stray !== undefined)
+    throw unfit(`rollouts.stopIds names ${stray}; the model's vocabulary is ${vocabulary}`);
+}
+
+const unfit = (message: string) => new HoneError("HONE_ERR_CONFIG", message);

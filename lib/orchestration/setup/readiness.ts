@@ -1,0 +1,19 @@
+import { availableParallelism, totalmem } from "node:os";
+import type { Recipe } from "../../config/index.ts";
+import type { NativeInfo } from "../../native/face.ts";
+import { expectFit, type Machine, planMemory } from "../../plan/index.ts";
+
+// With hardware.ts: whether this version can run a recipe here. `hone check` shows it; `hone run` refuses before an
+// earlier run is replaced and anything large is allocated.
+
+/** What a plan reckons with: this machine's memory and threads, and the first of its GPUs, where they are asked for. */
+export function thisMachine(cuda?: NativeInfo["cuda"]): Machine {
+  const machine = { memory: totalmem(), threads: availableParallelism() };
+  if (!cuda?.memoryBytes) return machine;
+  return { ...machine, gpu: { name: cuda.devices[0]!.replace(/ \(.*/, ""), memory: cuda.memoryBytes } };
+}
+
+/** Throws HONE_ERR_OUT_OF_MEMORY for a recipe that does not fit this machine. @param config text of its config.json */
+export function expectRoom(recipe: Recipe, config: string, { cuda }: NativeInfo): void {
+  expectFit(planMemory(recipe, config, thisMachine(cuda)));
+}

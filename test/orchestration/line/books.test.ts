@@ -1,0 +1,134 @@
+import { expect, test } from "vitest";
+import { Books } from "../../../lib/orchestration/line/books.ts";
+import type { DrawnGroup, GroupRequest } from "../../../lib/orchestration/line/group-request.ts";
+import type { SettledGroup } from "../../../lib/orchestration/line/grouper.ts";
+import type { RunState } from "../../../lib/orchestration/recovery/checkpoints.ts";
+import type { DropReason } from "../../../lib/records.ts";
+import { problemOf, rolloutOf } from "../lines-books.ts";
+import { smallRecipe } from "../small-recipe.ts";
+
+// Mutants tried: aborted attempts not counted in the sampler, a dropped group's rollouts as trained, the step moved on
+// at settled instead of batched, credits given back before the check, saved counts with the outstanding groups in them.
+
+function open(state?: RunState) {
+  const events: unknown[] = [];
+  const clock = { version: 3, now: () => 17, sleep: async () => {} };
+  const books = new Books(
+    {
+      recipe: smallRecipe(),
+      domains: ["math", "logic", "code"],
+      events: {
+        submitted: (request) => events.push(["submitted", request.group, request.submittedVersion]),
+        settled: ({ request }, step) => events.push(["settled", request.group, step]),
+      },
+      version: () => clock.version,
+      clock: clock as never,
+    },
+    state,
+  );
+  const submit = (group: number): GroupRequest => books.submitted(drawn(group));
+  return { books, events, clock, submit };
+}
+
+const drawn = (group: number): DrawnGroup => ({
+  ...{ group, domain: "math", index: group, attempts: 4 },
+  problem: problemOf("math", group),
+});
+
+function settledOf(request: GroupRequest, kept: number, dropped?: DropReason): SettledGroup {
+  const rollouts = Array.from({ length: kept }, () => rolloutOf([1], [2, 3, 4], 1));
+  const group = { problem: request.problem, rollouts, solveRate: 0, submittedVersion: 3 };
+  return {
+    request,
+    group: { ...group, ...(dropped && { dropped }) },
+    rollouts: rollouts.map(({ rollout }) => rollout),
+    unscored: [],
+  };
+}
+
+test("a group's life: each event moves its rollouts, and the law holds all the way", async () => {
+  const { books, events, submit } = open();
+  const { total } = books.credits;
+  await books.credits.take();
+  const request = submit(0);
+  expect(request).toMatchObject({ submittedVersion: 3, submittedMs: 17 });
+  books.check();
+  expect(books.mixture().counts["math"]).toMatchObject({ submitted: 4, inFlight: 4, completed: 0 });
+  books.completed(request, 3, 1);
+  books.check();
+  expect(books.mixture().counts["math"]).toMatchObject({ inFlight: 0, completed: 3, trained: 0 });
+  books.settled(settledOf(request, 3));
+  books.batched();
+  expect(books.outstanding).toBe(0);
+  expect(books.credits.free).toBe(total - 1);
+  books.trained(1);
+  expect(books.credits.free).toBe(total);
+  expect(books.trainedTokens).toBe(9);
+  expect(events).toEqual([
+    ["submitted", 0, 3],
+    ["settled", 0, 0],
+  ]);
+});
+
+test("a request is not changed by what becomes of it", () => {
+  const { books, submit } = open();
+  const request = Object.freeze(submit(0));
+  const before = structuredClone(request);
+  books.completed(request, 4, 0);
+  books.settled(settledOf(request, 4, "zero-advantage"));
+  expect(request).toEqual(before);
+});
+
+test("what is settled after a step has its batch is the next step's", () => {
+  const { books, events, submit } = open();
+  for (const group of [0, 1]) {
+    const request = submit(group);
+    books.completed(request, 4, 0);
+    books.settled(settledOf(request, 4, "zero-advantage"));
+    books.batched();
+  }
+  expect(events.filter((e) => (e as unknown[])[0] === "settled")).toEqual([
+    ["settled", 0, 0],
+    ["settled", 1, 1],
+  ]);
+  const { trained, dropped } = books.mixture().counts["math"]!;
+  expect({ trained, dropped }).toEqual({ trained: 0, dropped: { "zero-advantage": 8 } });
+});
+
+test("the sampler counts what ended, whole or aborted, before any filter", () => {
+  const { books, submit } = open();
+  for (let group = 0; group < 15; group++) books.completed(submit(group), 3, 1);
+  // 60 of 60 completed are math's: 0.5 / 1 for math, the bound for the others
+  expect(books.mixture().adjustments).toEqual({ math: 0.5, logic: 10, code: 10 });
+  expect(books.saved().sampler.completed["math"]).toBe(0); // none is off the line: all are submitted again
+});
+
+test("a rollout that is lost on the way is found after the step, and no credit comes back", async () => {
+  const { books, submit } = open();
+  await books.credits.take();
+  const free = books.credits.free;
+  const request = submit(0);
+  books.completed(request, 4, 0);
+  books.settled(settledOf(request, 3));
+  expect(() => books.trained(1)).toThrowError(expect.objectContaining({ code: "HONE_ERR_INTERNAL" }));
+  expect(books.credits.free).toBe(free);
+});
+
+test("saved and restored, groups on the line count as never submitted", () => {
+  const { books, submit } = open();
+  const [first, second] = [submit(0), submit(1)];
+  books.generated(7);
+  books.completed(first, 4, 0);
+  books.completed(second, 4, 0);
+  books.settled(settledOf(first, 4));
+  const saved = books.saved();
+  expect(saved).toMatchObject({
+    generatedTokens: 7,
+    outstanding: [{ group: 1, domain: "math", index: 1 }],
+    sampler: { completed: { math: 4, logic: 0, code: 0 } },
+  });
+  const restored = open({ ...saved, step: 1 } as RunState).books;
+  restored.check();
+  expect(restored.mixture().counts["math"]).toMatchObject({ submitted: 4, completed: 4, trained: 4 });
+  expect(restored.trainedTokens).toBe(12);
+});

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { assembleBatch } from "../../../lib/orchestration/line/training-batch.ts";
+import { rolloutOf, settledOf } from "../lines-books.ts";
+
+test("prompts and responses end to end, mask and log-probs on the response, dropped groups left out", () => {
+  const { rollouts, data } = assembleBatch(
+    [
+      settledOf(0, [rolloutOf([1, 2], [8, 16], 0.5), rolloutOf([1, 2], [24], -0.5)]),
+      settledOf(1, [rolloutOf([9], [9], 9)], "hook"),
+      settledOf(2, [rolloutOf([3], [32, 40, 48], 1)]),
+    ],
+    80,
+  );
+  expect(rollouts).toHaveLength(3);
+  expect(data).toEqual({
+    tokens: Int32Array.of(1, 2, 8, 16, 1, 2, 24, 3, 32, 40, 48),
+    cuSeqlens: Int32Array.of(0, 4, 7, 11),
+    mask: Uint8Array.of(0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 1),
+    behaviorLogprobs: Float32Array.of(0, 0, -1, -2, 0, 0, -3, 0, -4, -5, -6),
+    advantages: Float32Array.of(0.5, -0.5, 1),
+    tokenAdvantages: Float32Array.of(0, 0, 0.5, 0.5, 0, 0, -0.5, 0, 1, 1, 1),
+    groupSizes: Int32Array.of(2, 2, 1),
+    groups: 2,
+    drGrpoNormalizer: 80,
+  });
+});
+
+test("without a kept group there is nothing", () => {
+  expect(assembleBatch([], 80).data.cuSeqlens).toEqual(Int32Array.of(0));
+});

@@ -1,0 +1,66 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createRun } from "../../../lib/orchestration/index.ts";
+import { claimRunFolder, clearRunFolder, runClock } from "../../../lib/orchestration/recovery/run-folder.ts";
+import { inlineVerifiers as verifiers } from "../inline-verifiers.ts";
+import { smallRecipe } from "../small-recipe.ts";
+import { standInCore } from "../stand-in-core.ts";
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "hone-folder-"));
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+test("a new run replaces the last only when told to, and what it refuses it leaves as it was", async () => {
+  const options = { verifiers, dir, core: standInCore() };
+  {
+    await using run = await createRun(smallRecipe({ steps: 2 }), options);
+    await run.finished;
+  }
+  const before = readFileSync(join(dir, "run.json"), "utf8");
+  const refused = { code: "HONE_ERR_USAGE", message: `${dir} holds a run with checkpoints` };
+  await expect(createRun(smallRecipe({ steps: 3 }), options)).rejects.toMatchObject(refused);
+  await expect(createRun(smallRecipe(), { ...options, resume: "never" })).rejects.toMatchObject(refused);
+  expect(readFileSync(join(dir, "run.json"), "utf8")).toBe(before);
+  // The folder is nobody's again.
+  (await claimRunFolder({ dir, resume: "auto" }))[Symbol.dispose]();
+  await using run = await createRun(smallRecipe({ steps: 3 }), {
+    ...{ verifiers, dir, overwrite: true },
+    core: standInCore(),
+  });
+  expect(await run.finished).toMatchObject({ reason: "done", steps: 3 });
+});
+
+test("the clock of chat templates is that of the first session", async () => {
+  {
+    await using run = await createRun(smallRecipe({ steps: 2 }), { verifiers, dir, core: standInCore() });
+    await run.finished;
+  }
+  const file = join(dir, "run.json");
+  const manifest = JSON.parse(readFileSync(file, "utf8")) as { clock: string; startedAt: string };
+  expect(Math.abs(Date.parse(manifest.clock) - Date.parse(manifest.startedAt))).toBeLessThan(60_000);
+  const began = "2024-07-26T12:00:00.000Z";
+  writeFileSync(file, JSON.stringify({ ...manifest, clock: began }));
+  await using run = await createRun(smallRecipe({ steps: 3 }), {
+    ...{ verifiers, dir, resume: "auto" as const },
+    core: standInCore(),
+  });
+  await run.finished;
+  expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ clock: began });
+  expect(runClock({ dir, resume: "auto" })).toEqual(new Date(began));
+});
+
+test("clearing a run folder takes what runs write and nothing else", () => {
+  for (const name of ["step-000001", "somebody-elses"])
+    mkdirSync(join(dir, "checkpoints", name), { recursive: true });
+  for (const name of ["events.jsonl", "summary.json", "notes.txt"]) writeFileSync(join(dir, name), "x");
+  clearRunFolder(dir);
+  expect(readdirSync(dir, { recursive: true }).sort()).toEqual([
+    "checkpoints",
+    "checkpoints/somebody-elses",
+    "notes.txt",
+  ]);
+});

@@ -1,0 +1,69 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { Later } from "../../../lib/orchestration/run/later.ts";
+
+function record() {
+  const done: string[] = [];
+  const later = new Later();
+  return { done, later, defer: (name: string) => later.defer(() => void done.push(name)) };
+}
+
+test("deferred work runs once, after everything that awaits a promise", async () => {
+  const { done, defer } = record();
+  defer("late");
+  await Promise.resolve().then(() => done.push("microtask"));
+  expect(done).toEqual(["microtask"]);
+  await turn();
+  await turn();
+  expect(done).toEqual(["microtask", "late"]);
+});
+
+test("settle does it now, and the event loop does not do it again", async () => {
+  const { done, defer, later } = record();
+  defer("one");
+  later.settle();
+  expect(done).toEqual(["one"]);
+  later.settle();
+  await turn();
+  expect(done).toEqual(["one"]);
+});
+
+test("the next piece waits for the one before", async () => {
+  const { done, defer } = record();
+  defer("one");
+  defer("two");
+  expect(done).toEqual(["one"]);
+  await turn();
+  expect(done).toEqual(["one", "two"]);
+});
+
+test("what it throws on its own comes out of the next settle, once", async () => {
+  const { done, later, defer } = record();
+  later.defer(() => {
+    throw new Error("disk full");
+  });
+  await turn();
+  expect(() => later.settle()).toThrow("disk full");
+  later.settle();
+  defer("after");
+  later.settle();
+  expect(done).toEqual(["after"]);
+});
+
+test("what it throws on its own is not lost when more is deferred", async () => {
+  const { later } = record();
+  later.defer(() => {
+    throw new Error("disk full");
+  });
+  await turn();
+  expect(() => later.defer(() => {})).toThrow("disk full");
+});
+
+test("what it throws when settled is thrown there", () => {
+  const { later } = record();
+  later.defer(() => {
+    throw new Error("disk full");
+  });
+  expect(() => later.settle()).toThrow("disk full");
+  later.settle();
+});

@@ -1,0 +1,392 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createRun, replayRun } from "../../../lib/orchestration/index.ts";
+import { readEvents } from "../../../lib/orchestration/records/event-log.ts";
+import type { StepRecord } from "../../../lib/records.ts";
+import { inlineVerifiers as verifiers } from "../inline-verifiers.ts";
+import { smallRecipe } from "../small-recipe.ts";
+import { standInCore } from "../stand-in-core.ts";
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "hone-run-"));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Without what is said of every recipe this short on a core that knows nothing. */
+const notable = (warnings: readonly string[]) =>
+  warnings.filter((text) => !/it is all warm-up|scored 0; 3 of them/.test(text));
+
+test("an asynchronous run trains every step and accounts for every rollout", async () => {
+  const core = standInCore();
+  await using run = await createRun(smallRecipe(), { verifiers, dir, core });
+  const records: StepRecord[] = [];
+  for await (const record of run) records.push(record);
+  const trainer = core.trainers[0]!;
+  expect(await run.finished).toEqual({ reason: "done", steps: 6, version: 6 });
+  expect(records.map((r) => [r.step, r.version])).toEqual([1, 2, 3, 4, 5, 6].map((s) => [s, s]));
+  expect(trainer.steps).toHaveLength(6);
+  expect(records.at(-1)!.metrics).toMatchObject({
+    "mixture/submitted/mad": expect.any(Number),
+    "lag/max": 1,
+  });
+  expect(existsSync(join(dir, "checkpoints", "step-000006"))).toBe(true);
+});
+
+test("a step is recorded while the next one trains, unless a hook waits for the record", async () => {
+  for (const [hooks, first] of [
+    [{}, ["train 1", "train 2", "record 1"]],
+    [{ afterStep: () => undefined }, ["train 1", "record 1", "train 2"]],
+  ] as const) {
+    const seen: string[] = [];
+    const core = standInCore();
+    const recipe = smallRecipe({ steps: 3 }, { checkpoint: { everySteps: 0 } });
+    await using run = await createRun(recipe, { verifiers, dir, core, hooks, overwrite: true });
+    const trainer = core.trainers[0]!;
+    const step = trainer.step.bind(trainer);
+    trainer.step = (...args) => {
+      seen.push(`train ${trainer.steps.length + 1}`);
+      return step(...args);
+    };
+    run.on("step", (record) => seen.push(`record ${record.step}`));
+    await run.finished;
+    expect(seen.slice(0, 3)).toEqual(first);
+    expect(seen.filter((s) => s.startsWith("record"))).toEqual(["record 1", "record 2", "record 3"]);
+  }
+});
+
+test("the same seed gives the same weights when synchronous, and a sequence is never older than the weights", async () => {
+  const words: number[] = [];
+  for (const name of ["a", "b"]) {
+    const core = standInCore();
+    await using run = await createRun(smallRecipe({ schedule: "sync" }), {
+      verifiers,
+      dir: join(dir, name),
+      core,
+    });
+    for await (const { metrics } of run) expect(metrics["lag/max"]).toBe(0);
+    words.push(core.trainers[0]!.word);
+  }
+  expect(words[0]).toBe(words[1]);
+});
+
+test("a resumed synchronous run ends with the weights of an uninterrupted one", async () => {
+  const recipe = smallRecipe({ steps: 8, schedule: "sync" });
+  const whole = standInCore();
+  {
+    await using run = await createRun(recipe, { verifiers, dir: join(dir, "whole"), core: whole });
+    await run.finished;
+  }
+  const first = standInCore();
+  {
+    const hooks = { afterStep: ({ step }: StepRecord) => (step === 3 ? ("stop" as const) : undefined) };
+    await using run = await createRun(recipe, { verifiers, dir: join(dir, "parts"), core: first, hooks });
+    expect(await run.finished).toMatchObject({ reason: "stopped", steps: 3 });
+  }
+  const second = standInCore();
+  await using run = await createRun(recipe, {
+    verifiers,
+    dir: join(dir, "parts"),
+    core: second,
+    resume: "auto",
+  });
+  expect(await run.finished).toMatchObject({ reason: "done", steps: 8 });
+  expect(second.trainers[0]!.steps).toHaveLength(5);
+  expect(second.trainers[0]!.word).toBe(whole.trainers[0]!.word);
+});
+
+test("a resumed asynchronous run submits its outstanding groups again and can be replayed", async () => {
+  const recipe = smallRecipe({ steps: 8 });
+  {
+    const hooks = { afterStep: ({ step }: StepRecord) => (step === 3 ? ("stop" as const) : undefined) };
+    await using run = await createRun(recipe, { verifiers, dir, core: standInCore(), hooks });
+    await run.finished;
+  }
+  const manifest = readFileSync(join(dir, "checkpoints", "step-000003", "manifest.json"), "utf8");
+  const { sampler, ledger, outstanding } = JSON.parse(JSON.parse(manifest).body.extra);
+  expect(outstanding.length).toBeGreaterThan(0);
+  for (const [domain, { completed }] of Object.entries<{ completed: number }>(ledger)) {
+    expect(sampler.completed[domain], "groups on the line count as never completed").toBe(completed);
+  }
+  {
+    await using run = await createRun(recipe, { verifiers, dir, core: standInCore(), resume: "auto" });
+    expect(await run.finished).toMatchObject({ reason: "done", steps: 8 });
+  }
+  const trained = readEvents(join(dir, "events.jsonl")).flatMap((e) => (e.e === "step" ? [e] : []));
+  const groups = trained.flatMap((e) => e.k);
+  expect(new Set(groups).size).toBe(groups.length);
+  expect(await replayRun(dir, { verifiers, core: standInCore() })).toMatchObject({ steps: 8 });
+});
+
+test("an abort drains, saves and can be resumed", async () => {
+  const core = standInCore();
+  const controller = new AbortController();
+  await using run = await createRun(smallRecipe({ steps: 50 }), {
+    verifiers,
+    dir,
+    core,
+    signal: controller.signal,
+  });
+  for await (const { step } of run) if (step === 2) controller.abort();
+  const outcome = await run.finished;
+  expect(outcome.reason).toBe("aborted");
+  expect(outcome.steps).toBeLessThan(50);
+  const newest = readdirSync(join(dir, "checkpoints"))
+    .filter((n) => /^step-\d+$/.test(n))
+    .sort()
+    .at(-1);
+  expect(newest).toBe(`step-${String(outcome.steps).padStart(6, "0")}`);
+});
+
+test("only the last checkpoints are kept", async () => {
+  await using run = await createRun(
+    smallRecipe({ steps: 12 }, { checkpoint: { everySteps: 2, keepLast: 2 } }),
+    {
+      verifiers,
+      dir,
+      core: standInCore(),
+    },
+  );
+  await run.finished;
+  const names = readdirSync(join(dir, "checkpoints")).filter((n) => /^step-\d+$/.test(n));
+  expect(names.sort()).toEqual(["step-000010", "step-000012"]);
+});
+
+/** What is written there fails as it does on a full disk; what stood in the file before is behind `.kept`. */
+function fillUp(file: string): () => void {
+  const path = join(dir, file);
+  renameSync(path, `${path}.kept`);
+  symlinkSync("/dev/full", path);
+  return () => renameSync(`${path}.kept`, path);
+}
+
+test.each(["verdicts.jsonl", "events.jsonl", "steps.jsonl"])(
+  "a disk that is full when %s grows ends the run with its name, and nothing that was checkpointed is lost",
+  async (file) => {
+    const recipe = (steps: number) => smallRecipe({ steps, schedule: "sync" });
+    const word = async (steps: number, folder: string, resume?: "auto") => {
+      const core = standInCore();
+      const options = { verifiers, dir: folder, core, ...(resume && { resume }) };
+      await using run = await createRun(recipe(steps), options);
+      await run.finished;
+      return core.trainers[0]!.word;
+    };
+    await word(2, dir);
+    const free = fillUp(file);
+    await expect(word(6, dir, "auto")).rejects.toMatchObject({
+      code: "HONE_ERR_IO",
+      message: expect.stringMatching(`${file}: ENOSPC`),
+      hint: expect.stringMatching(/disk is full|free some space/),
+    });
+    expect(readdirSync(join(dir, "checkpoints")).filter((name) => name.startsWith("step"))).toEqual([
+      "step-000002",
+    ]);
+    free();
+    expect(await word(6, dir, "auto")).toBe(await word(6, join(dir, "elsewhere")));
+  },
+);
+
+test("a damaged newest checkpoint is passed over, loudly", async () => {
+  {
+    await using run = await createRun(smallRecipe(), { verifiers, dir, core: standInCore() });
+    await run.finished;
+  }
+  writeFileSync(join(dir, "checkpoints", "step-000006", "manifest.json"), "{");
+  const warnings: string[] = [];
+  await using run = await createRun(smallRecipe({ steps: 8 }), {
+    verifiers,
+    dir,
+    core: standInCore(),
+    resume: "auto",
+  });
+  run.on("warning", (message) => warnings.push(message));
+  expect(await run.finished).toMatchObject({ steps: 8 });
+  expect(warnings.join()).toContain("step-000006");
+});
+
+test("a loss that is not finite names its sample; skipping goes on, stopping ends the run", async () => {
+  const bad = { skipped: true, nonFiniteSequence: 5, loss: Number.NaN };
+  const core = standInCore({ onStep: (_, __, step) => (step === 1 ? bad : {}) });
+  const warnings: string[] = [];
+  {
+    await using run = await createRun(smallRecipe(), { verifiers, dir, core });
+    run.on("warning", (message) => warnings.push(message));
+    expect(await run.finished).toMatchObject({ reason: "done", steps: 6, version: 5 });
+  }
+  expect(notable(warnings)).toHaveLength(1);
+  expect(notable(warnings)[0]).toMatch(
+    /step 2 was skipped; the loss of \w+ problem \d+ \(.*\), attempt 1 was not finite/,
+  );
+  await using run = await createRun(smallRecipe({ onNonFinite: "stop" }), {
+    ...{ verifiers, dir, overwrite: true },
+    core: standInCore({ onStep: (_, __, step) => (step === 1 ? bad : {}) }),
+  });
+  await expect(run.finished).rejects.toMatchObject({
+    code: "HONE_ERR_NON_FINITE",
+    details: { step: 1, attempt: 1 },
+  });
+});
+
+test("a stage that fails ends the run with its error", async () => {
+  await using run = await createRun(smallRecipe(), {
+    verifiers,
+    dir,
+    core: standInCore({ failAtEngineStep: 12 }),
+  });
+  await expect(run.finished).rejects.toThrow("engine thread died");
+  const iterate = async () => {
+    for await (const _ of run);
+  };
+  await expect(iterate()).rejects.toThrow("engine thread died");
+});
+
+test("a line that stands still is named", async () => {
+  const recipe = smallRecipe({ stallSeconds: 0.2 });
+  await using run = await createRun(recipe, { verifiers, dir, core: standInCore({ deaf: true }) });
+  await expect(run.finished).rejects.toMatchObject({
+    code: "HONE_ERR_STALL",
+    message: expect.stringMatching(/everything waits for the engine \(32 running, 0 waiting\)/),
+  });
+});
+
+test("a hook may drop a group, and what is dropped is counted", async () => {
+  const hooks = {
+    onGroup: (group: { problem: { domain: string } }) =>
+      (group.problem.domain === "math" ? "drop" : undefined) as "drop" | undefined,
+  };
+  await using run = await createRun(smallRecipe(), { verifiers, dir, core: standInCore(), hooks });
+  let last: StepRecord | undefined;
+  for await (const record of run) last = record;
+  expect(last!.metrics["dropped/total/hook/math"]).toBeGreaterThan(0);
+  expect(last!.metrics["mixture/trained/math"]).toBe(0);
+});
+
+test("counting kept groups, a step trains P of them", async () => {
+  let calls = 0;
+  const hooks = { onGroup: () => (calls++ % 3 === 0 ? ("drop" as const) : undefined) };
+  const recipe = smallRecipe({ countGroups: "kept", steps: 5 });
+  await using run = await createRun(recipe, { verifiers, dir, core: standInCore(), hooks });
+  await run.finished;
+  const steps = readEvents(join(dir, "events.jsonl")).flatMap((e) => (e.e === "step" ? [e.k.length] : []));
+  expect(steps).toEqual([4, 4, 4, 4, 4]);
+});
+
+test("going on as another run is refused, before the folder's record of what it was is touched", async () => {
+  const open = async (rest: Parameters<typeof smallRecipe>[1], resume: string) => {
+    const recipe = smallRecipe({ steps: 4 }, rest);
+    await using run = await createRun(recipe, { verifiers, dir, core: standInCore(), resume });
+    return await run.finished;
+  };
+  await open({}, "never");
+  const manifest = readFileSync(join(dir, "run.json"), "utf8");
+  const seed = { code: "HONE_ERR_CONFIG", message: expect.stringContaining("seed: is 9; the run in") };
+  await expect(open({ seed: 9 }, "auto")).rejects.toMatchObject(seed);
+  expect(readFileSync(join(dir, "run.json"), "utf8")).toBe(manifest);
+  expect(await open({}, "auto")).toMatchObject({ reason: "done", steps: 4 });
+  const elsewhere = join(dir, "checkpoints", "step-000004");
+  await using branch = await createRun(smallRecipe({}, { seed: 9 }), {
+    ...{ verifiers, core: standInCore() },
+    ...{ dir: join(dir, "branch"), resume: elsewhere },
+  });
+  await expect(branch.finished).rejects.toMatchObject({ message: expect.stringContaining("with seed 7") });
+});
+
+test("a changed recipe goes on and says what changed; checkpoints of the branch left behind are set aside", async () => {
+  const warnings: string[] = [];
+  const sit = async (lr: number, steps: number, resume: string) => {
+    const recipe = smallRecipe({ steps }, { optimizer: { lr }, checkpoint: { everySteps: 2, keepLast: 2 } });
+    await using run = await createRun(recipe, { verifiers, dir, core: standInCore(), resume });
+    run.on("warning", (message) => warnings.push(message));
+    return await run.finished;
+  };
+  await sit(1e-3, 8, "never");
+  await sit(2e-3, 7, join(dir, "checkpoints", "step-000006"));
+  expect(notable(warnings)).toEqual([
+    expect.stringMatching(/^set aside, being later than step 6: \S+step-000008.aside-1$/),
+    "the recipe has changed: optimizer.lr: 0.001 -> 0.002",
+    "the recipe has changed: training.steps: 8 -> 7",
+  ]);
+  const names = readdirSync(join(dir, "checkpoints")).sort();
+  expect(names).toEqual(["step-000006", "step-000007", "step-000008.aside-1", "warm-start"]);
+  expect(await sit(2e-3, 9, "auto")).toMatchObject({ steps: 9 });
+  expect(await replayRun(dir, { verifiers, core: standInCore() })).toMatchObject({ steps: 9 });
+});
+
+test("a folder has one run at a time", async () => {
+  const options = { verifiers, dir, core: standInCore(), overwrite: true };
+  const first = await createRun(smallRecipe({ steps: 50 }), options);
+  const second = { code: "HONE_ERR_USAGE", message: expect.stringContaining("belongs to a run") };
+  await expect(createRun(smallRecipe(), options)).rejects.toMatchObject(second);
+  await first[Symbol.asyncDispose]();
+  await using third = await createRun(smallRecipe(), { ...options, core: standInCore() });
+  expect(await third.finished).toMatchObject({ steps: 6 });
+  // What is over is free, disposed of or not.
+  await using fourth = await createRun(smallRecipe(), { ...options, core: standInCore() });
+  expect(await fourth.finished).toMatchObject({ steps: 6 });
+});
+
+test("a pause holds from the start, lasts longer than a stall may, and ends", async () => {
+  const recipe = smallRecipe({ stallSeconds: 0.2 });
+  await using run = await createRun(recipe, { verifiers, dir, core: standInCore() });
+  run.pause();
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect(run.step).toBe(0);
+  run.resume();
+  expect(await run.finished).toMatchObject({ reason: "done", steps: 6 });
+});
+
+test("a hook after a step may save and pin, being between two steps", async () => {
+  const seen: unknown[] = [];
+  await using run = await createRun(smallRecipe({ stallSeconds: 5 }), {
+    ...{ verifiers, dir, core: standInCore() },
+    hooks: {
+      beforeTraining: async (begun) => {
+        await expect(begun.checkpoint()).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+      },
+      afterStep: async ({ step }) => {
+        if (step !== 3) return undefined;
+        await using policy = await run.pin();
+        seen.push(policy.version, await run.checkpoint());
+        return undefined;
+      },
+    },
+  });
+  expect(await run.finished).toMatchObject({ reason: "done", steps: 6 });
+  expect(seen).toEqual([3, join(dir, "checkpoints", "step-000003")]);
+});
+
+test("a run that has nothing to train on says so, and one whose verifier gives no verdicts ends", async () => {
+  const warnings: string[] = [];
+  const hooks = { onGroup: () => "drop" as const };
+  {
+    await using run = await createRun(smallRecipe({ steps: 5 }), {
+      verifiers,
+      dir,
+      core: standInCore(),
+      hooks,
+    });
+    run.on("warning", (message) => warnings.push(message));
+    await run.finished;
+  }
+  expect(notable(warnings)).toEqual([
+    "nothing to train on: the last 16 groups in a row were dropped (hook 16)",
+  ]);
+  const verify: typeof verifiers.verify = async (group) =>
+    group.map(() => ({ status: "unscored", cause: "it does not load" }));
+  const domains = { math: { weight: 1, source: "procedural/math" } };
+  await using run = await createRun(smallRecipe({ steps: 12 }, { domains }), {
+    ...{ dir, core: standInCore(), verifiers: { ...verifiers, verify }, overwrite: true },
+  });
+  await expect(run.finished).rejects.toMatchObject({ code: "HONE_ERR_VERIFIER" });
+});

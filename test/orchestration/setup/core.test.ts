@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { engineOptions, rlOptimizer } from "../../../lib/orchestration/setup/core.ts";
+import { smallRecipe } from "../small-recipe.ts";
+
+const neverAsked = () => {
+  throw new Error("bytes of tokens are for stop strings");
+};
+
+test("the engine gets the whole context and the run's seed", () => {
+  expect(engineOptions(smallRecipe(), neverAsked)).toMatchObject({
+    maxContext: 88,
+    runSeed: 7n,
+    maxRunning: 64,
+    pages: 64 * 7,
+  });
+});
+
+test("bytes of tokens are handed over where stop strings are given", () => {
+  const rollouts = { maxOutputTokens: 24, maxPromptTokens: 64, stopStrings: ["\n\n"] };
+  const bytes = [Uint8Array.of(1)];
+  expect(engineOptions(smallRecipe({}, { rollouts }), () => bytes).tokenBytes).toBe(bytes);
+});
+
+test("training takes AdamW with the recipe's numbers", () => {
+  const recipe = smallRecipe({}, { optimizer: { beta2: 0.99, gradientClip: 2 } });
+  expect(rlOptimizer(recipe)).toMatchObject({
+    kind: "adamw",
+    beta1: 0.9,
+    beta2: 0.99,
+    gradientClip: 2,
+    weightDecay: 0,
+  });
+});

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { createRun } from "../../../lib/orchestration/index.ts";
+import { expectRunnable } from "../../../lib/orchestration/setup/hardware.ts";
+import { smallRecipe } from "../small-recipe.ts";
+import { standInCore } from "../stand-in-core.ts";
+
+const hardware = { gpu: "H100", gpuMemoryGiB: 80, gpus: 1, recompute: false };
+const info = (devices: readonly string[], reason: string | null = null) => ({
+  ...standInCore().info(),
+  cuda: { compiled: "13.0", driver: "13.0", devices, memoryBytes: null, reason },
+});
+
+test("a recipe without hardware runs anywhere, one for one GPU where there is one", () => {
+  expect(expectRunnable({ name: "r", device: "cpu" }, info([], "none"))).toBeUndefined();
+  expect(expectRunnable({ name: "r", device: "cuda", hardware }, info(["NVIDIA H100"]))).toBeUndefined();
+  expect(expectRunnable({ name: "r", device: "cuda" }, info(["NVIDIA H100"]))).toBeUndefined();
+});
+
+test("everything this version cannot do is said at once", () => {
+  expect(() =>
+    expectRunnable(
+      { name: "r", device: "cuda", hardware: { ...hardware, gpus: 64, recompute: true } },
+      info(["x"]),
+    ),
+  ).toThrow(
+    expect.objectContaining({
+      code: "HONE_ERR_UNSUPPORTED",
+      message:
+        "r cannot be run: hardware.gpus is 64, and this version runs on one device; " +
+        "hardware.recompute is true, and this version keeps all activations",
+    }),
+  );
+});
+
+test("where there is no GPU the reason is the driver's", () => {
+  const fails = (recipe: Parameters<typeof expectRunnable>[0], message: string) =>
+    expect(() => expectRunnable(recipe, info([], "no NVIDIA driver"))).toThrow(
+      expect.objectContaining({ code: "HONE_ERR_CUDA", message }),
+    );
+  fails({ name: "r", device: "cuda", hardware }, "r is meant for H100: no NVIDIA driver");
+  fails({ name: "r", device: "cuda" }, "r is meant for a GPU: no NVIDIA driver");
+});
+
+test("what is meant for a GPU runs on the CPU when told to", () => {
+  expect(expectRunnable({ name: "r", device: "cpu", hardware }, info([], "none"))).toBeUndefined();
+});
+
+test("a run asks before it opens anything", async () => {
+  const recipe = { ...smallRecipe(), hardware: { ...hardware, gpus: 2 } };
+  const core = standInCore();
+  await expect(createRun(recipe, { dir: "/nowhere", core })).rejects.toMatchObject({
+    code: "HONE_ERR_UNSUPPORTED",
+  });
+  expect(core.trainers).toEqual([]);
+});
