@@ -41,7 +41,9 @@ const recipe = defineRecipe({
     wrongRate: 0.15,
     endlessRate: 0.08,
     // Of the rates tried, those that learn most from 900 steps; with the defaults it takes 1400.
-    ...{ lr: 0.06, muonLr: 0.01, finalFraction: 0 },
+    lr: 0.06,
+    muonLr: 0.01,
+    finalFraction: 0,
   },
   rollouts: { groupSize: 8, maxOutputTokens: 80, maxPromptTokens: 48 },
   lengthPenalty: { kind: "dap", bufferTokens: 64 },

@@ -43,7 +43,10 @@ async function compile() {
   const build = path.join(root, "build", `tests-${sanitize.replaceAll(",", "-")}`);
   const ninja = spawnSync("ninja", ["--version"]).status === 0 ? ["-G", "Ninja"] : [];
   const options = [
-    ...["-DHONE_TESTS=ON", "-DHONE_ADDON=OFF", "-DHONE_CUDA=OFF", "-DHONE_WERROR=ON"],
+    "-DHONE_TESTS=ON",
+    "-DHONE_ADDON=OFF",
+    "-DHONE_CUDA=OFF",
+    "-DHONE_WERROR=ON",
     // Threads under ThreadSanitizer cannot be fibers.
     `-DHONE_CUDA_SHIM=${sanitize.includes("thread") ? "OFF" : "ON"}`,
     `-DHONE_SANITIZE=${sanitize}`,

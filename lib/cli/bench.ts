@@ -11,15 +11,19 @@ export const BENCH_SHAPES: Readonly<Record<string, Readonly<Record<string, unkno
   "4b": PUBLISHED_CONFIGS["Qwen/Qwen3-4B"]!,
   "8b": PUBLISHED_CONFIGS["Qwen/Qwen3-8B"]!,
   tiny: {
-    ...{
-      model_type: "qwen3",
-      vocab_size: 512,
-      hidden_size: 64,
-      num_hidden_layers: 2,
-      num_attention_heads: 4,
-    },
-    ...{ num_key_value_heads: 2, head_dim: 16, intermediate_size: 192, max_position_embeddings: 4096 },
-    ...{ rms_norm_eps: 1e-6, rope_theta: 10_000, hidden_act: "silu", tie_word_embeddings: true },
+    model_type: "qwen3",
+    vocab_size: 512,
+    hidden_size: 64,
+    num_hidden_layers: 2,
+    num_attention_heads: 4,
+    num_key_value_heads: 2,
+    head_dim: 16,
+    intermediate_size: 192,
+    max_position_embeddings: 4096,
+    rms_norm_eps: 1e-6,
+    rope_theta: 10_000,
+    hidden_act: "silu",
+    tie_word_embeddings: true,
   },
 };
 
@@ -160,13 +164,11 @@ async function benchGeneration(
   const maxRunning = Math.max(...batches);
   const maxContext = PROMPT_TOKENS + Math.max(outputTokens, WARM_UP_TOKENS);
   const engineOptions = {
-    ...{
-      maxRunning,
-      maxContext,
-      pageTokens: PAGE_TOKENS,
-      stepTokens: Math.max(512, maxRunning + 1),
-      runSeed: 1n,
-    },
+    maxRunning,
+    maxContext,
+    pageTokens: PAGE_TOKENS,
+    stepTokens: Math.max(512, maxRunning + 1),
+    runSeed: 1n,
     pages: maxRunning * (Math.ceil(maxContext / PAGE_TOKENS) + 1),
     weightStorage: device === "cuda" ? "bf16" : "f32",
     ...onDevice(device),
@@ -180,7 +182,13 @@ async function benchGeneration(
   let id = 0;
   const generate = (count: number, maxTokens: number) =>
     generations.generate({
-      ...{ id: ++id, prompt, count, problem: id, firstAttempt: 0, maxTokens, stopIds: [] },
+      id: ++id,
+      prompt,
+      count,
+      problem: id,
+      firstAttempt: 0,
+      maxTokens,
+      stopIds: [],
       sampling: { temperature: 1 },
     });
   try {
@@ -216,8 +224,15 @@ function generationRow(
 }
 
 const SUPERVISED: StepOptions = {
-  ...{ objective: "supervised", sequenceWeight: "uniform", clipLow: 3e-3, clipHigh: 4e-3 },
-  ...{ klCoef: 0, entropyCoef: 0, temperature: 1, lr: 1e-6, muonLr: 0 },
+  objective: "supervised",
+  sequenceWeight: "uniform",
+  clipLow: 3e-3,
+  clipHigh: 4e-3,
+  klCoef: 0,
+  entropyCoef: 0,
+  temperature: 1,
+  lr: 1e-6,
+  muonLr: 0,
 };
 
 async function benchTraining(trainer: TrainerFace, subject: Subject): Promise<BenchRow> {
@@ -249,7 +264,11 @@ function rowOf(
 ): BenchRow {
   const rate = work / seconds;
   return {
-    ...{ shape, what, size, tokensPerSecond: tokens / seconds, rate },
+    shape,
+    what,
+    size,
+    tokensPerSecond: tokens / seconds,
+    rate,
     unit: what === "generation" ? "B/s" : "FLOP/s",
     ...(peak !== undefined && { ofFloor: rate / peak }),
   };

@@ -72,7 +72,9 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
   const model = await openModel(rehearsal.recipe);
   const parameters = `${plan.network.parameters.toLocaleString("en")} parameters`;
   stages.push({
-    ...{ name: "model", ok: true, ...instead("model") },
+    name: "model",
+    ok: true,
+    ...instead("model"),
     said: `${parameters}, ${model.tokenizer.vocabularySize.toLocaleString("en")} tokens, answers end at ${model.format.stopIds.join(", ")}`,
   });
   await using verifiers = openVerifiers(recipe);
@@ -92,7 +94,8 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
   const { metrics } = await rehearseStep(rehearsal.small, verifiers);
   const rollouts = rehearsal.small.training.groupsPerStep * rehearsal.small.rollouts.groupSize;
   stages.push({
-    ...{ name: "one step", ok: true },
+    name: "one step",
+    ok: true,
     said: `2 layers of the same architecture on the CPU: ${rollouts} rollouts judged, gradient of norm ${metrics["grad/norm"]!.toPrecision(3)}, weights updated and published`,
   });
   stages.push(memoryStage(plan), await hereStage(recipe, rehearsal));

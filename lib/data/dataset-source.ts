@@ -36,8 +36,7 @@ export class DatasetSource implements ProblemSource {
     name: string,
     reader: RowReader<DatasetOptions>,
     options: SourceOptions,
-    rows: LoadedRows,
-    report: DatasetReport,
+    rows: LoadedRows & { readonly report: DatasetReport },
   ) {
     this.#name = name;
     this.domain = reader.domain;
@@ -47,7 +46,7 @@ export class DatasetSource implements ProblemSource {
     this.#training = rows.training;
     this.#heldOut = rows.heldOut;
     this.families = rows.families;
-    this.report = report;
+    this.report = rows.report;
     this.heldOutCount = rows.heldOut.length;
     this.bytes = rows.store.bytes;
   }
@@ -69,7 +68,7 @@ export class DatasetSource implements ProblemSource {
         details: { report },
       });
     }
-    return new DatasetSource(kind, reader, source, rows, report);
+    return new DatasetSource(kind, reader, source, { ...rows, report });
   }
 
   /** Throws HONE_ERR_CONFIG where there is nothing to train on: a benchmark. */

@@ -101,7 +101,8 @@ function draftOf(row: Row, tools: string | undefined, template: string | undefin
     content: JSON.stringify([turns, tools ?? null]),
     question: fill(template ?? "{task}", words),
     ...(structured && { messages: turns, ...(tools !== undefined && { tools }) }),
-    ...{ family, level },
+    family,
+    level,
     reference: row.reference,
     ...(gold !== undefined && { gold: () => [gold] }),
   };

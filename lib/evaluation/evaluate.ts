@@ -155,7 +155,9 @@ async function judge(
 ): Promise<ProblemResult> {
   const verdicts = await policy.verifiers.verify(
     completions.map(({ tokens, finish }) => ({
-      ...{ problem, finish, text: policy.model.format.read(tokens).text },
+      problem,
+      finish,
+      text: policy.model.format.read(tokens).text,
     })),
   );
   const judged = completions.flatMap((completion, i) => {

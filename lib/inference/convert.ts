@@ -82,7 +82,9 @@ async function write(source: string, options: WriteOptions, values?: string): Pr
     ...files,
   ];
   const request = {
-    ...{ source, target, extras },
+    source,
+    target,
+    extras,
     ...(values !== undefined && { values }),
     ...(dtype !== undefined && { dtype }),
     ...(shardBytes !== undefined && { shardBytes }),

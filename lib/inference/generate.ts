@@ -38,14 +38,13 @@ export async function* generateTokens(
   const engine = new Engine(
     model.configJson,
     {
-      ...{
-        maxRunning: 1,
-        pageTokens: PAGE_TOKENS,
-        maxContext: context,
-        stepTokens: STEP_TOKENS,
-        weightStorage: "f32" as const,
-      },
-      ...{ pages: Math.ceil(context / PAGE_TOKENS) + 1, runSeed: seed },
+      maxRunning: 1,
+      pageTokens: PAGE_TOKENS,
+      maxContext: context,
+      stepTokens: STEP_TOKENS,
+      weightStorage: "f32" as const,
+      pages: Math.ceil(context / PAGE_TOKENS) + 1,
+      runSeed: seed,
       ...(model.device && { device: model.device }),
     },
     {

@@ -119,7 +119,9 @@ async function resolveModel(
   const found = await fromCache(cached, name, cachedWeights).catch(() => undefined);
   const { retryDelaysMs, signal } = options;
   const access = {
-    ...{ endpoint: env["HF_ENDPOINT"] || "https://huggingface.co", signal, token: hubToken(env) },
+    endpoint: env["HF_ENDPOINT"] || "https://huggingface.co",
+    signal,
+    token: hubToken(env),
     ...(retryDelaysMs && { retryDelaysMs }),
   };
   try {

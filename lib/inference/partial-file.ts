@@ -37,7 +37,7 @@ export class PartialFile {
     const handle = await open(path, "a+").catch((cause: Error) => {
       throw diskError(path, cause);
     });
-    const partial = new PartialFile(target, path, size, digest, handle);
+    const partial = new PartialFile({ target, path, size, digest }, handle);
     try {
       await partial.#readPrefix();
       return partial;
@@ -47,7 +47,10 @@ export class PartialFile {
     }
   }
 
-  private constructor(target: string, path: string, size: number, digest: HubDigest, handle: FileHandle) {
+  private constructor(
+    { target, path, size, digest }: { target: string; path: string; size: number; digest: HubDigest },
+    handle: FileHandle,
+  ) {
     this.#target = target;
     this.#path = path;
     this.#size = size;

@@ -41,12 +41,12 @@ function shrinkText(text: Json, vocabulary: number | undefined): Json {
   const types = text["layer_types"];
   return {
     ...text,
-    ...{ num_hidden_layers: LAYERS, num_attention_heads: smallHeads, num_key_value_heads: small.kvHeads },
-    ...{
-      hidden_size: smallWidth,
-      head_dim: small.headDim,
-      intermediate_size: inEights((mlp / width) * smallWidth),
-    },
+    num_hidden_layers: LAYERS,
+    num_attention_heads: smallHeads,
+    num_key_value_heads: small.kvHeads,
+    hidden_size: smallWidth,
+    head_dim: small.headDim,
+    intermediate_size: inEights((mlp / width) * smallWidth),
     ...(vocabulary !== undefined && { vocab_size: vocabulary }),
     ...(Array.isArray(types) && { layer_types: types.slice(0, LAYERS) }),
   };

@@ -1,5 +1,5 @@
 import { MetricSheet } from "./distribution.ts";
-import type { StageCounts, StepMetricsInput } from "./facts.ts";
+import type { StageCounts, StepFacts } from "./facts.ts";
 import { putLengthMetrics } from "./length-metrics.ts";
 import { putMachineMetrics } from "./machine-metrics.ts";
 import { putMixtureMetrics } from "./mixture-metrics.ts";
@@ -29,7 +29,7 @@ export class MetricsHistory {
  * Reads the facts only; `history` moves on by one step. Trusts the shapes of the trainer's arrays.
  */
 export function collectStepMetrics(
-  facts: StepMetricsInput,
+  facts: StepFacts,
   history: MetricsHistory = new MetricsHistory(),
 ): Record<string, number> {
   const sheet = new MetricSheet();
@@ -39,10 +39,10 @@ export function collectStepMetrics(
   putStalenessMetrics(sheet, facts);
   putMixtureMetrics(sheet, facts.mixture, history.counts);
   putMachineMetrics(sheet, facts);
-  if (facts.trained !== undefined) {
+  if (facts.update !== undefined) {
     history.steps += 1;
-    if (facts.trained.report.gradScale < 1) history.clippedSteps += 1;
-    const { skipped, updateNorm } = facts.trained.report;
+    if (facts.update.report.gradScale < 1) history.clippedSteps += 1;
+    const { skipped, updateNorm } = facts.update.report;
     if (skipped) history.skippedSteps += 1;
     else if (updateNorm !== 0) history.changedSteps += 1;
     sheet.put("grad/clipped-fraction", history.clippedSteps / history.steps);

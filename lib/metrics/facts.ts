@@ -50,7 +50,7 @@ export interface TrainerOutcome {
 }
 
 /** What was trained in this step. */
-export interface TrainedFacts {
+export interface UpdateFacts {
   /** Sequence i of the batch is rollout i: prompt, then the generated tokens with mask 1. */
   readonly rollouts: readonly ScoredRollout[];
   readonly batch: BatchLayout;
@@ -134,7 +134,7 @@ export interface VerifierFacts {
   readonly latencyMs?: { readonly p50: number; readonly p95: number; readonly p99: number } | undefined;
 }
 
-export interface StepMetricsInput {
+export interface StepFacts {
   readonly step: number;
   /** Version after the step. */
   readonly version: number;
@@ -147,7 +147,7 @@ export interface StepMetricsInput {
   /** Rollouts in those groups that had no verdict through a fault of ours, per domain. */
   readonly unscored?: Readonly<Record<DomainName, number>> | undefined;
   /** Absent when nothing was trained. */
-  readonly trained?: TrainedFacts | undefined;
+  readonly update?: UpdateFacts | undefined;
   readonly timing: StepTiming;
   readonly engine?: EngineFacts | undefined;
   readonly mixture: MixtureFacts;

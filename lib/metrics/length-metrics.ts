@@ -1,9 +1,9 @@
 import type { ScoredRollout } from "../records.ts";
 import { type MetricSheet, Moments, MomentsBy } from "./distribution.ts";
-import type { StepMetricsInput } from "./facts.ts";
+import type { StepFacts } from "./facts.ts";
 
 /** Lengths and sampling entropies of every rollout that finished in this step, trained or not. */
-export function putLengthMetrics(sheet: MetricSheet, facts: StepMetricsInput): void {
+export function putLengthMetrics(sheet: MetricSheet, facts: StepFacts): void {
   const all = facts.groups.flatMap((group) => group.rollouts);
   putLengths(sheet, all, facts.maxOutputTokens);
   putTruncation(sheet, all);

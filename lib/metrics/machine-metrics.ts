@@ -1,14 +1,14 @@
 import type { MetricSheet } from "./distribution.ts";
-import type { EngineFacts, StepMetricsInput, TrainedFacts } from "./facts.ts";
+import type { EngineFacts, StepFacts, UpdateFacts } from "./facts.ts";
 
 /** Optimizer, speed, time, memory and verifiers: how the machine spent this step. */
-export function putMachineMetrics(sheet: MetricSheet, facts: StepMetricsInput): void {
+export function putMachineMetrics(sheet: MetricSheet, facts: StepFacts): void {
   sheet.put("run/elapsed", facts.elapsedSeconds);
   sheet.put("run/version", facts.version);
   sheet.put("memory/rss", facts.rssBytes);
-  if (facts.trained !== undefined) {
-    putOptimizer(sheet, facts.trained);
-    putTrainerSpeed(sheet, facts.trained, facts.timing.total);
+  if (facts.update !== undefined) {
+    putOptimizer(sheet, facts.update);
+    putTrainerSpeed(sheet, facts.update, facts.timing.total);
   }
   if (facts.engine !== undefined) putEngine(sheet, facts.engine, facts.timing.total);
   putTimes(sheet, facts);
@@ -16,7 +16,7 @@ export function putMachineMetrics(sheet: MetricSheet, facts: StepMetricsInput): 
   putUtilisation(sheet, facts);
 }
 
-function putOptimizer(sheet: MetricSheet, { report, learningRate }: TrainedFacts): void {
+function putOptimizer(sheet: MetricSheet, { report, learningRate }: UpdateFacts): void {
   sheet.put("loss/total", report.loss);
   sheet.put("loss/policy", report.policyLoss);
   sheet.put("grad/norm", report.gradNorm);
@@ -32,14 +32,14 @@ function putOptimizer(sheet: MetricSheet, { report, learningRate }: TrainedFacts
   sheet.put("step/skipped", report.skipped ? 1 : 0);
 }
 
-function putTrainerSpeed(sheet: MetricSheet, trained: TrainedFacts, total: number): void {
-  const { report } = trained;
+function putTrainerSpeed(sheet: MetricSheet, update: UpdateFacts, total: number): void {
+  const { report } = update;
   sheet.share("speed/trained", report.trainedTokens, total);
   sheet.share("speed/trainer", report.packedTokens, report.forwardSeconds + report.backwardSeconds);
-  sheet.put("trained/sequences", trained.rollouts.length);
+  sheet.put("trained/sequences", update.rollouts.length);
   sheet.put("trained/tokens", report.trainedTokens);
   sheet.put("packing/micro-batches", report.microBatches);
-  sheet.share("packing/efficiency", report.packedTokens, report.microBatches * trained.packingBudget);
+  sheet.share("packing/efficiency", report.packedTokens, report.microBatches * update.packingBudget);
   sheet.share("packing/counted", report.trainedTokens, report.packedTokens);
 }
 
@@ -59,8 +59,8 @@ function putEngine(sheet: MetricSheet, engine: EngineFacts, total: number): void
 }
 
 /** The trainer's step, split without overlap; what no stage claims is "other". The engine works beside it. */
-function putTimes(sheet: MetricSheet, { timing, trained }: StepMetricsInput): void {
-  const report = trained?.report;
+function putTimes(sheet: MetricSheet, { timing, update }: StepFacts): void {
+  const report = update?.report;
   const stages: Record<string, number | undefined> = {
     waiting: timing.waiting,
     starting: report?.startSeconds,
@@ -82,7 +82,7 @@ function putTimes(sheet: MetricSheet, { timing, trained }: StepMetricsInput): vo
   sheet.put("time/recording", timing.recording);
 }
 
-function putVerifiers(sheet: MetricSheet, facts: StepMetricsInput): void {
+function putVerifiers(sheet: MetricSheet, facts: StepFacts): void {
   for (const [name, verifier] of Object.entries(facts.verifiers)) {
     sheet.put(`verifier/calls/${name}`, verifier.calls);
     sheet.put(`verifier/retries/${name}`, verifier.retries);
@@ -95,12 +95,12 @@ function putVerifiers(sheet: MetricSheet, facts: StepMetricsInput): void {
 }
 
 /** Fractions of the step that each worker was busy; the highest is the bottleneck. */
-function putUtilisation(sheet: MetricSheet, facts: StepMetricsInput): void {
+function putUtilisation(sheet: MetricSheet, facts: StepFacts): void {
   const { total, waiting } = facts.timing;
   if (total <= 0) return;
   if (facts.engine !== undefined)
     sheet.put("utilisation/engine", Math.min(1, facts.engine.busySeconds / total));
-  if (facts.trained !== undefined) sheet.put("utilisation/trainer", Math.max(0, 1 - waiting / total));
+  if (facts.update !== undefined) sheet.put("utilisation/trainer", Math.max(0, 1 - waiting / total));
   if (facts.verifierWorkers === undefined || facts.verifierWorkers <= 0) return;
   const busy = Object.values(facts.verifiers).reduce((sum, verifier) => sum + verifier.busySeconds, 0);
   sheet.put("utilisation/verifiers", Math.min(1, busy / (total * facts.verifierWorkers)));

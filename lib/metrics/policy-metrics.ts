@@ -1,5 +1,5 @@
 import { type MetricSheet, Moments, MomentsBy } from "./distribution.ts";
-import type { StepMetricsInput, TrainedFacts } from "./facts.ts";
+import type { StepFacts, UpdateFacts } from "./facts.ts";
 
 /** A gap in log-prob beyond this between engine and trainer is counted on its own. */
 const LARGE_MISMATCH = 0.1;
@@ -12,11 +12,11 @@ const LOG_UNLIKELY = Math.log(0.1);
  *   ESS = (sum w)^2 / (n sum w^2)
  * Source: GSPO (Zheng et al. 2025); k1, k3: Schulman, "Approximating KL divergence" (2020).
  */
-export function putPolicyMetrics(sheet: MetricSheet, facts: StepMetricsInput): void {
-  if (facts.trained === undefined || facts.trained.report.trainedTokens === 0) return;
-  const ratios = putTokenMetrics(sheet, facts.trained);
-  putSequenceMetrics(sheet, facts.trained, ratios);
-  putAdvantages(sheet, facts.trained);
+export function putPolicyMetrics(sheet: MetricSheet, facts: StepFacts): void {
+  if (facts.update === undefined || facts.update.report.trainedTokens === 0) return;
+  const ratios = putTokenMetrics(sheet, facts.update);
+  putSequenceMetrics(sheet, facts.update, ratios);
+  putAdvantages(sheet, facts.update);
 }
 
 /** Log of each sequence's ratio, and whether the objective clipped it; empty sequences are left out. */
@@ -26,14 +26,14 @@ interface SequenceRatios {
   readonly clipped: boolean[];
 }
 
-function putTokenMetrics(sheet: MetricSheet, trained: TrainedFacts): SequenceRatios {
-  const { cuSeqlens, mask, behaviorLogprobs } = trained.batch;
-  const { logprobs, clipped } = trained.report;
-  const divergence = new TokenDivergence(trained);
-  const mismatch = new Mismatch(trained.report.trainedTokens);
+function putTokenMetrics(sheet: MetricSheet, update: UpdateFacts): SequenceRatios {
+  const { cuSeqlens, mask, behaviorLogprobs } = update.batch;
+  const { logprobs, clipped } = update.report;
+  const divergence = new TokenDivergence(update);
+  const mismatch = new Mismatch(update.report.trainedTokens);
   const ratios: SequenceRatios = { sequences: [], values: [], clipped: [] };
   for (let i = 0; i + 1 < cuSeqlens.length; ++i) {
-    const { versions, oldestKvVersions } = trained.rollouts[i]!.rollout;
+    const { versions, oldestKvVersions } = update.rollouts[i]!.rollout;
     let sum = 0;
     let n = 0;
     let anyClipped = false;
@@ -45,7 +45,7 @@ function putTokenMetrics(sheet: MetricSheet, trained: TrainedFacts): SequenceRat
       mismatch.add(
         logprobs[t]!,
         behaviorLogprobs[t]!,
-        sourceOf(versions[n]!, oldestKvVersions[n]!, trained.version),
+        sourceOf(versions[n]!, oldestKvVersions[n]!, update.version),
       );
       if (clipped[t] !== 0) anyClipped = true;
       n += 1;
@@ -62,7 +62,7 @@ function putTokenMetrics(sheet: MetricSheet, trained: TrainedFacts): SequenceRat
 
 /** Token-level sums over one batch; plain fields, because this is the loop over every trained token. */
 class TokenDivergence {
-  readonly #trained: TrainedFacts;
+  readonly #update: UpdateFacts;
   readonly #sides = new Sides();
   #n = 0;
   #logRatio = 0;
@@ -78,12 +78,12 @@ class TokenDivergence {
   #referenceGap = 0;
   #referenceK3 = 0;
 
-  constructor(trained: TrainedFacts) {
-    this.#trained = trained;
+  constructor(update: UpdateFacts) {
+    this.#update = update;
   }
 
   add(t: number, sequence: number, logRatio: number): void {
-    const { batch, report, clip } = this.#trained;
+    const { batch, report, clip } = this.#update;
     const ratio = Math.exp(logRatio);
     const absolute = Math.abs(logRatio);
     this.#n += 1;
@@ -114,7 +114,7 @@ class TokenDivergence {
     sheet.share("kl/k1", 0 - this.#logRatio, n);
     sheet.share("kl/k3", this.#k3, n);
     sheet.share("kl/chi2", this.#chi2, n);
-    if (this.#trained.batch.referenceLogprobs !== undefined) {
+    if (this.#update.batch.referenceLogprobs !== undefined) {
       sheet.share("kl/reference/k1", 0 - this.#referenceGap, n);
       sheet.share("kl/reference/k3", this.#referenceK3, n);
     }
@@ -231,8 +231,8 @@ class Correlation {
   }
 }
 
-function putSequenceMetrics(sheet: MetricSheet, trained: TrainedFacts, ratios: SequenceRatios): void {
-  const { advantages } = trained.batch;
+function putSequenceMetrics(sheet: MetricSheet, update: UpdateFacts, ratios: SequenceRatios): void {
+  const { advantages } = update.batch;
   const moments = new Moments();
   const sides = new Sides();
   let deviation = 0;
@@ -241,7 +241,7 @@ function putSequenceMetrics(sheet: MetricSheet, trained: TrainedFacts, ratios: S
     moments.add(s);
     deviation += Math.abs(s - 1);
     squares += s * s;
-    if (trained.clip?.of === "sequence") sides.add(s, advantages[ratios.sequences[k]!]!, trained.clip);
+    if (update.clip?.of === "sequence") sides.add(s, advantages[ratios.sequences[k]!]!, update.clip);
   });
   sheet.put("ratio/mean", moments.mean);
   sheet.put("ratio/std", moments.std);
@@ -254,13 +254,13 @@ function putSequenceMetrics(sheet: MetricSheet, trained: TrainedFacts, ratios: S
   sides.put(sheet);
 }
 
-function putAdvantages(sheet: MetricSheet, trained: TrainedFacts): void {
+function putAdvantages(sheet: MetricSheet, update: UpdateFacts): void {
   const moments = new Moments();
   const mass = new MomentsBy<string>();
   let positive = 0;
   let total = 0;
-  trained.rollouts.forEach(({ rollout }, i) => {
-    const advantage = trained.batch.advantages[i]!;
+  update.rollouts.forEach(({ rollout }, i) => {
+    const advantage = update.batch.advantages[i]!;
     moments.add(advantage);
     if (advantage > 0) positive += 1;
     const share = Math.abs(advantage) * rollout.tokens.length;

@@ -1,5 +1,5 @@
 import { type MetricSheet, Moments } from "./distribution.ts";
-import type { StepMetricsInput } from "./facts.ts";
+import type { StepFacts } from "./facts.ts";
 
 const OLDEST_LAG = 8;
 
@@ -7,20 +7,20 @@ const OLDEST_LAG = 8;
  * Ages, in optimizer steps, of what was just trained: of a rollout by its oldest token, of each token by the weights
  * that sampled it, and of the keys those tokens looked at by the weights that wrote them.
  */
-export function putStalenessMetrics(sheet: MetricSheet, facts: StepMetricsInput): void {
+export function putStalenessMetrics(sheet: MetricSheet, facts: StepFacts): void {
   for (const [stage, length] of Object.entries(facts.queues)) sheet.put(`queue/${stage}`, length);
   if (facts.credits !== undefined) {
     sheet.put("credits/free", facts.credits.free);
     sheet.share("credits/used", facts.credits.total - facts.credits.free, facts.credits.total);
   }
-  if (facts.trained === undefined || facts.trained.rollouts.length === 0) return;
-  const trainer = facts.trained.version;
+  if (facts.update === undefined || facts.update.rollouts.length === 0) return;
+  const trainer = facts.update.version;
   const lags: number[] = [];
   const tokenAge = new Moments();
   const kvAge = new Moments();
   const versionsPer = new Moments();
   let mixed = 0;
-  for (const { rollout } of facts.trained.rollouts) {
+  for (const { rollout } of facts.update.rollouts) {
     const { versions, oldestKvVersions } = rollout;
     if (versions.length === 0) continue;
     let oldest = versions[0]!;

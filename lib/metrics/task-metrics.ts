@@ -1,13 +1,13 @@
 import type { RolloutGroup, ScoredRollout } from "../records.ts";
 import { type MetricSheet, Moments, MomentsBy } from "./distribution.ts";
-import type { StepMetricsInput } from "./facts.ts";
+import type { StepFacts } from "./facts.ts";
 
 /** Below this the spread of rewards or advantages in a group counts as none (f32 advantages). */
 const NO_SPREAD = 1e-6;
 const OLDEST_LAG_BUCKET = 4;
 
 /** Scores, rewards, verdicts, penalty and groups: what the policy achieved on every group that finished in this step. */
-export function putTaskMetrics(sheet: MetricSheet, facts: StepMetricsInput): void {
+export function putTaskMetrics(sheet: MetricSheet, facts: StepFacts): void {
   const rollouts = facts.groups.flatMap((group) => group.rollouts);
   putRewards(sheet, rollouts, facts);
   putVerdicts(sheet, rollouts, facts.unscored);
@@ -16,7 +16,7 @@ export function putTaskMetrics(sheet: MetricSheet, facts: StepMetricsInput): voi
   for (const [domain, n] of Object.entries(facts.leftOut ?? {})) sheet.put(`problems/left-out/${domain}`, n);
 }
 
-function putRewards(sheet: MetricSheet, rollouts: readonly ScoredRollout[], facts: StepMetricsInput): void {
+function putRewards(sheet: MetricSheet, rollouts: readonly ScoredRollout[], facts: StepFacts): void {
   const shaped = new Moments();
   const score = new Moments();
   const shapedBy = new MomentsBy<string>();
@@ -34,8 +34,8 @@ function putRewards(sheet: MetricSheet, rollouts: readonly ScoredRollout[], fact
     successBy.add(`level-${level}`, solved);
     successBy.add("", solved);
     const sampledBy = rollout.versions[0];
-    if (facts.trained !== undefined && sampledBy !== undefined) {
-      scoreByLag.add(Math.min(OLDEST_LAG_BUCKET, facts.trained.version - sampledBy), verdict.score);
+    if (facts.update !== undefined && sampledBy !== undefined) {
+      scoreByLag.add(Math.min(OLDEST_LAG_BUCKET, facts.update.version - sampledBy), verdict.score);
     }
   }
   sheet.put("reward/mean", shaped.mean);

@@ -145,7 +145,9 @@ export class Progress {
       steps: this.#steps,
       phase: name,
       elapsedSeconds: (at - startedMs) / 1000,
-      ...{ total, done, note },
+      total,
+      done,
+      note,
     };
     const rows = rowsOf(this.#options.terminal);
     // A line that fills the last column leaves some cursors in the next row; a frame as high as the screen scrolls.

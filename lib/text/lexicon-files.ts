@@ -20,12 +20,20 @@ export function lexiconFiles(lexicon: LexiconTokenizer, maxPositions: number): T
   const specials = new Set<number>(Object.values(lexicon.special));
   const { bos, eos, pad } = lexicon.special;
   const word = (content: string, id: number) => ({
-    ...{ id, content, single_word: false, lstrip: false, rstrip: false, normalized: false },
+    id,
+    content,
+    single_word: false,
+    lstrip: false,
+    rstrip: false,
+    normalized: false,
     special: specials.has(id),
   });
   const start = names[bos]!;
   const tokenizer = {
-    ...{ version: "1.0", truncation: null, padding: null, normalizer: null },
+    version: "1.0",
+    truncation: null,
+    padding: null,
+    normalizer: null,
     added_tokens: names.map(word).filter(({ content }) => content.length > 1),
     pre_tokenizer: { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: false },
     post_processor: {
@@ -36,22 +44,26 @@ export function lexiconFiles(lexicon: LexiconTokenizer, maxPositions: number): T
     },
     decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
     model: {
-      ...{
-        type: "BPE",
-        dropout: null,
-        unk_token: null,
-        continuing_subword_prefix: null,
-        end_of_word_suffix: null,
-      },
-      ...{ fuse_unk: false, byte_fallback: false, ignore_merges: false },
+      type: "BPE",
+      dropout: null,
+      unk_token: null,
+      continuing_subword_prefix: null,
+      end_of_word_suffix: null,
+      fuse_unk: false,
+      byte_fallback: false,
+      ignore_merges: false,
       vocab: Object.fromEntries(names.map((name, id) => [name.length === 1 ? byteLevel(name) : name, id])),
       merges: [],
     },
   };
   const config = {
-    ...{ tokenizer_class: "PreTrainedTokenizerFast", model_max_length: maxPositions },
-    ...{ bos_token: start, eos_token: names[eos], pad_token: names[pad] },
-    ...{ clean_up_tokenization_spaces: false, chat_template: CHAT_TEMPLATE },
+    tokenizer_class: "PreTrainedTokenizerFast",
+    model_max_length: maxPositions,
+    bos_token: start,
+    eos_token: names[eos],
+    pad_token: names[pad],
+    clean_up_tokenization_spaces: false,
+    chat_template: CHAT_TEMPLATE,
   };
   const generation = { bos_token_id: bos, eos_token_id: eos, pad_token_id: pad };
   return Object.entries({ tokenizer, tokenizer_config: config, generation_config: generation }).map(

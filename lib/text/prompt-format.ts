@@ -84,7 +84,10 @@ export function chatFormat(folder: string, tokenizer: Tokenizer, choice: ChatCho
       const all: readonly ChatMessage[] = silent ? turns : [{ role: "system", content: system }, ...turns];
       const offered = structured && tools !== undefined ? readTools(tools) : undefined;
       const text = (offered === undefined ? template : forTools).render(all, {
-        ...{ tools: offered, addGenerationPrompt: true, variables, clock: choice.clock },
+        tools: offered,
+        addGenerationPrompt: true,
+        variables,
+        clock: choice.clock,
       });
       return tokenizer.encode(text);
     },

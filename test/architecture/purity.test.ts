@@ -35,6 +35,13 @@ test("nothing is typed any", () => {
   expect(found).toEqual([]);
 });
 
+test("no literal is spread into a literal: its entries stand where they belong", () => {
+  const literal = (node: ts.Node): boolean =>
+    (ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression)) ||
+    (ts.isSpreadElement(node) && ts.isArrayLiteralExpression(node.expression));
+  expect(typed.flatMap((file) => places(file, /\.\.\.\s*[{[]/, literal))).toEqual([]);
+});
+
 test("no function both disposes with `await using` and imports on demand", () => {
   // lowering the one, TypeScript forgets to turn the other's .ts into .js (6.0)
   const isFunction = (node: ts.Node): node is ts.FunctionLikeDeclaration =>

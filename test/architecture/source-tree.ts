@@ -118,6 +118,26 @@ export function tsFunctions(source: ts.SourceFile): FunctionSize[] {
   return found;
 }
 
+export interface ClassSize extends FunctionSize {
+  /** Of its constructor. */
+  readonly parameters: number;
+}
+
+export function tsClasses(source: ts.SourceFile): ClassSize[] {
+  const found: ClassSize[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isClassLike(node)) {
+      const first = source.getLineAndCharacterOfPosition(node.getStart(source)).line;
+      const lines = source.getLineAndCharacterOfPosition(node.end).line - first + 1;
+      const parameters = node.members.find(ts.isConstructorDeclaration)?.parameters.length ?? 0;
+      found.push({ name: node.name?.text ?? "(anonymous)", line: first + 1, lines, parameters });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
 function functionName(node: ts.SignatureDeclaration): string {
   if (node.name !== undefined) return node.name.getText();
   const owner = node.parent;

@@ -7,8 +7,12 @@ import { StandInEngine, standInCore } from "../orchestration/stand-in-core.ts";
 import { patient } from "../patience.ts";
 
 const options: BenchOptions = {
-  ...{ device: "cpu", shapes: ["tiny"], batches: [1, 3], outputTokens: 16 },
-  ...{ packedTokens: 256, sequenceTokens: 128 },
+  device: "cpu",
+  shapes: ["tiny"],
+  batches: [1, 3],
+  outputTokens: 16,
+  packedTokens: 256,
+  sequenceTokens: 128,
 };
 
 test("every shape has room for the sequences of 4,096 tokens that the command trains on", () => {
@@ -57,8 +61,11 @@ test(
 const gpuCore = (core: Partial<Core> = {}, gpu = "NVIDIA H200 (sm_90, 139.8 GiB)"): Core => {
   const standIn = standInCore();
   const cuda = {
-    ...{ compiled: "13.0", driver: "13.0", devices: [gpu] },
-    ...{ memoryBytes: 150_000_000_000, reason: null },
+    compiled: "13.0",
+    driver: "13.0",
+    devices: [gpu],
+    memoryBytes: 150_000_000_000,
+    reason: null,
   };
   return { ...standIn, info: () => ({ ...standIn.info(), cuda }), ...core };
 };
@@ -108,17 +115,31 @@ test("on a GPU weights, a tied head and keys are two bytes an element; the warm-
   const bytesOfThree = bytes + 2 * 2 * 24 * CACHE;
   expect(rows).toEqual([
     {
-      ...{ shape: "0.6b", what: "generation", size: 1, unit: "B/s", tokensPerSecond: 16 / one },
-      ...{ rate: (16 * bytes) / one, ofFloor: expect.closeTo((16 * bytes) / one / H200.bandwidth, 12) },
+      shape: "0.6b",
+      what: "generation",
+      size: 1,
+      unit: "B/s",
+      tokensPerSecond: 16 / one,
+      rate: (16 * bytes) / one,
+      ofFloor: expect.closeTo((16 * bytes) / one / H200.bandwidth, 12),
     },
     {
-      ...{ shape: "0.6b", what: "generation", size: 3, unit: "B/s", tokensPerSecond: 48 / three },
+      shape: "0.6b",
+      what: "generation",
+      size: 3,
+      unit: "B/s",
+      tokensPerSecond: 48 / three,
       rate: (16 * bytesOfThree) / three,
       ofFloor: expect.closeTo((16 * bytesOfThree) / three / H200.bandwidth, 12),
     },
     {
-      ...{ shape: "0.6b", what: "training", size: 256, unit: "FLOP/s", tokensPerSecond: 256 / 2 },
-      ...{ rate: flop / 2, ofFloor: expect.closeTo(flop / 2 / H200.flops, 12) },
+      shape: "0.6b",
+      what: "training",
+      size: 256,
+      unit: "FLOP/s",
+      tokensPerSecond: 256 / 2,
+      rate: flop / 2,
+      ofFloor: expect.closeTo(flop / 2 / H200.flops, 12),
     },
   ]);
   const onGpu = { device: "cuda", weightStorage: "bf16" };

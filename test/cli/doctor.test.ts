@@ -63,7 +63,9 @@ test("of NCCL, the version and what is used of it, each with the version that br
 
 test("a long reason goes on below itself, in 80 columns", () => {
   const native = {
-    ...{ version: "1.2.3", isa: "avx2", threads: 2 },
+    version: "1.2.3",
+    isa: "avx2",
+    threads: 2,
     cuda: { compiled: null, driver: null, devices: [], memoryBytes: null, reason: null },
     nccl: { version: null, reason: "libnccl.so.2 cannot be opened. ".repeat(9).trim() },
   };

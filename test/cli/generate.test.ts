@@ -19,15 +19,30 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 async function modelFolder(): Promise<Record<string, unknown>> {
   const vocabulary = openTokenizer(TOKENIZER).vocabularySize;
   const config = {
-    ...{ model_type: "llama", vocab_size: vocabulary, hidden_size: 16, num_hidden_layers: 1 },
-    ...{ num_attention_heads: 2, num_key_value_heads: 1, head_dim: 8, intermediate_size: 32 },
-    ...{ max_position_embeddings: 128, rms_norm_eps: 1e-5, tie_word_embeddings: true },
-    ...{ hidden_act: "silu", rope_theta: 10000 },
+    model_type: "llama",
+    vocab_size: vocabulary,
+    hidden_size: 16,
+    num_hidden_layers: 1,
+    num_attention_heads: 2,
+    num_key_value_heads: 1,
+    head_dim: 8,
+    intermediate_size: 32,
+    max_position_embeddings: 128,
+    rms_norm_eps: 1e-5,
+    tie_word_embeddings: true,
+    hidden_act: "silu",
+    rope_theta: 10000,
   };
   const trainer = new Trainer(JSON.stringify(config), {
     optimizer: {
-      ...{ kind: "adamw", beta1: 0.9, beta2: 0.95, eps: 1e-8, weightDecay: 0 },
-      ...{ decayAll: false, muonMomentum: 0.95, gradientClip: 0 },
+      kind: "adamw",
+      beta1: 0.9,
+      beta2: 0.95,
+      eps: 1e-8,
+      weightDecay: 0,
+      decayAll: false,
+      muonMomentum: 0.95,
+      gradientClip: 0,
     } as const,
     packedTokens: 64,
     weightStorage: "f32",
@@ -41,7 +56,11 @@ async function modelFolder(): Promise<Record<string, unknown>> {
 }
 
 const REQUEST = {
-  ...{ prompt: "Grüße, 世界!", raw: true, sampling: { temperature: 1 }, maxTokens: 24, seed: 4n },
+  prompt: "Grüße, 世界!",
+  raw: true,
+  sampling: { temperature: 1 },
+  maxTokens: 24,
+  seed: 4n,
 };
 
 test.skipIf(!here)(

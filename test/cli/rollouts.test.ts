@@ -16,7 +16,8 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "hone-rollouts-verb-"));
   const rollouts = { groupSize: 4, maxOutputTokens: 24, maxPromptTokens: 64, record: true };
   await using run = await createRun(smallRecipe({ steps: 3 }, { rollouts }), {
-    ...{ dir, verifiers },
+    dir,
+    verifiers,
     core: standInCore(),
   });
   run.on("group", (group, { id, step }) => {

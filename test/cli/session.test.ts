@@ -27,7 +27,10 @@ const saved = () => JSON.parse(readFileSync(join(dir, "summary.json"), "utf8")) 
 test("evaluates before and after at both temperatures, and leaves table, summary and report", async () => {
   const policies: [string, number][] = [];
   const { outcome, report } = await trainAndEvaluate(recipe, {
-    ...{ dir, terminal, verifiers, core: standInCore() },
+    dir,
+    terminal,
+    verifiers,
+    core: standInCore(),
     onPolicy: async (when, { version }) => {
       policies.push([when, version]);
     },
@@ -76,7 +79,10 @@ test("hooks hear what a run's hooks hear: the first after the evaluation before,
   const told: string[] = [];
   let groups = 0;
   const { outcome, summary } = await trainAndEvaluate(recipe, {
-    ...{ dir, terminal, verifiers, core: standInCore() },
+    dir,
+    terminal,
+    verifiers,
+    core: standInCore(),
     hooks: {
       beforeTraining: (run) => {
         told.push(`before ${run.step}, evaluated ${existsSync(join(dir, "before.json"))}`);
@@ -105,7 +111,11 @@ test("hooks hear what a run's hooks hear: the first after the evaluation before,
 test("a run that trained nothing says so and how many steps it had", async () => {
   const hooks = { onGroup: () => "drop" as const };
   const { summary } = await trainAndEvaluate(recipe, {
-    ...{ dir, terminal, verifiers, hooks, core: standInCore() },
+    dir,
+    terminal,
+    verifiers,
+    hooks,
+    core: standInCore(),
   });
   expect(summary).toMatchObject({ steps: 4, changedSteps: 0, state: "done" });
   expect(printed).toContain("warning: 0 of 4 steps changed the weights: no group was kept");
@@ -134,7 +144,9 @@ const without = (lost: (domain: string, call: number) => boolean, before = 0): t
 
 test("held-out answers without a verdict are told with their cause, and end nothing", async () => {
   const result = await trainAndEvaluate(recipe, {
-    ...{ dir, terminal, core: standInCore() },
+    dir,
+    terminal,
+    core: standInCore(),
     verifiers: without((domain, call) => domain === "math" && call === 2),
   });
   expect(result.outcome).toMatchObject({ reason: "done", steps: 4 });
@@ -146,7 +158,9 @@ test("held-out answers without a verdict are told with their cause, and end noth
 
 test("a verifier that judges no held-out answer stops the session before training, with its cause", async () => {
   const broken = {
-    ...{ dir, terminal, core: standInCore() },
+    dir,
+    terminal,
+    core: standInCore(),
     verifiers: without((domain) => domain === "logic"),
   };
   await expect(trainAndEvaluate(recipe, broken)).rejects.toMatchObject({
@@ -160,7 +174,9 @@ test("a verifier that is lost after training leaves its domain out of the closin
   let trained = false;
   const judge = without((domain) => trained && domain === "code");
   const { summary } = await trainAndEvaluate(recipe, {
-    ...{ dir, core: standInCore(), verifiers: judge },
+    dir,
+    core: standInCore(),
+    verifiers: judge,
     terminal: {
       write: (text: string) => {
         trained ||= text.includes('"evaluation after"');
@@ -218,7 +234,9 @@ test("an interrupt in the closing evaluation is an interrupted session, which go
   const common = { dir, verifiers };
   const first = await trainAndEvaluate(recipe, {
     ...common,
-    ...{ core: standInCore(), terminal: stopThere, signal: controller.signal },
+    core: standInCore(),
+    terminal: stopThere,
+    signal: controller.signal,
   });
   expect(first).toMatchObject({
     interrupted: true,

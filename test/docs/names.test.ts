@@ -12,17 +12,23 @@ const pages = files.filter((file) => /^(?:docs\/[\w-]+\.md|README\.md)$/.test(fi
 
 /** Made up by the text, or somebody else's: Node's, the kernel's, Python's, CMake's targets. */
 const NOT_OURS = new Set([
-  ...["PascalCase", "snake_case", "trailing_", "kPascal", "camelCase", "arena_bytes"], // docs/architecture.md on names
-  ...[
-    "NODE_USE_ENV_PROXY",
-    "process_vm_",
-    "pidfd_",
-    "io_uring",
-    "run_delay",
-    "__eq__",
-    "UndefinedBehaviorSanitizer",
-  ],
-  ...["english_", "contract_cuda", "cuda_packs", "lm_head_sm90"], // parts of names
+  "PascalCase",
+  "snake_case",
+  "trailing_",
+  "kPascal",
+  "camelCase",
+  "arena_bytes", // docs/architecture.md on names
+  "NODE_USE_ENV_PROXY",
+  "process_vm_",
+  "pidfd_",
+  "io_uring",
+  "run_delay",
+  "__eq__",
+  "UndefinedBehaviorSanitizer",
+  "english_",
+  "contract_cuda",
+  "cuda_packs",
+  "lm_head_sm90", // parts of names
 ]);
 
 const names = new Set<string>();

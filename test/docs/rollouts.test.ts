@@ -23,7 +23,8 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "hone-rollouts-page-"));
   const rollouts = { groupSize: 4, maxOutputTokens: 24, maxPromptTokens: 64, record: true };
   await using run = await createRun(smallRecipe({ steps: 2 }, { rollouts }), {
-    ...{ dir, verifiers },
+    dir,
+    verifiers,
     core: standInCore(),
   });
   await run.finished;

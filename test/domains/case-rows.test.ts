@@ -18,7 +18,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 function rowsBeside() {
   let parsed = 0;
   const rows = new RowsBeside<number | undefined>({
-    ...{ what: "test case", noun: "row", shape: "a row { id }" },
+    what: "test case",
+    noun: "row",
+    shape: "a row { id }",
     parse(line) {
       parsed += 1;
       const { id, n } = JSON.parse(line) as { id?: string; n?: number };

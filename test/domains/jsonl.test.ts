@@ -6,7 +6,9 @@ import { type JsonlOptions, jsonl } from "../../lib/domains/jsonl.ts";
 
 const read = (row: unknown, options: Partial<JsonlOptions> = {}, text?: string) =>
   jsonl({ path: "x", domain: "math", ...options }).open({ path: "x", ...options })({
-    ...{ file: "x.jsonl", row: 1, value: row },
+    file: "x.jsonl",
+    row: 1,
+    value: row,
     ...(text !== undefined && { text }),
   });
 const TOOLS = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
@@ -16,7 +18,11 @@ describe("a row", () => {
     const { gold, ...draft } = read({ question: " 1+1? ", answer: 2 }) as RowDraft;
     expect(draft).toEqual({
       content: JSON.stringify([[{ role: "user", content: "1+1?" }], null]),
-      ...{ question: "1+1?", family: "jsonl", level: 0, reference: { answer: "2" }, answerFrom: "answer" },
+      question: "1+1?",
+      family: "jsonl",
+      level: 0,
+      reference: { answer: "2" },
+      answerFrom: "answer",
     });
     expect(gold!()).toEqual(["\\boxed{2}"]); // what `math` must accept
     expect(jsonl({ path: "x", domain: "math" })).toMatchObject({ domain: "math", verifier: "math" });
@@ -70,7 +76,8 @@ describe("a row", () => {
 test("the domain names the verifier and the other way round, and one of them must be there", () => {
   expect(jsonl({ path: "x", verifier: "logic" })).toMatchObject({ domain: "logic", verifier: "logic" });
   expect(jsonl({ path: "x", domain: "maths", verifier: "math" })).toMatchObject({
-    ...{ domain: "maths", verifier: "math" },
+    domain: "maths",
+    verifier: "math",
   });
   expect(() => jsonl({ path: "x" })).toThrow("nothing says which domain");
 });

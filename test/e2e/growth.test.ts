@@ -77,8 +77,11 @@ test.skipIf(noAddon !== undefined)(
   async () => {
     const { afterStep, grown, told } = lookAt(NATIVE_STEPS, Math.min(100, NATIVE_STEPS / 4));
     const recipe = overrideRecipe(tinyRecipe({ steps: NATIVE_STEPS, groupsPerStep: 2 }), [
-      ...["rollouts.groupSize=2", "rollouts.maxOutputTokens=24", "lengthPenalty.bufferTokens=8"],
-      ...["warmStart.steps=0", "checkpoint.everySteps=0"],
+      "rollouts.groupSize=2",
+      "rollouts.maxOutputTokens=24",
+      "lengthPenalty.bufferTokens=8",
+      "warmStart.steps=0",
+      "checkpoint.everySteps=0",
     ]);
     await using run = await createRun(recipe, { dir, verifiers, hooks: { afterStep } });
     for await (const _ of run);

@@ -19,7 +19,9 @@ const TINY = {
 async function tryOut(recipe: Recipe): Promise<void> {
   const config = newModelConfig(recipe.model.config!, 16);
   const trainer = new Trainer(config, {
-    ...{ optimizer: rlOptimizer(recipe), packedTokens: 64, weightStorage: "f32" },
+    optimizer: rlOptimizer(recipe),
+    packedTokens: 64,
+    weightStorage: "f32",
   });
   const options = { maxRunning: 1, pageTokens: 16, pages: 8, maxContext: 32, stepTokens: 16 } as const;
   const generations = new Generations(
@@ -41,8 +43,11 @@ async function tryOut(recipe: Recipe): Promise<void> {
     const { kind: objective, sequenceWeight, clipLow, clipHigh, klCoef, entropyCoef } = recipe.objective;
     await trainer.step(
       {
-        ...{ tokens: Int32Array.of(1, 2, 3), cuSeqlens: Int32Array.of(0, 3), mask: Uint8Array.of(0, 1, 1) },
-        ...{ behaviorLogprobs: new Float32Array(3).fill(-2.77), advantages: Float32Array.of(1) },
+        tokens: Int32Array.of(1, 2, 3),
+        cuSeqlens: Int32Array.of(0, 3),
+        mask: Uint8Array.of(0, 1, 1),
+        behaviorLogprobs: new Float32Array(3).fill(-2.77),
+        advantages: Float32Array.of(1),
         referenceLogprobs: new Float32Array(3).fill(-2.77),
       },
       {

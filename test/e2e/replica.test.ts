@@ -29,7 +29,9 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 async function record(rest: Partial<RecipeInput>): Promise<void> {
   const input = tinyInput({ steps: 6, groupsPerStep: 3, schedule: "async", maxLag: 3, ...rest.training });
   const recipe = defineRecipe({
-    ...{ ...input, ...rest, training: input.training },
+    ...input,
+    ...rest,
+    training: input.training,
     rollouts: { ...input.rollouts, ...rest.rollouts, record: true },
     checkpoint: { everySteps: 1, keepLast: 10 },
   });

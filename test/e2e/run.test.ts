@@ -182,7 +182,8 @@ native(
       const folder = join(dir, String(onGroup !== undefined));
       {
         await using run = await createRun(recipe, {
-          ...{ dir: folder, verifiers },
+          dir: folder,
+          verifiers,
           ...(onGroup && { hooks: { onGroup } }),
         });
         await run.finished;

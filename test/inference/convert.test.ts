@@ -21,15 +21,20 @@ import { readFolder, readSafetensors, writeSafetensors } from "../fixtures/safet
 import { trainerOptions } from "../native/small-model.ts";
 
 const CONFIG = {
-  ...{ model_type: "llama", vocab_size: 40, hidden_size: 16, num_hidden_layers: 2, num_attention_heads: 2 },
-  ...{ num_key_value_heads: 1, head_dim: 8, intermediate_size: 32, max_position_embeddings: 64 },
-  ...{
-    rms_norm_eps: 1e-5,
-    tie_word_embeddings: true,
-    hidden_act: "silu",
-    rope_theta: 10000,
-    torch_dtype: "float32",
-  },
+  model_type: "llama",
+  vocab_size: 40,
+  hidden_size: 16,
+  num_hidden_layers: 2,
+  num_attention_heads: 2,
+  num_key_value_heads: 1,
+  head_dim: 8,
+  intermediate_size: 32,
+  max_position_embeddings: 64,
+  rms_norm_eps: 1e-5,
+  tie_word_embeddings: true,
+  hidden_act: "silu",
+  rope_theta: 10000,
+  torch_dtype: "float32",
 };
 
 let dir: string;
@@ -84,7 +89,9 @@ describe("a folder converted to nothing else", () => {
       expect(readFileSync(join(to(), name)).equals(readFileSync(join(source, name)))).toBe(true);
     expect(readFileSync(join(to(), "additional_chat_templates/tool_use.jinja"), "utf8")).toBe("{{ tools }}");
     expect(report).toMatchObject({
-      ...{ converted: 0, replaced: 0, files: 1 },
+      converted: 0,
+      replaced: 0,
+      files: 1,
       copied: ["config.json", "additional_chat_templates/tool_use.jinja", "tokenizer.json"],
       leftOut: ["onnx/", "pytorch_model.bin"],
     });

@@ -66,7 +66,8 @@ describe("the environment, as Python's client reads it", () => {
 describe("a model's folder", () => {
   const commit = "c".repeat(40);
   const file = (path: string, size: number) => ({
-    ...{ path, size },
+    path,
+    size,
     digest: { algorithm: "git-sha1", hex: "d".repeat(40) } as const,
   });
 

@@ -8,7 +8,9 @@ const file = { path: "model.safetensors", size: 300_000, digest: { algorithm: "s
 const url = client.fileUrl("org/tiny", commit, file.path);
 try {
   await downloadFile(client, {
-    ...{ url, file, path },
+    url,
+    file,
+    path,
     onBytes: (bytes) => void (bytes === 120_000 && process.stdout.write("broken off\n")),
   });
 } catch (error) {

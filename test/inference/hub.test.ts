@@ -35,8 +35,12 @@ const FILES = {
   "onnx/config.json": "{}",
 };
 const NEEDED = [
-  ...["additional_chat_templates", "chat_template.jinja", "config.json", "generation_config.json"],
-  ...["model.safetensors", "tokenizer.json"],
+  "additional_chat_templates",
+  "chat_template.jinja",
+  "config.json",
+  "generation_config.json",
+  "model.safetensors",
+  "tokenizer.json",
 ];
 
 let dir: string;

@@ -33,8 +33,14 @@ function contents(tensors: Tensors): Buffer {
 }
 
 const CONFIG = {
-  ...{ model_type: "llama", vocab_size: 10, hidden_size: 8, num_hidden_layers: 3, num_attention_heads: 4 },
-  ...{ intermediate_size: 16, max_position_embeddings: 100, tie_word_embeddings: true },
+  model_type: "llama",
+  vocab_size: 10,
+  hidden_size: 8,
+  num_hidden_layers: 3,
+  num_attention_heads: 4,
+  intermediate_size: 16,
+  max_position_embeddings: 100,
+  tie_word_embeddings: true,
 };
 
 test.each([10_000_000, 1e18])("%i layers are refused before anything is made of them", async (layers) => {
@@ -74,7 +80,13 @@ test("sizes, types and memory of a folder, by hand", async () => {
     architecture: "llama",
     decoder: "llama",
     sizes: {
-      ...{ vocabulary: 10, width: 8, layers: 3, heads: 4, kvHeads: 2, headDim: 2, mlpWidth: 16 },
+      vocabulary: 10,
+      width: 8,
+      layers: 3,
+      heads: 4,
+      kvHeads: 2,
+      headDim: 2,
+      mlpWidth: 16,
       maxPositions: 100,
     },
     tiedHead: true,
@@ -96,8 +108,12 @@ test("heads that are not said to be shared are not, in shards and inside a wrapp
   safetensors("one.safetensors", { a: ["F16", [2, 3], 12] });
   safetensors("two.safetensors", { b: ["F16", [4], 8], "vision_tower.x": ["F16", [5], 10] });
   expect(await inspectModel(dir)).toMatchObject({
-    ...{ architecture: "llava", decoder: "mistral", files: 2, parameters: 10 },
-    ...{ sizes: { kvHeads: 4, headDim: 2 }, skipped: { tensors: 1, bytes: 10 } },
+    architecture: "llava",
+    decoder: "mistral",
+    files: 2,
+    parameters: 10,
+    sizes: { kvHeads: 4, headDim: 2 },
+    skipped: { tensors: 1, bytes: 10 },
   });
 });
 

@@ -6,13 +6,29 @@ import { inspectModel, loadModel, scoreSequences } from "../../lib/inference/ind
 import { Trainer } from "../../lib/native/index.ts";
 
 const CONFIG = {
-  ...{ model_type: "llama", vocab_size: 40, hidden_size: 16, num_hidden_layers: 1, num_attention_heads: 2 },
-  ...{ num_key_value_heads: 1, head_dim: 8, intermediate_size: 32, max_position_embeddings: 64 },
-  ...{ rms_norm_eps: 1e-5, tie_word_embeddings: true, hidden_act: "silu", rope_theta: 10000 },
+  model_type: "llama",
+  vocab_size: 40,
+  hidden_size: 16,
+  num_hidden_layers: 1,
+  num_attention_heads: 2,
+  num_key_value_heads: 1,
+  head_dim: 8,
+  intermediate_size: 32,
+  max_position_embeddings: 64,
+  rms_norm_eps: 1e-5,
+  tie_word_embeddings: true,
+  hidden_act: "silu",
+  rope_theta: 10000,
 };
 const OPTIMIZER = {
-  ...{ kind: "adamw" as const, beta1: 0.9, beta2: 0.95, eps: 1e-8, weightDecay: 0 },
-  ...{ decayAll: false, muonMomentum: 0.95, gradientClip: 0 },
+  kind: "adamw" as const,
+  beta1: 0.9,
+  beta2: 0.95,
+  eps: 1e-8,
+  weightDecay: 0,
+  decayAll: false,
+  muonMomentum: 0.95,
+  gradientClip: 0,
 };
 
 let dir: string;

@@ -26,7 +26,7 @@ function emittedNames(): Set<string> {
   );
   const referenceLogprobs = new Float32Array(batch.report.logprobs.length).fill(-1);
   const last = facts({
-    trained: { ...batch, batch: { ...batch.batch, referenceLogprobs } },
+    update: { ...batch, batch: { ...batch.batch, referenceLogprobs } },
     groups: [group(rollouts)],
     leftOut: { math: 1 },
   });
@@ -93,9 +93,11 @@ test("every value of a whole run is a finite number, and shares are shares", () 
 describe("history", () => {
   const step = (gradScale: number, completed: number, skipped = false) =>
     facts({
-      trained: trained([rollout()], undefined, { report: { gradScale, skipped } }),
+      update: trained([rollout()], undefined, { report: { gradScale, skipped } }),
       mixture: {
-        ...{ targets: { math: 0.5, code: 0.5 }, probabilities: {}, adjustments: {} },
+        targets: { math: 0.5, code: 0.5 },
+        probabilities: {},
+        adjustments: {},
         counts: { math: counts({ completed }), code: counts({ completed: 10 }) },
       },
     });

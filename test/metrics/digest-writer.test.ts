@@ -17,12 +17,24 @@ test("one line for every 16 steps; a step taken again begins anew, and what has 
   rmSync(folder, { recursive: true });
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     {
-      ...{ first: 1, step: 16, steps: 16, start: 10, last: 160, end: 170 },
-      ...{ version: 16, metrics: { a: 8.5 } },
+      first: 1,
+      step: 16,
+      steps: 16,
+      start: 10,
+      last: 160,
+      end: 170,
+      version: 16,
+      metrics: { a: 8.5 },
     },
     {
-      ...{ first: 5, step: 20, steps: 16, start: 50, last: 200, end: 210 },
-      ...{ version: 20, metrics: { a: 12.5 } },
+      first: 5,
+      step: 20,
+      steps: 16,
+      start: 50,
+      last: 200,
+      end: 210,
+      version: 20,
+      metrics: { a: 12.5 },
     },
   ]);
 });

@@ -2,11 +2,11 @@
 // counting "abort" as truncated.
 import { expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
-import type { StepMetricsInput } from "../../lib/metrics/index.ts";
+import type { StepFacts } from "../../lib/metrics/index.ts";
 import { putLengthMetrics } from "../../lib/metrics/length-metrics.ts";
 import { facts, group, rollout } from "./tiny-facts.ts";
 
-function collect(rest: Partial<StepMetricsInput>): Record<string, number> {
+function collect(rest: Partial<StepFacts>): Record<string, number> {
   const sheet = new MetricSheet();
   putLengthMetrics(sheet, facts(rest));
   return sheet.values;

@@ -2,32 +2,36 @@
 // against one micro-batch only.
 import { describe, expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
-import type { StepMetricsInput } from "../../lib/metrics/index.ts";
+import type { StepFacts } from "../../lib/metrics/index.ts";
 import { bottleneck, putMachineMetrics } from "../../lib/metrics/machine-metrics.ts";
 import { facts, rollout, trained } from "./tiny-facts.ts";
 
-function collect(rest: Partial<StepMetricsInput>): Record<string, number> {
+function collect(rest: Partial<StepFacts>): Record<string, number> {
   const sheet = new MetricSheet();
   putMachineMetrics(sheet, facts(rest));
   return sheet.values;
 }
 
 const engine = {
-  ...{ steps: 10, prefillTokens: 300, decodeTokens: 160, preemptions: 1, weightSwaps: 2, busySeconds: 0.9 },
-  ...{
-    prefillSeconds: 0.3,
-    decodeSeconds: 0.5,
-    weightSwapSeconds: 0.01,
-    pageSwapSeconds: 0.02,
-    running: 5,
-    waiting: 3,
-    maxRunning: 32,
-  },
-  ...{ pagesUsed: 3, pagesTotal: 12 },
+  steps: 10,
+  prefillTokens: 300,
+  decodeTokens: 160,
+  preemptions: 1,
+  weightSwaps: 2,
+  busySeconds: 0.9,
+  prefillSeconds: 0.3,
+  decodeSeconds: 0.5,
+  weightSwapSeconds: 0.01,
+  pageSwapSeconds: 0.02,
+  running: 5,
+  waiting: 3,
+  maxRunning: 32,
+  pagesUsed: 3,
+  pagesTotal: 12,
 };
 
 test("optimizer numbers, layers by number and the rest by name", () => {
-  const m = collect({ trained: trained([rollout()], undefined, { report: { gradScale: 0.5 } }) });
+  const m = collect({ update: trained([rollout()], undefined, { report: { gradScale: 0.5 } }) });
   expect(m).toMatchObject({
     "loss/total": 0.5,
     "grad/norm": 2,
@@ -43,7 +47,7 @@ test("optimizer numbers, layers by number and the rest by name", () => {
 
 test("a loss that is not finite is absent, and the skip is counted", () => {
   const m = collect({
-    trained: trained([rollout()], undefined, { report: { loss: Number.NaN, skipped: true } }),
+    update: trained([rollout()], undefined, { report: { loss: Number.NaN, skipped: true } }),
   });
   expect(m).not.toHaveProperty("loss/total");
   expect(m["step/skipped"]).toBe(1);
@@ -53,7 +57,7 @@ test("speeds over wall time and over the work's own time are different things", 
   const report = { trainedTokens: 90, packedTokens: 150, microBatches: 2 };
   const m = collect({
     engine,
-    trained: trained([rollout()], undefined, { report }),
+    update: trained([rollout()], undefined, { report }),
     timing: { total: 2, waiting: 0.5 },
   });
   expect(m).toMatchObject({
@@ -78,7 +82,7 @@ test("speeds over wall time and over the work's own time are different things", 
 describe("step time", () => {
   test("is split without rest", () => {
     const timing = { total: 1, waiting: 0.25, checkpointing: 0.1, logging: 0.02 };
-    const m = collect({ trained: trained([rollout()]), timing });
+    const m = collect({ update: trained([rollout()]), timing });
     const parts = Object.entries(m).filter(([name]) => name.startsWith("time/") && name !== "time/step");
     expect(parts).toHaveLength(10);
     expect(parts.reduce((sum, [, seconds]) => sum + seconds, 0)).toBeCloseTo(m["time/step"]!, 12);

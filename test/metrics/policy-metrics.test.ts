@@ -3,13 +3,13 @@
 // in the batch instead of in the rollout.
 import { describe, expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
-import type { TrainedFacts } from "../../lib/metrics/index.ts";
+import type { UpdateFacts } from "../../lib/metrics/index.ts";
 import { putPolicyMetrics } from "../../lib/metrics/policy-metrics.ts";
 import { facts, rollout, trained } from "./tiny-facts.ts";
 
-function collect(of: TrainedFacts): Record<string, number> {
+function collect(of: UpdateFacts): Record<string, number> {
   const sheet = new MetricSheet();
-  putPolicyMetrics(sheet, facts({ trained: of }));
+  putPolicyMetrics(sheet, facts({ update: of }));
   return sheet.values;
 }
 
@@ -24,7 +24,7 @@ function drifted(logRatios: readonly number[], rest: Parameters<typeof rollout>[
 
 function batchOf(
   parts: readonly ReturnType<typeof drifted>[],
-  rest: Partial<Omit<TrainedFacts, "report">> = {},
+  rest: Partial<Omit<UpdateFacts, "report">> = {},
 ) {
   return trained(
     parts.map((p) => p.rollout),

@@ -2,11 +2,11 @@
 // sampler, counting tokens for versions.
 import { expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
-import type { StepMetricsInput } from "../../lib/metrics/index.ts";
+import type { StepFacts } from "../../lib/metrics/index.ts";
 import { putStalenessMetrics } from "../../lib/metrics/staleness-metrics.ts";
 import { facts, rollout, trained } from "./tiny-facts.ts";
 
-function collect(rest: Partial<StepMetricsInput>): Record<string, number> {
+function collect(rest: Partial<StepFacts>): Record<string, number> {
   const sheet = new MetricSheet();
   putStalenessMetrics(sheet, facts(rest));
   return sheet.values;
@@ -18,7 +18,7 @@ test("ages of rollouts, tokens and keys are three different things", () => {
     rollout({ logprobs: [-1], versions: [10], kv: [10] }),
     rollout({ logprobs: [-1, -1], versions: [0, 8], kv: [0, 0] }),
   ];
-  const m = collect({ trained: trained(rollouts, undefined, { version: 10 }) });
+  const m = collect({ update: trained(rollouts, undefined, { version: 10 }) });
   expect(m).toMatchObject({
     "lag/min": 0,
     "lag/mean": (3 + 0 + 10) / 3,
@@ -40,7 +40,7 @@ test("ages of rollouts, tokens and keys are three different things", () => {
 });
 
 test("fresh keys leave no age of stale ones", () => {
-  const m = collect({ trained: trained([rollout()], undefined, { version: 1 }) });
+  const m = collect({ update: trained([rollout()], undefined, { version: 1 }) });
   expect(m["kv/stale"]).toBe(0);
   expect(m).not.toHaveProperty("kv/stale-age");
 });

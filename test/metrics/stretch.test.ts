@@ -22,8 +22,12 @@ test("each metric's mean is over the steps that have it, also when means are put
   const right = together(record(3, { a: 8, b: 1 }), record(4, { b: 3 }));
   const all = together(left, right);
   expect(all).toEqual({
-    ...{ first: 1, step: 4, version: 4, steps: 4 },
-    ...{ metrics: { a: 4, b: 3 }, counts: { a: 3, b: 3 } },
+    first: 1,
+    step: 4,
+    version: 4,
+    steps: 4,
+    metrics: { a: 4, b: 3 },
+    counts: { a: 3, b: 3 },
   });
   expect([stepsWith(all, "a"), stepsWith(left, "a"), stepsWith(left, "c")]).toEqual([3, 2, 0]);
 });

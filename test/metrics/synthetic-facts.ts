@@ -1,5 +1,5 @@
 /** A run that never was: facts of steps whose rewards rise and lengths fall, with every array the collector reads. */
-import type { StageCounts, StepMetricsInput, TrainedFacts } from "../../lib/metrics/index.ts";
+import type { StageCounts, StepFacts, UpdateFacts } from "../../lib/metrics/index.ts";
 import type { DropReason, Rollout, RolloutGroup, ScoredRollout, ScoredVerdict } from "../../lib/records.ts";
 
 export const TARGETS = {
@@ -60,12 +60,12 @@ export class SyntheticRun {
   }
 
   /** Facts of step 1, 2, ...: call in order. */
-  step(step: number): StepMetricsInput {
+  step(step: number): StepFacts {
     const progress = 1 - Math.exp((-4 * step) / this.#steps);
     const groups = Array.from({ length: this.#groups }, () => this.#group(step, progress));
     for (const group of groups) this.#count(group);
     const kept = groups.filter((g) => g.dropped === undefined).flatMap((g) => g.rollouts);
-    const trained = trainedFacts(kept, step - 1, this.#random, progress);
+    const update = trainedFacts(kept, step - 1, this.#random, progress);
     const total = 0.2 + 0.03 * this.#random() + 0.1 * (1 - progress);
     this.#seconds += total;
     const tokens = groups.flatMap((g) => g.rollouts).reduce((n, r) => n + r.rollout.tokens.length, 0);
@@ -77,29 +77,30 @@ export class SyntheticRun {
       maxOutputTokens: MAX_TOKENS,
       groups,
       unscored: { code: step % 10 === 0 ? 1 : 0 },
-      trained,
+      update,
       timing: {
-        ...{ total, waiting: total * 0.3, checkpointing: 0 },
-        ...{ logging: 0.001, recording: 0.004 },
+        total,
+        waiting: total * 0.3,
+        checkpointing: 0,
+        logging: 0.001,
+        recording: 0.004,
       },
       engine: {
-        ...{
-          steps: 150,
-          prefillTokens: groups.length * 30,
-          decodeTokens: tokens,
-          preemptions: 0,
-          weightSwaps: 1,
-        },
-        ...{ busySeconds: total * 0.93, prefillSeconds: total * 0.08, decodeSeconds: total * 0.8 },
-        ...{
-          weightSwapSeconds: 0.0004,
-          pageSwapSeconds: 0.0002,
-          running: 61,
-          waiting: 12,
-          maxRunning: 64,
-          pagesUsed: 300,
-          pagesTotal: 512,
-        },
+        steps: 150,
+        prefillTokens: groups.length * 30,
+        decodeTokens: tokens,
+        preemptions: 0,
+        weightSwaps: 1,
+        busySeconds: total * 0.93,
+        prefillSeconds: total * 0.08,
+        decodeSeconds: total * 0.8,
+        weightSwapSeconds: 0.0004,
+        pageSwapSeconds: 0.0002,
+        running: 61,
+        waiting: 12,
+        maxRunning: 64,
+        pagesUsed: 300,
+        pagesTotal: 512,
       },
       mixture: {
         targets: TARGETS,
@@ -108,11 +109,19 @@ export class SyntheticRun {
       },
       verifiers: {
         exact: {
-          ...{ calls, timeouts: 0, crashes: 0, retries: 0, busySeconds: calls * 1e-4 },
+          calls,
+          timeouts: 0,
+          crashes: 0,
+          retries: 0,
+          busySeconds: calls * 1e-4,
           latencyMs: { p50: 0.05, p95: 0.11, p99: 0.4 },
         },
         program: {
-          ...{ calls: 40, timeouts: 1, crashes: 0, retries: 1, busySeconds: 0.06 },
+          calls: 40,
+          timeouts: 1,
+          crashes: 0,
+          retries: 1,
+          busySeconds: 0.06,
           latencyMs: { p50: 1.2, p95: 3.1, p99: 9.5 },
         },
       },
@@ -152,15 +161,13 @@ export class SyntheticRun {
     const domain = this.#draw();
     const level = Math.floor(this.#random() * 4);
     const problem = {
-      ...{
-        id: ++this.#problem,
-        domain,
-        family: "chain",
-        level,
-        question: "?",
-        verifier: "exact",
-        reference: 0,
-      },
+      id: ++this.#problem,
+      domain,
+      family: "chain",
+      level,
+      question: "?",
+      verifier: "exact",
+      reference: 0,
     };
     const skill = Math.min(
       0.97,
@@ -209,13 +216,18 @@ export class SyntheticRun {
           : { status: "wrong", score: 0, reason: "another value" };
     return {
       rollout: {
-        ...{ problem, attempt, tokens, versions, promptTokens: new Int32Array(20 + problem.level * 5) },
+        problem,
+        attempt,
+        tokens,
+        versions,
+        promptTokens: new Int32Array(20 + problem.level * 5),
         logprobs: Float32Array.from({ length }, () => Math.fround(-0.4 * random())),
         entropies: Float32Array.from({ length }, () => Math.fround((0.5 - 0.3 * progress) * random())),
         oldestKvVersions: new Uint32Array(length).fill(oldest),
         finish: cut ? "length" : "eos",
         text: solved ? "7" : `wrong ${Math.floor(random() * 3)}`,
-        ...{ submittedMs: 0, finishedMs: 40 + length },
+        submittedMs: 0,
+        finishedMs: 40 + length,
       },
       verdict,
       reward: verdict.score + penalty * 0.5,
@@ -247,7 +259,7 @@ export function trainedFacts(
   version: number,
   random: () => number,
   progress = 0.5,
-): TrainedFacts {
+): UpdateFacts {
   const total = rollouts.reduce((n, r) => n + r.rollout.promptTokens.length + r.rollout.tokens.length, 0);
   const cuSeqlens = new Int32Array(rollouts.length + 1);
   const mask = new Uint8Array(total);
@@ -277,34 +289,26 @@ export function trainedFacts(
     rollouts,
     batch: { cuSeqlens, mask, behaviorLogprobs, advantages: Float32Array.from(rollouts, (r) => r.advantage) },
     report: {
-      ...{
-        loss: -0.01 * random(),
-        policyLoss: -0.01 * random(),
-        gradNorm: norm,
-        gradScale: Math.min(1, 0.7 / norm),
-      },
-      ...{
-        updateNorm: 0.02,
-        weightNorm: 31,
-        skipped: false,
-        microBatches: 3,
-        trainedTokens,
-        packedTokens: total,
-      },
-      ...{
-        startSeconds: 0.0003,
-        packSeconds: 0.001,
-        publishSeconds: 0.002,
-        forwardSeconds: 0.04 + 0.01 * random(),
-        backwardSeconds: 0.075 - 0.02 * progress,
-      },
-      ...{
-        optimizerSeconds: 0.006,
-        logprobs,
-        entropies,
-        clipped,
-        layerGradNorms: Float64Array.of(0.2, 0.3, 0.25, 0.4),
-      },
+      loss: -0.01 * random(),
+      policyLoss: -0.01 * random(),
+      gradNorm: norm,
+      gradScale: Math.min(1, 0.7 / norm),
+      updateNorm: 0.02,
+      weightNorm: 31,
+      skipped: false,
+      microBatches: 3,
+      trainedTokens,
+      packedTokens: total,
+      startSeconds: 0.0003,
+      packSeconds: 0.001,
+      publishSeconds: 0.002,
+      forwardSeconds: 0.04 + 0.01 * random(),
+      backwardSeconds: 0.075 - 0.02 * progress,
+      optimizerSeconds: 0.006,
+      logprobs,
+      entropies,
+      clipped,
+      layerGradNorms: Float64Array.of(0.2, 0.3, 0.25, 0.4),
     },
     version,
     learningRate: 2e-4,

@@ -2,11 +2,11 @@
 // shaped reward for length-only groups' raw spread, bins closed at the right.
 import { describe, expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
-import type { StepMetricsInput } from "../../lib/metrics/index.ts";
+import type { StepFacts } from "../../lib/metrics/index.ts";
 import { putTaskMetrics } from "../../lib/metrics/task-metrics.ts";
 import { facts, group, rollout, trained } from "./tiny-facts.ts";
 
-function collect(rest: Partial<StepMetricsInput>): Record<string, number> {
+function collect(rest: Partial<StepFacts>): Record<string, number> {
   const sheet = new MetricSheet();
   putTaskMetrics(sheet, facts(rest));
   return sheet.values;
@@ -49,7 +49,7 @@ describe("rewards", () => {
     const aged = [0, 1, 9, 5].map((age, i) =>
       rollout({ versions: [10 - age, 10], status: i < 2 ? "correct" : "wrong" }),
     );
-    const byAge = collect({ groups: [group(aged)], trained: trained([], [], { version: 10 }) });
+    const byAge = collect({ groups: [group(aged)], update: trained([], [], { version: 10 }) });
     expect([byAge["score/lag-0"], byAge["score/lag-1"], byAge["score/lag-4+"]]).toEqual([1, 1, 0]);
     expect(byAge["score/lag-2"]).toBeUndefined();
   });

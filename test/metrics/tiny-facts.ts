@@ -1,5 +1,5 @@
 /** Facts small enough to compute by hand: every field has a default, and a test names only what it is about. */
-import type { StageCounts, StepMetricsInput, TrainedFacts } from "../../lib/metrics/index.ts";
+import type { StageCounts, StepFacts, UpdateFacts } from "../../lib/metrics/index.ts";
 import type { Problem, Rollout, RolloutGroup, ScoredRollout, ScoredVerdict } from "../../lib/records.ts";
 
 export interface TinyRollout {
@@ -28,18 +28,28 @@ export function rollout(tiny: TinyRollout = {}): ScoredRollout {
   const status = tiny.status ?? "correct";
   const score = tiny.score ?? (status === "correct" ? 1 : 0);
   const problem: Problem = {
-    ...{ id: 1, domain: tiny.domain ?? "math", family: "chain", level: tiny.level ?? 0 },
-    ...{ question: "?", verifier: "exact", reference: 0 },
+    id: 1,
+    domain: tiny.domain ?? "math",
+    family: "chain",
+    level: tiny.level ?? 0,
+    question: "?",
+    verifier: "exact",
+    reference: 0,
   };
   return {
     rollout: {
-      ...{ problem, attempt: 0, logprobs, versions, tokens: new Int32Array(length) },
+      problem,
+      attempt: 0,
+      logprobs,
+      versions,
+      tokens: new Int32Array(length),
       promptTokens: new Int32Array(tiny.prompt ?? 1),
       entropies: Float32Array.from(tiny.entropies ?? new Array<number>(length).fill(0.5)),
       oldestKvVersions: Uint32Array.from(tiny.kv ?? versions),
       finish: tiny.finish ?? "eos",
       text: tiny.text ?? "7",
-      ...{ submittedMs: 0, finishedMs: 1 },
+      submittedMs: 0,
+      finishedMs: 1,
     },
     verdict: { status, score, reason: "" },
     reward: tiny.reward ?? score,
@@ -59,8 +69,8 @@ export function group(rollouts: readonly ScoredRollout[], rest: Partial<RolloutG
 export function trained(
   rollouts: readonly ScoredRollout[],
   logprobs: readonly (readonly number[])[] = rollouts.map((r) => [...r.rollout.logprobs]),
-  rest: Partial<Omit<TrainedFacts, "report">> & { readonly report?: Partial<TrainedFacts["report"]> } = {},
-): TrainedFacts {
+  rest: Partial<Omit<UpdateFacts, "report">> & { readonly report?: Partial<UpdateFacts["report"]> } = {},
+): UpdateFacts {
   const cu = [0];
   const mask: number[] = [];
   const behavior: number[] = [];
@@ -87,42 +97,60 @@ export function trained(
       advantages: Float32Array.from(rollouts, (r) => r.advantage),
     },
     report: {
-      ...{
-        loss: 0.5,
-        policyLoss: 0.4,
-        gradNorm: 2,
-        gradScale: 1,
-        updateNorm: 0.1,
-        weightNorm: 10,
-        skipped: false,
-      },
-      ...{ microBatches: 1, trainedTokens: counted, packedTokens: mask.length },
-      ...{ startSeconds: 0.02, packSeconds: 0.01, publishSeconds: 0.05 },
-      ...{ forwardSeconds: 0.1, backwardSeconds: 0.2, optimizerSeconds: 0.05 },
+      loss: 0.5,
+      policyLoss: 0.4,
+      gradNorm: 2,
+      gradScale: 1,
+      updateNorm: 0.1,
+      weightNorm: 10,
+      skipped: false,
+      microBatches: 1,
+      trainedTokens: counted,
+      packedTokens: mask.length,
+      startSeconds: 0.02,
+      packSeconds: 0.01,
+      publishSeconds: 0.05,
+      forwardSeconds: 0.1,
+      backwardSeconds: 0.2,
+      optimizerSeconds: 0.05,
       logprobs: Float32Array.from(now),
       entropies: new Float32Array(mask.length).fill(0.25),
       clipped: new Uint8Array(mask.length),
       layerGradNorms: Float64Array.of(1, 2, 3),
       ...report,
     },
-    ...{ version: 0, learningRate: 1e-4, packingBudget: 100 },
+    version: 0,
+    learningRate: 1e-4,
+    packingBudget: 100,
     ...others,
   };
 }
 
 export function counts(rest: Partial<StageCounts> = {}): StageCounts {
   return {
-    ...{ submitted: 0, inFlight: 0, completed: 0, retained: 0, trained: 0, trainedTokens: 0, dropped: {} },
+    submitted: 0,
+    inFlight: 0,
+    completed: 0,
+    retained: 0,
+    trained: 0,
+    trainedTokens: 0,
+    dropped: {},
     ...rest,
   };
 }
 
-export function facts(rest: Partial<StepMetricsInput> = {}): StepMetricsInput {
+export function facts(rest: Partial<StepFacts> = {}): StepFacts {
   return {
-    ...{ step: 1, version: 1, elapsedSeconds: 10, maxOutputTokens: 80, groups: [], rssBytes: 1000 },
+    step: 1,
+    version: 1,
+    elapsedSeconds: 10,
+    maxOutputTokens: 80,
+    groups: [],
+    rssBytes: 1000,
     timing: { total: 1, waiting: 0.25 },
     mixture: { targets: { math: 1 }, counts: {}, probabilities: { math: 1 }, adjustments: { math: 1 } },
-    ...{ verifiers: {}, queues: {} },
+    verifiers: {},
+    queues: {},
     ...rest,
   };
 }

@@ -18,15 +18,19 @@ import { engineOptions, optimizer, request, stepOptions } from "../native/small-
 import { patient } from "../patience.ts";
 
 const config = JSON.stringify({
-  ...{
-    model_type: "qwen3",
-    vocab_size: 2048,
-    hidden_size: 256,
-    num_hidden_layers: 8,
-    num_attention_heads: 8,
-  },
-  ...{ num_key_value_heads: 4, head_dim: 32, intermediate_size: 768, max_position_embeddings: 4096 },
-  ...{ rms_norm_eps: 1e-6, rope_theta: 10_000, tie_word_embeddings: true, hidden_act: "silu" },
+  model_type: "qwen3",
+  vocab_size: 2048,
+  hidden_size: 256,
+  num_hidden_layers: 8,
+  num_attention_heads: 8,
+  num_key_value_heads: 4,
+  head_dim: 32,
+  intermediate_size: 768,
+  max_position_embeddings: 4096,
+  rms_norm_eps: 1e-6,
+  rope_theta: 10_000,
+  tie_word_embeddings: true,
+  hidden_act: "silu",
 });
 const network = networkOf(config);
 const MIB = 2 ** 20;

@@ -7,7 +7,8 @@ const domains = Object.keys(TARGETS);
 const run = new SyntheticRun(5, 60);
 const history = new MetricsHistory();
 const steps = Array.from({ length: 60 }, (_, i) => ({
-  ...{ step: i + 1, version: i + 1 },
+  step: i + 1,
+  version: i + 1,
   metrics: collectStepMetrics(run.step(i + 1), history),
 }));
 const charts = buildCharts(steps, domains);
@@ -16,24 +17,20 @@ const chart = (title: string) => charts.find((c) => c.title === title)!;
 describe("a whole run", () => {
   test("has every chart a reader asks for", () => {
     expect(charts.map((c) => c.title)).toEqual([
-      ...[
-        "Score per domain",
-        "Score and reward",
-        "Length per domain",
-        "Length by difficulty",
-        "Truncated",
-        "Mixture against target",
-      ],
-      ...[
-        "Clip fraction",
-        "Sequence ratio",
-        "Entropy",
-        "Gradient norm",
-        "Groups",
-        "Lag",
-        "Time per stage",
-        "Throughput",
-      ],
+      "Score per domain",
+      "Score and reward",
+      "Length per domain",
+      "Length by difficulty",
+      "Truncated",
+      "Mixture against target",
+      "Clip fraction",
+      "Sequence ratio",
+      "Entropy",
+      "Gradient norm",
+      "Groups",
+      "Lag",
+      "Time per stage",
+      "Throughput",
     ]);
   });
 

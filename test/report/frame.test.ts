@@ -7,12 +7,19 @@ import { SyntheticRun, TARGETS } from "../metrics/synthetic-facts.ts";
 const run = new SyntheticRun(3, 40);
 const history = new MetricsHistory();
 const steps = Array.from({ length: 40 }, (_, i) => ({
-  ...{ step: i + 1, version: i + 1 },
+  step: i + 1,
+  version: i + 1,
   metrics: collectStepMetrics(run.step(i + 1), history),
 }));
 const state: FrameState = {
-  ...{ title: "quickstart, seed 0", phase: "training", done: 40, total: 120, elapsedSeconds: 20, note: "" },
-  ...{ domains: Object.keys(TARGETS), steps },
+  title: "quickstart, seed 0",
+  phase: "training",
+  done: 40,
+  total: 120,
+  elapsedSeconds: 20,
+  note: "",
+  domains: Object.keys(TARGETS),
+  steps,
 };
 
 test.each([200, 100, 80, 40, 1, 0, -1, Number.NaN, Number.POSITIVE_INFINITY])(

@@ -8,18 +8,20 @@ import { PAGE_STYLE } from "../../lib/report/page-style.ts";
 import { syntheticSummary } from "./synthetic-run-folder.ts";
 
 const manifest: StoredManifest = {
-  ...{
-    schema: 1,
-    name: "run <1>",
-    config: { note: "</pre><script>" },
-    seeds: { run: "7" },
-    versions: { hone: "0.1.0" },
-  },
-  ...{ startedAt: "2026-01-02T03:04:05.000Z", commit: null },
+  schema: 1,
+  name: "run <1>",
+  config: { note: "</pre><script>" },
+  seeds: { run: "7" },
+  versions: { hone: "0.1.0" },
+  startedAt: "2026-01-02T03:04:05.000Z",
+  commit: null,
 };
 const library = { script: "var uPlot;", style: ".uplot{}" };
 const steps = [1, 2].map((step) => ({
-  ...{ first: step, step, steps: 1, version: step },
+  first: step,
+  step,
+  steps: 1,
+  version: step,
   metrics: { "entropy/mean": 0.5, "mixture/target/math": 1 },
 }));
 const page = reportPage({ manifest, steps, summary: syntheticSummary() }, library);

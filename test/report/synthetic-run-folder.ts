@@ -41,8 +41,14 @@ function table(
 
 export function syntheticSummary(): RunSummary {
   return {
-    ...{ schema: 2, name: "quickstart", seed: 0, state: "done", steps: 120, version: 120 },
-    ...{ startedAt: "2026-01-02T03:04:05.000Z", finishedAt: "2026-01-02T03:06:36.000Z" },
+    schema: 2,
+    name: "quickstart",
+    seed: 0,
+    state: "done",
+    steps: 120,
+    version: 120,
+    startedAt: "2026-01-02T03:04:05.000Z",
+    finishedAt: "2026-01-02T03:06:36.000Z",
     before: [
       table(1, BEFORE, 27.5, 0),
       table(

@@ -134,7 +134,12 @@ describe("a run", () => {
     async (end) => {
       const stub = new Stub([ended(TRIED), ended("partly", { end, status: 137, report: value })]);
       expect(await stub.run(PROGRAM, LIMITS)).toEqual({
-        ...{ end, detail: "", stdout: "partly", stderr: "", spentMs: 7, value: undefined },
+        end,
+        detail: "",
+        stdout: "partly",
+        stderr: "",
+        spentMs: 7,
+        value: undefined,
       });
     },
   );

@@ -89,7 +89,14 @@ describe("scripts/gpu-check.sh", () => {
     const { device, parts } = summary();
     expect(device).toBe("");
     expect(parts.map(({ part }) => part)).toEqual([
-      ...["build", "tests", "promises", "bench", "peers", "memcheck", "racecheck", "node"],
+      "build",
+      "tests",
+      "promises",
+      "bench",
+      "peers",
+      "memcheck",
+      "racecheck",
+      "node",
     ]);
     expect(new Set(parts.map((part) => `${part.status}: ${part.reason}`))).toEqual(
       new Set(["skipped: no GPU: nvidia-smi finds none"]),
@@ -101,7 +108,8 @@ describe("scripts/gpu-check.sh", () => {
     const { check, summary } = machine("broken", {}, { nvcc: "exit 0", cmake: `HOME=${folder}\n${cmake}` });
     expect(check("--part", "build")).toBe(1);
     expect(summary()).toMatchObject({
-      ...{ device: "NVIDIA Test 1", architecture: "90a" },
+      device: "NVIDIA Test 1",
+      architecture: "90a",
       parts: [{ part: "build", status: "failed", reason: "exit 4: no such thing" }],
     });
     expect(readFileSync(join(folder, "calls"), "utf8").trim().split("\n")).toHaveLength(2);
@@ -236,7 +244,8 @@ describe("promises, benches and the summary", () => {
     expect(check("--part", "promises")).toBe(1);
     const kept = rows("promises").filter((row) => row["kept"] === true);
     expect(kept.map((row) => row["promise"])).toEqual([
-      ...["the same bits twice", "packs written by the optimizer are those of its masters"],
+      "the same bits twice",
+      "packs written by the optimizer are those of its masters",
     ]);
     expect(rows("promises").length).toBeGreaterThan(10);
   });
@@ -262,11 +271,9 @@ describe("promises, benches and the summary", () => {
     const names = ["attention", "lm_head", "rows", "model"];
     const others = Object.fromEntries(names.map((name) => [`bench_cuda_${name}`, good(name)]));
     const { check, rows, summary } = machine("bench", {
-      ...{
-        test_x: "true",
-        bench_cuda_gemm: `${good("gemm")}; [[ $HONE_CUDA_PORTABLE == 1 ]] || exit 5`,
-        ...others,
-      },
+      test_x: "true",
+      bench_cuda_gemm: `${good("gemm")}; [[ $HONE_CUDA_PORTABLE == 1 ]] || exit 5`,
+      ...others,
     });
     expect(check("--part", "bench")).toBe(1);
     expect(summary().parts[0]?.reason).toBe("exit 1: FAIL gemm: exit 5");
@@ -309,7 +316,8 @@ describe("promises, benches and the summary", () => {
   test("interrupted, it ends what runs, says so, and keeps what was found", async () => {
     const pid = join(folder, "sleeper");
     const { start, summary, rows } = machine("interrupted", {
-      ...{ test_core_device: passes(["a"]), test_kernels_cuda_tma: `echo $$ >${pid}; exec sleep 60` },
+      test_core_device: passes(["a"]),
+      test_kernels_cuda_tma: `echo $$ >${pid}; exec sleep 60`,
     });
     const script = start("--part", "tests", "--part", "promises");
     const ended = new Promise<number | null>((resolve) => script.once("exit", resolve));

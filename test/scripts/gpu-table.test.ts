@@ -10,7 +10,11 @@ const gpuTable = page.gpuTable as (files: Readonly<Record<string, string>>) => s
 const lines = (...rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 
 const SUMMARY = JSON.stringify({
-  ...{ device: "NVIDIA Test", driver: "580.1", architecture: "90a", nvcc: "Build 13", date: "2026-01-02" },
+  device: "NVIDIA Test",
+  driver: "580.1",
+  architecture: "90a",
+  nvcc: "Build 13",
+  date: "2026-01-02",
   parts: [{ part: "build" }, { part: "tests" }],
 });
 

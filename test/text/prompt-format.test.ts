@@ -227,7 +227,8 @@ test.skipIf(templates === undefined || !qwen2 || noAddon !== undefined)(
       const one = readJson(line) as TemplateCase;
       if (!one.add_generation_prompt || one.rendered === undefined) continue;
       configure({
-        ...{ bos_token: one.bos_token, eos_token: one.eos_token },
+        bos_token: one.bos_token,
+        eos_token: one.eos_token,
         chat_template: templates![one.template],
       });
       const format = chatFormat(folder, tokenizer, { variables: one.kwargs, stopIds: [0] });

@@ -19,7 +19,8 @@ export function writeOptions({ dtype, shardSize, force = false }: WriteFlags, ta
   if (dtype !== undefined && !DTYPES.includes(dtype))
     throw new HoneError("HONE_ERR_USAGE", `--dtype is ${dtype}; it must be one of ${DTYPES.join(", ")}`);
   return {
-    ...{ target, force },
+    target,
+    force,
     ...(dtype !== undefined && { dtype: dtype as WeightDtype }),
     ...(shardSize !== undefined && { shardBytes: bytesOf(shardSize) }),
   };

@@ -1,6 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import type { Recipe } from "../../config/index.ts";
-import type { StepMetricsInput } from "../../metrics/index.ts";
+import type { StepFacts } from "../../metrics/index.ts";
 import type { DomainName } from "../../records.ts";
 import { Credits } from "./credits.ts";
 import { DomainSampler } from "./domain-sampler.ts";
@@ -134,7 +134,7 @@ export class Books {
     return this.#outstanding.due(this.#parts.version(), maxLag, groupsPerStep);
   }
 
-  mixture(): StepMetricsInput["mixture"] {
+  mixture(): StepFacts["mixture"] {
     const targets = [...this.#sampler.mixture()].map(([domain, { target }]) => [domain, target] as const);
     return {
       targets: Object.fromEntries(targets),

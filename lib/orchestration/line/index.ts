@@ -7,5 +7,5 @@ export { learningRateFactor } from "./learning-rate.ts";
 export { Line } from "./line.ts";
 export { lineStateSchema } from "./line-state.ts";
 export type { DrawerOptions } from "./problem-drawer.ts";
-export { heldByHook, underWatch } from "./stall-watch.ts";
+export { heldByHook, type LinePosition, underWatch } from "./stall-watch.ts";
 export { nameRollout, type PolicyUpdate, type StepOutcome, stepOptions, trainBatch } from "./step-trainer.ts";

@@ -6,7 +6,8 @@ const counts = z.record(z.string(), z.int());
 export const lineStateSchema = z.object({
   /** Steps done. */
   step: z.int().min(0),
-  draws: z.object({ nextGroup: z.int(), cursors: counts }),
+  /** leftOut: absent in checkpoints of before 0.2. */
+  draws: z.object({ nextGroup: z.int(), cursors: counts, leftOut: counts.optional() }),
   sampler: z.object({ completed: counts, picks: z.int() }),
   ledger: z.record(
     z.string(),

@@ -55,7 +55,7 @@ export class Line {
     this.#encoder = new PromptEncoder(parts.model.format, maxPromptTokens);
     const faultOf = this.#encoder.fault.bind(this.#encoder);
     const drawing = { groupSize, faultOf, ...(onLeftOut && { onLeftOut }) };
-    this.#drawer = new ProblemDrawer(sources, this.books, drawing, state?.draws, state?.outstanding);
+    this.#drawer = new ProblemDrawer(sources, this.books, drawing, state);
   }
 
   /** Runs the line; one outcome per step. Ending the iteration stops every stage. */
@@ -83,7 +83,10 @@ export class Line {
     const batches = batchGroups(this.#settled, recipe.training, books);
     try {
       yield* trainSteps(progress.aroundTraining(batches), this.#firstStep, {
-        ...{ recipe, trainer, clock, engine: generations.engine },
+        recipe,
+        trainer,
+        clock,
+        engine: generations.engine,
         ...(reference && { reference }),
         afterPublication: ({ credits }) => {
           progress.stepped();

@@ -10,7 +10,7 @@ export interface SavedDraws {
   /** Next index in each domain's source. */
   readonly cursors: Readonly<Record<DomainName, number>>;
   /** Problems passed over because they cannot be asked, by domain. */
-  readonly leftOut?: Readonly<Record<DomainName, number>>;
+  readonly leftOut?: Readonly<Record<DomainName, number>> | undefined;
 }
 
 export interface DrawerOptions {
@@ -38,21 +38,21 @@ export class ProblemDrawer {
   readonly #again: SavedGroup[];
   #nextGroup: number;
 
-  /** @param again groups that were outstanding when the run was saved; they come first, under their old numbers. */
+  /** @param saved of the run it goes on from; the groups that were outstanding come first, under their old numbers. */
   constructor(
     sources: ReadonlyMap<DomainName, ProblemSource>,
     sampler: DomainPicker,
     options: DrawerOptions,
-    saved?: SavedDraws,
-    again: readonly SavedGroup[] = [],
+    saved?: { readonly draws: SavedDraws; readonly outstanding: readonly SavedGroup[] },
   ) {
+    const { draws, outstanding = [] } = saved ?? {};
     this.#sources = sources;
     this.#sampler = sampler;
     this.#options = options;
-    this.#leftOut = new Map(Object.entries(saved?.leftOut ?? {}));
-    this.#cursors = new Map([...sources.keys()].map((d) => [d, saved?.cursors[d] ?? 0]));
-    this.#nextGroup = saved?.nextGroup ?? 0;
-    this.#again = [...again];
+    this.#leftOut = new Map(Object.entries(draws?.leftOut ?? {}));
+    this.#cursors = new Map([...sources.keys()].map((d) => [d, draws?.cursors[d] ?? 0]));
+    this.#nextGroup = draws?.nextGroup ?? 0;
+    this.#again = [...outstanding];
   }
 
   /** Groups drawn so far; those still to be submitted again do not count. */

@@ -15,7 +15,7 @@ export interface StepOutcome {
   readonly versionBefore: number;
   readonly version: number;
   /** Absent when no group survived the filter: then nothing was trained. */
-  readonly trained?: PolicyUpdate;
+  readonly update?: PolicyUpdate;
   /** Seconds. `waiting` begins when the next batch is asked for: what the taker of the last outcome did is not in it. */
   readonly timing: { readonly total: number; readonly waiting: number };
 }
@@ -53,23 +53,23 @@ export async function* trainSteps(
   for await (const batch of batches) {
     const started = clock.now();
     const versionBefore = parts.trainer.version;
-    const trained = await trainBatch(batch, step, parts);
+    const update = await trainBatch(batch, step, parts);
     parts.afterPublication(batch);
     const end = clock.now();
-    skippedInARow = trained?.report.skipped ? skippedInARow + 1 : 0;
+    skippedInARow = update?.report.skipped ? skippedInARow + 1 : 0;
     yield {
       step,
       batch,
       versionBefore,
       version: parts.trainer.version,
-      ...(trained && { trained }),
+      ...(update && { update }),
       timing: {
         total: (end - lastEnd) / 1000,
         waiting: (started - asked) / 1000,
       },
     };
     asked = clock.now();
-    if (trained?.report.skipped) refuseIfHopeless(trained, step, skippedInARow, recipe);
+    if (update?.report.skipped) refuseIfHopeless(update, step, skippedInARow, recipe);
     lastEnd = end;
     step += 1;
     if (step >= recipe.training.steps) return;
@@ -116,12 +116,11 @@ export function nameRollout({ rollout: { problem, attempt } }: ScoredRollout): s
   return `${problem.domain} problem ${problem.id} (${problem.family}, level ${problem.level}), attempt ${attempt}`;
 }
 
-function refuseIfHopeless(trained: PolicyUpdate, step: number, inARow: number, recipe: Recipe): void {
+function refuseIfHopeless(update: PolicyUpdate, step: number, inARow: number, recipe: Recipe): void {
   const { onNonFinite, maxSkippedInARow } = recipe.training;
   if (onNonFinite === "skip" && inARow < maxSkippedInARow) return;
-  const whose =
-    trained.culprit === undefined ? "the gradient" : `the loss of ${nameRollout(trained.culprit)}`;
-  const problem = trained.culprit?.rollout.problem;
+  const whose = update.culprit === undefined ? "the gradient" : `the loss of ${nameRollout(update.culprit)}`;
+  const problem = update.culprit?.rollout.problem;
   throw new HoneError(
     "HONE_ERR_NON_FINITE",
     `step ${step}: ${whose} is not finite; ${inARow} step(s) skipped in a row`,
@@ -130,7 +129,7 @@ function refuseIfHopeless(trained: PolicyUpdate, step: number, inARow: number, r
         step,
         domain: problem?.domain,
         problem: problem?.id,
-        attempt: trained.culprit?.rollout.attempt,
+        attempt: update.culprit?.rollout.attempt,
       },
       hint: "The weights are those before the step. Lower optimizer.lr, or resume from an earlier checkpoint.",
     },

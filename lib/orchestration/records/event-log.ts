@@ -59,14 +59,20 @@ const status = z.enum(["correct", "partial", "wrong", "no_answer", "unparsable"]
 const eventSchema = z.discriminatedUnion("e", [
   z.object({ e: z.literal("submit"), g: natural, d: z.string(), i: natural, v: natural }),
   z.object({
-    ...{ e: z.literal("group"), g: natural, s: natural.optional() },
-    ...{ x: z.string().optional(), u: z.array(natural).optional() },
+    e: z.literal("group"),
+    g: natural,
+    s: natural.optional(),
+    x: z.string().optional(),
+    u: z.array(natural).optional(),
     r: z.array(z.tuple([natural, natural, z.string()], natural)),
     j: z.array(z.tuple([status, z.number()]).nullable()).optional(),
     h: z.array(z.number()).optional(),
   }),
   z.object({
-    ...{ e: z.literal("step"), s: natural, v: natural, k: z.array(natural) },
+    e: z.literal("step"),
+    s: natural,
+    v: natural,
+    k: z.array(natural),
     lr: z.number().optional(),
   }),
   z.object({ e: z.literal("start"), c: z.unknown() }),
@@ -107,11 +113,11 @@ export class EventLog {
     });
   }
 
-  stepped({ step, version, batch, trained }: StepOutcome): void {
+  stepped({ step, version, batch, update }: StepOutcome): void {
     const k = batch.groups
       .filter(({ group }) => group.dropped === undefined)
       .map(({ request }) => request.group);
-    this.add({ e: "step", s: step, v: version, k, ...(trained && { lr: trained.learningRate }) });
+    this.add({ e: "step", s: step, v: version, k, ...(update && { lr: update.learningRate }) });
   }
 
   /** Throws HONE_ERR_IO: no room, or the log was deleted under way. */

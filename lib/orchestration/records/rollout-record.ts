@@ -172,23 +172,23 @@ function parseLine(text: string): RecordedStep | RecordedGroup | undefined {
 }
 
 function* recordLines(recipe: Recipe, outcome: StepOutcome): Generator<RecordedStep | RecordedGroup> {
-  const { trained, batch } = outcome;
+  const { update, batch } = outcome;
   yield stepLine(recipe, outcome);
   let first = 0;
   for (const settled of batch.groups) {
-    const kept = settled.group.dropped === undefined && trained !== undefined;
-    yield groupLine(settled, kept ? new Sequences(recipe, trained, first) : undefined);
+    const kept = settled.group.dropped === undefined && update !== undefined;
+    yield groupLine(settled, kept ? new Sequences(recipe, update, first) : undefined);
     if (kept) first += settled.group.rollouts.length;
   }
 }
 
 function stepLine(
   recipe: Recipe,
-  { step, version, versionBefore, batch, trained }: StepOutcome,
+  { step, version, versionBefore, batch, update }: StepOutcome,
 ): RecordedStep {
   const head = { schema: 1, step: step + 1, versionBefore, version, groups: batch.groups.length } as const;
-  if (trained === undefined) return head;
-  const { report, data, learningRate, rollouts } = trained;
+  if (update === undefined) return head;
+  const { report, data, learningRate, rollouts } = update;
   const { muonLr: _, ...objective } = stepOptions(recipe, learningRate);
   return {
     ...head,
@@ -214,7 +214,13 @@ function groupLine(
   const { id, domain, family, level } = problem;
   const scored = new Map(group.rollouts.map((r, i) => [r.rollout, { r, i }] as const));
   return {
-    ...{ group: request.group, problem: id, domain, family, level, submittedVersion, solveRate },
+    group: request.group,
+    problem: id,
+    domain,
+    family,
+    level,
+    submittedVersion,
+    solveRate,
     ...(dropped && { dropped }),
     prompt: rollouts.length > 0 ? encode(rollouts[0]!.promptTokens) : "",
     rollouts: rollouts.map((rollout) => {
@@ -238,18 +244,18 @@ function judged(scored: ScoredRollout | undefined) {
 
 /** Where the rollouts of a kept group lie in the batch, the first at `first`. */
 class Sequences {
-  readonly #trained: PolicyUpdate;
+  readonly #update: PolicyUpdate;
   readonly #recipe: Recipe;
   readonly #first: number;
 
-  constructor(recipe: Recipe, trained: PolicyUpdate, first: number) {
-    this.#trained = trained;
+  constructor(recipe: Recipe, update: PolicyUpdate, first: number) {
+    this.#update = update;
     this.#recipe = recipe;
     this.#first = first;
   }
 
   place(i: number): Pick<RecordedRollout, "sequence" | "weight" | "reference"> {
-    const { data, rollouts } = this.#trained;
+    const { data, rollouts } = this.#update;
     const sequence = this.#first + i;
     const end = data.cuSeqlens[sequence + 1]!;
     const n = rollouts[sequence]!.rollout.tokens.length;
@@ -263,7 +269,7 @@ class Sequences {
 
   /** w of: loss = sum over sequences of w times the mean over the n tokens of the objective's term (docs/recipe.md). */
   #weight(sequence: number, n: number): number {
-    const { data, rollouts, report } = this.#trained;
+    const { data, rollouts, report } = this.#update;
     const { kind, sequenceWeight } = this.#recipe.objective;
     switch (kind) {
       case "gspo":

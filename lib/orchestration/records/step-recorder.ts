@@ -4,7 +4,7 @@ import {
   collectStepMetrics,
   type EngineFacts,
   MetricsHistory,
-  type StepMetricsInput,
+  type StepFacts,
   type StepTiming,
   type VerifierFacts,
 } from "../../metrics/index.ts";
@@ -51,9 +51,9 @@ export class StepRecorder {
    * @param before what followed the last step, at this one's expense.
    */
   gather(
-    { step, version, versionBefore, batch, trained, timing }: StepOutcome,
+    { step, version, versionBefore, batch, update, timing }: StepOutcome,
     before: BetweenSteps,
-  ): StepMetricsInput {
+  ): StepFacts {
     const { recipe, line, clock } = this.#from;
     const { free, total } = line.books.credits;
     return {
@@ -63,7 +63,7 @@ export class StepRecorder {
       maxOutputTokens: recipe.rollouts.maxOutputTokens,
       groups: batch.groups.map(({ group }) => group),
       unscored: unscoredByDomain(batch.groups),
-      trained: trained && trainedFacts(trained, versionBefore, recipe),
+      update: update && updateFacts(update, versionBefore, recipe),
       timing: { ...timing, ...before, recording: this.#recording },
       engine: this.#engineFacts(),
       mixture: line.books.mixture(),
@@ -77,7 +77,7 @@ export class StepRecorder {
   }
 
   /** Facts as a record, in the order they were gathered; `publish` takes it to the sinks. */
-  record(facts: StepMetricsInput, publish: (record: StepRecord) => void): void {
+  record(facts: StepFacts, publish: (record: StepRecord) => void): void {
     const begun = this.#from.clock.now();
     const metrics = collectStepMetrics(facts, this.#history);
     publish({ step: facts.step, version: facts.version, metrics });
@@ -132,12 +132,12 @@ function unscoredByDomain(groups: StepOutcome["batch"]["groups"]): Record<Domain
   return counts;
 }
 
-function trainedFacts(
-  trained: PolicyUpdate,
+function updateFacts(
+  update: PolicyUpdate,
   version: number,
   { objective, training }: Recipe,
-): StepMetricsInput["trained"] {
-  const { rollouts, data, report, learningRate } = trained;
+): StepFacts["update"] {
+  const { rollouts, data, report, learningRate } = update;
   const of = objective.kind === "gspo" ? ("sequence" as const) : ("token" as const);
   const clip = { of, low: objective.clipLow, high: objective.clipHigh };
   const clips = objective.kind !== "reinforce";

@@ -149,7 +149,9 @@ class Replay {
     for (const { g } of groups) settled.push(await this.#settle(await this.#taken(g)));
     settled.sort((a, b) => a.request.group - b.request.group);
     const parts = {
-      ...{ recipe, trainer, engine: generations.engine },
+      recipe,
+      trainer,
+      engine: generations.engine,
       ...(this.#reference && { reference: this.#reference }),
     };
     await trainBatch({ groups: settled, credits: 0 }, event.s, parts);

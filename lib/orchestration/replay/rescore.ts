@@ -101,7 +101,9 @@ async function journaledOutcomes(
       const [version, none] = [versionOf(verifier), { before: undefined, after: undefined }];
       outcomes.set(entry.key, {
         problem: { domain: of, problem, family },
-        ...{ version, ...none, judged: false },
+        version,
+        ...none,
+        judged: false,
       });
       continue;
     }
@@ -172,9 +174,7 @@ function summarize(all: readonly Compared[]): Rescoring {
       all.filter(({ problem }) => problem.domain === domain),
     ),
   );
-  const changes = all
-    .filter(isChanged)
-    .map(({ problem, before, after }) => ({ ...problem, ...{ before, after } }));
+  const changes = all.filter(isChanged).map(({ problem, before, after }) => ({ ...problem, before, after }));
   return { domains, changes };
 }
 

@@ -1,14 +1,14 @@
 /**
  * Work that may wait until the thread has handed out everything more urgent: here, until the next step trains on
- * its own thread. Pieces run in order, each once; what one throws comes out of the next `settle`.
+ * its own thread. Pieces run in order, each once; what one throws comes out of the next `flush`.
  */
 export class Later {
   #work: (() => void) | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  /** Settles what was deferred before, then keeps `work` for the event loop's next turn. */
+  /** Does what was deferred before, then keeps `work` for the event loop's next turn. */
   defer(work: () => void): void {
-    this.settle();
+    this.flush();
     this.#work = work;
     setImmediate(() => {
       try {
@@ -20,7 +20,7 @@ export class Later {
   }
 
   /** Does at once what is deferred. Throws what it, or a piece done since the last call, has thrown. */
-  settle(): void {
+  flush(): void {
     const failure = this.#failure;
     this.#failure = undefined;
     if (failure !== undefined) throw failure.error;

@@ -1,11 +1,8 @@
 import { existsSync } from "node:fs";
-import type { Clock } from "../../clock.ts";
 import type { Recipe } from "../../config/index.ts";
-import { Checkpoints } from "../recovery/index.ts";
-import type { RunResources } from "../setup/index.ts";
+import { Checkpoints, expectSeed, type RunState } from "../recovery/index.ts";
 import { rlOptimizer } from "../setup/index.ts";
-import type { Announcer } from "./announcer.ts";
-import type { RunOptions } from "./run-face.ts";
+import type { RunContext } from "./run-context.ts";
 import { completes, warmStart } from "./warm-start.ts";
 
 /** Options of a run that say where its weights come from. */
@@ -22,39 +19,61 @@ export function willWarmUp(recipe: Recipe, { dir, resume = "never", startFrom }:
 }
 
 /**
- * First weights, or those of `startFrom`, or those an earlier sitting warmed up; saved as where training starts,
+ * Takes up the checkpoint that a run goes on from; undefined where it begins anew. Warns of damaged checkpoints, of later
+ * ones set aside, and of `changes` of the recipe. Throws HONE_ERR_CHECKPOINT, HONE_ERR_CONFIG (another seed).
+ */
+export async function restoreRun(
+  { resources, checkpoints, publisher, options, progress }: RunContext,
+  changes: readonly string[],
+): Promise<RunState | undefined> {
+  const { resume = "never" } = options;
+  if (resume === "never") return undefined;
+  const { trainer, recipe } = resources;
+  const warn = (message: string) => publisher.warn(message);
+  const state =
+    resume === "auto" ? await checkpoints.loadNewest(trainer, warn) : await checkpoints.load(trainer, resume);
+  if (state === undefined) return undefined;
+  expectSeed(state, recipe);
+  const later = checkpoints.setAside(state.step);
+  if (later.length > 0) warn(`set aside, being later than step ${state.step}: ${later.join(", ")}`);
+  for (const change of changes) warn(`the recipe has changed: ${change}`);
+  progress.step = state.step;
+  progress.seconds.warmStart = state.warmStartSeconds;
+  progress.seconds.training = state.trainingSeconds;
+  progress.metrics = state.metrics;
+  progress.before.generated = state.generatedTokens;
+  progress.before.trained = Object.values(state.ledger).reduce((sum, d) => sum + d.trainedTokens, 0);
+  return state;
+}
+
+/**
+ * First weights, or those of `startFrom`, or those an earlier session warmed up; saved as where training starts,
  * unless a model folder has them. Returns the seconds a warm start took; 0 if there was none, or it was cut short.
  */
-export async function prepareWeights(
-  parts: { readonly resources: RunResources; readonly checkpoints: Checkpoints; readonly clock: Clock },
-  { startFrom, resume = "never" }: Pick<RunOptions, "startFrom" | "resume">,
-  to: { readonly signal: AbortSignal; readonly listeners: Announcer },
-): Promise<number> {
-  const { checkpoints } = parts;
-  const { trainer, recipe, model } = parts.resources;
-  const kept = resume === "auto" && existsSync(checkpoints.warmStart);
-  const given = startFrom ?? (kept ? checkpoints.warmStart : undefined);
+export async function prepareWeights(context: RunContext): Promise<number> {
+  const { resources, checkpoints, options, stop } = context;
+  const { trainer, recipe, model } = resources;
+  const kept = options.resume === "auto" && existsSync(checkpoints.warmStart);
+  const given = options.startFrom ?? (kept ? checkpoints.warmStart : undefined);
   if (given !== undefined) await trainer.load(given);
   else await model.fill(trainer);
-  const seconds = given === undefined ? await warmUp(parts, to) : 0;
+  const seconds = given === undefined ? await warmUp(context) : 0;
   await trainer.resetOptimizer(rlOptimizer(recipe));
   await trainer.setVersion(0);
   const inFolder = model.origin !== undefined && given === undefined && recipe.warmStart === undefined;
-  if (!to.signal.aborted && !kept && !inFolder) await checkpoints.saveStart(trainer);
+  if (!stop.signal.aborted && !kept && !inFolder) await checkpoints.saveStart(trainer);
   return seconds;
 }
 
-async function warmUp(
-  { resources, clock }: { readonly resources: RunResources; readonly clock: Clock },
-  { signal, listeners }: { readonly signal: AbortSignal; readonly listeners: Announcer },
-): Promise<number> {
+async function warmUp({ resources, clock, stop, publisher }: RunContext): Promise<number> {
   const { trainer, recipe, model } = resources;
   const config = recipe.warmStart;
   if (config === undefined || config.steps === 0) return 0;
   const begun = clock.now();
-  listeners.emit("phase", "warm start", config.steps);
+  publisher.listeners.emit("phase", "warm start", config.steps);
   const onStep = (progress: { step: number; steps: number; loss: number }) =>
-    listeners.emit("warmStart", progress);
+    publisher.listeners.emit("warmStart", progress);
+  const { signal } = stop;
   const whole = await completes(warmStart(trainer, recipe, config, model, { signal, onStep }), signal);
   return whole ? (clock.now() - begun) / 1000 : 0;
 }

@@ -60,7 +60,11 @@ function demonstratorOf(
 ): Demonstrator {
   const end = tokenizer.nameOf(format.stopIds[0]!) ?? "";
   return new Demonstrator({
-    ...{ seed, mixture, wrongRate, endlessRate, maxTokens: rollouts.maxOutputTokens },
+    seed,
+    mixture,
+    wrongRate,
+    endlessRate,
+    maxTokens: rollouts.maxOutputTokens,
     encode: (text) => tokenizer.encode(text.replace(/<eos>$/, () => end)),
   });
 }

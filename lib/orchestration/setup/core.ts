@@ -33,7 +33,10 @@ export function engineOptions(recipe: Recipe, tokenBytes: () => readonly Uint8Ar
   const needed = rollouts.stopStrings.length > 0;
   return {
     ...engine,
-    ...{ maxContext: maxContext(recipe), runSeed: BigInt(seed), weightStorage: model.weightStorage, device },
+    maxContext: maxContext(recipe),
+    runSeed: BigInt(seed),
+    weightStorage: model.weightStorage,
+    device,
     ...(needed && { tokenBytes: tokenBytes() }),
   };
 }

@@ -64,7 +64,15 @@ export async function openResources(
   const own = shared === undefined ? openVerifiers(recipe) : undefined;
   const verifiers = shared ?? own!;
   return {
-    ...{ core, recipe, clock, model, sources, verifiers, trainer, generations, openTrainer },
+    core,
+    recipe,
+    clock,
+    model,
+    sources,
+    verifiers,
+    trainer,
+    generations,
+    openTrainer,
     openGenerations: () => new Generations(openEngine),
     async [Symbol.asyncDispose]() {
       await Promise.all([generations.close(), own?.abandon()]);

@@ -31,7 +31,10 @@ function open(state?: RunState) {
 }
 
 const drawn = (group: number): DrawnGroup => ({
-  ...{ group, domain: "math", index: group, attempts: 4 },
+  group,
+  domain: "math",
+  index: group,
+  attempts: 4,
   problem: problemOf("math", group),
 });
 

@@ -3,11 +3,16 @@ import { lineStateSchema } from "../../../lib/orchestration/line/line-state.ts";
 
 const state = {
   step: 3,
-  draws: { nextGroup: 5, cursors: { math: 5 } },
+  draws: { nextGroup: 5, cursors: { math: 6 }, leftOut: { math: 1 } },
   sampler: { completed: { math: 12 }, picks: 5 },
   ledger: {
     math: {
-      ...{ submitted: 20, completed: 12, failed: 0, retained: 8, trained: 8, trainedTokens: 90 },
+      submitted: 20,
+      completed: 12,
+      failed: 0,
+      retained: 8,
+      trained: 8,
+      trainedTokens: 90,
       dropped: { "zero-advantage": 4 },
     },
   },

@@ -55,8 +55,8 @@ test("a slow trainer bounds what is under way by the credits: nothing piles up",
 test("no trained token is older than maxLag, however uneven the lengths", async () => {
   const length = (problem: number) => (problem % 5 === 0 ? 24 : 2);
   const { line } = await lineOf({ steps: 12, maxLag: 2 }, { length });
-  for await (const { versionBefore, trained } of line.steps()) {
-    for (const { rollout } of trained?.rollouts ?? []) {
+  for await (const { versionBefore, update } of line.steps()) {
+    for (const { rollout } of update?.rollouts ?? []) {
       expect(versionBefore - Math.min(...rollout.versions)).toBeLessThanOrEqual(2);
     }
   }

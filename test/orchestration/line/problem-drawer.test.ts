@@ -45,7 +45,7 @@ test("goes on from where it was saved, outstanding groups first and under their 
     firstSampler.pick();
   }
   const outstanding = [all[5]!, all[7]!];
-  const second = new ProblemDrawer(SOURCES, firstSampler, FOUR, first.saved(), outstanding);
+  const second = new ProblemDrawer(SOURCES, firstSampler, FOUR, { draws: first.saved(), outstanding });
   expect(second.drawn).toBe(6);
   expect([brief(second), brief(second)]).toEqual(outstanding);
   expect(second.drawn).toBe(8);
@@ -90,7 +90,7 @@ test("a problem that cannot be asked is passed over and counted, also by a drawe
     first.next();
     itsSampler.pick();
   }
-  const second = new ProblemDrawer(SOURCES, itsSampler, options, first.saved());
+  const second = new ProblemDrawer(SOURCES, itsSampler, options, { draws: first.saved(), outstanding: [] });
   expect(Array.from({ length: 8 }, () => brief(second))).toEqual(all.slice(12));
   expect(second.leftOut).toEqual(whole.leftOut);
 });

@@ -64,7 +64,7 @@ test("a step trains with the recipe's objective and publishes the next version",
 
 test("without a kept group nothing is trained or published, and the step counts", async () => {
   const { outcomes, published } = await train([empty, full]);
-  expect(outcomes.map((o) => o.trained === undefined)).toEqual([true, false]);
+  expect(outcomes.map((o) => o.update === undefined)).toEqual([true, false]);
   expect(outcomes.map((o) => o.step)).toEqual([3, 4]);
   expect(published).toEqual([1]);
 });

@@ -11,9 +11,19 @@ const submit = (g: number, i = g) => ({ e: "submit", g, d: "math", i, v: 0 }) as
 
 test("a resume takes back the steps after its checkpoint and what they took", () => {
   const history = readHistory([
-    ...[submit(0, 7), group(0), step(0), submit(1, 8), group(1), step(1), group(2)],
-    ...[{ e: "end", s: 2, v: 2, w: "old" } as const, { e: "resume", s: 1 } as const],
-    ...[submit(1, 8), group(1), step(1), { e: "end", s: 2, v: 2, w: "new" } as const],
+    submit(0, 7),
+    group(0),
+    step(0),
+    submit(1, 8),
+    group(1),
+    step(1),
+    group(2),
+    { e: "end", s: 2, v: 2, w: "old" } as const,
+    { e: "resume", s: 1 } as const,
+    submit(1, 8),
+    group(1),
+    step(1),
+    { e: "end", s: 2, v: 2, w: "new" } as const,
   ]);
   expect(history.steps.map(({ groups }) => groups.map(({ g }) => g))).toEqual([[0], [1]]);
   expect(history.drawn.get(1)).toEqual({ domain: "math", index: 8 });

@@ -25,7 +25,11 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const problem = (id: number, reference: unknown = { answer: "7" }, verifier = "math"): Problem => ({
-  ...{ id, domain: "math", family: "chain", level: 2, question: "?" },
+  id,
+  domain: "math",
+  family: "chain",
+  level: 2,
+  question: "?",
   verifier,
   reference,
 });

@@ -28,7 +28,9 @@ test("a new run replaces the last only when told to, and what it refuses it leav
   // The folder is nobody's again.
   (await claimRunFolder({ dir, resume: "auto" }))[Symbol.dispose]();
   await using run = await createRun(smallRecipe({ steps: 3 }), {
-    ...{ verifiers, dir, overwrite: true },
+    verifiers,
+    dir,
+    overwrite: true,
     core: standInCore(),
   });
   expect(await run.finished).toMatchObject({ reason: "done", steps: 3 });
@@ -45,7 +47,9 @@ test("the clock of chat templates is that of the first session", async () => {
   const began = "2024-07-26T12:00:00.000Z";
   writeFileSync(file, JSON.stringify({ ...manifest, clock: began }));
   await using run = await createRun(smallRecipe({ steps: 3 }), {
-    ...{ verifiers, dir, resume: "auto" as const },
+    verifiers,
+    dir,
+    resume: "auto" as const,
     core: standInCore(),
   });
   await run.finished;

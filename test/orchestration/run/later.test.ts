@@ -21,9 +21,9 @@ test("deferred work runs once, after everything that awaits a promise", async ()
 test("settle does it now, and the event loop does not do it again", async () => {
   const { done, defer, later } = record();
   defer("one");
-  later.settle();
+  later.flush();
   expect(done).toEqual(["one"]);
-  later.settle();
+  later.flush();
   await turn();
   expect(done).toEqual(["one"]);
 });
@@ -43,10 +43,10 @@ test("what it throws on its own comes out of the next settle, once", async () =>
     throw new Error("disk full");
   });
   await turn();
-  expect(() => later.settle()).toThrow("disk full");
-  later.settle();
+  expect(() => later.flush()).toThrow("disk full");
+  later.flush();
   defer("after");
-  later.settle();
+  later.flush();
   expect(done).toEqual(["after"]);
 });
 
@@ -64,6 +64,6 @@ test("what it throws when settled is thrown there", () => {
   later.defer(() => {
     throw new Error("disk full");
   });
-  expect(() => later.settle()).toThrow("disk full");
-  later.settle();
+  expect(() => later.flush()).toThrow("disk full");
+  later.flush();
 });

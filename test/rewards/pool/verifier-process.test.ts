@@ -54,7 +54,10 @@ test("jobs are judged one after another; what verifiers print is heard; an exit 
   });
   expect(printed).toBe("print ok\n");
   expect(await one.judge(job("ok", "exit"))).toMatchObject({
-    ...{ kind: "lost", phase: "verifying", member: 1, cause: "exit code 3" },
+    kind: "lost",
+    phase: "verifying",
+    member: 1,
+    cause: "exit code 3",
   });
   expect(exits).toBe(1);
   expect(await one.judge(job("ok"))).toMatchObject({ kind: "lost" });

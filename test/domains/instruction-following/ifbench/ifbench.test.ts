@@ -26,16 +26,26 @@ const TAGGED = "words:start_verb";
 
 /** Arguments that every constraint can read what it needs from. */
 const ARGS = {
-  ...{ N: 2, n: 1, m: 2, small_n: 1, min_words: 1, max_words: 9, percentage: 50, n_start: 0, n_end: 3 },
-  ...{
-    keyword: "cat",
-    word: "cat",
-    sep: "-",
-    options: "yes/no",
-    reference_text: "the cat",
-    prompt_to_repeat: "A cat",
-  },
-  ...{ keyword1: "a", keyword2: "b", keyword3: "c", keyword4: "d", keyword5: "e" },
+  N: 2,
+  n: 1,
+  m: 2,
+  small_n: 1,
+  min_words: 1,
+  max_words: 9,
+  percentage: 50,
+  n_start: 0,
+  n_end: 3,
+  keyword: "cat",
+  word: "cat",
+  sep: "-",
+  options: "yes/no",
+  reference_text: "the cat",
+  prompt_to_repeat: "A cat",
+  keyword1: "a",
+  keyword2: "b",
+  keyword3: "c",
+  keyword4: "d",
+  keyword5: "e",
 };
 
 test("there are 58 of them", () => {

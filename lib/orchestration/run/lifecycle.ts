@@ -1,0 +1,59 @@
+import { deferred } from "../../deferred.ts";
+
+/** Where a run is in its life. A step may be running only while it is at "training". */
+export type Stage<Training> =
+  | { readonly at: "preparing" }
+  | { readonly at: "training"; readonly training: Training }
+  | { readonly at: "hook"; readonly hook: string; readonly training: Training | undefined }
+  | { readonly at: "over"; readonly training: Training | undefined };
+
+/** The one place that knows where a run is, and what may be asked of it there. */
+export class Lifecycle<Training> {
+  /** No new prompts. A run may be paused at every stage. */
+  paused = false;
+  #stage: Stage<Training> = { at: "preparing" };
+  #requests: (() => Promise<void>)[] = [];
+
+  get stage(): Stage<Training> {
+    return this.#stage;
+  }
+
+  /** Undefined before training began; kept when the run is over. */
+  get training(): Training | undefined {
+    return this.#stage.at === "preparing" ? undefined : this.#stage.training;
+  }
+
+  beginTraining(training: Training): void {
+    this.#stage = { at: "training", training };
+  }
+
+  /** The run is a hook's until `work` is done: no step is running. */
+  async inHook<T>(hook: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#stage;
+    this.#stage = { at: "hook", hook, training: this.training };
+    try {
+      return await work();
+    } finally {
+      this.#stage = before;
+    }
+  }
+
+  /** Runs work at once where no step can be in the way, otherwise when the running one has ended. */
+  betweenSteps<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#stage.at !== "training") return work();
+    const { promise, resolve, reject } = deferred<T>();
+    this.#requests.push(() => work().then(resolve, reject));
+    return promise;
+  }
+
+  /** Runs what waits for the end of a step. */
+  async serve(): Promise<void> {
+    for (const request of this.#requests.splice(0)) await request();
+  }
+
+  /** Serves what still waits. */
+  async end(): Promise<void> {
+    this.#stage = { at: "over", training: this.training };
+    await this.serve();
+  }
+}

@@ -1,0 +1,43 @@
+import { Channel } from "../../channel.ts";
+import type { Sink } from "../../metrics/index.ts";
+import type { StepRecord } from "../../records.ts";
+import { nameRollout, type StepOutcome } from "../line/index.ts";
+import { Announcer } from "./announcer.ts";
+
+const BUFFERED_RECORDS = 1000;
+
+/** Takes what a run has to say to its sinks, its listeners and whoever iterates over it. */
+export class Publisher {
+  readonly listeners = new Announcer();
+  readonly records = new Channel<StepRecord>();
+  /** Records that an iterating consumer was too slow for. */
+  missedRecords = 0;
+  readonly #sinks: readonly Sink[];
+
+  constructor(sinks: readonly Sink[]) {
+    this.#sinks = sinks;
+  }
+
+  warn(message: string): void {
+    this.listeners.emit("warning", message);
+  }
+
+  /** A step's record, and what its groups and its update came to. Throws what a sink throws. */
+  step(record: StepRecord, { batch, update }: StepOutcome): void {
+    for (const sink of this.#sinks) sink.write(record);
+    if (this.records.length < BUFFERED_RECORDS) this.records.push(record);
+    else this.missedRecords += 1;
+    if (this.listeners.hears("group"))
+      for (const { request, group } of batch.groups)
+        this.listeners.emit("group", group, { id: request.group, step: record.step });
+    this.listeners.emit("step", record);
+    if (!update?.report.skipped) return;
+    const { culprit } = update;
+    const whose = culprit ? `; the loss of ${nameRollout(culprit)} was not finite` : "";
+    this.warn(`step ${record.step} was skipped${whose}`);
+  }
+
+  close(): void {
+    for (const sink of this.#sinks) sink.close();
+  }
+}

@@ -1,0 +1,29 @@
+import type { Clock } from "../../clock.ts";
+import type { Checkpoints } from "../recovery/index.ts";
+import type { RunResources } from "../setup/index.ts";
+import type { Publisher } from "./publisher.ts";
+import type { RunOptions } from "./run-face.ts";
+import type { StopRequest } from "./stop-request.ts";
+
+/** What all parts of one run work with. */
+export interface RunContext {
+  readonly resources: RunResources;
+  readonly options: RunOptions;
+  readonly clock: Clock;
+  readonly checkpoints: Checkpoints;
+  readonly publisher: Publisher;
+  readonly stop: StopRequest;
+  readonly progress: RunProgress;
+}
+
+/** How far a run is, earlier sessions included. */
+export interface RunProgress {
+  /** Steps done. */
+  step: number;
+  /** Wall seconds of each phase. */
+  readonly seconds: { warmStart: number; training: number };
+  /** Tokens when this session began. */
+  readonly before: { generated: number; trained: number };
+  /** What the metrics keep from step to step. */
+  metrics: unknown;
+}

@@ -1,0 +1,177 @@
+import { join } from "node:path";
+import { HoneError } from "../../errors.ts";
+import type { StepRecord } from "../../records.ts";
+import { heldByHook, Line, type LinePosition, type StepOutcome, underWatch } from "../line/index.ts";
+import {
+  type BetweenSteps,
+  cutRolloutRecord,
+  EVENT_LOG,
+  EventLog,
+  openJournal,
+  StepRecorder,
+  writeRolloutRecord,
+} from "../records/index.ts";
+import { type RunState, weightsHash } from "../recovery/index.ts";
+import { callHook } from "./hooks.ts";
+import { Later } from "./later.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import { lineWarnings } from "./line-warnings.ts";
+import { openReference } from "./reference-policy.ts";
+import type { RunContext } from "./run-context.ts";
+import type { StepWish } from "./run-face.ts";
+import { refuseIfHopeless } from "./verifier-health.ts";
+
+/** The steps of a run: trains, records, saves, and serves what is asked for in between. */
+export class Training {
+  readonly line: Line;
+  readonly #context: RunContext;
+  readonly #lifecycle: Lifecycle<Training>;
+  readonly #events: EventLog;
+  readonly #recorder: StepRecorder;
+  /** The record of the last step, written while the next one trains. */
+  readonly #recording = new Later();
+
+  constructor(context: RunContext, lifecycle: Lifecycle<Training>, line: Line, events: EventLog) {
+    const { resources, clock, progress } = context;
+    this.#context = context;
+    this.#lifecycle = lifecycle;
+    this.#events = events;
+    this.line = line;
+    const sources = {
+      recipe: resources.recipe,
+      line,
+      clock,
+      engineStats: () => resources.generations.engine.stats(),
+      verifierStats: () => resources.verifiers.stats(),
+    };
+    this.#recorder = new StepRecorder(sources, progress.metrics);
+  }
+
+  /** To the recipe's last step, or to the one in which the run is told to stop. Throws HONE_ERR_STALL if nothing moves. */
+  async run(): Promise<void> {
+    const { resources, clock, stop, progress } = this.#context;
+    const { recipe, trainer } = resources;
+    const draining = () => this.line.drain();
+    stop.signal.addEventListener("abort", draining, { once: true });
+    try {
+      await underWatch(this.#steps(), recipe.training.stallSeconds, clock, () => this.#position());
+      if (!stop.save) return;
+      const weights = weightsHash(await this.save());
+      this.#events.add({ e: "end", s: progress.step, v: trainer.version, w: weights });
+    } finally {
+      stop.signal.removeEventListener("abort", draining);
+      this.#recording.flush();
+    }
+  }
+
+  /** Returns the checkpoint's path. Call it between two steps. */
+  async save(): Promise<string> {
+    const { resources, checkpoints, publisher, progress } = this.#context;
+    this.#recording.flush();
+    const state: RunState = {
+      schema: 1,
+      seed: resources.recipe.seed,
+      ...this.line.state(progress.step),
+      trainingSeconds: progress.seconds.training,
+      warmStartSeconds: progress.seconds.warmStart,
+      metrics: this.#recorder.history,
+    };
+    const path = await checkpoints.save(resources.trainer, state);
+    publisher.listeners.emit("checkpoint", path, progress.step);
+    return path;
+  }
+
+  async #steps(): Promise<void> {
+    const { clock, progress, stop } = this.#context;
+    let begun = clock.now();
+    let between: BetweenSteps = { logging: 0, checkpointing: 0 };
+    for await (const outcome of this.line.steps()) {
+      progress.step = outcome.step + 1;
+      const ended = clock.now();
+      progress.seconds.training += (ended - begun) / 1000;
+      begun = ended;
+      this.#events.stepped(outcome);
+      const wish = await this.#record(outcome, between);
+      const logged = clock.now();
+      if (wish === "checkpoint" || this.#checkpointIsDue()) await this.save();
+      await this.#lifecycle.serve();
+      between = { logging: (logged - ended) / 1000, checkpointing: (clock.now() - logged) / 1000 };
+      if (wish === "stop") stop.request("stopped", { save: true });
+      if (stop.signal.aborted) return;
+    }
+  }
+
+  #checkpointIsDue(): boolean {
+    const { resources, progress } = this.#context;
+    const { checkpoint, training } = resources.recipe;
+    const last = progress.step >= training.steps; // saved at the end
+    return checkpoint.everySteps > 0 && progress.step % checkpoint.everySteps === 0 && !last;
+  }
+
+  /** Leaves the record for later, unless a hook wants to see it before the run goes on; returns what the hook wishes. */
+  async #record(outcome: StepOutcome, before: BetweenSteps): Promise<StepWish> {
+    const { options, publisher, resources } = this.#context;
+    const gathered = this.#recorder.gather(outcome, before);
+    let latest: StepRecord | undefined;
+    this.#recording.defer(() => {
+      this.#recorder.record(gathered, (record) => {
+        latest = record;
+        if (resources.recipe.rollouts.record) writeRolloutRecord(options.dir, resources.recipe, outcome);
+        publisher.step(record, outcome);
+        this.#events.flush();
+      });
+    });
+    if (options.hooks?.afterStep === undefined) return undefined;
+    this.#recording.flush();
+    return callHook(this.#context, this.#lifecycle, "afterStep", ({ afterStep }) => afterStep?.(latest!));
+  }
+
+  /** For the stall watch; undefined while the run is paused. */
+  #position(): LinePosition | undefined {
+    const { paused, stage } = this.#lifecycle;
+    if (paused) return undefined;
+    return stage.at === "hook" ? heldByHook(this.line.position(), stage.hook) : this.line.position();
+  }
+}
+
+/** Opens the run's records and its line, trains, and closes them. @param state of the checkpoint it goes on from. */
+export async function train(
+  context: RunContext,
+  lifecycle: Lifecycle<Training>,
+  state: RunState | undefined,
+): Promise<void> {
+  const { resources, options, clock, checkpoints, publisher, progress } = context;
+  const { recipe, verifiers } = resources;
+  const goesOn = state !== undefined;
+  const events = new EventLog(join(options.dir, EVENT_LOG), goesOn);
+  try {
+    events.add(goesOn ? { e: "resume", s: state.step, c: recipe } : { e: "start", c: recipe });
+    cutRolloutRecord(options.dir, progress.step);
+    const warn = (message: string) => publisher.warn(message);
+    using journal = openJournal(recipe, options.dir, goesOn);
+    await using reference = await openReference(resources, checkpoints);
+    const parts = {
+      ...resources,
+      events,
+      clock,
+      ...lineWarnings(recipe, warn),
+      verifiers: refuseIfHopeless(journal?.around(verifiers) ?? verifiers, recipe, warn),
+      onGroup: options.hooks?.onGroup,
+      reference: reference?.score,
+    };
+    const training = new Training(context, lifecycle, new Line(parts, state), events);
+    lifecycle.beginTraining(training);
+    if (lifecycle.paused) training.line.books.credits.pause();
+    publisher.listeners.emit("phase", "training", recipe.training.steps);
+    await training.run();
+  } finally {
+    events.close();
+  }
+}
+
+/** A run has something to save once it trains. */
+export function nothingToSave(dir: string): HoneError {
+  return new HoneError("HONE_ERR_STATE", `${dir}: a run that does not train yet has no state to save`, {
+    hint: 'Ask after the first step, or let hooks.afterStep return "checkpoint".',
+  });
+}

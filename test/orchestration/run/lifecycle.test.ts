@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { Lifecycle } from "../../../lib/orchestration/run/lifecycle.ts";
+
+const training = { name: "training" };
+const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+test("what is asked while no step can run is done at once", async () => {
+  const life = new Lifecycle<typeof training>();
+  expect(life.training).toBeUndefined();
+  expect(await life.betweenSteps(async () => "before")).toBe("before");
+  life.beginTraining(training);
+  const inHook = life.inHook("afterStep", () => life.betweenSteps(async () => life.stage));
+  expect(await inHook).toEqual({ at: "hook", hook: "afterStep", training });
+  await life.end();
+  expect(await life.betweenSteps(async () => "after")).toBe("after");
+  expect(life.training).toBe(training);
+});
+
+test("what is asked in a step is done when it has ended, in order, and each is told its own end", async () => {
+  const life = new Lifecycle<typeof training>();
+  life.beginTraining(training);
+  const done: number[] = [];
+  const asked = [1, 2, 3].map((n) =>
+    life.betweenSteps(async () => {
+      if (n === 2) throw new Error("no room");
+      await soon();
+      return done.push(n);
+    }),
+  );
+  const ends = Promise.allSettled(asked);
+  await soon();
+  expect(done).toEqual([]);
+  await life.serve();
+  expect(done).toEqual([1, 3]);
+  expect((await ends).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+});
+
+test("the end serves what still waits", async () => {
+  const life = new Lifecycle<typeof training>();
+  life.beginTraining(training);
+  const asked = life.betweenSteps(async () => life.stage.at);
+  await life.end();
+  expect(await asked).toBe("over");
+});
+
+test("a hook that throws gives the stage back", async () => {
+  const life = new Lifecycle<typeof training>();
+  await expect(life.inHook("beforeTraining", () => Promise.reject(new Error("mine")))).rejects.toThrow(
+    "mine",
+  );
+  expect(life.stage).toEqual({ at: "preparing" });
+});

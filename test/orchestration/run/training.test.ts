@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createRun } from "../../../lib/orchestration/index.ts";
+import { inlineVerifiers as verifiers } from "../inline-verifiers.ts";
+import { smallRecipe } from "../small-recipe.ts";
+import { standInCore } from "../stand-in-core.ts";
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "hone-run-"));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Without what is said of every recipe this short on a core that knows nothing. */
+const notable = (warnings: readonly string[]) =>
+  warnings.filter((text) => !/it is all warm-up|scored 0; 3 of them/.test(text));
+
+test("a step is recorded while the next one trains, unless a hook waits for the record", async () => {
+  for (const [hooks, first] of [
+    [{}, ["train 1", "train 2", "record 1"]],
+    [{ afterStep: () => undefined }, ["train 1", "record 1", "train 2"]],
+  ] as const) {
+    const seen: string[] = [];
+    const core = standInCore();
+    const recipe = smallRecipe({ steps: 3 }, { checkpoint: { everySteps: 0 } });
+    await using run = await createRun(recipe, { verifiers, dir, core, hooks, overwrite: true });
+    const trainer = core.trainers[0]!;
+    const step = trainer.step.bind(trainer);
+    trainer.step = (...args) => {
+      seen.push(`train ${trainer.steps.length + 1}`);
+      return step(...args);
+    };
+    run.on("step", (record) => seen.push(`record ${record.step}`));
+    await run.finished;
+    expect(seen.slice(0, 3)).toEqual(first);
+    expect(seen.filter((s) => s.startsWith("record"))).toEqual(["record 1", "record 2", "record 3"]);
+  }
+});
+
+test("a loss that is not finite names its sample; skipping goes on, stopping ends the run", async () => {
+  const bad = { skipped: true, nonFiniteSequence: 5, loss: Number.NaN };
+  const core = standInCore({ onStep: (_, __, step) => (step === 1 ? bad : {}) });
+  const warnings: string[] = [];
+  {
+    await using run = await createRun(smallRecipe(), { verifiers, dir, core });
+    run.on("warning", (message) => warnings.push(message));
+    expect(await run.finished).toMatchObject({ reason: "done", steps: 6, version: 5 });
+  }
+  expect(notable(warnings)).toHaveLength(1);
+  expect(notable(warnings)[0]).toMatch(
+    /step 2 was skipped; the loss of \w+ problem \d+ \(.*\), attempt 1 was not finite/,
+  );
+  await using run = await createRun(smallRecipe({ onNonFinite: "stop" }), {
+    verifiers,
+    dir,
+    overwrite: true,
+    core: standInCore({ onStep: (_, __, step) => (step === 1 ? bad : {}) }),
+  });
+  await expect(run.finished).rejects.toMatchObject({
+    code: "HONE_ERR_NON_FINITE",
+    details: { step: 1, attempt: 1 },
+  });
+});
+
+test("a stage that fails ends the run with its error", async () => {
+  await using run = await createRun(smallRecipe(), {
+    verifiers,
+    dir,
+    core: standInCore({ failAtEngineStep: 12 }),
+  });
+  await expect(run.finished).rejects.toThrow("engine thread died");
+  const iterate = async () => {
+    for await (const _ of run);
+  };
+  await expect(iterate()).rejects.toThrow("engine thread died");
+});
+
+test("a line that stands still is named", async () => {
+  const recipe = smallRecipe({ stallSeconds: 0.2 });
+  await using run = await createRun(recipe, { verifiers, dir, core: standInCore({ deaf: true }) });
+  await expect(run.finished).rejects.toMatchObject({
+    code: "HONE_ERR_STALL",
+    message: expect.stringMatching(/everything waits for the engine \(32 running, 0 waiting\)/),
+  });
+});
+
+test("a pause holds from the start, lasts longer than a stall may, and ends", async () => {
+  const recipe = smallRecipe({ stallSeconds: 0.2 });
+  await using run = await createRun(recipe, { verifiers, dir, core: standInCore() });
+  run.pause();
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect(run.step).toBe(0);
+  run.resume();
+  expect(await run.finished).toMatchObject({ reason: "done", steps: 6 });
+});
+
+test("a hook after a step may save and pin, being between two steps", async () => {
+  const seen: unknown[] = [];
+  await using run = await createRun(smallRecipe({ stallSeconds: 5 }), {
+    verifiers,
+    dir,
+    core: standInCore(),
+    hooks: {
+      beforeTraining: async (begun) => {
+        await expect(begun.checkpoint()).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+      },
+      afterStep: async ({ step }) => {
+        if (step !== 3) return undefined;
+        await using policy = await run.pin();
+        seen.push(policy.version, await run.checkpoint());
+        return undefined;
+      },
+    },
+  });
+  expect(await run.finished).toMatchObject({ reason: "done", steps: 6 });
+  expect(seen).toEqual([3, join(dir, "checkpoints", "step-000003")]);
+});
+
+test("a run that has nothing to train on says so, and one whose verifier gives no verdicts ends", async () => {
+  const warnings: string[] = [];
+  const hooks = { onGroup: () => "drop" as const };
+  {
+    await using run = await createRun(smallRecipe({ steps: 5 }), {
+      verifiers,
+      dir,
+      core: standInCore(),
+      hooks,
+    });
+    run.on("warning", (message) => warnings.push(message));
+    await run.finished;
+  }
+  expect(notable(warnings)).toEqual([
+    "nothing to train on: the last 16 groups in a row were dropped (hook 16)",
+  ]);
+  const verify: typeof verifiers.verify = async (group) =>
+    group.map(() => ({ status: "unscored", cause: "it does not load" }));
+  const domains = { math: { weight: 1, source: "procedural/math" } };
+  await using run = await createRun(smallRecipe({ steps: 12 }, { domains }), {
+    dir,
+    core: standInCore(),
+    verifiers: { ...verifiers, verify },
+    overwrite: true,
+  });
+  await expect(run.finished).rejects.toMatchObject({ code: "HONE_ERR_VERIFIER" });
+});
