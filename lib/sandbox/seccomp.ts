@@ -12,14 +12,14 @@
 export function seccompFilter(arch: string = process.arch): Buffer | undefined {
   const column = columnOf(arch);
   if (column === undefined) return undefined;
-  return assemble(column, [
+  const rules = [
     ...CHECKED_CALLS.flatMap((name) => to(column, checks[name][0], { [name]: CHECKED[name] })),
     ...to(column, "absent", ABSENT),
     ...to(column, "fork", FORKS),
     ...to(column, "grant", GRANTED),
     ...to(column, "deny", { ...REACHING_OUT, ...SHARED }),
-    [RETURN, ALLOW],
-  ]);
+  ];
+  return assemble(column, rules, "allow");
 }
 
 /**
@@ -30,11 +30,8 @@ export function seccompFilter(arch: string = process.arch): Buffer | undefined {
 export function computingFilter(arch: string = process.arch): Buffer | undefined {
   const column = columnOf(arch);
   if (column === undefined) return undefined;
-  return assemble(column, [
-    ...to(column, "futex", { futex: CHECKED.futex }),
-    ...to(column, "allow", COMPUTING),
-    [RETURN, errno(EPERM)],
-  ]);
+  const rules = [...to(column, "futex", { futex: CHECKED.futex }), ...to(column, "allow", COMPUTING)];
+  return assemble(column, rules, "deny");
 }
 
 const columnOf = (arch: string): 0 | 1 | undefined => (arch === "x64" ? 0 : arch === "arm64" ? 1 : undefined);
@@ -219,8 +216,14 @@ const LOCKING = [6, 7, 37, 38];
 /** F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_GETLEASE, F_NOTIFY, F_SETPIPE_SZ, F_GETPIPE_SZ. */
 const SIGNALLING = [8, 10, 15, 1024, 1025, 1026, 1031, 1032];
 
-/** Jumps go to a label; without one, to the next step. */
-type Step = readonly [code: number, value: number, ifTrue?: string | undefined, ifFalse?: string];
+/** Jumps go to a label, or over a number of steps; without either, to the next step. */
+type Step = readonly [code: number, value: number, ifTrue?: string | number | undefined, ifFalse?: string];
+
+/** What is done with a call: its number, and the label that decides. */
+interface Rule {
+  readonly number: number;
+  readonly label: string;
+}
 
 /** Where each checked call is looked at: a label and its steps. */
 const checks: Readonly<Record<keyof typeof CHECKED, readonly [label: string, ...Step[]]>> = {
@@ -255,21 +258,42 @@ const checks: Readonly<Record<keyof typeof CHECKED, readonly [label: string, ...
   ],
 };
 
-function to(column: 0 | 1, label: string, calls: Calls): Step[] {
+function to(column: 0 | 1, label: string, calls: Calls): Rule[] {
   return Object.values(calls)
     .map((numbers) => (numbers.length === 1 ? numbers[0] : numbers[column]))
     .filter((number) => number !== undefined)
-    .map((number): Step => [EQUAL, number, label]);
+    .map((number) => ({ number, label }));
 }
 
-/** @param rules what is done with the number of a call: ends with a decision. */
-function assemble(column: 0 | 1, rules: readonly Step[]): Buffer {
+/**
+ * Finds a call's rule by halves. The kernel tries every number when a filter is installed, which it is for each program:
+ * looking at the rules one after the other took longer than the fork.
+ * @param rules by rising number.
+ */
+function search(rules: readonly Rule[], otherwise: string): Step[] {
+  if (rules.length <= 2) {
+    return rules.map(
+      ({ number, label }, i): Step =>
+        i === rules.length - 1 ? [EQUAL, number, label, otherwise] : [EQUAL, number, label],
+    );
+  }
+  const middle = rules.length >> 1;
+  const lower = search(rules.slice(0, middle), otherwise);
+  const upper = search(rules.slice(middle), otherwise);
+  return [[AT_LEAST, rules[middle]!.number, lower.length], ...lower, ...upper];
+}
+
+/** @param otherwise where calls go that no rule names. */
+function assemble(column: 0 | 1, rules: readonly Rule[], otherwise: string): Buffer {
   const steps: Step[] = [
     [LOAD, ARCH],
     [EQUAL, AUDIT_ARCH[column], undefined, "kill"],
     [LOAD, NUMBER],
     [AT_LEAST, X32, "kill"],
-    ...rules,
+    ...search(
+      rules.toSorted((a, b) => a.number - b.number),
+      otherwise,
+    ),
   ];
   const labels = new Map<string, number>();
   const block = (label: string, ...lines: Step[]) => {
@@ -291,7 +315,7 @@ function assemble(column: 0 | 1, rules: readonly Step[]): Buffer {
 function encode(steps: readonly Step[], labels: ReadonlyMap<string, number>): Buffer {
   const bytes = Buffer.alloc(8 * steps.length);
   for (const [at, [code, value, ifTrue, ifFalse]] of steps.entries()) {
-    const jump = (label?: string) => (label === undefined ? 0 : labels.get(label)! - at - 1);
+    const jump = (to: string | number = 0) => (typeof to === "number" ? to : labels.get(to)! - at - 1);
     bytes.writeUInt16LE(code, 8 * at);
     bytes.writeUInt8(jump(ifTrue), 8 * at + 2);
     bytes.writeUInt8(jump(ifFalse), 8 * at + 3);

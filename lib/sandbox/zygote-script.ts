@@ -22,23 +22,42 @@ const TASKS = 64;
 export function zygoteScript(filter: Buffer): string {
   return `${HARNESS}${COMMON}${PROGRAM}${ZYGOTE}${PUMP}${MAIN}
 import ${STAR_MODULES.join(", ")}
-hone_filter = bytes.fromhex("${filter.toString("hex")}")
+hone_filter = ctypes.create_string_buffer(bytes.fromhex("${filter.toString("hex")}"), ${filter.length})
+hone_filter_head = struct.pack("@HP", ${filter.length / 8}, ctypes.addressof(hone_filter))
 hone_main()
 `;
 }
 
 const COMMON = `
-import atexit, ctypes, gc, resource, select, signal, socket, struct, threading, time, _io
+import atexit, ctypes, functools, gc, random, resource, select, signal, socket, struct, threading, time, _io, _random, _signal
 
-hone_c = ctypes.CDLL(None, use_errno=True)
+# Calls keep the interpreter's lock, so that fork() is one of them.
+hone_c = ctypes.PyDLL(None, use_errno=True)
 HONE_NEWNS, HONE_NEWPID, HONE_NEWUSER = 0x20000, 0x20000000, 0x10000000
 
-def hone_call(name, *args):
-    done = getattr(hone_c, name)(*[ctypes.c_long(a) if isinstance(a, int) else a for a in args])
-    if done < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, name + ": " + os.strerror(number))
-    return done
+def hone_bind(name, *types):
+    call = hone_c[name]
+    call.argtypes = types
+    def checked(*args):
+        done = call(*args)
+        if done < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, name + ": " + os.strerror(number))
+        return done
+    return checked
+
+hone_number, hone_text = ctypes.c_long, ctypes.c_char_p
+hone_fork = hone_bind("fork")
+hone_setns = hone_bind("setns", ctypes.c_int, ctypes.c_int)
+hone_unshare = hone_bind("unshare", ctypes.c_int)
+hone_mount = hone_bind("mount", hone_text, hone_text, hone_text, hone_number, hone_text)
+hone_capset = hone_bind("capset", hone_text, hone_text)
+hone_prctl = hone_bind("prctl", ctypes.c_int, hone_number, hone_number, hone_number, hone_number)
+hone_pidfd = hone_bind("syscall", hone_number, hone_number, hone_number)
+hone_seed = functools.partial(_random.Random.seed, random._inst)
+hone_on_abort, hone_exit = hone_c.signal, hone_c._exit
+HONE_NO_CAPABILITIES = struct.pack("<Ii", 0x20080522, 0)
+hone_set_filter = hone_bind("prctl", ctypes.c_int, hone_number, hone_text, hone_number, hone_number)
 
 def hone_write(fd, data):
     rest = memoryview(data)
@@ -54,14 +73,18 @@ HONE_EXITED, HONE_SLOW, HONE_OVERFLOW, HONE_LOST = 0, 1, 2, 3
 
 /** What the process of a program does before and after: shuts itself in, runs the job, ends as Python would. */
 const PROGRAM = `
+HONE_LIMITS = tuple((getattr(resource, "RLIMIT_" + kind), limit) for kind, limit in (
+    ("FSIZE", ${FILE_BYTES}), ("STACK", ${STACK_BYTES}), ("NOFILE", ${OPEN_FILES}), ("NPROC", ${TASKS}), ("CORE", 0),
+))
+
 def hone_program(fds, seconds, memory):
     job, out, err, told = fds
-    hone_call("unshare", HONE_NEWNS)
-    hone_call("mount", b"tmpfs", b"/tmp", b"tmpfs", 6, b"size=${TMP_BYTES},mode=755")
+    hone_unshare(HONE_NEWNS)
+    hone_mount(b"tmpfs", b"/tmp", b"tmpfs", 6, b"size=${TMP_BYTES},mode=755")
     os.chdir("/tmp")
     parts = []
     while True:
-        part = os.read(job, 1 << 20)
+        part = os.read(job, 1 << 16)
         if not part:
             break
         parts.append(part)
@@ -81,7 +104,7 @@ def hone_give_input(text):
     held = os.open("stdin", os.O_CREAT | os.O_RDWR, 0o400)
     hone_write(held, text)
     os.close(held)
-    hone_call("mount", b"stdin", b"/dev/stdin", None, 4096, None)
+    hone_mount(b"stdin", b"/dev/stdin", None, 4096, None)
     os.unlink("stdin")
     held = os.open("/dev/stdin", os.O_RDONLY)
     os.dup2(held, 0)
@@ -89,23 +112,18 @@ def hone_give_input(text):
 
 def hone_confine(seconds, memory):
     # A user namespace of its own, in which it is nobody: threads are counted there, and power over the mounts ends.
-    hone_call("unshare", HONE_NEWUSER)
-    for kind, limit in (
-        ("AS", memory), ("CPU", seconds), ("FSIZE", ${FILE_BYTES}), ("STACK", ${STACK_BYTES}),
-        ("NOFILE", ${OPEN_FILES}), ("NPROC", ${TASKS}), ("CORE", 0),
-    ):
-        kind = getattr(resource, "RLIMIT_" + kind)
+    hone_unshare(HONE_NEWUSER)
+    for kind, limit in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds), *HONE_LIMITS):
         hard = resource.getrlimit(kind)[1]
         if hard != resource.RLIM_INFINITY:
             limit = min(limit, hard)
         resource.setrlimit(kind, (limit, limit))
-    hone_call("capset", struct.pack("<Ii", 0x20080522, 0), bytes(24))
-    hone_call("prctl", 38, 1, 0, 0, 0)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    hone_capset(HONE_NO_CAPABILITIES, bytes(24))
+    hone_prctl(38, 1, 0, 0, 0)
+    _signal.signal(_signal.SIGINT, _signal.default_int_handler)
     # The first process of its namespace ignores what would end others; abort() shall end it all the same.
-    hone_c.signal(6, hone_c._exit)
-    code = ctypes.create_string_buffer(hone_filter)
-    hone_call("prctl", 22, 2, struct.pack("@HP", len(hone_filter) // 8, ctypes.addressof(code)), 0, 0)
+    hone_on_abort(6, hone_exit)
+    hone_set_filter(22, 2, hone_filter_head, 0, 0)
 
 def hone_end(job):
     write, leave, status = os.write, os._exit, 1
@@ -130,7 +148,9 @@ def hone_finish():
             stream.flush()
         except Exception:
             pass
-    threading._shutdown()
+    # With one thread and nothing to call there is nothing to wait for, and finding that out takes a while.
+    if len(threading._active) > 1 or getattr(threading, "_threading_atexits", True):
+        threading._shutdown()
     atexit._run_exitfuncs()
     flush(sys.stdout)
     flush(sys.stderr)
@@ -151,30 +171,23 @@ const ZYGOTE = `
 class HoneZygote:
     def __init__(self, door):
         self.door = door
-        self.programs = {}
-        self.own = hone_call("syscall", 434, os.getpid(), 0)
+        self.poll = select.poll()
+        self.programs = {}  # by a descriptor that tells of the end
+        self.own = hone_pidfd(434, os.getpid(), 0)
 
     def run(self):
-        waking, wake = os.pipe()
-        os.set_blocking(wake, False)
-        os.set_blocking(waking, False)
-        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        poll = select.poll()
-        poll.register(self.door, select.POLLIN)
-        poll.register(waking, select.POLLIN)
+        self.poll.register(self.door, select.POLLIN)
         compile("", "", "exec")  # the first one makes Python's syntax tree types, which takes two milliseconds
         gc.collect()
         gc.freeze()
         while True:
             due = min((p["due"] for p in self.programs.values()), default=None)
-            ready = poll.poll(None if due is None else max(0, due - time.monotonic()) * 1000 + 1)
+            ready = self.poll.poll(None if due is None else max(0, due - time.monotonic()) * 1000 + 1)
             for fd, _ in ready:
-                if fd == waking:
-                    os.read(waking, 4096)
+                if fd in self.programs:
+                    self.reap(fd)
                 else:
                     self.obey()
-            self.reap()
             self.keep_time()
 
     def obey(self):
@@ -191,14 +204,14 @@ class HoneZygote:
             os.close(fd)
 
     def start(self, number, fds, wall, seconds, memory):
-        hone_call("setns", self.own, HONE_NEWPID)
-        hone_call("unshare", HONE_NEWPID)
+        hone_setns(self.own, HONE_NEWPID)
+        hone_unshare(HONE_NEWPID)
         now = time.monotonic()
-        pid = os.fork()
+        # Not os.fork(): nothing but this thread is there, and what Python does for others costs as much as all the rest.
+        pid = hone_fork()
         if pid == 0:
             try:
-                signal.set_wakeup_fd(-1)
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                hone_seed()
                 hone_program(fds, seconds, memory)
             except BaseException as problem:
                 for fd in (fds[2], 2):
@@ -208,7 +221,9 @@ class HoneZygote:
                         pass
             finally:
                 os._exit(1)
-        self.programs[pid] = {
+        ended = hone_pidfd(434, pid, 0)
+        self.poll.register(ended, select.POLLIN)
+        self.programs[ended] = {
             "pid": pid, "number": number, "since": now, "wall": wall, "due": now + wall, "seconds": seconds, "slow": False,
         }
 
@@ -216,21 +231,19 @@ class HoneZygote:
         for program in programs:
             os.kill(program["pid"], signal.SIGKILL)
 
-    def reap(self):
-        while self.programs:
-            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            if ended is None:
-                return
-            program = self.programs.pop(ended.si_pid)
-            spent = self.spent(program)
-            _, code, usage = os.wait4(ended.si_pid, 0)
-            cpu = usage.ru_utime + usage.ru_stime
-            end = HONE_EXITED
-            # A program cannot send this signal: its filter and its limits see to that. It comes from us, from the kernel
-            # when all processor time is spent, or from outside.
-            if os.WIFSIGNALED(code) and os.WTERMSIG(code) == signal.SIGKILL:
-                end = HONE_SLOW if program["slow"] or cpu >= program["seconds"] - 0.1 else HONE_LOST
-            self.door.send(HONE_END.pack(program["number"], end, code, int(spent * 1e6), int(cpu * 1e6)))
+    def reap(self, ended):
+        program = self.programs.pop(ended)
+        self.poll.unregister(ended)
+        os.close(ended)
+        spent = self.spent(program)
+        _, code, usage = os.wait4(program["pid"], 0)
+        cpu = usage.ru_utime + usage.ru_stime
+        end = HONE_EXITED
+        # A program cannot send this signal: its filter and its limits see to that. It comes from us, from the kernel
+        # when all processor time is spent, or from outside.
+        if os.WIFSIGNALED(code) and os.WTERMSIG(code) == signal.SIGKILL:
+            end = HONE_SLOW if program["slow"] or cpu >= program["seconds"] - 0.1 else HONE_LOST
+        self.door.send(HONE_END.pack(program["number"], end, code, int(spent * 1e6), int(cpu * 1e6)))
 
     def keep_time(self):
         now = time.monotonic()

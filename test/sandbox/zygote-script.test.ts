@@ -6,7 +6,7 @@ import { bubblewrap, hasBubblewrap, LIMITS, programRunning } from "../fixtures/p
 
 const MARKER = "N3v3rS33nBef0re".repeat(2);
 
-/** Counts where the marker is in 64 MiB around the heap. It has the marker shifted by one, so as not to find itself. */
+/** Counts where the marker is in 64 MiB around small objects and around large ones. It has the marker shifted by one, so as not to find itself. */
 const SCAN = `import ctypes, os
 libc = ctypes.CDLL(None)
 libc.write.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t)
@@ -15,9 +15,13 @@ shifted = ${JSON.stringify([...MARKER].map((char) => char.charCodeAt(0) + 1))}
 wanted = bytes(shifted)
 ours, theirs = os.pipe()
 found = 0
-around = id(shifted) & ~0xfff
-for address in range(around - (32 << 20), around + (32 << 20), 4096):
-    if libc.write(theirs, address, 4096) == 4096:
+large = bytes(4000)
+pages = set()
+for one in (shifted, large):
+    around = id(one) >> 12
+    pages.update(range(around - (32 << 8), around + (32 << 8)))
+for page in pages:
+    if libc.write(theirs, page << 12, 4096) == 4096:
         found += os.read(ours, 4096).translate(shift).count(wanted)
 print(found)`;
 
