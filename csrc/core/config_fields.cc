@@ -126,9 +126,8 @@ std::vector<std::pair<std::string, const Json*>> ConfigFields::unread() const {
   return out;
 }
 
-void ConfigFields::finish(std::initializer_list<const char*> harmless) const {
+void ConfigFields::finish() const {
   for (const auto& [name, found] : unread()) {
-    if (std::find(harmless.begin(), harmless.end(), name) != harmless.end()) continue;
     problem(Code::kUnsupported, where_ + ": field \"" + name + "\" = " + found->dump() +
                                     " is not understood and may change the result. Remove it if it does not.");
   }

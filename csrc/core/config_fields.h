@@ -57,8 +57,8 @@ class ConfigFields {
   void only(const char* field, std::initializer_list<const char*> allowed);
   /// Marks fields as understood without reading them.
   void ignore(std::initializer_list<const char*> fields);
-  /// Throws kUnsupported naming the first field that is neither read nor null nor in `harmless`.
-  void finish(std::initializer_list<const char*> harmless) const;
+  /// Throws kUnsupported naming the first field that is neither read nor null.
+  void finish() const;
   /// Fields that are neither read nor null, in the file's order; the values live as long as the object.
   std::vector<std::pair<std::string, const Json*>> unread() const;
   /// Throws, or gathers.

@@ -46,22 +46,11 @@ void expect_kind(Json::Kind kind, Json::Kind wanted, const char* where) {
   if (kind != wanted) fail(Code::kFormat, "%s is %s, expected %s.", where, kind_name(kind), kind_name(wanted));
 }
 
-}  // namespace
-
-/// Recursive descent over RFC 8259, no more and no less.
-class JsonParser {
+/// Words, strings and numbers of RFC 8259, no more and no less, one after another.
+class JsonScanner {
  public:
-  JsonParser(std::string_view text, const char* where, int64_t max_values)
-      : text_(text), where_(where), values_left_(max_values) {}
+  JsonScanner(std::string_view text, const char* where) : text_(text), where_(where) {}
 
-  Json document() {
-    Json value = parse_value(0);
-    skip_space();
-    if (at_ < text_.size()) stop("text after the value");
-    return value;
-  }
-
- private:
   [[noreturn]] void stop(const char* what) const { fail(Code::kFormat, "%s: %s at byte %zu.", where_, what, at_); }
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   bool take(char c) {
@@ -72,63 +61,14 @@ class JsonParser {
   void skip_space() {
     while (peek() == ' ' || peek() == '\n' || peek() == '\r' || peek() == '\t') ++at_;
   }
+  bool at_end() const { return at_ >= text_.size(); }
   bool take_word(std::string_view word) {
     if (text_.substr(at_, word.size()) != word) return false;
     at_ += word.size();
     return true;
   }
 
-  Json parse_value(int depth) {
-    if (depth > kMaxDepth) stop("nesting deeper than 64");
-    if (--values_left_ < 0) stop("too many values");
-    skip_space();
-    if (at_ >= text_.size()) stop("the text ends where a value is expected");
-    switch (peek()) {
-      case '{': return parse_object(depth);
-      case '[': return parse_array(depth);
-      case '"': return Json::string(parse_string());
-      case 't': if (take_word("true")) return Json::boolean(true); break;
-      case 'f': if (take_word("false")) return Json::boolean(false); break;
-      case 'n': if (take_word("null")) return Json(); break;
-      default: return parse_number();
-    }
-    stop("an unknown word");
-  }
-
-  Json parse_object(int depth) {
-    Json object = Json::object();
-    std::unordered_set<std::string> seen;
-    ++at_;
-    skip_space();
-    if (take('}')) return object;
-    do {
-      skip_space();
-      if (peek() != '"') stop("a key in double quotes is expected");
-      std::string key = parse_string();
-      if (!seen.insert(key).second) stop("a key appears twice, the second time ending");
-      skip_space();
-      if (!take(':')) stop("':' is expected");
-      object.members_.emplace_back(std::move(key), parse_value(depth + 1));
-      skip_space();
-    } while (take(','));
-    if (!take('}')) stop("',' or '}' is expected");
-    return object;
-  }
-
-  Json parse_array(int depth) {
-    Json array = Json::array();
-    ++at_;
-    skip_space();
-    if (take(']')) return array;
-    do {
-      array.items_.push_back(parse_value(depth + 1));
-      skip_space();
-    } while (take(','));
-    if (!take(']')) stop("',' or ']' is expected");
-    return array;
-  }
-
-  std::string parse_string() {
+  std::string string() {
     std::string out;
     ++at_;
     for (;;) {
@@ -138,7 +78,7 @@ class JsonParser {
       if (uint8_t(c) < 0x20) stop("a control character inside a string");
       if (c == '\\') {
         ++at_;
-        parse_escape(out);
+        escape(out);
         continue;
       }
       const int length = utf8_length(text_.substr(at_, 4));
@@ -150,16 +90,32 @@ class JsonParser {
     return out;
   }
 
-  void parse_escape(std::string& out) {
+  /// As it is written.
+  std::string number() {
+    const size_t begin = at_;
+    if (peek() != '-' && !(peek() >= '0' && peek() <= '9')) stop("an unexpected character");
+    take('-');
+    if (!take('0')) skip_digits();
+    if (take('.')) skip_digits();
+    if (peek() == 'e' || peek() == 'E') {
+      ++at_;
+      if (!take('+')) take('-');
+      skip_digits();
+    }
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+
+ private:
+  void escape(std::string& out) {
     static constexpr std::string_view kNames = "\"\\/bfnrt", kValues = "\"\\/\b\f\n\r\t";
     const char c = peek();
     if (c == 'u') {
       ++at_;
-      uint32_t code = parse_hex4();
+      uint32_t code = hex4();
       if (code >= 0xDC00 && code <= 0xDFFF) stop("a low surrogate without its high one");
       if (code >= 0xD800 && code <= 0xDBFF) {
         if (!take_word("\\u")) stop("a high surrogate without its low one");
-        const uint32_t low = parse_hex4();
+        const uint32_t low = hex4();
         if (low < 0xDC00 || low > 0xDFFF) stop("a high surrogate without its low one");
         code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
       }
@@ -171,7 +127,7 @@ class JsonParser {
     ++at_;
   }
 
-  uint32_t parse_hex4() {
+  uint32_t hex4() {
     uint32_t code = 0;
     for (int i = 0; i < 4; ++i, ++at_) {
       const char c = peek();
@@ -188,34 +144,93 @@ class JsonParser {
     while (peek() >= '0' && peek() <= '9') ++at_;
   }
 
-  Json parse_number() {
-    const size_t begin = at_;
-    if (peek() != '-' && !(peek() >= '0' && peek() <= '9')) stop("an unexpected character");
-    take('-');
-    if (!take('0')) skip_digits();
-    if (take('.')) skip_digits();
-    if (peek() == 'e' || peek() == 'E') {
-      ++at_;
-      if (!take('+')) take('-');
-      skip_digits();
+  std::string_view text_;
+  const char* where_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+/// Recursive descent over the grammar of RFC 8259.
+class JsonParser {
+ public:
+  JsonParser(std::string_view text, const char* where, int64_t max_values)
+      : scan_(text, where), values_left_(max_values) {}
+
+  Json document() {
+    Json value = parse_value(0);
+    scan_.skip_space();
+    if (!scan_.at_end()) scan_.stop("text after the value");
+    return value;
+  }
+
+ private:
+  Json parse_value(int depth) {
+    if (depth > kMaxDepth) scan_.stop("nesting deeper than 64");
+    if (--values_left_ < 0) scan_.stop("too many values");
+    scan_.skip_space();
+    if (scan_.at_end()) scan_.stop("the text ends where a value is expected");
+    switch (scan_.peek()) {
+      case '{': return parse_object(depth);
+      case '[': return parse_array(depth);
+      case '"': return Json::string(scan_.string());
+      case 't': if (scan_.take_word("true")) return Json::boolean(true); break;
+      case 'f': if (scan_.take_word("false")) return Json::boolean(false); break;
+      case 'n': if (scan_.take_word("null")) return Json(); break;
+      default: return parse_number();
     }
+    scan_.stop("an unknown word");
+  }
+
+  Json parse_object(int depth) {
+    Json object = Json::object();
+    std::unordered_set<std::string> seen;
+    scan_.take('{');
+    scan_.skip_space();
+    if (scan_.take('}')) return object;
+    do {
+      scan_.skip_space();
+      if (scan_.peek() != '"') scan_.stop("a key in double quotes is expected");
+      std::string key = scan_.string();
+      if (!seen.insert(key).second) scan_.stop("a key appears twice, the second time ending");
+      scan_.skip_space();
+      if (!scan_.take(':')) scan_.stop("':' is expected");
+      object.members_.emplace_back(std::move(key), parse_value(depth + 1));
+      scan_.skip_space();
+    } while (scan_.take(','));
+    if (!scan_.take('}')) scan_.stop("',' or '}' is expected");
+    return object;
+  }
+
+  Json parse_array(int depth) {
+    Json array = Json::array();
+    scan_.take('[');
+    scan_.skip_space();
+    if (scan_.take(']')) return array;
+    do {
+      array.items_.push_back(parse_value(depth + 1));
+      scan_.skip_space();
+    } while (scan_.take(','));
+    if (!scan_.take(']')) scan_.stop("',' or ']' is expected");
+    return array;
+  }
+
+  Json parse_number() {
     Json number;
     number.kind_ = Json::Kind::kNumber;
-    number.text_ = std::string(text_.substr(begin, at_ - begin));
+    number.text_ = scan_.number();
     const char* const end = number.text_.data() + number.text_.size();
     const auto result = std::from_chars(number.text_.data(), end, number.number_);
     if (result.ec == std::errc::result_out_of_range) {
       // from_chars leaves the value alone: tiny becomes 0, huge is not a number this program can hold.
       number.number_ = std::strtod(number.text_.c_str(), nullptr);
-      if (!std::isfinite(number.number_)) stop("a number beyond the range of a double, ending");
+      if (!std::isfinite(number.number_)) scan_.stop("a number beyond the range of a double, ending");
     }
     return number;
   }
 
-  std::string_view text_;
-  const char* where_;
+  JsonScanner scan_;
   int64_t values_left_;
-  size_t at_ = 0;
 };
 
 Json Json::parse(std::string_view text, const char* where, int64_t max_values) {

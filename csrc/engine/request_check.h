@@ -1,7 +1,9 @@
 // What an engine and a request must satisfy, each rule with its own sentence.
 #pragma once
 
-#include "engine/engine.h"
+#include "engine/config.h"
+#include "engine/request.h"
+#include "model/config.h"
 
 namespace hone::engine {
 

@@ -7,20 +7,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/config.h"
 #include "engine/page_pool.h"
+#include "engine/piece.h"
 #include "engine/residency.h"
 #include "engine/sequence.h"
 
 namespace hone::engine {
-
-/// Consecutive rows of one sequence in a step: the row of a decoding sequence, or a chunk of a prompt.
-struct Piece {
-  Group* group = nullptr;
-  Sequence* sequence = nullptr;  // null for a chunk of the prompt
-  const int32_t* ids = nullptr;
-  int32_t rows = 1, position = 0, table_row = 0;
-  int32_t samples = 1;  // tokens drawn from its last row: one per unfinished member when it ends the prompt
-};
 
 /// First come, first served. Decoding sequences take slots in order of submission; a new prompt is prefilled
 /// when a slot is free for one of its attempts and its pages are there. When pages run out the youngest

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/request.h"
 #include "engine/stop_matcher.h"
 
 namespace hone::engine {

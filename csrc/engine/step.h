@@ -8,8 +8,8 @@
 
 #include "core/arena.h"
 #include "core/stream.h"
+#include "engine/config.h"
 #include "engine/page_pool.h"
-#include "engine/scheduler.h"
 #include "engine/step_rows.h"
 #include "engine/step_sharing.h"
 #include "model/weight_snapshot.h"

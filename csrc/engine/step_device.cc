@@ -25,20 +25,20 @@ int32_t decode_bucket(int32_t count, int32_t most) {
   return std::min(bucket, std::max(most, count));
 }
 
-DeviceStep::DeviceStep(const model::ModelConfig& model, const EngineConfig& config, PagePool& pool, const Stream& stream)
-    : model_(model), config_(config), pool_(pool), stream_(stream), table_width_(pool.pages_for(config.max_context)) {
-  scratch_ = Arena(scratch_bytes(), "engine step", Memory::kDevice);
-  rows_.reserve(std::max(config.step_tokens, config.max_running + 1), 2 * config.max_running);
+int64_t device_step_bytes(const Stream& stream, const model::ModelConfig& model, const EngineConfig& config) {
+  const int64_t rows = std::max(config.step_tokens, config.max_running + 1);
+  const int64_t element = dtype_bytes(activation_dtype(stream));
+  const int64_t keys = int64_t(config.max_context + config.page_tokens - 1) / config.page_tokens * config.page_tokens;
+  return Arena::rounded(rows * model.width * element) + Arena::rounded(kSampleRows * model.width * element) +
+         std::max(model::forward_scratch_bytes(stream, model, rows) +
+                      kernels::attention_paged_scratch_bytes(stream, rows, model.heads, model.head_dim, keys),
+                  kernels::lm_head_scratch_bytes(stream, kSampleRows, model.width, model.vocabulary));
 }
 
-int64_t DeviceStep::scratch_bytes() const {
-  const int64_t rows = std::max(config_.step_tokens, config_.max_running + 1);
-  const int64_t element = dtype_bytes(activation_dtype(stream_));
-  return Arena::rounded(rows * model_.width * element) + Arena::rounded(kSampleRows * model_.width * element) +
-         std::max(model::forward_scratch_bytes(stream_, model_, rows) +
-                      kernels::attention_paged_scratch_bytes(stream_, rows, model_.heads, model_.head_dim,
-                                                             table_width_ * pool_.page_tokens()),
-                  kernels::lm_head_scratch_bytes(stream_, kSampleRows, model_.width, model_.vocabulary));
+DeviceStep::DeviceStep(const model::ModelConfig& model, const EngineConfig& config, PagePool& pool, const Stream& stream)
+    : model_(model), config_(config), pool_(pool), stream_(stream), table_width_(pool.pages_for(config.max_context)) {
+  scratch_ = Arena(device_step_bytes(stream, model, config), "engine step", Memory::kDevice);
+  rows_.reserve(std::max(config.step_tokens, config.max_running + 1), 2 * config.max_running);
 }
 
 std::shared_ptr<const model::WeightSnapshot> DeviceStep::take(const model::WeightSnapshot& weights) {

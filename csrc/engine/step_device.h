@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/device.h"
+#include "engine/config.h"
 #include "engine/page_pool.h"
 #include "engine/step_rows.h"
 #include "model/weight_snapshot.h"
@@ -16,6 +17,9 @@ namespace hone::engine {
 /// Rows that a step of `count` decoding rows is made up to: 1, 2, 4, 8, then multiples of 8, at most `most`. Rows
 /// beyond `count` are padding, which no other row's bits depend on.
 int32_t decode_bucket(int32_t count, int32_t most);
+
+/// Of a step's scratch, in device memory.
+int64_t device_step_bytes(const Stream& stream, const model::ModelConfig& model, const EngineConfig& config);
 
 /// Keeps weights of its own, rewritten in place, so that addresses never change and a recorded step stays right.
 class DeviceStep {
@@ -42,7 +46,6 @@ class DeviceStep {
   void lay_out(Arrays& arrays, int64_t rows, int64_t samples, int64_t sequences);
   void fill(Arrays& arrays, const TensorView& block_tables);
   void compute(const Arrays& arrays);
-  int64_t scratch_bytes() const;
 
   model::ModelConfig model_;
   EngineConfig config_;

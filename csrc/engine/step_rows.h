@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/scheduler.h"
+#include "engine/piece.h"
+#include "engine/sequence.h"
 #include "kernels/lm_head.h"
 
 namespace hone::engine {

@@ -27,7 +27,8 @@ void sum_of_squares(const Stream& stream, const SumOfSquaresArgs& args) {
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return cuda::sum_of_squares(stream, args);
   }
-  *args.total.as<double>() = cpu::sum_of_squares(stream, args.x);
+  double& total = *args.total.as<double>();
+  total = (args.accumulate ? total : 0.0) + cpu::sum_of_squares(stream, args.x);
 }
 
 int64_t sum_of_squares_scratch_bytes(const Stream& stream, int64_t n) {

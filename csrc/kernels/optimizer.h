@@ -12,11 +12,12 @@ namespace hone::kernels {
 /// CPU only: elsewhere the result lies with the data, as below.
 double sum_of_squares(const Stream& stream, const TensorView& x);
 
-/// total = sum of squares of n values in f64, over fixed strips in a fixed order. NaN or Inf if any value is.
+/// total (+)= sum of squares of n values in f64, over fixed strips in a fixed order. NaN or Inf if any value is.
 struct SumOfSquaresArgs {
   TensorView x;              // [n] f32 in
   TensorView total;          // [1] f64 out
   Arena* scratch = nullptr;  // sum_of_squares_scratch_bytes; may be null when that is 0
+  bool accumulate = false;   // add to total instead of overwriting it
 };
 void sum_of_squares(const Stream& stream, const SumOfSquaresArgs& args);
 int64_t sum_of_squares_scratch_bytes(const Stream& stream, int64_t n);

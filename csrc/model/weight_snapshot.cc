@@ -60,12 +60,11 @@ WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType
 }
 
 std::shared_ptr<WeightSnapshot> WeightSnapshot::make(const Stream& stream, const Parameters& parameters,
-                                                     uint32_t version, DType storage, const WeightSnapshot* previous) {
+                                                     uint32_t version, DType storage) {
   const ModelConfig& config = parameters.config();
   if (stream.is_cuda()) storage = DType::kBF16;
   std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage));
-  if (previous) out->share_tables(*previous);
-  else out->make_tables(stream);
+  out->make_tables(stream);
   out->repack(stream, parameters, version);
   return out;
 }

@@ -25,11 +25,10 @@ class WeightSnapshot {
   /// Packs (and copies) everything from `parameters`. storage kF32 or kBF16 (block matrices rounded to bf16;
   /// embedding, norms, biases and the head stay f32; attention reads keys and values rounded to bf16, so that a cache
   /// of bf16 loses nothing). On a GPU block matrices and embedding are bf16 whatever
-  /// `storage` says, and a tied head is the embedding. `previous` may lend its rope tables, if it has the same
-  /// config; without it they are built. Throws kOutOfMemory.
+  /// `storage` says, and a tied head is the embedding. Throws kOutOfMemory.
   static std::shared_ptr<WeightSnapshot> make(const Stream& stream, const Parameters& parameters, uint32_t version,
-                                              DType storage = DType::kF32, const WeightSnapshot* previous = nullptr);
-  /// Room for another version with addresses of its own, which nobody has written yet.
+                                              DType storage = DType::kF32);
+  /// Room for another version with addresses of its own, which nobody has written yet; the rope tables are shared.
   std::shared_ptr<WeightSnapshot> blank(const Stream& stream) const;
   /// Where each tensor of the parameters has its copy here; which of the two says what it is made by.
   struct Part {

@@ -65,7 +65,7 @@ class RulesReader {
       fields.only("type", {"ByteLevel", "Metaspace", "Replace", "ByteFallback", "Fuse", "Strip", "Sequence"});
       fail(Code::kFormat, "%s: type is missing.", where.c_str());
     }
-    fields.finish({});
+    fields.finish();
   }
 
  private:

@@ -23,7 +23,7 @@ std::string literal_pattern(const Json& pattern, const std::string& where) {
     fail(Code::kUnsupported, "%s: the regular expression %s is not supported here.", where.c_str(), regex->dump().c_str());
   }
   const std::string text = fields.text("String");
-  fields.finish({});
+  fields.finish();
   if (text.empty()) fail(Code::kFormat, "%s: String is missing or empty.", where.c_str());
   return text;
 }
@@ -54,7 +54,7 @@ void Normalizer::add(const Json& json, const std::string& where) {
     fields.only("type", {"NFC", "Prepend", "Replace", "Sequence"});
     fail(Code::kFormat, "%s: type is missing.", where.c_str());
   }
-  fields.finish({});
+  fields.finish();
 }
 
 std::string Normalizer::apply(std::string_view text) const {

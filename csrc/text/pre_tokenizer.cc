@@ -54,7 +54,7 @@ void PreTokenizer::add(const Json& json, const std::string& where) {
     case 3: add_metaspace(fields); break;
     default: add_byte_level(fields);
   }
-  fields.finish({});
+  fields.finish();
 }
 
 void PreTokenizer::add_split(ConfigFields& fields) {
@@ -67,7 +67,7 @@ void PreTokenizer::add_split(ConfigFields& fields) {
   if (const Json* regex = pattern->find("Regex")) {
     ConfigFields inside(*pattern, fields.path("pattern"));
     const std::string text = inside.text("Regex");
-    inside.finish({});
+    inside.finish();
     step.scan = scanner_of(text);
     if (!step.scan) {
       fail(Code::kUnsupported, "%s: the regular expression %s is none of the known ones (%s).",

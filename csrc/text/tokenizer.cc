@@ -65,7 +65,7 @@ Tokenizer::Tokenizer(std::string_view text) {
   read_model(*model);
   read_added(field_or_null(fields, "added_tokens"));
   read_post_processor(field_or_null(fields, "post_processor"), fields.path("post_processor"));
-  fields.finish({});
+  fields.finish();
   decoded_.resize(names_.size());
   for (const auto& [name, id] : ids_) decoded_[size_t(id)] = decoded_token(rules_, name, false);
   for (const AddedToken& token : added_) {
@@ -122,7 +122,7 @@ void Tokenizer::read_model(const Json& model) {
       fail(Code::kFormat, "%s.merges[%zu] has a character that is no byte.", where.c_str(), merges.size() - 1);
     }
   }
-  fields.finish({});
+  fields.finish();
   bpe_ = Bpe(std::move(tokens), merges, options);
 }
 
@@ -139,7 +139,7 @@ void Tokenizer::read_added(const Json& list) {
     token.rstrip = fields.boolean("rstrip", false);
     token.special = fields.boolean("special", false);
     token.normalized = fields.boolean("normalized", !token.special);
-    fields.finish({});
+    fields.finish();
     if (token.content.empty()) fail(Code::kFormat, "%s is missing or empty.", fields.path("content").c_str());
     enter(token.id, token.content, where);
     added_.push_back(std::move(token));
@@ -166,7 +166,7 @@ void Tokenizer::read_post_processor(const Json& json, const std::string& where) 
   } else {
     fields.ignore({"add_prefix_space", "trim_offsets", "use_regex"});  // offsets only
   }
-  fields.finish({});
+  fields.finish();
 }
 
 void Tokenizer::read_template(const Json& single, const Json& specials, const std::string& where) {

@@ -6,7 +6,7 @@
 #include "core/device.h"
 #include "model/network.h"
 #include "trainer/packer.h"
-#include "trainer/trainer.h"
+#include "trainer/step.h"
 
 namespace hone::trainer {
 

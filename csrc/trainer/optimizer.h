@@ -11,17 +11,19 @@
 #include "kernels/optimizer.h"
 #include "model/parameters.h"
 #include "model/weight_snapshot.h"
-#include "trainer/trainer.h"
+#include "trainer/config.h"
 
 namespace hone::trainer {
 
-struct UpdateNorms {
-  double update = 0;  // |new - old| over all parameters
-  double weight = 0;  // |new|
-};
-
 /// Throws kConfig naming the field for a rate outside its range.
 void check_optimizer(const OptimizerConfig& config);
+
+/// A range of parameters that one kernel call may treat alike.
+struct ParameterRun {
+  int64_t offset = 0, count = 0;
+  bool decay = false;
+  int64_t muon_rows = 0;  // > 0: a matrix for Muon
+};
 
 /// Moments m and v in the layout of the parameters; Muon keeps its momentum buffer in m.
 class Optimizer {
@@ -29,22 +31,23 @@ class Optimizer {
   /// Moments lie in the memory of `stream`. Throws what check_optimizer throws.
   Optimizer(const model::ModelConfig& model, const OptimizerConfig& config, const Stream& stream = {});
 
-  /// Gradients are multiplied by grad_scale (the clip factor) first. Muon uses muon_lr, AdamW lr.
-  /// The same bits for any number of threads.
-  UpdateNorms apply(const Stream& stream, model::Parameters& parameters, const model::Parameters& grads, float lr,
-                    float muon_lr, float grad_scale);
-  /// On a GPU: gradients are clipped to `clip` by a norm that never leaves the device, so that nothing waits for it;
-  /// `totals` [N] f64 are the squares it is the root of. NaN among them leaves everything as it is, `steps` included:
-  /// then the scale returned is NaN. Waits once, at the end, for what it returns.
-  /// `packs`, unless empty, are a snapshot's parts of these parameters: they are overwritten with the new values as those
-  /// are computed, and keep what they have where everything stays.
-  struct DeviceUpdate {
-    UpdateNorms norms;
-    float scale = 1;
+  struct Rates {
+    float lr = 0, muon_lr = 0;  // Muon's matrices use muon_lr, the rest lr
+    double clip = 0;            // the largest norm of the gradients; 0: any
   };
-  DeviceUpdate apply_clipped(const Stream& stream, model::Parameters& parameters, const model::Parameters& grads,
-                             const TensorView& totals, float lr, float muon_lr, double clip,
-                             const std::vector<model::WeightSnapshot::Part>& packs = {});
+  struct Applied {
+    float scale = 1;                  // the factor that clipped the gradients
+    double update_norm = 0, weight_norm = 0;  // |new - old| and |new| over all parameters
+  };
+  /// Updates parameters and moments by the clipped gradients. `squares` [N] f64, in the stream's memory, are sums of
+  /// squares whose sum is the squared norm of the gradients; on a GPU the norm never leaves it, and only the result is
+  /// waited for. A norm that is not finite leaves everything as it is, `steps` included: then scale is NaN.
+  /// `packs`, unless empty, are a snapshot's parts of these parameters on a GPU: they are overwritten with the new values
+  /// as those are computed, and keep what they have where everything stays.
+  /// The same bits for any number of threads.
+  Applied apply(const Stream& stream, model::Parameters& parameters, const model::Parameters& grads,
+                const TensorView& squares, const Rates& rates,
+                const std::vector<model::WeightSnapshot::Part>& packs = {});
 
   const OptimizerConfig& config() const { return config_; }
   model::Parameters& m() { return m_; }
@@ -52,31 +55,25 @@ class Optimizer {
   int64_t steps = 0;  // updates applied, for bias correction
 
  private:
-  /// A range of parameters that one kernel call may treat alike.
-  struct Run {
-    int64_t offset = 0, count = 0;
-    bool decay = false;
-    int64_t muon_rows = 0;  // > 0: a matrix for Muon
-    double squared_change = 0;
-  };
+  using Run = ParameterRun;
   struct Update {
-    float *param, *grad, lr, muon_lr, factor;
-    // On a GPU: a further factor, which stays there, and packed copies by place of their parameters.
-    TensorView scale;
-    std::map<const float*, TensorView> packs;
+    float *param, *grad;
+    Rates rates;
+    TensorView scale;                           // [1] f32, where the parameters are
+    std::map<const float*, TensorView> packs;   // by place of their parameters
     TensorView packed(const Run& run) const;
   };
-  void plan(bool joined);
   void reserve(const Stream& stream, size_t slots);
   void adamw(const Stream& stream, const Update& update, const Run& run, double* change);
   void muon(const Stream& stream, const Update& update, const Run& run, double* change, Arena& scratch);
-  void muon_runs(const Stream& stream, const Update& update);
+  void muon_runs(const Stream& stream, const Update& update, double* changes);
 
   OptimizerConfig config_;
   model::Parameters m_, v_;
   std::vector<Run> adamw_, muon_;  // muon_ largest first
   std::vector<Arena> scratch_;     // one per matrix in flight
-  SharedArrays sums_;              // on a GPU: scale, squared change of each run, squared weights
+  int64_t small_matrix_;           // elements of a matrix that one thread updates alone
+  SharedArrays sums_;              // scale, squared weights, squared change of each run
 };
 
 }  // namespace hone::trainer

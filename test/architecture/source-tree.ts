@@ -177,7 +177,7 @@ export function cppFunctions(text: string): FunctionSize[] {
   return found;
 }
 
-function blankNonCode(text: string): string {
+export function blankNonCode(text: string): string {
   const blank = (match: string) => match.replace(/[^\n]/g, " ");
   return text
     .replace(
@@ -187,7 +187,7 @@ function blankNonCode(text: string): string {
     .replace(/^[ \t]*#(?:[^\n]*\\\n)*[^\n]*/gm, blank);
 }
 
-function lineCounter(code: string): (offset: number) => number {
+export function lineCounter(code: string): (offset: number) => number {
   const starts = [0];
   for (let i = 0; i < code.length; ++i) if (code[i] === "\n") starts.push(i + 1);
   return (offset) => {
@@ -202,7 +202,7 @@ function lineCounter(code: string): (offset: number) => number {
   };
 }
 
-function matchingBrace(code: string, open: number): number {
+export function matchingBrace(code: string, open: number): number {
   let depth = 0;
   for (let i = open; i < code.length; ++i) {
     if (code[i] === "{") depth += 1;
@@ -240,5 +240,7 @@ function isInitializer(head: string): boolean {
 }
 
 function headName(head: string): string {
-  return /([~\w:]+|operator\s*[^\s(]+)\s*\(/.exec(head.trim())?.[1] ?? head.trim().slice(0, 40);
+  return (
+    /((?:\w+::)*operator\s*(?:\(\)|[^\s(]+)|[~\w:]+)\s*\(/.exec(head.trim())?.[1] ?? head.trim().slice(0, 40)
+  );
 }

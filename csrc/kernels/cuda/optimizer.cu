@@ -34,13 +34,13 @@ __global__ void __launch_bounds__(kThreads) squares_kernel(const float* x, int64
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-/// One block: total = the sums, every 256th to one thread in order, then a fixed tree.
-__global__ void __launch_bounds__(kThreads) add_kernel(const double* sums, int64_t n, double* total) {
+/// One block: total (+)= the sums, every 256th to one thread in order, then a fixed tree.
+__global__ void __launch_bounds__(kThreads) add_kernel(const double* sums, int64_t n, bool accumulate, double* total) {
   __shared__ double scratch[32];
   double sum = 0.0;
   for (int64_t i = threadIdx.x; i < n; i += kThreads) sum += sums[i];
   sum = block_sum(sum, scratch);
-  if (threadIdx.x == 0) *total = sum;
+  if (threadIdx.x == 0) *total = (accumulate ? *total : 0.0) + sum;
 }
 
 __global__ void gradient_scale_kernel(const double* totals, int64_t n, double clip, float* scale) {
@@ -106,8 +106,9 @@ Update constants(const AdamWArgs& a) {
 
 int64_t strip_bytes(int64_t n) { return Arena::rounded(optimizer_strips(n) * int64_t(sizeof(double))); }
 
-void add_strips(const Stream& stream, const double* sums, int64_t n, const TensorView& total) {
-  HONE_LAUNCH(add_kernel, 1, kThreads, 0, stream, sums, optimizer_strips(n), total.as<double>());
+void add_strips(const Stream& stream, const double* sums, int64_t n, const TensorView& total, bool accumulate) {
+  HONE_LAUNCH(add_kernel, 1, kThreads, 0, stream, sums, optimizer_strips(n), accumulate,
+              total.as<double>());
 }
 
 void sum_of_squares(const Stream& stream, const SumOfSquaresArgs& args) {
@@ -116,7 +117,7 @@ void sum_of_squares(const Stream& stream, const SumOfSquaresArgs& args) {
   const int64_t mark = args.scratch ? args.scratch->mark() : 0;
   double* const sums = n > 0 ? args.scratch->take_array<double>(optimizer_strips(n)) : nullptr;
   HONE_LAUNCH(squares_kernel, unsigned(optimizer_strips(n)), kThreads, 0, stream, args.x.as<const float>(), n, is_wide(args.x), sums);
-  add_strips(stream, sums, n, args.total);
+  add_strips(stream, sums, n, args.total, args.accumulate);
   if (args.scratch) args.scratch->release(mark);
 }
 

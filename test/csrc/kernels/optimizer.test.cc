@@ -85,6 +85,15 @@ TEST(sum_of_squares_matches_f64_and_ignores_threads) {
   }
 }
 
+TEST(a_sum_of_squares_is_added_to_what_is_there_only_if_asked) {
+  const std::vector<float> x{3.0f, 4.0f};
+  double total = 100.0;
+  sum_of_squares({}, {.x = f32(x.data(), {2}), .total = {&total, DType::kF64, {1}}});
+  EXPECT_EQ(total, 25.0);
+  sum_of_squares({}, {.x = f32(x.data(), {2}), .total = {&total, DType::kF64, {1}}, .accumulate = true});
+  EXPECT_EQ(total, 50.0);
+}
+
 TEST(sum_of_squares_reports_what_is_not_finite) {
   std::vector<float> x = random_floats(5000);
   x[4999] = std::numeric_limits<float>::quiet_NaN();

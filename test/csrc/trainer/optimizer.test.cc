@@ -31,6 +31,13 @@ struct Fixture {
   }
 };
 
+/// One update with gradients multiplied by `scale`, by way of clipping a norm of 1.
+Optimizer::Applied apply(Optimizer& optimizer, Fixture& f, float lr, float muon_lr, double scale = 1.0) {
+  double squares = (1.0 - 1e-6) * (1.0 - 1e-6);
+  const TensorView total{&squares, DType::kF64, {1}};
+  return optimizer.apply(Stream{}, f.p, f.g, total, {.lr = lr, .muon_lr = muon_lr, .clip = scale});
+}
+
 TEST(adamw_follows_the_formula_with_decay_groups_and_clip) {
   for (bool decay_all : {false, true}) {
     Fixture f;
@@ -58,9 +65,10 @@ TEST(adamw_follows_the_formula_with_decay_groups_and_clip) {
           weight += x * x;
         }
       }
-      const auto norms = optimizer.apply(Stream{}, f.p, f.g, float(lr), 0.0f, float(scale));
-      EXPECT_NEAR(norms.update / std::sqrt(change), 1.0, 1e-4);
-      EXPECT_NEAR(norms.weight / std::sqrt(weight), 1.0, 1e-6);
+      const Optimizer::Applied norms = apply(optimizer, f, float(lr), 0.0f, scale);
+      EXPECT_NEAR(norms.scale, scale, 1e-7);
+      EXPECT_NEAR(norms.update_norm / std::sqrt(change), 1.0, 1e-4);
+      EXPECT_NEAR(norms.weight_norm / std::sqrt(weight), 1.0, 1e-6);
     }
     for (const auto& spec : f.p.specs())
       for (int64_t i = 0; i < spec.numel(); ++i)
@@ -75,7 +83,7 @@ TEST(muon_reaches_block_matrices_only) {
   for (bool muon_rate : {false, true}) {
     Optimizer optimizer(f.config, c);
     const test::Reference before(f.p);
-    optimizer.apply(Stream{}, f.p, f.g, muon_rate ? 0.0f : 0.01f, muon_rate ? 0.01f : 0.0f, 1.0f);
+    apply(optimizer, f, muon_rate ? 0.0f : 0.01f, muon_rate ? 0.01f : 0.0f);
     for (const auto& spec : f.p.specs()) {
       bool moved = false;
       for (int64_t i = 0; i < spec.numel(); ++i)
@@ -92,7 +100,8 @@ TEST(each_rule_decays_what_it_reaches_at_its_own_rate) {
   c.kind = OptimizerConfig::Kind::kMuon;
   c.weight_decay = 0.5f;
   const test::Reference before(f.p);
-  Optimizer(f.config, c).apply(Stream{}, f.p, f.g, 0.1f, 0.2f, 1.0f);
+  Optimizer optimizer(f.config, c);
+  apply(optimizer, f, 0.1f, 0.2f);
   for (const auto& spec : f.p.specs()) {
     const double left = spec.matrix ? 1 - 0.2 * 0.5 : spec.shape.size() == 2 ? 1 - 0.1 * 0.5 : 1.0;
     for (int64_t i = 0; i < spec.numel(); ++i) {
@@ -109,7 +118,7 @@ TEST(a_muon_update_has_the_spectral_size_of_its_rule) {
   c.kind = OptimizerConfig::Kind::kMuon;
   Optimizer optimizer(f.config, c);
   const test::Reference before(f.p);
-  optimizer.apply(Stream{}, f.p, f.g, 0.0f, 1.0f, 0.1f);
+  apply(optimizer, f, 0.0f, 1.0f, 0.1);
   for (const auto& spec : f.p.specs()) {
     if (!spec.matrix) continue;
     double square = 0.0;
@@ -147,10 +156,13 @@ struct TwoSides {
       to->write(to->flat(), [&](const TensorView& host) { std::copy(all.begin(), all.end(), host.as<float>()); });
     }
   }
-  Optimizer::DeviceUpdate apply(double squares, double clip) {
+  Optimizer::Applied apply(double squares, double clip) {
     *total.host = squares;
     sums.upload(stream, 0, sums.used());
-    return gpu.apply_clipped(stream, p, g, total.view(), 0.1f, 0.2f, clip, weights->parts(p));
+    return gpu.apply(stream, p, g, total.view(), {0.1f, 0.2f, clip}, weights->parts(p));
+  }
+  Optimizer::Applied apply_on_cpu(double squares, double clip) {
+    return cpu.apply(Stream{}, f.p, f.g, {&squares, DType::kF64, {1}}, {0.1f, 0.2f, clip});
   }
   /// The packs, tensor by tensor, and whether they are what packing the parameters would give.
   std::vector<std::vector<std::byte>> packs(const model::WeightSnapshot& of) const {
@@ -166,17 +178,34 @@ struct TwoSides {
   bool packed() const { return packs(*weights) == packs(*model::WeightSnapshot::make(stream, p, 0)); }
 };
 
+TEST(a_norm_that_is_not_finite_changes_nothing) {
+  for (const auto kind : {OptimizerConfig::Kind::kAdamW, OptimizerConfig::Kind::kMuon}) {
+    Fixture f;
+    OptimizerConfig c;
+    c.kind = kind;
+    c.weight_decay = 0.3f;
+    Optimizer optimizer(f.config, c);
+    const std::vector<float> before = values(f.p);
+    double squares = HUGE_VAL;
+    const auto done = optimizer.apply(Stream{}, f.p, f.g, {&squares, DType::kF64, {1}}, {0.1f, 0.2f, 0.3});
+    EXPECT_TRUE(std::isnan(done.scale) && done.update_norm == 0.0 && done.weight_norm > 0.0);
+    EXPECT_EQ(optimizer.steps, 0);
+    EXPECT_TRUE(values(f.p) == before && values(optimizer.m()) == std::vector<float>(before.size(), 0.0f));
+  }
+}
+
 TEST(on_a_gpu_the_clip_factor_is_read_where_the_norm_is_and_nan_changes_nothing) {
   NEEDS_DEVICE;
   TwoSides both({});
   const double norm = std::sqrt(kernels::sum_of_squares(Stream{}, both.f.g.flat()));
   const auto done = both.apply(norm * norm, norm / 4);
   EXPECT_NEAR(done.scale, 0.25, 1e-6);
-  const trainer::UpdateNorms norms = both.cpu.apply(Stream{}, both.f.p, both.f.g, 0.1f, 0.2f, done.scale);
+  const Optimizer::Applied norms = both.apply_on_cpu(norm * norm, norm / 4);
+  EXPECT_EQ(done.scale, norms.scale);
   EXPECT_TRUE(values(both.gpu.m()) == values(both.cpu.m()));
   EXPECT_TRUE(values(both.p) == values(both.f.p));
-  EXPECT_NEAR(done.norms.update, norms.update, 1e-6 * norms.update);
-  EXPECT_NEAR(done.norms.weight, norms.weight, 1e-6 * norms.weight);
+  EXPECT_NEAR(done.update_norm, norms.update_norm, 1e-6 * norms.update_norm);
+  EXPECT_NEAR(done.weight_norm, norms.weight_norm, 1e-6 * norms.weight_norm);
   EXPECT_TRUE(both.packed());
   EXPECT_TRUE(std::isnan(both.apply(std::nan(""), norm).scale));
   EXPECT_EQ(both.gpu.steps, 1);
@@ -202,7 +231,8 @@ TEST(muon_on_a_gpu_reaches_the_same_tensors_with_the_same_rates) {
   const std::vector<float> before = values(both.p);
   const double norm = std::sqrt(kernels::sum_of_squares(Stream{}, both.f.g.flat()));
   const auto done = both.apply(norm * norm, norm / 4);
-  const trainer::UpdateNorms norms = both.cpu.apply(Stream{}, both.f.p, both.f.g, 0.1f, 0.2f, done.scale);
+  const Optimizer::Applied norms = both.apply_on_cpu(norm * norm, norm / 4);
+  EXPECT_EQ(done.scale, norms.scale);
   EXPECT_TRUE(values(both.gpu.m()) == values(both.cpu.m()));
   EXPECT_TRUE(both.packed());
   const std::vector<float> got = values(both.p), wanted = values(both.f.p);
@@ -215,13 +245,13 @@ TEST(muon_on_a_gpu_reaches_the_same_tensors_with_the_same_rates) {
     // Muon's bound is that of test/csrc/kernels/cuda/optimizer.test.cc; AdamW has the CPU's bits.
     if (!(std::sqrt(error) <= (spec.matrix ? 0.06 : 0.0) * std::sqrt(update))) test::report(__FILE__, __LINE__, spec.name);
   }
-  EXPECT_NEAR(done.norms.update, norms.update, 0.06 * norms.update);
+  EXPECT_NEAR(done.update_norm, norms.update_norm, 0.06 * norms.update_norm);
 }
 
 TEST(alignment_gaps_stay_zero) {
   Fixture f;
   Optimizer optimizer(f.config, {});
-  optimizer.apply(Stream{}, f.p, f.g, 0.1f, 0.1f, 1.0f);
+  apply(optimizer, f, 0.1f, 0.1f);
   std::vector<bool> named(size_t(f.p.flat().numel()));
   for (const auto& spec : f.p.specs())
     for (int64_t i = 0; i < spec.numel(); ++i) named[size_t(spec.offset + i)] = true;

@@ -117,7 +117,7 @@ TEST(a_packed_copy_is_f32_where_it_is_wanted_and_any_address_will_do) {
 
 namespace {
 
-/// Squares of x and of 2 x on the device, then the clip factor of both.
+/// Squares of x, and of 2 x and x added up, on the device, then the clip factor of all.
 float scale_on_device(const std::vector<float>& x, double clip, double& total) {
   const auto n = int64_t(x.size());
   std::vector<float> twice = x;
@@ -129,6 +129,7 @@ float scale_on_device(const std::vector<float>& x, double clip, double& total) {
   second.data = totals.data() + 1;
   sum_of_squares(device_stream(), {a.view(DType::kF32, {n}), first, &scratch});
   sum_of_squares(device_stream(), {b.view(DType::kF32, {n}), second, &scratch});
+  sum_of_squares(device_stream(), {a.view(DType::kF32, {n}), second, &scratch, true});
   gradient_scale(device_stream(), {totals.view(DType::kF64, {2}), scale.view(DType::kF32, {1}), clip});
   total = totals.download()[0];
   return scale.download()[0];
@@ -140,7 +141,7 @@ TEST(norms_and_the_clip_factor_stay_on_the_device) {
   NEEDS_DEVICE;
   for (const int64_t n : {int64_t(0), int64_t(1), int64_t(13), int64_t(16385), int64_t(300000)}) {
     const std::vector<float> x = random_floats(n);
-    const double squares = sum_of_squares({}, f32(x.data(), {n})), norm = std::sqrt(5 * squares);
+    const double squares = sum_of_squares({}, f32(x.data(), {n})), norm = std::sqrt(6 * squares);
     for (const double clip : {0.0, 0.3, 1e9}) {
       double total = -1;
       const float scale = scale_on_device(x, clip, total);

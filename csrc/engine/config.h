@@ -1,0 +1,27 @@
+// What an engine is made with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/stream.h"
+#include "core/tensor.h"
+
+namespace hone::engine {
+
+struct EngineConfig {
+  int32_t max_running = 64;        // sequences decoding at once (B)
+  int32_t page_tokens = 16;        // W, a multiple of 16
+  int32_t pages = 4096;            // P, for all layers alike
+  int32_t max_context = 2048;      // prompt + generated, per sequence
+  int32_t step_tokens = 512;       // rows per step, decoding rows first, then prefill chunks
+  uint64_t run_seed = 0;
+  DType weight_storage = DType::kF32;  // of the weights that will come; keys and values are kept likewise
+  Stream::Backend device = Stream::Backend::kCpu;  // a GPU's storage is bf16 whatever weight_storage says
+  bool graphs = true;              // on a GPU: record decode steps and do them again by one launch
+  /// Bytes of each token id, for stop strings; may be empty when none are used.
+  std::vector<std::string> token_bytes;
+};
+
+}  // namespace hone::engine

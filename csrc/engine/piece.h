@@ -1,0 +1,20 @@
+// A part of a step: consecutive rows of one sequence.
+#pragma once
+
+#include <cstdint>
+
+namespace hone::engine {
+
+struct Group;
+struct Sequence;
+
+/// The row of a decoding sequence, or a chunk of a prompt.
+struct Piece {
+  Group* group = nullptr;
+  Sequence* sequence = nullptr;  // null for a chunk of the prompt
+  const int32_t* ids = nullptr;
+  int32_t rows = 1, position = 0, table_row = 0;
+  int32_t samples = 1;  // tokens drawn from its last row: one per unfinished member when it ends the prompt
+};
+
+}  // namespace hone::engine

@@ -1,0 +1,107 @@
+#include "trainer/micro_batch_pass.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/stopwatch.h"
+#include "kernels/lm_head.h"
+
+namespace hone::trainer {
+
+int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config, int64_t tokens) {
+  return model::training_arena_bytes(stream, config, tokens) +
+         Arena::rounded(tokens * config.width * dtype_bytes(activation_dtype(stream))) +  // dLoss/dhidden
+         kernels::lm_head_scratch_bytes(stream, tokens, config.width, config.vocabulary);
+}
+
+MicroBatchPass::MicroBatchPass(const Stream& stream, const model::ModelConfig& config, int64_t packed_tokens,
+                               bool deterministic)
+    : stream_(stream), config_(config), packed_tokens_(packed_tokens), packed_(stream, deterministic) {}
+
+void MicroBatchPass::reserve(int64_t tokens) {
+  if (tokens <= reserved_tokens_) return;
+  const int64_t room = std::max(tokens, packed_tokens_);
+  arena_ = Arena();  // give the old block back first
+  reserved_tokens_ = 0;
+  arena_ = Arena(pass_arena_bytes(stream_, config_, room), "trainer activations", tensor_memory(stream_));
+  reserved_tokens_ = room;
+}
+
+model::Activations MicroBatchPass::forward(const TrainingBatch& batch, const MicroBatch& which,
+                                           const model::WeightSnapshot& weights, float temperature) {
+  arena_.release(0);
+  packed_.gather(batch, which);
+  model::Activations saved = model::forward_training(stream_, weights, packed_.rows(), arena_);
+  kernels::lm_head(stream_, {.h = saved.hidden,
+                             .w = weights.head,
+                             .targets = packed_.targets.view(),
+                             .logprobs = packed_.logprobs.view(),
+                             .entropies = packed_.entropies.view(),
+                             .lse = packed_.lse.view(),
+                             .temperature = temperature,
+                             .scratch = &arena_,
+                             .softcap = config_.logit_softcap});
+  return saved;
+}
+
+void MicroBatchPass::score(const TrainingBatch& batch, const MicroBatch& which, const model::WeightSnapshot& weights,
+                           float temperature, float* logprobs, float* entropies) {
+  forward(batch, which, weights, temperature);
+  packed_.fetch();
+  scatter(batch, which, packed_.logprobs.host, logprobs);
+  scatter(batch, which, packed_.entropies.host, entropies);
+}
+
+void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, const StepOptions& o,
+                           const PassWeights& weights, StepLosses& losses, StepReport& report) {
+  const bool regularized = o.kl_coef != 0.0f || o.entropy_coef != 0.0f;
+  std::optional<Stopwatch> watch(report.forward_seconds);
+  const model::Activations saved = forward(batch, which, weights.forward, o.temperature);
+  if (regularized) kernels::policy_loss(stream_, packed_.loss_args(batch, o, false));
+  kernels::policy_loss(stream_, packed_.loss_args(batch, o, true));
+  watch.emplace(report.backward_seconds);
+  if (losses.first_bad < 0) backward(saved, o, weights);
+  collect(which, regularized, losses);
+  watch.emplace(report.forward_seconds);
+  keep_tokens(batch, which, report);
+}
+
+void MicroBatchPass::backward(const model::Activations& saved, const StepOptions& o, const PassWeights& weights) {
+  const TensorView dh = arena_.take_view(activation_dtype(stream_), {packed_.loss_rows(), config_.width});
+  kernels::lm_head_grad(stream_, {.h = saved.hidden,
+                                  .w = weights.forward.head,
+                                  .w_t = weights.backward.head,
+                                  .targets = packed_.targets.view(),
+                                  .lse = packed_.lse.view(),
+                                  .entropies = packed_.entropies.view(),
+                                  .a = packed_.a.view(),
+                                  .b = o.entropy_coef != 0.0f ? packed_.b.view() : TensorView{},
+                                  .dh = dh,
+                                  .dw = weights.grads.head(),
+                                  .temperature = o.temperature,
+                                  .scratch = &arena_,
+                                  .softcap = config_.logit_softcap});
+  model::backward(stream_, weights.forward, weights.backward, packed_.rows(), saved, dh, weights.grads, arena_);
+}
+
+void MicroBatchPass::collect(const MicroBatch& which, bool regularized, StepLosses& losses) const {
+  packed_.fetch();
+  for (size_t k = 0; k < which.sequences.size(); ++k) {
+    const int32_t i = which.sequences[k];
+    const double loss = packed_.losses.host[k], policy = (regularized ? packed_.policy_losses : packed_.losses).host[k];
+    losses.loss[size_t(i)] = loss;
+    losses.policy[size_t(i)] = policy;
+    const bool finite = std::isfinite(loss) && std::isfinite(policy);
+    if (!finite && (losses.first_bad < 0 || i < losses.first_bad)) losses.first_bad = i;
+  }
+}
+
+void MicroBatchPass::keep_tokens(const TrainingBatch& batch, const MicroBatch& which, StepReport& report) const {
+  scatter(batch, which, packed_.logprobs.host, report.logprobs.data());
+  scatter(batch, which, packed_.entropies.host, report.entropies.data());
+  scatter(batch, which, packed_.ratios.host, report.ratios.data());
+  scatter(batch, which, packed_.clipped.host, report.clipped.data());
+}
+
+}  // namespace hone::trainer

@@ -1,0 +1,62 @@
+// One micro-batch through the network and back.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/arena.h"
+#include "model/network.h"
+#include "trainer/micro_batch.h"
+#include "trainer/step.h"
+
+namespace hone::trainer {
+
+/// Per-sequence losses of a step in the order of its batch, and where they stopped being numbers.
+struct StepLosses {
+  explicit StepLosses(int64_t sequences) : loss(size_t(sequences)), policy(size_t(sequences)) {}
+  std::vector<double> loss, policy;  // [S] with and without the regularizers
+  int64_t first_bad = -1;            // the first that is not finite
+};
+
+/// What a pass reads, and the gradients it adds to.
+struct PassWeights {
+  const model::WeightSnapshot& forward;
+  const model::TransposedWeights& backward;
+  model::Parameters& grads;
+};
+
+/// Owns the memory of one micro-batch at a time: its arrays, activations, and the head's and the backward's scratch.
+class MicroBatchPass {
+ public:
+  /// Room is planned for packed_tokens; only a longer single sequence makes it grow.
+  MicroBatchPass(const Stream& stream, const model::ModelConfig& config, int64_t packed_tokens, bool deterministic);
+
+  /// Makes room for a micro-batch of so many tokens. Throws kOutOfMemory; then nothing is reserved.
+  void reserve(int64_t tokens);
+  /// Forward only: log-prob and entropy of every masked-in token, into arrays [T] in the batch's order.
+  void score(const TrainingBatch& batch, const MicroBatch& which, const model::WeightSnapshot& weights,
+             float temperature, float* logprobs, float* entropies);
+  /// Adds the micro-batch's gradients to those of `weights`, its losses to `losses`, its per-token results and times to
+  /// `report`. Results are collected once the backward is on its way, on the CPU as on a GPU, which nothing waits for
+  /// before. After a loss that was not a number no gradient is computed any more.
+  void train(const TrainingBatch& batch, const MicroBatch& which, const StepOptions& options,
+             const PassWeights& weights, StepLosses& losses, StepReport& report);
+
+ private:
+  model::Activations forward(const TrainingBatch& batch, const MicroBatch& which, const model::WeightSnapshot& weights,
+                             float temperature);
+  void backward(const model::Activations& saved, const StepOptions& options, const PassWeights& weights);
+  void collect(const MicroBatch& which, bool regularized, StepLosses& losses) const;
+  void keep_tokens(const TrainingBatch& batch, const MicroBatch& which, StepReport& report) const;
+
+  Stream stream_;
+  model::ModelConfig config_;
+  int64_t packed_tokens_, reserved_tokens_ = 0;
+  Arena arena_;
+  PackedBatch packed_;
+};
+
+/// Bytes of a pass's arena for `tokens` tokens.
+int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config, int64_t tokens);
+
+}  // namespace hone::trainer

@@ -1,0 +1,45 @@
+// One optimizer step: what it is given and what it did.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/policy_loss.h"
+
+namespace hone::trainer {
+
+/// One optimizer step's data. T tokens over all sequences, S sequences; borrowed for the call.
+struct TrainingBatch {
+  const int32_t* tokens = nullptr;             // [T] prompt and response, sequence after sequence
+  const int32_t* cu_seqlens = nullptr;         // [S+1]
+  const uint8_t* mask = nullptr;               // [T] 1 on tokens the policy chose; the first of a sequence is 0
+  const float* behavior_logprobs = nullptr;    // [T], read where mask is 1; null if supervised
+  const float* reference_logprobs = nullptr;   // [T] or null
+  const float* advantages = nullptr;           // [S]; null if supervised
+  const float* token_advantages = nullptr;     // [T] or null
+  const int32_t* group_sizes = nullptr;        // [S] or null
+  int64_t sequences = 0;
+  kernels::StepNormalizer step;                // counted_tokens and sequences are checked against the data
+};
+
+struct StepOptions {
+  kernels::Objective objective = kernels::Objective::kGspo;
+  kernels::SequenceWeight sequence_weight = kernels::SequenceWeight::kUniform;
+  float clip_low = 3e-3f, clip_high = 4e-3f, kl_coef = 0, entropy_coef = 0, temperature = 1;
+  float lr = 0, muon_lr = 0;
+};
+
+/// What a step did. Per-token and per-sequence arrays keep the order of the batch.
+struct StepReport {
+  double loss = 0, policy_loss = 0, grad_norm = 0, grad_scale = 1, update_norm = 0, weight_norm = 0;
+  bool skipped = false;            // non-finite gradient or loss: weights untouched
+  int64_t non_finite_sequence = -1;  // first sequence whose loss was not finite
+  int64_t micro_batches = 0, trained_tokens = 0, packed_tokens = 0;
+  double forward_seconds = 0, backward_seconds = 0, optimizer_seconds = 0, pack_seconds = 0;
+  std::vector<float> logprobs, entropies;  // [T] under the weights before the step; 0 where masked out
+  std::vector<float> ratios;               // [T] as policy_loss writes them
+  std::vector<uint8_t> clipped;            // [T]
+  std::vector<double> layer_grad_norms;    // [L + 1], the last entry is embedding, head and final norm
+};
+
+}  // namespace hone::trainer

@@ -1,0 +1,93 @@
+#include "trainer/update.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "kernels/optimizer.h"
+
+namespace hone::trainer {
+namespace {
+
+int64_t layer_of(const model::TensorSpec& spec, int64_t layers) {
+  const std::string prefix = "model.layers.";
+  return spec.name.starts_with(prefix) ? std::atoll(spec.name.c_str() + prefix.size()) : layers;
+}
+
+}  // namespace
+
+Update::Update(const Stream& stream, model::Parameters& parameters, const OptimizerConfig& config)
+    : stream_(stream),
+      parameters_(parameters),
+      sums_(stream, (parameters.config().layers + 1) * 8 + 64, "gradient norms"),
+      scratch_(kernels::sum_of_squares_scratch_bytes(stream, parameters.flat().dim(0)), "gradient norms",
+               tensor_memory(stream)) {
+  reset(config);
+  for (const model::TensorSpec& spec : parameters.specs()) {
+    layer_of_.push_back(layer_of(spec, parameters.config().layers));
+  }
+}
+
+Optimizer& Update::optimizer() {
+  return optimizer_ ? *optimizer_ : optimizer_.emplace(parameters_.config(), config_, stream_);
+}
+
+void Update::reset(const OptimizerConfig& config) {
+  check_optimizer(config);
+  optimizer_.reset();
+  config_ = config;
+}
+
+double Update::sum_of_squares(const TensorView& x) {
+  sums_.clear();
+  const auto total = sums_.take<double>(1);
+  kernels::sum_of_squares(stream_, {.x = x, .total = total.view(), .scratch = &scratch_});
+  sums_.download(stream_, 0, sums_.used());
+  return *total.host;
+}
+
+/// Squared gradients of every layer, and of what is outside of them, where the gradients are.
+SharedArrays::Array<double> Update::layer_squares(const model::Parameters& grads) {
+  sums_.clear();
+  const auto squares = sums_.take<double>(parameters_.config().layers + 1);
+  zero(stream_, squares.device, squares.size * int64_t(sizeof(double)));
+  for (size_t i = 0; i < layer_of_.size(); ++i) {
+    const model::TensorSpec& spec = grads.specs()[i];
+    kernels::sum_of_squares(stream_, {.x = f32(grads.view(spec).as<float>(), {spec.numel()}),
+                                      .total = {squares.device + layer_of_[i], DType::kF64, {1}},
+                                      .scratch = &scratch_,
+                                      .accumulate = true});
+  }
+  return squares;
+}
+
+void Update::report_norms(const SharedArrays::Array<double>& squares, StepReport& report) {
+  double total = 0.0;
+  report.layer_grad_norms.clear();
+  for (int64_t layer = 0; layer < squares.size; ++layer) {
+    total += squares.host[layer];
+    report.layer_grad_norms.push_back(std::sqrt(squares.host[layer]));
+  }
+  report.grad_norm = std::sqrt(total);
+}
+
+void Update::apply(const model::Parameters& grads, const StepOptions& o, PackedWeights& weights, StepReport& report) {
+  const auto squares = layer_squares(grads);
+  const Optimizer::Rates rates{o.lr, o.muon_lr, double(config_.gradient_clip)};
+  if (!report.skipped) {
+    const PackedWeights::Snapshot next = weights.next();
+    const Optimizer::Applied applied = optimizer().apply(stream_, parameters_, grads, squares.view(), rates,
+                                                         next ? next->parts(parameters_) : std::vector<model::WeightSnapshot::Part>{});
+    report.skipped = std::isnan(applied.scale);
+    report.update_norm = applied.update_norm;
+    report.weight_norm = applied.weight_norm;
+    if (!report.skipped) weights.advance(next);
+  }
+  sums_.download(stream_, 0, sums_.used());
+  report_norms(squares, report);
+  if (report.skipped) report.weight_norm = std::sqrt(sum_of_squares(parameters_.flat()));
+  else if (rates.clip > 0.0) report.grad_scale = std::min(1.0, rates.clip / (report.grad_norm + 1e-6));
+}
+
+}  // namespace hone::trainer

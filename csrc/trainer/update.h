@@ -1,0 +1,46 @@
+// What a step's gradients do to the weights: norms, clipping, the optimizer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/device.h"
+#include "model/parameters.h"
+#include "trainer/optimizer.h"
+#include "trainer/packed_weights.h"
+#include "trainer/step.h"
+
+namespace hone::trainer {
+
+/// Owns the optimizer, which the first update makes: a trainer that scores or publishes does without its moments.
+class Update {
+ public:
+  /// Throws kConfig naming the field of the optimizer. `parameters` must outlive this.
+  Update(const Stream& stream, model::Parameters& parameters, const OptimizerConfig& config);
+
+  const OptimizerConfig& config() const { return config_; }
+  Optimizer& optimizer();
+  /// Drops moments and step counter.
+  void reset(const OptimizerConfig& config);
+
+  /// Updates parameters, moments and packs, unless report.skipped says that the gradients are useless or their norm is not
+  /// finite, which sets it: then all stays. Writes scale and norms to `report`; waits for them.
+  void apply(const model::Parameters& grads, const StepOptions& options, PackedWeights& weights, StepReport& report);
+  /// Sum of squares of x [n] in the stream's memory; waits for it.
+  double sum_of_squares(const TensorView& x);
+
+ private:
+  SharedArrays::Array<double> layer_squares(const model::Parameters& grads);
+  static void report_norms(const SharedArrays::Array<double>& squares, StepReport& report);
+
+  Stream stream_;
+  model::Parameters& parameters_;
+  OptimizerConfig config_;
+  std::optional<Optimizer> optimizer_;
+  std::vector<int64_t> layer_of_;  // [tensors] of each; the number of layers for what is outside of them
+  SharedArrays sums_;
+  Arena scratch_;
+};
+
+}  // namespace hone::trainer
