@@ -1,6 +1,6 @@
 /** What people see of a run: the frame while it runs, the tables at its end, the page that stays. */
 export { clip, flow } from "./ansi.ts";
-export { Progress } from "./progress.ts";
+export { Progress, type ProgressOptions } from "./progress.ts";
 export type { EvaluationTable, RunSummary, Score } from "./summary.ts";
 export { beforeAfterText, settingName } from "./table.ts";
 export { columnsOf, isLive, type Terminal } from "./terminal.ts";

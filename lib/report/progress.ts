@@ -1,9 +1,10 @@
 import { type Clock, systemClock } from "../clock.ts";
 import type { StepRecord } from "../records.ts";
-import { COLORED, PLAIN, type Style, width } from "./ansi.ts";
+import { COLORED, PLAIN, type Style } from "./ansi.ts";
 import { renderFrame } from "./frame.ts";
+import { LiveFrame } from "./live-frame.ts";
 import { stepLine } from "./step-line.ts";
-import { columnsOf, type Environment, isLive, rowsOf, type Terminal, usesColor } from "./terminal.ts";
+import { type Environment, isLive, type Terminal, usesColor } from "./terminal.ts";
 
 export interface ProgressOptions {
   /** e.g. "quickstart, seed 0". */
@@ -31,10 +32,9 @@ export class Progress {
   readonly #clock: Clock;
   readonly #live: boolean;
   readonly #style: Style;
+  readonly #frame: LiveFrame;
   readonly #steps: StepRecord[] = [];
   #phase = { name: "", total: 0, done: 0, note: "", startedMs: 0 };
-  /** Widths of the lines of the frame that stands. */
-  #drawn: readonly number[] = [];
   #toldMs = Number.NEGATIVE_INFINITY;
   /** The step that no line told of yet. */
   #untold: StepRecord | undefined;
@@ -43,6 +43,7 @@ export class Progress {
   constructor(options: ProgressOptions) {
     const environment = options.environment ?? process.env;
     this.#options = options;
+    this.#frame = new LiveFrame(options.terminal);
     this.#clock = options.clock ?? systemClock;
     this.#live = isLive(options.terminal, environment);
     this.#style = usesColor(options.terminal, environment) ? COLORED : PLAIN;
@@ -50,7 +51,7 @@ export class Progress {
 
   /** Columns there are now to write in. */
   get columns(): number {
-    return columnsOf(this.#options.terminal);
+    return this.#frame.columns;
   }
 
   get style(): Style {
@@ -94,7 +95,7 @@ export class Progress {
     if (this.#live) {
       this.#draw(true);
       this.#print("");
-      this.#drawn = [];
+      this.#frame.leave();
     } else {
       this.#tellStep();
       this.#tell(`phase=${JSON.stringify(name)} ${this.#doneText(`seconds=${seconds}`)}`);
@@ -105,7 +106,7 @@ export class Progress {
   /** A line for people, above the frame. */
   say(line: string): void {
     if (this.#closed) return;
-    this.#erase();
+    this.#frame.erase();
     this.#print(line);
     if (this.#live && this.#phase.name !== "") this.#draw(true);
   }
@@ -149,29 +150,8 @@ export class Progress {
       done,
       note,
     };
-    const rows = rowsOf(this.#options.terminal);
-    // A line that fills the last column leaves some cursors in the next row; a frame as high as the screen scrolls.
-    const lines = renderFrame(state, Math.max(1, this.columns - 1), this.#style).slice(
-      0,
-      Math.max(1, rows - 1),
-    );
-    // One write, or a slow terminal shows half a frame.
-    const frame = lines.map((line) => `${line}\u001b[K\n`).join("");
-    this.#options.terminal.write(`${this.#upToFrame()}${frame}\u001b[J`);
-    this.#drawn = lines.map(width);
+    this.#frame.draw((columns) => renderFrame(state, columns, this.#style));
     this.#toldMs = at;
-  }
-
-  #erase(): void {
-    if (this.#drawn.length > 0) this.#options.terminal.write(`${this.#upToFrame()}\u001b[J`);
-    this.#drawn = [];
-  }
-
-  /** Moves to where the frame begins; a terminal made narrower since has wrapped its lines. */
-  #upToFrame(): string {
-    const { columns } = this;
-    const rows = this.#drawn.reduce((sum, wide) => sum + Math.max(1, Math.ceil(wide / columns)), 0);
-    return rows > 0 ? `\u001b[${rows}A` : "";
   }
 
   #print(line: string): void {

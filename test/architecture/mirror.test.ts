@@ -30,6 +30,8 @@ const EXEMPT: Readonly<Record<string, string>> = {
   "lib/cli/verbs.ts": "a list; test/cli/main.test.ts asks for it by --help",
   "lib/rewards/pool/verifier-dispatcher.ts":
     "what the pool's thread does; test/rewards/pool/pool.test.ts runs it",
+  "lib/rewards/pool/worker-group.ts":
+    "the pool's threads and processes; test/rewards/pool/pool.test.ts runs them",
   "lib/rewards/pool/verifier-main.ts":
     "where a verifier's process begins; test/rewards/pool/verifier-process.test.ts starts it",
   "lib/rewards/pool/verifier-worker.ts":

@@ -1,12 +1,12 @@
-import { ProcessRoster } from "./process-roster.ts";
+import { ProcessTable } from "./process-table.ts";
 import type { JobEnd, VerificationJob } from "./verification-job.ts";
 import { VerifierProcess } from "./verifier-process.ts";
 
 export interface DispatcherOptions {
   /** Heap of one process. */
   readonly heapMb: number;
-  /** Of the crew: who closes it there ends the processes here. */
-  readonly roster: SharedArrayBuffer;
+  /** The buffer of the group's ProcessTable: closing that one ends the processes started here. */
+  readonly processes: SharedArrayBuffer;
 }
 
 const CLOSED = {
@@ -23,13 +23,13 @@ const CLOSED = {
  */
 export function openDispatcher({
   heapMb,
-  roster,
+  processes: buffer,
 }: DispatcherOptions): (job: VerificationJob) => Promise<JobEnd> {
-  const processes = new ProcessRoster(roster);
+  const processes = new ProcessTable(buffer);
   const free = new Set<VerifierProcess>();
   const print = (text: string) => void process.stderr.write(text);
   const start = () =>
-    processes.enlist((leave) => {
+    processes.add((leave) => {
       const onExit = () => {
         free.delete(started);
         leave();

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
-import { ProcessRoster } from "../../../lib/rewards/pool/process-roster.ts";
+import { ProcessTable } from "../../../lib/rewards/pool/process-table.ts";
 
 // Mutants tried: no look at the closing flag after the start, a slot kept by a start that threw.
 
@@ -18,43 +18,43 @@ const isAlive = (pid: number) => {
 };
 
 test("who closes ends every process listed, in whichever thread's memory, and waits for them", async () => {
-  const mine = new ProcessRoster(3);
-  const theirs = new ProcessRoster(mine.buffer);
-  const started = [mine, theirs, mine].map((roster) => roster.enlist(sleeper)!);
+  const mine = new ProcessTable(3);
+  const theirs = new ProcessTable(mine.buffer);
+  const started = [mine, theirs, mine].map((processes) => processes.add(sleeper)!);
   expect(started.map(({ pid }) => isAlive(pid))).toEqual([true, true, true]);
-  await mine.dismiss();
+  await mine.close();
   expect(started.map(({ child }) => child.signalCode)).toEqual(["SIGKILL", "SIGKILL", "SIGKILL"]);
 });
 
 test("nothing is started once it is closing; what starts at that moment is ended", async () => {
-  const roster = new ProcessRoster(1);
+  const processes = new ProcessTable(1);
   let late: ReturnType<typeof sleeper> | undefined;
   let closed: Promise<void> | undefined;
-  roster.enlist((leave) => {
-    closed = roster.dismiss();
+  processes.add((leave) => {
+    closed = processes.close();
     late = sleeper(leave);
     return late;
   });
   await closed;
   expect(late!.child.signalCode).toBe("SIGKILL");
-  expect(roster.enlist(sleeper)).toBeUndefined();
+  expect(processes.add(sleeper)).toBeUndefined();
 });
 
 test("a start that fails, and a process that has ended, leave room", () => {
-  const roster = new ProcessRoster(1);
+  const processes = new ProcessTable(1);
   const failing = () =>
-    roster.enlist(() => {
+    processes.add(() => {
       throw new Error("no process to be had");
     });
   expect(failing).toThrow("no process to be had");
   expect(failing).toThrow("no process to be had");
   let leave = () => {};
-  const held = roster.enlist((end) => {
+  const held = processes.add((end) => {
     leave = end;
     return { pid: 0 };
   });
   expect(held).toEqual({ pid: 0 });
-  expect(() => roster.enlist(() => ({ pid: 0 }))).toThrow(RangeError);
+  expect(() => processes.add(() => ({ pid: 0 }))).toThrow(RangeError);
   leave();
-  expect(roster.enlist(() => ({ pid: 0 }))).toEqual({ pid: 0 });
+  expect(processes.add(() => ({ pid: 0 }))).toEqual({ pid: 0 });
 });

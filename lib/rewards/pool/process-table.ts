@@ -6,10 +6,10 @@ const LOOK_MS = 2;
 const PATIENCE_MS = 5000;
 
 /**
- * The processes of a crew, in memory that its threads share: who closes the crew ends them, whatever they are at, and
- * knows when the threads that started them have seen them end (a process nobody waits for stays as a zombie).
+ * The processes of a group of workers, in memory that its threads share. Closing it ends them, whatever they are doing,
+ * and waits until the threads that started them have seen them end: a process that nobody waits for stays as a zombie.
  */
-export class ProcessRoster {
+export class ProcessTable {
   readonly buffer: SharedArrayBuffer;
   readonly #slots: Int32Array;
 
@@ -21,8 +21,8 @@ export class ProcessRoster {
     this.#slots = new Int32Array(this.buffer);
   }
 
-  /** Starts a process and lists it; undefined once the crew is closing. `start` is told how to strike it off again. */
-  enlist<P extends { readonly pid: number }>(start: (leave: () => void) => P): P | undefined {
+  /** Starts a process and lists it; undefined once the table is closing. `start` gets a function that removes it again. */
+  add<P extends { readonly pid: number }>(start: (leave: () => void) => P): P | undefined {
     const slot = this.#reserve();
     if (Atomics.load(this.#slots, CLOSING) !== 0) {
       Atomics.store(this.#slots, slot, 0);
@@ -45,7 +45,7 @@ export class ProcessRoster {
   }
 
   /** Ends every process and waits until they have been waited for, or for 5 s. */
-  async dismiss(): Promise<void> {
+  async close(): Promise<void> {
     Atomics.store(this.#slots, CLOSING, 1);
     const start = performance.now();
     while (this.#listed.length > 0 && performance.now() - start < PATIENCE_MS) {
@@ -61,7 +61,7 @@ export class ProcessRoster {
   #reserve(): number {
     for (let slot = FIRST_SLOT; slot < this.#slots.length; slot++)
       if (Atomics.compareExchange(this.#slots, slot, 0, STARTING) === 0) return slot;
-    throw new RangeError("more verifier processes than the roster has room for");
+    throw new RangeError("more verifier processes than the table has room for");
   }
 }
 

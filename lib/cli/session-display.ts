@@ -1,0 +1,55 @@
+import type { Run } from "../orchestration/index.ts";
+import { Progress, type ProgressOptions } from "../report/index.ts";
+
+/** How a terminal is to be written on. */
+export type TerminalLook = Pick<Progress, "style" | "columns">;
+
+/** What a session shows of itself while it runs. A display that fails ends nothing: it is told once, on stderr. */
+export class SessionDisplay {
+  readonly #progress: Progress;
+  #failed = false;
+
+  constructor(options: ProgressOptions) {
+    this.#progress = new Progress(options);
+  }
+
+  /** Follows a run to its end. */
+  follow(run: Run): void {
+    run.on("phase", (name, total) => {
+      if (name !== "done") this.#progress.phase(name, total);
+    });
+    run.on("warmStart", ({ step, loss }) => this.#progress.advance(step, `loss ${loss.toFixed(3)}`));
+    run.on("step", (record) => this.#progress.step(record));
+    run.on("warning", (message) => this.#progress.say(`warning: ${message}`));
+  }
+
+  phase(name: string, total: number): void {
+    this.#try((progress) => progress.phase(name, total));
+  }
+
+  advance(done: number): void {
+    this.#try((progress) => progress.advance(done));
+  }
+
+  endPhase(): void {
+    this.#try((progress) => progress.endPhase());
+  }
+
+  /** @param text or what makes it, for the terminal as it is now. */
+  say(text: string | ((look: TerminalLook) => string)): void {
+    this.#try((progress) => progress.say(typeof text === "string" ? text : text(progress)));
+  }
+
+  close(): void {
+    this.#try((progress) => progress.close());
+  }
+
+  #try(work: (progress: Progress) => void): void {
+    try {
+      work(this.#progress);
+    } catch (error) {
+      if (!this.#failed) process.emitWarning(`the display failed, and the run goes on: ${String(error)}`);
+      this.#failed = true;
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { HoneError } from "../errors.ts";
+import { evaluate, type Scoreboard, scoreboard } from "../evaluation/index.ts";
+import { readJson, writeWhole } from "../metrics/index.ts";
+import { BEFORE_FILE, type PinnedPolicy, type Run } from "../orchestration/index.ts";
+import type { Problem } from "../records.ts";
+import type { SessionDisplay } from "./session-display.ts";
+
+export interface SessionEvaluationOptions {
+  readonly dir: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly onPolicy?: ((when: "before" | "after", policy: PinnedPolicy) => Promise<void>) | undefined;
+}
+
+/** The policy on held-out problems, before training and after. Empty where it was interrupted: half says nothing. */
+export class SessionEvaluation {
+  before: Scoreboard[] = [];
+  after: Scoreboard[] = [];
+  readonly seconds = { before: 0, after: 0 };
+  readonly #options: SessionEvaluationOptions;
+  readonly #display: SessionDisplay;
+
+  constructor(options: SessionEvaluationOptions, display: SessionDisplay) {
+    this.#options = options;
+    this.#display = display;
+  }
+
+  /** Where training starts; a resumed session reads what the first one found. */
+  async evaluateBefore(run: Run): Promise<void> {
+    const path = join(this.#options.dir, BEFORE_FILE);
+    if (run.step > 0 && existsSync(path)) {
+      this.before = readBefore(path);
+      return;
+    }
+    this.before = await this.#timed(run, "before");
+    writeWhole(path, JSON.stringify(this.before));
+  }
+
+  async evaluateAfter(run: Run): Promise<void> {
+    this.after = await this.#timed(run, "after");
+  }
+
+  async #timed(run: Run, when: "before" | "after"): Promise<Scoreboard[]> {
+    const begun = performance.now();
+    try {
+      return await this.#evaluate(run, when);
+    } catch (error) {
+      if (this.#options.signal?.aborted) return [];
+      throw error;
+    } finally {
+      this.seconds[when] = (performance.now() - begun) / 1000;
+    }
+  }
+
+  async #evaluate(run: Run, when: "before" | "after"): Promise<Scoreboard[]> {
+    const { settings, problemsPerDomain, attempts } = run.recipe.evaluation;
+    const { signal, onPolicy } = this.#options;
+    await using policy = await run.pin();
+    this.#display.phase(`evaluation ${when}`, settings.length * problemsPerDomain * policy.sources.size);
+    const boards: Scoreboard[] = [];
+    for (const [i, setting] of settings.entries()) {
+      const onProgress = (done: number, of: number) => this.#display.advance(i * of + done);
+      const unscored = new Unscored();
+      const plan = { ...setting, problemsPerDomain, attempts, onProgress, onUnscored: unscored.note };
+      const results = await evaluate(policy, { ...plan, ...(signal && { signal }) });
+      const board = scoreboard(results, { ...setting, version: policy.version });
+      for (const line of unscored.told) this.#display.say(line);
+      if (when === "before") unscored.expectEach([...policy.sources.keys()], Object.keys(board.domains));
+      boards.push(board);
+    }
+    await onPolicy?.(when, policy);
+    return boards;
+  }
+}
+
+/** Held-out answers that got no verdict: an outage, which is told and counted and no score. */
+class Unscored {
+  readonly #domains = new Map<string, { count: number; cause: string }>();
+
+  readonly note = ({ domain, id }: Problem, causes: readonly string[]): void => {
+    const before = this.#domains.get(domain);
+    const cause = before?.cause ?? `problem ${id}: ${causes[0]}`;
+    this.#domains.set(domain, { count: (before?.count ?? 0) + causes.length, cause });
+  };
+
+  get told(): string[] {
+    return [...this.#domains].map(
+      ([domain, { count, cause }]) =>
+        `warning: ${count} held-out answer(s) of ${domain} got no verdict and are in no score; the first, to ${cause}`,
+    );
+  }
+
+  /** Before training: throws HONE_ERR_VERIFIER for a domain of which no answer at all could be judged. */
+  expectEach(domains: readonly string[], scored: readonly string[]): void {
+    const lost = domains.find((domain) => !scored.includes(domain) && this.#domains.has(domain));
+    if (lost === undefined) return;
+    const { cause } = this.#domains.get(lost)!;
+    throw new HoneError(
+      "HONE_ERR_VERIFIER",
+      `no held-out answer of ${lost} could be judged; the first, to ${cause}`,
+      {
+        details: { domain: lost },
+        hint: "Repair the verifier; `npx hone check <recipe>` tries every one.",
+      },
+    );
+  }
+}
+
+/** Throws HONE_ERR_FORMAT. */
+function readBefore(path: string): Scoreboard[] {
+  const boards = readJson(path);
+  const isBoard = (board: unknown) =>
+    typeof board === "object" &&
+    board !== null &&
+    "domains" in board &&
+    "mean" in board &&
+    "version" in board;
+  if (Array.isArray(boards) && boards.every(isBoard)) return boards as Scoreboard[];
+  throw new HoneError("HONE_ERR_FORMAT", `${path}: not the scores from before training`, {
+    details: { path },
+    hint: "Delete the file: the run goes on, and its table lacks the scores from before.",
+  });
+}

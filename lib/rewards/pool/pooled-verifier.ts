@@ -1,0 +1,194 @@
+import { type VerifierLimits, wrong } from "../../domains/verifier.ts";
+import { HoneError } from "../../errors.ts";
+import type { FinishReason, Problem, Verdict } from "../../records.ts";
+import { Semaphore } from "./semaphore.ts";
+import type { JobEnd, VerificationJob } from "./verification-job.ts";
+import { VerifierMeter } from "./verifier-stats.ts";
+import { abandoned } from "./worker-group.ts";
+
+/** One completion to be judged. */
+export interface VerificationRequest {
+  readonly problem: Problem;
+  /** Decoded response with its special tokens spelled out. */
+  readonly text: string;
+  readonly finish: FinishReason;
+}
+
+/** Where a verifier's jobs run. */
+export interface Workers {
+  /** Processes that judge at the same time. */
+  readonly count: number;
+  /** Milliseconds for importing and preparing a verifier. */
+  readonly loadTimeoutMs: number;
+  readonly abandoned: boolean;
+  run(heapMb: number, job: VerificationJob): Promise<JobEnd>;
+}
+
+/** Completions in one message to a worker: few enough that what is judged shows in the counts before long. */
+const MESSAGE_COMPLETIONS = 32;
+/** Loads that may run into their limit before a verifier is given up. */
+const LOAD_ATTEMPTS = 2;
+
+export interface PooledVerifierOptions {
+  readonly name: string;
+  /** Of a user's own. */
+  readonly moduleUrl?: string;
+  /** Limits where the verifier states none. */
+  readonly defaults: Required<Pick<VerifierLimits, "timeoutMs" | "heapMb">>;
+  /** What a built-in verifier states; a user's states it where it is loaded. */
+  readonly stated?: VerifierLimits | undefined;
+  /** Stronger than what the verifier states. */
+  readonly overrides?: VerifierLimits | undefined;
+}
+
+/** One verifier of the pool: sends its completions to the workers, within its limits, and knows what became of them. */
+export class PooledVerifier {
+  readonly meter = new VerifierMeter();
+  readonly #options: PooledVerifierOptions;
+  readonly #workers: Workers;
+  #limits: { readonly timeoutMs: number; readonly heapMb: number };
+  #semaphore: Semaphore;
+  /** Loads in a row that ran into their limit. */
+  #hungLoads = 0;
+  /** The question to a user's module, what its limits are. */
+  #asking: Promise<void> | undefined;
+
+  constructor(options: PooledVerifierOptions, workers: Workers) {
+    this.#options = options;
+    this.#workers = workers;
+    this.#limits = { ...options.defaults };
+    this.#semaphore = new Semaphore(workers.count);
+    this.#limit(options.stated ?? {});
+  }
+
+  /**
+   * Verdicts in the order of the requests: sends until each has one; every round decides at least one or uses up its retry.
+   * Throws HONE_ERR_VERIFIER when loading never ends, HONE_ERR_STATE when the pool is abandoned.
+   */
+  async judge(requests: readonly VerificationRequest[]): Promise<Verdict[]> {
+    await this.#ask();
+    const verdicts = new Array<Verdict>(requests.length);
+    const retried = new Set<number>();
+    const batches = messages(requests.length);
+    const decide = (index: number, verdict: Verdict, again: number[]) => {
+      if (verdict.status === "unscored" && !retried.has(index)) {
+        retried.add(index);
+        this.meter.retries += 1;
+        again.push(index);
+        return;
+      }
+      if (verdict.status === "unscored") this.meter.unscored += 1;
+      verdicts[index] = verdict;
+    };
+    for (let batch = batches.pop(); batch; batch = batches.pop()) {
+      const members = batch.map((index) => requests[index]!);
+      const end = await this.#semaphore.run(() => this.#send(members));
+      if (this.#workers.abandoned) throw abandoned();
+      const again: number[] = [];
+      if (end.kind === "done") {
+        for (const [k, { verdict }] of end.outcomes.entries()) decide(batch[k]!, verdict, again);
+      } else {
+        // What a killed worker had judged is judged again: verifiers are pure and most are quick.
+        const suspects = end.member === undefined ? batch : [batch[end.member]!];
+        const rest = batch.filter((index) => !suspects.includes(index));
+        for (const index of suspects) decide(index, this.#verdictOf(end, retried.has(index)), again);
+        if (rest.length > 0) batches.push(rest);
+      }
+      if (again.length > 0) batches.push(again);
+    }
+    return verdicts;
+  }
+
+  /** One message to a worker, and what it cost. */
+  async #send(requests: readonly VerificationRequest[]): Promise<JobEnd> {
+    if (this.#workers.abandoned) throw abandoned();
+    const end = await this.#run(requests);
+    this.#hungLoads = isHungLoad(end) ? this.#hungLoads + 1 : 0;
+    if (end.kind === "done") {
+      for (const { microseconds } of end.outcomes) {
+        this.meter.recordCall(microseconds);
+        this.#noteOverrun(microseconds / 1000);
+      }
+    } else if (end.kind === "expired" && end.phase === "verifying") {
+      this.meter.timeouts += 1;
+      this.#noteOverrun(end.elapsedMs);
+    } else this.meter.crashes += 1;
+    if (this.#hungLoads >= LOAD_ATTEMPTS) throw this.#neverLoads();
+    return end;
+  }
+
+  /** A user's module says what it needs where it is loaded, which is in a process; asked until there is an answer. */
+  #ask(): Promise<void> {
+    if (this.#options.moduleUrl === undefined) return Promise.resolve();
+    this.#asking ??= this.#run([]).then((end) => {
+      if (end.kind === "done") this.#limit(end.limits ?? {});
+      else this.#asking = undefined; // whatever it was, it shows again where there is somebody to tell
+      if (isHungLoad(end)) this.#hungLoads += 1;
+    });
+    return this.#asking;
+  }
+
+  #run(requests: readonly VerificationRequest[]): Promise<JobEnd> {
+    const { name, moduleUrl } = this.#options;
+    const { heapMb, timeoutMs } = this.#limits;
+    return this.#workers.run(heapMb, {
+      verifier: name,
+      ...(moduleUrl === undefined ? {} : { moduleUrl }),
+      members: requests.map(({ problem, text, finish }) => ({ reference: problem.reference, text, finish })),
+      timeoutMs,
+      loadTimeoutMs: this.#workers.loadTimeoutMs,
+    });
+  }
+
+  #limit(stated: VerifierLimits): void {
+    const { defaults, overrides } = this.#options;
+    const { timeoutMs, heapMb, concurrency = this.#workers.count } = { ...defaults, ...stated, ...overrides };
+    this.#limits = { timeoutMs, heapMb };
+    this.#semaphore = new Semaphore(concurrency);
+  }
+
+  /** What a completion gets whose worker had to be given up. */
+  #verdictOf({ phase, ...end }: Exclude<JobEnd, { kind: "done" }>, isRetry: boolean): Verdict {
+    const { timeoutMs, heapMb } = this.#limits;
+    if (phase === "verifying" && end.kind === "expired")
+      return wrong(`verification took over ${timeoutMs} ms`);
+    if (phase === "verifying" && end.kind === "exhausted" && isRetry)
+      return wrong(`verification took over ${heapMb} MiB`);
+    const what = WORK[phase];
+    if (end.kind === "expired") return { status: "unscored", cause: `${what} took too long` };
+    const cause = end.kind === "exhausted" ? "its memory was full" : end.cause;
+    return { status: "unscored", cause: `worker lost${what && ` while ${what}`}: ${cause}` };
+  }
+
+  #neverLoads(): HoneError {
+    const { name, moduleUrl } = this.#options;
+    const module = moduleUrl === undefined ? "" : ` (${moduleUrl})`;
+    const { loadTimeoutMs } = this.#workers;
+    return new HoneError(
+      "HONE_ERR_VERIFIER",
+      `verifier ${JSON.stringify(name)}${module} did not load in ${loadTimeoutMs} ms, ${LOAD_ATTEMPTS} times`,
+      { hint: "Something that its module does while it is imported, or its prepare(), does not end." },
+    );
+  }
+
+  #noteOverrun(elapsedMs: number): void {
+    this.meter.overrunMs = Math.max(this.meter.overrunMs, elapsedMs - this.#limits.timeoutMs);
+  }
+}
+
+const WORK = {
+  reference: "reading the reference",
+  loading: "loading the verifier",
+  verifying: "",
+  idle: "",
+} as const;
+
+/** Indices 0 to count - 1 in messages, the first to send last. */
+function messages(count: number): number[][] {
+  const size = (i: number) => Math.min(MESSAGE_COMPLETIONS, count - i * MESSAGE_COMPLETIONS);
+  return Array.from({ length: Math.ceil(count / MESSAGE_COMPLETIONS) }, (_, i) =>
+    Array.from({ length: size(i) }, (_, k) => i * MESSAGE_COMPLETIONS + k),
+  ).reverse();
+}
+
+const isHungLoad = (end: JobEnd): boolean => end.kind === "expired" && end.phase === "loading";

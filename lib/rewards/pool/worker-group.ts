@@ -1,0 +1,54 @@
+import { Piscina } from "piscina";
+import { HoneError } from "../../errors.ts";
+import { ProcessTable } from "./process-table.ts";
+import type { JobEnd, VerificationJob } from "./verification-job.ts";
+import type { DispatcherOptions } from "./verifier-dispatcher.ts";
+import { tsxUrl } from "./verifier-process.ts";
+
+/** Processes that one thread hands jobs to. */
+const PROCESSES_PER_THREAD = 8;
+
+/** Processes with one limit of heap, and the threads that hand them jobs. */
+export class WorkerGroup {
+  readonly #processes: ProcessTable;
+  readonly #threads: Piscina<VerificationJob, JobEnd>;
+  #closing: Promise<void> | undefined;
+
+  constructor(workers: number, heapMb: number) {
+    const threads = Math.ceil(workers / PROCESSES_PER_THREAD);
+    const isSource = import.meta.url.endsWith(".ts");
+    this.#processes = new ProcessTable(2 * workers); // one that is ending beside its successor
+    const workerData: DispatcherOptions = { heapMb, processes: this.#processes.buffer };
+    this.#threads = new Piscina({
+      filename: new URL(isSource ? "./verifier-worker.ts" : "./verifier-worker.js", import.meta.url).href,
+      minThreads: threads,
+      maxThreads: threads,
+      concurrentTasksPerWorker: Math.ceil(workers / threads),
+      idleTimeout: Number.POSITIVE_INFINITY,
+      atomics: "disabled", // an idle thread must hear its processes
+      workerData,
+      execArgv: isSource ? ["--import", tsxUrl()] : [],
+    });
+    // Without a listener an error of a thread without a task would end the process.
+    this.#threads.on("error", () => {});
+  }
+
+  /** Rejects with HONE_ERR_STATE once the group closes. */
+  async judge(job: VerificationJob): Promise<JobEnd> {
+    try {
+      return await this.#threads.run(job);
+    } catch (error) {
+      if (this.#closing) throw abandoned();
+      const cause = String(error); // a thread that is lost, a reference that cannot be sent
+      return { kind: "lost", phase: "idle", member: undefined, elapsedMs: 0, cause };
+    }
+  }
+
+  /** Ends the processes, then the threads that have to wait for them. Jobs that run end as lost. */
+  close(): Promise<void> {
+    this.#closing ??= this.#processes.close().then(() => this.#threads.destroy());
+    return this.#closing;
+  }
+}
+
+export const abandoned = () => new HoneError("HONE_ERR_STATE", "the verifier pool was abandoned");
