@@ -1,13 +1,15 @@
 // node scripts/try-readme.mjs: what the README tells a newcomer to type, word for word, from the packed package in an
 // empty folder: on Node 20, 22 and 24, in a package of type "module" and in one as `npm init -y` makes it.
 // A code block whose first line is a comment with a file name is that file; a shell block behind the line
-// <!-- tried --> is typed. On the oldest Node to its end, elsewhere a run only until its first step is printed.
+// <!-- tried --> is typed. On the oldest Node to its end, elsewhere a run only until its first step is printed. On each
+// Node, programs are judged in each sandbox there is (sandbox-cases.mjs).
 // Needs what `npm ci` has built (build/Release, dist/), and the registry.
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { CASE_LINES, differences } from "./sandbox-cases.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const NODES = [20, 22, 24];
@@ -52,8 +54,9 @@ function installPacked(work) {
   must("npm", ["init", "-y"], { cwd: folder });
   const env = { ...process.env, HONE_SKIP_NATIVE: "1" };
   must("npm", ["install", ...NPM, path.join(work, name)], { cwd: folder, env });
-  for (const built of ["Release/hone.node", "build-info.json"]) {
-    cpSync(path.join(root, "build", built), path.join(folder, "node_modules/hone-rl/build", built));
+  for (const built of ["Release/hone.node", "Release/sandbox", "build-info.json"]) {
+    const to = path.join(folder, "node_modules/hone-rl/build", built);
+    cpSync(path.join(root, "build", built), to, { recursive: true });
   }
   return folder;
 }
@@ -94,6 +97,21 @@ function type(block, cwd, node, whole) {
   });
 }
 
+/** Throws where a verdict is not as it should be. */
+async function judgePrograms(folder, node, sandbox) {
+  const file = path.join(folder, "sandbox-cases.jsonl");
+  writeFileSync(file, CASE_LINES);
+  const command = `HONE_SANDBOX=${sandbox} npx hone verify --domain code --file ${file} --json`;
+  const found = differences(await type(command, folder, node, true));
+  if (found.length > 0) throw new Error(`${sandbox}: ${found.join("\n")}`);
+}
+
+const sandboxes = () => {
+  const hasBubblewrap = spawnSync("bwrap", ["--version"]).status === 0;
+  if (!hasBubblewrap) console.log("bubblewrap is not installed: only wasm is tried");
+  return hasBubblewrap ? ["bubblewrap", "wasm"] : ["wasm"];
+};
+
 async function main() {
   const { files, typed } = readSteps(readFileSync(path.join(root, "README.md"), "utf8"));
   if (typed.length === 0) throw new Error("README.md has no shell block behind <!-- tried -->");
@@ -104,6 +122,8 @@ async function main() {
     const manifest = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
     for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
     for (const [version, node] of Object.entries(nodes)) {
+      await Promise.all(sandboxes().map((sandbox) => judgePrograms(folder, node, sandbox)));
+      console.log(`Node ${version}: programs judged`);
       for (const kind of TYPES) {
         writeFileSync(path.join(folder, "package.json"), JSON.stringify({ ...manifest, type: kind }));
         rmSync(path.join(folder, "runs"), { recursive: true, force: true });

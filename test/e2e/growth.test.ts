@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { overrideRecipe } from "../../lib/config/index.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
@@ -94,7 +96,7 @@ test.skipIf(noAddon !== undefined)(
 
 /** Verifiers in a process of their own, as a run has them by default, and on the test's thread. */
 describe.each([
-  { where: "in processes", given: undefined, cycles: soak ? 200 : long ? 25 : 2 },
+  { where: "in processes", given: undefined, cycles: long || soak ? 25 : 2 },
   { where: "inline", given: verifiers, cycles: long || soak ? 200 : 20 },
 ])("runs with verifiers $where, disposed of", ({ given, cycles }) => {
   test(
@@ -127,6 +129,56 @@ describe.each([
     },
     long || soak ? 3_600_000 : 300_000,
   );
+});
+
+/** The pace in the middle of all that two looks tell, per cycle: one look at an unlucky moment does not count. */
+function pace(looks: readonly { cycle: number; rss: number }[]): number {
+  const paces = looks.flatMap((one, i) =>
+    looks.slice(i + 1).map((later) => (later.rss - one.rss) / (later.cycle - one.cycle)),
+  );
+  return paces.sort((a, b) => a - b)[Math.floor(paces.length / 2)]!;
+}
+
+const CYCLES = 200;
+const WARM_UP = 50;
+const MADE_BY = "test/e2e/run-cycles.mjs";
+
+/**
+ * As a user has it: the built package, verifiers in processes, a process that does nothing else. With one arena: each
+ * thread of the verifier pool may otherwise get one of its own, and the C library keeps the free pages of each, so that
+ * what is resident tells more of threads that met than of memory that is held.
+ */
+test.runIf(soak && noAddon === undefined)(
+  `${CYCLES} cycles of the built package hold nothing`,
+  async () => {
+    const args = ["--expose-gc", MADE_BY, dir, String(WARM_UP + CYCLES)];
+    const env = { ...process.env, MALLOC_ARENA_MAX: "1" };
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+    const looks = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .filter(({ cycle }) => cycle >= WARM_UP);
+    const first = looks[0]!;
+    const most = (what: "rss" | "heap") => Math.max(...looks.map((look) => look[what] - first[what]));
+    console.log(`MiB resident: ${looks.map(({ rss }) => (rss / 2 ** 20).toFixed(0)).join(", ")}`);
+    expect(looks).toHaveLength(CYCLES / 10 + 1);
+    expect(most("rss"), "bytes resident").toBeLessThan(ALLOWED_RSS);
+    expect(most("heap"), "bytes that JavaScript holds").toBeLessThan(2 * 2 ** 20);
+    expect(pace(looks.slice(-10)) * CYCLES, "bytes, at the pace of the last hundred").toBeLessThan(
+      ALLOWED_RSS,
+    );
+    for (const { cycle, descriptors, threads, children } of looks) {
+      expect({ cycle, descriptors, threads, children }).toEqual({ ...handlesOf(first), cycle });
+    }
+  },
+  3_600_000,
+);
+
+const handlesOf = ({ descriptors, threads, children }: Record<string, unknown>) => ({
+  descriptors,
+  threads,
+  children,
 });
 
 /** Process ids of the living children, of whichever thread. */

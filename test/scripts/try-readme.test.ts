@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 // @ts-expect-error a script, not a module with types
+import { CASE_LINES, differences } from "../../scripts/sandbox-cases.mjs";
+// @ts-expect-error a script, not a module with types
 import { readSteps } from "../../scripts/try-readme.mjs";
 
 const TEXT = `
@@ -46,4 +48,15 @@ test("nothing in its files is too new for Node 20, or needs a package of type mo
     // Top-level await and import are for .mjs and for what `hone` itself loads.
     if (!name.endsWith(".mjs")) expect(text).not.toMatch(/^(?:\w+ )*await\b/m);
   }
+});
+
+test("every verdict on a program is looked at", () => {
+  const count = CASE_LINES.trim().split("\n").length;
+  const all = (status: string, verdicts = count) =>
+    `npm warn\n${`{"status":"${status}"}\n`.repeat(verdicts)}`;
+  expect(count).toBe(20);
+  expect(differences(all("correct"))).toHaveLength(14);
+  expect(differences(all("wrong"))).toHaveLength(7);
+  expect(differences(all("unscored"))).toHaveLength(20);
+  expect(differences(all("correct", 19))).toEqual(["19 verdicts for 20 cases"]);
 });

@@ -1,0 +1,58 @@
+// Twenty answers to one problem of code and their verdicts: right, wrong, too slow, dead. try-readme.mjs has them judged
+// in each sandbox under each version of Node.
+
+const problem = { input_output: { inputs: ["3\n1 2 3\n", "2\n-5 5\n"], outputs: ["6\n", "0\n"] } };
+
+const RIGHT = [
+  "input(); print(sum(map(int, input().split())))",
+  "import sys\nprint(sum(int(word) for word in sys.stdin.read().split()[1:]))",
+  "n = int(input())\ntotal = 0\nfor word in input().split():\n    total += int(word)\nprint(total)",
+  "print(eval('+'.join(f'({x})' for x in open(0).read().split()[1:])))",
+  "from functools import reduce\ninput()\nprint(reduce(lambda a, b: a + b, map(int, input().split())))",
+  "import threading\ndef work():\n    input(); print(sum(map(int, input().split())))\nwork()",
+];
+const WRONG = [
+  "print(6)",
+  "input(); print(max(map(int, input().split())))",
+  "print(open('/etc/passwd').read())",
+  "pass",
+  "input(); print(sum(map(int, input().split())) + 1)",
+  "import os\nos.write(3, b'V')\nprint(0)",
+];
+const DEAD = [
+  "raise ValueError('dead')",
+  "import os\nos._exit(3)",
+  "import os\nos.abort()",
+  "def f(x): return f(x + 1) + f(x)\nf(0)",
+  "x = bytearray(1 << 40)",
+  "print('x' * (1 << 26))",
+];
+const SLOW = ["import time\ntime.sleep(1000)"];
+const BROKEN = ["def broken(:\n    pass"];
+
+const rows = (sources, status) =>
+  sources.map((source) => ({ status, row: { problem, response: `\`\`\`python\n${source}\n\`\`\`` } }));
+
+const CASES = [
+  ...rows(RIGHT, "correct"),
+  ...rows([...WRONG, ...DEAD, ...SLOW], "wrong"),
+  ...rows(BROKEN, "unparsable"),
+];
+
+/** The file of cases for `hone verify --domain code`. */
+export const CASE_LINES = CASES.map(({ row }) => `${JSON.stringify(row)}\n`).join("");
+
+/** What is not as it should be in what `hone verify` printed; empty where all is. */
+export function differences(printed) {
+  const verdicts = printed
+    .split("\n")
+    .filter((line) => line.startsWith("{")) // npx may have something to say as well
+    .map((line) => JSON.parse(line));
+  const wanted = CASES.map(({ status }) => status);
+  if (verdicts.length !== wanted.length) return [`${verdicts.length} verdicts for ${wanted.length} cases`];
+  return wanted.flatMap((status, i) =>
+    verdicts[i].status === status
+      ? []
+      : [`${CASES[i].row.response}\nis ${status}, got ${JSON.stringify(verdicts[i])}`],
+  );
+}
