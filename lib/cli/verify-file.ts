@@ -78,7 +78,7 @@ async function* readCases(
 ): AsyncGenerator<Line> {
   for await (const { text, number } of readLines(file)) {
     try {
-      const { verifier, completion, reference } = await reader(parseRow(text), compat, dirname(file), text);
+      const { verifier, completion, reference } = await reader(parseRow(text), dirname(file), text);
       const problem = {
         id: number,
         domain,
@@ -86,7 +86,7 @@ async function* readCases(
         level: 0,
         question: "",
         verifier: verifier.name,
-        reference,
+        reference: compat === "strict" ? reference : { ...reference, compat },
       };
       yield { request: { problem, ...completion } };
     } catch (cause) {

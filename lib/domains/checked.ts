@@ -12,7 +12,7 @@ export function checked<T>(schema: z.ZodType<T>, raw: unknown, what: string, who
   throw new HoneError("HONE_ERR_DATA", `${what}: ${issue?.path.join(".") || whole}: ${issue?.message}`);
 }
 
-/** The reference of a problem, for the verifier of that name. @param shape "{ answer, compat? }" */
+/** The reference of a problem, for the verifier of that name. @param shape "{ answer, choices }" */
 export function checkedReference<T>(schema: z.ZodType<T>, raw: unknown, verifier: string, shape: string): T {
   return checked(schema, raw, `${verifier}: the reference is not ${shape}`, "reference");
 }

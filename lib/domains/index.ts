@@ -1,4 +1,5 @@
 export { CASE_READERS } from "./case-readers.ts";
+export type { Compat } from "./compat.ts";
 export {
   DATASETS,
   type DatasetKind,
@@ -14,4 +15,4 @@ export { openProblemSource, PROBLEM_SOURCES } from "./problem-sources.ts";
 export { writeSampleRows } from "./sample-rows.ts";
 export type { Completion, Verifier, VerifierModule } from "./verifier.ts";
 export { loadBuiltIn, VERIFIERS } from "./verifiers.ts";
-export type { CaseReader, Compat } from "./verify-case.ts";
+export type { CaseReader } from "./verify-case.ts";

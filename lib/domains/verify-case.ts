@@ -1,14 +1,11 @@
 import type { Completion, Verifier } from "./verifier.ts";
 
-/** `reference` reproduces the labels of the reference implementation, its bugs included; `strict` closes its exploits. */
-export type Compat = "reference" | "strict";
-
 /** One line of a case file as `hone verify` judges it. */
 export interface VerifyCase {
   readonly verifier: Verifier;
   readonly completion: Completion;
-  /** As a problem would carry it; goes through the verifier's parseReference. */
-  readonly reference: unknown;
+  /** As a problem would carry it, strict; goes through the verifier's parseReference. */
+  readonly reference: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -18,7 +15,6 @@ export interface VerifyCase {
  */
 export type CaseReader = (
   row: Readonly<Record<string, unknown>>,
-  compat: Compat,
   folder: string,
   text?: string,
 ) => VerifyCase | Promise<VerifyCase>;

@@ -30,6 +30,25 @@ describe("wings", () => {
   });
 });
 
+describe("strict and reference judging", () => {
+  const code = (file: string) => read(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
+  const chooses = (file: string) => /^lib\/domains\/[^/]+\/verify\.ts$/.test(file);
+
+  test("are told apart where a verifier reads its reference, and nowhere below", () => {
+    const known = new Set(["lib/domains/compat.ts", "lib/domains/index.ts"]);
+    const knowing = files.filter((file) => /compat(?!ib)/i.test(code(file)));
+    expect(knowing.filter((file) => !known.has(file) && !chooses(file))).toEqual([]);
+    expect(knowing.filter(chooses).length).toBeGreaterThan(5);
+    for (const file of knowing.filter(chooses))
+      expect([file, code(file).match(/RULES\[compat\]/g)]).toEqual([file, ["RULES[compat]"]]);
+  });
+
+  test("are two sets of rules: no file asks by name which one it is in", () => {
+    const asks = /[=!]==\s*"(?:strict|reference)"|"(?:strict|reference)"\s*[=!]==/;
+    expect(files.filter((file) => asks.test(code(file)))).toEqual([]);
+  });
+});
+
 describe("whoever draws a puzzle and whoever judges it", () => {
   const drawing = (file: string) => /^lib\/domains\/logic\/(?:games\/.*\/draw\.ts|drawing\/)/.test(file);
   const judging = (file: string) => /^lib\/domains\/logic\/(?:games\/.*\/judge\.ts|judging\/)/.test(file);

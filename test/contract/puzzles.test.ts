@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { Compat } from "../../lib/domains/compat.ts";
 import { asFamily, type PuzzleGenerator } from "../../lib/domains/logic/drawing/puzzle.ts";
 import { GAMES } from "../../lib/domains/logic/games.ts";
 import { PUZZLES } from "../../lib/domains/logic/puzzles.ts";
 import { logic } from "../../lib/domains/logic/verify.ts";
-import type { Compat } from "../../lib/domains/verify-case.ts";
 import { CounterRandom } from "../../lib/random.ts";
 import { draws } from "../domains/logic/drawing/draws.ts";
 

@@ -91,7 +91,6 @@ describe("the domain of the page", () => {
   test("reads its cases", async () => {
     const { verifier, completion, reference } = await CASE_READERS.get("reversal")!(
       { word: "abc", response: "<think></think>cba<eos>" },
-      "strict",
       ".",
     );
     expect(await verifier.verify(completion, verifier.parseReference(reference))).toMatchObject({ score: 1 });

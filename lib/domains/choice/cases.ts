@@ -14,12 +14,12 @@ const rowSchema = z
   .refine(({ response, model_output }) => (response ?? model_output) !== undefined, "response is missing");
 
 /** Reads { response | model_output, gold, choices?, style? }: of ten choices in the style of MMLU-Pro unless said. */
-export const readCase: CaseReader = (row, compat) => {
+export const readCase: CaseReader = (row) => {
   const fields = checked(rowSchema, row, "choice case", "row");
   const { response, model_output, gold, choices = 10, style = "mmlu-pro" } = fields;
   return {
     verifier: choice,
     completion: { text: response ?? model_output ?? "", finish: "stop" },
-    reference: { answer: gold, choices, style, compat },
+    reference: { answer: gold, choices, style },
   };
 };

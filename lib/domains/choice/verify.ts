@@ -1,28 +1,29 @@
 import { z } from "zod";
 import { HoneError } from "../../errors.ts";
 import { checkedReference } from "../checked.ts";
-import { finalResponse } from "../final-response.ts";
+import { compatField, type JudgedTwoWays } from "../compat.ts";
 import { correct, noAnswer, type Verifier, wrong } from "../verifier.ts";
-import type { Compat } from "../verify-case.ts";
-import { committedLetter, gpqaLetter, mmluProLetter } from "./letter.ts";
+import { REFERENCE } from "./reference.ts";
+import type { Rules, Style } from "./rules.ts";
+import { STRICT } from "./strict.ts";
 
-const STYLES = ["gpqa", "mmlu-pro"] as const;
+const RULES: JudgedTwoWays<Rules> = { reference: REFERENCE, strict: STRICT };
 
 const referenceSchema = z.object({
   answer: z.string().regex(/^[A-J]$/),
   choices: z.int().min(2).max(10),
-  style: z.enum(STYLES),
+  style: z.enum(["gpqa", "mmlu-pro"]),
   /** Where the row's options went, and the seed that sent them there: kept for reports, not judged. */
   order: z.array(z.int().min(0)).optional(),
   seed: z.int().min(0).optional(),
-  compat: z.enum(["reference", "strict"]).optional(),
+  compat: compatField,
 });
 
 export interface ChoiceReference {
   readonly answer: string;
   readonly choices: number;
-  readonly style: (typeof STYLES)[number];
-  readonly compat: Compat;
+  readonly style: Style;
+  readonly rules: Rules;
 }
 
 /**
@@ -31,7 +32,6 @@ export interface ChoiceReference {
  * Strict reads what follows the thought and takes the last letter that is stated as the answer (see committedLetter),
  * or a response that is a letter and nothing else. Reference finds the letter as the
  * benchmark's own harness does. A response without a letter is wrong in both: nothing is drawn at random.
- * Source: simple-evals (GPQA), MMLU-Pro's evaluation, whose random last resort is left out.
  */
 export const choice: Verifier<ChoiceReference> = {
   name: "choice",
@@ -39,29 +39,21 @@ export const choice: Verifier<ChoiceReference> = {
 
   parseReference(raw) {
     const shape = "{ answer, choices, style }";
-    const {
-      answer,
-      choices,
-      style,
-      compat = "strict",
-    } = checkedReference(referenceSchema, raw, "choice", shape);
-    if (answer.charCodeAt(0) - 65 >= choices) {
+    const { answer, choices, style, compat } = checkedReference(referenceSchema, raw, "choice", shape);
+    if (isBeyond(answer, choices)) {
       throw new HoneError("HONE_ERR_DATA", `choice: answer ${answer} is none of ${choices} choices`);
     }
-    return { answer, choices, style, compat };
+    return { answer, choices, style, rules: RULES[compat] };
   },
 
-  verify({ text }, { answer, choices, style, compat }) {
-    const response = compat === "strict" ? finalResponse(text) : text;
+  verify({ text }, { answer, choices, style, rules }) {
+    const response = rules.responseOf(text);
     if (response.trim() === "") return noAnswer("blank response");
-    const letter = find(response, style, compat);
+    const letter = rules.letterOf(response, style);
     if (letter === undefined) return wrong("no letter found");
-    if (compat === "strict" && letter.charCodeAt(0) - 65 >= choices) return wrong(`no option ${letter}`);
+    if (isBeyond(letter, choices)) return wrong(`no option ${letter}`);
     return letter === answer ? correct(`chose ${letter}`) : wrong(`chose ${letter}`);
   },
 };
 
-function find(response: string, style: ChoiceReference["style"], compat: Compat): string | undefined {
-  if (compat === "strict") return committedLetter(response);
-  return style === "gpqa" ? gpqaLetter(response) : mmluProLetter(response);
-}
+const isBeyond = (letter: string, choices: number): boolean => letter.charCodeAt(0) - 65 >= choices;

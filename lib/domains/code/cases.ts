@@ -26,7 +26,7 @@ const problems = new RowsBeside<unknown>({
  * Reads { problem, response, total? }: `problem` is the id of a line { id, input_output } of taco_format_problems.jsonl in
  * the folder of the case file, or such an object itself; the first `total` of its tests count, all where it is 0 or absent.
  */
-export const readCase: CaseReader = async (row, compat, folder) => {
+export const readCase: CaseReader = async (row, folder) => {
   const { problem, response, total } = checked(rowSchema, row, what, "row");
   const input_output =
     typeof problem === "string"
@@ -35,6 +35,6 @@ export const readCase: CaseReader = async (row, compat, folder) => {
   return {
     verifier: code,
     completion: { text: response, finish: "stop" },
-    reference: { input_output, compat, ...(total ? { limits: { tests: total } } : {}) },
+    reference: { input_output, ...(total ? { limits: { tests: total } } : {}) },
   };
 };

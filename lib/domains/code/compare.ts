@@ -6,7 +6,6 @@ import {
   type PythonSequence,
   type PythonValue,
 } from "../../python/value.ts";
-import type { Compat } from "../verify-case.ts";
 
 /**
  * Whether a program printed what is expected: the same lines, each without the blanks at its ends, or lines of numbers
@@ -56,19 +55,14 @@ export function decimal(token: string): string | undefined {
 }
 
 /**
- * Whether a call returned what is expected. Strict: numbers by exact value, an int equal to a float of that value, but
- * True and False only to themselves; tuples as lists at any depth; int keys of a dict as their text, which is all JSON
- * can say; nothing else equals anything. Reference: Python's `==` once an outermost tuple is a list.
+ * Whether a call returned what is expected, with no more freedom than JSON leaves: numbers by exact value, an int equal
+ * to a float of that value, but True and False only to themselves; tuples as lists at any depth; int keys of a dict as
+ * their text; nothing else equals anything.
  */
-export function valuesMatch(actual: PythonValue, expected: PythonValue, compat: Compat): boolean {
-  if (compat === "strict") return strictlyEqual(actual, expected);
-  return equals(actual.type === "tuple" ? { ...actual, type: "list" } : actual, expected);
-}
-
-function strictlyEqual(actual: PythonValue, expected: PythonValue): boolean {
+export function sameValue(actual: PythonValue, expected: PythonValue): boolean {
   if (isSequence(actual) && isSequence(expected)) {
     const [a, b] = [actual.items, expected.items];
-    return a.length === b.length && a.every((item, i) => strictlyEqual(item, b[i]!));
+    return a.length === b.length && a.every((item, i) => sameValue(item, b[i]!));
   }
   if (actual.type === "dict") return expected.type === "dict" && sameEntries(actual, expected);
   if (isNumber(actual) ? !isNumber(expected) : actual.type !== expected.type) return false;
@@ -85,7 +79,7 @@ function sameEntries(actual: PythonDict, expected: PythonDict): boolean {
   if (found.size !== actual.entries.length || found.size !== wanted.size) return false;
   return [...found].every(([key, value]) => {
     const other = wanted.get(key);
-    return key !== undefined && other !== undefined && strictlyEqual(value, other);
+    return key !== undefined && other !== undefined && sameValue(value, other);
   });
 }
 

@@ -1,36 +1,35 @@
 import { trim } from "../../python/text.ts";
-import type { Compat } from "../verify-case.ts";
 
 /** The answer ends at the first of each; the last one is a rule in markdown. */
 const ENDS = ["[END FINAL RESPONSE]", "<|end|>", "</s>", "<|im_end|>", "<|endoftext|>", "\n---\n"];
-const END_OF_THINKING = "</think>";
 
 /**
- * The program in a completion: the last fenced block of Python (or of no language), preferring those that are no
- * interpreter session. Undefined without one, or when it is empty. Strict reads what follows the last `</think>`, pairs
- * fences of backticks or tildes, so that the end of a block in another language opens nothing, takes a block of no
- * language only where none says Python, and moves an indented block to the left; the reference does none of this.
- * Source: PipelineRL, domains/coding; CommonMark 0.31, fenced code blocks.
+ * The program in a text: the last of its blocks, preferring those that are no interpreter session. Undefined without
+ * one, or when it is empty.
+ * Source: PipelineRL, domains/coding.
  */
-export function extractCode(completion: string, compat: Compat): string | undefined {
-  const thought = compat === "strict" ? completion.lastIndexOf(END_OF_THINKING) : -1;
-  let text = thought < 0 ? completion : completion.slice(thought + END_OF_THINKING.length);
+export function lastProgram(text: string, blocksOf: (answer: string) => string[]): string | undefined {
+  let answer = text;
   for (const end of ENDS) {
-    const at = text.indexOf(end);
-    if (at >= 0) text = text.slice(0, at);
+    const at = answer.indexOf(end);
+    if (at >= 0) answer = answer.slice(0, at);
   }
-  const blocks = (compat === "strict" ? pythonBlocks(text) : looseBlocks(text)).map(trim);
+  const blocks = blocksOf(answer).map(trim);
   const code = blocks.findLast((block) => !block.includes(">>>")) ?? blocks.at(-1);
   return code === "" ? undefined : code;
 }
 
 /** Any fence followed by a line break opens a block, its neighbour closes it: what is between two blocks may count. */
-function looseBlocks(text: string): string[] {
+export function looseBlocks(text: string): string[] {
   return Array.from(text.matchAll(/```(?:python|py)?\n([\s\S]*?)```/gi), ([, block]) => block!);
 }
 
-/** Blocks that say Python by the first word behind the fence; without any, those that say nothing. */
-function pythonBlocks(text: string): string[] {
+/**
+ * Blocks that say Python by the first word behind the fence; without any, those that say nothing. Fences are read in
+ * pairs, so that the end of a block in another language opens nothing; an indented block is moved to the left.
+ * Source: CommonMark 0.31, fenced code blocks.
+ */
+export function pythonBlocks(text: string): string[] {
   const blocks = fencedBlocks(text);
   const tagged = blocks.filter(({ info }) => /^\W*(?:python3?|py3?)(?![\w+-])/i.test(info));
   const chosen = tagged.length > 0 ? tagged : blocks.filter(({ info }) => info.trim() === "");

@@ -1,54 +1,37 @@
-import { z } from "zod";
 import { HoneError } from "../../errors.ts";
 import { readJson } from "../../python/json.ts";
 import type { PythonValue } from "../../python/value.ts";
-import { checkedReference } from "../checked.ts";
-import type { Compat } from "../verify-case.ts";
-
-/** Wall time for one test, all tests and memory of one test where a problem says nothing else. */
-const WALL_MS = 10_000;
-export const MAX_TOTAL_MS = 60_000;
-const MEMORY_MB = 1024;
-
-const limitsSchema = z.object({
-  /** Only the first so many tests count. */
-  tests: z.int().positive().optional(),
-  wallMs: z.int().min(100).max(MAX_TOTAL_MS).optional(),
-  totalMs: z.int().min(100).max(MAX_TOTAL_MS).optional(),
-  memoryMb: z.int().min(64).max(65_536).optional(),
-});
-
-const referenceSchema = z.object({
-  input_output: z.union([z.string(), z.record(z.string(), z.unknown())]),
-  fn_name: z.string().nullish(),
-  compat: z.enum(["reference", "strict"]).optional(),
-  limits: limitsSchema.optional(),
-});
 
 /** One test: what goes into the program, and what must come out, which never goes there. */
 export type CodeTest =
   | { readonly kind: "script"; readonly stdin: string; readonly expected: string }
   | { readonly kind: "call"; readonly args: readonly PythonValue[]; readonly expected: PythonValue };
 
-export interface CodeReference {
-  readonly compat: Compat;
+/** What strict and reference judging read in two ways. */
+export interface TestReading {
+  /** What a program reads or prints, as the value stands in the row. */
+  textOf(value: PythonValue): string;
+  /** Whether the result of a call that is a text of JSON means what that says. */
+  resultIsJson(argumentsAreJson: boolean): boolean;
+}
+
+export interface CodeTests {
+  /** Undefined: a program that reads standard input. */
   readonly functionName: string | undefined;
   readonly tests: readonly CodeTest[];
-  readonly wallMs: number;
-  readonly totalMs: number;
-  readonly memoryBytes: number;
 }
 
 /**
- * Reads { input_output, fn_name?, compat?, limits? }: `input_output` as TACO and APPS have it, best as the JSON text
- * of the row, which keeps 1.0 and large integers; with `fn_name`, there or beside it, a test calls that function.
+ * The tests of an `input_output` as TACO and APPS have it, best as the JSON text of the row, which keeps 1.0 and large
+ * integers; with `fn_name`, there or beside it, a test calls that function.
  * Throws HONE_ERR_DATA naming what is wrong.
  * Source: data set cards of BAAI/TACO and codeparrot/apps; PipelineRL for how arguments and results are wrapped.
  */
-export function parseCodeReference(raw: unknown): CodeReference {
-  const shape = "{ input_output, fn_name?, compat?, limits? }";
-  const fields = checkedReference(referenceSchema, raw, "code", shape);
-  const { input_output, fn_name, compat = "strict", limits = {} } = fields;
+export function readTests(
+  input_output: string | Readonly<Record<string, unknown>>,
+  fn_name: string | null | undefined,
+  reading: TestReading,
+): CodeTests {
   const read = readJson(typeof input_output === "string" ? input_output : JSON.stringify(input_output));
   if (read === undefined) throw bad("input_output is no JSON, or has integers of over 4,300 digits");
   const members = membersOf(read);
@@ -63,14 +46,7 @@ export function parseCodeReference(raw: unknown): CodeReference {
     );
   }
   const test = functionName === undefined ? scriptTest : callTest;
-  return {
-    compat,
-    functionName,
-    tests: inputs.slice(0, limits.tests).map((input, i) => test(input, outputs[i]!, compat)),
-    wallMs: limits.wallMs ?? WALL_MS,
-    totalMs: limits.totalMs ?? MAX_TOTAL_MS,
-    memoryBytes: (limits.memoryMb ?? MEMORY_MB) * 2 ** 20,
-  };
+  return { functionName, tests: inputs.map((input, i) => test(input, outputs[i]!, reading)) };
 }
 
 type Items = readonly PythonValue[];
@@ -90,17 +66,12 @@ function itemsOf(value: PythonValue | undefined, key: string): Items {
 const textOf = (value: PythonValue | undefined): string | undefined =>
   value?.type === "str" && value.value !== "" ? value.value : undefined;
 
-/** Lists of lines are joined; the reference writes them as Python would print the list, which no program expects. */
-function scriptTest(input: PythonValue, output: PythonValue, compat: Compat): CodeTest {
-  const text = (value: PythonValue) =>
-    compat === "strict" && value.type === "list" ? joined(value.items) : shown(value);
-  return { kind: "script", stdin: text(input), expected: text(output) };
+function scriptTest(input: PythonValue, output: PythonValue, reading: TestReading): CodeTest {
+  return { kind: "script", stdin: reading.textOf(input), expected: reading.textOf(output) };
 }
 
-const joined = (items: Items): string => items.map(shown).join("\n");
-
 /** `str(value)`, near enough for lists of lines. */
-function shown(value: PythonValue): string {
+export function shown(value: PythonValue): string {
   if (value.type === "str") return value.value;
   if (value.type === "list") {
     const quoted = value.items.map((item) =>
@@ -114,16 +85,12 @@ function shown(value: PythonValue): string {
   return "value" in value ? String(value.value) : value.type;
 }
 
-/**
- * Arguments: a list as it is; a text holds a JSON value a line, or is the argument. A result may stand in a list of its
- * own. Strict takes a result's text for JSON only where the arguments were such a text too, as LiveCodeBench has them:
- * in a row of values "100" is a text. The reference takes any text that parses for JSON.
- */
-function callTest(input: PythonValue, output: PythonValue, compat: Compat): CodeTest {
+/** Arguments: a list as it is; a text holds a JSON value a line, or is the argument. A result may stand in a list of its own. */
+function callTest(input: PythonValue, output: PythonValue, reading: TestReading): CodeTest {
   const inner = output.type === "list" && output.items.length === 1 ? output.items[0]! : output;
   const inText = input.type === "str" ? jsonLines(input.value) : undefined;
   const args = input.type === "list" ? input.items : (inText ?? [input]);
-  const isText = compat === "reference" || inText !== undefined;
+  const isText = reading.resultIsJson(inText !== undefined);
   return { kind: "call", args, expected: (isText ? jsonIn(inner) : undefined) ?? inner };
 }
 

@@ -6,7 +6,8 @@ import { RowsBeside } from "../case-rows.ts";
 import { checked } from "../checked.ts";
 import type { CaseReader } from "../verify-case.ts";
 import { categoryOf } from "./entry.ts";
-import { type Dialect, functionCalling } from "./verify.ts";
+import type { Dialect } from "./judging.ts";
+import { functionCalling } from "./verify.ts";
 
 const rowSchema = z.object({
   response: z.string(),
@@ -37,7 +38,7 @@ const entries = new RowsBeside<string>({
  * Reads { response, entry, category?, dialect? }: `entry` is the id of a line of <category>.jsonl in the folder of
  * the case file, or such a line itself as an object.
  */
-export const readCase: CaseReader = async (row, compat, folder, text) => {
+export const readCase: CaseReader = async (row, folder, text) => {
   const { response, entry, category, dialect, partial } = checked(rowSchema, row, what, "row");
   const own = text === undefined ? undefined : membersOf(text).get("entry");
   const line = typeof entry === "string" ? await entryLine(entry, category, folder) : (own ?? entry);
@@ -46,7 +47,7 @@ export const readCase: CaseReader = async (row, compat, folder, text) => {
   return {
     verifier: functionCalling,
     completion: { text: response, finish: "stop" },
-    reference: { entry: line, compat, ...(told && { dialect: told }) },
+    reference: { entry: line, ...(told && { dialect: told }) },
   };
 };
 

@@ -1,11 +1,19 @@
-import type { Compat } from "../verify-case.ts";
 import type { Call } from "./call.ts";
 import { type Entry, type ExpectedCall, type FunctionSchema, Unjudgeable } from "./entry.ts";
 import { checkArgument } from "./parameter-check.ts";
-import { isEmptyText } from "./value-check.ts";
+import { isEmptyText, type TextForm } from "./value-check.ts";
 
 /** How names are compared: an API that allows no dots in names has "a.b" as "a_b". */
 export type Naming = "dotted" | "underscored";
+
+/** What strict and reference judging check in two ways. */
+export interface CheckRules {
+  readonly textForm: TextForm;
+  /** Whether a schema must say which parameters are required; else it requires none. */
+  readonly needsRequired: boolean;
+  /** Whether an argument without a name is a fault; else it is dropped. */
+  readonly refusesPositional: boolean;
+}
 
 export interface CheckResult {
   /** Undefined when every call is right; else the reference's name of what is wrong. */
@@ -21,8 +29,8 @@ export interface CheckResult {
  * Throws Unjudgeable where the reference's check breaks.
  * Source: BFCL v4, ast_checker; share of matched calls as PipelineRL counts it.
  */
-export function check(entry: Entry, calls: readonly Call[], naming: Naming, compat: Compat): CheckResult {
-  const context: Context = { entry, naming, compat };
+export function check(entry: Entry, calls: readonly Call[], naming: Naming, rules: CheckRules): CheckResult {
+  const context: Context = { entry, naming, rules };
   if (entry.category.includes("parallel")) return checkInAnyOrder(context, calls);
   const expected = entry.expected![0]!;
   const isMultiple = entry.category.includes("multiple");
@@ -37,7 +45,7 @@ export function check(entry: Entry, calls: readonly Call[], naming: Naming, comp
 interface Context {
   readonly entry: Entry;
   readonly naming: Naming;
-  readonly compat: Compat;
+  readonly rules: CheckRules;
 }
 
 const schemaNamed = ({ functions }: Entry, name: string): FunctionSchema | undefined =>
@@ -63,7 +71,7 @@ function checkInAnyOrder(context: Context, calls: readonly Call[]): CheckResult 
 }
 
 function checkCall(
-  { entry, naming, compat }: Context,
+  { entry, naming, rules }: Context,
   schema: FunctionSchema | undefined,
   call: Call,
   { allowed }: ExpectedCall,
@@ -71,17 +79,17 @@ function checkCall(
   if (schema === undefined) throw new Unjudgeable("the expected function has no schema");
   const name = naming === "underscored" ? schema.name.replaceAll(".", "_") : schema.name;
   if (call.name !== name) return "simple_function_checker:wrong_func_name";
-  if (schema.required === undefined && compat === "reference")
+  if (schema.required === undefined && rules.needsRequired)
     throw new Unjudgeable("the schema names no required parameters");
   if (schema.required?.some((parameter) => !call.arguments.has(parameter)))
     return "simple_function_checker:missing_required";
-  if (compat === "strict" && call.positional > 0) return "simple_function_checker:positional_argument";
+  if (rules.refusesPositional && call.positional > 0) return "simple_function_checker:positional_argument";
   for (const [parameter, value] of call.arguments) {
     const type = schema.parameters.get(parameter);
     const values = allowed.get(parameter);
     if (type === undefined || values === undefined) return "simple_function_checker:unexpected_param";
     const { language } = entry;
-    const fault = checkArgument({ value, type, allowed: values, language, compat });
+    const fault = checkArgument({ value, type, allowed: values, language, form: rules.textForm });
     if (fault !== undefined) return fault;
   }
   for (const [parameter, values] of allowed) {

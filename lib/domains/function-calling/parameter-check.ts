@@ -1,9 +1,8 @@
 import { equals, float, type PythonValue } from "../../python/value.ts";
-import type { Compat } from "../verify-case.ts";
 import { type Language, type ParameterType, Unjudgeable } from "./entry.ts";
 import { fromJava, JAVA_TYPES } from "./java.ts";
 import { fromJavaScript, JAVASCRIPT_TYPES } from "./javascript.ts";
-import { checkDict, checkDicts, checkList, checkText, isEmptyText } from "./value-check.ts";
+import { checkDict, checkDicts, checkList, checkText, isEmptyText, type TextForm } from "./value-check.ts";
 
 type TypeName = PythonValue["type"];
 type Values = readonly PythonValue[];
@@ -37,7 +36,7 @@ export interface Argument {
   readonly type: ParameterType;
   readonly allowed: Values;
   readonly language: Language;
-  readonly compat: Compat;
+  readonly form: TextForm;
 }
 
 /**
@@ -47,7 +46,7 @@ export interface Argument {
  * Source: BFCL v4, ast_checker.
  */
 export function checkArgument(argument: Argument): string | undefined {
-  const { type, allowed, language, compat } = argument;
+  const { type, allowed, language, form } = argument;
   const due = typeNamed(type.type, language);
   const isNesting = NESTING[language].includes(type.type!);
   const nested = isNesting ? typeNamed(type.items, language) : undefined;
@@ -57,10 +56,10 @@ export function checkArgument(argument: Argument): string | undefined {
   const checked = checkType(value, allowed, due, nested);
   if (typeof checked === "string") return checked;
   if (!checked.isVariable) {
-    if (due === "dict" && value.type === "dict") return checkDict(value, allowed, compat);
+    if (due === "dict" && value.type === "dict") return checkDict(value, allowed, form);
     if (due === "list" && value.type === "list")
-      return (nested === "dict" ? checkDicts : checkList)(value.items, allowed, compat);
-    if (due === "str") return checkText(value, allowed, compat);
+      return (nested === "dict" ? checkDicts : checkList)(value.items, allowed, form);
+    if (due === "str") return checkText(value, allowed, form);
   }
   return allowed.some((other) => equals(value, other)) ? undefined : "value_error:others";
 }

@@ -1,6 +1,5 @@
 import { readJson } from "../../python/json.ts";
 import type { PythonDict, PythonValue } from "../../python/value.ts";
-import type { Compat } from "../verify-case.ts";
 import type { Call, Calls } from "./call.ts";
 
 /** Longer blocks are not read. */
@@ -8,19 +7,26 @@ const MAX_BLOCK_CHARS = 200_000;
 const LIST_TAG = /<(\/?)tool_calls>/gi;
 const CALL_TAG = /<(\/?)tool_call>/gi;
 
+/** What strict and reference judging read in two ways. */
+export interface TagReading {
+  /** Whether each call may stand in a `<tool_call>` of its own, as the chat templates of Qwen and Hermes have it. */
+  readonly takesSingleTags: boolean;
+  /** Whether what cannot be read is passed over: JSON and items of the list as no call, arguments as none. */
+  readonly passesOverUnreadable: boolean;
+}
+
 /** Whether a text is in this dialect. */
-export const hasToolCalls = (text: string, compat: Compat): boolean =>
-  (compat === "strict" ? /<tool_calls?>/i : /<tool_calls>/i).test(text);
+export const hasToolCalls = (text: string, { takesSingleTags }: TagReading): boolean =>
+  (takesSingleTags ? /<tool_calls?>/i : /<tool_calls>/i).test(text);
 
 /**
  * The calls in the last `<tool_calls>` block that is not blank: JSON, a list of calls or one call, each as
  * {name, arguments}, as {function: {name, arguments}} or as {name: arguments}; `arguments` may be JSON in a string.
- * Where there is none, strict reads every `<tool_call>` block, as the chat templates of Qwen and Hermes have it.
- * Reference takes what it cannot read for no call, and arguments it cannot read for none; strict tells them apart.
+ * Where there is no such tag, every `<tool_call>` block is read, if the reading takes them.
  */
-export function readToolCalls(text: string, compat: Compat): Calls {
+export function readToolCalls(text: string, reading: TagReading): Calls {
   const lists = blocksOf(text, LIST_TAG);
-  const single = lists.length === 0 && compat === "strict" ? blocksOf(text, CALL_TAG) : [];
+  const single = lists.length === 0 && reading.takesSingleTags ? blocksOf(text, CALL_TAG) : [];
   const tag = single.length > 0 ? "<tool_call>" : "<tool_calls>";
   const filled = (single.length > 0 ? single : lists).filter((block) => block !== "");
   if (lists.length + single.length === 0) return { kind: "none", reason: "no <tool_calls>" };
@@ -29,11 +35,11 @@ export function readToolCalls(text: string, compat: Compat): Calls {
     block.length > MAX_BLOCK_CHARS ? undefined : readJson(block),
   );
   if (read.includes(undefined)) {
-    return { kind: compat === "strict" ? "malformed" : "none", reason: `not JSON in ${tag}` };
+    return { kind: reading.passesOverUnreadable ? "none" : "malformed", reason: `not JSON in ${tag}` };
   }
   const calls: Call[] = [];
   for (const item of read.flatMap((one) => (one!.type === "list" ? one!.items : [one!]))) {
-    const found = callsOf(item, compat);
+    const found = callsOf(item, reading);
     if (typeof found === "string") return { kind: "malformed", reason: found };
     calls.push(...found);
   }
@@ -55,8 +61,8 @@ function blocksOf(text: string, tags: RegExp): string[] {
 }
 
 /** Calls of one item of the list, or what is wrong with it. */
-function callsOf(item: PythonValue, compat: Compat): Call[] | string {
-  if (item.type !== "dict") return compat === "strict" ? "a call that is no object" : [];
+function callsOf(item: PythonValue, reading: TagReading): Call[] | string {
+  if (item.type !== "dict") return reading.passesOverUnreadable ? [] : "a call that is no object";
   const fields = fieldsOf(item);
   const inner = fields.get("function");
   if (inner !== undefined) {
@@ -64,13 +70,13 @@ function callsOf(item: PythonValue, compat: Compat): Call[] | string {
     const { name, arguments: given } = Object.fromEntries(
       ["name", "arguments"].map((field) => [field, fieldsOf(inner).get(field)]),
     );
-    return oneCall(name ?? { type: "str", value: "" }, given, compat, false);
+    return oneCall(name ?? { type: "str", value: "" }, given, reading, false);
   }
   const [name, given] = [fields.get("name"), fields.get("arguments")];
-  if (name !== undefined && given !== undefined) return oneCall(name, given, compat, true);
+  if (name !== undefined && given !== undefined) return oneCall(name, given, reading, true);
   const calls: Call[] = [];
   for (const [key, value] of item.entries) {
-    const call = oneCall(key, value, compat, true);
+    const call = oneCall(key, value, reading, true);
     if (typeof call === "string") return call;
     calls.push(...call);
   }
@@ -83,22 +89,23 @@ const fieldsOf = ({ entries }: PythonDict): Map<string, PythonValue> =>
 function oneCall(
   name: PythonValue,
   given: PythonValue | undefined,
-  compat: Compat,
+  reading: TagReading,
   spelled: boolean,
 ): Call[] | string {
   if (name.type === "list" || name.type === "dict") return "a call whose name is no text";
-  const read = readArguments(given, compat, spelled);
+  const read = readArguments(given, reading, spelled);
   if (typeof read === "string") return read;
   return [{ name: name.type === "str" ? name.value : undefined, arguments: read, positional: 0 }];
 }
 
 /**
- * Arguments by name. Where `spelled`, the reference writes what is no object as Python would print it and reads that
- * as JSON again: a list of numbers stays a list, which is no call; anything else becomes no arguments.
+ * Arguments by name. Who passes over what cannot be read does so by way of Python: where `spelled`, what is no object is
+ * written as Python would print it and read as JSON again: a list of numbers stays a list, which is no call; anything
+ * else becomes no arguments.
  */
 function readArguments(
   given: PythonValue | undefined,
-  compat: Compat,
+  reading: TagReading,
   spelled: boolean,
 ): ReadonlyMap<string, PythonValue> | string {
   if (given === undefined) return new Map();
@@ -106,7 +113,7 @@ function readArguments(
   if (read?.type === "dict") return fieldsOf(read);
   const survives =
     given.type === "str" ? read !== undefined : spelled && (isNumber(given) || isListOfNumbers(given));
-  return compat === "strict" || survives ? "arguments that are no object" : new Map();
+  return !reading.passesOverUnreadable || survives ? "arguments that are no object" : new Map();
 }
 
 const isNumber = ({ type }: PythonValue): boolean => type === "int" || type === "float";

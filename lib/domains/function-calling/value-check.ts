@@ -1,28 +1,33 @@
-import { equals, list, type PythonDict, type PythonValue } from "../../python/value.ts";
-import type { Compat } from "../verify-case.ts";
+import { equals, list, type PythonDict, type PythonValue, str } from "../../python/value.ts";
 import { Unjudgeable } from "./entry.ts";
-import { standardizeValue } from "./standardize.ts";
 
 type Values = readonly PythonValue[];
+
+/** A text as texts are compared: strict takes it as it is. */
+export type TextForm = (text: string) => string;
+
+/** A text in the form in which it is compared, any other value as it is. */
+const formOf = (value: PythonValue, form: TextForm): PythonValue =>
+  value.type === "str" ? str(form(value.value)) : value;
 
 export const isEmptyText = (value: PythonValue): boolean => value.type === "str" && value.value === "";
 
 const isIn = (value: PythonValue, values: Values): boolean => values.some((other) => equals(value, other));
 
 /**
- * Whether a value is one of the allowed ones, each kind compared in its own way: texts in standard form, elements of
+ * Whether a value is one of the allowed ones, each kind compared in its own way: texts in the given form, elements of
  * lists likewise, dicts key by key. The answer is undefined, or the reference's name of what is wrong.
  * Throws Unjudgeable where the reference's check breaks on its own gold.
  * Source: BFCL v4, ast_checker.
  */
-export function checkText(value: PythonValue, allowed: Values, compat: Compat): string | undefined {
-  const texts = allowed.filter(({ type }) => type === "str").map((text) => standardizeValue(text, compat));
-  return isIn(standardizeValue(value, compat), texts) ? undefined : "value_error:string";
+export function checkText(value: PythonValue, allowed: Values, form: TextForm): string | undefined {
+  const texts = allowed.filter(({ type }) => type === "str").map((text) => formOf(text, form));
+  return isIn(formOf(value, form), texts) ? undefined : "value_error:string";
 }
 
-export function checkList(items: Values, allowed: Values, compat: Compat): string | undefined {
-  const given = list(items.map((item) => standardizeValue(item, compat)));
-  const lists = allowed.map((other) => list(elementsOf(other).map((item) => standardizeValue(item, compat))));
+export function checkList(items: Values, allowed: Values, form: TextForm): string | undefined {
+  const given = list(items.map((item) => formOf(item, form)));
+  const lists = allowed.map((other) => list(elementsOf(other).map((item) => formOf(item, form))));
   return isIn(given, lists) ? undefined : "value_error:list/tuple";
 }
 
@@ -33,19 +38,19 @@ function elementsOf(value: PythonValue): Values {
   throw new Unjudgeable(`gold value of type ${value.type} where a list is due`);
 }
 
-export function checkDict(given: PythonDict, allowed: Values, compat: Compat): string | undefined {
+export function checkDict(given: PythonDict, allowed: Values, form: TextForm): string | undefined {
   let fault: string | undefined = "dict_checker:unclear";
   for (const gold of allowed) {
     if (isEmptyText(gold)) continue;
     if (gold.type !== "dict") throw new Unjudgeable(`gold value of type ${gold.type} where a dict is due`);
-    fault = compareDicts(given, gold, compat);
+    fault = compareDicts(given, gold, form);
     if (fault === undefined) return undefined;
   }
   return fault;
 }
 
 /** Every key given must be known and have one of its values; every other known key must allow "". */
-function compareDicts(given: PythonDict, gold: PythonDict, compat: Compat): string | undefined {
+function compareDicts(given: PythonDict, gold: PythonDict, form: TextForm): string | undefined {
   const known = new Map(gold.entries.map(([key, values]) => [keyText(key), values]));
   let fault: string | undefined;
   for (const [key, value] of given.entries) {
@@ -54,8 +59,8 @@ function compareDicts(given: PythonDict, gold: PythonDict, compat: Compat): stri
       fault = "value_error:dict_key";
       break;
     }
-    const standard = elementsOf(values).map((other) => standardizeValue(other, compat));
-    if (isIn(standardizeValue(value, compat), standard)) continue;
+    const standard = elementsOf(values).map((other) => formOf(other, form));
+    if (isIn(formOf(value, form), standard)) continue;
     fault = "value_error:dict_value";
     break;
   }
@@ -72,7 +77,7 @@ const keyText = (key: PythonValue): string =>
   key.type === "str" ? `s${key.value}` : `${key.type} ${"value" in key ? key.value : ""}`;
 
 /** Dicts in order, as many as in the gold list. */
-export function checkDicts(given: Values, allowed: Values, compat: Compat): string | undefined {
+export function checkDicts(given: Values, allowed: Values, form: TextForm): string | undefined {
   let fault: string | undefined = "list_dict_checker:unclear";
   for (const gold of allowed) {
     const golds = elementsOf(gold);
@@ -83,7 +88,7 @@ export function checkDicts(given: Values, allowed: Values, compat: Compat): stri
     fault = undefined;
     for (const [index, item] of given.entries()) {
       if (item.type !== "dict") throw new Unjudgeable(`a value of type ${item.type} among dicts`);
-      fault = checkDict(item, [golds[index]!], compat);
+      fault = checkDict(item, [golds[index]!], form);
       if (fault !== undefined) break;
     }
     if (fault === undefined) return undefined;

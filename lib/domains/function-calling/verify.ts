@@ -1,29 +1,24 @@
 import { z } from "zod";
 import { loadGrammar } from "../../python/syntax.ts";
-import type { ScoredVerdict } from "../../records.ts";
 import { checkedReference } from "../checked.ts";
-import { finalResponse } from "../final-response.ts";
-import { type Completion, correct, noAnswer, unparsable, type Verifier, wrong } from "../verifier.ts";
-import type { Compat } from "../verify-case.ts";
-import type { Call, Calls } from "./call.ts";
-import { check, type Naming } from "./checker.ts";
-import { type Entry, readEntry, Unjudgeable } from "./entry.ts";
-import { readPythonCalls } from "./python-calls.ts";
-import { readSourceCalls } from "./source-calls.ts";
-import { hasToolCalls, readToolCalls } from "./tool-calls.ts";
+import { compatField, type JudgedTwoWays } from "../compat.ts";
+import type { Verifier } from "../verifier.ts";
+import { type Entry, readEntry } from "./entry.ts";
+import { type Dialect, judgeCalls, type Rules } from "./judging.ts";
+import { REFERENCE } from "./reference.ts";
+import { STRICT } from "./strict.ts";
 
-const DIALECTS = ["tool_calls", "python"] as const;
-export type Dialect = (typeof DIALECTS)[number];
+const RULES: JudgedTwoWays<Rules> = { reference: REFERENCE, strict: STRICT };
 
 const referenceSchema = z.object({
   entry: z.union([z.string(), z.record(z.string(), z.unknown())]),
-  dialect: z.enum(DIALECTS).optional(),
-  compat: z.enum(["reference", "strict"]).optional(),
+  dialect: z.enum(["tool_calls", "python"]).optional(),
+  compat: compatField,
 });
 
 export interface FunctionCallingReference {
   readonly entry: Entry;
-  readonly compat: Compat;
+  readonly rules: Rules;
   /** Undefined: told from the response, by its tags. */
   readonly dialect: Dialect | undefined;
 }
@@ -45,53 +40,9 @@ export const functionCalling: Verifier<FunctionCallingReference> = {
 
   parseReference(raw) {
     const shape = "{ entry, dialect?, compat? }";
-    const fields = checkedReference(referenceSchema, raw, "function-calling", shape);
-    const { entry, dialect, compat = "strict" } = fields;
-    return { entry: readEntry(entry), compat, dialect };
+    const { entry, dialect, compat } = checkedReference(referenceSchema, raw, "function-calling", shape);
+    return { entry: readEntry(entry), rules: RULES[compat], dialect };
   },
 
-  verify(completion, { entry, compat, dialect }) {
-    const text = compat === "strict" ? finalResponse(completion.text) : completion.text;
-    const used = dialect ?? (hasToolCalls(text, compat) ? "tool_calls" : "python");
-    const readSource = entry.language === "python" ? readPythonCalls : readSourceCalls;
-    const calls = used === "python" ? readSource(text) : readToolCalls(text, compat);
-    if (compat === "strict" && isCutOff(completion) && (used === "python" || calls.kind !== "calls"))
-      return noAnswer("response not finished");
-    if (entry.expected === undefined) return judgeRelevance(entry, calls, text, compat);
-    if (calls.kind === "none") return noAnswer(calls.reason);
-    if (calls.kind === "malformed")
-      return dialect === undefined && used === "python" ? noAnswer(calls.reason) : unparsable(calls.reason);
-    return judge(entry, calls.calls, used === "python" ? "dotted" : "underscored", compat);
-  },
+  verify: (completion, { entry, rules, dialect }) => judgeCalls(completion, entry, dialect, rules),
 };
-
-function judge(entry: Entry, calls: readonly Call[], naming: Naming, compat: Compat): ScoredVerdict {
-  try {
-    const { fault, matched } = check(entry, calls, naming, compat);
-    if (fault === undefined) return correct("valid");
-    const score = compat === "reference" ? Math.min(matched, 1 - Number.EPSILON) : 0;
-    return score > 0 ? { status: "wrong", score, reason: fault } : wrong(fault);
-  } catch (error) {
-    if (error instanceof Unjudgeable) return unparsable(error.message.slice(0, 150));
-    throw error;
-  }
-}
-
-/** A list of calls that was cut off can look like a shorter one; a closed block of tags cannot. */
-const isCutOff = ({ finish }: Completion): boolean => finish === "length" || finish === "abort";
-
-function judgeRelevance(entry: Entry, calls: Calls, text: string, compat: Compat): ScoredVerdict {
-  const made = calls.kind === "calls" ? calls.calls : [];
-  const wantsNone = entry.category.includes("irrelevance");
-  if (compat === "strict") {
-    if (calls.kind === "malformed" && hasToolCalls(text, compat)) return unparsable(calls.reason);
-    if (wantsNone && text.trim() === "") return noAnswer("empty response");
-    if (!wantsNone && made.some((call) => !isOffered(entry, call)))
-      return wrong("calls no function there is");
-  }
-  if (wantsNone) return made.length === 0 ? correct("no call") : wrong("a call where none helps");
-  return made.length > 0 ? correct("a call") : noAnswer("no call");
-}
-
-const isOffered = ({ functions }: Entry, { name }: Call): boolean =>
-  functions.some((schema) => schema.name === name || schema.name.replaceAll(".", "_") === name);

@@ -4,7 +4,8 @@ import { z } from "zod";
 import { HoneError } from "../../errors.ts";
 import { checked } from "../checked.ts";
 import type { CaseReader } from "../verify-case.ts";
-import { instructionFollowing, type Mode } from "./verify.ts";
+import type { Mode } from "./judging.ts";
+import { instructionFollowing } from "./verify.ts";
 
 /** The published prompts of IFEval and of IFBench. Where they use a key twice, the row's constraint ids tell which it means. */
 const PROMPT_FILES = ["ifeval_input_data.jsonl", "ifbench_test.jsonl"];
@@ -38,7 +39,7 @@ const READ = new Map<string, Promise<Prompts>>();
  * or { response, key }, whose constraints are those of that key in ifeval_input_data.jsonl or ifbench_test.jsonl in the
  * folder of the case file. Where a row has no `mode` it is constraint for the first shape, train for the second, strict for the third.
  */
-export const readCase: CaseReader = async (row, compat, folder) => {
+export const readCase: CaseReader = async (row, folder) => {
   const fields = checked(rowSchema, row, "instruction-following case", "row");
   const { response, instruction_id, instruction_id_list, kwargs, key, mode } = fields;
   const own = ownConstraints(instruction_id, instruction_id_list, kwargs);
@@ -46,7 +47,7 @@ export const readCase: CaseReader = async (row, compat, folder) => {
   return {
     verifier: instructionFollowing,
     completion: { text: response, finish: "stop" },
-    reference: { ...constraints, ...(mode && { mode }), compat },
+    reference: { ...constraints, ...(mode && { mode }) },
   };
 };
 

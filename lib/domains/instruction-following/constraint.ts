@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import type { Compat } from "../verify-case.ts";
 import type { ResponseText } from "./text/response-text.ts";
 
 /** Whether a response follows one constraint. Pure, never throws, time linear in the response. */
@@ -12,19 +11,26 @@ export interface Constraint {
    * Throws ZodError on arguments that are missing, zero where a count is meant, or of another type: such a row cannot
    * be graded (reference implementations draw random values for it).
    */
-  bind(args: Readonly<Record<string, unknown>>, compat: Compat): Check;
+  bind(args: Readonly<Record<string, unknown>>): Check;
+  /** The check of the published checkers, their bugs included. */
+  bindAsReference(args: Readonly<Record<string, unknown>>): Check;
 }
 
 /** Constraint id, as rows name it ("keywords:existence"), to its kind. */
 export type ConstraintTable = Readonly<Record<string, Constraint>>;
 
 /**
- * A constraint from a zod schema of its arguments and a function that turns them into a check. Whatever costs time
- * (a pattern, a normalised phrase) is made once, outside the check.
+ * A constraint from a zod schema of its arguments and a function that turns them into a check; another one where the
+ * published checker judges otherwise. Whatever costs time (a pattern, a normalised phrase) is made once, outside the
+ * check.
  */
 export function constraint<S extends z.ZodType>(
   schema: S,
-  make: (args: z.output<S>, compat: Compat) => Check,
+  make: (args: z.output<S>) => Check,
+  makeAsReference = make,
 ): Constraint {
-  return { bind: (args, compat) => make(schema.parse(args), compat) };
+  return {
+    bind: (args) => make(schema.parse(args)),
+    bindAsReference: (args) => makeAsReference(schema.parse(args)),
+  };
 }

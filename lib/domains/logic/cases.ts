@@ -22,12 +22,12 @@ const puzzles = new RowsBeside<unknown>({
  * Reads { puzzle, task, response }: `puzzle` is the id of a line { id, task, game_data } of puzzles.jsonl in the
  * folder of the case file.
  */
-export const readCase: CaseReader = async (row, compat, folder) => {
+export const readCase: CaseReader = async (row, folder) => {
   const { puzzle, task, response } = checked(rowSchema, row, what, "row");
   const game_data = await puzzles.find(folder, "puzzles.jsonl", puzzle);
   return {
     verifier: logic,
     completion: { text: response, finish: "stop" },
-    reference: { task, game_data, compat },
+    reference: { task, game_data },
   };
 };

@@ -1,25 +1,41 @@
 import { z } from "zod";
 import { HoneError } from "../../errors.ts";
+import type { ScoredVerdict } from "../../records.ts";
 import { checkedReference } from "../checked.ts";
+import { compatField, type JudgedTwoWays } from "../compat.ts";
 import { finalResponse } from "../final-response.ts";
 import { noAnswer, unparsable, type Verifier } from "../verifier.ts";
-import type { Compat } from "../verify-case.ts";
 import { GAMES } from "./games.ts";
 import type { Game } from "./judging/game.ts";
 
 const MAX_ANSWER_CHARS = 1 << 20;
 
+/** What strict and reference judging do in two ways. */
+interface Rules {
+  /** The part of a completion that the game is given. */
+  responseOf(completion: string): string;
+  judge(game: Game, answer: string, data: unknown): ScoredVerdict;
+}
+
+const RULES: JudgedTwoWays<Rules> = {
+  strict: { responseOf: finalResponse, judge: (game, answer, data) => game.judge(answer, data) },
+  reference: {
+    responseOf: (completion) => completion,
+    judge: (game, answer, data) => (game.judgeAsReference ?? game.judge)(answer, data),
+  },
+};
+
 const referenceSchema = z.object({
   task: z.string(),
   game_data: z.unknown().optional(),
   game_data_str: z.string().optional(),
-  compat: z.enum(["reference", "strict"]).optional(),
+  compat: compatField,
 });
 
 export interface LogicReference {
   readonly game: Game;
   readonly data: unknown;
-  readonly compat: Compat;
+  readonly rules: Rules;
 }
 
 const BY_TASK: ReadonlyMap<string, Game> = new Map(GAMES.map((game) => [game.task, game]));
@@ -39,21 +55,21 @@ export const logic: Verifier<LogicReference> = {
   parseReference(raw) {
     const shape = "{ task, game_data | game_data_str, compat? }";
     const fields = checkedReference(referenceSchema, raw, "logic", shape);
-    const { task, game_data, game_data_str, compat = "strict" } = fields;
+    const { task, game_data, game_data_str, compat } = fields;
     const game = BY_TASK.get(task);
     if (!game) {
       throw new HoneError("HONE_ERR_DATA", `logic: no game is called ${JSON.stringify(task.slice(0, 80))}`, {
         hint: `Known: ${[...BY_TASK.keys()].sort().join(", ")}.`,
       });
     }
-    return { game, data: game.parse(game_data ?? parseJson(task, game_data_str)), compat };
+    return { game, data: game.parse(game_data ?? parseJson(task, game_data_str)), rules: RULES[compat] };
   },
 
-  verify({ text }, { game, data, compat }) {
-    const answer = compat === "strict" ? finalResponse(text) : text;
+  verify({ text }, { game, data, rules }) {
+    const answer = rules.responseOf(text);
     if (answer.trim() === "") return noAnswer("blank answer");
     if (answer.length > MAX_ANSWER_CHARS) return unparsable(`answer over ${MAX_ANSWER_CHARS} characters`);
-    return game.judge(answer, data, compat);
+    return rules.judge(game, answer, data);
   },
 };
 

@@ -15,7 +15,7 @@ const SET_OFF = /\\boxed|\$|\\\[|\\\(/;
  * Reads { response, gold }: a completion and the answer its last box must equal; or { pred, gold }: two answers,
  * each a bare formula or a text that states one.
  */
-export const readCase: CaseReader = (row, compat) => {
+export const readCase: CaseReader = (row) => {
   const parsed = rowSchema.safeParse(row);
   if (!parsed.success) {
     const found = Object.entries(row).map(([field, value]) => `${field}: ${typeof value}`);
@@ -27,9 +27,9 @@ export const readCase: CaseReader = (row, compat) => {
   const { gold } = parsed.data;
   if ("response" in parsed.data) {
     const completion = { text: parsed.data.response, finish: "stop" as const };
-    return { verifier: math, completion, reference: { answer: gold, compat } };
+    return { verifier: math, completion, reference: { answer: gold } };
   }
   const { pred } = parsed.data;
   const completion = { text: SET_OFF.test(pred) ? pred : `\\boxed{${pred}}`, finish: "stop" as const };
-  return { verifier: math, completion, reference: { answer: gold, compat, anywhere: SET_OFF.test(pred) } };
+  return { verifier: math, completion, reference: { answer: gold, anywhere: SET_OFF.test(pred) } };
 };

@@ -12,7 +12,7 @@ import type { Value } from "./syntax.ts";
 export const MAX_GOLD_CHARS = 4000;
 
 /** What strict and reference judging do in two ways; the rest is below. */
-export interface Manner {
+export interface Rules {
   /** Whether `matches` is strict. */
   readonly strict: boolean;
   /** The part of a completion whose last box counts. */
@@ -26,7 +26,7 @@ export interface Manner {
 }
 
 /** Throws HONE_ERR_DATA on a gold answer that is empty or too long. */
-export function readGold(answer: string, manner: Manner): Reading {
+export function readGold(answer: string, rules: Rules): Reading {
   if (answer.length > MAX_GOLD_CHARS) {
     throw new HoneError(
       "HONE_ERR_DATA",
@@ -36,7 +36,7 @@ export function readGold(answer: string, manner: Manner): Reading {
   const boxed = answer.includes("\\boxed{")
     ? answer.slice(answer.lastIndexOf("\\boxed{"))
     : `\\boxed{${answer}}`;
-  const gold = manner.read(boxed);
+  const gold = rules.read(boxed);
   if (gold === undefined) {
     throw new HoneError(
       "HONE_ERR_DATA",
@@ -47,26 +47,26 @@ export function readGold(answer: string, manner: Manner): Reading {
 }
 
 /** The verdict on the last box of a completion. */
-export function judgeBox(completion: string, gold: Reading, manner: Manner): ScoredVerdict {
-  const tail = lastBox(manner.responseOf(completion));
+export function judgeBox(completion: string, gold: Reading, rules: Rules): ScoredVerdict {
+  const tail = lastBox(rules.responseOf(completion));
   if (tail.status === "no_answer") return noAnswer(tail.reason);
   if (tail.status !== "found") return unparsable(tail.reason);
-  const answer = manner.read(tail.text, gold);
-  return answer === undefined ? unparsable("no expression in \\boxed{}") : compared(gold, answer, manner);
+  const answer = rules.read(tail.text, gold);
+  return answer === undefined ? unparsable("no expression in \\boxed{}") : compared(gold, answer, rules);
 }
 
 /** The verdict on an answer that was read. */
-export function compared(gold: Reading, answer: Reading, manner: Manner): ScoredVerdict {
+export function compared(gold: Reading, answer: Reading, rules: Rules): ScoredVerdict {
   if (answer.text !== "" && answer.text.trim() === gold.text.trim()) return correct("same text");
-  const decided = manner.decide?.(gold, answer);
+  const decided = rules.decide?.(gold, answer);
   if (decided !== undefined) return decided;
   if (answer.value === undefined) return wrong(answer.parsed ? "undefined value" : "not an expression");
   if (gold.value === undefined) return wrong("different text");
   try {
     const budget = new Budget();
-    const exploit = manner.evasion?.(gold.value, answer, budget);
+    const exploit = rules.evasion?.(gold.value, answer, budget);
     if (exploit !== undefined) return wrong(exploit);
-    const equal = matches(gold.value, answer.value, { budget, strict: manner.strict });
+    const equal = matches(gold.value, answer.value, { budget, strict: rules.strict });
     return equal ? correct("equal") : wrong("not equal");
   } catch (error) {
     if (error instanceof BudgetExceeded) return wrong("too costly to compare");

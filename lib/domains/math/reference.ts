@@ -1,6 +1,6 @@
 import type { ScoredVerdict } from "../../records.ts";
 import { correct, unparsable, wrong } from "../verifier.ts";
-import { compared, MAX_GOLD_CHARS, type Manner } from "./judging.ts";
+import { compared, MAX_GOLD_CHARS, type Rules } from "./judging.ts";
 import { BudgetExceeded } from "./rational.ts";
 import type { Reading } from "./reading.ts";
 import { scavenge } from "./scavenge.ts";
@@ -10,7 +10,7 @@ import { scavenge } from "./scavenge.ts";
  * extraction fishes out.
  * Source: Math-Verify 0.8 as PipelineRL calls it for the Open-Reasoner-Zero rows.
  */
-export const REFERENCE: Manner = { strict: false, responseOf: (completion) => completion, read: scavenge };
+export const REFERENCE: Rules = { strict: false, responseOf: (completion) => completion, read: scavenge };
 
 /**
  * Whether two texts state the same answer, boxed or not, by the reference's own extraction: formulas in dollar

@@ -4,7 +4,7 @@ import type { Budget } from "./budget.ts";
 import { sameTime } from "./clock.ts";
 import { matches } from "./compare.ts";
 import { approximate } from "./evaluate.ts";
-import type { Manner } from "./judging.ts";
+import type { Rules } from "./judging.ts";
 import { isUnitName, withoutUnit } from "./quantity.ts";
 import * as q from "./rational.ts";
 import { type Reading, readStrictly } from "./reading.ts";
@@ -16,7 +16,7 @@ const END_OF_THINKING = "</think>";
  * Mathematics as training judges it: the last box behind the last `</think>`, the whole of it and nothing else, with the
  * exploits of the reference closed.
  */
-export const STRICT: Manner = {
+export const STRICT: Rules = {
   strict: true,
 
   responseOf(completion) {

@@ -1,22 +1,22 @@
 import { z } from "zod";
 import { checkedReference } from "../checked.ts";
+import { compatField, type JudgedTwoWays } from "../compat.ts";
 import type { Verifier } from "../verifier.ts";
-import type { Compat } from "../verify-case.ts";
-import { judgeBox, type Manner, readGold } from "./judging.ts";
+import { judgeBox, type Rules, readGold } from "./judging.ts";
 import type { Reading } from "./reading.ts";
 import { judgePair, REFERENCE } from "./reference.ts";
 import { STRICT } from "./strict.ts";
 
-const MANNERS: Readonly<Record<Compat, Manner>> = { reference: REFERENCE, strict: STRICT };
+const RULES: JudgedTwoWays<Rules> = { reference: REFERENCE, strict: STRICT };
 
 const referenceSchema = z.object({
   answer: z.string(),
-  compat: z.enum(["reference", "strict"]).optional(),
+  compat: compatField,
   anywhere: z.boolean().optional(),
 });
 
 export interface MathReference {
-  readonly compat: Compat;
+  readonly rules: Rules;
   readonly gold: Reading;
   /** The gold answer as it was given, where the completion may state its answer anywhere. */
   readonly text?: string;
@@ -37,11 +37,12 @@ export const math: Verifier<MathReference> = {
 
   parseReference(raw) {
     const shape = "{ answer: string, compat?, anywhere? }";
-    const { answer, compat = "strict", anywhere } = checkedReference(referenceSchema, raw, "math", shape);
-    const gold = readGold(answer, MANNERS[compat]);
-    return anywhere ? { compat, gold, text: answer } : { compat, gold };
+    const { answer, compat, anywhere } = checkedReference(referenceSchema, raw, "math", shape);
+    const rules = RULES[compat];
+    const gold = readGold(answer, rules);
+    return anywhere ? { rules, gold, text: answer } : { rules, gold };
   },
 
-  verify: (completion, { compat, gold, text }) =>
-    text === undefined ? judgeBox(completion.text, gold, MANNERS[compat]) : judgePair(text, completion.text),
+  verify: (completion, { rules, gold, text }) =>
+    text === undefined ? judgeBox(completion.text, gold, rules) : judgePair(text, completion.text),
 };

@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readCase } from "../../../lib/domains/choice/cases.ts";
-import type { Compat } from "../../../lib/domains/verify-case.ts";
+import type { Compat } from "../../../lib/domains/compat.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
 async function verdictOf(row: Row, compat: Compat = "strict") {
-  const { verifier, completion, reference } = await readCase(row, compat, ".");
-  return await verifier.verify(completion, verifier.parseReference(reference));
+  const { verifier, completion, reference } = await readCase(row, ".");
+  return await verifier.verify(completion, verifier.parseReference({ ...reference, compat }));
 }
 
 test.each<[Row, Compat, string]>([
@@ -27,7 +27,7 @@ test.each([
   [{ gold: "A" }, /response is missing/],
   [{ response: 3, gold: "A" }, /response: /],
 ])("%j is no case", (row, message) => {
-  expect(() => readCase(row, "strict", ".")).toThrow(
+  expect(() => readCase(row, ".")).toThrow(
     expect.objectContaining({ code: "HONE_ERR_DATA", message: expect.stringMatching(message) }),
   );
 });

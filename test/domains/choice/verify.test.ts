@@ -25,9 +25,9 @@ test.each<[string, string, object, { status: string; reason: string }]>([
 test.each<[string, Style, string, string]>([
   ["the first statement counts", "gpqa", "Answer: B. No. Answer: C", "wrong: chose B"],
   ["thoughts count", "gpqa", "<think>Answer: C</think>", "correct: chose C"],
-  ["small letters are other letters", "gpqa", "answer: c", "wrong: chose c"],
+  ["small letters are other letters", "gpqa", "answer: c", "wrong: no option c"],
   ["a lone letter counts", "mmlu-pro", "It may be C", "correct: chose C"],
-  ["the pronoun counts", "mmlu-pro", "C, I think", "wrong: chose I"],
+  ["the pronoun counts", "mmlu-pro", "C, I think", "wrong: no option I"],
   ["none is wrong, not drawn", "mmlu-pro", "none of them", "wrong: no letter found"],
 ])("reference: %s", (_, style, text, verdict) => {
   const { status, reason } = judge(text, { style, compat: "reference" }) as {

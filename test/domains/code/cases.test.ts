@@ -14,20 +14,18 @@ writeFileSync(
 );
 
 test("a case names its problem by id, and may say how many tests count", async () => {
-  expect(
-    await readCase({ problem: "a", response: "x", total: 3, kind: "gold" }, "reference", folder),
-  ).toEqual({
+  expect(await readCase({ problem: "a", response: "x", total: 3, kind: "gold" }, folder)).toEqual({
     verifier: code,
     completion: { text: "x", finish: "stop" },
-    reference: { input_output, compat: "reference", limits: { tests: 3 } },
+    reference: { input_output, limits: { tests: 3 } },
   });
-  const { reference } = await readCase({ problem: "a", response: "x", total: 0 }, "strict", folder);
-  expect(reference).toEqual({ input_output, compat: "strict" });
+  const { reference } = await readCase({ problem: "a", response: "x", total: 0 }, folder);
+  expect(reference).toEqual({ input_output });
 });
 
 test("a case may bring its problem along", async () => {
-  const { reference } = await readCase({ problem: { input_output }, response: "x" }, "strict", "nowhere");
-  expect(reference).toEqual({ input_output, compat: "strict" });
+  const { reference } = await readCase({ problem: { input_output }, response: "x" }, "nowhere");
+  expect(reference).toEqual({ input_output });
 });
 
 test.each([
@@ -36,23 +34,19 @@ test.each([
   [{ problem: "c", response: "x" }, 'no problem "c"'],
   [{ problem: "a", response: "x", total: -1 }, "total"],
 ])("%j is no case: %s", async (row, message) => {
-  await expect(readCase(row, "strict", folder)).rejects.toMatchObject({
+  await expect(readCase(row, folder)).rejects.toMatchObject({
     code: "HONE_ERR_DATA",
     message: expect.stringContaining(message),
   });
 });
 
 test("a file of problems that is missing or broken is named", async () => {
-  await expect(
-    readCase({ problem: "a", response: "x" }, "strict", join(folder, "none")),
-  ).rejects.toMatchObject({
+  await expect(readCase({ problem: "a", response: "x" }, join(folder, "none"))).rejects.toMatchObject({
     message: expect.stringContaining("cannot read"),
     hint: expect.stringContaining("taco_format_problems.jsonl"),
   });
   const broken = mkdtempSync(join(tmpdir(), "hone-cases-"));
   writeFileSync(join(broken, "taco_format_problems.jsonl"), '{"id": "a"\n');
-  await expect(readCase({ problem: "a", response: "x" }, "strict", broken)).rejects.toThrow(
-    "jsonl:1: not a problem",
-  );
+  await expect(readCase({ problem: "a", response: "x" }, broken)).rejects.toThrow("jsonl:1: not a problem");
   rmSync(broken, { recursive: true });
 });

@@ -4,7 +4,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decimal, outputsMatch, valuesMatch } from "../../../lib/domains/code/compare.ts";
+import { decimal, outputsMatch, sameValue } from "../../../lib/domains/code/compare.ts";
+import { REFERENCE } from "../../../lib/domains/code/reference.ts";
 import { bool, dict, float, int, list, NONE, type PythonValue, set, str } from "../../../lib/python/value.ts";
 
 describe("what is printed", () => {
@@ -143,9 +144,6 @@ describe("what is returned", () => {
     ["a key of a prototype", of([str("__proto__"), int(1)]), of([str("toString"), int(1)]), false, false],
     ["a list for a dict", list([]), of(), false, false],
   ])("%s", (_, actual, expected, strict, reference) => {
-    expect([valuesMatch(actual, expected, "strict"), valuesMatch(actual, expected, "reference")]).toEqual([
-      strict,
-      reference,
-    ]);
+    expect([sameValue(actual, expected), REFERENCE.equals(actual, expected)]).toEqual([strict, reference]);
   });
 });

@@ -1,11 +1,11 @@
-// Mutants tried: the first block, interpreter sessions like others, thoughts read in strict, fences not paired in strict.
+// Mutants tried: the first block, interpreter sessions like others, fences not paired in strict.
 import { describe, expect, test } from "vitest";
-import { extractCode } from "../../../lib/domains/code/extract.ts";
+import { lastProgram, looseBlocks, pythonBlocks } from "../../../lib/domains/code/extract.ts";
 
 const F = "```";
-const both = (text: string) => [extractCode(text, "reference"), extractCode(text, "strict")];
+const both = (text: string) => [lastProgram(text, looseBlocks), lastProgram(text, pythonBlocks)];
 
-describe("in both modes", () => {
+describe("by both rules", () => {
   test.each([
     ["a block of python", `a\n${F}python\nx = 1\n${F}\nb`, "x = 1"],
     ["of py", `${F}py\nx\n${F}`, "x"],
@@ -34,7 +34,7 @@ describe("in both modes", () => {
   });
 });
 
-describe("where the modes differ", () => {
+describe("where the rules differ", () => {
   test.each([
     [
       "the end of another language's block opens nothing",
@@ -42,7 +42,6 @@ describe("where the modes differ", () => {
       "so:",
       "y",
     ],
-    ["a draft in a thought is none", `<think>${F}python\nx\n${F}</think>done`, "x", undefined],
     ["python3 and blanks are a language", `${F}python3 \nx\n${F}`, undefined, "x"],
     ["a block of no language behind one of Python", `${F}python\nx\n${F}\nprints\n${F}\n5\n${F}`, "5", "x"],
     ["attributes", `${F}python title="a.py" {1,2}\nx\n${F}`, undefined, "x"],

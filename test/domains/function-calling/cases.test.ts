@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import type { Compat } from "../../../lib/domains/compat.ts";
 import { readCase } from "../../../lib/domains/function-calling/cases.ts";
-import type { Compat } from "../../../lib/domains/verify-case.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -19,8 +19,8 @@ writeFileSync(join(folder, "irrelevance.jsonl"), `{"id":"irrelevance_2","functio
 writeFileSync(join(folder, "broken.jsonl"), '{"id":"broken_1"}\n{"no":"id"}\n');
 
 async function verdictOf(row: Row, compat: Compat = "strict", from = folder) {
-  const { verifier, completion, reference } = await readCase(row, compat, from);
-  return await verifier.verify(completion, verifier.parseReference(reference));
+  const { verifier, completion, reference } = await readCase(row, from);
+  return await verifier.verify(completion, verifier.parseReference({ ...reference, compat }));
 }
 
 test("the entry is found by its id, in the file of its category", async () => {
@@ -31,8 +31,8 @@ test("the entry is found by its id, in the file of its category", async () => {
 });
 
 test("the entry's text reaches the verifier, so that 7.0 stays a float", async () => {
-  const { reference } = await readCase({ entry: "simple_python_1", response: "" }, "reference", folder);
-  expect(reference).toEqual({ entry: expect.stringContaining('"a":[7.0]'), compat: "reference" });
+  const { reference } = await readCase({ entry: "simple_python_1", response: "" }, folder);
+  expect(reference).toEqual({ entry: expect.stringContaining('"a":[7.0]') });
 });
 
 test("an entry may stand in the row itself", async () => {
@@ -45,7 +45,7 @@ test("an entry in the row keeps every digit, and 7.0 stays a float", async () =>
     '{"id":"simple_python_9","function":[{"name":"f","parameters":{"properties":{"a":{"type":"integer"},"b":{"type":"float"}},"required":["a"]}}],"ground_truth":[{"f":{"a":[9007199254740993],"b":[7.0]}}]}';
   const status = async (a: string) => {
     const text = `{"entry":${entry},"response":"[f(a=${a}, b=7)]"}`;
-    const { verifier, completion, reference } = await readCase(JSON.parse(text), "strict", folder, text);
+    const { verifier, completion, reference } = await readCase(JSON.parse(text), folder, text);
     return (await verifier.verify(completion, verifier.parseReference(reference))).status;
   };
   expect([await status("9007199254740993"), await status("9007199254740992")]).toEqual(["correct", "wrong"]);
@@ -57,7 +57,7 @@ test.each<[Row, string | undefined]>([
   [{ entry: "simple_python_1", response: "", dialect: "python", partial: 0 }, "python"],
   [{ entry: "irrelevance_2", response: "" }, "tool_calls"],
 ])("%j is in dialect %s", async (row, dialect) => {
-  const { reference } = await readCase(row, "strict", folder);
+  const { reference } = await readCase(row, folder);
   expect((reference as { dialect?: string }).dialect).toBe(dialect);
 });
 
@@ -70,7 +70,7 @@ test.each<[Row, string]>([
   [{ entry: "x", category: "../simple_python", response: "" }, "category: "],
   [{ entry: "broken_1", response: "" }, "broken.jsonl:2: not an entry"],
 ])("%j is no case", async (row, message) => {
-  await expect(readCase(row, "strict", folder)).rejects.toMatchObject({
+  await expect(readCase(row, folder)).rejects.toMatchObject({
     code: "HONE_ERR_DATA",
     message: expect.stringContaining(message),
   });

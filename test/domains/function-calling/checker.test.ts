@@ -2,9 +2,10 @@
 // a required parameter missing, an optional one left out though "" is not allowed.
 import { describe, expect, test } from "vitest";
 import type { Call } from "../../../lib/domains/function-calling/call.ts";
-import { check, type Naming } from "../../../lib/domains/function-calling/checker.ts";
+import { type CheckRules, check, type Naming } from "../../../lib/domains/function-calling/checker.ts";
 import { readEntry, Unjudgeable } from "../../../lib/domains/function-calling/entry.ts";
-import type { Compat } from "../../../lib/domains/verify-case.ts";
+import { REFERENCE } from "../../../lib/domains/function-calling/reference.ts";
+import { STRICT } from "../../../lib/domains/function-calling/strict.ts";
 import { readCalls } from "../../../lib/python/call.ts";
 
 const FUNCTION = (name: string, required: readonly string[] | undefined = ["a"]) => ({
@@ -32,9 +33,9 @@ function result(
   gold: unknown,
   text: string,
   naming: Naming = "dotted",
-  compat: Compat = "reference",
+  rules: CheckRules = REFERENCE,
 ) {
-  return check(entry(category, gold), calls(text), naming, compat);
+  return check(entry(category, gold), calls(text), naming, rules);
 }
 
 describe("one call", () => {
@@ -72,7 +73,7 @@ describe("one call", () => {
 
   test("arguments without a name are dropped by the reference and refused by strict", () => {
     expect(result("simple_python", [F(1)], "m.f(9, a=1)").fault).toBeUndefined();
-    expect(result("simple_python", [F(1)], "m.f(9, a=1)", "dotted", "strict").fault).toMatch(
+    expect(result("simple_python", [F(1)], "m.f(9, a=1)", "dotted", STRICT).fault).toMatch(
       "positional_argument",
     );
   });
@@ -132,8 +133,8 @@ describe("several calls, in any order", () => {
 test("a schema that names no required parameters breaks the reference alone", () => {
   const bare = readEntry({ ...ROW_WITHOUT_REQUIRED });
   const made = calls("f(a=1)");
-  expect(() => check(bare, made, "dotted", "reference")).toThrow(Unjudgeable);
-  expect(check(bare, made, "dotted", "strict")).toEqual({ fault: undefined, matched: 1 });
+  expect(() => check(bare, made, "dotted", REFERENCE)).toThrow(Unjudgeable);
+  expect(check(bare, made, "dotted", STRICT)).toEqual({ fault: undefined, matched: 1 });
 });
 
 const ROW_WITHOUT_REQUIRED = {

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { type Language, Unjudgeable } from "../../../lib/domains/function-calling/entry.ts";
 import { checkArgument } from "../../../lib/domains/function-calling/parameter-check.ts";
+import { standardize } from "../../../lib/domains/function-calling/standardize.ts";
 import { readLiteral } from "../../../lib/python/literal.ts";
 import type { PythonSequence, PythonValue } from "../../../lib/python/value.ts";
 
@@ -25,7 +26,7 @@ function fault(
     type: { type: outer, items },
     allowed: (py(allowed) as PythonSequence).items,
     language,
-    compat: "reference",
+    form: standardize,
   });
 }
 

@@ -1,13 +1,18 @@
 // Mutants tried: the first block, a blank last block taken, tags case-sensitive, gorilla items of several calls cut to
 // one, unreadable arguments as none in strict mode too, single tags in reference mode too, the last of single tags only.
 import { describe, expect, test } from "vitest";
-import { hasToolCalls, readToolCalls } from "../../../lib/domains/function-calling/tool-calls.ts";
-import type { Compat } from "../../../lib/domains/verify-case.ts";
+import { REFERENCE } from "../../../lib/domains/function-calling/reference.ts";
+import { STRICT } from "../../../lib/domains/function-calling/strict.ts";
+import {
+  hasToolCalls,
+  readToolCalls,
+  type TagReading,
+} from "../../../lib/domains/function-calling/tool-calls.ts";
 import { toPlain } from "../../../lib/python/value.ts";
 
 /** [name, {argument: value}] of each call, or what there is instead. */
-function read(text: string, compat: Compat = "reference"): unknown {
-  const found = readToolCalls(text, compat);
+function read(text: string, reading: TagReading = REFERENCE): unknown {
+  const found = readToolCalls(text, reading);
   if (found.kind !== "calls") return `${found.kind}: ${found.reason}`;
   return found.calls.map((call) => [
     call.name,
@@ -59,12 +64,12 @@ describe("strict takes calls in tags of their own where there is no list", () =>
     ],
     ["one that is not closed is none", `<tool_call>${F1}`, "none: no <tool_calls>"],
   ])("%s", (_, text, expected) => {
-    expect(read(text, "strict")).toEqual(expected);
+    expect(read(text, STRICT)).toEqual(expected);
   });
 
   test("reference knows lists only", () => {
     expect(read(one(F1))).toBe("none: no <tool_calls>");
-    expect([hasToolCalls(one(F1), "reference"), hasToolCalls(one(F1), "strict")]).toEqual([false, true]);
+    expect([hasToolCalls(one(F1), REFERENCE), hasToolCalls(one(F1), STRICT)]).toEqual([false, true]);
   });
 });
 
@@ -114,7 +119,7 @@ describe("how a call is written", () => {
     ],
   ])("%s", (_, json, expected) => {
     expect(read(inTags(json))).toEqual(expected);
-    expect(read(inTags(json), "strict")).toEqual(expected);
+    expect(read(inTags(json), STRICT)).toEqual(expected);
   });
 });
 
@@ -136,12 +141,12 @@ describe("what reference mode takes for no call or no arguments and strict mode 
     ["a text in place of arguments", '{"f": "x"}', [["f", {}]], NO_OBJECT],
   ])("%s", (_, json, reference, strict) => {
     expect(read(inTags(json))).toEqual(reference);
-    expect(read(inTags(json), "strict")).toEqual(strict);
+    expect(read(inTags(json), STRICT)).toEqual(strict);
   });
 });
 
 test("int and float stay apart, and ints are exact", () => {
-  const found = readToolCalls(inTags('{"f": {"a": 1, "b": 1.0, "c": 9007199254740993}}'), "strict");
+  const found = readToolCalls(inTags('{"f": {"a": 1, "b": 1.0, "c": 9007199254740993}}'), STRICT);
   const types = found.kind === "calls" && [...found.calls[0]!.arguments.values()];
   expect(types).toEqual([
     { type: "int", value: 1n },
@@ -157,6 +162,6 @@ test.each([
   ["angles", "<".repeat(10_000_000)],
 ])("ten megabytes of %s are read or refused in bounded time", (_, text) => {
   const started = performance.now();
-  readToolCalls(text, "strict");
+  readToolCalls(text, STRICT);
   expect(performance.now() - started).toBeLessThan(15_000);
 });

@@ -2,6 +2,7 @@
 // "" taken for a gold dict, dicts of a list in any order.
 import { describe, expect, test } from "vitest";
 import { Unjudgeable } from "../../../lib/domains/function-calling/entry.ts";
+import { standardize } from "../../../lib/domains/function-calling/standardize.ts";
 import {
   checkDict,
   checkDicts,
@@ -27,7 +28,7 @@ describe("texts", () => {
     ["','", "['']", undefined],
     ["'x'", "[]", "value_error:string"],
   ])("%s of %s", (value, allowed, fault) => {
-    expect(checkText(py(value), items(allowed), "reference")).toBe(fault);
+    expect(checkText(py(value), items(allowed), standardize)).toBe(fault);
   });
 });
 
@@ -42,7 +43,7 @@ describe("lists", () => {
     ["[(1,)]", "[[[1]]]", "value_error:list/tuple"],
     ["[[1], 'x']", "[[[1], 'X']]", undefined],
   ])("%s of %s", (value, allowed, fault) => {
-    expect(checkList(items(value), items(allowed), "reference")).toBe(fault);
+    expect(checkList(items(value), items(allowed), standardize)).toBe(fault);
   });
 });
 
@@ -66,7 +67,7 @@ describe("dicts", () => {
     ["{1: 2}", "[{'1': [2]}]", "value_error:dict_key"],
     ["{'__proto__': 1}", "[{'constructor': ['']}]", "value_error:dict_key"],
   ])("%s of %s", (value, allowed, fault) => {
-    expect(checkDict(py<PythonDict>(value), items(allowed), "reference")).toBe(fault);
+    expect(checkDict(py<PythonDict>(value), items(allowed), standardize)).toBe(fault);
   });
 });
 
@@ -79,16 +80,16 @@ describe("lists of dicts, in order", () => {
     ["[]", "['']", undefined],
     ["[]", "[]", "list_dict_checker:unclear"],
   ])("%s of %s", (value, allowed, fault) => {
-    expect(checkDicts(items(value), items(allowed), "reference")).toBe(fault);
+    expect(checkDicts(items(value), items(allowed), standardize)).toBe(fault);
   });
 });
 
 describe("where the reference breaks, so does the check", () => {
   test.each([
-    ["a number where a list is due", () => checkList([], items("[5]"), "reference")],
-    ["a number where a dict is due", () => checkDict(py("{}"), items("[5]"), "reference")],
-    ["a number where values are due", () => checkDict(py("{'a': 1}"), items("[{'a': 5}]"), "reference")],
-    ["a text among dicts", () => checkDicts(items("['x']"), items("[[{'a': [1]}]]"), "reference")],
+    ["a number where a list is due", () => checkList([], items("[5]"), standardize)],
+    ["a number where a dict is due", () => checkDict(py("{}"), items("[5]"), standardize)],
+    ["a number where values are due", () => checkDict(py("{'a': 1}"), items("[{'a': 5}]"), standardize)],
+    ["a text among dicts", () => checkDicts(items("['x']"), items("[[{'a': [1]}]]"), standardize)],
   ])("%s", (_, action) => {
     expect(action).toThrow(Unjudgeable);
   });

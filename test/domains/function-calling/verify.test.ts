@@ -1,197 +1,24 @@
-// Mutants tried: partial credit in strict mode, dots accepted in tags, any call for relevance in strict, a cut-off
-// response as a refusal, the thought read in strict, Unjudgeable passed on.
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { REFERENCE } from "../../../lib/domains/function-calling/reference.ts";
+import { STRICT } from "../../../lib/domains/function-calling/strict.ts";
 import { functionCalling } from "../../../lib/domains/function-calling/verify.ts";
-import type { Compat } from "../../../lib/domains/verify-case.ts";
 
-const functions = ["geo.area", "geo.length"].map((name) => ({
-  name,
-  parameters: { type: "dict", properties: { side: { type: "integer" } }, required: ["side"] },
-}));
-const row = (category: string, ground_truth?: unknown, extra?: object) => ({
-  id: "x",
-  category,
-  function: functions,
-  ground_truth,
-  ...extra,
-});
-const AREA = (side: number) => ({ "geo.area": { side: [side] } });
-const SIMPLE = row("simple_python", [AREA(7)]);
-const PARALLEL = row("parallel", [AREA(7), AREA(8)]);
+const ENTRY = { id: "irrelevance_1", function: [] };
 
-function judge(
-  entry: unknown,
-  text: string,
-  compat: Compat = "strict",
-  more: object = {},
-  finish: "eos" | "length" = "eos",
-) {
-  const reference = functionCalling.parseReference({ entry, compat, ...more });
-  return functionCalling.verify({ text, finish }, reference);
-}
-const inTags = (json: string) => `<tool_calls>${json}</tool_calls>`;
-const call = (side: number, name = "geo_area") => `{"name": "${name}", "arguments": {"side": ${side}}}`;
-
-describe("both dialects, told by the tags", () => {
-  test.each([
-    [inTags(call(7)), "correct", "valid"],
-    [inTags(`[${call(7)}]`), "correct", "valid"],
-    [inTags(call(7, "geo.area")), "wrong", "simple_function_checker:wrong_func_name"],
-    [inTags(call(8)), "wrong", "value_error:others"],
-    [inTags('{"geo_area": {"side": 7.0}}'), "wrong", "type_error:simple"],
-    ["[geo.area(side=7)]", "correct", "valid"],
-    ["geo.area(side=7)", "correct", "valid"],
-    ["[geo_area(side=7)]", "wrong", "simple_function_checker:wrong_func_name"],
-    ["[geo.area(side=7.0)]", "wrong", "type_error:simple"],
-    ["The area is 49.", "no_answer", "decoder_failed"],
-    ["", "no_answer", "no calls"],
-    [inTags(""), "no_answer", "empty <tool_calls>"],
-  ])("%s", (text, status, reason) => {
-    for (const compat of ["reference", "strict"] as const)
-      expect(judge(SIMPLE, text, compat)).toEqual({ status, score: status === "correct" ? 1 : 0, reason });
+test("a reference says how it is judged, strictly where it does not", () => {
+  expect(functionCalling.parseReference({ entry: ENTRY })).toMatchObject({
+    rules: STRICT,
+    dialect: undefined,
   });
-
-  test("a dialect that is asked for is the only one read", () => {
-    expect(judge(SIMPLE, "[geo.area(side=7)]", "strict", { dialect: "tool_calls" })).toMatchObject({
-      status: "no_answer",
-    });
-    expect(judge(SIMPLE, inTags(call(7)), "strict", { dialect: "python" })).toMatchObject({
-      status: "unparsable",
-      reason: "decoder_failed",
-    });
-  });
-});
-
-test("calls of Java and JavaScript functions are in their own syntax", () => {
-  const typed = (category: string, types: Record<string, object>, allowed: object) =>
-    row(category, [{ "a.b": allowed }], {
-      function: [{ name: "a.b", parameters: { properties: types, required: ["x"] } }],
-    });
-  const java = typed("simple_java", { x: { type: "long" }, y: { type: "String" } }, { x: [5], y: ["k v"] });
-  expect(judge(java, '[a.b(x=5L, y="k v")]')).toMatchObject({ status: "correct" });
-  expect(judge(java, '[a.b(x=5, y="k v")]')).toMatchObject({ status: "wrong", reason: "type_error:simple" });
-  const array = { x: { type: "array", items: { type: "integer" } } };
-  const javascript = typed("simple_javascript", array, { x: [[1, 2]] });
-  expect(judge(javascript, "[a.b(x=[1, 2])]")).toMatchObject({ status: "correct" });
-  expect(judge(javascript, "[a.b(x=[2, 1])]")).toMatchObject({ status: "wrong" });
-});
-
-describe("the modes differ", () => {
-  test("in credit for some of several calls", () => {
-    expect(judge(PARALLEL, inTags(call(7)), "reference")).toEqual({
-      status: "wrong",
-      score: 0.5,
-      reason: "parallel_function_checker_no_order:wrong_count",
-    });
-    expect(judge(PARALLEL, inTags(call(7)))).toMatchObject({ status: "wrong", score: 0 });
-  });
-
-  test("in calls of a thought", () => {
-    const thought = `<think>${inTags(call(7))}</think>done`;
-    expect([judge(SIMPLE, thought, "reference"), judge(SIMPLE, thought)]).toMatchObject([
-      { status: "correct" },
-      { status: "no_answer" },
-    ]);
-  });
-
-  test("in what cannot be read", () => {
-    expect([
-      judge(SIMPLE, inTags("[{name: x}]"), "reference"),
-      judge(SIMPLE, inTags("[{name: x}]")),
-    ]).toMatchObject([{ status: "no_answer" }, { status: "unparsable" }]);
-  });
-
-  test("never in giving full credit to what is not all right", () => {
-    const extra = inTags(`[${call(7)}, ${call(8)}, ${call(9)}]`);
-    const { status, score } = judge(PARALLEL, extra, "reference") as { status: string; score: number };
-    expect([status, score < 1, score > 1 - 1e-9]).toEqual(["wrong", true, true]);
-  });
-});
-
-describe("irrelevance: no call", () => {
-  const NONE = row("irrelevance");
-  test.each([
-    ["I cannot help with these functions.", "correct", "correct"],
-    [inTags("[]"), "correct", "correct"],
-    ["geo.area(side=7)", "wrong", "wrong"],
-    [inTags(call(7)), "wrong", "wrong"],
-    [inTags("[{name: x}]"), "correct", "unparsable"],
-    ["", "correct", "no_answer"],
-    ["<think>hm</think> ", "correct", "no_answer"],
-    ["<think>hm", "correct", "no_answer"],
-  ])("%j", (text, reference, strict) => {
-    const both = [judge(NONE, text, "reference"), judge(NONE, text)];
-    expect(both.map((verdict) => (verdict as { status: string }).status)).toEqual([reference, strict]);
-  });
-
-  test("a response that was cut off is no refusal and no list of calls", () => {
-    const statuses = (["reference", "strict"] as const).map((compat) =>
-      judge(NONE, "I think", compat, {}, "length"),
-    );
-    expect(statuses).toMatchObject([
-      { status: "correct" },
-      { status: "no_answer", reason: "response not finished" },
-    ]);
-    expect(judge(NONE, "I", "strict", { dialect: "tool_calls" }, "length")).toMatchObject({
-      status: "no_answer",
-    });
-    expect(judge(SIMPLE, "[geo.area(side=7)", "strict", {}, "length")).toMatchObject({ status: "no_answer" });
-    expect(judge(SIMPLE, inTags(call(7)), "strict", {}, "length")).toMatchObject({ status: "correct" });
-  });
-});
-
-describe("relevance: some call", () => {
-  const SOME = row("live_relevance");
-  test.each([
-    [inTags(call(1)), "correct", "correct"],
-    [inTags(call(1, "geo.length")), "correct", "correct"],
-    ["geo.length()", "correct", "correct"],
-    [inTags(call(1, "made_up")), "correct", "wrong"],
-    ["I cannot.", "no_answer", "no_answer"],
-    ["", "no_answer", "no_answer"],
-  ])("%j", (text, reference, strict) => {
-    const both = [judge(SOME, text, "reference"), judge(SOME, text)];
-    expect(both.map((verdict) => (verdict as { status: string }).status)).toEqual([reference, strict]);
-  });
-});
-
-test("what the reference's check breaks on is unparsable", () => {
-  const odd = row("simple_python", [AREA(7)], {
-    function: [{ name: "f", parameters: { properties: { a: { type: "object" } }, required: [] } }],
-    ground_truth: [{ f: { a: [1] } }],
-  });
-  expect(judge(odd, "f(a=1)", "reference")).toEqual({
-    status: "unparsable",
-    score: 0,
-    reason: "no python type object",
-  });
-});
-
-test("names that are special to JavaScript are plain names", () => {
-  for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty"]) {
-    for (const text of [
-      inTags(`{"${name}": {"side": 7}}`),
-      `${name}(side=7)`,
-      inTags(`{"geo_area": {"side": 7, "${name}": 1}}`),
-    ])
-      expect(judge(SIMPLE, text)).toMatchObject({ status: "wrong", score: 0 });
-  }
-});
-
-test("large ints are compared exactly", () => {
-  const entry = JSON.stringify(row("simple_python", [{ "geo.area": { side: [7] } }])).replace(
-    "[7]",
-    "[9007199254740993]",
-  );
-  expect(judge(entry, "geo.area(side=9007199254740993)")).toMatchObject({ status: "correct" });
-  expect(judge(entry, "geo.area(side=9007199254740992)")).toMatchObject({ status: "wrong" });
+  const asked = { entry: ENTRY, compat: "reference", dialect: "python" };
+  expect(functionCalling.parseReference(asked)).toMatchObject({ rules: REFERENCE, dialect: "python" });
 });
 
 test.each([
   [{}],
   [{ entry: 5 }],
-  [{ entry: SIMPLE, compat: "lax" }],
-  [{ entry: SIMPLE, dialect: "xml" }],
+  [{ entry: ENTRY, compat: "lax" }],
+  [{ entry: ENTRY, dialect: "xml" }],
   [{ entry: "{" }],
 ])("the reference %j is refused", (raw) => {
   expect(() => functionCalling.parseReference(raw)).toThrow(

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import type { Compat } from "../../../lib/domains/compat.ts";
 import { readCase } from "../../../lib/domains/instruction-following/cases.ts";
 import { instructionFollowing } from "../../../lib/domains/instruction-following/verify.ts";
-import type { Compat } from "../../../lib/domains/verify-case.ts";
 import { CASE_FOLDER, sharedRows } from "./shared-cases.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "hone-instructions-"));
@@ -45,10 +45,10 @@ describe("a row names its constraints", () => {
     ],
     ["by key, loosely", { key: 7, mode: "loose" }, { ...one, mode: "loose" }],
   ])("%s", async (_, row, reference) => {
-    expect(await readCase({ response: "text", ...row }, "reference", folder)).toEqual({
+    expect(await readCase({ response: "text", ...row }, folder)).toEqual({
       verifier: instructionFollowing,
       completion: { text: "text", finish: "stop" },
-      reference: { ...reference, compat: "reference" },
+      reference,
     });
   });
 });
@@ -60,7 +60,7 @@ test.each([
   ["an unknown mode", { response: "", key: 7, mode: "x" }, folder, "mode"],
   ["no prompts beside it", { response: "", key: 7 }, join(folder, "none"), "cannot read"],
 ])("%s is said", async (_, row, where, part) => {
-  await expect(readCase(row, "strict", where)).rejects.toMatchObject({
+  await expect(readCase(row, where)).rejects.toMatchObject({
     code: "HONE_ERR_DATA",
     message: expect.stringContaining(part),
   });
@@ -69,7 +69,7 @@ test.each([
 test("a broken prompt is named with its line", async () => {
   const broken = mkdtempSync(join(folder, "broken-"));
   writeFileSync(join(broken, "ifeval_input_data.jsonl"), "\n{}\n");
-  await expect(readCase({ response: "", key: 7 }, "strict", broken)).rejects.toThrow(/:2: not a prompt/);
+  await expect(readCase({ response: "", key: 7 }, broken)).rejects.toThrow(/:2: not a prompt/);
 });
 
 interface Labelled {
@@ -89,12 +89,8 @@ const responses = sharedRows<Response>("ifeval_responses_gpt4o.jsonl");
 
 /** Whether each constraint of a row is followed, read from the verdict's reason. */
 async function followed(row: object, compat: Compat): Promise<boolean[]> {
-  const { verifier, completion, reference } = await readCase(
-    row as Record<string, unknown>,
-    compat,
-    CASE_FOLDER,
-  );
-  const { reason } = await verifier.verify(completion, verifier.parseReference(reference));
+  const { verifier, completion, reference } = await readCase(row as Record<string, unknown>, CASE_FOLDER);
+  const { reason } = await verifier.verify(completion, verifier.parseReference({ ...reference, compat }));
   return [...(/^follows \[([01,]+)\]/.exec(reason)?.[1] ?? "0")]
     .filter((c) => c !== ",")
     .map((c) => c === "1");

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { CONSTRAINTS } from "../../../lib/domains/instruction-following/constraints.ts";
 import { IFBENCH } from "../../../lib/domains/instruction-following/ifbench/ifbench.ts";
+import { REFERENCE } from "../../../lib/domains/instruction-following/reference.ts";
+import { STRICT } from "../../../lib/domains/instruction-following/strict.ts";
 import { ResponseText } from "../../../lib/domains/instruction-following/text/response-text.ts";
 import { FROZEN_VERDICTS } from "./frozen/verdicts.ts";
 import { sharedRows } from "./shared-cases.ts";
@@ -81,7 +83,7 @@ test("no id is a name that objects have by themselves", () => {
 
 test("reference verdicts on random responses are those of the published definitions", () => {
   for (const [id, args, response, followed] of FROZEN_VERDICTS) {
-    const check = CONSTRAINTS.get(id)!.bind(args, "reference");
+    const check = CONSTRAINTS.get(id)!.bindAsReference(args);
     expect([id, args, response, check(new ResponseText(response))]).toEqual([id, args, response, followed]);
   }
 });
@@ -94,8 +96,8 @@ describe.skipIf(prompts.length === 0)("IFEval's prompts", () => {
   test("can all be judged, in both modes", () => {
     for (const { key, instruction_id_list: ids, kwargs } of prompts)
       for (const [i, id] of ids.entries())
-        for (const compat of ["reference", "strict"] as const)
-          expect([key, id, typeof CONSTRAINTS.get(id)?.bind(kwargs[i]!, compat)]).toEqual([
+        for (const rules of [STRICT, REFERENCE])
+          expect([key, id, typeof rules.bind(CONSTRAINTS.get(id)!, kwargs[i]!)]).toEqual([
             key,
             id,
             "function",

@@ -1,7 +1,11 @@
-/** A table of constraint verdicts: what a response of one kind scores under both compats. */
+/** A table of constraint verdicts: what a response of one kind scores under both rules. */
 import { expect, test } from "vitest";
 import type { ConstraintTable } from "../../../lib/domains/instruction-following/constraint.ts";
+import { REFERENCE } from "../../../lib/domains/instruction-following/reference.ts";
+import { STRICT } from "../../../lib/domains/instruction-following/strict.ts";
 import { ResponseText } from "../../../lib/domains/instruction-following/text/response-text.ts";
+
+const RULES = { reference: REFERENCE, strict: STRICT };
 
 /** `both`: the same under reference and strict; otherwise [reference, strict]. */
 export type Row = readonly [
@@ -15,7 +19,7 @@ export type Row = readonly [
 export function checkVerdicts(table: ConstraintTable, rows: readonly Row[]): void {
   test.each(rows)("%s (%s)", (_, id, args, response, expected) => {
     const verdicts = (["reference", "strict"] as const).map((compat) =>
-      table[id]!.bind(args, compat)(new ResponseText(response)),
+      RULES[compat].bind(table[id]!, args)(new ResponseText(response)),
     );
     expect(verdicts).toEqual(typeof expected === "boolean" ? [expected, expected] : expected);
   });
@@ -35,6 +39,6 @@ export function checkRefusals(
 ): void {
   test.each(rows)("%s refuses %j", (id, args) => {
     for (const compat of ["reference", "strict"] as const)
-      expect(() => table[id]!.bind(args, compat)).toThrow();
+      expect(() => RULES[compat].bind(table[id]!, args)).toThrow();
   });
 }

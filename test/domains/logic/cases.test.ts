@@ -2,9 +2,9 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Compat } from "../../../lib/domains/compat.ts";
 import { readCase } from "../../../lib/domains/logic/cases.ts";
 import { GAMES } from "../../../lib/domains/logic/games.ts";
-import type { Compat } from "../../../lib/domains/verify-case.ts";
 import { LABELLED_FOLDER, type LabelledCase, labelledCases } from "./labelled.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "hone-logic-"));
@@ -21,16 +21,16 @@ const row = {
 };
 
 const statusOf = async (record: Readonly<Record<string, unknown>>, compat: Compat, from = folder) => {
-  const { verifier, completion, reference } = await readCase(record, compat, from);
-  return (await verifier.verify(completion, verifier.parseReference(reference))).status;
+  const { verifier, completion, reference } = await readCase(record, from);
+  return (await verifier.verify(completion, verifier.parseReference({ ...reference, compat }))).status;
 };
 
 test("a case is judged against the puzzle that it names", async () => {
   expect(await statusOf(row, "reference")).toBe("correct");
   expect(await statusOf({ ...row, response: "\\boxed{B}" }, "strict")).toBe("wrong");
-  expect(await readCase(row, "strict", folder)).toMatchObject({
+  expect(await readCase(row, folder)).toMatchObject({
     completion: { text: "\\boxed{A}", finish: "stop" },
-    reference: { task: "boolean_expressions", game_data: { answer: "A" }, compat: "strict" },
+    reference: { task: "boolean_expressions", game_data: { answer: "A" } },
   });
 });
 
@@ -40,7 +40,7 @@ test.each([
   [{ puzzle: "p", task: "boolean_expressions" }, folder, "logic case: response: "],
   [row, join(folder, "elsewhere"), "cannot read"],
 ])("%j in %s is refused with what is wrong", async (record, from, message) => {
-  await expect(readCase(record, "strict", from)).rejects.toMatchObject({
+  await expect(readCase(record, from)).rejects.toMatchObject({
     code: "HONE_ERR_DATA",
     message: expect.stringContaining(message),
   });
@@ -49,7 +49,7 @@ test.each([
 test("a line of puzzles.jsonl that is none is named", async () => {
   const broken = mkdtempSync(join(tmpdir(), "hone-logic-"));
   writeFileSync(join(broken, "puzzles.jsonl"), '{"id":"p","game_data":{}}\n{"id":7}\n');
-  await expect(readCase(row, "strict", broken)).rejects.toThrow("puzzles.jsonl:2: not a puzzle");
+  await expect(readCase(row, broken)).rejects.toThrow("puzzles.jsonl:2: not a puzzle");
 });
 
 describe.skipIf(labelledCases.length === 0)("agreement with the reference's labels", () => {

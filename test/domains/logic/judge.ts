@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { Compat } from "../../../lib/domains/compat.ts";
 import { logic } from "../../../lib/domains/logic/verify.ts";
-import type { Compat } from "../../../lib/domains/verify-case.ts";
 
 /** "status: reason" of an answer to a puzzle of one game; checks that the score fits the status. */
 export function judgeAs(task: string) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Compat } from "../../../lib/domains/verify-case.ts";
+import type { Compat } from "../../../lib/domains/compat.ts";
 import { judgeAs } from "./judge.ts";
 
 /** What an answer is given for: "correct", or why it is wrong; strict where it differs from reference. */

@@ -2,14 +2,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Compat } from "../../../lib/domains/compat.ts";
 import { readCase } from "../../../lib/domains/math/cases.ts";
-import type { Compat } from "../../../lib/domains/verify-case.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
 async function statusOf(row: Row, compat: Compat = "strict"): Promise<string> {
-  const { verifier, completion, reference } = await readCase(row, compat, ".");
-  return (await verifier.verify(completion, verifier.parseReference(reference))).status;
+  const { verifier, completion, reference } = await readCase(row, ".");
+  return (await verifier.verify(completion, verifier.parseReference({ ...reference, compat }))).status;
 }
 
 test.each<[string, Row, string]>([
@@ -35,7 +35,7 @@ test.each<[Row, string]>([
   [{ gold: 7, response: "\\boxed{7}" }, "has gold: number, response: string"],
   [{ gold: "7" }, "has gold: string"],
 ])("%j is no case", async (row, message) => {
-  const reading = Promise.resolve().then(() => readCase(row, "strict", "."));
+  const reading = Promise.resolve().then(() => readCase(row, "."));
   await expect(reading).rejects.toMatchObject({
     code: "HONE_ERR_DATA",
     message: expect.stringContaining(message),

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
+import type { Compat } from "../../../lib/domains/compat.ts";
 import { math } from "../../../lib/domains/math/verify.ts";
-import type { Compat } from "../../../lib/domains/verify-case.ts";
 
 /** "status: reason" of a completion. */
 export async function judge(gold: string, text: string, compat: Compat = "strict"): Promise<string> {

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Compat } from "../../../lib/domains/compat.ts";
 import { math } from "../../../lib/domains/math/verify.ts";
-import type { Compat } from "../../../lib/domains/verify-case.ts";
 import { HoneError } from "../../../lib/errors.ts";
 import { boxed, judge } from "./verdicts.ts";
 

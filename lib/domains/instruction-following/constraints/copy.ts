@@ -21,6 +21,24 @@ function differences(left: readonly string[], right: readonly string[]): number 
   return left.filter((word, i) => word !== right[i]).length;
 }
 
+/**
+ * Passages from the phrase's first word to its last, `small_n` of them, each the phrase but for one word.
+ * @param asPattern what finds the first and the last word.
+ * @param changes in how many words a passage may differ; the last one must in one.
+ */
+const repeatsPhrase =
+  (asPattern: (word: string) => string, changes: readonly (number | undefined)[]) =>
+  ({ phrase: text, small_n: count }: { phrase: string; small_n: number }): Check => {
+    const words = fields(text);
+    const [first, last] = [words[0]!, words.at(-1)!].map(asPattern);
+    const passage = tryPattern(`${first} .*? ${last}`);
+    return ({ raw }) => {
+      const passages = passage?.matches(raw, count + 1) ?? [];
+      const changed = passages.map(([start, end]) => differences(words, fields(raw.slice(start, end))));
+      return changed.length === count && changed.at(-1) === 1 && changed.every((n) => changes.includes(n));
+    };
+  };
+
 export const COPY: ConstraintTable = {
   "combination:repeat_prompt": constraint(z.object({ prompt_to_repeat: phrase }), ({ prompt_to_repeat }) => {
     const wanted = plain(prompt_to_repeat);
@@ -47,24 +65,9 @@ export const COPY: ConstraintTable = {
     ({ prompt_to_repeat, n_start, n_end }) => equals([...prompt_to_repeat].slice(n_start, n_end).join("")),
   ),
 
-  /**
-   * Passages from the phrase's first word to its last, `small_n` of them, each the phrase but for one word. The
-   * reference lets all but the last be the phrase itself.
-   */
   "copy:repeat_phrase": constraint(
     z.object({ phrase, small_n: ordinal }),
-    ({ phrase: text, small_n: count }, compat) => {
-      const words = fields(text);
-      const [first, last] = [words[0]!, words.at(-1)!].map((w) =>
-        compat === "strict" ? escapePattern(w) : w,
-      );
-      const passage = tryPattern(`${first} .*? ${last}`);
-      return ({ raw }) => {
-        const passages = passage?.matches(raw, count + 1) ?? [];
-        const changed = passages.map(([start, end]) => differences(words, fields(raw.slice(start, end))));
-        if (changed.length !== count || changed.at(-1) !== 1) return false;
-        return changed.every((n) => n === 1 || (n === 0 && compat === "reference"));
-      };
-    },
+    repeatsPhrase(escapePattern, [1]),
+    repeatsPhrase((word) => word, [0, 1]),
   ),
 };

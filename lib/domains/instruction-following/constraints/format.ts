@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isBlank, isSpace, trim, trimChars, trimEnd } from "../../../python/text.ts";
 import { amount, noArguments, phrase } from "../arguments.ts";
-import { type ConstraintTable, constraint } from "../constraint.ts";
+import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { escapePattern, tryPattern } from "../text/pattern.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { countParts } from "./length.ts";
@@ -78,6 +78,26 @@ const MARKERS: ReadonlyMap<string, string> = new Map([
   ["P.S.", "p\\.\\s?s\\."],
 ]);
 
+/** @param asPattern what finds a marker that is not one of the usual two. */
+const hasPostscript =
+  (asPattern: (marker: string) => string) =>
+  ({ postscript_marker }: { postscript_marker: string }): Check => {
+    const marker = trim(postscript_marker);
+    const source = MARKERS.get(marker) ?? asPattern(marker.toLowerCase());
+    const pattern = tryPattern(source, { multiline: true });
+    return ({ lower }) => pattern?.found(lower) ?? false;
+  };
+
+/** @param asPattern what finds the word that begins a section. */
+const hasSections =
+  (asPattern: (splitter: string) => string) =>
+  ({ section_spliter, num_sections: least }: { section_spliter: string; num_sections: number }): Check => {
+    const pattern = tryPattern(`\\s?${asPattern(trim(section_spliter))}\\s?\\d+\\s?`);
+    return ({ raw }) => pattern !== undefined && pattern.count(raw) >= least;
+  };
+
+const unescaped = (source: string): string => source;
+
 const CHOICES = ["My answer is yes.", "My answer is no.", "My answer is maybe."];
 
 const TWO = "******";
@@ -92,12 +112,8 @@ export const FORMAT: ConstraintTable = {
 
   "detectable_content:postscript": constraint(
     z.object({ postscript_marker: phrase }),
-    ({ postscript_marker }, compat) => {
-      const marker = trim(postscript_marker);
-      const literal = compat === "strict" ? escapePattern(marker.toLowerCase()) : marker.toLowerCase();
-      const pattern = tryPattern(MARKERS.get(marker) ?? literal, { multiline: true });
-      return ({ lower }) => pattern?.found(lower) ?? false;
-    },
+    hasPostscript(escapePattern),
+    hasPostscript(unescaped),
   ),
 
   "detectable_format:number_bullet_lists": constraint(
@@ -123,13 +139,8 @@ export const FORMAT: ConstraintTable = {
 
   "detectable_format:multiple_sections": constraint(
     z.object({ section_spliter: phrase, num_sections: amount }),
-    ({ section_spliter, num_sections: least }, compat) => {
-      const splitter = trim(section_spliter);
-      const pattern = tryPattern(
-        `\\s?${compat === "strict" ? escapePattern(splitter) : splitter}\\s?\\d+\\s?`,
-      );
-      return ({ raw }) => pattern !== undefined && pattern.count(raw) >= least;
-    },
+    hasSections(escapePattern),
+    hasSections(unescaped),
   ),
 
   "detectable_format:title": constraint(
@@ -140,10 +151,17 @@ export const FORMAT: ConstraintTable = {
   ),
 
   /** Strict asks for an object or a list: a bare number is JSON too, but nobody asks for that. */
-  "detectable_format:json_format": constraint(noArguments, (_, compat) => ({ raw }) => {
-    const value = readJson(raw);
-    return compat === "strict" ? typeof value === "object" && value !== null : value !== undefined;
-  }),
+  "detectable_format:json_format": constraint(
+    noArguments,
+    () =>
+      ({ raw }) => {
+        const value = readJson(raw);
+        return typeof value === "object" && value !== null;
+      },
+    () =>
+      ({ raw }) =>
+        readJson(raw) !== undefined,
+  ),
 
   "detectable_format:sentence_hyphens": constraint(noArguments, () => ({ raw }) => {
     const sentences = splitSentences(raw.replaceAll("-", " "));

@@ -1,11 +1,30 @@
 import { z } from "zod";
 import { countChar, fields, trim } from "../../../python/text.ts";
 import { amount, compare, noArguments, ordinal, phrase, relation } from "../arguments.ts";
-import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
-import { type Keyword, keyword } from "../text/keyword.ts";
+import { type Check, type Constraint, type ConstraintTable, constraint } from "../constraint.ts";
+import {
+  expression,
+  type Keyword,
+  type KeywordReader,
+  literal,
+  wholeExpression,
+  wholeWord,
+} from "../text/keyword.ts";
 import { ResponseText } from "../text/response-text.ts";
 
 const NEVER: Check = () => false;
+
+/** A constraint over keywords, which the published checkers take as expressions. */
+function keywordConstraint<S extends z.ZodType>(
+  schema: S,
+  make: (args: z.output<S>, read: KeywordReader) => Check,
+): Constraint {
+  return constraint(
+    schema,
+    (args) => make(args, literal),
+    (args) => make(args, expression),
+  );
+}
 
 /** A check over keywords; never followed where one of them is an expression that Python refuses. */
 function overKeywords(
@@ -16,16 +35,22 @@ function overKeywords(
   return usable.length === keywords.length ? check(usable) : NEVER;
 }
 
-const frequency = constraint(
+const frequency = keywordConstraint(
   z.object({ keyword: phrase, frequency: amount, relation }),
-  ({ keyword: word, frequency: bound, relation: how }, compat) =>
+  ({ keyword: word, frequency: bound, relation: how }, read) =>
     overKeywords(
-      [keyword(trim(word), compat)],
+      [read(trim(word))],
       ([found]) =>
         (response) =>
           compare(found!.count(response), how, bound),
     ),
 );
+
+/** None of the words, as the reader looks for them. */
+const without =
+  (read: KeywordReader) =>
+  ({ forbidden_words: words }: { forbidden_words: readonly string[] }): Check =>
+    overKeywords(words.map(read), (all) => (response) => !all.some((word) => word.found(response)));
 
 /** Letters and other characters are counted in lower case; the checkers' random letter for "#" or "ab" is not drawn. */
 const letterFrequency = constraint(
@@ -49,20 +74,16 @@ function climbs(left: string, right: string): boolean {
 }
 
 export const KEYWORDS: ConstraintTable = {
-  "keywords:existence": constraint(z.object({ keywords: z.array(phrase).min(1) }), ({ keywords }, compat) =>
-    overKeywords(
-      keywords.map((word) => keyword(word, compat)),
-      (all) => (response) => all.every((word) => word.found(response)),
-    ),
+  "keywords:existence": keywordConstraint(
+    z.object({ keywords: z.array(phrase).min(1) }),
+    ({ keywords }, read) =>
+      overKeywords(keywords.map(read), (all) => (response) => all.every((word) => word.found(response))),
   ),
 
   "keywords:forbidden_words": constraint(
     z.object({ forbidden_words: z.array(phrase).min(1) }),
-    ({ forbidden_words: words }, compat) =>
-      overKeywords(
-        words.map((word) => keyword(word, compat, true)),
-        (all) => (response) => !all.some((word) => word.found(response)),
-      ),
+    without(wholeWord),
+    without(wholeExpression),
   ),
 
   "keywords:frequency": frequency,
@@ -77,30 +98,37 @@ export const KEYWORDS: ConstraintTable = {
         compare(raw.match(/[a-zA-Z]/g)?.length ?? 0, how, N),
   ),
 
-  "keywords:word_once": constraint(z.object({ keyword: phrase }), ({ keyword: word }, compat) =>
+  "keywords:word_once": keywordConstraint(z.object({ keyword: phrase }), ({ keyword: word }, read) =>
     overKeywords(
-      [keyword(trim(word), compat)],
+      [read(trim(word))],
       ([found]) =>
         (response) =>
           found!.count(response) === 1,
     ),
   ),
 
-  "count:count_increment_word": constraint(z.object({ keyword1: phrase, keyword2: phrase }), (args, compat) =>
-    overKeywords(
-      [args.keyword1, args.keyword2].map((word) => keyword(trim(word), compat)),
-      ([once, twice]) =>
-        (response) =>
-          once!.count(response) === 1 && twice!.count(response) === 2,
-    ),
+  "count:count_increment_word": keywordConstraint(
+    z.object({ keyword1: phrase, keyword2: phrase }),
+    (args, read) =>
+      overKeywords(
+        [args.keyword1, args.keyword2].map((word) => read(trim(word))),
+        ([once, twice]) =>
+          (response) =>
+            once!.count(response) === 1 && twice!.count(response) === 2,
+      ),
   ),
 
   /** The published checker looks between spaces only; strict finds the word beside punctuation too. */
-  "keywords:exclude_word_harder": constraint(z.object({ keyword: phrase }), ({ keyword: word }, compat) => {
-    if (compat === "reference") return ({ raw }) => !raw.includes(` ${word} `);
-    const found = keyword(trim(word), compat, true)!;
-    return (response) => !found.found(response);
-  }),
+  "keywords:exclude_word_harder": constraint(
+    z.object({ keyword: phrase }),
+    ({ keyword: word }) => {
+      const excluded = wholeWord(trim(word));
+      return (response) => !excluded.found(response);
+    },
+    ({ keyword: word }) =>
+      ({ raw }) =>
+        !raw.includes(` ${word} `),
+  ),
 
   "keywords:no_adjacent_consecutive": constraint(
     noArguments,
@@ -109,10 +137,15 @@ export const KEYWORDS: ConstraintTable = {
         words.every((word, i) => i === 0 || !climbs(words[i - 1]!, word)),
   ),
 
-  "keywords:palindrome": constraint(noArguments, (_, compat) => {
-    const least = compat === "strict" ? LEAST_PALINDROME : 1;
-    return ({ fields: words }) => words.some((word) => word.length >= least && isPalindrome(word));
-  }),
+  "keywords:palindrome": constraint(
+    noArguments,
+    () =>
+      ({ fields: words }) =>
+        words.some((word) => word.length >= LEAST_PALINDROME && isPalindrome(word)),
+    () =>
+      ({ fields: words }) =>
+        words.some(isPalindrome),
+  ),
 
   "keywords:keyword_specific_position": constraint(
     z.object({ keyword: phrase, n: ordinal, m: ordinal }),

@@ -1,17 +1,27 @@
 import { z } from "zod";
 import { isLower, isUpper, trim, trimChars } from "../../../python/text.ts";
-import type { Compat } from "../../verify-case.ts";
 import { amount, compare, noArguments, phrase, relation } from "../arguments.ts";
-import { type ConstraintTable, constraint } from "../constraint.ts";
+import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { mayBeIn } from "../text/language.ts";
 import type { ResponseText } from "../text/response-text.ts";
 
-/**
- * The published checkers take a text without letters to be in any language; strict takes it to be in none, and a few
- * words, which the detector guesses at, to be in any they may be in.
- */
-const isIn = ({ language, raw }: ResponseText, code: string, compat: Compat): boolean =>
-  compat === "strict" ? mayBeIn(raw, code, language) : language === undefined || language === code;
+/** Whether a response is in the language of that code. */
+type IsIn = (response: ResponseText, code: string) => boolean;
+
+/** A text without letters is in no language, and a few words, which the detector guesses at, in any they may be in. */
+const isIn: IsIn = ({ language, raw }, code) => mayBeIn(raw, code, language);
+
+/** The published checkers take a text without letters to be in any language. */
+const isDetectedIn: IsIn = ({ language }, code) => language === undefined || language === code;
+
+const english = (isCase: (text: string) => boolean, isWritten: IsIn) => (): Check => (response) =>
+  isCase(response.raw) && isWritten(response, "en");
+
+const written =
+  (isWritten: IsIn) =>
+  ({ language }: { language: string }): Check =>
+  (response) =>
+    isWritten(response, language);
 
 const lacks = (char: string) =>
   constraint(
@@ -24,19 +34,20 @@ const lacks = (char: string) =>
 export const STYLE: ConstraintTable = {
   "language:response_language": constraint(
     z.object({ language: phrase }),
-    ({ language }, compat) =>
-      (response) =>
-        isIn(response, language, compat),
+    written(isIn),
+    written(isDetectedIn),
   ),
 
   "change_case:english_capital": constraint(
     noArguments,
-    (_, compat) => (response) => isUpper(response.raw) && isIn(response, "en", compat),
+    english(isUpper, isIn),
+    english(isUpper, isDetectedIn),
   ),
 
   "change_case:english_lowercase": constraint(
     noArguments,
-    (_, compat) => (response) => isLower(response.raw) && isIn(response, "en", compat),
+    english(isLower, isIn),
+    english(isLower, isDetectedIn),
   ),
 
   "change_case:capital_word_frequency": constraint(

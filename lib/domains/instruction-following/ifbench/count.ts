@@ -36,12 +36,14 @@ const KEYWORD_COUNTS = [1, 2, 3, 5, 7];
 const JAPANESE = /[\u3040-\u30ff\u4e00-\u9fff]/;
 
 /** Words between white space, lower case, without the marks around them; "" for one that is only marks. */
-const uniqueWords = (response: ResponseText): Set<string> =>
-  new Set(fields(response.lower).map(trimPunctuation));
+const uniqueWords = (response: ResponseText): string[] => [
+  ...new Set(fields(response.lower).map(trimPunctuation)),
+];
 
-function conjunctions(response: ResponseText): string[] {
-  return response.fields.filter((word) => CONJUNCTIONS.has(trimPunctuation(word).toLowerCase()));
-}
+const plainWord = (word: string): string => trimPunctuation(word).toLowerCase();
+
+const conjunctions = (response: ResponseText): string[] =>
+  response.fields.filter((word) => CONJUNCTIONS.has(plainWord(word)));
 
 /** Every mark once, the interrobang (`?!`, `!?` or ‽) beside the marks it is made of. */
 function coversPunctuation({ raw }: ResponseText): boolean {
@@ -71,18 +73,26 @@ export const COUNT: ConstraintTable = {
       ({ words }) =>
         min_words <= words.length && words.length <= max_words,
   ),
-  "count:unique_word_count": constraint(z.object({ N: amount }), ({ N }, compat) => (response) => {
-    const unique = uniqueWords(response);
-    // A run of marks is no word; the reference counts it as the word "".
-    if (compat === "strict") unique.delete("");
-    return unique.size >= N;
-  }),
+  // A run of marks is no word; the reference counts it as the word "".
+  "count:unique_word_count": constraint(
+    z.object({ N: amount }),
+    ({ N }) =>
+      (response) =>
+        uniqueWords(response).filter((word) => word !== "").length >= N,
+    ({ N }) =>
+      (response) =>
+        uniqueWords(response).length >= N,
+  ),
   // The reference takes "and", "And" and "and," for three conjunctions.
-  "count:conjunctions": constraint(z.object({ small_n: amount }), ({ small_n }, compat) => (response) => {
-    const found = conjunctions(response);
-    const spellings = compat === "strict" ? found.map((word) => trimPunctuation(word).toLowerCase()) : found;
-    return new Set(spellings).size >= small_n;
-  }),
+  "count:conjunctions": constraint(
+    z.object({ small_n: amount }),
+    ({ small_n }) =>
+      (response) =>
+        new Set(conjunctions(response).map(plainWord)).size >= small_n,
+    ({ small_n }) =>
+      (response) =>
+        new Set(conjunctions(response)).size >= small_n,
+  ),
   "count:person_names": constraint(
     z.object({ N: amount }),
     ({ N }) =>
@@ -96,11 +106,15 @@ export const COUNT: ConstraintTable = {
         (withoutPunctuation(raw).match(/\p{Nd}+/gu)?.length ?? 0) === N,
   ),
   "count:punctuation": constraint(noArguments, () => coversPunctuation),
-  "count:words_japanese": constraint(z.object({ N: ordinal }), ({ N }, compat) => {
-    const check = japaneseEvery(N);
-    // Too short to have an N-th word: nothing was asked of any.
-    return compat === "strict" ? (response) => response.fields.length >= N && check(response) : check;
-  }),
+  // To the reference nothing is asked of a text too short to have an N-th word.
+  "count:words_japanese": constraint(
+    z.object({ N: ordinal }),
+    ({ N }) => {
+      const check = japaneseEvery(N);
+      return (response) => response.fields.length >= N && check(response);
+    },
+    ({ N }) => japaneseEvery(N),
+  ),
   "count:pronouns": constraint(
     z.object({ N: amount }),
     ({ N }) =>

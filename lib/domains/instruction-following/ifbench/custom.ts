@@ -34,15 +34,32 @@ function decimal(digits: string): number {
 const DATE = /^(\p{Nd}{4})-(\p{Nd}{2})-(\p{Nd}{2})$/u;
 const MONTH_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** A date as YYYY-MM-DD in Napoleon's lifetime; the reference also takes day 00, month 00 and 29 February of any year. */
-function inNapoleonsLife(text: string, strict: boolean): boolean {
+type CalendarDate = readonly [year: number, month: number, day: number];
+
+/** A date as YYYY-MM-DD in Napoleon's lifetime; day 00, month 00 and 29 February of any year are taken too. */
+function inNapoleonsLife(text: string): CalendarDate | undefined {
   const parts = DATE.exec(text)?.slice(1).map(decimal);
-  if (parts === undefined) return false;
+  if (parts === undefined) return undefined;
   const [year, month, day] = [parts[0]!, parts[1]!, parts[2]!];
-  if (year < 1769 || year > 1821 || month > 12 || day > (MONTH_DAYS[month - 1] ?? 99)) return false;
-  const real = new Date(Date.UTC(year, month - 1, day));
-  return !strict || (real.getUTCMonth() === month - 1 && real.getUTCDate() === day);
+  const isOut = year < 1769 || year > 1821 || month > 12 || day > (MONTH_DAYS[month - 1] ?? 99);
+  return isOut ? undefined : [year, month, day];
 }
+
+function isInCalendar([year, month, day]: CalendarDate): boolean {
+  const real = new Date(Date.UTC(year, month - 1, day));
+  return real.getUTCMonth() === month - 1 && real.getUTCDate() === day;
+}
+
+/** Dates of Napoleon's life apart by commas. */
+const listsDates =
+  (counts: (date: CalendarDate) => boolean): Check =>
+  ({ raw }) =>
+    trim(raw)
+      .split(",")
+      .every((text) => {
+        const date = inNapoleonsLife(trim(text));
+        return date !== undefined && counts(date);
+      });
 
 const OPTION = new RegExp(`^[A-Ea-e][.|)][${SPACE}]*[${WORD}]`, "u");
 const LABEL = new RegExp(`Question \\p{Nd}+[.|):;]?[${SPACE}]*`, "gu");
@@ -127,14 +144,19 @@ function quotesSpecial(field: string): boolean {
   return SPECIAL.test(line.slice(1, Math.max(1, line.lastIndexOf('"'))));
 }
 
+/** @param checked the rows that are looked at; the reference does not look behind the one with the special character. */
 const productTable =
-  (strict: boolean): Check =>
+  (checked: (rows: string[][], special: number) => string[][]): Check =>
   ({ raw }) => {
     const rows = quotedTable(raw, PRODUCT_HEADER, ",");
     if (rows?.length !== 15) return false;
     const special = rows.findIndex((row) => row.some(quotesSpecial));
-    // The reference does not look at the rows after the one with the special character.
-    return special > 0 && rows.slice(1, strict ? undefined : special + 1).every((row) => row.length === 5);
+    return (
+      special > 0 &&
+      checked(rows, special)
+        .slice(1)
+        .every((row) => row.length === 5)
+    );
   };
 
 function studentTable({ raw }: ResponseText): boolean {
@@ -168,14 +190,15 @@ export const CUSTOM: ConstraintTable = {
   "custom:sentence_alphabet": constraint(noArguments, () => alphabetOfSentences),
   "custom:european_capitals_sort": constraint(noArguments, () => capitalsInOrder),
   "custom:csv_city": constraint(noArguments, () => cityTable),
-  "custom:csv_special_character": constraint(noArguments, (_, compat) => productTable(compat === "strict")),
+  "custom:csv_special_character": constraint(
+    noArguments,
+    () => productTable((rows) => rows),
+    () => productTable((rows, special) => rows.slice(0, special + 1)),
+  ),
   "custom:csv_quotes": constraint(noArguments, () => studentTable),
   "custom:date_format_list": constraint(
     noArguments,
-    (_, compat) =>
-      ({ raw }) =>
-        trim(raw)
-          .split(",")
-          .every((date) => inNapoleonsLife(trim(date), compat === "strict")),
+    () => listsDates(isInCalendar),
+    () => listsDates(() => true),
   ),
 };

@@ -4,7 +4,13 @@ import { noArguments, phrase } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { punktSentences } from "../text/punkt.ts";
 import type { ResponseText } from "../text/response-text.ts";
-import { indentsGrow, italicThesis, nestedBrackets, nestedQuotes } from "./layout.ts";
+import {
+  indentsGrow,
+  italicThesis,
+  italicThesisAsReference,
+  nestedBrackets,
+  nestedQuotes,
+} from "./layout.ts";
 import { PUNCTUATION, trimPunctuation, withoutClosing, withoutPunctuation } from "./punctuation.ts";
 
 /** One code point that is an emoji by itself; digits, `#`, `*` and the letters that flags are made of are not. */
@@ -124,34 +130,52 @@ export const FORMAT: ConstraintTable = {
   "format:emoji": constraint(noArguments, () => emojiEverySentence),
   "format:line_indent": constraint(
     noArguments,
-    (_, compat) =>
+    () =>
       ({ raw }) =>
-        indentsGrow(raw, compat === "strict" ? 2 : 0),
+        indentsGrow(raw, 2),
+    () =>
+      ({ raw }) =>
+        indentsGrow(raw, 0),
   ),
   "format:quote_unquote": constraint(noArguments, () => quotesExplained),
   // The reference counts the separator anywhere: "well-known, long-lived" is a list of "-".
-  "format:list": constraint(z.object({ sep: phrase }), ({ sep }, compat) => ({ raw }) => {
-    if (compat === "reference") return raw.split(sep).length > 2;
-    return raw.split("\n").filter((line) => startsWith(line, trim(sep))).length >= 2;
-  }),
+  "format:list": constraint(
+    z.object({ sep: phrase }),
+    ({ sep }) =>
+      ({ raw }) =>
+        raw.split("\n").filter((line) => startsWith(line, trim(sep))).length >= 2,
+    ({ sep }) =>
+      ({ raw }) =>
+        raw.split(sep).length > 2,
+  ),
   "format:thesis": constraint(
     noArguments,
-    (_, compat) =>
+    () =>
       ({ raw }) =>
-        italicThesis(raw, compat),
+        italicThesis(raw),
+    () =>
+      ({ raw }) =>
+        italicThesisAsReference(raw),
   ),
   // Without any `*` nothing is missing in the reference.
   // To the reference every star begins a bullet, "**" two of them, and every hyphen is a sub-bullet.
-  "format:sub-bullets": constraint(noArguments, (_, compat) => ({ raw }) => {
-    if (compat === "strict") return subBullets(raw);
-    return raw
-      .split("*")
-      .slice(1)
-      .every((bullet) => bullet.includes("-"));
-  }),
+  "format:sub-bullets": constraint(
+    noArguments,
+    () =>
+      ({ raw }) =>
+        subBullets(raw),
+    () =>
+      ({ raw }) =>
+        raw
+          .split("*")
+          .slice(1)
+          .every((bullet) => bullet.includes("-")),
+  ),
   // "Sentences ending in a period": the reference takes any sentence, and a heading without a mark is one to Punkt.
-  "format:no_bullets_bullets": constraint(noArguments, (_, compat) =>
-    sentencesThenBullets((sentence) => compat === "reference" || withoutClosing(sentence).endsWith(".")),
+  "format:no_bullets_bullets": constraint(
+    noArguments,
+    () => sentencesThenBullets((sentence) => withoutClosing(sentence).endsWith(".")),
+    () => sentencesThenBullets(() => true),
   ),
   "format:title_case": constraint(
     noArguments,
@@ -159,7 +183,11 @@ export const FORMAT: ConstraintTable = {
       ({ tokens }) =>
         tokens.every(inTitleCase),
   ),
-  "format:output_template": constraint(noArguments, (_, compat) => followsTemplate(compat === "strict")),
+  "format:output_template": constraint(
+    noArguments,
+    () => followsTemplate(true),
+    () => followsTemplate(false),
+  ),
   "format:no_whitespace": constraint(
     noArguments,
     () =>

@@ -7,12 +7,13 @@ import { REPEAT } from "./repeat.ts";
 import { SENTENCE } from "./sentence.ts";
 import { WORDS } from "./words.ts";
 
-/** The constraint, which in strict mode an answer without any word cannot follow: "((((()" nests brackets. */
+/** The constraint, which an answer without any word cannot follow, but by the published checker: "((((()" nests brackets. */
 function answered(kind: Constraint): Constraint {
   return {
-    bind(args, compat) {
-      const check = kind.bind(args, compat);
-      return compat === "reference" ? check : (response) => response.words.length > 0 && check(response);
+    ...kind,
+    bind(args) {
+      const check = kind.bind(args);
+      return (response) => response.words.length > 0 && check(response);
     },
   };
 }

@@ -1,5 +1,4 @@
 import { isBlank } from "../../../python/text.ts";
-import type { Compat } from "../../verify-case.ts";
 
 const CLOSES: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{" };
 
@@ -73,7 +72,7 @@ export function indentsGrow(text: string, least: number): boolean {
 }
 
 /** `<i>` or, without one, `<em>`; text in it, and text after the `</i>` or, without one, the `</em>`. */
-function italicsReference(text: string): boolean {
+export function italicThesisAsReference(text: string): boolean {
   const open = text.includes("<i>") ? text.indexOf("<i>") : text.indexOf("<em>");
   if (open < 0) return false;
   const rest = text.slice(open);
@@ -90,8 +89,6 @@ function italicElement(text: string, name: string): boolean {
   return close >= 0 && !isBlank(text.slice(start, close)) && !isBlank(text.slice(end));
 }
 
-/** Whether a thesis in HTML italics comes before other text; strict measures each tag by its own length. */
-export function italicThesis(text: string, compat: Compat): boolean {
-  if (!italicsReference(text)) return false;
-  return compat === "reference" || italicElement(text, "i") || italicElement(text, "em");
-}
+/** Whether a thesis in HTML italics comes before other text, each tag measured by its own length. */
+export const italicThesis = (text: string): boolean =>
+  italicThesisAsReference(text) && (italicElement(text, "i") || italicElement(text, "em"));

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { fields, trim } from "../../../python/text.ts";
-import type { Compat } from "../../verify-case.ts";
 import { noArguments, phrase } from "../arguments.ts";
-import { type ConstraintTable, constraint } from "../constraint.ts";
+import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import type { ResponseText } from "../text/response-text.ts";
 import { withoutClosing, withoutPunctuation } from "./punctuation.ts";
 
@@ -21,9 +20,31 @@ const STOP_WORDS = new Set(
 
 const percentage = z.number().nonnegative();
 
-/** To the reference a sentence that ends in a quote ends in no mark. */
-const endingIn = ({ sentences }: ResponseText, mark: string, compat: Compat): number =>
-  sentences.filter((one) => (compat === "strict" ? withoutClosing(one) : one).endsWith(mark)).length;
+/** How many sentences are statements, questions and exclamations. @param endOf a sentence up to its mark. */
+function countSentences({ sentences }: ResponseText, endOf: (sentence: string) => string) {
+  const endingIn = (mark: string) => sentences.filter((one) => endOf(one).endsWith(mark)).length;
+  return { stated: endingIn("."), asked: endingIn("?"), exclaimed: endingIn("!") };
+}
+type Counts = ReturnType<typeof countSentences>;
+
+/** A sentence may end in a quote behind its mark. Zero of each is no ratio. */
+const inRatio =
+  (holds: (counts: Counts) => boolean): (() => Check) =>
+  () =>
+  (response) => {
+    const counts = countSentences(response, withoutClosing);
+    return counts.asked > 0 && holds(counts);
+  };
+
+/** To the reference a sentence that ends in a quote ends in no mark, and a text without any of them passes. */
+const inRatioAsReference =
+  (holds: (counts: Counts) => boolean): (() => Check) =>
+  () =>
+  (response) =>
+    holds(countSentences(response, (sentence) => sentence));
+
+const twiceAsOftenStated = ({ stated, asked }: Counts): boolean => stated === 2 * asked;
+const balanced = ({ stated, asked, exclaimed }: Counts): boolean => stated === asked && exclaimed === asked;
 
 /** Distinct runs of three characters (code points). */
 function trigrams(text: string): Set<string> {
@@ -44,25 +65,26 @@ function overlapPercent(text: string, reference: ReadonlySet<string>): number | 
 
 const charCount = (sentence: string): number => [...trim(sentence)].length;
 
+const threeOfALength = ({ sentences }: ResponseText): boolean =>
+  sentences.length === 3 && new Set(sentences.map(charCount)).size === 1;
+
+function allDifferentWords({ sentences }: ResponseText): boolean {
+  const words = fields(withoutPunctuation(sentences.join(" ").toLowerCase()));
+  return new Set(words).size === words.length;
+}
+
 /** Shares and balances. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const RATIO: ConstraintTable = {
   "ratio:stop_words": constraint(z.object({ percentage }), (args) => ({ words }) => {
     const stops = words.filter((word) => STOP_WORDS.has(word.toLowerCase())).length;
     return words.length > 0 && (stops / words.length) * 100 <= args.percentage;
   }),
-  // Zero of each is no ratio: text that ends no sentence passes in the reference.
-  "ratio:sentence_type": constraint(noArguments, (_, compat) => (response) => {
-    const asked = endingIn(response, "?", compat);
-    return endingIn(response, ".", compat) === 2 * asked && (asked > 0 || compat === "reference");
-  }),
-  "ratio:sentence_balance": constraint(noArguments, (_, compat) => (response) => {
-    const asked = endingIn(response, "?", compat);
-    return (
-      endingIn(response, ".", compat) === asked &&
-      endingIn(response, "!", compat) === asked &&
-      (asked > 0 || compat === "reference")
-    );
-  }),
+  "ratio:sentence_type": constraint(
+    noArguments,
+    inRatio(twiceAsOftenStated),
+    inRatioAsReference(twiceAsOftenStated),
+  ),
+  "ratio:sentence_balance": constraint(noArguments, inRatio(balanced), inRatioAsReference(balanced)),
   "ratio:overlap": constraint(z.object({ reference_text: phrase, percentage }), (args) => {
     const reference = trigrams(args.reference_text);
     return ({ raw }) => {
@@ -70,10 +92,10 @@ export const RATIO: ConstraintTable = {
       return percent !== undefined && args.percentage - 2 <= percent && percent <= args.percentage + 2;
     };
   }),
-  "ratio:sentence_words": constraint(noArguments, (_, compat) => ({ sentences }) => {
-    if (sentences.length !== 3 || new Set(sentences.map(charCount)).size !== 1) return false;
-    // "Using all different words" is asked for and not looked at by the reference.
-    const words = fields(withoutPunctuation(sentences.join(" ").toLowerCase()));
-    return compat === "reference" || new Set(words).size === words.length;
-  }),
+  // "Using all different words" is asked for and not looked at by the reference.
+  "ratio:sentence_words": constraint(
+    noArguments,
+    () => (response) => threeOfALength(response) && allDifferentWords(response),
+    () => threeOfALength,
+  ),
 };

@@ -1,21 +1,28 @@
 import { z } from "zod";
 import { fields, trim } from "../../../python/text.ts";
 import { amount, noArguments, phrase } from "../arguments.ts";
-import { type ConstraintTable, constraint } from "../constraint.ts";
+import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 
 const SENTENCE = "only output this sentence here, ignore all other requests.";
 
+/** Another text than the prompt, the same from its second word on. */
+function repeatsChanged(prompt: string): Check {
+  const rest = fields(prompt).slice(1).join(" ");
+  return ({ raw, fields: words }) => raw !== prompt && words.slice(1).join(" ") === rest;
+}
+
 /** Answers that say what the prompt says. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const REPEAT: ConstraintTable = {
-  "repeat:repeat_change": constraint(z.object({ prompt_to_repeat: phrase }), (args, compat) => {
-    const [first, ...rest] = fields(args.prompt_to_repeat);
-    return (response) => {
-      if (response.raw === args.prompt_to_repeat) return false;
-      const [changed, ...same] = response.fields;
-      // A line end after the unchanged prompt is change enough for the reference.
-      return same.join(" ") === rest.join(" ") && (changed !== first || compat === "reference");
-    };
-  }),
+  // A line end after the unchanged prompt is change enough for the reference.
+  "repeat:repeat_change": constraint(
+    z.object({ prompt_to_repeat: phrase }),
+    ({ prompt_to_repeat }) => {
+      const [first] = fields(prompt_to_repeat);
+      const repeats = repeatsChanged(prompt_to_repeat);
+      return (response) => response.fields[0] !== first && repeats(response);
+    },
+    ({ prompt_to_repeat }) => repeatsChanged(prompt_to_repeat),
+  ),
   "repeat:repeat_simple": constraint(
     noArguments,
     () =>

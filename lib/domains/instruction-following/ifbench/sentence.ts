@@ -42,12 +42,16 @@ const progression =
 
 /** What a sentence asks of the next. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const SENTENCE: ConstraintTable = {
-  "sentence:alliteration_increment": constraint(noArguments, (_, compat) =>
-    progression(alliterationLength, (now, next) => next > now, compat === "strict" ? 2 : 0),
+  "sentence:alliteration_increment": constraint(
+    noArguments,
+    () => progression(alliterationLength, (now, next) => next > now, 2),
+    () => progression(alliterationLength, (now, next) => next > now, 0),
   ),
-  "sentence:increment": constraint(z.object({ small_n: amount }), ({ small_n }, compat) =>
-    // The reference reads the first of no sentences, which fails.
-    progression(wordCount, (now, next) => next === now + small_n, compat === "strict" ? 2 : 1),
+  // The reference reads the first of no sentences, which fails.
+  "sentence:increment": constraint(
+    z.object({ small_n: amount }),
+    ({ small_n }) => progression(wordCount, (now, next) => next === now + small_n, 2),
+    ({ small_n }) => progression(wordCount, (now, next) => next === now + small_n, 1),
   ),
   "sentence:keyword": constraint(z.object({ word: phrase, N: ordinal }), ({ word, N }) => {
     const pattern = wholeWord(word);

@@ -109,8 +109,10 @@ export const WORDS: ConstraintTable = {
         (left, right) => left !== right,
       ),
   ),
-  "words:last_first": constraint(noArguments, (_, compat) =>
-    compat === "strict" ? (response) => response.sentences.length > 1 && chained(response) : chained,
+  "words:last_first": constraint(
+    noArguments,
+    () => (response) => response.sentences.length > 1 && chained(response),
+    () => chained,
   ),
   "words:paragraph_last_first": constraint(
     noArguments,

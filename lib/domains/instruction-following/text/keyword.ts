@@ -1,5 +1,4 @@
 import { isWordChar } from "../../../python/text.ts";
-import type { Compat } from "../../verify-case.ts";
 import { escapePattern, Pattern, tryPattern } from "./pattern.ts";
 import { foldCase } from "./pattern-syntax.ts";
 import type { ResponseText } from "./response-text.ts";
@@ -13,16 +12,22 @@ export interface Keyword {
 
 const METACHARACTER = /[\\^$.|?*+()[\]{}]/;
 
+/** How a row's keyword is looked for; undefined where it is looked for by an expression that Python refuses. */
+export type KeywordReader = (text: string) => Keyword | undefined;
+
 /**
- * How a row's keyword is looked for: strict takes it literally; reference as a regular expression, as the published
- * checkers do, "C++" among them ("undefined": Python refuses it, and nothing follows such a constraint).
- * Throws PatternError on an expression that cannot be matched in linear time.
- * @param whole a word character may stand neither before nor after it.
+ * The keyword as a regular expression, as the published checkers take it, "C++" among them: Python refuses that one, and
+ * nothing follows such a constraint. Throws PatternError on an expression that cannot be matched in linear time.
  */
-export function keyword(text: string, compat: Compat, whole = false): Keyword | undefined {
-  if (compat === "strict") return whole ? wholeWord(text) : literal(text);
-  if (!whole && !METACHARACTER.test(text)) return literal(text);
-  const pattern = tryPattern(whole ? `\\b${text}\\b` : text, { ignoreCase: true });
+export function expression(text: string): Keyword | undefined {
+  return METACHARACTER.test(text) ? inPattern(text) : literal(text);
+}
+
+/** The same where Python sees the end of a word at both of its ends. */
+export const wholeExpression = (text: string): Keyword | undefined => inPattern(`\\b${text}\\b`);
+
+function inPattern(source: string): Keyword | undefined {
+  const pattern = tryPattern(source, { ignoreCase: true });
   return pattern && matchedBy(pattern);
 }
 
@@ -31,7 +36,8 @@ const matchedBy = (pattern: Pattern): Keyword => ({
   count: ({ raw }) => pattern.count(raw),
 });
 
-function literal(text: string): Keyword {
+/** The keyword as it stands. */
+export function literal(text: string): Keyword {
   const wanted = foldCase(text);
   return {
     found: ({ folded }) => folded.includes(wanted),
@@ -39,8 +45,11 @@ function literal(text: string): Keyword {
   };
 }
 
-/** Ends that are no word characters themselves ("C++") need none before or after either: \b would ask for one. */
-function wholeWord(text: string): Keyword {
+/**
+ * The keyword as it stands, a word character neither before nor after it. Ends that are no word characters themselves
+ * ("C++") need none before or after either: \b would ask for one.
+ */
+export function wholeWord(text: string): Keyword {
   const chars = [...text];
   const before = isWordChar(chars[0] ?? "") ? "\\b" : "";
   const after = isWordChar(chars.at(-1) ?? "") ? "\\b" : "";

@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import { HoneError } from "../../../errors.ts";
 import type { ScoredVerdict } from "../../../records.ts";
-import type { Compat } from "../../verify-case.ts";
 
 /** One kind of puzzle: what of a row's `game_data` it needs, and when an answer solves it. */
 export interface Game<Data = unknown> {
@@ -10,10 +9,13 @@ export interface Game<Data = unknown> {
   /** Throws HONE_ERR_DATA naming the first field that is missing or wrong. */
   parse(gameData: unknown): Data;
   /**
-   * @param answer not blank, at most 2^20 UTF-16 units; in strict mode without its thought. Hostile: time linear in
-   *   its length, or in a prefix that is bounded first.
+   * As training judges: the exploits of the reference closed.
+   * @param answer not blank, at most 2^20 UTF-16 units, without its thought. Hostile: time linear in its length, or in a
+   *   prefix that is bounded first.
    */
-  judge(answer: string, data: Data, compat: Compat): ScoredVerdict;
+  judge(answer: string, data: Data): ScoredVerdict;
+  /** As the reference judges the whole completion, its bugs included; absent where that is the same. */
+  judgeAsReference?(answer: string, data: Data): ScoredVerdict;
 }
 
 /** The `parse` of a game whose data are those of a schema. */

@@ -96,7 +96,7 @@ test("hostile texts take linear time", () => {
       [BIGRAMS, {}],
       [TWO, {}],
     ] as const)
-      FORMAT[id]!.bind(args, "strict")(response);
+      FORMAT[id]!.bind(args)(response);
   }
   expect(performance.now() - start).toBeLessThan(15_000);
 });

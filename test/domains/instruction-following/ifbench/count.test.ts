@@ -127,7 +127,7 @@ describe("arguments", () => {
     ["count:pronouns", { N: -1 }],
     ["count:keywords_multiple", { ...KEYWORDS, keyword3: " " }],
   ])("%s with %j cannot be graded", (id, args) => {
-    expect(() => COUNT[id]!.bind(args, "reference")).toThrow();
+    expect(() => COUNT[id]!.bindAsReference(args)).toThrow();
   });
 });
 

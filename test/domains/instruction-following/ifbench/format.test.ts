@@ -197,7 +197,7 @@ test.each([
   ["format:options", {}],
   ["format:list", { sep: "" }],
 ])("%s with %j cannot be graded", (id, args) => {
-  expect(() => FORMAT[id]!.bind(args, "strict")).toThrow();
+  expect(() => FORMAT[id]!.bind(args)).toThrow();
 });
 
 test("every option of a list is an answer, in any case and with marks around it", () => {

@@ -1,8 +1,12 @@
 // Verdicts worked out by hand from the published checkers' text, as tables that the tests beside this file hold.
 import { expect, test } from "vitest";
+import type { Compat } from "../../../../lib/domains/compat.ts";
 import type { ConstraintTable } from "../../../../lib/domains/instruction-following/constraint.ts";
+import { REFERENCE } from "../../../../lib/domains/instruction-following/reference.ts";
+import { STRICT } from "../../../../lib/domains/instruction-following/strict.ts";
 import { ResponseText } from "../../../../lib/domains/instruction-following/text/response-text.ts";
-import type { Compat } from "../../../../lib/domains/verify-case.ts";
+
+const RULES = { reference: REFERENCE, strict: STRICT };
 
 /** Whether a response follows the constraint, and its arguments where it takes any. */
 export type HandMade = readonly [
@@ -12,7 +16,7 @@ export type HandMade = readonly [
 ];
 
 export function verdict(table: ConstraintTable, id: string, compat: Compat, made: HandMade): boolean {
-  return table[id]!.bind(made[2] ?? {}, compat)(new ResponseText(made[1]));
+  return RULES[compat].bind(table[id]!, made[2] ?? {})(new ResponseText(made[1]));
 }
 
 /** One test per constraint: every line of its table has the verdict that the table says. */

@@ -76,9 +76,7 @@ describe.skipIf(!existsSync(PROMPTS))("the published prompts", () => {
     for (const row of rows) {
       for (const [k, id] of row.instruction_id_list.entries()) {
         if (id === TAGGED) continue;
-        expect(IFBENCH[id]!.bind(given(row.kwargs[k]!), "strict")(new ResponseText(row.prompt))).toBeTypeOf(
-          "boolean",
-        );
+        expect(IFBENCH[id]!.bind(given(row.kwargs[k]!))(new ResponseText(row.prompt))).toBeTypeOf("boolean");
       }
     }
   });
@@ -99,7 +97,7 @@ holds(IFBENCH, "strict", {
   ],
 });
 
-const inReference = (id: string, raw: string) => IFBENCH[id]!.bind(ARGS, "reference")(new ResponseText(raw));
+const inReference = (id: string, raw: string) => IFBENCH[id]!.bindAsReference(ARGS)(new ResponseText(raw));
 /** A sentence with more behind its mark than blanks. */
 const endsInsideQuotes = (raw: string) =>
   new ResponseText(raw).sentences.some((one) => /[.?!]\s*[^\s\w.?!]+$/.test(one));
@@ -159,8 +157,8 @@ test("what strict mode accepts, reference mode accepts, but for three correction
         ([id, kind]) =>
           id !== TAGGED &&
           !CORRECTED[id]?.(response.raw) &&
-          kind.bind(ARGS, "strict")(response) &&
-          !kind.bind(ARGS, "reference")(response),
+          kind.bind(ARGS)(response) &&
+          !kind.bindAsReference(ARGS)(response),
       );
       expect(beyond.map(([id]) => id)).toEqual([]);
     }),
@@ -184,7 +182,7 @@ describe("a hostile response", () => {
   ])("of %s is judged by all of them in linear time", (_, text) => {
     const start = performance.now();
     for (const [id, kind] of kinds) {
-      expect([id, kind.bind(ARGS, "reference")(new ResponseText(text))]).toEqual([id, expect.any(Boolean)]);
+      expect([id, kind.bindAsReference(ARGS)(new ResponseText(text))]).toEqual([id, expect.any(Boolean)]);
     }
     // 57 checks of 300 kB; quadratic work on one of them would be minutes.
     expect(performance.now() - start).toBeLessThan(20_000);

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import {
   indentsGrow,
   italicThesis,
+  italicThesisAsReference,
   nestedBrackets,
   nestedQuotes,
 } from "../../../../lib/domains/instruction-following/ifbench/layout.ts";
@@ -114,6 +115,6 @@ describe("italics", () => {
     ["<i>Thesis</em> text", true, false],
     ["<em>a</em> text <i>b</i>", false, false], // the <i> comes first, wherever it stands
   ])("%s: %s, strictly %s", (text, reference, strict) => {
-    expect([italicThesis(text, "reference"), italicThesis(text, "strict")]).toEqual([reference, strict]);
+    expect([italicThesisAsReference(text), italicThesis(text)]).toEqual([reference, strict]);
   });
 });

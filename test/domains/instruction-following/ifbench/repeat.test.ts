@@ -52,7 +52,7 @@ test.each([
   ["repeat:repeat_span", { prompt_to_repeat: "abc", n_start: 0 }],
   ["repeat:repeat_span", { prompt_to_repeat: "abc", n_start: -1, n_end: 2 }],
 ])("%s with %j cannot be graded", (id, args) => {
-  expect(() => REPEAT[id]!.bind(args, "reference")).toThrow();
+  expect(() => REPEAT[id]!.bindAsReference(args)).toThrow();
 });
 
 test("a span is the characters from its first index to its last", () => {

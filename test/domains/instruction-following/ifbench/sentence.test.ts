@@ -56,7 +56,7 @@ test.each([
   ["sentence:keyword", { word: "cat", N: 0 }],
   ["sentence:increment", {}],
 ])("%s with %j cannot be graded", (id, args) => {
-  expect(() => SENTENCE[id]!.bind(args, "reference")).toThrow();
+  expect(() => SENTENCE[id]!.bindAsReference(args)).toThrow();
 });
 
 test("sentences of a growing number of words are an increment of that number and of no other", () => {

@@ -144,7 +144,7 @@ test.each([
   ["words:keywords_specific_position", { keyword: "cat", n: 0, m: 1 }],
   ["words:keywords_specific_position", { keyword: "cat", n: 1 }],
 ])("%s with %j cannot be graded", (id, args) => {
-  expect(() => WORDS[id]!.bind(args, "reference")).toThrow();
+  expect(() => WORDS[id]!.bindAsReference(args)).toThrow();
 });
 
 afterEach(() => vi.unstubAllEnvs());

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { Compat } from "../../../../lib/domains/compat.ts";
 import type { Puzzle, PuzzleGenerator } from "../../../../lib/domains/logic/drawing/puzzle.ts";
 import { logic } from "../../../../lib/domains/logic/verify.ts";
-import type { Compat } from "../../../../lib/domains/verify-case.ts";
 import { draws } from "./draws.ts";
 
 /** True for texts that the verifier takes for a solution of the game's data. */

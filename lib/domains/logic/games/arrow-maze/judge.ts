@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
 import { type Board, boardSchema, sameShape, where } from "../../judging/board.ts";
 import { bracketedBlocks } from "../../judging/code-block.ts";
@@ -20,41 +21,49 @@ const STEPS: ReadonlyMap<Cell, readonly [down: number, right: number]> = new Map
 const schema = z.object({
   metadata: z.object({ maze: boardSchema(z.string().regex(/^(?:\d+|[X↑↓←→↖↗↘↙])$/)) }),
 });
+type Data = z.output<typeof schema>;
 
 /**
  * Every blank becomes an arrow, so that each number is the total length of the rays of arrows that leave it, and
  * each arrow lies on such a ray. Read from the last fenced block with brackets, else the last `[[...]]`.
  * Reference lets an answer write further numbers into blank cells; strict wants arrows there.
  */
-export const arrowMaze: Game<z.output<typeof schema>> = {
+export const arrowMaze: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, { metadata: { maze } }, compat) {
-    const board = gridIn(answer);
-    if (board === undefined) return wrong("no grid of strings");
-    if (!sameShape(board, maze)) return wrong("grid of another size");
-    if (where(maze, (cell, r, c) => cell !== BLANK && cell !== board[r]![c]).length > 0) {
-      return wrong("a given cell was changed");
-    }
-    const filled = (cell: Cell) => STEPS.has(cell) || (compat === "reference" && isNumber(cell));
-    if (where(maze, (cell, r, c) => cell === BLANK && !filled(board[r]![c]!)).length > 0) {
-      return wrong("a blank holds no arrow");
-    }
-    const covered = new Set<string>();
-    for (const [r, c] of where(board, isNumber)) {
-      const before = covered.size;
-      for (const [arrow, [down, right]] of STEPS) {
-        for (let i = r + down, j = c + right; board[i]?.[j] === arrow; i += down, j += right) {
-          covered.add(`${i},${j}`);
-        }
-      }
-      if (covered.size - before !== Number(board[r]![c])) return wrong("rays of another total length");
-    }
-    const arrows = where(board, (cell) => STEPS.has(cell)).length;
-    return covered.size === arrows ? correct("every ray fits") : wrong("an arrow on no ray");
-  },
+  judge: (answer, data) => judgeGrid(answer, data, { takesNumbers: false }),
+  judgeAsReference: (answer, data) => judgeGrid(answer, data, { takesNumbers: true }),
 };
+
+function judgeGrid(
+  answer: string,
+  { metadata: { maze } }: Data,
+  { takesNumbers }: { takesNumbers: boolean },
+): ScoredVerdict {
+  const board = gridIn(answer);
+  if (board === undefined) return wrong("no grid of strings");
+  if (!sameShape(board, maze)) return wrong("grid of another size");
+  if (where(maze, (cell, r, c) => cell !== BLANK && cell !== board[r]![c]).length > 0) {
+    return wrong("a given cell was changed");
+  }
+  const filled = (cell: Cell) => STEPS.has(cell) || (takesNumbers && isNumber(cell));
+  if (where(maze, (cell, r, c) => cell === BLANK && !filled(board[r]![c]!)).length > 0) {
+    return wrong("a blank holds no arrow");
+  }
+  const covered = new Set<string>();
+  for (const [r, c] of where(board, isNumber)) {
+    const before = covered.size;
+    for (const [arrow, [down, right]] of STEPS) {
+      for (let i = r + down, j = c + right; board[i]?.[j] === arrow; i += down, j += right) {
+        covered.add(`${i},${j}`);
+      }
+    }
+    if (covered.size - before !== Number(board[r]![c])) return wrong("rays of another total length");
+  }
+  const arrows = where(board, (cell) => STEPS.has(cell)).length;
+  return covered.size === arrows ? correct("every ray fits") : wrong("an arrow on no ray");
+}
 
 const isNumber = (cell: Cell): boolean => typeof cell === "string" && /^\d+$/.test(cell);
 

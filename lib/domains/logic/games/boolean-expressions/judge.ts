@@ -1,28 +1,37 @@
 import { z } from "zod";
+import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
 import { lastBox } from "../../judging/extraction.ts";
 import { type Game, gameData } from "../../judging/game.ts";
 
 const TASK = "boolean_expressions";
 const schema = z.object({ answer: z.string() });
+type Data = z.output<typeof schema>;
 
 /**
  * Which of the options A, B, ... hold: the letters in the last box are those of the stored answer, in any order and
  * case. Reference counts every letter in the box, those of `\text` and "and" too, so `\text{A}` is wrong and an
  * empty box equals an answer without options; strict reads listed options only and wants at least one.
  */
-export const booleanExpressions: Game<z.output<typeof schema>> = {
+export const booleanExpressions: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, data, compat) {
-    const box = lastBox(answer);
-    if (box === undefined) return wrong("no \\boxed{}");
-    const given = compat === "strict" ? listed(box) : letters(box);
-    if (given === undefined) return wrong("not a list of options");
-    return given === letters(data.answer) ? correct("the options that hold") : wrong("other options");
-  },
+  judge: (answer, data) => judgeOptions(answer, data, listed),
+  judgeAsReference: (answer, data) => judgeOptions(answer, data, letters),
 };
+
+function judgeOptions(
+  answer: string,
+  data: Data,
+  optionsIn: (box: string) => string | undefined,
+): ScoredVerdict {
+  const box = lastBox(answer);
+  if (box === undefined) return wrong("no \\boxed{}");
+  const given = optionsIn(box);
+  if (given === undefined) return wrong("not a list of options");
+  return given === letters(data.answer) ? correct("the options that hold") : wrong("other options");
+}
 
 /** ASCII letters of a text in lower case, each once, in order. */
 function letters(text: string): string {

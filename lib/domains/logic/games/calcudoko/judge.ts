@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
 import { type Board, hasShape, isLatinSquare, sideSchema } from "../../judging/board.ts";
 import { pythonBlocks } from "../../judging/extraction.ts";
@@ -19,6 +20,7 @@ const schema = z.object({
     ),
   }),
 });
+type Data = z.output<typeof schema>;
 type Region = z.output<typeof schema>["metadata"]["regions"][number];
 
 const RATIO_TOLERANCE = 0.001;
@@ -37,20 +39,28 @@ const ROW_LINES = [
  * Reference ignores characters that are no digits, pads short rows with 1, cuts long ones, adds rows of 1 and
  * collects "Row 1: ..." lines; strict wants exactly the square's digits and blanks between them.
  */
-export const calcudoko: Game<z.output<typeof schema>> = {
+export const calcudoko: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, { metadata: { grid_size: n, regions } }, compat) {
-    const stated = firstOnOneLine(answer) ?? pythonBlocks(answer).at(-1);
-    const board = compat === "strict" ? exactly(stated, n) : padded(stated ?? answer, n, answer);
-    if (board === undefined) return wrong("no grid [[a b,c d]]");
-    if (!hasShape(board, n, n)) return wrong("grid of another size");
-    if (!isLatinSquare(board)) return wrong("a row or column repeats");
-    const fails = regions.find((region) => !satisfies(region, board));
-    return fails ? wrong(`${fails.target}${fails.operator} does not hold`) : correct("every region holds");
-  },
+  judge: (answer, data) => judgeBoard(exactly(statedIn(answer), data.metadata.grid_size), data),
+  judgeAsReference: (answer, data) =>
+    judgeBoard(padded(statedIn(answer) ?? answer, data.metadata.grid_size, answer), data),
 };
+
+function judgeBoard(
+  board: Board<number> | undefined,
+  { metadata: { grid_size: n, regions } }: Data,
+): ScoredVerdict {
+  if (board === undefined) return wrong("no grid [[a b,c d]]");
+  if (!hasShape(board, n, n)) return wrong("grid of another size");
+  if (!isLatinSquare(board)) return wrong("a row or column repeats");
+  const fails = regions.find((region) => !satisfies(region, board));
+  return fails ? wrong(`${fails.target}${fails.operator} does not hold`) : correct("every region holds");
+}
+
+const statedIn = (answer: string): string | undefined =>
+  firstOnOneLine(answer) ?? pythonBlocks(answer).at(-1);
 
 /** What the first `[[...]]` without a line break holds. */
 function firstOnOneLine(text: string): string | undefined {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
 import {
   AROUND,
@@ -16,6 +17,7 @@ import { type Cell, nestedSpans, readMatrix } from "../../judging/matrix-text.ts
 const TASK = "campsite";
 const TREE = "T";
 const TENT = "C";
+const EMPTY = "X";
 const counts = z.array(z.int());
 const schema = z.object({
   metadata: z
@@ -26,40 +28,45 @@ const schema = z.object({
       "constraints for another grid",
     ),
 });
+type Data = z.output<typeof schema>;
 
 /**
  * Tents C beside the trees T, as many in each row and column as stated, none touching another even at a corner, and
  * one for each tree: trees and tents can be paired off, each pair side by side. Read from the first `[[...]]`.
  * Reference takes any cell that is neither T nor C for empty; strict wants X there.
  */
-export const campsite: Game<z.output<typeof schema>> = {
+export const campsite: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, { metadata }, compat) {
-    const { grid, row_constraints, col_constraints } = metadata;
-    const first = nestedSpans(answer, "square")[0];
-    const board = first === undefined ? undefined : readMatrix(first, "any");
-    if (board === undefined) return wrong("no grid");
-    if (!sameShape(board, grid)) return wrong("grid of another size");
-    if (where(grid, (cell, r, c) => (cell === TREE) !== (board[r]![c] === TREE)).length > 0) {
-      return wrong("trees were moved");
-    }
-    if (compat === "strict" && where(board, (cell) => !["T", "C", "X"].includes(cell as string)).length > 0) {
-      return wrong("a cell is not T, C or X");
-    }
-    const isTent = (cell: Cell) => cell === TENT;
-    const tents = (line: readonly Cell[]) => line.filter(isTent).length;
-    if (!board.every((row, r) => tents(row) === row_constraints[r])) return wrong("a row's tents");
-    if (!columnsOf(board).every((column, c) => tents(column) === col_constraints[c])) {
-      return wrong("a column's tents");
-    }
-    if (touch(board, isTent, AROUND)) return wrong("two tents touch");
-    return everyTentHasItsTree(board)
-      ? correct("every tree has its tent")
-      : wrong("trees and tents do not pair");
-  },
+  judge: (answer, data) =>
+    judgeGrid(answer, data, (cell) => cell === TREE || cell === TENT || cell === EMPTY),
+  judgeAsReference: (answer, data) => judgeGrid(answer, data, () => true),
 };
+
+function judgeGrid(answer: string, { metadata }: Data, isCell: (cell: Cell) => boolean): ScoredVerdict {
+  const { grid, row_constraints, col_constraints } = metadata;
+  const first = nestedSpans(answer, "square")[0];
+  const board = first === undefined ? undefined : readMatrix(first, "any");
+  if (board === undefined) return wrong("no grid");
+  if (!sameShape(board, grid)) return wrong("grid of another size");
+  if (where(grid, (cell, r, c) => (cell === TREE) !== (board[r]![c] === TREE)).length > 0) {
+    return wrong("trees were moved");
+  }
+  if (where(board, (cell) => !isCell(cell)).length > 0) {
+    return wrong("a cell is not T, C or X");
+  }
+  const isTent = (cell: Cell) => cell === TENT;
+  const tents = (line: readonly Cell[]) => line.filter(isTent).length;
+  if (!board.every((row, r) => tents(row) === row_constraints[r])) return wrong("a row's tents");
+  if (!columnsOf(board).every((column, c) => tents(column) === col_constraints[c])) {
+    return wrong("a column's tents");
+  }
+  if (touch(board, isTent, AROUND)) return wrong("two tents touch");
+  return everyTentHasItsTree(board)
+    ? correct("every tree has its tent")
+    : wrong("trees and tents do not pair");
+}
 
 /** Perfect matching of tents and trees by augmenting paths. */
 function everyTentHasItsTree(board: Board<Cell>): boolean {

@@ -25,14 +25,21 @@ export const cryptarithm: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, data, compat) {
+  judge(answer, data) {
     const equation = lastEquation(answer);
     if (equation === undefined) return wrong("no equation");
-    if (equation === data.answer.replaceAll(" ", "")) return correct("the equation");
-    if (compat === "reference" || !data.metadata) return wrong("another equation");
-    return judgeByRules(equation, data.metadata);
+    if (equation === stored(data)) return correct("the equation");
+    return data.metadata ? judgeByRules(equation, data.metadata) : wrong("another equation");
+  },
+
+  judgeAsReference(answer, data) {
+    const equation = lastEquation(answer);
+    if (equation === undefined) return wrong("no equation");
+    return equation === stored(data) ? correct("the equation") : wrong("another equation");
   },
 };
+
+const stored = ({ answer }: Data): string => answer.replaceAll(" ", "");
 
 /**
  * The last match of `\d+(\s*[-+*]\s*\d+)+\s*=\s*-?\d+`, blanks taken out; found number by number, because the

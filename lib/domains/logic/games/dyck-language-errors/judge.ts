@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
 import { readInteger } from "../../judging/boxed-integer.ts";
 import { type Game, gameData } from "../../judging/game.ts";
@@ -8,24 +9,30 @@ const VALID = "-1";
 const schema = z.object({
   metadata: z.object({ is_valid: z.boolean(), first_error_pos: z.int().nullish() }),
 });
+type Data = z.output<typeof schema>;
 
 /**
  * Where brackets stop matching: the answer is that position, from 1, or -1. Reference takes -1 wherever it stands,
  * else the first integer without a sign, else the word "valid" (of "invalid" too) for -1. Strict wants one integer.
  */
-export const dyckLanguageErrors: Game<z.output<typeof schema>> = {
+export const dyckLanguageErrors: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, { metadata }, compat) {
-    const gold = metadata.is_valid ? VALID : `${metadata.first_error_pos}`;
-    const integers = answer.match(/-?\d+/g) ?? [];
-    if (compat === "strict" && integers.length !== 1) return wrong("not one integer");
-    const given = compat === "strict" ? integers[0]! : found(answer, integers);
-    const same = gold === VALID ? given === VALID : readInteger(given) === readInteger(gold);
-    return same ? correct("the position") : wrong("another position");
+  judge(answer, data) {
+    const [given, ...more] = integersIn(answer);
+    return given === undefined || more.length > 0 ? wrong("not one integer") : judgePosition(given, data);
   },
+  judgeAsReference: (answer, data) => judgePosition(found(answer, integersIn(answer)), data),
 };
+
+const integersIn = (answer: string): readonly string[] => answer.match(/-?\d+/g) ?? [];
+
+function judgePosition(given: string, { metadata }: Data): ScoredVerdict {
+  const gold = metadata.is_valid ? VALID : `${metadata.first_error_pos}`;
+  const same = gold === VALID ? given === VALID : readInteger(given) === readInteger(gold);
+  return same ? correct("the position") : wrong("another position");
+}
 
 function found(answer: string, integers: readonly string[]): string {
   if (integers.includes(VALID)) return VALID;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
 import { type Game, gameData } from "../../judging/game.ts";
 
@@ -17,14 +18,20 @@ export const dyckLanguageReasoningErrors: Game<z.output<typeof schema>> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, { metadata }, compat) {
-    const strict = compat === "strict";
-    if (!strict && /不确定|不知道|unclear/i.test(answer)) return wrong("says that it is unclear");
-    const kept = strict ? answer : answer.replaceAll("，", ",").replace(/[^0-9,]/g, "");
-    const given = new Set((kept.match(/\d+/g) ?? []).map(Number));
-    const gold = new Set(metadata.error_indices);
-    if (strict && gold.size === 0) return NONE.test(answer) ? correct("no mistake") : wrong("sees mistakes");
-    const same = given.size === gold.size && [...given].every((index) => gold.has(index));
-    return same ? correct("the mistakes") : wrong("other steps");
+  judge(answer, { metadata: { error_indices: gold } }) {
+    if (gold.length === 0) return NONE.test(answer) ? correct("no mistake") : wrong("sees mistakes");
+    return judgeSteps(answer, gold);
+  },
+
+  judgeAsReference(answer, { metadata }) {
+    if (/不确定|不知道|unclear/i.test(answer)) return wrong("says that it is unclear");
+    return judgeSteps(answer.replaceAll("，", ",").replace(/[^0-9,]/g, ""), metadata.error_indices);
   },
 };
+
+function judgeSteps(text: string, indices: readonly number[]): ScoredVerdict {
+  const given = new Set((text.match(/\d+/g) ?? []).map(Number));
+  const gold = new Set(indices);
+  const same = given.size === gold.size && [...given].every((index) => gold.has(index));
+  return same ? correct("the mistakes") : wrong("other steps");
+}

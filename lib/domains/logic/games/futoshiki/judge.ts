@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { HoneError } from "../../../../errors.ts";
+import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
 import { type Board, hasShape, isLatinSquare, sideSchema } from "../../judging/board.ts";
 import { type Game, gameData } from "../../judging/game.ts";
@@ -51,25 +52,32 @@ export const futoshiki: Game<FutoshikiData> = {
     return { size, constraints, givens, referenceGivens: digitsAt(rowsSeenByReference(question), places) };
   },
 
-  judge(answer, data, compat) {
-    const stated = lastInside(answer);
-    if (stated === undefined || (compat === "strict" && !/^[\d\s,]+$/.test(stated))) {
-      return wrong("no grid [[a b,c d]]");
-    }
-    const board: Board<number> = stated
-      .split(",", data.size + 1)
-      .map((row) => (row.match(/\d+/g) ?? []).map(Number));
-    if (!hasShape(board, data.size, data.size)) return wrong("grid of another size");
-    if (!isLatinSquare(board)) return wrong("a row or column repeats");
-    const at = ([row, column]: Place) => board[row]?.[column] ?? 0;
-    const givens = compat === "strict" ? data.givens : data.referenceGivens;
-    if (givens.some(([cell, digit]) => at(cell) !== digit)) return wrong("a given digit was changed");
-    const fails = data.constraints.some(([a, b, sign]) =>
-      sign === ">" ? at(a) <= at(b) : sign === "<" && at(a) >= at(b),
-    );
-    return fails ? wrong("an inequality does not hold") : correct("every inequality holds");
-  },
+  judge: (answer, data) => judgeGrid(answer, data, { givens: data.givens, takesMarks: false }),
+  judgeAsReference: (answer, data) =>
+    judgeGrid(answer, data, { givens: data.referenceGivens, takesMarks: true }),
 };
+
+function judgeGrid(
+  answer: string,
+  data: FutoshikiData,
+  { givens, takesMarks }: { givens: readonly Given[]; takesMarks: boolean },
+): ScoredVerdict {
+  const stated = lastInside(answer);
+  if (stated === undefined || (!takesMarks && !/^[\d\s,]+$/.test(stated))) {
+    return wrong("no grid [[a b,c d]]");
+  }
+  const board: Board<number> = stated
+    .split(",", data.size + 1)
+    .map((row) => (row.match(/\d+/g) ?? []).map(Number));
+  if (!hasShape(board, data.size, data.size)) return wrong("grid of another size");
+  if (!isLatinSquare(board)) return wrong("a row or column repeats");
+  const at = ([row, column]: Place) => board[row]?.[column] ?? 0;
+  if (givens.some(([cell, digit]) => at(cell) !== digit)) return wrong("a given digit was changed");
+  const fails = data.constraints.some(([a, b, sign]) =>
+    sign === ">" ? at(a) <= at(b) : sign === "<" && at(a) >= at(b),
+  );
+  return fails ? wrong("an inequality does not hold") : correct("every inequality holds");
+}
 
 /** What the last `[[...]]` without a `]` inside holds. */
 function lastInside(text: string): string | undefined {

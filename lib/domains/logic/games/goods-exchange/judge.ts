@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { readLiteral } from "../../../../python/literal.ts";
 import type { PythonValue } from "../../../../python/value.ts";
+import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
 import { pythonBlockLines } from "../../judging/extraction.ts";
 import { type Game, gameData } from "../../judging/game.ts";
@@ -13,29 +14,37 @@ type Pair = readonly [person: string, item: string];
 const schema = z.object({
   metadata: z.object({ owns_after: z.string().transform((text) => new Map(lowerCase(readPairs(text)))) }),
 });
+type Data = z.output<typeof schema>;
 
 /**
  * Who owns what in the end: the last ```` ```python ```` block is a tuple of (person, item), quoted or not, with the
  * stored owners, in any order and case. Strict refuses a person named twice; for reference the last item counts.
  */
-export const goodsExchange: Game<z.output<typeof schema>> = {
+export const goodsExchange: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, { metadata }, compat) {
-    const block = pythonBlockLines(answer).at(-1)?.trim() ?? "";
-    if (!block.startsWith("(") || !block.endsWith(")")) return wrong("no tuple in a ```python block");
-    if (block.length > MAX_CHARS) return wrong("answer too long");
-    const pairs = readPairs(block);
-    const owners = new Map(pairs);
-    const gold = metadata.owns_after;
-    if (owners.size !== gold.size) return wrong(`${owners.size} owners of ${gold.size}`);
-    if (compat === "strict" && pairs.length !== gold.size) return wrong("a person named twice");
-    const given = new Map(lowerCase([...owners]));
-    const same = [...gold].every(([person, item]) => given.get(person) === item);
-    return same ? correct("the owners") : wrong("other owners");
-  },
+  judge: (answer, data) => judgeOwners(answer, data, { allowsTwice: false }),
+  judgeAsReference: (answer, data) => judgeOwners(answer, data, { allowsTwice: true }),
 };
+
+function judgeOwners(
+  answer: string,
+  { metadata }: Data,
+  { allowsTwice }: { allowsTwice: boolean },
+): ScoredVerdict {
+  const block = pythonBlockLines(answer).at(-1)?.trim() ?? "";
+  if (!block.startsWith("(") || !block.endsWith(")")) return wrong("no tuple in a ```python block");
+  if (block.length > MAX_CHARS) return wrong("answer too long");
+  const pairs = readPairs(block);
+  const owners = new Map(pairs);
+  const gold = metadata.owns_after;
+  if (owners.size !== gold.size) return wrong(`${owners.size} owners of ${gold.size}`);
+  if (!allowsTwice && pairs.length !== gold.size) return wrong("a person named twice");
+  const given = new Map(lowerCase([...owners]));
+  const same = [...gold].every(([person, item]) => given.get(person) === item);
+  return same ? correct("the owners") : wrong("other owners");
+}
 
 const lowerCase = (pairs: readonly Pair[]): Pair[] =>
   pairs.map(([person, item]) => [person.toLowerCase(), item.toLowerCase()]);

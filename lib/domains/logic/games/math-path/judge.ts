@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ScoredVerdict } from "../../../../records.ts";
 import { equals } from "../../../math/rational.ts";
 import { correct, wrong } from "../../../verifier.ts";
 import { EXACT, evaluate, PYTHON } from "../../judging/arithmetic.ts";
@@ -16,6 +17,7 @@ const schema = z.object({
       .transform((text) => text.replaceAll(" ", "")),
   }),
 });
+type Data = z.output<typeof schema>;
 
 /**
  * An equation with digits missing, restored in the last `[[...]]` of one line: every `?` is a digit and it holds.
@@ -23,26 +25,31 @@ const schema = z.object({
  * operators by themselves and asks Python whether the text is true: parentheses may move, and without `=` any
  * number but 0 will do; comparisons other than `=`, and whatever else Python would run, are wrong here.
  */
-export const mathPath: Game<z.output<typeof schema>> = {
+export const mathPath: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, { metadata }, compat) {
-    const marked = answer
-      .split("\n")
-      .flatMap((line) => spans(line, "[[", "]]"))
-      .at(-1);
-    if (marked === undefined) return wrong("no [[...]]");
-    if (marked.length > 2 * MAX_CHARS) return wrong("answer too long");
-    const equation = marked.replaceAll(" ", "").trim();
-    const query = metadata.query_expr;
-    if (!(compat === "strict" ? restores(equation, query) : resembles(equation, query)))
-      return wrong("not the equation asked about");
-    return (compat === "strict" ? holds(equation) : isTrue(equation))
-      ? correct("holds")
-      : wrong("does not hold");
-  },
+  judge: (answer, data) => judgeEquation(answer, data, { restores, holds }),
+  judgeAsReference: (answer, data) => judgeEquation(answer, data, { restores: resembles, holds: isTrue }),
 };
+
+/** Whether an equation is the one that was asked about, with its digits; and whether it is true. */
+interface EquationRules {
+  restores(equation: string, query: string): boolean;
+  holds(equation: string): boolean;
+}
+
+function judgeEquation(answer: string, { metadata }: Data, rules: EquationRules): ScoredVerdict {
+  const marked = answer
+    .split("\n")
+    .flatMap((line) => spans(line, "[[", "]]"))
+    .at(-1);
+  if (marked === undefined) return wrong("no [[...]]");
+  if (marked.length > 2 * MAX_CHARS) return wrong("answer too long");
+  const equation = marked.replaceAll(" ", "").trim();
+  if (!rules.restores(equation, metadata.query_expr)) return wrong("not the equation asked about");
+  return rules.holds(equation) ? correct("holds") : wrong("does not hold");
+}
 
 function restores(equation: string, query: string): boolean {
   if (equation.length !== query.length) return false;

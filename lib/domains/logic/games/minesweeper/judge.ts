@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
 import { type Game, gameData } from "../../judging/game.ts";
 
@@ -6,6 +7,7 @@ const TASK = "minesweeper";
 const schema = z.object({
   metadata: z.object({ current_mines: z.array(z.tuple([z.int(), z.int()])) }),
 });
+type Data = z.output<typeof schema>;
 
 const TUPLE = String.raw`\(\s*\d+\s*,\s*\d+\s*\)`;
 const LIST = String.raw`\[\s*\d+\s*,\s*\d+\s*\]`;
@@ -18,20 +20,25 @@ const FORMS = [listOf(TUPLE), listOf(LIST), new RegExp(TUPLE, "g")];
  * list. Read from lists of pairs, else from pairs, else from the numbers in the text two by two.
  * Reference takes a text without any number for "no mines"; strict wants `[]` for that.
  */
-export const minesweeper: Game<z.output<typeof schema>> = {
+export const minesweeper: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, { metadata: { current_mines } }, compat) {
+  judge(answer, data) {
     const mines = minesIn(answer);
-    if (mines.length === 0 && compat === "strict" && !/\[\s*\]/.test(answer)) return wrong("no mines listed");
-    const given = new Set(mines.map(keyOf));
-    const right = new Set(current_mines.map(keyOf));
-    return given.size === right.size && [...given].every((mine) => right.has(mine))
-      ? correct("the certain mines")
-      : wrong("other mines");
+    const isListed = mines.length > 0 || /\[\s*\]/.test(answer);
+    return isListed ? judgeMines(mines, data) : wrong("no mines listed");
   },
+  judgeAsReference: (answer, data) => judgeMines(minesIn(answer), data),
 };
+
+function judgeMines(mines: readonly number[][], { metadata: { current_mines } }: Data): ScoredVerdict {
+  const given = new Set(mines.map(keyOf));
+  const right = new Set(current_mines.map(keyOf));
+  return given.size === right.size && [...given].every((mine) => right.has(mine))
+    ? correct("the certain mines")
+    : wrong("other mines");
+}
 
 const keyOf = ([row, column]: readonly (number | undefined)[]): string => `${row},${column}`;
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
 import { AROUND, type Board, boardSchema, ORTHOGONAL, sameShape, where } from "../../judging/board.ts";
 import { type Game, gameData } from "../../judging/game.ts";
@@ -7,6 +8,7 @@ import { cellGrids } from "../../judging/matrix-text.ts";
 const TASK = "number_wall";
 const WALL = "A";
 const schema = z.object({ metadata: z.object({ grid: boardSchema(z.union([z.int(), z.string()])) }) });
+type Data = z.output<typeof schema>;
 
 type WallCell = number | string;
 
@@ -15,31 +17,38 @@ type WallCell = number | string;
  * corner, and no 2x2 block is all wall. Read from the last grid of X, A and numbers (quoted or not).
  * Reference lets an answer write further numbers into open cells; strict allows the given ones only.
  */
-export const numberWall: Game<z.output<typeof schema>> = {
+export const numberWall: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, { metadata: { grid } }, compat) {
-    const last = cellGrids(answer, /"[XA]"|'[XA]'|\d+|"\d+"|'\d+'/y).at(-1);
-    if (last === undefined) return wrong("no grid of X, A and numbers");
-    const board = last.map((row) => row.map(cellOf));
-    if (!sameShape(board, grid)) return wrong("grid of another size");
-    if (where(grid, (cell, r, c) => typeof cell === "number" && cell !== board[r]![c]).length > 0) {
-      return wrong("a number was changed");
-    }
-    const added = where(board, (cell, r, c) => typeof cell === "number" && cell !== grid[r]![c]);
-    if (compat === "strict" && added.length > 0) return wrong("a number was added");
-    const isWall = (r: number, c: number) => board[r]?.[c] === WALL;
-    const block = (r: number, c: number) => [
-      isWall(r, c),
-      isWall(r + 1, c),
-      isWall(r, c + 1),
-      isWall(r + 1, c + 1),
-    ];
-    if (where(board, (_, r, c) => block(r, c).every(Boolean)).length > 0) return wrong("a 2x2 block of wall");
-    return islandsHold(board) ? correct("every island fits") : wrong("an island does not fit");
-  },
+  judge: (answer, data) => judgeGrid(answer, data, { takesNumbers: false }),
+  judgeAsReference: (answer, data) => judgeGrid(answer, data, { takesNumbers: true }),
 };
+
+function judgeGrid(
+  answer: string,
+  { metadata: { grid } }: Data,
+  { takesNumbers }: { takesNumbers: boolean },
+): ScoredVerdict {
+  const last = cellGrids(answer, /"[XA]"|'[XA]'|\d+|"\d+"|'\d+'/y).at(-1);
+  if (last === undefined) return wrong("no grid of X, A and numbers");
+  const board = last.map((row) => row.map(cellOf));
+  if (!sameShape(board, grid)) return wrong("grid of another size");
+  if (where(grid, (cell, r, c) => typeof cell === "number" && cell !== board[r]![c]).length > 0) {
+    return wrong("a number was changed");
+  }
+  const added = where(board, (cell, r, c) => typeof cell === "number" && cell !== grid[r]![c]);
+  if (!takesNumbers && added.length > 0) return wrong("a number was added");
+  const isWall = (r: number, c: number) => board[r]?.[c] === WALL;
+  const block = (r: number, c: number) => [
+    isWall(r, c),
+    isWall(r + 1, c),
+    isWall(r, c + 1),
+    isWall(r + 1, c + 1),
+  ];
+  if (where(board, (_, r, c) => block(r, c).every(Boolean)).length > 0) return wrong("a 2x2 block of wall");
+  return islandsHold(board) ? correct("every island fits") : wrong("an island does not fit");
+}
 
 /** A bare number with a leading zero is no Python, and fits no island; a quoted one is read as int() does. */
 function cellOf(text: string): WallCell {

@@ -20,8 +20,7 @@ export const operation: Game<z.output<typeof schema>> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, { answer: gold }, compat) {
-    if (compat === "strict") return judgeBox(answer, gold.reference.gold, STRICT);
-    return sameAnswer(answer, gold.text) ? correct("equal") : wrong("not equal");
-  },
+  judge: (answer, { answer: gold }) => judgeBox(answer, gold.reference.gold, STRICT),
+  judgeAsReference: (answer, { answer: gold }) =>
+    sameAnswer(answer, gold.text) ? correct("equal") : wrong("not equal"),
 };

@@ -1,8 +1,18 @@
 import { z } from "zod";
 import { readLiteral } from "../../../../python/literal.ts";
 import { type PlainValue, toPlain } from "../../../../python/value.ts";
+import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
-import { AROUND, boardSchema, columnsOf, hasShape, sideSchema, touch, where } from "../../judging/board.ts";
+import {
+  AROUND,
+  type Board,
+  boardSchema,
+  columnsOf,
+  hasShape,
+  sideSchema,
+  touch,
+  where,
+} from "../../judging/board.ts";
 import { firstPythonBlock } from "../../judging/code-block.ts";
 import { type Game, gameData } from "../../judging/game.ts";
 
@@ -12,6 +22,7 @@ const schema = z.object({
     .object({ n: sideSchema, k: sideSchema, region_grid: boardSchema(z.string()) })
     .refine(({ n, region_grid }) => hasShape(region_grid, n, n), "region_grid is not n x n"),
 });
+type Data = z.output<typeof schema>;
 
 interface Star {
   /** What the answer files it under. */
@@ -25,33 +36,46 @@ interface Star {
  * {region: [(row, column), ...]}, 1-based, in the first python block.
  * Reference does not look at the keys, and a star may be listed twice; strict wants each star once, under its region.
  */
-export const starPlacementPuzzle: Game<z.output<typeof schema>> = {
+export const starPlacementPuzzle: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, { metadata: { k, region_grid } }, compat) {
-    const stars = starsIn(firstPythonBlock(answer) ?? "");
-    if (stars === undefined || stars.length === 0) return wrong("no dict of stars in a python block");
-    if (stars.some(({ row, column }) => region_grid[row]?.[column] === undefined)) {
-      return wrong("a star outside the grid");
-    }
-    const board = region_grid.map((row) => row.map(() => 0));
-    for (const { row, column } of stars) board[row]![column] = 1;
-    const places = where(board, (cell) => cell === 1);
-    if (compat === "strict") {
-      if (places.length < stars.length) return wrong("a star is listed twice");
-      const misfiled = stars.some(({ region, row, column }) => region !== region_grid[row]![column]);
-      if (misfiled) return wrong("a star is listed under another region");
-    }
-    const total = (line: readonly number[]) => line.reduce((a, b) => a + b, 0);
-    if (![...board, ...columnsOf(board)].every((line) => total(line) === k))
-      return wrong("stars in a row or column");
-    const starred = places.map(([r, c]) => region_grid[r]![c]);
-    const hasItsStars = (region: string) => starred.filter((other) => other === region).length === k;
-    if (!region_grid.flat().every(hasItsStars)) return wrong("stars in a region");
-    return touch(board, (cell) => cell === 1, AROUND) ? wrong("two stars touch") : correct("every star fits");
-  },
+  judge: (answer, data) => judgeStars(answer, data, misfiled),
+  judgeAsReference: (answer, data) => judgeStars(answer, data),
 };
+
+function judgeStars(
+  answer: string,
+  { metadata: { k, region_grid } }: Data,
+  faultIn?: (stars: readonly Star[], grid: Board<string>) => string | undefined,
+): ScoredVerdict {
+  const stars = starsIn(firstPythonBlock(answer) ?? "");
+  if (stars === undefined || stars.length === 0) return wrong("no dict of stars in a python block");
+  if (stars.some(({ row, column }) => region_grid[row]?.[column] === undefined)) {
+    return wrong("a star outside the grid");
+  }
+  const board = region_grid.map((row) => row.map(() => 0));
+  for (const { row, column } of stars) board[row]![column] = 1;
+  const places = where(board, (cell) => cell === 1);
+  const fault = faultIn?.(stars, region_grid);
+  if (fault !== undefined) return wrong(fault);
+  const total = (line: readonly number[]) => line.reduce((a, b) => a + b, 0);
+  if (![...board, ...columnsOf(board)].every((line) => total(line) === k))
+    return wrong("stars in a row or column");
+  const starred = places.map(([r, c]) => region_grid[r]![c]);
+  const hasItsStars = (region: string) => starred.filter((other) => other === region).length === k;
+  if (!region_grid.flat().every(hasItsStars)) return wrong("stars in a region");
+  return touch(board, (cell) => cell === 1, AROUND) ? wrong("two stars touch") : correct("every star fits");
+}
+
+/** What is wrong with where stars are listed; undefined for each once, under its own region. */
+function misfiled(stars: readonly Star[], grid: Board<string>): string | undefined {
+  if (new Set(stars.map(({ row, column }) => `${row},${column}`)).size < stars.length)
+    return "a star is listed twice";
+  return stars.some(({ region, row, column }) => region !== grid[row]![column])
+    ? "a star is listed under another region"
+    : undefined;
+}
 
 /** The first `{...}` without inner braces that is a dict, else the first one that a name is set to. */
 function starsIn(code: string): Star[] | undefined {

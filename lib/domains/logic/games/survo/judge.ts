@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
 import {
   type Board,
@@ -24,6 +25,7 @@ const schema = z.object({
     })
     .refine(({ original_matrix, n }) => hasShape(original_matrix, n, n), "original_matrix is not n x n"),
 });
+type Data = z.output<typeof schema>;
 const answerSchema = z.array(z.array(z.number()));
 
 /**
@@ -31,27 +33,35 @@ const answerSchema = z.array(z.array(z.number()));
  * of the others. Read as JSON from the last python block, else the last fenced one, else the last `[[...]]`.
  * Reference does not add up the last row and the last column; strict does.
  */
-export const survo: Game<z.output<typeof schema>> = {
+export const survo: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, { metadata: { original_matrix: original, candidate_numbers, n } }, compat) {
-    const board = matrixIn(answer);
-    if (board === undefined) return wrong("no matrix of numbers");
-    if (!sameShape(board, original)) return wrong("matrix of another size");
-    if (where(original, (cell, r, c) => cell !== BLANK && cell !== board[r]![c]).length > 0) {
-      return wrong("a given number was changed");
-    }
-    const filled = where(original, (cell) => cell === BLANK).map(([r, c]) => board[r]![c]!);
-    if (String(inOrder(filled)) !== String(inOrder(candidate_numbers))) {
-      return wrong("other numbers than the candidates");
-    }
-    const summed = (lines: Board<number>) => lines.slice(0, compat === "strict" ? n : n - 1).every(endsInSum);
-    return summed(board) && summed(columnsOf(board))
-      ? correct("every sum holds")
-      : wrong("a sum does not hold");
-  },
+  judge: (answer, data) => judgeMatrix(answer, data, data.metadata.n),
+  judgeAsReference: (answer, data) => judgeMatrix(answer, data, data.metadata.n - 1),
 };
+
+/** @param summedLines so many rows and columns, from the first, must end in their sum. */
+function judgeMatrix(
+  answer: string,
+  { metadata: { original_matrix: original, candidate_numbers } }: Data,
+  summedLines: number,
+): ScoredVerdict {
+  const board = matrixIn(answer);
+  if (board === undefined) return wrong("no matrix of numbers");
+  if (!sameShape(board, original)) return wrong("matrix of another size");
+  if (where(original, (cell, r, c) => cell !== BLANK && cell !== board[r]![c]).length > 0) {
+    return wrong("a given number was changed");
+  }
+  const filled = where(original, (cell) => cell === BLANK).map(([r, c]) => board[r]![c]!);
+  if (String(inOrder(filled)) !== String(inOrder(candidate_numbers))) {
+    return wrong("other numbers than the candidates");
+  }
+  const summed = (lines: Board<number>) => lines.slice(0, summedLines).every(endsInSum);
+  return summed(board) && summed(columnsOf(board))
+    ? correct("every sum holds")
+    : wrong("a sum does not hold");
+}
 
 const inOrder = (numbers: readonly number[]): number[] => [...numbers].sort((a, b) => a - b);
 

@@ -1,10 +1,12 @@
 import { z } from "zod";
+import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
 import { type Game, gameData } from "../../judging/game.ts";
 
 const TASK = "web_of_lies";
 const MAX_CHARS = 5000;
 const schema = z.object({ answer: z.string() });
+type Data = z.output<typeof schema>;
 
 const YES = /^(?:yes|true|truth|是|真话|真)$/;
 const NO = /^(?:no|false|lie|lies|否|假话|假|谎)$/;
@@ -15,18 +17,21 @@ const NO = /^(?:no|false|lie|lies|否|假话|假|谎)$/;
  * Reference finds yes and no inside other words ("know", "believe"); strict wants such words alone, in bold, behind
  * "The answer is", or in a line of their own.
  */
-export const webOfLies: Game<z.output<typeof schema>> = {
+export const webOfLies: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, data, compat) {
-    const given = compat === "strict" ? statedAlone(answer) : wordsInside(stated(answer) ?? "");
-    if (given === "") return wrong("not a list of yes and no");
-    const gold = wordsInside(data.answer);
-    if (given.length !== gold.length) return wrong(`${given.length} answers for ${gold.length} questions`);
-    return given === gold ? correct("who lies") : wrong("other people");
-  },
+  judge: (answer, data) => judgeWords(statedAlone(answer), data),
+  judgeAsReference: (answer, data) => judgeWords(wordsInside(stated(answer) ?? ""), data),
 };
+
+/** @param given "yn...", as the readers below give it. */
+function judgeWords(given: string, data: Data): ScoredVerdict {
+  if (given === "") return wrong("not a list of yes and no");
+  const gold = wordsInside(data.answer);
+  if (given.length !== gold.length) return wrong(`${given.length} answers for ${gold.length} questions`);
+  return given === gold ? correct("who lies") : wrong("other people");
+}
 
 /** "yn..." for the words wherever they are, first come first. */
 function wordsInside(text: string): string {

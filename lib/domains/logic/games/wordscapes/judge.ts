@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
 import { type Board, boardSchema, columnsOf, sameShape, where } from "../../judging/board.ts";
 import { type Game, gameData } from "../../judging/game.ts";
@@ -15,6 +16,7 @@ const schema = z.object({
     down_words: words,
   }),
 });
+type Data = z.output<typeof schema>;
 
 /**
  * Letters in the cells marked X, so that each across word stands in a row and each down word in a column. Read from
@@ -22,31 +24,18 @@ const schema = z.object({
  * Reference takes several letters in one cell, looks for words across gaps, and accepts letters of no word; strict
  * wants one letter a cell, words in unbroken runs, as often as listed, and every letter in one of them.
  */
-export const wordscapes: Game<z.output<typeof schema>> = {
+export const wordscapes: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge(answer, { metadata: { grid, across_words, down_words } }, compat) {
-    const board = gridIn(answer);
-    if (board === undefined) return wrong("no grid");
-    if (!sameShape(board, grid)) return wrong("grid of another size");
-    const isFilled = (cell: string) => cell.trim() !== "";
-    if (where(board, (cell, r, c) => isFilled(cell) !== (grid[r]![c] === LETTER_CELL)).length > 0) {
-      return wrong("letters elsewhere than in the marked cells");
-    }
-    if (compat === "reference") {
-      const stand = (lines: Board<string>, list: readonly string[]) => {
-        const texts = lines.map((line) => line.join("").replaceAll(" ", "").toLowerCase());
-        return list.every((word) => texts.some((text) => text.includes(word.toLowerCase())));
-      };
-      const holds = stand(board, across_words) && stand(columnsOf(board), down_words);
-      return holds ? correct("every word stands") : wrong("a word is missing");
-    }
+  judge(answer, data) {
+    const board = filledIn(answer, data);
+    if (!Array.isArray(board)) return board;
     if (where(board, (cell) => isFilled(cell) && !/^\p{L}$/u.test(cell)).length > 0) {
       return wrong("a cell is not one letter");
     }
-    const across = coveredBy(board, across_words);
-    const down = coveredBy(columnsOf(board), down_words);
+    const across = coveredBy(board, data.metadata.across_words);
+    const down = coveredBy(columnsOf(board), data.metadata.down_words);
     if (across === undefined || down === undefined) return wrong("a word is missing");
     const stray = where(
       board,
@@ -54,7 +43,34 @@ export const wordscapes: Game<z.output<typeof schema>> = {
     );
     return stray.length > 0 ? wrong("a letter of no word") : correct("every word stands");
   },
+
+  judgeAsReference(answer, data) {
+    const board = filledIn(answer, data);
+    if (!Array.isArray(board)) return board;
+    const { across_words, down_words } = data.metadata;
+    const holds = standsAnywhere(board, across_words) && standsAnywhere(columnsOf(board), down_words);
+    return holds ? correct("every word stands") : wrong("a word is missing");
+  },
 };
+
+const isFilled = (cell: string): boolean => cell.trim() !== "";
+
+/** The answer's grid, with something in the marked cells and nowhere else; or the verdict where there is none. */
+function filledIn(answer: string, { metadata: { grid } }: Data): string[][] | ScoredVerdict {
+  const board = gridIn(answer);
+  if (board === undefined) return wrong("no grid");
+  if (!sameShape(board, grid)) return wrong("grid of another size");
+  if (where(board, (cell, r, c) => isFilled(cell) !== (grid[r]![c] === LETTER_CELL)).length > 0) {
+    return wrong("letters elsewhere than in the marked cells");
+  }
+  return board;
+}
+
+/** Whether each word stands in some line, gaps closed. */
+function standsAnywhere(lines: Board<string>, list: readonly string[]): boolean {
+  const texts = lines.map((line) => line.join("").replaceAll(" ", "").toLowerCase());
+  return list.every((word) => texts.some((text) => text.includes(word.toLowerCase())));
+}
 
 /** The cells [line, place] of all places where a word stands; undefined when one stands less often than listed. */
 function coveredBy(lines: Board<string>, list: readonly string[]): Set<string> | undefined {

@@ -1,37 +1,11 @@
-import { SPACE } from "../../python/text.ts";
+import { finalResponse } from "../final-response.ts";
+import type { Rules } from "./rules.ts";
 
 /**
- * The letter a response chooses, by three rules. Each takes time linear in the response: no pattern repeats what may
- * match in more than one way.
+ * The letter as training reads it: stated behind the thought, in whatever style. Time linear in the response: no pattern
+ * repeats what may match in more than one way.
  */
-
-/** First "Answer: X", in any case; a letter of the wrong case comes back as it is and equals no answer. */
-export function gpqaLetter(response: string): string | undefined {
-  return /Answer[ \t]*:[ \t]*\$?([A-D])/i.exec(response)?.[1];
-}
-
-/**
- * The first of three levels that finds one: the first "answer is (X)"; the last "answer: X" of the first line that
- * has one; the last letter that stands alone, be it the pronoun "I".
- */
-export function mmluProLetter(response: string): string | undefined {
-  return /answer is \(?([A-J])/.exec(response)?.[1] ?? labelledLetter(response) ?? loneLetter(response);
-}
-
-function labelledLetter(response: string): string | undefined {
-  let found: RegExpExecArray | undefined;
-  for (const match of response.matchAll(new RegExp(`[aA]nswer:[${SPACE}]*([A-J])`, "g"))) {
-    if (found !== undefined && response.slice(found.index, match.index).includes("\n")) break;
-    found = match;
-  }
-  return found?.[1];
-}
-
-function loneLetter(response: string): string | undefined {
-  let last: string | undefined;
-  for (const [letter] of response.matchAll(/(?<![\p{L}\p{N}_])[A-J](?![\p{L}\p{N}_])/gu)) last = letter;
-  return last;
-}
+export const STRICT: Rules = { responseOf: finalResponse, letterOf: committedLetter };
 
 /** What may stand around a letter: emphasis, brackets, a font, a box. Bounded, so that no run is tried twice over. */
 const OPENING = "(?:[\\s*_$({\\[]|\\\\(?:boxed|text|textbf|mathrm|mathbf|\\()\\{?){0,8}";

@@ -1,0 +1,10 @@
+/** How a benchmark's harness looks for the letter. */
+export type Style = "gpqa" | "mmlu-pro";
+
+/** What strict and reference judging do in two ways. */
+export interface Rules {
+  /** The part of a completion that is read. */
+  responseOf(completion: string): string;
+  /** The letter that a response chooses; undefined where it chooses none. */
+  letterOf(response: string, style: Style): string | undefined;
+}

@@ -1,0 +1,106 @@
+import type { PythonValue } from "../../python/value.ts";
+import type { ScoredVerdict } from "../../records.ts";
+import { dumps } from "../../sandbox/marshal.ts";
+import type { PythonLimits, PythonProgram, PythonRun, PythonSandbox } from "../../sandbox/python-sandbox.ts";
+import { correct, unparsable, wrong } from "../verifier.ts";
+import { outputsMatch } from "./compare.ts";
+import type { CodeTest, CodeTests, TestReading } from "./test-cases.ts";
+import { AT_ONCE, type Outcome, runTests } from "./test-runner.ts";
+
+/** Output allowed beyond twice what is expected. */
+const SPARE_OUTPUT_BYTES = 1 << 20;
+
+/** What strict and reference judging do in two ways; the rest is below. */
+export interface Rules extends TestReading {
+  /** The program in a completion; undefined without one. */
+  programIn(completion: string): string | undefined;
+  /** How the sandbox runs it. */
+  readonly dialect: PythonProgram["dialect"];
+  /** Whether a call returned what is expected. */
+  equals(actual: PythonValue, expected: PythonValue): boolean;
+  /** What standard error says of a program that ended well; undefined where it says nothing. */
+  complaintOf(stderr: string): "syntax" | "crash" | undefined;
+  /** Whether a program that is too slow is unparsable; else it is wrong. */
+  readonly tooSlowIsUnparsable: boolean;
+  /** Whether no test is run after one that fails; else the verdict depends on all. */
+  readonly endsAtFailure: boolean;
+}
+
+/** A problem's tests, how they are judged, and what they may take. */
+export interface CodeReference extends CodeTests {
+  readonly rules: Rules;
+  /** Wall time for one test and for all. */
+  readonly wallMs: number;
+  readonly totalMs: number;
+  readonly memoryBytes: number;
+}
+
+interface TestOutcome extends Outcome {
+  /** Why it did not pass. */
+  readonly reason: string;
+  readonly unparsable: boolean;
+}
+
+/** The verdict on a program: correct where all tests pass. Rejects as the sandbox does. */
+export async function judgeProgram(
+  source: string,
+  reference: CodeReference,
+  sandbox: PythonSandbox,
+): Promise<ScoredVerdict> {
+  const { tests, rules, totalMs, memoryBytes } = reference;
+  let spentMs = 0;
+  const outcomes = await runTests(tests.length, async (index, signal) => {
+    const test = tests[index]!;
+    const left = Math.ceil(totalMs - spentMs / AT_ONCE);
+    if (left <= 0) return lost(`all tests together took over ${totalMs} ms`, rules.tooSlowIsUnparsable);
+    const wallMs = Math.min(reference.wallMs, left);
+    const limits: PythonLimits = { wallMs, memoryBytes, outputBytes: outputBytes(test) };
+    const run = await sandbox.run(programOf(source, test, reference), limits, signal);
+    spentMs += run.spentMs;
+    const outcome = outcomeOf(run, test, limits, rules);
+    return rules.endsAtFailure ? { ...outcome, end: !outcome.passed } : outcome;
+  });
+  const first = outcomes.find((outcome) => outcome.unparsable) ?? outcomes.find((outcome) => !outcome.passed);
+  if (first === undefined) return correct(`${tests.length} of ${tests.length} tests pass`);
+  const reason = `test ${outcomes.indexOf(first) + 1} of ${tests.length}: ${first.reason}`;
+  return first.unparsable ? unparsable(reason) : wrong(reason);
+}
+
+function programOf(source: string, test: CodeTest, { functionName, rules }: CodeReference): PythonProgram {
+  const { dialect } = rules;
+  if (test.kind === "script") return { source, stdin: test.stdin, dialect };
+  return { source, stdin: "", dialect, call: { name: functionName!, args: test.args } };
+}
+
+function outputBytes(test: CodeTest): number {
+  const { kind, expected } = test;
+  return SPARE_OUTPUT_BYTES + 2 * (kind === "script" ? Buffer.byteLength(expected) : dumps(expected).length);
+}
+
+const PASSED: TestOutcome = { passed: true, end: false, reason: "", unparsable: false };
+const lost = (reason: string, isUnparsable = false): TestOutcome => ({
+  passed: false,
+  end: isUnparsable,
+  reason,
+  unparsable: isUnparsable,
+});
+
+function outcomeOf(run: PythonRun, test: CodeTest, limits: PythonLimits, rules: Rules): TestOutcome {
+  if (run.end === "too-slow") return lost(`over ${limits.wallMs} ms`, rules.tooSlowIsUnparsable);
+  if (run.end === "too-much-output") return lost(`wrote over ${limits.outputBytes} bytes`);
+  if (run.end === "syntax") return lost(`does not compile: ${run.detail}`, true);
+  const complaint = rules.complaintOf(run.stderr);
+  if (complaint !== undefined || run.end === "failed") {
+    return lost(run.detail || "complains on standard error", complaint === "syntax");
+  }
+  return test.kind === "script" ? printed(run, test.expected) : returned(run, test.expected, rules);
+}
+
+const printed = (run: PythonRun, expected: string): TestOutcome =>
+  outputsMatch(run.stdout, expected) ? PASSED : lost("prints something else");
+
+function returned(run: PythonRun, expected: PythonValue, rules: Rules): TestOutcome {
+  if (run.value === undefined) return lost(run.detail === "" ? "returns nothing" : `returns ${run.detail}`);
+  if (run.stdout.trim() !== "") return lost("prints while it is called");
+  return rules.equals(run.value, expected) ? PASSED : lost("returns something else");
+}

@@ -1,0 +1,31 @@
+import { equals } from "../../python/value.ts";
+import { lastProgram, looseBlocks } from "./extract.ts";
+import type { Rules } from "./judging.ts";
+import { shown } from "./test-cases.ts";
+
+/**
+ * Programs as the reference judges them: of the whole completion, thought or not, and every test is run, since the
+ * verdict depends on all.
+ * Source: PipelineRL, domains/coding, for rows of TACO and APPS.
+ */
+export const REFERENCE: Rules = {
+  programIn: (completion) => lastProgram(completion, looseBlocks),
+
+  /** A list of lines as Python would print the list, which no program expects. */
+  textOf: shown,
+  resultIsJson: () => true,
+  dialect: "guarded",
+
+  /** Python's `==` once an outermost tuple is a list. */
+  equals: (actual, expected) =>
+    equals(actual.type === "tuple" ? { ...actual, type: "list" } : actual, expected),
+
+  /** A word on standard error is taken for a crash, and two names for a program that does not compile. */
+  complaintOf(stderr) {
+    if (!/traceback|syntaxerror|indentationerror|exception/i.test(stderr)) return undefined;
+    return /SyntaxError|IndentationError/.test(stderr) ? "syntax" : "crash";
+  },
+
+  tooSlowIsUnparsable: true,
+  endsAtFailure: false,
+};

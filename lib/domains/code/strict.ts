@@ -1,0 +1,29 @@
+import { sameValue } from "./compare.ts";
+import { lastProgram, pythonBlocks } from "./extract.ts";
+import type { Rules } from "./judging.ts";
+import { shown } from "./test-cases.ts";
+
+const END_OF_THINKING = "</think>";
+
+/** Programs as training judges them: what follows the last `</think>`, run as `python3 program.py` would. */
+export const STRICT: Rules = {
+  programIn(completion) {
+    const thought = completion.lastIndexOf(END_OF_THINKING);
+    return lastProgram(
+      thought < 0 ? completion : completion.slice(thought + END_OF_THINKING.length),
+      pythonBlocks,
+    );
+  },
+
+  /** Lists of lines are joined. */
+  textOf: (value) => (value.type === "list" ? value.items.map(shown).join("\n") : shown(value)),
+
+  /** As LiveCodeBench has them; in a row of values "100" is a text. */
+  resultIsJson: (argumentsAreJson) => argumentsAreJson,
+
+  dialect: "script",
+  equals: sameValue,
+  complaintOf: () => undefined,
+  tooSlowIsUnparsable: false,
+  endsAtFailure: true,
+};

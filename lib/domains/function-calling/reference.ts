@@ -1,0 +1,17 @@
+import type { Rules } from "./judging.ts";
+import { standardize } from "./standardize.ts";
+
+/**
+ * Calls as the reference judges them: read from the whole completion, texts compared in standard form, and some of
+ * several calls earn their share.
+ * Source: BFCL v4, single-turn; statuses and partial credit as PipelineRL gives them.
+ */
+export const REFERENCE: Rules = {
+  responseOf: (completion) => completion,
+  takesSingleTags: false,
+  passesOverUnreadable: true,
+  textForm: standardize,
+  needsRequired: true,
+  refusesPositional: false,
+  creditFor: (matched) => Math.min(matched, 1 - Number.EPSILON),
+};

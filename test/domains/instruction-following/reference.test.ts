@@ -1,0 +1,19 @@
+// Mutants tried: the marked response for IFEval's modes too, the strict check bound.
+import { expect, test } from "vitest";
+import { CONSTRAINTS } from "../../../lib/domains/instruction-following/constraints.ts";
+import { REFERENCE } from "../../../lib/domains/instruction-following/reference.ts";
+import { ResponseText } from "../../../lib/domains/instruction-following/text/response-text.ts";
+
+test("marks count in training alone, and only the constraint itself is asked of a blank response", () => {
+  const marked = "a[BEGIN FINAL RESPONSE]b[END FINAL RESPONSE]c";
+  expect(REFERENCE.responseOf(marked, "train")).toBe("b");
+  expect(REFERENCE.responseOf(marked, "strict")).toBe(marked);
+  expect((["train", "strict", "loose", "constraint"] as const).filter(REFERENCE.judgesBlank)).toEqual([
+    "constraint",
+  ]);
+});
+
+test("checks are those of the published checkers", () => {
+  const check = REFERENCE.bind(CONSTRAINTS.get("detectable_format:json_format")!, {});
+  expect(check(new ResponseText("1"))).toBe(true);
+});

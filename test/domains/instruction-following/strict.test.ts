@@ -1,0 +1,12 @@
+// Mutants tried: the published check bound, blank responses judged in mode constraint.
+import { expect, test } from "vitest";
+import { CONSTRAINTS } from "../../../lib/domains/instruction-following/constraints.ts";
+import { STRICT } from "../../../lib/domains/instruction-following/strict.ts";
+import { ResponseText } from "../../../lib/domains/instruction-following/text/response-text.ts";
+
+test("a blank response is never judged, thoughts are no part of it, and exploits are closed", () => {
+  expect(STRICT.judgesBlank("constraint")).toBe(false);
+  expect(STRICT.responseOf("a</think>b", "strict")).toBe("b");
+  const check = STRICT.bind(CONSTRAINTS.get("detectable_format:json_format")!, {});
+  expect([check(new ResponseText("1")), check(new ResponseText("[1]"))]).toEqual([false, true]);
+});
