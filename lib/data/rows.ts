@@ -1,9 +1,9 @@
 import { createGunzip, gunzipSync } from "node:zlib";
 import { HoneError } from "../errors.ts";
-import { skipSpace, spansIn } from "../json-spans.ts";
 import { readPlainFile, streamPlainFile } from "../plain-file.ts";
 import { csvRows } from "./csv.ts";
 import type { DataFile } from "./files.ts";
+import { elementSpans, skipSpace } from "./json-array.ts";
 import { parquetRows } from "./parquet.ts";
 import type { Fault, RawRow } from "./raw-row.ts";
 
@@ -50,7 +50,7 @@ type Piece = readonly [number: number, bytes: Uint8Array];
 
 function* elements(text: Uint8Array): Generator<Piece> {
   let row = 0;
-  for (const { start, end } of spansIn(text)) {
+  for (const { start, end } of elementSpans(text)) {
     row += 1;
     yield [row, text.subarray(start, end)];
   }

@@ -10,7 +10,7 @@ import {
   readFields,
 } from "../data/row-reader.ts";
 import { HoneError } from "../errors.ts";
-import { membersOf } from "../json-spans.ts";
+import { membersOf } from "../json-text.ts";
 import { describeTools } from "./function-calling/read/bfcl-prompt.ts";
 import { statedAnswer } from "./math/read/stated-answer.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { QUICKSTART_LEXICON } from "../../lib/domains/index.ts";
 import { HoneError } from "../../lib/errors.ts";
-import { membersOf } from "../../lib/json-spans.ts";
+import { membersOf } from "../../lib/json-text.ts";
 import { openTokenizer } from "../../lib/native/index.ts";
 import { chatFormat, LexiconTokenizer, plainFormat } from "../../lib/text/index.ts";
 import { readJson } from "../../lib/text/jinja/values.ts";

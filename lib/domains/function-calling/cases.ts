@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { HoneError } from "../../errors.ts";
-import { membersOf } from "../../json-spans.ts";
+import { membersOf } from "../../json-text.ts";
 import { readJson } from "../../python/json.ts";
 import { RowsBeside } from "../case-rows.ts";
 import { checked } from "../checked.ts";

@@ -1,3 +1,5 @@
+import { type JsonMaker, readJsonText } from "../../json-text.ts";
+
 /**
  * The values a template computes with, and how Python prints, compares and measures them.
  *   str: string; int: a whole number; float: Float, or a number with a fraction; bool, None: boolean, null;
@@ -112,22 +114,17 @@ export function fromJs(value: unknown): Value {
   return value as Value;
 }
 
-const FLOAT_KEY = "\u0000float";
-const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
+const PLAIN_JSON: JsonMaker<unknown> = {
+  constant: (value) => value,
+  number: (digits, isInteger) => (isInteger ? Number(digits) : floating(Number(digits))),
+  string: (text) => text,
+  list: (items) => items,
+  object: (members) => Object.fromEntries(members),
+  maxDepth: 1000,
+};
 
-/** JSON.parse that keeps 2.0 apart from 2, as a Float. Throws what JSON.parse throws. */
-export function readJson(text: string): unknown {
-  const marked = text.replace(TOKENS, (token) =>
-    token.startsWith('"') || !/[.eE]/.test(token) ? token : `{${JSON.stringify(FLOAT_KEY)}:${token}}`,
-  );
-  return JSON.parse(marked, (_, value: unknown) => {
-    const inner =
-      typeof value === "object" && value !== null
-        ? (value as { [FLOAT_KEY]?: number })[FLOAT_KEY]
-        : undefined;
-    return inner === undefined ? value : Number.isInteger(inner) ? new Float(inner) : inner;
-  });
-}
+/** JSON.parse that keeps 2.0 apart from 2, as a Float. Throws SyntaxError. */
+export const readJson = (text: string): unknown => readJsonText(text, PLAIN_JSON);
 
 /** "list" for a list: what Python's errors say. */
 export function typeName(v: Value): string {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type DatasetOptions, fill, isBad, type RowReader, readFields } from "../../../data/row-reader.ts";
 import { HoneError } from "../../../errors.ts";
-import { elementsOf, membersOf } from "../../../json-spans.ts";
+import { elementsOf, membersOf } from "../../../json-text.ts";
 
 /** Easiest first; others, UNKNOWN_DIFFICULTY among them, count as the easiest. */
 const LEVELS: readonly string[] = ["EASY", "MEDIUM", "MEDIUM_HARD", "HARD", "VERY_HARD"];

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { readJson } from "../../../python/json.ts";
 import { isBlank, isSpace, trim, trimChars, trimEnd } from "../../../python/text.ts";
+import type { PythonValue } from "../../../python/value.ts";
 import { amount, noArguments, phrase } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { escapePattern, tryPattern } from "../text/pattern.ts";
@@ -58,19 +60,11 @@ function hasTitle(text: string): boolean {
 
 /** Fences around JSON that are taken off, in this order, each once. */
 const FENCES = ["```json", "```Json", "```JSON", "```"];
-/** Strings, so that nothing inside them is touched, and the numbers that Python's reader knows and JSON does not. */
-const JSON_STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"?|-?Infinity|NaN/gs;
-
-/** What a text in JSON says, as json.loads reads it but NaN and infinities null; undefined for no JSON. */
-function readJson(text: string): unknown {
+/** What a text in JSON says, fenced or not, as json.loads reads it; undefined for no JSON. */
+function jsonIn(text: string): PythonValue | undefined {
   let body = trim(text);
   for (const fence of FENCES) if (body.startsWith(fence)) body = body.slice(fence.length);
-  if (body.endsWith("```")) body = body.slice(0, -3);
-  try {
-    return JSON.parse(body.replace(JSON_STRING_OR_NUMBER, (part) => (part.startsWith('"') ? part : "null")));
-  } catch {
-    return undefined;
-  }
+  return readJson(body.endsWith("```") ? body.slice(0, -3) : body);
 }
 
 const MARKERS: ReadonlyMap<string, string> = new Map([
@@ -155,12 +149,12 @@ export const FORMAT: ConstraintTable = {
     noArguments,
     () =>
       ({ raw }) => {
-        const value = readJson(raw);
-        return typeof value === "object" && value !== null;
+        const type = jsonIn(raw)?.type;
+        return type === "dict" || type === "list";
       },
     () =>
       ({ raw }) =>
-        readJson(raw) !== undefined,
+        jsonIn(raw) !== undefined,
   ),
 
   "detectable_format:sentence_hyphens": constraint(noArguments, () => ({ raw }) => {

@@ -1,4 +1,4 @@
-import { HoneError } from "./errors.ts";
+import { HoneError } from "../errors.ts";
 
 /** Bytes [start, end) of one value, in the text it was found in. */
 export interface Span {
@@ -7,7 +7,6 @@ export interface Span {
 }
 
 const QUOTE = 0x22;
-const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const LIST = 0x5b;
 /** What a byte outside strings means: +1 opens, -1 closes, 2 is a quote, 3 a comma, 0 nothing. */
@@ -20,14 +19,13 @@ for (const [byte, role] of Object.entries({ 91: 1, 123: 1, 93: -1, 125: -1, 34: 
 const MAX_DEPTH = 1000;
 
 /**
- * Where the elements of a JSON array, or the `"key": value` members of an object, lie in UTF-8 text. Looks only at
- * strings, brackets and commas: each span is for a real parser, which then fails alone. Numbers keep every digit.
- * Throws HONE_ERR_DATA when the text does not begin with a bracket, ends inside it, or goes on behind it.
+ * Where the elements of a JSON array lie in UTF-8 text, which may be longer than a string can be. Looks only at strings,
+ * brackets and commas: each span is for a reader, which then fails alone.
+ * Throws HONE_ERR_DATA when the text is no array, ends inside it, or goes on behind it.
  */
-export function* spansIn(text: Uint8Array): Generator<Span> {
+export function* elementSpans(text: Uint8Array): Generator<Span> {
   const open = skipSpace(text, 0);
-  if (ROLE[text[open] ?? 0] !== 1)
-    throw new HoneError("HONE_ERR_DATA", "JSON that is no array and no object");
+  if (text[open] !== LIST) throw new HoneError("HONE_ERR_DATA", "JSON that is no array");
   let depth = 0;
   let start = open + 1;
   for (let at = open; at < text.length; at++) {
@@ -50,29 +48,6 @@ export function* spansIn(text: Uint8Array): Generator<Span> {
     }
   }
   throw new HoneError("HONE_ERR_DATA", "JSON that ends in the middle");
-}
-
-/** The members of a JSON object as JSON text by key, digits and duplicates as they stand: the last of a key wins. */
-export function membersOf(json: string): Map<string, string> {
-  const text = Buffer.from(json);
-  const members = new Map<string, string>();
-  for (const { start, end } of spansIn(text)) {
-    const keyEnd = text[start] === QUOTE ? endOfString(text, start) + 1 : start;
-    const colon = skipSpace(text, keyEnd);
-    if (keyEnd === start || text[colon] !== COLON) {
-      throw new HoneError("HONE_ERR_DATA", "JSON that is no object");
-    }
-    const key = JSON.parse(text.toString("utf8", start, keyEnd)) as string;
-    members.set(key, text.toString("utf8", colon + 1, end).trim());
-  }
-  return members;
-}
-
-/** The elements of a JSON array as JSON text, digits as they stand. */
-export function elementsOf(json: string): string[] {
-  const text = Buffer.from(json);
-  if (text[skipSpace(text, 0)] !== LIST) throw new HoneError("HONE_ERR_DATA", "JSON that is no array");
-  return [...spansIn(text)].map(({ start, end }) => text.toString("utf8", start, end));
 }
 
 /** Position of the closing quote; the text's length where there is none. */
