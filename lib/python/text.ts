@@ -12,6 +12,9 @@ export const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\
 /** Inside a character class of a `u` regex: Python's `\w`, letters, digits, numerals and `_`, no combining marks. */
 export const WORD = "\\p{L}\\p{N}_";
 
+/** string.punctuation: the 32 ASCII marks. */
+export const PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+
 const LEADING_SPACE = new RegExp(`^[${SPACE}]+`);
 const FIELDS = new RegExp(`[^${SPACE}]+`, "g");
 const COUNTED_WORDS = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]+/gu;
@@ -67,3 +70,20 @@ export const isLower = (text: string): boolean =>
 
 /** text.count(char) for one code point. */
 export const countChar = (text: string, char: string): number => text.split(char).length - 1;
+
+/** What str.splitlines cuts at. */
+const LINE_ENDS = new Set("\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029");
+
+/** str.splitlines(keepends). */
+export function splitLines(text: string, keepEnds = false): string[] {
+  const lines: string[] = [];
+  let begin = 0;
+  for (let i = 0; i < text.length; i++) {
+    if (!LINE_ENDS.has(text[i]!)) continue;
+    const end = i;
+    if (text[i] === "\r" && text[i + 1] === "\n") i += 1;
+    lines.push(text.slice(begin, keepEnds ? i + 1 : end));
+    begin = i + 1;
+  }
+  return begin < text.length ? [...lines, text.slice(begin)] : lines;
+}

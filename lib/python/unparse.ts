@@ -1,3 +1,4 @@
+import { textRepr } from "./spelling.ts";
 import { children, type Expression, type Node, textOf } from "./syntax.ts";
 import { readString } from "./tokens.ts";
 
@@ -41,7 +42,7 @@ function leaf({ source }: Expression, node: Node): string {
     case ":":
       return node.parent?.name === "DictionaryExpression" ? ": " : ":";
     case "String":
-      return quoted(readString(text)) ?? text;
+      return stringText(text);
     case "AssignOp":
       return "=";
     case "ArithOp":
@@ -63,13 +64,8 @@ function comma(node: Node): string {
   return isOne ? "," : "";
 }
 
-function quoted(value: ReturnType<typeof readString>): string | undefined {
-  if (value?.type !== "str") return undefined;
-  const quote = value.value.includes("'") && !value.value.includes('"') ? '"' : "'";
-  const body = value.value
-    .replace(/\\/g, "\\\\")
-    .replace(/\n/g, "\\n")
-    .replace(/\t/g, "\\t")
-    .replace(/\r/g, "\\r");
-  return quote + (quote === "'" ? body.replace(/'/g, "\\'") : body) + quote;
+/** A string literal as repr() writes its value; bytes and what is no literal as they stand. */
+function stringText(text: string): string {
+  const value = readString(text);
+  return value?.type === "str" ? textRepr(value.value) : text;
 }

@@ -1,7 +1,7 @@
+import { strOf } from "../../python/spelling.ts";
 import { equals } from "../../python/value.ts";
 import { lastProgram, looseBlocks } from "./extract.ts";
 import type { Rules } from "./judging.ts";
-import { shown } from "./test-cases.ts";
 
 /**
  * Programs as the reference judges them: of the whole completion, thought or not, and every test is run, since the
@@ -12,7 +12,7 @@ export const REFERENCE: Rules = {
   programIn: (completion) => lastProgram(completion, looseBlocks),
 
   /** A list of lines as Python would print the list, which no program expects. */
-  textOf: shown,
+  textOf: strOf,
   resultIsJson: () => true,
   dialect: "guarded",
 

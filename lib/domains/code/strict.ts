@@ -1,7 +1,7 @@
+import { strOf } from "../../python/spelling.ts";
 import { sameValue } from "./compare.ts";
 import { lastProgram, pythonBlocks } from "./extract.ts";
 import type { Rules } from "./judging.ts";
-import { shown } from "./test-cases.ts";
 
 const END_OF_THINKING = "</think>";
 
@@ -16,7 +16,7 @@ export const STRICT: Rules = {
   },
 
   /** Lists of lines are joined. */
-  textOf: (value) => (value.type === "list" ? value.items.map(shown).join("\n") : shown(value)),
+  textOf: (value) => (value.type === "list" ? value.items.map(strOf).join("\n") : strOf(value)),
 
   /** As LiveCodeBench has them; in a row of values "100" is a text. */
   resultIsJson: (argumentsAreJson) => argumentsAreJson,

@@ -70,21 +70,6 @@ function scriptTest(input: PythonValue, output: PythonValue, reading: TestReadin
   return { kind: "script", stdin: reading.textOf(input), expected: reading.textOf(output) };
 }
 
-/** `str(value)`, near enough for lists of lines. */
-export function shown(value: PythonValue): string {
-  if (value.type === "str") return value.value;
-  if (value.type === "list") {
-    const quoted = value.items.map((item) =>
-      item.type === "str" ? `'${item.value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}'` : shown(item),
-    );
-    return `[${quoted.join(", ")}]`;
-  }
-  if (value.type === "NoneType") return "None";
-  if (value.type === "bool") return value.value ? "True" : "False";
-  if (value.type === "float" && Number.isInteger(value.value)) return value.value.toFixed(1);
-  return "value" in value ? String(value.value) : value.type;
-}
-
 /** Arguments: a list as it is; a text holds a JSON value a line, or is the argument. A result may stand in a list of its own. */
 function callTest(input: PythonValue, output: PythonValue, reading: TestReading): CodeTest {
   const inner = output.type === "list" && output.items.length === 1 ? output.items[0]! : output;

@@ -45,7 +45,7 @@ const referenceSchema = z.object({
 export function codeVerifier(sandbox: () => Promise<PythonSandbox>): Verifier<CodeReference> {
   return {
     name: "code",
-    version: 2,
+    version: 3,
     // The sandbox keeps the time; this is for a thread that is stuck, however busy the machine.
     limits: { timeoutMs: STARVED_TIMES * MAX_TOTAL_MS + 60_000 },
     parseReference: parseCodeReference,

@@ -1,3 +1,4 @@
+import { readFloat, readInt } from "../../python/number.ts";
 import { float, int, type PythonValue, str } from "../../python/value.ts";
 
 /** Longer values are left as text: the data's are a few hundred characters, and the patterns are not all linear. */
@@ -7,16 +8,12 @@ export const INTEGER = /^-?\d+$/;
 
 export const integer = (digits: string): PythonValue => int(BigInt(digits));
 
-/** What Python's int() and then float() make of a text, or the text. */
+/** What int() and then float() make of a text, or the text. */
 export function numberOrText(text: string): PythonValue {
-  const trimmed = text.trim();
-  if (/^[+-]?\d+(?:_\d+)*$/.test(trimmed)) return integer(trimmed.replaceAll("_", "").replace(/^\+/, ""));
-  const plain = /^[+-]?(?:\d+(?:_\d+)*\.?|(?:\d+(?:_\d+)*)?\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/;
-  if (plain.test(trimmed)) return float(Number(trimmed.replaceAll("_", "")));
-  const word = /^([+-]?)(inf|infinity|nan)$/i.exec(trimmed);
-  if (word === null) return str(text);
-  if (word[2]!.toLowerCase() === "nan") return float(Number.NaN);
-  return float(word[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY);
+  const whole = readInt(text);
+  if (whole !== undefined) return int(whole);
+  const number = readFloat(text);
+  return number === undefined ? str(text) : float(number);
 }
 
 /** The parts between commas, trimmed; nesting does not count. */

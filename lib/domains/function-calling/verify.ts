@@ -34,7 +34,7 @@ export interface FunctionCallingReference {
  */
 export const functionCalling: Verifier<FunctionCallingReference> = {
   name: "function-calling",
-  version: 3,
+  version: 4,
 
   prepare: async () => void loadGrammar(),
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { HoneError } from "../../errors.ts";
+import { PatternError } from "../../python/pattern-syntax.ts";
 import { compatField, type JudgedTwoWays } from "../compat.ts";
 import type { Verifier } from "../verifier.ts";
 import { CONSTRAINTS } from "./constraints.ts";
@@ -7,7 +8,6 @@ import { type BoundConstraint, type InstructionReference, judgeResponse, type Ru
 import { REFERENCE } from "./reference.ts";
 import { STRICT } from "./strict.ts";
 import { loadLanguages } from "./text/language.ts";
-import { PatternError } from "./text/pattern-syntax.ts";
 
 const RULES: JudgedTwoWays<Rules> = { reference: REFERENCE, strict: STRICT };
 
@@ -30,7 +30,7 @@ const referenceSchema = z.object({
  */
 export const instructionFollowing: Verifier<InstructionReference> = {
   name: "instruction-following",
-  version: 2,
+  version: 3,
   limits: { timeoutMs: 5000 },
 
   parseReference(raw) {

@@ -50,7 +50,7 @@ const BY_TASK: ReadonlyMap<string, Game> = new Map(GAMES.map((game) => [game.tas
  */
 export const logic: Verifier<LogicReference> = {
   name: "logic",
-  version: 1,
+  version: 2,
 
   parseReference(raw) {
     const shape = "{ task, game_data | game_data_str, compat? }";

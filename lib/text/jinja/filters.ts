@@ -1,4 +1,5 @@
 /** Filters of text and numbers. Those of lists stand in sequences.ts. Source: jinja2/filters.py of Jinja 3.1. */
+import { splitLines } from "../../python/text.ts";
 import { attribute } from "./access.ts";
 import { fixed, formatPercent } from "./formatting.ts";
 import { dumps } from "./json.ts";
@@ -122,7 +123,7 @@ function indent(v: Value, args: Arguments): Value {
   const width = argument(args, 0, "width") ?? 4;
   const pad = typeof width === "string" ? width : " ".repeat(Number(width));
   const [first, blank] = [argument(args, 1, "first") === true, argument(args, 2, "blank") === true];
-  const lines = strings.splitLines(`${str(v)}\n`);
+  const lines = splitLines(`${str(v)}\n`);
   const rest = lines.slice(1).map((line) => (line !== "" || blank ? pad + line : line));
   return (first ? pad : "") + [lines[0] ?? "", ...rest].join("\n");
 }

@@ -1,4 +1,5 @@
 /** Methods of Python's str, dict, list and tuple, as far as a sandboxed template may call them. */
+import { splitLines } from "../../python/text.ts";
 import { formatBraces } from "./formatting.ts";
 import * as strings from "./strings.ts";
 import {
@@ -117,7 +118,7 @@ const STR: ReadonlyMap<string, Method<string>> = new Map<string, Method<string>>
   ["rsplit", splitting(strings.splitFromRight)],
   [
     "splitlines",
-    (self, args) => strings.splitLines(self, (args.positional[0] ?? args.named.get("keepends")) === true),
+    (self, args) => splitLines(self, (args.positional[0] ?? args.named.get("keepends")) === true),
   ],
   ["partition", partition(false)],
   ["rpartition", partition(true)],

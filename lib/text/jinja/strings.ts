@@ -9,7 +9,6 @@ export function mustBeText(item: Value, index = 0): string {
 }
 
 const MOST_WIDTH = 1 << 20;
-const LINE_ENDS = new Set("\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029");
 
 /** str.strip and its one-sided forms; `chars` is a set of characters, white space if undefined. */
 export function strip(text: string, chars: string | undefined, left: boolean, right: boolean): string {
@@ -35,20 +34,6 @@ export function title(text: string): string {
     const [first = "", ...rest] = word;
     return first.toUpperCase() + rest.join("");
   });
-}
-
-/** str.splitlines */
-export function splitLines(text: string, keepEnds = false): string[] {
-  const lines: string[] = [];
-  let begin = 0;
-  for (let i = 0; i < text.length; i++) {
-    if (!LINE_ENDS.has(text[i]!)) continue;
-    const end = i;
-    if (text[i] === "\r" && text[i + 1] === "\n") i += 1;
-    lines.push(text.slice(begin, keepEnds ? i + 1 : end));
-    begin = i + 1;
-  }
-  return begin < text.length ? [...lines, text.slice(begin)] : lines;
 }
 
 /** str.split: at a separator, or at runs of white space if undefined; at most `most` cuts, any number if negative. */

@@ -1,4 +1,5 @@
 import { type JsonMaker, readJsonText } from "../../json-text.ts";
+import { constantRepr, floatRepr, textRepr } from "../../python/spelling.ts";
 
 /**
  * The values a template computes with, and how Python prints, compares and measures them.
@@ -180,11 +181,10 @@ export function str(v: Value): string {
 
 /** repr(x) */
 export function repr(v: Value): string {
-  if (typeof v === "string") return quoted(v);
-  if (v === null) return "None";
-  if (typeof v === "boolean") return v ? "True" : "False";
+  if (typeof v === "string") return textRepr(v);
+  if (v === null || typeof v === "boolean") return constantRepr(v);
   if (v instanceof Undefined) return "Undefined";
-  if (isFloat(v)) return float(numeric(v as number));
+  if (isFloat(v)) return floatRepr(numeric(v as number));
   if (typeof v === "number") return integer(v);
   if (v instanceof Tuple) return `(${v.map(repr).join(", ")}${v.length === 1 ? "," : ""})`;
   if (Array.isArray(v)) return `[${v.map(repr).join(", ")}]`;
@@ -193,39 +193,6 @@ export function repr(v: Value): string {
 }
 
 const integer = (n: number): string => (Number.isSafeInteger(n) ? String(n) : BigInt(n).toString());
-
-/** The shortest digits that give the number back, in Python's layout. */
-export function float(n: number): string {
-  if (!Number.isFinite(n)) return Number.isNaN(n) ? "nan" : n > 0 ? "inf" : "-inf";
-  if (n === 0) return Object.is(n, -0) ? "-0.0" : "0.0";
-  const [digits, exponent] = n.toExponential().split("e") as [string, string];
-  const power = Number(exponent);
-  if (power < -4 || power >= 16) {
-    return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
-  }
-  const plain = power < 0 ? n.toFixed(Math.max(0, digits.replace(/^-?\d\.?/, "").length - power)) : String(n);
-  return plain.includes(".") ? plain : `${plain}.0`;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\" };
-
-/** Single quotes, unless only single quotes are inside. */
-function quoted(text: string): string {
-  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const body = text.replace(/[\\\n\r\t'"]|[^ -~]/gu, (c) => {
-    if (c === quote) return `\\${c}`;
-    if (c === "'" || c === '"') return c;
-    return ESCAPES[c] ?? (/[\p{C}\p{Z}]/u.test(c) ? hexEscape(c.codePointAt(0)!) : c);
-  });
-  return quote + body + quote;
-}
-
-function hexEscape(code: number): string {
-  if (code <= 0xff) return `\\x${code.toString(16).padStart(2, "0")}`;
-  return code <= 0xffff
-    ? `\\u${code.toString(16).padStart(4, "0")}`
-    : `\\U${code.toString(16).padStart(8, "0")}`;
-}
 
 /** a == b, by value. */
 export function equals(a: Value, b: Value): boolean {

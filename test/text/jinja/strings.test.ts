@@ -1,13 +1,8 @@
 // Python's str methods on the characters where JavaScript has another opinion.
+
 import { expect, test } from "vitest";
-import {
-  capitalize,
-  count,
-  find,
-  splitFromRight,
-  splitLines,
-  strip,
-} from "../../../lib/text/jinja/strings.ts";
+import { splitLines } from "../../../lib/python/text.ts";
+import { capitalize, count, find, splitFromRight, strip } from "../../../lib/text/jinja/strings.ts";
 import { length } from "../../../lib/text/jinja/values.ts";
 
 test("white space is Python's", () => {

@@ -2,7 +2,7 @@
 // Mutants tried: 2.0 read as 2; exponents not padded; quotes always single; keys not sorted by code point.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { byCodePoint, Float, float, readJson } from "../../../lib/text/jinja/values.ts";
+import { byCodePoint, Float, readJson } from "../../../lib/text/jinja/values.ts";
 import { render } from "./rendering.ts";
 
 test.each([
@@ -19,36 +19,6 @@ test.each([
   ["{{ [text] }}", "[' \u00dcn\u00ef \ud83d\ude00 tEXT\\t']"],
 ])("%s", (source, rendered) => {
   expect(render(source)).toBe(rendered);
-});
-
-describe("floats are printed with the fewest digits, in Python's layout", () => {
-  test.each([
-    [0, "0.0"],
-    [-0, "-0.0"],
-    [2, "2.0"],
-    [0.1, "0.1"],
-    [1e-4, "0.0001"],
-    [0.00012345, "0.00012345"],
-    [1e-5, "1e-05"],
-    [1.5e-7, "1.5e-07"],
-    [123456789012345680, "1.2345678901234568e+17"],
-    [1e15, "1000000000000000.0"],
-    [1e16, "1e+16"],
-    [1e100, "1e+100"],
-    [-2.5, "-2.5"],
-    [Number.NaN, "nan"],
-    [Number.NEGATIVE_INFINITY, "-inf"],
-  ])("%f", (value, text) => {
-    expect(float(value)).toBe(text);
-  });
-
-  test("and read back as they were", () => {
-    fc.assert(
-      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (x) => {
-        expect(Number(float(x))).toBe(x);
-      }),
-    );
-  });
 });
 
 describe("JSON that keeps floats apart", () => {

@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { escapePattern, tryPattern } from "../../../python/pattern.ts";
 import { fields, trim } from "../../../python/text.ts";
 import { amount, ordinal, phrase } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
-import { escapePattern, tryPattern } from "../text/pattern.ts";
 
 const plain = (text: string): string => trim(text).toLowerCase();
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { readJson } from "../../../python/json.ts";
+import { escapePattern, tryPattern } from "../../../python/pattern.ts";
 import { isBlank, isSpace, trim, trimChars, trimEnd } from "../../../python/text.ts";
 import type { PythonValue } from "../../../python/value.ts";
 import { amount, noArguments, phrase } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
-import { escapePattern, tryPattern } from "../text/pattern.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { countParts } from "./length.ts";
 

@@ -1,8 +1,9 @@
+import { parseCsv } from "../../../python/csv.ts";
+import { readInt } from "../../../python/number.ts";
 import { fields, isBlank, SPACE, trim, WORD } from "../../../python/text.ts";
 import { noArguments } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import type { ResponseText } from "../text/response-text.ts";
-import { parseCsv } from "./csv.ts";
 import { trimPunctuation, withoutPunctuation } from "./punctuation.ts";
 
 /** Capitals of Europe north of 45 degrees, from north to south. */
@@ -21,16 +22,6 @@ const MULTIPLES = "14 21 28 35 42 49";
 /** Accents go, and with them everything else that is not ASCII. */
 const toAscii = (text: string): string => text.normalize("NFKD").replace(/[^\0-\x7f]/g, "");
 
-/** Python's int() of a run of decimal digits of any script. */
-function decimal(digits: string): number {
-  return [...digits].reduce((value, digit) => {
-    let zero = digit.codePointAt(0)!;
-    // Decimal digits come in runs of ten in a row.
-    while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
-    return value * 10 + ((digit.codePointAt(0)! - zero) % 10);
-  }, 0);
-}
-
 const DATE = /^(\p{Nd}{4})-(\p{Nd}{2})-(\p{Nd}{2})$/u;
 const MONTH_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
@@ -38,7 +29,9 @@ type CalendarDate = readonly [year: number, month: number, day: number];
 
 /** A date as YYYY-MM-DD in Napoleon's lifetime; day 00, month 00 and 29 February of any year are taken too. */
 function inNapoleonsLife(text: string): CalendarDate | undefined {
-  const parts = DATE.exec(text)?.slice(1).map(decimal);
+  const parts = DATE.exec(text)
+    ?.slice(1)
+    .map((digits) => Number(readInt(digits)));
   if (parts === undefined) return undefined;
   const [year, month, day] = [parts[0]!, parts[1]!, parts[2]!];
   const isOut = year < 1769 || year > 1821 || month > 12 || day > (MONTH_DAYS[month - 1] ?? 99);

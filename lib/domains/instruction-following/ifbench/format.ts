@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { fields, isBlank, isLower, isUpper, SPACE, trim } from "../../../python/text.ts";
+import { fields, isBlank, isLower, isUpper, PUNCTUATION, SPACE, trim } from "../../../python/text.ts";
 import { noArguments, phrase } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { punktSentences } from "../text/punkt.ts";
@@ -11,7 +11,7 @@ import {
   nestedBrackets,
   nestedQuotes,
 } from "./layout.ts";
-import { PUNCTUATION, trimPunctuation, withoutClosing, withoutPunctuation } from "./punctuation.ts";
+import { trimPunctuation, withoutClosing, withoutPunctuation } from "./punctuation.ts";
 
 /** One code point that is an emoji by itself; digits, `#`, `*` and the letters that flags are made of are not. */
 const EMOJI = /^(?:(?![0-9#*\u{1f1e6}-\u{1f1ff}])[\p{Emoji}\u{1f6d8}\u{1f6d9}\u{1fa70}-\u{1faff}])$/u;

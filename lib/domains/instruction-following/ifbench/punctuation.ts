@@ -1,7 +1,4 @@
-import { trimChars, trimEnd } from "../../../python/text.ts";
-
-/** Python's string.punctuation: the 32 ASCII marks. */
-export const PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+import { PUNCTUATION, trimChars, trimEnd } from "../../../python/text.ts";
 
 const MARKS = /[!-/:-@[-`{-~]/g;
 const CLOSING = "\"'\u201d\u2019\u00bb)]}*_` ";

@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { fields, trim } from "../../../python/text.ts";
+import { fields, PUNCTUATION, trim } from "../../../python/text.ts";
 import { amount, noArguments, ordinal, trimmed } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import type { ResponseText } from "../text/response-text.ts";
 import {
   firstChar,
-  PUNCTUATION,
   trimPunctuation,
   trimPunctuationEnd,
   trimPunctuationStart,

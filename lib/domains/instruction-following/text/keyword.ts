@@ -1,6 +1,6 @@
+import { escapePattern, Pattern, tryPattern } from "../../../python/pattern.ts";
+import { foldCase } from "../../../python/pattern-syntax.ts";
 import { isWordChar } from "../../../python/text.ts";
-import { escapePattern, Pattern, tryPattern } from "./pattern.ts";
-import { foldCase } from "./pattern-syntax.ts";
 import type { ResponseText } from "./response-text.ts";
 
 /** A word or phrase to be found in responses, whatever its case. */

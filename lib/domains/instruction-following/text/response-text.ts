@@ -1,6 +1,6 @@
+import { foldCase } from "../../../python/pattern-syntax.ts";
 import { fields, words } from "../../../python/text.ts";
 import { detectLanguage } from "./language.ts";
-import { foldCase } from "./pattern-syntax.ts";
 import { punktSentences } from "./punkt.ts";
 import { splitSentences } from "./sentences.ts";
 import { wordTokens } from "./treebank.ts";

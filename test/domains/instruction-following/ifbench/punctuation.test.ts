@@ -2,12 +2,12 @@
 import { expect, test } from "vitest";
 import {
   firstChar,
-  PUNCTUATION,
   trimPunctuation,
   trimPunctuationEnd,
   trimPunctuationStart,
   withoutPunctuation,
 } from "../../../../lib/domains/instruction-following/ifbench/punctuation.ts";
+import { PUNCTUATION } from "../../../../lib/python/text.ts";
 
 const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)).join("");
 

@@ -6,8 +6,8 @@ import {
   wholeExpression,
   wholeWord,
 } from "../../../../lib/domains/instruction-following/text/keyword.ts";
-import { PatternError } from "../../../../lib/domains/instruction-following/text/pattern-syntax.ts";
 import { ResponseText } from "../../../../lib/domains/instruction-following/text/response-text.ts";
+import { PatternError } from "../../../../lib/python/pattern-syntax.ts";
 
 const count = (word: string, text: string, read: KeywordReader) => read(word)?.count(new ResponseText(text));
 

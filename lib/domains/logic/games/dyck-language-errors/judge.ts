@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { readInt } from "../../../../python/number.ts";
 import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
-import { readInteger } from "../../judging/boxed-integer.ts";
 import { type Game, gameData } from "../../judging/game.ts";
 
 const TASK = "dyck_language_errors";
@@ -30,7 +30,7 @@ const integersIn = (answer: string): readonly string[] => answer.match(/-?\d+/g)
 
 function judgePosition(given: string, { metadata }: Data): ScoredVerdict {
   const gold = metadata.is_valid ? VALID : `${metadata.first_error_pos}`;
-  const same = gold === VALID ? given === VALID : readInteger(given) === readInteger(gold);
+  const same = gold === VALID ? given === VALID : readInt(given) === readInt(gold);
   return same ? correct("the position") : wrong("another position");
 }
 

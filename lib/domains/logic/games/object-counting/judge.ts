@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { readInt } from "../../../../python/number.ts";
 import type { ScoredVerdict } from "../../../../records.ts";
 import { wrong } from "../../../verifier.ts";
-import { judgeInteger, readInteger } from "../../judging/boxed-integer.ts";
+import { judgeInteger } from "../../judging/boxed-integer.ts";
 import { lastFlatBox, plainBox } from "../../judging/extraction.ts";
 import { type Game, gameData } from "../../judging/game.ts";
 
@@ -22,5 +23,5 @@ export const objectCounting: Game<Data> = {
 };
 
 function judgeContent(box: string | undefined, data: Data): ScoredVerdict {
-  return box === undefined ? wrong("no closed \\boxed{}") : judgeInteger(box, readInteger(data.answer));
+  return box === undefined ? wrong("no closed \\boxed{}") : judgeInteger(box, readInt(data.answer));
 }

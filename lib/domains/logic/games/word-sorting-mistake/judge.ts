@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { readInt } from "../../../../python/number.ts";
 import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
-import { readInteger } from "../../judging/boxed-integer.ts";
 import { lastFlatBox, plainBox } from "../../judging/extraction.ts";
 import { type Game, gameData } from "../../judging/game.ts";
 
@@ -25,7 +25,7 @@ function judgeContent(box: string | undefined, data: Data): ScoredVerdict {
   if (box === undefined) return wrong("no closed \\boxed{}");
   const gold = data.answer ?? NO_MISTAKE;
   const same = /^\d+$/.test(box)
-    ? readInteger(box) === readInteger(`${gold}`)
+    ? readInt(box) === readInt(`${gold}`)
     : typeof gold === "string" && box !== "" && box.toLowerCase() === gold.toLowerCase();
   return same ? correct("the first mistake") : wrong("another thought");
 }

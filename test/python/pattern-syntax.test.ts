@@ -1,9 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  foldCase,
-  PatternError,
-  readPattern,
-} from "../../../../lib/domains/instruction-following/text/pattern-syntax.ts";
+import { foldCase, PatternError, readPattern } from "../../lib/python/pattern-syntax.ts";
 
 const OPTIONS = { ignoreCase: false, multiline: false };
 

@@ -1,4 +1,3 @@
-import { isWordChar } from "../../../python/text.ts";
 import {
   type Assertion,
   foldCase,
@@ -7,6 +6,7 @@ import {
   readPattern,
   type SyntaxOptions,
 } from "./pattern-syntax.ts";
+import { isWordChar } from "./text.ts";
 
 /** A match as [start, end) in UTF-16 units. */
 export type Span = readonly [start: number, end: number];

@@ -1,16 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  escapePattern,
-  Pattern,
-  tryPattern,
-} from "../../../../lib/domains/instruction-following/text/pattern.ts";
-import { PatternError } from "../../../../lib/domains/instruction-following/text/pattern-syntax.ts";
+import { escapePattern, Pattern, tryPattern } from "../../lib/python/pattern.ts";
+import { PatternError } from "../../lib/python/pattern-syntax.ts";
 
 const texts = (pattern: Pattern, text: string) =>
   pattern.matches(text).map(([start, end]) => text.slice(start, end));
 
-import { FROZEN_MATCHES } from "../frozen/patterns.ts";
+import { FROZEN_MATCHES } from "./frozen/patterns.ts";
 
 // Mutants these tests kill (tried): threads of lower preference kept after a match; lazy repeats made greedy; the two
 // ways of a split swapped.

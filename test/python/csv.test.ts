@@ -2,7 +2,7 @@
 // at the end refused; a lone carriage return taken as text; the field limit one lower.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseCsv } from "../../../../lib/domains/instruction-following/ifbench/csv.ts";
+import { parseCsv } from "../../lib/python/csv.ts";
 
 test.each<[string, string, string[][] | undefined]>([
   [

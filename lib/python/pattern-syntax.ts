@@ -1,4 +1,4 @@
-import { isSpace, isWordChar } from "../../../python/text.ts";
+import { isSpace, isWordChar } from "./text.ts";
 
 /** What a regular expression says, read from its text. */
 export type Node =
