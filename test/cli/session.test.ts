@@ -125,23 +125,6 @@ test("a run that trained nothing says so and how many steps it had", async () =>
   expect(printed).not.toContain("changed the weights");
 });
 
-/** The verifiers, but some held-out answers get no verdict. */
-const _without = (lost: (domain: string, call: number) => boolean, before = 0): typeof verifiers => {
-  const calls = new Map<string, number>();
-  return {
-    stats: () => ({}),
-    verify: async (group) => {
-      const verdicts = await verifiers.verify(group);
-      return verdicts.map((verdict, i) => {
-        const { domain } = group[i]!.problem;
-        const call = (calls.get(domain) ?? before) + 1;
-        calls.set(domain, call);
-        return lost(domain, call) ? { status: "unscored", cause: "my bug at reward.ts:7" } : verdict;
-      });
-    },
-  };
-};
-
 test("a report that cannot be written is a warning", async () => {
   mkdirSync(join(dir, "report.html"));
   writeFileSync(join(dir, "report.html", "in-the-way"), "");
