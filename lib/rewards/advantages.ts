@@ -2,12 +2,10 @@ export interface AdvantageOptions {
   /** What a reward is compared with: the group's mean, or the mean of the others. Default "mean". */
   readonly baseline?: "mean" | "leave-one-out";
   /**
-   * What the difference is divided by. "none": 1; "population" and "ddof1": the group's standard deviation plus
-   * 1e-6; "floored": max(population standard deviation, stdFloor). Default "population".
+   * What the difference is divided by: 1, or the group's standard deviation over n or over n - 1, plus 1e-6.
+   * Default "population-std".
    */
-  readonly std?: "none" | "population" | "ddof1" | "floored";
-  /** For "floored", > 0. Default 0.1. */
-  readonly stdFloor?: number;
+  readonly divideBy?: "none" | "population-std" | "sample-std";
   /** Groups whose rewards span less than this get advantages of exactly 0. Default 1e-6. */
   readonly minSpread?: number;
 }
@@ -26,7 +24,7 @@ export function spread(values: readonly number[]): number {
  * Source: the baseline and the scale are switches because the paper only says "relative to the group".
  */
 export function groupAdvantages(rewards: readonly number[], options: AdvantageOptions = {}): number[] {
-  const { baseline = "mean", std = "population", stdFloor = 0.1, minSpread = MIN_SPREAD } = options;
+  const { baseline = "mean", divideBy = "population-std", minSpread = MIN_SPREAD } = options;
   const n = rewards.length;
   if (n < 2 || spread(rewards) < minSpread) return rewards.map(() => 0);
   // Subtracting the first reward before summing keeps the digits of rewards that are large and close.
@@ -37,9 +35,8 @@ export function groupAdvantages(rewards: readonly number[], options: AdvantageOp
   const leaveOneOut = baseline === "leave-one-out" ? n / (n - 1) : 1;
   const divisor = {
     none: 1,
-    population: Math.sqrt(squares / n) + STD_EPSILON,
-    ddof1: Math.sqrt(squares / (n - 1)) + STD_EPSILON,
-    floored: Math.max(Math.sqrt(squares / n), stdFloor),
-  }[std];
+    "population-std": Math.sqrt(squares / n) + STD_EPSILON,
+    "sample-std": Math.sqrt(squares / (n - 1)) + STD_EPSILON,
+  }[divideBy];
   return centered.map((difference) => (difference * leaveOneOut) / divisor);
 }

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { type AdvantageOptions, groupAdvantages, spread } from "../../lib/rewards/advantages.ts";
 import { golden, near } from "../fixtures/goldens.ts";
 
-// Mutants tried: n in place of n - 1 for ddof1, the leave-one-out factor left out, epsilon 1e-4, the mean summed without
-// the origin (0.1 eight times leaves rounding), min in place of max for the floor.
+// Mutants tried: n in place of n - 1 for the sample's, the leave-one-out factor left out, epsilon 1e-4, the mean summed without
+// the origin (0.1 eight times leaves rounding).
 
 interface AdvantageCase {
   readonly id: number;
@@ -19,10 +19,10 @@ const cases = golden<AdvantageCase[]>("advantages/cases.jsonl");
 
 /** The four columns of the goldens; spreads near 1e-9 are part of them, so the threshold is off. */
 const COLUMNS = [
-  ["centred", { std: "none" }],
-  ["leave_one_out", { std: "none", baseline: "leave-one-out" }],
-  ["centred_div_pop_std", { std: "population" }],
-  ["centred_div_ddof1_std", { std: "ddof1" }],
+  ["centred", { divideBy: "none" }],
+  ["leave_one_out", { divideBy: "none", baseline: "leave-one-out" }],
+  ["centred_div_pop_std", { divideBy: "population-std" }],
+  ["centred_div_ddof1_std", { divideBy: "sample-std" }],
 ] as const satisfies readonly (readonly [keyof AdvantageCase, AdvantageOptions])[];
 
 describe.skipIf(!cases)("advantage goldens", () => {
@@ -41,23 +41,18 @@ describe.skipIf(!cases)("advantage goldens", () => {
 test("the worked group of the difficulty-aware penalty, to the digits it was published with", () => {
   const rewards = [0.875, 1, 0, 0, 0, -0.75, -1, -1];
   const centered = [0.984375, 1.109375, 0.109375, 0.109375, 0.109375, -0.640625, -0.890625, -0.890625];
-  expect(groupAdvantages(rewards, { std: "none" })).toEqual(centered);
+  expect(groupAdvantages(rewards, { divideBy: "none" })).toEqual(centered);
   const leaveOneOut = [1.125, 1.267857, 0.125, 0.125, 0.125, -0.732143, -1.017857, -1.017857];
-  for (const [i, a] of groupAdvantages(rewards, { std: "none", baseline: "leave-one-out" }).entries()) {
+  for (const [i, a] of groupAdvantages(rewards, { divideBy: "none", baseline: "leave-one-out" }).entries()) {
     expect(a).toBeCloseTo(leaveOneOut[i]!, 6);
   }
-  expect(centered[0]! / groupAdvantages(rewards, { std: "ddof1" })[0]!).toBeCloseTo(0.777581, 5);
-  expect(centered[0]! / groupAdvantages(rewards, { std: "population" })[0]!).toBeCloseTo(0.72736, 5);
-});
-
-test("the floor replaces a smaller standard deviation and no larger one", () => {
-  expect(groupAdvantages([0, 0.1], { std: "floored", stdFloor: 0.5 })).toEqual([-0.1, 0.1]);
-  expect(groupAdvantages([0, 4], { std: "floored", stdFloor: 0.5 })).toEqual([-1, 1]);
+  expect(centered[0]! / groupAdvantages(rewards, { divideBy: "sample-std" })[0]!).toBeCloseTo(0.777581, 5);
+  expect(centered[0]! / groupAdvantages(rewards, { divideBy: "population-std" })[0]!).toBeCloseTo(0.72736, 5);
 });
 
 test("rewards closer than the threshold give exact zeros, and so does a group of one or none", () => {
   expect(groupAdvantages([1, 1 + 9e-7])).toEqual([0, 0]);
-  expect(groupAdvantages([1, 1 + 2e-6], { std: "none" })[1]).toBeGreaterThan(0);
+  expect(groupAdvantages([1, 1 + 2e-6], { divideBy: "none" })[1]).toBeGreaterThan(0);
   expect(groupAdvantages(new Array(8).fill(0.1), { minSpread: 0 })).toEqual(new Array(8).fill(0));
   expect(groupAdvantages([3])).toEqual([0]);
   expect(groupAdvantages([])).toEqual([]);
@@ -66,7 +61,7 @@ test("rewards closer than the threshold give exact zeros, and so does a group of
 const rewards = fc.array(fc.double({ min: -10, max: 10, noNaN: true }), { minLength: 2, maxLength: 16 });
 const anyOptions = fc.record({
   baseline: fc.constantFrom("mean" as const, "leave-one-out" as const),
-  std: fc.constantFrom("none" as const, "population" as const, "ddof1" as const, "floored" as const),
+  divideBy: fc.constantFrom("none" as const, "population-std" as const, "sample-std" as const),
 });
 
 test("advantages sum to zero, keep the order of rewards and ignore a common offset", () => {

@@ -96,10 +96,9 @@ function penaltyOptions(
 
 /** The recipe's switches in the terms of `rewards`. */
 export function shapingOptions({ lengthPenalty, advantages, rollouts }: Recipe): ShapingOptions {
-  const std = { "population-std": "population", "sample-std": "ddof1", none: "none" } as const;
   return {
     lengthPenalty: penaltyOptions(lengthPenalty, rollouts.maxOutputTokens),
-    advantage: { baseline: advantages.baseline, std: std[advantages.divideBy] },
+    advantage: { baseline: advantages.baseline, divideBy: advantages.divideBy },
     filter: advantages.filter,
     minGroupSize: 2,
   };

@@ -26,12 +26,12 @@ export async function* verifyGroups(
   concurrency: number,
 ): AsyncGenerator<JudgedGroup, void, undefined> {
   const judged = new Channel<JudgedGroup>();
-  const desk = new JudgesDesk(judge, judged, load, concurrency);
-  void desk.serve(groups);
+  const queue = new VerificationQueue(judge, judged, load, concurrency);
+  void queue.serve(groups);
   yield* judged;
 }
 
-class JudgesDesk {
+class VerificationQueue {
   readonly #judge: Judge;
   readonly #judged: Channel<JudgedGroup>;
   readonly #load: VerificationLoad;

@@ -29,7 +29,7 @@ export function lineWarnings(
   };
 }
 
-/** Once, when the first `groups` groups of a sitting scored nothing at all; three of the answers come along. */
+/** Once, when the first `groups` groups of a session scored nothing at all; three of the answers come along. */
 export function zeroScoreWarning(groups: number, warn: Warn): OnSettled {
   const answers: ScoredRollout[] = [];
   let seen = 0;

@@ -13,7 +13,7 @@ export type RunEnd = "done" | "stopped" | "aborted";
 
 export interface RunOutcome {
   readonly reason: RunEnd;
-  /** Steps done, those of earlier sittings included. */
+  /** Steps done, those of earlier sessions included. */
   readonly steps: number;
   readonly version: number;
 }
@@ -89,7 +89,7 @@ export interface Run extends AsyncIterable<StepRecord>, AsyncDisposable {
   readonly step: number;
   /** Rejects with what ended the run, if it was an error. */
   readonly finished: Promise<RunOutcome>;
-  /** Wall seconds of each phase so far, sittings added up. */
+  /** Wall seconds of each phase so far, over all sessions. */
   readonly seconds: { readonly warmStart: number; readonly training: number };
   readonly generatedTokens: number;
   /** Generated tokens of the groups that were trained on. */

@@ -81,7 +81,7 @@ test("the recipe's switches reach the shaping", () => {
   );
   expect(shapingOptions(recipe)).toMatchObject({
     lengthPenalty: { kind: "dap", maxOutputTokens: 24, bufferTokens: 20 },
-    advantage: { baseline: "leave-one-out", std: "ddof1" },
+    advantage: { baseline: "leave-one-out", divideBy: "sample-std" },
     filter: "none",
   });
 });

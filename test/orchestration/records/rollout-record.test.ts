@@ -153,7 +153,7 @@ test.each([
     expect(said).toBeCloseTo(weight(decodeIds(tokens).length, sequences, total, kept), 12);
 });
 
-test("a run that goes on takes the later steps' records anew and ends with those of a run in one sitting", async () => {
+test("a run that goes on takes the later steps' records anew and ends with those of an uninterrupted run", async () => {
   const whole = join(dir, "whole");
   const parts = join(dir, "parts");
   const options = { verifiers, core: standInCore() };
@@ -190,7 +190,7 @@ test("a run that goes on takes the later steps' records anew and ends with those
   }
 });
 
-test("without the switch nothing is written, and what an earlier sitting wrote of later steps goes", async () => {
+test("without the switch nothing is written, and what an earlier session wrote of later steps goes", async () => {
   await using run = await createRun(smallRecipe({ steps: 2 }), { dir, verifiers, core: standInCore() });
   await run.finished;
   expect(existsSync(join(dir, "rollouts"))).toBe(false);

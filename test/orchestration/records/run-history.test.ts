@@ -30,7 +30,7 @@ test("a resume takes back the steps after its checkpoint and what they took", ()
   expect(history.weights).toBe("new");
 });
 
-test("each step belongs to the recipe it went by; sittings with the same one make one stretch", () => {
+test("each step belongs to the recipe it went by; sessions with the same one make one stretch", () => {
   const resume = (s: number, c?: unknown) => ({ e: "resume", s, ...(c !== undefined && { c }) }) as const;
   const told = (events: RunEvent[]) =>
     readHistory(events).stretches.map(({ recipe, steps }) => [recipe, steps.map(({ event }) => event.s)]);
