@@ -59,13 +59,70 @@ const CONSTANTS: ReadonlyMap<string, null | boolean> = new Map([
   ["false", false],
 ]);
 
-/** A JSON text and how far it has been read. */
-class JsonText {
-  readonly #text: string;
-  #at = 0;
+/** A text and how far it has been read. */
+class Cursor {
+  readonly text: string;
+  at = 0;
 
   constructor(text: string) {
-    this.#text = text;
+    this.text = text;
+  }
+
+  /** The character that is next; undefined at the end. */
+  get next(): string | undefined {
+    return this.text[this.at];
+  }
+
+  match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.at;
+    const found = pattern.exec(this.text);
+    if (found !== null) this.at += found[0].length;
+    return found;
+  }
+
+  skipBlank(): void {
+    this.match(BLANK);
+  }
+
+  take(character: string): boolean {
+    if (this.next !== character) return false;
+    this.at += 1;
+    return true;
+  }
+
+  expect(character: string): void {
+    if (!this.take(character)) this.fault(`no ${character}`);
+  }
+
+  fault(what: string, at = this.at): never {
+    throw new SyntaxError(`${what} at character ${at + 1}`);
+  }
+
+  /** To behind the closing quote; what stands between the quotes is not looked at. */
+  skipString(): void {
+    const start = this.at + 1;
+    this.expect('"');
+    for (let end = this.text.indexOf('"', start); end >= 0; end = this.text.indexOf('"', end + 1)) {
+      if (this.#backslashes(start, end) % 2 === 1) continue;
+      this.at = end + 1;
+      return;
+    }
+    this.fault("no end of the string");
+  }
+
+  /** How many stand before `end`, none before `start` counted. */
+  #backslashes(start: number, end: number): number {
+    let first = end;
+    while (first > start && this.text[first - 1] === "\\") first -= 1;
+    return end - first;
+  }
+}
+
+class JsonText {
+  readonly #in: Cursor;
+
+  constructor(text: string) {
+    this.#in = new Cursor(text);
   }
 
   read<Value>(make: JsonMaker<Value>): Value {
@@ -85,16 +142,16 @@ class JsonText {
   }
 
   #whole<T>(read: () => T): T {
-    this.#skipBlank();
+    this.#in.skipBlank();
     const value = read();
-    this.#skipBlank();
-    if (this.#at < this.#text.length) this.#fault("more behind its end");
+    this.#in.skipBlank();
+    if (this.#in.at < this.#in.text.length) this.#in.fault("more behind its end");
     return value;
   }
 
   #value<Value>(make: JsonMaker<Value>, depth: number): Value {
-    if (depth > make.maxDepth) this.#fault(`nested deeper than ${make.maxDepth}`);
-    const next = this.#text[this.#at];
+    if (depth > make.maxDepth) this.#in.fault(`nested deeper than ${make.maxDepth}`);
+    const next = this.#in.next;
     if (next === '"') return make.string(this.#string());
     if (next === "[") {
       const items: Value[] = [];
@@ -110,114 +167,70 @@ class JsonText {
   }
 
   #scalar<Value>(make: JsonMaker<Value>): Value {
-    const number = this.#match(NUMBER);
+    const number = this.#in.match(NUMBER);
     if (number !== null) return make.number(number[0], number[1] === undefined && number[2] === undefined);
-    const start = this.#at;
-    const word = this.#match(WORD)?.[0] ?? "";
+    const start = this.#in.at;
+    const word = this.#in.match(WORD)?.[0] ?? "";
     const constant = CONSTANTS.get(word);
     if (constant !== undefined) return make.constant(constant);
     const value = make.words?.get(word);
     if (value !== undefined) return value;
-    this.#at = start;
-    return this.#fault("no value");
+    return this.#in.fault("no value", start);
   }
 
   #list(item: () => void): void {
-    this.#expect("[");
-    this.#skipBlank();
-    if (this.#take("]")) return;
+    this.#in.expect("[");
+    this.#in.skipBlank();
+    if (this.#in.take("]")) return;
     for (;;) {
       item();
-      this.#skipBlank();
-      if (this.#take("]")) return;
-      this.#expect(",");
-      this.#skipBlank();
+      this.#in.skipBlank();
+      if (this.#in.take("]")) return;
+      this.#in.expect(",");
+      this.#in.skipBlank();
     }
   }
 
   #object(member: (key: string) => void): void {
-    this.#expect("{");
-    this.#skipBlank();
-    if (this.#take("}")) return;
+    this.#in.expect("{");
+    this.#in.skipBlank();
+    if (this.#in.take("}")) return;
     for (;;) {
       const key = this.#string();
-      this.#skipBlank();
-      this.#expect(":");
-      this.#skipBlank();
+      this.#in.skipBlank();
+      this.#in.expect(":");
+      this.#in.skipBlank();
       member(key);
-      this.#skipBlank();
-      if (this.#take("}")) return;
-      this.#expect(",");
-      this.#skipBlank();
+      this.#in.skipBlank();
+      if (this.#in.take("}")) return;
+      this.#in.expect(",");
+      this.#in.skipBlank();
     }
   }
 
   #string(): string {
-    const start = this.#at;
-    this.#skipString();
+    const start = this.#in.at;
+    this.#in.skipString();
     try {
-      return JSON.parse(this.#text.slice(start, this.#at)) as string;
+      return JSON.parse(this.#in.text.slice(start, this.#in.at)) as string;
     } catch {
-      this.#at = start;
-      return this.#fault("no string");
+      return this.#in.fault("no string", start);
     }
-  }
-
-  /** To behind the closing quote; what stands between the quotes is not looked at. */
-  #skipString(): void {
-    this.#expect('"');
-    for (let end = this.#text.indexOf('"', this.#at); end >= 0; end = this.#text.indexOf('"', end + 1)) {
-      if (this.#backslashesBefore(end) % 2 === 1) continue;
-      this.#at = end + 1;
-      return;
-    }
-    this.#fault("no end of the string");
-  }
-
-  #backslashesBefore(end: number): number {
-    let start = end;
-    while (start > this.#at && this.#text[start - 1] === "\\") start -= 1;
-    return end - start;
   }
 
   /** The text of a value, of which only strings and brackets are looked at. */
   #skipped(): string {
-    const start = this.#at;
+    const start = this.#in.at;
     let depth = 0;
     do {
-      if (depth > 0) this.#match(UNBRACKETED);
-      const next = this.#text[this.#at];
-      if (next === '"') this.#skipString();
+      if (depth > 0) this.#in.match(UNBRACKETED);
+      const next = this.#in.next;
+      if (next === '"') this.#in.skipString();
       else if (next === "[" || next === "{") depth += 1;
       else if (depth > 0 && (next === "]" || next === "}")) depth -= 1;
-      else if (depth > 0 || this.#match(BARE) === null) this.#fault("no value");
-      if (next !== undefined && BRACKETS.has(next)) this.#at += 1;
+      else if (depth > 0 || this.#in.match(BARE) === null) this.#in.fault("no value");
+      if (next !== undefined && BRACKETS.has(next)) this.#in.at += 1;
     } while (depth > 0);
-    return this.#text.slice(start, this.#at);
-  }
-
-  #match(pattern: RegExp): RegExpExecArray | null {
-    pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text);
-    if (found !== null) this.#at += found[0].length;
-    return found;
-  }
-
-  #skipBlank(): void {
-    this.#match(BLANK);
-  }
-
-  #take(character: string): boolean {
-    if (this.#text[this.#at] !== character) return false;
-    this.#at += 1;
-    return true;
-  }
-
-  #expect(character: string): void {
-    if (!this.#take(character)) this.#fault(`no ${character}`);
-  }
-
-  #fault(what: string): never {
-    throw new SyntaxError(`${what} at character ${this.#at + 1}`);
+    return this.#in.text.slice(start, this.#in.at);
   }
 }

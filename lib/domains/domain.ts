@@ -11,7 +11,7 @@ export interface Domain {
   readonly families?: readonly Family[];
   /** More sources of made-up problems by the name a recipe gives, each with what it draws from. */
   readonly sources?: Readonly<Record<string, readonly Family[]>>;
-  /** Covered by the contract suite (test/contract/verifiers.test.ts). */
+  /** Those of the folder's verifiers.ts, covered by the contract suite (test/contract/verifiers.test.ts). */
   readonly verifiers: readonly Verifier[];
   /** How the rows of the domain's case files are read; the fields are in docs/verify.md. */
   readonly readCase?: CaseReader;

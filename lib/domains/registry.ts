@@ -7,8 +7,8 @@ import { LOGIC } from "./logic/index.ts";
 import { MATH } from "./math/index.ts";
 
 /**
- * Every built-in domain; a new one is a folder and a row here (docs/how-to-domain.md). The workers of verifiers load this
- * list: tables and libraries that cost more than a few milliseconds are read by whoever needs them, when it does.
+ * Every built-in domain; a new one is a folder and a row here (docs/how-to-domain.md). A process that judges loads one
+ * folder's verifiers.ts instead (load-built-in.ts).
  */
 export const DOMAINS = {
   math: MATH,

@@ -30,6 +30,21 @@ describe("wings", () => {
   });
 });
 
+describe("a process that judges", () => {
+  const wings = [...new Set(files.map(wingOf).filter((wing) => wing !== undefined))];
+
+  test.each(wings)("loads of %s who judges, and nothing of what reads and draws", (wing) => {
+    const loaded = reachOf(["lib/rewards/pool/verifier-main.ts", `lib/domains/${wing}/verifiers.ts`]);
+    expect(
+      loaded.filter((file) => /\/(?:read|drawing)\/|\/(?:generate|draw|cases|registry)\.ts$/.test(file)),
+    ).toEqual([]);
+    const others = loaded.filter(
+      (file) => ![undefined, wing, wing === "logic" ? "math" : wing].includes(wingOf(file)),
+    );
+    expect(others).toEqual([]);
+  });
+});
+
 describe("strict and reference judging", () => {
   const code = (file: string) => read(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
   const chooses = (file: string) => /^lib\/domains\/[^/]+\/verify\.ts$/.test(file);

@@ -2,11 +2,9 @@ import type { Domain } from "../domain.ts";
 import { readCase } from "./cases.ts";
 import { asFamily } from "./drawing/puzzle.ts";
 import { latinSquare as drawLatinSquare, truthTable as drawTruthTable } from "./generate.ts";
-import { latinSquare } from "./latin-square.ts";
 import { PUZZLES } from "./puzzles.ts";
 import { i3Logic } from "./read/i3-logic.ts";
-import { truthTable } from "./truth-table.ts";
-import { logic } from "./verify.ts";
+import { VERIFIERS } from "./verifiers.ts";
 
 export const LOGIC = {
   datasets: { "i3-logic": i3Logic },
@@ -15,6 +13,6 @@ export const LOGIC = {
     puzzles: PUZZLES.map(asFamily),
     ...Object.fromEntries(PUZZLES.map((one) => [`puzzles/${one.task}`, [asFamily(one)]])),
   },
-  verifiers: [logic, truthTable, latinSquare],
+  verifiers: VERIFIERS,
   readCase,
 } satisfies Domain;

@@ -1,5 +1,5 @@
+import { loadBuiltIn } from "../../domains/load-built-in.ts";
 import type { Verifier } from "../../domains/verifier.ts";
-import { loadBuiltIn } from "../../domains/verifiers.ts";
 import type { Verdict } from "../../records.ts";
 import { loadVerifier } from "./load-verifier.ts";
 import type { JobResult, MemberOutcome, Phase, VerificationJob } from "./verification-job.ts";
@@ -19,13 +19,13 @@ function find(job: VerificationJob): Promise<Verifier> {
   return verifier;
 }
 
-async function load({ verifier: name, moduleUrl }: VerificationJob): Promise<Verifier> {
+async function load({ verifier: name, moduleUrl, domain }: VerificationJob): Promise<Verifier> {
   if (moduleUrl !== undefined) {
     const verifier = await loadVerifier(moduleUrl);
     await verifier.prepare?.();
     return verifier;
   }
-  const verifier = await loadBuiltIn(name);
+  const verifier = domain === undefined ? undefined : await loadBuiltIn(domain, name);
   if (!verifier) throw new Error(`no verifier is called ${JSON.stringify(name)}`);
   return verifier;
 }

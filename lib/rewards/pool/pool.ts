@@ -1,8 +1,13 @@
 import type { VerifierLimits } from "../../domains/verifier.ts";
-import { VERIFIERS } from "../../domains/verifiers.ts";
+import { VERIFIER_DOMAINS, VERIFIERS } from "../../domains/verifiers.ts";
 import { HoneError } from "../../errors.ts";
 import type { Verdict } from "../../records.ts";
-import { PooledVerifier, type VerificationRequest, type Workers } from "./pooled-verifier.ts";
+import {
+  PooledVerifier,
+  type PooledVerifierOptions,
+  type VerificationRequest,
+  type Workers,
+} from "./pooled-verifier.ts";
 import type { JobEnd, VerificationJob } from "./verification-job.ts";
 import type { VerifierStats } from "./verifier-stats.ts";
 import { WorkerGroup } from "./worker-group.ts";
@@ -55,12 +60,16 @@ export class VerifierPool implements AsyncDisposable {
       run: (heap, job) => this.#run(heap, job),
     };
     const defaults = { heapMb, timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS };
-    const add = (name: string, own: { stated?: VerifierLimits | undefined; moduleUrl?: string }) =>
+    const add = (
+      name: string,
+      own: Partial<Pick<PooledVerifierOptions, "stated" | "moduleUrl" | "domain">>,
+    ) =>
       this.#verifiers.set(
         name,
         new PooledVerifier({ name, defaults, overrides: options.limits?.[name], ...own }, place),
       );
-    for (const { name, limits } of VERIFIERS) add(name, { stated: limits });
+    for (const { name, limits } of VERIFIERS)
+      add(name, { stated: limits, domain: VERIFIER_DOMAINS.get(name) });
     for (const [name, url] of Object.entries(options.modules ?? {})) add(name, { moduleUrl: String(url) });
     for (const name of Object.keys(options.limits ?? {})) this.#of(name);
   }

@@ -32,7 +32,9 @@ const LOAD_ATTEMPTS = 2;
 export interface PooledVerifierOptions {
   readonly name: string;
   /** Of a user's own. */
-  readonly moduleUrl?: string;
+  readonly moduleUrl?: string | undefined;
+  /** Of a built-in one. */
+  readonly domain?: string | undefined;
   /** Limits where the verifier states none. */
   readonly defaults: Required<Pick<VerifierLimits, "timeoutMs" | "heapMb">>;
   /** What a built-in verifier states; a user's states it where it is loaded. */
@@ -129,11 +131,12 @@ export class PooledVerifier {
   }
 
   #run(requests: readonly VerificationRequest[]): Promise<JobEnd> {
-    const { name, moduleUrl } = this.#options;
+    const { name, moduleUrl, domain } = this.#options;
     const { heapMb, timeoutMs } = this.#limits;
     return this.#workers.run(heapMb, {
       verifier: name,
       ...(moduleUrl === undefined ? {} : { moduleUrl }),
+      ...(domain === undefined ? {} : { domain }),
       members: requests.map(({ problem, text, finish }) => ({ reference: problem.reference, text, finish })),
       timeoutMs,
       loadTimeoutMs: this.#workers.loadTimeoutMs,

@@ -7,6 +7,8 @@ export interface VerificationJob {
   readonly verifier: string;
   /** Where a user's own verifier is imported from; absent for built-in ones. */
   readonly moduleUrl?: string;
+  /** Whose verifier a built-in one is. */
+  readonly domain?: string;
   readonly members: readonly {
     readonly reference: unknown;
     readonly text: string;

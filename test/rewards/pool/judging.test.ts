@@ -76,7 +76,7 @@ test("a reason is kept short, and none is an empty one", async () => {
 test("a built-in verifier is found by name; an unknown name and a broken module are causes for every member", async () => {
   const limits = { timeoutMs: 1000, loadTimeoutMs: 1000 };
   const members = [member("</think>01", { table: "01" })];
-  expect(await verdicts({ verifier: "truth-table", ...limits, members })).toMatchObject([
+  expect(await verdicts({ verifier: "truth-table", domain: "logic", ...limits, members })).toMatchObject([
     { status: "correct" },
   ]);
   const two = [member("ok"), member("ok")];
@@ -95,7 +95,13 @@ test("a built-in reference mode may credit a part of a wrong answer", async () =
   };
   const text = `<tool_calls>${JSON.stringify([1, 3].map((a) => ({ name: "f", arguments: { a } })))}</tool_calls>`;
   const members = [member(text, { entry, compat: "reference" }), member(text, { entry })];
-  const asked = { verifier: "function-calling", members, timeoutMs: 1000, loadTimeoutMs: 1000 };
+  const asked = {
+    verifier: "function-calling",
+    domain: "function-calling",
+    members,
+    timeoutMs: 1000,
+    loadTimeoutMs: 1000,
+  };
   expect(await verdicts(asked)).toMatchObject([
     { status: "wrong", score: 0.5 },
     { status: "wrong", score: 0 },
