@@ -35,7 +35,7 @@ const lost: Verdict = { status: "unscored", cause: "worker lost" };
 
 const options: ShapingOptions = {
   lengthPenalty: { kind: "dap", maxOutputTokens: 16000, bufferTokens: 2000 },
-  advantage: { std: "none" },
+  advantage: { divideBy: "none" },
   filter: "score",
   minGroupSize: 2,
 };
