@@ -10,10 +10,10 @@ export interface StepBatch {
   readonly credits: number;
 }
 
-/** P, what counts towards it, and how old a group may get; of the recipe. */
+/** Of the recipe: P, what counts towards it, and how old a group may get. */
 export type BatchRule = Pick<Recipe["training"], "groupsPerStep" | "countGroups" | "maxLag" | "schedule">;
 
-/** Where a group is told off the line when it is taken or released, and what the batcher reads. */
+/** The books: told of every group that is taken or released, and asked which are due. */
 export type BatcherBooks = Pick<Books, "outstanding" | "due" | "settled" | "batched"> & {
   readonly credits: Pick<Books["credits"], "give">;
 };
@@ -62,7 +62,7 @@ function releaseFiltered(
   rule: BatchRule,
   books: BatcherBooks,
 ): void {
-  // In step, draws must not depend on when a group came: released once nothing else is outstanding.
+  // In the synchronous schedule draws must not depend on when a group came: it is released once nothing else is outstanding.
   if (rule.schedule === "sync" && waiting.size < books.outstanding) return;
   const filtered = [...waiting.values()].filter(({ group }) => group.dropped !== undefined);
   for (const group of filtered) {

@@ -1,7 +1,7 @@
 import { HoneError } from "../../errors.ts";
 
 /**
- * The right to have a group between submission and training. A fixed number exists; taking one waits until one
+ * Limits the groups between submission and training. A fixed number of credits exists; taking one waits until one
  * is free, in the order of asking. While paused none is free.
  */
 export class Credits {

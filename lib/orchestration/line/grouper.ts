@@ -5,13 +5,13 @@ import { type ShapingOptions, shapeGroup, withRewards } from "../../rewards/inde
 import type { GroupRequest } from "./group-request.ts";
 import type { JudgedGroup } from "./verification.ts";
 
-/** A group with rewards and advantages, ready to be trained on or counted off. */
+/** A group with rewards and advantages, ready to be trained on, or to be counted as dropped. */
 export interface SettledGroup {
   readonly request: GroupRequest;
   readonly group: RolloutGroup;
   /** Every rollout that the engine finished, also those left out of the group. */
   readonly rollouts: readonly Rollout[];
-  /** Attempts left out for want of a verdict. */
+  /** Attempts left out because they got no verdict. */
   readonly unscored: readonly number[];
   /** What a hook put in place of the rewards, one for each rollout of the group; logged, so that a replay has them. */
   readonly rewards?: readonly number[];

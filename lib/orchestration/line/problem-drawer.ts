@@ -25,7 +25,7 @@ export interface DomainPicker {
   pick(): DomainName;
 }
 
-/** So many problems in a row that cannot be asked are no chance any more. */
+/** After so many problems in a row that cannot be asked, drawing gives up. */
 const MOST_LEFT_OUT = 1000;
 
 /** Draws the next group's problem: its domain from the sampler, the problem from the domain's source in order. */

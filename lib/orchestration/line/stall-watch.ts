@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import { HoneError } from "../../errors.ts";
 
-/** Who is in the line, what each holds, and whether it stands still. */
+/** The stages of the line, what each holds, and whether it stands still. */
 export interface LinePosition {
   /** Changes whenever anything moves: tokens, verdicts, steps. */
   readonly progress: number;
@@ -11,7 +11,7 @@ export interface LinePosition {
   readonly culprit: string;
 }
 
-/** The same line, while it waits for a hook of the run's owner. */
+/** The same position, while the line waits for a hook of the run's owner. */
 export const heldByHook = (position: LinePosition, hook: string): LinePosition => ({
   ...position,
   stages: [...position.stages, `hooks: in ${hook}`],

@@ -7,7 +7,7 @@ import type { StepBatch } from "./batcher.ts";
 import { learningRateFactor } from "./learning-rate.ts";
 import { type AssembledBatch, assembleBatch } from "./training-batch.ts";
 
-/** One step as it went, for the metrics and the log. */
+/** What happened in one step, for the metrics and the log. */
 export interface StepOutcome {
   readonly step: number;
   readonly batch: StepBatch;
@@ -16,7 +16,7 @@ export interface StepOutcome {
   readonly version: number;
   /** Absent when no group survived the filter: then nothing was trained. */
   readonly update?: PolicyUpdate;
-  /** Seconds. `waiting` begins when the next batch is asked for: what the taker of the last outcome did is not in it. */
+  /** Seconds. `waiting` begins when the next batch is asked for: what the caller did with the last outcome is not in it. */
   readonly timing: { readonly total: number; readonly waiting: number };
 }
 

@@ -10,7 +10,7 @@ export interface LoggedStep {
   readonly groups: readonly GroupEvent[];
 }
 
-/** A run as its log tells it, without what a resume took back. */
+/** A run as its log tells it, without the steps that a resume took back. */
 export interface RunHistory {
   readonly steps: readonly LoggedStep[];
   /** Steps in order, a stretch for each recipe they went by; undefined where the log does not tell it. */

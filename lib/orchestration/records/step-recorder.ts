@@ -47,8 +47,8 @@ export class StepRecorder {
   }
 
   /**
-   * What is known the moment a step ends, to be recorded when there is time: the counters move on.
-   * @param before what followed the last step, at this one's expense.
+   * The facts at the moment a step ends, to be recorded later: the counters move on.
+   * @param before seconds between the last step and this one, which count to this one.
    */
   gather(
     { step, version, versionBefore, batch, update, timing }: StepOutcome,

@@ -40,8 +40,8 @@ const digest = (...parts: readonly string[]): string =>
 
 /**
  * Every completion that a run had judged, and its verdicts: appended line by line to a file of the run folder,
- * addressed by content (problem with its reference and verifier; completion; version of the verifier). What stands
- * there survives the process: one write per call, and a torn last line is cut off by who opens it next.
+ * addressed by content (problem with its reference and verifier; completion; version of the verifier). What is written
+ * survives the process: one write per call, and whoever opens the file next cuts off a torn last line.
  */
 export class VerdictJournal implements Disposable {
   readonly #file: AppendFile;
@@ -82,7 +82,7 @@ export class VerdictJournal implements Disposable {
     this.#problems[Symbol.dispose]();
   }
 
-  /** Before the index is asked, which is closed with the file. */
+  /** Asked first: the index is closed with the file. */
   #expectOpen(): void {
     const { isOpen, path } = this.#file;
     if (!isOpen) throw new HoneError("HONE_ERR_STATE", `${path}: a verdict after close`);

@@ -110,7 +110,7 @@ export class Checkpoints {
   }
 
   /**
-   * Restores the newest checkpoint that is whole; damaged ones are told to `warn` and passed over.
+   * Restores the newest checkpoint that is whole; `warn` is told of damaged ones, which are passed over.
    * Undefined if there is none; throws the last error if all are damaged.
    */
   async loadNewest(trainer: TrainerFace, warn: (message: string) => void): Promise<RunState | undefined> {

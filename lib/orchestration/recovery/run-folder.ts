@@ -30,7 +30,7 @@ interface FolderOptions {
 }
 
 /**
- * Makes the folder this run's alone until disposed. Throws HONE_ERR_USAGE if another run has it, or if it holds one that
+ * Locks the folder for this run until disposed. Throws HONE_ERR_USAGE if another run has it, or if it holds one that
  * would be lost; HONE_ERR_IO.
  */
 export async function claimRunFolder({
@@ -85,7 +85,7 @@ export function prepareRunFolder(
   return changes;
 }
 
-/** Throws before anything is trained what would be found out only afterwards: a log that is gone, or has a damaged line. */
+/** Throws early, before anything is trained, if a log is gone or has a damaged line. */
 function expectRecords(dir: string): void {
   const steps = join(dir, RUN_FILES.log);
   if (existsSync(steps)) for (const _ of new RunLogReader(steps));

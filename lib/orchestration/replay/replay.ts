@@ -52,7 +52,7 @@ export interface ReplayVerdict {
 }
 
 /**
- * Executes a run again from its folder: the weights training started from, and the log of when what happened.
+ * Executes a run again from its folder: the weights training started from, and the log of what happened when.
  * Engine sequences wait for the weight versions they had, steps take the groups they had. Throws HONE_ERR_REPLAY
  * naming the first rollout, version or weights that came out differently.
  */
@@ -171,7 +171,7 @@ class Replay {
       const request = this.#request(group.g, version, group.r.length);
       const prompt = encodePrompt(request.problem, model.format, recipe.rollouts.maxPromptTokens);
       const { promise, resolve: deliver, reject: fail } = deferred<GroupRollouts>();
-      promise.catch(() => {}); // told to whoever waits for the group, which may be a later step
+      promise.catch(() => {}); // whoever waits for the group gets the error; that may be a later step
       this.#rollouts.set(group.g, promise);
       submitGroup({ request, prompt }, generations, this.#actorOptions, { deliver, fail });
     }

@@ -23,7 +23,7 @@ export interface RescoreOptions {
   readonly onProgress?: (judged: number, total: number) => void;
 }
 
-/** A completion whose status or score is another now. */
+/** A completion whose status or score has changed. */
 export interface ChangedVerdict {
   readonly domain: DomainName;
   /** Id of the problem in the run. */
@@ -53,7 +53,7 @@ export interface Rescoring {
   readonly changes: readonly ChangedVerdict[];
 }
 
-/** What is kept of a completion: all but its text. */
+/** A completion without its text. */
 interface Outcome {
   readonly problem: Pick<ChangedVerdict, "domain" | "problem" | "family">;
   /** Of its verifier, now. */

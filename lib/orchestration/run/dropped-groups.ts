@@ -3,9 +3,8 @@ import type { SettledGroup } from "../line/index.ts";
 const FIRST_WARNING_STEPS = 4;
 
 /**
- * A listener for groups as they leave the line that speaks up when nothing reaches the trainer: once four steps' worth
- * of groups in a row were dropped, and again each time that number has doubled. Such a run looks busy, and where a step
- * counts kept groups it may never end one.
+ * A listener for settled groups that warns when nothing reaches the trainer: once four steps' worth
+ * of groups in a row were dropped, and again each time that number has doubled. Such a run looks busy; where a step counts kept groups, its step may never end.
  */
 export function droppedGroupsWarning(
   groupsPerStep: number,

@@ -2,8 +2,8 @@
 const GRACE_MS = 2000;
 
 /**
- * What a hook comes to; undefined if the run is told to stop and the hook has not returned some time later: then it is
- * left behind, `onLeft` is called, and what it returns or throws is nobody's any more.
+ * What a hook returns; undefined if the run is told to stop and the hook has not returned some time later: then it is
+ * left behind, `onLeft` is called, and what it returns or throws later is ignored.
  */
 export async function unlessStopped<T>(
   work: T | PromiseLike<T>,

@@ -1,6 +1,5 @@
 /**
- * Work that may wait until the thread has handed out everything more urgent: here, until the next step trains on
- * its own thread. Pieces run in order, each once; what one throws comes out of the next `flush`.
+ * Work that waits until everything more urgent is started: here, until the next step trains on its own thread. Pieces run in order, each once; what one throws comes out of the next `flush`.
  */
 export class Later {
   #work: (() => void) | undefined;

@@ -11,7 +11,10 @@ const SILENT_STEPS = 3;
 const SHOWN_ANSWERS = 3;
 const SHOWN_CHARS = 160;
 
-/** Warns of a recipe that is hardly meant, and of what the line meets: nothing to train on, no point, prompts too long. */
+/**
+ * Warns of a recipe that looks like a mistake, and while it runs of groups that train nothing, answers that all score 0,
+ * and prompts that are too long.
+ */
 export function lineWarnings(
   recipe: Recipe,
   warn: Warn,
@@ -51,7 +54,7 @@ export function zeroScoreWarning(groups: number, warn: Warn): OnSettled {
   };
 }
 
-/** Quoted, so that whatever a policy writes is one line and no terminal command. */
+/** Quoted, so that whatever a policy writes stays on one line and cannot control the terminal. */
 function shown({ rollout, verdict }: ScoredRollout): string {
   const { question, domain, verifier } = rollout.problem;
   return `  ${domain}: asked ${quoted(question)}\n    answered ${quoted(rollout.text)}\n    ${verifier}: ${verdict.status}, ${quoted(verdict.reason)}`;
