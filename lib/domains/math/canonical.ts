@@ -1,5 +1,6 @@
+import type { Fraction, FractionField } from "./fraction-field.ts";
 import { combinatorial } from "./integer-functions.ts";
-import type { Fraction, PolynomialRing } from "./polynomial.ts";
+import type { PolynomialRing } from "./polynomial.ts";
 import type { Rational } from "./rational.ts";
 import * as q from "./rational.ts";
 import { type Expr, fingerprint, substitute, whole } from "./syntax.ts";
@@ -16,101 +17,101 @@ const MAX_SERIES_TERMS = 200n;
  * are defined; the converse holds when the ring's atoms are independent.
  * Throws Undefined, BudgetExceeded or NoCanonicalForm.
  */
-export function canonical(e: Expr, ring: PolynomialRing): Fraction {
+export function canonical(e: Expr, field: FractionField): Fraction {
   switch (e.kind) {
     case "number":
-      return ring.fraction(ring.constant(e.value));
+      return field.of(field.ring.constant(e.value));
     case "percent":
-      return ring.product(canonical(e.of, ring), ring.fraction(ring.constant({ n: 1n, d: 100n })));
+      return field.product(canonical(e.of, field), field.of(field.ring.constant({ n: 1n, d: 100n })));
     case "symbol":
-      return ring.fraction(ring.atom(`'${e.name}`, 1, true));
+      return field.of(field.ring.atom(`'${e.name}`, 1, true));
     case "constant":
-      return constantForm(e.name, ring);
+      return constantForm(e.name, field);
     case "sum":
-      return e.terms.map((t) => canonical(t, ring)).reduce((a, b) => ring.sum(a, b));
+      return e.terms.map((t) => canonical(t, field)).reduce((a, b) => field.sum(a, b));
     case "product":
-      return e.factors.map((f) => canonical(f, ring)).reduce((a, b) => ring.product(a, b));
+      return e.factors.map((f) => canonical(f, field)).reduce((a, b) => field.product(a, b));
     case "power":
-      return raise(canonical(e.base, ring), canonical(e.exponent, ring), ring);
+      return raise(canonical(e.base, field), canonical(e.exponent, field), field);
     case "call":
-      return callForm(e.name, e.args, ring);
+      return callForm(e.name, e.args, field);
     case "bound":
-      return seriesForm(e, ring);
+      return seriesForm(e, field);
     case "matrix":
       throw new NoCanonicalForm("matrix");
   }
 }
 
 /** Sums and products over a few integers are written out; anything else bound is an atom. */
-function seriesForm(e: Extract<Expr, { kind: "bound" }>, ring: PolynomialRing): Fraction {
-  const [from, to] = [e.from, e.to].map((end) => end && integerValue(canonical(end, ring), ring));
+function seriesForm(e: Extract<Expr, { kind: "bound" }>, field: FractionField): Fraction {
+  const [from, to] = [e.from, e.to].map((end) => end && integerValue(canonical(end, field), field));
   if (from === undefined || to === undefined || e.operator === "integral" || to - from >= MAX_SERIES_TERMS) {
-    return ring.fraction(ring.atom(fingerprint(e)));
+    return field.of(field.ring.atom(fingerprint(e)));
   }
   const add = e.operator === "sum";
-  let total = ring.fraction(add ? ring.zero : ring.one);
+  let total = field.of(add ? field.ring.zero : field.ring.one);
   for (let k = from; k <= to; k++) {
-    ring.spend(20);
-    const term = canonical(substitute(e.body, e.variable, whole(k)), ring);
-    total = add ? ring.sum(total, term) : ring.product(total, term);
+    field.ring.spend(20);
+    const term = canonical(substitute(e.body, e.variable, whole(k)), field);
+    total = add ? field.sum(total, term) : field.product(total, term);
   }
   return total;
 }
 
-function integerValue(form: Fraction, ring: PolynomialRing): bigint | undefined {
-  const value = form.den === ring.one ? ring.value(form.num) : undefined;
+function integerValue(form: Fraction, field: FractionField): bigint | undefined {
+  const value = field.value(form);
   return value && q.isInteger(value) ? value.n : undefined;
 }
 
-function constantForm(name: string, ring: PolynomialRing): Fraction {
+function constantForm(name: string, field: FractionField): Fraction {
   if (name === "infinity") throw new NoCanonicalForm("infinity");
-  if (name === "i") return ring.fraction(ring.root(-1n, 2, 1));
-  if (name === "e") return ring.fraction(ring.atom("e^1", 1, true));
-  return ring.fraction(ring.atom(name, 1, true));
+  if (name === "i") return field.of(field.ring.root(-1n, 2, 1));
+  if (name === "e") return field.of(field.ring.atom("e^1", 1, true));
+  return field.of(field.ring.atom(name, 1, true));
 }
 
-function raise(base: Fraction, exponent: Fraction, ring: PolynomialRing): Fraction {
-  const constant = exponent.den === ring.one ? ring.value(exponent.num) : undefined;
-  if (constant === undefined) return symbolicPower(base, exponent, ring);
-  if (q.isInteger(constant)) return integerPower(base, Number(constant.n), ring);
-  if (constant.d > 1000n) return opaquePower(base, exponent, ring);
-  const value = base.den === ring.one ? ring.value(base.num) : undefined;
-  if (value !== undefined) return rationalRoot(value, constant, ring);
-  const atom = ring.atom(`(${ring.fractionKey(base)})^(1/${constant.d})`, Number(constant.n));
-  return ring.fraction(atom);
+function raise(base: Fraction, exponent: Fraction, field: FractionField): Fraction {
+  const constant = field.value(exponent);
+  if (constant === undefined) return symbolicPower(base, exponent, field);
+  if (q.isInteger(constant)) return integerPower(base, Number(constant.n), field);
+  if (constant.d > 1000n) return opaquePower(base, exponent, field);
+  const value = field.value(base);
+  if (value !== undefined) return rationalRoot(value, constant, field);
+  const atom = field.ring.atom(`(${field.key(base)})^(1/${constant.d})`, Number(constant.n));
+  return field.of(atom);
 }
 
-function integerPower(base: Fraction, exponent: number, ring: PolynomialRing): Fraction {
-  if (exponent < 0) return integerPower(ring.inverse(base), -exponent, ring);
-  if (exponent === 0) return ring.fraction(ring.one);
-  const single = base.den === ring.one ? ring.single(base.num) : undefined;
-  if (single !== undefined) return ring.fraction(ring.termPower(single, exponent));
+function integerPower(base: Fraction, exponent: number, field: FractionField): Fraction {
+  if (exponent < 0) return integerPower(field.inverse(base), -exponent, field);
+  if (exponent === 0) return field.of(field.ring.one);
+  const single = base.den === field.ring.one ? field.ring.single(base.num) : undefined;
+  if (single !== undefined) return field.of(field.ring.termPower(single, exponent));
   if (base.num.size === 0) return base;
-  if (exponent > MAX_EXPANDED_POWER) return ring.fraction(ring.atom(`(${ring.fractionKey(base)})`, exponent));
+  if (exponent > MAX_EXPANDED_POWER) return field.of(field.ring.atom(`(${field.key(base)})`, exponent));
   let result = base;
-  for (let k = 1; k < exponent; k++) result = ring.product(result, base);
+  for (let k = 1; k < exponent; k++) result = field.product(result, base);
   return result;
 }
 
 /** A rational to a rational power that is no integer: square-free roots of its factors. */
-function rationalRoot(value: Rational, exponent: Rational, ring: PolynomialRing): Fraction {
+function rationalRoot(value: Rational, exponent: Rational, field: FractionField): Fraction {
   if (value.n === 0n) {
     if (exponent.n < 0n) throw new q.Undefined("division by zero");
-    return ring.fraction(ring.zero);
+    return field.of(field.ring.zero);
   }
   const degree = Number(exponent.d);
   const times = Number(exponent.n);
-  let result = ring.one;
-  if (value.n < 0n) result = ring.root(-1n, degree, times);
+  let result = field.ring.one;
+  if (value.n < 0n) result = field.ring.root(-1n, degree, times);
   const magnitude = value.n < 0n ? -value.n : value.n;
   for (const [part, sign] of [
     [magnitude, 1],
     [value.d, -1],
   ] as const) {
-    for (const [prime, k] of factored(part, ring))
-      result = ring.multiply(result, primeRoot(prime, k * sign * times, degree, ring));
+    for (const [prime, k] of factored(part, field.ring))
+      result = field.ring.multiply(result, primeRoot(prime, k * sign * times, degree, field.ring));
   }
-  return ring.fraction(result);
+  return field.of(result);
 }
 
 function primeRoot(prime: bigint, numerator: number, denominator: number, ring: PolynomialRing) {
@@ -120,50 +121,50 @@ function primeRoot(prime: bigint, numerator: number, denominator: number, ring: 
 }
 
 /** b^(c1 m1 + c2 m2 + ...) = product of (b^(m/v))^u for c = u/v; a positive rational base splits into primes. */
-function symbolicPower(base: Fraction, exponent: Fraction, ring: PolynomialRing): Fraction {
-  if (exponent.den !== ring.one) return opaquePower(base, exponent, ring);
-  let result = ring.fraction(ring.one);
+function symbolicPower(base: Fraction, exponent: Fraction, field: FractionField): Fraction {
+  if (exponent.den !== field.ring.one) return opaquePower(base, exponent, field);
+  let result = field.of(field.ring.one);
   for (const term of exponent.num.values()) {
     const constant = term.powers.length === 0;
     const part: Fraction = constant
-      ? raise(base, ring.fraction(ring.constant(term.coefficient)), ring)
-      : monomialPower(base, term.coefficient, term.powers.join("*"), ring);
-    result = ring.product(result, part);
+      ? raise(base, field.of(field.ring.constant(term.coefficient)), field)
+      : monomialPower(base, term.coefficient, term.powers.join("*"), field);
+    result = field.product(result, part);
   }
   return result;
 }
 
-function monomialPower(base: Fraction, by: Rational, monomial: string, ring: PolynomialRing): Fraction {
+function monomialPower(base: Fraction, by: Rational, monomial: string, field: FractionField): Fraction {
   const exponentName = `${monomial}/${by.d}`;
   const times = Number(by.n);
-  const value = base.den === ring.one ? ring.value(base.num) : undefined;
+  const value = field.value(base);
   if (value === undefined || value.n === 0n) {
-    return ring.fraction(ring.atom(`(${ring.fractionKey(base)})^${exponentName}`, times));
+    return field.of(field.ring.atom(`(${field.key(base)})^${exponentName}`, times));
   }
-  let result = ring.one;
-  if (value.n < 0n) result = ring.atom(`-1^${exponentName}`, times);
+  let result = field.ring.one;
+  if (value.n < 0n) result = field.ring.atom(`-1^${exponentName}`, times);
   for (const [part, sign] of [
     [value.n < 0n ? -value.n : value.n, 1],
     [value.d, -1],
   ] as const) {
-    for (const [prime, k] of factored(part, ring)) {
-      result = ring.multiply(result, ring.atom(`${prime}^${exponentName}`, k * sign * times));
+    for (const [prime, k] of factored(part, field.ring)) {
+      result = field.ring.multiply(result, field.ring.atom(`${prime}^${exponentName}`, k * sign * times));
     }
   }
-  return ring.fraction(result);
+  return field.of(result);
 }
 
-function opaquePower(base: Fraction, exponent: Fraction, ring: PolynomialRing): Fraction {
-  return ring.fraction(ring.atom(`(${ring.fractionKey(base)})^(${ring.fractionKey(exponent)})`));
+function opaquePower(base: Fraction, exponent: Fraction, field: FractionField): Fraction {
+  return field.of(field.ring.atom(`(${field.key(base)})^(${field.key(exponent)})`));
 }
 
-function callForm(name: string, args: readonly Expr[], ring: PolynomialRing): Fraction {
-  const forms = args.map((arg) => canonical(arg, ring));
-  const values = forms.map((f) => (f.den === ring.one ? ring.value(f.num) : undefined));
+function callForm(name: string, args: readonly Expr[], field: FractionField): Fraction {
+  const forms = args.map((arg) => canonical(arg, field));
+  const values = forms.map((f) => field.value(f));
   if (values.every((v) => v !== undefined)) {
     const known = values as Rational[];
-    if (name === "ln") return logarithmForm(known[0]!, ring);
-    ring.spend(
+    if (name === "ln") return logarithmForm(known[0]!, field);
+    field.ring.spend(
       10 *
         Math.min(
           1000,
@@ -171,25 +172,25 @@ function callForm(name: string, args: readonly Expr[], ring: PolynomialRing): Fr
         ),
     );
     const value = combinatorial(name, known);
-    if (value !== undefined) return ring.fraction(ring.constant(value));
+    if (value !== undefined) return field.of(field.ring.constant(value));
   }
-  return ring.fraction(ring.atom(`${name}(${forms.map((f) => ring.fractionKey(f)).join(";")})`));
+  return field.of(field.ring.atom(`${name}(${forms.map((f) => field.key(f)).join(";")})`));
 }
 
-function logarithmForm(value: Rational, ring: PolynomialRing): Fraction {
+function logarithmForm(value: Rational, field: FractionField): Fraction {
   if (value.n === 0n) throw new q.Undefined("logarithm of zero");
-  if (value.n < 0n) return ring.fraction(ring.atom(`ln(${q.toText(value)})`));
-  let result = ring.zero;
+  if (value.n < 0n) return field.of(field.ring.atom(`ln(${q.toText(value)})`));
+  let result = field.ring.zero;
   for (const [part, sign] of [
     [value.n, 1],
     [value.d, -1],
   ] as const) {
-    for (const [prime, k] of factored(part, ring)) {
-      const logarithm = ring.atom(`ln ${prime}`);
-      result = ring.add(result, ring.scale(logarithm, q.integer(k * sign)));
+    for (const [prime, k] of factored(part, field.ring)) {
+      const logarithm = field.ring.atom(`ln ${prime}`);
+      result = field.ring.add(result, field.ring.scale(logarithm, q.integer(k * sign)));
     }
   }
-  return ring.fraction(result);
+  return field.of(result);
 }
 
 /** Trial division costs as much as the number is long. */

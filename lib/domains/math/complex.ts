@@ -1,3 +1,4 @@
+import { angle, circle, exp, ln, pi } from "./elementary.ts";
 import { Undefined } from "./rational.ts";
 import { NIL, type Real, type RealArithmetic, top } from "./real.ts";
 
@@ -58,13 +59,13 @@ export class ComplexArithmetic {
     return this.r.sqrt(this.#norm(z));
   }
   exp(z: Complex): Complex {
-    const size = this.r.exp(z.re);
+    const size = exp(this.r, z.re);
     if (isReal(z)) return real(size);
-    const [c, s] = this.r.circle(z.im);
+    const [c, s] = circle(this.r, z.im);
     return { re: this.r.multiply(size, c), im: this.r.multiply(size, s) };
   }
   ln(z: Complex): Complex {
-    return { re: this.r.ln(this.abs(z)), im: this.r.angle(z.im, z.re) };
+    return { re: ln(this.r, this.abs(z)), im: angle(this.r, z.im, z.re) };
   }
   sqrt(z: Complex): Complex {
     if (!isReal(z)) return this.power(z, real({ m: 1n, e: -1 }));
@@ -98,12 +99,12 @@ export class ComplexArithmetic {
   }
 
   sin(z: Complex): Complex {
-    if (isReal(z)) return real(this.r.circle(z.re)[1]);
+    if (isReal(z)) return real(circle(this.r, z.re)[1]);
     const [up, down] = this.#exponentials(z);
     return this.multiply({ re: NIL, im: { m: -1n, e: -1 } }, this.subtract(up, down));
   }
   cos(z: Complex): Complex {
-    if (isReal(z)) return real(this.r.circle(z.re)[0]);
+    if (isReal(z)) return real(circle(this.r, z.re)[0]);
     const [up, down] = this.#exponentials(z);
     return this.multiply(real({ m: 1n, e: -1 }), this.add(up, down));
   }
@@ -121,7 +122,7 @@ export class ComplexArithmetic {
 
   asin(z: Complex): Complex {
     const rest = this.sqrt(this.subtract(COMPLEX_ONE, this.multiply(z, z)));
-    if (isReal(z) && isReal(rest)) return real(this.r.angle(z.re, rest.re));
+    if (isReal(z) && isReal(rest)) return real(angle(this.r, z.re, rest.re));
     const inner = this.add(this.multiply(IMAGINARY_UNIT, z), rest);
     return this.multiply(this.negate(IMAGINARY_UNIT), this.ln(inner));
   }
@@ -129,7 +130,7 @@ export class ComplexArithmetic {
     return this.subtract(real(this.#quarterTurn()), this.asin(z));
   }
   atan(z: Complex): Complex {
-    if (isReal(z)) return real(this.r.angle(z.re, UNIT));
+    if (isReal(z)) return real(angle(this.r, z.re, UNIT));
     const turned = this.multiply(IMAGINARY_UNIT, z);
     const difference = this.subtract(
       this.ln(this.subtract(COMPLEX_ONE, turned)),
@@ -152,7 +153,7 @@ export class ComplexArithmetic {
     return this.multiply(real({ m: 1n, e: -1 }), this.ln(ratio));
   }
   #quarterTurn(): Real {
-    const pi = this.r.pi();
-    return { m: pi.m, e: pi.e - 1 };
+    const turn = pi(this.r);
+    return { m: turn.m, e: turn.e - 1 };
   }
 }

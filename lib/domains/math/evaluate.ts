@@ -1,6 +1,8 @@
 import type { Budget } from "./budget.ts";
 import { canonical, NoCanonicalForm } from "./canonical.ts";
 import { type Complex, ComplexArithmetic, IMAGINARY_UNIT, isReal, magnitude, real } from "./complex.ts";
+import { exp, pi } from "./elementary.ts";
+import { FractionField } from "./fraction-field.ts";
 import { combinatorial } from "./integer-functions.ts";
 import { PolynomialRing } from "./polynomial.ts";
 import { BudgetExceeded, integer, type Rational, rational, Undefined } from "./rational.ts";
@@ -104,8 +106,8 @@ export class Evaluator {
   }
 
   #constant(name: string): Complex {
-    if (name === "pi") return real(this.#real.pi());
-    if (name === "e") return real(this.#real.exp(this.#real.fromInteger(1n)));
+    if (name === "pi") return real(pi(this.#real));
+    if (name === "e") return real(exp(this.#real, this.#real.fromInteger(1n)));
     if (name === "i") return IMAGINARY_UNIT;
     throw new Undefined(name);
   }
@@ -224,10 +226,9 @@ export function symbolsUnder(names: ReadonlySet<string>, ...expressions: readonl
 /** The rational number a constant expression is, when exact arithmetic finds it. */
 export function exactValue(e: Expr, budget: Budget): Rational | undefined {
   if (e.kind === "number") return e.value;
-  const ring = new PolynomialRing(budget);
+  const field = new FractionField(new PolynomialRing(budget));
   try {
-    const form = canonical(e, ring);
-    return form.den === ring.one ? ring.value(form.num) : undefined;
+    return field.value(canonical(e, field));
   } catch (error) {
     if (error instanceof Undefined || error instanceof BudgetExceeded || error instanceof NoCanonicalForm)
       return undefined;

@@ -2,6 +2,7 @@ import type { Budget } from "./budget.ts";
 import { canonical, NoCanonicalForm } from "./canonical.ts";
 import { type Complex, magnitude, real } from "./complex.ts";
 import { Evaluator, type Point, symbolsUnder } from "./evaluate.ts";
+import { FractionField } from "./fraction-field.ts";
 import { PolynomialRing } from "./polynomial.ts";
 import { BudgetExceeded, Undefined } from "./rational.ts";
 import { separationBits } from "./separation.ts";
@@ -36,7 +37,7 @@ export function identical(a: Expr, b: Expr, budget: Budget): boolean {
 function undefinedForm(e: Expr, budget: Budget): boolean {
   if (!contains(e, mayHaveNoValue)) return false;
   try {
-    canonical(e, new PolynomialRing(budget));
+    canonical(e, new FractionField(new PolynomialRing(budget)));
     return false;
   } catch (error) {
     if (error instanceof Undefined) return true;
@@ -55,10 +56,10 @@ function mayHaveNoValue(part: Expr): boolean {
 
 /** True or false when canonical forms decide, undefined when they do not. */
 function exactly(a: Expr, b: Expr, budget: Budget): boolean | undefined {
-  const ring = new PolynomialRing(budget);
+  const field = new FractionField(new PolynomialRing(budget));
   try {
-    if (ring.equal(canonical(a, ring), canonical(b, ring))) return true;
-    return ring.independent ? false : undefined;
+    if (field.equal(canonical(a, field), canonical(b, field))) return true;
+    return field.ring.independent ? false : undefined;
   } catch (error) {
     if (error instanceof Undefined) return false;
     if (error instanceof BudgetExceeded || error instanceof NoCanonicalForm) return undefined;

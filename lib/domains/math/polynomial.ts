@@ -11,12 +11,6 @@ export interface Term {
 /** Monomial key -> term; a zero polynomial has none. */
 export type Polynomial = ReadonlyMap<string, Term>;
 
-/** num/den with den a polynomial of several terms or 1: single-term denominators are negative exponents. */
-export interface Fraction {
-  readonly num: Polynomial;
-  readonly den: Polynomial;
-}
-
 const MAX_TERMS = 2000;
 const MAX_EXPONENT = 1e6;
 
@@ -152,33 +146,6 @@ export class PolynomialRing {
     return this.#monomial(q.power(term.coefficient, exponent), powers);
   }
 
-  fraction(num: Polynomial, den: Polynomial = this.one): Fraction {
-    const divisor = this.single(den);
-    if (divisor === undefined) {
-      if (den.size === 0) throw new q.Undefined("division by zero");
-      return { num, den };
-    }
-    if (den === this.one) return { num, den };
-    return { num: this.multiply(num, this.termPower(divisor, -1)), den: this.one };
-  }
-
-  sum(a: Fraction, b: Fraction): Fraction {
-    if (a.den === b.den || this.key(a.den) === this.key(b.den))
-      return { num: this.add(a.num, b.num), den: a.den };
-    const num = this.add(this.multiply(a.num, b.den), this.multiply(b.num, a.den));
-    return { num, den: this.multiply(a.den, b.den) };
-  }
-  product(a: Fraction, b: Fraction): Fraction {
-    return this.fraction(this.multiply(a.num, b.num), this.multiply(a.den, b.den));
-  }
-  inverse(a: Fraction): Fraction {
-    return this.fraction(a.den, a.num);
-  }
-  equal(a: Fraction, b: Fraction): boolean {
-    const difference = this.add(this.multiply(a.num, b.den), this.negate(this.multiply(b.num, a.den)));
-    return difference.size === 0;
-  }
-
   /** A text equal for equal polynomials of this ring. */
   key(a: Polynomial): string {
     this.spend(8 * a.size);
@@ -186,13 +153,6 @@ export class PolynomialRing {
       .map(([key, term]) => `${q.toText(term.coefficient)}*${key}`)
       .sort()
       .join("+");
-  }
-  /** A text for a fraction: unequal texts need not mean unequal values. */
-  fractionKey(a: Fraction): string {
-    if (a.den === this.one) return this.key(a.num);
-    const lead = [...a.den.entries()].sort(([x], [y]) => (x < y ? -1 : 1))[0]![1].coefficient;
-    const by = q.divide(q.ONE, lead);
-    return `(${this.key(this.scale(a.num, by))})/(${this.key(this.scale(a.den, by))})`;
   }
 }
 

@@ -1,5 +1,6 @@
 import { canonical, NoCanonicalForm } from "./canonical.ts";
 import type { Comparison as How, Match } from "./comparison.ts";
+import { FractionField } from "./fraction-field.ts";
 import { identical } from "./identity.ts";
 import { PolynomialRing } from "./polynomial.ts";
 import * as q from "./rational.ts";
@@ -59,8 +60,9 @@ function linksMatch(gold: Link, answer: Link, how: How, match: Match): boolean {
 /** c with g = c a for a rational c that is not 0; undefined when there is none or it is not found. */
 function constantRatio(g: Expr, a: Expr, how: How): q.Rational | undefined {
   const ring = new PolynomialRing(how.budget);
+  const field = new FractionField(ring);
   try {
-    const [x, y] = [canonical(g, ring), canonical(a, ring)];
+    const [x, y] = [canonical(g, field), canonical(a, field)];
     const left = ring.multiply(x.num, y.den);
     const right = ring.multiply(y.num, x.den);
     const [key, term] = [...right.entries()][0] ?? [];

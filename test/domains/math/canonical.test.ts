@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Budget } from "../../../lib/domains/math/budget.ts";
 import { canonical, NoCanonicalForm } from "../../../lib/domains/math/canonical.ts";
+import { FractionField } from "../../../lib/domains/math/fraction-field.ts";
 import { PolynomialRing } from "../../../lib/domains/math/polynomial.ts";
 import { BudgetExceeded, Undefined } from "../../../lib/domains/math/rational.ts";
 import { expression } from "../../fixtures/latex.ts";
@@ -9,8 +10,8 @@ import { expression } from "../../fixtures/latex.ts";
 // logarithms of quotients added.
 
 function same(a: string, b: string): boolean {
-  const ring = new PolynomialRing(new Budget());
-  return ring.equal(canonical(expression(a), ring), canonical(expression(b), ring));
+  const field = new FractionField(new PolynomialRing(new Budget()));
+  return field.equal(canonical(expression(a), field), canonical(expression(b), field));
 }
 
 describe("exact forms decide", () => {
@@ -66,5 +67,7 @@ test.each([
   ["\\infty", NoCanonicalForm],
   ["\\begin{pmatrix}1\\end{pmatrix}", NoCanonicalForm],
 ])("%s has no form", (text, error) =>
-  expect(() => canonical(expression(text), new PolynomialRing(new Budget()))).toThrow(error),
+  expect(() => canonical(expression(text), new FractionField(new PolynomialRing(new Budget())))).toThrow(
+    error,
+  ),
 );

@@ -4,8 +4,7 @@ import { Budget } from "../../../lib/domains/math/budget.ts";
 import { type Polynomial, PolynomialRing } from "../../../lib/domains/math/polynomial.ts";
 import * as q from "../../../lib/domains/math/rational.ts";
 
-// Mutants tried: exponents of roots not reduced, merge dropping equal atoms, sum() ignoring denominators,
-// equal() comparing numerators only.
+// Mutants tried: exponents of roots not reduced, merge dropping equal atoms.
 
 const ring = new PolynomialRing(new Budget(1e12));
 const x = ring.atom("x", 1, true);
@@ -39,19 +38,6 @@ test("polynomials form a ring", () => {
   );
 });
 
-test("quotients are equal when their cross products are", () => {
-  fc.assert(
-    fc.property(polynomial, polynomial, polynomial, (a, b, c) => {
-      fc.pre(b.size > 0 && c.size > 0);
-      const f = ring.fraction(a, b);
-      expect(ring.equal(f, ring.fraction(ring.multiply(a, c), ring.multiply(b, c)))).toBe(true);
-      expect(ring.equal(f, ring.sum(f, ring.fraction(ring.one)))).toBe(false);
-      const twice = ring.product(f, ring.fraction(constant(2)));
-      expect(ring.equal(ring.sum(f, f), twice)).toBe(true);
-    }),
-  );
-});
-
 describe("roots", () => {
   test("keep exponents below their degree", () => {
     expect(ring.value(ring.multiply(ring.root(2n, 2, 1), ring.root(2n, 2, 1)))).toEqual(q.integer(2));
@@ -71,12 +57,6 @@ describe("roots", () => {
     expect(provable((r) => r.root(10n ** 12n + 39n, 2, 1))).toBe(false);
     expect(provable((r) => r.atom("sin(x)"))).toBe(false);
   });
-});
-
-test("a zero denominator is undefined, a single term becomes negative exponents", () => {
-  expect(() => ring.fraction(x, ring.zero)).toThrow(q.Undefined);
-  const f = ring.fraction(ring.one, ring.multiply(constant(2), x));
-  expect([f.den === ring.one, ring.key(ring.multiply(f.num, x))]).toEqual([true, "1/2*"]);
 });
 
 test("size and work are bounded", () => {
