@@ -17,9 +17,11 @@ function digits(x: Real, places: number): string {
 }
 const ratio = (a: RealArithmetic, n: number, d: number) => a.fromRational(rational(BigInt(n), BigInt(d)));
 
-test("known digits of the square root of 2", () => {
-  const digits50 = "1.41421356237309504880168872420969807856967187537694";
-  expect(digits(r.sqrt(r.fromInteger(2n)), 50)).toBe(digits50);
+test.each([
+  [2n, "1.41421356237309504880168872420969807856967187537694"],
+  [5n, "2.23606797749978969640917366873127623544061835961152"],
+])("known digits of the square root of %d", (n, expected) => {
+  expect(digits(r.sqrt(r.fromInteger(n)), 50)).toBe(expected);
 });
 
 /** An argument is rounded before the function sees it. */
