@@ -4,7 +4,6 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { HONE } from "../fixtures/command-line.ts";
-import { long } from "../long.ts";
 import { patient } from "../patience.ts";
 
 const DATA = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/data");
@@ -35,8 +34,20 @@ test("the README states the figures of docs/verify.md", () => {
   }
 });
 
-// Programs take minutes, the other domains half a minute each.
-test.runIf(here).each(domains.filter((domain) => long || domain === "function-calling"))(
+test("the sentence on mathematics adds up to the table's row", () => {
+  const sentence =
+    /Of the ([\d,]+) labelled cases strict agrees with ([\d,]+)\. It accepts (\d+) .*? It refuses (\d+) /.exec(
+      readFileSync("docs/verify.md", "utf8"),
+    )!;
+  const { labels, strict } = stated.find((row) => row.domain === "math")!;
+  const [, all, agreed, accepted, refused] = sentence;
+  expect([all, agreed]).toEqual([labels, strict]);
+  const number = (text: string) => Number(text.replace(",", ""));
+  expect(number(all!) - number(agreed!)).toBe(Number(accepted) + Number(refused));
+});
+
+// All domains together: 35 s of processor time from dist/.
+test.runIf(here).each(domains)(
   "hone verify agrees with the labels of %s as often as is stated",
   (domain) => {
     const args = ["scripts/agreement.mjs", "--data", DATA, "--only", domain, "--hone", JSON.stringify(HONE)];
