@@ -1,8 +1,9 @@
-// The N-API module: info(), describeModel(), NativeEngine, NativeTrainer, NativeModelWriter, NativeTokenizer. Arguments in, promises out, errors translated.
+// The N-API module: info(), describeModel(), memorySizes(), NativeEngine, NativeTrainer, NativeModelWriter, NativeTokenizer. Arguments in, promises out, errors translated.
 #include <napi.h>
 
 #include "addon/engine_object.h"
 #include "addon/errors.h"
+#include "addon/memory_sizes.h"
 #include "addon/model_options.h"
 #include "addon/model_writer_object.h"
 #include "addon/tokenizer_object.h"
@@ -65,6 +66,7 @@ class Addon : public Napi::Addon<Addon> {
     exports.Set("interfaceStamp", Napi::String::New(env, HONE_INTERFACE));
     exports.Set("info", Napi::Function::New(env, info, "info"));
     exports.Set("describeModel", Napi::Function::New(env, describe_model, "describeModel"));
+    exports.Set("memorySizes", Napi::Function::New(env, memory_sizes, "memorySizes"));
     exports.Set("NativeEngine", EngineObject::define(env));
     exports.Set("NativeTrainer", TrainerObject::define(env));
     exports.Set("NativeModelWriter", ModelWriterObject::define(env));

@@ -1,5 +1,6 @@
 #include "core/arena.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -15,6 +16,8 @@ namespace hone {
 namespace {
 
 constexpr int64_t kHugePage = 2 << 20;
+
+std::atomic<int64_t> live[3];  // by memory
 
 /// Weights and activations are read in long runs: with pages of 4 KB the address translation is what they wait for.
 void* allocate_host(int64_t bytes) {
@@ -53,6 +56,7 @@ Arena::Arena(int64_t bytes, const char* purpose, Memory memory) : purpose_(purpo
     fail(Code::kOutOfMemory, "%s arena needs %.1f MB, which the %s refused.", purpose, double(capacity_) / 1e6,
          memory == Memory::kDevice ? "device" : "system");
   }
+  live[size_t(memory)] += capacity_;
 }
 
 bool Arena::discard() {
@@ -67,7 +71,12 @@ bool Arena::discard() {
 #endif
 }
 
-Arena::~Arena() { release_block(memory_, base_); }
+Arena::~Arena() {
+  if (base_) live[size_t(memory_)] -= capacity_;
+  release_block(memory_, base_);
+}
+
+int64_t Arena::live_bytes(Memory memory) { return live[size_t(memory)]; }
 
 Arena::Arena(Arena&& other) noexcept { *this = std::move(other); }
 

@@ -42,6 +42,9 @@ class Arena {
   int64_t peak() const { return peak_; }
   Memory memory() const { return memory_; }
 
+  /// Of all arenas of this process in that memory.
+  static int64_t live_bytes(Memory memory);
+
   /// Bytes `take(bytes)` really consumes.
   static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 

@@ -7,6 +7,10 @@
 
 namespace hone::engine {
 
+int64_t page_bytes(const model::ModelConfig& model, int32_t page_tokens, DType storage) {
+  return 2 * model.layers * model.kv_heads * page_tokens * model.head_dim * dtype_bytes(storage);
+}
+
 PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_tokens, DType storage,
                    const Stream& stream)
     : stream_(stream),

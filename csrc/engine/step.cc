@@ -44,28 +44,35 @@ int32_t short_rows(const std::vector<Piece>& pieces) {
   return rows;
 }
 
+int64_t scratch_bytes(const model::ModelConfig& model, int64_t rows) {
+  const int64_t hidden = Arena::rounded(rows * model.width * 4), gathered = Arena::rounded(kSampleRows * model.width * 4);
+  return hidden + gathered +
+         std::max(model::forward_scratch_bytes(Stream{}, model, rows),
+                  kernels::lm_head_scratch_bytes(Stream{}, kSampleRows, model.width, model.vocabulary));
+}
+
+/// At most, of one step.
+int64_t step_rows(const EngineConfig& config) { return std::max(config.step_tokens, config.max_running + 1); }
+
 }  // namespace
+
+int64_t host_step_bytes(const model::ModelConfig& model, const EngineConfig& config, int threads) {
+  return scratch_bytes(model, step_rows(config)) + threads * scratch_bytes(model, 2 * kChunkRows);
+}
 
 StepRunner::StepRunner(const model::ModelConfig& model, const EngineConfig& config, PagePool& pool,
                        ThreadPool* threads)
     : model_(model), config_(config), pool_(pool), threads_(threads) {
-  const int64_t rows = std::max(config.step_tokens, config.max_running + 1);
+  const int64_t rows = step_rows(config);
   const int64_t samples = config.max_running * 2;
   rows_.reserve(rows, samples);
   tokens_.reserve(size_t(samples));
   for (auto* v : {&logprobs_, &entropies_}) v->reserve(size_t(samples));
   inline_chunks_.reserve(size_t(rows));
   wide_chunks_.reserve(size_t(rows));
-  wide_scratch_ = Arena(scratch_bytes({Stream::Backend::kCpu, threads, nullptr}, rows), "engine step");
+  wide_scratch_ = Arena(scratch_bytes(model, rows), "engine step");
   const int count = threads ? threads->threads() : 1;
-  for (int i = 0; i < count; ++i) thread_scratch_.emplace_back(scratch_bytes(Stream{}, 2 * kChunkRows));
-}
-
-int64_t StepRunner::scratch_bytes(const Stream& stream, int64_t rows) const {
-  const int64_t hidden = Arena::rounded(rows * model_.width * 4), gathered = Arena::rounded(kSampleRows * model_.width * 4);
-  return hidden + gathered +
-         std::max(model::forward_scratch_bytes(stream, model_, rows),
-                  kernels::lm_head_scratch_bytes(stream, kSampleRows, model_.width, model_.vocabulary));
+  for (int i = 0; i < count; ++i) thread_scratch_.emplace_back(scratch_bytes(model, 2 * kChunkRows));
 }
 
 const std::vector<Sample>& StepRunner::run(const model::WeightSnapshot& weights, const std::vector<Piece>& pieces,

@@ -16,6 +16,9 @@
 
 namespace hone::engine {
 
+/// Of a step's scratch on the CPU, with what each of `threads` has for itself.
+int64_t host_step_bytes(const model::ModelConfig& model, const EngineConfig& config, int threads);
+
 /// Runs pieces and draws their tokens on the CPU; long prompt chunks are always split inside the ops. How a step is
 /// shared over the threads is StepSharing's choice, and shows in no bit: every op works row by row.
 class StepRunner {
@@ -42,7 +45,6 @@ class StepRunner {
   double cost() const;
   void compute(const Stream& stream);
   void run_chunk(const Stream& stream, const Chunk& chunk, Arena& scratch);
-  int64_t scratch_bytes(const Stream& stream, int64_t rows) const;
 
   model::ModelConfig model_;
   EngineConfig config_;

@@ -17,6 +17,11 @@ void copy_in(const std::vector<T>& from, const SharedArrays::Array<T>& to, T pad
   std::fill(std::copy(from.begin(), from.end(), to.host), to.host + to.size, padding);
 }
 
+int64_t row_bytes(int64_t rows, int64_t samples, int64_t sequences, int64_t table_width) {
+  return Arena::rounded(rows * 20 + sequences * table_width * 4 + 16 * 64 +
+                        samples * int64_t(16 + sizeof(kernels::SamplingParams) + sizeof(SampleKey)));
+}
+
 }  // namespace
 
 int32_t decode_bucket(int32_t count, int32_t most) {
@@ -33,6 +38,17 @@ int64_t device_step_bytes(const Stream& stream, const model::ModelConfig& model,
          std::max(model::forward_scratch_bytes(stream, model, rows) +
                       kernels::attention_paged_scratch_bytes(stream, rows, model.heads, model.head_dim, keys),
                   kernels::lm_head_scratch_bytes(stream, kSampleRows, model.width, model.vocabulary));
+}
+
+int64_t device_row_bytes(const EngineConfig& config) {
+  const int64_t table_width = (config.max_context + config.page_tokens - 1) / config.page_tokens;
+  const int64_t rows = std::max(config.step_tokens, config.max_running + 1), tables = 2 * int64_t(config.max_running);
+  int64_t bytes = row_bytes(rows, rows, std::min(rows, tables), table_width);
+  for (int32_t bucket = 0, count = 1; count <= config.max_running; count = bucket + 1) {
+    bucket = decode_bucket(count, config.max_running);
+    bytes += row_bytes(bucket, bucket, bucket, table_width);
+  }
+  return bytes;
 }
 
 DeviceStep::DeviceStep(const model::ModelConfig& model, const EngineConfig& config, PagePool& pool, const Stream& stream)
@@ -52,8 +68,7 @@ std::shared_ptr<const model::WeightSnapshot> DeviceStep::take(const model::Weigh
 }
 
 void DeviceStep::lay_out(Arrays& a, int64_t rows, int64_t samples, int64_t sequences) {
-  const int64_t bytes = rows * 20 + sequences * table_width_ * 4 + 16 * 64 +
-                        samples * int64_t(16 + sizeof(kernels::SamplingParams) + sizeof(SampleKey));
+  const int64_t bytes = row_bytes(rows, samples, sequences, table_width_);
   if (bytes > a.capacity) {
     a.memory = {};
     a.capacity = 0;

@@ -18,8 +18,9 @@ namespace hone::engine {
 /// beyond `count` are padding, which no other row's bits depend on.
 int32_t decode_bucket(int32_t count, int32_t most);
 
-/// Of a step's scratch, in device memory.
+/// Of a step's scratch in device memory, and of its rows there: one with prompts, and each bucket of decoding rows.
 int64_t device_step_bytes(const Stream& stream, const model::ModelConfig& model, const EngineConfig& config);
+int64_t device_row_bytes(const EngineConfig& config);
 
 /// Keeps weights of its own, rewritten in place, so that addresses never change and a recorded step stays right.
 class DeviceStep {

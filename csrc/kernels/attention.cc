@@ -134,9 +134,7 @@ void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& 
 }
 
 int64_t attention_packed_grad_scratch_bytes(const Stream& stream, int64_t tokens, int64_t heads) {
-  if constexpr (kHasCuda) {
-    if (stream.is_cuda()) return cuda::attention_packed_grad_scratch_bytes(tokens, heads);
-  }
+  if (stream.is_cuda()) return cuda::attention_packed_grad_scratch_bytes(tokens, heads);
   return 0;
 }
 
@@ -197,9 +195,7 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& args) {
 
 int64_t attention_paged_scratch_bytes(const Stream& stream, int64_t rows, int64_t heads, int64_t head_dim,
                                       int64_t tokens) {
-  if constexpr (kHasCuda) {
-    if (stream.is_cuda()) return cuda::attention_paged_scratch_bytes(rows, heads, head_dim, tokens);
-  }
+  if (stream.is_cuda()) return cuda::attention_paged_scratch_bytes(rows, heads, head_dim, tokens);
   return 0;
 }
 

@@ -107,9 +107,7 @@ void lm_head_sample(const Stream& stream, const LmHeadSampleArgs& args) {
 }
 
 int64_t lm_head_scratch_bytes(const Stream& stream, int64_t rows, int64_t, int64_t vocabulary) {
-  if constexpr (kHasCuda) {
-    if (stream.is_cuda()) return cuda::lm_head_scratch_bytes(rows, vocabulary);
-  }
+  if (stream.is_cuda()) return cuda::lm_head_scratch_bytes(rows, vocabulary);
   return cpu::lm_head_scratch_bytes(rows, vocabulary);
 }
 

@@ -62,9 +62,7 @@ void linear(const Stream& stream, const LinearArgs& args) {
 }
 
 int64_t linear_scratch_bytes(const Stream& stream, int64_t rows, int64_t n, int64_t k) {
-  if constexpr (kHasCuda) {
-    if (stream.is_cuda()) return cuda::linear_scratch_bytes(rows, n, k);
-  }
+  if (stream.is_cuda()) return cuda::linear_scratch_bytes(rows, n, k);
   return 0;
 }
 

@@ -32,9 +32,7 @@ void sum_of_squares(const Stream& stream, const SumOfSquaresArgs& args) {
 }
 
 int64_t sum_of_squares_scratch_bytes(const Stream& stream, int64_t n) {
-  if constexpr (kHasCuda) {
-    if (stream.is_cuda()) return cuda::strip_bytes(n);
-  }
+  if (stream.is_cuda()) return cuda::strip_bytes(n);
   return 0;
 }
 
@@ -48,9 +46,7 @@ void gradient_scale(const Stream& stream, const GradientScaleArgs& args) {
 }
 
 int64_t adamw_scratch_bytes(const Stream& stream, int64_t n) {
-  if constexpr (kHasCuda) {
-    if (stream.is_cuda()) return cuda::strip_bytes(n);
-  }
+  if (stream.is_cuda()) return cuda::strip_bytes(n);
   return cpu::adamw_scratch_bytes();
 }
 
@@ -89,9 +85,7 @@ void muon(const Stream& stream, const MuonArgs& args) {
 }
 
 int64_t muon_scratch_bytes(const Stream& stream, int64_t rows, int64_t columns) {
-  if constexpr (kHasCuda) {
-    if (stream.is_cuda()) return cuda::muon_scratch_bytes(stream, rows, columns);
-  }
+  if (stream.is_cuda()) return cuda::muon_scratch_bytes(rows, columns);
   return cpu::muon_scratch_bytes(rows, columns);
 }
 

@@ -69,9 +69,7 @@ void rms_norm_grad(const Stream& stream, const RmsNormGradArgs& args) {
 }
 
 int64_t rms_norm_grad_scratch_bytes(const Stream& stream, int64_t rows, int64_t width) {
-  if constexpr (kHasCuda) {
-    if (stream.is_cuda()) return cuda::rms_norm_grad_scratch_bytes(rows, width);
-  }
+  if (stream.is_cuda()) return cuda::rms_norm_grad_scratch_bytes(rows, width);
   return 0;
 }
 

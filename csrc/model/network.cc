@@ -196,14 +196,16 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
   return saved;
 }
 
-int64_t training_arena_bytes(const Stream& stream, const ModelConfig& c, int64_t T) {
+TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t T) {
   const auto bytes = [&](int64_t width) { return view_bytes(activation_dtype(stream), T * width); };
   const int64_t layer = (c.norms_after() ? 4 : 2) * bytes(c.width) + bytes(c.qkv_width()) + bytes(c.q_width()) + bytes(2 * c.mlp_width) +
                         view_bytes(DType::kF32, T * c.heads) + (c.qk_norm ? bytes(c.q_width() + c.kv_width()) : 0);
   const int64_t forward_scratch = (c.adds_apart() ? 2 : 1) * bytes(c.width) + bytes(c.mlp_width) + linear_scratch_bytes(stream, c, T);
   // The last layer keeps fewer rows of its MLP, but gathers those of its attention.
-  return 2 * bytes(c.width) + c.layers * layer + bytes(c.q_width()) +
-         std::max(forward_scratch, backward_scratch_bytes(stream, c, T));
+  return {.kept = 2 * bytes(c.width) + c.layers * layer + bytes(c.q_width()),
+          .layer = layer,
+          .layer_input = bytes(c.width),
+          .scratch = std::max(forward_scratch, backward_scratch_bytes(stream, c, T))};
 }
 
 }  // namespace hone::model

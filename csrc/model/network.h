@@ -71,7 +71,7 @@ struct Activations {
 };
 
 /// The training forward: bit for bit the hidden states that `forward` computes for the same tokens.
-/// Activations come from `arena` (training_arena_bytes) and stay until the caller releases them.
+/// Activations come from `arena` (training_bytes) and stay until the caller releases them.
 /// Throws kShape as forward does. Trusts cu_seqlens and loss_rows (the packer built them).
 Activations forward_training(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
                              Arena& arena);
@@ -92,8 +92,15 @@ int64_t transposed_bytes(const Stream& stream, const ModelConfig& config, DType 
 void backward(const Stream& stream, const WeightSnapshot& weights, const TransposedWeights& transposed,
               const PackedRows& rows, const Activations& saved, const TensorView& dhidden, Parameters& grads,
               Arena& arena);
-/// Bytes that forward_training and backward take from the arena together.
-int64_t training_arena_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens);
+/// What forward_training and backward take from the arena for T tokens.
+struct TrainingBytes {
+  int64_t kept = 0;         // from the forward for the backward
+  int64_t layer = 0;        // of it, by each layer
+  int64_t layer_input = 0;  // of that, what enters the layer
+  int64_t scratch = 0;      // while a layer runs
+  int64_t total() const { return kept + scratch; }
+};
+TrainingBytes training_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens);
 /// The backward's own share of it.
 int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens);
 

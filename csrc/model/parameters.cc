@@ -148,6 +148,10 @@ std::vector<TensorSpec> tensor_specs(const ModelConfig& config) {
   return specs;
 }
 
+int64_t parameter_bytes(const ModelConfig& config) {
+  return Arena::rounded(total_elements(tensor_specs(config)) * int64_t(sizeof(float)));
+}
+
 Parameters::Parameters(const ModelConfig& config, const Stream& stream) : config_(config), stream_(stream) {
   config_.check();
   specs_ = tensor_specs(config_);

@@ -24,6 +24,8 @@ struct TensorSpec {
   int64_t numel() const;
 };
 std::vector<TensorSpec> tensor_specs(const ModelConfig& config);
+/// Of a block with all of them.
+int64_t parameter_bytes(const ModelConfig& config);
 
 /// A layer's tensors. qkv is [(H+2K)D, C], gate_up is [2F, C]; biases, q/k norms and norms before or after a half are
 /// empty if absent.

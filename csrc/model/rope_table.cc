@@ -70,6 +70,10 @@ double rope_attention_factor(const RopeConfig& rope) {
               : std::sqrt(1.0 + std::log(rope.factor) / std::log(double(rope.original_max_positions)));
 }
 
+int64_t rope_table_bytes(int64_t rotary_dim, int64_t positions) {
+  return Arena::rounded(positions * rotary_dim * int64_t(sizeof(float)));
+}
+
 std::shared_ptr<const RopeTable> RopeTable::make(const Stream& stream, const RopeConfig& rope, int64_t rotary_dim,
                                                  int64_t positions) {
   return fill(stream, rope_frequencies(rope, rotary_dim), rope_attention_factor(rope), positions);
@@ -82,7 +86,7 @@ std::shared_ptr<const RopeTable> RopeTable::still(const Stream& stream, int64_t 
 std::shared_ptr<const RopeTable> RopeTable::fill(const Stream& stream, const std::vector<double>& frequencies, double factor,
                                                  int64_t positions) {
   const size_t half = frequencies.size();
-  const int64_t width = 2 * int64_t(half), bytes = positions * width * int64_t(sizeof(float));
+  const int64_t width = 2 * int64_t(half), bytes = rope_table_bytes(width, positions);
   Arena host(bytes, "rope table");
   const TensorView rows = host.take_view(DType::kF32, {positions, width});
   stream.parallel_for(positions, 1024, [&](int64_t begin, int64_t end) {

@@ -18,6 +18,9 @@ std::vector<double> rope_frequencies(const RopeConfig& rope, int64_t rotary_dim)
 /// What cosines and sines are multiplied by: 1, YaRN's 0.1 ln(factor) + 1, or longrope's sqrt(1 + ln(factor) / ln(original positions)).
 double rope_attention_factor(const RopeConfig& rope);
 
+/// Of a table.
+int64_t rope_table_bytes(int64_t rotary_dim, int64_t positions);
+
 /// Angles are exact products in f64 (not the f32 angles of transformers, which drift by 1e-3 at position 10^4),
 /// then cos and sin are rounded once to f32. P rows of N values, N = rotary_dim: cos of N/2 angles, then sin.
 class RopeTable {

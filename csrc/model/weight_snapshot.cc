@@ -12,7 +12,16 @@ int64_t view_bytes(DType type, int64_t n) { return Arena::rounded(n * dtype_byte
 /// A tied head needs no memory of its own where the embedding has the layout of a packed matrix.
 bool shares_embedding(const Stream& stream, const ModelConfig& c) { return stream.is_cuda() && c.tied_head; }
 
-int64_t snapshot_bytes(const Stream& stream, const ModelConfig& c, DType storage) {
+PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType storage, Arena& arena) {
+  PackedMatrix out{n, k, storage, nullptr};
+  out.panels = arena.take(kernels::packed_bytes(stream, n, k, storage));
+  return out;
+}
+
+}  // namespace
+
+SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& c, DType storage) {
+  if (stream.is_cuda()) storage = DType::kBF16;
   const auto packed = [&](int64_t n, int64_t k, DType type) {
     return Arena::rounded(kernels::packed_bytes(stream, n, k, type));
   };
@@ -22,20 +31,15 @@ int64_t snapshot_bytes(const Stream& stream, const ModelConfig& c, DType storage
                         (c.norms_before() ? 2 : 0) * floats(c.width) + (c.norms_after() ? 2 : 0) * floats(c.width) +
                         (c.qkv_bias ? floats(c.qkv_width()) : 0) +
                         (c.qk_norm ? floats(c.q_norm_width()) + floats(c.k_norm_width()) : 0);
-  return c.layers * layer + view_bytes(activation_dtype(stream), c.vocabulary * c.width) + floats(c.width) +
-         (shares_embedding(stream, c) ? 0 : packed(c.vocabulary, c.width, DType::kF32));
+  const int64_t head = shares_embedding(stream, c) ? 0 : packed(c.vocabulary, c.width, DType::kF32);
+  const int64_t ends = view_bytes(activation_dtype(stream), c.vocabulary * c.width) + floats(c.width) + head;
+  const int64_t rows = rope_table_bytes(c.rotary_dim(), c.max_positions);
+  const int64_t still = c.rotated_layers.empty() ? 0 : rope_table_bytes(2, c.max_positions);
+  return {c.layers * layer + ends, head, (c.sliding_theta > 0.0 ? 2 : 1) * rows + still};
 }
-
-PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType storage, Arena& arena) {
-  PackedMatrix out{n, k, storage, nullptr};
-  out.panels = arena.take(kernels::packed_bytes(stream, n, k, storage));
-  return out;
-}
-
-}  // namespace
 
 WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType kept)
-    : config(c), storage(kept), arena_(snapshot_bytes(stream, c, kept), "weight snapshot", tensor_memory(stream)) {
+    : config(c), storage(kept), arena_(snapshot_bytes(stream, c, kept).tensors, "weight snapshot", tensor_memory(stream)) {
   const auto floats = [&](int64_t n, bool wanted = true) {
     return wanted ? arena_.take_view(DType::kF32, {n}) : TensorView{};
   };

@@ -18,6 +18,13 @@ struct PackedLayer {
   TensorView attn_norm, attn_after, mlp_norm, mlp_after, qkv_bias, q_norm, k_norm;  // f32 copies inside the snapshot
 };
 
+/// What snapshots take in the stream's memory: each its tensors, of which the head's own matrix is a part (0 where the
+/// embedding serves), and all of one config together their rope tables.
+struct SnapshotBytes {
+  int64_t tensors = 0, head = 0, rope_tables = 0;
+};
+SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& config, DType storage);
+
 /// Published once per weight version; lives as long as an engine or a backward pass holds it. Its tensors lie in the
 /// memory of the stream that made it and keep their addresses for life.
 class WeightSnapshot {

@@ -113,9 +113,13 @@ void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, co
   check_options(batch, *options);
 }
 
-void PackedBatch::reserve(int64_t tokens, int64_t sequences) {
+int64_t packed_batch_bytes(int64_t tokens, int64_t sequences) {
   // 13 arrays of 4 bytes and 2 of 1 by token, 6 of 4 or 8 by sequence; each starts on a line of 64 bytes.
-  const int64_t bytes = tokens * (13 * 4 + 2) + (sequences + 1) * 32 + 24 * 64;
+  return Arena::rounded(tokens * (13 * 4 + 2) + (sequences + 1) * 32 + 24 * 64);
+}
+
+void PackedBatch::reserve(int64_t tokens, int64_t sequences) {
+  const int64_t bytes = packed_batch_bytes(tokens, sequences);
   if (bytes <= capacity_) return;
   memory_ = {};
   capacity_ = 0;

@@ -14,6 +14,9 @@ namespace hone::trainer {
 /// `options`, also that what its objective needs is there (kConfig for option values).
 void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, const StepOptions* options);
 
+/// Of a PackedBatch's arrays.
+int64_t packed_batch_bytes(int64_t tokens, int64_t sequences);
+
 /// T tokens, S sequences, R loss tokens: those the mask counts. Row r of the loss predicts token r of them from the
 /// hidden state before it, so everything the objective reads or writes has R entries, sequence after sequence.
 /// Arrays lie in memory that is kept from batch to batch: a warm step allocates nothing here.

@@ -10,7 +10,7 @@
 namespace hone::trainer {
 
 int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config, int64_t tokens) {
-  return model::training_arena_bytes(stream, config, tokens) +
+  return model::training_bytes(stream, config, tokens).total() +
          Arena::rounded(tokens * config.width * dtype_bytes(activation_dtype(stream))) +  // dLoss/dhidden
          kernels::lm_head_scratch_bytes(stream, tokens, config.width, config.vocabulary);
 }

@@ -31,7 +31,34 @@ void plan(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& co
   std::stable_sort(muon.begin(), muon.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
 }
 
+/// Elements of a matrix that one thread updates alone, at most.
+int64_t small_matrix(const Stream& stream) { return stream.is_cuda() ? 0 : kSmallMatrix; }
+
+/// Twice as many as threads, so that they end together.
+size_t slot_count(bool has_muon, int threads) { return has_muon && threads > 1 ? 2 * size_t(threads) : 1; }
+
+/// Scratch of a slot. Only the first meets AdamW, the norms of n parameters, and large matrices.
+int64_t slot_bytes(const Stream& stream, const std::vector<ParameterRun>& muon, int64_t n, int64_t small, bool first) {
+  int64_t bytes = first ? std::max(kernels::adamw_scratch_bytes(stream, n), kernels::sum_of_squares_scratch_bytes(stream, n)) : 0;
+  for (const ParameterRun& run : muon) {
+    if (!first && run.count > small) continue;
+    bytes = std::max(bytes, kernels::muon_scratch_bytes(stream, run.muon_rows, run.count / run.muon_rows));
+  }
+  return Arena::rounded(bytes);
+}
+
+int64_t sums_bytes(size_t runs) { return int64_t(runs + 2) * 64; }
+
 }  // namespace
+
+int64_t optimizer_bytes(const Stream& stream, const model::ModelConfig& model, const OptimizerConfig& config, int threads) {
+  std::vector<ParameterRun> adamw, muon;
+  plan(model::tensor_specs(model), config, !stream.is_cuda(), adamw, muon);
+  const int64_t n = model::parameter_bytes(model) / int64_t(sizeof(float)), small = small_matrix(stream);
+  const auto others = int64_t(slot_count(!muon.empty(), threads)) - 1;
+  return sums_bytes(adamw.size() + muon.size()) + slot_bytes(stream, muon, n, small, true) +
+         others * slot_bytes(stream, muon, n, small, false);
+}
 
 void check_optimizer(const OptimizerConfig& c) {
   const auto rate = [](const char* field, double value, double limit) {
@@ -51,22 +78,14 @@ Optimizer::Optimizer(const model::ModelConfig& model, const OptimizerConfig& con
     : config_((check_optimizer(config), config)),
       m_(model, stream),
       v_(model, stream),
-      small_matrix_(stream.is_cuda() ? 0 : kSmallMatrix) {
+      small_matrix_(small_matrix(stream)) {
   plan(m_.specs(), config_, !stream.is_cuda(), adamw_, muon_);
-  sums_ = SharedArrays(stream, int64_t(adamw_.size() + muon_.size() + 2) * 64, "optimizer sums");
+  sums_ = SharedArrays(stream, sums_bytes(adamw_.size() + muon_.size()), "optimizer sums");
 }
 
 void Optimizer::reserve(const Stream& stream, size_t slots) {
   while (scratch_.size() < slots) {
-    int64_t bytes = 0;
-    if (scratch_.empty()) {  // only the first slot meets AdamW, the norms and large matrices
-      const int64_t n = m_.flat().dim(0);
-      bytes = std::max(kernels::adamw_scratch_bytes(stream, n), kernels::sum_of_squares_scratch_bytes(stream, n));
-    }
-    for (const Run& run : muon_) {
-      if (!scratch_.empty() && run.count > small_matrix_) continue;
-      bytes = std::max(bytes, kernels::muon_scratch_bytes(stream, run.muon_rows, run.count / run.muon_rows));
-    }
+    const int64_t bytes = slot_bytes(stream, muon_, m_.flat().dim(0), small_matrix_, scratch_.empty());
     scratch_.emplace_back(bytes, "optimizer", tensor_memory(stream));
   }
 }
@@ -117,7 +136,7 @@ void Optimizer::muon_runs(const Stream& stream, const Update& update, double* ch
   for (; small < muon_.size() && muon_[small].count > small_matrix_; ++small) {
     muon(stream, update, muon_[small], changes + small, scratch_[0]);
   }
-  // Twice as many slots as threads; each takes every n-th of the rest, largest first, so that they end together.
+  // Each slot takes every n-th of the rest, largest first, so that they end together.
   const size_t slots = scratch_.size();
   stream.parallel_for(int64_t(slots), 1, [&](int64_t begin, int64_t end) {
     for (size_t slot = size_t(begin); slot < size_t(end); ++slot) {
@@ -131,7 +150,7 @@ void Optimizer::muon_runs(const Stream& stream, const Update& update, double* ch
 Optimizer::Applied Optimizer::apply(const Stream& stream, model::Parameters& parameters, const model::Parameters& grads,
                                     const TensorView& squares, const Rates& rates,
                                     const std::vector<model::WeightSnapshot::Part>& packs) {
-  reserve(stream, muon_.empty() || stream.threads() == 1 ? 1 : 2 * size_t(stream.threads()));
+  reserve(stream, slot_count(!muon_.empty(), stream.threads()));
   sums_.clear();
   const auto scale = sums_.take<float>(1);
   const auto weight = sums_.take<double>(1), changes = sums_.take<double>(int64_t(adamw_.size() + muon_.size()));

@@ -18,6 +18,9 @@ namespace hone::trainer {
 /// Throws kConfig naming the field for a rate outside its range.
 void check_optimizer(const OptimizerConfig& config);
 
+/// What an Optimizer takes in the stream's memory beside its moments. threads: of the stream's pool.
+int64_t optimizer_bytes(const Stream& stream, const model::ModelConfig& model, const OptimizerConfig& config, int threads);
+
 /// A range of parameters that one kernel call may treat alike.
 struct ParameterRun {
   int64_t offset = 0, count = 0;

@@ -15,14 +15,23 @@ int64_t layer_of(const model::TensorSpec& spec, int64_t layers) {
   return spec.name.starts_with(prefix) ? std::atoll(spec.name.c_str() + prefix.size()) : layers;
 }
 
+int64_t sums_bytes(const model::ModelConfig& model) { return Arena::rounded((model.layers + 1) * 8 + 64); }
+
+int64_t scratch_bytes(const Stream& stream, const model::ModelConfig& model) {
+  return Arena::rounded(kernels::sum_of_squares_scratch_bytes(stream, model::parameter_bytes(model) / 4));
+}
+
 }  // namespace
+
+int64_t update_bytes(const Stream& stream, const model::ModelConfig& model) {
+  return sums_bytes(model) + scratch_bytes(stream, model);
+}
 
 Update::Update(const Stream& stream, model::Parameters& parameters, const OptimizerConfig& config)
     : stream_(stream),
       parameters_(parameters),
-      sums_(stream, (parameters.config().layers + 1) * 8 + 64, "gradient norms"),
-      scratch_(kernels::sum_of_squares_scratch_bytes(stream, parameters.flat().dim(0)), "gradient norms",
-               tensor_memory(stream)) {
+      sums_(stream, sums_bytes(parameters.config()), "gradient norms"),
+      scratch_(scratch_bytes(stream, parameters.config()), "gradient norms", tensor_memory(stream)) {
   reset(config);
   for (const model::TensorSpec& spec : parameters.specs()) {
     layer_of_.push_back(layer_of(spec, parameters.config().layers));

@@ -13,6 +13,9 @@
 
 namespace hone::trainer {
 
+/// What an Update takes in the stream's memory beside its optimizer.
+int64_t update_bytes(const Stream& stream, const model::ModelConfig& model);
+
 /// Owns the optimizer, which the first update makes: a trainer that scores or publishes does without its moments.
 class Update {
  public:

@@ -6,6 +6,7 @@ import type {
   EngineFace,
   EngineMessage,
   EngineOptions,
+  MemorySizes,
   ModelFacts,
   ModelWriterOptions,
   ModelWriterReport,
@@ -19,6 +20,13 @@ export interface NativeBinding {
   readonly interfaceStamp: string;
   info(): Omit<NativeInfo, "version">;
   describeModel(modelConfigJson: string, where: string, strict: boolean): ModelFacts;
+  memorySizes(
+    modelConfigJson: string,
+    engine: EngineOptions,
+    trainer: TrainerOptions,
+    sequences: number,
+    threads: number,
+  ): MemorySizes;
   readonly NativeEngine: new (
     modelConfigJson: string,
     options: EngineOptions,

@@ -32,6 +32,34 @@ export interface NativeInfo {
   };
 }
 
+/** Bytes by what they are for, where engine or trainer compute. */
+export interface MemorySizes {
+  /** All weights in f32; gradients and each of two moments take as many. */
+  readonly parameters: number;
+  /** Weights as the kernels read them, of which the head's own matrix is a part; 0 where it is the embedding. */
+  readonly snapshot: number;
+  readonly head: number;
+  /** Shared by all snapshots on one device. */
+  readonly ropeTables: number;
+  /** Matrices turned round for the backward pass. */
+  readonly transposed: number;
+  /** Kept of a micro-batch for its backward pass; of them by each layer, and what enters it. */
+  readonly activations: number;
+  readonly layer: number;
+  readonly layerInput: number;
+  /** Live only while a layer runs. */
+  readonly trainingScratch: number;
+  /** Of a chunk of rows, in the head. */
+  readonly logits: number;
+  /** Tokens and per-token results of a micro-batch, gradient norms, the optimizer's scratch. */
+  readonly arrays: number;
+  /** Of all pages, and of one. */
+  readonly keyValues: number;
+  readonly page: number;
+  /** Of an engine's step. */
+  readonly engineScratch: number;
+}
+
 export interface SamplingOptions {
   /** >= 0; 0 is greedy. */
   readonly temperature: number;

@@ -7,7 +7,7 @@ export { HfTokenizer, openTokenizer } from "./tokenizer.ts";
 export { Trainer } from "./trainer.ts";
 
 import { translated } from "./errors.ts";
-import type { ModelFacts, NativeInfo } from "./face.ts";
+import type { EngineOptions, MemorySizes, ModelFacts, NativeInfo, TrainerOptions } from "./face.ts";
 import { binding, packageVersion } from "./load.ts";
 
 /** What was built and what was found; asks the CUDA driver the first time. */
@@ -22,4 +22,18 @@ export function info(): NativeInfo {
  */
 export function describeModel(configJson: string, where: string, strict: boolean): ModelFacts {
   return translated(() => binding().describeModel(configJson, where, strict));
+}
+
+/**
+ * What an engine and a trainer of these options take, in bytes, and their model's packed weights. Allocates nothing and
+ * needs no device. Throws as {@link describeModel} does.
+ * @param sequences of a micro-batch, at most. @param threads of the CPU, for options that compute there.
+ */
+export function memorySizes(
+  configJson: string,
+  options: { readonly engine: EngineOptions; readonly trainer: TrainerOptions },
+  { sequences, threads }: { readonly sequences: number; readonly threads: number },
+): MemorySizes {
+  const { engine, trainer } = options;
+  return translated(() => binding().memorySizes(configJson, engine, trainer, sequences, threads));
 }

@@ -1,13 +1,5 @@
 import type { Recipe } from "../config/index.ts";
-import {
-  type ActivationPlan,
-  engineScratchBytes,
-  headScratchBytes,
-  keptActivationBytes,
-  keyValueBytesPerToken,
-  ropeTableBytes,
-  trainingScratchBytes,
-} from "./buffers.ts";
+import { keptActivationBytes, type Sizes, sizesOf } from "./buffers.ts";
 import { type Network, networkOf } from "./network.ts";
 
 /** One class of tensors on one device. */
@@ -59,8 +51,8 @@ const NCCL_CHANNELS = 256 * MIB;
 const BUCKET = 512 * MIB;
 
 /**
- * Memory by class of tensor for a recipe, from its sizes alone.
- * On the CPU as the core allocates it (one process plays both roles); on GPUs bf16 weights, activations and keys and
+ * Memory by class of tensor for a recipe, from its sizes alone: the core says what it would allocate.
+ * On the CPU one process plays both roles; on GPUs bf16 weights, activations and keys and
  * values, f32 master weights, gradients and moments, trainer state cut into shards over the trainer's GPUs (ZeRO 3).
  * @param config text of the model's config.json.
  * @param gpuMemory bytes of a GPU, instead of what recipe or machine say; plans for a GPU whatever the recipe's device is.
@@ -69,26 +61,28 @@ export function planMemory(recipe: Recipe, config: string, machine: Machine, gpu
   const network = networkOf(config);
   const { hardware, device } = recipe;
   if (gpuMemory === undefined && device === "cpu") {
-    const rows = [...cpuTrainer(recipe, network), ...cpuActor(recipe, network, machine.threads)];
+    const sizes = sizesOf(recipe, config, "cpu", machine.threads);
+    const rows = [...cpuTrainer(recipe, sizes), ...cpuActor(sizes)];
     const capacity = machine.memory;
-    const element = storageBytes(recipe);
-    const role = rolePlan("actor and trainer", 1, rows, { recipe, network, capacity, element });
+    const role = rolePlan("actor and trainer", 1, rows, { recipe, sizes, capacity });
     return { network, device: "CPU", capacity, roles: [role] };
   }
   const { gpus, actorGpus } = hardware ?? { gpus: 1 };
   const gpu = gpuOf(recipe, machine, gpuMemory);
-  const about = { recipe, network, capacity: gpu.memory, element: BF16 } as const;
-  const actor = gpuActor(recipe, network);
+  const sizes = sizesOf(recipe, config, "cuda", 1);
+  const about = { recipe, sizes, capacity: gpu.memory };
+  const actor = gpuActor(sizes);
   const trainers = gpus - (actorGpus ?? 0);
-  const trainer = gpuTrainer(recipe, network, trainers);
+  const trainer = gpuTrainer(recipe, network, sizes, trainers);
+  const rope = { name: "rotary table", bytes: sizes.ropeTables };
   const context = { name: "CUDA context and libraries (allowance)", bytes: CUDA_CONTEXT };
   const nccl = { name: "NCCL: weight buckets, channels", bytes: gpus > 1 ? 2 * BUCKET + NCCL_CHANNELS : 0 };
   const roles =
     actorGpus === undefined
-      ? [rolePlan("actor and trainer", gpus, [...trainer, ...actor, nccl, context], about)]
+      ? [rolePlan("actor and trainer", gpus, [...trainer, ...actor, rope, nccl, context], about)]
       : [
-          rolePlan("actor", actorGpus, [...actor, nccl, context], about),
-          rolePlan("trainer", trainers, [...trainer, nccl, context], about),
+          rolePlan("actor", actorGpus, [...actor, rope, nccl, context], about),
+          rolePlan("trainer", trainers, [...trainer, rope, nccl, context], about),
         ];
   return { network, device: gpu.name, ...(gpu.memory !== undefined && { capacity: gpu.memory }), roles };
 }
@@ -105,24 +99,22 @@ const KEY_VALUES = "keys and values";
 
 interface About {
   readonly recipe: Recipe;
-  readonly network: Network;
+  readonly sizes: Sizes;
   readonly capacity: number | undefined;
-  readonly element: 2 | 4;
 }
 
 function rolePlan(
   role: RolePlan["role"],
   devices: number,
   all: readonly MemoryRow[],
-  { recipe, network, capacity, element }: About,
+  { recipe, sizes, capacity }: About,
 ): RolePlan {
   const rows = all.filter(({ bytes }) => bytes > 0);
   const total = rows.reduce((sum, { bytes }) => sum + bytes, 0);
   const keyValues = rows.find(({ name }) => name === KEY_VALUES)?.bytes;
   const page = recipe.engine.pageTokens;
   const others = total - (keyValues ?? 0);
-  const pageBytes = keyValueBytesPerToken(network, element) * page;
-  const fit = capacity !== undefined && Math.floor(Math.max(0, capacity - others) / pageBytes) * page;
+  const fit = capacity !== undefined && Math.floor(Math.max(0, capacity - others) / sizes.page) * page;
   const asked = { asked: recipe.engine.pages * page, ...(fit !== false && { fit }) };
   return {
     role,
@@ -133,98 +125,69 @@ function rolePlan(
   };
 }
 
-/** Of weights and of keys and values on the CPU. */
-function storageBytes({ model }: Recipe): 2 | 4 {
-  return model.weightStorage === "bf16" ? BF16 : F32;
-}
-
-/** Weights as the kernels read them. On the CPU the head is always a matrix of its own, in f32. */
-function cpuSnapshotBytes(recipe: Recipe, n: Network): number {
-  const matrices = n.layers * n.layerMatrices * storageBytes(recipe);
-  return matrices + (n.vectors + 2 * n.embedding) * F32;
-}
-
-function cpuTrainer(recipe: Recipe, n: Network): MemoryRow[] {
-  const { packedTokens: tokens } = recipe.training;
-  const activations: ActivationPlan = { tokens, element: F32, recompute: false };
-  const storage = storageBytes(recipe);
-  const copies = recipe.objective.klCoef > 0 ? 2 : 1; // a reference policy is a trainer of its own
+function cpuTrainer(recipe: Recipe, sizes: Sizes): MemoryRow[] {
+  const { parameters } = sizes;
+  // A reference policy is a trainer of its own that only scores: no gradients, no moments, nothing turned round.
+  const copies = recipe.objective.klCoef > 0 ? 2 : 1;
+  const storage = 'model.weightStorage: "bf16"';
+  const tokens = "training.packedTokens";
   return [
-    { name: "master weights, f32", bytes: copies * n.parameters * F32 },
-    { name: "gradients, f32", bytes: copies * n.parameters * F32 },
-    { name: "optimizer moments, f32", bytes: copies * 2 * n.parameters * F32 },
-    {
-      name: "weights, trainer",
-      bytes: copies * cpuSnapshotBytes(recipe, n),
-      change: 'model.weightStorage: "bf16"',
-    },
-    {
-      name: "weights, transposed for gradients",
-      bytes: n.layers * n.layerMatrices * storage + n.embedding * F32,
-      change: 'model.weightStorage: "bf16"',
-    },
-    { name: "activations", bytes: keptActivationBytes(n, activations), change: "training.packedTokens" },
-    {
-      name: "training scratch",
-      bytes: trainingScratchBytes(n, activations),
-      change: "training.packedTokens",
-    },
-    { name: "logits of a chunk", bytes: headScratchBytes(n, tokens) },
-    { name: "rotary table", bytes: ropeTableBytes(n) },
+    { name: "master weights, f32", bytes: copies * parameters },
+    { name: "gradients, f32", bytes: parameters },
+    { name: "optimizer moments, f32", bytes: 2 * parameters },
+    { name: "weights, trainer", bytes: copies * sizes.snapshot, change: storage },
+    { name: "weights, transposed for gradients", bytes: sizes.transposed, change: storage },
+    { name: "activations", bytes: copies * sizes.activations, change: tokens },
+    { name: "training scratch", bytes: copies * sizes.trainingScratch, change: tokens },
+    { name: "logits of a chunk", bytes: copies * sizes.logits },
+    { name: "arrays of a micro-batch, optimizer scratch", bytes: copies * sizes.arrays, change: tokens },
+    { name: "rotary table", bytes: copies * sizes.ropeTables },
   ];
 }
 
-function cpuActor(recipe: Recipe, n: Network, threads: number): MemoryRow[] {
-  const { engine } = recipe;
-  const rows = Math.max(engine.stepTokens, engine.maxRunning + 1);
+function cpuActor(sizes: Sizes): MemoryRow[] {
   return [
-    { name: "weights, engine", bytes: cpuSnapshotBytes(recipe, n), change: 'model.weightStorage: "bf16"' },
-    keyValues(recipe, n, storageBytes(recipe)),
-    { name: "engine scratch", bytes: engineScratchBytes(n, rows, threads, F32), change: "engine.stepTokens" },
+    { name: "weights, engine", bytes: sizes.snapshot, change: 'model.weightStorage: "bf16"' },
+    ...engineRows(sizes),
   ];
 }
 
-function keyValues({ engine }: Recipe, n: Network, element: 2 | 4): MemoryRow {
-  const bytes = engine.pages * engine.pageTokens * keyValueBytesPerToken(n, element);
-  return { name: KEY_VALUES, bytes, change: "engine.pages (or engine.maxRunning)" };
-}
-
-/** The head's own matrix, which computes in f32; a tied one is read from the embedding in bf16. */
-const headBytes = (n: Network) => (n.tiedHead ? 0 : n.embedding * F32);
-const bodyBytes = (n: Network) => (n.layers * n.layerMatrices + n.embedding) * BF16 + n.vectors * F32;
-
-function gpuActor(recipe: Recipe, n: Network): MemoryRow[] {
-  const { engine } = recipe;
-  const rows = Math.max(engine.stepTokens, engine.maxRunning + 1);
+function engineRows({ keyValues, engineScratch }: Sizes): MemoryRow[] {
   return [
-    { name: "weights, bf16, engine", bytes: bodyBytes(n), change: "a smaller model" },
-    { name: "head, f32, engine", bytes: headBytes(n) },
-    keyValues(recipe, n, BF16),
-    { name: "engine scratch", bytes: engineScratchBytes(n, rows, 0, BF16), change: "engine.stepTokens" },
-    { name: "rotary table", bytes: ropeTableBytes(n) },
+    { name: KEY_VALUES, bytes: keyValues, change: "engine.pages (or engine.maxRunning)" },
+    { name: "engine scratch", bytes: engineScratch, change: "engine.stepTokens" },
   ];
 }
 
-function gpuTrainer(recipe: Recipe, n: Network, shards: number): MemoryRow[] {
+function gpuActor(sizes: Sizes): MemoryRow[] {
+  return [
+    { name: "weights, bf16, engine", bytes: sizes.snapshot - sizes.head, change: "a smaller model" },
+    { name: "head, f32, engine", bytes: sizes.head },
+    ...engineRows(sizes),
+  ];
+}
+
+function gpuTrainer(recipe: Recipe, n: Network, sizes: Sizes, shards: number): MemoryRow[] {
   const { recompute = false } = recipe.hardware ?? {};
-  const { packedTokens: tokens } = recipe.training;
-  const activations: ActivationPlan = { tokens, element: BF16, recompute };
+  const { parameters, snapshot, head } = sizes;
   const more = "hardware.gpus (more trainer GPUs, smaller shards)";
   const less = `training.packedTokens${recompute ? "" : ", hardware.recompute"}`;
   // Whole while they are in use: this layer's weights and the next's, and one layer's gradient before it is scattered.
   const layer = n.layerMatrices * (2 * BF16 + F32);
   const ends = n.embedding * (BF16 + F32) + (n.tiedHead ? 0 : n.embedding * 2 * F32);
-  const reference = recipe.objective.klCoef > 0 ? (bodyBytes(n) + headBytes(n)) / shards : 0;
+  const reference = recipe.objective.klCoef > 0 ? snapshot / shards : 0;
+  const kept = keptActivationBytes(sizes, n.layers, recompute);
   return [
-    { name: "master weights, f32", bytes: (n.parameters * F32) / shards, change: more },
-    { name: "gradients, f32", bytes: (n.parameters * F32) / shards, change: more },
-    { name: "optimizer moments, f32", bytes: (2 * n.parameters * F32) / shards, change: more },
-    { name: "weights, bf16, trainer", bytes: bodyBytes(n) / shards, change: more },
-    { name: "head, f32, trainer", bytes: headBytes(n) / shards, change: more },
+    { name: "master weights, f32", bytes: parameters / shards, change: more },
+    { name: "gradients, f32", bytes: parameters / shards, change: more },
+    { name: "optimizer moments, f32", bytes: (2 * parameters) / shards, change: more },
+    { name: "weights, bf16, trainer", bytes: (snapshot - head) / shards, change: more },
+    { name: "head, f32, trainer", bytes: head / shards, change: more },
     { name: "reference policy, bf16", bytes: reference, change: "objective.klCoef: 0" },
     { name: "gathered layers and head", bytes: shards > 1 ? layer + ends : 0 },
-    { name: "activations", bytes: keptActivationBytes(n, activations), change: less },
-    { name: "training scratch", bytes: trainingScratchBytes(n, activations), change: less },
-    { name: "logits of a chunk", bytes: headScratchBytes(n, tokens) },
+    { name: "activations", bytes: kept, change: less },
+    { name: "training scratch", bytes: sizes.trainingScratch, change: less },
+    { name: "logits of a chunk", bytes: sizes.logits },
+    { name: "arrays of a micro-batch, optimizer scratch", bytes: sizes.arrays, change: less },
   ];
 }

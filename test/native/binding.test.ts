@@ -23,6 +23,7 @@ test("the addon exports what binding.ts says", () => {
     "describeModel",
     "info",
     "interfaceStamp",
+    "memorySizes",
   ]);
   expect(members(binding().NativeTokenizer)).toEqual([
     "decode",

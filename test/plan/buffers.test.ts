@@ -1,20 +1,14 @@
-// The formulas against the operating system: what a real trainer and engine take is what they say. Mutants tried and
+// The core's sizes against the operating system: what a real trainer and engine take is what it says. To the byte they are
+// held against the arenas in test/csrc/trainer/memory.test.cc and test/csrc/engine/memory.test.cc. Mutants tried and
 // killed: activations of two layers less, half of what is kept, keys without values, recompute without the one layer;
 // in memory.ts one moment, shards over all GPUs, room without the keys and values themselves; in fit.ts >= for >.
 import { afterAll, expect, test } from "vitest";
-import type { TrainingBatch } from "../../lib/native/face.ts";
-import { Engine, Generations, Trainer } from "../../lib/native/index.ts";
-import {
-  engineScratchBytes,
-  headScratchBytes,
-  keptActivationBytes,
-  keyValueBytesPerToken,
-  layerActivationBytes,
-  trainingScratchBytes,
-} from "../../lib/plan/buffers.ts";
-import { networkOf } from "../../lib/plan/index.ts";
+import type { EngineOptions, TrainingBatch } from "../../lib/native/face.ts";
+import { Engine, Generations, memorySizes, Trainer } from "../../lib/native/index.ts";
+import { keptActivationBytes, sizesOf } from "../../lib/plan/buffers.ts";
 import { long } from "../long.ts";
 import { engineOptions, optimizer, request, stepOptions } from "../native/small-model.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
 
 const config = JSON.stringify({
@@ -32,7 +26,6 @@ const config = JSON.stringify({
   tie_word_embeddings: true,
   hidden_act: "silu",
 });
-const network = networkOf(config);
 const MIB = 2 ** 20;
 /** What the process takes for itself meanwhile. */
 const NOISE = 12 * MIB;
@@ -41,7 +34,7 @@ const residentBytes = () => process.memoryUsage.rss();
 function batch(tokens: number, length: number): TrainingBatch {
   const sequences = tokens / length;
   return {
-    tokens: Int32Array.from({ length: tokens }, (_, i) => (i * 7919) % network.vocabulary),
+    tokens: Int32Array.from({ length: tokens }, (_, i) => (i * 7919) % 2048),
     cuSeqlens: Int32Array.from({ length: sequences + 1 }, (_, i) => i * length),
     mask: Uint8Array.from({ length: tokens }, (_, i) => (i % length === 0 ? 0 : 1)),
   };
@@ -60,21 +53,19 @@ async function measured(tokens: number): Promise<{ bytes: number; trainer: Train
   return { bytes: residentBytes() - before, trainer };
 }
 
-const activations = (tokens: number) => ({ tokens, element: 4, recompute: false }) as const;
-const arena = (tokens: number) =>
-  keptActivationBytes(network, activations(tokens)) +
-  trainingScratchBytes(network, activations(tokens)) +
-  headScratchBytes(network, tokens);
+function sizes(tokens: number, engine: Partial<EngineOptions> = {}, threads = 2) {
+  const trainer = { optimizer, packedTokens: tokens, weightStorage: "f32" } as const;
+  const options = { engine: { ...engineOptions, ...engine }, trainer };
+  return memorySizes(config, options, { sequences: Math.ceil(tokens / 256), threads });
+}
 
 test.runIf(long)(
   "a trainer takes weights four times over, its packed copies, and the activations of a micro-batch",
   async () => {
-    const n = network;
-    const state = n.parameters * 4 * 4;
-    const snapshot = (n.layers * n.layerMatrices + n.vectors + 2 * n.embedding) * 4;
-    const transposed = (n.layers * n.layerMatrices + n.embedding) * 4;
+    const { parameters, snapshot, transposed, activations, ...rest } = sizes(2048);
+    const { trainingScratch, logits, arrays } = rest;
     const { bytes } = await measured(2048);
-    const planned = state + snapshot + transposed + arena(2048);
+    const planned = 4 * parameters + snapshot + transposed + activations + trainingScratch + logits + arrays;
     expect(Math.abs(bytes - planned), `${bytes} measured, ${planned} planned`).toBeLessThan(
       0.06 * planned + NOISE,
     );
@@ -92,28 +83,45 @@ test(
     const generations = new Generations((handlers) => new Engine(config, options, handlers));
     open.unshift(generations);
     await trainer.publish(generations.engine);
-    const prompt = Int32Array.from({ length: 3968 }, (_, i) => (i * 31) % network.vocabulary);
+    const prompt = Int32Array.from({ length: 3968 }, (_, i) => (i * 31) % 2048);
     const ask = (id: number) =>
       generations.generate(request(id, { prompt, count: 1, maxTokens: 100, stopIds: [] }));
     await Promise.all([1, 2, 3, 4].map(ask));
-    const planned = pages * 16 * keyValueBytesPerToken(network, 4) + engineScratchBytes(network, 512, 0, 4);
+    // Prompts of this length are shared inside the ops: no thread touches its own scratch.
+    const { keyValues, engineScratch } = sizes(256, options, 0);
+    const planned = keyValues + engineScratch;
     expect(Math.abs(residentBytes() - before - planned)).toBeLessThan(0.06 * planned + NOISE);
   },
   patient(120_000),
 );
 
 test("computing activations again keeps what enters each layer, and one layer whole", () => {
-  const tokens = 100;
-  const kept = keptActivationBytes(network, { tokens, element: 2, recompute: false });
-  const again = keptActivationBytes(network, { tokens, element: 2, recompute: true });
-  const layer = layerActivationBytes(network, 2);
-  expect(kept - again).toBe(tokens * ((network.layers - 1) * layer - network.layers * network.width * 2));
+  const given = { ...sizes(100), activations: 1000, layer: 100, layerInput: 10 };
+  expect(keptActivationBytes(given, 8, false)).toBe(1000);
+  expect(keptActivationBytes(given, 8, true)).toBe(1000 - 8 * 100 + 8 * 10 + 100);
+});
+
+test("a GPU is answered for without one, with what only its kernels need", () => {
+  const [cpu, gpu] = (["cpu", "cuda"] as const).map((device) => sizesOf(smallRecipe(), config, device, 2));
+  expect(gpu!.parameters).toBe(cpu!.parameters);
+  expect(gpu!.transposed).toBe(0);
+  expect(gpu!.head).toBe(0); // a tied head is the embedding
+  expect(gpu!.page).toBe(cpu!.page / 2);
+  // 256 rows of 2048 logits in f32, with sums (16 bytes) and candidates (12) of 16 tiles, beside the rows of a step
+  expect(gpu!.engineScratch).toBeGreaterThan(256 * (2048 * 4 + 16 * 28));
 });
 
 test("a chunk of logits stays small however large the vocabulary", () => {
   for (const vocabulary of [32, 2048, 151_936]) {
-    const n = networkOf(JSON.stringify({ ...JSON.parse(config), vocab_size: vocabulary }));
-    expect(headScratchBytes(n, 1 << 20)).toBeLessThanOrEqual(Math.max(128 * 1024, 64 * vocabulary) * 8);
-    expect(headScratchBytes(n, 1)).toBe(vocabulary * 8);
+    const options = {
+      engine: engineOptions,
+      trainer: { optimizer, packedTokens: 1 << 20, weightStorage: "f32" },
+    } as const;
+    const { logits } = memorySizes(
+      JSON.stringify({ ...JSON.parse(config), vocab_size: vocabulary }),
+      options,
+      { sequences: 1, threads: 1 },
+    );
+    expect(logits).toBeLessThanOrEqual(Math.max(128 * 1024, 64 * vocabulary) * 8);
   }
 });

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { PUBLISHED_CONFIGS } from "../../lib/inference/index.ts";
-import { keyValueBytesPerToken } from "../../lib/plan/buffers.ts";
+import { sizesOf } from "../../lib/plan/buffers.ts";
 import { networkOf } from "../../lib/plan/index.ts";
 import { tinyConfig } from "../fixtures/model-folder.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 const published = (name: string) => networkOf(JSON.stringify(PUBLISHED_CONFIGS[name]));
 
@@ -14,7 +15,9 @@ test.each([
   ["ServiceNow-AI/Apriel-1.5-15b-Thinker", 14_428_902_400, 196_608],
 ])("%s has %d parameters and %d bytes of keys and values a token in bf16", (name, parameters, bytes) => {
   expect(published(name).parameters).toBe(parameters);
-  expect(keyValueBytesPerToken(published(name), 2)).toBe(bytes);
+  const recipe = smallRecipe();
+  const { page } = sizesOf(recipe, JSON.stringify(PUBLISHED_CONFIGS[name]), "cuda", 1);
+  expect(page / recipe.engine.pageTokens).toBe(bytes);
 });
 
 test("the parts of a network add up to its parameters", () => {

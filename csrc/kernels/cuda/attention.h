@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/attention.h"
+#include "kernels/cuda/scratch.h"
 
 namespace hone::kernels::cuda {
 
@@ -16,11 +17,9 @@ bool attention_uses_wgmma(int64_t head_dim, bool deterministic);
 
 void attention_packed(const Stream& stream, const AttentionPackedArgs& args);
 void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& args);
-int64_t attention_packed_grad_scratch_bytes(int64_t tokens, int64_t heads);
 
 void kv_write(const Stream& stream, const KvWriteArgs& args);
 void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args);
 void attention_paged(const Stream& stream, const AttentionPagedArgs& args);
-int64_t attention_paged_scratch_bytes(int64_t rows, int64_t heads, int64_t head_dim, int64_t table_tokens);
 
 }  // namespace hone::kernels::cuda

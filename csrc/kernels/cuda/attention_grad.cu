@@ -175,10 +175,6 @@ void launch_grad(const Stream& stream, int64_t slots, int64_t kv_heads, const Pa
 
 }  // namespace
 
-int64_t attention_packed_grad_scratch_bytes(int64_t tokens, int64_t heads) {
-  return Arena::rounded(tokens * heads * int64_t(sizeof(float)));
-}
-
 void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& a) {
   const int64_t tokens = a.q.dim(0), heads = a.q.dim(1), dim = a.q.dim(2), sequences = a.cu_seqlens.dim(0) - 1;
   const int64_t mark = a.scratch->mark();

@@ -17,7 +17,6 @@ static_assert(kPagedTileRows == kWarps * 16 && kPagedTileRows == kMaxHeadGroup);
 /// Blocks in flight. A block has two tiles under way, so a few per multiprocessor keep the memory busy.
 constexpr int kBlocks = 132 * 2;
 /// Rows times splits whose partial states the scratch has room for; rows beyond walk their splits in one block.
-constexpr int64_t kPartials = 4096;
 
 struct Paged {
   PagedRows rows;
@@ -256,36 +255,18 @@ __global__ void __launch_bounds__(kThreads) kv_write_kernel(KvWrite a) {
   }
 }
 
-/// A row has one item, or at most as many as it has partial states.
-int64_t items_for(int64_t rows, int64_t partials) { return rows + partials; }
-
-int64_t scratch_for(int64_t rows, int64_t heads, int64_t dim, int64_t partials) {
-  return Arena::rounded(items_for(rows, partials) * int64_t(sizeof(PagedItem))) +
-         Arena::rounded(rows * int64_t(sizeof(int))) + Arena::rounded(sizeof(int)) +
-         Arena::rounded(partials * heads * dim * int64_t(sizeof(float))) +
-         Arena::rounded(partials * heads * 2 * int64_t(sizeof(float)));
-}
-
-/// Room for the states of every row's splits, up to kPartials.
-int64_t partials_for(int64_t rows, int64_t tokens) {
-  return std::min(kPartials, rows * ((tokens + kAttentionSplit - 1) / kAttentionSplit));
-}
 /// And no more than `bytes` hold; 256 is what rounding may add.
 int64_t partials_within(int64_t bytes, int64_t wanted, int64_t rows, int64_t heads, int64_t dim) {
-  if (scratch_for(rows, heads, dim, wanted) <= bytes) return wanted;
-  const int64_t left = bytes - scratch_for(rows, heads, dim, 0) - 256;
+  if (paged_scratch_bytes(rows, heads, dim, wanted) <= bytes) return wanted;
+  const int64_t left = bytes - paged_scratch_bytes(rows, heads, dim, 0) - 256;
   return std::max<int64_t>(0, left / (heads * (dim + 2) * int64_t(sizeof(float)) + int64_t(sizeof(PagedItem))));
 }
 
 }  // namespace
 
-int64_t attention_paged_scratch_bytes(int64_t rows, int64_t heads, int64_t head_dim, int64_t tokens) {
-  return scratch_for(rows, heads, head_dim, partials_for(rows, tokens));
-}
-
 void attention_paged(const Stream& stream, const AttentionPagedArgs& a) {
   const int64_t rows = a.q.dim(0), heads = a.q.dim(1), dim = a.pages.head_dim, mark = a.scratch->mark();
-  const int64_t wanted = partials_for(rows, a.block_tables.dim(1) * a.pages.page_tokens);
+  const int64_t wanted = paged_partials(rows, a.block_tables.dim(1) * a.pages.page_tokens);
   const int64_t partials = partials_within(a.scratch->capacity() - mark, wanted, rows, heads, dim);
   const int64_t kv_heads = a.pages.kv_heads, group = heads / kv_heads;
   const bool shared = !a.prefix_row.empty();
@@ -294,7 +275,7 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& a) {
                         shared ? a.prefix_tokens.as<int32_t>() : nullptr, int(rows), int(group), a.window};
   // Few rows leave blocks idle, and the longest item is what everybody waits for.
   const int longest = rows * kv_heads < kBlocks ? kPagedSplitTiles : 2 * kPagedSplitTiles;
-  const PagedPlan plan{a.scratch->take_array<PagedItem>(items_for(rows, partials)), a.scratch->take_array<int>(1),
+  const PagedPlan plan{a.scratch->take_array<PagedItem>(paged_items(rows, partials)), a.scratch->take_array<int>(1),
                        a.scratch->take_array<int>(rows), int(partials), longest};
   const Paged args{where, plan, a.q.as<bf16>(), a.q.row_stride, a.block_tables.as<int32_t>(), a.block_tables.row_stride,
                    a.pages.keys.as<bf16>(), a.pages.values.as<bf16>(), int(a.pages.page_tokens), int(kv_heads),
@@ -302,7 +283,7 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& a) {
                    a.scratch->take_array<float>(partials * heads * dim),
                    a.scratch->take_array<float>(partials * heads * 2)};
   list_paged_items(stream, where, plan);
-  const int64_t blocks = std::min<int64_t>(kBlocks, items_for(rows, partials) * kv_heads);
+  const int64_t blocks = std::min<int64_t>(kBlocks, paged_items(rows, partials) * kv_heads);
   if (dim <= 64) launch_paged<64>(stream, blocks, args);
   else launch_paged<128>(stream, blocks, args);
   if (partials > 0) HONE_LAUNCH(attention_paged_merge_kernel, unsigned(rows), kThreads, 0, stream, args);

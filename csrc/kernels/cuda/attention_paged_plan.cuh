@@ -7,6 +7,7 @@
 #include "core/stream.h"
 #include "kernels/attention.h"
 #include "kernels/cuda/attention_tile.cuh"
+#include "kernels/cuda/scratch.h"
 
 namespace hone::kernels::cuda {
 
@@ -32,6 +33,7 @@ struct PagedRows {
 struct PagedItem {
   int row, rows, split, together;
 };
+static_assert(sizeof(PagedItem) == kPagedItemBytes);
 
 /// Filled in on the device.
 struct PagedPlan {

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "kernels/lm_head.h"
+#include "kernels/cuda/scratch.h"
 
 namespace hone::kernels::cuda {
 
 void lm_head(const Stream& stream, const LmHeadArgs& args);
 void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args);
 void lm_head_sample(const Stream& stream, const LmHeadSampleArgs& args);
-int64_t lm_head_scratch_bytes(int64_t rows, int64_t vocabulary);
 
 }  // namespace hone::kernels::cuda

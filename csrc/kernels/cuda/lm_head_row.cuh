@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/lm_head_weight.cuh"
 #include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/scratch.h"
 #include "kernels/lm_head.h"
 
 namespace hone::kernels::cuda {
@@ -17,6 +18,7 @@ namespace hone::kernels::cuda {
 struct TileSums {
   float maximum, total, weighted, extra;
 };
+static_assert(sizeof(TileSums) == kTileSumsBytes);
 
 /// The same over a row, in f64 where tiles are added up.
 struct RowSums {
@@ -133,6 +135,7 @@ struct Candidate {
   int32_t token;
   static constexpr int32_t kNobody = 0x7fffffff;
 };
+static_assert(sizeof(Candidate) == kCandidateBytes);
 __device__ __forceinline__ Candidate nobody() { return {-INFINITY, 0.0f, Candidate::kNobody}; }
 
 /// The larger value, of equals the lower id; NaN never wins.

@@ -82,14 +82,4 @@ void lm_head_sample(const Stream& stream, const LmHeadSampleArgs& args) {
   else sample<WeightF32>(stream, args, w);
 }
 
-int64_t lm_head_scratch_bytes(int64_t rows, int64_t vocabulary) {
-  const int64_t tiles = head_tiles(vocabulary), pitch = logit_pitch(vocabulary);
-  const int64_t chunk = std::min(rows, kHeadChunk), drawn = std::min(rows, kSampleChunk);
-  const int64_t statistics = Arena::rounded(chunk * tiles * int64_t(sizeof(TileSums)));
-  const int64_t gradient = Arena::rounded(chunk * pitch * 2);
-  const int64_t sampler = Arena::rounded(drawn * tiles * int64_t(sizeof(TileSums))) +
-                          Arena::rounded(drawn * tiles * int64_t(sizeof(Candidate))) + Arena::rounded(drawn * pitch * 4);
-  return std::max({statistics, gradient, sampler});
-}
-
 }  // namespace hone::kernels::cuda

@@ -136,7 +136,6 @@ __global__ void __launch_bounds__(kHeadThreads) head_tile_kernel(HeadWeight w, H
   finish_rows<kRows>(tile, warp, kHeadThreads / 32, row0, h.rows, epilogue);
 }
 
-inline int head_tiles(int64_t outputs) { return int((outputs + kHeadOutputs - 1) / kHeadOutputs); }
 
 /// Rows vary fastest among blocks, so that those which read the same weights run together.
 template <int kRows>

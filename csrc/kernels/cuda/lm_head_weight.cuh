@@ -11,11 +11,11 @@
 
 #include "kernels/cuda/async.cuh"
 #include "kernels/cuda/mma.cuh"
+#include "kernels/cuda/scratch.h"
 
 namespace hone::kernels::cuda {
 
 inline constexpr int kHeadThreads = 256;
-inline constexpr int kHeadOutputs = 128;  // of a block: vocabulary ids, or columns of dh
 inline constexpr int kHeadDepth = 32;     // k of a stage
 
 /// Two values as one register, the first in the lower half, rounded to nearest even.

@@ -143,11 +143,6 @@ void pack_matrix(const Stream& stream, const PackMatrixArgs& a) {
   else pack<float>(stream, a);
 }
 
-int64_t linear_scratch_bytes(int64_t rows, int64_t n, int64_t k) {
-  const int pieces = fixed_split_k(n, k);
-  return pieces == 1 ? 0 : Arena::rounded(pieces * std::min(rows, kFewRows) * n * int64_t(sizeof(float)));
-}
-
 void linear(const Stream& stream, const LinearArgs& a) {
   Product p{operand(a.x), operand(a.w), output(a.y, a.bias, a.accumulate), a.x.dim(0), a.w.n, a.w.k, 1, false};
   if (a.w.transposed) return multiply(stream, p, Inside::kDepth, Inside::kLines, p.columns, p.depth);

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "kernels/matmul.h"
+#include "kernels/cuda/scratch.h"
 
 namespace hone::kernels::cuda {
 
 void pack_matrix(const Stream& stream, const PackMatrixArgs& args);
 void linear(const Stream& stream, const LinearArgs& args);
 void linear_grad_weight(const Stream& stream, const LinearGradWeightArgs& args);
-int64_t linear_scratch_bytes(int64_t rows, int64_t n, int64_t k);
 
 /// Makes this process use the portable kernels (mma.sync) even where wgmma is there, or not. Also by
 /// HONE_CUDA_PORTABLE=1 in the environment, read once. The two differ in the last bits: switch before the first product.

@@ -110,12 +110,6 @@ struct NewtonSchulz {
         x_rounded(arena.take_array<bf16>(r * c)), gram_rounded(arena.take_array<bf16>(side * side)),
         poly(arena.take_array<bf16>(side * side)), scratch(&arena) {}
 
-  static int64_t bytes(int64_t r, int64_t c) {
-    const int64_t square = std::min(r, c) * std::min(r, c);
-    return Arena::rounded(r * c * 4) + Arena::rounded(r * c * 2) + 2 * Arena::rounded(square * 4) +
-           2 * Arena::rounded(square * 2);
-  }
-
   /// `squares`: of x, which is divided by their root first; or null.
   void step(const Stream& stream, const double* squares) const {
     const bool tall = rows > columns;
@@ -144,13 +138,6 @@ struct NewtonSchulz {
 };
 
 }  // namespace
-
-int64_t muon_scratch_bytes(const Stream& stream, int64_t rows, int64_t columns) {
-  const int64_t side = std::min(rows, columns), length = std::max(rows, columns);
-  const int64_t products = std::max(kernels::linear_scratch_bytes(stream, length, side, length),
-                                    kernels::linear_scratch_bytes(stream, length, side, side));
-  return NewtonSchulz::bytes(rows, columns) + strip_bytes(rows * columns) + Arena::rounded(sizeof(double)) + products;
-}
 
 void muon(const Stream& stream, const MuonArgs& args) {
   if (!args.scratch) fail(Code::kInternal, "muon: no scratch.");

@@ -104,8 +104,6 @@ Update constants(const AdamWArgs& a) {
 
 }  // namespace
 
-int64_t strip_bytes(int64_t n) { return Arena::rounded(optimizer_strips(n) * int64_t(sizeof(double))); }
-
 void add_strips(const Stream& stream, const double* sums, int64_t n, const TensorView& total, bool accumulate) {
   HONE_LAUNCH(add_kernel, 1, kThreads, 0, stream, sums, optimizer_strips(n), accumulate,
               total.as<double>());

@@ -9,7 +9,6 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int64_t kWarpWidth = 1024;  // rows up to this long go to a warp each
-constexpr int64_t kStrip = 32;        // rows whose share of dweight is summed in one place
 
 /// Row r of a matrix, or head r % heads of row r / heads of one with heads side by side.
 template <class T>
@@ -115,14 +114,14 @@ template <int Threads>
 __global__ void __launch_bounds__(kThreads) norm_grad_kernel(NormGrad a) {
   HONE_DYNAMIC_SHARED(float, sums);
   __shared__ float scratch[32];
-  const int64_t strip = row_index<Threads>(), begin = strip * kStrip;
+  const int64_t strip = row_index<Threads>(), begin = strip * kNormStrip;
   if (Threads == 32 && begin >= a.rows) return;
   const int width = a.x.width, first = threadIdx.x % Threads * 8;
   float* own = sums + threadIdx.x / Threads * width;
   for (int c = first; c < width; c += Threads * 8) {
     for (int i = c; i < min(c + 8, width); ++i) own[i] = 0.0f;
   }
-  for (int64_t r = begin; r < min(begin + kStrip, a.rows); ++r) norm_grad_row<Threads>(a, r, own, scratch);
+  for (int64_t r = begin; r < min(begin + kNormStrip, a.rows); ++r) norm_grad_row<Threads>(a, r, own, scratch);
   for (int c = first; c < width; c += Threads * 8) {
     for (int i = c; i < min(c + 8, width); ++i) a.sums[strip * width + i] = own[i];
   }
@@ -153,12 +152,8 @@ void rms_norm(const Stream& stream, const RmsNormArgs& args) {
   }
 }
 
-int64_t rms_norm_grad_scratch_bytes(int64_t rows, int64_t width) {
-  return Arena::rounded((rows + kStrip - 1) / kStrip * width * int64_t(sizeof(float)));
-}
-
 void rms_norm_grad(const Stream& stream, const RmsNormGradArgs& args) {
-  const int64_t width = args.weight.dim(0), rows = args.x.numel() / width, strips = (rows + kStrip - 1) / kStrip;
+  const int64_t width = args.weight.dim(0), rows = args.x.numel() / width, strips = (rows + kNormStrip - 1) / kNormStrip;
   const bool wide = wide_rows(args.x, width) && wide_rows(args.dy, width) && wide_rows(args.dx, width) &&
                     is_wide(args.weight);
   const int64_t mark = args.scratch->mark();

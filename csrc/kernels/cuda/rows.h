@@ -6,6 +6,7 @@
 #include "kernels/rms_norm.h"
 #include "kernels/rope.h"
 #include "kernels/swiglu.h"
+#include "kernels/cuda/scratch.h"
 
 namespace hone::kernels::cuda {
 
@@ -14,7 +15,6 @@ void embedding(const Stream& stream, const EmbeddingArgs& args);
 void embedding_grad(const Stream& stream, const EmbeddingGradArgs& args);
 void rms_norm(const Stream& stream, const RmsNormArgs& args);
 void rms_norm_grad(const Stream& stream, const RmsNormGradArgs& args);
-int64_t rms_norm_grad_scratch_bytes(int64_t rows, int64_t width);
 void rope(const Stream& stream, const RopeArgs& args);
 void swiglu(const Stream& stream, const SwigluArgs& args);
 void swiglu_grad(const Stream& stream, const SwigluGradArgs& args);

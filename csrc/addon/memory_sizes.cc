@@ -1,0 +1,36 @@
+#include "addon/memory_sizes.h"
+
+#include <utility>
+
+#include "addon/arguments.h"
+#include "addon/errors.h"
+#include "addon/model_options.h"
+#include "engine/memory.h"
+#include "trainer/memory.h"
+
+namespace hone::addon {
+
+Napi::Value memory_sizes(const Napi::CallbackInfo& call) {
+  const Napi::Env env = call.Env();
+  return translated(env, [&]() -> Napi::Value {
+    const model::ModelConfig model = read_model_config(call[0]);
+    const engine::EngineConfig engine = read_engine_config(call[1]);
+    const trainer::TrainerConfig trainer = read_trainer_config(call[2]);
+    const auto sequences = int64_t(to_id(call[3], "sequences"));
+    const auto threads = int(to_id(call[4], "threads"));
+    const model::SnapshotBytes s = model::snapshot_bytes({.backend = trainer.device}, model, trainer.weight_storage);
+    const engine::EngineBytes e = engine::engine_bytes(model, engine, threads);
+    const trainer::TrainerBytes t = trainer::trainer_bytes(model, trainer, sequences, threads);
+    const std::pair<const char*, int64_t> sizes[] = {
+        {"parameters", t.parameters},   {"snapshot", s.tensors}, {"head", s.head},
+        {"ropeTables", s.rope_tables},  {"transposed", t.transposed}, {"activations", t.activations},
+        {"layer", t.layer},             {"layerInput", t.layer_input}, {"trainingScratch", t.scratch},
+        {"logits", t.logits},           {"arrays", t.arrays}, {"keyValues", e.key_values},
+        {"page", e.page},               {"engineScratch", e.scratch}};
+    Napi::Object out = Napi::Object::New(env);
+    for (const auto& [name, bytes] : sizes) out.Set(name, double(bytes));
+    return out;
+  });
+}
+
+}  // namespace hone::addon

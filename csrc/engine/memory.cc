@@ -1,0 +1,17 @@
+#include "engine/memory.h"
+
+#include "engine/page_pool.h"
+#include "engine/step.h"
+#include "engine/step_device.h"
+
+namespace hone::engine {
+
+EngineBytes engine_bytes(const model::ModelConfig& model, const EngineConfig& config, int threads) {
+  const bool cuda = config.device == Stream::Backend::kCuda;
+  const int64_t page = page_bytes(model, config.page_tokens, cuda ? DType::kBF16 : config.weight_storage);
+  const int64_t scratch = cuda ? device_step_bytes({.backend = config.device}, model, config) + device_row_bytes(config)
+                               : host_step_bytes(model, config, threads);
+  return {.key_values = page * config.pages, .page = page, .scratch = scratch};
+}
+
+}  // namespace hone::engine

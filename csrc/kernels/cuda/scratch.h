@@ -1,0 +1,96 @@
+// Scratch memory of the CUDA kernels: pure functions of shapes, so that a build without CUDA answers for one with it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/arena.h"
+#include "kernels/attention.h"
+#include "kernels/cuda/matmul_plan.h"
+
+namespace hone::kernels::cuda {
+
+// Bytes of what lies in scratch memory; static_asserts where the types are keep them right.
+inline constexpr int64_t kTileSumsBytes = 16, kCandidateBytes = 12, kPagedItemBytes = 16;
+
+inline int64_t linear_scratch_bytes(int64_t rows, int64_t n, int64_t k) {
+  const int pieces = fixed_split_k(n, k);
+  return pieces == 1 ? 0 : Arena::rounded(pieces * std::min(rows, kFewRows) * n * 4);
+}
+
+// ---- head ---------------------------------------------------------------------------------------------
+
+// Enough rows to fill the device with blocks; gradients of so many logits are 0.5 GB at a vocabulary of 131072.
+inline constexpr int64_t kHeadChunk = 2048;
+// A decode step's rows in one launch, so that the weights are read once.
+inline constexpr int64_t kSampleChunk = 256;
+// Of a block: vocabulary ids, or columns of dh.
+inline constexpr int kHeadOutputs = 128;
+
+/// Distance between rows of logits or their gradients: rows start at 16 bytes.
+inline int64_t logit_pitch(int64_t vocabulary) { return (vocabulary + 7) / 8 * 8; }
+inline int head_tiles(int64_t outputs) { return int((outputs + kHeadOutputs - 1) / kHeadOutputs); }
+
+inline int64_t lm_head_scratch_bytes(int64_t rows, int64_t vocabulary) {
+  const int64_t tiles = head_tiles(vocabulary), pitch = logit_pitch(vocabulary);
+  const int64_t chunk = std::min(rows, kHeadChunk), drawn = std::min(rows, kSampleChunk);
+  const int64_t statistics = Arena::rounded(chunk * tiles * kTileSumsBytes);
+  const int64_t gradient = Arena::rounded(chunk * pitch * 2);
+  const int64_t sampler = Arena::rounded(drawn * tiles * kTileSumsBytes) +
+                          Arena::rounded(drawn * tiles * kCandidateBytes) + Arena::rounded(drawn * pitch * 4);
+  return std::max({statistics, gradient, sampler});
+}
+
+// ---- norms and attention ------------------------------------------------------------------------------
+
+inline constexpr int64_t kNormStrip = 32;  // rows whose share of dweight is summed in one place
+
+inline int64_t rms_norm_grad_scratch_bytes(int64_t rows, int64_t width) {
+  return Arena::rounded((rows + kNormStrip - 1) / kNormStrip * width * 4);
+}
+
+inline int64_t attention_packed_grad_scratch_bytes(int64_t tokens, int64_t heads) {
+  return Arena::rounded(tokens * heads * 4);
+}
+
+// States of rows' splits that a step has room for; rows beyond walk all their keys in one block.
+inline constexpr int64_t kPagedPartials = 4096;
+
+/// Room for the states of every row's splits, up to kPagedPartials.
+inline int64_t paged_partials(int64_t rows, int64_t tokens) {
+  return std::min(kPagedPartials, rows * ((tokens + kAttentionSplit - 1) / kAttentionSplit));
+}
+/// A row has one item, or at most as many as it has partial states.
+inline int64_t paged_items(int64_t rows, int64_t partials) { return rows + partials; }
+
+inline int64_t paged_scratch_bytes(int64_t rows, int64_t heads, int64_t dim, int64_t partials) {
+  return Arena::rounded(paged_items(rows, partials) * kPagedItemBytes) + Arena::rounded(rows * 4) + Arena::rounded(4) +
+         Arena::rounded(partials * heads * dim * 4) + Arena::rounded(partials * heads * 2 * 4);
+}
+
+inline int64_t attention_paged_scratch_bytes(int64_t rows, int64_t heads, int64_t head_dim, int64_t tokens) {
+  return paged_scratch_bytes(rows, heads, head_dim, paged_partials(rows, tokens));
+}
+
+// ---- optimizer ----------------------------------------------------------------------------------------
+
+/// Values of one block, summed in one place, and how many such strips n values have.
+inline constexpr int64_t kOptimizerStrip = 16384;
+inline int64_t optimizer_strips(int64_t n) { return (n + kOptimizerStrip - 1) / kOptimizerStrip; }
+/// Scratch for the f64 sums of n values' strips.
+inline int64_t strip_bytes(int64_t n) { return Arena::rounded(optimizer_strips(n) * 8); }
+
+/// The matrices of one Newton-Schulz iteration.
+inline int64_t newton_schulz_bytes(int64_t rows, int64_t columns) {
+  const int64_t n = rows * columns, square = std::min(rows, columns) * std::min(rows, columns);
+  return Arena::rounded(n * 4) + Arena::rounded(n * 2) + 2 * Arena::rounded(square * 4) + 2 * Arena::rounded(square * 2);
+}
+
+inline int64_t muon_scratch_bytes(int64_t rows, int64_t columns) {
+  const int64_t side = std::min(rows, columns), length = std::max(rows, columns);
+  const int64_t products =
+      std::max(linear_scratch_bytes(length, side, length), linear_scratch_bytes(length, side, side));
+  return newton_schulz_bytes(rows, columns) + strip_bytes(rows * columns) + Arena::rounded(8) + products;
+}
+
+}  // namespace hone::kernels::cuda

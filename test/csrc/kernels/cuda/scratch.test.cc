@@ -1,0 +1,34 @@
+// Numbers worked out by hand; that kernels keep within them is what every parity test shows, whose arenas are of this size.
+#include "kernels/cuda/scratch.h"
+
+#include "check.h"
+#include "kernels/lm_head.h"
+#include "kernels/matmul.h"
+
+using namespace hone;
+
+TEST(sizes_are_those_worked_out_by_hand) {
+  // 131,072 ids in tiles of 128; 256 rows drawn: sums 256 x 1024 x 16, candidates x 12, logits x 4. Gradients of 2,048 rows
+  // in bf16 are more.
+  EXPECT_EQ(kernels::cuda::lm_head_scratch_bytes(256, 131072), 256 * 1024 * 28 + 256 * 131072 * 4);
+  EXPECT_EQ(kernels::cuda::lm_head_scratch_bytes(1 << 20, 131072), int64_t(2048) * 131072 * 2);
+  // [1024, 4096]: 16 tiles of columns, so 8 pieces of k, each of 512; 256 rows at most.
+  EXPECT_EQ(kernels::cuda::linear_scratch_bytes(1000, 1024, 4096), 8 * 256 * 1024 * 4);
+  EXPECT_EQ(kernels::cuda::linear_scratch_bytes(1000, 1 << 20, 4096), 0);
+  EXPECT_EQ(kernels::cuda::rms_norm_grad_scratch_bytes(33, 64), 2 * 64 * 4);
+  EXPECT_EQ(kernels::cuda::attention_packed_grad_scratch_bytes(100, 16), 100 * 16 * 4);
+  // 64 rows of up to 4096 keys: 4096 / kAttentionSplit states each.
+  const int64_t states = 64 * (4096 / kernels::kAttentionSplit);
+  EXPECT_EQ(kernels::cuda::attention_paged_scratch_bytes(64, 8, 128, 4096),
+            (64 + states) * 16 + 256 + 64 + states * 8 * 128 * 4 + states * 8 * 2 * 4);
+  EXPECT_EQ(kernels::cuda::strip_bytes(16384 * 9), 128);
+  EXPECT_EQ(kernels::cuda::newton_schulz_bytes(64, 128), 64 * 128 * 6 + 64 * 64 * 12);
+}
+
+TEST(a_stream_on_a_gpu_is_answered_for_without_one) {
+  const Stream gpu{.backend = Stream::Backend::kCuda};
+  EXPECT_EQ(kernels::lm_head_scratch_bytes(gpu, 256, 64, 131072), kernels::cuda::lm_head_scratch_bytes(256, 131072));
+  EXPECT_EQ(kernels::linear_scratch_bytes(gpu, 1000, 1024, 4096), kernels::cuda::linear_scratch_bytes(1000, 1024, 4096));
+}
+
+TEST_MAIN
