@@ -1,7 +1,7 @@
 // docs/how-to-domain.md, done to a copy of lib/.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import type * as Config from "../../lib/config/index.ts";
@@ -9,40 +9,20 @@ import type * as Domains from "../../lib/domains/index.ts";
 import type * as Rewards from "../../lib/rewards/index.ts";
 import { minimal } from "../config/recipes.ts";
 import { long } from "../long.ts";
+import { applyPage } from "./page-diffs.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const page = readFileSync(join(root, "docs/how-to-domain.md"), "utf8");
 const folder = mkdtempSync(join(root, "build", "how-to-domain-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Puts each line with a plus behind the line without one that stands before it. */
-function patched(text: string, diff: string): string {
-  let at = "";
-  let result = text;
-  for (const line of diff.trimEnd().split("\n")) {
-    const [sign, rest] = [line[0], line.slice(1)];
-    if (sign === "+") {
-      expect(result.split(`${at}\n`)).toHaveLength(2);
-      result = result.replace(`${at}\n`, `${at}\n${rest}\n`);
-    }
-    at = rest;
-  }
-  return result;
-}
-
 cpSync(join(root, "lib"), join(folder, "lib"), { recursive: true });
-const blocks = [...page.matchAll(/```(ts|diff) file=(\S+)\n([\s\S]*?)```/g)];
-for (const [, kind, name, code] of blocks) {
-  const file = join(folder, name!);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, kind === "diff" ? patched(readFileSync(file, "utf8"), code!) : code!);
-}
+const files = applyPage(page, root, folder);
 const load = async <T>(room: string): Promise<T> =>
   (await import(join(folder, "lib", room, "index.ts"))) as T;
 const { openProblemSource, CASE_READERS } = await load<typeof Domains>("domains");
 
 test("the page is one folder and one changed file", () => {
-  const files = blocks.map(([, , name]) => name!);
   expect(files.filter((file) => !file.startsWith("lib/domains/reversal/"))).toEqual([
     "lib/domains/registry.ts",
   ]);

@@ -162,8 +162,17 @@ Batch random_batch(Objective objective) {
   return batch;
 }
 
-const Objective kAll[] = {Objective::kGspo, Objective::kGrpo, Objective::kDapo, Objective::kDrGrpo, Objective::kPpoClip,
-                          Objective::kCispo, Objective::kReinforceClamped, Objective::kReinforce, Objective::kSupervised};
+const Objective kAll[] = {
+    Objective::kGspo,
+    Objective::kGrpo,
+    Objective::kDapo,
+    Objective::kDrGrpo,
+    Objective::kPpoClip,
+    Objective::kCispo,
+    Objective::kReinforceClamped,
+    Objective::kReinforce,
+    Objective::kSupervised,
+};
 
 bool stops_a_weight(Objective o) { return o == Objective::kCispo || o == Objective::kReinforceClamped; }
 

@@ -1,0 +1,26 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect } from "vitest";
+
+/** Puts lines with a plus behind the line that stands before them in the diff, which the text has exactly once. */
+export function patched(text: string, diff: string): string {
+  let result = `\n${text}`;
+  for (const [, anchor, added] of diff.matchAll(/^ (.*)\n((?:\+.*\n)+)/gm)) {
+    expect(result.split(`\n${anchor}\n`), anchor).toHaveLength(2);
+    const lines = added!.replaceAll(/^\+/gm, "");
+    result = result.replace(`\n${anchor}\n`, () => `\n${anchor}\n${lines}`);
+  }
+  return result.slice(1);
+}
+
+/** Does what the code blocks of a page say to a copy of the files; returns the files' names. */
+export function applyPage(page: string, root: string, folder: string): string[] {
+  const blocks = [...page.matchAll(/```(ts|diff) file=(\S+)\n([\s\S]*?)```/g)];
+  for (const [, kind, name, code] of blocks) {
+    const file = join(folder, name!);
+    mkdirSync(dirname(file), { recursive: true });
+    if (kind === "diff") cpSync(join(root, name!), file);
+    writeFileSync(file, kind === "diff" ? patched(readFileSync(file, "utf8"), code!) : code!);
+  }
+  return blocks.map(([, , name]) => name!);
+}
