@@ -4,7 +4,10 @@
 export function testPrograms(sources, rooms) {
   return sources
     .map((source) => source.replaceAll("\\", "/"))
-    .filter((source) => source.endsWith(".test.cc") && rooms.includes(source.split("/")[0]))
+    .filter((source) => source.endsWith(".test.cc"))
+    .filter(
+      (source) => rooms.includes(source.split("/")[0]) || rooms.includes(source.slice(0, -".test.cc".length)),
+    )
     .map((source) => `test_${source.slice(0, -".test.cc".length).replaceAll("/", "_")}`)
     .sort();
 }

@@ -1,5 +1,6 @@
 // npm test: the C++ tests (ctest, under ASan and UBSan), then vitest; one closing line counts both.
-// HONE_TEST_NATIVE=0 leaves the C++ part out; HONE_TEST_NATIVE=core,engine runs those rooms of it and nothing else;
+// HONE_TEST_NATIVE=0 leaves the C++ part out; HONE_TEST_NATIVE=core,engine/step runs those rooms and programs of it and
+// nothing else;
 // HONE_SANITIZE=off|thread|... builds it otherwise.
 import { spawn, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -73,7 +74,7 @@ async function compile() {
 /** Builds and runs the C++ tests; counts of cases. A line a program; a failing one's output is shown whole. */
 async function nativeTests() {
   const build = await compile();
-  const only = rooms.length === 0 ? [] : ["-R", `^(${rooms.join("|")})_`];
+  const only = rooms.length === 0 ? [] : ["-R", `^(${rooms.join("|").replaceAll("/", "_")})(_|$)`];
   const tests = await follow("ctest", ["--test-dir", build, "-V", "-j", jobs, ...only], (line) => {
     const result = programResult(line);
     if (result !== undefined) console.log(result);

@@ -13,6 +13,7 @@ test("programs of rooms are called as CMake calls them", () => {
     "core/a.test.cu",
   ];
   expect(testPrograms(sources, ["core"])).toEqual(["test_core_cuda_device", "test_core_json"]);
+  expect(testPrograms(sources, ["core/json", "engine/step"])).toEqual(["test_core_json", "test_engine_step"]);
 });
 
 test.each([
