@@ -1,17 +1,17 @@
+import { assign } from "./assignment.ts";
 import { Evaluator } from "./evaluator.ts";
+import { Limits, MOST_DEPTH } from "./limits.ts";
 import { type LoopFacts, LoopState } from "./loop-state.ts";
 import { macro } from "./macro.ts";
 import { Scope } from "./scope.ts";
-import type { Body, Expression, Statement, Target } from "./syntax.ts";
+import type { Body, Expression, Statement } from "./syntax.ts";
 import {
   type Arguments,
   type Callable,
   iterate,
-  Namespace,
   str,
   TemplateFault,
   truth,
-  typeName,
   Undefined,
   type Value,
 } from "./values.ts";
@@ -20,21 +20,17 @@ type Kind<T extends Statement["type"]> = Extract<Statement, { type: T }>;
 /** How a body ended: by itself, or by leaving the loop or this turn of it. */
 type End = "through" | "break" | "continue";
 
-/** Parts of statements and expressions that one rendering may take: seconds, where real templates take milliseconds. */
-const MOST_STEPS = 5_000_000;
-const MOST_CHARACTERS = 1 << 27;
-const MOST_DEPTH = 200;
-
 /**
  * Renders a template as Python's Jinja does. `line` is that of the part in progress.
  * Throws TemplateFault (also for one that takes too many steps), UnknownName, RaisedByTemplate.
  */
 export class Interpreter {
-  line = 1;
-  #steps = 0;
-  #characters = 0;
-  #depth = 0;
-  readonly #evaluator = new Evaluator((line) => this.#step(line));
+  readonly #limits = new Limits();
+  readonly #evaluator = new Evaluator((line) => this.#limits.step(line));
+
+  get line(): number {
+    return this.#limits.line;
+  }
 
   render(body: Body, variables: ReadonlyMap<string, Value>): string {
     const scope = new Scope();
@@ -42,33 +38,15 @@ export class Interpreter {
     return this.#text(body, scope);
   }
 
-  #step(line: number): void {
-    this.line = line;
-    this.#steps += 1;
-    if (this.#steps > MOST_STEPS)
-      throw new TemplateFault(`the template did not end within ${MOST_STEPS} steps`);
-  }
-
   #text(body: Body, scope: Scope): string {
     const out: string[] = [];
-    if (this.#depth >= MOST_DEPTH)
-      throw new TemplateFault(`macros or loops call themselves more than ${MOST_DEPTH} deep`);
-    this.#depth += 1;
-    this.#run(body, scope, out);
-    this.#depth -= 1;
+    this.#limits.deeper(() => this.#run(body, scope, out));
     return out.join("");
-  }
-
-  #write(text: string, out: string[]): void {
-    this.#characters += text.length;
-    if (this.#characters > MOST_CHARACTERS)
-      throw new TemplateFault(`the text is longer than ${MOST_CHARACTERS} characters`);
-    out.push(text);
   }
 
   #run(body: Body, scope: Scope, out: string[]): End {
     for (const statement of body) {
-      this.#step(statement.line);
+      this.#limits.step(statement.line);
       const end = this.#statement(statement, scope, out);
       if (end !== "through") return end;
     }
@@ -78,10 +56,10 @@ export class Interpreter {
   #statement(statement: Statement, scope: Scope, out: string[]): End {
     switch (statement.type) {
       case "Text":
-        this.#write(statement.text, out);
+        this.#limits.write(statement.text, out);
         return "through";
       case "Output":
-        this.#write(str(this.#evaluator.value(statement.value, scope)), out);
+        this.#limits.write(str(this.#evaluator.value(statement.value, scope)), out);
         return "through";
       case "If":
         return this.#if(statement, scope, out);
@@ -93,7 +71,7 @@ export class Interpreter {
       case "With": {
         const inner = new Scope(scope);
         for (const [target, value] of statement.pairs)
-          this.#assign(target, this.#evaluator.value(value, inner), inner);
+          assign(target, this.#evaluator.value(value, inner), inner);
         return this.#run(statement.body, inner, out);
       }
       case "Break":
@@ -117,19 +95,19 @@ export class Interpreter {
       filter === undefined ? inside() : evaluator.filtered(filter, inside(), scope);
     switch (statement.type) {
       case "Set":
-        this.#assign(statement.target, evaluator.value(statement.value, scope), scope);
+        assign(statement.target, evaluator.value(statement.value, scope), scope);
         return;
       case "SetBlock":
-        this.#assign(statement.target, filtered(statement.filter), scope);
+        assign(statement.target, filtered(statement.filter), scope);
         return;
       case "Macro":
         scope.set(statement.name, this.#macro(statement.name, statement, scope));
         return;
       case "FilterBlock":
-        this.#write(str(filtered(statement.filter)), out);
+        this.#limits.write(str(filtered(statement.filter)), out);
         return;
       case "CallBlock":
-        this.#write(this.#callBlock(statement, scope), out);
+        this.#limits.write(this.#callBlock(statement, scope), out);
     }
   }
 
@@ -148,7 +126,7 @@ export class Interpreter {
 
   #if({ branches, otherwise }: Kind<"If">, scope: Scope, out: string[]): End {
     for (const { test, body, line } of branches) {
-      this.#step(line);
+      this.#limits.step(line);
       if (truth(this.#evaluator.value(test, scope))) return this.#run(body, scope, out);
     }
     return this.#run(otherwise, scope, out);
@@ -158,7 +136,7 @@ export class Interpreter {
     const items = iterate(over).filter((item) => {
       if (loop.filter === undefined) return true;
       const inner = new Scope(scope);
-      this.#assign(loop.target, item, inner);
+      assign(loop.target, item, inner);
       return truth(this.#evaluator.value(loop.filter, inner));
     });
     if (items.length === 0) this.#run(loop.otherwise, scope, out);
@@ -176,38 +154,11 @@ export class Interpreter {
     };
     const changes: LoopFacts["changes"] = {};
     for (let i = 0; i < items.length; i++) {
-      this.#step(loop.line);
+      this.#limits.step(loop.line);
       const turn = new Scope(scope);
       turn.set("loop", new LoopState({ items, depth, changes }, i, loop.recursive ? again : undefined));
-      this.#assign(loop.target, items[i]!, turn);
+      assign(loop.target, items[i]!, turn);
       if (this.#run(loop.body, turn, out) === "break") return;
     }
-  }
-
-  #assign(target: Target, value: Value, scope: Scope): void {
-    if (target.type === "Name") {
-      scope.set(target.name, value);
-      return;
-    }
-    if (target.type === "Attribute") {
-      const object = scope.get(target.object);
-      const open = object instanceof Namespace && object.kind === "namespace";
-      if (!open)
-        throw new TemplateFault(`cannot assign attribute on non-namespace object (a ${typeName(object)})`);
-      object.set(target.name, value);
-      return;
-    }
-    const items = iterate(value);
-    const { targets } = target;
-    if (items.length < targets.length) {
-      throw new TemplateFault(
-        `not enough values to unpack (expected ${targets.length}, got ${items.length})`,
-      );
-    }
-    if (items.length > targets.length)
-      throw new TemplateFault(`too many values to unpack (expected ${targets.length})`);
-    targets.forEach((each, i) => {
-      this.#assign(each, items[i]!, scope);
-    });
   }
 }

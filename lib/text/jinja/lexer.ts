@@ -1,4 +1,6 @@
 /** Cuts a template into tokens. Source: jinja2/lexer.py of Jinja 3.1 with trim_blocks and lstrip_blocks. */
+import { type Lexeme, lexemeAt } from "./lexeme.ts";
+import { matchAt } from "./match.ts";
 import { TemplateSyntaxError } from "./syntax.ts";
 
 export type TokenKind =
@@ -7,11 +9,7 @@ export type TokenKind =
   | "close-output"
   | "open-block"
   | "close-block"
-  | "name"
-  | "string"
-  | "integer"
-  | "float"
-  | "operator"
+  | Lexeme["kind"]
   | "end";
 
 export interface Token {
@@ -24,11 +22,6 @@ const OPENING = /\{\{[-+]?|\{%[-+]?|\{#[-+]?/g;
 const RAW = /\{%([-+]?)\s*raw\s*(-?)%\}/y;
 const ENDRAW = /\{%([-+]?)\s*endraw\s*([-+]?)%\}/g;
 const SPACE = /\s+/y;
-const FLOAT = /(?:\d+_)*\d+(?:(?:\.(?:\d+_)*\d+)?[eE][+-]?(?:\d+_)*\d+|\.(?:\d+_)*\d+)/y;
-const INTEGER = /0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0[xX](?:_?[\da-fA-F])+|\d(?:_?\d)*/y;
-const NAME = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Mn}\p{Mc}\p{Nd}\p{Pc}]*/uy;
-const STRING = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/sy;
-const OPERATOR = /\/\/|\*\*|==|!=|>=|<=|[-+/*%~[\](){}><=.:|,;]/y;
 const CLOSING: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
 
 /** The tokens of a template, the last one of kind "end". Throws TemplateSyntaxError. */
@@ -151,32 +144,20 @@ class Lexer {
     this.#at += matchAt(pattern, this.#source, this.#at)?.length ?? 0;
   }
 
-  /** One token of an expression; `open`: the brackets that are to be closed, innermost last. */
+  /** One token of an expression. `open`: the brackets that are to be closed, innermost last. */
   #inside(open: string[]): void {
-    const kinds = [
-      ["float", FLOAT],
-      ["integer", INTEGER],
-      ["name", NAME],
-      ["string", STRING],
-      ["operator", OPERATOR],
-    ] as const;
-    for (const [kind, pattern] of kinds) {
-      const found = matchAt(pattern, this.#source, this.#at);
-      if (found === undefined) continue;
-      if (kind === "operator") this.#balance(found, open);
-      const plain =
-        kind === "string" ? unescaped(found.slice(1, -1)) : found.replace(kind === "name" ? /$^/ : /_/g, "");
-      this.#push(kind, plain, this.#at);
-      this.#at += found.length;
-      return;
-    }
+    const found = lexemeAt(this.#source, this.#at);
+    if (found === undefined) throw new TemplateSyntaxError(this.#strange(), this.#lineAt(this.#at));
+    if (found.kind === "operator") this.#balance(found.value, open);
+    this.#push(found.kind, found.value, this.#at);
+    this.#at += found.length;
+  }
+
+  /** What is wrong at a place where no token begins. */
+  #strange(): string {
     const rest = this.#source.slice(this.#at, this.#at + 1);
-    const message =
-      rest === "" ? "the template ends inside a tag" : `unexpected character ${JSON.stringify(rest)}`;
-    throw new TemplateSyntaxError(
-      rest === "'" || rest === '"' ? "a string is not closed" : message,
-      this.#lineAt(this.#at),
-    );
+    if (rest === "'" || rest === '"') return "a string is not closed";
+    return rest === "" ? "the template ends inside a tag" : `unexpected character ${JSON.stringify(rest)}`;
   }
 
   #balance(operator: string, open: string[]): void {
@@ -192,36 +173,3 @@ class Lexer {
     throw new TemplateSyntaxError(message, this.#lineAt(this.#at));
   }
 }
-
-function matchAt(pattern: RegExp, source: string, at: number): string | undefined {
-  pattern.lastIndex = at;
-  return pattern.exec(source)?.[0];
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  "\n": "",
-  "\\": "\\",
-  "'": "'",
-  '"': '"',
-  a: "\x07",
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-};
-
-/** A string literal's value, by Python's escapes; one that Python does not know stays as it is written. */
-function unescaped(text: string): string {
-  const escapes = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3})|(.))/gs;
-  return text.replace(escapes, (all, x?: string, u?: string, long?: string, octal?: string, c?: string) => {
-    const hex = x ?? u ?? long;
-    if (hex !== undefined) return codePoint(Number.parseInt(hex, 16)) ?? all;
-    if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8));
-    return ESCAPES[c!] ?? all;
-  });
-}
-
-const codePoint = (code: number): string | undefined =>
-  code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
