@@ -4,13 +4,17 @@ import { expect, test } from "vitest";
 import { EXIT, exitCodeOf, explain } from "../../lib/cli/exit.ts";
 import { ConfigError, HoneError } from "../../lib/errors.ts";
 
-test.each([
+test.each<readonly [Error, number]>([
   [new ConfigError("recipe", []), 2],
   [new HoneError("HONE_ERR_USAGE", ""), 2],
   [new HoneError("HONE_ERR_NATIVE_LOAD", ""), 3],
   [new HoneError("HONE_ERR_OUT_OF_MEMORY", ""), 3],
-  [new HoneError("HONE_ERR_DATA", ""), 4],
-  [new HoneError("HONE_ERR_FORMAT", ""), 4],
+  ...(["CUDA", "COLLECTIVE", "UNSUPPORTED", "IO", "HUB"] as const).map(
+    (name) => [new HoneError(`HONE_ERR_${name}`, ""), 3] as const,
+  ),
+  ...(["DATA", "FORMAT", "VERIFIER", "CHECKPOINT", "REPLAY"] as const).map(
+    (name) => [new HoneError(`HONE_ERR_${name}`, ""), 4] as const,
+  ),
   [new HoneError("HONE_ERR_NON_FINITE", ""), 2],
   [new HoneError("HONE_ERR_ABORTED", ""), 130],
   [new HoneError("HONE_ERR_ABORTED", "", { details: { signal: "SIGTERM" } }), 143],

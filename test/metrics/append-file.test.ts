@@ -1,8 +1,21 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { AppendFile, wholeLines } from "../../lib/metrics/append-file.ts";
+
+/** Bytes that the disk has room for. */
+const disk = { room: Number.POSITIVE_INFINITY };
+vi.mock("node:fs", async (original) => {
+  const fs = await original<typeof import("node:fs")>();
+  const writeSync = (fd: number, bytes: Buffer, from: number) => {
+    if (disk.room === 0) throw new Error("ENOSPC: no space left on device, write");
+    const written = fs.writeSync(fd, bytes, from, Math.min(bytes.length - from, disk.room));
+    disk.room -= written;
+    return written;
+  };
+  return { ...fs, writeSync };
+});
 
 let dir: string;
 let path: string;
@@ -24,6 +37,17 @@ test("keeps whole lines, cuts a torn one, and begins anew where it is told to", 
   new AppendFile(path, { fresh: true }).close();
   expect(readFileSync(path, "utf8")).toBe("");
   expect(() => second.append("four\n")).toThrowError(expect.objectContaining({ code: "HONE_ERR_STATE" }));
+});
+
+test("a line that a full disk cut off is gone before the next one", () => {
+  const file = new AppendFile(path);
+  file.append("one\n");
+  disk.room = 3;
+  expect(() => file.append("two\n")).toThrowError(expect.objectContaining({ code: "HONE_ERR_IO" }));
+  disk.room = Number.POSITIVE_INFINITY;
+  file.append("three\n");
+  file.close();
+  expect(readFileSync(path, "utf8")).toBe("one\nthree\n");
 });
 
 test("a file deleted under way is a typed error that names it", () => {

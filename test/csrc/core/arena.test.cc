@@ -53,6 +53,9 @@ TEST(release_gives_back_what_came_after_the_mark) {
   EXPECT_TRUE(arena.take(200) == first);
   EXPECT_EQ(arena.used(), 128 + 256);
   EXPECT_EQ(arena.peak(), 128 + 256);
+  arena.release(mark);
+  arena.take(1);
+  EXPECT_EQ(arena.peak(), 128 + 256);
 }
 
 TEST(a_moved_arena_keeps_its_block) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -68,7 +69,8 @@ double load(const char* data, size_t i, NcclDataType type) {
     case kNcclInt64: return double(as(int64_t()));
     case kNcclUint32: return double(as(uint32_t()));
     case kNcclUint8: return double(as(uint8_t()));
-    default: return double(hone::bf16_to_f32(as(uint16_t())));
+    case kNcclBfloat16: return double(hone::bf16_to_f32(as(uint16_t())));
+    default: std::abort();  // it moves f16 and adds none
   }
 }
 
@@ -81,7 +83,8 @@ void store(char* data, size_t i, NcclDataType type, double x) {
     case kNcclInt64: return put(int64_t(x));
     case kNcclUint32: return put(uint32_t(x));
     case kNcclUint8: return put(uint8_t(x));
-    default: return put(hone::f32_to_bf16(float(x)));
+    case kNcclBfloat16: return put(hone::f32_to_bf16(float(x)));
+    default: std::abort();
   }
 }
 

@@ -13,6 +13,7 @@ test.each<[string, Progress, number, "expired" | "exhausted" | undefined]>([
   ["at its limit of time", busy(0), 100, "expired"],
   ["at its limit of memory", busy(1), 100 + 1 / MEBIBYTE, "exhausted"],
   ["idle", idle, 100, undefined],
+  ["that has begun nothing yet", { ...idle, leftMs: 0 }, 100, undefined],
   ["idle, with more than its memory", idle, 101, "exhausted"],
 ])("a process %s", (_, now, mebibytes, verdict) => {
   expect(passedLimit(now, mebibytes * MEBIBYTE, 100)).toBe(verdict);

@@ -1,0 +1,164 @@
+// npm run mutants: what the tests catch. Makes one wrong edit of a kept list (test/mutants/<room>.json) at a time, in a
+// copy of the tree, and runs the tests that must notice. Fails when a mutant survives or its text is no longer there.
+//   npm run mutants -- --only rewards,metrics    --list
+// TypeScript by vitest; C++ by the one test program, built as ctest builds it, in build/mutants/cpp.
+import { spawnSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const lists = path.join(root, "test/mutants");
+/** A mutant may loop for ever, which the tests notice by never ending. */
+const LIMIT_MS = 120_000;
+const COPIED = [
+  ...["lib", "test", "csrc", "recipes", "scripts", "docs", "bench"],
+  ...["package.json", "tsconfig.json", "vitest.config.ts", "CMakeLists.txt", "README.md", "biome.json"],
+];
+
+/** Where a mirrored test of a source file is. */
+export const testOf = (file) =>
+  file.startsWith("csrc/")
+    ? `test/csrc/${file.slice(5).replace(/\.(cc|h)$/, ".test.cc")}`
+    : `test/${file.slice(4).replace(/\.ts$/, ".test.ts")}`;
+
+/** Rooms with their mutants { file, find, replace, why, tests }; without `tests` in the list: the mirrored one. */
+export function readMutants() {
+  const rooms = readdirSync(lists).filter((name) => name.endsWith(".json"));
+  return rooms.sort().map((name) => ({
+    room: path.basename(name, ".json"),
+    mutants: JSON.parse(readFileSync(path.join(lists, name), "utf8")).map((mutant) => ({
+      tests: [testOf(mutant.file)],
+      ...mutant,
+    })),
+  }));
+}
+
+/** The text with the mutant in it; undefined where what it replaces is not there exactly once. */
+export function mutated(text, { find, replace }) {
+  const parts = text.split(find);
+  return parts.length === 2 && find !== replace ? parts.join(replace) : undefined;
+}
+
+/** A tree that mutants are put into: sources copied, what is built and installed linked. */
+function copyTree(name) {
+  const tree = path.join(root, "build/mutants", name);
+  rmSync(tree, { recursive: true, force: true });
+  mkdirSync(tree, { recursive: true });
+  for (const each of COPIED)
+    cpSync(path.join(root, each), path.join(tree, each), { recursive: true, preserveTimestamps: true });
+  const links = { build: "build", dist: "dist", node_modules: "node_modules", "../shared": "../shared" };
+  for (const [link, target] of Object.entries(links)) {
+    rmSync(path.join(tree, link), { force: true });
+    if (existsSync(path.join(root, target))) symlinkSync(path.join(root, target), path.join(tree, link));
+  }
+  return tree;
+}
+
+function run(command, args, cwd) {
+  const options = { cwd, encoding: "utf8", timeout: LIMIT_MS, maxBuffer: 1 << 28, killSignal: "SIGKILL" };
+  return spawnSync(command, args, options);
+}
+
+/** "passed", "failed", or "broken": the tests did not even start. */
+function runVitest(tree, tests) {
+  const report = path.join(tree, "mutants-report.json");
+  rmSync(report, { force: true });
+  const flags = ["--bail", "1", "--reporter", "json", "--outputFile", report];
+  const { error } = run(
+    process.execPath,
+    ["node_modules/vitest/vitest.mjs", "run", ...tests, ...flags],
+    tree,
+  );
+  if (error?.code === "ETIMEDOUT") return "failed";
+  if (!existsSync(report)) return "broken";
+  const { numFailedTests, numPassedTests, success } = JSON.parse(readFileSync(report, "utf8"));
+  if (numFailedTests > 0) return "failed";
+  return success && numPassedTests > 0 ? "passed" : "broken";
+}
+
+/** CMake's name of the program of a test source. */
+const program = (test) => `test_${test.slice("test/csrc/".length, -".test.cc".length).replaceAll("/", "_")}`;
+
+function runPrograms(tree, tests) {
+  const build = path.join(root, "build/mutants/cpp");
+  if (!existsSync(path.join(build, "build.ninja"))) {
+    const options = ["HONE_TESTS=ON", "HONE_ADDON=OFF", "HONE_CUDA=OFF", "CMAKE_BUILD_TYPE=Release"];
+    const flags = [...options, "CMAKE_CXX_FLAGS_RELEASE=-O1"].map((option) => `-D${option}`);
+    const { status, stderr } = run("cmake", ["-S", tree, "-B", build, "-G", "Ninja", ...flags], tree);
+    if (status !== 0) throw new Error(stderr);
+  }
+  const targets = tests.map(program);
+  if (spawnSync("ninja", ["-C", build, ...targets], { encoding: "utf8" }).status !== 0) return "broken";
+  const isFine = (target) => run(path.join(build, target), [], tree).status === 0;
+  return targets.every(isFine) ? "passed" : "failed";
+}
+
+const isNative = ({ file }) => file.startsWith("csrc/");
+const runTests = (tree, mutant, tests = mutant.tests) =>
+  isNative(mutant) ? runPrograms(tree, tests) : runVitest(tree, tests);
+
+/** "died", "survived", "broken" or "no longer applies". */
+function tryMutant(tree, mutant) {
+  const file = path.join(tree, mutant.file);
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const changed = mutated(text, mutant);
+  if (changed === undefined) return "no longer applies";
+  writeFileSync(file, changed);
+  try {
+    return { failed: "died", passed: "survived", broken: "broken" }[runTests(tree, mutant)];
+  } finally {
+    writeFileSync(file, text);
+  }
+}
+
+/** How many of a room's mutants met which end. Throws where its tests fail without any. */
+function tryRoom(tree, { room, mutants }) {
+  const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
+  if (runTests(tree, mutants[0], tests) !== "passed")
+    throw new Error(`${room}: the tests fail without a mutant`);
+  const counts = { room, died: 0, survived: 0, broken: 0, "no longer applies": 0 };
+  for (const mutant of mutants) {
+    const end = tryMutant(tree, mutant);
+    counts[end] += 1;
+    console.log(`${end.padEnd(8)}  ${mutant.file}: ${mutant.why}`);
+    if (end !== "died") console.log(`          ${mutant.find}\n       -> ${mutant.replace}`);
+  }
+  return counts;
+}
+
+function main() {
+  const { values } = parseArgs({ options: { only: { type: "string" }, list: { type: "boolean" } } });
+  const wanted = values.only?.split(",");
+  const all = readMutants();
+  const unknown = wanted?.find((name) => !all.some(({ room }) => room === name));
+  if (unknown !== undefined)
+    throw new Error(`no room ${unknown}; there are ${all.map(({ room }) => room).join(", ")}`);
+  const rooms = all.filter(({ room }) => wanted?.includes(room) ?? true);
+  if (values.list) {
+    for (const { room, mutants } of rooms)
+      for (const { file, why } of mutants) console.log(`${room.padEnd(24)} ${file}: ${why}`);
+    return;
+  }
+  const trees = {};
+  const table = rooms.map((room) => {
+    const kind = isNative(room.mutants[0]) ? "ctest" : "vitest";
+    trees[kind] ??= copyTree(kind);
+    return tryRoom(trees[kind], room);
+  });
+  console.table(table);
+  if (table.some((counts) => counts.survived + counts.broken + counts["no longer applies"] > 0))
+    process.exitCode = 1;
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) main();

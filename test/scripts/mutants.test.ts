@@ -1,0 +1,56 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+// @ts-expect-error a script, not a module with types
+import { mutated, readMutants, testOf } from "../../scripts/mutants.mjs";
+
+interface Mutant {
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+  readonly why: string;
+  readonly tests: readonly string[];
+}
+const rooms: { readonly room: string; readonly mutants: readonly Mutant[] }[] = readMutants();
+const LEAST = 6;
+
+describe.each(rooms)("$room", ({ mutants }) => {
+  test.each(mutants)("$file: $why", (mutant) => {
+    expect(mutated(readFileSync(mutant.file, "utf8"), mutant), mutant.find).toBeDefined();
+    for (const path of mutant.tests) expect(existsSync(path), path).toBe(true);
+    expect(mutant.why).toMatch(/\.$/);
+  });
+
+  test(`has ${LEAST} mutants at least, each once`, () => {
+    expect(mutants.length).toBeGreaterThanOrEqual(LEAST);
+    expect(new Set(mutants.map(({ file, find, replace }) => `${file} ${find} ${replace}`)).size).toBe(
+      mutants.length,
+    );
+  });
+});
+
+test("every room of the source tree has a list", () => {
+  const folders = (path: string) =>
+    readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  const split = ["domains", "orchestration"];
+  const expected = [
+    "hall",
+    ...folders("lib").filter((name) => !split.includes(name) && name !== "native"),
+    ...split.flatMap((name) => folders(join("lib", name)).map((room) => `${name}-${room}`)),
+    ...folders("csrc").flatMap((name) => (name === "addon" ? [] : [`csrc-${name}`])),
+  ];
+  expect(rooms.map(({ room }) => room)).toEqual(expected.sort());
+});
+
+test("a mutant applies where its text is there once, and changes it", () => {
+  expect(mutated("a b c", { find: "b", replace: "x" })).toBe("a x c");
+  expect(mutated("a b b", { find: "b", replace: "x" })).toBeUndefined();
+  expect(mutated("a", { find: "b", replace: "x" })).toBeUndefined();
+  expect(mutated("a b", { find: "b", replace: "b" })).toBeUndefined();
+  expect(mutated("a b", { find: "b", replace: "$&$&" })).toBe("a $&$&");
+});
+
+test("a file's own tests are its mirror", () => {
+  expect(testOf("lib/text/jinja/lexer.ts")).toBe("test/text/jinja/lexer.test.ts");
+  expect(testOf("csrc/model/safetensors.cc")).toBe("test/csrc/model/safetensors.test.cc");
+});
