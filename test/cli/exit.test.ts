@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { expect, test } from "vitest";
-import { EXIT, exitCodeOf, explain } from "../../lib/cli/exit.ts";
+import { expect, test, vi } from "vitest";
+import { EXIT, exitCodeOf, explain, runMain } from "../../lib/cli/exit.ts";
 import { ConfigError, HoneError } from "../../lib/errors.ts";
 
 test.each<readonly [Error, number]>([
@@ -22,6 +22,21 @@ test.each<readonly [Error, number]>([
   [new TypeError("ours"), 1],
 ])("%o ends the process with %i", (error, code) => {
   expect(exitCodeOf(error)).toBe(code);
+});
+
+test("an entry script ends with what it returns, or with the code of what it throws, which is told", async () => {
+  const told = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const before = process.exitCode;
+  try {
+    await runMain(async () => 7);
+    expect(process.exitCode).toBe(7);
+    await runMain(() => Promise.reject(new HoneError("HONE_ERR_REPLAY", "another token")));
+    expect(process.exitCode).toBe(EXIT.data);
+    expect(told).toHaveBeenCalledWith("HONE_ERR_REPLAY  another token\n");
+  } finally {
+    process.exitCode = before;
+    told.mockRestore();
+  }
 });
 
 test("explains with code, hint and a cause that says more; a stack only for errors that are not ours", () => {

@@ -15,6 +15,30 @@ test.each([
     "stay positive",
   ],
   [
+    "a ratio clipped at zero",
+    { "objective.clipLow": 1, "objective.clipHigh": 2 },
+    "objective.clipLow",
+    "is 1;",
+  ],
+  ["an odd head", { "model.config.headDim": 33 }, "model.config.headDim", "must be even"],
+  [
+    "wrong and endless demonstrations",
+    {
+      "warmStart.steps": 1,
+      "warmStart.mixture.math": 1,
+      "warmStart.wrongRate": 0.6,
+      "warmStart.endlessRate": 0.5,
+    },
+    "warmStart.wrongRate",
+    "more than 1 in sum",
+  ],
+  [
+    "actors alone",
+    { hardware: { gpus: 4, actorGpus: 4, gpu: "H100", gpuMemoryGiB: 80 } },
+    "hardware.actorGpus",
+    "at least one has to train",
+  ],
+  [
     "buffer above budget",
     { "lengthPenalty.bufferTokens": 81 },
     "lengthPenalty.bufferTokens",
@@ -44,4 +68,8 @@ test.each([
 test("a rule that reads a broken field is silent", () => {
   const issues = issuesOf(changed({ "objective.clipLow": "small", "objective.clipHigh": 1e-9 }));
   expect(issues.map(({ path }) => path)).toEqual(["objective.clipLow"]);
+});
+
+test("as many credits as groups a step are enough", () => {
+  expect(issuesOf(changed({ "training.credits": 32 }))).toEqual([]);
 });

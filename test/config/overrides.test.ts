@@ -6,6 +6,7 @@ test("overrides are typed, follow derived defaults and name what is unknown", ()
   const recipe = defineRecipe(minimal());
   const set = overrideRecipe(recipe, ["training.groupsPerStep=8", "optimizer.lr=2e-4", "name=other"]);
   expect(set.training.credits).toBe(16);
+  expect(overrideRecipe(recipe, ["name=a=b"]).name).toBe("a=b");
   expect(set.optimizer.lr).toBe(2e-4);
   expect(set.name).toBe("other");
   expect(() => overrideRecipe(recipe, ["trainning.steps=1"])).toThrow(/did you mean training\?/);

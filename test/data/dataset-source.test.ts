@@ -72,9 +72,10 @@ describe("evaluation", () => {
 });
 
 test("a benchmark is never trained on", async () => {
-  const aime = writeRows("aime.jsonl", [{ problem: "One?", answer: 1 }]);
+  const problems = Array.from({ length: 20 }, (_, i) => ({ problem: `${i} and one?`, answer: i + 1 }));
+  const aime = writeRows("aime.jsonl", problems);
   const benchmark = await openProblemSource({ kind: "aime", path: aime }, { seed: 0, ordinal: 0 });
-  expect(benchmark.heldOutCount).toBe(1);
+  expect(benchmark.heldOutCount).toBe(20);
   expect(() => benchmark.problem(0)).toThrowError(expect.objectContaining({ code: "HONE_ERR_CONFIG" }));
 });
 

@@ -5,10 +5,23 @@
 #include <csignal>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "model/goldens.h"
 #include "model/safetensors.h"
+
+namespace {
+int files_synced = 0, folders_synced = 0;
+}
+
+/// Stands before the C library's: counts, and does the same.
+extern "C" int fsync(int descriptor) {
+  struct stat status {};
+  if (fstat(descriptor, &status) == 0) ++(S_ISDIR(status.st_mode) ? folders_synced : files_synced);
+  return int(syscall(SYS_fsync, descriptor));
+}
 
 namespace {
 
@@ -40,6 +53,16 @@ std::string error_of(Code code, Work work) {
     return error.code() == code ? error.what() : std::string("another code: ") + error.what();
   }
   return "";
+}
+
+TEST(a_file_and_its_name_are_on_the_disk_before_it_counts) {
+  const test::TemporaryFolder folder("synced");
+  DurableFile file(folder / "a");
+  file.write("text");
+  files_synced = folders_synced = 0;
+  file.commit();
+  EXPECT_EQ(files_synced, 1);
+  EXPECT_EQ(folders_synced, 1);
 }
 
 TEST(what_may_never_end_is_no_file) {

@@ -103,6 +103,7 @@ TEST(malformed_files_are_refused) {
       {"reversed offsets", R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", eight, -1},
       {"three offsets", R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8,8]}})", eight, -1},
       {"gap", R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", eight, -1},
+      {"overlap and gap", R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", eight, -1},
       {"overlap", R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", eight, -1},
       {"duplicate name", R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", eight, -1},
       {"metadata that is not text", R"({"__metadata__":{"a":1}})", "", -1},

@@ -5,6 +5,7 @@ import { gpqaLetter, mmluProLetter, REFERENCE } from "../../../lib/domains/choic
 
 test.each([
   ["Answer: C", "C"],
+  ["Answer: E", undefined],
   ["so\nANSWER :\t$B$\nAnswer: C", "B"],
   ["**Answer: D**", "D"],
   ["Answer: **C**", undefined],
