@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { scoreboard } from "../../lib/evaluation/index.ts";
+import { score, scoreboard } from "../../lib/evaluation/index.ts";
 import { resultOf } from "./results.ts";
 
 const RESULTS = [
@@ -25,4 +25,9 @@ test("means over completions; errors over problems; the mean over domains is unw
   expect(board.mean).toMatchObject({ score: 0.5, solveRate: 0.375, n: 8 });
   expect(board.mean.standardError).toBeCloseTo(Math.hypot(0.25, 0.25) / 2, 12);
   expect(board.levels["0"]).toMatchObject({ n: 4, score: 0.75 });
+});
+
+test("one problem has a score and no error", () => {
+  const { score: value, standardError, tokensStandardError } = score([resultOf(0, "math", [1, 0], [10, 20])]);
+  expect([value, standardError, tokensStandardError]).toEqual([0.5, 0, 0]);
 });

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <span>
@@ -52,6 +53,32 @@ std::string seccomp_mode() {
 const std::array<sock_filter, 1> kAllow{{{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}}};
 const std::span<const uint8_t> kAllowBytes{reinterpret_cast<const uint8_t*>(kAllow.data()), sizeof kAllow};
 
+/// A text that stands nowhere in this program: each character is the one after that of the text.
+constexpr std::string_view kShifted = "tfdsfu!pg!bopuifs!svo";
+
+std::string secret() {
+  std::string text(kShifted);
+  for (char& c : text) --c;
+  return text;
+}
+
+/// How often the secret stands in what this process may write to.
+int secrets_in_memory() {
+  int found = 0;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long from = 0, to = 0;
+    char mode[5] = {};
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s", &from, &to, mode) != 3 || std::string_view(mode) != "rw-p") continue;
+    for (const char* at = reinterpret_cast<const char*>(from); at + kShifted.size() <= reinterpret_cast<const char*>(to); ++at) {
+      size_t same = 0;
+      while (same < kShifted.size() && at[same] == kShifted[same] - 1) ++same;
+      found += same == kShifted.size();
+    }
+  }
+  return found;
+}
+
 /// What the process of a run does: the first word of its job says.
 [[noreturn]] void obey(uint64_t memory_bytes) {
   const std::string job = read_to_end(0);
@@ -59,7 +86,11 @@ const std::span<const uint8_t> kAllowBytes{reinterpret_cast<const uint8_t*>(kAll
     for (;;) {
     }
   }
-  if (job == "sleep") sleep(60);
+  if (job.starts_with("sleep")) sleep(60);
+  if (job.starts_with("scan")) {
+    write_all(1, std::to_string(secrets_in_memory()));
+    _exit(0);
+  }
   if (job == "die") raise(SIGKILL);
   if (job == "status") _exit(7);
   if (job == "mode") write_all(1, seccomp_mode());
@@ -180,6 +211,16 @@ TEST(runs_go_on_beside_each_other_and_one_can_be_called_off) {
   for (uint32_t number = 2; number < 12; ++number) EXPECT_EQ(texts[number], "job " + std::to_string(number));
   host.call_off(1);
   EXPECT_EQ(int(host.answer().result.number), 1);
+}
+
+TEST(a_run_has_nothing_of_another_in_its_memory) {
+  Host host;
+  host.ask(3, "sleep " + secret(), 60000);
+  EXPECT_TRUE(host.run("scan " + secret()).texts[0] != "0");  // it finds what is there
+  host.ask(2, "scan");
+  EXPECT_EQ(host.answer().texts[0], std::string("0"));
+  host.call_off(3);
+  EXPECT_EQ(int(host.answer().result.number), 3);
 }
 
 TEST(a_run_has_its_filter_of_system_calls) {

@@ -259,5 +259,20 @@ TEST(alignment_gaps_stay_zero) {
     if (!named[i]) EXPECT_EQ(f.p.flat().as<float>()[i], 0.0f);
 }
 
+TEST(what_would_divide_by_zero_is_refused) {
+  const auto refused = [](auto change) {
+    OptimizerConfig config;
+    change(config);
+    EXPECT_THROWS(trainer::check_optimizer(config), Code::kConfig);
+  };
+  trainer::check_optimizer({});
+  refused([](auto& c) { c.beta1 = 1.0f; });
+  refused([](auto& c) { c.beta2 = 1.0f; });
+  refused([](auto& c) { c.muon_momentum = 1.0f; });
+  refused([](auto& c) { c.eps = 0.0f; });
+  refused([](auto& c) { c.weight_decay = -0.1f; });
+  refused([](auto& c) { c.gradient_clip = std::nanf(""); });
+}
+
 }  // namespace
 TEST_MAIN

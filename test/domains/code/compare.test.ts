@@ -34,6 +34,8 @@ describe("what is printed", () => {
     ["a\n\nb", "a\nb", false],
     ["1 2", "1\n2", false],
     ["1 2 3", "1 2", false],
+    ["1\n2", "1\n2\n3", false],
+    ["1\n2\n3", "1\n2", false],
     ["", "0", false],
     ["0x10", "16", false],
     ["1e1e1", "10", false],
@@ -143,6 +145,8 @@ describe("what is returned", () => {
     ["a key more", of([str("a"), int(1)], [str("b"), int(1)]), of([str("a"), int(1)]), false, false],
     ["a key of a prototype", of([str("__proto__"), int(1)]), of([str("toString"), int(1)]), false, false],
     ["a list for a dict", list([]), of(), false, false],
+    ["a dict with a key less", of(), of([str("a"), int(1)]), false, false],
+    ["a dict with a key more", of([str("a"), int(1)]), of(), false, false],
   ])("%s", (_, actual, expected, strict, reference) => {
     expect([sameValue(actual, expected), REFERENCE.equals(actual, expected)]).toEqual([strict, reference]);
   });

@@ -45,6 +45,7 @@ const shifted = Array.from({ length: 9 }, (_, r) => Array.from({ length: 9 }, (_
 testVerdicts("sudoku", open, [
   ["0 and x are blank too", fenced(GOLD), "correct"],
   ["rows and columns hold, boxes do not", fenced(tuple(shifted)), "a box repeats"],
+  ["rows, columns and three boxes hold", changed((b) => ([b[0], b[3]] = [b[3]!, b[0]!])), "a box repeats"],
   ["rows alone hold", fenced(tuple(solved.map(() => solved[0]!))), "a row or column repeats"],
 ]);
 testVerdicts("sudoku", { metadata: { original_sudoku: original_sudoku.map((row) => row.map(String)) } }, [
