@@ -9,8 +9,8 @@ namespace hone::engine {
 
 /// The calling thread alone; all threads, each taking rows of its own through all layers; all threads inside every op.
 /// By rows there is one join per step, and one thread's attention, which waits for memory, runs beside another's
-/// products: the fastest while every core is free. A core that is not holds up a whole share of the rows, but only a
-/// small part of an op.
+/// products: the fastest while every core is free. When another process takes a core, the step waits for that
+/// thread's whole share of the rows; shared inside ops, it waits for a small part of one op.
 enum class Sharing { kAlone, kRows, kOps };
 
 /// Bytes of the packed weights, and of the largest part that rows pass through at once (a layer, the head).

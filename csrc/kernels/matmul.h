@@ -22,7 +22,7 @@ struct PackedMatrix {
 int64_t packed_bytes(const Stream& stream, int64_t n, int64_t k, DType storage);
 
 /// Packs w [N, K] (or w [K, N] read as its transpose) into out. Overwrites out.panels.
-/// On CUDA nothing is turned round: out.transposed must equal transpose (kUnsupported else).
+/// On CUDA nothing is transposed: out.transposed must equal transpose, or kUnsupported is thrown.
 struct PackMatrixArgs {
   TensorView w;            // [N, K] f32 in, strided rows; [K, N] when transpose
   bool transpose = false;  // true: out is the pack of w^T
@@ -36,8 +36,8 @@ void pack_matrix(const Stream& stream, const PackMatrixArgs& args);
 /// bits depend on neither M, nor its place in the batch, nor the number of threads.
 /// On CUDA: x and w are bf16, y is bf16 or f32; the tensor cores' f32 accumulator walks k upwards in groups of 16, in
 /// fixed_split_k(N, K) pieces added in order; then + bias, + y, one rounding. Same independence of M. The fast copies
-/// need rows that start at 16 bytes and K a multiple of 8 (N too when transposed); others are right and slow, or,
-/// where w goes through wgmma and x or y^T does not fit it, kShape.
+/// need rows that start at multiples of 16 bytes and K a multiple of 8 (N too when transposed). Other shapes take a slow
+/// path with the same results; where w is laid out for wgmma and x or y^T does not fit that, they throw kShape.
 struct LinearArgs {
   TensorView x;              // [M, K] in, strided rows: f32; bf16 on CUDA
   PackedMatrix w;            // of [N, K]

@@ -31,7 +31,8 @@ class PackedWeights {
   const model::TransposedWeights& transposed();
 
   /// Where an optimizer writes the packs of the next version while it computes it; null on the CPU, whose packs are made
-  /// when they are asked for. What is there now if nobody else reads it: a GPU has no room for a second copy.
+  /// when they are asked for. On a GPU the present packs are overwritten if nobody else reads them: a second copy would
+  /// not fit.
   Snapshot next() { return stream_.is_cuda() ? writable() : nullptr; }
   /// The parameters have become those of the next version, and those in `written` with them, which next() gave.
   void advance(Snapshot written);
