@@ -1,11 +1,6 @@
-import {
-  type Assertion,
-  foldCase,
-  type Node,
-  PatternError,
-  readPattern,
-  type SyntaxOptions,
-} from "./pattern-syntax.ts";
+import { foldCase } from "./pattern-characters.ts";
+import { PatternError } from "./pattern-cursor.ts";
+import { type Assertion, type Node, readPattern, type SyntaxOptions } from "./pattern-syntax.ts";
 import { isWordChar } from "./text.ts";
 
 /** A match as [start, end) in UTF-16 units. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { foldCase, PatternError, readPattern } from "../../lib/python/pattern-syntax.ts";
+import { PatternError } from "../../lib/python/pattern-cursor.ts";
+import { readPattern } from "../../lib/python/pattern-syntax.ts";
 
 const OPTIONS = { ignoreCase: false, multiline: false };
 
@@ -75,9 +76,4 @@ describe("what linear time does not allow, or nobody needs, is unsupported", () 
       expect(outcome(source)).toBe("unsupported");
     },
   );
-});
-
-test("folding makes one character of a letter's cases and look-alikes", () => {
-  expect(foldCase("ÀİıIſSΣσςµKẞ")).toBe("àiiissσσσμkß");
-  for (const text of ["İstanbul", "ΟΔΟΣ", "Straße", "ﬁ"]) expect(foldCase(text)).toHaveLength(text.length);
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { escapePattern, Pattern, tryPattern } from "../../lib/python/pattern.ts";
-import { PatternError } from "../../lib/python/pattern-syntax.ts";
+import { PatternError } from "../../lib/python/pattern-cursor.ts";
 
 const texts = (pattern: Pattern, text: string) =>
   pattern.matches(text).map(([start, end]) => text.slice(start, end));

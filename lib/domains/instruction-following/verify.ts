@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { HoneError } from "../../errors.ts";
-import { PatternError } from "../../python/pattern-syntax.ts";
+import { PatternError } from "../../python/pattern-cursor.ts";
 import { compatField, type JudgedTwoWays } from "../compat.ts";
 import type { Verifier } from "../verifier.ts";
 import { CONSTRAINTS } from "./constraints.ts";

@@ -1,5 +1,5 @@
 import { escapePattern, Pattern, tryPattern } from "../../../python/pattern.ts";
-import { foldCase } from "../../../python/pattern-syntax.ts";
+import { foldCase } from "../../../python/pattern-characters.ts";
 import { isWordChar } from "../../../python/text.ts";
 import type { ResponseText } from "./response-text.ts";
 

@@ -1,4 +1,4 @@
-import { foldCase } from "../../../python/pattern-syntax.ts";
+import { foldCase } from "../../../python/pattern-characters.ts";
 import { fields, words } from "../../../python/text.ts";
 import { detectLanguage } from "./language.ts";
 import { punktSentences } from "./punkt.ts";

@@ -7,7 +7,7 @@ import {
   wholeWord,
 } from "../../../../lib/domains/instruction-following/text/keyword.ts";
 import { ResponseText } from "../../../../lib/domains/instruction-following/text/response-text.ts";
-import { PatternError } from "../../../../lib/python/pattern-syntax.ts";
+import { PatternError } from "../../../../lib/python/pattern-cursor.ts";
 
 const count = (word: string, text: string, read: KeywordReader) => read(word)?.count(new ResponseText(text));
 
