@@ -11,10 +11,10 @@ import {
 } from "../data/index.ts";
 import {
   type DatasetSpec,
+  filterDataset,
   loadBuiltIn,
   parseDatasetSpec,
   readerOf,
-  siftDataset,
   VERIFIERS,
 } from "../domains/index.ts";
 import { referenceFault } from "../orchestration/index.ts";
@@ -81,12 +81,12 @@ export async function checkDataset(
 ): Promise<SourceCheck> {
   const { domain, verifier } = readerOf(spec);
   const judge = VERIFIERS.some((known) => known.name === verifier) ? await loadBuiltIn(verifier) : undefined;
-  const sieve = siftDataset(spec, ({ reference }) => referenceFault(judge, reference));
+  const filter = filterDataset(spec, ({ reference }) => referenceFault(judge, reference));
   const lengths: number[] = [];
   const gold =
     judge === undefined || options.gold === false ? undefined : new GoldJudge(domain, verifier, options);
   try {
-    for await (const row of sieve.rows()) {
+    for await (const row of filter.rows()) {
       lengths.push([...row.question].length);
       await gold?.add(row);
     }
@@ -96,7 +96,7 @@ export async function checkDataset(
   }
   return {
     name,
-    report: sieve.report(),
+    report: filter.report(),
     characters: distribution(lengths),
     gold: gold?.result(),
     drops: gold?.drops ?? [],

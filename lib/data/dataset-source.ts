@@ -5,8 +5,8 @@ import type { DatasetReport } from "./census.ts";
 import { type Purpose, problemId } from "./problem-id.ts";
 import type { ProblemSource, SourceOptions } from "./problem-source.ts";
 import { ProblemStore } from "./problem-store.ts";
+import { type Admission, asked, RowFilter } from "./row-filter.ts";
 import type { DatasetOptions, RowReader } from "./row-reader.ts";
-import { type Admission, asked, Sieve } from "./sieve.ts";
 
 /** Keeps the order of rows apart from every other draw of a run. */
 const ORDER_WORD = 0x4f524400;
@@ -59,9 +59,9 @@ export class DatasetSource implements ProblemSource {
     source: SourceOptions,
     admit?: Admission,
   ): Promise<DatasetSource> {
-    const sieve = new Sieve(kind, reader, options, admit);
-    const rows = await loadRows(sieve);
-    const report = sieve.report();
+    const filter = new RowFilter(kind, reader, options, admit);
+    const rows = await loadRows(filter);
+    const report = filter.report();
     if (rows.store.length === 0) {
       throw new HoneError("HONE_ERR_DATA", `${kind}: none of ${report.rows} rows can be used`, {
         hint: "hone data check says why.",
@@ -113,12 +113,12 @@ interface LoadedRows {
   readonly families: readonly string[];
 }
 
-async function loadRows(sieve: Sieve): Promise<LoadedRows> {
+async function loadRows(filter: RowFilter): Promise<LoadedRows> {
   const store = new ProblemStore();
   const training: number[] = [];
   const heldOut: { readonly key: string; readonly row: number }[] = [];
   const families = new Set<string>();
-  for await (const row of sieve.rows()) {
+  for await (const row of filter.rows()) {
     const { heldOut: held, key, family } = row;
     if (held) heldOut.push({ key, row: store.length });
     else training.push(store.length);

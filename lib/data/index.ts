@@ -3,5 +3,5 @@ export { dataFiles, isDataPath } from "./files.ts";
 export { isHeldOut } from "./holdout.ts";
 export { problemId } from "./problem-id.ts";
 export type { ProblemSource, SourceOptions } from "./problem-source.ts";
+export type { Admission, Drops, KeptRow } from "./row-filter.ts";
 export { readRows } from "./rows.ts";
-export type { Admission, Drops, KeptRow } from "./sieve.ts";

@@ -1,7 +1,7 @@
 import { DatasetSource } from "../data/dataset-source.ts";
 import type { ProblemSource, SourceOptions } from "../data/problem-source.ts";
+import { type Admission, RowFilter } from "../data/row-filter.ts";
 import type { DatasetOptions, RowReader } from "../data/row-reader.ts";
-import { type Admission, Sieve } from "../data/sieve.ts";
 import { jsonl } from "./jsonl.ts";
 import { DOMAINS } from "./registry.ts";
 
@@ -63,6 +63,6 @@ export function openDataset(
 }
 
 /** The rows of a data set one by one, and what became of the others, without keeping any. */
-export function siftDataset(spec: DatasetSpec, admit?: Admission): Sieve {
-  return new Sieve(spec.kind, readerOf(spec), spec, admit);
+export function filterDataset(spec: DatasetSpec, admit?: Admission): RowFilter {
+  return new RowFilter(spec.kind, readerOf(spec), spec, admit);
 }

@@ -4,10 +4,10 @@ export {
   DATASETS,
   type DatasetKind,
   type DatasetSpec,
+  filterDataset,
   isDatasetKind,
   parseDatasetSpec,
   readerOf,
-  siftDataset,
 } from "./datasets.ts";
 export { type Demonstration, type DemonstrationOptions, Demonstrator } from "./demonstrations.ts";
 export { QUICKSTART_LEXICON } from "./lexicon.ts";

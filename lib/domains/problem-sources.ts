@@ -1,7 +1,7 @@
 import type { Family } from "../data/family.ts";
 import type { ProblemSource, SourceOptions } from "../data/problem-source.ts";
 import { ProceduralSource } from "../data/procedural-source.ts";
-import type { Admission } from "../data/sieve.ts";
+import type { Admission } from "../data/row-filter.ts";
 import { isModule, openModuleSource } from "../data/user-source.ts";
 import { HoneError } from "../errors.ts";
 import { DATASETS, type DatasetSpec, openDataset, parseDatasetSpec } from "./datasets.ts";

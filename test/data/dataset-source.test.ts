@@ -3,7 +3,7 @@ import { DatasetSource } from "../../lib/data/dataset-source.ts";
 import { isHeldOut, type ProblemSource } from "../../lib/data/index.ts";
 import { openProblemSource } from "../../lib/domains/index.ts";
 import { openReasonerZero } from "../../lib/domains/math/read/open-reasoner-zero.ts";
-import { writeRows } from "./sifted.ts";
+import { writeRows } from "./filtered.ts";
 
 const ROWS = 400;
 const rows = Array.from({ length: ROWS }, (_, i) => [

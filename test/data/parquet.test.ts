@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { dataFiles } from "../../lib/data/files.ts";
 import { parquetRows } from "../../lib/data/parquet.ts";
 import { readRows } from "../../lib/data/rows.ts";
-import { fixture, scratch } from "./sifted.ts";
+import { fixture, scratch } from "./filtered.ts";
 
 // The fixtures were written by pyarrow: test/fixtures/parquet/make.py.
 

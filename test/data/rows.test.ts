@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { dataFiles } from "../../lib/data/files.ts";
 import { readRows } from "../../lib/data/rows.ts";
-import { fixture, scratch } from "./sifted.ts";
+import { fixture, scratch } from "./filtered.ts";
 
 let files = 0;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readAs } from "../../../data/sifted.ts";
+import { readAs } from "../../../data/filtered.ts";
 
 const spec = { kind: "gpqa" } as const;
 const row = (question = "Which one?") => ({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fixture, readAs, sample, sift } from "../../../data/sifted.ts";
+import { filterRows, fixture, readAs, sample } from "../../../data/filtered.ts";
 
 const spec = { kind: "mmlu-pro" } as const;
 const row = (more: object = {}) => ({
@@ -60,7 +60,7 @@ test("parquet as published, where an index beyond 2^53 is no index", async () =>
 
 test("every row of the sample is a problem with the published letter", async ({ skip }) => {
   const path = sample("eval/mmlu_pro_sample.jsonl") ?? skip("the reference data are not at hand");
-  const { kept, report } = await sift({ ...spec, path });
+  const { kept, report } = await filterRows({ ...spec, path });
   expect([report.rows, kept.length, report.bad]).toEqual([350, 350, []]);
   expect(new Set(kept.map(({ family }) => family)).size).toBe(14);
 });

@@ -1,6 +1,6 @@
 import { deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { readAs } from "../../../data/sifted.ts";
+import { readAs } from "../../../data/filtered.ts";
 
 const spec = { kind: "live-code-bench" } as const;
 

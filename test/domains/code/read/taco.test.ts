@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fixture, readAs, sample, sift } from "../../../data/sifted.ts";
+import { filterRows, fixture, readAs, sample } from "../../../data/filtered.ts";
 
 const spec = { kind: "taco" } as const;
 const io = { inputs: ["1\n", "2\n", "3\n"], outputs: ["2", "4", "6"] };
@@ -107,6 +107,6 @@ test("parquet as published", async () => {
 
 test("every row of the sample is a problem", async ({ skip }) => {
   const path = sample("code/taco_format_problems.jsonl") ?? skip("the reference data are not at hand");
-  const { kept, report } = await sift({ ...spec, path });
+  const { kept, report } = await filterRows({ ...spec, path });
   expect([kept.length, report.bad, report.leftOut]).toEqual([48, [], []]);
 });

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { BFCL_CATEGORIES } from "../../../../lib/domains/function-calling/read/bfcl.ts";
-import { readAs, sample, scratch, sift, writeRows } from "../../../data/sifted.ts";
+import { filterRows, readAs, sample, scratch, writeRows } from "../../../data/filtered.ts";
 
 const spec = { kind: "bfcl" } as const;
 const add = {
@@ -75,7 +75,7 @@ describe("as published", () => {
       function: [{ ...add, name: `f${i}` }],
     }));
     const answers = [0, 1].map((i) => ({ id: `other_${i}`, ground_truth: [{ [`f${i}`]: { a: [i] } }] }));
-    const { kept, report } = await sift({ ...spec, path: publish("multiple", rows, answers) });
+    const { kept, report } = await filterRows({ ...spec, path: publish("multiple", rows, answers) });
     expect(kept.map(({ family, reference }) => [family, entryOf(reference).ground_truth])).toEqual([
       ["multiple", [{ f0: { a: [0] } }]],
       ["multiple", [{ f1: { a: [1] } }]],
@@ -86,10 +86,10 @@ describe("as published", () => {
   });
 
   test("categories of relevance need none, others do", async () => {
-    const relevance = await sift({ ...spec, path: publish("live_irrelevance", [questions("x")]) });
+    const relevance = await filterRows({ ...spec, path: publish("live_irrelevance", [questions("x")]) });
     expect(entryOf(relevance.kept[0]!.reference)).not.toHaveProperty("ground_truth");
     expect(relevance.kept[0]!.gold!()).toEqual(["No call."]);
-    const { report } = await sift({
+    const { report } = await filterRows({
       ...spec,
       path: publish("parallel", [questions("x"), questions("y")], [{ id: "x" }]),
     });
@@ -108,7 +108,7 @@ describe("as published", () => {
     const answers = `{\n${JSON.stringify({ ground_truth: [{ y: { a: [1] } }] })}`;
     mkdirSync(`${folder}/possible_answer`, { recursive: true });
     writeFileSync(`${folder}/possible_answer/BFCL_v4_live_simple.json`, answers);
-    const { kept, report } = await sift({ ...spec, path: folder });
+    const { kept, report } = await filterRows({ ...spec, path: folder });
     expect(kept.map(({ place }) => place)).toEqual(["BFCL_v4_live_simple.json:2"]);
     expect(report.bad).toEqual([
       { reason: "possible_answer: not JSON", rows: 1, first: ["BFCL_v4_live_simple.json:1"] },
@@ -118,9 +118,9 @@ describe("as published", () => {
 
 test("files named after no category are told, and are all there is only in error", async () => {
   const other = writeRows("cases.jsonl", [row()]);
-  const { report } = await sift({ ...spec, path: [path([row()]), other] });
+  const { report } = await filterRows({ ...spec, path: [path([row()]), other] });
   expect([report.files, report.otherFiles]).toEqual([1, [other]]);
-  await expect(sift({ ...spec, path: other })).rejects.toMatchObject({ code: "HONE_ERR_DATA" });
+  await expect(filterRows({ ...spec, path: other })).rejects.toMatchObject({ code: "HONE_ERR_DATA" });
 });
 
 test.each([
@@ -175,7 +175,7 @@ test("numbers stay as the file writes them, and Java has no gold of ours", async
 test("the sample: every row of all thirteen categories is a problem or a duplicate", async ({ skip }) => {
   const files = BFCL_CATEGORIES.map((category) => sample(`bfcl/${category}.jsonl`));
   if (files.some((file) => file === undefined)) skip("the reference data are not at hand");
-  const { kept, report } = await sift({ ...spec, path: files as string[] });
+  const { kept, report } = await filterRows({ ...spec, path: files as string[] });
   expect([report.bad, report.leftOut, report.files]).toEqual([[], [], 13]);
   expect(kept.length + report.duplicates.reduce((n, { rows }) => n + rows, 0)).toBe(report.rows);
   expect(new Set(kept.map(({ family }) => family))).toEqual(new Set(BFCL_CATEGORIES));

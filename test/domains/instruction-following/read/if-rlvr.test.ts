@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fixture, readAs, sample, sift } from "../../../data/sifted.ts";
+import { filterRows, fixture, readAs, sample } from "../../../data/filtered.ts";
 
 const spec = { kind: "if-rlvr" } as const;
 const row = (ground_truth: unknown, prompt = "Write a haiku without commas.") => ({
@@ -78,7 +78,7 @@ describe("IFEval and IFBench", () => {
   ])("every row of %s is a held-out problem", async (file, count) => {
     const path = sample(file);
     if (path === undefined) return;
-    const { kept, report } = await sift({ kind: "ifeval", path });
+    const { kept, report } = await filterRows({ kind: "ifeval", path });
     expect([report.rows, kept.length, report.heldOut, report.bad]).toEqual([count, count, count, []]);
     for (const { reference } of kept) {
       const { instruction_id_list, kwargs } = reference as {

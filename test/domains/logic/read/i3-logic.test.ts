@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { I3_LOGIC_TASKS } from "../../../../lib/domains/logic/read/i3-logic.ts";
-import { fixture, readAs, sample, sift } from "../../../data/sifted.ts";
+import { filterRows, fixture, readAs, sample } from "../../../data/filtered.ts";
 
 const spec = { kind: "i3-logic" } as const;
 const RATE = "avg@16_qwen3_4b_instruct_2507";
@@ -103,7 +103,7 @@ test("parquet as published", async () => {
 
 test("the sample loses the dyck tasks and nothing else", async ({ skip }) => {
   const path = sample("logic/puzzles.jsonl") ?? skip("the reference data are not at hand");
-  const { kept, report } = await sift({ ...spec, path });
+  const { kept, report } = await filterRows({ ...spec, path });
   expect(report.bad).toEqual([]);
   expect(report.leftOut.map(({ reason, rows }) => [reason, rows])).toEqual([
     ["task dyck_language", 8],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readAs, sample, sift } from "../../../data/sifted.ts";
+import { filterRows, readAs, sample } from "../../../data/filtered.ts";
 
 const spec = { kind: "aime" } as const;
 
@@ -31,6 +31,6 @@ test.each([[1000], [-1], [1.5], ["x"], ["1000"], [null], [2 ** 60]])(
 test.each(["eval/aime2024.jsonl", "eval/aime2025.jsonl"])("%s is thirty held-out problems", async (file) => {
   const path = sample(file);
   if (path === undefined) return;
-  const { report } = await sift({ ...spec, path });
+  const { report } = await filterRows({ ...spec, path });
   expect(report).toMatchObject({ rows: 30, heldOut: 30, training: 0, bad: [], duplicates: [] });
 });

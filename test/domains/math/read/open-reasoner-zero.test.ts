@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readAs, sample, sift } from "../../../data/sifted.ts";
+import { filterRows, readAs, sample } from "../../../data/filtered.ts";
 
 const spec = { kind: "open-reasoner-zero" } as const;
 const human = { from: "human", value: " What is $1+1$? " };
@@ -37,7 +37,7 @@ test.each([
 
 test("every row of the sample is a problem or a duplicate", async ({ skip }) => {
   const path = sample("math/orz_sample.jsonl") ?? skip("the reference data are not at hand");
-  const { kept, report } = await sift({ ...spec, path });
+  const { kept, report } = await filterRows({ ...spec, path });
   expect([report.bad, report.leftOut]).toEqual([[], []]);
   expect(kept.length + report.duplicates.reduce((n, { rows }) => n + rows, 0)).toBe(3967);
   expect(kept.every(({ reference }) => (reference as { answer: string }).answer.length > 0)).toBe(true);

@@ -3,8 +3,8 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { isHeldOut } from "../../lib/data/index.ts";
-import { contentKey } from "../../lib/data/sieve.ts";
-import { sample, scratch, sift, writeRows } from "./sifted.ts";
+import { contentKey } from "../../lib/data/row-filter.ts";
+import { filterRows, sample, scratch, writeRows } from "./filtered.ts";
 
 const row = (question: string, answer: string) => [
   { from: "human", value: question },
@@ -26,7 +26,7 @@ test("every row is counted once: kept, bad, left out or a duplicate, with the pl
     { 0: row("As columns?", "yes")[0], 1: row("", "yes")[1] },
     row("Not admitted", "1"),
   ]);
-  const { kept, report } = await sift(orz(path), ({ question }) =>
+  const { kept, report } = await filterRows(orz(path), ({ question }) =>
     question.startsWith("Not") ? "too dull" : undefined,
   );
   expect(kept.map(({ content, place }) => [content, place])).toEqual([
@@ -68,8 +68,8 @@ test("the split is by content alone: not by template, file, order or answer", as
     questions.map((q, i) => row(q, `${2 * i}`)),
   );
   const backward = writeRows("backward.jsonl", questions.map((q, i) => row(`  ${q} `, `${i}`)).reverse());
-  const plain = await sift(orz(forward));
-  const other = await sift(orz(backward, { template: "Please: {task}" }));
+  const plain = await filterRows(orz(forward));
+  const other = await filterRows(orz(backward, { template: "Please: {task}" }));
   const heldOut = (rows: typeof plain.kept) =>
     rows
       .filter((one) => one.heldOut)
@@ -82,7 +82,7 @@ test("the split is by content alone: not by template, file, order or answer", as
 
 test("a tenth of the sample of Open-Reasoner-Zero is held out", async ({ skip }) => {
   const path = sample("math/orz_sample.jsonl") ?? skip("the reference data are not at hand");
-  const { report } = await sift(orz(path));
+  const { report } = await filterRows(orz(path));
   expect(report).toMatchObject({ rows: 3967, bad: [], leftOut: [] });
   const share = report.heldOut / (report.heldOut + report.training);
   expect(Math.abs(share - 0.1)).toBeLessThan(4 * Math.sqrt((0.1 * 0.9) / 3910));
@@ -93,7 +93,7 @@ describe("a file of drops", () => {
     const path = writeRows("drops-rows.jsonl", [row("Keep", "1"), row("Drop", "2")]);
     const drops = scratch("drops.json");
     writeFileSync(drops, JSON.stringify([{ key: contentKey("Drop"), place: "old.json:7", reason: "wrong" }]));
-    const { kept, report } = await sift(orz(path, { drops }));
+    const { kept, report } = await filterRows(orz(path, { drops }));
     expect(kept.map(({ content }) => content)).toEqual(["Keep"]);
     expect(report.leftOut).toEqual([
       { reason: "listed in the file of drops", rows: 1, first: ["drops-rows.jsonl:2"] },
@@ -108,7 +108,7 @@ describe("a file of drops", () => {
     const drops = scratch("bad-drops.json");
     if (text !== undefined) writeFileSync(drops, text);
     const path = writeRows("drops-bad.jsonl", [row("Keep", "1")]);
-    await expect(sift(orz(path, { drops }))).rejects.toMatchObject({
+    await expect(filterRows(orz(path, { drops }))).rejects.toMatchObject({
       code: "HONE_ERR_DATA",
       message: expect.stringContaining("bad-drops.json is no file of drops"),
     });
@@ -117,7 +117,7 @@ describe("a file of drops", () => {
 
 test("a refused row does not take the place of a later one with the same content", async () => {
   const path = writeRows("refused.jsonl", [row("Q", "bad gold"), row("Q", "4"), row("Q", "4")]);
-  const { kept, report } = await sift(orz(path), ({ reference }) =>
+  const { kept, report } = await filterRows(orz(path), ({ reference }) =>
     (reference as { answer: string }).answer === "4" ? undefined : "no number",
   );
   expect(kept.map(({ place }) => place)).toEqual(["refused.jsonl:2"]);
@@ -132,7 +132,7 @@ test("several files are one set, and an asynchronous admission is waited for", a
     writeRows("one.jsonl", [row("A", "1")]),
     writeRows("two.jsonl", [row("A", "1"), row("B", "2")]),
   ];
-  const { kept, report } = await sift(orz(paths), async () => undefined);
+  const { kept, report } = await filterRows(orz(paths), async () => undefined);
   expect(kept.map(({ place }) => place)).toEqual(["one.jsonl:1", "two.jsonl:2"]);
   expect(report).toMatchObject({ files: 2, rows: 3 });
 });

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll } from "vitest";
 import type { DatasetReport, KeptRow } from "../../lib/data/index.ts";
-import type { Admission } from "../../lib/data/sieve.ts";
-import { type DatasetKind, type DatasetSpec, siftDataset } from "../../lib/domains/index.ts";
+import type { Admission } from "../../lib/data/row-filter.ts";
+import { type DatasetKind, type DatasetSpec, filterDataset } from "../../lib/domains/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "hone-rows-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -20,16 +20,16 @@ export function writeRows(name: string, rows: readonly unknown[]): string {
   return path;
 }
 
-export interface Sifted {
+export interface Filtered {
   readonly kept: readonly KeptRow[];
   readonly report: DatasetReport;
 }
 
-export async function sift(spec: DatasetSpec, admit?: Admission): Promise<Sifted> {
-  const sieve = siftDataset(spec, admit);
+export async function filterRows(spec: DatasetSpec, admit?: Admission): Promise<Filtered> {
+  const filter = filterDataset(spec, admit);
   const kept: KeptRow[] = [];
-  for await (const row of sieve.rows()) kept.push(row);
-  return { kept, report: sieve.report() };
+  for await (const row of filter.rows()) kept.push(row);
+  return { kept, report: filter.report() };
 }
 
 let files = 0;
@@ -41,7 +41,7 @@ export async function readAs(
 ): Promise<{ kept: readonly KeptRow[]; bad: Record<string, number>; leftOut: Record<string, number> }> {
   files += 1;
   const path = spec.path ?? writeRows(`${files}.jsonl`, rows);
-  const { kept, report } = await sift({ ...spec, path } as DatasetSpec);
+  const { kept, report } = await filterRows({ ...spec, path } as DatasetSpec);
   const count = (tallies: DatasetReport["bad"]) => Object.fromEntries(tallies.map((t) => [t.reason, t.rows]));
   return { kept, bad: count(report.bad), leftOut: count(report.leftOut) };
 }

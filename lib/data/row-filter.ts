@@ -27,7 +27,7 @@ const dropsSchema = z.array(z.object({ key: z.string(), place: z.string(), reaso
 export type Drops = z.infer<typeof dropsSchema>;
 
 /** Reads a data set row by row and keeps the sound, wanted and new ones; every other row is counted with its reason. */
-export class Sieve {
+export class RowFilter {
   readonly #kind: string;
   readonly #reader: RowReader<DatasetOptions>;
   readonly #options: DatasetOptions;
