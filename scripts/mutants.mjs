@@ -4,12 +4,12 @@
 // TypeScript by vitest; C++ by the one test program, built as ctest builds it, in build/mutants/cpp.
 import { spawnSync } from "node:child_process";
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -50,13 +50,28 @@ export function mutated(text, { find, replace }) {
   return parts.length === 2 && find !== replace ? parts.join(replace) : undefined;
 }
 
+/**
+ * Makes `to` what `from` is. A file that is the same stays untouched: its time tells ninja that nothing is to be built,
+ * and that of one in which a mutant was that something is.
+ */
+function mirror(from, to) {
+  if (!statSync(from).isDirectory()) {
+    const bytes = readFileSync(from);
+    if (!existsSync(to) || !bytes.equals(readFileSync(to))) writeFileSync(to, bytes);
+    return;
+  }
+  mkdirSync(to, { recursive: true });
+  const names = readdirSync(from);
+  for (const name of readdirSync(to))
+    if (!names.includes(name)) rmSync(path.join(to, name), { recursive: true });
+  for (const name of names) mirror(path.join(from, name), path.join(to, name));
+}
+
 /** A tree that mutants are put into: sources copied, what is built and installed linked. */
 function copyTree(name) {
   const tree = path.join(root, "build/mutants", name);
-  rmSync(tree, { recursive: true, force: true });
   mkdirSync(tree, { recursive: true });
-  for (const each of COPIED)
-    cpSync(path.join(root, each), path.join(tree, each), { recursive: true, preserveTimestamps: true });
+  for (const each of COPIED) mirror(path.join(root, each), path.join(tree, each));
   const links = { build: "build", dist: "dist", node_modules: "node_modules", "../shared": "../shared" };
   for (const [link, target] of Object.entries(links)) {
     rmSync(path.join(tree, link), { force: true });
