@@ -37,7 +37,8 @@ void check_same_network(const model::ModelConfig& mine, DType storage, const mod
       {"vocabulary", {mine.vocabulary, given.vocabulary}}, {"width", {mine.width, given.width}},
       {"layers", {mine.layers, given.layers}},             {"heads", {mine.heads, given.heads}},
       {"kv_heads", {mine.kv_heads, given.kv_heads}},       {"head_dim", {mine.head_dim, given.head_dim}},
-      {"mlp_width", {mine.mlp_width, given.mlp_width}},    {"sliding_window", {mine.sliding_window, given.sliding_window}}};
+      {"mlp_width", {mine.mlp_width, given.mlp_width}},    {"sliding_window", {mine.sliding_window, given.sliding_window}},
+      {"positions of longrope", {mine.rope.extended * mine.max_positions, given.rope.extended * given.max_positions}}};
   for (const auto& [name, values] : sizes) {
     if (values.first == values.second) continue;
     fail(Code::kConfig, "engine: weights have %s %lld, the engine was made for %lld.", name, (long long)values.second,

@@ -68,9 +68,11 @@ void check_rope(const ModelConfig& c, Rules& rules) {
                   "model: rope beta_fast %g and beta_slow %g must satisfy beta_fast > beta_slow > 0.", rope.beta_fast, rope.beta_slow);
   }
   if (rope.kind == Kind::kLongrope) {
-    const bool positive = std::all_of(rope.short_factor.begin(), rope.short_factor.end(), [](double f) { return f > 0; });
-    rules.require(positive && int64_t(rope.short_factor.size()) == c.rotary_dim() / 2,
-                  "model: rope short_factor has %zu numbers; it must have %lld, all above 0.", rope.short_factor.size(), (long long)(c.rotary_dim() / 2));
+    const auto& factors = rope.extended ? rope.long_factor : rope.short_factor;
+    const bool positive = std::all_of(factors.begin(), factors.end(), [](double f) { return f > 0; });
+    rules.require(positive && int64_t(factors.size()) == c.rotary_dim() / 2,
+                  "model: rope %s_factor has %zu numbers; it must have %lld, all above 0.", rope.extended ? "long" : "short",
+                  factors.size(), (long long)(c.rotary_dim() / 2));
   }
 }
 

@@ -18,7 +18,9 @@ struct RopeConfig {
   double beta_fast = 32.0, beta_slow = 1.0, attention_factor = 0;  // yarn, longrope; 0: their own rule, rope_table.h
   bool yarn_truncate = true;                                     // yarn: ramp bounds to whole dimensions
   int64_t original_max_positions = 0;
-  std::vector<double> short_factor{}, long_factor{};  // longrope: a divisor per frequency; long ones are kept, never used
+  std::vector<double> short_factor{}, long_factor{};  // longrope: a divisor per frequency, one list for the whole run
+  int64_t extended_positions = 0;                     // longrope: how far the long ones reach
+  bool extended = false;                              // longrope: the long ones are used
   double partial = 1.0;  // share of a head, its first dimensions, that is rotated
 };
 

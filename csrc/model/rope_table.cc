@@ -55,7 +55,7 @@ std::vector<double> rope_frequencies(const RopeConfig& rope, int64_t rotary_dim)
       break;
     case RopeConfig::Kind::kYarn: yarn_scale(rope, rotary_dim, out); break;
     case RopeConfig::Kind::kLongrope:
-      for (size_t i = 0; i < out.size(); ++i) out[i] /= rope.short_factor[i];
+      for (size_t i = 0; i < out.size(); ++i) out[i] /= (rope.extended ? rope.long_factor : rope.short_factor)[i];
       break;
   }
   return out;

@@ -12,7 +12,7 @@
 
 namespace hone::model {
 
-/// rotary_dim/2 angular frequencies in radians per position, after scaling (linear, llama3, yarn, longrope's short ones).
+/// rotary_dim/2 angular frequencies in radians per position, after scaling (linear, llama3, yarn, longrope's short or long ones).
 /// Source: Su et al. 2021; Llama 3 frequency smoothing; Peng et al. 2023 (YaRN), ramp as in transformers; Ding et al. 2024 (LongRoPE).
 std::vector<double> rope_frequencies(const RopeConfig& rope, int64_t rotary_dim);
 /// What cosines and sines are multiplied by: 1, YaRN's 0.1 ln(factor) + 1, or longrope's sqrt(1 + ln(factor) / ln(original positions)).

@@ -31,10 +31,10 @@ export async function generate(request: GenerateRequest, say: (piece: string) =>
   const { directory, maxTokens, sampling, seed } = request;
   const tokenizer = openTokenizer(directory);
   const { prompt, stopIds } = request.raw ? asItIs(request, tokenizer) : asAsked(request, tokenizer);
-  await using model = await loadModel(
-    directory,
-    request.device === undefined ? {} : { device: request.device },
-  );
+  await using model = await loadModel(directory, {
+    maxContext: prompt.length + maxTokens,
+    ...(request.device !== undefined && { device: request.device }),
+  });
   const stream = tokenizer.stream({ skipSpecial: true });
   const ids: number[] = [];
   const logprobs: number[] = [];

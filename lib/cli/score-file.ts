@@ -41,6 +41,16 @@ async function* readLines(
   }
 }
 
+/** Tokens of the file's longest line; what is wrong with a line is told when it is scored. */
+async function longestLine(file: string): Promise<number> {
+  let longest = 0;
+  for await (const { value } of readJsonLines(file)) {
+    const ids = (value as { readonly ids?: unknown } | null)?.ids;
+    if (Array.isArray(ids)) longest = Math.max(longest, ids.length);
+  }
+  return longest;
+}
+
 export interface Telling {
   /** Is told, while a pass goes on, at which line and for how long. */
   readonly show?: ((text: string) => void) | undefined;
@@ -59,7 +69,8 @@ export async function* scoreFile(
   device: DeviceName = defaultDevice(),
   { show, everyMs }: Telling = {},
 ): AsyncGenerator<SequenceScore, void, undefined> {
-  await using model = await loadModel(directory, { packedTokens: PACKED_TOKENS, device });
+  const maxContext = await longestLine(file);
+  await using model = await loadModel(directory, { packedTokens: PACKED_TOKENS, device, maxContext });
   const { vocabulary, maxPositions, weights } = model;
   for await (const batch of batchesOf(readLines(file, model), PACKED_TOKENS)) {
     const sequences = batch.map(({ ids }) => ids);

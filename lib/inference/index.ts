@@ -3,7 +3,7 @@ export { type ConvertOptions, type ConvertReport, convertModel, exportModel } fr
 export { type GeneratedToken, generateTokens } from "./generate.ts";
 export { parseHubName, type ResolveOptions, resolveModelFolder } from "./hub.ts";
 export { inspectModel, type ModelFindings, weightFiles } from "./inspect.ts";
-export { modelFacts } from "./model-facts.ts";
+export { modelFacts, withContext } from "./model-facts.ts";
 export { type LoadedModel, loadModel, NO_OPTIMIZER, readModelFile } from "./model-folder.ts";
 export { findConfig, PUBLISHED_CONFIGS } from "./published.ts";
 export { batchesOf, checkIds, type SequenceScore, scoreSequences } from "./score.ts";

@@ -20,3 +20,13 @@ export function modelFacts(configJson: string, where = "config.json"): ModelFact
   }
   return facts;
 }
+
+/**
+ * The text of a config.json for sequences of up to `tokens` tokens. Only `longrope` (Phi-3, Phi-4-mini) depends on it: it
+ * has one list of factors up to its original positions and another beyond, and the longest sequence decides for all, so
+ * that no token's numbers depend on what comes after it. Other configs come back as they are.
+ */
+export function withContext(configJson: string, tokens: number): string {
+  if (!configJson.includes('"long_factor"')) return configJson;
+  return JSON.stringify({ ...(JSON.parse(configJson) as object), hone_max_context: tokens });
+}

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type DeviceName, defaultDevice } from "../device.ts";
 import { type OptimizerOptions, Trainer } from "../native/index.ts";
 import { readPlainFile } from "../plain-file.ts";
-import { modelFacts } from "./model-facts.ts";
+import { modelFacts, withContext } from "./model-facts.ts";
 
 /** Weights of a model folder in the memory of a device, masters in f32, on a thread of their own. */
 export interface LoadedModel extends AsyncDisposable {
@@ -18,6 +18,8 @@ export interface LoadedModel extends AsyncDisposable {
 export interface LoadOptions {
   /** Token budget of one packed forward pass. Default 4096. */
   readonly packedTokens?: number;
+  /** Tokens of the longest sequence, as {@link withContext} takes it. Default: what config.json says. */
+  readonly maxContext?: number;
   readonly device?: DeviceName;
 }
 
@@ -48,7 +50,8 @@ export function readModelFile(directory: string, name: string): string {
  * the field of config.json, HONE_ERR_FORMAT naming file and tensor.
  */
 export async function loadModel(directory: string, options: LoadOptions = {}): Promise<LoadedModel> {
-  const configJson = readModelFile(directory, "config.json");
+  const text = readModelFile(directory, "config.json");
+  const configJson = options.maxContext === undefined ? text : withContext(text, options.maxContext);
   const { vocabulary, maxPositions } = modelFacts(configJson, join(directory, "config.json"));
   const device = options.device ?? defaultDevice();
   const weights = new Trainer(configJson, {

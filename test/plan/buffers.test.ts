@@ -1,7 +1,6 @@
 // The core's sizes against the operating system: what a real trainer and engine take is what it says. To the byte they are
 // held against the arenas in test/csrc/trainer/memory.test.cc and test/csrc/engine/memory.test.cc. Mutants tried and
-// killed: activations of two layers less, half of what is kept, keys without values, recompute without the one layer;
-// in memory.ts one moment, shards over all GPUs, room without the keys and values themselves; in fit.ts >= for >.
+// killed: recompute without the one layer; in memory.ts one moment, shards over all GPUs, room without the keys and values themselves; in fit.ts >= for >.
 import { afterAll, expect, test } from "vitest";
 import type { EngineOptions, TrainingBatch } from "../../lib/native/face.ts";
 import { Engine, Generations, memorySizes, Trainer } from "../../lib/native/index.ts";

@@ -32,8 +32,7 @@ void parse_yarn(ConfigFields& fields, RopeConfig& rope) {
   rope.attention_factor = yarn_attention_factor(fields, rope.factor);
 }
 
-/// Positions end where the short factors do: beyond, transformers changes the angles of tokens that were read already,
-/// so that a token's numbers would depend on what comes after it.
+/// Positions end where the short factors do, unless an architecture takes the long ones (phi3.cc).
 void parse_longrope(ConfigFields& fields, ModelConfig& config) {
   RopeConfig& rope = config.rope;
   rope.kind = RopeConfig::Kind::kLongrope;
@@ -42,6 +41,7 @@ void parse_longrope(ConfigFields& fields, ModelConfig& config) {
   const double grown = double(config.max_positions) / double(std::max<int64_t>(rope.original_max_positions, 1));
   rope.factor = std::max(1.0, fields.present("factor") ? rope.factor : grown);
   rope.attention_factor = fields.number("attention_factor", 0.0);
+  rope.extended_positions = config.max_positions;
   config.max_positions = std::min(config.max_positions, rope.original_max_positions);
 }
 

@@ -1,7 +1,7 @@
 import { type ModelSizes, maxContext, type Recipe } from "../../config/index.ts";
 import { QUICKSTART_LEXICON } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
-import { modelFacts, readModelFile, resolveModelFolder } from "../../inference/index.ts";
+import { modelFacts, readModelFile, resolveModelFolder, withContext } from "../../inference/index.ts";
 import type { ModelConfigJson, TrainerFace } from "../../native/face.ts";
 import { openTokenizer } from "../../native/tokenizer.ts";
 import {
@@ -42,7 +42,7 @@ export async function openModel(recipe: Recipe, clock = new Date()): Promise<Mod
     return { config, tokenizer, format, origin: undefined, fill };
   }
   const folder = await resolveModelFolder(model.folder);
-  const config = readModelFile(folder, "config.json");
+  const config = withContext(readModelFile(folder, "config.json"), maxContext(recipe));
   const chats = recipe.tokenizer === "model";
   const tokenizer = chats ? openTokenizer(folder) : new LexiconTokenizer(QUICKSTART_LEXICON);
   checkFit(recipe, config, tokenizer, `vocab_size of ${folder}/config.json`);

@@ -66,6 +66,24 @@ TEST(engine_equals_trainer_with_a_window_biases_and_scaled_rotation) {
   expect_equal({.name = "yarn", .model = model, .engine = engine_config(16, 50)});
 }
 
+TEST(engine_equals_trainer_on_both_sides_of_where_longrope_changes_its_factors) {
+  for (const bool extended : {false, true}) {
+    Case c;
+    c.name = extended ? "long factors" : "short factors";
+    model::RopeConfig& rope = c.model.rope;
+    rope.kind = model::RopeConfig::Kind::kLongrope, rope.factor = 4, rope.extended = extended;
+    rope.original_max_positions = 64, rope.extended_positions = 256;
+    c.model.max_positions = extended ? 256 : 64;
+    for (int64_t i = 0; i < c.model.rotary_dim() / 2; ++i) {
+      rope.short_factor.push_back(1.0 + 0.1 * double(i)), rope.long_factor.push_back(2.0 + double(i));
+    }
+    c.engine = engine_config(8, 64);
+    if (!extended) c.engine.max_context = 64, c.longest_prompt = 30, c.most_tokens = 30;
+    else c.longest_prompt = 90;
+    expect_equal(c);
+  }
+}
+
 TEST(engine_equals_trainer_for_every_part_that_an_architecture_adds) {
   for (auto [name, model] : switch_configs()) {
     model.max_positions = 256;

@@ -1,5 +1,4 @@
-// What a trainer is said to take against what the arenas of a real one hold after a step, to the byte. Mutants tried, all
-// killed: one moment less, rope tables left out, the first slot's scratch for every slot, pages without values.
+// What a trainer is said to take against what the arenas of a real one hold after a step, to the byte.
 #include "trainer/memory.h"
 
 #include "check.h"

@@ -1,5 +1,4 @@
-// Packs against those that a snapshot makes at once, and who may see them change. Mutants tried: a held snapshot rewritten in
-// place, a version that is not carried, transposes kept after a change, parameters_changed ignored. All die.
+// Packs against those that a snapshot makes at once, and who may see them change.
 #include "trainer/packed_weights.h"
 
 #include <vector>

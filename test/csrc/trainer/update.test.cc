@@ -1,5 +1,4 @@
-// Norms, clipping and skipping of one update, written out in f64. Mutants tried: norms of the wrong layer, a scale that is
-// not the clip factor, a version that advances in a skipped step, squares kept from the step before. All die.
+// Norms, clipping and skipping of one update, written out in f64.
 #include "trainer/update.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Phi-3 and Phi-4: fused tensors, a part of each head rotated, longrope within its first context.
+// Phi-3 and Phi-4: fused tensors, a part of each head rotated, longrope within its first context and beyond.
 #include <algorithm>
 
 #include "check.h"
@@ -35,6 +35,27 @@ TEST(longrope_ends_where_its_short_factors_do) {
   EXPECT_NEAR(model::rope_attention_factor(again.rope), model::rope_attention_factor(c.rope), 1e-12);
   EXPECT_EQ(again.max_positions, 32);
   json.set("rope_scaling", Json::parse(R"({"type": "longrope", "short_factor": [1, 2]})", "t"));
+  EXPECT_THROWS(test::parse(json), Code::kConfig);
+}
+
+TEST(the_longest_sequence_of_a_run_decides_once_which_factors_of_longrope_are_used) {
+  Json json = test::hf_config("phi3", "rope_scaling", R"({"type": "longrope", "short_factor": [1, 2, 4, 8], "long_factor": [3, 5, 7, 9]})");
+  json.set("original_max_position_embeddings", Json::integer(32));
+  json.set("hone_max_context", Json::integer(32));
+  EXPECT_EQ(test::parse(json).max_positions, 32);
+  EXPECT_TRUE(!test::parse(json).rope.extended);
+  json.set("hone_max_context", Json::integer(33));
+  const model::ModelConfig c = test::parse(json), again = test::parse(test::written(c));
+  for (const model::ModelConfig& config : {c, again}) {
+    EXPECT_EQ(config.max_positions, 128);
+    EXPECT_TRUE(config.rope.extended);
+    const double divisors[] = {3, 5, 7, 9};
+    for (size_t i = 0; i < 4; ++i) {
+      EXPECT_NEAR(model::rope_frequencies(config.rope, 8)[i], std::pow(5000.0, -double(i) / 4) / divisors[i], 1e-12);
+    }
+    EXPECT_NEAR(model::rope_attention_factor(config.rope), std::sqrt(1.0 + std::log(4.0) / std::log(32.0)), 1e-12);
+  }
+  json.set("rope_scaling", Json::parse(R"({"type": "longrope", "short_factor": [1, 2, 4, 8], "long_factor": [3, 5]})", "t"));
   EXPECT_THROWS(test::parse(json), Code::kConfig);
 }
 
