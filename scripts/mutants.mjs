@@ -19,11 +19,25 @@ import { parseArgs } from "node:util";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const lists = path.join(root, "test/mutants");
-/** A mutant may loop for ever, which the tests notice by never ending. */
-const LIMIT_MS = 120_000;
+/** For building, and for a room's tests without a mutant. */
+const LIMIT_MS = 900_000;
+/** A mutant may loop for ever, which the tests notice by taking so many times as long as without one. */
+const SLOWER = 5;
+const LEAST_LIMIT_MS = 120_000;
 const COPIED = [
-  ...["lib", "test", "csrc", "recipes", "scripts", "docs", "bench"],
-  ...["package.json", "tsconfig.json", "vitest.config.ts", "CMakeLists.txt", "README.md", "biome.json"],
+  "lib",
+  "test",
+  "csrc",
+  "recipes",
+  "scripts",
+  "docs",
+  "bench",
+  "package.json",
+  "tsconfig.json",
+  "vitest.config.ts",
+  "CMakeLists.txt",
+  "README.md",
+  "biome.json",
 ];
 
 /** Where a mirrored test of a source file is. */
@@ -80,13 +94,13 @@ function copyTree(name) {
   return tree;
 }
 
-function run(command, args, cwd) {
-  const options = { cwd, encoding: "utf8", timeout: LIMIT_MS, maxBuffer: 1 << 28, killSignal: "SIGKILL" };
+function run(command, args, cwd, timeout = LIMIT_MS) {
+  const options = { cwd, encoding: "utf8", timeout, maxBuffer: 1 << 28, killSignal: "SIGKILL" };
   return spawnSync(command, args, options);
 }
 
 /** "passed", "failed", or "broken": the tests did not even start. */
-function runVitest(tree, tests) {
+function runVitest(tree, tests, limitMs) {
   const report = path.join(tree, "mutants-report.json");
   rmSync(report, { force: true });
   const flags = ["--bail", "1", "--reporter", "json", "--outputFile", report];
@@ -94,6 +108,7 @@ function runVitest(tree, tests) {
     process.execPath,
     ["node_modules/vitest/vitest.mjs", "run", ...tests, ...flags],
     tree,
+    limitMs,
   );
   if (error?.code === "ETIMEDOUT") return "failed";
   if (!existsSync(report)) return "broken";
@@ -105,7 +120,7 @@ function runVitest(tree, tests) {
 /** CMake's name of the program of a test source. */
 const program = (test) => `test_${test.slice("test/csrc/".length, -".test.cc".length).replaceAll("/", "_")}`;
 
-function runPrograms(tree, tests) {
+function runPrograms(tree, tests, limitMs) {
   const build = path.join(root, "build/mutants/cpp");
   if (!existsSync(path.join(build, "build.ninja"))) {
     const options = ["HONE_TESTS=ON", "HONE_ADDON=OFF", "HONE_CUDA=OFF", "CMAKE_BUILD_TYPE=Release"];
@@ -115,23 +130,25 @@ function runPrograms(tree, tests) {
   }
   const targets = tests.map(program);
   if (spawnSync("ninja", ["-C", build, ...targets], { encoding: "utf8" }).status !== 0) return "broken";
-  const isFine = (target) => run(path.join(build, target), [], tree).status === 0;
+  const isFine = (target) => run(path.join(build, target), [], tree, limitMs).status === 0;
   return targets.every(isFine) ? "passed" : "failed";
 }
 
 const isNative = ({ file }) => file.startsWith("csrc/");
-const runTests = (tree, mutant, tests = mutant.tests) =>
-  isNative(mutant) ? runPrograms(tree, tests) : runVitest(tree, tests);
+const runTests = (tree, mutant, tests, limitMs) =>
+  isNative(mutant) ? runPrograms(tree, tests, limitMs) : runVitest(tree, tests, limitMs);
 
 /** "died", "survived", "broken" or "no longer applies". */
-function tryMutant(tree, mutant) {
+function tryMutant(tree, mutant, limitMs) {
   const file = path.join(tree, mutant.file);
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
   const changed = mutated(text, mutant);
   if (changed === undefined) return "no longer applies";
   writeFileSync(file, changed);
   try {
-    return { failed: "died", passed: "survived", broken: "broken" }[runTests(tree, mutant)];
+    return { failed: "died", passed: "survived", broken: "broken" }[
+      runTests(tree, mutant, mutant.tests, limitMs)
+    ];
   } finally {
     writeFileSync(file, text);
   }
@@ -140,11 +157,13 @@ function tryMutant(tree, mutant) {
 /** How many of a room's mutants met which end. Throws where its tests fail without any. */
 function tryRoom(tree, { room, mutants }) {
   const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
-  if (runTests(tree, mutants[0], tests) !== "passed")
+  const begun = performance.now();
+  if (runTests(tree, mutants[0], tests, LIMIT_MS) !== "passed")
     throw new Error(`${room}: the tests fail without a mutant`);
+  const limitMs = Math.max(LEAST_LIMIT_MS, SLOWER * (performance.now() - begun));
   const counts = { room, died: 0, survived: 0, broken: 0, "no longer applies": 0 };
   for (const mutant of mutants) {
-    const end = tryMutant(tree, mutant);
+    const end = tryMutant(tree, mutant, limitMs);
     counts[end] += 1;
     console.log(`${end.padEnd(8)}  ${mutant.file}: ${mutant.why}`);
     if (end !== "died") console.log(`          ${mutant.find}\n       -> ${mutant.replace}`);
