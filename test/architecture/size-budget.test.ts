@@ -16,7 +16,6 @@ const TS_FUNCTION_LINES = 80;
 const CPP_FUNCTION_LINES = 120;
 /** Nine of ten functions that have a name. */
 const TS_P90_LINES = 20;
-const CPP_P90_LINES = 40;
 const TS_CLASS_LINES = 150;
 const CONSTRUCTOR_PARAMETERS = 4;
 
@@ -64,9 +63,8 @@ describe("functions", () => {
     expect(cpp.filter((f) => f.lines > CPP_FUNCTION_LINES).map(show)).toEqual([]);
   });
 
-  test(`in nine of ten cases have at most ${TS_P90_LINES} lines in TypeScript, ${CPP_P90_LINES} in C++`, () => {
+  test(`in nine of ten cases have at most ${TS_P90_LINES} lines in TypeScript (class-budget-cpp.test.ts has C++)`, () => {
     expect(p90(typescript.filter(({ name }) => name !== "(anonymous)"))).toBeLessThanOrEqual(TS_P90_LINES);
-    expect(p90(cpp)).toBeLessThanOrEqual(CPP_P90_LINES);
   });
 });
 
