@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "text/by_text.h"
 #include "text/id_map.h"
+#include "text/merger.h"
+#include "text/piece_memory.h"
 
 namespace hone::text {
 
@@ -36,38 +38,15 @@ class Bpe {
   void encode(std::string_view piece, std::vector<int32_t>& out);
 
  private:
-  struct Merge {
-    int32_t rank, id;
-  };
-  struct Symbol {
-    int32_t id, previous, next;  // neighbours by index, -1 at the ends; id < 0 once merged away
-  };
-  struct Candidate {
-    int32_t rank, at, id;
-  };
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
-  };
-  template <class T>
-  using ByText = std::unordered_map<std::string, T, Hash, std::equal_to<>>;
-
   void spell(std::string_view piece);
   void spell_unknown(std::string_view unit, bool& unknown_before);
-  void push(int32_t id);
-  void offer(int32_t at);
-  void merge_all();
-  void merge(const Candidate& best);
 
   BpeOptions options_;
   ByText<int32_t> tokens_;
   int32_t of_byte_[256] = {};  // id of a single byte (byte_level), or of <0xNN> (byte_fallback); < 0 if none
   IdMap<int32_t> of_character_;
-  IdMap<Merge> merges_;
-  ByText<std::pair<uint32_t, uint32_t>> remembered_;  // piece -> [first, last) in memory_
-  std::vector<int32_t> memory_;
-  std::vector<Symbol> symbols_;
-  std::vector<Candidate> heap_;
+  Merger merger_;
+  PieceMemory memory_;
 };
 
 }  // namespace hone::text

@@ -1,0 +1,51 @@
+// Merges neighbouring symbols in order of rank, leftmost first.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "text/id_map.h"
+
+namespace hone::text {
+
+/// A table of merges, and the row of symbols that it merges. Time O(n log n) and memory O(n) in the symbols of a row.
+/// Source: Sennrich et al., "Neural Machine Translation of Rare Words with Subword Units", section 3.2.
+class Merger {
+ public:
+  /// `first` and `second` become `both`, which stands for their texts joined; an id stands for one text. Lower ranks go
+  /// first. A pair keeps what it was given first.
+  void add(int32_t first, int32_t second, int32_t rank, int32_t both) {
+    merges_.insert(pair_key(first, second), {rank, both});
+  }
+
+  /// Starts a new row.
+  void clear() { symbols_.clear(); }
+  /// Puts an id, not negative, at the end of the row. It takes at most INT32_MAX of them.
+  void push(int32_t id) {
+    const int32_t at = int32_t(symbols_.size());
+    symbols_.push_back({id, at - 1, at + 1});
+  }
+  /// Merges until no pair of neighbours merges, and appends the ids that are left. The row is used up.
+  void merge(std::vector<int32_t>& out);
+
+ private:
+  struct Merge {
+    int32_t rank, id;
+  };
+  struct Symbol {
+    int32_t id, previous, next;  // neighbours by index, -1 at the ends; id < 0 once merged away
+  };
+  struct Candidate {
+    int32_t rank, at, id;
+  };
+  struct Later;
+
+  void offer(int32_t at);
+  void join(const Candidate& best);
+
+  IdMap<Merge> merges_;
+  std::vector<Symbol> symbols_;
+  std::vector<Candidate> heap_;
+};
+
+}  // namespace hone::text
