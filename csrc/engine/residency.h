@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "core/tensor.h"
+#include "engine/block_tables.h"
 #include "engine/page_pool.h"
+#include "engine/page_swap.h"
 #include "engine/sequence.h"
 
 namespace hone::engine {
@@ -40,22 +41,17 @@ class Residency {
   void discard(Sequence& sequence);
   void discard_prompt(Group& group);
 
-  TensorView block_tables() const;  // [2 max_running, M] i32
+  TensorView block_tables() const { return tables_.view(); }  // [2 max_running, M] i32
   /// Wall time spent copying pages to and from host memory.
-  double swap_seconds() const { return swap_seconds_; }
+  double swap_seconds() const { return swap_.seconds(); }
 
  private:
   int32_t restore_need(const Group& group) const;
   void restore_prompt(Group& group);
-  void save(const std::vector<int32_t>& pages, size_t first, std::vector<std::byte>& out);
-  void load(std::vector<std::byte>& saved, int32_t count, std::vector<int32_t>& pages);
-  void open_row(int32_t& row, const std::vector<int32_t>& pages);
-  void close_row(int32_t& row);
 
   PagePool& pool_;
-  int32_t table_width_;
-  std::vector<int32_t> tables_, free_rows_;
-  double swap_seconds_ = 0;
+  BlockTables tables_;
+  PageSwap swap_;
 };
 
 }  // namespace hone::engine

@@ -11,7 +11,6 @@ const LARGER: Readonly<Record<string, number>> = {
   Communicator: 236,
   PreTokenizer: 229,
   Program: 187,
-  Residency: 189,
   Scheduler: 300,
   Tokenizer: 227,
   TrainerObject: 194,

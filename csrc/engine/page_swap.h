@@ -1,0 +1,30 @@
+// Pages of the cache in host memory, while somebody else needs their place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/page_pool.h"
+
+namespace hone::engine {
+
+/// Copies pages to host memory and back, bit for bit, and takes the time. `pool` must outlive it.
+class PageSwap {
+ public:
+  explicit PageSwap(PagePool& pool) : pool_(pool) {}
+
+  /// Copies the pages from index `first` on to `saved`, gives up all of them, and returns how many it copied.
+  int32_t out(std::vector<int32_t>& pages, size_t first, std::vector<std::byte>& saved);
+  /// Appends `count` pages with the first contents of `saved`, and frees `saved`. As many pages must be free.
+  void in(std::vector<std::byte>& saved, int32_t count, std::vector<int32_t>& pages);
+
+  /// Wall time spent copying.
+  double seconds() const { return seconds_; }
+
+ private:
+  PagePool& pool_;
+  double seconds_ = 0;
+};
+
+}  // namespace hone::engine
