@@ -60,7 +60,7 @@ Tokenizer::Tokenizer(std::string_view text) {
   const Json* model = fields.value("model");
   if (!model) fail(Code::kFormat, "%s is missing.", fields.path("model").c_str());
   normalizer_ = Normalizer::from_json(field_or_null(fields, "normalizer"), fields.path("normalizer"));
-  pre_tokenizer_ = PreTokenizer::from_json(field_or_null(fields, "pre_tokenizer"), fields.path("pre_tokenizer"));
+  pre_tokenizer_ = PreTokenizer(PreTokenizerRules::from_json(field_or_null(fields, "pre_tokenizer"), fields.path("pre_tokenizer")));
   rules_ = DecoderRules::from_json(field_or_null(fields, "decoder"), fields.path("decoder"));
   read_model(*model);
   read_added(field_or_null(fields, "added_tokens"));

@@ -1,0 +1,32 @@
+// How a tokenizer.json says that text is cut into pieces.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "text/scanner.h"
+
+namespace hone::text {
+
+/// Split, Digits, Metaspace and ByteLevel, in the order in which they are applied.
+struct PreTokenizerRules {
+  /// What becomes of the matches of a step, and of the gaps between them.
+  enum class Behavior { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
+  struct Step {
+    enum class Kind { kScan, kLiteral, kDigits, kMetaspace, kPrefixSpace } kind;
+    Scan scan = nullptr;
+    std::string literal{};  // what to split at; of Metaspace, what stands for a space
+    Behavior behavior = Behavior::kIsolated;
+    enum class Prepend { kAlways, kFirst, kNever } prepend = Prepend::kNever;
+  };
+
+  std::vector<Step> steps;
+  bool byte_level = false;
+
+  /// The "pre_tokenizer" of a tokenizer.json; null is no step. Throws kUnsupported naming a type, field or pattern it
+  /// does not know, kFormat naming a field that is missing.
+  static PreTokenizerRules from_json(const Json& json, const std::string& where);
+};
+
+}  // namespace hone::text
