@@ -26,7 +26,7 @@ async function casesOf({ domain, file, made, most = 1000 }) {
   if (existsSync(at)) {
     const lines = sample(readFileSync(at, "utf8").trim().split("\n"), count);
     const read = CASE_READERS.get(domain);
-    const cases = lines.map((line) => read(JSON.parse(line), "strict", path.dirname(at)));
+    const cases = lines.map((line) => read(JSON.parse(line), path.dirname(at), line));
     return { cases: await Promise.all(cases), from: path.basename(file, ".jsonl") };
   }
   const cases = sample(made(), count).map(async ({ verifier, reference, text }) => ({
