@@ -31,6 +31,12 @@ const Json* ConfigFields::value(const char* field) {
   return found && !found->is_null() ? found : nullptr;
 }
 
+const Json& value_or_null(ConfigFields& fields, const char* field) {
+  static const Json kNull;
+  const Json* found = fields.value(field);
+  return found ? *found : kNull;
+}
+
 template <class T, class Read>
 T ConfigFields::guarded(T fallback, Read read) const {
   if (!problems_) return read();

@@ -81,4 +81,7 @@ class ConfigFields {
   std::vector<std::string> read_;
 };
 
+/// ConfigFields::value, as a null if absent; lives as long as the object, or for ever.
+const Json& value_or_null(ConfigFields& fields, const char* field);
+
 }  // namespace hone

@@ -4,14 +4,15 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "text/added_tokens.h"
 #include "text/bpe.h"
 #include "text/decoder.h"
 #include "text/normalizer.h"
+#include "text/post_processor.h"
 #include "text/pre_tokenizer.h"
+#include "text/vocabulary.h"
 
 namespace hone::text {
 
@@ -40,31 +41,26 @@ class Tokenizer {
   DecodeStream stream(bool skip_special) const { return DecodeStream(rules_, decoded_, skip_special); }
 
   /// One more than the greatest id; ids may have holes.
-  int32_t vocabulary_size() const { return int32_t(names_.size()); }
+  int32_t vocabulary_size() const { return int32_t(vocabulary_.size()); }
   /// A token's name as the file has it, normalized if it is an added token looked for in normalized text; nullptr for a hole or an id outside.
   const std::string* name_of(int32_t id) const;
   /// -1 if there is no such token.
-  int32_t id_of(const std::string& name) const;
+  int32_t id_of(const std::string& name) const { return vocabulary_.id_of(name); }
   /// The bytes a token stands for, [0, vocabulary_size()); empty for special tokens and holes.
   const std::string& bytes_of_token(int32_t id) const;
 
  private:
-  void read_model(const Json& model);
   void read_added(const Json& list);
-  void read_post_processor(const Json& json, const std::string& where);
-  void read_template(const Json& single, const Json& specials, const std::string& where);
-  void enter(int32_t id, const std::string& name, const std::string& where);
   void encode_stretch(std::string_view text, bool first, const EncodeOptions& options, std::vector<int32_t>& out);
 
-  std::vector<std::string> names_;
-  std::unordered_map<std::string, int32_t> ids_;
+  Vocabulary vocabulary_;
   std::vector<AddedToken> added_;
   Normalizer normalizer_;
   PreTokenizer pre_tokenizer_;
   Bpe bpe_;
   DecoderRules rules_;
   TokenFinder as_written_, normalized_;
-  std::vector<int32_t> before_, behind_;  // of add_special
+  PostProcessor around_;  // of add_special
   std::vector<DecodedToken> decoded_;
   // Reused between calls.
   std::vector<Stretch> stretches_, inner_;

@@ -11,7 +11,6 @@ const LARGER: Readonly<Record<string, number>> = {
   Communicator: 236,
   Program: 187,
   Scheduler: 300,
-  Tokenizer: 227,
   TrainerObject: 194,
   Worker: 192,
 };

@@ -34,6 +34,8 @@ TEST(fields_are_read_by_type_or_replaced_by_their_default) {
   EXPECT_EQ(fields.text("absent"), "");
   EXPECT_TRUE(fields.value("none") == nullptr);
   EXPECT_EQ(fields.value("more")->items("more").size(), 1u);
+  EXPECT_TRUE(value_or_null(fields, "none").is_null() && value_or_null(fields, "absent").is_null());
+  EXPECT_EQ(value_or_null(fields, "more").items("more").size(), 1u);
   EXPECT_EQ(fields.path("n"), "file: n");
 }
 

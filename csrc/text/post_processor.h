@@ -1,0 +1,20 @@
+// What a tokenizer puts around a text: bos, eos and the like.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+
+namespace hone::text {
+
+struct PostProcessor {
+  std::vector<int32_t> before, behind;  // ids
+
+  /// The "post_processor" of a tokenizer.json; null puts nothing around. Throws kUnsupported naming a type, field or
+  /// template it does not know, kFormat naming a token without ids.
+  static PostProcessor from_json(const Json& json, const std::string& where);
+};
+
+}  // namespace hone::text
