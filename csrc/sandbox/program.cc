@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,33 +9,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <span>
 
 namespace hone::sandbox {
 namespace {
 
-constexpr std::size_t kAtOnce = 1 << 16;
-/// Runs shorter than this are not worth asking the kernel about.
-constexpr double kShort = 0.1;
-
-bool would_block() { return errno == EAGAIN || errno == EINTR; }
-
 void set_nonblocking(int fd) {
   if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0) fail("fcntl");
-}
-
-/// Seconds in which a process could have run, had there been a processor. Source: Linux, scheduler/sched-stats.rst.
-double starved(pid_t pid) {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/schedstat", int(pid));
-  const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  char text[96] = {};
-  const ssize_t count = read(fd, text, sizeof text - 1);
-  ::close(fd);
-  unsigned long long ran = 0, waited = 0;
-  return count > 0 && std::sscanf(text, "%llu %llu", &ran, &waited) == 2 ? double(waited) / 1e9 : 0;
 }
 
 }  // namespace
@@ -46,29 +26,16 @@ void fail(const char* what) {
   _exit(1);
 }
 
+bool would_block() { return errno == EAGAIN || errno == EINTR; }
+
 Program::Program(const Request& request)
-    : request_(request),
-      bytes_(std::size_t(request.size) + 2 * std::size_t(request.output_bytes) + request.stderr_bytes + 1) {
-  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED || madvise(memory, bytes_, MADV_DONTFORK) != 0) fail("memory for a run");
-  memory_ = static_cast<std::byte*>(memory);
+    : request_(request), buffers_(request.size, {request.output_bytes, request.stderr_bytes, request.output_bytes}) {
   result_.number = request.number;
 }
 
 Program::~Program() {
   for (std::size_t which = 0; which < ours_.size(); ++which) close(which);
   if (death_ >= 0) ::close(death_);
-  munmap(memory_, bytes_);
-}
-
-bool Program::receive(int fd) {
-  if (received_ < request_.size) {
-    const ssize_t count = read(fd, memory_ + received_, request_.size - received_);
-    if (count == 0) _exit(0);
-    if (count < 0 && !would_block()) fail("read");
-    received_ += std::size_t(std::max<ssize_t>(0, count));
-  }
-  return received_ == request_.size;
 }
 
 std::array<int, 4> Program::connect() {
@@ -88,14 +55,7 @@ void Program::started(pid_t pid, double now) {
   pid_ = pid;
   death_ = int(syscall(SYS_pidfd_open, pid, 0));
   if (death_ < 0) fail("pidfd_open");
-  since_ = now;
-  due_ = now + request_.wall_ms / 1e3;
-}
-
-std::byte* Program::output(std::size_t which) const {
-  std::byte* at = memory_ + request_.size;
-  for (std::size_t before = 0; before < which; ++before) at += cap(before);
-  return at;
+  clock_ = RunClock(pid, now, request_.wall_ms / 1e3);
 }
 
 void Program::close(std::size_t which) {
@@ -107,44 +67,22 @@ void Program::close(std::size_t which) {
 
 void Program::move(std::size_t which) {
   if (which > 0) return collect(which - 1);
-  const ssize_t count = write(ours_[0], memory_ + given_, request_.size - given_);
-  if (count > 0) given_ += std::size_t(count);
-  const bool refused = count < 0 && !would_block();
-  if (refused || given_ == request_.size) close(0);
+  if (!buffers_.give(ours_[0])) close(0);
 }
 
 void Program::collect(std::size_t which) {
-  uint32_t& size = sizes_[which];
-  const std::size_t room = cap(which) - size;
-  // Where there is no room, one byte more is too much.
-  std::byte beyond;
-  const ssize_t count = room == 0 ? read(ours_[which + 1], &beyond, 1)
-                                  : read(ours_[which + 1], output(which) + size, std::min(room, kAtOnce));
-  if (count < 0 && would_block()) return;
-  if (count > 0 && room > 0) {
-    size += uint32_t(count);
-    return;
-  }
-  if (count > 0) {
+  const RunBuffers::Took took = buffers_.take(which, ours_[which + 1]);
+  if (took == RunBuffers::Took::kSome) return;
+  if (took == RunBuffers::Took::kTooMuch) {
     is_too_much_ = true;
     kill();
   }
   close(which + 1);
 }
 
-double Program::spent(double now) const {
-  const double passed = now - since_;
-  return passed < kShort ? passed : std::max(0.0, passed - starved(pid_));
-}
-
 void Program::keep_time(double now, uint32_t starved_times) {
-  if (!is_running() || now < due_) return;
-  const double limit = request_.wall_ms / 1e3;
-  const double left = limit - spent(now);
-  due_ = now + std::max(left, 1e-3);
-  if (left > 0 && now - since_ < starved_times * limit) return;
+  if (!is_running() || !clock_.is_up(now, starved_times)) return;
   is_slow_ = true;
-  due_ = now + 1;
   kill();
 }
 
@@ -173,8 +111,9 @@ void Program::ended(int code, double cpu, double spent) {
 bool Program::send(int fd) {
   std::array<iovec, 4> parts{iovec{&result_, sizeof result_}};
   for (std::size_t which = 0; which < 3; ++which) {
-    result_.sizes[which] = sizes_[which];
-    parts[which + 1] = {output(which), sizes_[which]};
+    const std::span<std::byte> written = buffers_.written(which);
+    result_.sizes[which] = uint32_t(written.size());
+    parts[which + 1] = {written.data(), written.size()};
   }
   std::size_t skip = sent_, total = 0;
   for (iovec& part : parts) {

@@ -8,10 +8,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sandbox/run_buffers.h"
+#include "sandbox/run_clock.h"
+
 namespace hone::sandbox {
 
 /// Prints what failed, with the system's reason, and ends the process.
 [[noreturn]] void fail(const char* what);
+/// Whether the read or write that just failed may be tried again.
+bool would_block();
 
 /// As it comes from the host. `size` is the job's, in bytes, or kCallOff.
 struct Request {
@@ -34,7 +39,7 @@ struct __attribute__((packed)) Result {
 };
 static_assert(sizeof(Result) == 29);
 
-/// Job and output lie in memory that a fork does not copy.
+/// The process, its pipes, and its result.
 class Program {
  public:
   explicit Program(const Request& request);
@@ -49,7 +54,7 @@ class Program {
   bool is_over() const { return has_ended_ && open_ == 0; }
 
   /// Reads a part of the job from `fd`; true once it is whole.
-  bool receive(int fd);
+  bool receive(int fd) { return buffers_.receive(fd); }
   /// Ends of pipes for the process: job, output, errors, report. Opens the other ends here.
   std::array<int, 4> connect();
   void started(pid_t pid, double now);
@@ -62,9 +67,9 @@ class Program {
   void move(std::size_t which);
 
   /// Seconds that it ran, without those in which it waited for a processor.
-  double spent(double now) const;
+  double spent(double now) const { return clock_.spent(now); }
   /// When to look next; at the time, keep_time kills it if it has none left.
-  double due() const { return due_; }
+  double due() const { return clock_.due(); }
   void keep_time(double now, uint32_t starved_times);
   void kill() const;
   /// It was reaped: code of waitpid, seconds of processor time, seconds that it ran.
@@ -74,22 +79,18 @@ class Program {
   bool send(int fd);
 
  private:
-  std::byte* output(std::size_t which) const;
-  std::size_t cap(std::size_t which) const { return which == 1 ? request_.stderr_bytes : request_.output_bytes; }
   void close(std::size_t which);
   void collect(std::size_t which);
 
   Request request_;
-  std::byte* memory_;
-  std::size_t bytes_;
-  std::size_t received_ = 0, given_ = 0, sent_ = 0;
+  RunBuffers buffers_;
+  RunClock clock_;
+  std::size_t sent_ = 0;
   std::array<int, 4> ours_{-1, -1, -1, -1};
   int open_ = 0;  // of the three with output
   pid_t pid_ = 0;
   int death_ = -1;
-  double since_ = 0, due_ = 0;
   bool is_slow_ = false, is_too_much_ = false, has_ended_ = false;
-  std::array<uint32_t, 3> sizes_{};  // of what was written
   Result result_{};
 };
 

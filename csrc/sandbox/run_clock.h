@@ -1,0 +1,31 @@
+// The time that a run has.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+namespace hone::sandbox {
+
+/// Seconds: runs shorter than this are not worth asking the kernel about.
+inline constexpr double kShort = 0.1;
+
+/// Keeps the time of a process. All times are seconds of one clock.
+class RunClock {
+ public:
+  RunClock() = default;
+  RunClock(pid_t pid, double start, double limit) : pid_(pid), since_(start), limit_(limit), due_(start + limit) {}
+
+  /// How long it ran, without the time in which it waited for a processor.
+  double spent(double now) const;
+  /// When to ask is_up() next.
+  double due() const { return due_; }
+  /// Whether it has run for the limit, or has been there for `starved_times` the limit.
+  bool is_up(double now, uint32_t starved_times);
+
+ private:
+  pid_t pid_ = 0;
+  double since_ = 0, limit_ = 0, due_ = 0;
+};
+
+}  // namespace hone::sandbox

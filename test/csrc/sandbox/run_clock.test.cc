@@ -1,0 +1,43 @@
+// Times are given here; the kernel is asked only how long this process waited for a processor.
+// Mutants tried: a run that is up before its limit; starved_times left out; spent() never counting.
+#include "sandbox/run_clock.h"
+
+#include <unistd.h>
+
+#include "check.h"
+
+using namespace hone::sandbox;
+using namespace hone::test;
+
+namespace {
+
+constexpr pid_t kNobody = 0;  // /proc has no such process: it waited for nothing
+
+}  // namespace
+
+TEST(a_run_is_up_when_it_has_spent_its_limit) {
+  RunClock clock(kNobody, 100, 2);
+  EXPECT_EQ(clock.due(), 102.0);
+  EXPECT_TRUE(!clock.is_up(101.9, 0));
+  EXPECT_EQ(clock.due(), 102.0);
+  EXPECT_TRUE(clock.is_up(102, 4));
+  EXPECT_EQ(clock.due(), 103.0);
+}
+
+TEST(what_passes_is_spent_unless_it_waited) {
+  EXPECT_EQ(RunClock(kNobody, 100, 2).spent(101.5), 1.5);
+  EXPECT_EQ(RunClock(getpid(), 100, 2).spent(100.0625), 0.0625);
+  // A clock that says more has passed than this process can have waited for.
+  const double spent = RunClock(getpid(), 0, 2).spent(1e6);
+  EXPECT_TRUE(spent > 9e5 && spent <= 1e6);
+}
+
+TEST(who_waited_has_more_time_but_not_without_end) {
+  RunClock patient(getpid(), 0, 1e6), impatient(getpid(), 0, 1e6);
+  EXPECT_TRUE(impatient.is_up(1e6, 1));
+  if (patient.spent(1e6) == 1e6) SKIP("this process never waited for a processor");
+  EXPECT_TRUE(!patient.is_up(1e6, 4));
+  EXPECT_TRUE(patient.due() > 1e6 && patient.due() < 1.1e6);
+}
+
+TEST_MAIN
