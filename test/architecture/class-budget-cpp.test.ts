@@ -9,7 +9,6 @@ const P90_FUNCTION_LINES = 20;
 /** Classes that are not split yet, and what they have: they may only shrink. */
 const LARGER: Readonly<Record<string, number>> = {
   Communicator: 236,
-  Scheduler: 300,
   TrainerObject: 194,
   Worker: 192,
 };

@@ -1,0 +1,38 @@
+// The groups that are not finished: by order, by request, and what their plans need.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/sequence.h"
+
+namespace hone::engine {
+
+/// Owns every submitted group until its last sequence has ended.
+class GroupBook {
+ public:
+  /// Numbers the request and takes it. Its id is not in use.
+  Group& add(Request request, int32_t page_tokens);
+  void erase(Group& group);
+  /// Null for an unknown id.
+  Group* find(uint64_t request) const;
+  const std::vector<std::unique_ptr<Group>>& all() const { return groups_; }
+
+  /// Some group has a plan of versions.
+  bool any_planned() const { return planned_ > 0; }
+  /// Oldest version that an unfinished planned sequence needs next.
+  std::optional<uint32_t> oldest_needed_version() const;
+  /// Somebody could go on under `version`.
+  bool runnable(uint32_t version) const;
+
+ private:
+  uint64_t submitted_ = 0;
+  int64_t planned_ = 0;
+  std::vector<std::unique_ptr<Group>> groups_;  // by order
+  std::unordered_map<uint64_t, Group*> by_id_;
+};
+
+}  // namespace hone::engine

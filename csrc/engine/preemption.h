@@ -1,0 +1,42 @@
+// Who gives up pages when there are not enough.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/group_book.h"
+#include "engine/page_pool.h"
+#include "engine/queues.h"
+#include "engine/residency.h"
+
+namespace hone::engine {
+
+/// A request that waits for a weight version loses its pages to host memory first, then the youngest one, and last
+/// the requester's own attempts from behind; an older request never loses any to a younger one.
+/// All that it is made with must outlive it.
+class Preemption {
+ public:
+  Preemption(const PagePool& pool, Residency& residency, const GroupBook& book, Queues& queues)
+      : pool_(pool), residency_(residency), book_(book), queues_(queues) {}
+
+  /// Preempts until `pages` are free, never `keep`; false if the requester is itself the youngest.
+  bool make_room(int32_t pages, Group& requester, const Sequence* keep, uint32_t version);
+  /// Parks it and takes its pages.
+  void preempt_sequence(Sequence& sequence);
+
+  /// Sequences and half prefilled prompts that lost their pages so far.
+  int64_t count() const { return count_; }
+
+ private:
+  bool preempt(Group& requester, const Sequence* keep, uint32_t version);
+  void preempt_group(Group& group);
+  bool preempt_member(Group& group, const Sequence* keep);
+  static bool holds_pages(const Group& group);
+
+  const PagePool& pool_;
+  Residency& residency_;
+  const GroupBook& book_;
+  Queues& queues_;
+  int64_t count_ = 0;
+};
+
+}  // namespace hone::engine

@@ -1,0 +1,42 @@
+// Prompts on their way into the cache: which ones are started, and how many rows of each a step computes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/config.h"
+#include "engine/page_pool.h"
+#include "engine/piece.h"
+#include "engine/preemption.h"
+#include "engine/queues.h"
+#include "engine/residency.h"
+
+namespace hone::engine {
+
+/// A waiting prompt is started when a slot is free for one of its attempts and its pages are there. The rows of a step
+/// that decoding leaves go to the prompts in progress, the oldest first. All that it is made with must outlive it.
+class Prefill {
+ public:
+  Prefill(const EngineConfig& config, const PagePool& pool, Residency& residency, Preemption& preemption,
+          Queues& queues)
+      : config_(config), pool_(pool), residency_(residency), preemption_(preemption), queues_(queues) {}
+
+  /// Appends the chunks of the next step. With `admit` false no new prompt is started, nor while somebody parked
+  /// could go on under `version`.
+  void add_chunks(std::vector<Piece>& pieces, uint32_t version, bool admit);
+  /// After the step: its chunks are cached; a finished prompt parks its members, ready to decode.
+  void advance(const std::vector<Piece>& pieces, uint32_t version);
+
+ private:
+  bool admit_one(uint32_t version);
+  Group* next_waiting(uint32_t version) const;
+  int32_t free_slots() const;
+
+  const EngineConfig& config_;
+  const PagePool& pool_;
+  Residency& residency_;
+  Preemption& preemption_;
+  Queues& queues_;
+};
+
+}  // namespace hone::engine
