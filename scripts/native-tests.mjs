@@ -12,6 +12,11 @@ export function testPrograms(sources, rooms) {
     .sort();
 }
 
+/** What ctest -R takes for the same rooms and programs. */
+export function testPattern(rooms) {
+  return `^(${rooms.map((room) => (room.includes("/") ? `${room.replaceAll("/", "_")}$` : `${room}_`)).join("|")})`;
+}
+
 /** " 3/97 Test #12: core_json ...   Passed    0.21 sec" -> "3/97 core_json passed 0.21 s"; undefined of other lines. */
 export function programResult(line) {
   const found = /^\s*(\d+\/\d+) Test +#\d+: (\S+) \.*\**\s*(.*?) +([\d.]+) sec\s*$/.exec(line);

@@ -9,7 +9,7 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { stepTeller } from "./build-progress.mjs";
-import { countCases, programResult, skipLines, testPrograms } from "./native-tests.mjs";
+import { countCases, programResult, skipLines, testPattern, testPrograms } from "./native-tests.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const jobs = String(process.env.HONE_JOBS ?? availableParallelism());
@@ -74,7 +74,7 @@ async function compile() {
 /** Builds and runs the C++ tests; counts of cases. A line a program; a failing one's output is shown whole. */
 async function nativeTests() {
   const build = await compile();
-  const only = rooms.length === 0 ? [] : ["-R", `^(${rooms.join("|").replaceAll("/", "_")})(_|$)`];
+  const only = rooms.length === 0 ? [] : ["-R", testPattern(rooms)];
   const tests = await follow("ctest", ["--test-dir", build, "-V", "-j", jobs, ...only], (line) => {
     const result = programResult(line);
     if (result !== undefined) console.log(result);

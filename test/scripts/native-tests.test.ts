@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 // @ts-expect-error a script, not a module with types
 import * as native from "../../scripts/native-tests.mjs";
 
-const { countCases, programResult, skipLines, testPrograms } = native;
+const { countCases, programResult, skipLines, testPattern, testPrograms } = native;
 
 test("programs of rooms are called as CMake calls them", () => {
   const sources = [
@@ -14,6 +14,12 @@ test("programs of rooms are called as CMake calls them", () => {
   ];
   expect(testPrograms(sources, ["core"])).toEqual(["test_core_cuda_device", "test_core_json"]);
   expect(testPrograms(sources, ["core/json", "engine/step"])).toEqual(["test_core_json", "test_engine_step"]);
+});
+
+test("ctest runs what was built, and nothing that only begins like it", () => {
+  const wanted = new RegExp(testPattern(["core", "engine/step"]));
+  const names = ["core_json", "engine_step", "engine_step_sharing", "score_json"];
+  expect(names.filter((name) => wanted.test(name))).toEqual(["core_json", "engine_step"]);
 });
 
 test.each([
