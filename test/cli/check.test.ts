@@ -72,7 +72,7 @@ test("a recipe that does not fit its card fails with a cross, after everything e
   const recipe = await loadRecipe("recipes/single-gpu.ts", ["hardware.gpuMemoryGiB=8"]);
   const { stages } = await checkRecipe(recipe);
   expect(stages.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(["memory", "run"]);
-  expect(stages.at(-2)!.said).toMatch(/needs 19\.\d GiB of 8\.0 GiB/);
+  expect(stages.at(-2)!.said).toMatch(/needs 20\.\d GiB of 8\.0 GiB/);
 }, 120_000);
 
 test.skipIf(info().cuda.devices.length > 0)(
