@@ -69,7 +69,7 @@ export async function* scoreFile(
   device: DeviceName = defaultDevice(),
   { show, everyMs }: Telling = {},
 ): AsyncGenerator<SequenceScore, void, undefined> {
-  const maxContext = await longestLine(file);
+  const maxContext = () => longestLine(file);
   await using model = await loadModel(directory, { packedTokens: PACKED_TOKENS, device, maxContext });
   const { vocabulary, maxPositions, weights } = model;
   for await (const batch of batchesOf(readLines(file, model), PACKED_TOKENS)) {

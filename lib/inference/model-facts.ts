@@ -27,6 +27,9 @@ export function modelFacts(configJson: string, where = "config.json"): ModelFact
  * that no token's numbers depend on what comes after it. Other configs come back as they are.
  */
 export function withContext(configJson: string, tokens: number): string {
-  if (!configJson.includes('"long_factor"')) return configJson;
+  if (!dependsOnContext(configJson)) return configJson;
   return JSON.stringify({ ...(JSON.parse(configJson) as object), hone_max_context: tokens });
 }
+
+/** Whether the numbers of a model depend on how long its longest sequence is. @param configJson text of its config.json */
+export const dependsOnContext = (configJson: string): boolean => configJson.includes('"long_factor"');

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type DeviceName, defaultDevice } from "../device.ts";
 import { type OptimizerOptions, Trainer } from "../native/index.ts";
 import { readPlainFile } from "../plain-file.ts";
-import { modelFacts, withContext } from "./model-facts.ts";
+import { dependsOnContext, modelFacts, withContext } from "./model-facts.ts";
 
 /** Weights of a model folder in the memory of a device, masters in f32, on a thread of their own. */
 export interface LoadedModel extends AsyncDisposable {
@@ -18,8 +18,11 @@ export interface LoadedModel extends AsyncDisposable {
 export interface LoadOptions {
   /** Token budget of one packed forward pass. Default 4096. */
   readonly packedTokens?: number;
-  /** Tokens of the longest sequence, as {@link withContext} takes it. Default: what config.json says. */
-  readonly maxContext?: number;
+  /**
+   * Tokens of the longest sequence, as {@link withContext} takes it; a function is called only where the model's numbers
+   * depend on it. Default: what config.json says.
+   */
+  readonly maxContext?: number | (() => Promise<number>);
   readonly device?: DeviceName;
 }
 
@@ -51,7 +54,7 @@ export function readModelFile(directory: string, name: string): string {
  */
 export async function loadModel(directory: string, options: LoadOptions = {}): Promise<LoadedModel> {
   const text = readModelFile(directory, "config.json");
-  const configJson = options.maxContext === undefined ? text : withContext(text, options.maxContext);
+  const configJson = await withLongest(text, options.maxContext);
   const { vocabulary, maxPositions } = modelFacts(configJson, join(directory, "config.json"));
   const device = options.device ?? defaultDevice();
   const weights = new Trainer(configJson, {
@@ -75,4 +78,9 @@ export async function loadModel(directory: string, options: LoadOptions = {}): P
     device,
     [Symbol.asyncDispose]: () => weights.close(),
   };
+}
+
+async function withLongest(configJson: string, longest: LoadOptions["maxContext"]): Promise<string> {
+  if (longest === undefined || !dependsOnContext(configJson)) return configJson;
+  return withContext(configJson, typeof longest === "number" ? longest : await longest());
 }

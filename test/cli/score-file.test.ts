@@ -59,6 +59,19 @@ test.skipIf(!existsSync(MODEL)).each([
   await expect(scoresOf(`${line}\n`)).rejects.toThrow(what);
 });
 
+test.skipIf(!existsSync(MODEL))(
+  "the packed lines before a damaged one are scored first (skipped without goldens)",
+  async () => {
+    const file = join(dir, "ids.jsonl");
+    const long = JSON.stringify({ ids: Array.from({ length: 250 }, (_, i) => i % 100) });
+    writeFileSync(file, `${Array(20).fill(long).join("\n")}\n{\n`);
+    const scores = scoreFile(MODEL, file, 1);
+    for (let i = 0; i < 16; i++)
+      expect((await scores.next()).value).toMatchObject({ logprobs: { length: 249 } });
+    await expect(scores.next()).rejects.toMatchObject({ message: expect.stringMatching(/ids\.jsonl:21: /) });
+  },
+);
+
 test.skipIf(!existsSync(MODEL))("a file that is not there is named (skipped without goldens)", async () => {
   const missing = scoreFile(MODEL, join(dir, "none.jsonl"), 1);
   await expect(missing.next()).rejects.toMatchObject({ code: "HONE_ERR_IO" });

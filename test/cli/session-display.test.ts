@@ -1,28 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { trainAndEvaluate } from "../../lib/cli/session.ts";
-import type { RunSummary } from "../../lib/report/index.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 
 let dir: string;
-let _printed: string;
-const _terminal = {
-  write: (text: string) => {
-    _printed += text;
-  },
-};
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "hone-session-"));
-  _printed = "";
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const recipe = smallRecipe({ steps: 4 }, { evaluation: { problemsPerDomain: 4 } });
-const _saved = () => JSON.parse(readFileSync(join(dir, "summary.json"), "utf8")) as RunSummary;
 
 test("a display that throws ends nothing", async () => {
   const warnings: string[] = [];

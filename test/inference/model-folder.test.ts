@@ -54,6 +54,14 @@ test("a folder that was saved loads with the same weights and its vocabulary", a
   expect(await model.weights.parameter("model.embed_tokens.weight")).toEqual(embedding);
 });
 
+test("the longest sequence is asked for only where the numbers depend on it", async () => {
+  await saveModel();
+  const maxContext = () => Promise.reject(new Error("asked"));
+  await using model = await loadModel(join(dir, "model"), { maxContext });
+  expect(model.maxPositions).toBe(64);
+  await expect(loadModel("test/fixtures/models/longrope", { maxContext })).rejects.toThrow("asked");
+});
+
 test("a config that does not say how long a context may be is scored like any other", async () => {
   await saveModel();
   const { max_position_embeddings: _, ...config } = CONFIG;
