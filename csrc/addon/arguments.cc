@@ -60,6 +60,17 @@ uint64_t Fields::bigint(const char* name) const {
   return to_uint64(get(name), (std::string(where_) + "." + name).c_str());
 }
 
+std::vector<uint64_t> Fields::bigints(const char* name) const {
+  const Napi::Value value = get(name);
+  if (!value.IsArray()) fail(Code::kConfig, "%s.%s must be an array of bigints.", where_, name);
+  const Napi::Array array = value.As<Napi::Array>();
+  std::vector<uint64_t> out;
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    out.push_back(to_uint64(array.Get(i), (std::string(where_) + "." + name + "[" + std::to_string(i) + "]").c_str()));
+  }
+  return out;
+}
+
 std::vector<int32_t> Fields::integers(const char* name) const {
   std::vector<int32_t> out;
   const Napi::Value value = get(name);

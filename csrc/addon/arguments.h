@@ -36,6 +36,8 @@ class Fields {
   /// Copies of array fields; empty if missing and not required.
   std::vector<int32_t> integers(const char* name) const;
   std::vector<std::string> texts(const char* name) const;
+  /// Of a required array of bigints in [0, 2^64).
+  std::vector<uint64_t> bigints(const char* name) const;
   /// Index of the field's text in `names`. Throws kConfig listing them.
   int choice(const char* name, std::initializer_list<const char*> names) const;
   Fields fields(const char* name) const { return Fields(get(name), name); }

@@ -140,6 +140,7 @@ engine::Request read_request(const Napi::Value& value) {
   r.count = f.integer<int32_t>("count");
   r.problem = f.integer<uint32_t>("problem");
   r.first_attempt = f.integer<uint32_t>("firstAttempt");
+  if (f.has("seeds")) r.seeds = f.bigints("seeds");
   r.sampling = read_sampling(f.fields("sampling"));
   r.max_tokens = f.integer<int32_t>("maxTokens");
   r.stop_ids = f.integers("stopIds");

@@ -25,6 +25,8 @@ struct Request {
   std::vector<int32_t> prompt;  // 1 <= size, size + max_tokens <= max_context
   int32_t count = 1;
   uint32_t problem = 0, first_attempt = 0;
+  /// One an attempt, in place of the engine's run_seed; all are then attempt first_attempt of their seed. Empty: none.
+  std::vector<uint64_t> seeds;
   kernels::SamplingParams sampling;
   int32_t max_tokens = 1;
   std::vector<int32_t> stop_ids;           // the stop token itself is kept and counted

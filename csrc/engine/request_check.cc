@@ -64,6 +64,11 @@ void check_stops(const Request& r, const EngineConfig& config) {
   }
 }
 
+void check_seeds(const Request& r) {
+  if (r.seeds.empty() || int64_t(r.seeds.size()) == r.count) return;
+  fail(Code::kConfig, "request %llu: seeds has %zu entries for %d attempts.", (unsigned long long)r.id, r.seeds.size(), r.count);
+}
+
 void check_plan(const Request& r) {
   const auto id = (unsigned long long)r.id;
   if (r.plan.empty()) return;
@@ -112,6 +117,7 @@ void check_request(const Request& request, const EngineConfig& config, const mod
   check_prompt(request, config, model);
   check_sampling(request);
   check_stops(request, config);
+  check_seeds(request);
   check_plan(request);
 }
 

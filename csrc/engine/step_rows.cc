@@ -34,7 +34,10 @@ void StepRows::add_sample(Sequence& s, uint64_t run_seed) {
   samples.push_back({&s, -1, 0, 0});
   sample_rows.push_back(int32_t(ids.size()) - 1);
   params.push_back(request.sampling);
-  keys.push_back({run_seed, request.problem, request.first_attempt + uint32_t(s.attempt), uint32_t(s.position() + 1)});
+  const bool seeded = !request.seeds.empty();
+  const uint64_t seed = seeded ? request.seeds[size_t(s.attempt)] : run_seed;
+  const uint32_t attempt = request.first_attempt + (seeded ? 0 : uint32_t(s.attempt));
+  keys.push_back({seed, request.problem, attempt, uint32_t(s.position() + 1)});
 }
 
 }  // namespace hone::engine

@@ -5,6 +5,7 @@ export { parseHubName, type ResolveOptions, resolveModelFolder } from "./hub.ts"
 export { inspectModel, type ModelFindings, weightFiles } from "./inspect.ts";
 export { modelFacts, withContext } from "./model-facts.ts";
 export { type LoadedModel, loadModel, NO_OPTIMIZER, readModelFile } from "./model-folder.ts";
+export { checkOrigin, type ModelOrigin, originOf } from "./model-origin.ts";
 export { findConfig, PUBLISHED_CONFIGS } from "./published.ts";
 export { batchesOf, checkIds, type SequenceScore, scoreSequences } from "./score.ts";
 export { shrinkConfig, writeStandIn } from "./stand-in.ts";

@@ -102,6 +102,8 @@ export interface GenerationRequest {
   readonly count: number;
   readonly problem: number;
   readonly firstAttempt: number;
+  /** One an attempt, 64-bit, in place of the engine's runSeed; all are then attempt `firstAttempt` of their seed. */
+  readonly seeds?: readonly bigint[];
   readonly sampling: SamplingOptions;
   readonly maxTokens: number;
   readonly stopIds: readonly number[];

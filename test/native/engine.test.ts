@@ -44,6 +44,27 @@ describe("an engine with weights", () => {
     expect(together.map((c) => [...c.logprobs])).toEqual(alone.map((c) => [...c.logprobs]));
   });
 
+  test("draws with the seeds of a request what engines of those run seeds draw", async () => {
+    const seeds = [7n, 1n << 40n, 51n];
+    const asked = { problem: 9, firstAttempt: 2, maxTokens: 25, stopIds: [] };
+    const apart = await Promise.all(
+      seeds.map(async (runSeed, i) => {
+        const own = await trainerAndGenerations({ runSeed });
+        const [drawn] = await own.generations.generate(
+          request(40 + i, { ...asked, count: 1, prompt: request(1).prompt }),
+        );
+        await own.generations.close();
+        await own.trainer.close();
+        return [...drawn!.tokens];
+      }),
+    );
+    const together = await generations.generate(
+      request(40, { ...asked, count: 3, seeds, prompt: request(1).prompt }),
+    );
+    expect(together.map((c) => [...c.tokens])).toEqual(apart);
+    expect(new Set(apart.map(String)).size).toBe(3);
+  });
+
   test("stops at strings over token bytes", async () => {
     const tokenBytes = Array.from({ length: VOCABULARY }, (_, i) => new TextEncoder().encode(`${i},`));
     const other = await trainerAndGenerations({ tokenBytes });
@@ -95,6 +116,8 @@ describe("an engine with weights", () => {
     ["an id that is no integer", { id: 0.5 }, "HONE_ERR_CONFIG", /request.id/],
     ["a negative temperature", { sampling: { temperature: -1 } }, "HONE_ERR_CONFIG", /temperature is -1/],
     ["stop strings without token bytes", { stopStrings: ["x"] }, "HONE_ERR_CONFIG", /tokenBytes/],
+    ["seeds of another number", { seeds: [1n] }, "HONE_ERR_CONFIG", /seeds has 1 entries for 2 attempts/],
+    ["a seed that is no bigint", { seeds: [1n, 2] as never }, "HONE_ERR_CONFIG", /request.seeds\[1\]/],
     [
       "a plan of another size",
       { plan: [[{ fromToken: 0, version: 0 }]] },

@@ -1,6 +1,8 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { HoneError } from "../../errors.ts";
+import { lockFolder } from "../../folder-lock.ts";
+import { checkOrigin } from "../../inference/index.ts";
 import {
   RUN_FILES,
   RunLogReader,
@@ -15,9 +17,8 @@ import {
   recipeChanges,
   VERDICT_JOURNAL,
 } from "../records/index.ts";
-import { checkOrigin, type RunResources } from "../setup/index.ts";
+import type { RunResources } from "../setup/index.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import { lockFolder } from "./folder-lock.ts";
 
 /** What the policy could do before training; kept for sessions that go on. */
 export const BEFORE_FILE = "before.json";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "../../clock.ts";
 import { deferred } from "../../deferred.ts";
 import { HoneError } from "../../errors.ts";
+import { checkOrigin } from "../../inference/index.ts";
 import { readRunManifest } from "../../metrics/index.ts";
 import type { VersionRun } from "../../native/face.ts";
 import type { Rollout, Verdict } from "../../records.ts";
@@ -35,7 +36,6 @@ import { Checkpoints, recordedClock, weightsHash } from "../recovery/index.ts";
 import { openReference } from "../run/index.ts";
 import {
   type Core,
-  checkOrigin,
   encodePrompt,
   nativeCore,
   openResources,

@@ -4,7 +4,6 @@ export { admissionOf, referenceFault } from "./admission.ts";
 export { type Core, nativeCore, rlOptimizer } from "./core.ts";
 export { expectRunnable, whyNotRunnable } from "./hardware.ts";
 export { type Model, newModelConfig, openModel } from "./model.ts";
-export { checkOrigin } from "./model-origin.ts";
 export { encodePrompt, PromptEncoder } from "./prompts.ts";
 export { thisMachine } from "./readiness.ts";
 export { openResources, openSources, openVerifiers, type RunResources, type Verifiers } from "./resources.ts";

@@ -1,7 +1,14 @@
 import { type ModelSizes, maxContext, type Recipe } from "../../config/index.ts";
 import { QUICKSTART_LEXICON } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
-import { modelFacts, readModelFile, resolveModelFolder, withContext } from "../../inference/index.ts";
+import {
+  type ModelOrigin,
+  modelFacts,
+  originOf,
+  readModelFile,
+  resolveModelFolder,
+  withContext,
+} from "../../inference/index.ts";
 import type { ModelConfigJson, TrainerFace } from "../../native/face.ts";
 import { openTokenizer } from "../../native/tokenizer.ts";
 import {
@@ -11,7 +18,6 @@ import {
   plainFormat,
   type Tokenizer,
 } from "../../text/index.ts";
-import { type ModelOrigin, originOf } from "./model-origin.ts";
 
 /** The model a recipe trains: its network, how it is asked and read, and where its first weights come from. */
 export interface Model {

@@ -75,6 +75,16 @@ TEST(attempts_are_counted_before_memory_is_taken_for_them) {
   }
 }
 
+TEST(seeds_are_none_or_one_an_attempt) {
+  Request r = good();
+  r.seeds = {1, 2};
+  EXPECT_TRUE(passes(r));
+  for (const std::vector<uint64_t>& seeds : {std::vector<uint64_t>{1}, {1, 2, 3}}) {
+    r.seeds = seeds;
+    EXPECT_TRUE(!passes(r));
+  }
+}
+
 TEST(sampling_bounds) {
   const auto with = [](kernels::SamplingParams s) {
     Request r = good();

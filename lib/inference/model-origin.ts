@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { HoneError } from "../../errors.ts";
-import { weightFiles } from "../../inference/index.ts";
+import { HoneError } from "../errors.ts";
+import { weightFiles } from "./inspect.ts";
 
 /** What of a model folder decides about a run, kept in run.json. */
 export interface ModelOrigin {

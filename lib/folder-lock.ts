@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HoneError } from "../../errors.ts";
+import { HoneError } from "./errors.ts";
 
 const NAME = /^\.lock-\d+-[0-9a-f]+$/;
 /** Two that come at the same moment may both step back; who tries again after a random while gets it. */
@@ -16,9 +16,9 @@ const MAX_WAIT_MS = 40;
  * that began to listen last finds the first. A dead process answers nothing, so nothing goes stale. A socket's name is
  * found through the folder's inode: by every process of the machine that sees the volume, whatever its namespaces
  * (containers), not by other machines. Where a file system has no sockets the folder goes unguarded.
- * Throws HONE_ERR_USAGE if the folder is taken, HONE_ERR_IO if it cannot be made.
+ * @param what has it, for messages. Throws HONE_ERR_USAGE if the folder is taken, HONE_ERR_IO if it cannot be made.
  */
-export async function lockFolder(dir: string): Promise<Disposable> {
+export async function lockFolder(dir: string, what = "a run"): Promise<Disposable> {
   const fd = openFolder(dir);
   // A socket's path may have 107 bytes; this one is short wherever the folder is.
   const folder = process.platform === "linux" ? `/proc/self/fd/${fd}` : dir;
@@ -30,7 +30,7 @@ export async function lockFolder(dir: string): Promise<Disposable> {
         held = true;
         return { [Symbol.dispose]: () => release(lock, fd) };
       }
-      if (attempt === TRIES) throw taken(dir);
+      if (attempt === TRIES) throw taken(dir, what);
       await sleep(MAX_WAIT_MS * Math.random());
     }
   } finally {
@@ -87,14 +87,14 @@ function openFolder(dir: string): number {
     mkdirSync(dir, { recursive: true });
     return openSync(dir, "r");
   } catch (cause) {
-    throw new HoneError("HONE_ERR_IO", `${dir} cannot be a run folder: ${(cause as Error).message}`, {
+    throw new HoneError("HONE_ERR_IO", `${dir} cannot be taken: ${(cause as Error).message}`, {
       cause,
     });
   }
 }
 
-function taken(dir: string): HoneError {
-  return new HoneError("HONE_ERR_USAGE", `${dir} belongs to a run that is under way`, {
+function taken(dir: string, what: string): HoneError {
+  return new HoneError("HONE_ERR_USAGE", `${dir} belongs to ${what} that is under way`, {
     hint: "Wait for it, stop it (in this process: dispose of it), or choose another folder.",
   });
 }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { lockFolder } from "../../../lib/orchestration/recovery/folder-lock.ts";
+import { lockFolder } from "../lib/folder-lock.ts";
 
 // Mutants tried: not released, dead names kept, no look at the others after listening.
 
@@ -32,7 +32,7 @@ test("a folder has one tenant at a time, by whatever path, and is free again at 
 });
 
 test("a process that is killed leaves no lock behind", async () => {
-  const path = new URL("../../../lib/orchestration/recovery/folder-lock.ts", import.meta.url).href;
+  const path = new URL("../lib/folder-lock.ts", import.meta.url).href;
   const script = `import(${JSON.stringify(path)}).then(async ({ lockFolder }) => { await lockFolder(${JSON.stringify(dir)}); console.log("held"); setInterval(() => {}, 1000); })`;
   const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), "-e", script], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -49,7 +49,7 @@ test("a folder that cannot be made is a typed error", async () => {
 });
 
 test("a lock keeps no process alive", () => {
-  const path = new URL("../../../lib/orchestration/recovery/folder-lock.ts", import.meta.url).href;
+  const path = new URL("../lib/folder-lock.ts", import.meta.url).href;
   const script = `import(${JSON.stringify(path)}).then(({ lockFolder }) => lockFolder(${JSON.stringify(dir)}))`;
   execFileSync(process.execPath, ["--import", import.meta.resolve("tsx"), "-e", script], { timeout: 20_000 });
 });
@@ -66,7 +66,7 @@ if (noNamespaces) console.warn("skipped, no user namespaces here: the lock acros
 test.skipIf(noNamespaces).each(NAMESPACES)(
   "the lock holds across namespaces (unshare %s)",
   async (...flags) => {
-    const path = new URL("../../../lib/orchestration/recovery/folder-lock.ts", import.meta.url).href;
+    const path = new URL("../lib/folder-lock.ts", import.meta.url).href;
     const script = `import(${JSON.stringify(path)}).then(({ lockFolder }) => lockFolder(${JSON.stringify(dir)})).then(() => console.log("held"), (e) => console.log(e.code))`;
     const inside = () => {
       const node = [process.execPath, "--import", import.meta.resolve("tsx"), "-e", script];

@@ -2,7 +2,7 @@ import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { checkOrigin, originOf } from "../../../lib/orchestration/setup/model-origin.ts";
+import { checkOrigin, originOf } from "../../lib/inference/model-origin.ts";
 
 // Mutants tried: weights by their size alone; only the first block hashed; a recipe's template left out; folders compared.
 
