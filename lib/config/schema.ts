@@ -317,8 +317,11 @@ export const recipeSchema = z.strictObject({
   /** How a problem becomes a prompt; the model's own template when left out. */
   chatTemplate: chatTemplateSchema.optional(),
   domains: z.record(z.string().min(1), domainSchema),
-  /** "adaptive" as the paper (§4.1); "static": always w_d. */
-  sampler: z.enum(["adaptive", "static"]).default("adaptive"),
+  /**
+   * What keeps the weights w_d. "adaptive": the rollouts that completed, as the paper (§4.1); "trained": those that the
+   * filter left to be trained on; "static": neither, every prompt is drawn by w_d.
+   */
+  sampler: z.enum(["adaptive", "trained", "static"]).default("adaptive"),
   rollouts: rolloutsSchema,
   lengthPenalty: lengthPenaltySchema,
   advantages: advantagesSchema,

@@ -9,6 +9,7 @@ import type { SettledGroup } from "./grouper.ts";
 import { Ledger, type SavedLedger } from "./ledger.ts";
 import type { LineState } from "./line-state.ts";
 import { OutstandingGroups } from "./outstanding-groups.ts";
+import { TrainedMixture } from "./trained-mixture.ts";
 
 export interface BooksParts {
   readonly recipe: Recipe;
@@ -37,6 +38,8 @@ export class Books {
   readonly credits: Credits;
   readonly #parts: BooksParts;
   readonly #sampler: DomainSampler;
+  /** Picks instead of the sampler where the recipe holds the mixture of what is trained. */
+  readonly #trainedMixture: TrainedMixture | undefined;
   readonly #ledger: Ledger;
   readonly #outstanding = new OutstandingGroups();
   /** The step that takes the next batch. */
@@ -47,8 +50,13 @@ export class Books {
     const { recipe, domains } = parts;
     this.#parts = parts;
     const weights = Object.fromEntries(Object.entries(recipe.domains).map(([d, { weight }]) => [d, weight]));
-    this.#sampler = new DomainSampler({ weights, seed: recipe.seed, mode: recipe.sampler });
+    const byTrained = recipe.sampler === "trained";
+    const mode = recipe.sampler === "adaptive" ? "adaptive" : "static";
+    this.#sampler = new DomainSampler({ weights, seed: recipe.seed, mode });
     if (state !== undefined) this.#sampler.setState(state.sampler);
+    this.#trainedMixture = byTrained
+      ? new TrainedMixture(this.#targets(), recipe.rollouts.groupSize)
+      : undefined;
     this.#ledger = new Ledger(domains, state?.ledger as SavedLedger | undefined);
     this.credits = new Credits(recipe.training.credits);
     this.#step = state?.step ?? 0;
@@ -57,7 +65,7 @@ export class Books {
 
   /** The domain of the next prompt. */
   pick(): DomainName {
-    return this.#sampler.pick();
+    return this.#trainedMixture?.pick(this.#ledger.progress(this.#outstanding)) ?? this.#sampler.pick();
   }
 
   /** The group goes to the engine now. */
@@ -135,13 +143,20 @@ export class Books {
   }
 
   mixture(): StepFacts["mixture"] {
-    const targets = [...this.#sampler.mixture()].map(([domain, { target }]) => [domain, target] as const);
+    const targets = this.#targets();
+    const shares = this.#trainedMixture?.shares(this.#ledger.progress(this.#outstanding));
+    const factors =
+      shares && new Map([...shares].map(([domain, share]) => [domain, share / targets.get(domain)!]));
     return {
       targets: Object.fromEntries(targets),
-      probabilities: Object.fromEntries(this.#sampler.probabilities()),
-      adjustments: Object.fromEntries(this.#sampler.adjustments()),
+      probabilities: Object.fromEntries(shares ?? this.#sampler.probabilities()),
+      adjustments: Object.fromEntries(factors ?? this.#sampler.adjustments()),
       counts: this.#ledger.counts(this.#outstanding),
     };
+  }
+
+  #targets(): Map<DomainName, number> {
+    return new Map([...this.#sampler.mixture()].map(([domain, { target }]) => [domain, target]));
   }
 
   saved(): SavedBooks {

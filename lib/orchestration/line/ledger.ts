@@ -2,6 +2,7 @@ import { HoneError } from "../../errors.ts";
 import type { StageCounts } from "../../metrics/index.ts";
 import type { DomainName, DropReason } from "../../records.ts";
 import type { OutstandingGroups } from "./outstanding-groups.ts";
+import type { MixtureCounts } from "./trained-mixture.ts";
 
 interface Account {
   submitted: number;
@@ -114,6 +115,16 @@ export class Ledger {
         return [domain, { ...stages, dropped: { ...account.dropped }, inFlight: inFlight.get(domain) ?? 0 }];
       }),
     );
+  }
+
+  /** What the mixture of trained rollouts is held by. */
+  progress(outstanding: OutstandingGroups): Record<DomainName, MixtureCounts> {
+    const onTheLine = new Map<DomainName, number>();
+    for (const { request } of outstanding)
+      onTheLine.set(request.domain, (onTheLine.get(request.domain) ?? 0) + request.attempts);
+    const progress = ([domain, { submitted, trained }]: readonly [DomainName, Account]) =>
+      [domain, { submitted, trained, outstanding: onTheLine.get(domain) ?? 0 }] as const;
+    return Object.fromEntries([...this.#accounts].map(progress));
   }
 
   /** As if the outstanding groups had never been submitted: they are submitted again after a resume. */

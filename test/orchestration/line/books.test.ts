@@ -10,12 +10,12 @@ import { smallRecipe } from "../small-recipe.ts";
 // Mutants tried: aborted attempts not counted in the sampler, a dropped group's rollouts as trained, the step moved on
 // at settled instead of batched, credits given back before the check, saved counts with the outstanding groups in them.
 
-function open(state?: RunState) {
+function open(state?: RunState, sampler: "adaptive" | "trained" = "adaptive") {
   const events: unknown[] = [];
   const clock = { version: 3, now: () => 17, sleep: async () => {} };
   const books = new Books(
     {
-      recipe: smallRecipe(),
+      recipe: smallRecipe({}, { sampler }),
       domains: ["math", "logic", "code"],
       events: {
         submitted: (request) => events.push(["submitted", request.group, request.submittedVersion]),
@@ -134,4 +134,22 @@ test("saved and restored, groups on the line count as never submitted", () => {
   restored.check();
   expect(restored.mixture().counts["math"]).toMatchObject({ submitted: 4, completed: 4, trained: 4 });
   expect(restored.trainedTokens).toBe(12);
+});
+
+test("held by what is trained, a pick makes up for the groups that were dropped, also after a resume", () => {
+  const { books, submit } = open(undefined, "trained");
+  const first = books.pick();
+  for (let group = 0; group < 20; group++) {
+    const request = submit(group);
+    books.completed(request, 4, 0);
+    books.settled(settledOf(request, 4));
+  }
+  expect(first).toBe("math");
+  expect(books.pick()).not.toBe("math");
+  const { books: again } = open(
+    { ...books.saved(), step: 1, draws: { nextGroup: 20, cursors: {} } } as unknown as RunState,
+    "trained",
+  );
+  expect(again.pick()).toBe(books.pick());
+  expect(again.mixture().probabilities).toEqual(books.mixture().probabilities);
 });

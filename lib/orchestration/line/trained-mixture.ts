@@ -1,0 +1,61 @@
+import type { DomainName } from "../../records.ts";
+
+/** Rollouts of one domain since the run began. */
+export interface MixtureCounts {
+  readonly submitted: number;
+  /** Submitted, and neither trained nor dropped yet. */
+  readonly outstanding: number;
+  readonly trained: number;
+}
+
+type Counts = Readonly<Record<DomainName, MixtureCounts>>;
+
+/** However rarely a domain's groups are kept, it counts as this often: its share stays finite. */
+const KEEP_RATE_MIN = 0.02;
+
+/**
+ * Picks the domain of the next prompt so that the rollouts that are *trained* keep the mixture, whatever share of each
+ * domain's groups the filter drops. Weighted fair queueing on what will have been trained:
+ *
+ *   d = argmin e_d / w_d      e_d = trained_d + k_d outstanding_d      k_d = (trained_d + G) / (settled_d + G)
+ *
+ * w_d target weight, k_d the domain's keep rate so far (it starts at 1), G group size; ties go to the first domain. No
+ * domain submits more than (1 + w_d) / 2 of all rollouts, so that one whose groups are always dropped leaves the others
+ * at least half of theirs. Nothing is drawn at random: a pick depends on the counts alone.
+ */
+export class TrainedMixture {
+  readonly #weights: ReadonlyMap<DomainName, number>;
+  readonly #groupSize: number;
+
+  /** @param weights w_d > 0 that sum to 1 @param groupSize G */
+  constructor(weights: ReadonlyMap<DomainName, number>, groupSize: number) {
+    this.#weights = weights;
+    this.#groupSize = groupSize;
+  }
+
+  pick(counts: Counts): DomainName {
+    const total = sum(Object.values(counts).map(({ submitted }) => submitted));
+    const mayTake = ([domain, weight]: readonly [DomainName, number]) =>
+      counts[domain]!.submitted <= ((1 + weight) / 2) * total;
+    const relative = ([domain, weight]: readonly [DomainName, number]) => {
+      const { trained, outstanding } = counts[domain]!;
+      return (trained + this.#keepRate(counts[domain]!) * outstanding) / weight;
+    };
+    const allowed = [...this.#weights].filter(mayTake);
+    return allowed.reduce((best, one) => (relative(one) < relative(best) ? one : best))[0];
+  }
+
+  /** Share of the prompts that each domain needs at its keep rate so far: w_d / k_d, normalised. */
+  shares(counts: Counts): Map<DomainName, number> {
+    const raw = [...this.#weights].map(([d, weight]) => [d, weight / this.#keepRate(counts[d]!)] as const);
+    const total = sum(raw.map(([, share]) => share));
+    return new Map(raw.map(([domain, share]) => [domain, share / total]));
+  }
+
+  #keepRate({ submitted, outstanding, trained }: MixtureCounts): number {
+    const settled = submitted - outstanding;
+    return Math.max(KEEP_RATE_MIN, (trained + this.#groupSize) / (settled + this.#groupSize));
+  }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
