@@ -21,7 +21,6 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const lists = path.join(root, "test/mutants");
 /** For building, and for a room's tests without a mutant. */
 const LIMIT_MS = 900_000;
-/** A mutant may loop for ever, which the tests notice by taking so many times as long as without one. */
 const SLOWER = 5;
 const LEAST_LIMIT_MS = 120_000;
 const COPIED = [
@@ -99,12 +98,18 @@ function run(command, args, cwd, timeout = LIMIT_MS) {
   return spawnSync(command, args, options);
 }
 
+/** What vitest's exit status and report mean. A worker that crashed is in the status alone. */
+export function outcomeOf(status, { numFailedTests, numPassedTests, success }) {
+  if (numFailedTests > 0 || (status !== 0 && numPassedTests > 0)) return "failed";
+  return success && numPassedTests > 0 ? "passed" : "broken";
+}
+
 /** "passed", "failed", or "broken": the tests did not even start. */
 function runVitest(tree, tests, limitMs) {
   const report = path.join(tree, "mutants-report.json");
   rmSync(report, { force: true });
   const flags = ["--bail", "1", "--reporter", "json", "--outputFile", report];
-  const { error } = run(
+  const { error, status } = run(
     process.execPath,
     ["node_modules/vitest/vitest.mjs", "run", ...tests, ...flags],
     tree,
@@ -112,9 +117,7 @@ function runVitest(tree, tests, limitMs) {
   );
   if (error?.code === "ETIMEDOUT") return "failed";
   if (!existsSync(report)) return "broken";
-  const { numFailedTests, numPassedTests, success } = JSON.parse(readFileSync(report, "utf8"));
-  if (numFailedTests > 0) return "failed";
-  return success && numPassedTests > 0 ? "passed" : "broken";
+  return outcomeOf(status, JSON.parse(readFileSync(report, "utf8")));
 }
 
 /** CMake's name of the program of a test source. */
@@ -154,13 +157,16 @@ function tryMutant(tree, mutant, limitMs) {
   }
 }
 
+/** A mutant may loop for ever, which shows in tests that take so many times as long as without one. */
+export const limitOf = (healthyMs) => Math.ceil(Math.max(LEAST_LIMIT_MS, SLOWER * healthyMs));
+
 /** How many of a room's mutants met which end. Throws where its tests fail without any. */
 function tryRoom(tree, { room, mutants }) {
   const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
   const begun = performance.now();
   if (runTests(tree, mutants[0], tests, LIMIT_MS) !== "passed")
     throw new Error(`${room}: the tests fail without a mutant`);
-  const limitMs = Math.max(LEAST_LIMIT_MS, SLOWER * (performance.now() - begun));
+  const limitMs = limitOf(performance.now() - begun);
   const counts = { room, died: 0, survived: 0, broken: 0, "no longer applies": 0 };
   for (const mutant of mutants) {
     const end = tryMutant(tree, mutant, limitMs);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 // @ts-expect-error a script, not a module with types
-import { mutated, readMutants, testOf } from "../../scripts/mutants.mjs";
+import { limitOf, mutated, outcomeOf, readMutants, testOf } from "../../scripts/mutants.mjs";
 
 interface Mutant {
   readonly file: string;
@@ -48,6 +48,19 @@ test("a mutant applies where its text is there once, and changes it", () => {
   expect(mutated("a", { find: "b", replace: "x" })).toBeUndefined();
   expect(mutated("a b", { find: "b", replace: "b" })).toBeUndefined();
   expect(mutated("a b", { find: "b", replace: "$&$&" })).toBe("a $&$&");
+});
+
+test("tests whose process crashed have failed, whatever the report says", () => {
+  const report = { numFailedTests: 0, numPassedTests: 131, success: true };
+  expect(outcomeOf(0, report)).toBe("passed");
+  expect(outcomeOf(1, report)).toBe("failed");
+  expect(outcomeOf(1, { ...report, numFailedTests: 1, success: false })).toBe("failed");
+  expect(outcomeOf(1, { numFailedTests: 0, numPassedTests: 0, success: false })).toBe("broken");
+});
+
+test("a mutant may take five times as long as the tests without it, in whole milliseconds", () => {
+  expect(limitOf(3.7)).toBe(120_000);
+  expect(limitOf(26_515.96)).toBe(132_580);
 });
 
 test("a file's own tests are its mirror", () => {
