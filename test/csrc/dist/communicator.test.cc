@@ -1,9 +1,5 @@
 // What collectives compute, compared with plain loops, and what each state allows. When things go wrong:
-// communicator_faults.test.cc.
-// Mutants tried and killed: release() that does not abort, wait() without time-out, wait() that ignores asynchronous
-// errors, "in progress" taken for done, all_to_all that sends one part to all, reduce_scatter that counts the whole,
-// close() that does not wait for the end, abort() without the lock; in nccl_library.cc, old version codes read as
-// new ones and missing symbols overlooked.
+// nccl_group.test.cc.
 #include "dist/communicator.h"
 
 #include <set>

@@ -1,5 +1,5 @@
 // Ranks that hang, vanish, fail or are called off: every wait ends, nothing is left open, and the library was never
-// called out of turn. Mutants: see communicator.test.cc.
+// called out of turn.
 #include <atomic>
 
 #include "ranks.h"

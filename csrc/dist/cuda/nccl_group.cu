@@ -1,6 +1,7 @@
 #include <cuda_runtime.h>
 
-#include "dist/communicator.h"
+#include "core/error.h"
+#include "dist/nccl_group.h"
 
 namespace hone::dist {
 

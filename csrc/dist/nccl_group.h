@@ -1,0 +1,80 @@
+// A rank's membership of a group: from joining to leaving, without NCCL's hangs.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "core/stream.h"
+#include "dist/nccl_handle.h"
+
+namespace hone::dist {
+
+/// uninitialised -> initialising -> ready -> closed. A fault or a time-out leads to failed, abort() to aborted; both
+/// have released everything already, and close() is all they still take.
+enum class State : uint8_t { kUninitialised, kInitialising, kReady, kFailed, kAborted, kClosed };
+const char* state_name(State state);
+
+/// True once everything queued on the stream has run; never blocks. Throws if the device reports an error.
+using StreamProbe = bool (*)(const Stream&);
+bool stream_idle(const Stream& stream);
+
+struct CommunicatorOptions {
+  std::chrono::milliseconds init_timeout{120'000};
+  /// For a collective to be accepted, for wait(), and for close().
+  std::chrono::milliseconds timeout{600'000};
+  StreamProbe idle = stream_idle;
+};
+
+/// Nothing here blocks for longer than its time-out: NCCL runs in its non-blocking mode, is polled, and is aborted
+/// when time is up or a rank reports an error. One thread calls everything but abort() and state(), which any may.
+///
+/// Every call throws kState in a state it is not for (the message names the state and what led to it), kCollective for
+/// a remote or asynchronous error or a time-out, kAborted after abort().
+class NcclGroup {
+ public:
+  NcclGroup(std::shared_ptr<const NcclLibrary> library, CommunicatorOptions options);
+  /// Aborts what is still open.
+  ~NcclGroup();
+
+  /// Joins `size` ranks; returns when all have. Uninitialised only. Throws kShape for a rank that is not one of them.
+  void join(const NcclUniqueId& id, int rank, int size);
+
+  /// Hands one operation to NCCL and waits until it has taken it in (not until it has run). Ready only. `call` checks
+  /// and calls; it throws, or returns what NCCL said.
+  using Call = std::function<NcclResult(const NcclFunctions&, NcclComm_t)>;
+  void enqueue(const char* what, const Call& call);
+
+  /// Returns when everything queued on the stream has run on this rank.
+  void wait(const Stream& stream);
+  /// Lets queued operations end, then leaves the group. Idempotent; from failed and aborted it only changes the state.
+  void leave();
+  /// From any thread, at any time, idempotent: whoever waits gets kAborted. Queued operations are lost.
+  void abort(const std::string& reason);
+
+  State state() const;
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  using Clock = std::chrono::steady_clock;
+
+  void require(State wanted, const char* what) const;
+  void settle(Lock& lock, const char* what, NcclResult first, Clock::time_point deadline);
+  bool idle(const Stream& stream);
+  bool pause(Lock& lock, Clock::time_point deadline, int round);
+  void release(State next, const std::string& why);
+  [[noreturn]] void give_up(const char* what, const std::string& why);
+
+  CommunicatorOptions options_;
+  mutable std::mutex mutex_;  // held around every call into NCCL, so that no two threads are ever inside it
+  NcclHandle nccl_;
+  State state_ = State::kUninitialised;
+  std::string why_;  // what led to failed or aborted
+  int rank_ = 0, size_ = 0;
+};
+
+}  // namespace hone::dist
