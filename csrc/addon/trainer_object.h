@@ -3,12 +3,9 @@
 
 #include <napi.h>
 
-#include <atomic>
 #include <memory>
 
-#include "addon/worker.h"
-#include "core/thread_pool.h"
-#include "trainer/trainer.h"
+#include "addon/trainer_thread.h"
 
 namespace hone::addon {
 
@@ -22,8 +19,6 @@ class TrainerObject : public Napi::ObjectWrap<TrainerObject> {
   ~TrainerObject() override;
 
  private:
-  struct State;  // what jobs work on; outlives this object while a job runs
-
   Napi::Value version(const Napi::CallbackInfo& info);
   Napi::Value initialize(const Napi::CallbackInfo& info);
   Napi::Value load_hf(const Napi::CallbackInfo& info);
@@ -37,10 +32,7 @@ class TrainerObject : public Napi::ObjectWrap<TrainerObject> {
   Napi::Value parameter(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
 
-  template <class Run>
-  Napi::Promise enqueue(Napi::Env env, Run run);
-
-  std::shared_ptr<State> state_;
+  std::shared_ptr<TrainerThread> thread_;  // outlives this object while a job runs
 };
 
 }  // namespace hone::addon

@@ -10,8 +10,6 @@ namespace hone::addon {
 std::shared_ptr<Worker> Worker::open(Napi::Env env, const char* name, std::function<bool()> idle,
                                      std::function<void()> ended) {
   std::shared_ptr<Worker> worker(new Worker());
-  worker->env_ = env;
-  worker->idle_ = std::move(idle);
   worker->ended_ = std::move(ended);
   auto* context = new std::shared_ptr<Worker>(worker);  // freed by dropped()
   const napi_status status =
@@ -23,47 +21,10 @@ std::shared_ptr<Worker> Worker::open(Napi::Env env, const char* name, std::funct
   }
   napi_unref_threadsafe_function(env, worker->tsfn_);
   napi_add_env_cleanup_hook(env, &Worker::at_teardown, worker.get());
-  worker->thread_ = std::thread([raw = worker.get()] { raw->loop(); });
+  worker->thread_.start(std::move(idle), [raw = worker.get()] {
+    raw->deliver([raw](Napi::Env js) { raw->finish(js); });
+  });
   return worker;
-}
-
-Worker::~Worker() {
-  if (thread_.joinable()) thread_.join();
-}
-
-void Worker::loop() {
-  std::unique_lock lock(mutex_);
-  while (!stop_) {
-    if (!mailbox_.empty()) {
-      const Entry entry = std::move(mailbox_.front());
-      mailbox_.pop_front();
-      lock.unlock();
-      entry.run();
-      lock.lock();
-      continue;
-    }
-    lock.unlock();
-    const bool busy = idle_ && idle_();
-    lock.lock();
-    if (!busy) wake_.wait(lock, [this] { return stop_ || !mailbox_.empty(); });
-  }
-  std::deque<Entry> rest;
-  std::swap(rest, mailbox_);
-  lock.unlock();
-  for (const Entry& entry : rest) {
-    if (entry.cancelled) entry.cancelled();
-  }
-  deliver([self = this](Napi::Env env) { self->finish(env); });
-}
-
-bool Worker::post(Job run, Job cancelled) {
-  {
-    std::lock_guard lock(mutex_);
-    if (stop_) return false;
-    mailbox_.push_back({std::move(run), std::move(cancelled)});
-  }
-  wake_.notify_one();
-  return true;
 }
 
 void Worker::deliver(Delivery delivery) {
@@ -106,19 +67,6 @@ void Worker::release(Napi::Env env) {
   if (--holds_ == 0 && !joined_) napi_unref_threadsafe_function(env, tsfn_);
 }
 
-bool Worker::closing() const {
-  std::lock_guard lock(mutex_);
-  return stop_;
-}
-
-void Worker::stop() {
-  {
-    std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_one();
-}
-
 Napi::Promise Worker::close(Napi::Env env) {
   const Napi::Promise::Deferred deferred(env);
   if (joined_) {
@@ -127,16 +75,13 @@ Napi::Promise Worker::close(Napi::Env env) {
   }
   if (closers_.empty()) hold(env);  // until the thread is joined
   closers_.push_back(deferred);
-  stop();
+  thread_.stop();
   return deferred.Promise();
 }
 
-void Worker::abandon() { stop(); }
-
 void Worker::join() {
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
   joined_ = true;
-  const std::function<bool()> idle = std::exchange(idle_, nullptr);
   const std::function<void()> ended = std::exchange(ended_, nullptr);
   if (ended) ended();
 }
@@ -151,7 +96,7 @@ void Worker::finish(Napi::Env env) {
 
 void Worker::at_teardown(void* context) {
   auto* self = static_cast<Worker*>(context);
-  self->stop();
+  self->thread_.stop();
   self->join();
 }
 

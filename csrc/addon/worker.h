@@ -3,14 +3,13 @@
 
 #include <napi.h>
 
-#include <condition_variable>
-#include <deque>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
+#include <utility>
 #include <vector>
+
+#include "addon/job_thread.h"
 
 namespace hone::addon {
 
@@ -23,7 +22,7 @@ namespace hone::addon {
 /// gives up the last reference to this object.
 class Worker : public std::enable_shared_from_this<Worker> {
  public:
-  using Job = std::function<void()>;
+  using Job = JobThread::Job;
   using Delivery = std::function<void(Napi::Env)>;
 
   /// `name` shows up in async_hooks and profilers. `idle` runs on the worker's thread whenever the mailbox is
@@ -32,11 +31,9 @@ class Worker : public std::enable_shared_from_this<Worker> {
   /// whatever they keep alive.
   static std::shared_ptr<Worker> open(Napi::Env env, const char* name, std::function<bool()> idle,
                                       std::function<void()> ended);
-  ~Worker();
 
-  /// JavaScript thread or another worker's. `cancelled` is called instead of `run` if the worker stops first, on
-  /// whichever thread notices. Returns false (and calls neither) if it has stopped already.
-  bool post(Job run, Job cancelled = nullptr);
+  /// JavaScript thread or another worker's: JobThread::post.
+  bool post(Job run, Job cancelled = nullptr) { return thread_.post(std::move(run), std::move(cancelled)); }
   /// Worker's thread (or a cancellation): runs on the JavaScript thread, or is dropped if that is going away.
   void deliver(Delivery delivery);
 
@@ -48,36 +45,28 @@ class Worker : public std::enable_shared_from_this<Worker> {
   /// later calls get a promise of their own.
   Napi::Promise close(Napi::Env env);
   /// The same without a promise, for finalizers: returns at once.
-  void abandon();
-  bool closing() const;
+  void abandon() { thread_.stop(); }
+  bool closing() const { return thread_.stopped(); }
 
  private:
-  struct Entry {
-    Job run, cancelled;
-  };
   static void call_js(napi_env env, napi_value, void* context, void*);
   static void dropped(napi_env env, void* context, void*);
   static void at_teardown(void* context);
 
   Worker() = default;
-  void loop();
-  void stop();
   void finish(Napi::Env env);
   void join();
 
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<Entry> mailbox_;
-  std::vector<Delivery> deliveries_;
-  bool stop_ = false, signalled_ = false, joined_ = false;
-  std::function<bool()> idle_;
-  std::function<void()> ended_;
-  std::thread thread_;
-  // JavaScript thread only:
-  napi_env env_ = nullptr;
   napi_threadsafe_function tsfn_ = nullptr;
+  std::mutex mutex_;
+  std::vector<Delivery> deliveries_;
+  bool signalled_ = false;  // Node knows of the deliveries
+  // JavaScript thread only:
+  std::function<void()> ended_;
+  bool joined_ = false;
   int holds_ = 0;
   std::vector<Napi::Promise::Deferred> closers_;
+  JobThread thread_;  // last: it is joined before what its jobs use is gone
 };
 
 }  // namespace hone::addon

@@ -196,7 +196,7 @@ describe("the tests on a GPU", () => {
     const { check, rows } = machine(
       "wheels",
       {
-        test_dist_cuda_communicator: `[[ ":$LD_LIBRARY_PATH:" == *:${place}:* ]] || exit 7\n${passes(["a"])}`,
+        test_dist_cuda_nccl_group: `[[ ":$LD_LIBRARY_PATH:" == *:${place}:* ]] || exit 7\n${passes(["a"])}`,
       },
       { python3: `cat >/dev/null; echo ${place}` },
     );
