@@ -98,6 +98,15 @@ uint64_t data_bytes() {
   return data * uint64_t(sysconf(_SC_PAGESIZE));
 }
 
+/// /dev/null, on none of the descriptors that a run gets its pipes on.
+int open_nothing() {
+  const int opened = open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int moved = fcntl(opened, F_DUPFD_CLOEXEC, kFirstUnused);
+  if (moved < 0) fail("/dev/null");
+  close(opened);
+  return moved;
+}
+
 void limit(__rlimit_resource_t what, uint64_t value) {
   rlimit bound{};
   if (getrlimit(what, &bound) != 0) fail("getrlimit");
@@ -142,8 +151,7 @@ Server::Server(std::span<const uint8_t> filter, uint32_t starved_times)
     fail("filter of system calls");
   }
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_IGN);
-  nothing_ = open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (nothing_ < 0) fail("/dev/null");
+  nothing_ = open_nothing();
   if (fcntl(3, F_GETFD) < 0 && dup2(nothing_, 3) != 3) fail("dup2");
   if (fcntl(1, F_SETFL, O_NONBLOCK) < 0) fail("fcntl");
   for (const int fd : numbers_in("/proc/self/fd")) highest_ = std::max(highest_, fd);

@@ -7,8 +7,8 @@ import {
   descendants,
   hasBubblewrap,
   LIMITS,
-  programRunning,
   programsLeft,
+  programsRunning,
 } from "../fixtures/python-sandboxes.ts";
 
 // A busy machine is no fault; a program has its own limits.
@@ -157,7 +157,7 @@ print("end")`;
 /** Two programs at the same time; the second one starts to look when the first has had time to act. */
 async function together(first: string, second: string) {
   const acting = run(`${first}\nimport time\ntime.sleep(1.5)`);
-  await programRunning();
+  await programsRunning(1);
   const { stdout } = await run(`import time\ntime.sleep(0.4)\n${second}`);
   await acting;
   return stdout.trim();
@@ -228,7 +228,7 @@ describe.skipIf(!hasBubblewrap)("killed from outside", () => {
     const before = new Set(descendants().map(({ pid }) => pid));
     await sandbox.probe();
     const running = sandbox.run({ source: slow, stdin: "", dialect: "script" }, LIMITS);
-    const own = (await programRunning()).filter(({ pid }) => !before.has(pid));
+    const own = (await programsRunning(1)).filter(({ pid }) => !before.has(pid));
     for (const pid of choose(own)) kill(pid);
     return running;
   };
@@ -278,7 +278,7 @@ describe.skipIf(!hasBubblewrap)("killed from outside", () => {
 
   test("by a polite signal it goes on", async () => {
     const running = run(slow);
-    for (const { pid, depth } of await programRunning()) if (depth > 0) process.kill(pid, "SIGTERM");
+    for (const { pid, depth } of await programsRunning(1)) if (depth > 0) process.kill(pid, "SIGTERM");
     expect(await running).toMatchObject({ end: "finished", stdout: "done\n" });
   });
 });

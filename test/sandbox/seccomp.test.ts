@@ -37,6 +37,107 @@ const X64 = 0xc000003e;
 const ARM64 = 0xc00000b7;
 const [EPERM, EAGAIN, ENOSYS] = ["errno 1", "errno 11", "errno 38"];
 
+type Decisions = Readonly<Record<string, readonly number[]>>;
+
+/**
+ * What each filter says of every call that it does not decide by its arguments, as plain lists of numbers.
+ * Source: the names in seccomp.ts, looked up in asm/unistd_64.h and asm-generic/unistd.h of Linux 6.1, and of 6.16 for 451
+ * and from 454 on.
+ */
+const PLAIN: Readonly<
+  Record<"x64" | "arm64", { readonly program: Decisions; readonly computing: Decisions }>
+> = {
+  x64: {
+    program: {
+      [EPERM]: [
+        29, 41, 42, 46, 49, 50, 64, 68, 99, 101, 103, 141, 142, 144, 155, 160, 161, 165, 166, 203, 206, 222,
+        240, 248, 249, 250, 251, 253, 256, 272, 279, 294, 298, 300, 304, 307, 308, 310, 311, 312, 314, 319,
+        321, 323, 327, 328, 424, 425, 426, 427, 428, 429, 430, 431, 432, 433, 434, 438, 440, 442, 447, 448,
+        451,
+      ],
+      [ENOSYS]: [435, 449, 454, 455, 456],
+      [EAGAIN]: [57, 58],
+      "errno 0": [73],
+    },
+    computing: {
+      allow: [
+        0, 1, 3, 5, 8, 9, 10, 11, 12, 13, 14, 15, 17, 20, 24, 25, 28, 35, 39, 60, 96, 98, 131, 186, 201, 219,
+        228, 229, 230, 231, 318, 329, 334,
+      ],
+    },
+  },
+  arm64: {
+    program: {
+      [EPERM]: [
+        0, 26, 30, 39, 40, 41, 51, 97, 107, 116, 117, 118, 119, 122, 140, 164, 179, 180, 186, 190, 194, 198,
+        200, 201, 203, 211, 217, 218, 219, 238, 239, 241, 262, 265, 268, 269, 270, 271, 272, 274, 279, 280,
+        282, 286, 287, 424, 425, 426, 427, 428, 429, 430, 431, 432, 433, 434, 438, 440, 442, 447, 448, 451,
+      ],
+      [ENOSYS]: [435, 449, 454, 455, 456],
+      "errno 0": [32],
+    },
+    computing: {
+      allow: [
+        57, 62, 63, 64, 66, 67, 80, 93, 94, 101, 113, 114, 115, 124, 128, 132, 134, 135, 139, 165, 169, 172,
+        178, 214, 215, 216, 222, 226, 233, 278, 288, 293,
+      ],
+    },
+  },
+};
+
+/** Numbers on x64 and arm64 of calls that are decided by arguments, and what is said when all six have one value. */
+const BY_ARGUMENTS: readonly (readonly [x64: number, arm64: number, ...decisions: string[]])[] = [
+  [56, 220, EAGAIN, EAGAIN, "allow"], // clone
+  [62, 129, "allow", "kill", "allow"], // kill
+  [200, 130, "allow", "kill", "allow"], // tkill
+  [129, 138, "allow", "kill", "allow"], // rt_sigqueueinfo
+  [234, 131, "allow", "kill", "allow"], // tgkill
+  [297, 240, "allow", "kill", "allow"], // rt_tgsigqueueinfo
+  [72, 25, "allow", "allow", "allow"], // fcntl
+  [202, 98, EAGAIN, EAGAIN, "allow"], // futex
+  [302, 261, "allow", EPERM, EPERM], // prlimit64
+  [53, 199, EPERM, EPERM, "allow"], // socketpair
+];
+/** Nothing; SIGKILL; CLONE_THREAD, FUTEX_PRIVATE_FLAG and SOCK_STREAM at once. */
+const VALUES = [0, 9, 0x10081];
+
+describe.each(["x64", "arm64"] as const)("%s: every number gets the answer of a plain list", (arch) => {
+  const column = arch === "x64" ? 0 : 1;
+  const audit = arch === "x64" ? X64 : ARM64;
+  const cases = VALUES.flatMap((value, i) => {
+    const byArguments = BY_ARGUMENTS.map((row) => [row[column], row[2 + i]!] as const);
+    const plain = (decisions: Decisions) =>
+      Object.entries(decisions).flatMap(([decision, numbers]) =>
+        numbers.map((nr) => [nr, decision] as const),
+      );
+    const { program, computing } = PLAIN[arch];
+    const futex = byArguments.filter((_, row) => BY_ARGUMENTS[row]![0] === 202);
+    return [
+      ["a program's", value, seccompFilter(arch)!, [...plain(program), ...byArguments], "allow"] as const,
+      [
+        "a computing program's",
+        value,
+        computingFilter(arch)!,
+        [...plain(computing), ...futex],
+        EPERM,
+      ] as const,
+    ];
+  });
+
+  test.each(cases)("%s filter, arguments %i", (_, value, filter, decisions, otherwise) => {
+    const expected = new Map(decisions);
+    expect(expected.size).toBe(decisions.length);
+    const args = Array(6).fill(value) as number[];
+    const wrong = [...Array(1024).keys(), 0x3fffffff].filter(
+      (nr) => decide(filter, nr, audit, ...args) !== (expected.get(nr) ?? otherwise),
+    );
+    expect(wrong).toEqual([]);
+    const x32 = [...Array(1024).keys()].map((nr) => 0x40000000 + nr);
+    for (const nr of [...x32, 0x80000000, 0xffffffff])
+      expect(decide(filter, nr, audit, ...args)).toBe("kill");
+  });
+});
+
 describe("x64", () => {
   const filter = seccompFilter("x64")!;
   test.each([

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { seccompFilter } from "../../lib/sandbox/seccomp.ts";
 import { zygoteScript } from "../../lib/sandbox/zygote-script.ts";
-import { bubblewrap, hasBubblewrap, LIMITS, programRunning } from "../fixtures/python-sandboxes.ts";
+import { bubblewrap, hasBubblewrap, LIMITS, programsRunning } from "../fixtures/python-sandboxes.ts";
 
 const MARKER = "N3v3rS33nBef0re".repeat(2);
 
@@ -33,7 +33,7 @@ describe.skipIf(!hasBubblewrap)("the memory of a program", () => {
     expect(Number(own.stdout)).toBeGreaterThan(0);
     await run(`x = "${MARKER}"\nprint(x * 1000, input())`, MARKER.repeat(1000));
     const beside = run(`import time\ntime.sleep(1)\nprint("${MARKER}")`, MARKER.repeat(1000));
-    await programRunning();
+    await programsRunning(1);
     expect((await run(SCAN)).stdout).toBe("0\n");
     expect((await beside).stdout).toBe(`${MARKER}\n`);
   });

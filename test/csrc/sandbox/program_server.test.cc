@@ -49,6 +49,18 @@ std::string seccomp_mode() {
   return line;
 }
 
+/// Descriptors from 4 on that are not /dev/null, each with what it is.
+std::string open_beside_the_pipes() {
+  std::string found;
+  for (int fd = 4; fd < 256; ++fd) {
+    char what[256] = {};
+    const std::string path = "/proc/self/fd/" + std::to_string(fd);
+    if (readlink(path.c_str(), what, sizeof what - 1) > 0 && std::string(what) != "/dev/null")
+      found += std::to_string(fd) + " " + what + "\n";
+  }
+  return found;
+}
+
 /// Allows every system call.
 const std::array<sock_filter, 1> kAllow{{{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}}};
 const std::span<const uint8_t> kAllowBytes{reinterpret_cast<const uint8_t*>(kAllow.data()), sizeof kAllow};
@@ -103,6 +115,10 @@ int secrets_in_memory() {
   if (job == "die") raise(SIGKILL);
   if (job == "status") _exit(7);
   if (job == "mode") write_all(1, seccomp_mode());
+  if (job == "descriptors") {
+    write_all(1, open_beside_the_pipes());
+    _exit(0);
+  }
   if (job == "flood") {
     for (;;) (void)!write(1, "flood", 5);  // whether anybody reads or not
   }
@@ -230,6 +246,19 @@ TEST(a_run_has_nothing_of_another_in_its_memory) {
   EXPECT_EQ(host.answer().texts[0], std::string("0"));
   host.call_off(3);
   EXPECT_EQ(int(host.answer().result.number), 3);
+}
+
+TEST(a_run_has_its_pipes_and_dev_null_and_nothing_else) {
+  for (const bool is_third_open : {false, true}) {  // as the server starts
+    if (is_third_open) dup2(2, 3);
+    else close(3);
+    Host host;
+    host.ask(3, "sleep", 60000);
+    host.ask(1, "descriptors");
+    EXPECT_EQ(host.answer().texts[0], std::string());
+    host.call_off(3);
+    EXPECT_EQ(int(host.answer().result.number), 3);
+  }
 }
 
 TEST(a_run_has_its_filter_of_system_calls) {
