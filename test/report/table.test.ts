@@ -36,7 +36,7 @@ describe("the table", () => {
     expect(logic).toContain("25.7 -> 19.6");
     expect(logic).toContain("−24 %");
     expect(logic).toContain("96 -> 96");
-    expect(rows.find((row) => row.includes(" mean "))).toContain("0.516 ±0.023");
+    expect(rows.find((row) => row.includes(" mean "))).toContain("0.516 ±0.023 -> 0.830 ±0.017");
   });
 
   test("stands in columns", () => {

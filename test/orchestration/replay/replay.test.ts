@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Core, createRun, replayRun } from "../../../lib/orchestration/index.ts";
 import { readEvents } from "../../../lib/orchestration/records/event-log.ts";
+import type { GroupEvent } from "../../../lib/orchestration/records/index.ts";
 import { readHistory } from "../../../lib/orchestration/records/run-history.ts";
+import type { RolloutGroup } from "../../../lib/records.ts";
 import { inlineVerifiers as verifiers } from "../inline-verifiers.ts";
 import { smallRecipe } from "../small-recipe.ts";
 import { standInCore } from "../stand-in-core.ts";
@@ -162,4 +164,37 @@ test("verdicts come from the record: a verifier that judges by chance replays, a
   const nobody = { verify, stats: () => ({}) };
   const verdict = await replayRun(dir, { verifiers: nobody, core: standInCore() });
   expect(verdict).toMatchObject({ steps: 8, weightsCompared: true });
+});
+
+test("rewards that a hook put in place of the recipe's are trained on again", async () => {
+  const onGroup = ({ rollouts }: RolloutGroup) => ({ rewards: rollouts.map(() => Math.random()) });
+  {
+    await using run = await createRun(smallRecipe({ steps: 6 }), {
+      verifiers,
+      dir,
+      core: standInCore(),
+      hooks: { onGroup },
+    });
+    await run.finished;
+  }
+  const verdict = await replayRun(dir, { verifiers, core: standInCore() });
+  expect(verdict).toMatchObject({ steps: 6, weightsCompared: true });
+});
+
+test("a group that was trained on and would be left out here is named", async () => {
+  {
+    await using run = await createRun(smallRecipe(), { verifiers, dir, core: standInCore() });
+    await run.finished;
+  }
+  const log = join(dir, "events.jsonl");
+  const lines = readFileSync(log, "utf8").split("\n");
+  const kept = readEvents(log).find((e) => e.e === "group" && e.x === undefined) as GroupEvent;
+  const at = lines.findIndex((line) => line.startsWith('{"e":"group"') && JSON.parse(line).g === kept.g);
+  lines[at] = JSON.stringify({ ...kept, j: kept.j!.map(() => null) });
+  writeFileSync(log, lines.join("\n"));
+  await expect(replayRun(dir, { verifiers, core: standInCore() })).rejects.toMatchObject({
+    code: "HONE_ERR_REPLAY",
+    details: { group: kept.g },
+    message: expect.stringMatching(/was kept in the run, unscored here$/),
+  });
 });

@@ -22,6 +22,10 @@ test("a prompt that is too long names its problem", () => {
   );
 });
 
+test("a prompt may have as many tokens as the limit says", () => {
+  expect(encodePrompt(problemOf("math", 9), format, 2).tokens).toHaveLength(2);
+});
+
 test("what was encoded to see whether it fits is not encoded again, and a fault is told, not thrown", () => {
   let encoded = 0;
   const counting = {
