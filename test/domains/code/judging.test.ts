@@ -239,6 +239,28 @@ describe.skipIf(!hasBubblewrap)("verdicts", () => {
   });
 });
 
+test("no test is begun when those before it took the time of all", async () => {
+  const limits: number[] = [];
+  const slow: PythonSandbox = {
+    name: "stand-in",
+    probe: async () => ({ usable: true, what: "" }),
+    run: async (_, { wallMs }) => {
+      limits.push(wallMs);
+      return { end: "finished", detail: "", stdout: "1", stderr: "", spentMs: 1000, value: undefined };
+    },
+  };
+  const verifier = codeVerifier(async () => slow);
+  const input_output = { inputs: ["", "", "", ""], outputs: ["1", "1", "1", "1"] };
+  const reference = verifier.parseReference({ input_output, limits: { wallMs: 5000, totalMs: 900 } });
+  const verdict = await verifier.verify({ text: fenced("print(1)"), finish: "stop" }, reference);
+  expect(limits).toEqual([900, 900]);
+  expect(verdict).toEqual({
+    status: "wrong",
+    score: 0,
+    reason: "test 3 of 4: all tests together took over 900 ms",
+  });
+});
+
 describe("without running anything", () => {
   const untouched = codeVerifier(() => Promise.reject(new Error("must not be asked for")));
   const reference = untouched.parseReference({ input_output: DOUBLES });
