@@ -11,7 +11,7 @@
 namespace hone::model {
 namespace {
 
-/// One rule after another; what breaks one is a kConfig problem.
+/// Checks rules; each broken rule becomes a kConfig problem.
 class Rules {
  public:
   explicit Rules(ConfigProblems& problems) : problems_(problems) {}
@@ -31,7 +31,7 @@ class Rules {
   ConfigProblems& problems_;
 };
 
-/// So that no product of sizes overflows where bytes are counted.
+/// Bounds the sizes, so that no product of them overflows where bytes are counted.
 bool check_sizes(const ModelConfig& c, Rules& rules) {
   constexpr int64_t kMost = int64_t(1) << 24;
   const std::pair<const char*, int64_t> sizes[] = {
@@ -111,7 +111,7 @@ void check_all(const ModelConfig& c, ConfigProblems& problems) {
   check_rope(c, rules);
 }
 
-/// Of rules about numbers that are not there one learns nothing.
+/// Whether every number was read: rules about missing numbers would only report more of the same.
 bool all_read(const ConfigProblems& problems) {
   return std::all_of(problems.found.begin(), problems.found.end(), [](const auto& p) { return p.code == Code::kUnsupported; });
 }
@@ -135,10 +135,10 @@ ModelConfig parse_text_model(const Json& json, const std::string& where, ConfigP
   const Architecture& row = find_architecture(type, where.c_str());
   ModelConfig config;
   config.arch = type;
-  config.norm_eps = 1e-6f;  // where a file is silent
+  config.norm_eps = 1e-6f;  // where the file has none
   try {
     row.parse(fields, config);
-  } catch (const Error& error) {  // of a part that could not even be looked through
+  } catch (const Error& error) {  // a part was not even an object or a list
     problems.add(error.code(), error.what());
   }
   judge_unread(fields, problems);

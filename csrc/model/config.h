@@ -19,12 +19,12 @@ struct RopeConfig {
   bool yarn_truncate = true;                                     // yarn: ramp bounds to whole dimensions
   int64_t original_max_positions = 0;
   std::vector<double> short_factor{}, long_factor{};  // longrope: a divisor per frequency, one list for the whole run
-  int64_t extended_positions = 0;                     // longrope: how far the long ones reach
-  bool extended = false;                              // longrope: the long ones are used
-  double partial = 1.0;  // share of a head, its first dimensions, that is rotated
+  int64_t extended_positions = 0;                     // longrope: context length with the long factors
+  bool extended = false;                              // longrope: whether the long factors are used
+  double partial = 1.0;  // fraction of a head's dimensions, the first ones, that are rotated
 };
 
-/// Dense models have some hundred; this bounds what the names and shapes of a model's tensors take before any is made.
+/// Dense models have about a hundred. Limits the memory of tensor names and shapes before any tensor is made.
 constexpr int64_t kMostLayers = int64_t(1) << 13;
 
 /// L layers, C width, H query heads, K key/value heads, D head dim, F MLP width, V vocabulary.
@@ -38,22 +38,22 @@ struct ModelConfig {
   bool qk_norm = false;        // an RMS norm of q and of k: per head,
   bool qk_norm_whole = false;  // or over all heads at once
 
-  /// Where a layer's two halves (attention, MLP) are normed: what enters them, what leaves them before it is added to
-  /// the residual stream, or both.
+  /// Where the two halves of a layer (attention, MLP) have their norms: on the input, on the output before it is added
+  /// to the residual stream, or on both.
   enum class Norms { kBefore, kAfter, kAround } norms = Norms::kBefore;
   float norm_offset = 0.0f;    // norms multiply by weight + offset
   bool gelu = false;           // the MLP's gate is GELU (tanh form), not SiLU
   bool fused_names = false;    // files store q, k, v as one tensor, and gate, up as one
-  float embedding_scale = 1.0f, residual_scale = 1.0f;  // residual: of what a half of a layer adds
+  float embedding_scale = 1.0f, residual_scale = 1.0f;  // residual: factor of what a half of a layer adds
   double logits_scaling = 1.0;        // logits are divided by it
   double query_scalar = 0.0;          // q.k is divided by its root; 0: D
   double attention_multiplier = 0.0;  // q.k is multiplied by it instead; 0: none
   float attention_softcap = 0.0f, logit_softcap = 0.0f;  // x -> cap tanh(x / cap); 0: none
 
   int32_t sliding_window = 0;         // 0: none
-  std::vector<bool> sliding_layers;   // which layers it holds for; empty: all
-  double sliding_theta = 0.0;         // theta of those layers, which are then not scaled; 0: as the others
-  std::vector<bool> rotated_layers;   // the others' q and k carry no position; empty: all are rotated
+  std::vector<bool> sliding_layers;   // the layers that have it; empty: all
+  double sliding_theta = 0.0;         // rope theta of those layers, without scaling; 0: as the others
+  std::vector<bool> rotated_layers;   // the layers with rotary embedding; empty: all
 
   int64_t q_width() const { return heads * head_dim; }
   int64_t kv_width() const { return kv_heads * head_dim; }
@@ -63,7 +63,8 @@ struct ModelConfig {
   int64_t k_norm_width() const { return qk_norm_whole ? kv_width() : head_dim; }
   bool norms_before() const { return norms != Norms::kAfter; }
   bool norms_after() const { return norms != Norms::kBefore; }
-  /// What a half of a layer adds is not added by its last product itself.
+  /// Whether the output of a half is normed or scaled before it is added, so that its last product cannot add it
+  /// itself.
   bool adds_apart() const { return norms_after() || residual_scale != 1.0f; }
   bool slides(int64_t layer) const { return sliding_window > 0 && (sliding_layers.empty() || sliding_layers[size_t(layer)]); }
   bool rotates(int64_t layer) const { return rotated_layers.empty() || rotated_layers[size_t(layer)]; }
@@ -73,15 +74,15 @@ struct ModelConfig {
   void check() const;
 };
 
-/// What parse_hf_config has to say besides the config.
+/// Options and further results of parse_hf_config.
 struct ConfigReading {
   bool strict = false;                // in: an unknown field is refused
-  std::vector<std::string> warnings;  // out: fields that nobody here knows, passed over as transformers does
+  std::vector<std::string> warnings;  // out: unknown fields, ignored as transformers ignores them
 };
 
-/// From a Hugging Face config.json (transformers 4 and 5 styles). A field whose value would change the numbers and is
-/// not supported is refused (known_fields.h), as is a mixture of experts; everything that is wrong is said in one error:
-/// kUnsupported, kConfig, kFormat. Unknown fields: `reading`; null: passed over.
+/// Reads a Hugging Face config.json (transformers 4 and 5 styles). Refuses a field whose value would change the numbers
+/// and is not supported (known_fields.h), and a mixture of experts; all problems are in one error: kUnsupported,
+/// kConfig, kFormat. Unknown fields: see `reading`; null: ignored.
 ModelConfig parse_hf_config(const Json& json, const char* where, ConfigReading* reading = nullptr);
 /// The inverse, transformers-5 style, for saved checkpoints.
 Json to_hf_config(const ModelConfig& config);

@@ -18,7 +18,7 @@
 namespace hone::model {
 namespace {
 
-/// Of a config, an index of shards, a tokenizer: the largest published ones have some tens of megabytes.
+/// Limit for a config, an index of shards or a tokenizer: the largest published ones have some tens of megabytes.
 constexpr int64_t kMostTextBytes = int64_t(1) << 30;
 
 [[noreturn]] void refuse(const char* operation, const std::string& path, int reason = errno) {

@@ -51,10 +51,10 @@ class DurableFolder {
 
 /// Makes entries created or renamed in a directory durable. Throws kIo.
 void sync_directory(const std::string& directory);
-/// False only where the system says that there is nothing; what it will not tell is left to whoever opens it.
+/// False only if the system says that nothing is there; after any other error true, and opening the file reports it.
 bool exists(const std::string& path);
-/// A descriptor of a file for reading, the caller's to close; st_size in bytes. Does not wait for whoever writes to a pipe.
-/// Throws kIo for what cannot be opened, or is a folder, a pipe, a device or a socket: those may never end.
+/// Opens a file for reading: a descriptor, which the caller closes, and its size in bytes. Does not wait for a pipe's
+/// writer. Throws kIo for what cannot be opened, or is a folder, a pipe, a device or a socket: those may never end.
 int open_plain(const std::string& path, int64_t& size);
 /// Whole file. Throws kIo as open_plain, kFormat for one of more than 2^30 bytes, before it is read.
 std::string read_text(const std::string& path);

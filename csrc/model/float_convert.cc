@@ -37,8 +37,8 @@ uint16_t f32_to_f16(float x) {
   return uint16_t(sign | ((rounded - (112u << 23)) >> 13));
 }
 
-/// f64 -> f32 so that rounding the result again, to fewer bits, is rounding once: toward zero, and the last bit
-/// set where something was cut off.
+/// Rounds f64 to odd in f32: toward zero, and the last bit set if anything was cut off. Rounding the result again to
+/// fewer bits then equals rounding once.
 float to_odd(double x) {
   const float nearest = float(x);
   if (double(nearest) == x || std::isnan(x)) return nearest;

@@ -6,7 +6,7 @@
 namespace hone::model {
 namespace {
 
-/// Fields that reach no logit of a forward pass without dropout, whatever they say.
+/// Fields that do not affect the logits of a forward pass without dropout, whatever their value.
 struct Harmless {
   const char* why;
   std::vector<const char*> fields;
@@ -49,7 +49,7 @@ const std::vector<Harmless>& harmless_fields() {
   return kTable;
 }
 
-/// Fields that change logits, or which parts there are, unless they have this value (JSON; null: no value is right).
+/// Fields that change logits or the model's structure unless they have this value (JSON; null: no value is supported).
 struct Neutral {
   const char *field, *value, *meaning;
 };

@@ -24,7 +24,7 @@ TensorView column_view(const TensorView& matrix, int64_t first, int64_t count) {
 
 namespace {
 
-/// Rows after the norm that comes before a half, if there is one.
+/// The input of a half: x after the norm, or x itself where no norm comes before.
 const TensorView& entering(const Stream& stream, const ModelConfig& config, const TensorView& x, const TensorView& weight,
                            const LayerScratch& scratch) {
   if (!config.norms_before()) return x;
@@ -32,14 +32,14 @@ const TensorView& entering(const Stream& stream, const ModelConfig& config, cons
   return scratch.normed;
 }
 
-/// q and k normed over all their heads; per head it is prepare_heads that norms.
+/// Norms q and k over all their heads at once; prepare_heads norms them per head.
 void norm_whole(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& qkv) {
   const TensorView q = column_view(qkv, 0, config.q_width()), k = column_view(qkv, config.q_width(), config.kv_width());
   kernels::rms_norm(stream, {.x = q, .weight = weights.q_norm, .y = q, .eps = config.norm_eps, .offset = config.norm_offset});
   kernels::rms_norm(stream, {.x = k, .weight = weights.k_norm, .y = k, .eps = config.norm_eps, .offset = config.norm_offset});
 }
 
-/// What ends a half: out += factor norm(x W^T). `kept` is where the product stays for the backward, if it is wanted.
+/// The end of a half: out += factor norm(x W^T). `kept` holds the product for the backward, if it is wanted.
 struct Ending {
   TensorView x, norm, kept, out;
   kernels::PackedMatrix w;

@@ -15,13 +15,13 @@ struct LayerScratch {
   TensorView normed;  // [R, C]
   TensorView mlp;     // [R, F]
   TensorView added;   // [R, C] what a half adds, where config.adds_apart()
-  Arena* ops = nullptr;  // what the kernels take for themselves and give back
+  Arena* ops = nullptr;  // scratch of the kernels, released after each call
 };
 
-/// x = x + o(attention(norm(x))), then x = x + down(swiglu(gate_up(norm(x)))); or, as the config says, with the norm
-/// of what is added instead of, or besides, that of what goes in, and with a factor.
-/// Reads act.input; writes every other view of act and the layer's result into `out` [R, C]. Generation passes
-/// one buffer as act.input, act.middle and out; then nothing is copied. act.qk_raw, lse and *_added may be empty.
+/// x = x + o(attention(norm(x))), then x = x + down(swiglu(gate_up(norm(x)))). The config may put the norm on what is
+/// added instead of, or besides, the input, and may scale what is added. Reads act.input; writes every other view of
+/// act and the layer's result into `out` [R, C]. Generation passes one buffer as act.input, act.middle and out; then
+/// nothing is copied. act.qk_raw, lse and *_added may be empty.
 void layer_forward(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
                    const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                    const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
@@ -35,7 +35,7 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
 void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
                   const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
 
-/// The most any linear of a layer, or its gradient, takes from the arena for so many rows.
+/// The most scratch that a linear of a layer, or its gradient, takes from the arena for this number of rows.
 int64_t linear_scratch_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
 
 /// Throws kShape naming the row unless every position is in [0, most).

@@ -49,7 +49,7 @@ class Progress {
   std::chrono::steady_clock::time_point told_{};
 };
 
-/// Values for the source's tensors out of a checkpoint.
+/// Values from a checkpoint for the source's tensors.
 class Replacement {
  public:
   explicit Replacement(const std::string& directory) : folder_(directory), directory_(directory) {
@@ -115,7 +115,7 @@ SafetensorsMetadata loadable(SafetensorsMetadata metadata) {
   return metadata;
 }
 
-/// The source's files, or its tensors in the same order divided anew.
+/// The source's files, or its tensors in the same order divided into new files.
 std::vector<PlannedFile> plan_files(const ModelWriterOptions& options, const WeightFolder& source,
                                     Replacement* replacement, ModelWriterReport& report) {
   std::vector<PlannedFile> files;
@@ -184,7 +184,7 @@ void write_file(const DurableFolder& folder, const PlannedFile& file, Progress& 
   writer.commit();
 }
 
-/// The source's index as it is where it still holds; otherwise with the new sizes and files.
+/// The source's index unchanged where it still holds; otherwise one with the new sizes and files.
 std::string index_text(const WeightFolder& source, const std::vector<PlannedFile>& files, bool as_source,
                        int64_t total_bytes) {
   if (as_source) return source.index_text();

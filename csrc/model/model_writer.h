@@ -12,7 +12,7 @@
 namespace hone::model {
 
 struct ModelWriterOptions {
-  /// Whose tensors, names and shards are written.
+  /// The folder whose tensors, names and shards are written.
   std::string source{};
   /// A folder with values to take instead, by the text model's own names (a checkpoint): each of its tensors must be
   /// one of the source's, of the same shape. Tensors of the source that no text model has keep value and dtype.
@@ -25,12 +25,12 @@ struct ModelWriterOptions {
   std::optional<DType> dtype{};
   /// Bytes of tensors in a file, unless a single tensor has more; 0: the source's files.
   int64_t shard_bytes = 0;
-  /// What else belongs into the folder: `text`, or the contents of the file at `from`.
+  /// What else the folder shall hold: `text`, or the contents of the file at `from`.
   struct Extra {
     std::string name, text, from;
   };
   std::vector<Extra> extras{};
-  /// Told now and then, and at the end. To stop, throw.
+  /// Called now and then, and at the end. Throw from it to stop.
   std::function<void(int64_t done_bytes, int64_t total_bytes)> on_progress{};
 };
 

@@ -66,7 +66,7 @@ class PackedSource final : public AttentionSource {
   bool deterministic_;
 };
 
-/// Views of one layer; its rows after attention are `outputs` in number.
+/// Views of one layer's activations; `outputs` rows go on after attention.
 LayerActivations take_layer(const ModelConfig& c, DType type, int64_t rows, int64_t outputs, bool training, Arena& arena) {
   LayerActivations act;
   act.qkv = arena.take_view(type, {rows, c.qkv_width()});
@@ -99,7 +99,7 @@ LayerScratch first_rows(LayerScratch scratch, int64_t rows) {
   return scratch;
 }
 
-/// One layer of the training forward; all but the loss rows stop after the attention of the last.
+/// One layer of the training forward. In the last layer only the loss rows go on after attention.
 TensorView train_layer(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows, int64_t layer,
                        PackedSource& attention, LayerActivations& act, Arena& arena) {
   const ModelConfig& c = weights.config;
@@ -201,7 +201,7 @@ TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t
   const int64_t layer = (c.norms_after() ? 4 : 2) * bytes(c.width) + bytes(c.qkv_width()) + bytes(c.q_width()) + bytes(2 * c.mlp_width) +
                         view_bytes(DType::kF32, T * c.heads) + (c.qk_norm ? bytes(c.q_width() + c.kv_width()) : 0);
   const int64_t forward_scratch = (c.adds_apart() ? 2 : 1) * bytes(c.width) + bytes(c.mlp_width) + linear_scratch_bytes(stream, c, T);
-  // The last layer keeps fewer rows of its MLP, but gathers those of its attention.
+  // The last layer keeps fewer rows of its MLP, but also the gathered rows of its attention.
   return {.kept = 2 * bytes(c.width) + c.layers * layer + bytes(c.q_width()),
           .layer = layer,
           .layer_input = bytes(c.width),

@@ -23,7 +23,7 @@ class AttentionSource {
                       const TensorView& v, const TensorView& out, const TensorView& lse) = 0;
 };
 
-/// Generation: hidden states after the final norm, over logits_scaling, for R rows.
+/// Generation: hidden states after the final norm, divided by logits_scaling, for R rows.
 ///   ids [R] i32, positions [R] i32 -> hidden [R, C] in the stream's activation dtype (overwritten).
 /// Takes and releases forward_scratch_bytes(stream, config, R) of scratch. A row's bits depend on its token,
 /// position and keys only. Throws kShape if a position is outside the rope table; on a GPU ids and positions are
@@ -51,7 +51,7 @@ struct PackedRows {
 };
 
 /// What the training forward keeps for the backward, taken from an arena by the caller's scope.
-/// Q is T, but R in the last layer. Of the stream's activation dtype, but lse, which is f32.
+/// Q = T, but R in the last layer. In the stream's activation dtype, except lse, which is f32.
 struct LayerActivations {
   TensorView input;      // [T, C] residual stream entering the layer
   TensorView qkv;        // [T, (H+2K)D] after bias, q/k norm and rotation
@@ -67,7 +67,7 @@ struct LayerActivations {
 struct Activations {
   std::vector<LayerActivations> layers;
   TensorView last;    // [R, C] residual stream leaving the last layer
-  TensorView hidden;  // [R, C] what the head reads: after the final norm, over logits_scaling
+  TensorView hidden;  // [R, C] input of the head: after the final norm, divided by logits_scaling
 };
 
 /// The training forward: bit for bit the hidden states that `forward` computes for the same tokens.
@@ -95,9 +95,9 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
 /// What forward_training and backward take from the arena for T tokens.
 struct TrainingBytes {
   int64_t kept = 0;         // from the forward for the backward
-  int64_t layer = 0;        // of it, by each layer
-  int64_t layer_input = 0;  // of that, what enters the layer
-  int64_t scratch = 0;      // while a layer runs
+  int64_t layer = 0;        // of it, each layer's
+  int64_t layer_input = 0;  // of that, the layer's input
+  int64_t scratch = 0;      // used while a layer runs
   int64_t total() const { return kept + scratch; }
 };
 TrainingBytes training_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens);

@@ -58,17 +58,17 @@ struct Backward {
   const PackedRows& rows;
   int64_t layer;
   const TensorView& rope_table;
-  Arena& ops;  // what the kernels take for themselves and give back
+  Arena& ops;  // scratch of the kernels, released after each call
   Scratch scratch;
   TensorView dx;  // [Q, C] gradient of the residual stream, updated in place
 
-  /// What entered a half, its norm computed again.
+  /// The input of a half, with its norm computed again.
   const TensorView& entering(const TensorView& x, const TensorView& weight) const {
     if (!config.norms_before()) return x;
     kernels::rms_norm(stream, {.x = x, .weight = weight, .y = scratch.normed, .eps = config.norm_eps, .offset = config.norm_offset});
     return scratch.normed;
   }
-  /// dx += the gradient that d, of a half's first product, gives to what entered it.
+  /// dx += the gradient of a half's input, given d, the gradient of its first product.
   void leave(const TensorView& d, const PackedMatrix& w_t, const TensorView& x, const TensorView& weight,
              const TensorView& dweight) const {
     const bool norms = config.norms_before();
@@ -82,7 +82,7 @@ struct Backward {
     args.scratch = &ops;
     kernels::rms_norm_grad(stream, args);
   }
-  /// Gradient of the product that ends a half, whose output was `added`.
+  /// Gradient of the last product of a half, whose output was `added`.
   TensorView of_added(const TensorView& added, const TensorView& weight, const TensorView& dweight) const {
     if (!config.adds_apart()) return dx;
     TensorView d = dx;
@@ -94,8 +94,8 @@ struct Backward {
     return scratch.dadded;
   }
 
-  /// The MLP, and the weights of the output projection, on the rows that went through them. Returns the gradient of
-  /// what that projection gave.
+  /// Backward of the MLP, and of the output projection's weights, on the rows that went through them. Returns the
+  /// gradient of that projection's output.
   TensorView output_half(const PackedLayer& w, const TransposedWeights::Layer& wt, const LayerActivations& act,
                          const LayerViews& grad) const {
     const TensorView& dgate_up = act.gate_up;

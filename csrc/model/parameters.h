@@ -24,7 +24,7 @@ struct TensorSpec {
   int64_t numel() const;
 };
 std::vector<TensorSpec> tensor_specs(const ModelConfig& config);
-/// Of a block with all of them.
+/// Bytes of a block with all of them.
 int64_t parameter_bytes(const ModelConfig& config);
 
 /// A layer's tensors. qkv is [(H+2K)D, C], gate_up is [2F, C]; biases, q/k norms and norms before or after a half are
@@ -52,8 +52,8 @@ class Parameters {
   TensorView flat() const;
   void zero();
 
-  /// One of the views above, to be written by `fill`, which gets it in host memory: the same tensor, or a block
-  /// whose contents (nothing at first) are carried to the device when it returns.
+  /// Lets `fill` write one of the views above in host memory: the tensor itself, or a block without contents that is
+  /// copied to the device when `fill` returns.
   void write(const TensorView& tensor, const std::function<void(const TensorView& host)>& fill);
   /// One of the views above in host memory: itself, or a copy that takes staging_bytes(tensor) from `staging`.
   TensorView read(const TensorView& tensor, Arena& staging) const;

@@ -18,7 +18,7 @@ std::vector<double> rope_frequencies(const RopeConfig& rope, int64_t rotary_dim)
 /// What cosines and sines are multiplied by: 1, YaRN's 0.1 ln(factor) + 1, or longrope's sqrt(1 + ln(factor) / ln(original positions)).
 double rope_attention_factor(const RopeConfig& rope);
 
-/// Of a table.
+/// Bytes of a table.
 int64_t rope_table_bytes(int64_t rotary_dim, int64_t positions);
 
 /// Angles are exact products in f64 (not the f32 angles of transformers, which drift by 1e-3 at position 10^4),
@@ -28,7 +28,7 @@ class RopeTable {
   /// positions rows; throws kOutOfMemory.
   static std::shared_ptr<const RopeTable> make(const Stream& stream, const RopeConfig& rope, int64_t rotary_dim,
                                                int64_t positions);
-  /// Turns one pair of dimensions by 0: for layers without positions, so that all go through the same op.
+  /// A table that rotates one pair of dimensions by 0: layers without positions then go through the same op.
   static std::shared_ptr<const RopeTable> still(const Stream& stream, int64_t positions);
   const TensorView& view() const { return view_; }  // [P, N] f32
 

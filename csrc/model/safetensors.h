@@ -39,7 +39,7 @@ class SafetensorsFile {
   const std::vector<Entry>& entries() const { return entries_; }
   const Entry* find(const std::string& name) const;
   const SafetensorsMetadata& metadata() const { return metadata_; }
-  /// Tells the system that an entry's bytes are not needed for now; they are read again if they are.
+  /// Tells the system that an entry's bytes are not needed for now; a later access reads them from the file again.
   void forget(const Entry& entry) const;
 
  private:

@@ -25,7 +25,7 @@ std::string shard_name(const std::string& stem, size_t i, size_t shards) {
 }
 
 std::string shard_index(Json metadata, const std::vector<std::pair<std::string, std::string>>& file_of_tensor) {
-  // Written out: setting keys one by one would look for each among all before it.
+  // Written as text: Json would look for each new key among all earlier ones.
   std::string text = "{\"metadata\":" + metadata.dump() + ",\"weight_map\":{";
   for (size_t i = 0; i < file_of_tensor.size(); ++i) {
     text += i ? ",\n" : "\n";

@@ -18,8 +18,8 @@ struct PackedLayer {
   TensorView attn_norm, attn_after, mlp_norm, mlp_after, qkv_bias, q_norm, k_norm;  // f32 copies inside the snapshot
 };
 
-/// What snapshots take in the stream's memory: each its tensors, of which the head's own matrix is a part (0 where the
-/// embedding serves), and all of one config together their rope tables.
+/// Bytes of snapshots in the stream's memory: tensors are each snapshot's own, of which the head's matrix is a part (0
+/// where the embedding serves); rope tables are shared by all snapshots of a config.
 struct SnapshotBytes {
   int64_t tensors = 0, head = 0, rope_tables = 0;
 };
@@ -35,13 +35,13 @@ class WeightSnapshot {
   /// `storage` says, and a tied head is the embedding. Throws kOutOfMemory.
   static std::shared_ptr<WeightSnapshot> make(const Stream& stream, const Parameters& parameters, uint32_t version,
                                               DType storage = DType::kF32);
-  /// Room for another version with addresses of its own, which nobody has written yet; the rope tables are shared.
+  /// A snapshot for another version, with addresses of its own and without contents; it shares the rope tables.
   std::shared_ptr<WeightSnapshot> blank(const Stream& stream) const;
-  /// Where each tensor of the parameters has its copy here; which of the two says what it is made by.
+  /// Where the packed copy of each tensor of the parameters is: in `matrix`, or in `values`.
   struct Part {
     TensorView from;
-    kernels::PackedMatrix matrix;  // or, where this has no memory,
-    TensorView values;             // f32 as they are
+    kernels::PackedMatrix matrix;  // without memory where `values` holds the copy
+    TensorView values;             // f32 as in the parameters
     /// On a GPU: the elements of `from` in its order, bf16 or f32.
     TensorView flat() const;
   };
@@ -60,7 +60,8 @@ class WeightSnapshot {
   TensorView embedding;   // [V, C]
   TensorView final_norm;  // [C]
   kernels::PackedMatrix head;
-  /// Of a layer: the angles of all, of those with a window where they have a theta of their own, or none to turn.
+  /// A layer's table: the common one, that of sliding layers with a theta of their own, or the one that rotates
+  /// nothing.
   const TensorView& rope_table(int64_t layer) const;
   int64_t bytes() const { return arena_.used(); }
   Memory memory() const { return arena_.memory(); }

@@ -42,7 +42,7 @@ void append_tensors(const model::Parameters& block, const std::string& prefix, T
   for (const model::TensorSpec& spec : block.specs()) out.push_back({prefix + spec.name, &block, block.view(spec), spec.shape});
 }
 
-/// One shard; tensors of a device are staged together, so a shard's bytes of host memory are needed at a time.
+/// Writes one shard. Tensors of a device are all copied to the host first: this takes host memory for a whole shard.
 std::string write_shard(const std::string& path, const Tensors& shard) {
   int64_t staged = 0;
   for (const Stored& tensor : shard) staged += tensor.block->staging_bytes(tensor.view);
@@ -106,7 +106,7 @@ const Json& member(const Json& json, const char* name, const std::string& where)
   return *found;
 }
 
-/// The manifest's body, after its own checksum was found right.
+/// Returns the manifest's body, once its own checksum has been verified.
 Json read_manifest(const std::string& directory) {
   const std::string path = directory + "/" + kManifest;
   if (!model::exists(path)) {

@@ -1,4 +1,4 @@
-// Checkpoint folders: complete or absent, verified before anything is believed.
+// Checkpoint folders: complete or absent, and verified before anything is read from them.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 namespace hone::trainer {
 
 struct OptimizerConfig {
-  enum class Kind : uint8_t { kAdamW, kMuon } kind = Kind::kAdamW;  // Muon: block matrices; the rest AdamW
+  enum class Kind : uint8_t { kAdamW, kMuon } kind = Kind::kAdamW;  // kMuon: Muon for block matrices, AdamW for the rest
   float beta1 = 0.9f, beta2 = 0.95f, eps = 1e-8f;
   float weight_decay = 0.0f;
   bool decay_all = false;        // false: only 2-D tensors decay (norms and biases do not)
@@ -20,10 +20,10 @@ struct OptimizerConfig {
 struct TrainerConfig {
   OptimizerConfig optimizer;
   int64_t packed_tokens = 4096;  // T of a micro-batch; a longer sequence gets one of its own
-  DType weight_storage = DType::kF32;  // on the CPU; a GPU computes in bf16 whatever it says
+  DType weight_storage = DType::kF32;  // on the CPU; a GPU always computes in bf16
   Stream::Backend device = Stream::Backend::kCpu;
-  /// On a GPU: attention with the instructions of the engine's, so that log-probs are the engine's to the bit (on the
-  /// CPU they always are). Otherwise the fastest there are, within the bound of docs/numerics.md.
+  /// On a GPU: attention runs the engine's instructions, so that log-probs equal the engine's to the bit (on the CPU
+  /// they always do). Otherwise it runs the fastest kernels, within the bound of docs/numerics.md.
   bool deterministic = false;
 };
 

@@ -114,7 +114,7 @@ void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, co
 }
 
 int64_t packed_batch_bytes(int64_t tokens, int64_t sequences) {
-  // 13 arrays of 4 bytes and 2 of 1 by token, 6 of 4 or 8 by sequence; each starts on a line of 64 bytes.
+  // Per token 13 arrays of 4 bytes and 2 of 1, per sequence 6 of 4 or 8; each array starts on a 64-byte line.
   return Arena::rounded(tokens * (13 * 4 + 2) + (sequences + 1) * 32 + 24 * 64);
 }
 

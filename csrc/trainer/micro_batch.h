@@ -14,7 +14,7 @@ namespace hone::trainer {
 /// `options`, also that what its objective needs is there (kConfig for option values).
 void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, const StepOptions* options);
 
-/// Of a PackedBatch's arrays.
+/// Bytes of a PackedBatch's arrays.
 int64_t packed_batch_bytes(int64_t tokens, int64_t sequences);
 
 /// T tokens, S sequences, R loss tokens: those the mask counts. Row r of the loss predicts token r of them from the
@@ -27,9 +27,9 @@ class PackedBatch {
 
   explicit PackedBatch(const Stream& stream, bool deterministic = false)
       : stream_(stream), deterministic_(deterministic) {}
-  /// Copies the micro-batch's sequences together and carries them to the stream. Results are not cleared.
+  /// Copies the micro-batch's sequences side by side into the stream's memory. Does not clear the results.
   void gather(const TrainingBatch& batch, const MicroBatch& which);
-  /// Carries the results back; waits for the stream.
+  /// Copies the results back to the host; waits for the stream.
   void fetch() const { memory_.download(stream_, results_, memory_.used()); }
 
   model::PackedRows rows() const {
@@ -64,7 +64,7 @@ class PackedBatch {
   int64_t capacity_ = 0, results_ = 0;
 };
 
-/// What a loss token's result is in the batch's own order; 0 where masked out.
+/// Writes the loss tokens' results to out [T] in the batch's order; 0 where masked out.
 template <class T>
 void scatter(const TrainingBatch& batch, const MicroBatch& which, const T* values, T* out) {
   for (int32_t i : which.sequences) {

@@ -11,7 +11,7 @@
 
 namespace hone::trainer {
 
-/// Per-sequence losses of a step in the order of its batch, and where they stopped being numbers.
+/// Per-sequence losses of a step in the order of its batch, and the first that is not finite.
 struct StepLosses {
   explicit StepLosses(int64_t sequences) : loss(size_t(sequences)), policy(size_t(sequences)) {}
   std::vector<double> loss, policy;  // [S] with and without the regularizers
@@ -37,8 +37,8 @@ class MicroBatchPass {
   void score(const TrainingBatch& batch, const MicroBatch& which, const model::WeightSnapshot& weights,
              float temperature, float* logprobs, float* entropies);
   /// Adds the micro-batch's gradients to those of `weights`, its losses to `losses`, its per-token results and times to
-  /// `report`. Results are collected once the backward is on its way, on the CPU as on a GPU, which nothing waits for
-  /// before. After a loss that was not a number no gradient is computed any more.
+  /// `report`. The results are collected after the backward was queued, so that the host does not wait for a GPU before
+  /// that; the CPU keeps the same order. After a loss that is not finite no more gradients are computed.
   void train(const TrainingBatch& batch, const MicroBatch& which, const StepOptions& options,
              const PassWeights& weights, StepLosses& losses, StepReport& report);
 

@@ -12,8 +12,8 @@ namespace {
 // Matrices up to this size are updated side by side, one per thread: their products are too small to split.
 constexpr int64_t kSmallMatrix = 1 << 17;
 
-/// Ranges for AdamW and matrices for Muon, largest first. Joined: as few ranges as there can be. Not so where each tensor
-/// has a packed copy of its own.
+/// Plans ranges for AdamW and matrices for Muon, largest first. joined: neighbouring tensors become one range, which is
+/// impossible where each tensor has a packed copy of its own.
 void plan(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config, bool joined,
           std::vector<ParameterRun>& adamw, std::vector<ParameterRun>& muon) {
   const bool has_muon = config.kind == OptimizerConfig::Kind::kMuon;
@@ -34,10 +34,10 @@ void plan(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& co
 /// Elements of a matrix that one thread updates alone, at most.
 int64_t small_matrix(const Stream& stream) { return stream.is_cuda() ? 0 : kSmallMatrix; }
 
-/// Twice as many as threads, so that they end together.
+/// Twice as many slots as threads, so that all threads end at about the same time.
 size_t slot_count(bool has_muon, int threads) { return has_muon && threads > 1 ? 2 * size_t(threads) : 1; }
 
-/// Scratch of a slot. Only the first meets AdamW, the norms of n parameters, and large matrices.
+/// Scratch of a slot. Only the first slot runs AdamW, the norms of n parameters, and large matrices.
 int64_t slot_bytes(const Stream& stream, const std::vector<ParameterRun>& muon, int64_t n, int64_t small, bool first) {
   int64_t bytes = first ? std::max(kernels::adamw_scratch_bytes(stream, n), kernels::sum_of_squares_scratch_bytes(stream, n)) : 0;
   for (const ParameterRun& run : muon) {
@@ -136,7 +136,7 @@ void Optimizer::muon_runs(const Stream& stream, const Update& update, double* ch
   for (; small < muon_.size() && muon_[small].count > small_matrix_; ++small) {
     muon(stream, update, muon_[small], changes + small, scratch_[0]);
   }
-  // Each slot takes every n-th of the rest, largest first, so that they end together.
+  // Each slot takes every n-th of the rest, largest first, so that all end at about the same time.
   const size_t slots = scratch_.size();
   stream.parallel_for(int64_t(slots), 1, [&](int64_t begin, int64_t end) {
     for (size_t slot = size_t(begin); slot < size_t(end); ++slot) {

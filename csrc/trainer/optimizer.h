@@ -18,10 +18,10 @@ namespace hone::trainer {
 /// Throws kConfig naming the field for a rate outside its range.
 void check_optimizer(const OptimizerConfig& config);
 
-/// What an Optimizer takes in the stream's memory beside its moments. threads: of the stream's pool.
+/// Bytes that an Optimizer takes in the stream's memory besides its moments. threads: size of the stream's pool.
 int64_t optimizer_bytes(const Stream& stream, const model::ModelConfig& model, const OptimizerConfig& config, int threads);
 
-/// A range of parameters that one kernel call may treat alike.
+/// A range of parameters that one kernel call updates.
 struct ParameterRun {
   int64_t offset = 0, count = 0;
   bool decay = false;
@@ -42,12 +42,11 @@ class Optimizer {
     float scale = 1;                  // the factor that clipped the gradients
     double update_norm = 0, weight_norm = 0;  // |new - old| and |new| over all parameters
   };
-  /// Updates parameters and moments by the clipped gradients. `squares` [N] f64, in the stream's memory, are sums of
-  /// squares whose sum is the squared norm of the gradients; on a GPU the norm never leaves it, and only the result is
-  /// waited for. A norm that is not finite leaves everything as it is, `steps` included: then scale is NaN.
-  /// `packs`, unless empty, are a snapshot's parts of these parameters on a GPU: they are overwritten with the new values
-  /// as those are computed, and keep what they have where everything stays.
-  /// The same bits for any number of threads.
+  /// Updates parameters and moments by the clipped gradients. `squares` [N] f64, in the stream's memory, add up to the
+  /// squared norm of the gradients; on a GPU the norm stays on the device, and the host waits only for the result. If
+  /// the norm is not finite, nothing changes, `steps` included, and scale is NaN. `packs`, unless empty, are the packed
+  /// copies of these parameters in a snapshot on a GPU: they are overwritten with the new values in the same pass, and
+  /// stay as they are where the parameters do. Same bits for any number of threads.
   Applied apply(const Stream& stream, model::Parameters& parameters, const model::Parameters& grads,
                 const TensorView& squares, const Rates& rates,
                 const std::vector<model::WeightSnapshot::Part>& packs = {});

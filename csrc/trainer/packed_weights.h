@@ -11,30 +11,30 @@
 
 namespace hone::trainer {
 
-/// Packs of one set of parameters, remade when asked for after the parameters changed. Snapshots that somebody else holds
-/// are never rewritten.
+/// Packed copies of one set of parameters, rebuilt on demand after the parameters changed. A snapshot that somebody
+/// else holds is never rewritten.
 class PackedWeights {
  public:
   using Snapshot = std::shared_ptr<model::WeightSnapshot>;
 
-  /// `parameters` must outlive this. storage: as WeightSnapshot::make has it.
+  /// `parameters` must outlive this. storage: see WeightSnapshot::make.
   PackedWeights(const Stream& stream, const model::Parameters& parameters, DType storage)
       : stream_(stream), parameters_(parameters), storage_(storage) {}
 
   uint32_t version() const { return version_; }
   void set_version(uint32_t version);
-  /// The parameters were written; the version is the same.
+  /// Call after writing to the parameters without a new version.
   void parameters_changed() { stale_ = transposed_stale_ = true; }
 
   /// Of the current parameters. Throws kOutOfMemory.
   const Snapshot& snapshot();
   const model::TransposedWeights& transposed();
 
-  /// Where an optimizer writes the packs of the next version while it computes it; null on the CPU, whose packs are made
-  /// when they are asked for. On a GPU the present packs are overwritten if nobody else reads them: a second copy would
-  /// not fit.
+  /// The snapshot into which an optimizer writes the packed copies of the next version. Null on the CPU, where packed
+  /// copies are made on demand. On a GPU it is the present snapshot, unless somebody else reads that: a second copy
+  /// would not fit.
   Snapshot next() { return stream_.is_cuda() ? writable() : nullptr; }
-  /// The parameters have become those of the next version, and those in `written` with them, which next() gave.
+  /// Call when the parameters, and with them `written`, which next() gave, hold the next version.
   void advance(Snapshot written);
 
  private:

@@ -60,7 +60,7 @@ struct Trainer::Impl {
   Device device;
   const Stream& stream;
   Parameters parameters;
-  std::optional<Parameters> made_grads;  // by the first step: a trainer that scores or publishes does without
+  std::optional<Parameters> made_grads;  // made by the first step: scoring and publishing need none
   PackedWeights weights;
   MicroBatchPass pass;
   Update update;
@@ -78,7 +78,7 @@ struct Trainer::Impl {
   Parameters& grads() { return made_grads ? *made_grads : made_grads.emplace(config, stream); }
   PassWeights pass_weights() { return {*weights.snapshot(), weights.transposed(), grads()}; }
 
-  /// Packs sequences and makes room.
+  /// Packs sequences into micro-batches and reserves memory for them.
   std::vector<MicroBatch> prepare(const TrainingBatch& batch) {
     std::vector<MicroBatch> micro_batches = pack(batch, options.packed_tokens);
     for (const MicroBatch& which : micro_batches) pass.reserve(which.tokens);

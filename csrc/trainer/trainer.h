@@ -12,9 +12,9 @@
 
 namespace hone::trainer {
 
-/// Not thread-safe: one thread calls everything. On a GPU masters, gradients and moments lie there; batches go up and
-/// per-token results come down once per micro-batch, norms once per step, and the times of forward and backward are
-/// those of giving the work, but for the last, which waits.
+/// Not thread-safe: one thread calls everything. On a GPU, master weights, gradients and moments stay on the device.
+/// Batches are copied to it and per-token results back once per micro-batch, norms once per step. The reported times of
+/// forward and backward are those of queueing the work, but for the last backward, which includes the wait.
 class Trainer {
  public:
   /// Throws kConfig naming the field, kOutOfMemory, kCuda without a GPU to use, kUnsupported for a model

@@ -56,7 +56,7 @@ double Update::sum_of_squares(const TensorView& x) {
   return *total.host;
 }
 
-/// Squared gradients of every layer, and of what is outside of them, where the gradients are.
+/// Sums of squared gradients, one for each layer and one for the tensors outside of them, where the gradients are.
 SharedArrays::Array<double> Update::layer_squares(const model::Parameters& grads) {
   sums_.clear();
   const auto squares = sums_.take<double>(parameters_.config().layers + 1);

@@ -13,10 +13,10 @@
 
 namespace hone::trainer {
 
-/// What an Update takes in the stream's memory beside its optimizer.
+/// Bytes that an Update takes in the stream's memory besides its optimizer.
 int64_t update_bytes(const Stream& stream, const model::ModelConfig& model);
 
-/// Owns the optimizer, which the first update makes: a trainer that scores or publishes does without its moments.
+/// Owns the optimizer. The first update makes it: a trainer that only scores or publishes needs no moments.
 class Update {
  public:
   /// Throws kConfig naming the field of the optimizer. `parameters` must outlive this.
@@ -27,8 +27,8 @@ class Update {
   /// Drops moments and step counter.
   void reset(const OptimizerConfig& config);
 
-  /// Updates parameters, moments and packs, unless report.skipped says that the gradients are useless or their norm is not
-  /// finite, which sets it: then all stays. Writes scale and norms to `report`; waits for them.
+  /// Updates parameters, moments and packs. If report.skipped is set, or if the norm of the gradients is not finite,
+  /// which sets it, nothing changes. Writes scale and norms to `report`; waits for them.
   void apply(const model::Parameters& grads, const StepOptions& options, PackedWeights& weights, StepReport& report);
   /// Sum of squares of x [n] in the stream's memory; waits for it.
   double sum_of_squares(const TensorView& x);
@@ -41,7 +41,7 @@ class Update {
   model::Parameters& parameters_;
   OptimizerConfig config_;
   std::optional<Optimizer> optimizer_;
-  std::vector<int64_t> layer_of_;  // [tensors] of each; the number of layers for what is outside of them
+  std::vector<int64_t> layer_of_;  // [tensors] each one's layer; L for tensors outside the layers
   SharedArrays sums_;
   Arena scratch_;
 };

@@ -19,18 +19,18 @@ struct Architecture {
 /// Throws kUnsupported naming the type and listing the table.
 const Architecture& find_architecture(const std::string& name, const char* where);
 
-/// Sizes, rope, norm, activation and tying: what all Llama-like decoders share. What the architecture has set in
-/// `config` before holds where the file is silent. Reads both the transformers-4 (rope_theta, rope_scaling) and the
+/// Sizes, rope, norm, activation and tying: what all Llama-like decoders share. A field that the file lacks keeps the
+/// value that the architecture has set in `config`. Reads both the transformers-4 (rope_theta, rope_scaling) and the
 /// transformers-5 (rope_parameters) style. partial_rotary: whether partial_rotary_factor may be below 1.
 void parse_decoder(ConfigFields& fields, ModelConfig& config, bool partial_rotary = false);
-/// sliding_window, 0 if null, or if absent and config has none. kConfig if negative or beyond 32 bits.
+/// Reads sliding_window: 0 if null; config's own value if absent. kConfig if negative or beyond 32 bits.
 int32_t parse_window(ConfigFields& fields, const ModelConfig& config);
-/// layer_types, or where there are none `slides(layer)`: which layers have the window.
+/// Reads which layers have the window: layer_types, or `slides(layer)` without that field.
 void parse_layer_types(ConfigFields& fields, ModelConfig& config, const std::function<bool(int64_t layer)>& slides);
 /// layer_types, sliding_window, use_sliding_window and max_window_layers as Qwen writes them.
 void parse_qwen_window(ConfigFields& fields, ModelConfig& config);
-/// A text model's own object, gathering its problems; check() is not done. Throws for a missing or unknown model_type
-/// and for a mixture of experts.
+/// Parses a text model's own object and gathers its problems; does not call check(). Throws for a missing or unknown
+/// model_type and for a mixture of experts.
 ModelConfig parse_text_model(const Json& json, const std::string& where, ConfigProblems& problems);
 
 /// The transformers-5 fields shared by every row.

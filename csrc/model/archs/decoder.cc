@@ -32,7 +32,7 @@ void parse_yarn(ConfigFields& fields, RopeConfig& rope) {
   rope.attention_factor = yarn_attention_factor(fields, rope.factor);
 }
 
-/// Positions end where the short factors do, unless an architecture takes the long ones (phi3.cc).
+/// The context ends where the short factors do, unless the architecture chooses the long ones (phi3.cc).
 void parse_longrope(ConfigFields& fields, ModelConfig& config) {
   RopeConfig& rope = config.rope;
   rope.kind = RopeConfig::Kind::kLongrope;
@@ -121,7 +121,7 @@ void write_scaling(const RopeConfig& rope, Json& json) {
   if (rope.attention_factor > 0) json.set("attention_factor", Json::number(rope.attention_factor));
 }
 
-/// Bounded here, before lists of layers are made of it.
+/// Checks the bound here, before lists with an entry a layer are allocated.
 int64_t parse_layers(ConfigFields& fields, int64_t otherwise) {
   const char* field = "num_hidden_layers";
   const int64_t layers = otherwise ? fields.integer(field, otherwise) : fields.integer(field);
@@ -163,7 +163,7 @@ void parse_decoder(ConfigFields& fields, ModelConfig& config, bool partial_rotar
   config.tied_head = fields.boolean("tie_word_embeddings", config.tied_head);
   if (config.gelu) {
     fields.only("hidden_activation", {"gelu_pytorch_tanh"});
-    fields.ignore({"hidden_act"});  // of old files; transformers reads the other
+    fields.ignore({"hidden_act"});  // only in old files; transformers reads hidden_activation
   } else {
     fields.only("hidden_act", {"silu", "swish"});
   }

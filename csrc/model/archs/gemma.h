@@ -5,8 +5,8 @@
 
 namespace hone::model::archs {
 
-/// The sizes of both classes of transformers where a file is silent, and what no file says: norms around both halves of
-/// a layer that multiply by 1 + weight, GELU, embeddings times the root of the width, a tied head.
+/// Sets the default sizes of both transformers classes, and what no file says: norms around both halves of a layer that
+/// multiply by 1 + weight, GELU, embeddings times the root of the width, a tied head.
 void preset_gemma(ModelConfig& config);
 
 struct SoftCaps {

@@ -1,4 +1,4 @@
-// SmolLM3: every fourth layer knows no positions.
+// SmolLM3: every fourth layer has no rotary embedding.
 #include "model/archs/archs.h"
 
 namespace hone::model::archs {
