@@ -10,7 +10,8 @@
 
 namespace hone::addon {
 
-/// An object of options. `where` is how messages call it ("engine", "step"). Missing and undefined are the same.
+/// An object of options. `where` names it in messages ("engine", "step"). A missing field and an undefined one are the
+/// same.
 class Fields {
  public:
   /// Throws kConfig unless `value` is an object.
@@ -36,7 +37,7 @@ class Fields {
   /// Copies of array fields; empty if missing and not required.
   std::vector<int32_t> integers(const char* name) const;
   std::vector<std::string> texts(const char* name) const;
-  /// Of a required array of bigints in [0, 2^64).
+  /// Values of a required array of bigints in [0, 2^64).
   std::vector<uint64_t> bigints(const char* name) const;
   /// Index of the field's text in `names`. Throws kConfig listing them.
   int choice(const char* name, std::initializer_list<const char*> names) const;

@@ -1,4 +1,4 @@
-// An engine on a thread of its own; knows no JavaScript but the worker's deliveries.
+// An engine on a thread of its own; knows nothing of JavaScript but the worker's deliveries.
 #pragma once
 
 #include <atomic>
@@ -14,19 +14,19 @@
 
 namespace hone::addon {
 
-/// Steps the engine while it has work. What several steps did before JavaScript looked is one message: the
-/// engine never waits for JavaScript, and JavaScript is woken once.
+/// Steps the engine while it has work. All steps since JavaScript last looked are one message: the engine never waits
+/// for JavaScript, and JavaScript is woken once.
 class EngineThread : public std::enable_shared_from_this<EngineThread> {
  public:
   struct Handlers {
     std::function<void(Napi::Env, const engine::StepOutput&)> on_message;
     std::function<void(Napi::Env, std::exception_ptr)> on_error;  // nothing more will come
-    std::function<void()> on_end;  // the thread is joined; also at teardown
+    std::function<void()> on_end;  // once the thread is joined; also at teardown
   };
   /// The engine is made here, on the calling thread, so that its errors are thrown here.
   EngineThread(const model::ModelConfig& model, const engine::EngineConfig& config);
 
-  /// Once, before anything else; JavaScript thread.
+  /// Call once, before anything else, on the JavaScript thread.
   void start(Napi::Env env, Handlers handlers);
 
   /// Any thread. False if the thread has stopped.
@@ -44,7 +44,7 @@ class EngineThread : public std::enable_shared_from_this<EngineThread> {
   void flush(Napi::Env env);
 
   std::shared_ptr<ThreadPool> pool_;
-  std::unique_ptr<engine::Engine> engine_;  // gone, with its cache, once the thread is joined
+  std::unique_ptr<engine::Engine> engine_;  // destroyed, with its cache, once the thread is joined
   engine::StepOutput step_;  // engine thread
   bool failed_ = false;      // engine thread
   mutable std::mutex mutex_;

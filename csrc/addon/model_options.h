@@ -10,7 +10,8 @@ namespace hone::addon {
 
 /// A Hugging Face config.json as text.
 model::ModelConfig read_model_config(const Napi::Value& value);
-/// describeModel(config.json as text, what messages call it, whether unknown fields are refused): what the core makes of it.
+/// describeModel(config.json as text, its name in messages, whether unknown fields are refused): the model's config as
+/// the core read it.
 Napi::Value describe_model(const Napi::CallbackInfo& call);
 engine::EngineConfig read_engine_config(const Napi::Value& value);
 engine::Request read_request(const Napi::Value& value);

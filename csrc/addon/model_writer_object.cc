@@ -50,7 +50,7 @@ struct ModelWriterObject::State {
   model::ModelWriterOptions options;
   std::atomic<bool> cancelled{false};
   std::shared_ptr<Worker> worker;
-  // While it runs; JavaScript thread only. Without the first the collector might take the object, and its work, away.
+  // While it runs; JavaScript thread only. `self` keeps the object, and its work, from being collected.
   Napi::ObjectReference self;
   Napi::FunctionReference on_progress;
 };

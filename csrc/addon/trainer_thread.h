@@ -21,19 +21,20 @@ class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
   /// The trainer is made here, on the calling thread, so that its errors are thrown here.
   TrainerThread(const model::ModelConfig& model, const trainer::TrainerConfig& config);
 
-  /// Once, before anything else; JavaScript thread.
+  /// Call once, before anything else, on the JavaScript thread.
   void start(Napi::Env env);
 
   /// JavaScript thread. Jobs run in order. The promise rejects with what the job throws, or with STATE if the thread
   /// stops first; the process and this object live until it is settled.
   Napi::Promise run(Napi::Env env, Job job);
 
-  /// Within a job.
+  /// To be called within a job.
   trainer::Trainer& trainer() { return *trainer_; }
-  /// Within a job: gives the weights to an engine. Whoever hears of the version from the engine finds it here as well.
+  /// To be called within a job: gives the weights to an engine. Whoever learns of the version from the engine finds it
+  /// here as well.
   void publish(EngineThread& engine);
 
-  /// Any thread: of the last job that ended, or of what was published since.
+  /// Any thread: the version after the last job that ended, or the one published since.
   uint32_t version() const { return version_; }
   const model::ModelConfig& model() const { return model_; }
   Worker& worker() { return *worker_; }
@@ -41,7 +42,7 @@ class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
  private:
   model::ModelConfig model_;
   std::shared_ptr<ThreadPool> pool_;
-  std::unique_ptr<trainer::Trainer> trainer_;  // gone once the thread is joined
+  std::unique_ptr<trainer::Trainer> trainer_;  // destroyed once the thread is joined
   std::atomic<uint32_t> version_{0};
   std::shared_ptr<Worker> worker_;
 };

@@ -1,4 +1,4 @@
-// A training batch copied out of JavaScript, so that its arrays may change or die while it trains.
+// A training batch copied out of JavaScript, whose arrays may change or be collected during training.
 #pragma once
 
 #include <napi.h>
@@ -20,8 +20,8 @@ struct OwnedBatch {
   trainer::TrainingBatch view() const;
 };
 
-/// Throws kShape naming array and length, or the index where cuSeqlens does not ascend from 0 to T: what the
-/// trainer trusts of raw pointers is checked here.
+/// Throws kShape naming array and length, or the index where cuSeqlens does not ascend from 0 to T: the trainer trusts
+/// its raw pointers, so everything is checked here.
 OwnedBatch read_batch(const Napi::Value& value);
 
 }  // namespace hone::addon

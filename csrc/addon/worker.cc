@@ -33,7 +33,7 @@ void Worker::deliver(Delivery delivery) {
     deliveries_.push_back(std::move(delivery));
     if (std::exchange(signalled_, true)) return;
   }
-  // Refused only while the environment goes away: then nobody is left to tell.
+  // Refused only while the environment is being torn down: then nobody is left to tell.
   napi_call_threadsafe_function(tsfn_, nullptr, napi_tsfn_nonblocking);
 }
 
@@ -51,7 +51,7 @@ void Worker::call_js(napi_env env, napi_value, void* context, void*) {
     try {
       delivery(env);
     } catch (const Napi::Error& error) {
-      // Nobody above us can catch: report it as any other uncaught exception.
+      // No JavaScript caller could catch it: report it as an uncaught exception.
       napi_fatal_exception(env, error.Value());
     } catch (...) {
       napi_fatal_exception(env, to_js_error(env, std::current_exception()).Value());

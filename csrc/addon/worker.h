@@ -34,7 +34,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
 
   /// JavaScript thread or another worker's: JobThread::post.
   bool post(Job run, Job cancelled = nullptr) { return thread_.post(std::move(run), std::move(cancelled)); }
-  /// Worker's thread (or a cancellation): runs on the JavaScript thread, or is dropped if that is going away.
+  /// Worker's thread (or a cancellation): runs on the JavaScript thread, or is dropped if that is being torn down.
   void deliver(Delivery delivery);
 
   /// JavaScript thread: keeps the process alive while held. Calls nest.

@@ -17,20 +17,20 @@ namespace {
 
 constexpr int64_t kHugePage = 2 << 20;
 
-std::atomic<int64_t> live[3];  // by memory
+std::atomic<int64_t> live[3];  // by kind of memory
 
-/// Weights and activations are read in long runs: with pages of 4 KB the address translation is what they wait for.
+/// Weights and activations are read in long runs, where address translation for pages of 4 KB would be the bottleneck.
 void* allocate_host(int64_t bytes) {
   const bool large = bytes >= 2 * kHugePage;
   void* block = nullptr;
   if (posix_memalign(&block, large ? size_t(kHugePage) : 64, size_t(bytes)) != 0) return nullptr;
 #if defined(__linux__)
-  if (large) madvise(block, size_t(bytes), MADV_HUGEPAGE);  // a wish; refused, nothing is lost
+  if (large) madvise(block, size_t(bytes), MADV_HUGEPAGE);  // a hint; ignored where the system cannot
 #endif
   return block;
 }
 
-/// Null if refused.
+/// Null if the system refuses.
 void* allocate(Memory memory, int64_t bytes) {
   if constexpr (kHasCuda) {
     if (memory != Memory::kHost) return cuda::allocate(memory, bytes);
@@ -62,7 +62,7 @@ Arena::Arena(int64_t bytes, const char* purpose, Memory memory) : purpose_(purpo
 bool Arena::discard() {
 #if defined(__linux__)
   if (memory_ != Memory::kHost || capacity_ < 2 * kHugePage) return false;
-  const int64_t whole = capacity_ / kHugePage * kHugePage;  // the block begins at such a page
+  const int64_t whole = capacity_ / kHugePage * kHugePage;  // the block begins on a huge page
   if (madvise(base_, size_t(whole), MADV_DONTNEED) != 0) return false;
   std::memset(base_ + whole, 0, size_t(capacity_ - whole));
   return true;

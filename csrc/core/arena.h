@@ -1,4 +1,4 @@
-// One allocation per purpose; views are handed out from it and given back together.
+// One allocation per purpose; views are handed out from it and released together.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace hone {
 
-/// Which memory a block is of: ordinary, page-locked (what a device copies from and to without a detour), a device's.
+/// The kind of memory of a block: ordinary, page-locked (which a device copies to and from directly), or a device's.
 enum class Memory : uint8_t { kHost, kPinned, kDevice };
 
 /// A bump allocator over one 64-byte aligned block. Not thread-safe. Memory is not initialised.
@@ -30,8 +30,8 @@ class Arena {
   }
   TensorView take_view(DType dtype, std::initializer_list<int64_t> dims);
 
-  /// Makes the whole block read as zeros that take no memory until they are written. False, and nothing done, where the
-  /// system cannot (a device, a small block, no Linux). For a fresh block; what is in it is lost.
+  /// Makes the whole block read as zeros that take no memory until they are written. Returns false and does nothing
+  /// where the system cannot do that (a device, a small block, no Linux). For a fresh block: its contents are lost.
   bool discard();
 
   /// mark() .. release(mark) gives back everything taken in between.
@@ -42,7 +42,7 @@ class Arena {
   int64_t peak() const { return peak_; }
   Memory memory() const { return memory_; }
 
-  /// Of all arenas of this process in that memory.
+  /// Bytes of all arenas of this process in that memory.
   static int64_t live_bytes(Memory memory);
 
   /// Bytes `take(bytes)` really consumes.

@@ -1,4 +1,4 @@
-// Reads a JSON object of settings (config.json, tokenizer.json) field by field and reports what nobody asked for.
+// Reads a JSON object of settings (config.json, tokenizer.json) field by field and reports the fields that nobody read.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace hone {
 
-/// What is wrong with the settings of one file, gathered so that its reader hears everything at once.
+/// What is wrong with the settings of one file, gathered so that the user sees everything at once.
 struct ConfigProblems {
   struct Problem {
     Code code;
@@ -26,9 +26,9 @@ struct ConfigProblems {
   void raise() const;
 };
 
-/// A view of one JSON object. Every read marks its field as understood; what nobody asked for is reported at the end.
-/// All errors name "<where>: <field>", the value found and what is possible. With `problems` they are gathered there,
-/// and a read that fails gives its fallback, or 1 for an integer without one; without, they are thrown.
+/// A view of one JSON object. Every read marks its field as understood; unread fields are reported at the end. All
+/// errors name "<where>: <field>", the value found and the values allowed. With `problems`, errors are gathered there
+/// and a failing read returns its fallback, or 1 for an integer without one; without, they are thrown.
 class ConfigFields {
  public:
   /// Throws kFormat if json is not an object. Borrows json and problems.
@@ -41,7 +41,7 @@ class ConfigFields {
   bool boolean(const char* field, bool fallback);
   /// Empty if absent or null.
   std::string text(const char* field);
-  /// Whether the file has it, be it null. Not a read.
+  /// Whether the file has the field, even as null. Does not count as a read.
   bool present(const char* field) const { return json_.find(field) != nullptr; }
   /// The value, or nullptr if absent or null.
   const Json* value(const char* field);
@@ -61,7 +61,7 @@ class ConfigFields {
   void finish() const;
   /// Fields that are neither read nor null, in the file's order; the values live as long as the object.
   std::vector<std::pair<std::string, const Json*>> unread() const;
-  /// Throws, or gathers.
+  /// Throws the problem, or gathers it.
   void problem(Code code, const std::string& text) const;
 
   ConfigProblems* problems() const { return problems_; }
@@ -69,7 +69,7 @@ class ConfigFields {
   std::string path(const char* field) const { return where_ + ": " + field; }
 
  private:
-  /// read(), or the fallback if that throws and problems are gathered.
+  /// read(), or the fallback if that throws and problems are being gathered.
   template <class T, class Read>
   T guarded(T fallback, Read read) const;
   template <class T, class Read>
@@ -81,7 +81,7 @@ class ConfigFields {
   std::vector<std::string> read_;
 };
 
-/// ConfigFields::value, as a null if absent; lives as long as the object, or for ever.
+/// ConfigFields::value, or a null value if absent; lives as long as the object, or for ever.
 const Json& value_or_null(ConfigFields& fields, const char* field);
 
 }  // namespace hone

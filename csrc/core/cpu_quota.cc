@@ -7,9 +7,9 @@
 namespace hone {
 namespace {
 
-/// What one directory allows; infinity if it sets no limit or is not there.
+/// CPUs that one directory allows; infinity if it sets no limit or does not exist.
 double allowed(const std::string& directory, bool unified) {
-  double quota = 0, period = 0;  // stay so for "max" and -1
+  double quota = 0, period = 0;  // remain 0 for "max" and -1
   if (unified) {
     std::ifstream(directory + "/cpu.max") >> quota >> period;
   } else {
@@ -27,7 +27,7 @@ int cpu_quota(const std::string& groups, const std::string& mount) {
   for (std::string line; std::getline(list, line);) {  // number:controllers:path, no controllers in version 2
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == line.npos || second == line.npos) continue;
-    std::string controllers(1, ',');  // not by operator+: GCC 12 sees an overlap there that is none
+    std::string controllers(1, ',');  // not by operator+: GCC 12 warns of an overlap that is not there
     controllers.append(line, first + 1, second - first - 1).push_back(',');
     const bool unified = controllers == ",,";
     if (!unified && controllers.find(",cpu,") == controllers.npos) continue;

@@ -118,7 +118,7 @@ void Graph::end(const Stream& stream) {
 void Graph::abandon(const Stream& stream) noexcept {
   try {
     end(stream);
-  } catch (const Error&) {  // what went wrong inside is on its way already
+  } catch (const Error&) {  // the error from inside is being thrown already
   }
 }
 

@@ -24,16 +24,16 @@ class Device {
   Stream stream_;
 };
 
-/// Waits until everything given to the stream is done. CPU ops are done when they return.
+/// Waits until all work given to the stream is done. CPU ops are done when they return.
 void synchronize(const Stream& stream);
 
-/// Host memory to the stream's; `from` may be reused at once, unless it is page-locked.
+/// Copies host memory to the stream's; `from` may be reused at once, unless it is page-locked.
 void upload(const Stream& stream, void* to, const void* from, int64_t bytes);
-/// The stream's memory to the host's; waits until it is there.
+/// Copies the stream's memory to the host's; waits until it is there.
 void download(const Stream& stream, void* to, const void* from, int64_t bytes);
-/// Within the stream's memory. The two must not overlap.
+/// Copies within the stream's memory. The two must not overlap.
 void copy(const Stream& stream, void* to, const void* from, int64_t bytes);
-/// All rows of `from` to `to`: same dtype and shape, either may have strided rows.
+/// Copies all rows of `from` to `to`: same dtype and shape, either may have strided rows.
 void copy_rows(const Stream& stream, const TensorView& from, const TensorView& to);
 void zero(const Stream& stream, void* to, int64_t bytes);
 
@@ -44,8 +44,8 @@ constexpr DType dtype_of() {
   return std::is_same_v<T, int32_t> ? DType::kI32 : DType::kU8;
 }
 
-/// Arrays that the host writes and kernels read, or the other way round: one layout in two memories, so that all of
-/// them travel in one copy. On the CPU both are the same memory and nothing travels.
+/// Arrays that the host writes and kernels read, or the other way round. They have one layout in host and device
+/// memory, so that one copy transfers all of them. On the CPU both are the same memory and nothing is copied.
 class SharedArrays {
  public:
   template <class T>
@@ -75,15 +75,15 @@ class SharedArrays {
   std::byte *host_base_ = nullptr, *device_base_ = nullptr;
 };
 
-/// A step that was recorded once and is done again by one launch: same kernels, same addresses. Movable.
+/// A step that is recorded once and repeated by one launch: same kernels, same addresses. Movable.
 class Graph {
  public:
   Graph() = default;
   ~Graph();
   Graph(Graph&& other) noexcept;
   Graph& operator=(Graph&& other) noexcept;
-  /// Notes down what `work` gives to the stream, without doing it, in place of what was recorded before. False on
-  /// the CPU: then `work` was not called. Throws what `work` throws, and kCuda for work that cannot be recorded.
+  /// Records what `work` gives to the stream, without doing it, and replaces the earlier recording. Returns false on
+  /// the CPU, without calling `work`. Throws what `work` throws, and kCuda for work that cannot be recorded.
   template <class Work>
   bool record(const Stream& stream, const Work& work) {
     if (!begin(stream)) return false;

@@ -12,7 +12,7 @@ struct CudaInfo {
   std::string compiled;              // toolkit version, "13.0"; empty: built without CUDA
   std::string driver;                // newest CUDA version the driver supports; empty: no driver
   std::vector<std::string> devices;  // "NVIDIA H200 (sm_90, 139.8 GiB)"
-  uint64_t memory_bytes = 0;         // of the first device, which is the one computed on; 0: there is none
+  uint64_t memory_bytes = 0;         // of the first device, the one that is used; 0: none
   std::string reason;
 };
 /// Never throws; costs up to a few milliseconds the first time.

@@ -46,7 +46,7 @@ void expect_kind(Json::Kind kind, Json::Kind wanted, const char* where) {
   if (kind != wanted) fail(Code::kFormat, "%s is %s, expected %s.", where, kind_name(kind), kind_name(wanted));
 }
 
-/// Words, strings and numbers of RFC 8259, no more and no less, one after another.
+/// Reads words, strings and numbers of RFC 8259, strictly, one after another.
 class JsonScanner {
  public:
   JsonScanner(std::string_view text, const char* where) : text_(text), where_(where) {}
@@ -90,7 +90,7 @@ class JsonScanner {
     return out;
   }
 
-  /// As it is written.
+  /// The number's text, as written.
   std::string number() {
     const size_t begin = at_;
     if (peek() != '-' && !(peek() >= '0' && peek() <= '9')) stop("an unexpected character");
@@ -222,7 +222,7 @@ class JsonParser {
     const char* const end = number.text_.data() + number.text_.size();
     const auto result = std::from_chars(number.text_.data(), end, number.number_);
     if (result.ec == std::errc::result_out_of_range) {
-      // from_chars leaves the value alone: tiny becomes 0, huge is not a number this program can hold.
+      // from_chars leaves the value unset; strtod gives 0 for an underflow and infinity for an overflow.
       number.number_ = std::strtod(number.text_.c_str(), nullptr);
       if (!std::isfinite(number.number_)) scan_.stop("a number beyond the range of a double, ending");
     }

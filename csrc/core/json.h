@@ -16,9 +16,9 @@ class Json {
  public:
   enum class Kind { kNull, kBool, kNumber, kString, kArray, kObject };
 
-  /// Throws kFormat "<where>: <what> at byte N". Duplicate keys, trailing text, bad UTF-8 escapes,
-  /// nesting over 64, numbers that are not JSON and more than `max_values` values are errors: a value takes
-  /// some 200 bytes of memory, and a hostile text two.
+  /// Throws kFormat "<where>: <what> at byte N". Errors are duplicate keys, trailing text, bad UTF-8 escapes, nesting
+  /// over 64, numbers that are not JSON and more than `max_values` values: a value takes some 200 bytes of memory, but
+  /// as few as two bytes of hostile text.
   static Json parse(std::string_view text, const char* where, int64_t max_values = INT64_MAX);
 
   Json() = default;

@@ -1,4 +1,4 @@
-// Where time goes.
+// Measures wall time.
 #pragma once
 
 #include <chrono>

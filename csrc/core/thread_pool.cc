@@ -49,9 +49,9 @@ bool spin(F ready) {
   return ready();
 }
 
-/// One running parallel_for. Slots live as long as the pool, so a late helper may always look at one: every
-/// call has its own generation and closes `word` before it writes the other fields, so that a helper that
-/// has read fields of two calls fails its compare-and-swap.
+/// One running parallel_for. Slots live as long as the pool, so a late helper may always read one. Every call has its
+/// own generation and closes `word` before it writes the other fields: a helper that read fields of two calls then
+/// fails its compare-and-swap.
 struct alignas(64) Slot {
   std::atomic<uint64_t> word{0};  // generation << 32 | chunks claimed so far
   std::atomic<uint32_t> chunks{0};
@@ -134,7 +134,7 @@ bool ThreadPool::Impl::run_one(Slot& slot) {
   return true;
 }
 
-/// Helps whoever needs it. Helpers of high rank stand back: callers and helpers never outnumber the pool.
+/// Helps any caller that has work. Helpers of high rank stay out, so that callers and helpers never outnumber the pool.
 bool ThreadPool::Impl::help(int rank) {
   bool helped = false;
   for (Slot& slot : slots) {
@@ -162,7 +162,7 @@ void ThreadPool::Impl::wake() {
   work.notify_all();
 }
 
-/// Waits for chunks that helpers have claimed. Sleeps soon: the helper may need this very core.
+/// Waits for chunks that helpers have claimed. Sleeps soon: the helper may need this core.
 void ThreadPool::Impl::finish(Slot& slot, uint32_t chunks) {
   const auto ready = [&] { return slot.done.load() == chunks; };
   if (spin(ready)) return;

@@ -37,8 +37,8 @@ class ThreadPool {
   /// A call from inside a chunk runs inline.
   void parallel_for(int64_t n, int64_t grain, RangeFunction f);
 
-  /// Says, as long as it lives, that this thread keeps a core busy between its calls as well (one engine
-  /// step, one trainer step): helpers leave that core alone. Null pool: nothing. May be nested.
+  /// While it lives, this thread keeps a core busy between its calls as well (one engine step, one trainer step), and
+  /// helpers leave that core alone. Null pool: does nothing. May be nested.
   class Occupied {
    public:
     explicit Occupied(ThreadPool* pool);

@@ -13,15 +13,15 @@ namespace hone::dist {
 
 enum class ReduceOp : uint8_t { kSum, kMax };
 
-/// What a group exchanges: each collective checks its buffers, then queues one operation on the stream. States, time-outs
-/// and errors are those of NcclGroup; besides, a collective throws kShape for buffers that do not fit together. Buffers
-/// must live until wait() has returned, or the communicator has failed.
+/// What a group exchanges: each collective checks its buffers, then queues one operation on the stream. States,
+/// time-outs and errors are those of NcclGroup; a collective also throws kShape for buffers that do not fit together.
+/// Buffers must live until wait() has returned, or the communicator has failed.
 class Communicator {
  public:
   explicit Communicator(std::shared_ptr<const NcclLibrary> library, CommunicatorOptions options = {})
       : group_(std::move(library), options) {}
 
-  /// Made by one rank and carried to the others, which pass it to initialise(). That rank must outlive their call.
+  /// Made by one rank and passed to initialise() by all of them. That rank must outlive their call.
   static NcclUniqueId make_id(const NcclLibrary& library);
 
   void initialise(const NcclUniqueId& id, int rank, int size) { group_.join(id, rank, size); }

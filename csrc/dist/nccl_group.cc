@@ -99,7 +99,8 @@ void NcclGroup::require(State wanted, const char* what) const {
        why_.empty() ? "" : ": ", why_.c_str());
 }
 
-/// Polls until NCCL has done what `first` may only have begun. The lock is free between polls, so that abort() gets in.
+/// Polls until NCCL has done what `first` may only have begun. The lock is free between polls, so that abort() can take
+/// it.
 void NcclGroup::settle(Lock& lock, const char* what, NcclResult first, Clock::time_point deadline) {
   const State during = state_;
   NcclResult result = first;
@@ -132,7 +133,7 @@ bool NcclGroup::pause(Lock& lock, Clock::time_point deadline, int round) {
   return true;
 }
 
-/// Gives back what NCCL holds and goes to `next`.
+/// Releases what NCCL holds and changes to state `next`.
 void NcclGroup::release(State next, const std::string& why) {
   nccl_.abort();
   state_ = next;

@@ -1,4 +1,4 @@
-// A rank's membership of a group: from joining to leaving, without NCCL's hangs.
+// A rank's membership of a group: joins, waits and leaves without NCCL's hangs.
 #pragma once
 
 #include <chrono>
@@ -42,8 +42,8 @@ class NcclGroup {
   /// Joins `size` ranks; returns when all have. Uninitialised only. Throws kShape for a rank that is not one of them.
   void join(const NcclUniqueId& id, int rank, int size);
 
-  /// Hands one operation to NCCL and waits until it has taken it in (not until it has run). Ready only. `call` checks
-  /// and calls; it throws, or returns what NCCL said.
+  /// Hands one operation to NCCL and waits until NCCL has accepted it (not until it has run). Ready only. `call` checks
+  /// its arguments and calls NCCL; it throws, or returns NCCL's result.
   using Call = std::function<NcclResult(const NcclFunctions&, NcclComm_t)>;
   void enqueue(const char* what, const Call& call);
 

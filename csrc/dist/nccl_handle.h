@@ -1,4 +1,4 @@
-// One NCCL communicator, owned: a call into NCCL, what it reports, and how it is given back.
+// Owns one NCCL communicator.
 #pragma once
 
 #include <memory>
@@ -19,15 +19,15 @@ class NcclHandle {
   ~NcclHandle() { abort(); }
 
   const NcclFunctions& functions() const { return library_->functions(); }
-  /// What a collective is called with.
+  /// The argument of a collective.
   NcclComm_t get() const { return comm_; }
 
-  /// Each begins what poll() later says the end of: kNcclInProgress, or the result if that is known already.
+  /// Begin an operation; return kNcclInProgress, whose end poll() then reports, or the result if it is known already.
   NcclResult create(const NcclUniqueId& id, int rank, int size);
   NcclResult finalize();
   NcclResult poll() const;
 
-  /// Gives everything back. destroy() is for a finalized communicator; abort() for any, also for none.
+  /// Release everything. destroy() is for a finalized communicator; abort() for any, and does nothing without one.
   NcclResult destroy();
   void abort();
 

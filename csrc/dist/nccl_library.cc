@@ -13,7 +13,7 @@ constexpr const char* kRemedy = "Install NCCL (pip install nvidia-nccl-cu13, or 
                                 "folder (pip's is site-packages/nvidia/nccl/lib) on LD_LIBRARY_PATH, then run: npx "
                                 "hone doctor";
 
-/// Sets one function pointer from a symbol; false if the library has none of that name.
+/// Sets one function pointer from a symbol; false if the library does not have it.
 struct Symbol {
   const char* name;
   std::function<bool(void* library, NcclFunctions&)> bind;
@@ -33,7 +33,7 @@ struct Feature {
   std::vector<Symbol> symbols;
 };
 
-/// Everything that is used. All of it is required: the newest row states the oldest version that will do.
+/// All functions that are used. All of them are required: the newest row gives the oldest version that works.
 const std::vector<Feature>& features() {
   using F = NcclFunctions;
   static const std::vector<Feature> all = {

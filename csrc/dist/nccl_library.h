@@ -41,7 +41,7 @@ struct NcclUniqueId {
   char internal[128];
 };
 
-/// The oldest layout with `blocking`, that of 2.14: a newer library reads `size` bytes and fills in the rest.
+/// The oldest layout with `blocking`, of 2.14: a newer library reads `size` bytes and uses defaults for the rest.
 struct NcclConfig {
   size_t size = sizeof(NcclConfig);
   unsigned magic = 0xcafebeef;
@@ -71,7 +71,7 @@ struct NcclFunctions {
   NcclResult (*group_end)() = nullptr;
 };
 
-/// One row of the table of what is used, and since which version NCCL has it.
+/// A row of the table: a function that is used, and the NCCL version that introduced it.
 struct NcclCapability {
   std::string name;     // "non-blocking initialisation"
   std::string since;    // "2.14"

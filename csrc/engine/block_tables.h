@@ -1,4 +1,4 @@
-// The block tables of a step: which page holds which positions of whatever computes.
+// The block tables of a step: which page holds which positions of each sequence or prompt that computes.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 namespace hone::engine {
 
 /// One row of page numbers, in the order of positions, for each sequence or prompt that computes. A row belongs to one
-/// owner from open() to close(); what lies behind the owner's pages is left over and means nothing.
+/// owner from open() to close(); entries behind the owner's pages are stale and unused.
 class BlockTables {
  public:
   /// `width`: the pages of the longest context.
   BlockTables(int32_t rows, int32_t width);
 
-  /// A row that begins with `pages`. Callers never hold more rows than there are.
+  /// Opens a row that begins with `pages`. Callers never hold more rows than there are.
   int32_t open(const std::vector<int32_t>& pages);
-  /// The page of positions [column * W, (column + 1) * W).
+  /// Sets the page of positions [column * W, (column + 1) * W).
   void set(int32_t row, size_t column, int32_t page) { pages_[size_t(row) * size_t(width_) + column] = page; }
-  /// Gives the row back and makes it -1; does nothing to -1.
+  /// Frees the row and sets it to -1; does nothing if it is -1.
   void close(int32_t& row);
 
   TensorView view() const;  // [rows, width] i32

@@ -17,9 +17,9 @@ struct EngineConfig {
   int32_t max_context = 2048;      // prompt + generated, per sequence
   int32_t step_tokens = 512;       // rows per step, decoding rows first, then prefill chunks
   uint64_t run_seed = 0;
-  DType weight_storage = DType::kF32;  // of the weights that will come; keys and values are kept likewise
-  Stream::Backend device = Stream::Backend::kCpu;  // a GPU's storage is bf16 whatever weight_storage says
-  bool graphs = true;              // on a GPU: record decode steps and do them again by one launch
+  DType weight_storage = DType::kF32;  // of the weights to expect, and of keys and values
+  Stream::Backend device = Stream::Backend::kCpu;  // a GPU always stores bf16
+  bool graphs = true;              // on a GPU: record decode steps and repeat them by one launch
   /// Bytes of each token id, for stop strings; may be empty when none are used.
   std::vector<std::string> token_bytes;
 };

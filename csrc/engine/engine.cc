@@ -83,11 +83,11 @@ struct Engine::Impl {
   Device device;
   PagePool pool;
   Scheduler scheduler;
-  std::unique_ptr<StepRunner> cpu;  // one of the two
+  std::unique_ptr<StepRunner> cpu;  // or `gpu`
   std::unique_ptr<DeviceStep> gpu;
   WeightQueue weights;
   EngineStats stats;
-  StepOutput ended;  // only its ended_* arrays: what abort() has to report with the next step
+  StepOutput ended;  // only its ended_* arrays: aborts to report with the next step
 };
 
 void Engine::Impl::end(Sequence& s) {
@@ -115,7 +115,7 @@ bool Engine::Impl::step(StepOutput& output) {
   const bool reported = !output.ended_request.empty();
   take_weights();
   if (!weights.current()) return reported;
-  // A pending version waits only for the prompts in progress: start no others.
+  // A pending version waits only for the prompts in progress: start no new ones.
   const bool admit = !(weights.pending() && scheduler.prefilling());
   const std::vector<Piece>& pieces = scheduler.schedule(weights.current()->version, admit);
   if (pieces.empty()) {
@@ -171,7 +171,7 @@ void Engine::Impl::account(const std::vector<Piece>& pieces, double seconds) {
   stats.prefill_tokens += prefill;
   stats.decode_tokens += decode;
   stats.busy_seconds += seconds;
-  // A mixed step is shared out by rows.
+  // The time of a mixed step is divided by rows.
   stats.prefill_seconds += seconds * double(prefill) / double(prefill + decode);
   stats.decode_seconds += seconds * double(decode) / double(prefill + decode);
 }
@@ -206,7 +206,7 @@ void Engine::abort(uint64_t request, int32_t attempt) {
   const auto count = int32_t(group->members.size());
   for (int32_t i = 0, alive = group->unfinished; i < count && alive > 0; ++i) {
     if (!group->members[size_t(i)].unfinished()) continue;
-    --alive;  // the group is gone after its last one
+    --alive;  // the group is destroyed with its last sequence
     if (attempt < 0 || attempt == i) impl_->end(group->members[size_t(i)]);
   }
 }

@@ -1,4 +1,4 @@
-// The generation engine: continuous batching over a paged key/value cache, weights swapped in flight.
+// The generation engine: continuous batching over a paged key/value cache, new weights between steps.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +33,13 @@ struct EngineStats {
   int64_t steps = 0, prefill_tokens = 0, decode_tokens = 0;
   int64_t finished = 0;        // attempts that ended by themselves (not aborted)
   int64_t preemptions = 0;     // sequences (or half prefilled prompts) that lost their pages
-  int64_t weight_swaps = 0;    // versions taken
+  int64_t weight_swaps = 0;    // new versions taken
   int64_t waiting = 0, running = 0;          // attempts now
   int64_t pages_used = 0, pages_total = 0;
   double busy_seconds = 0;                   // in steps that computed
   double prefill_seconds = 0, decode_seconds = 0;  // busy_seconds shared out by rows
   double page_swap_seconds = 0;              // copying cache pages to and from host memory, part of busy_seconds
-  double weight_swap_seconds = 0;            // taking new weights, between steps; on a GPU with their copy to it
+  double weight_swap_seconds = 0;            // taking new weights, between steps; on a GPU includes their copy
   uint32_t version = 0;
 };
 
@@ -59,8 +59,8 @@ class Engine {
   /// Throws kConfig: empty prompt, too long, id out of range or in use, count < 1, pages that can never
   /// suffice, a plan that does not ascend; kState: a plan that starts before the current version.
   void submit(Request request);
-  /// All attempts, or one (attempt >= 0); reported as ended by the next step. Unknown ids are ignored: they
-  /// may just have finished.
+  /// Aborts all attempts, or one (attempt >= 0); the next step reports them as ended. Ignores unknown ids: they may
+  /// just have finished.
   void abort(uint64_t request, int32_t attempt = -1);
 
   /// One step: admit, prefill chunks, one token for every decoding row. Returns false if there was nothing

@@ -1,4 +1,4 @@
-// The groups that are not finished: by order, by request, and what their plans need.
+// The unfinished groups: by order, by request id, and by the versions that their plans need.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ namespace hone::engine {
 /// Owns every submitted group until its last sequence has ended.
 class GroupBook {
  public:
-  /// Numbers the request and takes it. Its id is not in use.
+  /// Numbers the request and stores it. Its id must not be in use.
   Group& add(Request request, int32_t page_tokens);
   void erase(Group& group);
   /// Null for an unknown id.
   Group* find(uint64_t request) const;
   const std::vector<std::unique_ptr<Group>>& all() const { return groups_; }
 
-  /// Some group has a plan of versions.
+  /// Whether any group has a plan of versions.
   bool any_planned() const { return planned_ > 0; }
   /// Oldest version that an unfinished planned sequence needs next.
   std::optional<uint32_t> oldest_needed_version() const;
-  /// Somebody could go on under `version`.
+  /// Whether any sequence or prompt could continue under `version`.
   bool runnable(uint32_t version) const;
 
  private:

@@ -82,7 +82,7 @@ void PagePool::load(int32_t page, const std::byte* in) {
 
 void PagePool::scrub() {
   const int64_t bytes = page_bytes() * total_;
-  // Dropped anonymous pages read as zero again.
+  // Anonymous pages that were dropped read as zero again.
   if (stream_.is_cuda() || madvise(memory_, static_cast<size_t>(bytes), MADV_DONTNEED) != 0) zero(stream_, memory_, bytes);
 }
 

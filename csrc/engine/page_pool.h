@@ -12,7 +12,7 @@
 
 namespace hone::engine {
 
-/// Of one page over all layers.
+/// Bytes of one page over all layers.
 int64_t page_bytes(const model::ModelConfig& model, int32_t page_tokens, DType storage);
 
 /// P pages of W tokens; page p means page p of every layer. A page lives while somebody holds a reference.
@@ -20,7 +20,7 @@ int64_t page_bytes(const model::ModelConfig& model, int32_t page_tokens, DType s
 /// (the lowest free page is handed out first among the never used).
 class PagePool {
  public:
-  /// storage: kF32 or kBF16 (always the latter on a GPU, whose memory is taken at once). Throws kOutOfMemory with the
+  /// storage: kF32 or kBF16; a GPU always uses kBF16 and allocates its memory at once. Throws kOutOfMemory with the
   /// bytes wanted. `stream` does the copies and must outlive the pool.
   PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_tokens, DType storage = DType::kF32,
            const Stream& stream = {});
@@ -31,7 +31,7 @@ class PagePool {
   int32_t total() const { return total_; }
   int32_t free_pages() const { return static_cast<int32_t>(free_.size()); }
   int32_t page_tokens() const { return page_tokens_; }
-  /// Pages that hold `tokens` tokens.
+  /// How many pages hold `tokens` tokens.
   int32_t pages_for(int64_t tokens) const {
     return static_cast<int32_t>((tokens + page_tokens_ - 1) / page_tokens_);
   }
@@ -39,17 +39,17 @@ class PagePool {
   /// A page with one reference. Throws kInternal when none is free: callers look at free_pages() first.
   int32_t take();
   void retain(int32_t page) { ++references_[static_cast<size_t>(page)]; }
-  /// Gives back one reference; the page is free again when it was the last.
+  /// Drops one reference; the page is free again when it was the last.
   void release(int32_t page);
   int32_t references(int32_t page) const { return references_[static_cast<size_t>(page)]; }
 
   /// Bytes of one page over all layers.
   int64_t page_bytes() const { return layers_ * 2 * plane_bytes_; }
-  /// Bit for bit: page to page, page to page_bytes() of host memory, and back.
+  /// Copy bit for bit: page to page, page to page_bytes() of host memory, and back.
   void copy(int32_t from, int32_t to);
   void save(int32_t page, std::byte* out) const;
   void load(int32_t page, const std::byte* in);
-  /// Zeroes everything: after non-finite values went in, stale lanes must not poison later owners.
+  /// Zeroes everything. After non-finite values, stale lanes would otherwise spoil the results of later owners.
   void scrub();
 
   kernels::KvPages layer(int64_t layer) const;
@@ -63,7 +63,7 @@ class PagePool {
   DType storage_;
   int64_t plane_bytes_;  // of one page in one plane
   std::byte* memory_ = nullptr;  // [2L planes][P][K W D]: keys of layer l are plane 2l, values 2l + 1
-  Arena device_;  // what memory_ lies in on a GPU
+  Arena device_;  // owns memory_ on a GPU
   std::vector<int32_t> references_, free_;
 };
 

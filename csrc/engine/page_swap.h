@@ -1,4 +1,4 @@
-// Pages of the cache in host memory, while somebody else needs their place.
+// Copies of cache pages in host memory, while others use their place.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace hone::engine {
 
-/// Copies pages to host memory and back, bit for bit, and takes the time. `pool` must outlive it.
+/// Copies pages to host memory and back, bit for bit, and measures the time. `pool` must outlive it.
 class PageSwap {
  public:
   explicit PageSwap(PagePool& pool) : pool_(pool) {}
 
-  /// Copies the pages from index `first` on to `saved`, gives up all of them, and returns how many it copied.
+  /// Copies the pages from index `first` on to `saved`, releases all pages, and returns how many it copied.
   int32_t out(std::vector<int32_t>& pages, size_t first, std::vector<std::byte>& saved);
-  /// Appends `count` pages with the first contents of `saved`, and frees `saved`. As many pages must be free.
+  /// Appends `count` pages with the first contents of `saved`, and frees `saved`. That many pages must be free.
   void in(std::vector<std::byte>& saved, int32_t count, std::vector<int32_t>& pages);
 
   /// Wall time spent copying.

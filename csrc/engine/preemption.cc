@@ -34,7 +34,7 @@ bool Preemption::preempt(Group& requester, const Sequence* keep, uint32_t versio
     preempt_group(*youngest);
     return true;
   }
-  if (older) return false;  // the requester is the youngest itself
+  if (older) return false;  // the requester is itself the youngest
   return preempt_member(requester, keep);
 }
 

@@ -1,4 +1,4 @@
-// Who gives up pages when there are not enough.
+// Chooses who gives up pages when there are not enough.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace hone::engine {
 
-/// A request that waits for a weight version loses its pages to host memory first, then the youngest one, and last
-/// the requester's own attempts from behind; an older request never loses any to a younger one.
-/// All that it is made with must outlive it.
+/// A request that waits for a weight version loses its pages to host memory first, then the youngest request, and last
+/// the requester's own attempts, latest first. An older request never loses pages to a younger one. The constructor's
+/// arguments must outlive it.
 class Preemption {
  public:
   Preemption(const PagePool& pool, Residency& residency, const GroupBook& book, Queues& queues)
@@ -20,7 +20,7 @@ class Preemption {
 
   /// Preempts until `pages` are free, never `keep`; false if the requester is itself the youngest.
   bool make_room(int32_t pages, Group& requester, const Sequence* keep, uint32_t version);
-  /// Parks it and takes its pages.
+  /// Parks the sequence and takes its pages.
   void preempt_sequence(Sequence& sequence);
 
   /// Sequences and half prefilled prompts that lost their pages so far.

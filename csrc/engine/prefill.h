@@ -13,18 +13,19 @@
 
 namespace hone::engine {
 
-/// A waiting prompt is started when a slot is free for one of its attempts and its pages are there. The rows of a step
-/// that decoding leaves go to the prompts in progress, the oldest first. All that it is made with must outlive it.
+/// A waiting prompt is started when a slot is free for one of its attempts and enough pages are free. The rows of a
+/// step that decoding leaves go to the prompts in progress, the oldest first. The constructor's arguments must outlive
+/// it.
 class Prefill {
  public:
   Prefill(const EngineConfig& config, const PagePool& pool, Residency& residency, Preemption& preemption,
           Queues& queues)
       : config_(config), pool_(pool), residency_(residency), preemption_(preemption), queues_(queues) {}
 
-  /// Appends the chunks of the next step. With `admit` false no new prompt is started, nor while somebody parked
-  /// could go on under `version`.
+  /// Appends the chunks of the next step. Starts no new prompt if `admit` is false, or while a parked sequence could
+  /// continue under `version`.
   void add_chunks(std::vector<Piece>& pieces, uint32_t version, bool admit);
-  /// After the step: its chunks are cached; a finished prompt parks its members, ready to decode.
+  /// Call after the step: its chunks are cached; a finished prompt parks its members, ready to decode.
   void advance(const std::vector<Piece>& pieces, uint32_t version);
 
  private:

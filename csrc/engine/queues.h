@@ -1,4 +1,4 @@
-// Who waits, who is prefilled, who is parked and who runs, each in the order of submission.
+// The queues of waiting, prefilling, parked and running work, each in the order of submission.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace hone::engine {
 inline bool before(const Group* a, const Group* b) { return a->order < b->order; }
 inline bool before(const Sequence* a, const Sequence* b) { return a->before(*b); }
 
-/// Where its order puts it.
+/// Inserts it where its order belongs.
 template <class T>
 void insert_sorted(std::vector<T*>& queue, T* item) {
   queue.insert(std::upper_bound(queue.begin(), queue.end(), item, [](T* a, T* b) { return before(a, b); }), item);
 }
 
-/// Nothing happens if it is not there.
+/// Removes it; does nothing if it is not there.
 template <class T>
 void erase_from(std::vector<T*>& queue, const T* item) {
   const auto it = std::find(queue.begin(), queue.end(), item);

@@ -11,8 +11,8 @@ namespace hone::engine {
 
 enum class Finish : uint8_t { kRunning, kEos, kStop, kLength, kAbort };
 
-/// From token index `from_token` on (0 = first generated token; prefill counts as token 0), sample with
-/// `version`. Runs ascend in both; all attempts of a request start at the same version.
+/// From token index `from_token` on (0 = first generated token; prefill counts as token 0), sample with `version`. Both
+/// ascend from run to run; all attempts of a request start at the same version.
 struct VersionRun {
   int32_t from_token = 0;
   uint32_t version = 0;

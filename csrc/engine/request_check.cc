@@ -41,7 +41,7 @@ void check_prompt(const Request& r, const EngineConfig& config, const model::Mod
 void check_sampling(const Request& r) {
   const auto id = (unsigned long long)r.id;
   const kernels::SamplingParams& s = r.sampling;
-  // Below, logits over the temperature are no numbers any more.
+  // Below 1e-6 the logits divided by the temperature would overflow.
   if (s.temperature != 0.0f && !(s.temperature >= 1e-6f && s.temperature <= 1e4f)) {
     fail(Code::kConfig, "request %llu: temperature is %g; it must be 0 (greedy) or in [1e-6, 10000].", id, double(s.temperature));
   }

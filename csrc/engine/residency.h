@@ -1,4 +1,4 @@
-// Where sequences' keys and values are: in pages, in host memory, or not there yet. Mechanism, no policy.
+// Where the keys and values of sequences are: in pages, in host memory, or not computed yet. Mechanism, no policy.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,16 @@ class Residency {
   /// At most `max_running` sequences and as many prefilling prompts compute at once.
   Residency(PagePool& pool, int32_t max_running, int32_t max_context);
 
-  /// Prompt of a group: pages and a table row for prefilling; the row goes back at the end; all of it if abandoned.
+  /// A group's prompt: begin_prompt takes pages and a table row for prefilling, end_prompt frees the row,
+  /// abandon_prompt frees everything.
   void begin_prompt(Group& group);
   void end_prompt(Group& group);
   void abandon_prompt(Group& group);
 
-  /// Pages that resume() takes, the one for the next row included.
+  /// How many pages resume() takes, including the one for the next row.
   int32_t resume_need(const Sequence& sequence) const;
-  /// Makes a parked sequence compute: the prompt restored if it was saved, full prompt pages shared, the
-  /// partial one copied (the last member takes it), or its private pages restored bit for bit.
+  /// Lets a parked sequence compute: restores the prompt if it was saved, shares its full pages and copies the partial
+  /// one (the last member takes it), or restores the sequence's private pages bit for bit.
   void resume(Sequence& sequence);
   /// True if the next row has no page yet.
   bool must_grow(const Sequence& sequence) const;
@@ -35,9 +36,9 @@ class Residency {
   void park(Sequence& sequence);
   /// Saves private pages to host memory and gives up all pages.
   void swap_out(Sequence& sequence);
-  /// The same for the prompt pages of a group none of whose members is resident.
+  /// As swap_out, for the prompt pages of a group none of whose members is resident.
   void swap_out_prompt(Group& group);
-  /// Gives everything up for good.
+  /// Releases everything for good.
   void discard(Sequence& sequence);
   void discard_prompt(Group& group);
 

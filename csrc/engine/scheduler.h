@@ -1,4 +1,4 @@
-// Who computes in the next step. Policy, with Prefill and Preemption; Residency is the mechanism.
+// Decides who computes in the next step. Policy, with Prefill and Preemption; Residency is the mechanism.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Scheduler {
 
   void submit(Request request);
   Group* find(uint64_t request) const { return book_.find(request); }
-  /// Ends a sequence, whatever its state; the group goes with its last one.
+  /// Ends a sequence in any state; the group is destroyed with its last one.
   void end(Sequence& sequence);
   /// Ends everything.
   void clear();
@@ -38,12 +38,12 @@ class Scheduler {
   /// The rows of the next step, decoding ones first; empty if nothing may run under `version`. With `admit`
   /// false no new prompt is started. The pieces stay valid until the next call.
   const std::vector<Piece>& schedule(uint32_t version, bool admit);
-  /// Somebody could go on under `version`: then schedule() gives them rows.
+  /// Whether anyone could continue under `version`: then schedule() gives them rows.
   bool runnable(uint32_t version) const { return book_.runnable(version); }
-  /// After the step: chunks are cached; a finished prompt parks its members, ready to decode.
+  /// Call after the step: chunks are cached; a finished prompt parks its members, ready to decode.
   void advance_prompts(uint32_t version) { prefill_.advance(pieces_, version); }
 
-  /// A prompt is half prefilled: a weight swap now would mix versions inside it.
+  /// Whether a prompt is partly prefilled: a weight swap now would mix versions inside it.
   bool prefilling() const { return !queues_.prefilling.empty(); }
   /// Oldest version that an unfinished planned sequence needs next.
   std::optional<uint32_t> oldest_needed_version() const { return book_.oldest_needed_version(); }

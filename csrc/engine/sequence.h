@@ -1,4 +1,4 @@
-// A request as the engine holds it: one prompt, and the sequences that continue it.
+// A request as the engine stores it: one prompt, and the sequences that continue it.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Sequence {
   State state = State::kPending;
   int32_t generated = 0, last_token = -1;
   int32_t table_row = -1;      // of the block tables while running
-  bool started = false;        // took its pages once
+  bool started = false;        // has had pages before
   uint32_t oldest_kv = 0;      // oldest version among its cached keys
   std::vector<int32_t> pages;  // by position / W; the full prompt pages come first and are shared
   std::vector<std::byte> saved;   // private pages, while swapped out
@@ -36,11 +36,11 @@ struct Sequence {
 
   bool resident() const { return !pages.empty(); }
   bool unfinished() const { return state != State::kEnded; }
-  /// Before another sequence in every queue: request order, then attempt.
+  /// Whether it comes before another sequence in every queue: request order, then attempt.
   bool before(const Sequence& other) const;
   /// Position of the row that feeds last_token.
   int32_t position() const;
-  /// The version its next token must be sampled with; none: any (or it ended).
+  /// The version its next token must be sampled with; none: any (or it has ended).
   std::optional<uint32_t> needed_version() const;
   bool runnable(uint32_t version) const { return needed_version().value_or(version) == version; }
   /// Records one sampled token and says whether it was the last, and why.
@@ -64,13 +64,13 @@ struct Group {
   std::vector<int32_t> prompt_pages; // the group's own references; the partial page goes to the last member
   std::vector<std::byte> saved_prompt;  // while swapped out
   int32_t saved_pages = 0;
-  int32_t unstarted = 0;  // members that did not take their pages yet
+  int32_t unstarted = 0;  // members that have had no pages yet
   int32_t unfinished = 0;
 
   int32_t prompt_tokens() const { return static_cast<int32_t>(request.prompt.size()); }
   bool planned() const { return !request.plan.empty(); }
   bool partial_page() const { return static_cast<int32_t>(prompt_pages.size()) > shared_pages; }
-  /// Whether its prefill, or any member, may go on under `version`.
+  /// Whether its prefill, or any member, may continue under `version`.
   bool runnable(uint32_t version) const;
 };
 

@@ -1,4 +1,4 @@
-// Which rows of a step have the same pages at the heads of their block tables.
+// Finds the rows of a step whose block tables begin with the same pages.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,10 @@
 
 namespace hone::engine {
 
-/// As AttentionPagedArgs has it: for every row the first of its run of neighbours with the same leading pages, and how
-/// many tokens those pages hold; itself and 0 for a row without such neighbours. A run is as long as its prefix, that of
-/// its first two rows, does not become shorter. table_rows [R]: rows of block_tables [B, M]; both results [R], on the host.
+/// For AttentionPagedArgs. For every row: the first row of its run of neighbours with the same leading pages, and how
+/// many tokens those pages hold; itself and 0 for a row without such neighbours. A run ends where the prefix would
+/// become shorter than that of its first two rows. table_rows [R]: rows of block_tables [B, M]; both results [R], on
+/// the host.
 void find_shared_prefixes(const std::vector<int32_t>& table_rows, const TensorView& block_tables, int32_t page_tokens,
                           int32_t* prefix_row, int32_t* prefix_tokens);
 

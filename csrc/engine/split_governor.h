@@ -1,4 +1,4 @@
-// Whether a way to split a step over threads is worth it right now: learnt from the steps themselves.
+// Decides from the times of earlier steps whether splitting a step over threads pays.
 #pragma once
 
 #include <algorithm>
@@ -8,32 +8,33 @@
 
 namespace hone::engine {
 
-/// A step is well under a millisecond, and a helper that another process keeps off its core makes it wait for
-/// a whole time slice. So steps are split as long as that gains over the price of the same work unsplit (on one thread,
-/// or split in another way): `ledger` ends it at once when a few steps lose much, a window of split steps when they lose
-/// a little all together. Steps then stay unsplit for a while, twice as long after each failure, until a window gains: a
-/// single stall, which may cost as much as a busy core does in many steps, is soon forgotten. One step in
-/// kProbeEvery is not split, to keep the price fresh. The choice never changes a bit of any result, only its time.
+/// A step takes well under a millisecond; if another process keeps a helper off its core, the step waits for a whole
+/// time slice. So steps are split only while that gains over the price of the same work unsplit (on one thread, or
+/// split in another way). `ledger` stops splitting at once when a few steps lose much; a window of split steps stops it
+/// when they lose a little in total. Steps then stay unsplit for a while, twice as long after each failure, until a
+/// window gains: so a single stall, which may cost as much as a busy core does in many steps, is soon forgotten. One
+/// step in kProbeEvery is not split, to keep the price current. The choice never changes a bit of any result, only its
+/// time.
 class SplitGovernor {
  public:
-  /// Asked once per step that could be split.
+  /// Call once per step that could be split.
   bool split() const { return single_steps_left_ == 0; }
 
-  /// What the step took. `cost` is its size in any unit that time is about proportional to.
+  /// Records what a step took. `cost` is its size in any unit roughly proportional to time.
   void record(bool was_split, double cost, double seconds) {
     if (!was_split) {
       const double price = seconds / cost;
-      if (first_steps_ > 0) {  // the very first also touch memory that nobody has touched yet
+      if (first_steps_ > 0) {  // the first steps also touch new memory
         price_ = std::min(price_, price);
         --first_steps_;
-      } else {  // interruptions only ever make a step dearer: fall fast, rise slowly
+      } else {  // interruptions can only raise the price: fall fast, rise slowly
         price_ += (price < price_ ? 0.5 : 0.2) * (price - price_);
       }
       if (single_steps_left_ > 0) --single_steps_left_;
       helpers_sleep_ = true;
       return;
     }
-    if (std::exchange(helpers_sleep_, false)) return;  // waking them is no part of what split steps cost
+    if (std::exchange(helpers_sleep_, false)) return;  // waking the helpers is not part of the cost of split steps
     const double alone = price_ * cost, most = kAllowedLossSteps * alone;
     ledger_ = std::min(ledger_ + alone - seconds, most);
     gain_ += alone - seconds;
@@ -55,7 +56,7 @@ class SplitGovernor {
   static constexpr int32_t kShortestBackoff = 16, kLongestBackoff = 8192;
 
   double price_ = std::numeric_limits<double>::infinity();  // seconds per unit of cost, unsplit
-  double ledger_ = 0, gain_ = 0;  // seconds: of late, never more than a few steps' worth; of the window
+  double ledger_ = 0, gain_ = 0;  // seconds gained or lost recently, capped at a few steps' time; and in the window
   int32_t first_steps_ = kFirstSteps, single_steps_left_ = kFirstSteps, backoff_ = kShortestBackoff, split_steps_ = 0;
   bool helpers_sleep_ = true;
 };

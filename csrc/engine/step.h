@@ -16,11 +16,11 @@
 
 namespace hone::engine {
 
-/// Of a step's scratch on the CPU, with what each of `threads` has for itself.
+/// Bytes of a step's scratch on the CPU, including that of each of `threads`.
 int64_t host_step_bytes(const model::ModelConfig& model, const EngineConfig& config, int threads);
 
-/// Runs pieces and draws their tokens on the CPU; long prompt chunks are always split inside the ops. How a step is
-/// shared over the threads is StepSharing's choice, and shows in no bit: every op works row by row.
+/// Runs pieces and draws their tokens on the CPU; long prompt chunks are always split inside the ops. StepSharing
+/// chooses how a step is divided over the threads; no bit depends on it, because every op works row by row.
 class StepRunner {
  public:
   StepRunner(const model::ModelConfig& model, const EngineConfig& config, PagePool& pool, ThreadPool* threads);
@@ -30,7 +30,7 @@ class StepRunner {
                                  const TensorView& block_tables);
 
  private:
-  /// Whole pieces, as a range of the step's rows and samples.
+  /// A range of whole pieces, with the step's rows and samples that they cover.
   struct Chunk {
     int32_t first_row = 0, rows = 0, first_sample = 0, samples = 0;
   };
@@ -41,7 +41,7 @@ class StepRunner {
   };
   ThreadScratch& claim_scratch();
   void cut_chunks(const std::vector<Piece>& pieces, bool by_rows, int32_t threads);
-  /// Of the step laid out, as StepSharing counts it.
+  /// Cost of the step that was laid out, in StepSharing's unit.
   double cost() const;
   void compute(const Stream& stream);
   void run_chunk(const Stream& stream, const Chunk& chunk, Arena& scratch);

@@ -1,4 +1,4 @@
-// Where generation gets its keys and values from.
+// Keys and values for generation.
 #pragma once
 
 #include "engine/page_pool.h"
@@ -7,14 +7,14 @@
 
 namespace hone::engine {
 
-/// What the GPU's kernels take beside the rows, as kernels/attention.h has it.
+/// Further arguments of the GPU kernels, as in kernels/attention.h.
 struct DeviceAttention {
   Arena* scratch = nullptr;
   TensorView prefix_row{}, prefix_tokens{};
 };
 
-/// Keys and values of a step's rows go to their pages, then every row attends to its sequence's pages.
-/// table_rows, positions [R] and block_tables [B, M] i32 as kernels/attention.h has them.
+/// Writes keys and values of a step's rows to their pages; then every row attends to its sequence's pages. table_rows,
+/// positions [R] and block_tables [B, M] i32 are those of kernels/attention.h.
 class PagedAttention final : public model::AttentionSource {
  public:
   PagedAttention(const PagePool& pool, const model::ModelConfig& model, TensorView table_rows, TensorView positions,

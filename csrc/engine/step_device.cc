@@ -147,7 +147,7 @@ const std::vector<Sample>& DeviceStep::run(const std::vector<Piece>& pieces, con
   if (!decode) lay_out(arrays, rows, samples, std::min<int64_t>(rows, block_tables.dim(0)));
   else if (arrays.capacity == 0) lay_out(arrays, bucket, bucket, bucket);
   fill(arrays, block_tables);
-  // The first step of a bucket is done as it comes, which loads the kernels; the second is recorded.
+  // The first step of a bucket runs directly, which loads the kernels; the second is recorded.
   const auto graph = graphs_.find(bucket);
   if (!decode || !config_.graphs || graph == graphs_.end()) {
     compute(arrays);

@@ -1,4 +1,4 @@
-// A step on a GPU: rows go up in one copy, tokens come down in one copy, decode steps are recorded and done again.
+// A step on a GPU: one copy up for rows, one copy down for tokens; decode steps are recorded and repeated.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,28 @@
 
 namespace hone::engine {
 
-/// Rows that a step of `count` decoding rows is made up to: 1, 2, 4, 8, then multiples of 8, at most `most`. Rows
-/// beyond `count` are padding, which no other row's bits depend on.
+/// Number of rows that a step of `count` decoding rows is padded to: 1, 2, 4, 8, then multiples of 8, at most `most`.
+/// No other row's bits depend on the padding.
 int32_t decode_bucket(int32_t count, int32_t most);
 
-/// Of a step's scratch in device memory, and of its rows there: one with prompts, and each bucket of decoding rows.
+/// Bytes of a step's scratch in device memory, and of its rows there: one set with prompts, and one for each bucket of
+/// decoding rows.
 int64_t device_step_bytes(const Stream& stream, const model::ModelConfig& model, const EngineConfig& config);
 int64_t device_row_bytes(const EngineConfig& config);
 
-/// Keeps weights of its own, rewritten in place, so that addresses never change and a recorded step stays right.
+/// Has weights of its own, rewritten in place, so that addresses never change and a recorded step stays valid.
 class DeviceStep {
  public:
   DeviceStep(const model::ModelConfig& model, const EngineConfig& config, PagePool& pool, const Stream& stream);
 
-  /// Between two steps: takes the weights over; they may be dropped or rewritten when this returns. Returns those to
-  /// run with. Throws kConfig if they are not on the device.
+  /// Call between two steps: copies the weights, which may be dropped or rewritten when this returns. Returns the copy
+  /// to run with. Throws kConfig if the weights are not on the device.
   std::shared_ptr<const model::WeightSnapshot> take(const model::WeightSnapshot& weights);
   /// As StepRunner::run, with the weights taken last.
   const std::vector<Sample>& run(const std::vector<Piece>& pieces, const TensorView& block_tables);
 
  private:
-  /// A step's arrays on both sides: those of the first group go up, those of the second come down.
+  /// A step's arrays in host and device memory: the first group is uploaded, the second downloaded.
   struct Arrays {
     SharedArrays memory;
     int64_t capacity = 0, results = 0;

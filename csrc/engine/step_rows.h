@@ -17,7 +17,7 @@ struct Sample {
   float logprob = 0, entropy = 0;
 };
 
-/// Rows in the order of the pieces; samples likewise, members of a prompt by attempt.
+/// Rows, and samples, in the order of the pieces; members of a prompt by attempt.
 struct StepRows {
   /// Keeps memory from step to step.
   void lay_out(const std::vector<Piece>& pieces, uint64_t run_seed);

@@ -1,4 +1,4 @@
-// Who works on a step of the CPU: one thread, or several in one of two ways.
+// How the threads of the CPU divide a step: one thread alone, or several in one of two ways.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace hone::engine {
 
-/// The calling thread alone; all threads, each taking rows of its own through all layers; all threads inside every op.
-/// By rows there is one join per step, and one thread's attention, which waits for memory, runs beside another's
-/// products: the fastest while every core is free. When another process takes a core, the step waits for that
-/// thread's whole share of the rows; shared inside ops, it waits for a small part of one op.
+/// kAlone: the calling thread does everything. kRows: each thread takes some rows through all layers; there is one join
+/// per step, and one thread's attention, which waits for memory, overlaps another's products, so it is the fastest
+/// while every core is free. kOps: all threads work inside every op. If another process takes a core, a step by rows
+/// waits for that thread's whole share of the rows, a step by ops for a small part of one op.
 enum class Sharing { kAlone, kRows, kOps };
 
 /// Bytes of the packed weights, and of the largest part that rows pass through at once (a layer, the head).
@@ -20,14 +20,14 @@ struct WeightBytes {
   bool fit_cache() const { return total <= kCache; }
 };
 
-/// What rows cost, in a unit that is good enough to compare steps by: FLOPs. A row multiplies every weight once; while a
-/// byte of its keys and values comes from memory, about six could be done (26 GB/s beside 165 GFLOP/s on a core).
+/// Cost of rows in FLOPs, accurate enough to compare steps. A row multiplies every weight once. Loading one byte of its
+/// keys and values takes as long as about six FLOPs (26 GB/s beside 165 GFLOP/s on a core).
 struct RowCost {
   double weights = 0, key_bytes = 0;  // of the whole model; the second per key
   double of(int64_t keys) const { return 2 * weights + 6 * key_bytes * double(keys); }
 };
 
-/// Which ways are worth trying for a step.
+/// The ways worth trying for a step.
 struct SharingWays {
   bool rows, ops;
 };
@@ -35,8 +35,8 @@ struct SharingWays {
 /// Rows fewer than this cost nearly as much as these: the weights dominate.
 inline constexpr int32_t kMinChunkRows = 4;
 
-/// By rows: threads in the same layer read its weights from memory once, so a layer has to fit the last-level cache; and
-/// unless all weights do, every thread needs rows enough to be worth a pass over them. Inside the ops: not while all
+/// By rows: threads in the same layer read its weights from memory once, so a layer has to fit the last-level cache;
+/// and unless all weights do, every thread needs enough rows to justify a pass over them. Inside the ops: not if all
 /// weights fit, where ops are too short.
 inline SharingWays sharing_ways(const WeightBytes& weights, int64_t rows, int32_t threads) {
   if (threads == 1) return {false, false};
@@ -44,8 +44,8 @@ inline SharingWays sharing_ways(const WeightBytes& weights, int64_t rows, int32_
   return {weights.fit_cache() || layer_fits, !weights.fit_cache()};
 }
 
-/// Chooses by what earlier steps took: by rows if that gains over the other two, else inside the ops if that gains over
-/// one thread.
+/// Chooses by the times of earlier steps: by rows if that gains over the other two, else inside the ops if that gains
+/// over one thread.
 class StepSharing {
  public:
   Sharing choose(const SharingWays& ways) const {
@@ -53,7 +53,7 @@ class StepSharing {
     return ways.ops && in_ops_.split() ? Sharing::kOps : Sharing::kAlone;
   }
 
-  /// What a step that costs `cost` took, shared as chosen among `ways`.
+  /// Records what a step of cost `cost` took, divided as chosen among `ways`.
   void record(const SharingWays& ways, Sharing chosen, double cost, double seconds) {
     if (ways.rows) by_rows_.record(chosen == Sharing::kRows, cost, seconds);
     if (ways.ops && chosen != Sharing::kRows) in_ops_.record(chosen == Sharing::kOps, cost, seconds);

@@ -1,4 +1,4 @@
-// Which weight version the engine samples with, and when it takes the next one.
+// Decides which weight version the engine samples with, and when it takes the next one.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class WeightQueue {
   bool pending() const { return !pending_.empty(); }
   const Snapshot& current() const { return current_; }
 
-  /// The same weights in other memory.
+  /// Replaces the current snapshot by the same weights in other memory.
   void replace_current(Snapshot weights) { current_ = std::move(weights); }
 
   /// Called between steps. `needed`: oldest version that a planned sequence needs next; none: no plan.

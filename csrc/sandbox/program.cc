@@ -95,8 +95,8 @@ void Program::ended(int code, double cpu, double spent) {
   result_.cpu_us = uint32_t(cpu * 1e6);
   result_.code = code;
   result_.end = End::kExited;
-  // Its filter lets no run send this signal: it comes from us, from the kernel when all processor time is spent, or from
-  // outside.
+  // The filter lets no run send this signal: it comes from us, from the kernel when all processor time is spent, or
+  // from outside.
   if (WIFSIGNALED(code) && WTERMSIG(code) == SIGKILL) {
     result_.end = is_slow_ || cpu >= request_.cpu_seconds - kShort ? End::kTooSlow : End::kLost;
   }

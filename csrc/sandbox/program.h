@@ -1,4 +1,4 @@
-// One run of the server: what it was given, what it wrote, how it ends.
+// One run of the server: its job, its output and its end.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ namespace hone::sandbox {
 /// Whether the read or write that just failed may be tried again.
 bool would_block();
 
-/// As it comes from the host. `size` is the job's, in bytes, or kCallOff.
+/// As the host sends it. `size` is the job's, in bytes, or kCallOff.
 struct Request {
   uint32_t number, size, wall_ms, cpu_seconds;
   uint64_t memory_bytes;
@@ -29,7 +29,7 @@ inline constexpr uint32_t kCallOff = 0xffffffff;
 
 enum class End : uint8_t { kExited, kTooSlow, kTooMuchOutput, kLost };
 
-/// As it goes to the host, before what was written on 1, 2 and 3. `code` is that of waitpid.
+/// As the host gets it, followed by what was written on 1, 2 and 3. `code` is that of waitpid.
 struct __attribute__((packed)) Result {
   uint32_t number;
   End end;
@@ -55,7 +55,7 @@ class Program {
 
   /// Reads a part of the job from `fd`; true once it is whole.
   bool receive(int fd) { return buffers_.receive(fd); }
-  /// Ends of pipes for the process: job, output, errors, report. Opens the other ends here.
+  /// Creates the pipes and returns the process's ends: job, output, errors, report.
   std::array<int, 4> connect();
   void started(pid_t pid, double now);
 
@@ -63,16 +63,17 @@ class Program {
   const std::array<int, 4>& descriptors() const { return ours_; }
   /// Readable once the process has ended; -1 when it was reaped.
   int death() const { return death_; }
-  /// Gives some of the job, or takes some output; kills it when that is too much. which: index into descriptors().
+  /// Writes some of the job, or reads some output; kills the process when it writes too much. which: index into
+  /// descriptors().
   void move(std::size_t which);
 
   /// Seconds that it ran, without those in which it waited for a processor.
   double spent(double now) const { return clock_.spent(now); }
-  /// When to look next; at the time, keep_time kills it if it has none left.
+  /// When to call keep_time next, which kills the process if its time is over.
   double due() const { return clock_.due(); }
   void keep_time(double now, uint32_t starved_times);
   void kill() const;
-  /// It was reaped: code of waitpid, seconds of processor time, seconds that it ran.
+  /// Call when it was reaped: code of waitpid, seconds of processor time, seconds that it ran.
   void ended(int code, double cpu, double spent);
 
   /// Sends a part of the result; true once all is sent.
@@ -87,7 +88,7 @@ class Program {
   RunClock clock_;
   std::size_t sent_ = 0;
   std::array<int, 4> ours_{-1, -1, -1, -1};
-  int open_ = 0;  // of the three with output
+  int open_ = 0;  // how many of the three outputs are open
   pid_t pid_ = 0;
   int death_ = -1;
   bool is_slow_ = false, is_too_much_ = false, has_ended_ = false;

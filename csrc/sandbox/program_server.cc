@@ -30,10 +30,10 @@
 namespace hone::sandbox {
 namespace {
 
-/// Of memory that a run may take beside what its request names, for what its interpreter needs itself.
+/// Bytes of memory that a run may take beyond its request, for its interpreter.
 constexpr uint64_t kOwnBytes = 256u << 20;
 constexpr int kFirstUnused = 4;
-/// What is polled: requests and results, then of each run its four descriptors and its end.
+/// Entries of the poll: two for requests and results, then for each run its four descriptors and its end.
 constexpr std::size_t kFixed = 2, kDeath = 4, kEach = 5;
 
 double now() {
@@ -42,7 +42,7 @@ double now() {
   return double(time.tv_sec) + double(time.tv_nsec) / 1e9;
 }
 
-/// Entries of a folder of /proc that are numbers.
+/// The entries of a folder of /proc whose names are numbers.
 std::vector<int> numbers_in(const char* path) {
   std::vector<int> found;
   DIR* folder = opendir(path);
@@ -60,7 +60,7 @@ bool is_quiet() {
     if (thread == gettid()) continue;
     const std::string path = "/proc/self/task/" + std::to_string(thread) + "/stat";
     std::FILE* file = std::fopen(path.c_str(), "re");
-    if (file == nullptr) continue;  // it has ended
+    if (file == nullptr) continue;  // the thread has ended
     char text[256] = {};
     if (std::fgets(text, sizeof text, file) == nullptr) text[0] = '\0';
     std::fclose(file);
@@ -70,13 +70,13 @@ bool is_quiet() {
   return true;
 }
 
-/// A thread that works could hold a lock, which nobody would ever release in a fork.
+/// A thread at work could hold a lock, which would never be released in a fork.
 void wait_for_quiet() {
   constexpr int kTimes = 5;
   for (int times = 0; times < kTimes; times = is_quiet() ? times + 1 : 0) usleep(5000);
 }
 
-/// Engines of JavaScript keep their memory from forks, to make the start of other programs cheap.
+/// JavaScript engines exclude their memory from forks, to make starting other programs cheap.
 void let_memory_fork() {
   std::FILE* maps = std::fopen("/proc/self/maps", "re");
   if (maps == nullptr) fail("/proc/self/maps");
@@ -84,12 +84,12 @@ void let_memory_fork() {
   unsigned long from = 0, to = 0;
   while (std::fgets(line, sizeof line, maps) != nullptr) {
     if (std::sscanf(line, "%lx-%lx", &from, &to) == 2)
-      madvise(reinterpret_cast<void*>(from), to - from, MADV_DOFORK);  // what cannot fork is not ours
+      madvise(reinterpret_cast<void*>(from), to - from, MADV_DOFORK);  // fails where memory cannot be forked: not ours
   }
   std::fclose(maps);
 }
 
-/// Of private writable memory, in bytes, as RLIMIT_DATA counts it. Source: Linux, proc_pid_statm(5).
+/// Private writable memory in bytes, as RLIMIT_DATA counts it. Source: Linux, proc_pid_statm(5).
 uint64_t data_bytes() {
   std::FILE* file = std::fopen("/proc/self/statm", "re");
   unsigned long long data = 0;
@@ -98,7 +98,7 @@ uint64_t data_bytes() {
   return data * uint64_t(sysconf(_SC_PAGESIZE));
 }
 
-/// /dev/null, on none of the descriptors that a run gets its pipes on.
+/// Opens /dev/null on a descriptor that no pipe of a run will use.
 int open_nothing() {
   const int opened = open("/dev/null", O_RDWR | O_CLOEXEC);
   const int moved = fcntl(opened, F_DUPFD_CLOEXEC, kFirstUnused);
@@ -169,7 +169,7 @@ uint64_t Server::run() {
       const std::size_t which = (at - kFixed) % kEach;
       if (which == kDeath) {
         reap(program);
-      } else if (polled_[at].fd == program.descriptors()[which]) {  // not closed since
+      } else if (polled_[at].fd == program.descriptors()[which]) {  // not closed in this round
         program.move(which);
       }
     }
@@ -221,7 +221,7 @@ bool Server::start(Owned program) {
   if (pid < 0) fail("fork");
   if (pid == 0) {
     become(theirs, program->request());
-    (void)program.release();  // its memory is not here
+    (void)program.release();  // its memory was not copied by the fork
     return true;
   }
   for (const int fd : theirs) close(fd);
@@ -236,7 +236,7 @@ void Server::become(const std::array<int, 4>& fds, const Request& request) const
   for (int to = 0; to < kFirstUnused; ++to) {
     if (dup2(fds[std::size_t(to)], to) != to) fail("dup2");
   }
-  // Not closed but replaced: who owned them may write to them, and finds nobody reading.
+  // Replaced, not closed: their owners may still write to them, and then reach nobody.
   for (int fd = kFirstUnused; fd <= highest_; ++fd) {
     if (fd != nothing_ && dup2(nothing_, fd) != fd) fail("dup2");
   }
@@ -274,7 +274,7 @@ void Server::finish() {
 }  // namespace
 
 uint64_t serve_programs(std::span<const uint8_t> filter, uint32_t starved_times) {
-  auto* server = new Server(filter, starved_times);  // never deleted: in a run its parts are not all there
+  auto* server = new Server(filter, starved_times);  // never deleted: a run has only part of its memory
   return server->run();
 }
 

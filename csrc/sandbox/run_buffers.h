@@ -8,12 +8,12 @@
 
 namespace hone::sandbox {
 
-/// Memory that a fork does not copy: no run finds the job or the output of another in it.
+/// Memory that a fork does not copy, so that no run finds the job or the output of another in it.
 class RunBuffers {
  public:
   enum class Took { kSome, kEnd, kTooMuch };
 
-  /// job: its size in bytes; most: bytes that each output may have.
+  /// job: its size in bytes; most: limit of each output in bytes.
   RunBuffers(std::size_t job, const std::array<std::size_t, 3>& most);
   ~RunBuffers();
   RunBuffers(const RunBuffers&) = delete;
@@ -23,7 +23,7 @@ class RunBuffers {
   bool receive(int fd);
   /// Writes a part of the job to `fd`; false once nothing is left to write or nobody reads it.
   bool give(int fd);
-  /// Reads a part of an output from `fd`; nothing may be there yet.
+  /// Reads a part of an output from `fd`, if there is any yet.
   Took take(std::size_t which, int fd);
   /// All of an output so far.
   std::span<std::byte> written(std::size_t which) const;

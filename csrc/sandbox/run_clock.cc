@@ -9,7 +9,7 @@
 namespace hone::sandbox {
 namespace {
 
-/// Seconds in which a process could have run, had there been a processor. Source: Linux, scheduler/sched-stats.rst.
+/// Seconds in which a process was ready to run but had no processor. Source: Linux, scheduler/sched-stats.rst.
 double starved(pid_t pid) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/schedstat", int(pid));

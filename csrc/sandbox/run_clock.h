@@ -1,4 +1,4 @@
-// The time that a run has.
+// The time limit of a run.
 #pragma once
 
 #include <sys/types.h>
@@ -7,7 +7,7 @@
 
 namespace hone::sandbox {
 
-/// Seconds: runs shorter than this are not worth asking the kernel about.
+/// Seconds: for shorter runs the kernel is not asked.
 inline constexpr double kShort = 0.1;
 
 /// Keeps the time of a process. All times are seconds of one clock.
@@ -20,7 +20,7 @@ class RunClock {
   double spent(double now) const;
   /// When to ask is_up() next.
   double due() const { return due_; }
-  /// Whether it has run for the limit, or has been there for `starved_times` the limit.
+  /// Whether it has run for the limit, or has existed for `starved_times` the limit.
   bool is_up(double now, uint32_t starved_times);
 
  private:

@@ -72,7 +72,7 @@ void TokenFinder::split(std::string_view text, bool spell_special, std::vector<S
       continue;
     }
     size_t begin = at;
-    at = end;  // a token that is passed over is passed over whole
+    at = end;  // a token that does not count is skipped as a whole
     if ((spell_special && token->special) || (token->single_word && !stands_alone(text, begin, end))) continue;
     if (token->lstrip) begin = before_space(text, done, begin);
     if (token->rstrip) end = behind_space(text, end);

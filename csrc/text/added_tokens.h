@@ -13,9 +13,9 @@ namespace hone::text {
 struct AddedToken {
   int32_t id;
   std::string content;
-  bool single_word;  // only where no word character touches it
-  bool lstrip;       // takes the white space before it along
-  bool rstrip;       // takes the white space behind it along
+  bool single_word;  // only where no word character is next to it
+  bool lstrip;       // includes the white space before it
+  bool rstrip;       // includes the white space behind it
   bool normalized;   // looked for in normalized text, itself normalized
   bool special;
 };

@@ -37,7 +37,7 @@ Bpe::Bpe(std::vector<std::pair<std::string, int32_t>> tokens,
       }
     }
   }
-  // Backwards, because of a merge that is listed twice the last place counts.
+  // Backwards: if a merge is listed twice, the last place counts.
   for (size_t rank = merges.size(); rank-- > 0;) {
     const auto& [first, second] = merges[rank];
     const int32_t a = id_of(first), b = id_of(second), both = id_of(first + second);
@@ -64,7 +64,7 @@ void Bpe::encode(std::string_view piece, std::vector<int32_t>& out) {
 void Bpe::spell(std::string_view piece) {
   if (piece.size() > size_t(INT32_MAX) / 2) fail(Code::kData, "a piece of text of %zu bytes is too long.", piece.size());
   merger_.clear();
-  bool unknown = false;  // an unknown character waits to be written, so that others can join it
+  bool unknown = false;  // an unknown character is held back, so that others can join it
   for (size_t at = 0; at < piece.size();) {
     int32_t id;
     uint32_t bytes = 1;
@@ -91,7 +91,7 @@ void Bpe::spell(std::string_view piece) {
 void Bpe::spell_unknown(std::string_view unit, bool& unknown_before) {
   const auto missing = [this](char c) { return of_byte_[uint8_t(c)] < 0; };
   if (options_.byte_fallback && std::none_of(unit.begin(), unit.end(), missing)) {
-    // The reference leaves a waiting unknown token waiting here, behind these bytes; so does this.
+    // The reference keeps a held-back unknown token held back behind these bytes; so does this.
     for (const char c : unit) merger_.push(of_byte_[uint8_t(c)]);
     return;
   }

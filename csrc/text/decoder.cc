@@ -25,7 +25,7 @@ int byte_of(const std::string& content) {
   return value;
 }
 
-/// Order in which the steps of a chain may come; each later than the one before, Replace also again.
+/// The order in which the steps of a chain may come; each must be later than the one before, but Replace may repeat.
 enum Stage { kReplace, kByteFallback, kFuse, kStrip, kEnd };
 
 class RulesReader {
@@ -143,7 +143,7 @@ void DecodeStream::feed(int32_t id) {
   first_ = false;
 }
 
-/// Bytes of byte_fallback are a text or, if any of them does not fit, one U+FFFD each.
+/// The bytes of byte_fallback are a text if they are well-formed; otherwise each becomes U+FFFD.
 void DecodeStream::end_run() {
   if (run_.empty()) return;
   if (utf8_prefix(run_) == run_.size()) waiting_ += run_;
@@ -151,7 +151,7 @@ void DecodeStream::end_run() {
   run_.clear();
 }
 
-/// Whether the next token may still change how what waits is read: it ends in U+FFFD, or would if given out now.
+/// Whether the next token may still change what waits: it ends in U+FFFD, or would if it were given out now.
 bool DecodeStream::uncertain() const {
   const std::string_view text = run_.empty() ? waiting_ : run_;
   if (!run_.empty() && utf8_prefix(run_) < run_.size()) return true;

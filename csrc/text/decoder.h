@@ -36,9 +36,9 @@ struct DecodedToken {
 
 DecodedToken decoded_token(const DecoderRules& rules, const std::string& content, bool special);
 
-/// Text of tokens as they arrive, never half a character: what ends in an incomplete or ill-formed sequence waits
-/// for the next token. The pieces joined are the text of all tokens; only a run of <0xNN> bytes that becomes
-/// ill-formed after a part of it was given out differs (there the whole run would have been U+FFFD).
+/// Text of tokens as they arrive, never half a character: an incomplete or ill-formed end waits for the next token. All
+/// pieces joined are the text of all tokens, with one exception: a run of <0xNN> bytes that becomes ill-formed after a
+/// part of it was given out (decoded as a whole, all of it would have been U+FFFD).
 class DecodeStream {
  public:
   /// Borrows both.
@@ -47,10 +47,10 @@ class DecodeStream {
 
   /// Text that is certain now, often empty. Throws kData on an id outside the vocabulary.
   std::string step(int32_t id);
-  /// What still waits, ill-formed sequences as U+FFFD; the stream starts anew.
+  /// What still waits, ill-formed sequences as U+FFFD; then the stream starts anew.
   std::string finish();
 
-  /// Takes a token in without asking for text.
+  /// Takes a token without returning text.
   void feed(int32_t id);
 
  private:

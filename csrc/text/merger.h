@@ -12,8 +12,8 @@ namespace hone::text {
 /// Source: Sennrich et al., "Neural Machine Translation of Rare Words with Subword Units", section 3.2.
 class Merger {
  public:
-  /// `first` and `second` become `both`, which stands for their texts joined; an id stands for one text. Lower ranks go
-  /// first. A pair keeps what it was given first.
+  /// `first` and `second` become `both`, the token of their joined texts. Lower ranks go first. Only the first call for
+  /// a pair counts.
   void add(int32_t first, int32_t second, int32_t rank, int32_t both) {
     merges_.insert(pair_key(first, second), {rank, both});
   }
@@ -25,7 +25,7 @@ class Merger {
     const int32_t at = int32_t(symbols_.size());
     symbols_.push_back({id, at - 1, at + 1});
   }
-  /// Merges until no pair of neighbours merges, and appends the ids that are left. The row is used up.
+  /// Merges until no neighbours merge, and appends the remaining ids. The row is used up.
   void merge(std::vector<int32_t>& out);
 
  private:

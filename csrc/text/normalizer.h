@@ -1,4 +1,4 @@
-// What is done to ordinary text before it is cut into pieces.
+// How ordinary text is changed before it is cut into pieces.
 #pragma once
 
 #include <string>

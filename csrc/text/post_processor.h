@@ -1,4 +1,4 @@
-// What a tokenizer puts around a text: bos, eos and the like.
+// The tokens that a tokenizer adds around a text: bos, eos and the like.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ void PreTokenizer::split(std::string_view text, bool first, std::string& scratch
   }
 }
 
-/// The matches of a pattern, with or without what lies between them.
+/// Cuts out the matches of a pattern, with or without the text between them.
 void PreTokenizer::isolate(Scan scan, std::string_view text, bool gaps, std::vector<std::string_view>& pieces) {
   size_t done = 0;
   for (size_t at = 0; at < text.size();) {
@@ -90,7 +90,7 @@ void PreTokenizer::find(const Step& step, std::string_view text, std::vector<Mat
   }
 }
 
-/// Matches and the gaps between them, joined or left out as the behaviour says.
+/// Joins or drops matches and the gaps between them, as the behaviour says.
 void PreTokenizer::cut(std::string_view text, const std::vector<Match>& matches, Behavior behavior,
                        std::vector<std::string_view>& pieces) {
   struct Part {

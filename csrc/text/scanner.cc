@@ -18,7 +18,7 @@ class Cursor {
   uint8_t classes(size_t at) const { return ends(at) ? 0 : classes_[code_point_at(text_.data() + at).value]; }
   size_t after(size_t at) const { return at + code_point_at(text_.data() + at).bytes; }
   bool newline(size_t at) const { return byte(at) == '\n' || byte(at) == '\r'; }
-  /// A character of none of these classes; not the end.
+  /// Whether a character of none of these classes is there; false at the end.
   bool none_of(size_t at, uint8_t unwanted) const { return !ends(at) && !(classes(at) & unwanted); }
   /// First character of the text from `at`, 0 at its end.
   uint32_t code(size_t at) const { return ends(at) ? 0 : code_point_at(text_.data() + at).value; }

@@ -86,7 +86,7 @@ const Normalizer& normalizer() {
   return one;
 }
 
-/// Marks between starters go into the order of their classes, equal ones stay as they came.
+/// Sorts the marks between starters by their class; equal ones keep their order.
 void sort_marks(std::vector<Mark>& all) {
   for (size_t i = 0; i < all.size();) {
     size_t end = i;

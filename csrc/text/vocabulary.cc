@@ -5,7 +5,7 @@
 namespace hone::text {
 namespace {
 
-constexpr int64_t kMostIds = int64_t(1) << 24;  // so that a wrong id in a file cannot ask for all memory
+constexpr int64_t kMostIds = int64_t(1) << 24;  // so that a wrong id in a file cannot exhaust memory
 
 }  // namespace
 

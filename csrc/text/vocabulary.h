@@ -17,9 +17,10 @@ int32_t token_id(const Json& json, const std::string& where);
 /// Each token has one id and each id one token; ids may have holes.
 class Vocabulary {
  public:
-  /// The same token may be entered twice. Throws kFormat naming `where` if it has another id, or its id another token.
+  /// Entering the same token twice is fine. Throws kFormat naming `where` if it has another id, or its id another
+  /// token.
   void enter(int32_t id, const std::string& name, const std::string& where);
-  /// What name() gives from now on; the token is still found by its old name.
+  /// Sets what name() returns from now on; the token is still found by its old name.
   void rename(int32_t id, std::string name) { names_[size_t(id)] = std::move(name); }
 
   /// One more than the greatest id.

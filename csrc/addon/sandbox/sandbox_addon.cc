@@ -1,4 +1,4 @@
-// An addon of its own, for the process that runs programs: it has nothing of the core.
+// The addon of the process that runs untrusted programs: it contains nothing of the core.
 #include <napi.h>
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 
 namespace {
 
-/// serve(filter: Uint8Array, starvedTimes: number): number. As hone::sandbox::serve_programs.
+/// serve(filter: Uint8Array, starvedTimes: number): number. See hone::sandbox::serve_programs.
 Napi::Value serve(const Napi::CallbackInfo& info) {
   const auto filter = info[0].As<Napi::Uint8Array>();
   const uint32_t starved_times = info[1].As<Napi::Number>().Uint32Value();
@@ -14,7 +14,8 @@ Napi::Value serve(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), double(bytes));
 }
 
-/// end(status: number): never. Without what Node would do at its end, which is not this process's to do.
+/// end(status: number): never. Ends the process without Node's own clean-up, which would touch what belongs to the
+/// server.
 void end(const Napi::CallbackInfo& info) { _exit(info[0].As<Napi::Number>().Int32Value()); }
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {

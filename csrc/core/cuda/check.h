@@ -10,12 +10,12 @@ namespace hone::cuda {
 /// Throws kOutOfMemory or kCuda "<what>: <CUDA's text> (<CUDA's name>)." unless `status` is cudaSuccess.
 inline void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // or the next launch would report it again
+  cudaGetLastError();  // clears it: the next launch would report it again
   fail(status == cudaErrorMemoryAllocation ? Code::kOutOfMemory : Code::kCuda, "%s: %s (%s).", what,
        cudaGetErrorString(status), cudaGetErrorName(status));
 }
 
-/// Of the device this thread uses. Throws kCuda.
+/// An attribute of the device that this thread uses. Throws kCuda.
 inline int device_attribute(cudaDeviceAttr which) {
   int device = 0, value = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");

@@ -9,7 +9,7 @@ namespace {
 
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // or the next call would report it again
+  cudaGetLastError();  // clears it: the next call would report it again
   fail(Code::kCuda, "%s: %s.", what, cudaGetErrorString(status));
 }
 
@@ -57,7 +57,7 @@ void zero(void* stream, void* to, int64_t bytes) {
 }
 
 void begin_capture(void* stream) {
-  // Thread local: the trainer's thread may allocate meanwhile.
+  // Thread local: the trainer's thread may allocate during the capture.
   check(cudaStreamBeginCapture(handle(stream), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
 }
 

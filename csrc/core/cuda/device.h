@@ -7,7 +7,7 @@
 
 namespace hone::cuda {
 
-/// Null if refused. Throws kCuda for any other failure.
+/// Null if the device has too little memory. Throws kCuda for any other failure.
 void* allocate(Memory memory, int64_t bytes);
 void release(Memory memory, void* block) noexcept;
 
@@ -16,14 +16,14 @@ void* open_stream();
 void close_stream(void* stream) noexcept;
 void synchronize(void* stream);
 
-/// Any two places, in stream order. Ordinary host memory may be reused when the call returns.
+/// Copies between any two memories, in stream order. Ordinary host memory may be reused when the call returns.
 void copy(void* stream, void* to, const void* from, int64_t bytes);
-/// `rows` pieces of `bytes` each, whose starts lie a pitch (in bytes) apart.
+/// Copies `rows` pieces of `bytes` each, whose starts lie a pitch (in bytes) apart.
 void copy_rows(void* stream, void* to, int64_t to_pitch, const void* from, int64_t from_pitch, int64_t bytes,
                int64_t rows);
 void zero(void* stream, void* to, int64_t bytes);
 
-/// Between the two, the work given to the stream is noted down, not done; end_capture returns a graph ready to launch.
+/// Between the two, work given to the stream is recorded, not done; end_capture returns a graph ready to launch.
 void begin_capture(void* stream);
 void* end_capture(void* stream);
 void launch_graph(void* graph, void* stream);

@@ -16,7 +16,7 @@ inline constexpr bool kSm90Built = false;
 inline constexpr bool kSm90Built = true;
 #endif
 
-/// What a block may have without asking for more.
+/// Shared memory that a block may use without opting in to more.
 inline constexpr size_t kPlainSharedBytes = 48 * 1024;
 
 /// Launches; an empty grid launches nothing. Throws kCuda naming the kernel. `P...` are the kernel's own types.
