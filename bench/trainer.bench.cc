@@ -27,10 +27,12 @@ struct Shape {
   OptimizerConfig::Kind optimizer;
   float entropy_coef;
   double floor;  // share of the peak of the threads used; 0: no bar
+  bool recompute = false;
 };
 constexpr auto kAdamW = OptimizerConfig::Kind::kAdamW, kMuon = OptimizerConfig::Kind::kMuon;
 const Shape kShapes[] = {
     {"d512 L8 H8 F1408 V8192", 512, 8, 8, 64, 1408, 8192, false, 4, 256, 32, 1024, kAdamW, 0, 0.5},
+    {"the same, activations computed again", 512, 8, 8, 64, 1408, 8192, false, 4, 256, 32, 1024, kAdamW, 0, 0, true},
     {"quick start RL", 96, 3, 3, 32, 256, 226, true, 110, 37, 12, 4096, kAdamW, 0, 0.25},
     {"quick start RL, micro-batches of 1024", 96, 3, 3, 32, 256, 226, true, 110, 37, 12, 1024, kAdamW, 0, 0.25},
     {"quick start SFT, Muon", 96, 3, 3, 32, 256, 226, true, 64, 46, 12, 4096, kMuon, 0, 0.25},
@@ -97,6 +99,7 @@ Seconds measure(const Shape& shape, const Batch& batch, ThreadPool* pool, int re
   trainer::TrainerConfig options;
   options.optimizer.kind = shape.optimizer;
   options.packed_tokens = shape.packed_tokens;
+  options.recompute = shape.recompute;
   trainer::Trainer trainer(config_of(shape), options, pool);
   trainer.parameters().initialize(1);
   trainer.parameters_changed();

@@ -24,7 +24,7 @@ Napi::Value memory_sizes(const Napi::CallbackInfo& call) {
     const std::pair<const char*, int64_t> sizes[] = {
         {"parameters", t.parameters},   {"snapshot", s.tensors}, {"head", s.head},
         {"ropeTables", s.rope_tables},  {"transposed", t.transposed}, {"activations", t.activations},
-        {"layer", t.layer},             {"layerInput", t.layer_input}, {"trainingScratch", t.scratch},
+        {"trainingScratch", t.scratch},
         {"logits", t.logits},           {"arrays", t.arrays}, {"keyValues", e.key_values},
         {"page", e.page},               {"engineScratch", e.scratch}};
     Napi::Object out = Napi::Object::New(env);

@@ -173,6 +173,7 @@ trainer::TrainerConfig read_trainer_config(const Napi::Value& value) {
   c.weight_storage = read_storage(f);
   c.device = read_device(f);
   c.deterministic = f.has("deterministic") && f.boolean("deterministic");
+  c.recompute = f.has("recompute") && f.boolean("recompute");
   return c;
 }
 

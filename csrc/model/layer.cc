@@ -85,7 +85,12 @@ void layer_output(const Stream& stream, const ModelConfig& config, const PackedL
   add_half(stream, config, {act.attn_rows, weights.attn_after, act.attn_added, act.middle, weights.o}, scratch);
   const TensorView& x = entering(stream, config, act.middle, weights.mlp_norm, scratch);
   kernels::linear(stream, {.x = x, .w = weights.gate_up, .bias = {}, .y = act.gate_up, .scratch = scratch.ops});
+  if (out.empty() && act.mlp_added.empty()) return;
   kernels::swiglu(stream, {.gate_up = act.gate_up, .y = scratch.mlp, .gelu = config.gelu});
+  if (out.empty()) {
+    kernels::linear(stream, {.x = scratch.mlp, .w = weights.down, .bias = {}, .y = act.mlp_added, .scratch = scratch.ops});
+    return;
+  }
   copy_rows(stream, act.middle, out);
   add_half(stream, config, {scratch.mlp, weights.mlp_after, act.mlp_added, out, weights.down}, scratch);
 }

@@ -31,7 +31,7 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
                      const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                      const LayerActivations& act, const LayerScratch& scratch);
 /// Its second part, which may run on fewer rows: act.middle holds the residual stream that entered the layer and
-/// gets o(act.attn_rows) added; then gate_up and out as above.
+/// gets o(act.attn_rows) added; then gate_up and out as above. An empty `out` is not computed: only what act keeps.
 void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
                   const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/device.h"
 #include "kernels/attention.h"
 #include "kernels/axpby.h"
 #include "kernels/embedding.h"
@@ -99,26 +100,38 @@ LayerScratch first_rows(LayerScratch scratch, int64_t rows) {
   return scratch;
 }
 
-/// One layer of the training forward. In the last layer only the loss rows go on after attention.
-TensorView train_layer(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows, int64_t layer,
-                       PackedSource& attention, LayerActivations& act, Arena& arena) {
+/// A layer's views in the room of one; its rows after attention are `outputs` in number.
+LayerActivations in_room(const LayerActivations& room, const TensorView& input, int64_t outputs) {
+  LayerActivations act = room;
+  act.input = input;
+  const TensorView& all = room.attn_out;
+  if (outputs == all.dim(0)) act.attn_rows = {all.data, all.dtype, {outputs, all.dim(1) * all.dim(2)}};
+  for (TensorView* view : {&act.middle, &act.gate_up, &act.attn_added, &act.mlp_added}) {
+    if (view->rank) view->shape[0] = outputs;
+  }
+  return act;
+}
+
+/// One layer of the training forward. In the last layer only the loss rows go on after attention. out [Q, C], or empty: not
+/// computed.
+void train_layer(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows, int64_t layer,
+                 const LayerActivations& act, const TensorView& out, Arena& arena) {
   const ModelConfig& c = weights.config;
   const PackedLayer& w = weights.layers[size_t(layer)];
   const int64_t T = act.input.dim(0), Q = act.middle.dim(0);
   const DType type = activation_dtype(stream);
-  const TensorView out = arena.take_view(type, {Q, c.width});
   const int64_t mark = arena.mark();
+  PackedSource attention(weights, rows);
   const LayerScratch scratch = take_scratch(c, type, T, arena);
+  layer_attention(stream, c, w, layer, rows.positions, weights.rope_table(layer), attention, act, scratch);
   if (Q == T) {
-    layer_forward(stream, c, w, layer, rows.positions, weights.rope_table(layer), attention, act, scratch, out);
+    copy_rows(stream, act.input, act.middle);
   } else {
-    layer_attention(stream, c, w, layer, rows.positions, weights.rope_table(layer), attention, act, scratch);
     kernels::gather_rows(stream, {.from = {act.attn_out.data, type, {T, c.q_width()}}, .rows = rows.loss_rows, .to = act.attn_rows});
     kernels::gather_rows(stream, {.from = act.input, .rows = rows.loss_rows, .to = act.middle});
-    layer_output(stream, c, w, act, first_rows(scratch, Q), out);
   }
+  layer_output(stream, c, w, act, first_rows(scratch, Q), out);
   arena.release(mark);
-  return out;
 }
 
 }  // namespace
@@ -173,7 +186,7 @@ int64_t forward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_
 }
 
 Activations forward_training(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
-                             Arena& arena) {
+                             Arena& arena, bool recompute) {
   const ModelConfig& c = weights.config;
   const int64_t T = rows.ids.dim(0), R = rows.outputs();
   expect_rows(rows.ids, rows.positions);
@@ -183,12 +196,18 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
   saved.hidden = arena.take_view(type, {R, c.width});
   TensorView x = arena.take_view(type, {T, c.width});
   embed(stream, weights, rows.ids, x);
-  PackedSource attention(weights, rows);
+  saved.recompute = recompute;
+  if (recompute) {
+    saved.room = take_layer(c, type, T, T, true, arena);
+    if (R != T) saved.room.attn_rows = arena.take_view(type, {R, c.q_width()});
+  }
   saved.layers.reserve(size_t(c.layers));
   for (int64_t l = 0; l < c.layers; ++l) {
-    LayerActivations act = take_layer(c, type, T, l + 1 < c.layers ? T : R, true, arena);
+    const int64_t Q = l + 1 < c.layers ? T : R;
+    LayerActivations act = recompute ? in_room(saved.room, x, Q) : take_layer(c, type, T, Q, true, arena);
     act.input = x;
-    x = train_layer(stream, weights, rows, l, attention, act, arena);
+    x = arena.take_view(type, {Q, c.width});
+    train_layer(stream, weights, rows, l, act, x, arena);
     saved.layers.push_back(act);
   }
   saved.last = x;
@@ -196,15 +215,21 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
   return saved;
 }
 
-TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t T) {
+LayerActivations layer_activations(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
+                                   int64_t layer, const Activations& saved, Arena& arena) {
+  const LayerActivations& act = saved.layers[size_t(layer)];
+  // The last layer's are still in the room when the backward begins with it.
+  if (saved.recompute && layer + 1 < weights.config.layers) train_layer(stream, weights, rows, layer, act, {}, arena);
+  return act;
+}
+
+TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t T, bool recompute) {
   const auto bytes = [&](int64_t width) { return view_bytes(activation_dtype(stream), T * width); };
-  const int64_t layer = (c.norms_after() ? 4 : 2) * bytes(c.width) + bytes(c.qkv_width()) + bytes(c.q_width()) + bytes(2 * c.mlp_width) +
+  const int64_t layer = (c.norms_after() ? 3 : 1) * bytes(c.width) + bytes(c.qkv_width()) + bytes(c.q_width()) + bytes(2 * c.mlp_width) +
                         view_bytes(DType::kF32, T * c.heads) + (c.qk_norm ? bytes(c.q_width() + c.kv_width()) : 0);
   const int64_t forward_scratch = (c.adds_apart() ? 2 : 1) * bytes(c.width) + bytes(c.mlp_width) + linear_scratch_bytes(stream, c, T);
   // The last layer keeps fewer rows of its MLP, but also the gathered rows of its attention.
-  return {.kept = 2 * bytes(c.width) + c.layers * layer + bytes(c.q_width()),
-          .layer = layer,
-          .layer_input = bytes(c.width),
+  return {.kept = (2 + c.layers) * bytes(c.width) + (recompute ? 1 : c.layers) * layer + bytes(c.q_width()),
           .scratch = std::max(forward_scratch, backward_scratch_bytes(stream, c, T))};
 }
 

@@ -65,16 +65,23 @@ struct LayerActivations {
   TensorView mlp_added;   // [Q, C] what the MLP adds, likewise
 };
 struct Activations {
+  bool recompute = false;  // of a layer only `input` is there; `room` has the rest of the last
   std::vector<LayerActivations> layers;
+  LayerActivations room;  // of one layer, for T rows; attn_rows is the last layer's, where R < T
   TensorView last;    // [R, C] residual stream leaving the last layer
   TensorView hidden;  // [R, C] input of the head: after the final norm, divided by logits_scaling
 };
 
 /// The training forward: bit for bit the hidden states that `forward` computes for the same tokens.
-/// Activations come from `arena` (training_bytes) and stay until the caller releases them.
+/// Activations come from `arena` (training_bytes) and stay until the caller releases them. With `recompute` a layer keeps
+/// what enters it, and the backward computes the rest again: the same calls on the same inputs, hence the same bits.
 /// Throws kShape as forward does. Trusts cu_seqlens and loss_rows (the packer built them).
 Activations forward_training(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
-                             Arena& arena);
+                             Arena& arena, bool recompute = false);
+/// What layer `layer` kept, or, where `saved` says so, keeps when computed again in saved.room. Takes and releases the
+/// scratch of a layer's forward.
+LayerActivations layer_activations(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
+                                   int64_t layer, const Activations& saved, Arena& arena);
 
 /// Transposed packs that the backward needs; made once per optimizer step. On a GPU they are the snapshot's own
 /// matrices read the other way round, and take no memory.
@@ -94,13 +101,11 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
               Arena& arena);
 /// What forward_training and backward take from the arena for T tokens.
 struct TrainingBytes {
-  int64_t kept = 0;         // from the forward for the backward
-  int64_t layer = 0;        // of it, each layer's
-  int64_t layer_input = 0;  // of that, the layer's input
-  int64_t scratch = 0;      // used while a layer runs
+  int64_t kept = 0;     // from the forward for the backward
+  int64_t scratch = 0;  // used while a layer runs
   int64_t total() const { return kept + scratch; }
 };
-TrainingBytes training_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens);
+TrainingBytes training_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens, bool recompute);
 /// The backward's own share of it.
 int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens);
 

@@ -223,12 +223,13 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
   TensorView dx = dhidden;  // [Q, C]
   if (R != T) dx = arena.take_view(type, {T, c.width});
   const TensorView dattn_rows = arena.take_view(type, {R != T ? R : 0, c.q_width()});
-  const int64_t layer_mark = arena.mark();
+  const int64_t layer_mark = arena.mark();  // a layer computed again takes less from here than its backward
   for (int64_t l = c.layers - 1; l >= 0; --l) {
     const size_t i = size_t(l);
     const bool gathered = l == c.layers - 1 && R != T;
+    const LayerActivations act = layer_activations(stream, weights, rows, l, saved, arena);
     Backward pass{stream, c, rows, l, weights.rope_table(l), arena, take_scratch(c, type, T, gathered ? R : T, arena), gathered ? dhidden : dx};
-    const TensorView dadded = pass.output_half(weights.layers[i], transposed.layers[i], saved.layers[i], grads.layer(l));
+    const TensorView dadded = pass.output_half(weights.layers[i], transposed.layers[i], act, grads.layer(l));
     const TensorView dattn = gathered ? dattn_rows : pass.scratch.dattn;
     kernels::linear(stream, {.x = dadded, .w = transposed.layers[i].o, .bias = {}, .y = dattn, .scratch = &arena});
     if (gathered) {
@@ -237,7 +238,7 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
       pass.dx = dx;
       pass.scratch.normed.shape[0] = pass.scratch.dnormed.shape[0] = T;
     }
-    pass.attention_half(weights.layers[i], transposed.layers[i], saved.layers[i], grads.layer(l));
+    pass.attention_half(weights.layers[i], transposed.layers[i], act, grads.layer(l));
     arena.release(layer_mark);
   }
   if (c.embedding_scale != 1.0f) kernels::axpby(stream, {.x = dx, .a = c.embedding_scale, .y = dx});

@@ -20,6 +20,7 @@ struct OptimizerConfig {
 struct TrainerConfig {
   OptimizerConfig optimizer;
   int64_t packed_tokens = 4096;  // T of a micro-batch; a longer sequence gets one of its own
+  bool recompute = false;  // activations: a layer keeps what enters it, and is computed again in the backward; the same bits
   DType weight_storage = DType::kF32;  // on the CPU; a GPU always computes in bf16
   Stream::Backend device = Stream::Backend::kCpu;
   /// On a GPU: attention runs the engine's instructions, so that log-probs equal the engine's to the bit (on the CPU

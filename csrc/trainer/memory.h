@@ -13,7 +13,6 @@ struct TrainerBytes {
   int64_t parameters = 0;   // f32; gradients and each moment take as many
   int64_t transposed = 0;   // transposed matrices for the backward
   int64_t activations = 0;  // kept from the forward of a micro-batch for its backward
-  int64_t layer = 0, layer_input = 0;  // of activations: each layer's, and of those the layer's input
   int64_t scratch = 0;      // used while a layer runs, gradient of the hidden states included
   int64_t logits = 0;       // of one chunk of the head
   int64_t arrays = 0;       // the micro-batch's tokens and per-token results, gradient norms, and the optimizer's scratch

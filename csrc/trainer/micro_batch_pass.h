@@ -6,6 +6,7 @@
 
 #include "core/arena.h"
 #include "model/network.h"
+#include "trainer/config.h"
 #include "trainer/micro_batch.h"
 #include "trainer/step.h"
 
@@ -29,7 +30,7 @@ struct PassWeights {
 class MicroBatchPass {
  public:
   /// Room is planned for packed_tokens; only a longer single sequence makes it grow.
-  MicroBatchPass(const Stream& stream, const model::ModelConfig& config, int64_t packed_tokens, bool deterministic);
+  MicroBatchPass(const Stream& stream, const model::ModelConfig& config, const TrainerConfig& options);
 
   /// Makes room for a micro-batch of so many tokens. Throws kOutOfMemory; then nothing is reserved.
   void reserve(int64_t tokens);
@@ -52,11 +53,12 @@ class MicroBatchPass {
   Stream stream_;
   model::ModelConfig config_;
   int64_t packed_tokens_, reserved_tokens_ = 0;
+  bool recompute_;
   Arena arena_;
   PackedBatch packed_;
 };
 
 /// Bytes of a pass's arena for `tokens` tokens.
-int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config, int64_t tokens);
+int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config, int64_t tokens, bool recompute);
 
 }  // namespace hone::trainer

@@ -72,7 +72,7 @@ struct Trainer::Impl {
         stream(device.stream()),
         parameters(model, stream),
         weights(stream, parameters, options.weight_storage),
-        pass(stream, config, options.packed_tokens, options.deterministic),
+        pass(stream, config, options),
         update(stream, parameters, options.optimizer) {}
 
   Parameters& grads() { return made_grads ? *made_grads : made_grads.emplace(config, stream); }

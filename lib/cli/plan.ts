@@ -66,9 +66,17 @@ export function planText(recipe: Recipe, plan: MemoryPlan): string {
     `  MLP ${n.mlpWidth}, vocabulary ${n.vocabulary}${n.tiedHead ? ", tied head" : ""}`,
   ];
   const unknown = capacity === undefined ? ["", UNKNOWN_MEMORY] : [];
-  return [...head, ...plan.roles.flatMap((role) => ["", ...roleLines(role, capacity)]), ...unknown].join(
-    "\n",
-  );
+  const saved = inUnits(plan.recomputeSaves);
+  const recompute = recipe.hardware?.recompute
+    ? `hardware.recompute: ${saved} of activations are computed again, not kept`
+    : `hardware.recompute: true would keep ${saved} of activations less`;
+  return [
+    ...head,
+    ...plan.roles.flatMap((role) => ["", ...roleLines(role, capacity)]),
+    "",
+    recompute,
+    ...unknown,
+  ].join("\n");
 }
 
 function roleLines(role: RolePlan, capacity: number | undefined): string[] {

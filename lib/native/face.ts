@@ -43,10 +43,8 @@ export interface MemorySizes {
   readonly ropeTables: number;
   /** Matrices turned round for the backward pass. */
   readonly transposed: number;
-  /** Kept of a micro-batch for its backward pass; of them by each layer, and what enters it. */
+  /** Kept of a micro-batch for its backward pass. */
   readonly activations: number;
-  readonly layer: number;
-  readonly layerInput: number;
   /** Live only while a layer runs. */
   readonly trainingScratch: number;
   /** Of a chunk of rows, in the head. */
@@ -200,6 +198,8 @@ export interface TrainerOptions {
   readonly weightStorage: "f32" | "bf16";
   /** Matrices are bf16 on "cuda", masters f32. Default: {@link defaultDevice}. */
   readonly device?: DeviceName;
+  /** Keep what enters a layer and compute the rest again in the backward: less memory, the same bits. Default: false. */
+  readonly recompute?: boolean;
   /** On "cuda": log-probs are the engine's to the bit, with slower attention. Default: false. */
   readonly deterministic?: boolean;
 }

@@ -11,13 +11,8 @@ export function sizesOf(recipe: Recipe, config: string, device: DeviceName, thre
   const { weightStorage } = model;
   const engine = { ...recipe.engine, maxContext: maxContext(recipe), runSeed: 0n, weightStorage, device };
   const optimizer = { ...NO_OPTIMIZER, kind: recipe.warmStart?.optimizer ?? "adamw" };
-  const trainer = { optimizer, packedTokens: training.packedTokens, weightStorage, device };
+  const recompute = recipe.hardware?.recompute ?? false;
+  const trainer = { optimizer, packedTokens: training.packedTokens, weightStorage, device, recompute };
   const sequences = Math.min(training.packedTokens, training.groupsPerStep * rollouts.groupSize);
   return memorySizes(config, { engine, trainer }, { sequences, threads });
-}
-
-/** What a micro-batch keeps for the backward pass; `recompute` keeps only what enters each layer, and one layer whole. */
-export function keptActivationBytes(sizes: Sizes, layers: number, recompute: boolean): number {
-  const { activations, layer, layerInput } = sizes;
-  return recompute ? activations - layers * (layer - layerInput) + layer : activations;
 }

@@ -1,5 +1,6 @@
 import type { Recipe } from "../config/index.ts";
-import { keptActivationBytes, type Sizes, sizesOf } from "./buffers.ts";
+import type { DeviceName } from "../device.ts";
+import { type Sizes, sizesOf } from "./buffers.ts";
 import { type Network, networkOf } from "./network.ts";
 
 /** One class of tensors on one device. */
@@ -31,6 +32,8 @@ export interface MemoryPlan {
   /** Bytes of one device; left out for a GPU that neither the recipe nor this machine knows. */
   readonly capacity?: number;
   readonly roles: readonly RolePlan[];
+  /** Activations that `hardware.recompute` does without, or would: bytes on each device that trains. */
+  readonly recomputeSaves: number;
 }
 
 export interface Machine {
@@ -65,7 +68,13 @@ export function planMemory(recipe: Recipe, config: string, machine: Machine, gpu
     const rows = [...cpuTrainer(recipe, sizes), ...cpuActor(sizes)];
     const capacity = machine.memory;
     const role = rolePlan("actor and trainer", 1, rows, { recipe, sizes, capacity });
-    return { network, device: "CPU", capacity, roles: [role] };
+    return {
+      network,
+      device: "CPU",
+      capacity,
+      roles: [role],
+      recomputeSaves: recomputeSaves(recipe, config, "cpu"),
+    };
   }
   const { gpus, actorGpus } = hardware ?? { gpus: 1 };
   const gpu = gpuOf(recipe, machine, gpuMemory);
@@ -84,7 +93,22 @@ export function planMemory(recipe: Recipe, config: string, machine: Machine, gpu
           rolePlan("actor", actorGpus, [...actor, rope, nccl, context], about),
           rolePlan("trainer", trainers, [...trainer, rope, nccl, context], about),
         ];
-  return { network, device: gpu.name, ...(gpu.memory !== undefined && { capacity: gpu.memory }), roles };
+  const capacity = gpu.memory !== undefined && { capacity: gpu.memory };
+  return {
+    network,
+    device: gpu.name,
+    ...capacity,
+    roles,
+    recomputeSaves: recomputeSaves(recipe, config, "cuda"),
+  };
+}
+
+function recomputeSaves(recipe: Recipe, config: string, device: DeviceName): number {
+  const [kept, again] = [false, true].map((recompute) => {
+    const hardware = { gpu: "", gpuMemoryGiB: 1, gpus: 1, ...recipe.hardware, recompute };
+    return sizesOf({ ...recipe, hardware }, config, device, 1).activations;
+  });
+  return kept! - again!;
 }
 
 /** What was asked for comes before what the recipe names, and that before what this machine has. */
@@ -171,12 +195,11 @@ function gpuTrainer(recipe: Recipe, n: Network, sizes: Sizes, shards: number): M
   const { recompute = false } = recipe.hardware ?? {};
   const { parameters, snapshot, head } = sizes;
   const more = "hardware.gpus (more trainer GPUs, smaller shards)";
-  const less = `training.packedTokens${recompute ? "" : ", hardware.recompute"}`;
+  const less = `training.packedTokens${recompute ? "" : ", hardware.recompute: true"}`;
   // Whole while they are in use: this layer's weights and the next's, and one layer's gradient before it is scattered.
   const layer = n.layerMatrices * (2 * BF16 + F32);
   const ends = n.embedding * (BF16 + F32) + (n.tiedHead ? 0 : n.embedding * 2 * F32);
   const reference = recipe.objective.klCoef > 0 ? snapshot / shards : 0;
-  const kept = keptActivationBytes(sizes, n.layers, recompute);
   return [
     { name: "master weights, f32", bytes: parameters / shards, change: more },
     { name: "gradients, f32", bytes: parameters / shards, change: more },
@@ -185,7 +208,7 @@ function gpuTrainer(recipe: Recipe, n: Network, sizes: Sizes, shards: number): M
     { name: "head, f32, trainer", bytes: head / shards, change: more },
     { name: "reference policy, bf16", bytes: reference, change: "objective.klCoef: 0" },
     { name: "gathered layers and head", bytes: shards > 1 ? layer + ends : 0 },
-    { name: "activations", bytes: kept, change: less },
+    { name: "activations", bytes: sizes.activations, change: less },
     { name: "training scratch", bytes: sizes.trainingScratch, change: less },
     { name: "logits of a chunk", bytes: sizes.logits },
     { name: "arrays of a micro-batch, optimizer scratch", bytes: sizes.arrays, change: less },

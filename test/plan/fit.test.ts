@@ -19,6 +19,7 @@ const plan = (...roles: RolePlan[]): MemoryPlan => ({
   device: "GPU",
   capacity: 10 * GIB,
   roles,
+  recomputeSaves: 0,
 });
 
 test("what fits to the last byte passes", () => {

@@ -87,11 +87,19 @@ test("what cannot fit is refused with its largest classes and the fields that wo
   expect(found?.message).toMatch(
     /^this recipe does not fit H100: trainer needs \d+\.\d GiB of 80\.0 GiB \(activations \d+\.\d GiB, /,
   );
-  expect(found?.hint).toContain("training.packedTokens, hardware.recompute");
+  expect(found?.hint).toContain("training.packedTokens, hardware.recompute: true");
+});
+
+test("what recompute saves is what the activations shrink by", () => {
+  const [kept, again] = [false, true].map((recompute) => planMemory(apriel({ recompute }), APRIEL, machine));
+  const activations = (plan: MemoryPlan) => bytesOf(plan, "trainer", "activations");
+  const saved = activations(kept!) - activations(again!);
+  expect(saved).toBeGreaterThan(0.8 * activations(kept!));
+  expect([kept!.recomputeSaves, again!.recomputeSaves]).toEqual([saved, saved]);
 });
 
 test("a recipe whose device is the CPU is planned for it, whatever hardware it names", () => {
-  const recipe = { ...apriel(), device: "cpu" } as const;
+  const recipe = { ...apriel({ recompute: false }), device: "cpu" } as const;
   const plan = planMemory(recipe, TINY, machine);
   expect(plan).toMatchObject({ device: "CPU", capacity: machine.memory });
   expect(plan.roles).toEqual(planMemory({ ...recipe, hardware: undefined }, TINY, machine).roles);

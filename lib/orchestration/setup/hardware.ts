@@ -12,19 +12,16 @@ export function expectRunnable(recipe: Asked, info: NativeInfo): void {
 
 /**
  * Whether this version can run a recipe on this machine, for `hone run` and `hone check` alike: HONE_ERR_UNSUPPORTED for
- * hardware this version cannot use, all reasons at once; HONE_ERR_CUDA where it runs on a GPU and there is none.
+ * hardware this version cannot use; HONE_ERR_CUDA where it runs on a GPU and there is none.
  */
 export function whyNotRunnable(
   { name, device, hardware }: Asked,
   { cuda }: NativeInfo,
 ): HoneError | undefined {
-  const { gpu = "a GPU", gpus = 1, recompute = false } = hardware ?? {};
-  const reasons = [
-    ...(gpus > 1 ? [`hardware.gpus is ${gpus}, and this version runs on one device`] : []),
-    ...(recompute ? ["hardware.recompute is true, and this version keeps all activations"] : []),
-  ];
-  if (reasons.length > 0) {
-    return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run: ${reasons.join("; ")}`, {
+  const { gpu = "a GPU", gpus = 1 } = hardware ?? {};
+  if (gpus > 1) {
+    const reason = `hardware.gpus is ${gpus}, and this version runs on one device`;
+    return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run: ${reason}`, {
       hint: "`npx hone plan` shows what it takes; recipes/single-gpu.ts is where one card starts.",
     });
   }

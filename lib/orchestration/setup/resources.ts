@@ -58,6 +58,7 @@ export async function openResources(
       weightStorage: recipe.model.weightStorage,
       device: recipe.device,
       deterministic: recipe.deterministic,
+      recompute: recipe.hardware?.recompute ?? false,
     });
   const trainer = openTrainer();
   const generations = new Generations(openEngine);

@@ -82,7 +82,7 @@ TEST(each_token_is_drawn_from_its_row_of_the_packed_forward_with_its_own_key) {
       const auto T = int64_t(ids.size()), P = int64_t(r.prompt.size());
       for (int32_t t = 0; t < T; ++t) positions.push_back(t);
       cu_seqlens.push_back(int32_t(T));
-      Arena arena(model::training_bytes({}, load.model, T).total(), "test");
+      Arena arena(model::training_bytes({}, load.model, T, false).total(), "test");
       model::PackedRows rows;
       rows.ids = i32(ids.data(), {T}), rows.positions = i32(positions.data(), {T});
       rows.cu_seqlens = i32(cu_seqlens.data(), {2});

@@ -34,7 +34,7 @@ struct Packed {
 
 std::vector<float> training_hidden(const Stream& stream, const WeightSnapshot& weights, const Packed& packed) {
   const int64_t T = int64_t(packed.ids.size());
-  Arena arena(model::training_bytes({}, weights.config, T).total(), "test");
+  Arena arena(model::training_bytes({}, weights.config, T, false).total(), "test");
   const model::Activations saved = model::forward_training(stream, weights, packed.rows(), arena);
   const float* hidden = saved.hidden.as<float>();
   return {hidden, hidden + saved.hidden.numel()};
@@ -147,7 +147,7 @@ TEST(loss_rows_alone_have_the_bits_they_have_among_all) {
       std::vector<int32_t> chosen;
       for (int32_t t = 0; t < T; ++t)
         if (test::random_int(0, 99) < share) chosen.push_back(t);
-      Arena arena(model::training_bytes({}, config, T).total(), "test");
+      Arena arena(model::training_bytes({}, config, T, false).total(), "test");
       model::PackedRows rows = packed.rows();
       rows.loss_rows = i32(chosen.data(), {int64_t(chosen.size())});
       const model::Activations saved = model::forward_training(Stream{}, *weights, rows, arena);
