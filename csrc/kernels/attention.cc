@@ -49,7 +49,7 @@ void expect_pages(const Stream& stream, const KvPages& pages, const char* op) {
   expect_contiguous(pages.values, dtype, {count, elements}, op, "pages.values");
 }
 
-/// Checked here, because a launch could not say it.
+/// Checked here, because a failing launch could not report it.
 void expect_scratch(const Stream& stream, const Arena* scratch, const char* op) {
   if (stream.is_cuda() && (!scratch || scratch->memory() != Memory::kDevice)) {
     fail(Code::kInternal, "%s: the CUDA kernels need a scratch arena of device memory.", op);

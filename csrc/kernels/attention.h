@@ -70,16 +70,16 @@ struct KvPlace {
   KvPages pages;            // overwritten at those positions
 };
 
-/// Writes their keys and values there.
+/// Writes keys and values of R tokens to their places.
 struct KvWriteArgs {
   TensorView k, v;  // [R, K, D] act in, strided rows
   KvPlace to;
 };
 void kv_write(const Stream& stream, const KvWriteArgs& args);
 
-/// What stands between the projection and attention, in place: q and k are normed head by head, if there are weights for
-/// it, and rotated. Where there are pages, k and v then go there. The bits of rms_norm, rope and kv_write one after
-/// another; on a GPU in one launch.
+/// Prepares heads for attention, in place: norms q and k head by head, if there are weights for it, and rotates them.
+/// With pages, also writes k and v there. Same bits as rms_norm, rope and kv_write one after another; on a GPU one
+/// launch.
 struct PrepareHeadsArgs {
   TensorView qk;              // [R, H + K, D] act in/out, strided rows: query heads, then key heads
   TensorView v;               // [R, K, D] act in, strided rows
@@ -94,10 +94,10 @@ void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args);
 
 /// As attention_packed for R query rows, row r standing at row_position[r] of sequence row_sequence[r],
 /// reading keys 0..position from the pages (written by kv_write, its own included).
-/// Neighbouring rows may have the same pages at their heads, as rollouts of a group do. prefix_row, prefix_tokens say
-/// so: rows r .. r + n - 1 with prefix_row = r have the same ids in their block tables for positions below
-/// prefix_tokens, the same for all of them; a row without such neighbours has itself and 0. A GPU reads what they share
-/// once. No row's bits depend on it.
+/// Neighbouring rows may begin with the same pages, as rollouts of a group do. prefix_row and prefix_tokens say so:
+/// rows r .. r + n - 1 with prefix_row = r have the same ids in their block tables for positions below prefix_tokens,
+/// which is the same for all of them; a row without such neighbours has itself and 0. A GPU reads the shared keys once.
+/// No row's bits depend on it.
 struct AttentionPagedArgs {
   TensorView q;             // [R, H, D] act in, strided rows
   TensorView row_sequence;  // [R] i32 in
@@ -112,8 +112,8 @@ struct AttentionPagedArgs {
   float softcap = 0.0f;
 };
 void attention_paged(const Stream& stream, const AttentionPagedArgs& args);
-/// For up to `rows` rows and sequences of up to `tokens` tokens (block-table columns times W). With less, down to
-/// that of 512 tokens, rows that find no room are slower and the results the same.
+/// For up to `rows` rows and sequences of up to `tokens` tokens (block-table columns times W). Less scratch, down to
+/// that of 512 tokens, gives the same results, but rows without room are slower.
 int64_t attention_paged_scratch_bytes(const Stream& stream, int64_t rows, int64_t heads, int64_t head_dim,
                                       int64_t tokens);
 

@@ -1,12 +1,12 @@
-// The one algebra of attention: a softmax state (m, l, o) of a row over some keys, and its merge with the state
-// over other keys. Splits of the CPU, of a decode step and of the packed forward all meet here.
+// Softmax state (m, l, o) of a row over some keys, and its merge with the state over other keys. Splits of the CPU, of
+// a decode step and of the packed forward all use these functions.
 #pragma once
 
 #include "core/host_device.h"
 
 namespace hone::kernels {
 
-/// What brings two states to one maximum: m = `maximum`, l = a l_a + b l_b, o = a o_a + b o_b.
+/// Factors that bring two states to one maximum: m = `maximum`, l = a l_a + b l_b, o = a o_a + b o_b.
 struct MergeWeights {
   float maximum, a, b;
 };

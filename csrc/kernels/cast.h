@@ -1,4 +1,4 @@
-// Values from one floating type to another, row by row.
+// Converts values from one floating type to another, row by row.
 #pragma once
 
 #include "core/stream.h"

@@ -7,7 +7,7 @@
 namespace hone::kernels {
 
 /// x[t] = table[ids[t]]. T tokens, V vocabulary, C width. On the CPU throws kShape naming the token if an id is
-/// outside [0, V); on a GPU ids are trusted, as nobody can look at them.
+/// outside [0, V); on a GPU ids are trusted, because checking them would mean waiting.
 struct EmbeddingArgs {
   TensorView ids;    // [T]    i32 in
   TensorView table;  // [V, C] f32 in; on a GPU also bf16

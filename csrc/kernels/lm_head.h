@@ -1,8 +1,8 @@
 // The FP32 output head: log-probabilities, entropy, gradient and sampling, never storing [T, V].
 //
 // On CUDA h and dh are bf16 and widths multiples of 8; w is row-major [V, C] in f32 (split on the fly into three bf16
-// parts, exact products) or bf16; scratch is required. What lies in device memory is not looked at before the launch:
-// targets outside the vocabulary and params outside their ranges are the caller's to refuse, on the host.
+// parts, exact products) or bf16; scratch is required. Values in device memory are not checked before the launch: the
+// caller must refuse targets outside the vocabulary and params outside their ranges on the host.
 // Cost per row: 2 C V FLOP a pass; three passes for the statistics or a draw (bf16: one), four for a gradient (three).
 // Bytes: the weights once per 256 rows while drawing; per row of a gradient 6 V of dz.
 #pragma once
@@ -53,7 +53,7 @@ struct LmHeadGradArgs {
 };
 void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args);
 
-/// Bytes of scratch that any of the three takes for R rows: a chunk of logits and of ids, not [R, V].
+/// Bytes of scratch that each of the three takes at most for R rows: a chunk of logits and of ids, not [R, V].
 int64_t lm_head_scratch_bytes(const Stream& stream, int64_t rows, int64_t width, int64_t vocabulary);
 
 /// How one row is sampled. Truncations apply in the order top-k, top-p, min-p to the tempered

@@ -6,7 +6,7 @@
 namespace hone::kernels {
 namespace {
 
-/// A GPU's packs have the elements in the parameters' order, the CPU's have not.
+/// Packed copies have the parameters' order of elements on a GPU, but not on the CPU.
 void expect_packed(const Stream& stream, const TensorView& packed, int64_t n, const char* op) {
   if (packed.empty()) return;
   if (!stream.is_cuda()) fail(Code::kInternal, "%s: packed weights are written on a GPU only.", op);

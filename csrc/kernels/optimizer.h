@@ -9,7 +9,7 @@ namespace hone::kernels {
 
 /// Sum of squares of n f32 values in f64, over fixed strips of 4096 in order: independent of threads.
 /// Returns NaN or Inf if any value is.
-/// CPU only: elsewhere the result lies with the data, as below.
+/// CPU only: on a GPU the result stays with the data, as below.
 double sum_of_squares(const Stream& stream, const TensorView& x);
 
 /// total (+)= sum of squares of n values in f64, over fixed strips in a fixed order. NaN or Inf if any value is.
@@ -22,8 +22,8 @@ struct SumOfSquaresArgs {
 void sum_of_squares(const Stream& stream, const SumOfSquaresArgs& args);
 int64_t sum_of_squares_scratch_bytes(const Stream& stream, int64_t n);
 
-/// The clip factor where the norms are: scale = min(1, clip / (norm + 1e-6)), norm = sqrt(sum of totals); 1 if clip
-/// is 0; NaN if the norm is not finite, which makes adamw leave everything as it is.
+/// Computes the clip factor in the memory of the norms: scale = min(1, clip / (norm + 1e-6)), norm = sqrt(sum of
+/// totals); 1 if clip is 0; NaN if the norm is not finite, which makes adamw leave everything unchanged.
 struct GradientScaleArgs {
   TensorView totals;  // [N] f64 in: sums of squares
   TensorView scale;   // [1] f32 out

@@ -21,7 +21,7 @@ enum class Objective : uint8_t {
 };
 enum class SequenceWeight : uint8_t { kUniform, kLength };  // 1/N, or n_i/N as PipelineRL runs
 
-/// What the step as a whole is normalised by; the same for each of its micro-batches.
+/// The totals of the step that losses are divided by; the same for each of its micro-batches.
 struct StepNormalizer {
   int64_t sequences = 1;       // N, empty ones included
   int64_t groups = 1;

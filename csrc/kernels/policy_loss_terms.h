@@ -88,7 +88,7 @@ HONE_HOST_DEVICE inline PolicyTerm token_term(const PolicyTokens& p, double rati
   return clipped_minimum(ratio, ratio, advantage, p.low, p.high);
 }
 
-/// What every term of sequence i with n counted tokens is multiplied by.
+/// The factor of every term of sequence i with n counted tokens.
 HONE_HOST_DEVICE inline double sequence_scale(const PolicyTokens& p, int64_t i, int64_t n) {
   const double sequences = double(p.step.sequences);
   switch (p.objective) {

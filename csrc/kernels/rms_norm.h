@@ -14,7 +14,7 @@ struct RmsNormArgs {
   TensorView weight;  // [C]    f32 in
   TensorView y;       // as x   activation out, strided rows
   float eps = 1e-5f;
-  float offset = 0.0f;  // added to every weight: 1 where files store what is to be added to 1
+  float offset = 0.0f;  // added to every weight: 1 where files store weight - 1
 };
 void rms_norm(const Stream& stream, const RmsNormArgs& args);
 

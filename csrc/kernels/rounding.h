@@ -1,4 +1,4 @@
-// Values as a narrower type would keep them.
+// Rounds values to what a narrower type can hold.
 #pragma once
 
 #include "core/stream.h"

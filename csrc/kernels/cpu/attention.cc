@@ -11,16 +11,16 @@ namespace {
 
 static_assert(kKeySplit == kAttentionSplit);
 
-// Query rows of one packed item: a long sequence is shared out, each part transposing the keys it needs.
+// Query rows of one packed item: a long sequence is split, and each part transposes the keys it needs.
 constexpr int64_t kItemRows = 512;
-// Multiply-adds worth handing to another core (about 10 us).
+// Multiply-adds that make a chunk worth handing to another core (about 10 us).
 constexpr double kChunkWork = 5e5;
 
 struct AlignedFree {
   void operator()(float* p) const { ::operator delete(p, std::align_val_t{64}); }
 };
 
-/// This thread's block, grown to the largest sequence it has met and kept.
+/// This thread's block; it grows to the longest sequence seen and is kept.
 float* thread_scratch(int64_t floats, const char* op) {
   thread_local std::unique_ptr<float, AlignedFree> block;
   thread_local int64_t size = 0;
@@ -35,7 +35,7 @@ float* thread_scratch(int64_t floats, const char* op) {
   return block.get();
 }
 
-/// Items per chunk such that a chunk is worth a core, the mean item being `work` multiply-adds.
+/// Items per chunk so that a chunk is worth a core, if the mean item has `work` multiply-adds.
 int64_t grain_of(double work) { return std::max<int64_t>(1, int64_t(kChunkWork / std::max(work, 1.0))); }
 
 double mean_work(int64_t tokens, int64_t sequences, int64_t heads, int64_t head_dim) {

@@ -1,4 +1,4 @@
-// What the attention kernels are given: raw pointers, so that no inline code crosses instruction sets.
+// Arguments of the attention kernels: raw pointers, so that no inline code crosses instruction sets.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace hone::kernels::cpu {
 
-/// kAttentionSplit, said again so that no other header reaches the instruction-set files.
+/// Equals kAttentionSplit; repeated so that the instruction-set files include no other header.
 inline constexpr int64_t kKeySplit = 512;
 /// Widest head the kernels keep a row of on the stack.
 inline constexpr int64_t kMaxHeadDim = 256;

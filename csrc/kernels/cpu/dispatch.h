@@ -13,7 +13,7 @@ bool isa_supported(Isa isa);
 /// For tests and benches that compare sets in one process; not while an op runs. kConfig if the CPU lacks it.
 void force_isa(Isa isa);
 
-/// One function per set; an op's .cc declares its three variants and calls pick(...) once per call.
+/// Returns the variant of the chosen set; an op's .cc declares its three variants and calls pick(...) once per call.
 template <class F>
 F pick(F baseline, F avx2, F avx512) {
   switch (isa()) {

@@ -8,7 +8,7 @@
 namespace hone::kernels::cpu {
 namespace {
 
-// Logits of a chunk stay in L2; a chunk has rows enough for the GEMM to run at full speed.
+// Logits of a chunk stay in L2; a chunk has enough rows for the GEMM to run at full speed.
 constexpr int64_t kChunkFloats = 128 * 1024;
 constexpr int64_t kChunkRows = 64;
 
@@ -20,7 +20,7 @@ int64_t chunk_rows(int64_t rows, int64_t vocabulary) {
 /// Rows per parallel chunk: about 10 us at two logits a nanosecond.
 int64_t row_grain(int64_t vocabulary) { return std::max<int64_t>(1, 16384 / std::max<int64_t>(1, vocabulary)); }
 
-/// The caller's arena, or one of our own; gives everything back at the end of the scope.
+/// The caller's arena, or one of our own; releases everything at the end of the scope.
 class Scratch {
  public:
   Scratch(Arena* given, int64_t rows, int64_t vocabulary)
@@ -63,7 +63,7 @@ void each_row(const Stream& stream, int64_t count, int64_t vocabulary, F f) {
 
 float inverse_of(float temperature) { return 1.0f / temperature; }
 
-/// log p of one logit; both ops end here, so that they agree to the bit.
+/// log p of one logit; both ops call this function, so that they agree to the bit.
 float logprob_of(const RowStatistics& s, float z, float inverse_temperature) {
   return float(double(z * inverse_temperature - s.maximum) - std::log(s.total));
 }
@@ -80,7 +80,7 @@ bool truncates(const SamplingParams& p, int64_t vocabulary) {
 void truncate_row(float* z, int64_t n, const SamplingParams& p, float inverse_temperature, const RowStatistics& s,
                   int32_t* ids) {
   for (int64_t v = 0; v < n; ++v) ids[v] = int32_t(v);
-  // A heap of ids, likeliest on top: only the kept ones are ever ordered.
+  // A heap of ids with the likeliest on top: only the kept ones are ever sorted.
   const auto below = [z](int32_t a, int32_t b) { return z[a] < z[b] || (z[a] == z[b] && a > b); };
   std::make_heap(ids, ids + n, below);
   const auto weight = [&](int32_t id) { return std::exp(double(z[id] * inverse_temperature - s.maximum)); };
@@ -121,7 +121,7 @@ Draw sample_row(float* z, int64_t n, const SamplingParams& params, const SampleK
   const float inverse = greedy ? 1.0f : inverse_of(params.temperature);
   RowStatistics s;
   HONE_PICK(row_statistics)(z, n, inverse, &s);
-  // A row that is not finite is not truncated: its log-prob must show it.
+  // A row that is not finite is not truncated: its log-prob must show that.
   if (!greedy && ids && std::isfinite(s.total)) truncate_row(z, n, params, inverse, s, ids);
   const int64_t token =
       greedy ? HONE_PICK(argmax_row)(z, n) : HONE_PICK(noisy_argmax_row)(z, n, inverse, noise_key(key));

@@ -1,4 +1,4 @@
-// What the output-head kernels are given: raw pointers, so that no inline code crosses instruction sets.
+// Arguments of the output-head kernels: raw pointers, so that no inline code crosses instruction sets.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ HONE_VARIANTS(void head_grad_row(const HeadGradRow&));
 HONE_VARIANTS(void cap_row(float* z, int64_t n, float softcap));
 /// Index of the first largest lane; 0 if every one is NaN or -inf.
 HONE_VARIANTS(int64_t argmax_row(const float* z, int64_t n));
-/// The same of z / temperature + Gumbel noise.
+/// As argmax_row, of z / temperature + Gumbel noise.
 HONE_VARIANTS(int64_t noisy_argmax_row(const float* z, int64_t n, float inverse_temperature, const NoiseKey& key));
 /// out[i] = the noise of id i; for tests.
 HONE_VARIANTS(void gumbel_row(const NoiseKey& key, int64_t n, float* out));

@@ -9,11 +9,11 @@
 namespace hone::kernels::cpu {
 namespace {
 
-// A chunk is worth handing to another core from about 20 us of work, at 200 GFLOP/s.
+// A chunk is worth handing to another core if it has about 20 us of work, at 200 GFLOP/s.
 constexpr double kChunkFlops = 4e6;
-// Claimed chunks per thread: enough that a late helper costs little.
+// Claimed chunks per thread: enough that a helper that starts late costs little.
 constexpr int64_t kChunksPerThread = 4;
-// Rows below which a chunk would read the weights too often to be worth splitting by rows.
+// With fewer rows a chunk would read the weights too often to gain from a split by rows.
 constexpr int64_t kMinRows = 84;
 
 /// Units per chunk when `units` of `flops` each are split over the stream's threads.
@@ -28,7 +28,7 @@ struct AlignedFree {
   void operator()(float* p) const { ::operator delete(p, std::align_val_t{64}); }
 };
 
-/// One block per thread, taken at its first product and kept; pages that no shape needs are never touched.
+/// One block per thread, allocated at its first product and kept; pages that no shape needs are never touched.
 float* packing_scratch() {
   thread_local std::unique_ptr<float, AlignedFree> block;
   if (!block) {

@@ -1,4 +1,4 @@
-// What the matmul micro-kernels are given: raw pointers, so that no inline code crosses instruction sets.
+// Arguments of the matmul micro-kernels: raw pointers, so that no inline code crosses instruction sets.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,8 @@
 namespace hone::kernels::cpu {
 namespace {
 
-constexpr int64_t kElements = 16384;  // per chunk: 10 us and more, as five arrays come from L3
-constexpr int64_t kChange = 1 << 16;   // old values are kept this many at a time, while they are in cache
+constexpr int64_t kElements = 16384;  // per chunk: at least 10 us, as five arrays come from L3
+constexpr int64_t kChange = 1 << 16;   // old values are kept in pieces of this size, which stay in cache
 
 /// y = a x + b y over n elements.
 void combine(const Stream& stream, float* y, const float* x, float a, float b, int64_t n) {

@@ -1,4 +1,4 @@
-// What the optimizer's inner loops are given.
+// Arguments of the optimizer's inner loops.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,8 @@ void embedding(const Stream& stream, const EmbeddingArgs& a) {
 }
 
 void embedding_grad(const Stream& stream, const EmbeddingGradArgs& a) {
-  // Columns, not rows, are shared out: each thread walks every token in order, so no two meet in a row.
+  // Columns are split over threads, not rows: each thread walks every token in order, so no two write to the same
+  // place.
   const int64_t rows = a.ids.dim(0), width = a.dtable.dim(1);
   const int64_t grain = std::max<int64_t>(2, row_grain(16 * std::max<int64_t>(1, rows)));
   const auto run = HONE_PICK(scatter_add_rows);

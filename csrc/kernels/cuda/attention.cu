@@ -33,7 +33,7 @@ void launch_packed(const Stream& stream, int64_t tokens, int64_t heads, const Pa
               args);
 }
 
-/// Whether a block may have as much shared memory: 163 KB on 8.0, 227 KB on 9.0, but 99 KB on 8.6, 8.9 and 12.0.
+/// Whether a block may have that much shared memory: 163 KB on 8.0, 227 KB on 9.0, but 99 KB on 8.6, 8.9 and 12.0.
 bool fits(size_t shared_bytes) {
   return shared_bytes <= size_t(::hone::cuda::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
 }

@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kThreads) attention_grad_queries_kernel(Packed
     bf16* const here = shared + stage * 2 * kTile;
     bf16* const next = shared + (1 - stage) * 2 * kTile;
     cp_async_wait<0>();
-    __syncthreads();  // this tile is here, and nobody reads the other pair any more
+    __syncthreads();  // this tile has arrived, and nobody reads the other pair any more
     if (t < last_tile) load_tile<kDim, kThreads>(keys, (t + 1) * kTileKeys, low, high, a.dim, next, next + kTile);
     grad_queries_tile<kDim>(a, rows, here, here + kTile, t * kTileKeys, dq);
   }
@@ -77,7 +77,8 @@ __global__ void __launch_bounds__(kThreads) attention_grad_queries_kernel(Packed
 
 // ---- dk, dv --------------------------------------------------------------------------------------------
 
-/// 16 keys of a warp, their values in a tile, against one tile of queries, 16 rows at a time; everything transposed.
+/// 16 keys of a warp, with their values in a tile, against one tile of queries, 16 rows at a time; everything
+/// transposed.
 template <int kDim>
 __device__ __forceinline__ void grad_keys_tile(const PackedGrad& a, const uint32_t (&k)[kDim / 16][4],
                                                const bf16* values, const bf16* queries, const bf16* douts,
@@ -136,7 +137,7 @@ __global__ void __launch_bounds__(kThreads) attention_grad_keys_kernel(PackedGra
   const int64_t column = int64_t(kv_head) * a.dim;
   const PackedRows keys{a.k + tile.start * a.k_stride + column, a.v + tile.start * a.v_stride + column, a.k_stride,
                         a.v_stride};
-  // The keys pass through a stage that is not needed yet and stay in registers, the values stay in shared memory.
+  // The keys pass through a stage that is not needed yet and then stay in registers; the values stay in shared memory.
   load_tile<kDim, kThreads>(keys, tile.first_row, tile.first_row, last_key, a.dim, stage(1), shared);
   load_queries<kDim>(a, tile, kv_head * a.group, tile.first_row, high, stage(0));
   const int key = tile.first_row + int(threadIdx.x) / 32 * 16 + int(threadIdx.x) % 32 / 4;
@@ -152,7 +153,7 @@ __global__ void __launch_bounds__(kThreads) attention_grad_keys_kernel(PackedGra
   for (int step = 0; step < steps; ++step) {
     const bf16* const here = stage(step);
     cp_async_wait<0>();
-    __syncthreads();  // this stage is here, and nobody reads the other one any more
+    __syncthreads();  // this stage has arrived, and nobody reads the other one any more
     if (step + 1 < steps) {
       load_queries<kDim>(a, tile, kv_head * a.group + (step + 1) / tiles,
                          tile.first_row + (step + 1) % tiles * kTileRows, high, stage(step + 1));

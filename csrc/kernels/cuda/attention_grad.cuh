@@ -1,5 +1,5 @@
-// What the two arrangements of the gradient of packed attention (attention_grad.cu, attention_grad_sm90.cu) have in
-// common: the arguments, and the query rows that a lane keeps in registers while it walks their keys.
+// Shared by the two kernels of the gradient of packed attention (attention_grad.cu, attention_grad_sm90.cu): the
+// arguments, and the query rows that a lane keeps in registers while it walks their keys.
 #pragma once
 
 #include "core/stream.h"
@@ -20,7 +20,7 @@ struct PackedGrad {
   int64_t dq_stride, dk_stride, dv_stride;
 };
 
-/// What a row adds to each of its scores: p = exp2(scale log2(e) q.k - lse), ds = p (dout.v - delta).
+/// A row's terms for each of its scores: p = exp2(scale log2(e) q.k - lse), ds = p (dout.v - delta).
 struct RowTerms {
   float lse = 0.0f, delta = 0.0f;  // lse in base 2
 };
@@ -50,7 +50,7 @@ __device__ __forceinline__ float dot_left(const uint32_t (&x)[kDim / 16][4], con
 /// A lane's two rows of one head, as left operands.
 template <int kDim>
 struct GradRows {
-  int position[2];  // -1: beyond the sequence; all of it is 0 then
+  int position[2];  // -1: beyond the sequence; then all of it is 0
   uint32_t q[kDim / 16][4], dout[kDim / 16][4];
   RowTerms terms[2];
 

@@ -1,8 +1,8 @@
-// Gradient of packed attention on Hopper: the two passes of attention_grad.cu, the same sums in the same order, by
-// wgmma. A block has 128 lines, query rows in the pass for dq, keys in the one for dk and dv: one warp has the copy
-// engine fill a ring with tiles of the other side, two groups of four warps take 64 lines each through them. Scores have
-// the lines as rows in both passes (the second multiplies keys with queries), so what they become is the left operand
-// of the next product where it lies, in registers: nothing but tiles passes through shared memory.
+// Gradient of packed attention on Hopper: the two passes of attention_grad.cu, with the same sums in the same order, by
+// wgmma. A block has 128 lines: query rows in the pass for dq, keys in the one for dk and dv. One warp uses the copy
+// engine to fill a ring with tiles of the other side; two groups of four warps take 64 lines each through them. The
+// lines are the rows of the scores in both passes (the second multiplies keys with queries), so the weights computed
+// from them are, in registers, the left operand of the next product: nothing but tiles passes through shared memory.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/attention_grad.cuh"
 #include "kernels/cuda/attention_hopper.cuh"
@@ -25,7 +25,7 @@ struct Layout {
   unsigned char *own, *stages;
   float* terms;
   uint64_t *full, *empty;  // a stage's barriers
-  uint64_t *landed;        // the copies to a stage that is not shown yet
+  uint64_t *landed;        // the copies to a stage that was not released to the readers yet
   uint64_t *own_landed;
 
   static constexpr size_t bytes(int own_tiles) {
@@ -38,11 +38,11 @@ struct Layout {
         full(reinterpret_cast<uint64_t*>(terms + kStages * kTerms)), empty(full + kStages), landed(empty + kStages),
         own_landed(landed + 1) {}
 
-  /// All threads of the block.
+  /// Called by all threads of the block.
   __device__ __forceinline__ void make_barriers() const {
     if (threadIdx.x == 0) {
       for (int i = 0; i < kStages; ++i) {
-        barrier_init(&full[i], 2);  // the copies, and what the copying warp writes itself
+        barrier_init(&full[i], 2);  // one for the copies, one for what the copying warp writes itself
         barrier_init(&empty[i], kConsumers / 32);
       }
       barrier_init(landed, 1);
@@ -64,7 +64,7 @@ struct Layout {
   }
 };
 
-/// The bodies are traps where there is no wgmma: such a device never gets here (attention_uses_wgmma).
+/// The bodies are traps without wgmma: such a device never calls them (attention_uses_wgmma).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 // ---- who sees what -------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ __device__ __forceinline__ Sight rows_of(int key, int window, int length) {
   return {key, last_row(key, window, length)};
 }
 
-/// What 64 lines see of a tile of 64 columns.
+/// Which columns 64 lines see of a tile of 64 columns.
 struct GroupSight {
   Sight any, every;  // columns that some line sees, and that all do
   KeyRange lane;     // of the lane's own two lines
@@ -100,7 +100,7 @@ struct GroupSight {
   __device__ __forceinline__ bool covered(int base) const {
     return base >= every.first && base + kTileKeys - 1 <= every.last;
   }
-  /// Unseen scores of columns base .. base + 63 become -inf: p is 0 then, and ds too, for all slopes are numbers.
+  /// Unseen scores of columns base .. base + 63 become -inf: then p is 0, and ds too, because all slopes are finite.
   __device__ __forceinline__ void mask(int base, float (&p)[8][4]) const {
     if (!covered(base)) mask_scores(base, lane, p);
   }
@@ -127,8 +127,8 @@ __device__ __forceinline__ void start_stage(const Layout<kDim>& at, int i, const
   copy_tile<kDim>(at.tile(i, 1), b, column, row, barrier);
 }
 
-/// Shows the stage. Where a sequence ends inside the tile, rows of the next one follow, and a p or ds of 0 does not
-/// silence them if they are not numbers: zeros take their place. `ended` counts such tiles.
+/// Releases the stage to the readers. Where a sequence ends inside the tile, rows of the next one follow; a p or ds of
+/// 0 would not cancel them if they are not finite, so they are replaced by zeros. `ended` counts such tiles.
 template <int kDim>
 __device__ __forceinline__ void finish_stage(const Layout<kDim>& at, int i, int own, int ended) {
   const int lane = int(threadIdx.x) % 32;
@@ -140,7 +140,7 @@ __device__ __forceinline__ void finish_stage(const Layout<kDim>& at, int i, int 
   if (lane == 0) barrier_arrive(&at.full[i % kStages]);
 }
 
-/// Waits until kUnderWay products are left; that of `x` is not one of them.
+/// Waits until kUnderWay products are left; that with `x` has then ended.
 template <int kUnderWay>
 __device__ __forceinline__ void await(float (&x)[8][4]) {
   wgmma_wait<kUnderWay>();
@@ -149,9 +149,9 @@ __device__ __forceinline__ void await(float (&x)[8][4]) {
 
 // ---- dq ------------------------------------------------------------------------------------------------
 
-/// A group: 64 rows of a head through `tiles` tiles of keys and values. The ds of a tile still multiply its keys while
-/// the next one's scores are made, so a stage is held a tile longer (and at most one more that nobody here sees). While
-/// a group computes, the other one multiplies.
+/// A group: 64 rows of a head through `tiles` tiles of keys and values. The ds of a tile are multiplied with its keys
+/// while the next tile's scores are computed, so a stage is held one tile longer (and at most one more that nobody here
+/// sees). While one group computes, the other one multiplies.
 template <int kDim>
 __device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,
                                           int head, int first_tile, int tiles) {
@@ -200,7 +200,7 @@ __device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGr
 
 #endif
 
-/// Long rows first: a sequence's last ones have the most keys, and all heads of them start together.
+/// Long rows first: a sequence's last rows have the most keys, and all heads of them start together.
 template <int kDim>
 __global__ void __launch_bounds__(kThreads, 1)
     attention_grad_queries_sm90_kernel(const __grid_constant__ CUtensorMap k, const __grid_constant__ CUtensorMap v,
@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     walk_keys(at, a, tile, head, first_tile, tiles);
   }
 #else
-  __trap();  // machine code for another device: never quietly nothing
+  __trap();  // machine code for another device: never fail silently
 #endif
 }
 
@@ -266,7 +266,7 @@ __device__ __forceinline__ void fill_queries(const Layout<kDim>& at, const Packe
 }
 
 /// A group: 64 keys through those tiles, as in walk_keys. p becomes an operand only when the slopes are there too:
-/// while a product runs, ptxas lets nobody write the registers of one that is to follow.
+/// while a product runs, ptxas does not allow writes to the registers of a later one.
 template <int kDim>
 __device__ __forceinline__ void walk_queries(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,
                                              int kv_head, int tiles) {
@@ -347,7 +347,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     walk_queries(at, a, tile, kv_head, tiles);
   }
 #else
-  __trap();  // machine code for another device: never quietly nothing
+  __trap();  // machine code for another device: never fail silently
 #endif
 }
 

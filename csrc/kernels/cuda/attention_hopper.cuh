@@ -1,5 +1,6 @@
-// What attention's Hopper kernels do with tiles of 64 rows of keys, values, queries or output gradients: the copy engine
-// brings them, wgmma multiplies them. A tile is a box after the other, each 64 elements wide, swizzled, at 1024 bytes.
+// Tiles of 64 rows of keys, values, queries or output gradients in attention's Hopper kernels: the copy engine loads
+// them, wgmma multiplies them. A tile consists of boxes one after the other, each 64 elements wide, swizzled, at 1024
+// bytes.
 #pragma once
 
 #include "kernels/cuda/attention_tile.cuh"
@@ -23,7 +24,7 @@ __device__ __forceinline__ void copy_tile(unsigned char* tile, const CUtensorMap
   }
 }
 
-/// Rows from `first` on of a tile that is here become zeros, for wgmma to read. A warp calls it.
+/// Overwrites rows from `first` on of a loaded tile with zeros, for wgmma to read. A warp calls it.
 template <int kDim>
 __device__ __forceinline__ void clear_rows(unsigned char* tile, int first) {
 #pragma unroll
@@ -38,7 +39,7 @@ __device__ __forceinline__ void clear_rows(unsigned char* tile, int first) {
 
 // ---- products of a group of four warps; the caller fences before and waits after -------------------------
 
-/// Sums as the instruction has them, one after the other.
+/// The sums in the order of the instruction's registers.
 template <int kBlocks>
 __device__ __forceinline__ float (&flat(float (&sum)[kBlocks][4]))[4 * kBlocks] {
   return reinterpret_cast<float(&)[4 * kBlocks]>(sum);

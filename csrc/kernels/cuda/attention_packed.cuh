@@ -1,5 +1,5 @@
-// What the two kernels of packed forward attention (attention.cu, attention_sm90.cu) have in common: the arguments,
-// the query rows of a warp, and what leaves it.
+// Shared by the two kernels of packed forward attention (attention.cu, attention_sm90.cu): the arguments, the query
+// rows of a warp, and its output.
 #pragma once
 
 #include "kernels/cuda/attention_walk.cuh"
@@ -18,7 +18,7 @@ struct PackedForward {
   int64_t lse_stride;
 };
 
-/// A warp's 16 query rows of one head: where they stand, what they read, and the lane's two of them as left operands.
+/// A warp's 16 query rows of one head: their positions, the keys they read, and the lane's two rows as left operands.
 template <int kDim>
 struct QueryRows {
   WarpRows rows;
@@ -54,12 +54,13 @@ struct QueryRows {
   __device__ __forceinline__ int position(int half) const { return rows.first + int(threadIdx.x) % 32 / 4 + 8 * half; }
 };
 
-/// Of the grid of both kernels: long tiles first, for a sequence's last rows have the most keys.
+/// The tile of a block in the grid of both kernels: long tiles first, because a sequence's last rows have the most
+/// keys.
 __device__ __forceinline__ TileOfSequence tile_of_block(const PackedForward& a, int tile_rows) {
   return find_tile(a.cu_seqlens, a.sequences, tile_rows, int(gridDim.x - 1 - blockIdx.x));
 }
 
-/// The kernel of attention_sm90.cu: `args.dim` is 64 or 128, rows start at 16 bytes.
+/// The kernel of attention_sm90.cu. `args.dim` is 64 or 128; rows start at 16 bytes.
 void attention_packed_sm90(const Stream& stream, const PackedForward& args, int64_t tokens, int64_t heads);
 
 }  // namespace hone::kernels::cuda

@@ -1,5 +1,5 @@
-// Attention over a paged cache: decode rows and rows of chunked prefill in one launch. A page holds, per key head,
-// W rows of D values, keys and values alike. What a block does is in the list of attention_paged_plan.cu; all query
+// Attention over a paged cache: decode rows and rows of chunked prefill in one launch. A page holds, per key head, W
+// rows of D values, keys and values alike. The list of attention_paged_plan.cu gives each block its work; all query
 // heads of a key head, and all rows of an item, read it once.
 #include "kernels/cuda/attention.h"
 
@@ -14,9 +14,9 @@ namespace {
 
 constexpr int kWarps = 4, kThreads = kWarps * 32;
 static_assert(kPagedTileRows == kWarps * 16 && kPagedTileRows == kMaxHeadGroup);
-/// Blocks in flight. A block has two tiles under way, so a few per multiprocessor keep the memory busy.
+/// Blocks in flight. A block has two tiles in flight, so a few per multiprocessor keep the memory busy.
 constexpr int kBlocks = 132 * 2;
-/// Rows times splits whose partial states the scratch has room for; rows beyond walk their splits in one block.
+/// Rows times splits whose partial states fit the scratch; further rows walk their splits in one block.
 
 struct Paged {
   PagedRows rows;
@@ -55,7 +55,7 @@ struct PagedLane {
   bool valid;
 };
 
-/// What the 16 rows of a warp read: all of them keys [from, to], none of them a key beyond `last`.
+/// The keys that the 16 rows of a warp read: all of them keys [from, to], none of them a key beyond `last`.
 struct WarpSpan {
   int first_row, last_row;  // rows of the batch, last_row < first_row for none
   int from = 0, to = INT_MAX, last = -1;
@@ -78,7 +78,7 @@ struct PagedWalk {
   const PagedLane (&lanes)[2];
   const KeyRange& ranges;
   PagedKeys keys;
-  int row, base, low, high;  // whose tile (before the item's first: everyone's), where it starts, which keys
+  int row, base, low, high;  // whose tile (before the item's first row: shared by all), where it starts, which keys
 
   __device__ __forceinline__ bool everyone() const { return row < item.row; }
   __device__ __forceinline__ bool begin() {
@@ -153,7 +153,7 @@ __device__ __forceinline__ void store_paged(const Paged& a, const PagedItem& ite
 
 template <int kDim>
 __device__ __forceinline__ void attend_item(const Paged& a, const PagedItem& item, int kv_head, bf16* shared) {
-  // A decode row keeps one warp busy: another one in each block, so that all tensor cores have work.
+  // A decode row keeps one warp busy: a different one in each block, so that all tensor cores have work.
   const int block = (int(threadIdx.x) / 32 + int(blockIdx.x)) % kWarps * 16, inside = block + int(threadIdx.x) % 32 / 4;
   PagedLane lanes[2];
   const bf16* q_rows[2];
@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(kThreads) attention_paged_kernel(Paged a) {
   }
 }
 
-/// A block per row, a warp per head: its splits, ascending, as the packed forward merges them.
+/// One block per row, one warp per head: merges its splits, ascending, as the packed forward does.
 __global__ void __launch_bounds__(kThreads) attention_paged_merge_kernel(Paged a) {
   const int row = int(blockIdx.x), partial = a.plan.row_partial[row];
   if (partial < 0) return;
@@ -255,7 +255,7 @@ __global__ void __launch_bounds__(kThreads) kv_write_kernel(KvWrite a) {
   }
 }
 
-/// And no more than `bytes` hold; 256 is what rounding may add.
+/// And at most as many as `bytes` hold; 256 is what rounding may add.
 int64_t partials_within(int64_t bytes, int64_t wanted, int64_t rows, int64_t heads, int64_t dim) {
   if (paged_scratch_bytes(rows, heads, dim, wanted) <= bytes) return wanted;
   const int64_t left = bytes - paged_scratch_bytes(rows, heads, dim, 0) - 256;
@@ -273,7 +273,7 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& a) {
   const PagedRows where{a.row_sequence.as<int32_t>(), a.row_position.as<int32_t>(),
                         shared ? a.prefix_row.as<int32_t>() : nullptr,
                         shared ? a.prefix_tokens.as<int32_t>() : nullptr, int(rows), int(group), a.window};
-  // Few rows leave blocks idle, and the longest item is what everybody waits for.
+  // Few rows leave blocks idle, and then all wait for the longest item.
   const int longest = rows * kv_heads < kBlocks ? kPagedSplitTiles : 2 * kPagedSplitTiles;
   const PagedPlan plan{a.scratch->take_array<PagedItem>(paged_items(rows, partials)), a.scratch->take_array<int>(1),
                        a.scratch->take_array<int>(rows), int(partials), longest};

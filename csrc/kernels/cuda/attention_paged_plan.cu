@@ -1,5 +1,5 @@
-// A row alone (decode) is shared out by splits of 512 keys; rows that follow each other (prefill) walk all their keys
-// together; rows with the same pages at their heads (a group's rollouts) share what they read there.
+// A single row (decode) is divided into splits of 512 keys; consecutive rows (prefill) walk all their keys together;
+// rows whose tables begin with the same pages (a group's rollouts) read those together.
 #include "kernels/cuda/attention_paged_plan.cuh"
 
 #include "core/cuda/launch.cuh"
@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// Whether a tile of rows starts at r: rows join the one before if they follow it and share its aligned run.
+/// Whether a tile of rows starts at r: a row joins the tile before it if it follows that row and shares its aligned
+/// run.
 __device__ __forceinline__ bool starts_tile(const PagedRows& a, int r) {
   return r == 0 || a.sequence[r - 1] != a.sequence[r] || a.position[r - 1] + 1 != a.position[r] ||
          a.position[r] % (kPagedTileRows / a.group) == 0;
@@ -43,7 +44,7 @@ __device__ __forceinline__ int scan_block(int value, int* scratch, int* total) {
   return before + sum - value;
 }
 
-/// As many rows of a run as fit one item, by place in the run: the same ones for each of them.
+/// As many rows of a run as fit one item, chosen by their place in the run: the same ones for each of them.
 struct Chunk {
   int first, rows, highest;  // position of the highest that takes part in splits, -1 for none
 };
@@ -56,7 +57,7 @@ __device__ __forceinline__ Chunk chunk_of(const PagedRows& a, const PagedPlan& p
   return c;
 }
 
-/// What row r lists. All of it belongs to some (row, split) that has room, so the list is never too short.
+/// The items of row r. Each belongs to some (row, split) that has room, so the list is never too short.
 struct RowItems {
   int tile_rows;       // walk all their keys together
   int whole, whole_rows;  // splits from 0 on that all rows of its chunk read together
@@ -98,7 +99,7 @@ __device__ __forceinline__ RowItems items_of(const PagedRows& a, const PagedPlan
   return out;
 }
 
-/// Room for the states of rows with more than one split, as long as there is some.
+/// Assigns room for the states of rows with more than one split, as long as there is some.
 __device__ __forceinline__ void place_partials(const PagedRows& a, const PagedPlan& plan, int* scratch) {
   int before = 0;
   for (int base = 0; base < a.rows; base += kThreads) {
@@ -117,7 +118,7 @@ __device__ __forceinline__ void place_partials(const PagedRows& a, const PagedPl
 __global__ void __launch_bounds__(kThreads, 1) list_paged_items_kernel(PagedRows a, PagedPlan plan) {
   __shared__ int scratch[kThreads / 32];
   place_partials(a, plan, scratch);
-  __syncthreads();  // a row looks at the places of its neighbours
+  __syncthreads();  // a row reads the places of its neighbours
   int before = 0;
   for (int base = 0; base < a.rows; base += kThreads) {
     const int r = base + int(threadIdx.x);

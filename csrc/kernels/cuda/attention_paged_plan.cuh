@@ -1,5 +1,5 @@
-// Who attends to what in a paged step: a list of items, made on the device, so that a recorded graph serves every batch
-// of its size. How rows are put together changes which block reads a key, never a row's bits.
+// Plans a paged attention step: a list of items, made on the device, so that a recorded graph serves every batch of its
+// size. The grouping of rows decides which block reads a key, and never changes a row's bits.
 #pragma once
 
 #include <climits>
@@ -14,13 +14,13 @@ namespace hone::kernels::cuda {
 inline constexpr int kPagedTileRows = 64;  // query rows of an item: rows of the batch times heads of a key head
 inline constexpr int kPagedSplit = int(kAttentionSplit), kPagedSplitTiles = kPagedSplit / kTileKeys;
 
-/// Where the rows of a step stand, as AttentionPagedArgs has it.
+/// The rows of a step, as in AttentionPagedArgs.
 struct PagedRows {
   const int32_t *sequence, *position;
   const int32_t *prefix_row, *prefix_tokens;  // or both null
   int rows, group, window;
 
-  /// Has the same pages as its neighbours at its head, and reads them from the first key on.
+  /// Whether the row begins with the same pages as its neighbours and reads them from the first key on.
   __device__ __forceinline__ bool in_run(int r) const {
     return prefix_row && sequence[r] >= 0 && prefix_tokens[r] >= kTileKeys && first_key(position[r], window) == 0;
   }
@@ -43,8 +43,8 @@ struct PagedPlan {
   int partials;       // states there is room for
   int longest;        // tiles of the longest item of rows that go on by themselves: 8 (a split) or more
 };
-inline constexpr int kOneSplit = -1;  // a row whose only split is its result
-inline constexpr int kWalksAll = -2;  // one that takes no part in splits: padding, prefill, or no room for its states
+inline constexpr int kOneSplit = -1;  // a row with one split, which is its result
+inline constexpr int kWalksAll = -2;  // a row without splits: padding, prefill, or no room for its states
 
 /// Keys of an item that a row reads; first > last for none.
 struct KeySpan {

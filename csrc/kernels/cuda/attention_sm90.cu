@@ -1,6 +1,7 @@
-// Packed forward attention on Hopper: one warp has the copy engine fill two rings of tiles, keys and values; two groups
-// of four warps take 64 query rows each through them (wgmma). While one tile's weights multiply its values, the scores
-// of the next are made and become weights. Tiles, softmax and splits are those of attention_walk.cuh, in the same order.
+// Packed forward attention on Hopper: one warp uses the copy engine to fill two rings of tiles, keys and values; two
+// groups of four warps take 64 query rows each through them (wgmma). While the weights of one tile are multiplied with
+// its values, the scores of the next tile are computed and become weights. Tiles, softmax and splits are those of
+// attention_walk.cuh, in the same order.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/attention_hopper.cuh"
 #include "kernels/cuda/attention_packed.cuh"
@@ -12,8 +13,8 @@ namespace {
 constexpr int kGroups = 2, kGroupRows = 64, kTileRows = kGroups * kGroupRows;
 constexpr int kConsumers = 128 * kGroups, kThreads = kConsumers + 128, kStages = 4;
 
-/// kStages tiles of 64 rows in shared memory, used round and round: the i-th tile that is asked for lies in stage
-/// i % kStages. One thread fills; every warp that reads releases.
+/// kStages tiles of 64 rows in shared memory, used in turn: the i-th requested tile lies in stage i % kStages. One
+/// thread fills; every warp that reads releases.
 template <int kDim>
 struct TileRing {
   unsigned char* stages;
@@ -56,7 +57,7 @@ struct Layout {
   }
 };
 
-/// The body is a trap where there is no wgmma: such a device never gets here (attention_uses_wgmma).
+/// The body is a trap without wgmma: such a device never calls it (attention_uses_wgmma).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 /// What a block does: tiles [first, last] of keys for rows of one head.
@@ -81,8 +82,8 @@ __device__ __forceinline__ void fill_stage(const TileRing<kDim>& ring, int i, co
   copy_tile<kDim>(ring.tile(i), map, w.kv_head * kDim, int(w.rows.start) + (w.first + i) * kTileKeys, barrier);
 }
 
-/// One warp. Where a sequence ends inside its last tile the next one's values follow, which a weight of 0 does not
-/// silence if they are not numbers: zeros take their place. (Scores need none: they are masked.)
+/// One warp. Where a sequence ends inside its last tile, the next sequence's values follow; a weight of 0 would not
+/// cancel them if they are not finite, so they are replaced by zeros. (Scores need none: they are masked.)
 template <int kDim>
 __device__ __forceinline__ void fill_rings(const Layout<kDim>& at, const CUtensorMap& keys, const CUtensorMap& values,
                                            const BlockWalk& w) {
@@ -100,7 +101,7 @@ __device__ __forceinline__ void fill_rings(const Layout<kDim>& at, const CUtenso
   if (lane == 0) barrier_arrive(&at.values.full[last % kStages]);
 }
 
-/// Scores of keys from `key` on become weights.
+/// Turns scores of keys from `key` on into weights.
 template <int kDim>
 __device__ __forceinline__ void weigh_tile(const QueryRows<kDim>& queries, int key, Exp2Scaled exp, float (&p)[8][4],
                                            RowSums& sums, float (&keep)[2]) {
@@ -109,7 +110,7 @@ __device__ __forceinline__ void weigh_tile(const QueryRows<kDim>& queries, int k
 }
 
 /// A group's rows through the tiles `from` to `to` of the rings; `base` is the key where tile 0 starts.
-/// All products stand outside of branches, or ptxas would run them one after the other.
+/// All products are outside of branches, or ptxas would run them one after the other.
 template <int kDim>
 __device__ __forceinline__ void walk_rings(const Layout<kDim>& at, int from, int to, int base,
                                            const QueryRows<kDim>& queries, Exp2Scaled exp, RowStates<kDim>& s) {
@@ -204,7 +205,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     attend_rows(at, a, walk);
   }
 #else
-  __trap();  // machine code for another device: never quietly nothing
+  __trap();  // machine code for another device: never fail silently
 #endif
 }
 

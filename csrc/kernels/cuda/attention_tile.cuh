@@ -1,5 +1,5 @@
-// What every attention kernel is made of: a tile of 64 rows of keys and values in shared memory, and the fragments
-// that the tensor core takes from it. A warp owns 16 query rows; lane l holds parts of rows l / 4 and l / 4 + 8.
+// Shared by all attention kernels: a tile of 64 rows of keys and values in shared memory, and the tensor core's
+// fragments of it. A warp owns 16 query rows; lane l holds parts of rows l / 4 and l / 4 + 8.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -50,8 +50,8 @@ struct PackedRows {
   }
 };
 
-/// Where sequences' tiles of `rows` rows start: sequence s owns the slots from cu_seqlens[s] / rows + s on, at
-/// least as many as it has tiles, so that a block finds its own by a search and nobody builds a list.
+/// Where sequences' tiles of `rows` rows start: sequence s owns the slots from cu_seqlens[s] / rows + s on, at least as
+/// many as it has tiles, so that a block finds its own by a search, without a list.
 struct TileOfSequence {
   int64_t start;  // of the sequence in the batch
   int length, first_row;

@@ -1,5 +1,5 @@
 // A block's query rows against their keys, in ascending tiles of 64 inside splits of 512. The packed forward and the
-// paged op differ only in where a row lies: what happens to it is here, once, and so are its bits.
+// paged op differ only in where a row lies; both use these functions, so their bits are equal.
 #pragma once
 
 #include "kernels/attention.h"
@@ -57,8 +57,8 @@ __device__ __forceinline__ void mask_scores(int base, const KeyRange& range, flo
     }
 }
 
-/// Scores become weights e^(score - largest) and join the sums. `keep` is what the sum of values so far is to be
-/// multiplied by. A row without a key here keeps its sums to the bit, with keep 1 if it had any before.
+/// Turns scores into weights e^(score - largest) and adds them to the sums. `keep` is the factor for the sum of values
+/// so far. A row without a key here keeps its sums to the bit, with keep 1 if it had any before.
 __device__ __forceinline__ void weigh_scores(Exp2Scaled exp, float (&p)[8][4], RowSums& s, float (&keep)[2]) {
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
@@ -87,7 +87,7 @@ __device__ __forceinline__ void rescale(const float (&keep)[2], float (&out)[kBl
     for (int i = 0; i < 4; ++i) out[n][i] *= keep[i / 2];
 }
 
-/// Keys base .. base + 63 join the states of their split. A key outside a row's range changes no bit of it.
+/// Adds keys base .. base + 63 to the states of their split. A key outside a row's range changes no bit of it.
 template <int kDim>
 __device__ __forceinline__ void attend_tile(const uint32_t (&q)[kDim / 16][4], const bf16* keys, const bf16* values,
                                             int base, const KeyRange& range, bool inside, Exp2Scaled exp,
@@ -103,7 +103,7 @@ __device__ __forceinline__ void attend_tile(const uint32_t (&q)[kDim / 16][4], c
 
 // ---- splits ----------------------------------------------------------------------------------------------
 
-/// A lane's row states of the splits so far, in shared memory: registers are short, and this is touched once per 512
+/// A lane's row states of the splits so far, in shared memory: registers are scarce, and these are used once per 512
 /// keys. Element e of thread t at [e][t].
 template <int kDim, int kThreads>
 struct SavedStates {
@@ -120,7 +120,7 @@ struct SavedStates {
 #pragma unroll
     for (int i = 0; i < kDim / 2; ++i) at(4 + i) = s.out[i / 4][i % 4];
   }
-  /// A split is complete: the states before it, if any, join it.
+  /// Call when a split is complete: merges the states before it, if any, with it.
   __device__ __forceinline__ void join(RowStates<kDim>& s, Exp2Scaled exp) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -175,24 +175,24 @@ struct AscendingWalk {
   __device__ __forceinline__ bool continues() const { return base + kTileKeys <= rows.last; }
 };
 
-/// The block's rows against the tiles of a walk: begin and advance, true while there is a tile; where it is (`base`),
-/// loading it; whether the warp reads it, all of it for every row (inside), which keys the lane's rows do (range), and
-/// whether the warp reads any tile after it (continues). `shared` has walk_shared_bytes. All threads of the block take
-/// part; `s` is overwritten.
+/// Takes the block's rows through the tiles of a walk. A walk has begin and advance, true while there is a tile; where
+/// the tile is (`base`); loading it; whether the warp reads it, all of it for every row (inside), which keys the lane's
+/// rows do (range), and whether the warp reads any tile after it (continues). `shared` has walk_shared_bytes. All
+/// threads of the block take part; `s` is overwritten.
 template <int kDim, int kThreads, class Walk>
 __device__ __forceinline__ void walk_tiles(Walk next, const uint32_t (&q)[kDim / 16][4], Exp2Scaled exp, bf16* shared,
                                            RowStates<kDim>& s) {
   constexpr int kTile = kTileKeys * kDim;
   SavedStates<kDim, kThreads> before{reinterpret_cast<float*>(shared + 4 * kTile)};
   s.clear();
-  __syncthreads();  // the block's last walk is done with the tiles
+  __syncthreads();  // the block's previous walk no longer reads the tiles
   bool more = next.begin();
   if (more) next.template load<kDim>(shared, shared + kTile);
   for (int stage = 0; more; stage = 1 - stage) {
     const Walk here = next;
     bf16* const tile = shared + stage * 2 * kTile;
     cp_async_wait<0>();
-    __syncthreads();  // this tile is here, and nobody reads the other pair any more
+    __syncthreads();  // this tile has arrived, and nobody reads the other pair any more
     more = next.advance();
     if (more) {
       bf16* const other = shared + (1 - stage) * 2 * kTile;
@@ -216,7 +216,7 @@ __device__ __forceinline__ void walk_keys(const Keys& keys, int low, int high, i
   walk_tiles<kDim, kThreads>(AscendingWalk<kThreads, Keys>{keys, low, high, dim, rows, range, 0}, q, exp, shared, s);
 }
 
-/// Two tiles of keys, two of values, and what SavedStates keeps.
+/// Bytes of two tiles of keys, two of values, and SavedStates.
 template <int kDim, int kThreads>
 constexpr size_t walk_shared_bytes() {
   return size_t(4) * kTileKeys * kDim * sizeof(bf16) + SavedStates<kDim, kThreads>::kFloats * sizeof(float);

@@ -1,4 +1,4 @@
-// A thread has eight neighbouring elements of a row.
+// Each thread handles eight neighbouring elements of a row.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/rows.h"
 #include "kernels/cuda/vector.cuh"

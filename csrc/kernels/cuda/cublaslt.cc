@@ -29,7 +29,7 @@ struct Heuristic {
 
 using Handle = void*;
 
-/// The functions used; each is required.
+/// The functions that are used; all are required.
 struct Functions {
   int (*create)(Handle*);
   int (*destroy)(Handle);
@@ -65,7 +65,7 @@ struct Problem {
   }
 };
 
-/// A handle and how to give it back.
+/// A handle with the function that destroys it.
 class Owned {
  public:
   Owned() = default;
@@ -200,7 +200,7 @@ CublasLt::~CublasLt() = default;
 
 int64_t CublasLt::version() const { return int64_t(state_->f.version()); }
 
-// Rows side by side are columns to cublasLt: y^T [N, M] = W x^T, and W [N][K] is its [K, N].
+// cublasLt is column-major, so our rows are its columns: y^T [N, M] = W x^T, and W [N][K] is its [K, N].
 void CublasLt::linear(const Stream& stream, const LinearArgs& args) {
   if (!args.bias.empty()) fail(Code::kUnsupported, "cublasLt: the peer adds no bias.");
   const int64_t m = args.x.dim(0), n = args.w.n, k = args.w.k;

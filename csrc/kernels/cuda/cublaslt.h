@@ -1,4 +1,4 @@
-// NVIDIA's cublasLt, opened at run time, with declarations of our own: the peer that bench/cuda measures beside ours.
+// NVIDIA's cublasLt, opened at run time, with declarations of our own: bench/cuda compares our kernels with it.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace hone::kernels::cuda {
 
-/// The products of kernels/matmul.h by cublasLt. Nothing in training or sampling calls it: it picks a kernel by the
-/// number of rows, so a row's bits depend on its batch. Split sums are forbidden (reduction scheme none), the
-/// workspace is the caller's, and each shape's algorithm is asked for once. Not thread-safe.
+/// The products of kernels/matmul.h by cublasLt. Training and sampling never use it: it picks a kernel by the number of
+/// rows, so a row's bits depend on its batch. Split sums are disabled (reduction scheme none), the workspace is the
+/// caller's, and the algorithm of a shape is looked up once. Not thread-safe.
 class CublasLt {
  public:
   /// `library`: a file or name; empty tries libcublasLt.so.13 and .12. `workspace`: device memory, 256-byte aligned.

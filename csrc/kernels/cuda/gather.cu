@@ -1,4 +1,4 @@
-// Bytes are moved as they are: 16 at a time where rows allow it, else an element at a time.
+// Copies bytes unchanged: 16 at a time where rows allow it, else one element at a time.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/gather.h"
 #include "kernels/cuda/vector.cuh"

@@ -1,5 +1,5 @@
-// q/k norm, rotation and the way into the cache in one pass: a warp has a head of a row. What the three ops round to
-// bf16 between them is rounded here too, and sums go through the same tree, so the bits are theirs.
+// q/k norm, rotation and the write to the cache in one pass: a warp handles one head of a row. Values are rounded to
+// bf16 where the three ops would store them, and sums use the same tree, so the bits are the same.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/reduce.cuh"
@@ -20,7 +20,7 @@ struct Heads {
   const int32_t* positions;
   const float* table;
   int64_t table_stride;
-  bool wide;  // half of what is turned is whole vectors of the table
+  bool wide;  // half of the rotated dimensions is a whole number of table vectors
   bf16 *keys, *values;  // null: no pages
   const int32_t *row_sequence, *row_position, *block_tables;
   int64_t block_stride;

@@ -1,5 +1,5 @@
 // Pass 2 of the head, a chunk of rows at a time: logits again, their gradient in bf16, and its two products. dh, a sum
-// over the vocabulary, goes through the head's own tiles for their promotion; dw is a weight gradient like any other.
+// over the vocabulary, uses the head's own tiles with their promotion; dw is computed like any weight gradient.
 #include "kernels/cuda/lm_head.h"
 #include "kernels/cuda/lm_head_memory.h"
 #include "kernels/cuda/lm_head_pass.cuh"
@@ -9,7 +9,7 @@
 namespace hone::kernels::cuda {
 namespace {
 
-// Their gradient is rounded to bf16 right away, so the logits may do without the third part: 5e-5 in log p.
+// Their gradient is rounded to bf16 anyway, so the logits do not need the third part: 5e-5 in log p.
 constexpr int kGradientParts = 2;
 
 __device__ __forceinline__ void store_bf16(__nv_bfloat16* to, const float (&x)[4]) {
@@ -34,7 +34,7 @@ struct GradientEpilogue {
       const float log_p = y[i] - lse[row];
       const float factor = bonus != 0.0f ? fmaf(bonus, log_p + entropies[row], -up) : -up;
       d[i] = fmaf(expf(log_p), factor, first + i == targets[row] ? up : 0.0f);
-      if (first + i >= vocabulary) d[i] = 0.0f;  // the row's end up to its pitch
+      if (first + i >= vocabulary) d[i] = 0.0f;  // the padding at the end of the row
     }
     store_bf16(dz + row * pitch + first, d);
   }

@@ -1,4 +1,4 @@
-// The scratch memory of the head's passes as they take it.
+// The scratch memory of the head's passes.
 #pragma once
 
 #include "kernels/cuda/lm_head_tile.cuh"
@@ -7,7 +7,7 @@
 
 namespace hone::kernels::cuda {
 
-/// Gives back at the end of the scope what was taken in it: what comes later on the same stream may have it.
+/// Releases at the end of the scope what was taken in it; later work on the same stream may then use it.
 struct HeadScratch {
   explicit HeadScratch(Arena* given) : arena(*given), mark(given->mark()) {}
   ~HeadScratch() { arena.release(mark); }

@@ -1,6 +1,6 @@
-// A pass of the head over its weights, by the kernel of the device: the one place where that is chosen. Every weight of
-// a head fits both kernels (lm_head.cc asks for rows that start at 16 bytes), so the device decides for all of them, and
-// never how many rows there are: the actor's logits and the trainer's must have the same bits.
+// A pass of the head over its weights; the one place that chooses the kernel for the device. Every head fits both
+// kernels (lm_head.cc requires rows that start at 16 bytes), so the device decides for all heads, and the number of
+// rows never does: the actor's logits and the trainer's must have the same bits.
 #pragma once
 
 #include "kernels/cuda/lm_head_tile.cuh"

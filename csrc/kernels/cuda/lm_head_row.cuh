@@ -1,5 +1,5 @@
-// What is kept of a row's logits instead of the logits: sums per tile of 128, merged in a fixed order, and the noise
-// that draws a token. Statistics pass and sampler both end in these functions, so they agree to the bit.
+// What is kept of a row's logits: sums per tile of 128, merged in a fixed order, and the noise that draws a token. The
+// statistics pass and the sampler use the same functions, so they agree to the bit.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -129,7 +129,7 @@ __device__ __forceinline__ void sample_words(const SampleKey& key, uint32_t bloc
 
 // ---- the draw --------------------------------------------------------------------------------------------------------
 
-/// A token and what speaks for it. `token` kNobody: no logit was above -inf.
+/// A token and its value. `token` kNobody: no logit was above -inf.
 struct Candidate {
   float value, z;
   int32_t token;
@@ -167,7 +167,7 @@ __device__ __forceinline__ Candidate best_of_four(const float4& z, const float (
   return best;
 }
 
-/// What a row's parameters mean here.
+/// A row's sampling parameters as the kernel uses them.
 struct RowRule {
   bool greedy, truncates;
   float inverse_temperature;

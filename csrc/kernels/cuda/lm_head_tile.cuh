@@ -1,7 +1,7 @@
-// The head's one matrix loop: a tile of rows times a tile of outputs, whose values an epilogue turns into what a pass
-// wants. Statistics, gradient and sampler all come through here, so that for the same h their logits are equal to the
-// bit: the weights are the left operand whatever the number of rows, k ascends in steps of 16, low parts go first, and
-// every 512 k the tensor core's sums, which it truncates, are added to a second set of f32 registers.
+// The head's one matrix loop: a tile of rows times a tile of outputs; an epilogue turns the values into the pass's
+// result. Statistics, gradient and sampler all use it, so for the same h their logits are equal to the bit: the weights
+// are the left operand for any number of rows, k ascends in steps of 16, low parts come first, and every 512 k the
+// tensor core's sums, which it truncates, are added to a second set of f32 registers.
 #pragma once
 
 #include "core/cuda/launch.cuh"
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kHeadThreads) head_tile_kernel(HeadWeight w, H
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const int row0 = blockIdx.x * kRows, output0 = blockIdx.y * kHeadOutputs;
   const int warp_row = warp % Tile::kRowWarps * Tile::kWarpRows, warp_output = warp / Tile::kRowWarps * Tile::kWarpOutputs;
-  const bool idle = row0 + warp_row >= h.rows || output0 + warp_output >= w.outputs;  // at the matrix's edge
+  const bool idle = row0 + warp_row >= h.rows || output0 + warp_output >= w.outputs;  // beyond the edge of the matrix
   const int stages = (w.depth + kHeadDepth - 1) / kHeadDepth;
   const auto fetch = [&](int stage) {
     if (stage < stages) {

@@ -1,6 +1,6 @@
-// The head's matrix loop on Hopper: one thread has the copy engine fill a ring of stages of 64 k, two groups of four
-// warps multiply 64 outputs each with the same rows (wgmma). Order of the sums, promotion and epilogues are those of
-// lm_head_tile.cuh; the instruction rounds otherwise, so a device uses one of the two for everything.
+// The head's matrix loop on Hopper: one thread uses the copy engine to fill a ring of stages of 64 k; two groups of
+// four warps multiply 64 outputs each with the same rows (wgmma). Order of the sums, promotion and epilogues are those
+// of lm_head_tile.cuh; the instruction rounds differently, so a device uses one of the two for everything.
 #pragma once
 
 #include "kernels/cuda/lm_head_tile.cuh"
@@ -10,8 +10,8 @@
 
 namespace hone::kernels::cuda {
 
-/// 128 outputs x kRows. Few rows are a matter of reading the weights: two blocks a multiprocessor, so that one reads while
-/// the other finishes, where registers allow it (64 rows beside two sets of fragments do not).
+/// 128 outputs x kRows. With few rows the cost is reading the weights: two blocks per multiprocessor, so that one reads
+/// while the other finishes, where registers allow it (64 rows beside two sets of fragments do not).
 template <class Weight, int kRows_>
 struct HopperHeadTile {
   static constexpr int kRows = kRows_, kGroups = kHeadOutputs / 64, kThreads = 128 * (kGroups + 1);
@@ -22,7 +22,7 @@ struct HopperHeadTile {
   static constexpr bool kMovesRegisters = kRows >= 128;  // 64 sums and 64 promoted ones do not fit an even share
 };
 
-/// The body is a trap where there is no wgmma: such a device never gets here (has_wgmma).
+/// The body is a trap without wgmma: such a device never calls it (has_wgmma).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 template <class T, class Weight>
@@ -38,8 +38,8 @@ __device__ __forceinline__ void fill_stages(const Ring<T>& ring, const CUtensorM
   }
 }
 
-/// sums (+)= one stage, for the 64 outputs of a group. `add` 0 starts the sums from zero. The products of one step are
-/// under way on return and may read `left`; `settled` was called when those of the stage before were done.
+/// sums (+)= one stage, for the 64 outputs of a group. `add` 0 starts the sums from zero. The products of this step
+/// still run on return and may read `left`; `settled` is called when those of the stage before have ended.
 template <class T, class Weight, int kParts, class Settled>
 __device__ __forceinline__ void multiply_group(float (&sums)[T::kRows / 2], uint32_t (&left)[2][kParts][4],
                                                const Ring<T>& ring, int stage, int group, int add,
@@ -83,7 +83,7 @@ template <class T, class Weight, int kParts>
 __device__ __forceinline__ void drain_stages(float (&promoted)[T::kRows / 2], const Ring<T>& ring, int group, int stages) {
   const bool first_lane = threadIdx.x % 32 == 0;
   float sums[T::kRows / 2];
-  // A product reads its fragments until it is waited for: those of the next step are made in a second set meanwhile.
+  // A product reads its fragments until it is waited for, so those of the next step go to a second set.
   [[maybe_unused]] uint32_t left[2][kParts][4];
   RingPlace<T::kStages> at;
   int held = -1;  // the stage that a product may still read
@@ -105,13 +105,13 @@ __device__ __forceinline__ void drain_stages(float (&promoted)[T::kRows / 2], co
   }
 }
 
-/// The multiplying warps alone: a phase of `barrier` ends when all of them are there.
+/// For the multiplying warps only: a phase of `barrier` ends when all of them have arrived.
 __device__ __forceinline__ void meet(uint64_t* barrier, unsigned phase) {
   barrier_arrive(barrier);
   barrier_wait(barrier, phase);
 }
 
-/// What the two groups have in registers becomes the finished tile, in the place of the stages; then the epilogue.
+/// Moves the registers of the two groups into the finished tile, in the memory of the stages; then runs the epilogue.
 template <class T, class Weight, class Epilogue>
 __device__ __forceinline__ void finish_tile(const float (&promoted)[T::kRows / 2], float* tile, uint64_t* met, int group,
                                             int row0, int rows, const Epilogue& epilogue) {
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(HopperHeadTile<Weight, kRows>::kThreads,
     finish_tile<T, Weight>(promoted, reinterpret_cast<float*>(ring.stages), met, group, row0, rows, epilogue);
   }
 #else
-  __trap();  // machine code for another device: never quietly nothing
+  __trap();  // machine code for another device: never fail silently
 #endif
 }
 

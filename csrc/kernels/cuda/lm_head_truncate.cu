@@ -19,7 +19,7 @@ __device__ __forceinline__ uint64_t order_key(float z, int id) {
   return uint64_t(sortable) << kIdBits | uint32_t((1 << kIdBits) - 1 - id);
 }
 
-/// One row while its cut is looked for. Weight of an id: e^(y - max y), in (0, 1].
+/// One row during the search for its cut. Weight of an id: e^(y - max y), in (0, 1].
 struct Row {
   const float* z;
   int vocabulary;
@@ -35,7 +35,7 @@ struct Histogram {
   Mass mass[kBins];
   unsigned share_count[32];
   Mass share_mass[32];
-  // What the digits so far have found; every thread reads it after the barrier.
+  // Result of the digits so far; every thread reads it after the barrier.
   uint64_t prefix;
   unsigned count_above, count_in;
   Mass mass_above, mass_in, total;
@@ -126,7 +126,7 @@ __device__ __forceinline__ uint64_t find_cut(const Row& row, const Target& targe
     if (threadIdx.x < 32) choose_digit(target, level, h);
     __syncthreads();
     ++level;
-  } while (level < kDigits && h.count_in != 1);  // one id in the bin: the other digits are its own
+  } while (level < kDigits && h.count_in != 1);  // one id in the bin: its own digits complete the key
   *kept = h.mass_above + h.mass_in;
   return h.prefix << kDigitBits * (kDigits - level);
 }
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(kThreads, 2) truncate_kernel(TruncateRows a) {
   if (!rule.truncates) return;
   const RowSums sums = merge_tiles(a.sums + int64_t(r) * a.tiles, a.tiles);
   const Row row{a.logits + r * a.pitch, a.vocabulary, rule.inverse_temperature, sums.maximum};
-  // A row that is not finite is not truncated: its log-prob must show it.
+  // A row that is not finite is not truncated: its log-prob must show that.
   const uint64_t cut = fabs(sums.total) < double(INFINITY) ? row_cut(row, params, histogram) : 0;
   const Candidate mine = warp_best(draw(row, params, a.keys[r], cut));
   if (threadIdx.x % 32 == 0) bests[threadIdx.x / 32] = mine;

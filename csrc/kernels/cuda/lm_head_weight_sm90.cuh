@@ -1,6 +1,6 @@
-// How a block of the head's weights lies in shared memory on Hopper, as the copy engine brings it (64 k of 128 outputs,
-// rows of 128 bytes, swizzled), and how it becomes the left operand of wgmma. f32 goes through registers, where it is
-// split as lm_head_weight.cuh says; bf16 is multiplied where it lies.
+// The layout of a block of the head's weights in Hopper's shared memory, as the copy engine writes it (64 k of 128
+// outputs, rows of 128 bytes, swizzled), and how it becomes the left operand of wgmma. f32 passes through registers,
+// where it is split as in lm_head_weight.cuh; bf16 is multiplied from shared memory.
 #pragma once
 
 #include "kernels/cuda/lm_head_weight.cuh"
@@ -28,7 +28,7 @@ struct OnHopper<WeightF32> {
 #pragma unroll
     for (int i = 0; i < kHopperDepth / 32; ++i) copy_box(to + i * kBoxBytes, map, k0 + 32 * i, output0, barrier);
   }
-  /// Even ones first: the half-warp that reads at once finds all 32 banks under the swizzle.
+  /// Even lines first: the half-warp that reads at once then uses all 32 banks under the swizzle.
   static __device__ __forceinline__ int line(int g) { return g % 4 * 2 + g / 4; }
 
   template <int kUsed>

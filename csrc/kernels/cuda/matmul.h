@@ -10,13 +10,13 @@ void pack_matrix(const Stream& stream, const PackMatrixArgs& args);
 void linear(const Stream& stream, const LinearArgs& args);
 void linear_grad_weight(const Stream& stream, const LinearGradWeightArgs& args);
 
-/// Makes this process use the portable kernels (mma.sync) even where wgmma is there, or not. Also by
-/// HONE_CUDA_PORTABLE=1 in the environment, read once. The two differ in the last bits: switch before the first product.
+/// Makes this process use the portable kernels (mma.sync) even where wgmma is available, or not. HONE_CUDA_PORTABLE=1
+/// in the environment, read once, does the same. The two differ in the last bits: switch before the first product.
 void force_portable(bool on);
-/// Whether this process multiplies with wgmma: the device of this thread is a Hopper, and the portable kernels were not
-/// asked for.
+/// Whether this process multiplies with wgmma: the device of this thread is a Hopper, and the portable kernels are not
+/// forced.
 bool has_wgmma();
-/// Whether the weights [n, k] are multiplied by wgmma on the device of this thread. Their shape alone decides there.
+/// Whether the weights [n, k] are multiplied by wgmma on the device of this thread. Depends on their shape alone.
 bool uses_wgmma(int64_t n, int64_t k);
 
 }  // namespace hone::kernels::cuda

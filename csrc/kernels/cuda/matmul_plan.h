@@ -23,8 +23,8 @@ HONE_HOST_DEVICE constexpr int fixed_split_k(int64_t n, int64_t k) {
   return pieces;
 }
 
-/// Rows up to which a forward product is a matter of reading the weights: small tiles, and pieces of k in blocks of
-/// their own. Which tile computes an element never shows in its bits.
+/// Up to this many rows the cost of a forward product is reading the weights: small tiles, and pieces of k in blocks of
+/// their own. The choice of tile never changes the bits of an element.
 inline constexpr int64_t kFewRows = 256;
 
 struct Range { int64_t begin, end; };
@@ -78,7 +78,7 @@ HONE_HOST_DEVICE constexpr int swizzled(int row, int chunk, int chunks) {
   return row * chunks + (chunks == 4 ? chunk ^ (row / 2 % 4) : chunk ^ (row % 8));
 }
 
-// ---- Hopper: tiles as the copy engine writes them with the 128-byte swizzle, and as wgmma is told to read them ----
+// ---- Hopper: tiles as the copy engine writes them with the 128-byte swizzle, and as wgmma reads them ----
 
 /// Depth of a stage, and elements of one 128-byte row in shared memory.
 inline constexpr int kHopperDepth = 64;

@@ -1,6 +1,6 @@
-// Products on Hopper: one warp has the copy engine fill a ring of stages, groups of four warps multiply them (wgmma).
-// Same Product, same pieces of k, same order as the portable kernels; the instruction rounds otherwise, so a process
-// uses one of the two for all shapes (cuda::uses_wgmma).
+// Products on Hopper: one warp uses the copy engine to fill a ring of stages; groups of four warps multiply them
+// (wgmma). Same Product, same pieces of k, same order as the portable kernels; the instruction rounds differently, so a
+// process uses one of the two for all shapes (cuda::uses_wgmma).
 #include <algorithm>
 
 #include "core/cuda/launch.cuh"
@@ -26,7 +26,7 @@ using Few = HopperTile<1, 128, 4, false>;    // few rows
 using Walk = HopperTile<2, 128, 6, true>;    // many rows, k in pieces: 64 sums and 64 totals a thread
 using Many = HopperTile<2, 256, 4, false>;   // many rows: 128 sums a thread
 
-/// The body is a trap where there is no wgmma: such a device never gets here (device_is_sm90).
+/// The body is a trap without wgmma: such a device never calls it (device_is_sm90).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 template <int kLines, Inside kInside>
@@ -40,7 +40,7 @@ __device__ __forceinline__ void copy_operand(unsigned char* to, const CUtensorMa
   }
 }
 
-/// One thread: keeps the ring full, for every block of work that this block will do.
+/// Run by one thread: keeps the ring full, for every block of work of this block.
 template <class T, Inside kA, Inside kB>
 __device__ __forceinline__ void fill_ring(const Ring<T>& ring, const CUtensorMap& a, const CUtensorMap& b,
                                           const Product& p, int64_t blocks) {
@@ -128,8 +128,8 @@ __device__ __forceinline__ void drain_ring(const Ring<T>& ring, const Product& p
 
 #endif
 
-/// Blocks that stay: each takes every gridDim.x-th tile, so that one's output is written while the next one's operands
-/// arrive.
+/// Persistent blocks: each takes every gridDim.x-th tile, so that one tile's output is written while the next one's
+/// operands arrive.
 template <class T, Inside kA, Inside kB>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     product_sm90_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, Product p) {
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     drain_ring<T, kA, kB>(ring, p, blocks, int(threadIdx.x) / 128 - 1);
   }
 #else
-  __trap();  // machine code for another device: never quietly nothing
+  __trap();  // machine code for another device: never fail silently
 #endif
 }
 

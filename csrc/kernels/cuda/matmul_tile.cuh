@@ -141,17 +141,17 @@ __global__ void __launch_bounds__(T::kThreads, kWalk ? 1 : kBlocksPerProcessor<T
       A::load(a_stages + stage * A::kSize, p.a, work.row, depth.begin + int64_t(step) * T::kDepth);
       B::load(b_stages + stage * B::kSize, p.b, work.column, depth.begin + int64_t(step) * T::kDepth);
     }
-    cp_async_commit();  // an empty group too, so that the count of groups is the count of steps
+    cp_async_commit();  // even if empty, so that groups count steps
   };
   Sums<T> sums = {};
-  Sums<T> totals = {};  // without kWalk never touched, so no registers
+  Sums<T> totals = {};  // unused without kWalk, so it takes no registers
   const int piece_steps = int(piece_of(p.depth, p.pieces, 0).end / T::kDepth);
   int left = piece_steps;
 #pragma unroll
   for (int step = 0; step < T::kStages - 1; ++step) load(step);
   for (int step = 0; step < steps; ++step) {
     cp_async_wait<T::kStages - 2>();
-    __syncthreads();  // this step's bytes are everyone's, and the stage before it is free
+    __syncthreads();  // all threads see this step's bytes, and the stage before it is free
     load(step + T::kStages - 1);
     const int stage = step % T::kStages;
     multiply_stage<T, A, B>(sums, a_stages + stage * A::kSize, b_stages + stage * B::kSize);
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(T::kThreads, kWalk ? 1 : kBlocksPerProcessor<T
     }
   }
   if constexpr (kWalk) {
-    end_piece<T>(totals, sums);  // a shorter last piece; after an equal one, plus 0
+    end_piece<T>(totals, sums);  // a shorter last piece; adds 0 after a full one
     store_tile<T>(p, work, totals);
   } else {
     store_tile<T>(p, work, sums);

@@ -8,8 +8,8 @@
 
 namespace hone::kernels::cuda {
 
-/// Four 8 x 8 matrices of 16-bit values: lane l hands in the address of row l % 8 of matrix l / 8 (16 bytes,
-/// aligned, shared memory); r[j] gets elements 2t, 2t + 1 of row g of matrix j. All lanes take part.
+/// Four 8 x 8 matrices of 16-bit values: lane l passes the address of row l % 8 of matrix l / 8 (16 bytes, aligned,
+/// shared memory); r[j] gets elements 2t, 2t + 1 of row g of matrix j. All lanes take part.
 __device__ __forceinline__ void ldmatrix_x4(uint32_t (&r)[4], const void* shared_row) {
   const unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(shared_row));
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"

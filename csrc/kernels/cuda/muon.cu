@@ -1,5 +1,5 @@
-// Muon. Newton-Schulz keeps X in f32 and gives the products its rounding to bf16: X <- a X + P X with P = b G + c G^2.
-// A wide X has G = X X^T on its left, a tall one G = X^T X on its right, so nothing is turned round.
+// Muon. Newton-Schulz keeps X in f32 and rounds it to bf16 for the products: X <- a X + P X with P = b G + c G^2. A
+// wide X has G = X X^T on its left, a tall one G = X^T X on its right, so nothing is transposed.
 #include <algorithm>
 #include <cmath>
 

@@ -64,7 +64,7 @@ __device__ double adamw_eight(const Update& a, float factor, int64_t i) {
     v.at[k] = v.at[k] * a.beta2 + g * g * a.one_minus_beta2;
     const float denominator = sqrtf(v.at[k]) / a.root_correction + a.eps;
     p.at[k] = old * a.decay - m.at[k] * a.step_size / denominator;
-    // Beyond the end may stand 0 / 0.
+    // Beyond the end the values may be 0 / 0.
     if (k < left) change += double(p.at[k] - old) * double(p.at[k] - old);
   }
   store_eight(a.param + i, p, left, a.wide);

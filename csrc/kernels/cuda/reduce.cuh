@@ -15,7 +15,7 @@ __device__ __forceinline__ T warp_sum(T value) {
   return value;
 }
 
-/// Largest of the 32 lanes; a NaN is passed over unless all are.
+/// Largest of the 32 lanes; NaN is ignored unless all are NaN.
 __device__ __forceinline__ float warp_max(float value) {
 #pragma unroll
   for (int stride = 16; stride > 0; stride /= 2) value = fmaxf(value, __shfl_xor_sync(kFullWarp, value, stride));

@@ -1,4 +1,4 @@
-// A row is a warp's or a block's work, by its width alone, so its bits depend on nothing but the row.
+// A warp or a block handles a row, chosen by the width alone, so a row's bits depend on nothing but the row.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/rows.h"
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(kThreads) norm_kernel(Norm a) {
   }
 }
 
-/// One row: dx, and its share of dweight added to `own`, which only this thread's columns of are touched.
+/// One row: dx, and its share of dweight added to `own`, of which this thread touches only its own columns.
 template <int Threads>
 __device__ void norm_grad_row(const NormGrad& a, int64_t r, float* own, float* scratch) {
   const int width = a.x.width, first = threadIdx.x % Threads * 8;

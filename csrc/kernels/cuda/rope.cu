@@ -1,4 +1,4 @@
-// A thread turns up to eight pairs of one head.
+// Each thread rotates up to eight pairs of one head.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/rows.h"
 #include "kernels/cuda/vector.cuh"

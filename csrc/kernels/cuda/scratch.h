@@ -1,4 +1,4 @@
-// Scratch memory of the CUDA kernels: pure functions of shapes, so that a build without CUDA answers for one with it.
+// Scratch memory of the CUDA kernels: pure functions of shapes, so that a build without CUDA knows it, too.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace hone::kernels::cuda {
 
-// Bytes of what lies in scratch memory; static_asserts where the types are keep them right.
+// Sizes of types in scratch memory; static_asserts beside the types check them.
 inline constexpr int64_t kTileSumsBytes = 16, kCandidateBytes = 12, kPagedItemBytes = 16;
 
 inline int64_t linear_scratch_bytes(int64_t rows, int64_t n, int64_t k) {

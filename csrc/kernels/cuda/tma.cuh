@@ -1,4 +1,4 @@
-// Hopper's copy engine and the barriers it arrives at (sm_90): tiles of a tensor go to shared memory without threads.
+// Hopper's copy engine and its barriers (sm_90): tiles of a tensor are copied to shared memory without threads.
 // test/csrc/cuda_shim has a host version in which bytes arrive some time after they were asked for.
 #pragma once
 
@@ -17,9 +17,9 @@ __device__ __forceinline__ uint32_t shared_address(const void* p) {
 __device__ __forceinline__ void barrier_init(uint64_t* barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
-/// Shows what this thread wrote to shared memory to the copy engine and to wgmma; before others are told that it is there.
+/// Makes this thread's writes to shared memory visible to the copy engine and to wgmma. Call before telling others.
 __device__ __forceinline__ void show_writes() { asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory"); }
-/// Shows fresh barriers to the copy engine; by the thread that made them, before a __syncthreads().
+/// Makes new barriers visible to the copy engine. Call in the thread that made them, before a __syncthreads().
 __device__ __forceinline__ void barriers_made() { show_writes(); }
 
 __device__ __forceinline__ void barrier_arrive(uint64_t* barrier) {

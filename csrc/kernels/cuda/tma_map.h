@@ -1,4 +1,4 @@
-// What the copy engine is told about a matrix in device memory (sm_90).
+// Describes a matrix in device memory to the copy engine (sm_90).
 #pragma once
 
 #include <cuda.h>

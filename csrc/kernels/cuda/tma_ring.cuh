@@ -1,12 +1,12 @@
-// A ring of stages in shared memory (sm_90): one thread has the copy engine fill them, groups of four warps multiply
-// what lies there and give them back.
+// A ring of stages in shared memory (sm_90): one thread uses the copy engine to fill them, groups of four warps
+// multiply their contents and release them.
 #pragma once
 
 #include "kernels/cuda/tma.cuh"
 
 namespace hone::kernels::cuda {
 
-/// Places in the ring of stages, and how often it was gone round.
+/// A place in the ring of stages, and how many rounds it has done.
 template <int kStages>
 struct RingPlace {
   int stage = 0;
