@@ -15,7 +15,7 @@ import {
 const folder = mkdtempSync(join(tmpdir(), "hone-samples-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const TRAINING = ["open-reasoner-zero", "taco", "if-rlvr", "i3-logic", "bfcl"] as const;
+const TRAINING = ["open-reasoner-zero", "taco", "apps", "if-rlvr", "i3-logic", "bfcl"] as const;
 
 test.each(TRAINING)(
   "%s: five rows, none bad or left out, three or more to train on",

@@ -1,12 +1,13 @@
 import type { Domain } from "../domain.ts";
 import { readCase } from "./cases.ts";
 import { describedFunction, inputOutput } from "./generate.ts";
+import { apps } from "./read/apps.ts";
 import { liveCodeBench } from "./read/live-code-bench.ts";
 import { taco } from "./read/taco.ts";
 import { VERIFIERS } from "./verifiers.ts";
 
 export const CODE = {
-  datasets: { taco, "live-code-bench": liveCodeBench },
+  datasets: { taco, apps, "live-code-bench": liveCodeBench },
   families: [describedFunction, inputOutput],
   verifiers: VERIFIERS,
   readCase,

@@ -74,7 +74,6 @@ describe("the first tests alone", () => {
 });
 
 test.each([
-  [withTests(""), "input_output: not JSON with inputs and outputs"],
   [withTests('{"inputs": ["1"], "outputs": ["1"'), "input_output: not JSON with inputs and outputs"],
   [withTests({ inputs: ["1"] }), "input_output: not JSON with inputs and outputs"],
   [withTests({ inputs: "1", outputs: "1" }), "input_output: not JSON with inputs and outputs"],

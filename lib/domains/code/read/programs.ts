@@ -1,0 +1,131 @@
+import { z } from "zod";
+import {
+  type DatasetOptions,
+  fill,
+  isBad,
+  type RowDraft,
+  type RowReader,
+  readFields,
+} from "../../../data/row-reader.ts";
+import { HoneError } from "../../../errors.ts";
+import { elementsOf, membersOf } from "../../../json-text.ts";
+
+/** What a data set calls its difficulties, easiest first; others, UNKNOWN_DIFFICULTY among them, count as the easiest. */
+const LEVELS: Readonly<Record<string, readonly string[]>> = {
+  taco: ["EASY", "MEDIUM", "MEDIUM_HARD", "HARD", "VERY_HARD"],
+  apps: ["introductory", "interview", "competition"],
+};
+
+export interface ProgramOptions extends DatasetOptions {
+  /** Rows of these are left out. Default: those of the data set. */
+  readonly dropDifficulties?: readonly string[] | undefined;
+  /** Keeps the first so many tests of a problem. Default: all. */
+  readonly maxTests?: number | undefined;
+}
+
+const rowSchema = z.object({
+  question: z.string().trim().min(1),
+  input_output: z.string(),
+  difficulty: z.string(),
+  starter_code: z.string().nullish(),
+  solutions: z.union([z.string(), z.array(z.string())]).nullish(),
+});
+
+const FROM_STDIN =
+  "{task}\n\nWrite a Python program that reads from standard input and writes to standard output. Put all of it in one ```python block.";
+const FROM_CALL = "{task}\n\nWrite it in Python. Put all of it in one ```python block.";
+/** Solutions tried when the gold of a row is asked for. */
+const MAX_SOLUTIONS = 3;
+
+/**
+ * Programming problems with tests, standard input or a function to call, in the shape that APPS began and TACO kept.
+ * One reader takes rows of both, so that folders of the two make one data set; a row's family says whose it is.
+ * The reference keeps `input_output` as the JSON text of the row, so that integers of any size stay as they are.
+ */
+export function programs(
+  dropped: readonly string[],
+  samples: RowReader<ProgramOptions>["samples"] & {},
+): RowReader<ProgramOptions> {
+  return {
+    domain: "code",
+    verifier: "code",
+    options: {
+      dropDifficulties: z.array(z.string().min(1)).optional(),
+      maxTests: z.int().positive().optional(),
+    },
+    samples,
+    columns: ["question", "input_output", "difficulty", "starter_code", "solutions"],
+    open({ template, dropDifficulties = dropped, maxTests }) {
+      return ({ value }) => {
+        const row = readFields(rowSchema, value);
+        if (isBad(row)) return row;
+        if (dropDifficulties.includes(row.difficulty)) return { leftOut: `difficulty ${row.difficulty}` };
+        if (row.input_output.trim() === "") return { leftOut: "no tests" };
+        const tests = readTests(row.input_output, maxTests);
+        return isBad(tests) ? tests : draftOf(row, tests, template);
+      };
+    },
+  };
+}
+
+type Row = z.infer<typeof rowSchema>;
+interface Tests {
+  readonly inputOutput: string;
+  readonly fnName: string | undefined;
+}
+
+function draftOf(
+  row: Row,
+  { fnName: fn_name, inputOutput: input_output }: Tests,
+  template: string | undefined,
+): RowDraft {
+  const family = LEVELS["apps"]!.includes(row.difficulty) ? "apps" : "taco";
+  return {
+    content: row.question,
+    question: fill(template ?? (fn_name === undefined ? FROM_STDIN : FROM_CALL), taskOf(row, fn_name)),
+    family,
+    level: Math.max(0, LEVELS[family]!.indexOf(row.difficulty)),
+    reference: { input_output, ...(fn_name !== undefined && { fn_name }) },
+    gold: () => readSolutions(row.solutions).map((code) => `\`\`\`python\n${code}\n\`\`\``),
+  };
+}
+
+function taskOf({ question, starter_code }: Row, fnName: string | undefined): string {
+  if (fnName === undefined) return question;
+  const named = question.includes(fnName) ? question : `${question}\n\nThe function is called \`${fnName}\`.`;
+  const starter = starter_code?.trim() ?? "";
+  return starter === "" ? named : `${named}\n\nStart from this:\n\`\`\`python\n${starter}\n\`\`\``;
+}
+
+/** The tests as JSON text, at most `maxTests` of them, every literal as it was. */
+function readTests(json: string, maxTests: number | undefined): Tests | { readonly bad: string } {
+  try {
+    const members = membersOf(json);
+    const [inputs, outputs] = ["inputs", "outputs"].map((key) => elementsOf(members.get(key) ?? ""));
+    if (inputs!.length !== outputs!.length) return { bad: "input_output: not as many outputs as inputs" };
+    if (inputs!.length === 0) return { bad: "input_output: no tests" };
+    const name = members.get("fn_name");
+    const fnName = name === undefined || name === "null" ? undefined : (JSON.parse(name) as unknown);
+    if (fnName !== undefined && (typeof fnName !== "string" || !/^[\w.]+$/.test(fnName))) {
+      return { bad: "input_output: fn_name is no name" };
+    }
+    if (inputs!.length <= (maxTests ?? Number.POSITIVE_INFINITY)) return { inputOutput: json, fnName };
+    const few = [inputs, outputs].map((tests) => `[${tests!.slice(0, maxTests).join(", ")}]`);
+    const fn = fnName === undefined ? "" : `"fn_name": ${JSON.stringify(fnName)}, `;
+    return { inputOutput: `{${fn}"inputs": ${few[0]}, "outputs": ${few[1]}}`, fnName };
+  } catch (error) {
+    if (HoneError.is(error) || error instanceof SyntaxError) {
+      return { bad: "input_output: not JSON with inputs and outputs" };
+    }
+    throw error;
+  }
+}
+
+function readSolutions(solutions: string | readonly string[] | null | undefined): readonly string[] {
+  if (typeof solutions !== "string") return (solutions ?? []).slice(0, MAX_SOLUTIONS);
+  try {
+    return z.array(z.string()).parse(JSON.parse(solutions)).slice(0, MAX_SOLUTIONS);
+  } catch {
+    return [];
+  }
+}
