@@ -2,13 +2,13 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll } from "vitest";
 import type { DatasetReport, KeptRow } from "../../lib/data/index.ts";
 import type { Admission } from "../../lib/data/row-filter.ts";
 import { type DatasetKind, type DatasetSpec, filterDataset } from "../../lib/domains/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "hone-rows-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+// Test files of one worker share it, so it goes with the worker.
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 /** A path for a file of the test's own, in a folder that goes away with it. */
 export const scratch = (name: string): string => join(folder, name);
