@@ -83,7 +83,8 @@ async function standInModel(
 function standInData({ domains }: Recipe, folder: string, missing: Map<string, string>) {
   const whole: RecipeInput["domains"] = {};
   const few: RecipeInput["domains"] = {};
-  for (const [domain, { weight, source }] of Object.entries(domains)) {
+  for (const [domain, { weight, source, verifier }] of Object.entries(domains)) {
+    const judged = verifier === undefined ? {} : { verifier };
     const spec = typeof source === "string" ? parseDatasetSpec(source) : source;
     const samples = spec && writeSampleRows(spec.kind, folder);
     const absent = [spec?.path ?? []].flat().filter((path) => !existsSync(path));
@@ -96,8 +97,8 @@ function standInData({ domains }: Recipe, folder: string, missing: Map<string, s
     const sampled = samples === undefined ? source : sampleSource(spec!, samples);
     if (absent.length > 0)
       missing.set(domain, `${absent.join(", ")} is not here; sample rows in the same shape instead`);
-    whole[domain] = { weight, source: absent.length > 0 ? sampled : source };
-    few[domain] = { weight: 1, source: sampled };
+    whole[domain] = { weight, source: absent.length > 0 ? sampled : source, ...judged };
+    few[domain] = { weight: 1, source: sampled, ...judged };
   }
   return { domains: whole, few };
 }

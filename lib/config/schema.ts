@@ -89,6 +89,8 @@ const domainSchema = z.strictObject({
    * "kind:path", or an object where it has options.
    */
   source: z.union([z.string().min(1), datasetSchema]),
+  /** How its problems are judged: strictly, or as the reference implementation does, its bugs included (docs/verify.md). */
+  verifier: z.strictObject({ compat: z.enum(["strict", "reference"]) }).optional(),
 });
 
 const rolloutsSchema = z.strictObject({

@@ -1,4 +1,7 @@
 import { z } from "zod";
+import type { ProblemSource } from "../data/index.ts";
+import { HoneError } from "../errors.ts";
+import type { Problem } from "../records.ts";
 
 /** `reference` reproduces the labels of the reference implementation, its bugs included; `strict` closes its exploits. */
 export type Compat = "reference" | "strict";
@@ -8,3 +11,25 @@ export const compatField = z.enum(["reference", "strict"]).default("strict");
 
 /** What a verifier does in two ways; it takes one of the two when it reads a problem's reference. */
 export type JudgedTwoWays<Rules> = Readonly<Record<Compat, Rules>>;
+
+/** The same problems, judged by other rules. Throws HONE_ERR_CONFIG for a problem whose reference is no object. */
+export function judgedBy(source: ProblemSource, compat: Compat): ProblemSource {
+  const marked = ({ reference, ...problem }: Problem): Problem => {
+    if (typeof reference !== "object" || reference === null || Array.isArray(reference)) {
+      throw new HoneError(
+        "HONE_ERR_CONFIG",
+        `domains.${source.domain}.verifier.compat: the reference of problem ${problem.id} is no object, so it cannot say how to judge`,
+        { hint: "Leave compat out, or give the source's problems references that are objects." },
+      );
+    }
+    return { ...problem, reference: { ...reference, compat } };
+  };
+  return {
+    domain: source.domain,
+    families: source.families,
+    problem: (index) => marked(source.problem(index)),
+    heldOut: (index) => marked(source.heldOut(index)),
+    ...(source.heldOutCount !== undefined && { heldOutCount: source.heldOutCount }),
+    ...(source.report && { report: source.report }),
+  };
+}

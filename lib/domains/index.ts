@@ -1,5 +1,5 @@
 export { CASE_READERS } from "./case-readers.ts";
-export type { Compat } from "./compat.ts";
+export { type Compat, judgedBy } from "./compat.ts";
 export {
   DATASETS,
   type DatasetKind,

@@ -1,6 +1,6 @@
 import type { Recipe } from "../../config/index.ts";
 import type { Admission, ProblemSource } from "../../data/index.ts";
-import { openProblemSource } from "../../domains/index.ts";
+import { judgedBy, openProblemSource } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { EngineHandlers, TrainerFace } from "../../native/face.ts";
 import { Generations } from "../../native/generations.ts";
@@ -91,7 +91,7 @@ export async function openSources(
   admit?: Admission,
 ): Promise<Map<DomainName, ProblemSource>> {
   const sources = new Map<DomainName, ProblemSource>();
-  for (const [ordinal, [domain, { source }]] of Object.entries(domains).entries()) {
+  for (const [ordinal, [domain, { source, verifier }]] of Object.entries(domains).entries()) {
     const opened = await openProblemSource(source, { seed, ordinal, domain }, admit);
     if (opened.domain !== domain) {
       throw new HoneError(
@@ -99,7 +99,7 @@ export async function openSources(
         `domains.${domain}.source is ${typeof source === "string" ? source : source.kind}, whose domain is ${opened.domain}`,
       );
     }
-    sources.set(domain, opened);
+    sources.set(domain, verifier === undefined ? opened : judgedBy(opened, verifier.compat));
   }
   return sources;
 }
