@@ -23,9 +23,16 @@ export default defineRecipe({
   sampler: "adaptive",
   rollouts: { groupSize: 8, maxOutputTokens: 16_000, maxPromptTokens: 2000, temperature: 1 },
   lengthPenalty: { kind: "dap", bufferTokens: 2000, solveRateExponent: 1, incorrectScale: 1 },
-  advantages: { baseline: "mean", divideBy: "population-std", filter: "score" },
+  advantages: { baseline: "mean", divideBy: "population-std", filter: "reward" },
   objective: { kind: "gspo", sequenceWeight: "uniform", clipLow: 3e-3, clipHigh: 4e-3 },
-  optimizer: { lr: 1.25e-6, gradientClip: 0.3, warmupSteps: 50, schedule: "constant" },
+  optimizer: {
+    lr: 1.25e-6,
+    beta2: 0.999,
+    weightDecay: 0.01,
+    gradientClip: 0.3,
+    warmupSteps: 50,
+    schedule: "constant",
+  },
   training: {
     steps: 400,
     groupsPerStep: 128,

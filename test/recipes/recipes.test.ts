@@ -3,7 +3,10 @@ import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { loadRecipe } from "../../lib/cli/load-recipe.ts";
 import { planRecipe } from "../../lib/cli/plan.ts";
+import { shapingOptions } from "../../lib/orchestration/line/grouper.ts";
 import { expectFit } from "../../lib/plan/index.ts";
+import type { Problem, Rollout, Verdict } from "../../lib/records.ts";
+import { shapeGroup } from "../../lib/rewards/shape-group.ts";
 
 test("apriel-15b holds the paper's launch configuration (appendix C, table of the launch configuration)", async () => {
   const r = await loadRecipe("recipes/apriel-15b.ts");
@@ -16,6 +19,7 @@ test("apriel-15b holds the paper's launch configuration (appendix C, table of th
     penalty: r.lengthPenalty,
     rates: Object.fromEntries(Object.entries(r.domains).map(([name, { weight }]) => [name, weight])),
     gpus: [r.device, r.hardware?.actorGpus, r.hardware?.gpus],
+    filter: r.advantages.filter,
     steps: r.training.steps,
     model: r.model.folder,
   }).toEqual({
@@ -27,9 +31,23 @@ test("apriel-15b holds the paper's launch configuration (appendix C, table of th
     penalty: { kind: "dap", bufferTokens: 2000, solveRateExponent: 1, incorrectScale: 1 },
     rates: { math: 0.4, code: 0.25, logic: 0.15, "instruction-following": 0.1, "function-calling": 0.1 },
     gpus: ["cuda", 32, 64],
+    filter: "reward",
     steps: 400,
     model: "ServiceNow-AI/Apriel-1.5-15b-Thinker",
   });
+});
+
+test("a group that is all right and of unequal lengths trains brevity under apriel-15b", async () => {
+  const rollouts = [15_000, 3000].flatMap((length) =>
+    Array.from({ length: 4 }, () => ({ tokens: { length }, finish: "eos" }) as unknown as Rollout),
+  );
+  const verdicts = rollouts.map((): Verdict => ({ status: "correct", score: 1, reason: "" }));
+  const shaping = shapingOptions(await loadRecipe("recipes/apriel-15b.ts"));
+  const { group } = shapeGroup({} as Problem, rollouts, verdicts, 0, shaping);
+  expect(group.dropped).toBeUndefined();
+  // P(15,000) = (14,000 - 15,000) / 2000 = -0.5, s = 1: rewards 0.5 and 1, mean 0.75, deviation 0.25
+  const advantages = group.rollouts.map(({ advantage }) => Number(advantage.toFixed(4)));
+  expect(advantages).toEqual([-1, -1, -1, -1, 1, 1, 1, 1]);
 });
 
 // own-model.ts is for a folder that only its user has
