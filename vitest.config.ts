@@ -18,7 +18,10 @@ export default defineConfig({
     setupFiles: ["./test/property-seed.ts", "./test/timeouts.ts"],
     reporters: ["default", "./test/summary-line.ts"],
     projects: [
-      { extends: true, test: { name: "shared", isolate: false, include: ["test/**/*.test.ts"], exclude: alone } },
+      {
+        extends: true,
+        test: { name: "shared", isolate: false, include: ["test/**/*.test.ts"], exclude: alone },
+      },
       { extends: true, test: { name: "alone", include: alone } },
     ],
   },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ProblemSource } from "../../lib/data/index.ts";
-import { judgedBy } from "../../lib/domains/index.ts";
+import { compatField, judgedBy } from "../../lib/domains/compat.ts";
 import type { Problem } from "../../lib/records.ts";
 
 const problem = (reference: unknown): Problem =>
@@ -11,6 +11,12 @@ const sourceOf = (reference: unknown): ProblemSource => ({
   problem: () => problem(reference),
   heldOut: () => problem(reference),
   heldOutCount: 3,
+});
+
+test("a reference that does not say how it is judged is judged strictly", () => {
+  expect(compatField.parse(undefined)).toBe("strict");
+  expect(compatField.parse("reference")).toBe("reference");
+  expect(compatField.safeParse("lax").success).toBe(false);
 });
 
 describe("problems judged by the reference's rules", () => {
