@@ -1,6 +1,6 @@
 /**
- * An unbounded queue between a producer that calls and a consumer that iterates. What bounds the line is the
- * credits at its head, not this. One consumer.
+ * An unbounded queue between a producer that calls and a consumer that iterates. The credits at the head of the line
+ * bound its length, not this class. One consumer.
  */
 export class Channel<T> implements AsyncIterable<T> {
   #items: T[] = [];
@@ -19,13 +19,13 @@ export class Channel<T> implements AsyncIterable<T> {
     this.#signal();
   }
 
-  /** What was pushed is still delivered. Idempotent. */
+  /** No more will be pushed; items in the queue are still delivered. Idempotent. */
   end(): void {
     if (this.#state === "open") this.#state = "ended";
     this.#signal();
   }
 
-  /** What was pushed is still delivered; then the consumer gets the error. The first error stands. */
+  /** Items in the queue are still delivered; then the consumer gets the error. Only the first error counts. */
   fail(error: unknown): void {
     if (this.#state === "failed") return;
     this.#state = "failed";
@@ -47,7 +47,7 @@ export class Channel<T> implements AsyncIterable<T> {
   #take(): T {
     const item = this.#items[this.#head]!;
     this.#head += 1;
-    // What is taken is let go of, also where the queue never runs empty; each item is moved once on average.
+    // Drops delivered items even if the queue never runs empty; each item is moved once on average.
     if (2 * this.#head >= this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;

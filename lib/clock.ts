@@ -1,4 +1,4 @@
-/** Time as the line sees it, so that tests and replays can bring their own. */
+/** The clock of a run; tests and replays bring their own. */
 export interface Clock {
   /** Milliseconds, monotonic, arbitrary origin. */
   now(): number;

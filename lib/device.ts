@@ -4,14 +4,14 @@ import { HoneError } from "./errors.ts";
 export type DeviceName = "cpu" | "cuda";
 export const DEVICES = ["cpu", "cuda"] as const satisfies readonly DeviceName[];
 
-/** @param where what the name was given as, for the message. Throws HONE_ERR_USAGE for any other name. */
+/** @param where the name of the option, for the message. Throws HONE_ERR_USAGE for any other name. */
 export function deviceOf(name: string, where: string): DeviceName {
   const known = DEVICES.find((device) => device === name);
   if (known !== undefined) return known;
   throw new HoneError("HONE_ERR_USAGE", `${where} is ${JSON.stringify(name)}; known: ${DEVICES.join(", ")}`);
 }
 
-/** Where nothing else is said: what the environment variable HONE_DEVICE names, else the CPU. */
+/** The default device: what the environment variable HONE_DEVICE names, else the CPU. */
 export function defaultDevice(): DeviceName {
   const named = process.env["HONE_DEVICE"];
   return named === undefined || named === "" ? "cpu" : deviceOf(named, "HONE_DEVICE");

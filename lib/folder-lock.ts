@@ -6,21 +6,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { HoneError } from "./errors.ts";
 
 const NAME = /^\.lock-\d+-[0-9a-f]+$/;
-/** Two that come at the same moment may both step back; who tries again after a random while gets it. */
+/** Two processes that start at the same moment may both step back; each tries again after a random pause. */
 const TRIES = 6;
 const MAX_WAIT_MS = 40;
 
 /**
  * Keeps a second run out of a folder until disposed, or until the process ends, however it ends. Each process listens
- * at a socket of its own in the folder, and has the folder if, after that, nobody answers at any other: of two, the one
- * that began to listen last finds the first. A dead process answers nothing, so nothing goes stale. A socket's name is
- * found through the folder's inode: by every process of the machine that sees the volume, whatever its namespaces
- * (containers), not by other machines. Where a file system has no sockets the folder goes unguarded.
- * @param what has it, for messages. Throws HONE_ERR_USAGE if the folder is taken, HONE_ERR_IO if it cannot be made.
+ * at a socket of its own in the folder, and has the lock if, after that, no other socket answers: of two processes,
+ * the later one finds the earlier. A dead process does not answer, so no lock goes stale. A socket's name is found
+ * through the folder's inode: by every process of this machine that sees the volume, in any namespace (container),
+ * but not by other machines. On a file system without sockets the folder is not locked.
+ * @param what what holds the lock, for messages. Throws HONE_ERR_USAGE if the folder is locked, HONE_ERR_IO if the
+ * lock cannot be made.
  */
 export async function lockFolder(dir: string, what = "a run"): Promise<Disposable> {
   const fd = openFolder(dir);
-  // A socket's path may have 107 bytes; this one is short wherever the folder is.
+  // A socket's path may have 107 bytes; this one is short whatever the folder.
   const folder = process.platform === "linux" ? `/proc/self/fd/${fd}` : dir;
   let held = false;
   try {
@@ -38,7 +39,7 @@ export async function lockFolder(dir: string, what = "a run"): Promise<Disposabl
   }
 }
 
-/** The server that holds the folder; undefined where there can be none. */
+/** The server that holds the lock; undefined where there can be none. */
 async function take(folder: string): Promise<Server | "taken" | undefined> {
   const own = `.lock-${process.pid}-${randomBytes(6).toString("hex")}`;
   const server = await listen(join(folder, own));
@@ -46,7 +47,8 @@ async function take(folder: string): Promise<Server | "taken" | undefined> {
   const names = readdirSync(folder).filter((name) => NAME.test(name));
   const others = names.filter((name) => name !== own);
   const answers = await Promise.all(others.map((name) => isAlive(join(folder, name))));
-  // Whoever took ours for dead, before it listened, listens itself: then an answer came, or ours is gone by now.
+  // A process that took our socket for dead, before it listened, listens itself: so it has answered, or ours is
+  // removed by now.
   if (answers.includes(true) || !names.includes(own)) {
     server.close();
     return "taken";
@@ -57,7 +59,7 @@ async function take(folder: string): Promise<Server | "taken" | undefined> {
 
 function release(server: Server | undefined, fd: number): void {
   if (server === undefined) closeSync(fd);
-  else server.close(() => closeSync(fd)); // closing removes the socket's name, which the descriptor is needed for
+  else server.close(() => closeSync(fd)); // closing removes the socket's name, which needs the descriptor
 }
 
 function listen(path: string): Promise<Server | undefined> {
@@ -68,7 +70,7 @@ function listen(path: string): Promise<Server | undefined> {
   });
 }
 
-/** Only a socket whose process is gone refuses; one that may not be asked counts as alive. */
+/** Only a socket whose process is gone refuses connections; one that may not be asked counts as alive. */
 function isAlive(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const visitor = connect(path);

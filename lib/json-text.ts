@@ -1,6 +1,6 @@
 import { HoneError } from "./errors.ts";
 
-/** What a reader makes of each kind of JSON value. Numbers come as they are written, so that no digit is lost. */
+/** Makes a value of each kind of JSON value. Numbers are passed as text, so that no digit is lost. */
 export interface JsonMaker<Value> {
   /** null, true, false. */
   constant(value: null | boolean): Value;
@@ -8,7 +8,7 @@ export interface JsonMaker<Value> {
   number(digits: string, isInteger: boolean): Value;
   string(text: string): Value;
   list(items: Value[]): Value;
-  /** In the order of the text, equal keys as often as they stand there. */
+  /** In the order of the text, with duplicate keys. */
   object(members: [key: string, value: Value][]): Value;
   /** Words that a dialect knows beside JSON's three, each with its value: NaN. */
   readonly words?: ReadonlyMap<string, Value>;
@@ -25,8 +25,8 @@ export function readJsonText<Value>(text: string, make: JsonMaker<Value>): Value
 }
 
 /**
- * The members of a JSON object as JSON text by key, digits as they stand: the last of a key wins. The values are told
- * apart, not read: each is for a reader, which then fails alone. Throws HONE_ERR_DATA.
+ * The members of a JSON object as JSON text by key, digits unchanged; of equal keys the last wins. Values are
+ * separated but not parsed: each is parsed on its own later, so that a bad one fails alone. Throws HONE_ERR_DATA.
  */
 export function membersOf(json: string): Map<string, string> {
   return refusing("object", () => new JsonText(json).members());
@@ -98,7 +98,7 @@ class Cursor {
     throw new SyntaxError(`${what} at character ${at + 1}`);
   }
 
-  /** To behind the closing quote; what stands between the quotes is not looked at. */
+  /** Moves behind the closing quote without looking at the characters before it. */
   skipString(): void {
     const start = this.at + 1;
     this.expect('"');
@@ -110,7 +110,7 @@ class Cursor {
     this.fault("no end of the string");
   }
 
-  /** How many stand before `end`, none before `start` counted. */
+  /** How many backslashes stand before `end`, counting none before `start`. */
   #backslashes(start: number, end: number): number {
     let first = end;
     while (first > start && this.text[first - 1] === "\\") first -= 1;
@@ -218,7 +218,7 @@ class JsonText {
     }
   }
 
-  /** The text of a value, of which only strings and brackets are looked at. */
+  /** The text of a value; only its strings and brackets are looked at. */
   #skipped(): string {
     const start = this.#in.at;
     let depth = 0;

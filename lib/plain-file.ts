@@ -16,7 +16,7 @@ function kindOf(stats: Stats): string {
   return stats.isSocket() ? "a socket" : "a device";
 }
 
-/** Opens without waiting for whoever writes to a pipe. Throws HONE_ERR_IO for what cannot be opened or is no file. */
+/** Opens without waiting for a pipe's writer. Throws HONE_ERR_IO for what cannot be opened or is no file. */
 function openPlain(path: string, hint: string | undefined): { readonly fd: number; readonly size: number } {
   let fd: number;
   try {

@@ -117,7 +117,7 @@ export interface RolloutGroup {
   readonly dropped?: DropReason;
 }
 
-/** What one optimizer step did, for hooks, sinks and the log. Filled by orchestration/trainer-loop. */
+/** What one optimizer step did, for hooks, sinks and the log. Made by orchestration/records/step-recorder.ts. */
 export interface StepRecord {
   readonly step: number;
   readonly version: number;

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { HoneError } from "./errors.ts";
 import { readPlainFile } from "./plain-file.ts";
 
-/** Published ones have up to some hundred kilobytes. */
+/** Published files have up to some hundred kilobytes. */
 const MOST_BYTES = 1 << 26;
 
 export interface TokenizerConfig {

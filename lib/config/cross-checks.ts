@@ -2,7 +2,7 @@ import type { ConfigIssue } from "../errors.ts";
 import { MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
 
 const INT32 = 2 ** 31 - 1;
-/** So that no product of sizes overflows where the core counts bytes. */
+/** Bounds sizes, so that no product of them overflows where the core counts bytes. */
 const CORE_SIZE = 2 ** 44;
 /** Bits of a problem's id: see lib/data/problem-id.ts. */
 const MOST_DOMAINS = 64;

@@ -1,4 +1,4 @@
-/** Recipes: what a run is to do, checked before anything starts. */
+/** Recipes: what a run does, checked before anything starts. */
 export { overrideRecipe } from "./overrides.ts";
 export { definedRecipe, defineRecipe, recipeInput, recipeJsonSchema } from "./recipe.ts";
 export { recipeWarnings } from "./recipe-warnings.ts";

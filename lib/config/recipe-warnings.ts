@@ -1,6 +1,6 @@
 import type { Recipe } from "./schema.ts";
 
-/** What is allowed and hardly ever meant, in whole sentences. */
+/** Warnings about values that are allowed but hardly ever intended, in whole sentences. */
 export function recipeWarnings({ optimizer, training }: Pick<Recipe, "optimizer" | "training">): string[] {
   const { warmupSteps, lr } = optimizer;
   const { steps } = training;

@@ -31,7 +31,7 @@ export function defineRecipe(input: RecipeInput, where = "recipe"): Recipe {
   return recipe;
 }
 
-/** The recipe itself if `defineRecipe` made it, otherwise what that makes of it: plain JavaScript checks no types. */
+/** The recipe itself if `defineRecipe` made it, otherwise `defineRecipe` of it: plain JavaScript checks no types. */
 export function definedRecipe(recipe: unknown, where: string): Recipe {
   const defined = typeof recipe === "object" && recipe !== null && Object.hasOwn(recipe, INPUT);
   return defined ? (recipe as Recipe) : defineRecipe(recipe as RecipeInput, where);
@@ -63,14 +63,14 @@ function resolve(parsed: ParsedRecipe): Recipe {
   };
 }
 
-/** That there is exactly one of folder and config is for the cross checks to say. */
+/** The cross checks report a recipe without exactly one of folder and config. */
 function resolveModel({ config, ...model }: ParsedRecipe["model"]): Recipe["model"] {
   if (config === undefined) return model as Recipe["model"];
   const { kvHeads = config.heads, headDim = config.width / config.heads } = config;
   return { ...model, config: { ...config, kvHeads, headDim } } as Recipe["model"];
 }
 
-/** The issues of that alternative of a union which the value was meant for: whose type it has. */
+/** The issues of that alternative of a union which the value was probably meant for: the one with its type. */
 function unfold(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== "invalid_union") return [issue];
   const meant = issue.errors.find(

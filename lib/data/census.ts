@@ -1,4 +1,4 @@
-/** Rows that share a fate, and where the first of them are. */
+/** How many rows had one outcome, and where the first of them are. */
 export interface Tally {
   readonly reason: string;
   readonly rows: number;
@@ -6,11 +6,11 @@ export interface Tally {
   readonly first: readonly string[];
 }
 
-/** What became of the rows of one source: rows = training + heldOut + bad + leftOut + duplicates. */
+/** Counts of the rows of one source by outcome: rows = training + heldOut + bad + leftOut + duplicates. */
 export interface DatasetReport {
   readonly kind: string;
   readonly files: number;
-  /** Files found that are no part of the set by their name. */
+  /** Files found whose name says that they are no part of the set. */
   readonly otherFiles: readonly string[];
   readonly rows: number;
   readonly training: number;
@@ -19,7 +19,7 @@ export interface DatasetReport {
   readonly answers?: readonly Tally[];
   /** Damaged, by reason. */
   readonly bad: readonly Tally[];
-  /** Sound, and not wanted by the options or not readable by their verifier, by reason. */
+  /** Sound, but not wanted by the options or not readable by their verifier; by reason. */
   readonly leftOut: readonly Tally[];
   /** Content that an earlier row had, with the same reference and with another; the first row stays. */
   readonly duplicates: readonly Tally[];

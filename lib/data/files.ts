@@ -11,7 +11,7 @@ export interface DataFile {
 
 const NAME = /\.(?:(json|jsonl|ndjson)(\.gz)?|(parquet|csv))$/i;
 
-/** Whether a path is data by its name: a folder, or a file of a known layout. */
+/** Whether a path looks like data: a folder, or a file name of a known layout. */
 export const isDataPath = (path: string): boolean =>
   NAME.test(path) || (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false);
 

@@ -15,13 +15,13 @@ for (const [byte, role] of Object.entries({ 91: 1, 123: 1, 93: -1, 125: -1, 34: 
   ROLE[Number(byte)] = role;
 }
 
-/** Nested deeper than any data set; deeper input is refused instead of being handed to a recursive parser. */
+/** Deeper than any data set nests; deeper input is refused instead of being passed to a recursive parser. */
 const MAX_DEPTH = 1000;
 
 /**
- * Where the elements of a JSON array lie in UTF-8 text, which may be longer than a string can be. Looks only at strings,
- * brackets and commas: each span is for a reader, which then fails alone.
- * Throws HONE_ERR_DATA when the text is no array, ends inside it, or goes on behind it.
+ * Where the elements of a JSON array lie in UTF-8 text, which may be longer than a string can be. Looks only at
+ * strings, brackets and commas: each span is parsed on its own, so that a bad one fails alone. Throws HONE_ERR_DATA
+ * when the text is no array, ends inside it, or goes on behind it.
  */
 export function* elementSpans(text: Uint8Array): Generator<Span> {
   const open = skipSpace(text, 0);

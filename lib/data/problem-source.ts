@@ -16,9 +16,9 @@ export interface ProblemSource {
    * so that the first n are a sample of it. Small spaces repeat questions, never ids.
    */
   heldOut(index: number): Problem;
-  /** Held-out questions there are, where that is a number; evaluation asks none twice. */
+  /** Number of held-out questions, if finite; evaluation asks none twice. */
   readonly heldOutCount?: number;
-  /** What became of the rows of a data set. */
+  /** Counts of the rows of a data set by outcome. */
   readonly report?: DatasetReport;
 }
 

@@ -1,10 +1,10 @@
-/** One row as its file has it, before anybody looked at its fields. */
+/** One row as in its file, before its fields are checked. */
 export interface RawRow {
   readonly file: string;
   /** Line of a JSONL file, place in a JSON array or a parquet file; the first is 1. */
   readonly row: number;
   readonly value: unknown;
-  /** The row as JSON text, where that is what its file has: numbers with every digit. */
+  /** The row as JSON text, if its file has JSON: numbers with every digit. */
   readonly text?: string;
 }
 

@@ -23,7 +23,7 @@ export interface KeptRow extends RowDraft {
 }
 
 const dropsSchema = z.array(z.object({ key: z.string(), place: z.string(), reason: z.string() }));
-/** Rows that a file of drops names; what `hone data check --drops` writes. */
+/** Rows that a drops file names; `hone data check --drops` writes it. */
 export type Drops = z.infer<typeof dropsSchema>;
 
 /** Reads a data set row by row and keeps the sound, wanted and new ones; every other row is counted with its reason. */
@@ -130,7 +130,7 @@ export class RowFilter {
   }
 }
 
-/** What of a row a problem is made of. */
+/** The parts of a row that a problem is made of. */
 export function asked({
   family,
   level,

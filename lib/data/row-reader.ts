@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { ChatMessage, DomainName } from "../records.ts";
 import type { RawRow } from "./raw-row.ts";
 
-/** What a row says, before it has an id and a side of the split. */
+/** The content of a row, before it has an id and a side of the split. */
 export interface RowDraft {
   /** What the row is about without any template: decides the side of the split and tells duplicates. */
   readonly content: string;
@@ -24,7 +24,7 @@ export interface RowDraft {
   readonly gold?: () => readonly string[];
 }
 
-/** What became of a row: a problem; damaged; or sound and not wanted by the options. */
+/** The outcome of a row: a problem; damaged; or sound but not wanted by the options. */
 export type RowOutcome = RowDraft | { readonly bad: string } | { readonly leftOut: string };
 
 /** Options every data set takes. */
@@ -81,7 +81,7 @@ export function readFields<T>(
   return { bad: `${[at ?? [], path].flat().join(".") || "row"}: ${issue.message.toLowerCase()}` };
 }
 
-/** The same of a field that holds JSON as text. */
+/** As readFields, for a field that holds JSON as text. */
 export function readJson<T>(schema: z.ZodType<T>, text: string, at: string): T | { readonly bad: string } {
   let value: unknown;
   try {

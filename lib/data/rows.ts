@@ -9,7 +9,7 @@ import type { Fault, RawRow } from "./raw-row.ts";
 
 const NEWLINE = 0x0a;
 const BOM = [0xef, 0xbb, 0xbf];
-/** Of a file that is one array, which is held whole. */
+/** Limit for a file that is one array, which is read into memory as a whole. */
 const MOST_JSON_BYTES = 2 ** 31 - 1;
 const LONGEST_LINE_BYTES = 1 << 28;
 
@@ -108,7 +108,7 @@ function streamOf({ path, gzip }: DataFile): AsyncIterable<Uint8Array> {
   const stream = streamPlainFile(path);
   if (!gzip) return stream;
   const unzipped = createGunzip();
-  stream.on("error", (error) => unzipped.destroy(error)); // pipe() does not hand errors on
+  stream.on("error", (error) => unzipped.destroy(error)); // pipe() does not pass errors on
   return stream.pipe(unzipped);
 }
 

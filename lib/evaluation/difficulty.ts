@@ -3,7 +3,7 @@ import { mean } from "./score.ts";
 
 const EDGES = [0, 0.25, 0.5, 0.75] as const;
 
-/** Problems by how often a third policy solved them, so that no compared policy chooses its own bins. */
+/** Problems binned by how often a third policy solved them, so that no compared policy chooses its own bins. */
 export interface DifficultyBins {
   readonly labels: readonly string[];
   /** Problem ids of each bin. */

@@ -6,7 +6,7 @@ import type { DomainName, Problem, Prompt } from "../records.ts";
 import type { VerifierPool } from "../rewards/index.ts";
 import type { PromptFormat } from "../text/index.ts";
 
-/** Weights of one version on an engine that nobody else uses, and the means to ask and to judge. */
+/** Weights of one version on an engine that nobody else uses, with prompts and verifiers. */
 export interface PolicyUnderTest {
   readonly version: number;
   readonly generations: Generations;
@@ -23,20 +23,20 @@ export interface PolicyUnderTest {
 }
 
 export interface EvaluationPlan {
-  /** The first so many held-out problems of every domain, or as many as there are. */
+  /** The first held-out problems of every domain up to this number, or as many as there are. */
   readonly problemsPerDomain: number;
   /** Completions per problem. */
   readonly attempts: number;
   readonly temperature: number;
   readonly topP: number;
   readonly signal?: AbortSignal;
-  /** Told of the answers to a problem that got no verdict, a cause each; they are left out. */
+  /** Called for the answers to a problem that got no verdict, with a cause each; they are left out. */
   readonly onUnscored?: (problem: Problem, causes: readonly string[]) => void;
-  /** Told how many problems are through. */
+  /** Called with the number of problems that are done. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** What became of one held-out problem. Arrays have one entry an attempt that was judged. */
+/** Results of one held-out problem. Arrays have one entry per attempt that was judged. */
 export interface ProblemResult {
   readonly problem: Problem;
   /** In [0, 1], no length penalty. */
@@ -47,9 +47,9 @@ export interface ProblemResult {
 }
 
 /**
- * Asks a pinned policy the held-out problems of every domain and judges the answers. Deterministic: completions
- * are keyed by (run seed, problem, attempt). Completions that could not be judged are left out, and so are problems without
- * any that could.
+ * Asks a pinned policy the held-out problems of every domain and judges the answers. Deterministic: completions are
+ * keyed by (run seed, problem, attempt). Completions without a verdict are left out, and so are problems without any
+ * verdict.
  */
 export async function evaluate(policy: PolicyUnderTest, plan: EvaluationPlan): Promise<ProblemResult[]> {
   const prompts = [...policy.sources.values()].flatMap((source) => [
@@ -66,7 +66,7 @@ export async function evaluate(policy: PolicyUnderTest, plan: EvaluationPlan): P
   return all.filter(({ scores }) => scores.length > 0);
 }
 
-/** So many held-out problems in a row that cannot be asked are no chance any more. */
+/** After this many held-out problems in a row that cannot be asked, the search ends: this is not chance. */
 const MOST_PASSED_OVER = 1000;
 
 /** The first `count` held-out problems that can be asked: those too long for a prompt are passed over, as in training. */

@@ -1,4 +1,4 @@
-/** How good a pinned weight version is on problems it was never trained on. */
+/** Measures a pinned weight version on problems it was never trained on. */
 export { type DifficultyBins, difficultyBins, scoreBins } from "./difficulty.ts";
 export { type EvaluationPlan, evaluate, type PolicyUnderTest, type ProblemResult } from "./evaluate.ts";
 export { type EvaluationScore, type Scoreboard, score, scoreboard } from "./score.ts";

@@ -79,7 +79,7 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, v) => sum + v, 0) / values.length;
 }
 
-/** Of the mean of independent values, by their sample standard deviation; 0 for fewer than two. */
+/** Standard error of the mean of independent values, by their sample standard deviation; 0 for fewer than two. */
 function standardError(values: readonly number[]): number {
   const n = values.length;
   if (n < 2) return 0;

@@ -3,14 +3,14 @@ import { weightFiles } from "./inspect.ts";
 import { readHeader, type StoredTensor, withLocalHead } from "./safetensors-header.ts";
 
 export interface WeightChange {
-  /** Weights compared: of tensors that both folders have in one shape, in dtypes that can be compared. */
+  /** Weights compared: of tensors that both folders have in the same shape, in comparable dtypes. */
   readonly weights: number;
   readonly changed: number;
 }
 
 interface Place extends StoredTensor {
   readonly path: string;
-  /** Of the tensor's first byte in its file. */
+  /** Position of the tensor's first byte in its file. */
   readonly at: number;
 }
 
@@ -18,8 +18,8 @@ const WORD_BYTES: Readonly<Record<string, 2 | 4>> = { F32: 4, BF16: 2, F16: 2 };
 const CHUNK = 1 << 20;
 
 /**
- * How many weights of a model folder are not those of the folder it was made from, rounded to the dtype they are kept
- * in. Reads both through a few MiB. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming the file.
+ * Counts the weights of a model folder that differ from those of the folder it was made from, rounded to their stored
+ * dtype. Reads both through a few MiB. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming the file.
  */
 export async function changedWeights(before: string, after: string): Promise<WeightChange> {
   const from = await placesOf(before);
@@ -49,7 +49,7 @@ async function placesOf(folder: string): Promise<Map<string, Place>> {
   return places;
 }
 
-/** What a value's bits become in another dtype; undefined where that is not known here. */
+/** Converts a value's bits to another dtype; undefined where the conversion is not known here. */
 function rounding(from: string, to: string): ((bits: number) => number) | undefined {
   if (from === to && Object.hasOwn(WORD_BYTES, from)) return (bits) => bits;
   if (from === "BF16" && to === "F32") return (bits) => (bits << 16) >>> 0;

@@ -10,7 +10,7 @@ import {
 import { readModelFile } from "./model-folder.ts";
 
 export interface ConvertOptions {
-  /** Of the folder to write. */
+  /** The folder to write. */
   readonly target: string;
   /** Default: each tensor's own. */
   readonly dtype?: WeightDtype;
@@ -32,7 +32,7 @@ export interface ExportOptions extends ConvertOptions {
 export interface ConvertReport extends ModelWriterReport {
   /** Files copied beside the weights. */
   readonly copied: readonly string[];
-  /** Files of the source that are not weights in safetensors and not copied. */
+  /** Files of the source that are neither safetensors weights nor copied. */
   readonly leftOut: readonly string[];
 }
 
@@ -44,14 +44,14 @@ const CONFIG_NAMES: Readonly<Record<WeightDtype, string>> = {
 const CHECKPOINT_ONLY = /^(?:manifest\.json|optimizer.*\.safetensors(?:\.index\.json)?)$/;
 const WEIGHTS = /\.(?:safetensors|bin|pt|pth|ckpt|gguf|h5|msgpack|onnx|npz|tflite)$|\.index\.json$/;
 const MORE_TEMPLATES = "additional_chat_templates";
-/** Tokenizers of large vocabularies have some 30 MB; what is larger is not a small file. */
+/** Tokenizers of large vocabularies have some 30 MB; anything larger is not copied as a small file. */
 const LARGEST_COPY = 128 << 20;
 
 /**
- * Writes a model folder again, in other files or as another dtype; with neither, the same bytes. Tensors stream from
- * the mapped source. The target appears complete or not at all.
- * Throws HONE_ERR_USAGE for a target that is in the way; HONE_ERR_IO; HONE_ERR_FORMAT naming file and tensor; HONE_ERR_DATA naming
- * the tensor and value that does not fit the dtype; HONE_ERR_ABORTED.
+ * Writes a model folder again, in other files or as another dtype; with neither, the same bytes. Tensors are streamed
+ * from the mapped source. The target appears complete or not at all.
+ * Throws HONE_ERR_USAGE if the target exists and may not be replaced; HONE_ERR_IO; HONE_ERR_FORMAT naming file and
+ * tensor; HONE_ERR_DATA naming the tensor and value that does not fit the dtype; HONE_ERR_ABORTED.
  */
 export function convertModel(source: string, options: ConvertOptions): Promise<ConvertReport> {
   return write(source, options);
@@ -93,7 +93,7 @@ async function write(source: string, options: WriteOptions, values?: string): Pr
   return { ...report, copied: ["config.json", ...copied], leftOut };
 }
 
-/** Nothing there, an empty folder, or with `force` a model folder: never anything else. */
+/** Accepts a target that does not exist, an empty folder, or with `force` a model folder: never anything else. */
 function checkTarget(target: string, sources: readonly string[], force: boolean): void {
   const place = (path: string): string =>
     existsSync(path) ? realpathSync(path) : join(place(dirname(resolve(path))), basename(path));
@@ -118,7 +118,7 @@ function checkTarget(target: string, sources: readonly string[], force: boolean)
     throw new HoneError("HONE_ERR_USAGE", `${target} is not a model folder; it is not replaced`);
 }
 
-/** What makes a model folder beside config and weights, by name. */
+/** The small files of a model folder beside config and weights, by name. */
 function smallFiles(source: string): { readonly copied: string[]; readonly leftOut: string[] } {
   const copied: string[] = [];
   const leftOut: string[] = [];
@@ -149,7 +149,7 @@ function writtenAnew(source: string): Set<string> {
 
 /**
  * The config's text with every stated dtype (the model's, and those of the parts of a wrapper) replaced; nothing else
- * changes, so that no number is written otherwise than its author wrote it. Where none is stated, "dtype" is added.
+ * changes, so that every number keeps its author's spelling. Where none is stated, "dtype" is added.
  */
 export function withDtype(configText: string, dtype: WeightDtype): string {
   const stated = /("(?:torch_dtype|dtype)"\s*:\s*)"(?:torch\.)?(?:float32|bfloat16|float16|float64)"/g;

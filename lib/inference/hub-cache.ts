@@ -10,13 +10,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const INDEX = "model.safetensors.index.json";
 
-/** Where the Hub's clients keep what they download. Source: huggingface_hub, "Environment variables". */
+/** The folder in which the Hub's clients keep their downloads. Source: huggingface_hub, "Environment variables". */
 export function hubCacheFolder(env: Environment): string {
   const set = env["HF_HUB_CACHE"] || env["HUGGINGFACE_HUB_CACHE"];
   return set ? expanded(set) : join(hubHome(env), "hub");
 }
 
-/** HF_TOKEN, or what `hf auth login` stored. */
+/** HF_TOKEN, or the token that `hf auth login` stored. */
 export function hubToken(env: Environment): string | undefined {
   const token = env["HF_TOKEN"] || env["HUGGING_FACE_HUB_TOKEN"];
   if (token) return token.trim();
@@ -74,7 +74,7 @@ export class CachedModel {
     });
   }
 
-  /** Whether the contents are there, whoever downloaded them. */
+  /** Whether the contents are there, whichever client downloaded them. */
   async has(file: HubFile): Promise<boolean> {
     return stat(this.blob(file)).then(
       ({ size }) => size === file.size,
@@ -91,13 +91,13 @@ export class CachedModel {
       await mkdir(dirname(path), { recursive: true });
       await rm(path, { force: true });
       await symlink(relative(dirname(path), blob), path).catch(async (cause: NodeJS.ErrnoException) => {
-        if (cause.code === "EEXIST") return; // another process
+        if (cause.code === "EEXIST") return; // another process made it
         await copyFile(blob, path); // a file system without links
       });
     });
   }
 
-  /** Makes room for blobs. Throws HONE_ERR_IO if the disk has less than `bytes` left. */
+  /** Makes the folder for blobs. Throws HONE_ERR_IO if the disk has less than `bytes` left. */
   async prepare(bytes: number): Promise<void> {
     const blobs = join(this.folder, "blobs");
     await onDisk(blobs, () => mkdir(blobs, { recursive: true }));

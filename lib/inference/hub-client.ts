@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoneError } from "../errors.ts";
 
-/** What a file's contents must hash to: sha256 of the bytes, or git's name of a blob (sha1 with git's header). */
+/** The checksum of a file's contents: sha256 of the bytes, or git's name of a blob (sha1 with git's header). */
 export interface HubDigest {
   readonly algorithm: "sha256" | "git-sha1";
   readonly hex: string;
@@ -26,7 +26,7 @@ export interface HubClientOptions {
   readonly endpoint: string;
   readonly token?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Pauses before each further attempt of a request that failed for a passing reason; as many attempts. */
+  /** Pauses before each further attempt of a request that failed for a temporary reason; one attempt per pause. */
   readonly retryDelaysMs?: readonly number[];
 }
 
@@ -59,10 +59,10 @@ interface ListedEntry {
 const RETRY_DELAYS_MS = [500, 1000, 2000, 4000, 8000];
 const LONGEST_RETRY_AFTER_MS = 60_000;
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
-/** A variable, so that the compiler does not want an optional package's types. */
+/** A variable, so that the compiler does not require the types of an optional package. */
 const PACKAGE: string = "@huggingface/hub";
 
-/** Requests to one endpoint: with the user's token (to that origin only), repeated where the reason may pass. */
+/** Requests to one endpoint: with the user's token (to that origin only), repeated after temporary failures. */
 export class HubClient {
   readonly endpoint: string;
   readonly signal: AbortSignal | undefined;
@@ -117,7 +117,7 @@ export class HubClient {
     }
   }
 
-  /** Throws HONE_ERR_ABORTED at once when the user gives up. */
+  /** Throws HONE_ERR_ABORTED at once when the user aborts. */
   async pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { ...(this.signal && { signal: this.signal }) }).catch(() =>
       this.checkAborted(),

@@ -6,20 +6,20 @@ import { isBeingDownloaded, PartialFile } from "./partial-file.ts";
 export interface DownloadTarget {
   readonly url: string;
   readonly file: HubFile;
-  /** Where the whole file appears once its checksum was found right. */
+  /** Where the whole file appears once its checksum has been verified. */
   readonly path: string;
-  /** Bytes of this file that are there, from time to time; may go back to 0. */
+  /** Told the bytes of this file that are there, from time to time; may go back to 0. */
   readonly onBytes: (bytes: number) => void;
 }
 
-/** A response that sends nothing for so long is given up and asked for again from there on. */
+/** After this long without a byte a response is given up, and the rest is requested again. */
 const SILENCE_MS = 30_000;
 const WAIT_MS = 200;
 const CHECKSUM_ATTEMPTS = 2;
 
 /**
- * Downloads one file, going on where an earlier attempt, of this process or another, ended. While another process is
- * at the same file, waits for it. Throws HONE_ERR_HUB, HONE_ERR_IO, HONE_ERR_ABORTED; HONE_ERR_FORMAT if the
+ * Downloads one file, continuing where an earlier attempt, of this process or another, ended. While another process
+ * downloads the same file, waits for it. Throws HONE_ERR_HUB, HONE_ERR_IO, HONE_ERR_ABORTED; HONE_ERR_FORMAT if the
  * contents twice do not have the checksum that the Hub states.
  */
 export async function downloadFile(client: HubClient, target: DownloadTarget): Promise<void> {
@@ -37,8 +37,8 @@ export async function downloadFile(client: HubClient, target: DownloadTarget): P
 }
 
 /**
- * The first bytes of a file that has at least so many, into memory. A server that does not know ranges sends the whole:
- * what comes behind is not waited for. Throws HONE_ERR_HUB, HONE_ERR_ABORTED.
+ * The first bytes of a file that has at least that many, in memory. A server without ranges sends the whole file; the
+ * rest is not read. Throws HONE_ERR_HUB, HONE_ERR_ABORTED.
  */
 export async function downloadHead(client: HubClient, url: string, bytes: number): Promise<Buffer> {
   const headers = { range: `bytes=0-${bytes - 1}` };
@@ -66,7 +66,7 @@ export async function downloadHead(client: HubClient, url: string, bytes: number
   }
 }
 
-/** The part to go on with; undefined if another process has finished the file meanwhile. */
+/** The partial file to continue with; undefined if another process has finished the file meanwhile. */
 async function claimed(client: HubClient, { path, file }: DownloadTarget): Promise<PartialFile | undefined> {
   for (;;) {
     while (await isBeingDownloaded(path)) await client.pause(WAIT_MS);
@@ -77,7 +77,7 @@ async function claimed(client: HubClient, { path, file }: DownloadTarget): Promi
   }
 }
 
-/** Until every byte is there. As long as each attempt gets further, it is not counted as failed. */
+/** Requests until every byte is there. An attempt that gets further does not count as failed. */
 async function fill(client: HubClient, target: DownloadTarget, partial: PartialFile): Promise<void> {
   let failures = 0;
   while (!partial.complete) {
@@ -93,7 +93,7 @@ async function fill(client: HubClient, target: DownloadTarget, partial: PartialF
   target.onBytes(partial.position);
 }
 
-/** One request for what is missing. Says what broke the body off, if something did. */
+/** One request for the missing bytes. Returns what interrupted the body, if anything did. */
 async function receive(
   client: HubClient,
   { url, onBytes, file }: DownloadTarget,
@@ -127,7 +127,7 @@ async function receive(
   }
 }
 
-/** Whether the body goes on at `position`; a server that does not know ranges sends the whole. */
+/** Whether the body continues at `position`; a server without ranges sends the whole file. */
 function continues({ status, headers }: Response, position: number): boolean {
   if (position === 0) return true;
   return status === 206 && (headers.get("content-range") ?? "").startsWith(`bytes ${position}-`);

@@ -8,15 +8,15 @@ import { downloadFile, downloadHead } from "./hub-download.ts";
 import { type FileHead, withLocalHead } from "./safetensors-header.ts";
 
 export interface DownloadProgress {
-  /** The file in progress, as the repository calls it. */
+  /** The file in progress, by its name in the repository. */
   readonly file: string;
-  /** Of everything that is needed and was not in the cache. */
+  /** Bytes of all files that are needed and were not in the cache. */
   readonly bytes: number;
   readonly totalBytes: number;
 }
 
 export interface ResolveOptions {
-  /** Default: what HF_HUB_OFFLINE says. Nobody is asked; what is in the cache must do. */
+  /** Default: what HF_HUB_OFFLINE says. Makes no request; the cache must have everything. */
   readonly offline?: boolean;
   /** False for uses that read no weights. Default true. */
   readonly withWeights?: boolean;
@@ -39,7 +39,7 @@ export interface HubName {
 const PART = String.raw`\w(?:[\w]|[.-](?![.-]))*`;
 const NAME = new RegExp(`^(?<repo>${PART}/${PART})(?:@(?<revision>[\\w][\\w.+-]*(?:/[\\w][\\w.+-]*)*))?$`);
 const INDEX = "model.safetensors.index.json";
-/** Small files a model folder is complete with; weights are chosen by the index. */
+/** Small files that belong to a model folder; weights are chosen by the index. */
 const SMALL =
   /^(?:[\w.-]+\.json|[\w.-]+\.jinja|additional_chat_templates\/[\w.-]+\.jinja|merges\.txt|tokenizer\.model)$/;
 const OTHER_INDEX = /\.index\.json$/;
@@ -54,24 +54,24 @@ export function parseHubName(text: string): HubName | undefined {
 
 /**
  * The folder of a model: `nameOrPath` itself if it exists, otherwise the snapshot of a Hub model in the cache that
- * Python's huggingface_hub uses too, downloaded as far as it is not there. When the Hub cannot be reached, a complete
- * snapshot from earlier is used.
- * Throws HONE_ERR_IO (neither folder nor name, disk), HONE_ERR_HUB (network, 401, 404, 429, ...; offline and not in the
- * cache), HONE_ERR_FORMAT (checksum, damaged index), HONE_ERR_UNSUPPORTED (no @huggingface/hub, no safetensors),
+ * Python's huggingface_hub uses too; missing files are downloaded. If the Hub cannot be reached, a complete snapshot
+ * from earlier is used.
+ * Throws HONE_ERR_IO (neither folder nor name, disk), HONE_ERR_HUB (network, 401, 404, 429, ...; offline and not in
+ * the cache), HONE_ERR_FORMAT (checksum, damaged index), HONE_ERR_UNSUPPORTED (no @huggingface/hub, no safetensors),
  * HONE_ERR_ABORTED; each with the next step.
  */
 export async function resolveModelFolder(nameOrPath: string, options: ResolveOptions = {}): Promise<string> {
   return (await resolveModel(nameOrPath, options, options.withWeights ?? true)).folder;
 }
 
-/** A folder with the small files of a model, and the way to the beginnings of its weight files, wherever they are. */
+/** A folder with the small files of a model, and access to the beginnings of its weight files, wherever they are. */
 export interface ModelHeads {
   readonly folder: string;
   /** @param name as the repository calls the file. */
   withHead<T>(name: string, use: (head: FileHead) => Promise<T>): Promise<T>;
 }
 
-/** Throws what resolveModelFolder throws; `withHead` HONE_ERR_IO and what the Hub's refusals are. */
+/** Throws what resolveModelFolder throws; `withHead` throws HONE_ERR_IO and the Hub's errors. */
 export async function resolveModelHeads(
   nameOrPath: string,
   options: Omit<ResolveOptions, "withWeights"> = {},
@@ -92,11 +92,11 @@ export async function resolveModelHeads(
 
 interface ResolvedModel {
   readonly folder: string;
-  /** Where the folder's files came from just now; undefined where nobody had to be asked. */
+  /** Where the folder's files just came from; undefined if no request was made. */
   readonly remote?: { readonly client: HubClient; readonly repo: string; readonly commit: HubCommit };
 }
 
-/** @param cachedWeights whether weights must be in the cache where nobody can be asked. */
+/** @param cachedWeights whether weights must be in the cache if no request can be made. */
 async function resolveModel(
   nameOrPath: string,
   options: ResolveOptions,
@@ -125,7 +125,7 @@ async function resolveModel(
     ...(retryDelaysMs && { retryDelaysMs }),
   };
   try {
-    // with something to fall back on, one look is enough
+    // with a snapshot to fall back on, one attempt is enough
     const lookup = new HubClient({ ...access, ...(typeof found === "string" && { retryDelaysMs: [] }) });
     const commit = await lookup.describe(name.repo, name.revision);
     const client = new HubClient(access);
@@ -173,7 +173,7 @@ async function fromHub(
     ({ path }) => SMALL.test(path) && (path === INDEX || !OTHER_INDEX.test(path)),
   );
   await cached.prepare(0);
-  // The index says which weights are wanted, so it comes before the sum is known.
+  // The index says which weights are needed, so it must come before the total is known.
   const index = small.find(({ path }) => path === INDEX);
   if (index && withWeights) await fetched([index], index.size, 0);
   const weights = withWeights ? await weightFiles(commit, repo, index && cached.blob(index)) : [];
@@ -200,7 +200,7 @@ function fileOf({ files, id }: HubCommit, repo: string, name: string): HubFile {
   });
 }
 
-/** A path with one slash that is misspelt looks like a name of the Hub; whoever meant a folder must learn of it. */
+/** A misspelt path with one slash looks like a name of the Hub; the message must help whoever meant a folder. */
 function noFolderEither(nameOrPath: string, error: HoneError): HoneError {
   const { code, message, details, cause, hint = "" } = error;
   const taken = `There is no folder ${nameOrPath}, so it was taken for a name of the Hub.`;

@@ -6,7 +6,7 @@ import { modelFacts } from "./model-facts.ts";
 import { readModelFile } from "./model-folder.ts";
 import { readHeader } from "./safetensors-header.ts";
 
-/** What a model folder holds, by its config and the headers of its weight files; no weight is read. */
+/** The contents of a model folder, from its config and the headers of its weight files; no weight is read. */
 export interface ModelFindings {
   /** model_type of config.json, and of the text decoder inside a wrapper. */
   readonly architecture: string;
@@ -19,7 +19,7 @@ export interface ModelFindings {
   /** Text model's tensors by stored dtype. */
   readonly dtypes: Readonly<Record<string, { readonly tensors: number; readonly bytes: number }>>;
   readonly parameters: number;
-  /** Vision towers, projectors and stored rotary frequencies: left aside on loading. */
+  /** Vision towers, projectors and stored rotary frequencies: not loaded. */
   readonly skipped: { readonly tensors: number; readonly bytes: number };
   /** Bytes. One sequence of the longest context is what a key/value cache has to hold at least. */
   readonly memory: {
@@ -31,12 +31,12 @@ export interface ModelFindings {
   };
 }
 
-/** Names that no text model has; csrc/model/hf_loader.cc leaves out the same. */
+/** Names that no text model has; csrc/model/hf_loader.cc skips the same. */
 const NOT_TEXT = /^(?:model\.)?(?:vision_tower|multi_modal_projector)\.|rotary_emb\.inv_freq$/;
 /**
- * What a model folder or Hub name holds. Of a model that is not in the Hub's cache only the small files are downloaded;
- * of its weights the headers are asked for. Throws HONE_ERR_IO for a missing file, HONE_ERR_FORMAT naming the file
- * whose header is damaged, and what modelFacts and resolveModelFolder throw: a mixture of experts is refused here too.
+ * The contents of a model folder or Hub name. If the model is not in the Hub's cache, only the small files and the
+ * headers of its weights are downloaded. Throws HONE_ERR_IO for a missing file, HONE_ERR_FORMAT naming the file whose
+ * header is damaged, and what modelFacts and resolveModelFolder throw: a mixture of experts is refused here too.
  */
 export async function inspectModel(
   nameOrPath: string,

@@ -26,7 +26,7 @@ export interface LoadOptions {
   readonly device?: DeviceName;
 }
 
-/** Needed to make a trainer; nothing is trained here. */
+/** A trainer needs one; nothing is trained here. */
 export const NO_OPTIMIZER: OptimizerOptions = {
   kind: "adamw",
   beta1: 0.9,
@@ -38,7 +38,7 @@ export const NO_OPTIMIZER: OptimizerOptions = {
   gradientClip: 0,
 };
 
-/** Of config.json, an index of shards and the like: the largest published ones have a few megabytes. */
+/** Limit for config.json, an index of shards and the like: the largest published ones have a few megabytes. */
 const MOST_JSON_BYTES = 1 << 28;
 
 /** Text of a file of the folder. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming it. */
@@ -62,7 +62,7 @@ export async function loadModel(directory: string, options: LoadOptions = {}): P
     packedTokens: options.packedTokens ?? 4096,
     weightStorage: "f32",
     device,
-    deterministic: true, // what is scored here was or will be generated: its bits, not seconds
+    deterministic: true, // scores must equal those of generation to the bit; speed matters less
   });
   try {
     await weights.loadHf(directory);

@@ -4,7 +4,7 @@ import { basename, join, resolve } from "node:path";
 import { HoneError } from "../errors.ts";
 import { weightFiles } from "./inspect.ts";
 
-/** What of a model folder decides about a run, kept in run.json. */
+/** The files of a model folder that decide a run's results, as kept in run.json. */
 export interface ModelOrigin {
   /** Absolute; only for people: a folder may move. */
   readonly folder: string;

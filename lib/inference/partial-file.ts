@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { HoneError } from "../errors.ts";
 import type { HubDigest } from "./hub-client.ts";
 
-/** Without a write for so long, a download in another process counts as given up. */
+/** A download by another process counts as given up after this long without a write. */
 const SILENCE_MS = 60_000;
 const SUFFIX = ".partial";
 const HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
@@ -14,7 +14,7 @@ let opened = 0;
 
 /**
  * The part of a file that has arrived, beside the place of the whole. It belongs to one process, whose id is in its
- * name; what a process leaves behind, the next one takes over by renaming it, so that no two ever write one file.
+ * name; another process takes over an abandoned one by renaming it, so that no two ever write to one file.
  */
 export class PartialFile {
   readonly #target: string;
@@ -94,14 +94,16 @@ export class PartialFile {
     this.#position += bytes.length;
   }
 
-  /** Back to no bytes. */
+  /** Discards all bytes. */
   async restart(): Promise<void> {
     await this.#handle.truncate(0);
     this.#position = 0;
     this.#hash = newHash(this.#digest, this.#size);
   }
 
-  /** Makes the complete file `target`, durably; or says false, and has no bytes any more, if the checksum is wrong. */
+  /**
+   * Makes the complete file `target`, durably; or, if the checksum is wrong, returns false and has no bytes any more.
+   */
   async commit(): Promise<boolean> {
     const hex = this.#hash.digest("hex");
     if (hex !== this.#digest.hex) {
@@ -117,7 +119,7 @@ export class PartialFile {
     }
   }
 
-  /** Leaves what has arrived to whoever tries next. */
+  /** Leaves what has arrived for the next attempt. */
   async close(): Promise<void> {
     await this.#handle.close();
     if (this.#position === 0) await rm(this.#path, { force: true });
@@ -145,7 +147,7 @@ async function partsOf(target: string): Promise<string[]> {
   return own.map((name) => join(folder, name));
 }
 
-/** Those nobody writes, longest first. */
+/** The partial files that nobody writes to, longest first. */
 async function abandoned(target: string): Promise<string[]> {
   const found: { path: string; size: number }[] = [];
   for (const path of await partsOf(target)) {
@@ -160,7 +162,7 @@ async function abandoned(target: string): Promise<string[]> {
 
 async function isAlive(target: string, path: string): Promise<boolean> {
   const owner = /^\.([0-9a-f]{8})-(\d+)-\d+\.partial$/.exec(path.slice(target.length));
-  if (owner === null) return false; // given back
+  if (owner === null) return false; // closed
   const age = await stat(path).then(
     ({ mtimeMs }) => Date.now() - mtimeMs,
     () => Number.POSITIVE_INFINITY,

@@ -16,8 +16,9 @@ const QWEN3 = {
 };
 
 /**
- * What config.json of published models says of the text model, so that plans, dry runs and benches need no download.
- * Source: the models' repositories; Apriel's decoder is Pixtral-12B's with 48 layers for 40 (arXiv 2510.01141).
+ * The text model's config.json of published models, so that plans, dry runs and benches need no download.
+ * Source: the models' repositories; Apriel's decoder is Pixtral-12B's with 48 layers instead of 40 (arXiv
+ * 2510.01141).
  */
 export const PUBLISHED_CONFIGS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "ServiceNow-AI/Apriel-1.5-15b-Thinker": {
@@ -72,7 +73,7 @@ export interface FoundConfig {
 }
 
 /**
- * The config.json of a model folder or Hub name, without asking the network: the folder itself, the Hub's cache, or
+ * The config.json of a model folder or Hub name, without network access: from the folder itself, the Hub's cache, or
  * the table of published models. Throws HONE_ERR_IO naming the model if none of them has it, HONE_ERR_FORMAT.
  */
 export async function findConfig(nameOrPath: string): Promise<FoundConfig> {

@@ -8,7 +8,7 @@ export interface StoredTensor {
   readonly data_offsets: readonly [number, number];
 }
 
-/** The beginning of a file, here or elsewhere. */
+/** The beginning of a file on this machine or elsewhere. */
 export interface FileHead {
   /** For messages: a path or an address. */
   readonly where: string;
@@ -19,7 +19,7 @@ export interface FileHead {
 }
 
 const MAX_HEADER_BYTES = 100 << 20;
-/** Holds the header of most files, so that one look is enough. */
+/** Holds the header of most files, so that one read is enough. */
 const FIRST_BYTES = 1 << 16;
 
 /**
@@ -44,7 +44,7 @@ export async function withLocalHead<T>(path: string, use: (head: FileHead) => Pr
   const failed = (cause: Error): never => {
     throw new HoneError("HONE_ERR_IO", `${path}: ${cause.message}`, { cause });
   };
-  // does not wait for whoever writes to a pipe
+  // does not wait for a pipe's writer
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(failed);
   try {
     const stats = await file.stat();
@@ -60,7 +60,7 @@ export async function withLocalHead<T>(path: string, use: (head: FileHead) => Pr
   }
 }
 
-/** An object of a model's files. Throws HONE_ERR_FORMAT naming the file. */
+/** Parses an object in a model's file. Throws HONE_ERR_FORMAT naming the file. */
 export function parseJson(text: string, where: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;

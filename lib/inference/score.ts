@@ -1,7 +1,7 @@
 import { HoneError } from "../errors.ts";
 import type { TrainerFace } from "../native/index.ts";
 
-/** What a model says of one sequence of n tokens, in nats. */
+/** Log-probs and entropies of one sequence of n tokens, in nats. */
 export interface SequenceScore {
   /** [n - 1]: log p(ids[i + 1] | ids[0 .. i]), of the logits divided by the temperature. */
   readonly logprobs: Float32Array;
@@ -34,7 +34,7 @@ export async function scoreSequences(
   const tokens = new Int32Array(total);
   const mask = new Uint8Array(total).fill(1);
   for (const [i, ids] of sequences.entries()) {
-    // One more token, any: only the distribution that it would be drawn from is of interest.
+    // One more token of any value: only the distribution it would be drawn from is used.
     tokens.set(ids, cuSeqlens[i]!);
     mask[cuSeqlens[i]!] = 0;
   }

@@ -7,13 +7,13 @@ const NEWLINE = 0x0a;
 const BLOCK_BYTES = 1 << 20;
 
 /**
- * A file of lines that only grows: what is appended survives the process, and a process that is killed leaves at most
- * one torn line, which the next one to open the file cuts off.
+ * A file of lines that only grows. What is appended survives the process; a killed process leaves at most one torn
+ * line, which the next one to open the file cuts off.
  */
 export class AppendFile {
   readonly path: string;
   #fd: number | undefined;
-  /** A write failed half way (disk full), and its line still stands at the end. */
+  /** A write failed half way (disk full), and a part of its line is at the end. */
   #torn = false;
 
   /** Makes file and folder if needed; keeps what is there unless `fresh`. Throws HONE_ERR_IO naming the file. */
@@ -64,14 +64,14 @@ export interface Line {
 }
 
 /**
- * The lines that a file has now in order, a block of it in memory at a time; a torn last line is left out. What is no
- * regular file has none: a device may never end. Throws HONE_ERR_IO.
+ * The lines that a file has now, in order, one block of it in memory at a time; a torn last line is left out. A path
+ * that is no regular file has none: a device may never end. Throws HONE_ERR_IO.
  */
 export function* wholeLines(path: string): Generator<string, void, undefined> {
   for (const { text } of linesOf(path)) yield text;
 }
 
-/** Likewise, with their places. @param within bytes of the file, beginning with a line. */
+/** As wholeLines, with their places. @param within bytes of the file, beginning with a line. */
 export function* linesOf(
   path: string,
   within: Line["bytes"] = { start: 0, end: Number.POSITIVE_INFINITY },

@@ -24,9 +24,9 @@ export class MetricsHistory {
 }
 
 /**
- * Every metric of docs/metrics.md that the facts support, by its flat name. What the facts do not support, and
- * what is not finite, is absent: no metric is ever 0 for want of data.
- * Reads the facts only; `history` moves on by one step. Trusts the shapes of the trainer's arrays.
+ * Every metric of docs/metrics.md that the facts support, by its flat name. A metric without facts, or that is not
+ * finite, is absent: no metric is ever 0 for lack of data. Only reads the facts; advances `history` by one step.
+ * Trusts the shapes of the trainer's arrays.
  */
 export function collectStepMetrics(
   facts: StepFacts,

@@ -2,12 +2,14 @@ import type { StepRecord } from "../records.ts";
 import { AppendFile } from "./append-file.ts";
 import { StretchSum, stretchOf } from "./stretch.ts";
 
-/** Steps to a line of the digest: its size is a sixteenth of the log's, and a report of 65,000 steps parses 4,000 lines. */
+/**
+ * Steps per line of the digest, which is then a sixteenth of the log: a report of 65,000 steps parses 4,000 lines.
+ */
 export const DIGEST_STEPS = 16;
 
 /**
- * The running summary of a log, written beside it: one line for every 16 steps with each metric's mean. It is only ever
- * a shorter way to read the log: steps that a killed process left without a line are read from the log itself.
+ * The running summary of a log, written beside it: one line for every 16 steps with each metric's mean. It is only a
+ * shorter way to read the log: steps of a killed process that have no line here are read from the log itself.
  */
 export class DigestWriter {
   readonly #file: AppendFile;

@@ -88,7 +88,7 @@ function select(values: Float64Array, k: number, from: number): number {
   return values[k]!;
 }
 
-/** Where metrics are put. A value that does not exist (undefined) or is not finite leaves no name behind. */
+/** Collects metrics. A value that is undefined or not finite leaves no name behind. */
 export class MetricSheet {
   readonly values: Record<string, number> = {};
 

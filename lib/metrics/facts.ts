@@ -1,7 +1,7 @@
 /**
- * What one optimizer step leaves behind, as the orchestration has it: raw, unaveraged, with the typed arrays the
- * trainer returned. `collectStepMetrics` turns it into numbers; nothing else reads it. Shapes that also exist in
- * other rooms are restated here as far as they are read (structural typing joins them).
+ * The raw facts of one optimizer step, unaveraged, with the typed arrays the trainer returned. `collectStepMetrics`
+ * computes metrics from them; nothing else reads them. Shapes that also exist in other rooms are restated here as far
+ * as they are used (structural typing joins them).
  */
 import type { DomainName, DropReason, RolloutGroup, ScoredRollout } from "../records.ts";
 
@@ -24,7 +24,7 @@ export interface TrainerOutcome {
   readonly loss: number;
   readonly policyLoss: number;
   readonly gradNorm: number;
-  /** What the clip multiplied the gradient with; 1 when it did not bite. */
+  /** The factor by which clipping scaled the gradient; 1 if it was not clipped. */
   readonly gradScale: number;
   readonly updateNorm: number;
   readonly weightNorm: number;
@@ -69,10 +69,10 @@ export interface UpdateFacts {
 /** Seconds of this step on the run's clock, from the end of the last step to the end of this one. */
 export interface StepTiming {
   readonly total: number;
-  /** Trainer idle for want of groups, from the moment it asked for them. */
+  /** Trainer idle for lack of groups, from the moment it asked for them. */
   readonly waiting: number;
   readonly checkpointing?: number | undefined;
-  /** Events of the step before, gathering what its metrics are made of, hooks. */
+  /** Writing events of the step before, gathering the facts of its metrics, hooks. */
   readonly logging?: number | undefined;
   /** Metrics and sinks of the step before, done while this one trained: in no other part, nor in the total's sum. */
   readonly recording?: number | undefined;

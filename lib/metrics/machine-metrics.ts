@@ -58,7 +58,7 @@ function putEngine(sheet: MetricSheet, engine: EngineFacts, total: number): void
   sheet.put("engine/page-swap-seconds", engine.pageSwapSeconds);
 }
 
-/** The trainer's step, split without overlap; what no stage claims is "other". The engine works beside it. */
+/** The trainer's step, split without overlap; time of no stage is "other". The engine works in parallel. */
 function putTimes(sheet: MetricSheet, { timing, update }: StepFacts): void {
   const report = update?.report;
   const stages: Record<string, number | undefined> = {

@@ -93,7 +93,7 @@ class TokenDivergence {
     this.#ratio += ratio;
     if (ratio > this.#ratioMax) this.#ratioMax = ratio;
     this.#ratioSquares += ratio * ratio;
-    this.#k3 += ratio - 1 - logRatio; // not from the sums: it is far smaller than they are
+    this.#k3 += ratio - 1 - logRatio; // not from the sums: it is far smaller than they are, and would cancel
     this.#chi2 += (ratio - 1) ** 2;
     if (report.clipped[t] !== 0) this.#clipped += 1;
     this.#entropy += report.entropies[t]!;
@@ -140,7 +140,7 @@ class Sides {
 
   put(sheet: MetricSheet): void {
     for (const [name, count] of Object.entries(this.#outside)) sheet.share(`clip/${name}`, count, this.#n);
-    // Only these two stop the gradient; the other two are outside, and flow.
+    // Only these two stop the gradient; the other two are outside the range, and the gradient flows.
     sheet.share("clip/high", this.#outside["high/positive"], this.#n);
     sheet.share("clip/low", this.#outside["low/negative"], this.#n);
   }

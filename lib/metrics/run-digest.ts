@@ -5,12 +5,15 @@ import { parseRecord } from "./run-log.ts";
 import { fileWork } from "./sink.ts";
 import { type Stretch, stretchOf } from "./stretch.ts";
 
-/** What a line of the digest begins with: steps it stands for, the bytes [start, end) of the log that hold them, and where its last line begins. */
+/**
+ * The head of a digest line: first and last step and how many steps it summarises, the bytes [start, end) of the log
+ * that hold them, and where its last line begins.
+ */
 const HEAD = /^\{"first":(\d+),"step":(\d+),"steps":(\d+),"start":(\d+),"last":(\d+),"end":(\d+),/;
 const RECORD_HEAD = /^\{"step":(\d+),/;
 const HEAD_BYTES = 32;
 
-/** A line of the log or of the digest: the steps it stands for, and where it lies. */
+/** A line of the log or of the digest: its steps, and its place. */
 interface Piece {
   readonly first: number;
   readonly step: number;
@@ -18,7 +21,7 @@ interface Piece {
   readonly file: "log" | "digest";
   readonly start: number;
   readonly end: number;
-  /** The bytes of the log that a line of the digest stands for. */
+  /** The bytes of the log that a line of the digest summarises. */
   readonly covers?: Line["bytes"] | undefined;
 }
 
@@ -79,7 +82,7 @@ export class RunDigest implements Iterable<Stretch> {
     }
   }
 
-  /** A step that does not follow the one before it replaces everything from it on. */
+  /** A step that does not follow its predecessor replaces everything from it on. */
   #take(piece: Piece): void {
     for (let top = this.#pieces.at(-1); top !== undefined && top.step >= piece.first; ) {
       this.#pieces.pop();
@@ -97,7 +100,7 @@ export class RunDigest implements Iterable<Stretch> {
     }
   }
 
-  /** The digest's lines that are still true of the log: somebody may have edited or replaced it. */
+  /** The digest's lines that still agree with the log: somebody may have edited or replaced it. */
   *#digested(): Generator<Piece> {
     const { log, digest } = this.#paths;
     if (!existsSync(digest)) return;
@@ -136,7 +139,7 @@ function stretchAt(fd: number, path: string, { start, end, file }: Piece): Stret
   return file === "log" ? stretchOf(record) : (record as Stretch);
 }
 
-/** Its line number is counted only when somebody has to be told. */
+/** Line numbers are counted only when an error needs one. */
 function parsed(text: string, path: string, at: number): StepRecord {
   return parseRecord(text, () => `${path}:${[...linesOf(path, { start: 0, end: at })].length + 1}`);
 }

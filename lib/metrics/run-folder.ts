@@ -15,14 +15,14 @@ export const RUN_FILES = {
   tensorboard: "tensorboard",
 } as const;
 
-/** What a run was: enough to start it again and to know what it ran on. */
+/** Describes a run: enough to start it again and to know what it ran on. */
 export interface RunManifest {
   readonly name: string;
   /** Resolved recipe, plain JSON. */
   readonly config: unknown;
   /** The model folder it began with: where it was, and a hash of each file that matters; absent for a new model. */
   readonly model?: { readonly folder: string; readonly files: Readonly<Record<string, string>> } | undefined;
-  /** What chat templates take for now (ISO 8601, UTC): when the run began, also where a later session goes on. */
+  /** The current time for chat templates (ISO 8601, UTC): when the run began, even in a later session. */
   readonly clock?: string | undefined;
   /** Seeds by use, e.g. {run: 0}. Decimal text where a seed may exceed 2^53. */
   readonly seeds: Readonly<Record<string, number | string>>;

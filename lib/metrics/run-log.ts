@@ -40,12 +40,12 @@ export class RunLog implements Sink {
 export const readRunLog = (path: string): StepRecord[] => [...new RunLogReader(path)];
 
 /**
- * A run log one step at a time, as `readRunLog` gives them all: the file is read once to know which lines stand and once
- * for each iteration, and eight bytes a line are held. Throws what `readRunLog` does.
+ * A run log one step at a time, as `readRunLog` gives them all. The file is read once to find the lines that count
+ * and once for each iteration; eight bytes a line are held. Throws what `readRunLog` does.
  */
 export class RunLogReader implements Iterable<StepRecord> {
   readonly #path: string;
-  /** Indices of the lines that no resume took back. */
+  /** Indices of the lines that no resume replaced. */
   readonly #lines: number[] = [];
 
   constructor(path: string) {

@@ -91,7 +91,7 @@ function putPenalty(sheet: MetricSheet, rollouts: readonly ScoredRollout[]): voi
   sheet.share("penalty/softened", softened, penalised);
 }
 
-/** The six bins of the solve-rate histogram; 0 and 1 stand alone because such groups teach nothing but length. */
+/** The six bins of the solve-rate histogram; 0 and 1 are apart because such groups teach nothing but length. */
 function solveRateBin(s: number): string {
   if (s <= 0) return "0";
   if (s >= 1) return "100";

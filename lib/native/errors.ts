@@ -1,6 +1,9 @@
 import { type ErrorCode, HoneError } from "../errors.ts";
 
-/** What the addon throws carries a code and no JavaScript frames worth reading; this gives it both. Ours pass as they are. */
+/**
+ * Errors of the addon carry a code and no useful JavaScript stack; this makes typed errors of them. Our own pass
+ * unchanged.
+ */
 export function fromNative(cause: unknown): Error {
   if (cause instanceof HoneError) return cause;
   if (!(cause instanceof Error)) return new HoneError("HONE_ERR_INTERNAL", String(cause));

@@ -29,7 +29,7 @@ export interface CompletionSink {
 
 const FIRST_CAPACITY = 128;
 
-/** Tokens of one running attempt, in arrays that double when full and are used again by later attempts. */
+/** Tokens of one running attempt, in arrays that double when full and are reused by later attempts. */
 class AttemptBuffer {
   length = 0;
   #tokens = new Int32Array(FIRST_CAPACITY);
@@ -94,7 +94,7 @@ interface Running {
 export class Generations {
   readonly engine: EngineFace;
   readonly #running = new Map<number, Running>();
-  /** Of attempts that are through. */
+  /** Buffers of attempts that have ended. */
   readonly #spare: AttemptBuffer[] = [];
   #failure: Error | undefined;
 

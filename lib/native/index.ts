@@ -16,16 +16,16 @@ export function info(): NativeInfo {
 }
 
 /**
- * What the core makes of the text of a config.json. Throws HONE_ERR_CONFIG, HONE_ERR_FORMAT or HONE_ERR_UNSUPPORTED
+ * What the core reads from the text of a config.json. Throws HONE_ERR_CONFIG, HONE_ERR_FORMAT or HONE_ERR_UNSUPPORTED
  * naming every field that is wrong or whose value would change the numbers and is not supported.
- * @param where how messages call the file. @param strict refuses fields that nobody here knows.
+ * @param where name of the file in messages. @param strict refuses unknown fields.
  */
 export function describeModel(configJson: string, where: string, strict: boolean): ModelFacts {
   return translated(() => binding().describeModel(configJson, where, strict));
 }
 
 /**
- * What an engine and a trainer of these options take, in bytes, and their model's packed weights. Allocates nothing and
+ * Bytes that an engine and a trainer of these options take, and their model's packed weights. Allocates nothing and
  * needs no device. Throws as {@link describeModel} does.
  * @param sequences of a micro-batch, at most. @param threads of the CPU, for options that compute there.
  */

@@ -1,5 +1,6 @@
 /**
- * Fingerprint of face.ts and binding.ts without their comments: what TypeScript and the addon say to each other. Written
- * here only: CMakeLists.txt puts it into the addon, load.ts compares, and test/native/stamp.test.ts says what it must be.
+ * Fingerprint of face.ts and binding.ts without their comments: the interface between TypeScript and the addon.
+ * Written only here: CMakeLists.txt compiles it into the addon, load.ts compares the two, and
+ * test/native/stamp.test.ts computes it.
  */
 export const INTERFACE_STAMP = "2c143fd02b4e";

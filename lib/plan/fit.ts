@@ -34,7 +34,7 @@ function largestRows({ rows }: RolePlan) {
   return rows.toSorted((a, b) => b.bytes - a.bytes).slice(0, NAMED);
 }
 
-/** How many pages would do, where keys and values alone can make room. */
+/** How many pages would fit, if fewer keys and values are enough to make room. */
 function pagesHint(worst: readonly RolePlan[]): string {
   const most = worst
     .map(({ keyValueTokens: { asked, fit = 0 } }) => (fit < asked ? fit : 0))

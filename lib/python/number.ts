@@ -29,7 +29,7 @@ export function readFloat(text: string): number | undefined {
   return word[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
-/** Every decimal digit as 0 to 9. They come in runs of ten in a row, the first of them zero. */
+/** Every decimal digit as 0 to 9. In Unicode they come in runs of ten, the first of them zero. */
 const asciiDigits = (text: string): string =>
   text.replace(/[^\P{Nd}0-9]/gu, (digit) => {
     let zero = digit.codePointAt(0)!;

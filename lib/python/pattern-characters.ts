@@ -54,7 +54,7 @@ export function readClass(text: PatternCursor, ignoreCase: boolean): CharacterTe
     tests.push((c) => c.codePointAt(0)! >= from && c.codePointAt(0)! <= to);
   } while (!text.take("]"));
   const some: CharacterTest = (c) => tests.some((test) => test(c));
-  // The characters asked about are folded, those of the class are as they were written.
+  // The characters of the text are folded, those of the class are as written.
   const listed: CharacterTest = ignoreCase ? (c) => some(c) || some(c.toUpperCase()) : some;
   return (c) => listed(c) !== negated;
 }
@@ -74,7 +74,10 @@ const FOLDED: ReadonlyMap<string, string> = new Map([
   ["µ", "μ"],
 ]);
 
-/** A text as re.IGNORECASE compares it: lower case, one character for one, look-alikes of a letter made that letter. */
+/**
+ * A text as re.IGNORECASE compares it: lower case, one character for one, variants of a letter replaced by that
+ * letter.
+ */
 export function foldCase(text: string): string {
   return text
     .replace(/[İıſµ]/g, (char) => FOLDED.get(char)!)

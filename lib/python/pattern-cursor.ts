@@ -1,4 +1,7 @@
-/** `invalid`: Python refuses the pattern too. `unsupported`: Python has it, matching in linear time cannot or does not. */
+/**
+ * `invalid`: Python refuses the pattern too. `unsupported`: Python accepts it; this matcher, which is linear in time,
+ * cannot or does not.
+ */
 export class PatternError extends Error {
   readonly kind: "invalid" | "unsupported";
 
@@ -35,7 +38,7 @@ export class PatternCursor {
     this.#at += count;
   }
 
-  /** Moves on and tells so if the next character is this one. */
+  /** If the next character is this one: moves on and returns true. */
   take(char: string): boolean {
     if (this.#chars[this.#at] !== char) return false;
     this.#at += 1;

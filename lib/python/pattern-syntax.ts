@@ -1,7 +1,7 @@
 import { CLASS_ESCAPES, escapedChar, foldCase, readClass } from "./pattern-characters.ts";
 import { PatternCursor, PatternError } from "./pattern-cursor.ts";
 
-/** What a regular expression says, read from its text. */
+/** The syntax tree of a regular expression. */
 export type Node =
   | { readonly kind: "char"; readonly test: (char: string) => boolean }
   | { readonly kind: "assert"; readonly holds: Assertion }
@@ -14,7 +14,9 @@ export type Node =
       readonly lazy: boolean;
     };
 
-/** "word": between a word character and none; "line" assertions hold at ends of lines, "text" at those of the text. */
+/**
+ * "word": between a word character and another; "line" assertions hold at ends of lines, "text" at those of the text.
+ */
 export type Assertion =
   | "word"
   | "notWord"

@@ -13,7 +13,7 @@ type Instruction =
   | { readonly op: "match" };
 
 const MAX_INSTRUCTIONS = 2000;
-/** Instructions visited for one text; a pattern and a text that need more are made for it. */
+/** Instructions visited for one text; only a hostile pattern and text need more. */
 const MAX_STEPS = 20_000_000;
 
 /**
@@ -26,7 +26,10 @@ export class Pattern {
   readonly #program: Instruction[] = [];
   readonly #ignoreCase: boolean;
 
-  /** Throws PatternError; also for a pattern that matches nothing at all ("a*"), which counts nothing sensible. */
+  /**
+   * Throws PatternError; also for a pattern that matches nothing at all ("a*"), because counting its matches makes no
+   * sense.
+   */
   constructor(source: string, options: Partial<SyntaxOptions> = {}) {
     this.#ignoreCase = options.ignoreCase ?? false;
     const node = readPattern(source, { ignoreCase: this.#ignoreCase, multiline: options.multiline ?? false });
@@ -36,8 +39,8 @@ export class Pattern {
   }
 
   /**
-   * All matches from left to right, none overlapping; at most `limit`. Where the steps run out the search ends early:
-   * a text made to be hard has no more matches.
+   * All matches from left to right, none overlapping; at most `limit`. When the steps run out the search ends early
+   * and returns the matches so far.
    */
   matches(text: string, limit = Number.POSITIVE_INFINITY): Span[] {
     const run = new Run(this.#program, this.#ignoreCase ? foldCase(text) : text);
@@ -100,7 +103,7 @@ export class Pattern {
   }
 
   #emitRepeat({ part, least, most, lazy }: Node & { kind: "repeat" }): void {
-    // Engines disagree on what a round that reads nothing does.
+    // Engines disagree about a repetition that reads nothing.
     if (matchesEmpty(part)) throw new PatternError("unsupported", "it repeats what matches an empty text");
     for (let i = 0; i < least; i++) this.#emit(part);
     const exits: number[] = [];
@@ -131,7 +134,9 @@ function matchesEmpty(node: Node): boolean {
   }
 }
 
-/** One text under one program: threads in order of preference, each an instruction and where its match began. */
+/**
+ * Matches one text by one program: threads in order of preference, each an instruction and the start of its match.
+ */
 class Run {
   readonly #program: readonly Instruction[];
   readonly #text: string;
@@ -227,7 +232,10 @@ function isWordBefore(text: string, at: number): boolean {
 /** A pattern that matches exactly this text: re.escape. */
 export const escapePattern = (text: string): string => text.replace(/[\\^$.|?*+()[\]{}\-#&~\s]/g, "\\$&");
 
-/** The pattern, or undefined where Python refuses it too; throws PatternError on one that is only beyond this matcher. */
+/**
+ * The pattern, or undefined where Python refuses it too; throws PatternError on one that only this matcher cannot
+ * handle.
+ */
 export function tryPattern(source: string, options: Partial<SyntaxOptions> = {}): Pattern | undefined {
   try {
     return new Pattern(source, options);

@@ -1,6 +1,6 @@
 import { readString } from "./tokens.ts";
 
-/** Nested deeper than any constraint. */
+/** Deeper than any constraint nests. */
 const MAX_DEPTH = 50;
 const MAX_CHARS = 1 << 20;
 
@@ -20,10 +20,10 @@ const TOKEN =
   /[ \t\n\r\f]+|('[^'\\\n]*(?:\\[\s\S][^'\\\n]*)*'|"[^"\\\n]*(?:\\[\s\S][^"\\\n]*)*")|([\w.+-]+)|([[\](){},:])/y;
 
 /**
- * The value of a Python literal as repr() writes it, as the value of the JSON that says the same: None, booleans, numbers,
- * strings, lists, tuples (as lists) and dicts with string keys. About ten times as fast as readLiteral, which takes all
- * that ast.literal_eval does: for data sets of a hundred thousand rows. Every value agrees with it. Throws SyntaxError on anything else, on integers JavaScript cannot
- * hold, and past 2^20 characters or 50 levels.
+ * The value of a Python literal as repr() writes it, as the value of the equivalent JSON: None, booleans, numbers,
+ * strings, lists, tuples (as lists) and dicts with string keys. For data sets of a hundred thousand rows: about ten
+ * times as fast as readLiteral, which takes everything that ast.literal_eval does and agrees on every value. Throws
+ * SyntaxError on anything else, on integers JavaScript cannot hold, and past 2^20 characters or 50 levels.
  * Source: Python language reference §2.4.
  */
 export function parseRepr(text: string): unknown {

@@ -23,7 +23,7 @@ export interface Fault {
 
 let strictParser: typeof pythonParser | undefined;
 
-/** Loads the grammar; otherwise the first expression does. A few milliseconds. */
+/** Loads the grammar, which the first expression would do otherwise. A few milliseconds. */
 export function loadGrammar(): typeof pythonParser {
   if (strictParser === undefined) {
     const { parser } = createRequire(import.meta.url)("@lezer/python") as { parser: typeof pythonParser };
@@ -47,7 +47,7 @@ export function readExpression(text: string): Expression | Fault {
   );
 }
 
-/** Whether the first line that says something starts with blanks; the grammar takes that for a margin. */
+/** Whether the first line that is not blank starts with blanks; the grammar takes those for a margin. */
 function isIndented(source: string): boolean {
   const first = source.split("\n").find((line) => !/^\s*(?:#|$)/.test(line));
   return first !== undefined && /^[ \t]/.test(first);

@@ -7,10 +7,12 @@ import { NOTHING_FD, Zygote } from "./zygote.ts";
 import { ZygoteSandbox } from "./zygote-sandbox.ts";
 import { zygoteScript } from "./zygote-script.ts";
 
-/** Of the host, the program sees this folder, read-only; Python must be in it. */
+/** The one folder of the host that a program sees, read-only; Python must be in it. */
 const SYSTEM = "/usr";
 const PYTHONS = [`${SYSTEM}/bin/python3`, `${SYSTEM}/local/bin/python3`];
-/** Nobody: who the program is inside, and, where root runs us, outside too, so that limits per user hold. */
+/**
+ * The user "nobody": the program's user inside, and outside too where we run as root, so that limits per user hold.
+ */
 const NOBODY = 65534;
 
 const TMP_BYTES = 64 << 20;
@@ -50,7 +52,7 @@ export class BubblewrapSandbox extends ZygoteSandbox {
   }
 }
 
-/** Of the pump and the zygote; a program's process shuts itself in further (zygote-script.ts). */
+/** The containment of the pump and the zygote; a program's process confines itself further (zygote-script.ts). */
 const CONTAINMENT: readonly string[] = [
   ["--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1"],
   ["--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN"],

@@ -4,7 +4,7 @@ import { PyodideSandbox } from "./pyodide.ts";
 import type { PythonSandbox, Readiness } from "./python-sandbox.ts";
 import { SandboxFusion } from "./sandboxfusion.ts";
 
-/** Which driver runs Python programs here, and what became of those tried before it. */
+/** Which driver runs Python programs here, and why the drivers tried before it do not. */
 export interface SandboxChoice {
   readonly sandbox: PythonSandbox | undefined;
   /** In order of trial; the last one is `sandbox` where there is one. */

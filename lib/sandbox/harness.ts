@@ -4,10 +4,10 @@ import { dumps, loads } from "./marshal.ts";
 import type { PythonProgram, PythonRun } from "./python-sandbox.ts";
 
 /**
- * What runs a program, in Python: defines `hone_run(job, report)`. `job` is what `jobBytes` packs; `report(bytes)`
- * sends to the parent. Expected values are not here, so nothing a program reads, replaces or sends can make it pass
- * without having the answer. The first report, before anything of the program is looked at, says that the sandbox
- * works; from there on every fault is the program's.
+ * Python that runs a program: defines `hone_run(job, report)`. `job` is what `jobBytes` packs; `report(bytes)` sends
+ * to the parent. Expected values are not here, so nothing a program reads, replaces or sends can make it pass without
+ * having the answer. The first report comes before anything of the program is read and says that the sandbox works;
+ * every fault after it is the program's.
  */
 export const HARNESS = `
 import sys, os, marshal, builtins
@@ -87,7 +87,10 @@ def hone_run(job, report):
     report(packed)
 `;
 
-/** What descriptor 0 gives: nothing where a stand-in for `sys.stdin` has it. As `hone_stdin(job)` says in Python. */
+/**
+ * What descriptor 0 gives: nothing where a replacement of `sys.stdin` holds the input. Same rule as Python's
+ * `hone_stdin(job)`.
+ */
 export const stdinOf = ({ stdin, dialect }: PythonProgram): string => (dialect === "guarded" ? "" : stdin);
 
 /** The job of one run as `hone_run` takes it, in Python's marshal format. */
@@ -105,7 +108,10 @@ export function jobBytes(program: PythonProgram, imports: readonly string[]): Bu
   return dumps({ type: "tuple", items: job });
 }
 
-/** The source inside a `try`: what starts with `from __future__` no longer compiles, and long strings get blanks. */
+/**
+ * The source inside a `try`, as PipelineRL has it: `from __future__` no longer compiles there, and lines of long
+ * strings are indented.
+ */
 function guard(source: string): string {
   const lines = source.split("\n").map((line) => (line.trim() === "" ? line : `    ${line}`));
   return `try:\n    pass\n${lines.join("\n")}\nfinally:\n    pass\n`;
@@ -113,7 +119,7 @@ function guard(source: string): string {
 
 /** What a finished process left behind. */
 export interface Traces {
-  /** Everything that was reported, in order; hostile from the second byte on. */
+  /** Everything that was reported, in order; not to be trusted from the second byte on. */
   readonly report: Buffer;
   readonly stdout: string;
   readonly stderr: string;
@@ -121,7 +127,7 @@ export interface Traces {
   readonly status: number;
 }
 
-/** The run that these traces tell of; undefined when the program was never reached, which is our fault. */
+/** The run that these traces show; undefined when the program was never reached, which is our fault. */
 export function readTraces({
   report,
   stdout,

@@ -19,12 +19,12 @@ export const STDERR_BYTES = 1 << 20;
 /** Status of a process that SIGKILL ended. No program can send it to itself. */
 const KILLED = 128 + 9;
 
-/** Of processor time: what a process may use that outlives us. */
+/** Seconds of processor time: a limit for a process that outlives us. */
 export const cpuSeconds = ({ wallMs }: PythonLimits): number => Math.ceil(wallMs / 1000) + 1;
 
 export const unusable = (why: string): Readiness => ({ usable: false, why });
 
-/** A driver that runs programs in processes of this machine, and is tried out before the first. */
+/** A driver that runs programs in processes of this machine, and runs a trial program before the first. */
 export abstract class ProcessSandbox implements PythonSandbox {
   abstract readonly name: string;
   #probing: Promise<Readiness> | undefined;
@@ -33,7 +33,7 @@ export abstract class ProcessSandbox implements PythonSandbox {
   async probe(): Promise<Readiness> {
     this.#probing ??= this.#tryOut();
     const readiness = await this.#probing;
-    if (!readiness.usable) this.#probing = undefined; // what failed for a cause from outside may work later
+    if (!readiness.usable) this.#probing = undefined; // a failure with a cause outside may pass
     return readiness;
   }
 
@@ -43,7 +43,7 @@ export abstract class ProcessSandbox implements PythonSandbox {
     return this.#run(program, limits, signal);
   }
 
-  /** Gets ready for a trial and says on what, or why there is no point in one. Called until a trial succeeds. */
+  /** Prepares a trial: says what it will run on, or why there is no point in one. Called until a trial succeeds. */
   protected abstract prepare(): Promise<Readiness>;
 
   /**
@@ -61,7 +61,7 @@ export abstract class ProcessSandbox implements PythonSandbox {
       return end;
     };
     const end = await start()
-      .catch(start) // what was lost is tried again
+      .catch(start) // a lost run is tried again
       .catch((cause: Error) => {
         throw this.#fault(printable(cause.message));
       });

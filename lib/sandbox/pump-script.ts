@@ -1,6 +1,6 @@
 /**
- * Moves bytes between the host (zygote.ts) and programs, and keeps to what each may write. Part of zygote-script.ts, in
- * Python. What programs write is copied and never read.
+ * Moves bytes between the host (zygote.ts) and programs, and enforces the limits on output. Part of zygote-script.ts,
+ * in Python. What programs write is copied and never parsed.
  */
 export const PUMP = `
 HONE_REQUEST = struct.Struct("<IIIIQII")

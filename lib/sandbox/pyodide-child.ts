@@ -1,10 +1,10 @@
 /**
- * What runs in the server of the wasm driver, as JavaScript text: a file of its own would have to be readable for it, this
- * has not. Arguments: URL of pyodide.mjs, its folder, the addon, the filter of system calls in hexadecimal,
- * STARVED_TIMES, and the Python that defines what is called here. Loads Python, runs some programs of ours so that what
- * they use is compiled, shuts what leads to the host, and becomes the server of `csrc/sandbox/program_server.h`. In the
- * process of a run it runs the job of descriptor 0; descriptor 3 gets R before anything of the program is looked at, then
- * what the program reported.
+ * The server process of the wasm driver, as JavaScript text: a file would have to be readable for it, and it may read
+ * none. Arguments: URL of pyodide.mjs, its folder, the addon, the filter of system calls in hexadecimal,
+ * STARVED_TIMES, and the Python that defines what is called here. Loads Python, runs some programs of ours so that
+ * their code paths are compiled, removes everything that reaches the host, and becomes the server of
+ * `csrc/sandbox/program_server.h`. In the process of a run it runs the job of descriptor 0; descriptor 3 gets R
+ * before anything of the program is read, then what the program reported.
  */
 export const CHILD = `
 import { closeSync, constants, readSync, writeSync } from "node:fs";

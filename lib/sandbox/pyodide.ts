@@ -13,8 +13,8 @@ import { Zygote } from "./zygote.ts";
 import { ZygoteSandbox } from "./zygote-sandbox.ts";
 
 /**
- * CPython compiled to WebAssembly, in a process of Node that is forked for each run. A program's process may only compute,
- * and read and write what it is given: the kernel refuses every other call.
+ * CPython compiled to WebAssembly, in a Node process that is forked for each run. A program's process may only
+ * compute, and read and write its own descriptors: the kernel refuses every other call.
  */
 export class PyodideSandbox extends ZygoteSandbox {
   readonly name = "wasm";
@@ -28,7 +28,7 @@ export class PyodideSandbox extends ZygoteSandbox {
       "--allow-addons",
       "--disallow-code-generation-from-strings",
       "--no-warnings",
-      // Fewer threads, which a fork does not have, and whose work it would wait for.
+      // Fewer threads: a fork does not have them, and would wait for their work.
       "--v8-pool-size=1",
       "--single-threaded-gc",
     ];
@@ -60,7 +60,7 @@ function pyodideModule(): string | undefined {
   }
 }
 
-/** What forks (csrc/sandbox); beside the core's addon, and without the core. */
+/** The addon that forks (csrc/sandbox). It lies beside the core's addon and contains nothing of the core. */
 const addonFile = (): string | undefined =>
   ["Release", "Debug"]
     .map((kind) => join(packageRoot(), "build", kind, "sandbox", "hone_sandbox.node"))

@@ -1,9 +1,9 @@
 import type { PythonValue } from "../python/value.ts";
 
-/** A Python program nobody vouches for, and what one test gives it. What the test expects is not here. */
+/** An untrusted Python program, and the input of one test. What the test expects is not here. */
 export interface PythonProgram {
   readonly source: string;
-  /** What it reads; empty for a call. */
+  /** Its standard input; empty for a call. */
   readonly stdin: string;
   /** The function to call once the source has run; absent: the program is judged by what it prints. */
   readonly call?: { readonly name: string; readonly args: readonly PythonValue[] };
@@ -25,7 +25,7 @@ export interface PythonLimits {
   readonly outputBytes: number;
 }
 
-/** How many times its limit a program may take on the clock, waiting for a processor. */
+/** How many times its limit a program may take on the clock while it waits for a processor. */
 export const STARVED_TIMES = 30;
 
 /** How a run ended; everything but `finished` is the program's own doing. */
@@ -55,16 +55,16 @@ export type Readiness =
   | { readonly usable: false; readonly why: string };
 
 /**
- * Runs Python programs nobody vouches for: each in a fresh process that sees neither the network, nor the host's
- * files, nor what is expected of it. A run can do no more than end in one of the ways above.
+ * Runs untrusted Python programs: each in a fresh process that sees neither the network, nor the host's files, nor
+ * what is expected of it. A run can do no more than end in one of the ways above.
  */
 export interface PythonSandbox {
   readonly name: string;
-  /** Tries the driver out, until it works once; from then on that is the answer. Never rejects. */
+  /** Tries the driver out until it works once; from then on that is the answer. Never rejects. */
   probe(): Promise<Readiness>;
   /**
-   * Rejects with HONE_ERR_VERIFIER only when the sandbox itself cannot work or was killed from outside twice, with
-   * HONE_ERR_ABORTED after `signal`. Resolves at most 100 ms after `limits.wallMs`, counted as it says.
+   * Rejects with HONE_ERR_VERIFIER only if the sandbox itself cannot work or was killed from outside twice, with
+   * HONE_ERR_ABORTED after `signal`. Resolves at most 100 ms after `limits.wallMs`, measured as that field says.
    */
   run(program: PythonProgram, limits: PythonLimits, signal?: AbortSignal): Promise<PythonRun>;
 }

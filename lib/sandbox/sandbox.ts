@@ -1,8 +1,8 @@
-/** Ceilings of one run. Crossing any of them is the program's failure, never ours. */
+/** Limits of one run. Exceeding any of them is the program's failure, never ours. */
 export interface SandboxLimits {
   /**
-   * Work allowed to the whole run, all inputs together, in units of ten thousand jumps and calls. Work, not
-   * time: an answer must not fail because the machine was busy.
+   * Work allowed for the whole run, all inputs together, in units of ten thousand jumps and calls. Work, not time: an
+   * answer must not fail because the machine was busy.
    */
   readonly fuel: number;
   readonly memoryBytes: number;
@@ -12,7 +12,7 @@ export interface SandboxLimits {
   readonly maxOutputChars: number;
 }
 
-/** Plain values only: nothing with behaviour crosses the border in either direction. */
+/** Plain values only: no functions or objects pass in either direction. */
 export type SandboxValue = number | string;
 
 /** Why a program gave no outputs; all are the program's own doing. */
@@ -36,14 +36,13 @@ export interface SandboxProgram {
 }
 
 /**
- * Runs programs nobody vouches for. The inputs go in and the outputs come out; what the outputs ought to be
- * never does. No run can see or influence another. Against a program that spins inside one
- * built-in call, which fuel does not measure, a driver needs the caller's help: run it where the thread can be
- * killed.
+ * Runs untrusted programs. Inputs go in and outputs come out; the expected outputs never go in. No run can see or
+ * influence another. A driver cannot stop a program that loops inside one built-in call, which fuel does not measure:
+ * run it on a thread that can be killed.
  */
 export interface Sandbox {
   readonly name: string;
-  /** Makes the sandbox ready, so that the first run does not pay for it. Rejects as run does. */
+  /** Initialises the sandbox, so that the first run does not pay for it. Rejects as run does. */
   start(): Promise<void>;
   /** Rejects with HONE_ERR_VERIFIER only when the sandbox itself cannot work. */
   run(

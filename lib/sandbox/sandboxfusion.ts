@@ -13,7 +13,7 @@ import {
 } from "./python-sandbox.ts";
 
 const REPORT_FILE = "hone-report.bin";
-/** The server's own start cost and queue, beyond the program's time. */
+/** Time for the server's own start and queue, beyond the program's time. */
 const SPARE_MS = 10_000;
 const PROBE_MS = 3000;
 
@@ -32,7 +32,7 @@ const answerSchema = z.object({
 });
 type Answer = z.infer<typeof answerSchema>;
 
-/** The job comes inside the script, the reports leave in a file that the server sends back. */
+/** The job is inside the script; the reports come back in a file that the server returns. */
 const launcher = (job: Buffer): string => `
 import base64
 def launch():
@@ -47,8 +47,8 @@ launch()
 `;
 
 /**
- * A SandboxFusion server that somebody else runs, asked to run one script per test. How well it contains a program,
- * and whether its runs are fresh, is that server's matter; the limits on time and memory are passed on to it.
+ * A SandboxFusion server run by somebody else, which runs one script per test. How well it contains a program, and
+ * whether its runs are fresh, is that server's responsibility; it gets the limits on time and memory.
  * Source: bytedance/SandboxFusion, POST /run_code.
  */
 export class SandboxFusion implements PythonSandbox {
@@ -87,7 +87,7 @@ export class SandboxFusion implements PythonSandbox {
     }
     const report = Buffer.from(answer.files?.[REPORT_FILE] ?? "", "base64");
     const run = readTraces({ report, stdout, stderr, status: statusOf(result.return_code) });
-    // The program can remove the file; that scripts arrive at all was seen when the server was tried out.
+    // The program can remove the file. That scripts run at all was checked when the server was tried out.
     return run ?? { end: "failed", detail: "removed its report", stdout, stderr, value: undefined };
   }
 

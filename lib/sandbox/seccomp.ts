@@ -1,12 +1,11 @@
 /**
- * A seccomp filter for one program that shall reach nothing outside its own process: threads may start, processes may not
- * (fork fails with EAGAIN), and these fail with EPERM: calls that reach other processes, namespaces, mounts, or kernel
- * interfaces seldom hardened; those that draw on what all users of a machine or all processes of a user share (slots
- * of asynchronous input and output, memory that no limit counts, sizes of pipes), and those that two programs could
- * signal each other by. Locks on files are granted without being taken: there is nobody to lock out, and a lock on a
- * file of the system would be seen by others. A program that would kill itself is ended with SIGSYS, so that SIGKILL
- * always comes from outside. Undefined where the processor is none of x64 and arm64.
- * Little-endian array of sock_filter.
+ * A seccomp filter for a program that must not reach anything outside its own process. Threads may start; fork fails
+ * with EAGAIN. These fail with EPERM: calls that reach other processes, namespaces, mounts, or kernel interfaces
+ * seldom hardened; calls that use what all users of a machine or all processes of a user share (slots of asynchronous
+ * input and output, memory that no limit counts, sizes of pipes); and calls by which two programs could signal each
+ * other. Locks on files succeed without being taken: no other process uses the program's files, and a lock on a file
+ * of the system would be visible to others. A program that tries to kill itself is ended with SIGSYS, so that SIGKILL
+ * always comes from outside. Undefined if the processor is neither x64 nor arm64. Little-endian array of sock_filter.
  * Source: Linux, include/uapi/linux/{filter,seccomp,audit,futex,fcntl}.h and the tables of system calls.
  */
 export function seccompFilter(arch: string = process.arch): Buffer | undefined {
@@ -23,9 +22,9 @@ export function seccompFilter(arch: string = process.arch): Buffer | undefined {
 }
 
 /**
- * A filter for a program that computes and does nothing else: it uses what is open, memory of its own, clocks and its own
- * end. Every other call fails with EPERM, opening a file, starting a thread and sending a signal among them.
- * Undefined and format: as above.
+ * A filter for a program that only computes: it may use open descriptors, its own memory and clocks, and it may end.
+ * Every other call fails with EPERM, among them opening a file, starting a thread and sending a signal. Undefined and
+ * format: as above.
  */
 export function computingFilter(arch: string = process.arch): Buffer | undefined {
   const column = columnOf(arch);
@@ -85,7 +84,7 @@ const REACHING_OUT: Calls = {
   add_key: [248, 217],
   request_key: [249, 218],
   keyctl: [250, 219],
-  // a signal of any number, later
+  // sends a signal of any number, later
   timer_create: [222, 107],
 };
 
@@ -106,7 +105,7 @@ const SHARED: Calls = {
   inotify_init: [253, undefined],
   inotify_init1: [294, 26],
   fanotify_init: [300, 262],
-  // what the whole machine does
+  // state of the whole machine
   sysinfo: [99, 179],
   syslog: [103, 116],
   preadv2: [327, 286],
@@ -114,7 +113,7 @@ const SHARED: Calls = {
   cachestat: [451],
 };
 
-/** Calls that the C library does another way when they do not exist. */
+/** Calls that the C library replaces by others when they do not exist. */
 const ABSENT: Calls = {
   clone3: [435],
   futex_waitv: [449],
@@ -142,7 +141,7 @@ const CHECKED = {
 const CHECKED_CALLS = Object.keys(CHECKED) as (keyof typeof CHECKED)[];
 
 const COMPUTING: Calls = {
-  // what is open
+  // open descriptors
   read: [0, 63],
   write: [1, 64],
   close: [3, 57],
@@ -158,13 +157,13 @@ const COMPUTING: Calls = {
   mremap: [25, 216],
   madvise: [28, 233],
   pkey_mprotect: [329, 288],
-  // its own signals, as the engine handles faults
+  // its own signals: the engine handles faults by them
   rt_sigaction: [13, 134],
   rt_sigprocmask: [14, 135],
   rt_sigreturn: [15, 139],
   sigaltstack: [131, 132],
   restart_syscall: [219, 128],
-  // time and chance
+  // time and randomness
   gettimeofday: [96, 169],
   time: [201, undefined],
   clock_gettime: [228, 113],
@@ -219,13 +218,13 @@ const SIGNALLING = [8, 10, 15, 1024, 1025, 1026, 1031, 1032];
 /** Jumps go to a label, or over a number of steps; without either, to the next step. */
 type Step = readonly [code: number, value: number, ifTrue?: string | number | undefined, ifFalse?: string];
 
-/** What is done with a call: its number, and the label that decides. */
+/** A call's number, and the label where it is decided. */
 interface Rule {
   readonly number: number;
   readonly label: string;
 }
 
-/** Where each checked call is looked at: a label and its steps. */
+/** Where each checked call is decided: a label and its steps. */
 const checks: Readonly<Record<keyof typeof CHECKED, readonly [label: string, ...Step[]]>> = {
   clone: ["clone", [LOAD, argument(0)], [ANY_BIT, CLONE_THREAD, "allow", "fork"]],
   kill: ["signal 1", [LOAD, argument(1)], [EQUAL, SIGKILL, "kill", "allow"]],
@@ -240,7 +239,7 @@ const checks: Readonly<Record<keyof typeof CHECKED, readonly [label: string, ...
     ...SIGNALLING.map((command): Step => [EQUAL, command, "deny"]),
     [RETURN, ALLOW],
   ],
-  // Others are found by the file that is mapped there, which two programs may both have.
+  // Shared futexes are found by the file that is mapped there, which two programs may both have.
   futex: ["futex", [LOAD, argument(1)], [ANY_BIT, FUTEX_PRIVATE_FLAG, "allow", "again"]],
   prlimit64: [
     "prlimit64",
@@ -266,9 +265,9 @@ function to(column: 0 | 1, label: string, calls: Calls): Rule[] {
 }
 
 /**
- * Finds a call's rule by halves. The kernel tries every number when a filter is installed, which it is for each program:
- * looking at the rules one after the other took longer than the fork.
- * @param rules by rising number.
+ * Finds a call's rule by bisection. The kernel tries every number when a filter is installed, which happens for each
+ * program: comparing with one rule after the other took longer than the fork.
+ * @param rules in ascending order of number.
  */
 function search(rules: readonly Rule[], otherwise: string): Step[] {
   if (rules.length <= 2) {
@@ -283,7 +282,7 @@ function search(rules: readonly Rule[], otherwise: string): Step[] {
   return [[AT_LEAST, rules[middle]!.number, lower.length], ...lower, ...upper];
 }
 
-/** @param otherwise where calls go that no rule names. */
+/** @param otherwise label for calls that no rule names. */
 function assemble(column: 0 | 1, rules: readonly Rule[], otherwise: string): Buffer {
   const steps: Step[] = [
     [LOAD, ARCH],

@@ -18,8 +18,8 @@ import type {
 } from "./sandbox.ts";
 
 /**
- * What expressions need, and Promise because the engine aborts on `async` without it. The rest costs set-up
- * time; RegExp could also run without ever being interrupted, and Date would tell the time.
+ * What expressions need, and Promise because the engine aborts on `async` without it. The others cost set-up time;
+ * besides, RegExp could run without ever being interrupted, and Date would tell the time.
  */
 const INTRINSICS: Intrinsics = { BaseObjects: true, Eval: true, Promise: true };
 
@@ -28,7 +28,9 @@ const PRELUDE = '"use strict";delete Math.random;';
 
 const failed = (failure: SandboxFailure, detail: string): SandboxResult => ({ ok: false, failure, detail });
 
-/** JavaScript engine compiled to WebAssembly: its memory is its own, its only way out is the value it returns. */
+/**
+ * A JavaScript engine compiled to WebAssembly: it has only its own memory, and the returned value is its only output.
+ */
 export class WasmSandbox implements Sandbox {
   readonly name = "wasm";
   #engine: Promise<QuickJSWASMModule> | undefined;
@@ -63,7 +65,7 @@ export class WasmSandbox implements Sandbox {
   }
 }
 
-/** Runtime and context are of this run alone: nothing is left for the next one to find. */
+/** Creates a runtime and a context for this run alone, so that nothing is left for the next one. */
 function runOn(
   engine: QuickJSWASMModule,
   expression: string,
@@ -80,7 +82,7 @@ function runOn(
     return exhausted();
   });
   using context = runtime.newContext({ intrinsics: INTRINSICS });
-  // The line break ends a trailing comment. Closing the parenthesis early only lets a program run more of itself.
+  // The line break ends a trailing comment. A program that closes the parenthesis early can only run more of itself.
   const compiled = context.evalCode(`${PRELUDE}((x)=>(${expression}\n))`);
   using program = compiled.error ?? compiled.value;
   if (compiled.error) return describe(context, program, exhausted);
@@ -110,7 +112,7 @@ function marshal(
   return output.length <= maxChars ? output : failed("output-type", `string of ${output.length} characters`);
 }
 
-/** Sorts a thrown value for the counters. A program can throw anything, so nothing but counting rests on it. */
+/** Sorts a thrown value for the counters. A program can throw anything, so only counting depends on it. */
 function describe(context: QuickJSContext, error: QuickJSHandle, exhausted: () => boolean): SandboxResult {
   const read = (key: string): string => {
     if (exhausted()) return "";
@@ -128,7 +130,7 @@ function describe(context: QuickJSContext, error: QuickJSHandle, exhausted: () =
 
 type ModuleLoader = (options: object) => Promise<never>;
 
-/** The engine without its habit of printing when it aborts. */
+/** The engine, without its message on abort. */
 const QUIET: QuickJSSyncVariant = {
   ...RELEASE_SYNC,
   importModuleLoader: async () => {

@@ -14,10 +14,10 @@ const OPEN_FILES = 64;
 const TASKS = 64;
 
 /**
- * Three kinds of process, all of one interpreter that is started once:
- * the pump (process 1) moves bytes between the host and programs; the zygote, forked before the first byte arrives,
- * never holds anything of a program, starts them, keeps their time and learns from the kernel how they end; and a
- * program's own process, forked from the zygote into namespaces and a /tmp of its own, which it cannot leave.
+ * Three kinds of process, all of one interpreter that is started once.
+ * The pump (process 1) moves bytes between the host and programs. The zygote, forked before the first byte arrives,
+ * never holds anything of a program; it starts programs, keeps their time and learns from the kernel how they end. A
+ * program's own process is forked from the zygote into namespaces and a /tmp of its own, which it cannot leave.
  */
 export function zygoteScript(filter: Buffer): string {
   return `${HARNESS}${COMMON}${PROGRAM}${ZYGOTE}${PUMP}${MAIN}
@@ -71,7 +71,7 @@ HONE_START, HONE_KILL = 0, 1
 HONE_EXITED, HONE_SLOW, HONE_OVERFLOW, HONE_LOST = 0, 1, 2, 3
 `;
 
-/** What the process of a program does before and after: shuts itself in, runs the job, ends as Python would. */
+/** What the process of a program does before and after it: confines itself, runs the job, ends as Python would. */
 const PROGRAM = `
 HONE_LIMITS = tuple((getattr(resource, "RLIMIT_" + kind), limit) for kind, limit in (
     ("FSIZE", ${FILE_BYTES}), ("STACK", ${STACK_BYTES}), ("NOFILE", ${OPEN_FILES}), ("NPROC", ${TASKS}), ("CORE", 0),
@@ -166,7 +166,7 @@ def hone_finish():
             flush(one)
 `;
 
-/** Starts programs and sees them end. Nothing a program was given or wrote is ever in its memory. */
+/** Starts programs and waits for their ends. Its memory never holds anything a program was given or wrote. */
 const ZYGOTE = `
 class HoneZygote:
     def __init__(self, door):
@@ -300,7 +300,7 @@ def hone_zygote(door):
     HoneZygote(door).run()
 `;
 
-/** Starts both. */
+/** Starts the zygote and runs the pump. */
 const MAIN = `
 def hone_main():
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

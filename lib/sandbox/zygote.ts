@@ -5,7 +5,7 @@ import type { ProcessEnd } from "./process-end.ts";
 import { STARVED_TIMES } from "./python-sandbox.ts";
 import { HOST_PROC_FD } from "./zygote-script.ts";
 
-/** What starts the pump (zygote-script.ts), under the sandbox's own roof. */
+/** How to start the pump (zygote-script.ts) inside the sandbox's containment. */
 export interface ZygotePlan {
   readonly command: string;
   readonly args: readonly string[];
@@ -19,7 +19,7 @@ export interface ZygoteRun {
   /** Of processor time, at which the kernel ends the program. */
   readonly cpuSeconds: number;
   readonly memoryBytes: number;
-  /** Of standard output and of the report each, and of standard error. */
+  /** Limits of standard output and of the report, each, and of standard error. */
   readonly outputBytes: number;
   readonly stderrBytes: number;
   readonly signal?: AbortSignal | undefined;
@@ -32,7 +32,7 @@ const REQUEST_BYTES = 32;
 const RESULT_BYTES = 29;
 const CALL_OFF = 0xffffffff;
 const ENDS = ["exited", "too-slow", "too-much-output"] as const;
-/** How long after its last moment the end of a program is waited for before the zygote is given up. */
+/** How long after its time limit a program's end is awaited before the zygote is given up. */
 const GRACE_MS = 10_000;
 const STDERR_CHARS = 2000;
 
@@ -41,8 +41,8 @@ interface Pending {
 }
 
 /**
- * A Python interpreter that is started once and from which a confined process is forked for each run. It lives until its
- * thread does; while nothing runs it keeps no event loop alive.
+ * A Python interpreter that is started once and from which a confined process is forked for each run. It lives as
+ * long as its thread; while nothing runs it keeps no event loop alive.
  */
 export class Zygote {
   readonly #child: ChildProcess;
@@ -78,8 +78,8 @@ export class Zygote {
   }
 
   /**
-   * How the program ended and what it wrote on 1, 2 and 3. Rejects when that is not its own doing: something outside
-   * killed it, or the zygote. Called off by `signal` the end is `aborted`.
+   * How the program ended and what it wrote on 1, 2 and 3. Rejects if that is not the program's doing: something
+   * outside killed it, or the zygote. If `signal` aborts, the end is `aborted`.
    */
   run({ job, signal, ...limits }: ZygoteRun): Promise<ProcessEnd> {
     return new Promise((resolve, reject) => {
