@@ -5,7 +5,7 @@ import { Generations } from "../native/generations.ts";
 import type { Core } from "../orchestration/index.ts";
 import { type Network, networkOf } from "../plan/index.ts";
 
-/** What can be benched: published shapes with random weights, and one small enough for any machine. */
+/** The shapes to bench: published ones with random weights, and one small enough for any machine. */
 export const BENCH_SHAPES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "0.6b": PUBLISHED_CONFIGS["Qwen/Qwen3-0.6B"]!,
   "4b": PUBLISHED_CONFIGS["Qwen/Qwen3-4B"]!,
@@ -45,10 +45,10 @@ export interface BenchRow {
   /** Sequences, or packed tokens. */
   readonly size: number;
   readonly tokensPerSecond: number;
-  /** Read from memory a second while generating; computed a second while training. */
+  /** Bytes read from memory per second while generating; operations per second while training. */
   readonly rate: number;
   readonly unit: "B/s" | "FLOP/s";
-  /** The rate as a fraction of what the device can do at most; undefined on the CPU, whose floors `npm run bench` measures. */
+  /** The rate as a fraction of the device's peak; undefined on the CPU, whose floors `npm run bench` measures. */
   readonly ofFloor?: number;
 }
 
@@ -59,7 +59,7 @@ export interface BenchGap {
   readonly problem: string;
 }
 
-/** Memory bytes and dense bf16 operations a second at most. */
+/** Peak memory bytes and dense bf16 operations per second. */
 interface Peak {
   readonly bandwidth?: number;
   readonly flops?: number;
@@ -146,7 +146,7 @@ async function benchShape(
   return rows;
 }
 
-/** The CPU is what engines and trainers take without being told. */
+/** Engines and trainers use the CPU by default. */
 const onDevice = (device: BenchOptions["device"]): object => (device === "cuda" ? { device } : {});
 
 interface Subject extends BenchOptions {

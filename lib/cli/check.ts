@@ -22,21 +22,21 @@ export interface DomainCheck {
   readonly questions: readonly string[];
   /** Tokens, of the problems that can be asked. */
   readonly longestPrompt: number;
-  /** Problems looked at, and how many of them cannot be asked, such as prompts that are too long. */
+  /** Problems examined, and how many of them cannot be asked, for instance because their prompts are too long. */
   readonly looked: number;
   readonly leftOut: number;
   readonly verifiers: readonly string[];
-  /** What became of the rows of a data set. */
+  /** Counts of the rows of a data set by outcome. */
   readonly report?: DatasetReport;
 }
 
-/** One thing that was tried. */
+/** One stage of the check. */
 export interface Stage {
   readonly name: string;
   readonly ok: boolean;
-  /** What was found, or what is wrong. */
+  /** The finding, or the fault. */
   readonly said: string;
-  /** What was not at hand, and what was tried in its place. */
+  /** What was missing, and what replaced it. */
   readonly instead?: string;
 }
 
@@ -45,19 +45,19 @@ export interface Findings {
   readonly stages: readonly Stage[];
   readonly domains: Readonly<Record<DomainName, DomainCheck>>;
   readonly plan: MemoryPlan;
-  /** What is allowed and hardly meant. */
+  /** What is allowed but hardly ever intended. */
   readonly warnings: readonly string[];
 }
 
-/** Problems whose prompts are measured, and those among them that are judged. */
+/** How many problems' prompts are measured, and how many of them are judged. */
 const LOOKED_AT = 32;
 const SAMPLES = 3;
 
 /**
- * A dry run: the model's files, every domain's data, prompts and verifiers on a few problems, demonstrations, the memory
- * it takes, one real step of the line with a two-layer model of the same architecture, and whether `hone run` would do
- * it here. What is not at hand (weights, tokenizer, data sets) is replaced and named. Throws what model, data and
- * verifiers say to the recipe.
+ * A dry run: the model's files, every domain's data, prompts and verifiers on a few problems, demonstrations, memory,
+ * one real step of the line with a two-layer model of the same architecture, and whether `hone run` would work here.
+ * Missing parts (weights, tokenizer, data sets) are replaced and named. Throws what model, data and verifiers throw
+ * for the recipe.
  */
 export async function checkRecipe(recipe: Recipe): Promise<Findings> {
   await using rehearsal = await rehearse(recipe);
@@ -83,7 +83,7 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
     const said = `prompts up to ${longestPrompt} tokens in ${looked} problems, judged by ${judges.join(", ")}`;
     stages.push({ name: domain, ok: true, said, ...instead(domain) });
   }
-  // of another tokenizer the lengths say nothing
+  // lengths by another tokenizer mean nothing
   const demonstrated = rehearsal.missing.has("model") ? 0 : expectDemonstrations(recipe, model);
   if (demonstrated > 0)
     stages.push({
@@ -102,7 +102,7 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
   return { recipe, stages, domains, plan, warnings: recipeWarnings(recipe) };
 }
 
-/** What `hone run` would say to this recipe on this machine, beside memory. */
+/** Whether `hone run` would accept this recipe on this machine, apart from memory. */
 async function hereStage(recipe: Recipe, { missing, required }: Rehearsal): Promise<Stage> {
   const fault = whyNotRunnable(recipe, (await nativeCore()).info());
   const absent = [...missing.keys()].filter((what) => required.has(what));
@@ -148,7 +148,7 @@ async function checkDomains(
   return domains;
 }
 
-/** The first problems of a source that can be asked. Throws HONE_ERR_DATA if none of those looked at can. */
+/** The first problems of a source that can be asked. Throws HONE_ERR_DATA if none of those examined can. */
 function lookAt(
   source: ProblemSource,
   encoder: PromptEncoder,
@@ -177,7 +177,10 @@ function memoryStage(plan: MemoryPlan): Stage {
 
 const COLUMNS = 80;
 
-/** A tick or a cross a stage; below it what was not at hand, rows left out, and the first question of the real data; then warnings. */
+/**
+ * A tick or a cross per stage; below it what was missing, rows left out, and the first question of the real data;
+ * then warnings.
+ */
 export function checkText({ stages, domains, warnings }: Findings): string {
   const width = Math.max(...stages.map(({ name }) => name.length));
   const lines = stages.flatMap(({ name, ok, said, instead }) => {

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** One verb (or, in front, the words before it) with what may follow: further verbs, options, or files. */
+/** A verb (or the words before it) and what may follow it: further verbs, options, or files. */
 interface Place {
   /** "hone", "hone data", "hone data check". */
   readonly words: string;
@@ -24,7 +24,7 @@ function placesOf(command: Command, before = ""): Place[] {
   return [{ words, verbs, options }, ...command.commands.flatMap((verb) => placesOf(verb, words))];
 }
 
-/** What a menu has room for, without characters that a shell reads. */
+/** As much as fits a menu, without characters that a shell interprets. */
 function firstClause(description: string): string {
   return description
     .replace(/[;:(].*$/s, "")

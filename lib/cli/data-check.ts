@@ -30,13 +30,13 @@ export interface Lengths {
   readonly longest: number;
 }
 
-/** What the gold answers of a source are worth to its own verifier. */
+/** What a source's own verifier says of its gold answers. */
 export interface GoldCheck {
   readonly accepted: number;
   readonly rejected: readonly Tally[];
   /** Could not be judged, by cause. */
   readonly unscored: readonly Tally[];
-  /** Rows that know no answer. */
+  /** Rows without an answer. */
   readonly without: number;
 }
 
@@ -44,7 +44,7 @@ export interface SourceCheck {
   readonly name: string;
   readonly report: DatasetReport;
   readonly characters: Lengths;
-  /** Undefined where there is no such verifier to ask, or it was not asked. */
+  /** Undefined if the verifier is unknown or was not asked. */
   readonly gold: GoldCheck | undefined;
   readonly drops: Drops;
 }
@@ -71,8 +71,8 @@ export function datasetsOf({ domains }: Recipe): Map<string, DatasetSpec> {
 }
 
 /**
- * Reads a whole data set as a run would, and has every gold answer judged by the verifier of its row. Memory does not
- * grow with the set, but for the rows to drop. Throws HONE_ERR_DATA when a file is missing or damaged.
+ * Reads a whole data set as a run would, and has every gold answer judged by its row's verifier. Memory does not grow
+ * with the set, except for the rows to drop. Throws HONE_ERR_DATA when a file is missing or damaged.
  */
 export async function checkDataset(
   name: string,
@@ -125,7 +125,7 @@ class GoldJudge {
     if (this.#batch.length >= BATCH) await this.settle();
   }
 
-  /** Judges what is waiting. A row is accepted when one form of its answer is. */
+  /** Judges the rows that wait. A row is accepted if one form of its answer is. */
   async settle(): Promise<void> {
     const batch = this.#batch;
     this.#batch = [];
@@ -165,7 +165,7 @@ class GoldJudge {
   }
 }
 
-/** What was wrong with each form of an answer, said once. */
+/** The reasons against each form of an answer, each once. */
 function reasonOf(verdicts: readonly Verdict[]): string {
   const said = verdicts.map((v) => (v.status === "unscored" ? v.cause : `${v.status}: ${v.reason}`));
   return [...new Set(said)].join(" / ").slice(0, MAX_REASON_CHARS);
@@ -189,7 +189,7 @@ export function writeDrops(path: string, checks: readonly SourceCheck[]): void {
   );
 }
 
-/** Whether nothing of a source can be used: no row is left, or its verifier takes no gold answer that it was asked about. */
+/** Whether nothing of a source can be used: no row is left, or its verifier accepts none of the gold answers. */
 export function isUseless({ report, gold }: SourceCheck): boolean {
   if (report.training + report.heldOut === 0) return true;
   const asked = gold === undefined ? 0 : gold.accepted + gold.rejected.length + gold.unscored.length;

@@ -6,9 +6,10 @@ import { HoneError } from "../errors.ts";
 const LOOKED_AT = 20;
 
 /**
- * The kind of the data at a path, told by its first rows: the published one that reads most of them, else rows of one's
- * own (`jsonl`). Throws HONE_ERR_DATA when the data cannot be read, HONE_ERR_USAGE when its rows are of no kind.
- * @param verifier who judges rows of one's own: `math` unless said.
+ * The kind of the data at a path, determined by its first rows: the published kind that reads most of them, else the
+ * user's own rows (`jsonl`). Throws HONE_ERR_DATA when the data cannot be read, HONE_ERR_USAGE when its rows are of
+ * no kind.
+ * @param verifier judges the user's own rows; default `math`.
  */
 export async function tellKind(path: string, verifier = "math"): Promise<DatasetSpec> {
   const own: DatasetSpec = { kind: "jsonl", path, verifier };

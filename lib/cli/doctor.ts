@@ -21,7 +21,7 @@ export interface Diagnosis {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGiB: number;
-  /** What runs Python programs of the code domain, and why not something better. */
+  /** Which sandbox runs Python programs of the code domain, and why not a better one. */
   readonly sandbox: string;
   readonly native?: NativeInfo;
   readonly build?: Readonly<Record<string, unknown>>;

@@ -8,28 +8,28 @@ import { findConfig, parseHubName, writeStandIn } from "../inference/index.ts";
 import { createRun, type RunOptions } from "../orchestration/index.ts";
 import type { StepRecord } from "../records.ts";
 
-/** Bytes of a text for one token of it, where a tokenizer of bytes stands in. */
+/** Bytes of text assumed per token, if a byte tokenizer replaces the real one. */
 const BYTES_PER_TOKEN = 8;
 const OUTPUT_TOKENS = 16;
 const GROUP_SIZE = 4;
 
 type Source = RecipeInput["domains"][string]["source"];
 
-/** A recipe that can be tried out here and now, and what of the real one is not at hand. */
+/** A recipe that can be tried here and now, and the parts of the real one that are missing. */
 export interface Rehearsal extends AsyncDisposable {
   /** Prompts and data as the recipe says, with stand-ins for what is missing. */
   readonly recipe: Recipe;
   /** The same with a two-layer model, few rows and one step. */
   readonly small: Recipe;
-  /** What is missing and what was put in its place, by what it is for: "model", or the name of a domain. */
+  /** What is missing and its replacement, by use: "model", or the name of a domain. */
   readonly missing: ReadonlyMap<string, string>;
-  /** What of it a run would not get by itself: everything but a model of the Hub, which it downloads. */
+  /** The missing parts that a run would not get by itself: all but a Hub model, which it downloads. */
   readonly required: ReadonlySet<string>;
 }
 
 /**
- * Prepares a folder of stand-ins that goes away with the result: a two-layer model of the recipe's architecture, and
- * sample rows for the data sets. Throws HONE_ERR_IO for a model whose sizes nobody knows, HONE_ERR_DATA for a missing
+ * Prepares a folder of replacements that is removed with the result: a two-layer model of the recipe's architecture,
+ * and sample rows for the data sets. Throws HONE_ERR_IO for a model of unknown sizes, HONE_ERR_DATA for a missing
  * data set without sample rows.
  */
 export async function rehearse(recipe: Recipe): Promise<Rehearsal> {
@@ -103,7 +103,7 @@ function standInData({ domains }: Recipe, folder: string, missing: Map<string, s
   return { domains: whole, few };
 }
 
-/** The same reader with the recipe's template; what chooses among rows is left out. */
+/** The same reader with the recipe's template; options that choose among rows are left out. */
 function sampleSource({ kind, template }: DatasetSpec, path: string): Source {
   return { kind, path, ...(template !== undefined && { template }) } as Source;
 }
@@ -119,7 +119,7 @@ function smallInput(input: RecipeInput, rollouts: RecipeInput["rollouts"]): Reci
       ...input.lengthPenalty,
       bufferTokens: Math.min(maxOutputTokens, input.lengthPenalty.bufferTokens ?? maxOutputTokens),
     },
-    // a model that knows nothing fails everywhere alike: without a filter there is something to train on
+    // a model that knows nothing fails everywhere: without a filter there is something to train on
     advantages: { ...input.advantages, filter: "none" },
     training: {
       steps: 1,
@@ -135,9 +135,9 @@ function smallInput(input: RecipeInput, rollouts: RecipeInput["rollouts"]): Reci
 
 /**
  * Runs the small recipe's one step: generation, verdicts, advantages, loss, gradient, update, publication. A model of
- * random weights is wrong everywhere, so every second answer, judged like the others, is then taken for right: without
- * that all advantages and the gradient would be 0. Throws HONE_ERR_VERIFIER for an answer that cannot be judged,
- * HONE_ERR_NON_FINITE for a gradient that is none.
+ * random weights is always wrong, so every second answer, judged like the others, then counts as right: otherwise all
+ * advantages and the gradient would be 0. Throws HONE_ERR_VERIFIER for an answer that cannot be judged,
+ * HONE_ERR_NON_FINITE for a gradient that is not finite.
  */
 export async function rehearseStep(small: Recipe, verifiers: Verifiers): Promise<StepRecord> {
   const dir = mkdtempSync(join(tmpdir(), "hone-step-"));

@@ -1,7 +1,9 @@
 import { constants } from "node:os";
 import { type ErrorCode, HoneError } from "../errors.ts";
 
-/** What a process of this package ends with; stopped by a signal it ends with 128 and the signal's number, as in a shell. */
+/**
+ * Exit codes of the commands. A process stopped by a signal exits with 128 plus the signal's number, as in a shell.
+ */
 export const EXIT = { done: 0, bug: 1, usage: 2, environment: 3, data: 4, aborted: 130 } as const;
 
 const exitOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal];
@@ -21,7 +23,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   HONE_ERR_CHECKPOINT: EXIT.data,
   HONE_ERR_FORMAT: EXIT.data,
   HONE_ERR_REPLAY: EXIT.data,
-  HONE_ERR_NON_FINITE: EXIT.usage, // what the hint names is in the recipe
+  HONE_ERR_NON_FINITE: EXIT.usage, // the hint names a field of the recipe
   HONE_ERR_ABORTED: EXIT.aborted,
 };
 
@@ -32,7 +34,7 @@ export function exitCodeOf(error: unknown): number {
   return BY_CODE[error.code] ?? EXIT.bug;
 }
 
-/** Code, message and hint for people; with the stack where it is not one of ours. */
+/** Code, message and hint for people; for errors that are not ours also the stack. */
 export function explain(error: unknown): string {
   if (!HoneError.is(error)) return error instanceof Error ? (error.stack ?? String(error)) : String(error);
   const cause =
@@ -44,18 +46,21 @@ export function explain(error: unknown): string {
   ].join("\n");
 }
 
-/** What is done when nobody takes the output any more; a run has something to save first. */
+/** What to do when nobody reads the output any more; a run has something to save first. */
 let onUnread = (): void => process.exit(EXIT.done);
 
 /**
- * Makes an output that ends early (`hone run ... | head`, a closed terminal, a full disk under `> log`) no crash:
- * commands end quietly, and what asked for an `interruptSignal` is interrupted.
+ * Keeps an output that ends early (`hone run ... | head`, a closed terminal, a full disk under `> log`) from being a
+ * crash: commands end quietly, and those that asked for an `interruptSignal` are interrupted.
  */
 export function tolerateLostOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => onUnread());
 }
 
-/** Runs an entry script: what it throws is explained on stderr and becomes the exit code, and so is what it returns. */
+/**
+ * Runs an entry script. An error is explained on stderr and becomes the exit code; otherwise the returned number
+ * does.
+ */
 export async function runMain(main: () => Promise<number>): Promise<void> {
   tolerateLostOutput();
   try {
@@ -67,9 +72,9 @@ export async function runMain(main: () => Promise<number>): Promise<void> {
 }
 
 /**
- * A signal that aborts on the first SIGINT, SIGTERM or SIGHUP, or when nobody takes the output any more (SIGPIPE), so
- * that a run drains and saves; the second SIGINT or SIGTERM ends the process at once. Its reason is a HONE_ERR_ABORTED
- * of which `exitCodeOf` makes 130, 143, 129 or 141.
+ * A signal that aborts on the first SIGINT, SIGTERM or SIGHUP, or when nobody reads the output any more (SIGPIPE), so
+ * that a run drains and saves; the second SIGINT or SIGTERM ends the process at once. Its reason is a
+ * HONE_ERR_ABORTED, which `exitCodeOf` maps to 130, 143, 129 or 141.
  */
 export function interruptSignal(say: (line: string) => void): AbortSignal {
   const controller = new AbortController();
@@ -81,7 +86,7 @@ export function interruptSignal(say: (line: string) => void): AbortSignal {
     abort(name);
   };
   onUnread = () => abort("SIGPIPE");
-  process.on("SIGHUP", abort); // the terminal is gone: there is nobody to tell
+  process.on("SIGHUP", abort); // the terminal is gone: nobody reads a message
   process.on("SIGINT", interrupted);
   process.on("SIGTERM", interrupted);
   return controller.signal;

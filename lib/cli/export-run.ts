@@ -22,17 +22,17 @@ export interface RunExport extends ConvertReport {
   readonly checkpoint: string;
   /** The folder the run began from; absent if it began from random weights. */
   readonly source?: string;
-  /** Against the weights training began with, as they were written; absent where those are not kept. */
+  /** Compared with the weights training began with, as written; absent where those are not kept. */
   readonly change?: WeightChange;
-  /** The same in the f32 of the checkpoint. */
+  /** The same comparison in the checkpoint's f32. */
   readonly changeInF32?: WeightChange;
 }
 
 /**
- * Writes a run's weights as a folder that transformers loads, with a card of its own and, for the procedural vocabulary,
- * a tokenizer; then measures what rounding left of the training. `folderOf` finds the model that the recipe names.
- * Throws HONE_ERR_IO or HONE_ERR_FORMAT for the run folder, HONE_ERR_CHECKPOINT if there is no such checkpoint, and what
- * exportModel and `folderOf` throw.
+ * Writes a run's weights as a folder that transformers loads, with a model card and, for the procedural vocabulary, a
+ * tokenizer; then measures how much of the training survived rounding. `folderOf` finds the model that the recipe
+ * names. Throws HONE_ERR_IO or HONE_ERR_FORMAT for the run folder, HONE_ERR_CHECKPOINT if there is no such
+ * checkpoint, and what exportModel and `folderOf` throw.
  */
 export async function exportRun(
   { run, checkpoint: wanted, ...options }: ExportRequest,
@@ -59,7 +59,7 @@ export async function exportRun(
 
 const nameOf = (checkpoint: string) => checkpoint.slice(checkpoint.lastIndexOf("/") + 1);
 
-/** Where a run from random weights began to learn by reinforcement. */
+/** The warm-start weights of a run from random weights. */
 function warmStartOf({ checkpoint, run }: RunCheckpoint): string | undefined {
   const path = join(run, "checkpoints", "warm-start");
   return existsSync(path) && path !== checkpoint ? path : undefined;
@@ -72,7 +72,7 @@ async function changesSince(began: string, checkpoint: string, target: string) {
   };
 }
 
-/** What was written, and how much of the training is left in it. */
+/** What was written, and how much of the training survived rounding. */
 export function exportText(
   { checkpoint, tensors, source, change, changeInF32 }: RunExport,
   size: string,
@@ -91,7 +91,7 @@ export function exportText(
   return lines.join("\n");
 }
 
-/** Less of the changed weights than this is told. */
+/** Warn if less than this fraction of the changed weights survived. */
 const NOTICEABLE = 0.9;
 
 const part = ({ weights, changed }: WeightChange) => changed / weights;

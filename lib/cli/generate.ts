@@ -49,7 +49,7 @@ export async function generate(request: GenerateRequest, say: (piece: string) =>
   for await (const token of generateTokens(model, prompt, options)) {
     ids.push(token.id);
     logprobs.push(token.logprob);
-    // A padded embedding may sample ids that the vocabulary has no text for.
+    // A model whose embedding is padded may sample ids that the vocabulary has no text for.
     if (tokenizer.nameOf(token.id) !== undefined) add(stream.push(token.id));
     finish = token.finish ?? finish;
   }

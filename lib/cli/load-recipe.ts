@@ -6,9 +6,9 @@ import { definedRecipe, overrideRecipe, type Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 
 /**
- * The default export of a recipe file, with overrides applied. TypeScript is loaded as it is, on any Node; "hone-rl"
- * inside it is this very package. Throws HONE_ERR_USAGE if there is no such file or export, ConfigError if it is
- * no recipe; what the file itself throws comes through.
+ * The default export of a recipe file, with overrides applied. TypeScript is loaded directly, on any Node; "hone-rl"
+ * inside it is this package. Throws HONE_ERR_USAGE if there is no such file or export, ConfigError if it is no
+ * recipe; errors of the file itself pass through.
  */
 export async function loadRecipe(file: string, assignments: readonly string[] = []): Promise<Recipe> {
   const path = resolve(file);

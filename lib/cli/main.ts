@@ -1,13 +1,18 @@
 #!/usr/bin/env node
-// Imports nothing at once: what keeps the command from being loaded is to be said in words.
+// Imports nothing at the top: a failure to load the command must be explained in words.
 import { readFileSync } from "node:fs";
 
-/** What loading the command opens at a time, with what Node has open itself; fewer fail in the midst of an import. */
+/**
+ * Files that loading the command has open at a time, with those of Node itself; with fewer an import fails half way.
+ */
 const FILES_NEEDED = 256;
-/** Addresses in GiB that V8 reserves for itself and its threads, with room for a small run; without them it dies without a word. */
+/**
+ * GiB of address space that V8 reserves for itself and its threads, with room for a small run; with less it dies
+ * without a message.
+ */
 const ADDRESSES_NEEDED = 3;
 
-// now: where an import has failed for want of files, there is none left to read it
+// read now: once an import has failed for lack of files, none is left to read the limits
 const limits = readLimits();
 const files = limitOf("Max open files");
 const addresses = (limitOf("Max address space") ?? Number.POSITIVE_INFINITY) / 2 ** 30;
@@ -27,7 +32,7 @@ try {
   process.exitCode = 3;
 }
 
-/** Why the command did not start: mostly Node's own message, with what to do. */
+/** Why the command did not start: usually Node's own message, with what to do. */
 function startFault(error: unknown): string {
   if (files !== undefined && files < FILES_NEEDED) {
     return [

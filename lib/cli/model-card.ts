@@ -5,7 +5,7 @@ import { RUN_FILES, readJson } from "../metrics/index.ts";
 import { packageVersion } from "../native/load.ts";
 import { type RunSummary, settingName } from "../report/index.ts";
 
-/** What a card is written from: a run, and the folder it went on from, if it did. */
+/** The contents of a card: a run, and the folder it started from, if any. */
 export interface CardFacts {
   readonly run: string;
   readonly recipe: Recipe;

@@ -3,8 +3,8 @@ import { type ProgressOptions, type Told, withProgress } from "./progress.ts";
 import { linkedModel, runCheckpoint } from "./run-model.ts";
 
 /**
- * The folder of a model given by path or Hub name, or of a run's weights by its folder or one of its checkpoints; a download's progress is told, and Ctrl-C calls it off (what
- * arrived is kept). Throws what resolveModelFolder throws.
+ * The folder of a model given by path or Hub name, or of a run's weights by its folder or one of its checkpoints.
+ * Shows the progress of a download; Ctrl-C stops it (what arrived is kept). Throws what resolveModelFolder throws.
  */
 export async function modelFolder(
   nameOrPath: string,
@@ -18,7 +18,7 @@ export async function modelFolder(
   return withProgress(resolve, where);
 }
 
-/** The options of a download that tells how far it is. */
+/** The options of a download that shows its progress. */
 export const downloadTold = ({ show, signal }: Told): Pick<ResolveOptions, "onProgress" | "signal"> => ({
   onProgress: ({ file, bytes, totalBytes }) => show(file, bytes, totalBytes),
   signal,

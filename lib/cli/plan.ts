@@ -19,7 +19,7 @@ export async function recipeConfig({ model }: Recipe): Promise<string> {
   return newModelConfig(model.config, new LexiconTokenizer(QUICKSTART_LEXICON).vocabularySize);
 }
 
-/** What to do where nobody says how much memory the GPU has. */
+/** What to do if the GPU's memory is unknown. */
 export const UNKNOWN_MEMORY =
   "how much memory the GPU has is not known: no GPU was found here; say it with --gpu-memory 80GiB (of `hone plan`), or in the recipe's hardware: { gpu, gpuMemoryGiB }";
 
@@ -45,7 +45,7 @@ export async function planRecipe(
   return planMemory(recipe, await recipeConfig(recipe), machine, bytes);
 }
 
-/** A core that does not load knows of no GPU: a plan needs nothing else of it. */
+/** If the core does not load, no GPU is known, and a plan needs nothing else of it. */
 async function firstGpu(): Promise<Machine["gpu"]> {
   try {
     return thisMachine((await nativeCore()).info().cuda).gpu;

@@ -1,27 +1,27 @@
 import { inUnits } from "../plan/index.ts";
 import { clip, columnsOf, isLive } from "../report/index.ts";
 
-/** Between two tellings: of a line that is written over, and of lines that stay in a log. */
+/** Milliseconds between two updates: of a line that is overwritten, and of lines in a log. */
 const TTY_MS = 100;
 const LOG_MS = 5_000;
 
 export interface Progress {
-  /** @param isLast told whatever the time: nothing comes behind it. */
+  /** @param isLast shown at any time, because nothing follows. */
   show(text: string, isLast?: boolean): void;
-  /** Ends the line that was written over; nothing if nothing was shown. */
+  /** Ends the line that is overwritten; does nothing if nothing was shown. */
   end(): void;
 }
 
 export interface ProgressOptions {
-  /** Writes to where people look, without a newline. Default stderr. */
+  /** Writes to the terminal, without a newline. Default stderr. */
   readonly say?: (text: string) => void;
-  /** Whether a line can be written over. Default: whether stderr is a terminal, and not that of a CI service. */
+  /** Whether a line can be overwritten. Default: whether stderr is a terminal, and not that of a CI service. */
   readonly isLive?: boolean;
   /** Milliseconds. */
   readonly now?: () => number;
 }
 
-/** How far something is: on a terminal one line, ten times a second at most; elsewhere a line of its own every five seconds. */
+/** Shows progress: on a terminal one line, ten times a second at most; elsewhere a new line every five seconds. */
 export function progress(options: ProgressOptions = {}): Progress {
   const { say = (text) => void process.stderr.write(text), isLive: live = isLive(process.stderr) } = options;
   const { now = () => performance.now() } = options;
@@ -39,13 +39,13 @@ export function progress(options: ProgressOptions = {}): Progress {
   };
 }
 
-/** Tells `line` of bytes: "what  1.0 GiB of 2.0 GiB (50 %)". */
+/** Shows bytes: "what  1.0 GiB of 2.0 GiB (50 %)". */
 function showBytes(line: Progress, what: string, done: number, total: number): void {
   const percent = total > 0 ? Math.floor((100 * done) / total) : 100;
   line.show(`${what}  ${inUnits(done)} of ${inUnits(total)} (${percent} %)`, done >= total);
 }
 
-/** Tells every second, or `everyMs`, that `work` goes on, with the seconds it has taken so far; the first time after one. */
+/** Reports every second, or `everyMs`, that `work` goes on, and for how many seconds; the first time after one. */
 export async function whileWaiting<T>(
   work: Promise<T>,
   told: (seconds: number) => void,
@@ -60,13 +60,13 @@ export async function whileWaiting<T>(
   }
 }
 
-/** What work that takes a while is given: where to tell bytes, and when to stop. */
+/** What long work gets: where to report bytes, and when to stop. */
 export interface Told {
   show(what: string, done: number, total: number): void;
   readonly signal: AbortSignal;
 }
 
-/** Runs `work` with a line for its progress, and Ctrl-C calling it off. */
+/** Runs `work` with a progress line; Ctrl-C stops it. */
 export async function withProgress<T>(
   work: (told: Told) => Promise<T>,
   options: ProgressOptions = {},

@@ -8,7 +8,7 @@ import { modelFacts, readModelFile } from "../inference/index.ts";
 import { RUN_FILES, readRunManifest } from "../metrics/index.ts";
 import { LexiconTokenizer, lexiconFiles, type TextFile } from "../text/index.ts";
 
-/** Weights a run saved, and what its recipe says of the model they are of. */
+/** A checkpoint of a run, and the recipe of its model. */
 export interface RunCheckpoint {
   readonly run: string;
   readonly recipe: Recipe;
@@ -17,7 +17,7 @@ export interface RunCheckpoint {
 
 /** Files of a checkpoint that are not the model's. */
 const NOT_THE_MODEL = /^(?:manifest\.json|optimizer.*|README\.md)$/;
-/** What a model folder says of its text, beside config and weights. */
+/** Files of a model folder that concern its text, beside config and weights. */
 const TEXT_FILES =
   /^(?:tokenizer.*|special_tokens_map|added_tokens|vocab|chat_template|generation_config)\.(?:json|jinja|model)$|^merges\.txt$/;
 
@@ -42,7 +42,7 @@ export function checkpointOf(run: string, wanted: string | undefined): string {
   });
 }
 
-/** The tokenizer's files of a model of the procedural vocabulary; none for one that has a tokenizer of its own. */
+/** Tokenizer files of a model with the procedural vocabulary; none for a model with its own tokenizer. */
 export function vocabularyFiles({ recipe, checkpoint }: RunCheckpoint): TextFile[] {
   if (recipe.tokenizer !== "lexicon/quickstart") return [];
   const { maxPositions } = modelFacts(readModelFile(checkpoint, "config.json"), checkpoint);

@@ -41,7 +41,7 @@ async function* readLines(
   }
 }
 
-/** Tokens of the file's longest line; what is wrong with a line is told when it is scored. */
+/** Tokens of the file's longest line; a faulty line is reported when it is scored. */
 async function longestLine(file: string): Promise<number> {
   let longest = 0;
   for await (const { value } of readJsonLines(file)) {
@@ -52,7 +52,7 @@ async function longestLine(file: string): Promise<number> {
 }
 
 export interface Telling {
-  /** Is told, while a pass goes on, at which line and for how long. */
+  /** Called during a pass with the line and the time it has taken. */
   readonly show?: ((text: string) => void) | undefined;
   readonly everyMs?: number | undefined;
 }

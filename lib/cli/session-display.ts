@@ -1,10 +1,13 @@
 import type { Run } from "../orchestration/index.ts";
 import { Progress, type ProgressOptions } from "../report/index.ts";
 
-/** How a terminal is to be written on. */
+/** The style and width of a terminal. */
 export type TerminalLook = Pick<Progress, "style" | "columns">;
 
-/** What a session shows of itself while it runs. A display that fails ends nothing: it is told once, on stderr. */
+/**
+ * Shows a session while it runs. If the display fails, the session goes on, and the failure is reported once on
+ * stderr.
+ */
 export class SessionDisplay {
   readonly #progress: Progress;
   #failed = false;

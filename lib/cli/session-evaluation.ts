@@ -13,7 +13,10 @@ export interface SessionEvaluationOptions {
   readonly onPolicy?: ((when: "before" | "after", policy: PinnedPolicy) => Promise<void>) | undefined;
 }
 
-/** The policy on held-out problems, before training and after. Empty where it was interrupted: half says nothing. */
+/**
+ * Evaluates the policy on held-out problems, before training and after. Empty if it was interrupted: half an
+ * evaluation means nothing.
+ */
 export class SessionEvaluation {
   before: Scoreboard[] = [];
   after: Scoreboard[] = [];
@@ -26,7 +29,7 @@ export class SessionEvaluation {
     this.#display = display;
   }
 
-  /** Where training starts; a resumed session reads what the first one found. */
+  /** Evaluates the weights training starts from; a resumed session reads the first session's result. */
   async evaluateBefore(run: Run): Promise<void> {
     const path = join(this.#options.dir, BEFORE_FILE);
     if (run.step > 0 && existsSync(path)) {
@@ -74,7 +77,7 @@ export class SessionEvaluation {
   }
 }
 
-/** Held-out answers that got no verdict: an outage, which is told and counted and no score. */
+/** Held-out answers without a verdict: an outage, which is reported and counted and gives no score. */
 class Unscored {
   readonly #domains = new Map<string, { count: number; cause: string }>();
 
@@ -91,7 +94,7 @@ class Unscored {
     );
   }
 
-  /** Before training: throws HONE_ERR_VERIFIER for a domain of which no answer at all could be judged. */
+  /** Before training: throws HONE_ERR_VERIFIER for a domain without a single verdict. */
   expectEach(domains: readonly string[], scored: readonly string[]): void {
     const lost = domains.find((domain) => !scored.includes(domain) && this.#domains.has(domain));
     if (lost === undefined) return;

@@ -22,13 +22,13 @@ export interface SessionOptions {
   readonly signal?: AbortSignal;
   /** Default: process.stdout. */
   readonly terminal?: Terminal;
-  /** More to do with the policy training starts from and with the one it ends at. */
+  /** Further work with the policy training starts from and with the one it ends at. */
   readonly onPolicy?: (when: "before" | "after", policy: PinnedPolicy) => Promise<void>;
-  /** More for summary.json. */
+  /** Further fields of summary.json. */
   readonly extra?: () => Partial<RunSummary>;
   /** Leave the closing table out. */
   readonly quiet?: boolean;
-  /** As for a run; `beforeTraining` is called once the evaluation before is through. */
+  /** As for a run; `beforeTraining` is called after the evaluation before training. */
   readonly hooks?: RunHooks;
   readonly core?: RunOptions["core"];
   readonly verifiers?: RunOptions["verifiers"];
@@ -37,9 +37,9 @@ export interface SessionOptions {
 export interface SessionResult {
   readonly outcome: RunOutcome;
   readonly summary: RunSummary;
-  /** Where it is; undefined if it could not be written, which ends nothing. */
+  /** Its path; undefined if it could not be written, which ends nothing. */
   readonly report: string | undefined;
-  /** The signal came before the closing evaluation was through: `--resume` does the rest. */
+  /** The signal came before the closing evaluation was done: `--resume` does the rest. */
   readonly interrupted: boolean;
 }
 
@@ -116,7 +116,7 @@ class Session {
     };
   }
 
-  /** Training is over and saved: what goes wrong from here on is told at the end, after summary and report. */
+  /** Training is over and saved: an error from here on is reported at the end, after summary and report. */
   async #evaluateAfter(run: Run): Promise<{ readonly error: unknown } | undefined> {
     try {
       await this.#evaluation.evaluateAfter(run);
@@ -167,7 +167,7 @@ class Session {
   }
 }
 
-/** The before/after table, and what the session cost. */
+/** The before/after table, and the cost of the session. */
 function closingText(
   summary: RunSummary,
   report: string | undefined,
@@ -185,7 +185,7 @@ function closingText(
   ].join("\n");
 }
 
-/** What a run says that trained nothing, however long it took. */
+/** Warns of a run that trained nothing, however long it took. */
 function unchanged({ steps, changedSteps }: RunSummary): string[] {
   if (steps === 0 || changedSteps !== 0) return [];
   return [
@@ -193,7 +193,7 @@ function unchanged({ steps, changedSteps }: RunSummary): string[] {
   ];
 }
 
-/** As the log's last step says; nothing where there is none, or none that can be read: the report says so. */
+/** From the log's last step; nothing if there is none, or it cannot be read: the report says so. */
 function changedSteps(dir: string): Pick<RunSummary, "changedSteps"> {
   const log = join(dir, RUN_FILES.log);
   try {

@@ -23,9 +23,9 @@ const BATCH = 32;
 type Line = { readonly request: VerificationRequest } | { readonly fault: HoneError };
 
 /**
- * The verdicts on a file of cases, in its order, while it is being read; never more than a few batches are held.
- * A line that is no case of its domain comes out as unscored, and its error, naming the line, goes to `onFault`.
- * Throws HONE_ERR_USAGE for an unknown domain, HONE_ERR_IO when the file cannot be read.
+ * The verdicts on a file of cases, in its order, while it is being read; never more than a few batches are held. A
+ * line that is no case of its domain becomes unscored, and its error, naming the line, goes to `onFault`. Throws
+ * HONE_ERR_USAGE for an unknown domain, HONE_ERR_IO when the file cannot be read.
  */
 export async function* verifyFile(
   options: VerifyFileOptions,
@@ -44,7 +44,7 @@ export async function* verifyFile(
   for await (const batch of batches(readCases(file, domain, reader, compat))) {
     for (const line of batch) if ("fault" in line) onFault(line.fault);
     const verdicts = judge(pool, batch);
-    verdicts.catch(() => {}); // until its turn to be awaited
+    verdicts.catch(() => {}); // handled when it is awaited
     running.push(verdicts);
     if (running.length >= 2 * workers) yield* await running.shift()!;
   }

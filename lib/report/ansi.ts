@@ -40,7 +40,9 @@ function beginning(text: string, columns: number): string {
   return kept;
 }
 
-/** Whole cells in `columns`: a terminal that is being resized, or says nothing, has less than none, or NaN of them. */
+/**
+ * Whole cells in `columns`: a terminal that is being resized, or reports nothing, may give a negative number or NaN.
+ */
 export function wholeCells(columns: number): number {
   return Number.isFinite(columns) ? Math.max(0, Math.floor(columns)) : 0;
 }
@@ -101,8 +103,8 @@ export function progressBar(fraction: number, columns: number, style: Style): st
 }
 
 /**
- * One bar cut into parts in proportion, largest remainders first, so that the whole is exactly `room` columns; what is
- * no amount (NaN, infinite, negative) takes none of it.
+ * One bar divided in proportion, largest remainders first, so that the whole is exactly `room` columns; NaN, infinite
+ * and negative amounts take no room.
  */
 export function stackedBar(amounts: readonly number[], room: number, style: Style): string {
   const columns = wholeCells(room);

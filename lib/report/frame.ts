@@ -39,11 +39,11 @@ const TIME_STAGES = [
   "publishing",
   "other",
 ] as const;
-/** A sparkline's columns: what the row leaves, between these. */
+/** Least and most columns of a sparkline; between them it takes what the row leaves. */
 const SPARK = { least: 4, most: 16 };
 const WIDEST = 100;
 
-/** The live frame as lines of at most `room` columns, however few; pure, so that it can be looked at in a test. */
+/** The live frame as lines of at most `room` columns, however few; a pure function, so that a test can check it. */
 export function renderFrame(state: FrameState, room: number, style: Style): string[] {
   const columns = wholeCells(room);
   const wide = Math.min(columns, WIDEST);
@@ -102,7 +102,7 @@ function share(fraction: number | undefined): string {
   return fraction === undefined ? "–" : (100 * fraction).toFixed(1);
 }
 
-/** Sparkline and last known value of one metric; without limits the line spans what it has seen, from 0. */
+/** Sparkline and last known value of one metric; without limits the line spans the values seen, from 0. */
 function trendOver(steps: readonly StepRecord[], spark: number) {
   return (
     name: string,

@@ -1,4 +1,4 @@
-/** What people see of a run: the frame while it runs, the tables at its end, the page that stays. */
+/** What people see of a run: the live frame, the tables at its end, the report page. */
 export { clip, flow } from "./ansi.ts";
 export { Progress, type ProgressOptions } from "./progress.ts";
 export type { EvaluationTable, RunSummary, Score } from "./summary.ts";

@@ -1,22 +1,22 @@
 import { width } from "./ansi.ts";
 import { columnsOf, rowsOf, type Terminal } from "./terminal.ts";
 
-/** Lines at the bottom of a terminal that are written over in place. */
+/** Lines at the bottom of a terminal that are overwritten in place. */
 export class LiveFrame {
   readonly #terminal: Terminal;
-  /** Widths of the lines that stand. */
+  /** Widths of the lines on the screen. */
   #drawn: readonly number[] = [];
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
   }
 
-  /** Columns there are now to write in. */
+  /** Columns available now. */
   get columns(): number {
     return columnsOf(this.#terminal);
   }
 
-  /** Puts lines in place of those that stand. @param render given the columns of a line. */
+  /** Replaces the lines on the screen. @param render gets the columns of a line. */
   draw(render: (columns: number) => readonly string[]): void {
     // A line that fills the last column leaves some cursors in the next row; a frame as high as the screen scrolls.
     const rows = Math.max(1, rowsOf(this.#terminal) - 1);
@@ -32,12 +32,12 @@ export class LiveFrame {
     this.#drawn = [];
   }
 
-  /** What stands stays as it is; the next frame begins below it. */
+  /** Leaves the lines on the screen; the next frame begins below them. */
   leave(): void {
     this.#drawn = [];
   }
 
-  /** Moves to where the frame begins; a terminal made narrower since has wrapped its lines. */
+  /** Moves to the beginning of the frame; if the terminal was made narrower, its lines have wrapped. */
   #up(): string {
     const { columns } = this;
     const rows = this.#drawn.reduce((sum, wide) => sum + Math.max(1, Math.ceil(wide / columns)), 0);

@@ -12,7 +12,7 @@ export interface ChartLibrary {
   readonly style: string;
 }
 
-// A page that may load nothing proves that it needs nothing.
+// A page that may load nothing shows that it needs nothing.
 const POLICY = new Html(
   "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:",
 );

@@ -17,7 +17,7 @@ export interface ProgressOptions {
 }
 
 const REDRAW_MS = 100;
-/** Between two lines where nothing is redrawn. */
+/** Time between two lines where nothing is redrawn. */
 const LINE_MS = 2000;
 const HISTORY = 2000;
 
@@ -36,7 +36,7 @@ export class Progress {
   readonly #steps: StepRecord[] = [];
   #phase = { name: "", total: 0, done: 0, note: "", startedMs: 0 };
   #toldMs = Number.NEGATIVE_INFINITY;
-  /** The step that no line told of yet. */
+  /** The latest step without a line of its own. */
   #untold: StepRecord | undefined;
   #closed = false;
 
@@ -49,7 +49,7 @@ export class Progress {
     this.#style = usesColor(options.terminal, environment) ? COLORED : PLAIN;
   }
 
-  /** Columns there are now to write in. */
+  /** Columns available now. */
   get columns(): number {
     return this.#frame.columns;
   }
@@ -69,7 +69,7 @@ export class Progress {
     }
   }
 
-  /** `done` units of the phase are through. Cheap: shows it only when what was shown last is old. */
+  /** `done` units of the phase are done. Cheap: redraws only if the last frame is old. */
   advance(done: number, note = ""): void {
     this.#phase.done = done;
     this.#phase.note = note;
@@ -77,7 +77,7 @@ export class Progress {
     else if (this.#isDue()) this.#tell(`phase=${JSON.stringify(this.#phase.name)} ${this.#doneText()}`);
   }
 
-  /** One training step is through. */
+  /** One training step is done. */
   step(record: StepRecord): void {
     this.#steps.push(record);
     if (this.#steps.length > HISTORY) this.#steps.shift();

@@ -14,13 +14,15 @@ import {
 import { runningMeans } from "./running-means.ts";
 import type { RunSummary } from "./summary.ts";
 
-/** More than a chart has pixels. */
+/** More points than a chart has pixels. */
 const MOST_POINTS = 2000;
 
-/** Up to here every line of the log is read; beyond, its digest still makes a quarter of that in points. */
+/**
+ * Up to this many lines, every line of the log is read; beyond, its digest still gives a quarter of that in points.
+ */
 const MOST_LINES = 8000;
 
-/** Everything a report is made of; parts that a run did not get to are absent. */
+/** Everything a report is made of; parts that a run did not reach are absent. */
 export interface RunFolder {
   readonly manifest: StoredManifest;
   /** What the log has of them, or, of a long run, means over up to `stepsEach` steps in a row. */

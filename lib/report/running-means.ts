@@ -1,8 +1,8 @@
 import { type Stretch, StretchSum } from "../metrics/index.ts";
 
 /**
- * At most `limit` stretches that stand for `count` steps, each the mean over equally many in a row, or a few more: what
- * a chart can show. They come one at a time and none is kept. Where there are no more steps than `limit`, they are themselves.
+ * At most `limit` stretches for `count` steps, each the mean over equally many in a row, or a few more: what a chart
+ * can show. They are read one at a time and not kept. If there are no more steps than `limit`, the steps themselves.
  */
 export function runningMeans(stretches: Iterable<Stretch>, count: number, limit: number): Stretch[] {
   const every = Math.ceil(count / limit);

@@ -8,11 +8,11 @@ export interface Terminal {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a terminal is taken for that does not say, or says 0 while it is being opened or resized. */
+/** Assumed width of a terminal that does not report one, or reports 0 while it is being opened or resized. */
 const UNKNOWN_COLUMNS = 80;
 const OFF = ["", "0", "false"];
 
-/** Whether what was written can be written over: a terminal that moves its cursor, and no log of a CI service. */
+/** Whether output can be overwritten: a terminal that moves its cursor, and not the log of a CI service. */
 export function isLive({ isTTY }: Pick<Terminal, "isTTY">, environment: Environment = process.env): boolean {
   return isTTY === true && environment["TERM"] !== "dumb" && OFF.includes(environment["CI"] ?? "");
 }
@@ -27,12 +27,12 @@ export function usesColor(terminal: Pick<Terminal, "isTTY">, environment: Enviro
   return force === "" ? isLive(terminal, environment) : !OFF.includes(force);
 }
 
-/** Columns to write in, at least 1. */
+/** Columns available, at least 1. */
 export function columnsOf({ columns }: Pick<Terminal, "columns">): number {
   return atLeastOne(columns) ?? UNKNOWN_COLUMNS;
 }
 
-/** Rows to write in; as many as one likes where the terminal does not say. */
+/** Rows available; unlimited if the terminal does not say. */
 export function rowsOf({ rows }: Pick<Terminal, "rows">): number {
   return atLeastOne(rows) ?? Number.POSITIVE_INFINITY;
 }

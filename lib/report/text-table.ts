@@ -1,18 +1,18 @@
 import { padEnd, padStart, width } from "./ansi.ts";
 
 export interface TextTable {
-  /** The first names the rows and stands to the left, the others to the right. */
+  /** The first column is the row's name, left-aligned; the others are right-aligned. */
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** What becomes of a whole line; row -1 is the head. */
+  /** Styles a whole line; row -1 is the head. */
   readonly paint?: (line: string, row: number) => string;
 }
 
 const GAP = "  ";
 
 /**
- * A table as lines of at most `columns`. Columns that find no room stand in further blocks below, an empty line
- * between, the first column repeated; one that is wider than the room alone stays as wide as it is.
+ * A table as lines of at most `columns`. Columns that do not fit go into further blocks below, separated by an empty
+ * line, with the first column repeated; a column wider than the room keeps its width.
  */
 export function textTable({ head, rows, paint = (line) => line }: TextTable, columns: number): string[] {
   const widths = head.map((title, c) => Math.max(width(title), ...rows.map((row) => width(row[c]!))));
@@ -24,7 +24,7 @@ export function textTable({ head, rows, paint = (line) => line }: TextTable, col
   return blocks.flatMap((lines, b) => (b === 0 ? lines : ["", ...lines]));
 }
 
-/** Which columns stand beside each other, the first left out: it is in every block. */
+/** The columns of each block, without the first one, which is in every block. */
 function blocksOf(widths: readonly number[], columns: number): number[][] {
   const blocks: number[][] = [[]];
   let room = columns - widths[0]!;

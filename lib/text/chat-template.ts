@@ -12,7 +12,7 @@ export interface RenderOptions {
   readonly tools?: readonly unknown[] | undefined;
   /** End with the opening of an assistant's turn. Default false. */
   readonly addGenerationPrompt?: boolean;
-  /** What strftime_now tells the time by. Default now. */
+  /** The current time for strftime_now. Default now. */
   readonly clock?: Date | undefined;
   /** Further variables of the template, such as {enable_thinking: false}. They win over the others. */
   readonly variables?: Readonly<Record<string, unknown>>;
@@ -90,7 +90,7 @@ export class ChatTemplate {
 }
 
 export interface ChatTemplateChoice {
-  /** Jinja source to use instead of the folder's, as a recipe may have it. */
+  /** Jinja source to use instead of the folder's, if the recipe has one. */
   readonly source?: string;
   /** Which of several templates, "tool_use" for example. Default "default". */
   readonly name?: string;

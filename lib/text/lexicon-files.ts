@@ -5,7 +5,7 @@ export interface TextFile {
   readonly text: string;
 }
 
-/** As plainFormat asks: bos and the question; what was answered ends with eos. */
+/** The prompt of plainFormat: bos and the question; an answer ends with eos. */
 const CHAT_TEMPLATE =
   "{{ bos_token }}{% for message in messages %}{{ message['content'] }}{% if message['role'] == 'assistant' %}{{ eos_token }}{% endif %}{% endfor %}";
 

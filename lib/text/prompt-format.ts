@@ -8,7 +8,7 @@ import type { Tokenizer } from "./tokenizer.ts";
 
 const MOST_TEMPLATE_BYTES = 1 << 24;
 
-/** What a prompt is made of. */
+/** The parts of a problem that make up its prompt. */
 export type Task = Pick<Problem, "question" | "messages" | "tools">;
 
 export interface Reading {
@@ -21,16 +21,19 @@ export interface Reading {
   readonly textless: number;
 }
 
-/** How a model is asked and read. */
+/** How prompts are written and completions read. */
 export interface PromptFormat {
   /** Tokens that end a completion, at least one; the first is how the model itself ends a turn. */
   readonly stopIds: readonly number[];
-  /** Throws HONE_ERR_DATA for a task that cannot be written: characters the vocabulary lacks, turns the template refuses. */
+  /**
+   * Throws HONE_ERR_DATA for a task that cannot be written: characters the vocabulary lacks, messages the template
+   * refuses.
+   */
   prompt(task: Task): Int32Array;
   read(tokens: Int32Array): Reading;
 }
 
-/** Bos, if there is one, and the question, in which spellings of special tokens are ordinary characters. */
+/** Bos, if there is one, and the question; spellings of special tokens in it are ordinary characters. */
 export function plainFormat(
   tokenizer: Tokenizer,
   stopIds: readonly number[] = [tokenizer.special.eos],
@@ -47,9 +50,9 @@ export function plainFormat(
   };
 }
 
-/** What a recipe says about prompts; each part has the model's own as its default. */
+/** What a recipe says about prompts; each part defaults to the model's own. */
 export interface ChatChoice {
-  /** What the template's strftime_now tells the time by. Default now. */
+  /** The current time for the template's strftime_now. Default now. */
   readonly clock?: Date;
   /** A .jinja file. */
   readonly file?: string | undefined;
@@ -178,7 +181,7 @@ function attempt(render: () => string): string | undefined {
   try {
     return render();
   } catch {
-    return undefined; // a template may refuse what is only a probe
+    return undefined; // a template may refuse this probe
   }
 }
 
@@ -190,7 +193,7 @@ class CompletionReader {
   readonly #tokenizer: Tokenizer;
   readonly #ends: ReadonlySet<number>;
   readonly #opening: string;
-  /** What is known of each id: asking the tokenizer for every token of every completion would take too long. */
+  /** Kind of each id seen so far: asking the tokenizer for every token of every completion would take too long. */
   #kinds = new Uint8Array(0);
 
   constructor(tokenizer: Tokenizer, ends: readonly number[], opening = "") {

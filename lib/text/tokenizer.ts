@@ -1,4 +1,4 @@
-/** Ids of the tokens that steer generation instead of being read. A vocabulary need not have all of them. */
+/** Ids of the tokens that steer generation and are not text. A vocabulary need not have all of them. */
 export interface SpecialTokens {
   readonly pad: number | undefined;
   readonly bos: number | undefined;
@@ -13,7 +13,7 @@ export interface EncodeOptions {
    * Spell text that comes from outside. Default "parse".
    */
   readonly specials?: "parse" | "spell";
-  /** Put around the text what the tokenizer puts around a text of its own (often bos). Default false. */
+  /** Add what the tokenizer adds around a text by default (often bos). Default false. */
   readonly addSpecial?: boolean;
 }
 

@@ -12,7 +12,7 @@ export interface Common {
 }
 
 export const SETTING = "--set <path=value>";
-/** Of every command that reads a model; lib/inference/model-facts.ts does it. */
+/** An option of every command that reads a model; lib/inference/model-facts.ts applies it. */
 export const STRICT_CONFIG = [
   "--strict-config",
   "refuse fields of the model's config.json that are not known, instead of a warning",

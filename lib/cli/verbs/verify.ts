@@ -15,7 +15,7 @@ interface Flags extends Common {
 
 const SHOWN_FAULTS = 5;
 
-/** Rows by status, and why those without a score have none. */
+/** Counts rows by status, and why those without a score have none. */
 class Count {
   readonly byStatus = new Map<string, number>();
   readonly causes = new Map<string, number>();
@@ -38,7 +38,7 @@ class Count {
   }
 }
 
-/** Verdicts go to stdout, one a line; what people read goes to stderr. */
+/** Verdicts go to stdout, one per line; messages for people go to stderr. */
 async function verify({ domain, file, compat, json }: Flags): Promise<number> {
   const { verifyFile } = await import("../verify-file.ts");
   const started = performance.now();
@@ -57,7 +57,7 @@ async function verify({ domain, file, compat, json }: Flags): Promise<number> {
   return count.unscored > 0 ? EXIT.data : EXIT.done;
 }
 
-/** What kept rows from a score; said with --json too. */
+/** Reports why rows have no score, with --json too. */
 function complain(count: Count, faults: readonly HoneError[]): void {
   if (count.unscored === 0) return;
   for (const fault of faults.slice(0, SHOWN_FAULTS)) process.stderr.write(`${explain(fault)}\n`);

@@ -5,7 +5,7 @@ import { loadVerifier } from "./load-verifier.ts";
 import type { JobResult, MemberOutcome, Phase, VerificationJob } from "./verification-job.ts";
 import { faultOf } from "./verifier-fault.ts";
 
-/** Told what the judge turns to next, and how long that may take. */
+/** Told the judge's next phase, and its time limit. */
 export interface PhaseLog {
   begin(phase: Phase, limitMs?: number, member?: number): void;
 }
@@ -30,13 +30,14 @@ async function load({ verifier: name, moduleUrl, domain }: VerificationJob): Pro
   return verifier;
 }
 
-/** Reasons are kept beside every completion of a run. */
+/** Limit of a reason, because reasons are stored with every completion of a run. */
 const REASON_LENGTH = 500;
 const STATUSES = new Set(["correct", "partial", "wrong", "no_answer", "unparsable"]);
 
 /**
- * A user's verifier is not compiled against our types, so what it returns is checked. `wrong` with credit for a part is
- * what the reference modes of built-in ones return where the reference does; of a user's it is a mistake.
+ * Checks the verdict of a user's verifier, which is not compiled against our types. `wrong` with partial credit is
+ * what the reference modes of built-in verifiers return where the reference does; of a user's verifier it is an
+ * error.
  */
 function checkVerdict(verdict: Verdict, isBuiltIn: boolean): Verdict {
   if (
@@ -58,14 +59,14 @@ function checkVerdict(verdict: Verdict, isBuiltIn: boolean): Verdict {
   return { status, score, reason: String(reason ?? "").slice(0, REASON_LENGTH) };
 }
 
-/** Judges the members in order, telling the log which one it is at. */
+/** Judges the members in order, and tells the log which one is next. */
 export async function judgeJob(job: VerificationJob, log: PhaseLog): Promise<JobResult> {
   log.begin("loading", job.loadTimeoutMs);
   let verifier: Verifier;
   try {
     verifier = await find(job);
   } catch (error) {
-    loaded.delete(job.moduleUrl ?? job.verifier); // the retry shall try anew
+    loaded.delete(job.moduleUrl ?? job.verifier); // so that the retry loads again
     const cause = `verifier did not load: ${faultOf(error, job.moduleUrl)}`;
     const outcomes = job.members.map(
       () => ({ verdict: { status: "unscored", cause }, microseconds: 0 }) as const,

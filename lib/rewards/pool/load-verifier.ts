@@ -34,7 +34,7 @@ export async function loadVerifier(url: string): Promise<Verifier> {
 
 const LIMITS = ["timeoutMs", "concurrency", "heapMb"] as const satisfies readonly (keyof VerifierLimits)[];
 
-/** No type of ours was there when it was written. Throws HONE_ERR_VERIFIER. */
+/** The module was not compiled against our types. Throws HONE_ERR_VERIFIER. */
 function checkLimits(limits: VerifierLimits, url: string): VerifierLimits {
   for (const [name, value] of Object.entries(limits)) {
     const problem = !LIMITS.some((known) => known === name)

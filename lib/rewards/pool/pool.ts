@@ -15,7 +15,7 @@ import { WorkerGroup } from "./worker-group.ts";
 export interface VerifierPoolOptions {
   /** Processes that judge at the same time. Default 1. */
   readonly workers?: number;
-  /** By verifier name; stronger than what the verifier itself states. */
+  /** By verifier name; overrides the limits that the verifier states. */
   readonly limits?: Readonly<Record<string, VerifierLimits>>;
   /** Milliseconds for one completion where neither `limits` nor the verifier says. Default 2000. */
   readonly timeoutMs?: number;
@@ -32,11 +32,11 @@ const LOAD_TIMEOUT_MS = 30_000;
 const DEFAULT_HEAP_MB = 256;
 
 /**
- * Judges completions in processes that never load the native addon, so that nothing a verifier does to its own reaches
- * this one. A completion that makes its verifier hang costs the time limit and a new process, and scores 0: that is its
- * own doing. A verifier that throws or a process that dies is our fault: the completion is judged once more, then given
- * up as unscored; but one that fills a fresh process's memory a second time scores 0. Verifiers with a heap of their
- * own have processes of their own.
+ * Judges completions in processes that never load the native addon, so that nothing a verifier does to its process
+ * reaches this one. A completion that makes its verifier hang costs the time limit and a new process, and scores 0:
+ * that is the completion's fault. A verifier that throws or a process that dies is our fault: the completion is
+ * judged once more, then given up as unscored; but one that fills a fresh process's memory a second time scores 0.
+ * Verifiers with a heap limit of their own have processes of their own.
  */
 export class VerifierPool implements AsyncDisposable {
   readonly #count: number;
@@ -98,7 +98,7 @@ export class VerifierPool implements AsyncDisposable {
   /** Stops the workers without waiting for verdicts that nobody will read: what is running rejects with HONE_ERR_STATE. */
   abandon(): Promise<void> {
     this.#abandoned = true;
-    for (const group of this.#groups.values()) void group.close(); // what runs ends with its process
+    for (const group of this.#groups.values()) void group.close(); // running jobs end with their process
     return this.close();
   }
 

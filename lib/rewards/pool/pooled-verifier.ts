@@ -24,35 +24,37 @@ export interface Workers {
   run(heapMb: number, job: VerificationJob): Promise<JobEnd>;
 }
 
-/** Completions in one message to a worker: few enough that what is judged shows in the counts before long. */
+/** Completions in one message to a worker: few enough that the counts follow soon. */
 const MESSAGE_COMPLETIONS = 32;
-/** Loads that may run into their limit before a verifier is given up. */
+/** Loads that may exceed their time limit before a verifier is given up. */
 const LOAD_ATTEMPTS = 2;
 
 export interface PooledVerifierOptions {
   readonly name: string;
-  /** Of a user's own. */
+  /** Of a user's verifier. */
   readonly moduleUrl?: string | undefined;
-  /** Of a built-in one. */
+  /** Of a built-in verifier. */
   readonly domain?: string | undefined;
   /** Limits where the verifier states none. */
   readonly defaults: Required<Pick<VerifierLimits, "timeoutMs" | "heapMb">>;
-  /** What a built-in verifier states; a user's states it where it is loaded. */
+  /** The limits that a built-in verifier states; a user's states them when it is loaded. */
   readonly stated?: VerifierLimits | undefined;
-  /** Stronger than what the verifier states. */
+  /** Override the limits that the verifier states. */
   readonly overrides?: VerifierLimits | undefined;
 }
 
-/** One verifier of the pool: sends its completions to the workers, within its limits, and knows what became of them. */
+/**
+ * One verifier of the pool: sends its completions to the workers, within its limits, and counts what became of them.
+ */
 export class PooledVerifier {
   readonly meter = new VerifierMeter();
   readonly #options: PooledVerifierOptions;
   readonly #workers: Workers;
   #limits: { readonly timeoutMs: number; readonly heapMb: number };
   #semaphore: Semaphore;
-  /** Loads in a row that ran into their limit. */
+  /** Consecutive loads that exceeded their time limit. */
   #hungLoads = 0;
-  /** The question to a user's module, what its limits are. */
+  /** The request for the limits that a user's module states. */
   #asking: Promise<void> | undefined;
 
   constructor(options: PooledVerifierOptions, workers: Workers) {
@@ -64,8 +66,8 @@ export class PooledVerifier {
   }
 
   /**
-   * Verdicts in the order of the requests: sends until each has one; every round decides at least one or uses up its retry.
-   * Throws HONE_ERR_VERIFIER when loading never ends, HONE_ERR_STATE when the pool is abandoned.
+   * Verdicts in the order of the requests. Sends until each has one; every round decides at least one or uses up its
+   * retry. Throws HONE_ERR_VERIFIER when loading never ends, HONE_ERR_STATE when the pool is abandoned.
    */
   async judge(requests: readonly VerificationRequest[]): Promise<Verdict[]> {
     await this.#ask();
@@ -101,7 +103,7 @@ export class PooledVerifier {
     return verdicts;
   }
 
-  /** One message to a worker, and what it cost. */
+  /** Sends one message to a worker and counts its cost. */
   async #send(requests: readonly VerificationRequest[]): Promise<JobEnd> {
     if (this.#workers.abandoned) throw abandoned();
     const end = await this.#run(requests);
@@ -119,12 +121,15 @@ export class PooledVerifier {
     return end;
   }
 
-  /** A user's module says what it needs where it is loaded, which is in a process; asked until there is an answer. */
+  /**
+   * A user's module states its limits when it is loaded, which only happens in a process; asks until there is an
+   * answer.
+   */
   #ask(): Promise<void> {
     if (this.#options.moduleUrl === undefined) return Promise.resolve();
     this.#asking ??= this.#run([]).then((end) => {
       if (end.kind === "done") this.#limit(end.limits ?? {});
-      else this.#asking = undefined; // whatever it was, it shows again where there is somebody to tell
+      else this.#asking = undefined; // the error will appear again in a call that can report it
       if (isHungLoad(end)) this.#hungLoads += 1;
     });
     return this.#asking;
@@ -150,7 +155,7 @@ export class PooledVerifier {
     this.#semaphore = new Semaphore(concurrency);
   }
 
-  /** What a completion gets whose worker had to be given up. */
+  /** The verdict on a completion whose worker had to be given up. */
   #verdictOf({ phase, ...end }: Exclude<JobEnd, { kind: "done" }>, isRetry: boolean): Verdict {
     const { timeoutMs, heapMb } = this.#limits;
     if (phase === "verifying" && end.kind === "expired")

@@ -6,8 +6,9 @@ const LOOK_MS = 2;
 const PATIENCE_MS = 5000;
 
 /**
- * The processes of a group of workers, in memory that its threads share. Closing it ends them, whatever they are doing,
- * and waits until the threads that started them have seen them end: a process that nobody waits for stays as a zombie.
+ * The processes of a group of workers, in memory shared by its threads. Closing the table ends all processes,
+ * whatever they are doing, and waits until the threads that started them have seen them end: otherwise they would
+ * remain as zombies.
  */
 export class ProcessTable {
   readonly buffer: SharedArrayBuffer;
@@ -65,14 +66,14 @@ export class ProcessTable {
   }
 }
 
-/** A process and what it started. */
+/** Kills a process and all that it started. */
 function kill(pid: number): void {
   if (pid <= 0) return;
   for (const target of [-pid, pid]) {
     try {
       process.kill(target, "SIGKILL");
     } catch {
-      // it has ended, or leads no group yet
+      // it has ended, or is not a group leader yet
     }
   }
 }

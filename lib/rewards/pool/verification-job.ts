@@ -2,12 +2,15 @@ import { readSync, writeSync } from "node:fs";
 import type { VerifierLimits } from "../../domains/verifier.ts";
 import type { FinishReason, Verdict } from "../../records.ts";
 
-/** What crosses to a verifier's process: completions to be judged by one verifier. Without members it is only loaded. */
+/**
+ * A message to a verifier's process: completions for one verifier to judge. Without members the verifier is only
+ * loaded.
+ */
 export interface VerificationJob {
   readonly verifier: string;
-  /** Where a user's own verifier is imported from; absent for built-in ones. */
+  /** Module of a user's verifier; absent for built-in ones. */
   readonly moduleUrl?: string;
-  /** Whose verifier a built-in one is. */
+  /** Domain of a built-in verifier. */
   readonly domain?: string;
   readonly members: readonly {
     readonly reference: unknown;
@@ -20,7 +23,7 @@ export interface VerificationJob {
   readonly loadTimeoutMs: number;
 }
 
-/** What became of one member. */
+/** The outcome of one member. */
 export interface MemberOutcome {
   readonly verdict: Verdict;
   readonly microseconds: number;
@@ -30,11 +33,11 @@ export interface MemberOutcome {
 export interface JobResult {
   /** In the order of the members. */
   readonly outcomes: readonly MemberOutcome[];
-  /** Those that the verifier states; undefined where it states none or did not load. */
+  /** The limits that the verifier states; undefined if it states none or did not load. */
   readonly limits: VerifierLimits | undefined;
 }
 
-/** What a process may be at; limits of time hold in all but the first. */
+/** The phases of a process; time limits hold in all but the first. */
 export const PHASES = ["idle", "loading", "reference", "verifying"] as const;
 export type Phase = (typeof PHASES)[number];
 
@@ -47,7 +50,7 @@ export type JobEnd =
       /** Undefined unless the phase is of one member. */
       readonly member: number | undefined;
       readonly elapsedMs: number;
-      /** Of a process that was lost, for people. */
+      /** Why a process was lost, for people. */
       readonly cause: string;
     };
 
@@ -58,7 +61,7 @@ function sharedNow(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** What a process is at. */
+/** The current phase of a process. */
 export interface Progress {
   readonly phase: Phase;
   readonly member: number | undefined;
@@ -66,7 +69,7 @@ export interface Progress {
   readonly leftMs: number;
 }
 
-/** What a process was at when it ended, and whether it ended itself: over a limit of time, or of memory. */
+/** The phase of a process when it ended, and whether it ended itself: over a limit of time, or of memory. */
 export interface Ending extends Pick<Progress, "phase" | "member" | "elapsedMs"> {
   readonly why: (typeof WHYS)[number];
 }
@@ -75,8 +78,9 @@ export interface Ending extends Pick<Progress, "phase" | "member" | "elapsedMs">
 const BYTES = 24;
 
 /**
- * What a process is busy with and since when, in a file that outlives it: one that is stuck in a loop or was killed can
- * answer no message, but what it wrote before is there. A write is one system call of a microsecond.
+ * The current phase of a process and its start, in a file that outlives the process: one that is stuck in a loop or
+ * was killed cannot answer messages, but what it wrote before can be read. A write is one system call of a
+ * microsecond.
  */
 export class JobProgress {
   readonly #fd: number;
@@ -86,7 +90,7 @@ export class JobProgress {
     this.#fd = fd;
   }
 
-  /** The process turns to this, for which it has so long. */
+  /** The process begins this phase, with this time limit. */
   begin(phase: Phase, limitMs = Number.POSITIVE_INFINITY, member = -1): void {
     this.#write(0, sharedNow(), limitMs, member, PHASES.indexOf(phase));
   }
@@ -97,12 +101,12 @@ export class JobProgress {
     return { ...placeOf(member, phase), elapsedMs, leftMs: limitMs - elapsedMs };
   }
 
-  /** The process ends itself because of what it was at. */
+  /** The process ends itself because of this phase. */
   end(why: Exclude<Ending["why"], "unknown">, { phase, member = -1, elapsedMs }: Progress): void {
     this.#write(BYTES, elapsedMs, WHYS.indexOf(why), member, PHASES.indexOf(phase));
   }
 
-  /** Of a process that is dead. */
+  /** Reads the ending of a dead process. */
   readEnd(): Ending {
     const [elapsedMs, why, member, phase] = this.#read(BYTES);
     return why > 0

@@ -5,7 +5,7 @@ import { VerifierProcess } from "./verifier-process.ts";
 export interface DispatcherOptions {
   /** Heap of one process. */
   readonly heapMb: number;
-  /** The buffer of the group's ProcessTable: closing that one ends the processes started here. */
+  /** The buffer of the group's ProcessTable; closing the table ends the processes started here. */
   readonly processes: SharedArrayBuffer;
 }
 
@@ -18,8 +18,8 @@ const CLOSED = {
 } as const;
 
 /**
- * Hands each job to a process that is free, or to a new one; who calls sees to it that there are not too many. What
- * verifiers print goes to stderr, since stdout may be for machines.
+ * Gives each job to a free process, or to a new one; the caller limits the number of jobs. What verifiers print goes
+ * to stderr, because stdout may be for machines.
  */
 export function openDispatcher({
   heapMb,
@@ -44,7 +44,7 @@ export function openDispatcher({
     free.delete(chosen);
     const end = await chosen.judge(job);
     if (end.kind === "done") free.add(chosen);
-    // A process that ended before it began on the job says nothing about it.
+    // A process that ended before it began on the job says nothing about the job.
     return end.kind !== "done" && end.phase === "idle" && !isRetry ? judge(job, true) : end;
   };
   return (job) => judge(job, false);

@@ -1,11 +1,11 @@
-/** Causes are kept beside every completion of a run, and go to the terminal. */
+/** Limit of a cause, because causes are stored with every completion of a run and printed. */
 const MAX_CHARS = 500;
 const MAX_CAUSES = 3;
 
 /**
- * What an error of a verifier says to the one who wrote it: its message, those of its causes ("fetch failed" says
- * little, "connect ECONNREFUSED 127.0.0.1:80" does), and where in their file it was.
- * @param file URL of the user's module; without one (a verifier of ours), no place.
+ * Describes an error of a verifier to its author: its message, those of its causes ("fetch failed" says little,
+ * "connect ECONNREFUSED 127.0.0.1:80" does), and its place in the author's file.
+ * @param file URL of the user's module; without one (a built-in verifier), no place.
  */
 export function faultOf(error: unknown, file?: string): string {
   const messages: string[] = [];

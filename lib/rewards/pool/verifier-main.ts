@@ -1,4 +1,4 @@
-/** What a verifier's process runs: it judges what comes over its channel. Its watchdog may end it at any moment. */
+/** The main module of a verifier's process: judges the jobs of its channel. Its watchdog may end it at any moment. */
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
@@ -8,11 +8,11 @@ import { PROGRESS_FD, type WatchdogData } from "./verifier-watchdog.ts";
 
 const workerData: WatchdogData = { memoryMb: Number(process.argv[2]) };
 const watchdog = startWatchdog();
-const watched = once(watchdog, "message"); // its loading may need this thread, which a verifier may not give back
+const watched = once(watchdog, "message"); // the watchdog's loading may need this thread, which a verifier may block
 watchdog.unref();
 
 try {
-  writeFileSync("/proc/self/oom_score_adj", "1000"); // where the machine runs out of memory, this goes before the trainer
+  writeFileSync("/proc/self/oom_score_adj", "1000"); // out of memory the kernel kills this process before the trainer
 } catch {
   // not Linux, or not allowed
 }
@@ -30,7 +30,7 @@ function startWatchdog(): Worker {
   if (import.meta.url.endsWith(".js")) {
     return new Worker(new URL("./verifier-watchdog.js", import.meta.url), options);
   }
-  // From source: a thread of a process that has loaded tsx does not get it by --import.
+  // From source: --import does not give tsx to a thread of a process that has loaded it.
   const [tsx, url] = [import.meta.resolve("tsx/esm/api"), new URL("./verifier-watchdog.ts", import.meta.url)];
   const script = `import("${tsx}").then(({ register }) => { register(); return import("${url}"); })`;
   return new Worker(script, { ...options, eval: true, execArgv: [] });

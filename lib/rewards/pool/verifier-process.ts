@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type JobEnd, JobProgress, type JobResult, type VerificationJob } from "./verification-job.ts";
 
-/** What a process may hold beside its heap: Node itself, tables, buffers, WebAssembly; in MiB. */
+/** Limit in MiB for everything beside the heap: Node itself, tables, buffers, WebAssembly. */
 export const BESIDE_HEAP_MB = 384;
 const TAIL_CHARS = 4000;
-/** How long the last words of a dead process may take to arrive. */
+/** How long to wait for the last output of a dead process. */
 const LAST_WORDS_MS = 200;
-/** How V8 ends a process whose heap is full, or in which something is longer than any heap. */
+/** V8's messages when the heap is full, or a single object is larger than any heap. */
 const OUT_OF_MEMORY =
   /JavaScript heap out of memory|Allocation failed|invalid size error|process out of memory/;
 const CRASH_REPORT = /<--- Last few GCs --->|^FATAL ERROR|^# Fatal|^----- Native stack trace/m;
@@ -22,14 +22,14 @@ type Loss = Exclude<JobEnd, { kind: "done" }>;
 export interface VerifierProcessOptions {
   /** Limit of the heap. */
   readonly heapMb: number;
-  /** Takes what verifiers print, which must not mix with what `hone` prints for machines. */
+  /** Gets what verifiers print, which must not mix with machine-readable output of `hone`. */
   readonly print: (text: string) => void;
   readonly onExit: () => void;
 }
 
 /**
- * A process that judges one job at a time, with limits that hold: a heap that is full, a loop, an exit or a crash costs
- * this process alone. It ends itself when its parent is gone.
+ * A process that judges one job at a time and enforces its limits: a full heap, an endless loop, an exit or a crash
+ * costs only this process. It ends itself when its parent is gone.
  */
 export class VerifierProcess {
   readonly pid: number;
@@ -39,7 +39,7 @@ export class VerifierProcess {
   #end: Loss | undefined;
   #tail = "";
 
-  /** Throws what the system says where it gives no file or no process. */
+  /** Throws the system's error if it refuses a file or a process. */
   constructor({ heapMb, print, onExit }: VerifierProcessOptions) {
     const path = join(tmpdir(), `hone-verifier-${randomUUID()}`);
     const fd = openSync(path, "wx+", 0o600);
@@ -50,13 +50,13 @@ export class VerifierProcess {
     this.#child = fork(fileURLToPath(main), [String(heapMb + BESIDE_HEAP_MB)], {
       execArgv: [`--max-old-space-size=${heapMb}`, ...(isSource ? ["--import", tsxUrl()] : [])],
       serialization: "advanced",
-      stdio: ["pipe", "pipe", "pipe", fd, "ipc"], // the first is never written to: its end tells of ours
-      detached: true, // a group of its own: an interrupt from the terminal is for `hone` to handle
+      stdio: ["pipe", "pipe", "pipe", fd, "ipc"], // stdin ends when our process does, which tells it so
+      detached: true, // a process group of its own: `hone` alone handles an interrupt from the terminal
     });
     this.pid = this.#child.pid ?? 0;
     for (const stream of [this.#child.stdout!, this.#child.stderr!])
       stream.setEncoding("utf8").on("data", (text: string) => this.#heard(text, print));
-    this.#child.stdin!.on("error", () => {}); // the end of a dead one
+    this.#child.stdin!.on("error", () => {}); // its process has died
     this.#child.on("message", (result) => this.#settled({ kind: "done", ...(result as JobResult) }));
     const ended = async (how: string) => {
       await this.#lastWords();
@@ -74,7 +74,7 @@ export class VerifierProcess {
     if (this.#end) return Promise.resolve(this.#end);
     return new Promise((resolve) => {
       this.#settle = resolve;
-      this.#child.send(job, () => {}); // where it cannot be sent, the process has ended
+      this.#child.send(job, () => {}); // if it cannot be sent, the process has ended
     });
   }
 
@@ -88,7 +88,7 @@ export class VerifierProcess {
     if (!CRASH_REPORT.test(this.#tail)) print(text);
   }
 
-  /** Waits for what the process had written, but not for those it started, which may hold its pipes. */
+  /** Waits for the process's remaining output, but not for its children, which may hold its pipes open. */
   async #lastWords(): Promise<void> {
     const closed = new Promise((resolve) => this.#child.once("close", resolve));
     let timer: NodeJS.Timeout | undefined;
@@ -106,7 +106,7 @@ export class VerifierProcess {
   }
 }
 
-/** Where processes and threads that run from source find the TypeScript loader, whatever the working directory. */
+/** Where processes and threads that run from source find the TypeScript loader, in any working directory. */
 export function tsxUrl(): string {
   return pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 }

@@ -7,7 +7,7 @@ export interface Latency {
   readonly p99: number;
 }
 
-/** What a verifier has done and cost so far. */
+/** Counts and costs of a verifier so far. */
 export interface VerifierStats {
   /** Completions judged, repeats after a kill included. */
   readonly calls: number;
@@ -43,7 +43,7 @@ export class VerifierMeter {
     this.#histogram.record(Math.max(1, Math.round(microseconds)));
   }
 
-  /** Counts as they are now; percentiles, which take a while, are worked out when read, and are of that moment. */
+  /** The counts now; percentiles, which take a while, are computed when read, as of that moment. */
   snapshot(): VerifierStats {
     const calls = this.#calls;
     const percentileMs = (p: number) => (calls === 0 ? 0 : this.#histogram.percentile(p) / 1000);

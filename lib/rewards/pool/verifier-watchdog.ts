@@ -1,22 +1,22 @@
 /**
- * A thread beside a verifier: ends the process, which may be stuck in a loop, when a limit of time or memory is passed,
- * or when whoever started it has gone.
+ * A thread beside a verifier. Ends the process, which may be stuck in a loop, when a limit of time or memory is
+ * exceeded, or when its parent has gone.
  */
 import { Socket } from "node:net";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { type Ending, JobProgress, type Progress } from "./verification-job.ts";
 
 export interface WatchdogData {
-  /** What the process may hold in all, in MiB. */
+  /** Limit in MiB for all memory of the process. */
   readonly memoryMb: number;
 }
 
-/** Where a process finds the file of its progress. */
+/** Descriptor of the process's progress file. */
 export const PROGRESS_FD = 3;
 const LOOK_MS = 20;
 const MEBIBYTE = 1 << 20;
 
-/** Which limit a process has passed; undefined where it may go on. */
+/** Which limit a process has exceeded; undefined if none. */
 export function passedLimit(
   now: Progress,
   rssBytes: number,
@@ -32,7 +32,7 @@ function watch({ memoryMb }: WatchdogData): void {
   const look = () => {
     const now = progress.read();
     const passed = passedLimit(now, process.memoryUsage.rss(), memoryMb);
-    // Seen twice: what the other thread writes at this moment may be half there.
+    // Two equal readings: the other thread may have written half of a record at this moment.
     const isSame = before?.phase === now.phase && before.member === now.member;
     before = passed === undefined ? undefined : now;
     if (passed !== undefined && isSame) {
@@ -46,10 +46,10 @@ function watch({ memoryMb }: WatchdogData): void {
   parentPort!.postMessage("watching");
 }
 
-/** The process and what it started. */
+/** Kills the process and all that it started. */
 function die(): void {
   try {
-    process.kill(-process.pid, "SIGKILL"); // it leads a group of its own
+    process.kill(-process.pid, "SIGKILL"); // it is a group leader
   } catch {
     process.kill(process.pid, "SIGKILL");
   }

@@ -5,10 +5,10 @@ import type { JobEnd, VerificationJob } from "./verification-job.ts";
 import type { DispatcherOptions } from "./verifier-dispatcher.ts";
 import { tsxUrl } from "./verifier-process.ts";
 
-/** Processes that one thread hands jobs to. */
+/** Processes per thread that gives them jobs. */
 const PROCESSES_PER_THREAD = 8;
 
-/** Processes with one limit of heap, and the threads that hand them jobs. */
+/** Processes with one heap limit, and the threads that give them jobs. */
 export class WorkerGroup {
   readonly #processes: ProcessTable;
   readonly #threads: Piscina<VerificationJob, JobEnd>;
@@ -17,7 +17,7 @@ export class WorkerGroup {
   constructor(workers: number, heapMb: number) {
     const threads = Math.ceil(workers / PROCESSES_PER_THREAD);
     const isSource = import.meta.url.endsWith(".ts");
-    this.#processes = new ProcessTable(2 * workers); // one that is ending beside its successor
+    this.#processes = new ProcessTable(2 * workers); // a process that is ending and its successor
     const workerData: DispatcherOptions = { heapMb, processes: this.#processes.buffer };
     this.#threads = new Piscina({
       filename: new URL(isSource ? "./verifier-worker.ts" : "./verifier-worker.js", import.meta.url).href,
@@ -25,11 +25,11 @@ export class WorkerGroup {
       maxThreads: threads,
       concurrentTasksPerWorker: Math.ceil(workers / threads),
       idleTimeout: Number.POSITIVE_INFINITY,
-      atomics: "disabled", // an idle thread must hear its processes
+      atomics: "disabled", // an idle thread must handle events of its processes
       workerData,
       execArgv: isSource ? ["--import", tsxUrl()] : [],
     });
-    // Without a listener an error of a thread without a task would end the process.
+    // Without a listener an error of an idle thread would end the process.
     this.#threads.on("error", () => {});
   }
 
@@ -44,7 +44,7 @@ export class WorkerGroup {
     }
   }
 
-  /** Ends the processes, then the threads that have to wait for them. Jobs that run end as lost. */
+  /** Ends the processes, then the threads, which have to wait for them. Running jobs end as lost. */
   close(): Promise<void> {
     this.#closing ??= this.#processes.close().then(() => this.#threads.destroy());
     return this.#closing;

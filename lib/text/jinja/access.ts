@@ -12,7 +12,7 @@ import {
   type Value,
 } from "./values.ts";
 
-/** "'dict object' has no attribute 'x'": what Jinja says of what is not there. */
+/** "'dict object' has no attribute 'x'": Jinja's message for something undefined. */
 function missing(object: Value, name: string): Undefined {
   const whose = object === null ? "'None'" : `'${typeName(object)} object'`;
   return new Undefined(`${whose} has no attribute '${name}'`);

@@ -2,7 +2,7 @@ import type { Scope } from "./scope.ts";
 import type { Target } from "./syntax.ts";
 import { iterate, Namespace, TemplateFault, typeName, type Value } from "./values.ts";
 
-/** Gives a target its value: a name of `scope`, an attribute of a namespace, or several names one item each. */
+/** Assigns a value to a target: a name of `scope`, an attribute of a namespace, or several names, one item each. */
 export function assign(target: Target, value: Value, scope: Scope): void {
   if (target.type === "Name") scope.set(target.name, value);
   else if (target.type === "Attribute") setAttribute(scope.get(target.object), target.name, value);

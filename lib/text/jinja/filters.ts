@@ -1,4 +1,4 @@
-/** Filters of text and numbers. Those of lists stand in sequences.ts. Source: jinja2/filters.py of Jinja 3.1. */
+/** Filters of text and numbers; those of lists are in sequences.ts. Source: jinja2/filters.py of Jinja 3.1. */
 import { splitLines } from "../../python/text.ts";
 import { attribute } from "./access.ts";
 import { fixed, formatPercent } from "./formatting.ts";
@@ -182,7 +182,7 @@ const TEXT_FILTERS: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ["attr", (v, args) => attribute(v, str(argument(args, 0, "name") ?? ""))],
 ]);
 
-/** `v|name(...)`. Throws UnknownName for a filter nobody knows, TemplateFault for one that does not fit the value. */
+/** `v|name(...)`. Throws UnknownName for an unknown filter, TemplateFault for one that does not fit the value. */
 export function applyFilter(name: string, v: Value, args: Arguments): Value {
   const filter = TEXT_FILTERS.get(name);
   if (filter !== undefined) return filter(v, args);

@@ -119,7 +119,7 @@ function unreadable(field: string): never {
   throw new TemplateFault(`the replacement field {${field}} cannot be read`);
 }
 
-/** "0", "name", "" (the next one), with [key] behind. */
+/** Looks up "0", "name" or "" (the next one), followed by any [key]. */
 function lookedUp(path: string, args: Arguments, next: () => number): Value {
   const [head, ...keys] = path.split(/[[\].]+/).filter((part, i) => i === 0 || part !== "");
   const position = head === "" ? next() : /^\d+$/.test(head!) ? Number(head) : undefined;
@@ -239,7 +239,7 @@ function general(n: number, precision: number): string {
   return `${trimmed(head)}e${tail}`;
 }
 
-/** Decimal digits with ties to even, as Python rounds; toFixed takes the larger of two. */
+/** Decimal digits, rounding ties to even as Python does; toFixed rounds them up. */
 export function fixed(n: number, precision: number): string {
   const text = n.toFixed(Math.min(100, precision));
   const tie = Number.isInteger(n * 2 ** (precision + 1)) && Math.abs((n * 10 ** precision) % 1) === 0.5;

@@ -21,7 +21,7 @@ const callable = (name: string, call: Callable["call"]): readonly [string, Calla
   new Callable(name, call),
 ];
 
-/** `clock` is what strftime_now tells the time by. */
+/** `clock` is the current time for strftime_now. */
 export function globals(clock: Date): ReadonlyMap<string, Value> {
   return new Map<string, Value>([
     callable("range", ({ positional }) => range(positional.map(whole))),

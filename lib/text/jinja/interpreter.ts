@@ -17,7 +17,7 @@ import {
 } from "./values.ts";
 
 type Kind<T extends Statement["type"]> = Extract<Statement, { type: T }>;
-/** How a body ended: by itself, or by leaving the loop or this turn of it. */
+/** How a body ended: at its end, or by leaving the loop or this iteration of it. */
 type End = "through" | "break" | "continue";
 
 /**
@@ -83,7 +83,7 @@ export class Interpreter {
     }
   }
 
-  /** Statements that name something or send a text elsewhere. */
+  /** Statements that define a name or capture text. */
   #define(
     statement: Kind<"Set" | "SetBlock" | "Macro" | "CallBlock" | "FilterBlock">,
     scope: Scope,

@@ -35,7 +35,7 @@ class Lexer {
   readonly #tokens: Token[] = [];
   #at = 0;
   #line = 1;
-  /** The text before this place has been counted in #line. */
+  /** #line counts the line ends before this place. */
   #counted = 0;
   /** What stands before `#at` ended a line. */
   #lineStarts = true;
@@ -85,14 +85,14 @@ class Lexer {
     if (text !== "") this.#push("text", text, this.#at);
   }
 
-  /** Without the blanks of the line that a block or comment begins. */
+  /** Removes the blanks in front of a block or comment that begins its line. */
   #unindented(text: string): string {
     const start = text.lastIndexOf("\n") + 1;
     const alone = start > 0 || this.#lineStarts;
     return alone && text.slice(start).trim() === "" ? text.slice(0, start) : text;
   }
 
-  /** Moves behind a closing mark: "-" takes the white space behind it, a block's end the line's. */
+  /** Moves behind a closing mark: "-" also removes the white space behind it, a block's end the line end. */
   #after(end: number, sign: string, trims: boolean): void {
     this.#at = end;
     if (sign === "-") this.#at += /^\s*/.exec(this.#source.slice(end))![0].length;
@@ -153,7 +153,7 @@ class Lexer {
     this.#at += found.length;
   }
 
-  /** What is wrong at a place where no token begins. */
+  /** Describes the fault at a place where no token begins. */
   #strange(): string {
     const rest = this.#source.slice(this.#at, this.#at + 1);
     if (rest === "'" || rest === '"') return "a string is not closed";

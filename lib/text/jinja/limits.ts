@@ -1,11 +1,14 @@
 import { TemplateFault } from "./values.ts";
 
-/** Parts of statements and expressions that one rendering may take: seconds, where real templates take milliseconds. */
+/**
+ * Parts of statements and expressions that one rendering may evaluate: this takes seconds, real templates take
+ * milliseconds.
+ */
 const MOST_STEPS = 5_000_000;
 const MOST_CHARACTERS = 1 << 27;
 export const MOST_DEPTH = 200;
 
-/** Counts what one rendering takes. Each method throws TemplateFault where that is too much. */
+/** Counts the cost of one rendering. Each method throws TemplateFault beyond its limit. */
 export class Limits {
   /** Line of the part in progress. */
   line = 1;
@@ -27,7 +30,7 @@ export class Limits {
     out.push(text);
   }
 
-  /** Runs `render` one level deeper in macros and loops that call themselves. */
+  /** Runs `render` one level deeper in recursive macros and loops. */
   deeper(render: () => void): void {
     if (this.#depth >= MOST_DEPTH)
       throw new TemplateFault(`macros or loops call themselves more than ${MOST_DEPTH} deep`);

@@ -1,15 +1,15 @@
 import { type Arguments, Callable, equals, Namespace, Undefined, type Value } from "./values.ts";
 
-/** What all turns of a loop have in common. */
+/** What all iterations of a loop share. */
 export interface LoopFacts {
   readonly items: readonly Value[];
-  /** 1 for a loop that is in no call of itself. */
+  /** 1 for a loop that is not inside a call of itself. */
   readonly depth: number;
   /** The arguments of the last loop.changed(). */
   readonly changes: { last?: Value };
 }
 
-/** The variable `loop` in turn i, its attributes computed when they are asked for. */
+/** The variable `loop` in iteration i; its attributes are computed on access. */
 export class LoopState extends Namespace {
   override readonly kind = "loop";
   readonly #facts: LoopFacts;

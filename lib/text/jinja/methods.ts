@@ -182,7 +182,7 @@ const LIST: ReadonlyMap<string, Method<Value[]>> = new Map<string, Method<Value[
   ["copy", (self) => [...self]],
 ]);
 
-/** What would change a value; transformers' sandbox refuses it. */
+/** Methods that would change a value; transformers' sandbox refuses them. */
 const CHANGING = new Set(
   "append extend insert pop remove clear sort reverse update setdefault popitem add discard".split(" "),
 );

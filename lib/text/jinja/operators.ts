@@ -22,7 +22,7 @@ import {
 /** Characters or items that one operation may make. */
 const MOST_REPEATED = 1 << 24;
 
-/** All operators but `and` and `or`, which do not always look at both sides. */
+/** All operators but `and` and `or`, which do not always evaluate both sides. */
 export function binary(operator: Exclude<BinaryOperator, "and" | "or">, left: Value, right: Value): Value {
   if (operator === "~") return str(left) + str(right);
   for (const side of [left, right]) if (side instanceof Undefined) throw new TemplateFault(side.why);

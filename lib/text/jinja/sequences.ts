@@ -95,7 +95,7 @@ function groupby(v: Value, args: Arguments): Value {
   });
 }
 
-/** Rows of n items, the last filled up where a filling is given. */
+/** Rows of n items, the last one filled up if a filler is given. */
 function batch(v: Value, args: Arguments): Value {
   const n = size(args, 0, "linecount");
   const fill = argument(args, 1, "fill_with");

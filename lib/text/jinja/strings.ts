@@ -1,4 +1,4 @@
-/** What Python's str does where JavaScript's strings have nothing alike or do otherwise. */
+/** Methods of Python's str that JavaScript's strings lack or do differently. */
 import { isSpace } from "../../python/text.ts";
 import { length, TemplateFault, typeName, type Value } from "./values.ts";
 

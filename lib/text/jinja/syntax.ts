@@ -84,7 +84,7 @@ export interface Given {
   readonly spreadNamed?: Expression;
 }
 
-/** What is assigned to: a name, an attribute of a namespace, or several in a row. */
+/** The target of an assignment: a name, an attribute of a namespace, or several in a row. */
 export type Target =
   | { readonly type: "Name"; readonly name: string }
   | { readonly type: "Attribute"; readonly object: string; readonly name: string }

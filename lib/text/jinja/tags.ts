@@ -1,10 +1,10 @@
-/** Reads what stands in each tag and the bodies up to its end. Source: jinja2/parser.py of Jinja 3.1. */
+/** Reads the contents of each tag and the bodies up to its end. Source: jinja2/parser.py of Jinja 3.1. */
 import { expression, expressions, filters } from "./expressions.ts";
 import type { Body, Expression, Statement, Target } from "./syntax.ts";
 import { oneTarget, parameters, target } from "./targets.ts";
 import type { TokenReader } from "./token-reader.ts";
 
-/** What a tag needs of the parser that met it. */
+/** What a tag needs of the parser. */
 export interface Blocks {
   readonly tokens: TokenReader;
   /** Loops around this place that `break` could leave. */

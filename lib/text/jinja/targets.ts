@@ -1,4 +1,4 @@
-/** Reads the names that a statement gives values to. Source: jinja2/parser.py of Jinja 3.1. */
+/** Reads the names that a statement assigns to. Source: jinja2/parser.py of Jinja 3.1. */
 import { expression } from "./expressions.ts";
 import type { Parameter, Target } from "./syntax.ts";
 import type { TokenReader } from "./token-reader.ts";

@@ -76,7 +76,7 @@ const TESTS: ReadonlyMap<string, Test> = new Map<string, Test>([
   ),
 ]);
 
-/** `v is name(...args)`. Throws UnknownName for a test nobody knows. */
+/** `v is name(...args)`. Throws UnknownName for an unknown test. */
 export function applyTest(name: string, v: Value, args: readonly Value[]): boolean {
   const test = TESTS.get(name);
   if (test === undefined) throw new UnknownName(`no test named '${name}'`);

@@ -35,7 +35,7 @@ export class TokenReader {
     return current.kind === kind && (values.length === 0 || values.includes(current.value));
   }
 
-  /** Moves on and tells so if the current token is of this kind and value. */
+  /** If the current token is of this kind and value: moves on and returns true. */
   take(kind: TokenKind, value?: string): boolean {
     const found = value === undefined ? this.is(kind) : this.is(kind, value);
     if (found) this.next();

@@ -24,10 +24,10 @@ export interface Arguments {
   readonly named: ReadonlyMap<string, Value>;
 }
 
-/** A fault of the template or of what it was given; the text is what Python's Jinja says. */
+/** A fault of the template or of its variables; the message is that of Python's Jinja. */
 export class TemplateFault extends Error {}
 
-/** Something a template asks for that this interpreter does not have. */
+/** Something a template uses that this interpreter does not have. */
 export class UnknownName extends Error {}
 
 /** A number that Python holds as a float although it has no fraction. See floating. */
@@ -38,7 +38,7 @@ export class Float {
   }
 }
 
-/** A variable, attribute or element that is not there. It prints as nothing and fails where it is used otherwise. */
+/** A variable, attribute or element that does not exist. It prints as nothing and fails in any other use. */
 export class Undefined {
   readonly why: string;
   constructor(why: string) {
@@ -64,7 +64,10 @@ export function tupleOf(items: readonly Value[]): Tuple {
   return tuple;
 }
 
-/** What has attributes: namespace(...), which may be assigned, and `loop`, which may be called where it recurses. */
+/**
+ * A value with attributes: namespace(...), which may be assigned to, and `loop`, which may be called where it
+ * recurses.
+ */
 export class Namespace {
   readonly kind: string = "namespace";
   readonly call: ((args: Arguments) => Value) | undefined;
@@ -101,7 +104,7 @@ export const isFloat = (v: Value): boolean =>
 export const isInteger = (v: Value): v is number => typeof v === "number" && Number.isInteger(v);
 export const isNumber = (v: Value): v is number | boolean | Float =>
   typeof v === "number" || typeof v === "boolean" || v instanceof Float;
-/** The number of a number. */
+/** The JavaScript number of a template's number. */
 export const numeric = (v: number | boolean | Float): number => (v instanceof Float ? v.value : Number(v));
 
 /** JavaScript values as a template's: objects become dicts, fields without a value are left out. */
@@ -164,7 +167,7 @@ export function sizeOf(v: Value): number | undefined {
   return v instanceof Undefined ? 0 : undefined;
 }
 
-/** What iterating gives: characters, items, keys. Throws TemplateFault for what cannot be iterated over. */
+/** The items of an iteration: characters, items, keys. Throws TemplateFault for what cannot be iterated over. */
 export function iterate(v: Value): readonly Value[] {
   if (Array.isArray(v)) return v;
   if (typeof v === "string") return [...v];
