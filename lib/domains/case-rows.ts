@@ -5,15 +5,15 @@ import { HoneError } from "../errors.ts";
 export interface RowsBesideOptions<T> {
   /** For messages: "logic case". */
   readonly what: string;
-  /** What a row is called: "puzzle". */
+  /** The name of a row: "puzzle". */
   readonly noun: string;
   /** What a line must be: "a puzzle { id, game_data }". */
   readonly shape: string;
-  /** Id and row of a line; undefined or anything thrown where it is none. */
+  /** Id and row of a line. If the line is none, returns undefined or throws anything. */
   parse(line: string): readonly [id: string, row: T] | undefined;
 }
 
-/** Rows of files that lie beside a case file, found by their id; a file is read once. */
+/** Rows of files beside a case file, found by their id; a file is read once. */
 export class RowsBeside<T> {
   readonly #options: RowsBesideOptions<T>;
   readonly #files = new Map<string, Promise<ReadonlyMap<string, T>>>();

@@ -6,10 +6,10 @@ import type { Problem } from "../records.ts";
 /** `reference` reproduces the labels of the reference implementation, its bugs included; `strict` closes its exploits. */
 export type Compat = "reference" | "strict";
 
-/** The field of a problem's reference that says which; strict unless said. */
+/** The field of a problem's reference that chooses; default strict. */
 export const compatField = z.enum(["reference", "strict"]).default("strict");
 
-/** What a verifier does in two ways; it takes one of the two when it reads a problem's reference. */
+/** The two variants of a verifier's rules; it chooses one when it reads a problem's reference. */
 export type JudgedTwoWays<Rules> = Readonly<Record<Compat, Rules>>;
 
 /** The same problems, judged by other rules. Throws HONE_ERR_CONFIG for a problem whose reference is no object. */

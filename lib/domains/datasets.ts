@@ -14,7 +14,10 @@ const READERS = Object.assign({}, ...Object.values(DOMAINS).map(({ datasets }) =
   (typeof DOMAINS)[keyof typeof DOMAINS]["datasets"]
 >;
 
-/** Every kind of data set by the name a recipe gives: a published one's reader, or how to make one from the options. */
+/**
+ * Every kind of data set by its name in a recipe: a published one's reader, or a function that makes one from the
+ * options.
+ */
 export const DATASETS = { jsonl, ...READERS };
 
 export type DatasetKind = keyof typeof DATASETS;
@@ -22,7 +25,7 @@ type OptionsOf<R> = R extends RowReader<infer Options> | ((options: never) => Ro
   ? Options
   : never;
 
-/** A data set and how to read it, as a recipe says it. */
+/** A data set and its options, as in a recipe. */
 export type DatasetSpec = {
   readonly [K in DatasetKind]: { readonly kind: K } & OptionsOf<(typeof DATASETS)[K]>;
 }[DatasetKind];
@@ -47,7 +50,7 @@ export function isDatasetKind(name: string): name is DatasetKind {
   return Object.hasOwn(DATASETS, name);
 }
 
-/** Throws HONE_ERR_CONFIG where the options do not say enough. */
+/** Throws HONE_ERR_CONFIG if the options are incomplete. */
 export function readerOf(spec: DatasetSpec): RowReader<DatasetOptions> {
   return spec.kind === "jsonl" ? jsonl(spec) : DATASETS[spec.kind];
 }
@@ -62,7 +65,7 @@ export function openDataset(
   return DatasetSource.load(spec.kind, readerOf(whole), spec, options, admit);
 }
 
-/** The rows of a data set one by one, and what became of the others, without keeping any. */
+/** The rows of a data set one by one, and counts of the others by outcome, without keeping any. */
 export function filterDataset(spec: DatasetSpec, admit?: Admission): RowFilter {
   return new RowFilter(spec.kind, readerOf(spec), spec, admit);
 }

@@ -24,7 +24,7 @@ export interface Demonstration {
   readonly problem: Problem;
   /** Thinking, answer and end, in token ids; an endless one has no end token. */
   readonly tokens: Int32Array;
-  /** How much the thinking says: nothing, the working, or the working among filler with a re-check. */
+  /** What the thinking contains: nothing, the working, or the working among filler with a re-check. */
   readonly style: "direct" | "steps" | "verbose" | "endless";
   /** Whether the answer is the one the working leads to; false for a swapped answer and for an endless one. */
   readonly faithful: boolean;
@@ -39,9 +39,9 @@ const WRONG_ANSWER_TRIES = 8;
 const PURPOSE_WORD = 0x80;
 
 /**
- * Writes the demonstrations a model is warmed up on. They are imperfect on purpose: the working is right, but
- * the modes are mixed, some answers are sloppy and some thinking never ends. Training the skill well and
- * leaving the behaviour to reinforcement learning is what gives the latter something to improve.
+ * Writes the demonstrations of the warm start. They are imperfect on purpose: the working is right, but the styles
+ * are mixed, some answers are wrong and some thinking never ends. The warm start trains the skill; the behaviour is
+ * left for reinforcement learning to improve.
  */
 export class Demonstrator {
   readonly #options: DemonstrationOptions;

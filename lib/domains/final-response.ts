@@ -1,9 +1,9 @@
 const END_OF_RESPONSE = "<eos>";
 
 /**
- * What a completion says once it has stopped thinking: the text after the last `</think>`, and inside that the
- * last `[BEGIN FINAL RESPONSE]` up to its `[END FINAL RESPONSE]`; the whole text where neither is used. A thought
- * that was opened and never closed leaves an empty response: its scratch work is no answer.
+ * The response of a completion after its thinking: the text after the last `</think>`, and inside that the last
+ * `[BEGIN FINAL RESPONSE]` up to its `[END FINAL RESPONSE]`; the whole text where neither is used. A thought that was
+ * opened and never closed leaves an empty response: its scratch work is no answer.
  */
 export function finalResponse(completion: string): string {
   const text = completion.endsWith(END_OF_RESPONSE)

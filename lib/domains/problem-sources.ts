@@ -13,7 +13,7 @@ function drawing(families: readonly Family[]): OpenSource {
   return ({ seed, ordinal }) => new ProceduralSource(families, seed, ordinal);
 }
 
-/** Every source of made-up problems by the name a recipe gives. */
+/** Every source of made-up problems by its name in a recipe. */
 export const PROBLEM_SOURCES: Readonly<Record<string, OpenSource>> = Object.fromEntries(
   DOMAIN_ROWS.flatMap(([name, { families, sources = {} }]) => {
     const all = families ? { [`procedural/${name}`]: families, ...sources } : sources;
@@ -22,10 +22,10 @@ export const PROBLEM_SOURCES: Readonly<Record<string, OpenSource>> = Object.from
 );
 
 /**
- * Opens a source: made-up problems by name, a module of the user's by URL or path (user-source.ts), or a data set as
- * an object with its kind and path or as "kind:path".
- * Throws HONE_ERR_CONFIG, listing the known names, on another; HONE_ERR_DATA when its data cannot be read.
- * @param admit asked for every row of a data set; what it refuses is left out and counted.
+ * Opens a source: made-up problems by name, a user's module by URL or path (user-source.ts), or a data set as an
+ * object with its kind and path or as "kind:path". Throws HONE_ERR_CONFIG, listing the known names, for any other;
+ * HONE_ERR_DATA when its data cannot be read.
+ * @param admit called for every row of a data set; the rows it refuses are left out and counted.
  */
 export async function openProblemSource(
   source: string | DatasetSpec,

@@ -3,8 +3,9 @@ import { dirname, join } from "node:path";
 import { DATASETS, type DatasetKind } from "./datasets.ts";
 
 /**
- * Writes a few rows of a training set into a folder of its own below `folder`, to try its reader, prompts and verifier
- * where the set itself is not at hand. Returns that folder; undefined for a kind without rows (the benchmarks).
+ * Writes a few rows of a training set into a folder of its own below `folder`, to try its reader, prompts and
+ * verifier if the set itself is missing. Returns that folder; undefined for a kind without sample rows (the
+ * benchmarks).
  */
 export function writeSampleRows(kind: DatasetKind, folder: string): string | undefined {
   const reader = DATASETS[kind];

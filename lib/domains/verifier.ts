@@ -1,6 +1,6 @@
 import type { FinishReason, ScoredVerdict } from "../records.ts";
 
-/** What the policy wrote, as the verifier sees it. */
+/** A completion as the verifier sees it. */
 export interface Completion {
   /** Decoded response, special tokens spelled out ("<think>", "</think>", a final "<eos>" or none). */
   readonly text: string;
@@ -28,16 +28,16 @@ export interface Verifier<Reference = unknown> {
   readonly name: string;
   /** Goes up when any verdict may have changed; stored verdicts of another version are not used. Positive integer. */
   readonly version: number;
-  /** What it needs where a recipe says nothing else. */
+  /** Its needs, unless the recipe says otherwise. */
   readonly limits?: VerifierLimits;
   /** Checks a problem's reference; throws on a bad one, naming what is wrong with it. */
   parseReference(raw: unknown): Reference;
   verify(completion: Completion, reference: Reference): ScoredVerdict | Promise<ScoredVerdict>;
-  /** Makes ready what verify needs, once per worker, outside any completion's time. */
+  /** Prepares what verify needs, once per worker, outside any completion's time limit. */
   prepare?(): Promise<void>;
 }
 
-/** What a module of one's own exports: verify, and as much of the rest as it wants; it is loaded as version 1 unless it says another. */
+/** The exports of a user's module: verify, and any of the rest; it has version 1 unless it says another. */
 export type VerifierModule<Reference = unknown> = Pick<Verifier<Reference>, "verify"> &
   Partial<Verifier<Reference>>;
 

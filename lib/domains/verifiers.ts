@@ -5,12 +5,12 @@ import type { Verifier } from "./verifier.ts";
 /** Every built-in verifier. */
 export const VERIFIERS: readonly Verifier[] = DOMAIN_ROWS.flatMap(([, domain]) => domain.verifiers);
 
-/** The domain that each of them is of, by its name. */
+/** The domain of each of them, by verifier name. */
 export const VERIFIER_DOMAINS: ReadonlyMap<string, string> = new Map(
   DOMAIN_ROWS.flatMap(([name, domain]) => domain.verifiers.map((verifier) => [verifier.name, name] as const)),
 );
 
-/** The built-in verifier of that name, made ready; undefined where there is none. */
+/** The built-in verifier of that name, prepared; undefined if there is none. */
 export async function loadBuiltIn(name: string): Promise<Verifier | undefined> {
   const domain = VERIFIER_DOMAINS.get(name);
   return domain === undefined ? undefined : await loadOf(domain, name);

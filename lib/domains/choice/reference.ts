@@ -2,8 +2,8 @@ import { SPACE } from "../../python/text.ts";
 import type { Rules } from "./rules.ts";
 
 /**
- * The letter as the benchmarks' own harnesses find it, thought included. Time linear in the response: no pattern repeats
- * what may match in more than one way.
+ * The letter as the benchmarks' own harnesses find it, thought included. Time linear in the response: no pattern
+ * repeats a part that can match in more than one way.
  * Source: simple-evals (GPQA), MMLU-Pro's evaluation, whose random last resort is left out.
  */
 export const REFERENCE: Rules = {

@@ -1,7 +1,7 @@
 /** How a benchmark's harness looks for the letter. */
 export type Style = "gpqa" | "mmlu-pro";
 
-/** What strict and reference judging do in two ways. */
+/** Where strict and reference judging differ. */
 export interface Rules {
   /** The part of a completion that is read. */
   responseOf(completion: string): string;

@@ -2,8 +2,8 @@ import { finalResponse } from "../final-response.ts";
 import type { Rules } from "./rules.ts";
 
 /**
- * The letter as training reads it: stated behind the thought, in whatever style. Time linear in the response: no pattern
- * repeats what may match in more than one way.
+ * The letter as training reads it: stated after the thought, in any style. Time linear in the response: no pattern
+ * repeats a part that can match in more than one way.
  */
 export const STRICT: Rules = { responseOf: finalResponse, letterOf: committedLetter };
 
@@ -31,10 +31,10 @@ const ANOTHER = new RegExp(
   `^${CLOSING}(?:\\s{0,4}(?:\\\\text\\{\\s{0,4})?(?:,?\\s{0,4}(?:or|and)\\b|/|&)\\s{0,4}\\}?|,)${OPENING}(?:${KIND}\\s{1,4})?[*_$({\\[]{0,4}[A-J]${NO_WORD}(?!\\s\\p{Ll})`,
   "u",
 );
-/** Before a judgement, in its sentence: it is supposed, asked or denied there, not made. */
+/** Before a judgement, in its sentence: words that suppose, ask or deny it. */
 const SUPPOSED =
   /\b(?:if|whether|not|never|neither|nor|unless|assum\w+|suppos\w+|claim\w*|says?|argue\w*|why|doubt\w*|might|could)\b[^.!?\n]*$|n['’]t\b[^.!?\n]*$/i;
-/** What a letter without brackets or "option" may follow, or it is that of "plan B". */
+/** Text before a letter without brackets or "option"; after anything else it is the letter of "plan B". */
 const BEFORE_BARE = /(?:^|[.!?:,;*\n]|\b(?:that|so|thus|hence|therefore))\s{0,4}$/i;
 const BEFORE_CHARS = 60;
 const AFTER_CHARS = 40;

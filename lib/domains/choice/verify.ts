@@ -13,7 +13,7 @@ const referenceSchema = z.object({
   answer: z.string().regex(/^[A-J]$/),
   choices: z.int().min(2).max(10),
   style: z.enum(["gpqa", "mmlu-pro"]),
-  /** Where the row's options went, and the seed that sent them there: kept for reports, not judged. */
+  /** The order of the row's options, and the seed of that order: kept for reports, not judged. */
   order: z.array(z.int().min(0)).optional(),
   seed: z.int().min(0).optional(),
   compat: compatField,

@@ -55,8 +55,8 @@ export function decimal(token: string): string | undefined {
 }
 
 /**
- * Whether a call returned what is expected, with no more freedom than JSON leaves: numbers by exact value, an int equal
- * to a float of that value, but True and False only to themselves; tuples as lists at any depth; int keys of a dict as
+ * Whether a call returned what is expected, as exactly as JSON allows: numbers by exact value, an int equal to a
+ * float of that value, but True and False only to themselves; tuples as lists at any depth; int keys of a dict as
  * their text; nothing else equals anything.
  */
 export function sameValue(actual: PythonValue, expected: PythonValue): boolean {

@@ -23,8 +23,8 @@ const LIMITS: SandboxLimits = {
 const sandbox = new WasmSandbox();
 
 /**
- * An expression in x, run in the sandbox on every hidden input and compared out here with what it should give:
- * the same number or the same string, for all of them.
+ * An expression in x, run in the sandbox on every hidden input. The results are compared outside the sandbox: the
+ * same number or the same string, for all inputs.
  */
 export const codeExpression: Verifier<Reference> = {
   name: "expression",

@@ -10,7 +10,7 @@ import { AT_ONCE, type Outcome, runTests } from "./test-runner.ts";
 /** Output allowed beyond twice what is expected. */
 const SPARE_OUTPUT_BYTES = 1 << 20;
 
-/** What strict and reference judging do in two ways; the rest is below. */
+/** Where strict and reference judging differ; the rest is below. */
 export interface Rules extends TestReading {
   /** The program in a completion; undefined without one. */
   programIn(completion: string): string | undefined;
@@ -18,7 +18,7 @@ export interface Rules extends TestReading {
   readonly dialect: PythonProgram["dialect"];
   /** Whether a call returned what is expected. */
   equals(actual: PythonValue, expected: PythonValue): boolean;
-  /** What standard error says of a program that ended well; undefined where it says nothing. */
+  /** What standard error means for a program that ended well; undefined if nothing. */
   complaintOf(stderr: string): "syntax" | "crash" | undefined;
   /** Whether a program that is too slow is unparsable; else it is wrong. */
   readonly tooSlowIsUnparsable: boolean;
@@ -26,7 +26,7 @@ export interface Rules extends TestReading {
   readonly endsAtFailure: boolean;
 }
 
-/** A problem's tests, how they are judged, and what they may take. */
+/** A problem's tests, how they are judged, and their limits. */
 export interface CodeReference extends CodeTests {
   readonly rules: Rules;
   /** Wall time for one test and for all. */

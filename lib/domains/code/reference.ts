@@ -11,7 +11,7 @@ import type { Rules } from "./judging.ts";
 export const REFERENCE: Rules = {
   programIn: (completion) => lastProgram(completion, looseBlocks),
 
-  /** A list of lines as Python would print the list, which no program expects. */
+  /** A list of lines as Python prints the list, which no program expects. */
   textOf: strOf,
   resultIsJson: () => true,
   dialect: "guarded",

@@ -18,7 +18,7 @@ export const STRICT: Rules = {
   /** Lists of lines are joined. */
   textOf: (value) => (value.type === "list" ? value.items.map(strOf).join("\n") : strOf(value)),
 
-  /** As LiveCodeBench has them; in a row of values "100" is a text. */
+  /** As in LiveCodeBench; in a row of values "100" is a text. */
   resultIsJson: (argumentsAreJson) => argumentsAreJson,
 
   dialect: "script",

@@ -2,16 +2,16 @@ import { HoneError } from "../../errors.ts";
 import { readJson } from "../../python/json.ts";
 import type { PythonValue } from "../../python/value.ts";
 
-/** One test: what goes into the program, and what must come out, which never goes there. */
+/** One test: the program's input, and its expected output, which never enters the sandbox. */
 export type CodeTest =
   | { readonly kind: "script"; readonly stdin: string; readonly expected: string }
   | { readonly kind: "call"; readonly args: readonly PythonValue[]; readonly expected: PythonValue };
 
-/** What strict and reference judging read in two ways. */
+/** Where strict and reference judging read differently. */
 export interface TestReading {
   /** What a program reads or prints, as the value stands in the row. */
   textOf(value: PythonValue): string;
-  /** Whether the result of a call that is a text of JSON means what that says. */
+  /** Whether the result of a call, if it is JSON text, stands for the parsed value. */
   resultIsJson(argumentsAreJson: boolean): boolean;
 }
 
@@ -70,7 +70,10 @@ function scriptTest(input: PythonValue, output: PythonValue, reading: TestReadin
   return { kind: "script", stdin: reading.textOf(input), expected: reading.textOf(output) };
 }
 
-/** Arguments: a list as it is; a text holds a JSON value a line, or is the argument. A result may stand in a list of its own. */
+/**
+ * Arguments: a list is used directly; a text holds one JSON value per line, or is the one argument. A result may be
+ * inside a list of its own.
+ */
 function callTest(input: PythonValue, output: PythonValue, reading: TestReading): CodeTest {
   const inner = output.type === "list" && output.items.length === 1 ? output.items[0]! : output;
   const inText = input.type === "str" ? jsonLines(input.value) : undefined;
@@ -84,7 +87,7 @@ function jsonLines(text: string): Items | undefined {
   return values.includes(undefined) ? undefined : (values as PythonValue[]);
 }
 
-/** What a text says as JSON; undefined where it is none, or no text. */
+/** The value of a text as JSON; undefined if it is no JSON, or no text. */
 function jsonIn(value: PythonValue): PythonValue | undefined {
   return value.type === "str" ? readJson(value.value) : undefined;
 }

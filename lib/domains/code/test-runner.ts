@@ -1,4 +1,4 @@
-/** What one test said; `end` stops the tests that follow, their outcome no longer matters. */
+/** The outcome of one test; `end` stops the tests that follow, whose outcomes no longer matter. */
 export interface Outcome {
   readonly passed: boolean;
   readonly end: boolean;

@@ -12,13 +12,13 @@ import { readTests } from "./test-cases.ts";
 const RULES: JudgedTwoWays<Rules> = { reference: REFERENCE, strict: STRICT };
 
 const MAX_PROGRAM_CHARS = 1 << 20;
-/** Wall time for one test, all tests and memory of one test where a problem says nothing else. */
+/** Defaults of a problem: wall time for one test, for all tests, and memory of one test. */
 const WALL_MS = 10_000;
 const MAX_TOTAL_MS = 60_000;
 const MEMORY_MB = 1024;
 
 const limitsSchema = z.object({
-  /** Only the first so many tests count. */
+  /** Only the first tests count, up to this number. */
   tests: z.int().positive().optional(),
   wallMs: z.int().min(100).max(MAX_TOTAL_MS).default(WALL_MS),
   totalMs: z.int().min(100).max(MAX_TOTAL_MS).default(MAX_TOTAL_MS),
@@ -46,7 +46,7 @@ export function codeVerifier(sandbox: () => Promise<PythonSandbox>): Verifier<Co
   return {
     name: "code",
     version: 3,
-    // The sandbox keeps the time; this is for a thread that is stuck, however busy the machine.
+    // The sandbox enforces the time limit; this one is for a stuck thread, on a machine however busy.
     limits: { timeoutMs: STARVED_TIMES * MAX_TOTAL_MS + 60_000 },
     parseReference: parseCodeReference,
 

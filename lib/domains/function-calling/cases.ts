@@ -51,7 +51,9 @@ export const readCase: CaseReader = async (row, folder, text) => {
   };
 };
 
-/** Rows with a label of partial credit and those of relevance are in the JSON dialect; others tell by their tags. */
+/**
+ * Rows with a label of partial credit and those of relevance use the JSON dialect; the others show it by their tags.
+ */
 function dialectOf(category: string | undefined, partial: number | undefined): Dialect | undefined {
   return partial !== undefined || /relevance/.test(category ?? "") ? "tool_calls" : undefined;
 }

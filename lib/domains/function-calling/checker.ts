@@ -6,7 +6,7 @@ import { isEmptyText, type TextForm } from "./value-check.ts";
 /** How names are compared: an API that allows no dots in names has "a.b" as "a_b". */
 export type Naming = "dotted" | "underscored";
 
-/** What strict and reference judging check in two ways. */
+/** Where strict and reference judging check differently. */
 export interface CheckRules {
   readonly textForm: TextForm;
   /** Whether a schema must say which parameters are required; else it requires none. */

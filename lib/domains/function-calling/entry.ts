@@ -32,7 +32,7 @@ export interface Entry {
   readonly expected: readonly ExpectedCall[] | undefined;
 }
 
-/** What the reference gives up on with an exception: a value its check has no rule for, a schema without types. */
+/** The reference fails on this with an exception: a value its check has no rule for, a schema without types. */
 export class Unjudgeable extends Error {}
 
 type Dict = ReadonlyMap<string, PythonValue>;

@@ -9,7 +9,7 @@ import { hasToolCalls, readToolCalls, type TagReading } from "./tool-calls.ts";
 
 export type Dialect = "tool_calls" | "python";
 
-/** What a completion says, before it is compared with what is expected. */
+/** The contents of a completion, before they are compared with what is expected. */
 export interface Reading {
   /** The part of the completion that was read. */
   readonly text: string;
@@ -17,17 +17,17 @@ export interface Reading {
   readonly calls: Calls;
 }
 
-/** What strict and reference judging do in two ways; the rest is below. */
+/** Where strict and reference judging differ; the rest is below. */
 export interface Rules extends TagReading, CheckRules {
   /** The part of a completion that is read. */
   responseOf(completion: string): string;
-  /** The verdict where it does not hang on whether the calls are those expected. */
+  /** The verdict in cases that do not depend on whether the calls are those expected. */
   decide?(entry: Entry, reading: Reading, completion: Completion): ScoredVerdict | undefined;
-  /** The score, below 1, of calls of which this share is right. */
+  /** The score, below 1, if this share of the calls is right. */
   creditFor(matched: number): number;
 }
 
-/** The verdict on a completion. @param dialect undefined: told from the response, by its tags. */
+/** The verdict on a completion. @param dialect undefined: determined from the response, by its tags. */
 export function judgeCalls(
   completion: Completion,
   entry: Entry,

@@ -2,8 +2,8 @@ import type { Rules } from "./judging.ts";
 import { standardize } from "./standardize.ts";
 
 /**
- * Calls as the reference judges them: read from the whole completion, texts compared in standard form, and some of
- * several calls earn their share.
+ * Calls as the reference judges them: read from the whole completion, texts compared in normal form, and partial
+ * credit for some of several calls.
  * Source: BFCL v4, single-turn; statuses and partial credit as PipelineRL gives them.
  */
 export const REFERENCE: Rules = {

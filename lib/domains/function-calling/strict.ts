@@ -24,10 +24,10 @@ export const STRICT: Rules = {
   },
 };
 
-/** A list of calls that was cut off can look like a shorter one; a closed block of tags cannot. */
+/** A list of calls that was cut off can look like a complete, shorter one; a closed block of tags cannot. */
 const isCutOff = ({ finish }: Completion): boolean => finish === "length" || finish === "abort";
 
-/** Ways to be right about relevance without saying anything of use. */
+/** Ways to be right about relevance with a useless response. */
 function evasion(entry: Entry, { text, calls }: Reading): ScoredVerdict | undefined {
   if (calls.kind === "malformed" && hasToolCalls(text, STRICT)) return unparsable(calls.reason);
   if (wantsNone(entry)) return text.trim() === "" ? noAnswer("empty response") : undefined;

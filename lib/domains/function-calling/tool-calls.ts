@@ -7,11 +7,11 @@ const MAX_BLOCK_CHARS = 200_000;
 const LIST_TAG = /<(\/?)tool_calls>/gi;
 const CALL_TAG = /<(\/?)tool_call>/gi;
 
-/** What strict and reference judging read in two ways. */
+/** Where strict and reference judging read differently. */
 export interface TagReading {
   /** Whether each call may stand in a `<tool_call>` of its own, as the chat templates of Qwen and Hermes have it. */
   readonly takesSingleTags: boolean;
-  /** Whether what cannot be read is passed over: JSON and items of the list as no call, arguments as none. */
+  /** Whether unreadable parts are ignored: JSON and items of the list count as no call, arguments as none. */
   readonly passesOverUnreadable: boolean;
 }
 
@@ -99,9 +99,9 @@ function oneCall(
 }
 
 /**
- * Arguments by name. Who passes over what cannot be read does so by way of Python: where `spelled`, what is no object is
- * written as Python would print it and read as JSON again: a list of numbers stays a list, which is no call; anything
- * else becomes no arguments.
+ * Arguments by name. Where unreadable parts are ignored, this imitates Python: with `spelled`, anything but an object
+ * is printed as Python would and read as JSON again: a list of numbers stays a list, which is no call; anything else
+ * becomes no arguments.
  */
 function readArguments(
   given: PythonValue | undefined,

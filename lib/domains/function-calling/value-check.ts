@@ -3,10 +3,10 @@ import { Unjudgeable } from "./entry.ts";
 
 type Values = readonly PythonValue[];
 
-/** A text as texts are compared: strict takes it as it is. */
+/** The form in which texts are compared: strict compares them unchanged. */
 export type TextForm = (text: string) => string;
 
-/** A text in the form in which it is compared, any other value as it is. */
+/** A text in its form of comparison, any other value unchanged. */
 const formOf = (value: PythonValue, form: TextForm): PythonValue =>
   value.type === "str" ? str(form(value.value)) : value;
 
@@ -31,7 +31,7 @@ export function checkList(items: Values, allowed: Values, form: TextForm): strin
   return isIn(given, lists) ? undefined : "value_error:list/tuple";
 }
 
-/** What Python sees by index: the elements of a list, the characters of a text. */
+/** What indexing gives in Python: the elements of a list, the characters of a text. */
 function elementsOf(value: PythonValue): Values {
   if (value.type === "list" || value.type === "tuple") return value.items;
   if (value.type === "str") return [...value.value].map((character) => ({ type: "str", value: character }));

@@ -19,7 +19,7 @@ const referenceSchema = z.object({
 export interface FunctionCallingReference {
   readonly entry: Entry;
   readonly rules: Rules;
-  /** Undefined: told from the response, by its tags. */
+  /** Undefined: determined from the response, by its tags. */
   readonly dialect: Dialect | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** How many; zero is a number that rows may ask for. */
+/** A number of things; rows may ask for zero. */
 export const amount = z.int().nonnegative();
 /** A count or a position from one, where the published checkers take zero for "not given". */
 export const ordinal = z.int().positive();

@@ -4,7 +4,7 @@ import type { ResponseText } from "./text/response-text.ts";
 /** Whether a response follows one constraint. Pure, never throws, time linear in the response. */
 export type Check = (response: ResponseText) => boolean;
 
-/** One kind of constraint: how its arguments are read, and what they then ask of a response. */
+/** One kind of constraint: reads its arguments and makes the check. */
 export interface Constraint {
   /**
    * The check for one row's arguments; unknown names among them are ignored, null ones are already gone.

@@ -8,12 +8,13 @@ const MAX_RESPONSE_CHARS = 1 << 18;
 const MAX_REASON_CHARS = 190;
 
 /**
- * `train` and `strict` judge the response as it is, `loose` accepts what any of eight trimmed variants follows. A blank
- * response follows nothing in these three; `constraint` gives what the constraints themselves say, of blank ones too.
+ * `train` and `strict` judge the response unchanged; `loose` accepts a constraint that any of eight trimmed variants
+ * follows. A blank response follows nothing in these three; `constraint` gives what the constraints themselves
+ * return, for blank ones too.
  */
 export type Mode = "train" | "strict" | "loose" | "constraint";
 
-/** What strict and reference judging do in two ways; the rest is below. */
+/** Where strict and reference judging differ; the rest is below. */
 export interface Rules {
   /** The part of a completion that is judged. */
   responseOf(completion: string, mode: Mode): string;

@@ -3,5 +3,5 @@ import { latinSquare } from "./latin-square.ts";
 import { truthTable } from "./truth-table.ts";
 import { logic } from "./verify.ts";
 
-/** Who judges; all of this folder that a verifier process loads. */
+/** The verifiers of this domain. A verifier process loads only this file of the folder. */
 export const VERIFIERS: readonly Verifier[] = [logic, truthTable, latinSquare];

@@ -10,9 +10,9 @@ import type { Game } from "./judging/game.ts";
 
 const MAX_ANSWER_CHARS = 1 << 20;
 
-/** What strict and reference judging do in two ways. */
+/** Where strict and reference judging differ. */
 interface Rules {
-  /** The part of a completion that the game is given. */
+  /** The part of a completion that the game gets. */
   responseOf(completion: string): string;
   judge(game: Game, answer: string, data: unknown): ScoredVerdict;
 }

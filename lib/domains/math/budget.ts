@@ -3,7 +3,7 @@ import { BudgetExceeded } from "./rational.ts";
 /** Work one verdict may spend, in steps of about a tenth of a microsecond: it bounds the verdict's time. */
 export const STEPS_PER_VERDICT = 300_000;
 
-/** Counts work down; what runs out gives up by throwing BudgetExceeded, whatever it was computing. */
+/** Counts work down. When none is left, any computation ends by BudgetExceeded. */
 export class Budget {
   #left: number;
   constructor(steps: number = STEPS_PER_VERDICT) {

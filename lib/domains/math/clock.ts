@@ -1,4 +1,4 @@
-/** Minutes after midnight that a time of day may mean: two values where morning or afternoon is left open. */
+/** Minutes after midnight that a time of day may mean: two values if it may be morning or afternoon. */
 export interface Clock {
   readonly minutes: readonly number[];
   /** "p.m." or "noon" was said: without it 2:30 may be a ratio. */

@@ -8,20 +8,20 @@ import { BudgetExceeded } from "./rational.ts";
 import type { Reading } from "./reading.ts";
 import type { Value } from "./syntax.ts";
 
-/** Longer gold answers are no answers (solutions, code) and no grammar is asked to read them. */
+/** Longer gold answers are no answers (solutions, code), and no grammar reads them. */
 export const MAX_GOLD_CHARS = 4000;
 
-/** What strict and reference judging do in two ways; the rest is below. */
+/** Where strict and reference judging differ; the rest is below. */
 export interface Rules {
   /** Whether `matches` is strict. */
   readonly strict: boolean;
   /** The part of a completion whose last box counts. */
   responseOf(completion: string): string;
-  /** What a text that begins with a box says; undefined where it says nothing. @param gold for hints on how to read it */
+  /** Reads a text that begins with a box; undefined if it states nothing. @param gold for hints on how to read it */
   read(tail: string, gold?: Reading): Reading | undefined;
-  /** The verdict on two readings where it does not hang on their values. */
+  /** The verdict on two readings in cases that do not depend on their values. */
   decide?(gold: Reading, answer: Reading): ScoredVerdict | undefined;
-  /** Why an answer is refused however equal it is; undefined for an honest one. */
+  /** Why an answer is refused even if it is equal; undefined for an honest one. */
   evasion?(gold: Value, answer: Reading, budget: Budget): string | undefined;
 }
 

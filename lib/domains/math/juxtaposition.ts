@@ -3,7 +3,7 @@ import { add, compare, isInteger, ONE, subtract, ZERO } from "./rational.ts";
 import type { Expr, Value } from "./syntax.ts";
 import * as s from "./syntax.ts";
 
-// What expressions and units mean that are written next to each other.
+// The meaning of expressions and units written next to each other.
 
 /** Factors side by side; units do not come between the parts of a mixed number. */
 export function sideBySide(factors: readonly Expr[], strict: boolean): Expr {

@@ -9,7 +9,7 @@ export interface ParseOptions {
   /** Read the letter i as the imaginary unit; capital I always is. */
   readonly imaginary: boolean;
   /**
-   * Read as a mathematician does where the reference does not: only a proper fraction after an integer makes a mixed
+   * Reads as a mathematician does where the reference does not: only a proper fraction after an integer makes a mixed
    * number (the reference also adds 2(3) to 5), 1011_2 keeps its base, a text after a number is a unit, R and r are
    * two letters where both are used, 3:4:5 is no quotient.
    */
@@ -92,7 +92,7 @@ export abstract class NameParser extends TokenStream {
     return s.symbol(this.#foldsCase || token.kind === "accent" ? name.toLowerCase() : name);
   }
 
-  /** Whether a text comes next that strict reads as the unit of what stands before it. */
+  /** Whether the next token is a text that strict reads as a unit. */
   protected beforeUnit(): boolean {
     return this.options.strict && isText(this.upcoming());
   }

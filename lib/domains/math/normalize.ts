@@ -32,7 +32,7 @@ const REPLACED: readonly Rewrite[] = [
 ];
 const ANY_REPLACED = new RegExp(REPLACED.map(([pattern]) => `(${pattern.source})`).join("|"), "g");
 
-/** With what a text must contain to be worth the search. */
+/** With a text that must occur for the search to be worth it. */
 const OPERATORS: readonly (readonly [...Rewrite, when: string])[] = [
   [/\^\s?\((.*?)\)/g, "^{$1}", "^"],
   [/sqrt\s?\((.*?)\)/g, "\\sqrt{$1}", "sqrt"],

@@ -1,7 +1,7 @@
 import { plainNumerals, withoutGroupCommas } from "./numerals.ts";
 import { bareUnits, currencyWords, isPhrase } from "./unit-names.ts";
 
-/** What is rewritten and by what; only in texts that contain `when`, which is quicker to look for. */
+/** A pattern and its replacement, only for texts that contain `when`, which is quicker to search. */
 type Rewrite = readonly [pattern: RegExp, replacement: string, when?: string];
 
 /** Unicode that has a spelling in LaTeX. */
@@ -28,7 +28,7 @@ const VULGAR = new Map(
   }),
 );
 
-/** Commands by name, without their backslash, and what stands for them: nothing where they only change a look. */
+/** Commands by name, without their backslash, and their replacement: nothing if they only change the look. */
 const COMMANDS = new Map<string, string>();
 const command = (replacement: string, names: string) => {
   for (const name of names.split(" ")) COMMANDS.set(name, replacement);
@@ -108,7 +108,7 @@ const LABEL =
   /^(?:\\text\s*\{\s*([A-Za-z ]*?)\s*(:?)\s*\}|(?:the )?(?:final )?answer(?: is)?)\s*([:=])?\s*(?=\S)/i;
 const ANSWER =
   /^(?:(?:so|thus|hence|therefore),? )?(?:the |our |my )?(?:final |correct )?(?:answer|result|solution)(?: is)?$/i;
-/** What may lead to an answer or end it as a sentence. */
+/** Text that may introduce an answer or end it as a sentence. */
 const LEADING =
   /^(?:\s|\\(?:therefore|implies|Rightarrow|Longrightarrow|rightarrow|to|approx)(?![A-Za-z])|≈|[:=](?!=))+/;
 const TRAILING = /(?:\s|\\(?:\\|blacksquare|qed|checkmark|$)|(?<!\.\s*)[.]|[,;:])+$/;
@@ -186,7 +186,7 @@ function withoutLabel(text: string): string {
   return label && rest !== "" ? unwrapped(trimmed(rest)) : text;
 }
 
-/** ]0,1[ as (0,1): brackets that turn their back on an open end, where some bracket does. */
+/** ]0,1[ as (0,1): outward brackets at an open end, where some bracket is outward. */
 function forwardBrackets(text: string): string {
   if (!text.includes("]") && !text.includes("[")) return text;
   const places = [...text.matchAll(/(?<!\\sqrt\s?)[[\]]/g)].map((match) => match.index);

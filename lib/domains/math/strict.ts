@@ -13,8 +13,8 @@ import { contains, type Expr, freeSymbols, isExpr, type Value } from "./syntax.t
 const END_OF_THINKING = "</think>";
 
 /**
- * Mathematics as training judges it: the last box behind the last `</think>`, the whole of it and nothing else, with the
- * exploits of the reference closed.
+ * Mathematics as training judges it: the last box after the last `</think>`, its whole content and nothing else, with
+ * the exploits of the reference closed.
  */
 export const STRICT: Rules = {
   strict: true,

@@ -2,5 +2,5 @@ import type { Verifier } from "../verifier.ts";
 import { residue } from "./residue.ts";
 import { math } from "./verify.ts";
 
-/** Who judges; all of this folder that a verifier process loads. */
+/** The verifiers of this domain. A verifier process loads only this file of the folder. */
 export const VERIFIERS: readonly Verifier[] = [math, residue];

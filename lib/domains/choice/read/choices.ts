@@ -2,12 +2,12 @@ import { CounterRandom } from "../../../random.ts";
 
 export const LETTERS = "ABCDEFGHIJ";
 
-/** Options as a question shows them, and what a `choice` verifier and a report need to know of it. */
+/** Options as a question shows them, with what the verifier `choice` and a report need. */
 export interface Choices {
   readonly lines: string;
   /** Letter of the right one. */
   readonly answer: string;
-  /** Place in the row of the option shown first, second, ...; the row's own order when there is no seed. */
+  /** Place in the row of the option shown first, second, ...; the row's own order without a seed. */
   readonly order: readonly number[];
 }
 

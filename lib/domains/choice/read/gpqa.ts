@@ -10,7 +10,7 @@ import {
 import { letterChoices } from "./choices.ts";
 
 export interface GpqaOptions extends DatasetOptions {
-  /** Of the order of the choices, which is part of the benchmark: report it. Default 0. */
+  /** Seed of the order of the choices, which is part of the benchmark: report it. Default 0. */
   readonly seed?: number | undefined;
 }
 

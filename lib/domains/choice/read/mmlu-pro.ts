@@ -17,7 +17,7 @@ const rowSchema = z.object({
 
 const TEMPLATE =
   'This is a multiple choice question about {category}. Think step by step and end with "the answer is (X)" where X is the letter of the right choice.\n\n{task}';
-/** What the set puts in place of an option that was taken out. */
+/** The set's replacement for an option that was removed. */
 const REMOVED = "N/A";
 
 /**

@@ -105,7 +105,7 @@ function unpack(packed: string): string | undefined {
     const pickle = inflateSync(Buffer.from(packed, "base64"), { maxOutputLength: MAX_TEST_BYTES });
     return unpickleString(pickle);
   } catch (error) {
-    // Faults of zlib (by code), of UTF-8 (TypeError) and of the pickle are the row's; anything else is ours.
+    // Errors of zlib (by code), of UTF-8 (TypeError) and of the pickle are faults of the row; anything else is ours.
     const known = HoneError.is(error) || error instanceof TypeError || "code" in (error as object);
     if (known) return undefined;
     throw error;

@@ -19,7 +19,7 @@ const LEVELS: Readonly<Record<string, readonly string[]>> = {
 export interface ProgramOptions extends DatasetOptions {
   /** Rows of these are left out. Default: those of the data set. */
   readonly dropDifficulties?: readonly string[] | undefined;
-  /** Keeps the first so many tests of a problem. Default: all. */
+  /** Keeps the first tests of a problem, up to this number. Default: all. */
   readonly maxTests?: number | undefined;
 }
 
@@ -34,7 +34,7 @@ const rowSchema = z.object({
 const FROM_STDIN =
   "{task}\n\nWrite a Python program that reads from standard input and writes to standard output. Put all of it in one ```python block.";
 const FROM_CALL = "{task}\n\nWrite it in Python. Put all of it in one ```python block.";
-/** Solutions tried when the gold of a row is asked for. */
+/** Solutions tried as gold answers of a row. */
 const MAX_SOLUTIONS = 3;
 
 /**

@@ -127,14 +127,14 @@ function draftOf(
 const asTemplatesTakeThem = (tools: readonly unknown[]): string =>
   JSON.stringify(tools.map((one) => ({ type: "function", function: one })));
 
-/** A member of the row as its file writes it. */
+/** A member of the row as the file's own text. */
 function literally({ text }: RawRow, key: string): string | undefined {
   return text === undefined ? undefined : membersOf(text).get(key);
 }
 
 /**
- * The calls with the first value each parameter may have, `full` or without what may be left out. Both are right where
- * the gold is: it is not where a parameter is required and may not be given.
+ * The calls with the first allowed value of each parameter, `full` or without optional parameters. Both are right if
+ * the gold is: it is wrong where a parameter is required and has no allowed value.
  */
 function callsOf(truth: string, full: boolean): string {
   const calls = elementsOf(truth).flatMap((call) =>

@@ -60,7 +60,7 @@ function hasTitle(text: string): boolean {
 
 /** Fences around JSON that are taken off, in this order, each once. */
 const FENCES = ["```json", "```Json", "```JSON", "```"];
-/** What a text in JSON says, fenced or not, as json.loads reads it; undefined for no JSON. */
+/** The value of a JSON text, fenced or not, as json.loads reads it; undefined for no JSON. */
 function jsonIn(text: string): PythonValue | undefined {
   let body = trim(text);
   for (const fence of FENCES) if (body.startsWith(fence)) body = body.slice(fence.length);

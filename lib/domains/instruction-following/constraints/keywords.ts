@@ -61,7 +61,7 @@ const letterFrequency = constraint(
   },
 );
 
-/** Shorter words read the same backwards without meaning to. */
+/** Shorter words are palindromes by chance. */
 const LEAST_PALINDROME = 3;
 
 const isPalindrome = (word: string): boolean => [...word].reverse().join("") === word;

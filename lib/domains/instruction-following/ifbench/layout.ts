@@ -45,8 +45,8 @@ export function nestedQuotes(text: string, depth: number): boolean {
 }
 
 /**
- * Lines without the blank ones that the reference takes out. It edits the list it walks over: after each blank line
- * the next line is not looked at, and of equal blank lines the first goes.
+ * Lines without the blank ones that the reference removes. It edits the list it iterates over: after each blank line
+ * the next line is skipped, and of equal blank lines the first is removed.
  */
 function withoutBlankLines(lines: readonly string[]): string[] {
   const removals = new Map<string, number>();

@@ -1,9 +1,9 @@
 /**
- * What Punkt knows about English: facts of its published parameters, kept to what a verdict can hang on.
+ * English parameters of Punkt: facts of its published parameters, reduced to those that can change a verdict.
  * Abbreviations, collocations and sentence starters are complete. Of the 20,000 words whose spelling it saw in
- * newspapers, these are the ones that occur 20 times or more in lower case in a count of our own over 26 MB of
- * freely licensed prose (exercises, prompts, manuals), with some that head outlines or open sentences, and of what is
- * known about each only the one bit that decides. A rarer word counts as never seen.
+ * newspapers, these are the ones that occur 20 times or more in lower case in our own count over 26 MB of freely
+ * licensed prose (exercises, prompts, manuals), with some that head outlines or open sentences; of each only the one
+ * bit that decides is kept. A rarer word counts as never seen.
  * Source: Kiss and Strunk 2006; the English parameters trained on newspaper text.
  */
 

@@ -5,7 +5,7 @@ import { punktSentences } from "./punkt.ts";
 import { splitSentences } from "./sentences.ts";
 import { wordTokens } from "./treebank.ts";
 
-/** A response and what constraints read off it, each computed once, when first asked for. */
+/** A response and the properties that constraints read, each computed once, on first use. */
 export class ResponseText {
   readonly raw: string;
   #lower: string | undefined;

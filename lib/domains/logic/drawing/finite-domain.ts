@@ -1,8 +1,8 @@
 import type { CounterRandom } from "../../../random.ts";
 
 /**
- * Finite-domain constraint search. A variable takes a value in 0..30, its domain is a bit mask; constraints take
- * away values that no solution has, and the search branches on the smallest domain left.
+ * Finite-domain constraint search. A variable takes a value in 0..30, its domain is a bit mask; constraints remove
+ * values that no solution has, and the search branches on the smallest domain left.
  */
 
 /** Largest value a variable can take: domains are the 31 low bits of a word. */
@@ -14,7 +14,7 @@ const lowest = (mask: number): number => 31 - Math.clz32(mask & -mask);
 /** The mask of low..high, both included. */
 export const span = (low: number, high: number): number => (2 ** (high + 1) - 2 ** low) | 0;
 
-/** The domains during a search; whatever shrinks one wakes the constraints on it. */
+/** The domains during a search; a domain that shrinks triggers the constraints on it. */
 export class Domains {
   readonly masks: Int32Array;
   readonly #wake: (variable: number) => void;
@@ -24,7 +24,7 @@ export class Domains {
     this.#wake = wake;
   }
 
-  /** Takes away the values outside `mask`; false when none is left. */
+  /** Removes the values outside `mask`; false when none is left. */
   keep(variable: number, mask: number): boolean {
     const before = this.masks[variable]!;
     const after = before & mask;
@@ -47,9 +47,9 @@ export class Domains {
 }
 
 export interface Constraint {
-  /** Those whose change wakes it. */
+  /** The variables whose change triggers it. */
   readonly variables: readonly number[];
-  /** Takes away values that no solution has; false when there is no solution. */
+  /** Removes values that no solution has; false when there is no solution. */
   prune(domains: Domains): boolean;
 }
 
@@ -78,7 +78,7 @@ export function allDifferent(variables: readonly number[]): Constraint {
   };
 }
 
-/** One term of a sum: what the variable counts for at each of its values. */
+/** One term of a sum: the variable's weight at each of its values. */
 export interface Term {
   readonly variable: number;
   /** Indexed by value. */
@@ -114,7 +114,8 @@ export function sumWithin(terms: readonly Term[], low: number, high: number): Co
       if (leastSum >= low && mostSum <= high) return true;
       for (let i = 0; i < terms.length; i++) {
         const { variable, weights } = terms[i]!;
-        // What this term must reach when the others are at their most, and may reach when they are at their least.
+        // The least this term must contribute if the others contribute their most, and the most it may if they
+        // contribute their least.
         const floor = low - mostSum + most[i]!;
         const ceiling = high - leastSum + least[i]!;
         if (least[i]! >= floor && most[i]! <= ceiling) continue;
@@ -156,7 +157,7 @@ export function oneOf(variables: readonly number[], tuples: readonly (readonly n
   };
 }
 
-/** A condition on the finished assignment that is too costly, or too weak, to prune by. */
+/** A condition on the complete assignment that is too costly, or too weak, for pruning. */
 export function finallyHolds(
   variables: readonly number[],
   holds: (value: (variable: number) => number) => boolean,

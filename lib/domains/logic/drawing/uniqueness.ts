@@ -3,7 +3,10 @@ import { type Model, search } from "./finite-domain.ts";
 
 const MAX_ATTEMPTS = 20_000;
 
-/** The first attempt that comes to something. Throws HONE_ERR_DATA after 20,000: a generator's fault, no stream's. */
+/**
+ * Repeats `attempt` until it gives a result. Throws HONE_ERR_DATA after 20,000 tries: that is the generator's fault,
+ * not the stream's.
+ */
 export function drawUntil<Made>(attempt: () => Made | undefined): Made {
   for (let i = 0; i < MAX_ATTEMPTS; i++) {
     const made = attempt();
@@ -19,8 +22,8 @@ export function hasOneSolution(model: Model, maxNodes = 2000): boolean {
 }
 
 /**
- * Takes items away, in the order given, as long as `holds` for what has been taken; at most `target` of them. Tries
- * many at once and halves on failure, so that easy targets cost few proofs.
+ * Removes items, in the order given, as long as `holds` for the removed ones; at most `target` of them. Tries many at
+ * once and halves on failure, so that easy targets cost few proofs.
  */
 export function carve<Item>(
   items: readonly Item[],

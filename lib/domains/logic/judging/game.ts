@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { HoneError } from "../../../errors.ts";
 import type { ScoredVerdict } from "../../../records.ts";
 
-/** One kind of puzzle: what of a row's `game_data` it needs, and when an answer solves it. */
+/** One kind of puzzle: which parts of a row's `game_data` it needs, and when an answer solves it. */
 export interface Game<Data = unknown> {
   /** The row's `task`. */
   readonly task: string;

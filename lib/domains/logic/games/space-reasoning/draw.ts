@@ -27,7 +27,7 @@ function way(x: number, y: number): string | undefined {
   return parts.length === 0 ? undefined : parts.join(" and ");
 }
 
-/** A walk that sees something new at every place it stops at; no place is visited twice. */
+/** A walk with something new at every stop; no place is visited twice. */
 function walk(random: CounterRandom, stops: number): { sights: Sight[]; told: string[] } {
   const names = random.sample(
     COLORS.flatMap((color) => THINGS.map((thing) => `${color} ${thing}`)),
