@@ -93,9 +93,16 @@ function copyTree(name) {
   return tree;
 }
 
-function run(command, args, cwd, timeout = LIMIT_MS) {
-  const options = { cwd, encoding: "utf8", timeout, maxBuffer: 1 << 28, killSignal: "SIGKILL" };
-  return spawnSync(command, args, options);
+/** Runs a command, in a process group of its own: a worker of vitest's that a mutant keeps in a loop outlives vitest. */
+export function run(command, args, cwd, timeout = LIMIT_MS) {
+  const limits = { timeout, maxBuffer: 1 << 28, killSignal: "SIGKILL" };
+  const result = spawnSync(command, args, { cwd, encoding: "utf8", detached: true, ...limits });
+  try {
+    if (result.pid > 0) process.kill(-result.pid, "SIGKILL");
+  } catch {
+    // nothing is left of the group
+  }
+  return result;
 }
 
 /** What vitest's exit status and report mean. A worker that crashed is in the status alone. */

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 // @ts-expect-error a script, not a module with types
-import { limitOf, mutated, outcomeOf, readMutants, testOf } from "../../scripts/mutants.mjs";
+import { limitOf, mutated, outcomeOf, readMutants, run, testOf } from "../../scripts/mutants.mjs";
 
 interface Mutant {
   readonly file: string;
@@ -56,6 +56,22 @@ test("tests whose process crashed have failed, whatever the report says", () => 
   expect(outcomeOf(1, report)).toBe("failed");
   expect(outcomeOf(1, { ...report, numFailedTests: 1, success: false })).toBe("failed");
   expect(outcomeOf(1, { numFailedTests: 0, numPassedTests: 0, success: false })).toBe("broken");
+});
+
+test("what a command that runs into its limit has started ends with it", async () => {
+  const child = `require("node:child_process").spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" })`;
+  const { stdout, error } = run(process.execPath, ["-e", `console.log(${child}.pid); for (;;);`], ".", 1500);
+  expect(error).toMatchObject({ code: "ETIMEDOUT" });
+  const pid = Number(stdout);
+  expect(pid).toBeGreaterThan(0);
+  const state = () => {
+    try {
+      return readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "")[0];
+    } catch {
+      return "gone";
+    }
+  };
+  await vi.waitFor(() => expect(["Z", "gone"]).toContain(state()), { timeout: 10_000 });
 });
 
 test("a mutant may take five times as long as the tests without it, in whole milliseconds", () => {
