@@ -167,7 +167,7 @@ void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args) {
   expect_contiguous(args.positions, DType::kI32, {R}, op, "positions");
   const int64_t turned = args.table.dim(1);
   expect(args.table, DType::kF32, {args.table.dim(0), turned}, op, "table");
-  if (turned % 2 || turned > D) fail(Code::kShape, "%s: the table turns %lld of %lld dimensions.", op, (long long)turned, (long long)D);
+  if (turned % 2 || turned > D) fail(Code::kShape, "%s: the table rotates %lld of %lld dimensions.", op, (long long)turned, (long long)D);
   if (!args.to.pages.keys.empty()) expect_place(stream, args.to, R, op);
   if (R == 0) return;
   if constexpr (kHasCuda) cuda::prepare_heads(stream, args);

@@ -23,7 +23,7 @@ void expect_multipliable(const Stream& stream, const PackedMatrix& w, const char
     fail(Code::kShape, "%s: w is packed as %s; on CUDA it must be bf16.", op, dtype_name(w.storage));
   }
   if (!stream.is_cuda() && w.transposed) {
-    fail(Code::kShape, "%s: w is marked transposed; on the CPU, pack_matrix turns it round.", op);
+    fail(Code::kShape, "%s: w is marked transposed; on the CPU, pack_matrix transposes it.", op);
   }
 }
 

@@ -12,7 +12,7 @@ void rope(const Stream& stream, const RopeArgs& args) {
   const int64_t turned = args.table.dim(1);
   expect(args.table, DType::kF32, {args.table.dim(0), turned}, "rope", "table");
   if (turned % 2 || turned > head_dim) {
-    fail(Code::kShape, "rope: the table turns %lld of %lld dimensions; pairs need an even number.", (long long)turned, (long long)head_dim);
+    fail(Code::kShape, "rope: the table rotates %lld of %lld dimensions; pairs need an even number.", (long long)turned, (long long)head_dim);
   }
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return cuda::rope(stream, args);
