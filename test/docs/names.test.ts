@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { DATASETS } from "../../lib/domains/datasets.ts";
 
 // Mutants tried: a path that is not there, a renamed class, a file name without its folder, a link to a page that moved.
 
@@ -88,4 +89,15 @@ describe.each(pages)("%s", (page) => {
     const inside = links.filter((link) => !/^[a-z]+:/.test(link));
     expect(inside.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([]);
   });
+});
+
+test.each(pages)("%s has a title and text", (page) => {
+  const text = read(page);
+  expect(text).toMatch(/^# \S/m);
+  expect(text.length).toBeGreaterThan(1000);
+});
+
+test("docs/data.md has a row for every kind of data set", () => {
+  const text = read("docs/data.md");
+  expect(Object.keys(DATASETS).filter((kind) => !text.includes(`\`${kind}\``))).toEqual([]);
 });
