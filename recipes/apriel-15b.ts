@@ -44,6 +44,11 @@ export default defineRecipe({
   },
   engine: { maxRunning: 64, pages: 14_000, stepTokens: 1024 },
   verification: { workers: 8, timeoutMs: 10_000 },
-  checkpoint: { everySteps: 5, keepLast: 3 },
-  evaluation: { problemsPerDomain: 256, settings: [{ temperature: 0.6, topP: 0.95 }] },
+  checkpoint: { everySteps: 5, keepLast: 3, keepBest: 2 },
+  evaluation: {
+    everySteps: 50,
+    fromStep: 150,
+    problemsPerDomain: 256,
+    settings: [{ temperature: 0.6, topP: 0.95 }],
+  },
 });

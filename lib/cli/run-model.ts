@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { Recipe } from "../config/index.ts";
 import { QUICKSTART_LEXICON } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
+import { readValidations, select } from "../evaluation/index.ts";
 import { modelFacts, readModelFile } from "../inference/index.ts";
 import { RUN_FILES, readRunManifest } from "../metrics/index.ts";
 import { LexiconTokenizer, lexiconFiles, type TextFile } from "../text/index.ts";
@@ -35,10 +36,20 @@ export function runCheckpoint(path: string, wanted?: string): RunCheckpoint | un
 export function checkpointOf(run: string, wanted: string | undefined): string {
   const folder = join(run, "checkpoints");
   const names = existsSync(folder) ? readdirSync(folder).sort() : [];
-  const name = wanted ?? names.filter((n) => /^step-\d{6}$/.test(n)).at(-1);
+  const name =
+    (wanted === "best" ? bestOf(run) : wanted) ?? names.filter((n) => /^step-\d{6}$/.test(n)).at(-1);
   if (name !== undefined && names.includes(name)) return join(folder, name);
   throw new HoneError("HONE_ERR_CHECKPOINT", `${folder} has no ${wanted ?? "checkpoint of a step"}`, {
     hint: names.length > 0 ? `There: ${names.join(", ")}.` : "The run saved none yet.",
+  });
+}
+
+/** Name of the checkpoint that did best on held-out problems. Throws HONE_ERR_CHECKPOINT where none was evaluated. */
+function bestOf(run: string): string {
+  const selection = select(readValidations(join(run, RUN_FILES.validation)));
+  if (selection !== undefined) return `step-${String(selection.best.step).padStart(6, "0")}`;
+  throw new HoneError("HONE_ERR_CHECKPOINT", `${run}: no step was evaluated, so none is known to be best`, {
+    hint: "Train with evaluation.everySteps and checkpoint.keepBest, or name a checkpoint.",
   });
 }
 

@@ -1,7 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
-import { evaluate, type Scoreboard, scoreboard } from "../evaluation/index.ts";
+import {
+  evaluate,
+  problemScores,
+  type Scoreboard,
+  scoreboard,
+  type Validation,
+} from "../evaluation/index.ts";
 import { readJson, writeWhole } from "../metrics/index.ts";
 import { BEFORE_FILE, type PinnedPolicy, type Run } from "../orchestration/index.ts";
 import type { Problem } from "../records.ts";
@@ -20,6 +26,8 @@ export interface SessionEvaluationOptions {
 export class SessionEvaluation {
   before: Scoreboard[] = [];
   after: Scoreboard[] = [];
+  /** Of the closing evaluation, under the first setting. */
+  problems: Validation["problems"] = [];
   readonly seconds = { before: 0, after: 0 };
   readonly #options: SessionEvaluationOptions;
   readonly #display: SessionDisplay;
@@ -71,6 +79,7 @@ export class SessionEvaluation {
       for (const line of unscored.told) this.#display.say(line);
       if (when === "before") unscored.expectEach([...policy.sources.keys()], Object.keys(board.domains));
       boards.push(board);
+      if (i === 0) this.problems = problemScores(results);
     }
     await onPolicy?.(when, policy);
     return boards;

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Recipe } from "../config/index.ts";
+import type { Scoreboard, Validation } from "../evaluation/index.ts";
 import { RUN_FILES, RunDigest, writeWhole } from "../metrics/index.ts";
 import {
   createRun,
@@ -10,9 +11,16 @@ import {
   type RunOptions,
   type RunOutcome,
 } from "../orchestration/index.ts";
-import { beforeAfterText, type RunSummary, type Terminal, writeReport } from "../report/index.ts";
+import {
+  beforeAfterText,
+  type CandidateRow,
+  type RunSummary,
+  type Terminal,
+  writeReport,
+} from "../report/index.ts";
 import { SessionDisplay, type TerminalLook } from "./session-display.ts";
 import { SessionEvaluation } from "./session-evaluation.ts";
+import { SessionValidation } from "./session-validation.ts";
 
 export interface SessionOptions {
   readonly dir: string;
@@ -62,6 +70,7 @@ class Session {
   readonly #startedAt = new Date().toISOString();
   readonly #display: SessionDisplay;
   readonly #evaluation: SessionEvaluation;
+  readonly #validation: SessionValidation;
 
   constructor(recipe: Recipe, options: SessionOptions) {
     this.#recipe = recipe;
@@ -72,6 +81,8 @@ class Session {
       terminal: options.terminal ?? process.stdout,
     });
     this.#evaluation = new SessionEvaluation(options, this.#display);
+    const say = (line: string) => this.#display.say(line);
+    this.#validation = new SessionValidation({ dir: options.dir, signal: options.signal, say });
   }
 
   async run(): Promise<SessionResult> {
@@ -79,6 +90,7 @@ class Session {
     await using run = await createRun(this.#recipe, this.#runOptions());
     this.#display.follow(run);
     const outcome = await run.finished;
+    await this.#validation.settled();
     this.#display.endPhase();
     const failure = outcome.reason === "done" ? await this.#evaluateAfter(run) : undefined;
     const cut = outcome.reason !== "done" || this.#evaluation.after.length === 0;
@@ -110,8 +122,12 @@ class Session {
         ...hooks,
         beforeTraining: async (begun) => {
           await this.#evaluation.evaluateBefore(begun);
+          await this.#validation.begin(begun);
           await hooks?.beforeTraining?.(begun);
         },
+        ...(this.#recipe.evaluation.everySteps > 0 && {
+          afterStep: this.#validation.afterStep(hooks?.afterStep),
+        }),
       },
     };
   }
@@ -120,10 +136,22 @@ class Session {
   async #evaluateAfter(run: Run): Promise<{ readonly error: unknown } | undefined> {
     try {
       await this.#evaluation.evaluateAfter(run);
+      this.#addLastStep(run);
       return undefined;
     } catch (error) {
       return { error };
     }
+  }
+
+  /** Where steps are evaluated while training, the last one is a candidate too. */
+  #addLastStep({ recipe, step }: Run): void {
+    const { before, after, problems, seconds } = this.#evaluation;
+    if (recipe.evaluation.everySteps === 0 || step === 0 || after.length === 0) return;
+    const domains = (board: Scoreboard | undefined) => Object.keys(board?.domains ?? {}).length;
+    if (domains(after[0]) < domains(before[0])) return; // a mean over fewer domains is no candidate
+    const tokens = after.reduce((sum, { mean }) => sum + mean.meanTokens * mean.n, 0);
+    const { version } = after[0]!;
+    this.#validation.add({ step, version, seconds: seconds.after, tokens, boards: after, problems });
   }
 
   #report(): string | undefined {
@@ -138,6 +166,7 @@ class Session {
   #summary(run: Run, outcome: RunOutcome): RunSummary {
     const { warmStart: ws } = this.#recipe;
     const { before, after, seconds } = this.#evaluation;
+    const { selection, validations } = this.#validation;
     const trained = run.trainedTokens;
     const perSecond = (tokens: number) => (run.seconds.training > 0 ? tokens / run.seconds.training : 0);
     return {
@@ -158,6 +187,7 @@ class Session {
         training: run.seconds.training,
         "evaluation after": seconds.after,
       },
+      ...(selection && { selection: { ...selection, candidates: validations.map(candidateRow) } }),
       peakRssBytes: process.resourceUsage().maxRSS * 1024,
       tokens: { generated: run.generatedTokens, trained },
       tokensPerSecond: { generated: perSecond(run.generatedTokens), trained: perSecond(trained) },
@@ -165,6 +195,20 @@ class Session {
       ...this.#options.extra?.(),
     };
   }
+}
+
+/** What a reader compares, and what it cost. */
+function candidateRow({ step, boards, seconds, tokens }: Validation): CandidateRow {
+  const { mean, domains } = boards[0]!;
+  const scores = Object.fromEntries(Object.entries(domains).map(([domain, { score }]) => [domain, score]));
+  return {
+    step,
+    score: mean.score,
+    standardError: mean.standardError,
+    meanTokens: mean.meanTokens,
+    domains: scores,
+    cost: { seconds, tokens },
+  };
 }
 
 /** The before/after table, and the cost of the session. */
@@ -179,10 +223,24 @@ function closingText(
   return [
     "",
     ...(after.length > 0 ? [beforeAfterText(summary, style, columns), ""] : []),
+    ...selectionText(summary),
     `${phases.join(", ")}; ${speed}; peak memory ${Math.round(peakRssBytes / 2 ** 20)} MiB`,
     ...unchanged(summary),
     `${state === "done" ? "report" : "stopped; go on with --resume. report"}: ${report ?? "none"}`,
   ].join("\n");
+}
+
+function selectionText({ selection }: RunSummary): string[] {
+  if (selection === undefined) return [];
+  const { best, runnerUp, candidates } = selection;
+  const cost = candidates.reduce((sum, candidate) => sum + candidate.cost.seconds, 0);
+  const next =
+    runnerUp &&
+    `; next is step ${runnerUp.step}, ${runnerUp.behind.toFixed(3)} ± ${runnerUp.behindError.toFixed(3)} behind on the same problems`;
+  return [
+    `best of ${candidates.length} evaluated steps (${cost.toFixed(1)} s): step ${best.step}, held-out mean ${best.score.toFixed(3)} ± ${best.standardError.toFixed(3)}${next ?? ""}`,
+    "",
+  ];
 }
 
 /** Warns of a run that trained nothing, however long it took. */

@@ -65,6 +65,13 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     },
   },
   {
+    paths: ["checkpoint.keepBest", "evaluation.everySteps"],
+    rule: ({ checkpoint: { keepBest }, evaluation: { everySteps } }) =>
+      keepBest > 0 && everySteps === 0
+        ? `is ${keepBest}, but nothing tells which is best; set evaluation.everySteps`
+        : undefined,
+  },
+  {
     paths: ["domains"],
     rule: ({ domains }) =>
       Object.keys(domains).length === 0

@@ -250,11 +250,19 @@ const checkpointSchema = z
     /** 0: only at the end and when told. */
     everySteps: z.int().min(0).default(5),
     keepLast: count().default(3),
+    /** Also keep those of steps divisible by this; 0: none. */
+    keepEvery: z.int().min(0).default(0),
+    /** Also keep so many of the best by `evaluation` while training. */
+    keepBest: z.int().min(0).default(0),
   })
   .prefault({});
 
 const evaluationSchema = z
   .strictObject({
+    /** Evaluate after steps divisible by this, beside training, on the weights of that step; 0: before and after training only. */
+    everySteps: z.int().min(0).default(0),
+    /** The first step after which to. */
+    fromStep: z.int().min(0).default(0),
     problemsPerDomain: count(2 ** 24).default(96),
     attempts: count(MOST_SEQUENCES).default(1),
     settings: z

@@ -2,3 +2,13 @@
 export { type DifficultyBins, difficultyBins, scoreBins } from "./difficulty.ts";
 export { type EvaluationPlan, evaluate, type PolicyUnderTest, type ProblemResult } from "./evaluate.ts";
 export { type EvaluationScore, type Scoreboard, score, scoreboard } from "./score.ts";
+export {
+  type Candidate,
+  problemScores,
+  rank,
+  readValidations,
+  type Selection,
+  select,
+  type Validation,
+  writeValidations,
+} from "./selection.ts";

@@ -80,7 +80,7 @@ export function mean(values: readonly number[]): number {
 }
 
 /** Standard error of the mean of independent values, by their sample standard deviation; 0 for fewer than two. */
-function standardError(values: readonly number[]): number {
+export function standardError(values: readonly number[]): number {
   const n = values.length;
   if (n < 2) return 0;
   const center = mean(values);

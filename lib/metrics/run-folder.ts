@@ -10,6 +10,7 @@ export const RUN_FILES = {
   log: "steps.jsonl",
   digest: "steps.digest.jsonl",
   summary: "summary.json",
+  validation: "validation.json",
   report: "report.html",
   prometheus: "metrics.prom",
   tensorboard: "tensorboard",

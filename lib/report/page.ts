@@ -3,7 +3,7 @@ import { buildCharts, type Chart, type Unit } from "./charts.ts";
 import { Html, html, jsonBlock } from "./html.ts";
 import { PAGE_STYLE } from "./page-style.ts";
 import type { RunFolder } from "./run-reader.ts";
-import { headlineCards, penaltyTable, phaseBar, scoreTables } from "./scoreboard.ts";
+import { headlineCards, penaltyTable, phaseBar, scoreTables, selectionTable } from "./scoreboard.ts";
 import { verifierTable } from "./verifier-table.ts";
 
 /** uPlot's script and style as text. */
@@ -31,6 +31,7 @@ export function reportPage(run: RunFolder, library: ChartLibrary): string {
 ${header(run)}
 ${run.summary && headlineCards(run.summary)}
 ${run.summary && run.summary.before.length > 0 ? html`<h2>Before and after</h2>${scoreTables(run.summary, domains)}` : undefined}
+${run.summary?.selection && html`<h2>Which step is best</h2>${selectionTable(run.summary.selection)}`}
 ${run.summary && penaltyTable(run.summary)}
 ${charts.length > 0 ? html`<h2>While it trained</h2><div class="charts">${charts.map(figure)}</div>` : html`<p class="notes">No training step is in the run log yet.</p>`}
 ${verifierTable(run.steps)}

@@ -1,6 +1,6 @@
 import { duration, short } from "./ansi.ts";
 import { type Html, html } from "./html.ts";
-import type { EvaluationTable, RunSummary, Score } from "./summary.ts";
+import type { EvaluationTable, RunSummary, Score, SelectionSummary } from "./summary.ts";
 import { honestyNotes, settingName, signed } from "./table.ts";
 
 /** The four numbers a reader wants first. */
@@ -140,4 +140,27 @@ export function penaltyTable(summary: RunSummary): Html {
   return html`<h2>Length penalties by difficulty</h2><div class="card scroll"><table>
 <thead><tr><th>warm-start solve rate</th><th>prompts</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>
 <div class="notes"><p>Tokens are those of correct answers. Bins are fixed by the warm start, not by any of the compared runs.</p></div>`;
+}
+
+/** Every evaluated step, the best one marked, and how far ahead it is. */
+export function selectionTable({ best, runnerUp, candidates }: SelectionSummary): Html {
+  const domains = Object.keys(candidates[0]?.domains ?? {});
+  const rows = candidates.map(
+    ({
+      step,
+      score,
+      standardError,
+      meanTokens,
+      domains: scores,
+    }) => html`<tr><th>${step}${step === best.step ? " (best)" : ""}</th>
+<td>${score.toFixed(3)}<span class="se"> ±${standardError.toFixed(3)}</span></td>${domains.map((d) => html`<td>${scores[d]?.toFixed(3) ?? "–"}</td>`)}<td>${meanTokens.toFixed(1)}</td></tr>`,
+  );
+  const lead =
+    runnerUp === undefined
+      ? undefined
+      : html`<div class="notes"><p>Step ${runnerUp.step} is ${runnerUp.behind.toFixed(3)} ± ${runnerUp.behindError.toFixed(3)} behind step ${best.step} on the same problems${runnerUp.behind < 2 * runnerUp.behindError ? ": within two standard errors" : ""}. The best of several is flattered by chance; the tables above are of the last step.</p></div>`;
+  return html`<div class="card scroll"><table>
+<caption>Held-out problems while it trained</caption>
+<thead><tr><th>Step</th><th>mean</th>${domains.map((d) => html`<th>${d}</th>`)}<th>tokens</th></tr></thead>
+<tbody>${rows}</tbody></table></div>${lead}`;
 }

@@ -35,6 +35,31 @@ export interface PenaltyColumn {
   readonly cells: readonly { readonly solveRate: number; readonly correctTokens: number }[];
 }
 
+/** A step that was evaluated on held-out problems: means over the domains under the first sampling setting. */
+export interface CandidateRow {
+  readonly step: number;
+  readonly score: number;
+  readonly standardError: number;
+  readonly meanTokens: number;
+  readonly domains: Readonly<Record<DomainName, number>>;
+  /** Of evaluating it: wall seconds beside training, and tokens written under all settings. */
+  readonly cost: { readonly seconds: number; readonly tokens: number };
+}
+
+/** Which step does best on held-out problems, and by how much. */
+export interface SelectionSummary {
+  readonly best: Pick<CandidateRow, "step" | "score" | "standardError">;
+  /** `behind` the best on the same problems, and the standard error of that. */
+  readonly runnerUp?:
+    | (Pick<CandidateRow, "step" | "score" | "standardError"> & {
+        readonly behind: number;
+        readonly behindError: number;
+      })
+    | undefined;
+  /** By step. */
+  readonly candidates: readonly CandidateRow[];
+}
+
 export interface RunSummary {
   readonly schema: 2;
   readonly name: string;
@@ -52,6 +77,8 @@ export interface RunSummary {
   readonly after: readonly EvaluationTable[];
   /** Wall seconds per phase in order of occurrence, e.g. "warm start", "evaluation", "training". */
   readonly seconds: Readonly<Record<string, number>>;
+  /** Where steps were evaluated while training. */
+  readonly selection?: SelectionSummary | undefined;
   readonly peakRssBytes: number;
   readonly tokens: { readonly generated: number; readonly trained: number };
   /** Over the training phase, generation and training together. */

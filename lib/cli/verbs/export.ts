@@ -33,7 +33,7 @@ export const exportVerb: Verb = (hone, ends) => {
     .description("write a run's weights as a model folder that transformers loads")
     .requiredOption("--run <folder>", "run folder")
     .requiredOption("--out <folder>", "where the model is written")
-    .option("--checkpoint <name>", "such as step-000040 (default: the newest)")
+    .option("--checkpoint <name>", "such as step-000040, or best (default: the newest)")
     .option(...DTYPE_OPTION)
     .option("--shard-size <size>", "largest weight file, such as 5GB (default: the files of the source)")
     .option("--force", "replace a model folder that is there")

@@ -22,14 +22,23 @@ const NAME = /^step-(\d{6})$/;
 const LEFTOVER = /^(step-\d{6}|warm-start)\.(tmp-\d+|trash)$/;
 const OURS = /^(step-\d{6}|warm-start)(\.aside-\d+)?$/;
 
+/** Which checkpoints outlive newer ones. */
+export interface KeepRule {
+  readonly keepLast: number;
+  /** Steps divisible by it; 0: none. */
+  readonly keepEvery?: number;
+}
+
 /** The checkpoints of a run folder: directories that are complete if they exist. */
 export class Checkpoints {
   readonly directory: string;
-  readonly #keepLast: number;
+  /** Steps whose checkpoints are kept, whatever the rule says. */
+  kept: ReadonlySet<number> = new Set();
+  readonly #rule: KeepRule;
 
-  constructor(runDir: string, keepLast: number) {
+  constructor(runDir: string, rule: KeepRule = { keepLast: 1 }) {
     this.directory = join(runDir, "checkpoints");
-    this.#keepLast = keepLast;
+    this.#rule = rule;
   }
 
   /** Where the weights that training starts from are kept. */
@@ -59,12 +68,17 @@ export class Checkpoints {
       .map((name) => join(this.directory, name));
   }
 
+  /** Where the checkpoint of a step is, or would be. */
+  pathOf(step: number): string {
+    return join(this.directory, `step-${String(step).padStart(6, "0")}`);
+  }
+
   /**
    * Renames what is newer than a step that a run goes on from, damaged or of a branch left behind: it would be taken
    * for the newest next time, and push out the new ones. Returns the new paths.
    */
   setAside(step: number): string[] {
-    const newer = this.list().filter((path) => Number(NAME.exec(basename(path))![1]) > step);
+    const newer = this.list().filter((path) => stepOf(path) > step);
     return newer.map((path) => {
       let n = 1;
       while (existsSync(`${path}.aside-${n}`)) n += 1;
@@ -83,12 +97,14 @@ export class Checkpoints {
     if (readdirSync(this.directory).length === 0) rmdirSync(this.directory);
   }
 
-  /** Saves beside what is there, then removes all but the last ones and what was left half done. Throws the trainer's HONE_ERR_IO. */
+  /** Saves beside what is there, then removes what no rule keeps and what was left half done. Throws the trainer's HONE_ERR_IO. */
   async save(trainer: TrainerFace, state: RunState): Promise<string> {
     mkdirSync(this.directory, { recursive: true });
-    const path = join(this.directory, `step-${String(state.step).padStart(6, "0")}`);
+    const path = this.pathOf(state.step);
     await trainer.save(path, JSON.stringify(state));
-    for (const old of this.list().slice(this.#keepLast)) remove(old);
+    const { keepLast, keepEvery = 0 } = this.#rule;
+    const isKept = (step: number) => this.kept.has(step) || (keepEvery > 0 && step % keepEvery === 0);
+    for (const old of this.list().slice(keepLast)) if (!isKept(stepOf(old))) remove(old);
     for (const name of readdirSync(this.directory).filter((entry) => LEFTOVER.test(entry))) {
       rmSync(join(this.directory, name), { recursive: true, force: true });
     }
@@ -146,6 +162,8 @@ export function weightsHash(checkpoint: string): string {
   const weights = body.files.filter(({ name }) => /^model.*\.safetensors$/.test(name));
   return weights.map(({ sha256 }) => sha256).join("-");
 }
+
+const stepOf = (path: string): number => Number(NAME.exec(basename(path))![1]);
 
 function parseJson(text: string): unknown {
   try {

@@ -40,7 +40,7 @@ export async function claimRunFolder({
   overwrite = false,
 }: FolderOptions): Promise<Disposable> {
   const lock = await lockFolder(dir);
-  if (resume !== "never" || overwrite || !existsSync(new Checkpoints(dir, 1).directory)) return lock;
+  if (resume !== "never" || overwrite || !existsSync(new Checkpoints(dir).directory)) return lock;
   lock[Symbol.dispose]();
   throw new HoneError("HONE_ERR_USAGE", `${dir} holds a run with checkpoints`, {
     hint: "Go on with --resume, choose another --dir, or replace it with --overwrite (createRun: resume, dir, overwrite).",
@@ -68,7 +68,7 @@ export function prepareRunFolder(
   if (resume === "never") clearRunFolder(dir);
   else expectRecords(dir);
   let changes: string[] = [];
-  if (existsSync(join(dir, RUN_FILES.manifest)) && existsSync(new Checkpoints(dir, 1).directory)) {
+  if (existsSync(join(dir, RUN_FILES.manifest)) && existsSync(new Checkpoints(dir).directory)) {
     const before = readRunManifest(dir);
     checkOrigin(dir, before.model, model.origin);
     changes = recipeChanges(dir, inTodaysNames(before.config), recipe);
@@ -91,7 +91,7 @@ function expectRecords(dir: string): void {
   const steps = join(dir, RUN_FILES.log);
   if (existsSync(steps)) for (const _ of new RunLogReader(steps));
   const events = join(dir, EVENT_LOG);
-  if (existsSync(events) || new Checkpoints(dir, 1).list().length === 0) return;
+  if (existsSync(events) || new Checkpoints(dir).list().length === 0) return;
   throw new HoneError(
     "HONE_ERR_FORMAT",
     `${events} is missing: the run that the checkpoints are of could not be replayed`,
@@ -113,7 +113,7 @@ export function clearRunFolder(directory: string): void {
     ]) {
       rmSync(join(directory, name), { recursive: true, force: true });
     }
-    new Checkpoints(directory, 1).clear();
+    new Checkpoints(directory).clear();
   } catch (cause) {
     throw new HoneError("HONE_ERR_IO", `${directory} cannot be a run folder: ${(cause as Error).message}`, {
       cause,

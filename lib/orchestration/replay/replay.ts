@@ -80,7 +80,7 @@ export async function replayRun(
       const recipe = recordedRecipe(config ?? manifest.config, dir);
       await using resources = await openResources(recipe, core, options.verifiers, recordedClock(manifest));
       checkOrigin(dir, manifest.model, resources.model.origin);
-      const checkpoints = new Checkpoints(dir, 1);
+      const checkpoints = new Checkpoints(dir);
       if (n === 0) await checkpoints.loadStart(resources.trainer, resources.model);
       else await resources.trainer.load(end);
       await using reference = await openReference(resources, checkpoints);

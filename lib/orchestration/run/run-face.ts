@@ -104,6 +104,11 @@ export interface Run extends AsyncIterable<StepRecord>, AsyncDisposable {
   checkpoint(): Promise<string>;
   /** Finishes the running step, saves, and ends. */
   stop(options?: { readonly save?: boolean }): Promise<RunOutcome>;
-  /** The present weights, pinned, between two steps; in a hook at once. */
-  pin(): Promise<PinnedPolicy>;
+  /**
+   * The present weights, pinned, between two steps; in a hook at once. Or those of a checkpoint: rejects with
+   * HONE_ERR_CHECKPOINT or HONE_ERR_FORMAT if it cannot be read.
+   */
+  pin(checkpoint?: string): Promise<PinnedPolicy>;
+  /** From now on the checkpoints of these steps stay, whatever the recipe's rule; those of earlier calls no longer do. */
+  keepCheckpoints(steps: Iterable<number>): void;
 }

@@ -2,6 +2,7 @@ import { systemClock } from "../../clock.ts";
 import { definedRecipe, type Recipe } from "../../config/index.ts";
 import { deferred } from "../../deferred.ts";
 import { openSinks } from "../../metrics/index.ts";
+import type { TrainerFace } from "../../native/face.ts";
 import type { StepRecord } from "../../records.ts";
 import { Checkpoints, claimRunFolder, prepareRunFolder, runClock } from "../recovery/index.ts";
 import { expectRunnable, nativeCore, openResources, type RunResources } from "../setup/index.ts";
@@ -36,7 +37,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
       stop: new StopRequest(),
       publisher: new Publisher(sinks),
       clock: options.clock ?? systemClock,
-      checkpoints: new Checkpoints(options.dir, recipe.checkpoint.keepLast),
+      checkpoints: new Checkpoints(options.dir, recipe.checkpoint),
       progress: {
         step: 0,
         seconds: { warmStart: 0, training: 0 },
@@ -140,8 +141,14 @@ class LiveRun implements Run {
     });
   }
 
-  pin(): Promise<PinnedPolicy> {
-    return this.#lifecycle.betweenSteps(() => pinPolicy(this.#context.resources));
+  keepCheckpoints(steps: Iterable<number>): void {
+    this.#context.checkpoints.kept = new Set(steps);
+  }
+
+  pin(checkpoint?: string): Promise<PinnedPolicy> {
+    const { resources } = this.#context;
+    if (checkpoint !== undefined) return pinCheckpoint(resources, checkpoint);
+    return this.#lifecycle.betweenSteps(() => pinPolicy(resources, resources.trainer));
   }
 
   stop({ save = true } = {}): Promise<RunOutcome> {
@@ -172,11 +179,25 @@ class LiveRun implements Run {
   }
 }
 
-/** The present weights on an engine of their own. */
-async function pinPolicy({ trainer, openGenerations, ...rest }: RunResources): Promise<PinnedPolicy> {
-  const { recipe, model, sources, verifiers } = rest;
+/** The weights of a checkpoint; the trainer that reads them is closed again. */
+async function pinCheckpoint(resources: RunResources, path: string): Promise<PinnedPolicy> {
+  const trainer = resources.openTrainer();
+  try {
+    await trainer.load(path);
+    return await pinPolicy(resources, trainer);
+  } finally {
+    await trainer.close();
+  }
+}
+
+/** The trainer's weights on an engine of their own. */
+async function pinPolicy(resources: RunResources, trainer: TrainerFace): Promise<PinnedPolicy> {
+  const { recipe, model, sources, verifiers, openGenerations } = resources;
   const generations = openGenerations();
-  const version = await trainer.publish(generations.engine);
   const close = () => generations.close();
+  const version = await trainer.publish(generations.engine).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   return { version, recipe, generations, model, sources, verifiers, [Symbol.asyncDispose]: close };
 }

@@ -15,7 +15,7 @@ interface Beginning {
 /** Whether a run would begin with its recipe's warm start, and not from weights that are there already. */
 export function willWarmUp(recipe: Recipe, { dir, resume = "never", startFrom }: Beginning): boolean {
   if (recipe.warmStart === undefined || startFrom !== undefined) return false;
-  return resume === "never" || !existsSync(new Checkpoints(dir, 1).warmStart);
+  return resume === "never" || !existsSync(new Checkpoints(dir).warmStart);
 }
 
 /**

@@ -31,7 +31,7 @@ const stateOf = (step: number): RunState => ({
 });
 
 test("what is saved comes back, newest first, and only the last are kept", async () => {
-  const [trainer, checkpoints] = [new StandInTrainer({}), new Checkpoints(dir, 2)];
+  const [trainer, checkpoints] = [new StandInTrainer({}), new Checkpoints(dir, { keepLast: 2 })];
   for (const step of [1, 9, 10]) {
     trainer.word = step;
     await checkpoints.save(trainer, stateOf(step));
@@ -42,13 +42,29 @@ test("what is saved comes back, newest first, and only the last are kept", async
   expect(other.word).toBe(10);
 });
 
+test("steps that the rule divides stay, and those that are asked for", async () => {
+  const [trainer, checkpoints] = [
+    new StandInTrainer({}),
+    new Checkpoints(dir, { keepLast: 1, keepEvery: 4 }),
+  ];
+  checkpoints.kept = new Set([3]);
+  for (const step of [2, 3, 4, 5, 6, 8]) await checkpoints.save(trainer, stateOf(step));
+  const steps = () => checkpoints.list().map((path) => Number(path.slice(-6)));
+  expect(steps()).toEqual([8, 4, 3]);
+  checkpoints.kept = new Set();
+  await checkpoints.save(trainer, stateOf(9));
+  expect(steps()).toEqual([9, 8, 4]);
+});
+
 test("no checkpoint is no error; half-made folders are not looked at", async () => {
   mkdirSync(join(dir, "checkpoints", "step-000007.tmp-1"), { recursive: true });
-  expect(await new Checkpoints(dir, 2).loadNewest(new StandInTrainer({}), () => {})).toBeUndefined();
+  expect(
+    await new Checkpoints(dir, { keepLast: 2 }).loadNewest(new StandInTrainer({}), () => {}),
+  ).toBeUndefined();
 });
 
 test("what a killed process left half done goes with the next save, and nothing else", async () => {
-  const checkpoints = new Checkpoints(dir, 2);
+  const checkpoints = new Checkpoints(dir, { keepLast: 2 });
   const kept = ["notes.tmp-1", "step-000003", "step-000004.txt"];
   for (const name of [...kept, "step-000007.tmp-1", "warm-start.tmp-99", "step-000001.trash"]) {
     mkdirSync(join(checkpoints.directory, name, "inside"), { recursive: true });
@@ -61,13 +77,13 @@ test("when all are damaged the last error comes through", async () => {
   mkdirSync(join(dir, "checkpoints", "step-000007"), { recursive: true });
   const warnings: string[] = [];
   await expect(
-    new Checkpoints(dir, 2).loadNewest(new StandInTrainer({}), (w) => warnings.push(w)),
+    new Checkpoints(dir, { keepLast: 2 }).loadNewest(new StandInTrainer({}), (w) => warnings.push(w)),
   ).rejects.toThrow();
   expect(warnings.join()).toContain("step-000007");
 });
 
 test("a checkpoint of weights alone is no run to go on with", async () => {
-  const [trainer, checkpoints] = [new StandInTrainer({}), new Checkpoints(dir, 2)];
+  const [trainer, checkpoints] = [new StandInTrainer({}), new Checkpoints(dir, { keepLast: 2 })];
   await checkpoints.saveStart(trainer);
   await expect(checkpoints.load(trainer, checkpoints.warmStart)).rejects.toMatchObject({
     code: "HONE_ERR_CHECKPOINT",
@@ -77,7 +93,7 @@ test("a checkpoint of weights alone is no run to go on with", async () => {
 });
 
 test("what is newer than where a run goes on is set aside: kept, but neither resumed nor counted", async () => {
-  const [trainer, checkpoints] = [new StandInTrainer({}), new Checkpoints(dir, 2)];
+  const [trainer, checkpoints] = [new StandInTrainer({}), new Checkpoints(dir, { keepLast: 2 })];
   const names = () => readdirSync(checkpoints.directory).sort();
   for (const step of [5, 10]) await checkpoints.save(trainer, stateOf(step));
   expect(checkpoints.setAside(5).map((p) => p.split("/").at(-1))).toEqual(["step-000010.aside-1"]);
@@ -90,7 +106,7 @@ test("what is newer than where a run goes on is set aside: kept, but neither res
 });
 
 test("clearing takes checkpoints of every kind and nothing of somebody else", async () => {
-  const checkpoints = new Checkpoints(dir, 2);
+  const checkpoints = new Checkpoints(dir, { keepLast: 2 });
   const ours = [
     "step-000001",
     "step-000002.tmp-77",

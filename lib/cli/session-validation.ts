@@ -1,0 +1,161 @@
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { HoneError } from "../errors.ts";
+import {
+  evaluate,
+  problemScores,
+  rank,
+  readValidations,
+  type Scoreboard,
+  type Selection,
+  scoreboard,
+  select,
+  type Validation,
+  writeValidations,
+} from "../evaluation/index.ts";
+import { RUN_FILES } from "../metrics/index.ts";
+import type { PinnedPolicy, Run, RunHooks } from "../orchestration/index.ts";
+import type { Problem } from "../records.ts";
+
+export interface SessionValidationOptions {
+  readonly dir: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly say: (line: string) => void;
+}
+
+/**
+ * Evaluates the weights of chosen steps while training goes on, on an engine of its own, and keeps the checkpoints that
+ * do best. One evaluation at a time: a step that is due waits for the one before. What a kill interrupted is done when
+ * the session goes on, from the step's checkpoint.
+ */
+export class SessionValidation {
+  readonly #options: SessionValidationOptions;
+  readonly #path: string;
+  #run: Run | undefined;
+  #validations: Validation[] = [];
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: SessionValidationOptions) {
+    this.#options = options;
+    this.#path = join(options.dir, RUN_FILES.validation);
+  }
+
+  /** With what earlier sessions found, as far as the run goes on from it; evaluates what they did not get to. */
+  async begin(run: Run): Promise<void> {
+    this.#run = run;
+    const found = run.step > 0 ? readValidations(this.#path) : [];
+    this.#validations = found.filter(({ step }) => step <= run.step);
+    this.#keep();
+    const done = new Set(this.#validations.map(({ step }) => step));
+    for (let step = 1; step <= run.step; step++) {
+      const checkpoint = join(this.#options.dir, "checkpoints", `step-${String(step).padStart(6, "0")}`);
+      if (this.#isDue(step) && !done.has(step) && existsSync(checkpoint)) {
+        this.#options.say(`evaluating ${basename(checkpoint)}, which the last session did not get to`);
+        await this.#begin(step, () => run.pin(checkpoint));
+        await this.#running;
+      }
+    }
+  }
+
+  /** For a run that evaluates while it trains: due steps are saved and evaluated; `others` are called as well. */
+  afterStep(others: RunHooks["afterStep"]): NonNullable<RunHooks["afterStep"]> {
+    return async (record) => {
+      const wish = await others?.(record);
+      const step = this.#run!.step;
+      if (!this.#isDue(step) || step === this.#run!.recipe.training.steps) return wish;
+      await this.#running;
+      this.#keep(step);
+      await this.#begin(step, () => this.#run!.pin());
+      return wish ?? "checkpoint";
+    };
+  }
+
+  /** Once the evaluation that is under way has ended. */
+  settled(): Promise<void> {
+    return this.#running;
+  }
+
+  /** The last step is a candidate as well; its boards are those of the closing evaluation. */
+  add(validation: Validation): void {
+    const others = this.#validations.filter(({ step }) => step !== validation.step);
+    this.#validations = [...others, validation].sort((a, b) => a.step - b.step);
+    writeValidations(this.#path, this.#validations);
+    this.#keep();
+  }
+
+  get validations(): readonly Validation[] {
+    return this.#validations;
+  }
+
+  get selection(): Selection | undefined {
+    return select(this.#validations);
+  }
+
+  #isDue(step: number): boolean {
+    const { everySteps, fromStep } = this.#run!.recipe.evaluation;
+    return everySteps > 0 && step > 0 && step >= fromStep && step % everySteps === 0;
+  }
+
+  /** The best checkpoints stay, and those that wait to be evaluated. */
+  #keep(...waiting: readonly number[]): void {
+    const best = rank(this.#validations).slice(0, this.#run!.recipe.checkpoint.keepBest);
+    this.#run!.keepCheckpoints([...best.map(({ step }) => step), ...waiting]);
+  }
+
+  /** Resolves when the weights are pinned; the evaluation goes on. What goes wrong in it is told, and ends no training. */
+  async #begin(step: number, pin: () => Promise<PinnedPolicy>): Promise<void> {
+    const { say, signal } = this.#options;
+    const warn = (error: unknown) => {
+      if (!signal?.aborted) say(`warning: step ${step} is not evaluated: ${(error as Error).message}`);
+    };
+    await pin().then((policy) => {
+      this.#running = this.#evaluate(policy, step).catch(warn);
+    }, warn);
+  }
+
+  async #evaluate(pinned: PinnedPolicy, step: number): Promise<void> {
+    await using policy = pinned;
+    this.add(await validate(policy, step, this.#options.signal));
+    const { score, standardError } = rank(this.#validations).find((one) => one.step === step)!;
+    const best = this.selection!.best.step === step ? ", the best so far" : "";
+    this.#options.say(`step ${step}: held-out mean ${score.toFixed(3)} ± ${standardError.toFixed(3)}${best}`);
+  }
+}
+
+/** Every setting of the recipe on the held-out problems. Throws HONE_ERR_VERIFIER where a domain got no verdict. */
+async function validate(policy: PinnedPolicy, step: number, signal?: AbortSignal): Promise<Validation> {
+  const { settings, problemsPerDomain, attempts } = policy.recipe.evaluation;
+  const begun = performance.now();
+  const boards: Scoreboard[] = [];
+  let tokens = 0;
+  let problems: Validation["problems"] = [];
+  const unscored = new Map<string, string>();
+  const onUnscored = ({ domain }: Problem, causes: readonly string[]) => unscored.set(domain, causes[0]!);
+  for (const setting of settings) {
+    const plan = { ...setting, problemsPerDomain, attempts, onUnscored };
+    const results = await evaluate(policy, signal ? { ...plan, signal } : plan);
+    const board = scoreboard(results, { ...setting, version: policy.version });
+    expectEveryDomain(board, unscored);
+    boards.push(board);
+    tokens += results.flatMap((result) => result.tokens).reduce((sum, n) => sum + n, 0);
+    if (boards.length === 1) problems = problemScores(results);
+  }
+  return {
+    step,
+    version: policy.version,
+    seconds: (performance.now() - begun) / 1000,
+    tokens,
+    boards,
+    problems,
+  };
+}
+
+/** A mean over fewer domains is no candidate: the others may be the harder ones. */
+function expectEveryDomain({ domains }: Scoreboard, unscored: ReadonlyMap<string, string>): void {
+  const lost = [...unscored].find(([domain]) => !Object.hasOwn(domains, domain));
+  if (lost === undefined) return;
+  throw new HoneError(
+    "HONE_ERR_VERIFIER",
+    `no held-out answer of ${lost[0]} could be judged; the first: ${lost[1]}`,
+  );
+}

@@ -1,0 +1,107 @@
+import { existsSync } from "node:fs";
+import { z } from "zod";
+import { HoneError } from "../errors.ts";
+import { readJson, writeWhole } from "../metrics/index.ts";
+import type { DomainName } from "../records.ts";
+import type { ProblemResult } from "./evaluate.ts";
+import { mean, type Scoreboard, standardError } from "./score.ts";
+
+const problemSchema = z.object({
+  /** Id of the held-out problem. */
+  id: z.string(),
+  domain: z.string(),
+  /** Mean over the attempts that were judged, in [0, 1]. */
+  score: z.number(),
+});
+const validationSchema = z.object({
+  /** Steps done when the weights were pinned. */
+  step: z.int().min(0),
+  version: z.int().min(0),
+  /** Wall time, and tokens that the policy wrote: what the evaluation cost. */
+  seconds: z.number(),
+  tokens: z.number(),
+  /** One a sampling setting, in the recipe's order. */
+  boards: z.array(
+    z.custom<Scoreboard>((board) => typeof board === "object" && board !== null && "mean" in board),
+  ),
+  /** Under the first setting. */
+  problems: z.array(problemSchema),
+});
+/** One evaluation while training, as validation.json keeps it. */
+export type Validation = Readonly<z.infer<typeof validationSchema>>;
+
+/** The evaluations of a run, by step; none where the file is not there. Throws HONE_ERR_FORMAT. */
+export function readValidations(path: string): Validation[] {
+  if (!existsSync(path)) return [];
+  const parsed = z.array(validationSchema).safeParse(readJson(path));
+  if (parsed.success) return parsed.data;
+  throw new HoneError(
+    "HONE_ERR_FORMAT",
+    `${path}: not the evaluations of a run: ${z.prettifyError(parsed.error)}`,
+    {
+      hint: "Set the file aside: the run goes on, and selects among what it evaluates from then on.",
+    },
+  );
+}
+
+export function writeValidations(path: string, validations: readonly Validation[]): void {
+  writeWhole(path, `${JSON.stringify(validations)}\n`);
+}
+
+/** The part of a validation that its results under the first setting say. */
+export function problemScores(results: readonly ProblemResult[]): Validation["problems"] {
+  return results.map(({ problem, scores }) => ({
+    id: problem.id.toString(),
+    domain: problem.domain,
+    score: mean(scores),
+  }));
+}
+
+/** A step that was evaluated: unweighted mean of its domains' scores in [0, 1], and its standard error. */
+export interface Candidate {
+  readonly step: number;
+  readonly score: number;
+  readonly standardError: number;
+}
+
+/** The best step and the next: how much better on the same problems, and the standard error of that. */
+export interface Selection {
+  readonly best: Candidate;
+  readonly runnerUp?: Candidate & { readonly behind: number; readonly behindError: number };
+}
+
+/** Candidates, best first; of equal ones the earlier. */
+export function rank(validations: readonly Validation[]): Candidate[] {
+  const candidates = validations.map(({ step, boards }) => {
+    const { score, standardError } = boards[0]!.mean;
+    return { step, score, standardError };
+  });
+  return candidates.sort((a, b) => b.score - a.score || a.step - b.step);
+}
+
+/**
+ * The step with the best mean over the held-out domains, under the first setting; undefined where none was evaluated.
+ * Source: Apriel-Reasoner §5.1, which takes the best of the steps evaluated on the five held-out sets.
+ */
+export function select(validations: readonly Validation[]): Selection | undefined {
+  const [best, next] = rank(validations);
+  if (best === undefined) return undefined;
+  if (next === undefined) return { best };
+  const of = (step: number) => validations.find((validation) => validation.step === step)!.problems;
+  const [behind, behindError] = pairedDifference(of(best.step), of(next.step));
+  return { best, runnerUp: { ...next, behind, behindError } };
+}
+
+type Problems = Validation["problems"];
+
+/** Mean over domains of a's score less b's on the problems that both have, and its standard error. */
+function pairedDifference(a: Problems, b: Problems): [number, number] {
+  const other = new Map(b.map(({ id, score }) => [id, score]));
+  const byDomain = new Map<DomainName, number[]>();
+  for (const { id, domain, score } of a) {
+    const against = other.get(id);
+    if (against !== undefined) byDomain.set(domain, [...(byDomain.get(domain) ?? []), score - against]);
+  }
+  const domains = [...byDomain.values()];
+  return [mean(domains.map(mean)), Math.hypot(...domains.map(standardError)) / domains.length];
+}

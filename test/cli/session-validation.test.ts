@@ -1,0 +1,99 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { checkpointOf } from "../../lib/cli/run-model.ts";
+import { trainAndEvaluate } from "../../lib/cli/session.ts";
+import { readValidations, writeValidations } from "../../lib/evaluation/index.ts";
+import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
+import { standInCore } from "../orchestration/stand-in-core.ts";
+
+let dir: string;
+let printed: string;
+const terminal = {
+  write: (text: string) => {
+    printed += text;
+  },
+};
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "hone-session-"));
+  printed = "";
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const recipe = (steps: number, checkpoint: object = { keepLast: 1, keepBest: 1 }) =>
+  smallRecipe(
+    { steps },
+    {
+      evaluation: { problemsPerDomain: 4, everySteps: 2, fromStep: 2 },
+      checkpoint: { everySteps: 3, ...checkpoint },
+    },
+  );
+const session = (steps: number, more: object = {}, checkpoint?: object) =>
+  trainAndEvaluate(recipe(steps, checkpoint), { dir, terminal, verifiers, core: standInCore(), ...more });
+const path = () => join(dir, "validation.json");
+const steps = () =>
+  readdirSync(join(dir, "checkpoints"))
+    .filter((name) => name.startsWith("step-"))
+    .map((name) => Number(name.slice(5)))
+    .sort((a, b) => a - b);
+
+test("chosen steps are evaluated on their own weights while training goes on, and the best checkpoint stays", async () => {
+  const { summary, report } = await session(7);
+  const { best, runnerUp, candidates } = summary.selection!;
+  expect(candidates.map(({ step }) => step)).toEqual([2, 4, 6, 7]);
+  expect(readValidations(path()).map(({ version }) => version)).toEqual([2, 4, 6, 7]);
+  const scores = candidates.map(({ score }) => score);
+  expect(best.score).toBe(Math.max(...scores));
+  expect(runnerUp!.score).toBeLessThanOrEqual(best.score);
+  expect(steps()).toEqual(expect.arrayContaining([best.step, 7]));
+  expect(checkpointOf(dir, "best")).toMatch(new RegExp(`step-00000${best.step}$`));
+  expect(printed).toMatch(/step 4: held-out mean \d\.\d{3}/);
+  expect(printed).toContain(`step ${best.step}, held-out mean`);
+  expect(readFileSync(report!, "utf8")).toContain("Which step is best");
+  expect(candidates.every(({ cost }) => cost.tokens > 0)).toBe(true);
+});
+
+test("what a killed session did not get to is evaluated from its checkpoint, with the same result", async () => {
+  await session(5, {}, { keepEvery: 2 });
+  const whole = readValidations(path());
+  expect(whole.map(({ step }) => step)).toEqual([2, 4, 5]);
+  writeValidations(
+    path(),
+    whole.filter(({ step }) => step !== 2),
+  );
+  const { summary } = await session(8, { resume: "auto" }, { keepEvery: 2 });
+  expect(summary.selection!.candidates.map(({ step }) => step)).toEqual([2, 4, 5, 6, 8]);
+  const again = readValidations(path())[0]!;
+  expect([again.boards, again.problems]).toEqual([whole[0]!.boards, whole[0]!.problems]);
+  expect(printed).toContain("evaluating step-000002, which the last session did not get to");
+});
+
+test("an evaluation that goes wrong is told, is no candidate, and ends no training", async () => {
+  let trained = false;
+  const judge: typeof verifiers = {
+    stats: () => ({}),
+    verify: async (group) => {
+      const verdicts = await verifiers.verify(group);
+      return verdicts.map((verdict, i) =>
+        trained && group[i]!.problem.domain === "logic" ? { status: "unscored", cause: "down" } : verdict,
+      );
+    },
+  };
+  const hooks = {
+    afterStep: () => {
+      trained = true;
+      return undefined;
+    },
+  };
+  const { outcome } = await session(3, { verifiers: judge, hooks });
+  expect(outcome).toMatchObject({ reason: "done", steps: 3 });
+  expect(printed).toMatch(/warning: step 2 is not evaluated: no held-out answer of logic could be judged/);
+  expect(readValidations(path())).toEqual([]);
+});
+
+test("without evaluations no checkpoint is the best", async () => {
+  await trainAndEvaluate(smallRecipe({ steps: 2 }), { dir, terminal, verifiers, core: standInCore() });
+  expect(() => checkpointOf(dir, "best")).toThrow(expect.objectContaining({ code: "HONE_ERR_CHECKPOINT" }));
+});
