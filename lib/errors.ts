@@ -24,7 +24,8 @@ export type ErrorCode =
   | "HONE_ERR_STALL"
   | "HONE_ERR_REPLAY"
   | "HONE_ERR_USAGE"
-  | "HONE_ERR_HUB";
+  | "HONE_ERR_HUB"
+  | "HONE_ERR_ENDPOINT";
 
 export interface HoneErrorOptions extends ErrorOptions {
   /** Machine-readable facts: paths, values, ids. */

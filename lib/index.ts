@@ -1,4 +1,5 @@
 /** Post-training of reasoning language models with reinforcement learning from verifiable rewards. */
+export { type Evaluated, type EvaluateOptions, evaluate } from "./cli/evaluate-model.ts";
 export { exitCodeOf, explain, interruptSignal, runMain } from "./cli/exit.ts";
 export { type SessionOptions, type SessionResult, trainAndEvaluate } from "./cli/session.ts";
 export { type Clock, systemClock } from "./clock.ts";
@@ -17,7 +18,7 @@ export {
   difficultyBins,
   type EvaluationPlan,
   type EvaluationScore,
-  evaluate,
+  evaluate as evaluatePolicy,
   type ProblemResult,
   type Scoreboard,
   scoreBins,
@@ -37,3 +38,10 @@ export {
 export { CounterRandom } from "./random.ts";
 export type * from "./records.ts";
 export { beforeAfterText, Progress, type RunSummary, writeReport } from "./report/index.ts";
+export {
+  type Comparison,
+  compareEvaluations,
+  type EvaluationResults,
+  readResults,
+  type SuiteResult,
+} from "./suites/index.ts";

@@ -11,7 +11,7 @@ import {
   type DifficultyBins,
   defineRecipe,
   difficultyBins,
-  evaluate,
+  evaluatePolicy,
   exitCodeOf,
   interruptSignal,
   overrideRecipe,
@@ -122,7 +122,13 @@ async function comparePenalties(base: Recipe, options: Options): Promise<number>
       ? {}
       : { penaltyComparison: { bins: bins.labels, prompts: bins.problems.map((ids) => ids.size), columns } };
   const ask = (policy: PinnedPolicy) =>
-    evaluate(policy, { problemsPerDomain: 48, attempts: 8, temperature: 1, topP: 1, signal: options.signal });
+    evaluatePolicy(policy, {
+      problemsPerDomain: 48,
+      attempts: 8,
+      temperature: 1,
+      topP: 1,
+      signal: options.signal,
+    });
   // The paper's penalty comes last, so that its folder holds the whole comparison.
   const [paper, ...others] = PENALTIES;
   const start = join(options.dir, `penalty-${others[0]}`, "checkpoints/warm-start");

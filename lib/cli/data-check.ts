@@ -15,9 +15,9 @@ import {
   loadBuiltIn,
   parseDatasetSpec,
   readerOf,
+  referenceFault,
   VERIFIERS,
 } from "../domains/index.ts";
-import { referenceFault } from "../orchestration/index.ts";
 import type { Problem, Verdict } from "../records.ts";
 import { VerifierPool } from "../rewards/index.ts";
 

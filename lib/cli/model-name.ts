@@ -1,9 +1,9 @@
 import { type ResolveOptions, resolveModelFolder } from "../inference/index.ts";
 import { type ProgressOptions, type Told, withProgress } from "./progress.ts";
-import { linkedModel, runCheckpoint } from "./run-model.ts";
+import { linkedModel, runAt, runCheckpoint } from "./run-model.ts";
 
 /**
- * The folder of a model given by path or Hub name, or of a run's weights by its folder or one of its checkpoints.
+ * The folder of a model given by path or Hub name, or of a run's weights by its folder, one of its checkpoints or "run@step".
  * Shows the progress of a download; Ctrl-C stops it (what arrived is kept). Throws what resolveModelFolder throws.
  */
 export async function modelFolder(
@@ -11,7 +11,7 @@ export async function modelFolder(
   options: Pick<ResolveOptions, "withWeights" | "env"> = {},
   where: ProgressOptions = {},
 ): Promise<string> {
-  const run = runCheckpoint(nameOrPath);
+  const run = runCheckpoint(nameOrPath) ?? runAt(nameOrPath);
   if (run !== undefined)
     return linkedModel(run, (base) => modelFolder(base, { ...options, withWeights: false }, where));
   const resolve = (told: Told) => resolveModelFolder(nameOrPath, { ...options, ...downloadTold(told) });

@@ -32,6 +32,14 @@ export function runCheckpoint(path: string, wanted?: string): RunCheckpoint | un
   return { run, recipe, checkpoint: checkpointOf(run, within ? basename(path) : wanted) };
 }
 
+/** A run and one of its checkpoints as people write it, "runs/x@step-000040" or "runs/x@40"; undefined for anything else. */
+export function runAt(text: string): RunCheckpoint | undefined {
+  const at = text.lastIndexOf("@");
+  if (at <= 0) return undefined;
+  const name = text.slice(at + 1);
+  return runCheckpoint(text.slice(0, at), /^\d+$/.test(name) ? `step-${name.padStart(6, "0")}` : name);
+}
+
 /** Throws HONE_ERR_CHECKPOINT if there is no such checkpoint. */
 export function checkpointOf(run: string, wanted: string | undefined): string {
   const folder = join(run, "checkpoints");

@@ -1,9 +1,11 @@
 import { benchVerb } from "./verbs/bench.ts";
 import { checkVerb } from "./verbs/check.ts";
+import { compareVerb } from "./verbs/compare.ts";
 import { completionVerb } from "./verbs/completion.ts";
 import { convertVerb } from "./verbs/convert.ts";
 import { dataCheckVerb } from "./verbs/data-check.ts";
 import { doctorVerb } from "./verbs/doctor.ts";
+import { evalVerb } from "./verbs/eval.ts";
 import { exportVerb } from "./verbs/export.ts";
 import { generateVerb } from "./verbs/generate.ts";
 import { inspectVerb } from "./verbs/inspect.ts";
@@ -28,6 +30,8 @@ export const VERBS: readonly Verb[] = [
   dataCheckVerb,
   replayVerb,
   reportVerb,
+  evalVerb,
+  compareVerb,
   verifyVerb,
   rescoreVerb,
   rolloutsVerb,

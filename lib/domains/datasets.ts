@@ -65,6 +65,20 @@ export function openDataset(
   return DatasetSource.load(spec.kind, readerOf(whole), spec, options, admit);
 }
 
+/**
+ * The same with all rows held out, whatever the set is for: what evaluation asks. Of a set called `kind`, read by `reader`
+ * where it is none of the known ones.
+ */
+export function openBenchmark(
+  spec: DatasetSpec | { readonly kind: string; readonly reader: RowReader<DatasetOptions> },
+  options: DatasetOptions,
+  admit?: Admission,
+): Promise<DatasetSource> {
+  const reader = "reader" in spec ? spec.reader : readerOf(spec);
+  const whole = { ...options, ...("reader" in spec ? {} : spec) };
+  return DatasetSource.load(spec.kind, { ...reader, benchmark: true }, whole, { seed: 0, ordinal: 0 }, admit);
+}
+
 /** The rows of a data set one by one, and counts of the others by outcome, without keeping any. */
 export function filterDataset(spec: DatasetSpec, admit?: Admission): RowFilter {
   return new RowFilter(spec.kind, readerOf(spec), spec, admit);

@@ -1,11 +1,13 @@
 export { CASE_READERS } from "./case-readers.ts";
 export { type Compat, judgedBy } from "./compat.ts";
+export { tellKind } from "./data-kind.ts";
 export {
   DATASETS,
   type DatasetKind,
   type DatasetSpec,
   filterDataset,
   isDatasetKind,
+  openBenchmark,
   parseDatasetSpec,
   readerOf,
 } from "./datasets.ts";
@@ -14,5 +16,5 @@ export { QUICKSTART_LEXICON } from "./lexicon.ts";
 export { openProblemSource, PROBLEM_SOURCES } from "./problem-sources.ts";
 export { writeSampleRows } from "./sample-rows.ts";
 export type { Completion, Verifier, VerifierModule } from "./verifier.ts";
-export { loadBuiltIn, VERIFIERS } from "./verifiers.ts";
+export { loadBuiltIn, referenceFault, UNVERSIONED, VERIFIERS, versionOf } from "./verifiers.ts";
 export type { CaseReader } from "./verify-case.ts";

@@ -10,6 +10,26 @@ export const VERIFIER_DOMAINS: ReadonlyMap<string, string> = new Map(
   DOMAIN_ROWS.flatMap(([name, domain]) => domain.verifiers.map((verifier) => [verifier.name, name] as const)),
 );
 
+/** Version under which verdicts of users' own verifiers are kept: nothing tells when those change. */
+export const UNVERSIONED = 0;
+
+/** Of a built-in verifier its version, of any other UNVERSIONED. */
+export const versionOf = (verifier: string): number =>
+  VERIFIERS.find(({ name }) => name === verifier)?.version ?? UNVERSIONED;
+
+const MAX_REASON_CHARS = 120;
+
+/** Why a verifier refuses a reference, without what differs from row to row, so that it can be counted. */
+export function referenceFault(verifier: Verifier | undefined, reference: unknown): string | undefined {
+  try {
+    verifier?.parseReference(reference);
+    return undefined;
+  } catch (error) {
+    const message = (error as Error).message.replace(/"(?:[^"\\]|\\.)*"/g, '"…"').replace(/\d+/g, "#");
+    return `reference refused: ${message.slice(0, MAX_REASON_CHARS)}`;
+  }
+}
+
 /** The built-in verifier of that name, prepared; undefined if there is none. */
 export async function loadBuiltIn(name: string): Promise<Verifier | undefined> {
   const domain = VERIFIER_DOMAINS.get(name);

@@ -23,7 +23,6 @@ export {
   openSources,
   openVerifiers,
   PromptEncoder,
-  referenceFault,
   thisMachine,
   whyNotRunnable,
 } from "./setup/index.ts";

@@ -75,6 +75,17 @@ const OWN_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       others: ["once more", "******"],
     },
   ],
+  assertions: [
+    {
+      reference: { entryPoint: "add", tests: ["assert add(1, 2) == 3", "assert add(b=1, a=-1) == 0"] },
+      answer: "```python\ndef add(a, b):\n    return a + b\n```",
+      others: [
+        "```python\ndef add(a, b):\n    return 3\n```",
+        "def add(a, b):\n    return a + b",
+        "```python\n3\n```",
+      ],
+    },
+  ],
   logic: [
     {
       reference: { task: "boolean_expressions", game_data: { answer: "A,C" } },

@@ -41,7 +41,7 @@ async function specOf(
   const { isDataPath } = await import("../../data/index.ts");
   if (given?.kind === "jsonl") return { ...given, verifier: verifier ?? "math" };
   if (given !== undefined || !isDataPath(target)) return given;
-  const { tellKind } = await import("../data-kind.ts");
+  const { tellKind } = await import("../../domains/data-kind.ts");
   return tellKind(target, verifier);
 }
 

@@ -28,8 +28,6 @@ export {
   type JournaledCompletion,
   openJournal,
   readVerdictJournal,
-  UNVERSIONED,
   VERDICT_JOURNAL,
   VerdictJournal,
-  versionOf,
 } from "./verdict-journal.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Recipe } from "../../config/index.ts";
-import { VERIFIERS } from "../../domains/index.ts";
+import { versionOf } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import { AppendFile } from "../../metrics/index.ts";
 import type { FinishReason, Problem, Verdict } from "../../records.ts";
@@ -12,13 +12,6 @@ import { DiskSet } from "./disk-set.ts";
 
 /** Completions and their verdicts. */
 export const VERDICT_JOURNAL = "verdicts.jsonl";
-
-/** Version under which verdicts of users' own verifiers are kept: nothing tells when those change. */
-export const UNVERSIONED = 0;
-
-/** Of a built-in verifier its version, of any other UNVERSIONED. */
-export const versionOf = (verifier: string): number =>
-  VERIFIERS.find(({ name }) => name === verifier)?.version ?? UNVERSIONED;
 
 /** What a verdict depends on beside the completion. */
 type JudgedProblem = Pick<Problem, "id" | "domain" | "family" | "level" | "verifier" | "reference">;

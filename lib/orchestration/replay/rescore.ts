@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { UNVERSIONED, versionOf } from "../../domains/index.ts";
 import { readRunManifest } from "../../metrics/index.ts";
 import type { DomainName, Verdict } from "../../records.ts";
 import type { VerificationRequest } from "../../rewards/index.ts";
@@ -6,10 +7,8 @@ import {
   type JournaledCompletion,
   readVerdictJournal,
   recordedRecipe,
-  UNVERSIONED,
   VERDICT_JOURNAL,
   VerdictJournal,
-  versionOf,
 } from "../records/index.ts";
 import { openVerifiers, type Verifiers } from "../setup/index.ts";
 

@@ -1,11 +1,9 @@
 import type { Admission } from "../../data/index.ts";
-import { loadBuiltIn, type Verifier } from "../../domains/index.ts";
+import { loadBuiltIn, referenceFault, type Verifier } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { Problem } from "../../records.ts";
 import type { PromptFormat } from "../../text/index.ts";
 import { encodePrompt } from "./prompts.ts";
-
-const MAX_REASON_CHARS = 120;
 
 /** The part of a recipe that decides. */
 interface RunLimits {
@@ -29,17 +27,6 @@ export function admissionOf(
     }
     return referenceFault(verifiers.get(name), reference) ?? promptFault(problem, format, maxPromptTokens);
   };
-}
-
-/** Why a verifier refuses a reference, without what differs from row to row, so that it can be counted. */
-export function referenceFault(verifier: Verifier | undefined, reference: unknown): string | undefined {
-  try {
-    verifier?.parseReference(reference);
-    return undefined;
-  } catch (error) {
-    const message = (error as Error).message.replace(/"(?:[^"\\]|\\.)*"/g, '"…"').replace(/\d+/g, "#");
-    return `reference refused: ${message.slice(0, MAX_REASON_CHARS)}`;
-  }
 }
 
 function promptFault(

@@ -1,6 +1,6 @@
 /** What a run works with, from its recipe. */
 
-export { admissionOf, referenceFault } from "./admission.ts";
+export { admissionOf } from "./admission.ts";
 export { type Core, nativeCore, rlOptimizer } from "./core.ts";
 export { expectRunnable, whyNotRunnable } from "./hardware.ts";
 export { type Model, newModelConfig, openModel } from "./model.ts";

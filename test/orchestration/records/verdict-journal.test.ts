@@ -6,12 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { math } from "../../../lib/domains/math/verify.ts";
-import {
-  readVerdictJournal,
-  UNVERSIONED,
-  VerdictJournal,
-  versionOf,
-} from "../../../lib/orchestration/records/verdict-journal.ts";
+import { readVerdictJournal, VerdictJournal } from "../../../lib/orchestration/records/verdict-journal.ts";
 import type { Problem, Verdict } from "../../../lib/records.ts";
 import { patient } from "../../patience.ts";
 import { wholeJournal } from "../whole-journal.ts";
@@ -176,10 +171,6 @@ test("entries come while the file is read: a completion once, then each verdict 
   await first.next();
   rmSync(path);
   await first.return(undefined);
-});
-
-test("only the package's verifiers have a version", () => {
-  expect([versionOf("math"), versionOf("somebody's")]).toEqual([math.version, UNVERSIONED]);
 });
 
 test(

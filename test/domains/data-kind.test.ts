@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { checkDataset, dataCheckText, isUseless } from "../../lib/cli/data-check.ts";
-import { tellKind } from "../../lib/cli/data-kind.ts";
+import { tellKind } from "../../lib/domains/data-kind.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "hone-data-kind-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,9 @@
 import { dataFiles, readRows } from "../data/index.ts";
-import { DATASETS, type DatasetKind, type DatasetSpec, readerOf } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
+import { DATASETS, type DatasetKind, type DatasetSpec, readerOf } from "./datasets.ts";
 
+/** GSM8K's rows are also rows of one's own, which one may train on. */
+const OWN: ReadonlySet<DatasetKind> = new Set(["jsonl", "gsm8k"]);
 /** Rows that are looked at. */
 const LOOKED_AT = 20;
 
@@ -13,7 +15,7 @@ const LOOKED_AT = 20;
  */
 export async function tellKind(path: string, verifier = "math"): Promise<DatasetSpec> {
   const own: DatasetSpec = { kind: "jsonl", path, verifier };
-  const published = (Object.keys(DATASETS) as DatasetKind[]).filter((kind) => kind !== "jsonl");
+  const published = (Object.keys(DATASETS) as DatasetKind[]).filter((kind) => !OWN.has(kind));
   const specs = [...published.map((kind) => ({ kind, path }) as DatasetSpec), own];
   const read = specs.map((spec) => ({ spec, read: readerOf(spec).open(spec), rows: 0 }));
   let looked = 0;

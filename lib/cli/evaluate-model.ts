@@ -1,0 +1,102 @@
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { DeviceName } from "../device.ts";
+import { HoneError } from "../errors.ts";
+import {
+  type Answerer,
+  EndpointAnswerer,
+  type EndpointOptions,
+  EngineAnswerer,
+  type EvaluationProgress,
+  type EvaluationResults,
+  evaluateSuites,
+  openSuite,
+  type Sampling,
+  type Suite,
+  suitesNamed,
+} from "../suites/index.ts";
+import { modelFolder } from "./model-name.ts";
+
+export interface EvaluateOptions extends Partial<Sampling> {
+  /** A model folder, "org/name" of the Hub, a run folder or "run@step"; with `endpoint` the model's name there. */
+  readonly model: string;
+  /** Names ("aime25", "aime25=path"), files of rows, modules of one's own. */
+  readonly suites: readonly string[];
+  /** Folder of the evaluation. Default: evals/ and the model's name. */
+  readonly out?: string | undefined;
+  /** Folder of the published sets. Default "data". */
+  readonly data?: string | undefined;
+  /** Who judges the rows of a file that are of no published kind. Default "math". */
+  readonly verifier?: string | undefined;
+  /** Default [42]. */
+  readonly seeds?: readonly number[] | undefined;
+  readonly attempts?: number | undefined;
+  readonly limit?: number | undefined;
+  /** Sequences that decode at once. Default 64. */
+  readonly batch?: number | undefined;
+  /** Verifier processes. Default 2. */
+  readonly workers?: number | undefined;
+  readonly device?: DeviceName | undefined;
+  /** Ask a server instead of an engine. */
+  readonly endpoint?: Omit<EndpointOptions, keyof Sampling | "model"> | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: EvaluationProgress) => void) | undefined;
+  /** Told of rows that were left out. */
+  readonly onSuite?: ((suite: Suite) => void) | undefined;
+}
+
+export interface Evaluated {
+  /** Where completions and results are kept. */
+  readonly dir: string;
+  readonly results: EvaluationResults;
+}
+
+/** The paper's. */
+const SAMPLING: Sampling = { temperature: 0.6, topP: 0.95, maxTokens: 32_768 };
+
+/**
+ * Asks a model the problems of suites and judges the answers. Everything is kept in `out`, where a further call with the
+ * same model and sampling goes on: with what was cut short, with more seeds, with more suites.
+ * Throws HONE_ERR_USAGE for a suite or folder that does not fit, HONE_ERR_DATA for its data, what loading the model
+ * throws, HONE_ERR_ENDPOINT, and the signal's reason.
+ */
+export async function evaluate(options: EvaluateOptions): Promise<Evaluated> {
+  const { model, seeds = [42], attempts, limit, workers = 2, signal, onProgress } = options;
+  const dir = options.out ?? join("evals", nameOf(model));
+  const suites: Suite[] = [];
+  for (const spec of options.suites.flatMap(suitesNamed)) {
+    const suite = await openSuite(spec, { data: options.data, verifier: options.verifier });
+    expectNew(suite, suites);
+    options.onSuite?.(suite);
+    suites.push(suite);
+  }
+  await using answerer = await openAnswerer(options);
+  const plan = { dir, model: nameOf(model), seeds, attempts, limit, workers, signal, onProgress };
+  return { dir, results: await evaluateSuites(answerer, suites, plan) };
+}
+
+function expectNew({ name }: Suite, others: readonly Suite[]): void {
+  if (others.every((other) => other.name !== name)) return;
+  throw new HoneError("HONE_ERR_USAGE", `two suites are called ${name}`, {
+    hint: "Name each once; of two files of one name, rename one.",
+  });
+}
+
+async function openAnswerer(options: EvaluateOptions): Promise<Answerer> {
+  const { model, endpoint, batch = 64, device } = options;
+  const { temperature, topP, maxTokens } = SAMPLING;
+  const sampling: Sampling = {
+    temperature: options.temperature ?? temperature,
+    topP: options.topP ?? topP,
+    maxTokens: options.maxTokens ?? maxTokens,
+  };
+  if (endpoint !== undefined) return new EndpointAnswerer({ ...sampling, ...endpoint, model });
+  return new EngineAnswerer(await modelFolder(model), { ...sampling, maxRunning: batch, device });
+}
+
+/** What people call it: the last part of a path, all of a name. */
+const nameOf = (model: string): string =>
+  (existsSync(model) || /@[\w-]+$/.test(model) ? basename(model.replace(/\/+$/, "")) : model).replaceAll(
+    "/",
+    "--",
+  );

@@ -1,0 +1,48 @@
+import { textTable } from "./text-table.ts";
+
+/** How a table may be written. */
+export const TABLE_FORMATS = ["text", "markdown", "latex", "csv"] as const;
+export type TableFormat = (typeof TABLE_FORMATS)[number];
+
+export interface PlainTable {
+  /** The first names the rows. */
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** A table for a terminal of `columns`, a README, a paper (booktabs) or a spreadsheet. */
+export function formatTable({ head, rows }: PlainTable, format: TableFormat, columns: number): string {
+  switch (format) {
+    case "text":
+      return textTable({ head, rows }, columns).join("\n");
+    case "markdown": {
+      const line = (cells: readonly string[]) => `| ${cells.map(markdownCell).join(" | ")} |`;
+      const rule = `|${head.map((_, c) => (c === 0 ? "---" : "---:")).join("|")}|`;
+      return [line(head), rule, ...rows.map(line)].join("\n");
+    }
+    case "latex": {
+      const line = (cells: readonly string[]) => `${cells.map(latexCell).join(" & ")} \\\\`;
+      const begin = `\\begin{tabular}{l${"r".repeat(head.length - 1)}}`;
+      const body = ["\\toprule", line(head), "\\midrule", ...rows.map(line), "\\bottomrule"];
+      return [begin, ...body, "\\end{tabular}"].join("\n");
+    }
+    case "csv":
+      return [head, ...rows].map((cells) => cells.map(csvCell).join(",")).join("\n");
+  }
+}
+
+const markdownCell = (text: string): string => text.replace(/[\\|]/g, "\\$&").replace(/\s+/g, " ");
+
+const LATEX: Readonly<Record<string, string>> = {
+  "\\": "\\textbackslash{}",
+  "~": "\\textasciitilde{}",
+  "^": "\\textasciicircum{}",
+  "±": "$\\pm$",
+  "–": "--",
+  "−": "$-$",
+};
+const latexCell = (text: string): string =>
+  text.replace(/[\\{}$&#%_~^±–−]/g, (character) => LATEX[character] ?? `\\${character}`);
+
+/** Source: RFC 4180. */
+const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

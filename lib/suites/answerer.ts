@@ -1,0 +1,38 @@
+import type { FinishReason, Problem } from "../records.ts";
+
+/** One completion, as its verifier reads it. */
+export interface Answer {
+  readonly text: string;
+  readonly finish: FinishReason;
+  /** Generated, thinking included. */
+  readonly tokens: number;
+}
+
+/** Which completions of a problem are wanted: attempt `attempt` of each seed. */
+export interface Draws {
+  readonly problem: Problem;
+  readonly attempt: number;
+  readonly seeds: readonly number[];
+}
+
+/** What came of one draw: an answer, or why there is none, which is no fault of the model's. */
+export type Drawn = Answer | { readonly outage: string };
+
+/** Who answers: an engine over a model folder, or a server. */
+export interface Answerer extends AsyncDisposable {
+  /** What its answers depend on beside problem, seed and attempt; completions of two that differ are not mixed. */
+  readonly identity: Readonly<Record<string, unknown>>;
+  /** Draws it wants in hand at once, so that it never waits for more. */
+  readonly width: number;
+  /** Told every problem before the first is asked; returns why some cannot be asked, by place. */
+  prepare(problems: Iterable<Problem>): Promise<ReadonlyMap<number, string>>;
+  /** Resolves when all draws were told. Rejects where nothing more can be asked: a dead engine, a server that refuses everything. */
+  ask(draws: Draws, told: (seed: number, drawn: Drawn) => void): Promise<void>;
+}
+
+export interface Sampling {
+  readonly temperature: number;
+  readonly topP: number;
+  /** Of an answer, thinking included. */
+  readonly maxTokens: number;
+}

@@ -1,0 +1,196 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { HoneError } from "../errors.ts";
+
+export interface ChatServerOptions {
+  /** "http://localhost:8000/v1". */
+  readonly url: string;
+  /** Sent as a bearer token, kept nowhere. */
+  readonly key?: string | undefined;
+  /** Connections at once. */
+  readonly concurrency: number;
+  /** For one answer, from the request to its last byte. */
+  readonly timeoutMs: number;
+  /** Tries of a request after the first. */
+  readonly retries: number;
+  /** Wait before the first of those; doubles, and is cut to between half and all of that by chance. */
+  readonly backoffMs: number;
+}
+
+const LONGEST_WAIT_MS = 60_000;
+const MOST_BYTES = 64 << 20;
+/** A server that answers so will answer so again, whatever is asked. */
+const HOPELESS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
+/** So it answers to one request that it does not like. */
+const REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
+
+/** What a request came to: JSON, or why there is none after all tries. */
+export type Reply = { readonly json: unknown } | { readonly outage: string };
+
+/** A try that failed. */
+class Fault extends Error {
+  readonly retryAfterMs: number | undefined;
+  readonly isFinal: boolean;
+
+  constructor(
+    message: string,
+    { retryAfterMs, isFinal = false }: { retryAfterMs?: number | undefined; isFinal?: boolean } = {},
+  ) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+    this.isFinal = isFinal;
+  }
+}
+
+/**
+ * An OpenAI-compatible server. Busy (429), broken (5xx), cut off, too slow and unreadable answers are tried again with
+ * back-off, a Retry-After obeyed; what stays without an answer is an outage.
+ */
+export class ChatServer implements Disposable {
+  readonly url: string;
+  readonly #options: ChatServerOptions;
+  readonly #isTls: boolean;
+  readonly #agent: HttpAgent;
+  readonly #closing = new AbortController();
+
+  /** Throws HONE_ERR_USAGE for a URL that is none. */
+  constructor(options: ChatServerOptions) {
+    const url = URL.canParse(options.url) ? new URL(options.url) : undefined;
+    if (url === undefined || !/^https?:$/.test(url.protocol)) {
+      throw new HoneError(
+        "HONE_ERR_USAGE",
+        `--endpoint is ${JSON.stringify(options.url)}, no http or https address`,
+        {
+          hint: "Such as http://localhost:8000/v1.",
+        },
+      );
+    }
+    this.#options = options;
+    this.#isTls = url.protocol === "https:";
+    const Agent = this.#isTls ? HttpsAgent : HttpAgent;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: options.concurrency });
+    this.url = `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  }
+
+  /**
+   * Posts JSON below the address. @param read makes the reply of it; what it throws makes the reply one that is tried again.
+   * Throws HONE_ERR_ENDPOINT where the server refuses everybody.
+   */
+  async post<T>(
+    path: string,
+    body: unknown,
+    read: (json: unknown) => T,
+  ): Promise<{ readonly value: T } | { readonly outage: string }> {
+    const { retries, backoffMs } = this.#options;
+    for (let tries = 0; ; tries++) {
+      try {
+        return { value: read(await this.#once(path, JSON.stringify(body))) };
+      } catch (error) {
+        if (HoneError.is(error)) throw error;
+        const fault = error instanceof Fault ? error : new Fault((error as Error).message);
+        if (fault.isFinal || tries >= retries || this.#closing.signal.aborted)
+          return { outage: fault.message };
+        const backoff = Math.min(LONGEST_WAIT_MS, backoffMs * 2 ** tries) * (0.5 + 0.5 * Math.random());
+        await this.#wait(Math.min(5 * LONGEST_WAIT_MS, Math.max(backoff, fault.retryAfterMs ?? 0)));
+      }
+    }
+  }
+
+  /** Ends what is under way. */
+  [Symbol.dispose](): void {
+    this.#closing.abort();
+    this.#agent.destroy();
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const { signal } = this.#closing;
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      signal.addEventListener("abort", end, { once: true });
+    });
+  }
+
+  async #once(path: string, body: string): Promise<unknown> {
+    const { status, headers, text } = await this.#exchange(path, body);
+    if (status === 200) {
+      try {
+        return JSON.parse(text);
+      } catch {
+        throw new Fault(`the answer is not JSON: ${excerpt(text)}`);
+      }
+    }
+    const said = `the server says ${status}: ${excerpt(text)}`;
+    if (HOPELESS.has(status)) {
+      throw new HoneError("HONE_ERR_ENDPOINT", `${this.url}${path}: ${said}`, {
+        details: { status },
+        hint: "Check the address, the model's name (--model) and the key in the environment (--api-key-env).",
+      });
+    }
+    throw new Fault(said, { isFinal: REFUSED.has(status), retryAfterMs: retryAfter(headers["retry-after"]) });
+  }
+
+  #exchange(
+    path: string,
+    body: string,
+  ): Promise<{
+    readonly status: number;
+    readonly headers: IncomingMessage["headers"];
+    readonly text: string;
+  }> {
+    const { key, timeoutMs } = this.#options;
+    const headers = {
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    };
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timeoutMs)]);
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error) =>
+        reject(
+          new Fault(
+            signal.aborted && !this.#closing.signal.aborted
+              ? `no answer within ${timeoutMs} ms`
+              : error.message,
+          ),
+        );
+      const request = (this.#isTls ? httpsRequest : httpRequest)(
+        `${this.url}${path}`,
+        { method: "POST", headers, agent: this.#agent, signal },
+        (response) => {
+          collect(response).then(
+            (text) => resolve({ status: response.statusCode!, headers: response.headers, text }),
+            fail,
+          );
+        },
+      );
+      request.on("error", fail);
+      request.end(body);
+    });
+  }
+}
+
+async function collect(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw new Fault(`an answer of over ${MOST_BYTES} bytes`, { isFinal: true });
+  }
+  if (!response.complete) throw new Fault("the answer was cut off");
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+const excerpt = (text: string): string => text.slice(0, 120).replace(/\s+/g, " ").trim() || "nothing";
+
+/** Seconds, or a date. */
+function retryAfter(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+}

@@ -1,0 +1,123 @@
+import { z } from "zod";
+import { HoneError } from "../errors.ts";
+import type { Problem } from "../records.ts";
+import type { Answer, Answerer, Drawn, Draws, Sampling } from "./answerer.ts";
+import { ChatServer, type ChatServerOptions } from "./chat-server.ts";
+import { digest } from "./suite.ts";
+
+export interface EndpointOptions extends Sampling, Partial<ChatServerOptions> {
+  readonly url: string;
+  /** The model's name at the server. */
+  readonly model: string;
+}
+
+const DEFAULTS = { concurrency: 16, timeoutMs: 1_800_000, retries: 6, backoffMs: 500 };
+/** So many draws in a row without an answer, for each that is asked at once, are no chance any more. */
+const ROUNDS_LOST = 2;
+
+const replySchema = z.object({
+  choices: z
+    .array(
+      z.object({
+        message: z.object({
+          content: z.string().nullish(),
+          /** The thought, where the server takes it apart from the answer: vLLM and SGLang, by two names. */
+          reasoning_content: z.string().nullish(),
+          reasoning: z.string().nullish(),
+          tool_calls: z.array(z.unknown()).nullish(),
+        }),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .min(1),
+  usage: z.object({ completion_tokens: z.int().min(0) }),
+});
+
+/**
+ * A model behind an OpenAI-compatible server, asked over chat completions in the same words (tools described in them). The
+ * seed is sent along: whether equal seeds give equal answers is the server's doing.
+ */
+export class EndpointAnswerer implements Answerer {
+  readonly identity: Readonly<Record<string, unknown>>;
+  readonly width: number;
+  readonly #server: ChatServer;
+  readonly #options: EndpointOptions;
+  #lostInARow = 0;
+
+  /** Throws HONE_ERR_USAGE for a URL that is none. */
+  constructor(options: EndpointOptions) {
+    this.#options = options;
+    this.#server = new ChatServer({ ...DEFAULTS, ...options });
+    this.width = options.concurrency ?? DEFAULTS.concurrency;
+    const { model, temperature, topP, maxTokens } = options;
+    this.identity = { endpoint: this.#server.url, model, temperature, topP, maxTokens };
+  }
+
+  async prepare(): Promise<ReadonlyMap<number, string>> {
+    return new Map();
+  }
+
+  async ask({ problem, attempt, seeds }: Draws, told: (seed: number, drawn: Drawn) => void): Promise<void> {
+    await Promise.all(
+      seeds.map(async (seed) => {
+        const reply = await this.#server.post(
+          "/chat/completions",
+          this.#body(problem, seed, attempt),
+          readAnswer,
+        );
+        if ("outage" in reply) this.#expectSome(reply.outage);
+        else this.#lostInARow = 0;
+        told(seed, "outage" in reply ? reply : reply.value);
+      }),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server[Symbol.dispose]();
+  }
+
+  #body({ question, messages, tools }: Problem, seed: number, attempt: number): unknown {
+    const { model, temperature, topP, maxTokens } = this.#options;
+    const turns =
+      tools === undefined && messages !== undefined ? messages : [{ role: "user", content: question }];
+    return {
+      model,
+      messages: turns,
+      temperature,
+      top_p: topP,
+      max_tokens: maxTokens,
+      seed: attempt === 0 ? seed : Number.parseInt(digest(String(seed), String(attempt)).slice(0, 7), 16),
+    };
+  }
+
+  #expectSome(outage: string): void {
+    this.#lostInARow += 1;
+    if (this.#lostInARow < ROUNDS_LOST * this.width) return;
+    throw new HoneError(
+      "HONE_ERR_ENDPOINT",
+      `${this.#server.url} gave no answer to ${this.#lostInARow} requests in a row; the last: ${outage}`,
+      { hint: "What was answered is kept: start the same command again when the server is up." },
+    );
+  }
+}
+
+/** The completion as an engine would have it: the thought before the answer, calls as a model writes them. */
+function readAnswer(json: unknown): Answer {
+  const parsed = replySchema.safeParse(json);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new Error(
+      `the answer is no chat completion: ${issue!.path.join(".") || "all of it"}: ${issue!.message}`,
+    );
+  }
+  const { choices, usage } = parsed.data;
+  const { message, finish_reason } = choices[0]!;
+  const thought = message.reasoning_content ?? message.reasoning ?? "";
+  const calls = message.tool_calls ?? [];
+  const said = `${message.content ?? ""}${calls.length > 0 ? `<tool_calls>${JSON.stringify(calls)}</tool_calls>` : ""}`;
+  return {
+    text: thought === "" ? said : `<think>${thought}</think>${said}`,
+    finish: finish_reason === "length" ? "length" : "eos",
+    tokens: usage.completion_tokens,
+  };
+}

@@ -1,0 +1,167 @@
+import { freemem } from "node:os";
+import type { DeviceName } from "../device.ts";
+import { HoneError } from "../errors.ts";
+import {
+  type LoadedModel,
+  loadModel,
+  modelFacts,
+  NO_OPTIMIZER,
+  originOf,
+  readModelFile,
+} from "../inference/index.ts";
+import { type Completion, Engine, Generations, info, memorySizes, openTokenizer } from "../native/index.ts";
+import type { Problem } from "../records.ts";
+import { chatFormat, type PromptFormat } from "../text/index.ts";
+import type { Answerer, Drawn, Draws, Sampling } from "./answerer.ts";
+import { digest, problemKey } from "./suite.ts";
+
+export interface EngineAnswererOptions extends Sampling {
+  /** Sequences that decode at once. */
+  readonly maxRunning: number;
+  readonly device?: DeviceName | undefined;
+}
+
+/** Chat templates that show a date show this one, so that the same evaluation asks the same tomorrow. */
+const CLOCK = new Date("2025-01-01T00:00:00Z");
+const PAGE_TOKENS = 16;
+const STEP_TOKENS = 512;
+/** Nothing is trained: the trainer only holds the weights. */
+const PACKED_TOKENS = 64;
+/** Waiting requests for each that runs: what ends is replaced in the next step. */
+const WAITING = 2;
+
+/**
+ * An engine of this package over a model folder, all sequences in one continuous batch. What it answers depends on weights,
+ * prompt, sampling and (seed, problem, attempt), not on what else is asked.
+ */
+export class EngineAnswerer implements Answerer {
+  readonly identity: Readonly<Record<string, unknown>>;
+  readonly width: number;
+  readonly #folder: string;
+  readonly #options: EngineAnswererOptions;
+  readonly #format: PromptFormat;
+  readonly #prompts = new Map<string, Int32Array>();
+  #running:
+    | { readonly model: LoadedModel; readonly generations: Generations; readonly maxContext: number }
+    | undefined;
+  #asked = 0;
+
+  /** Throws what a folder's files deserve: HONE_ERR_IO, HONE_ERR_FORMAT, HONE_ERR_UNSUPPORTED, HONE_ERR_CONFIG. */
+  constructor(folder: string, options: EngineAnswererOptions) {
+    this.#folder = folder;
+    this.#options = options;
+    this.#format = chatFormat(folder, openTokenizer(folder), { clock: CLOCK });
+    this.width = options.maxRunning * (1 + WAITING);
+    const { temperature, topP, maxTokens } = options;
+    const files = Object.entries(originOf(folder).files).sort(([a], [b]) => (a < b ? -1 : 1));
+    this.identity = { weights: digest(JSON.stringify(files)), temperature, topP, maxTokens };
+  }
+
+  async prepare(problems: Iterable<Problem>): Promise<ReadonlyMap<number, string>> {
+    const { maxPositions } = modelFacts(readModelFile(this.#folder, "config.json"), this.#folder);
+    const refused = new Map<number, string>();
+    let longest = 1;
+    let index = 0;
+    for (const problem of problems) {
+      const prompt = this.#spell(problem);
+      if (typeof prompt === "string") refused.set(index, prompt);
+      else if (prompt.length >= maxPositions)
+        refused.set(
+          index,
+          `prompts of ${maxPositions} tokens and more, for which the model has no positions`,
+        );
+      else {
+        this.#prompts.set(problemKey(problem), prompt);
+        longest = Math.max(longest, prompt.length);
+      }
+      index += 1;
+    }
+    await this.#start(Math.min(maxPositions, longest + this.#options.maxTokens));
+    return refused;
+  }
+
+  ask({ problem, attempt, seeds }: Draws, told: (seed: number, drawn: Drawn) => void): Promise<void> {
+    const { generations, maxContext } = this.#running!;
+    const { temperature, topP, maxTokens } = this.#options;
+    const prompt = this.#prompts.get(problemKey(problem))!;
+    let left = seeds.length;
+    return new Promise((resolve, reject) => {
+      const deliver = (completions: readonly Completion[]) => {
+        for (const completion of completions) told(seeds[completion.attempt]!, this.#answer(completion));
+        left -= completions.length;
+        if (left === 0) resolve();
+      };
+      generations.submit(
+        {
+          id: ++this.#asked,
+          prompt,
+          count: seeds.length,
+          problem: problem.id,
+          firstAttempt: attempt,
+          seeds: seeds.map(BigInt),
+          sampling: { temperature, topP },
+          maxTokens: Math.min(maxTokens, maxContext - prompt.length),
+          stopIds: this.#format.stopIds,
+        },
+        { deliver, fail: reject },
+      );
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#running?.generations.close();
+    await this.#running?.model[Symbol.asyncDispose]();
+    this.#running = undefined;
+  }
+
+  /** The prompt in tokens, or why there is none, in words that can be counted. */
+  #spell(problem: Problem): Int32Array | string {
+    try {
+      return this.#format.prompt(problem);
+    } catch (error) {
+      if (HoneError.is(error) && error.code === "HONE_ERR_DATA") return error.message;
+      throw error;
+    }
+  }
+
+  #answer({ tokens, finish }: Completion): Drawn {
+    return { text: this.#format.read(tokens).text, finish, tokens: tokens.length };
+  }
+
+  async #start(maxContext: number): Promise<void> {
+    const { maxRunning, device } = this.#options;
+    const chosen = device === undefined ? {} : { device };
+    const model = await loadModel(this.#folder, { packedTokens: PACKED_TOKENS, maxContext, ...chosen });
+    const sizes = {
+      maxRunning,
+      pageTokens: PAGE_TOKENS,
+      maxContext,
+      stepTokens: Math.max(STEP_TOKENS, maxRunning),
+      weightStorage: "f32",
+      runSeed: 0n,
+      device: model.device,
+    } as const;
+    const pages = pagesFor(model, { ...sizes, pages: 1 });
+    const generations = new Generations(
+      (handlers) => new Engine(model.configJson, { ...sizes, pages }, handlers),
+    );
+    this.#running = { model, generations, maxContext };
+    await model.weights.publish(generations.engine);
+  }
+}
+
+type EngineSizes = ConstructorParameters<typeof Engine>[1];
+
+/** Pages for every sequence at its longest, or as many as half of the memory that is free holds; at least for one. */
+function pagesFor({ configJson, device }: LoadedModel, engine: EngineSizes): number {
+  const each = Math.ceil(engine.maxContext / engine.pageTokens) + 2;
+  const trainer = {
+    optimizer: NO_OPTIMIZER,
+    packedTokens: PACKED_TOKENS,
+    weightStorage: "f32",
+    device,
+  } as const;
+  const { page } = memorySizes(configJson, { engine, trainer }, { sequences: 1, threads: 1 });
+  const memory = device === "cuda" ? (info().cuda.memoryBytes ?? 0) : freemem();
+  return Math.max(each, Math.min(each * engine.maxRunning, Math.floor(memory / 2 / page)));
+}

@@ -1,0 +1,203 @@
+import { join } from "node:path";
+import { lockFolder } from "../folder-lock.ts";
+import { writeWhole } from "../metrics/index.ts";
+import type { Problem } from "../records.ts";
+import { VerifierPool } from "../rewards/index.ts";
+import type { Answerer, Drawn, Draws } from "./answerer.ts";
+import { JudgingQueue } from "./judging-queue.ts";
+import { EVALUATION_FILES, EvaluationLog, expectManifest, linesOfDraw, type RecordLine } from "./record.ts";
+import { type EvaluationResults, resultsOf } from "./results.ts";
+import type { Suite } from "./suite.ts";
+import { Wanted, type Wants } from "./wanted.ts";
+
+export interface EvaluationPlan extends Wants {
+  /** Folder of the evaluation; one that is there goes on. */
+  readonly dir: string;
+  /** What people call the model. */
+  readonly model: string;
+  /** Verifier processes. Default 1. */
+  readonly workers?: number | undefined;
+  /** Who judges, and is closed by somebody else. Default: a pool of its own. */
+  readonly verifiers?: Verifiers | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: EvaluationProgress) => void) | undefined;
+}
+
+/** Completions: wanted in all, there by now, of those still without a verdict; tokens that this session generated. */
+export interface EvaluationProgress {
+  readonly wanted: number;
+  readonly there: number;
+  readonly waiting: number;
+  readonly tokens: number;
+  /** Draws without an answer, completions without a verdict: an outage each, tried again at the next start. */
+  readonly outages: number;
+}
+
+type Verifiers = Pick<VerifierPool, "verify">;
+
+/** Completions that wait for their verdict before no more are asked for. */
+const MOST_UNJUDGED = 4096;
+/** Problems that are written down together. */
+const LINES_AT_ONCE = 64;
+
+/**
+ * Asks a model every problem of every suite and judges the answers; what the folder has already is neither asked nor judged
+ * again. A completion is on the disk before it is judged or counted. An outage (of a verifier, of a server) is no answer
+ * and no zero: it is counted, and tried again when the evaluation is started again.
+ * Throws HONE_ERR_USAGE where the folder is in use or holds completions of another model or sampling, what the answerer
+ * throws, and the signal's reason.
+ */
+export async function evaluateSuites(
+  answerer: Answerer,
+  suites: readonly Suite[],
+  plan: EvaluationPlan,
+): Promise<EvaluationResults> {
+  using _ = await lockFolder(plan.dir, "an evaluation");
+  expectManifest(plan.dir, plan.model, answerer.identity);
+  using log = new EvaluationLog(plan.dir);
+  const modules = Object.assign({}, ...suites.map((suite) => suite.modules)) as Record<string, string>;
+  const own =
+    plan.verifiers === undefined ? new VerifierPool({ workers: plan.workers ?? 1, modules }) : undefined;
+  try {
+    const judging = new JudgingQueue(plan.verifiers ?? own!, log);
+    const evaluation = new Evaluation(answerer, log, judging, plan);
+    await evaluation.run(suites);
+    const results = resultsOf(log.record, { model: plan.model, outages: evaluation.outages });
+    writeWhole(join(plan.dir, EVALUATION_FILES.results), `${JSON.stringify(results, null, 2)}\n`);
+    return results;
+  } finally {
+    await own?.abandon();
+  }
+}
+
+class Evaluation {
+  /** Draws without an answer by why. */
+  readonly outages = new Map<string, number>();
+  readonly #answerer: Answerer;
+  readonly #log: EvaluationLog;
+  readonly #judging: JudgingQueue;
+  readonly #plan: EvaluationPlan;
+  readonly #counts = { wanted: 0, there: 0, tokens: 0, lost: 0 };
+  /** Lines of this turn, written together at its end. */
+  #lines: RecordLine[] = [];
+  #judge: (() => void)[] = [];
+  #inHand = 0;
+  /** What comes after this is nobody's. */
+  #isOver = false;
+  #wake: () => void = () => {};
+  #failed: (error: unknown) => void = () => {};
+
+  constructor(answerer: Answerer, log: EvaluationLog, judging: JudgingQueue, plan: EvaluationPlan) {
+    this.#answerer = answerer;
+    this.#log = log;
+    this.#judging = judging;
+    this.#plan = plan;
+    judging.onFailure = (error) => this.#failed(error);
+    judging.onJudged = () => {
+      this.#tell();
+      this.#wake();
+    };
+  }
+
+  async run(suites: readonly Suite[]): Promise<void> {
+    const { signal } = this.#plan;
+    signal?.throwIfAborted();
+    const failure = new Promise<never>((_, reject) => {
+      this.#failed = reject;
+    });
+    failure.catch(() => {}); // perhaps nobody waits for it any more
+    const stop = () => this.#failed(signal!.reason);
+    signal?.addEventListener("abort", stop, { once: true });
+    try {
+      const wanted = await Promise.race([this.#prepare(suites), failure]);
+      await Promise.race([this.#askAll(wanted), failure]);
+    } finally {
+      this.#write();
+      this.#isOver = true;
+      this.#wake();
+      signal?.removeEventListener("abort", stop);
+    }
+  }
+
+  /** Tells the answerer every problem, writes down what is asked, and has what waits for a verdict judged. */
+  async #prepare(suites: readonly Suite[]): Promise<Wanted> {
+    const wanted = new Wanted(suites, this.#plan);
+    wanted.refuse(await this.#answerer.prepare(wanted.problems()));
+    for (const suite of suites) {
+      const lines: RecordLine[] = [];
+      for (const line of wanted.lines(this.#log.record, suite)) {
+        if (lines.push(line) === LINES_AT_ONCE) this.#log.add(lines.splice(0));
+      }
+      this.#log.add(lines);
+    }
+    let missing = 0;
+    for (const { draws } of wanted.missing(this.#log.record)) missing += draws.seeds.length;
+    this.#counts.wanted = wanted.completions;
+    this.#counts.there = wanted.completions - missing;
+    this.#tell();
+    await this.#judging.resume(suites);
+    return wanted;
+  }
+
+  async #askAll(wanted: Wanted): Promise<void> {
+    const running = new Set<Promise<void>>();
+    for (const { suite, draws } of wanted.missing(this.#log.record)) {
+      await this.#until(() => this.#inHand < this.#answerer.width && this.#judging.waiting < MOST_UNJUDGED);
+      if (this.#isOver) return;
+      this.#inHand += draws.seeds.length;
+      const one = this.#ask(suite, draws).finally(() => running.delete(one));
+      one.catch((error) => this.#failed(error));
+      running.add(one);
+    }
+    await Promise.all(running);
+    this.#write();
+    await this.#judging.drained();
+  }
+
+  #ask(suite: Suite, draws: Draws): Promise<void> {
+    return this.#answerer.ask(draws, (seed, drawn) => {
+      if (this.#isOver) return;
+      this.#inHand -= 1;
+      this.#keep(suite, draws.problem, { attempt: draws.attempt, seed }, drawn);
+      this.#wake();
+    });
+  }
+
+  #keep(suite: Suite, problem: Problem, draw: { attempt: number; seed: number }, drawn: Drawn): void {
+    if ("outage" in drawn) {
+      this.outages.set(drawn.outage, (this.outages.get(drawn.outage) ?? 0) + 1);
+      this.#counts.lost += 1;
+      this.#tell();
+      return;
+    }
+    if (this.#lines.length === 0) queueMicrotask(() => this.#write());
+    const { key, lines } = linesOfDraw(this.#log.record, suite, problem, draw, drawn);
+    this.#lines.push(...lines);
+    this.#counts.there += 1;
+    this.#counts.tokens += drawn.tokens;
+    this.#judge.push(() => this.#judging.add(key, problem, drawn));
+  }
+
+  /** What came in this turn: one write, then the verifiers' work. */
+  #write(): void {
+    const [lines, judge] = [this.#lines, this.#judge];
+    [this.#lines, this.#judge] = [[], []];
+    this.#log.add(lines);
+    for (const work of judge) work();
+    this.#tell();
+  }
+
+  async #until(ready: () => boolean): Promise<void> {
+    while (!ready() && !this.#isOver) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  #tell(): void {
+    const { wanted, there, tokens, lost } = this.#counts;
+    const { waiting, unscored } = this.#judging;
+    this.#plan.onProgress?.({ wanted, there, waiting, tokens, outages: lost + unscored });
+  }
+}

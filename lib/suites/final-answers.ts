@@ -1,0 +1,33 @@
+import { committedLetter } from "../domains/choice/strict.ts";
+import { finalResponse } from "../domains/final-response.ts";
+import { boxContent, lastBox } from "../domains/math/boxed.ts";
+import { extractAnswer } from "../domains/response-format.ts";
+
+// What a completion answers, in few characters: equal answers vote together (maj@k), and one without any is missing.
+
+const LONGEST = 1000;
+
+/** What looks different and is not: space, sizes of brackets, dollars, thousands, kinds of fractions. */
+const NOISE = /\s+|\\[,;:! ]|\\(?:left|right|displaystyle)(?![a-z])|\$|(?<=\d),(?=\d{3}(?!\d))/g;
+
+/** The content of the last box behind the thought. */
+export function boxedAnswer(completion: string): string | undefined {
+  const tail = lastBox(finalResponse(completion));
+  const box = tail.status === "found" ? boxContent(tail.text) : undefined;
+  if (box === undefined || !box.closed || box.text === "") return undefined;
+  const plain = box.text
+    .replace(NOISE, "")
+    .replace(/\\[dt]frac/g, "\\frac")
+    .replace(/\.$/, "");
+  return /^\d+$/.test(plain) ? plain.replace(/^0+(?=\d)/, "") : plain;
+}
+
+/** The letter that a response commits to. */
+export const chosenLetter = (completion: string): string | undefined =>
+  committedLetter(finalResponse(completion));
+
+/** What stands behind the thought of a problem made up on the spot. */
+export function statedAnswer(completion: string): string | undefined {
+  const found = extractAnswer({ text: completion, finish: "eos" }, LONGEST);
+  return "answer" in found ? found.answer : undefined;
+}

@@ -1,0 +1,110 @@
+import { versionOf } from "../domains/index.ts";
+import type { Problem } from "../records.ts";
+import type { VerificationRequest, VerifierPool } from "../rewards/index.ts";
+import type { Answer } from "./answerer.ts";
+import type { EvaluationLog, KeptCompletion } from "./record.ts";
+import type { Suite } from "./suite.ts";
+import { problemKey } from "./suite.ts";
+
+/** Completions that go to the pool together. */
+const BATCH = 32;
+
+interface Waiting {
+  readonly key: string;
+  readonly request: VerificationRequest;
+}
+
+/** Whether a completion has a verdict of its verifier's present version; an outage is none. */
+export const isJudged = (completion: KeptCompletion | undefined, verifier: string): boolean =>
+  completion?.verdict !== undefined &&
+  completion.verdict.status !== "unscored" &&
+  completion.version === versionOf(verifier);
+
+/** Has every completion judged once, in the order they come, and writes the verdicts down. */
+export class JudgingQueue {
+  /** Told after every batch. */
+  onJudged: () => void = () => {};
+  /** Told what keeps anything from being judged. */
+  onFailure: (error: unknown) => void = () => {};
+  /** Completions that got no verdict in this session. */
+  unscored = 0;
+  readonly #pool: Pick<VerifierPool, "verify">;
+  readonly #log: EvaluationLog;
+  /** Keys that were added in this session. */
+  readonly #added = new Set<string>();
+  readonly #running = new Set<Promise<void>>();
+  #next: Waiting[] = [];
+  #waiting = 0;
+
+  constructor(pool: Pick<VerifierPool, "verify">, log: EvaluationLog) {
+    this.#pool = pool;
+    this.#log = log;
+  }
+
+  /** Completions without a verdict yet. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** A completion that is on the disk; one that has its verdict, or waits for it, is left alone. */
+  add(key: string, problem: Problem, { text, finish }: Pick<Answer, "text" | "finish">): void {
+    if (this.#added.has(key) || isJudged(this.#log.record.completions.get(key), problem.verifier)) return;
+    this.#added.add(key);
+    this.#waiting += 1;
+    if (this.#next.length === 0) setImmediate(() => this.#send());
+    this.#next.push({ key, request: { problem, text, finish } });
+    if (this.#next.length === BATCH) this.#send();
+  }
+
+  /** Adds what an earlier session left without a verdict, of the problems of these suites. */
+  async resume(suites: readonly Suite[]): Promise<void> {
+    const left = new Set(
+      [...this.#log.record.completions.values()]
+        .filter((one) => !isJudged(one, this.#log.record.problems.get(one.problem)?.verifier ?? ""))
+        .map(({ key }) => key),
+    );
+    if (left.size === 0) return;
+    const problems = new Map(suites.flatMap((suite) => [...placesOf(suite)]));
+    for (const line of this.#log.lines()) {
+      const place = "completion" in line && left.has(line.completion) ? problems.get(line.of) : undefined;
+      if (place === undefined || !("completion" in line)) continue;
+      this.add(line.completion, place.suite.problem(place.index), line);
+      while (this.#running.size > BATCH) await Promise.race(this.#running);
+    }
+  }
+
+  /** Resolves when everything added so far has a verdict, or none to be had. */
+  async drained(): Promise<void> {
+    this.#send();
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  #send(): void {
+    const batch = this.#next;
+    this.#next = [];
+    if (batch.length === 0) return;
+    const work = this.#judge(batch)
+      .catch((error) => this.onFailure(error))
+      .finally(() => this.#running.delete(work));
+    this.#running.add(work);
+  }
+
+  async #judge(batch: readonly Waiting[]): Promise<void> {
+    const verdicts = await this.#pool.verify(batch.map(({ request }) => request));
+    this.#log.add(
+      batch.map(({ key, request }, i) => ({
+        verdict: verdicts[i]!,
+        on: key,
+        version: versionOf(request.problem.verifier),
+      })),
+    );
+    this.unscored += verdicts.filter(({ status }) => status === "unscored").length;
+    this.#waiting -= batch.length;
+    this.onJudged();
+  }
+}
+
+function* placesOf(suite: Suite): Generator<[string, { suite: Suite; index: number }]> {
+  for (let index = 0; index < suite.count; index++)
+    yield [problemKey(suite.problem(index)), { suite, index }];
+}

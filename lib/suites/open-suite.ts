@@ -1,0 +1,214 @@
+import { existsSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { createJiti } from "jiti";
+import { z } from "zod";
+import type { DatasetSource } from "../data/dataset-source.ts";
+import { isDataPath, type ProblemSource } from "../data/index.ts";
+import type { DatasetOptions, RowOutcome, RowReader } from "../data/row-reader.ts";
+import {
+  type DatasetSpec,
+  openBenchmark,
+  openProblemSource,
+  PROBLEM_SOURCES,
+  referenceFault,
+  tellKind,
+  VERIFIERS,
+} from "../domains/index.ts";
+import { HoneError } from "../errors.ts";
+import type { Problem } from "../records.ts";
+import { boxedAnswer, statedAnswer } from "./final-answers.ts";
+import { SUITES, type SuiteRow } from "./registry.ts";
+import { named, type Suite } from "./suite.ts";
+
+export interface OpenSuiteOptions {
+  /** Folder with the published sets, each under its suite's name. Default "data". */
+  readonly data?: string | undefined;
+  /** Who judges a file's rows, where they are of no published kind. Default "math". */
+  readonly verifier?: string | undefined;
+}
+
+/** Different problems of a suite that is made up on the spot, and draws for each of them: small spaces repeat themselves. */
+const MADE_UP = 96;
+const MOST_DRAWS = 20 * MADE_UP;
+const LEVELS = ["0", "1", "2", "3"];
+const MADE_UP_NAME = /^procedural\/|^puzzles/;
+
+/** What `--suite` may say by name, for messages. */
+export const SUITE_NAMES: readonly string[] = [
+  ...Object.keys(SUITES),
+  "procedural",
+  ...Object.keys(PROBLEM_SOURCES),
+];
+
+/** The names that a name stands for: "procedural" for all suites of the quick start. */
+export const suitesNamed = (name: string): readonly string[] =>
+  name === "procedural"
+    ? Object.keys(PROBLEM_SOURCES).filter((source) => source.startsWith("procedural/"))
+    : [name];
+
+/**
+ * Opens a suite: a published one by name, its files under `data` or at "name=path"; one made up on the spot
+ * ("procedural/math"); a file of rows, whose kind its rows tell; or a module of one's own.
+ * Throws HONE_ERR_USAGE for another name, HONE_ERR_DATA where there is no data or none of it can be used.
+ */
+export async function openSuite(spec: string, options: OpenSuiteOptions = {}): Promise<Suite> {
+  const [, name = spec, path] = /^([^=/]+)=(.+)$/.exec(spec) ?? [];
+  if (Object.hasOwn(SUITES, name))
+    return openPublished(name, SUITES[name]!, path ?? pathIn(name, options.data));
+  if (Object.hasOwn(PROBLEM_SOURCES, spec)) return openMadeUp(spec);
+  if (/\.[cm]?[jt]s$/.test(spec)) return openModule(spec);
+  if (isDataPath(spec)) return openFile(spec, options.verifier);
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `no suite is called ${JSON.stringify(spec)}, and no such file is there`,
+    {
+      hint: `Known: ${SUITE_NAMES.join(", ")}; or a file of rows (.jsonl, .parquet, ...), or a module of your own.`,
+    },
+  );
+}
+
+/** Where a published suite's files lie: a folder or a file of its name. Throws HONE_ERR_DATA. */
+function pathIn(name: string, data = "data"): string {
+  const endings = [
+    "",
+    ...["jsonl", "json", "jsonl.gz", "json.gz", "parquet", "csv"].map((ending) => `.${ending}`),
+  ];
+  const paths = endings.map((ending) => join(data, `${name}${ending}`));
+  const found = paths.find((path) => existsSync(path));
+  if (found !== undefined) return found;
+  throw new HoneError(
+    "HONE_ERR_DATA",
+    `suite ${name}: there is no ${paths[0]}, nor a data file of that name`,
+    {
+      hint: `Nothing is downloaded: put the files of ${SUITES[name]!.published} there, or say where they are: --suite ${name}=<path>.`,
+    },
+  );
+}
+
+async function openPublished(name: string, row: SuiteRow, path: string): Promise<Suite> {
+  const { dataset, split, metric = "correct", answer, levels = [] } = row;
+  const spec = { kind: dataset, path, ...(split !== undefined && { split }) } as DatasetSpec;
+  const source = await openBenchmark(spec, { path }, admit);
+  return { name, metric, answer, levels, modules: {}, ...problemsOf(source) };
+}
+
+/** Leaves out rows whose reference their verifier refuses. */
+function admit({ verifier: name, reference }: Pick<Problem, "verifier" | "reference">): string | undefined {
+  return referenceFault(
+    VERIFIERS.find((verifier) => verifier.name === name),
+    reference,
+  );
+}
+
+function problemsOf(source: DatasetSource): Pick<Suite, "count" | "problem" | "report"> {
+  return {
+    count: source.heldOutCount,
+    problem: (index) => named(source.heldOut(index)),
+    report: source.report,
+  };
+}
+
+/** The first held-out problems that are not asked twice. */
+function differentProblems(source: ProblemSource): Problem[] {
+  const found = new Map<number, Problem>();
+  for (let index = 0; index < MOST_DRAWS && found.size < MADE_UP; index++) {
+    const problem = named(source.heldOut(index));
+    if (!found.has(problem.id)) found.set(problem.id, problem);
+  }
+  return [...found.values()];
+}
+
+async function openMadeUp(name: string): Promise<Suite> {
+  const source = await openProblemSource(name, { seed: 0, ordinal: 0 });
+  const answer = MADE_UP_NAME.test(name) ? statedAnswer : undefined;
+  const problems = differentProblems(source);
+  const asked = { count: problems.length, problem: (index: number) => problems[index]! };
+  return { name, metric: "correct", answer, levels: LEVELS, modules: {}, ...asked };
+}
+
+async function openFile(path: string, verifier?: string): Promise<Suite> {
+  const spec = await tellKind(path, verifier);
+  const known = Object.values(SUITES).find((row) => row.dataset === spec.kind);
+  const answer = spec.kind === "jsonl" && spec.verifier === "math" ? boxedAnswer : known?.answer;
+  const { metric = "correct", levels = [] } = known ?? {};
+  const source = await openBenchmark(spec, { path }, admit);
+  return { name: basename(path), metric, answer, levels, modules: {}, ...problemsOf(source) };
+}
+
+const text = z.string().trim().min(1);
+const rowSchema = z.object({
+  question: text,
+  reference: z.unknown(),
+  subject: text.optional(),
+  level: z.int().min(0).optional(),
+  messages: z.array(z.looseObject({ role: text })).optional(),
+});
+/** What a module of one's own exports by default; docs/how-to-suite.md. */
+const moduleSchema = z.object({
+  name: text,
+  path: z.union([z.string().min(1), z.array(z.string().min(1)).min(1), z.instanceof(URL)]),
+  read: z.custom<(row: unknown) => unknown>((value) => typeof value === "function", "must be a function"),
+  verify: z.custom<() => unknown>((value) => typeof value === "function", "must be a function").optional(),
+  verifier: text.optional(),
+  metric: z.enum(["correct", "score"]).default("correct"),
+  levels: z.array(text).default([]),
+  answer: z.custom<Suite["answer"]>((value) => typeof value === "function", "must be a function").optional(),
+});
+
+/** Throws HONE_ERR_DATA where the module cannot be imported or is no suite. */
+async function openModule(file: string): Promise<Suite> {
+  const whole = resolve(file);
+  const parsed = moduleSchema.safeParse(await importDefault(whole));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new HoneError(
+      "HONE_ERR_DATA",
+      `${file}: ${issue!.path.join(".") || "default export"}: ${issue!.message}`,
+      {
+        hint: "A suite is a default export { name, path, read(row), verify or verifier }; see docs/how-to-suite.md.",
+      },
+    );
+  }
+  const { name, path, verify, verifier = verify && name, metric, levels, answer } = parsed.data;
+  if (verifier === undefined) throw new HoneError("HONE_ERR_DATA", `${file}: neither verify nor verifier`);
+  const reader: RowReader<DatasetOptions> = {
+    domain: name,
+    verifier,
+    options: {},
+    open: () => (raw) => rowOf(parsed.data.read(raw.value), name),
+  };
+  const paths = path instanceof URL ? [fileURLToPath(path)] : [path].flat();
+  const source = await openBenchmark({ kind: name, reader }, { path: paths }, admit);
+  const modules = verify === undefined ? {} : { [verifier]: pathToFileURL(whole).href };
+  return { name, metric, answer, levels, modules, ...problemsOf(source) };
+}
+
+async function importDefault(file: string): Promise<unknown> {
+  try {
+    const module = (await createJiti(import.meta.url).import(file)) as { readonly default?: unknown };
+    return module.default;
+  } catch (cause) {
+    throw new HoneError("HONE_ERR_DATA", `cannot import the suite ${file}: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
+
+function rowOf(row: unknown, name: string): RowOutcome {
+  if (row === undefined) return { leftOut: "read() returned nothing" };
+  const parsed = rowSchema.safeParse(row);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return { bad: `read(): ${issue!.path.join(".") || "row"}: ${issue!.message.toLowerCase()}` };
+  }
+  const { question, reference, subject, level = 0, messages } = parsed.data;
+  return {
+    content: question,
+    question,
+    ...(messages && { messages }),
+    family: subject ?? name,
+    level,
+    reference,
+  };
+}

@@ -1,0 +1,210 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { HoneError } from "../errors.ts";
+import { readJson, writeWhole } from "../metrics/index.ts";
+import type { FinishReason, Problem, Verdict } from "../records.ts";
+import type { Answer } from "./answerer.ts";
+import { MemberLog, readMemberLog } from "./member-log.ts";
+import { digest, type Metric, problemKey, type Suite } from "./suite.ts";
+
+/** Files of an evaluation's folder. */
+export const EVALUATION_FILES = {
+  manifest: "evaluation.json",
+  completions: "completions.jsonl.gz",
+  results: "results.json",
+} as const;
+
+/** What an evaluation is of; its completions may grow by suites, seeds and attempts. */
+export interface EvaluationManifest {
+  readonly schema: 1;
+  /** What people call the model. */
+  readonly model: string;
+  /** What the answers depend on beside problem, seed and attempt. */
+  readonly identity: Readonly<Record<string, unknown>>;
+}
+
+/** A suite as it was asked: problems by key, in its order. Written again whenever it is asked in another way. */
+export interface SuiteLine {
+  readonly suite: string;
+  readonly metric: Metric;
+  readonly levels: readonly string[];
+  readonly problems: readonly string[];
+  /** Problems that could not be asked, by why. */
+  readonly unasked: Readonly<Record<string, number>>;
+  readonly seeds: readonly number[];
+  /** Completions of a problem a seed. */
+  readonly attempts: number;
+  /** Whether it can tell what a completion answers. */
+  readonly tellsAnswers: boolean;
+  /** Verifiers of its own: name to the URL of a module. */
+  readonly modules: Readonly<Record<string, string>>;
+}
+
+/** One object a line; a completion is named by the hash of its problem, its text and how it ended. */
+export type RecordLine =
+  | SuiteLine
+  | { readonly problem: string; readonly as: Problem }
+  | ({ readonly completion: string; readonly of: string; readonly answer?: string } & Answer)
+  | { readonly drawn: string; readonly of: string; readonly seed: number; readonly attempt: number }
+  | { readonly verdict: Verdict; readonly on: string; readonly version: number };
+
+/** A completion without its text. */
+export interface KeptCompletion {
+  readonly key: string;
+  readonly problem: string;
+  readonly finish: FinishReason;
+  readonly tokens: number;
+  /** What it answers, where the suite can tell. */
+  readonly answer: string | undefined;
+  verdict: Verdict | undefined;
+  /** Of the verifier that gave it. */
+  version: number;
+}
+
+/**
+ * What an evaluation has: problems, completions, which draw gave which, verdicts. Content-addressed: a text that several
+ * draws gave is kept and judged once. Texts stay on disk.
+ */
+export class EvaluationRecord {
+  readonly suites = new Map<string, SuiteLine>();
+  /** By key; neither question nor reference, which are for the reader of the file. */
+  readonly problems = new Map<string, Pick<Problem, "family" | "level" | "verifier">>();
+  readonly completions = new Map<string, KeptCompletion>();
+  /** Problem key, attempt and seed, as {@link drawKey} has them, to the completion. */
+  readonly draws = new Map<string, string>();
+
+  /** Takes one line in. @returns false where it speaks of what has not come before it. */
+  take(line: RecordLine): boolean {
+    if ("suite" in line) this.suites.set(line.suite, line);
+    else if ("as" in line) {
+      const { family, level, verifier } = line.as;
+      this.problems.set(line.problem, { family, level, verifier });
+    } else if ("completion" in line) {
+      const { completion: key, of: problem, finish, tokens, answer } = line;
+      if (!this.completions.has(key))
+        this.completions.set(key, { key, problem, finish, tokens, answer, verdict: undefined, version: 0 });
+    } else if ("drawn" in line) this.draws.set(drawKey(line.of, line.attempt, line.seed), line.drawn);
+    else return this.#judge(line.on, line.verdict, line.version);
+    return true;
+  }
+
+  #judge(key: string, verdict: Verdict, version: number): boolean {
+    const completion = this.completions.get(key);
+    if (completion === undefined) return false;
+    completion.verdict = verdict;
+    completion.version = version;
+    return true;
+  }
+}
+
+export const drawKey = (problem: string, attempt: number, seed: number): string =>
+  `${problem} ${attempt} ${seed}`;
+
+function parse(text: string, path: string): RecordLine {
+  try {
+    const line: unknown = JSON.parse(text);
+    const known = ["suite", "problem", "completion", "drawn", "verdict"];
+    if (typeof line === "object" && line !== null && known.some((kind) => kind in line))
+      return line as RecordLine;
+  } catch {
+    // told below
+  }
+  throw noLine(path, text);
+}
+
+const noLine = (path: string, text: string): HoneError =>
+  new HoneError("HONE_ERR_FORMAT", `${path}: not a line of an evaluation: ${text.slice(0, 80)}`);
+
+/** An evaluation under way: the record, and the file that grows with it. */
+export class EvaluationLog implements Disposable {
+  readonly record = new EvaluationRecord();
+  readonly #log: MemberLog;
+
+  /** Reads what is there. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
+  constructor(dir: string) {
+    const path = join(dir, EVALUATION_FILES.completions);
+    this.#log = new MemberLog(path);
+    for (const text of this.#log.lines()) taken(this.record, text, path);
+  }
+
+  /** The lines are on the disk, and in the record, when this returns. */
+  add(lines: readonly RecordLine[]): void {
+    this.#log.append(lines.map((line) => JSON.stringify(line)));
+    for (const line of lines) this.record.take(line);
+  }
+
+  /** Lines of the file in order, texts of completions among them. */
+  *lines(): Generator<RecordLine, void, undefined> {
+    for (const line of this.#log.lines()) yield parse(line, this.#log.path);
+  }
+
+  [Symbol.dispose](): void {
+    this.#log[Symbol.dispose]();
+  }
+}
+
+/** The lines that a draw adds: the completion where it is new, and that this draw gave it. */
+export function linesOfDraw(
+  record: EvaluationRecord,
+  suite: Suite,
+  problem: Problem,
+  draw: { readonly attempt: number; readonly seed: number },
+  { text, finish, tokens }: Answer,
+): { readonly key: string; readonly lines: RecordLine[] } {
+  const of = problemKey(problem);
+  const key = digest(of, finish, String(tokens), text);
+  const answer = suite.answer?.(text);
+  const lines: RecordLine[] = [{ drawn: key, of, ...draw }];
+  if (!record.completions.has(key))
+    lines.unshift({ completion: key, of, text, finish, tokens, ...(answer !== undefined && { answer }) });
+  return { key, lines };
+}
+
+function taken(record: EvaluationRecord, text: string, path: string): RecordLine {
+  const line = parse(text, path);
+  if (!record.take(line)) throw noLine(path, text);
+  return line;
+}
+
+/** Reads the record of an evaluation, finished or not. @param each told every line. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
+export function readRecord(dir: string, each: (line: RecordLine) => void = () => {}): EvaluationRecord {
+  const record = new EvaluationRecord();
+  const path = join(dir, EVALUATION_FILES.completions);
+  for (const text of readMemberLog(path)) each(taken(record, text, path));
+  return record;
+}
+
+/** Whether a folder is an evaluation's. */
+export const isEvaluation = (dir: string): boolean => existsSync(join(dir, EVALUATION_FILES.manifest));
+
+/** Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
+export function readManifest(dir: string): EvaluationManifest {
+  const path = join(dir, EVALUATION_FILES.manifest);
+  const manifest = readJson(path) as Partial<EvaluationManifest> | null;
+  if (manifest?.schema === 1 && typeof manifest.identity === "object") return manifest as EvaluationManifest;
+  throw new HoneError("HONE_ERR_FORMAT", `${path}: no manifest of an evaluation of schema 1`);
+}
+
+/** Begins an evaluation in a folder, or goes on with it. Throws HONE_ERR_USAGE where the folder holds another one's. */
+export function expectManifest(dir: string, model: string, identity: EvaluationManifest["identity"]): void {
+  const path = join(dir, EVALUATION_FILES.manifest);
+  if (!existsSync(path)) {
+    writeWhole(path, `${JSON.stringify({ schema: 1, model, identity }, null, 2)}\n`);
+    return;
+  }
+  const kept = readManifest(dir).identity;
+  const differs = [...new Set([...Object.keys(kept), ...Object.keys(identity)])].filter(
+    (name) => JSON.stringify(kept[name]) !== JSON.stringify(identity[name]),
+  );
+  if (differs.length === 0) return;
+  const [name] = differs as [string];
+  const [was, is] = [kept[name], identity[name]].map((value) => JSON.stringify(value));
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `${dir} holds completions of another kind: ${name} is ${is}, there it is ${was}`,
+    {
+      details: { differs },
+      hint: "Evaluate into another folder (--out); one holds one model and one way of sampling.",
+    },
+  );
+}

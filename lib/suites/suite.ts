@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import type { DatasetReport } from "../data/index.ts";
+import type { Problem } from "../records.ts";
+
+/** `correct`: the fraction of answers that are right. `score`: the mean of the verdicts' scores, which counts parts. */
+export type Metric = "correct" | "score";
+
+/** What is asked of a model and how its answers are counted: one row of what people measure. */
+export interface Suite {
+  readonly name: string;
+  /** Which number is its accuracy. */
+  readonly metric: Metric;
+  /** Problems there are, in an order that begins with a sample of them. */
+  readonly count: number;
+  /** The index-th; its `family` is the subject, and its id is of its content alone. */
+  problem(index: number): Problem;
+  /** Names of the levels of difficulty, easiest first; empty where the set has none. */
+  readonly levels: readonly string[];
+  /** The answer that a completion gives, so spelled that equal ones vote together; undefined where it gives none. */
+  readonly answer?: ((completion: string) => string | undefined) | undefined;
+  /** Verifiers of its own: name to the URL of a module. */
+  readonly modules: Readonly<Record<string, string>>;
+  /** What became of the rows it was read from. */
+  readonly report?: DatasetReport | undefined;
+}
+
+/** 128 bits of SHA-256 in hex. */
+export const digest = (...parts: readonly string[]): string =>
+  createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
+
+/**
+ * Names what is asked and how it is judged, wherever it is read from. Its first 32 bits are the problem's id, which keys
+ * what is sampled: two problems of a suite that share them (one pair in 2^32) share their random numbers, no more.
+ */
+export function problemKey(problem: Omit<Problem, "id">): string {
+  const { question, messages, tools, verifier, reference } = problem;
+  return digest(verifier, question, JSON.stringify([messages ?? null, tools ?? null, reference ?? null]));
+}
+
+/** The problem with the id of its content. */
+export function named(problem: Omit<Problem, "id">): Problem {
+  return { ...problem, id: Number.parseInt(problemKey(problem).slice(0, 8), 16) };
+}

@@ -1,0 +1,97 @@
+import type { Problem } from "../records.ts";
+import type { Draws } from "./answerer.ts";
+import { drawKey, type EvaluationRecord, type RecordLine, type SuiteLine } from "./record.ts";
+import { problemKey, type Suite } from "./suite.ts";
+
+/** A problem of a suite. */
+interface Place {
+  readonly suite: Suite;
+  readonly index: number;
+}
+
+export interface Wants {
+  readonly seeds: readonly number[];
+  /** Completions of a problem a seed. Default 1. */
+  readonly attempts?: number | undefined;
+  /** Only the first so many problems of every suite. */
+  readonly limit?: number | undefined;
+}
+
+/** The completions that an evaluation wants: every seed and attempt of every problem that can be asked. */
+export class Wanted {
+  readonly #places: readonly Place[];
+  readonly #seeds: readonly number[];
+  readonly #attempts: number;
+  /** Why some of the places are not asked. */
+  #refused: ReadonlyMap<number, string> = new Map();
+
+  constructor(suites: readonly Suite[], { seeds, attempts = 1, limit = Number.POSITIVE_INFINITY }: Wants) {
+    this.#seeds = seeds;
+    this.#attempts = attempts;
+    this.#places = suites.flatMap((suite) =>
+      Array.from({ length: Math.min(suite.count, limit) }, (_, index) => ({ suite, index })),
+    );
+  }
+
+  /** Every problem, in the order that {@link refuse} counts by. */
+  *problems(): Generator<Problem> {
+    for (const { suite, index } of this.#places) yield suite.problem(index);
+  }
+
+  refuse(refused: ReadonlyMap<number, string>): void {
+    this.#refused = refused;
+  }
+
+  get completions(): number {
+    return (this.#places.length - this.#refused.size) * this.#seeds.length * this.#attempts;
+  }
+
+  /** Those that a record does not have yet. */
+  *missing(record: EvaluationRecord): Generator<{ readonly suite: Suite; readonly draws: Draws }> {
+    for (const { suite, index } of this.#asked()) {
+      const problem = suite.problem(index);
+      const key = problemKey(problem);
+      for (let attempt = 0; attempt < this.#attempts; attempt++) {
+        const seeds = this.#seeds.filter((seed) => !record.draws.has(drawKey(key, attempt, seed)));
+        if (seeds.length > 0) yield { suite, draws: { problem, attempt, seeds } };
+      }
+    }
+  }
+
+  /** What a record does not know yet of a suite: its problems, then how it is asked. */
+  *lines(record: EvaluationRecord, suite: Suite): Generator<RecordLine> {
+    const problems: string[] = [];
+    for (const { index } of this.#asked(suite)) {
+      const problem = suite.problem(index);
+      const key = problemKey(problem);
+      problems.push(key);
+      if (!record.problems.has(key)) yield { problem: key, as: problem };
+    }
+    const { name, metric, levels, modules, answer } = suite;
+    const line: SuiteLine = {
+      suite: name,
+      metric,
+      levels,
+      problems,
+      unasked: this.#unasked(suite),
+      seeds: this.#seeds,
+      attempts: this.#attempts,
+      tellsAnswers: answer !== undefined,
+      modules,
+    };
+    if (JSON.stringify(record.suites.get(name)) !== JSON.stringify(line)) yield line;
+  }
+
+  *#asked(suite?: Suite): Generator<Place> {
+    for (const [i, place] of this.#places.entries())
+      if (!this.#refused.has(i) && (suite === undefined || place.suite === suite)) yield place;
+  }
+
+  #unasked(suite: Suite): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const [i, why] of this.#refused) {
+      if (this.#places[i]!.suite === suite) counts[why] = (counts[why] ?? 0) + 1;
+    }
+    return counts;
+  }
+}

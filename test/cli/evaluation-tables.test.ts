@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { comparisonText, isWhole, resultsText, warningsOf } from "../../lib/cli/evaluation-tables.ts";
+import { evaluateSuites } from "../../lib/suites/evaluate.ts";
+import { compareEvaluations } from "../../lib/suites/index.ts";
+import { judgeHere, right, said, scratchFolder, scripted, sums } from "../suites/scripted.ts";
+
+const evaluated = async (knows: (n: number) => boolean, model: string) => {
+  const dir = scratchFolder();
+  const answerer = scripted((problem, seed) => {
+    const n = Number(/\d+/.exec(problem.question)![0]);
+    return knows(n + seed) ? right(problem) : said("a guess:\n\x1b[31m\\boxed{-1}");
+  });
+  const results = await evaluateSuites(answerer, [sums(8)], {
+    dir,
+    model,
+    seeds: [0, 1],
+    verifiers: judgeHere,
+  });
+  return { dir, results };
+};
+
+test("80 columns are enough, and every format has every number", async () => {
+  const { results } = await evaluated((n) => n < 4, "old");
+  const text = resultsText(results, ["subject", "level"], "text", 80);
+  for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  expect(text).toContain("sums          8      43.8      8.8   12.5 to 75.0  50.0 @2  43.8 @2");
+  expect(text).toContain("sums, by subject");
+  expect(text).toMatch(/^easy +3 .*\nmiddle +3 .*\nhard +2 /m);
+  expect(resultsText(results, [], "csv", 80).split("\n")[1]).toMatch(/^sums,8,43.8,8.8,/);
+});
+
+test("a comparison shows who won what, without a terminal's escapes", async () => {
+  const [one, two] = [await evaluated((n) => n < 4, "old"), await evaluated((n) => n >= 2, "new")];
+  const comparison = compareEvaluations(one.dir, two.dir, 2);
+  const text = comparisonText(comparison, "text", 80);
+  expect(text).toContain("won: sums, ");
+  expect(text).toContain("lost: sums, ");
+  expect(text).toContain("a guess:\n    \\x1b[31m\\boxed{-1}");
+  expect(text).not.toContain("\x1b");
+  const table = text.slice(0, text.indexOf("won: "));
+  for (const line of table.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  expect(comparisonText(comparison, "latex", 80)).toContain("\\begin{tabular}{lrrrrrrrrrr}");
+});
+
+test("what is in no number is said", () => {
+  const suite = { suite: "s", absent: 2, unscored: { down: 3 }, unasked: { long: 1 } };
+  const results = { suites: [suite], empty: ["e"], outages: { gone: 2 } } as unknown as Parameters<
+    typeof warningsOf
+  >[0];
+  expect(warningsOf(results)).toEqual([
+    "1 problem(s) of s could not be asked: long",
+    "3 completion(s) of s got no verdict: down",
+    "2 completion(s) of s are not there",
+    "e: no completion has a verdict",
+    "2 request(s) got no answer: gone",
+  ]);
+  expect(isWhole(results)).toBe(false);
+});

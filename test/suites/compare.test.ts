@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import { compareEvaluations } from "../../lib/suites/compare.ts";
+import { evaluateSuites } from "../../lib/suites/evaluate.ts";
+import type { Suite } from "../../lib/suites/suite.ts";
+import { judgeHere, right, said, scratchFolder, scripted, sums } from "./scripted.ts";
+
+/** A model that answers problem n rightly where `knows(n)`, in as many tokens as `length(n)`. */
+async function evaluated(
+  model: string,
+  knows: (n: number) => boolean,
+  length: (n: number) => number,
+  suites?: Suite[],
+) {
+  const dir = scratchFolder();
+  const answerer = scripted((problem) => {
+    const n = Number(/\d+/.exec(problem.question)![0]);
+    return { ...(knows(n) ? right(problem) : said(`${model} guesses \\boxed{-1}`)), tokens: length(n) };
+  });
+  await evaluateSuites(answerer, suites ?? [sums(8)], { dir, model, seeds: [1], verifiers: judgeHere });
+  return dir;
+}
+
+test("difference, problems won and lost, and lengths, worked by hand", async () => {
+  const before = await evaluated(
+    "old",
+    (n) => n < 4,
+    (n) => 10 * n,
+  );
+  const after = await evaluated(
+    "new",
+    (n) => n >= 1 && n < 7,
+    (n) => 5 * n + 1,
+  );
+  const { suites, lengths, alone, ...models } = compareEvaluations(before, after, 0);
+  expect([models.before, models.after, alone]).toEqual(["old", "new", []]);
+  const [suite] = suites as [(typeof suites)[0]];
+  expect(suite).toMatchObject({
+    problems: 8,
+    accuracy: { before: 0.5, after: 0.75 },
+    difference: 0.25,
+    won: 3,
+    lost: 1,
+  });
+  expect(suite.tokens).toEqual({ before: 35, after: 18.5 });
+  // the interval is that of the differences (-1, 0, 0, 0, 1, 1, 1, 0), not of two separate samples
+  expect(suite.interval!.low).toBeGreaterThanOrEqual(-0.25);
+  expect(suite.interval!.high).toBeLessThanOrEqual(0.75);
+  expect(
+    lengths.map(({ from, to, problems, accuracy }) => [from, to, problems, accuracy.before, accuracy.after]),
+  ).toEqual([
+    [0, 10, 2, 1, 0.5],
+    [20, 30, 2, 1, 1],
+    [40, 50, 2, 0, 1],
+    [60, 70, 2, 0, 0.5],
+  ]);
+});
+
+test("changed problems come with their texts, gains and losses in turns", async () => {
+  const before = await evaluated(
+    "old",
+    (n) => n < 2,
+    () => 1,
+  );
+  const after = await evaluated(
+    "new",
+    (n) => n >= 2,
+    () => 1,
+  );
+  const { changes } = compareEvaluations(before, after, 3);
+  expect(changes.map(({ before: b, after: a }) => [b, a])).toEqual([
+    [0, 1],
+    [1, 0],
+    [0, 1],
+  ]);
+  expect(changes[0]).toMatchObject({
+    question: "What is 2 + 2?",
+    subject: "even",
+    texts: { before: "old guesses \\boxed{-1}", after: "I add.\n\\boxed{4}" },
+  });
+  expect(changes[1]!.texts).toEqual({ before: "I add.\n\\boxed{0}", after: "new guesses \\boxed{-1}" });
+});
+
+test("the same twice differs in nothing; suites that one side lacks are named", async () => {
+  const always = () => 7;
+  const one = await evaluated("one", (n) => n % 2 === 0, always);
+  const more = await evaluated("more", (n) => n % 2 === 0, always, [sums(8), sums(2, { name: "other" })]);
+  const { suites, changes, alone } = compareEvaluations(one, more);
+  expect(suites[0]).toMatchObject({ difference: 0, interval: { low: 0, high: 0 }, won: 0, lost: 0 });
+  expect([changes, alone]).toEqual([[], ["other"]]);
+});

@@ -1,0 +1,84 @@
+// Mutants tried: one seed for all draws; the budget of the model's positions ignored; prompts of one problem for another.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import type { Answer, Draws } from "../../lib/suites/answerer.ts";
+import { EngineAnswerer } from "../../lib/suites/engine-answerer.ts";
+import { tinyConfig, tinyModel } from "../fixtures/model-folder.ts";
+import { scratchFolder, sums } from "./scripted.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await tinyModel(scratchFolder(), tinyConfig({ max_position_embeddings: 128 }));
+});
+
+const suite = sums(6);
+const problems = Array.from({ length: 6 }, (_, i) => suite.problem(i));
+const OPTIONS = { temperature: 1, topP: 0.95, maxTokens: 40, maxRunning: 8 };
+
+/** What each draw gives, by "problem attempt seed". */
+async function answers(
+  draws: readonly Draws[],
+  options = OPTIONS,
+  asked = problems,
+): Promise<Map<string, Answer>> {
+  await using answerer = new EngineAnswerer(folder, options);
+  await answerer.prepare(asked);
+  const found = new Map<string, Answer>();
+  await Promise.all(
+    draws.map((draw) =>
+      answerer.ask(draw, (seed, drawn) =>
+        found.set(`${draw.problem.id} ${draw.attempt} ${seed}`, drawn as Answer),
+      ),
+    ),
+  );
+  return found;
+}
+
+test("a draw depends on seed, problem and attempt, not on what else is asked, nor on how much at once", async () => {
+  const all = problems.flatMap((problem) =>
+    [0, 1].map((attempt) => ({ problem, attempt, seeds: [42, 43, 44] })),
+  );
+  const together = await answers(all);
+  expect(together.size).toBe(36);
+  expect(new Set([...together.values()].map(({ text }) => text)).size).toBeGreaterThan(30);
+  const alone = await answers(
+    [{ problem: problems[3]!, attempt: 1, seeds: [44] }],
+    { ...OPTIONS, maxRunning: 1 },
+    [problems[3]!],
+  );
+  const [[key, answer]] = [...alone] as [[string, Answer]];
+  expect(together.get(key)).toEqual(answer);
+  expect(await answers(all.reverse())).toEqual(together);
+});
+
+test("the budget is the model's positions where those are fewer", async () => {
+  const found = await answers([{ problem: problems[0]!, attempt: 0, seeds: [1, 2] }], {
+    ...OPTIONS,
+    maxTokens: 1000,
+  });
+  for (const { tokens, finish } of found.values())
+    expect(tokens === 128 || finish === "eos" || tokens < 128).toBe(true);
+  const cut = await answers([{ problem: problems[0]!, attempt: 0, seeds: [1] }], {
+    ...OPTIONS,
+    maxTokens: 3,
+  });
+  expect([...cut.values()]).toEqual([{ text: expect.any(String), finish: "length", tokens: 3 }]);
+});
+
+test("a prompt that has no room is refused with its place and why", async () => {
+  await using answerer = new EngineAnswerer(folder, OPTIONS);
+  const long = { ...problems[1]!, question: "x".repeat(500) };
+  const refused = await answerer.prepare([problems[0]!, long, problems[2]!]);
+  expect([...refused]).toEqual([[1, expect.stringContaining("128 tokens")]]);
+});
+
+test("its identity is that of the weights and the sampling, not of the folder", async () => {
+  const { identity } = new EngineAnswerer(folder, OPTIONS);
+  expect(Object.keys(identity)).toEqual(["weights", "temperature", "topP", "maxTokens"]);
+  const other = await tinyModel(scratchFolder(), tinyConfig({ max_position_embeddings: 128 }));
+  expect(new EngineAnswerer(other, OPTIONS).identity).toEqual(identity);
+  writeFileSync(join(other, "generation_config.json"), '{"eos_token_id": 3}');
+  expect(new EngineAnswerer(other, OPTIONS).identity["weights"]).not.toBe(identity["weights"]);
+});

@@ -1,0 +1,9 @@
+// Throws until the file that HONE_TEST_FLAKY names is there.
+import { existsSync } from "node:fs";
+
+export default {
+  verify() {
+    if (!existsSync(process.env.HONE_TEST_FLAKY)) throw new Error("out of order");
+    return { status: "correct", score: 1, reason: "mended" };
+  },
+};

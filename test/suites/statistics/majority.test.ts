@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { CounterRandom } from "../../../lib/random.ts";
+import { majorityAtK, type Vote } from "../../../lib/suites/statistics/majority.ts";
+import { subsets } from "./subsets.ts";
+
+/** Draws every subset, counts its votes, and shares ties. */
+function byHand(votes: readonly Vote[], silent: number, k: number): number {
+  const all = [
+    ...votes.flatMap(({ count }, answer) => Array.from({ length: count }, () => answer)),
+    ...Array.from({ length: silent }, () => -1),
+  ];
+  const drawn = subsets(all, k);
+  const shares = drawn.map((subset) => {
+    const counts = votes.map((_, answer) => subset.filter((one) => one === answer).length);
+    const most = Math.max(0, ...counts);
+    if (most === 0) return 0;
+    const winners = votes.filter((_, answer) => counts[answer] === most);
+    return winners.reduce((sum, { count, right }) => sum + right / count, 0) / winners.length;
+  });
+  return shares.reduce((sum, share) => sum + share, 0) / drawn.length;
+}
+
+test("is the mean over all subsets, for any votes", () => {
+  const random = new CounterRandom(1);
+  for (let round = 0; round < 60; round++) {
+    const votes = Array.from({ length: random.int(1, 4) }, () => {
+      const count = random.int(1, 3);
+      return { count, right: random.choice([0, 0, count, random.int(0, count)]) };
+    });
+    const silent = random.int(0, 2);
+    const n = silent + votes.reduce((sum, { count }) => sum + count, 0);
+    for (let k = 1; k <= Math.min(n, 6); k++)
+      expect(majorityAtK(votes, silent, k), JSON.stringify({ votes, silent, k })).toBeCloseTo(
+        byHand(votes, silent, k),
+        10,
+      );
+  }
+});
+
+test("worked by hand", () => {
+  const votes = [
+    { count: 2, right: 2 },
+    { count: 1, right: 0 },
+  ];
+  // of the three pairs one is decided, and two are ties
+  expect(majorityAtK(votes, 0, 2)).toBeCloseTo((1 + 0.5 + 0.5) / 3, 12);
+  expect(majorityAtK(votes, 0, 3)).toBe(1);
+  // a silent one wins nothing and ties with nobody
+  expect(majorityAtK([{ count: 1, right: 1 }], 3, 4)).toBe(1);
+  expect(majorityAtK([], 3, 2)).toBe(0);
+});
