@@ -124,7 +124,11 @@ async function checkDomains(
   const domains: Record<DomainName, DomainCheck> = {};
   const encoder = new PromptEncoder(format, recipe.rollouts.maxPromptTokens);
   for (const [domain, source] of await openSources(recipe, admissionOf(recipe, format))) {
-    const { askable, leftOut } = lookAt(source, encoder);
+    const trained = recipe.domains[domain]!.weight > 0;
+    const { askable, leftOut } = lookAt(
+      (index) => (trained ? source.problem(index) : source.heldOut(index)),
+      encoder,
+    );
     const problems = askable.slice(0, SAMPLES);
     const silence = problems.map((problem) => ({ problem, text: "", finish: "eos" as const }));
     for (const [i, verdict] of (await verifiers.verify(silence)).entries()) {
@@ -150,10 +154,10 @@ async function checkDomains(
 
 /** The first problems of a source that can be asked. Throws HONE_ERR_DATA if none of those examined can. */
 function lookAt(
-  source: ProblemSource,
+  problem: ProblemSource["problem"],
   encoder: PromptEncoder,
 ): { readonly askable: Problem[]; readonly leftOut: number } {
-  const all = Array.from({ length: LOOKED_AT }, (_, i) => source.problem(i));
+  const all = Array.from({ length: LOOKED_AT }, (_, i) => problem(i));
   const askable = all.filter((problem) => encoder.fault(problem) === undefined);
   if (askable.length === 0) throw encoder.fault(all[0]!)!;
   return { askable, leftOut: all.length - askable.length };

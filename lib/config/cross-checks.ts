@@ -81,6 +81,13 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
           : undefined,
   },
   {
+    paths: ["domains"],
+    rule: ({ domains }) =>
+      Object.values(domains).some(({ weight }) => weight > 0) || Object.keys(domains).length === 0
+        ? undefined
+        : "has weight 0 everywhere; at least one domain must be trained on",
+  },
+  {
     paths: ["warmStart.mixture", "domains"],
     rule: ({ warmStart, domains }) => {
       const stranger = Object.keys(warmStart?.mixture ?? {}).find((d) => !Object.hasOwn(domains, d));

@@ -82,8 +82,8 @@ const chatTemplateSchema = z.strictObject({
 });
 
 const domainSchema = z.strictObject({
-  /** w_d: target share of completed rollouts, any scale. */
-  weight: positive(),
+  /** w_d: target share of completed rollouts, any scale; 0: evaluated, and never trained on. */
+  weight: orOff(),
   /**
    * Name in the table of problem sources ("procedural/math"), the URL or path of a module of your own, or a data set:
    * "kind:path", or an object where it has options.

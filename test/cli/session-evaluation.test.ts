@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { trainAndEvaluate } from "../../lib/cli/session.ts";
+import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import type { RunSummary } from "../../lib/report/index.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
@@ -123,3 +124,17 @@ test.each(["{", "[1]", '{"domains":{}}'])(
     });
   },
 );
+
+test("a domain of weight 0 is evaluated and never trained on", async () => {
+  const { domains } = recipe;
+  const untrained = defineRecipe({
+    ...recipe,
+    domains: { ...domains, logic: { ...domains["logic"]!, weight: 0 } },
+  } as RecipeInput);
+  const { summary } = await trainAndEvaluate(untrained, { dir, terminal, verifiers, core: standInCore() });
+  expect(Object.keys(summary.after[0]!.domains)).toEqual(["math", "logic", "code"]);
+  const last = readFileSync(join(dir, "steps.jsonl"), "utf8").trim().split("\n").at(-1)!;
+  const { metrics } = JSON.parse(last) as { metrics: Record<string, number> };
+  expect([metrics["mixture/submitted/logic"], metrics["mixture/target/logic"]]).toEqual([0, 0]);
+  expect(metrics["mixture/submitted/math"]).toBeGreaterThan(0);
+});

@@ -145,8 +145,9 @@ export class Books {
   mixture(): StepFacts["mixture"] {
     const targets = this.#targets();
     const shares = this.#trainedMixture?.shares(this.#ledger.progress(this.#outstanding));
+    const factor = (share: number, target: number) => (target === 0 ? 0 : share / target);
     const factors =
-      shares && new Map([...shares].map(([domain, share]) => [domain, share / targets.get(domain)!]));
+      shares && new Map([...shares].map(([domain, share]) => [domain, factor(share, targets.get(domain)!)]));
     return {
       targets: Object.fromEntries(targets),
       probabilities: Object.fromEntries(shares ?? this.#sampler.probabilities()),

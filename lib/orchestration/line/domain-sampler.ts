@@ -9,7 +9,7 @@ const WARMUP_COMPLETIONS = 50;
 const STREAM = 0x444f4d41;
 
 export interface DomainSamplerOptions {
-  /** w_d > 0, any scale; normalised here. */
+  /** w_d >= 0, any scale; normalised here. A domain of weight 0 is never picked. */
   readonly weights: Readonly<Record<DomainName, number>>;
   readonly seed: number;
   /** "static" draws by the weights alone. Default "adaptive". */
@@ -40,15 +40,15 @@ export class DomainSampler {
   readonly #random: CounterRandom;
   readonly #adaptive: boolean;
 
-  /** Throws HONE_ERR_CONFIG when there is no domain or a weight is not positive and finite. */
+  /** Throws HONE_ERR_CONFIG when no domain has a weight above 0, or one is negative or not finite. */
   constructor(options: DomainSamplerOptions) {
     const entries = Object.entries(options.weights);
-    const bad = entries.find(([, weight]) => !(weight > 0 && weight < Number.POSITIVE_INFINITY));
-    if (bad || entries.length === 0) {
-      const found = bad ? `weight of domain ${bad[0]} is ${bad[1]}` : "no domain has a weight";
-      throw new HoneError("HONE_ERR_CONFIG", `domain sampler: ${found}; every domain needs a weight > 0`);
-    }
+    const bad = entries.find(([, weight]) => !(weight >= 0 && weight < Number.POSITIVE_INFINITY));
     const sum = entries.reduce((total, [, weight]) => total + weight, 0);
+    if (bad || sum === 0) {
+      const found = bad ? `weight of domain ${bad[0]} is ${bad[1]}` : "no domain has a weight above 0";
+      throw new HoneError("HONE_ERR_CONFIG", `domain sampler: ${found}; a weight is a number >= 0`);
+    }
     this.#domains = entries.map(([domain]) => domain);
     this.#weights = entries.map(([, weight]) => weight / sum);
     this.#completed = new Map(this.#domains.map((domain) => [domain, 0]));

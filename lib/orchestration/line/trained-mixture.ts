@@ -27,7 +27,7 @@ export class TrainedMixture {
   readonly #weights: ReadonlyMap<DomainName, number>;
   readonly #groupSize: number;
 
-  /** @param weights w_d > 0 that sum to 1 @param groupSize G */
+  /** @param weights w_d >= 0 that sum to 1; a domain of weight 0 is never picked @param groupSize G */
   constructor(weights: ReadonlyMap<DomainName, number>, groupSize: number) {
     this.#weights = weights;
     this.#groupSize = groupSize;
@@ -36,7 +36,7 @@ export class TrainedMixture {
   pick(counts: Counts): DomainName {
     const total = sum(Object.values(counts).map(({ submitted }) => submitted));
     const mayTake = ([domain, weight]: readonly [DomainName, number]) =>
-      counts[domain]!.submitted <= ((1 + weight) / 2) * total;
+      weight > 0 && counts[domain]!.submitted <= ((1 + weight) / 2) * total;
     const relative = ([domain, weight]: readonly [DomainName, number]) => {
       const { trained, outstanding } = counts[domain]!;
       return (trained + this.#keepRate(counts[domain]!) * outstanding) / weight;

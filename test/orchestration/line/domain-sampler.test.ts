@@ -167,6 +167,16 @@ describe("with 64 groups in flight and latencies that differ by domain", () => {
   });
 });
 
+test.each(["adaptive", "static"] as const)("%s: a domain of weight 0 is never picked", (mode) => {
+  const sampler = new DomainSampler({ weights: { a: 1, b: 0, c: 3 }, seed: 5, mode });
+  for (let i = 0; i < 400; i++) {
+    const domain = sampler.pick();
+    expect(domain).not.toBe("b");
+    sampler.recordCompletion(domain);
+  }
+  expect(sampler.mixture().get("b")).toEqual({ target: 0, realized: 0 });
+});
+
 test("a pick counts for nothing until its rollouts complete", () => {
   const sampler = new DomainSampler({ weights: WEIGHTS, seed: 2 });
   for (let i = 0; i < 100; i++) sampler.pick();
@@ -207,7 +217,8 @@ test.each([
 
 test.each([
   ["no domain", {}, "no domain has a weight"],
-  ["a zero weight", { a: 1, b: 0 }, "weight of domain b is 0"],
+  ["zero everywhere", { a: 0, b: 0 }, "no domain has a weight above 0"],
+  ["a negative weight", { a: 1, b: -1 }, "weight of domain b is -1"],
   ["NaN", { a: Number.NaN }, "weight of domain a is NaN"],
   ["an infinite weight", { a: Number.POSITIVE_INFINITY }, "weight of domain a is Infinity"],
 ])("%s is refused", (_, weights, message) => {

@@ -55,6 +55,19 @@ test("a domain whose groups are always dropped takes (1 + w) / 2 of the prompts 
   expect(counts.a.submitted / 32_000).toBeCloseTo(0.75, 2);
 });
 
+test("a domain of weight 0 is never picked and needs no share", () => {
+  const mixture = new TrainedMixture(
+    new Map([
+      ["a", 0],
+      ["b", 1],
+    ]),
+    8,
+  );
+  const counts = { a: count(0, 0, 0), b: count(80, 8, 40) };
+  expect(mixture.pick(counts)).toBe("b");
+  expect([...mixture.shares(counts).values()]).toEqual([0, 1]);
+});
+
 test("the shares a domain needs are its weight over its keep rate", () => {
   // keep rates (392 + 8) / (792 + 8) = 1/2 and 1: 1/3 is asked of b, which is kept twice as often
   const shares = halves.shares({ a: count(792, 0, 392), b: count(792, 0, 792) });
