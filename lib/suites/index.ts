@@ -6,6 +6,7 @@ export { EngineAnswerer, type EngineAnswererOptions } from "./engine-answerer.ts
 export { type EvaluationPlan, type EvaluationProgress, evaluateSuites } from "./evaluate.ts";
 export { type OpenSuiteOptions, openSuite, SUITE_NAMES, suitesNamed } from "./open-suite.ts";
 export { isEvaluation } from "./record.ts";
+export { type RescoredEvaluation, rescoreEvaluation } from "./rescore.ts";
 export { type EvaluationResults, readResults, type SuiteResult } from "./results.ts";
 export type { Measures, Share } from "./statistics/measures.ts";
 export type { Interval } from "./statistics/resampling.ts";

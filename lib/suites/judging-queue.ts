@@ -6,8 +6,9 @@ import type { EvaluationLog, KeptCompletion } from "./record.ts";
 import type { Suite } from "./suite.ts";
 import { problemKey } from "./suite.ts";
 
-/** Completions that go to the pool together. */
+/** Completions that go to the pool together, and how long the first of them waits for the others: messages cost time. */
 const BATCH = 32;
+const GATHER_MS = 50;
 
 interface Waiting {
   readonly key: string;
@@ -35,6 +36,7 @@ export class JudgingQueue {
   readonly #running = new Set<Promise<void>>();
   #next: Waiting[] = [];
   #waiting = 0;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(pool: Pick<VerifierPool, "verify">, log: EvaluationLog) {
     this.#pool = pool;
@@ -51,7 +53,7 @@ export class JudgingQueue {
     if (this.#added.has(key) || isJudged(this.#log.record.completions.get(key), problem.verifier)) return;
     this.#added.add(key);
     this.#waiting += 1;
-    if (this.#next.length === 0) setImmediate(() => this.#send());
+    if (this.#next.length === 0) this.#timer = setTimeout(() => this.#send(), GATHER_MS);
     this.#next.push({ key, request: { problem, text, finish } });
     if (this.#next.length === BATCH) this.#send();
   }
@@ -80,6 +82,7 @@ export class JudgingQueue {
   }
 
   #send(): void {
+    clearTimeout(this.#timer);
     const batch = this.#next;
     this.#next = [];
     if (batch.length === 0) return;

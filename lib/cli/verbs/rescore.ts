@@ -14,6 +14,8 @@ const SHOWN_CHANGES = 20;
 
 async function rescore(dir: string, flags: Flags): Promise<number> {
   const { rescoreRun } = await import("../../orchestration/index.ts");
+  const { isEvaluation } = await import("../../suites/index.ts");
+  if (isEvaluation(dir)) return rescoreEvaluated(dir, flags);
   const { domain, all = false, json } = flags;
   const line = progress();
   const rescoring = await rescoreRun(dir, {
@@ -25,6 +27,21 @@ async function rescore(dir: string, flags: Flags): Promise<number> {
   });
   line.end();
   print(flags, rescoring, rescoringText(rescoring));
+  return EXIT.done;
+}
+
+/** The same of an evaluation's folder. */
+async function rescoreEvaluated(dir: string, flags: Flags): Promise<number> {
+  const { rescoreEvaluation } = await import("../../suites/index.ts");
+  const { domain, all, json } = flags;
+  const line = progress();
+  const onProgress = (judged: number, total: number) => {
+    if (!json) line.show(`${judged} of ${total} judged`, judged === total);
+  };
+  const rescored = await rescoreEvaluation(dir, { domain, all, onProgress }).finally(() => line.end());
+  const { completions, judged, changes } = rescored;
+  const head = `${completions} completions, ${judged} judged again, ${changes.length} verdicts changed`;
+  print(flags, rescored, [head, ...changesText(changes)].join("\n"));
   return EXIT.done;
 }
 
@@ -42,6 +59,19 @@ function rescoringText({ domains, changes }: Rescoring): string {
     String(d.changed),
   ]);
   const table = textTable({ head, rows }, columnsOf(process.stdout));
+  return [...table, ...changesText(changes)].join("\n");
+}
+
+interface Change {
+  readonly domain: string;
+  readonly family: string;
+  readonly problem: number;
+  readonly before: Verdict | undefined;
+  readonly after: Verdict | undefined;
+}
+
+/** The first changes, a line each. */
+function changesText(changes: readonly Change[]): string[] {
   const told = changes
     .slice(0, SHOWN_CHANGES)
     .map(
@@ -49,10 +79,11 @@ function rescoringText({ domains, changes }: Rescoring): string {
         `${c.domain} ${c.family} problem ${c.problem}: ${verdictText(c.before)} -> ${verdictText(c.after)}`,
     );
   const more = changes.length - told.length;
-  return [...table, ...told, ...(more > 0 ? [`and ${more} more`] : [])].join("\n");
+  return [...told, ...(more > 0 ? [`and ${more} more`] : [])];
 }
 
-function verdictText(verdict: Verdict): string {
+function verdictText(verdict: Verdict | undefined): string {
+  if (verdict === undefined) return "no verdict";
   if (verdict.status === "unscored") return `unscored (${verdict.cause})`;
   const score = verdict.score > 0 && verdict.score < 1 ? ` ${verdict.score.toFixed(3)}` : "";
   return `${verdict.status}${score} (${verdict.reason})`;
@@ -61,7 +92,7 @@ function verdictText(verdict: Verdict): string {
 export const rescoreVerb: Verb = (hone, ends) => {
   hone
     .command("rescore <folder>")
-    .description("judge the completions of a run again and show what changes against its own verdicts")
+    .description("judge the completions of a run or an evaluation again and show which verdicts change")
     .option("--domain <domain>", "only this domain")
     .option("--all", "also where the run has a verdict of the verifier's present version")
     .option("--json", "print JSON")

@@ -1,0 +1,150 @@
+// Tokens a second of `hone eval` (sampling, text, every completion on the disk, verdicts by processes of their own) beside
+// the engine alone with the same requests, submitted at once and thrown away. The two take turns; the median of their
+// ratios counts. Random weights of the quick start's shape, its made-up problems. --smoke: one short turn.
+import { mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const smoke = process.argv.includes("--smoke");
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const built = (file) => import(pathToFileURL(path.join(root, "dist/lib", file)).href);
+const { evaluateSuites, EngineAnswerer, openSuite } = await built("suites/index.js");
+const { VerifierPool } = await built("rewards/index.js");
+const { loadModel, NO_OPTIMIZER } = await built("inference/index.js");
+const { Engine, Generations, Trainer, openTokenizer } = await built("native/index.js");
+const { chatFormat, LexiconTokenizer, lexiconFiles } = await built("text/index.js");
+const { QUICKSTART_LEXICON } = await built("domains/index.js");
+const { writeFileSync } = await import("node:fs");
+
+const WIDTH = 64;
+const sampling = { temperature: 1, topP: 1, maxTokens: 80 };
+const seeds = Array.from({ length: smoke ? 1 : 8 }, (_, i) => 42 + i);
+const limit = smoke ? 8 : 96;
+const scratch = mkdtempSync(path.join(tmpdir(), "hone-bench-eval-"));
+process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
+
+async function writeModel() {
+  const folder = path.join(scratch, "model");
+  const lexicon = new LexiconTokenizer(QUICKSTART_LEXICON);
+  const config = {
+    model_type: "llama",
+    vocab_size: lexicon.vocabularySize,
+    hidden_size: 96,
+    num_hidden_layers: 3,
+    num_attention_heads: 3,
+    num_key_value_heads: 3,
+    head_dim: 32,
+    intermediate_size: 256,
+    max_position_embeddings: 256,
+    rms_norm_eps: 1e-5,
+    rope_theta: 10_000,
+    tie_word_embeddings: true,
+    hidden_act: "silu",
+  };
+  const trainer = new Trainer(JSON.stringify(config), {
+    optimizer: NO_OPTIMIZER,
+    packedTokens: 64,
+    weightStorage: "f32",
+  });
+  await trainer.initialize(1n);
+  await trainer.save(folder, "");
+  await trainer.close();
+  for (const { name, text } of lexiconFiles(lexicon, 256)) writeFileSync(path.join(folder, name), text);
+  return folder;
+}
+
+/** On the clock, and of processor time of this process: the verifiers' is not in it. */
+function now() {
+  const { user, system } = process.cpuUsage();
+  return { clock: performance.now() / 1000, processor: (user + system) / 1e6 };
+}
+const since = (begun) => ({ clock: now().clock - begun.clock, processor: now().processor - begun.processor });
+const ratesOf = (tokens, { clock, processor }) => ({ clock: tokens / clock, processor: tokens / processor });
+
+/** Tokens a second of the engine alone. */
+async function alone(folder, suites) {
+  const format = chatFormat(folder, openTokenizer(folder));
+  const model = await loadModel(folder, { packedTokens: 64 });
+  const sizes = { maxRunning: WIDTH, pageTokens: 16, pages: 2048, maxContext: 256, stepTokens: 512 };
+  const options = { ...sizes, weightStorage: "f32", runSeed: 0n };
+  const generations = new Generations((handlers) => new Engine(model.configJson, options, handlers));
+  await model.weights.publish(generations.engine);
+  const problems = suites.flatMap((suite) =>
+    Array.from({ length: Math.min(limit, suite.count) }, (_, i) => suite.problem(i)),
+  );
+  const prompts = problems.map((problem) => format.prompt(problem));
+  const begun = now();
+  const done = await Promise.all(
+    prompts.map((prompt, i) =>
+      generations.generate({
+        id: i + 1,
+        prompt,
+        count: seeds.length,
+        problem: problems[i].id,
+        firstAttempt: 0,
+        seeds: seeds.map(BigInt),
+        sampling: { temperature: sampling.temperature, topP: sampling.topP },
+        maxTokens: sampling.maxTokens,
+        stopIds: format.stopIds,
+      }),
+    ),
+  );
+  const took = since(begun);
+  await generations.close();
+  await model[Symbol.asyncDispose]();
+  return ratesOf(
+    done.flat().reduce((sum, { tokens }) => sum + tokens.length, 0),
+    took,
+  );
+}
+
+/** Tokens a second of an evaluation, from the first request to the last completion. */
+async function evaluated(folder, suites, verifiers, turn) {
+  const answerer = new EngineAnswerer(folder, { ...sampling, maxRunning: WIDTH });
+  let [begun, took, tokens] = [undefined, undefined, 0];
+  await evaluateSuites(answerer, suites, {
+    dir: path.join(scratch, `turn-${turn}`),
+    model: "bench",
+    seeds,
+    limit,
+    verifiers,
+    onProgress: (told) => {
+      begun ??= now();
+      if (told.there !== told.wanted || took !== undefined) return;
+      [took, tokens] = [since(begun), told.tokens];
+    },
+  });
+  await answerer[Symbol.asyncDispose]();
+  return ratesOf(tokens, took);
+}
+
+const folder = await writeModel();
+const suites = await Promise.all(
+  ["math", "logic", "function-calling"].map((name) => openSuite(`procedural/${name}`)),
+);
+const verifiers = new VerifierPool({ workers: 1 });
+const turns = [];
+for (let turn = 0; turn < (smoke ? 1 : 5); turn++) {
+  const own = await alone(folder, suites);
+  turns.push({ own, eval: await evaluated(folder, suites, verifiers, turn) });
+}
+await verifiers.close();
+const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
+const ratio = (of) => median(turns.map((turn) => turn.eval[of] / turn.own[of]));
+const rows = [
+  {
+    name: "evaluation, of the engine's own tokens/s",
+    value: ratio("clock"),
+    floor: 0.9,
+    evaluation: median(turns.map((turn) => turn.eval.clock)),
+    engine: median(turns.map((turn) => turn.own.clock)),
+  },
+  {
+    name: "likewise, per second of processor time",
+    value: ratio("processor"),
+    evaluation: median(turns.map((turn) => turn.eval.processor)),
+    engine: median(turns.map((turn) => turn.own.processor)),
+  },
+];
+console.log(JSON.stringify({ threads: availableParallelism(), rows }));
