@@ -164,6 +164,10 @@ trainer::OptimizerConfig read_optimizer_config(const Napi::Value& value) {
   return c;
 }
 
+model::AdapterConfig read_adapters(const Fields& f) {
+  return {f.integer<int32_t>("rank"), float(f.number("alpha")), f.texts("targets"), f.bigint("seed")};
+}
+
 trainer::TrainerConfig read_trainer_config(const Napi::Value& value) {
   const Fields f(value, "trainer");
   trainer::TrainerConfig c;
@@ -174,6 +178,7 @@ trainer::TrainerConfig read_trainer_config(const Napi::Value& value) {
   c.device = read_device(f);
   c.deterministic = f.has("deterministic") && f.boolean("deterministic");
   c.recompute = f.has("recompute") && f.boolean("recompute");
+  if (f.has("lora")) c.adapters = read_adapters(f.fields("lora"));
   return c;
 }
 

@@ -62,7 +62,8 @@ Job score_job(std::shared_ptr<OwnedBatch> batch, float temperature) {
 
 Job parameter_job(const std::string& name) {
   return [name](TrainerThread& thread) -> TrainerThread::Result {
-    const model::Parameters& parameters = thread.trainer().parameters();
+    trainer::Trainer& trainer = thread.trainer();
+    const model::TensorBlock& parameters = trainer.trained().has(name) ? trainer.trained() : trainer.parameters();
     const TensorView view = parameters.view(name);
     Arena staging(parameters.staging_bytes(view), "parameter");
     const auto* const values = parameters.read(view, staging).as<float>();
@@ -81,7 +82,8 @@ Napi::Function TrainerObject::define(Napi::Env env) {
        InstanceMethod<&TrainerObject::score>("score"), InstanceMethod<&TrainerObject::publish>("publish"),
        InstanceMethod<&TrainerObject::set_version>("setVersion"),
        InstanceMethod<&TrainerObject::reset_optimizer>("resetOptimizer"), InstanceMethod<&TrainerObject::save>("save"),
-       InstanceMethod<&TrainerObject::load>("load"), InstanceMethod<&TrainerObject::parameter>("parameter"),
+       InstanceMethod<&TrainerObject::load>("load"),
+       InstanceMethod<&TrainerObject::load_adapters>("loadAdapters"), InstanceMethod<&TrainerObject::save_model>("saveModel"), InstanceMethod<&TrainerObject::parameter>("parameter"),
        InstanceMethod<&TrainerObject::close>("close")});
 }
 
@@ -184,6 +186,22 @@ Napi::Value TrainerObject::load(const Napi::CallbackInfo& info) {
   const std::string directory = translated(info.Env(), [&] { return to_text(info[0], "load: directory"); });
   return thread_->run(info.Env(), [directory](TrainerThread& thread) {
     return [extra = thread.trainer().load(directory)](Napi::Env env) { return Napi::String::New(env, extra); };
+  });
+}
+
+Napi::Value TrainerObject::load_adapters(const Napi::CallbackInfo& info) {
+  const std::string directory = translated(info.Env(), [&] { return to_text(info[0], "loadAdapters: directory"); });
+  return thread_->run(info.Env(), [directory](TrainerThread& thread) {
+    thread.trainer().load_adapters(directory);
+    return nullptr;
+  });
+}
+
+Napi::Value TrainerObject::save_model(const Napi::CallbackInfo& info) {
+  const std::string directory = translated(info.Env(), [&] { return to_text(info[0], "saveModel: directory"); });
+  return thread_->run(info.Env(), [directory](TrainerThread& thread) {
+    thread.trainer().save_model(directory);
+    return nullptr;
   });
 }
 

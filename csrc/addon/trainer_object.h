@@ -29,6 +29,8 @@ class TrainerObject : public Napi::ObjectWrap<TrainerObject> {
   Napi::Value reset_optimizer(const Napi::CallbackInfo& info);
   Napi::Value save(const Napi::CallbackInfo& info);
   Napi::Value load(const Napi::CallbackInfo& info);
+  Napi::Value load_adapters(const Napi::CallbackInfo& info);
+  Napi::Value save_model(const Napi::CallbackInfo& info);
   Napi::Value parameter(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
 

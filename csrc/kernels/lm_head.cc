@@ -81,7 +81,7 @@ void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args) {
   expect_contiguous(args.a, DType::kF32, {R}, op, "a");
   if (!args.b.empty()) expect_contiguous(args.b, DType::kF32, {R}, op, "b");
   expect(args.dh, activation_dtype(stream), {R, C}, op, "dh");
-  expect(args.dw, DType::kF32, {V, C}, op, "dw");
+  if (!args.dw.empty()) expect(args.dw, DType::kF32, {V, C}, op, "dw");
   expect_temperature(args.temperature, op);
   expect_uncapped(stream, args.softcap, op);
   if (R == 0) return;

@@ -46,7 +46,7 @@ struct LmHeadGradArgs {
   TensorView entropies;  // [R] f32 in, from pass 1
   TensorView a, b;       // [R] f32 in; b empty: no entropy term
   TensorView dh;         // [R, C] f32 (CUDA bf16) out
-  TensorView dw;         // [V, C] f32 accumulated
+  TensorView dw;         // [V, C] f32 accumulated; or empty: not wanted
   float temperature = 1.0f;
   Arena* scratch = nullptr;
   float softcap = 0.0f;  // > 0: logits z become softcap tanh(z / softcap) before anything else. CPU only

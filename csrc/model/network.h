@@ -6,6 +6,7 @@
 #include "core/arena.h"
 #include "core/stream.h"
 #include "kernels/attention.h"
+#include "model/adapters.h"
 #include "model/weight_snapshot.h"
 
 namespace hone::model {
@@ -91,13 +92,26 @@ struct TransposedWeights {
   kernels::PackedMatrix head;  // [C, V]
 };
 TransposedWeights transpose_weights(const Stream& stream, const Parameters& parameters, const WeightSnapshot& weights,
-                                    Arena& arena);
+                                    Arena& arena, const FormedWeights& formed = {});
 int64_t transposed_bytes(const Stream& stream, const ModelConfig& config, DType storage);
+
+/// Where a backward adds gradients: to those of all parameters, or to the adapters' alone.
+struct Gradients {
+  Parameters* parameters = nullptr;
+  const Adapters* adapters = nullptr;
+  TensorBlock* of_adapters = nullptr;  // of adapter_specs
+  TensorView unused;                   // [unused_gradient_width] f32: a frozen norm's, which nobody reads
+  TensorView head() const { return parameters ? parameters->head() : TensorView{}; }
+  TensorView final_norm() const;
+  /// Matrices and biases are empty where they are frozen.
+  LayerViews layer(const ModelConfig& config, int64_t i) const;
+};
+int64_t unused_gradient_width(const ModelConfig& config);
 
 /// Adds dLoss/dparameter of everything below the head to `grads`, given dhidden [R, C] (overwritten).
 /// Consumes `saved`: its gate_up are overwritten. Scratch is taken from `arena` and released.
 void backward(const Stream& stream, const WeightSnapshot& weights, const TransposedWeights& transposed,
-              const PackedRows& rows, const Activations& saved, const TensorView& dhidden, Parameters& grads,
+              const PackedRows& rows, const Activations& saved, const TensorView& dhidden, const Gradients& grads,
               Arena& arena);
 /// What forward_training and backward take from the arena for T tokens.
 struct TrainingBytes {

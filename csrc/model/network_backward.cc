@@ -56,6 +56,7 @@ struct Backward {
   const Stream& stream;
   const ModelConfig& config;
   const PackedRows& rows;
+  const Gradients& grads;
   int64_t layer;
   const TensorView& rope_table;
   Arena& ops;  // scratch of the kernels, released after each call
@@ -75,6 +76,10 @@ struct Backward {
     kernels::linear(stream, {.x = d, .w = w_t, .bias = {}, .y = norms ? scratch.dnormed : dx, .accumulate = !norms, .scratch = &ops});
     if (!norms) return;
     norm_backward({.x = x, .weight = weight, .dy = scratch.dnormed, .dx = dx, .dweight = dweight, .accumulate = true});
+  }
+  void weight_gradient(Product product, const kernels::LinearGradWeightArgs& args) const {
+    if (grads.parameters) return kernels::linear_grad_weight(stream, args);
+    grads.adapters->gradient(stream, layer, product, args.dy, args.x, *grads.of_adapters, ops);
   }
   void norm_backward(kernels::RmsNormGradArgs args) const {
     args.eps = config.norm_eps;
@@ -101,14 +106,14 @@ struct Backward {
     const TensorView& dgate_up = act.gate_up;
     const TensorView dmlp = of_added(act.mlp_added, w.mlp_after, grad.mlp_after);
     kernels::swiglu(stream, {.gate_up = act.gate_up, .y = scratch.mlp, .gelu = config.gelu});
-    kernels::linear_grad_weight(stream, {.dy = dmlp, .x = scratch.mlp, .dw = grad.down, .dbias = {}});
+    weight_gradient(Product::kDown, {.dy = dmlp, .x = scratch.mlp, .dw = grad.down, .dbias = {}});
     kernels::linear(stream, {.x = dmlp, .w = wt.down, .bias = {}, .y = scratch.dmlp, .scratch = &ops});
     kernels::swiglu_grad(stream, {.gate_up = act.gate_up, .dy = scratch.dmlp, .dgate_up = dgate_up, .gelu = config.gelu});
     const TensorView& x = entering(act.middle, w.mlp_norm);
-    kernels::linear_grad_weight(stream, {.dy = dgate_up, .x = x, .dw = grad.gate_up, .dbias = {}});
+    weight_gradient(Product::kGateUp, {.dy = dgate_up, .x = x, .dw = grad.gate_up, .dbias = {}});
     leave(dgate_up, wt.gate_up, act.middle, w.mlp_norm, grad.mlp_norm);
     const TensorView dattn = of_added(act.attn_added, w.attn_after, grad.attn_after);
-    kernels::linear_grad_weight(stream, {.dy = dattn, .x = act.attn_rows, .dw = grad.o, .dbias = {}});
+    weight_gradient(Product::kO, {.dy = dattn, .x = act.attn_rows, .dw = grad.o, .dbias = {}});
     return dattn;
   }
 
@@ -136,7 +141,7 @@ struct Backward {
                            .inverse = true});
     if (config.qk_norm) norm_heads_backward(w, act, grad);
     const TensorView& x = entering(act.input, w.attn_norm);
-    kernels::linear_grad_weight(stream, {.dy = scratch.dqkv, .x = x, .dw = grad.qkv, .dbias = grad.qkv_bias});
+    weight_gradient(Product::kQkv, {.dy = scratch.dqkv, .x = x, .dw = grad.qkv, .dbias = grad.qkv_bias});
     leave(scratch.dqkv, wt.qkv, act.input, w.attn_norm, grad.attn_norm);
   }
 
@@ -162,11 +167,27 @@ struct Backward {
 
 }  // namespace
 
+int64_t unused_gradient_width(const ModelConfig& c) { return std::max(c.width, c.q_width()); }
+
+TensorView Gradients::final_norm() const {
+  if (parameters) return parameters->final_norm();
+  return f32(unused.as<float>(), {adapters->block().config().width});
+}
+
+LayerViews Gradients::layer(const ModelConfig& c, int64_t i) const {
+  if (parameters) return parameters->layer(i);
+  const auto first = [&](int64_t n) { return f32(unused.as<float>(), {n}); };
+  LayerViews out;
+  out.attn_norm = out.attn_after = out.mlp_norm = out.mlp_after = first(c.width);
+  out.q_norm = first(c.q_norm_width()), out.k_norm = first(c.k_norm_width());
+  return out;
+}
+
 TransposedWeights transpose_weights(const Stream& stream, const Parameters& parameters, const WeightSnapshot& weights,
-                                    Arena& arena) {
+                                    Arena& arena, const FormedWeights& formed) {
   const auto turn = [&](const TensorView& master, const PackedMatrix& packed) {
     if (stream.is_cuda()) return PackedMatrix{packed.k, packed.n, packed.storage, packed.panels, true};
-    return pack_transposed(stream, master, packed.storage, arena);
+    return pack_transposed(stream, formed ? formed(master) : master, packed.storage, arena);
   };
   TransposedWeights out;
   for (int64_t l = 0; l < parameters.config().layers; ++l) {
@@ -204,7 +225,7 @@ int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64
 }
 
 void backward(const Stream& stream, const WeightSnapshot& weights, const TransposedWeights& transposed,
-              const PackedRows& rows, const Activations& saved, const TensorView& dhidden, Parameters& grads,
+              const PackedRows& rows, const Activations& saved, const TensorView& dhidden, const Gradients& grads,
               Arena& arena) {
   const ModelConfig& c = weights.config;
   const int64_t T = rows.ids.dim(0), R = rows.outputs(), mark = arena.mark();
@@ -228,8 +249,8 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
     const size_t i = size_t(l);
     const bool gathered = l == c.layers - 1 && R != T;
     const LayerActivations act = layer_activations(stream, weights, rows, l, saved, arena);
-    Backward pass{stream, c, rows, l, weights.rope_table(l), arena, take_scratch(c, type, T, gathered ? R : T, arena), gathered ? dhidden : dx};
-    const TensorView dadded = pass.output_half(weights.layers[i], transposed.layers[i], act, grads.layer(l));
+    Backward pass{stream, c, rows, grads, l, weights.rope_table(l), arena, take_scratch(c, type, T, gathered ? R : T, arena), gathered ? dhidden : dx};
+    const TensorView dadded = pass.output_half(weights.layers[i], transposed.layers[i], act, grads.layer(c, l));
     const TensorView dattn = gathered ? dattn_rows : pass.scratch.dattn;
     kernels::linear(stream, {.x = dadded, .w = transposed.layers[i].o, .bias = {}, .y = dattn, .scratch = &arena});
     if (gathered) {
@@ -238,11 +259,11 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
       pass.dx = dx;
       pass.scratch.normed.shape[0] = pass.scratch.dnormed.shape[0] = T;
     }
-    pass.attention_half(weights.layers[i], transposed.layers[i], act, grads.layer(l));
+    pass.attention_half(weights.layers[i], transposed.layers[i], act, grads.layer(c, l));
     arena.release(layer_mark);
   }
   if (c.embedding_scale != 1.0f) kernels::axpby(stream, {.x = dx, .a = c.embedding_scale, .y = dx});
-  kernels::embedding_grad(stream, {.ids = rows.ids, .dx = dx, .dtable = grads.embedding()});
+  if (grads.parameters) kernels::embedding_grad(stream, {.ids = rows.ids, .dx = dx, .dtable = grads.parameters->embedding()});
   arena.release(mark);
 }
 

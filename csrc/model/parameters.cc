@@ -11,13 +11,10 @@
 namespace hone::model {
 namespace {
 
-// Groups that are used as one matrix (q, k, v; gate, up) start on a cache line; inside they are seamless.
-constexpr int64_t kAlignment = 16;
-
 class Layout {
  public:
   explicit Layout(std::vector<TensorSpec>& specs) : specs_(specs) {}
-  void align() { offset_ = (offset_ + kAlignment - 1) / kAlignment * kAlignment; }
+  void align() { offset_ = (offset_ + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment; }
   void add(std::string name, std::vector<int64_t> shape, bool matrix = false) {
     specs_.push_back({std::move(name), std::move(shape), offset_, matrix});
     offset_ += specs_.back().numel();
@@ -89,11 +86,6 @@ void add_layer(Layout& out, const ModelConfig& c, int64_t index) {
   norm(names.mlp_after);
 }
 
-int64_t total_elements(const std::vector<TensorSpec>& specs) {
-  const int64_t end = specs.back().offset + specs.back().numel();
-  return (end + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 bool ends_with(const std::string& text, const char* tail) {
   const size_t n = std::strlen(tail);
   return text.size() >= n && text.compare(text.size() - n, n, tail) == 0;
@@ -128,12 +120,6 @@ void fill_normal(float* out, int64_t n, int64_t begin, int64_t end, double devia
 
 }  // namespace
 
-int64_t TensorSpec::numel() const {
-  int64_t n = 1;
-  for (int64_t d : shape) n *= d;
-  return n;
-}
-
 std::vector<TensorSpec> tensor_specs(const ModelConfig& config) {
   std::vector<TensorSpec> specs;
   Layout out(specs);
@@ -152,21 +138,16 @@ int64_t parameter_bytes(const ModelConfig& config) {
   return Arena::rounded(total_elements(tensor_specs(config)) * int64_t(sizeof(float)));
 }
 
-Parameters::Parameters(const ModelConfig& config, const Stream& stream) : config_(config), stream_(stream) {
-  config_.check();
-  specs_ = tensor_specs(config_);
-  const int64_t bytes = total_elements(specs_) * int64_t(sizeof(float));
-  arena_ = Arena(bytes, "parameters", tensor_memory(stream));
-  base_ = static_cast<float*>(arena_.take(bytes));
-  if (!arena_.discard()) zero();
+Parameters::Parameters(const ModelConfig& config, const Stream& stream)
+    : TensorBlock((config.check(), config), tensor_specs(config), stream) {
   find_layers();
 }
 
 void Parameters::find_layers() {
-  const ModelConfig& c = config_;
+  const ModelConfig& c = config();
   size_t at = 1;
   const auto next = [&](size_t skip = 1) {
-    float* data = base_ + specs_[at].offset;
+    float* data = base() + specs()[at].offset;
     at += skip;
     return data;
   };
@@ -188,62 +169,24 @@ void Parameters::find_layers() {
   }
 }
 
-TensorView Parameters::view(const TensorSpec& spec) const {
-  float* data = base_ + spec.offset;
-  return spec.shape.size() == 1 ? f32(data, {spec.shape[0]}) : f32(data, {spec.shape[0], spec.shape[1]});
-}
-
-TensorView Parameters::view(const std::string& name) const {
-  for (const TensorSpec& spec : specs_) {
-    if (spec.name == name) return view(spec);
-  }
-  fail(Code::kFormat, "model %s has no tensor \"%s\".", config_.arch.c_str(), name.c_str());
-}
-
 const LayerViews& Parameters::layer(int64_t i) const { return layers_[size_t(i)]; }
 
-TensorView Parameters::embedding() const { return view(specs_.front()); }
+TensorView Parameters::embedding() const { return view(specs().front()); }
 
-TensorView Parameters::final_norm() const { return view(specs_[specs_.size() - (config_.tied_head ? 1 : 2)]); }
+TensorView Parameters::final_norm() const { return view(specs()[specs().size() - (config().tied_head ? 1 : 2)]); }
 
-TensorView Parameters::head() const { return view(config_.tied_head ? specs_.front() : specs_.back()); }
-
-TensorView Parameters::flat() const { return f32(base_, {total_elements(specs_)}); }
-
-void Parameters::zero() { hone::zero(stream_, base_, total_elements(specs_) * int64_t(sizeof(float))); }
-
-int64_t Parameters::staging_bytes(const TensorView& tensor) const {
-  return stream_.is_cuda() ? Arena::rounded(tensor.numel() * int64_t(sizeof(float))) : 0;
-}
-
-void Parameters::write(const TensorView& tensor, const std::function<void(const TensorView& host)>& fill) {
-  if (!stream_.is_cuda()) return fill(tensor);
-  Arena staging(staging_bytes(tensor), "staged tensor");
-  TensorView host = tensor;
-  host.data = staging.take(staging.capacity());
-  fill(host);
-  upload(stream_, tensor.data, host.data, tensor.numel() * int64_t(sizeof(float)));
-  synchronize(stream_);
-}
-
-TensorView Parameters::read(const TensorView& tensor, Arena& staging) const {
-  if (!stream_.is_cuda()) return tensor;
-  TensorView host = tensor;
-  host.data = staging.take(staging_bytes(tensor));
-  download(stream_, host.data, tensor.data, tensor.numel() * int64_t(sizeof(float)));
-  return host;
-}
+TensorView Parameters::head() const { return view(config().tied_head ? specs().front() : specs().back()); }
 
 void Parameters::initialize(uint64_t seed) {
-  for (size_t i = 0; i < specs_.size(); ++i) {
-    const TensorSpec& spec = specs_[i];
+  for (size_t i = 0; i < specs().size(); ++i) {
+    const TensorSpec& spec = specs()[i];
     write(view(spec), [&](const TensorView& host) {
       float* const data = host.as<float>();
-      const double deviation = initial_deviation(spec, config_);
-      const float constant = ends_with(spec.name, ".bias") ? 0.0f : 1.0f - config_.norm_offset;
+      const double deviation = initial_deviation(spec, config());
+      const float constant = ends_with(spec.name, ".bias") ? 0.0f : 1.0f - config().norm_offset;
       const int64_t n = spec.numel();
       if (deviation <= 0.0) return void(std::fill(data, data + n, constant));
-      stream_.parallel_for((n + 3) / 4, kNormalGrain, [&](int64_t begin, int64_t end) {
+      stream().parallel_for((n + 3) / 4, kNormalGrain, [&](int64_t begin, int64_t end) {
         fill_normal(data, n, begin, end, deviation, seed, uint32_t(i));
       });
     });

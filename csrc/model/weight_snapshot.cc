@@ -64,12 +64,13 @@ WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType
 }
 
 std::shared_ptr<WeightSnapshot> WeightSnapshot::make(const Stream& stream, const Parameters& parameters,
-                                                     uint32_t version, DType storage) {
+                                                     uint32_t version, DType storage,
+                                                     const FormedWeights& formed) {
   const ModelConfig& config = parameters.config();
   if (stream.is_cuda()) storage = DType::kBF16;
   std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage));
   out->make_tables(stream);
-  out->repack(stream, parameters, version);
+  out->repack(stream, parameters, version, formed);
   return out;
 }
 
@@ -125,11 +126,12 @@ std::vector<WeightSnapshot::Part> WeightSnapshot::parts(const Parameters& parame
   return out;
 }
 
-void WeightSnapshot::repack(const Stream& stream, const Parameters& parameters, uint32_t new_version) {
-  version = new_version;
+void WeightSnapshot::repack(const Stream& stream, const Parameters& parameters, uint32_t v, const FormedWeights& formed) {
+  version = v;
   for (const Part& part : parts(parameters)) {
-    if (part.matrix.panels) kernels::pack_matrix(stream, {.w = part.from, .transpose = false, .out = part.matrix});
-    else copy_rows(stream, part.from, part.values);
+    const TensorView from = formed ? formed(part.from) : part.from;
+    if (!from.empty() && part.matrix.panels) kernels::pack_matrix(stream, {.w = from, .transpose = false, .out = part.matrix});
+    else if (!from.empty()) copy_rows(stream, from, part.values);
   }
 }
 

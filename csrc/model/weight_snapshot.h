@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -12,6 +13,11 @@
 #include "model/rope_table.h"
 
 namespace hone::model {
+
+/// Of one of the parameters' views, a matrix or a vector: what is packed in its place, in the memory that packs are made
+/// from; it stays until the next call. An empty
+/// view: the pack is that already. No function: the views themselves.
+using FormedWeights = std::function<TensorView(const TensorView& from)>;
 
 struct PackedLayer {
   kernels::PackedMatrix qkv, o, gate_up, down;
@@ -34,7 +40,7 @@ class WeightSnapshot {
   /// of bf16 loses nothing). On a GPU block matrices and embedding are bf16 whatever
   /// `storage` says, and a tied head is the embedding. Throws kOutOfMemory.
   static std::shared_ptr<WeightSnapshot> make(const Stream& stream, const Parameters& parameters, uint32_t version,
-                                              DType storage = DType::kF32);
+                                              DType storage = DType::kF32, const FormedWeights& formed = {});
   /// A snapshot for another version, with addresses of its own and without contents; it shares the rope tables.
   std::shared_ptr<WeightSnapshot> blank(const Stream& stream) const;
   /// Where the packed copy of each tensor of the parameters is: in `matrix`, or in `values`.
@@ -47,7 +53,7 @@ class WeightSnapshot {
   };
   std::vector<Part> parts(const Parameters& parameters) const;
   /// As make, in place. Nobody may read it meanwhile.
-  void repack(const Stream& stream, const Parameters& parameters, uint32_t version);
+  void repack(const Stream&, const Parameters&, uint32_t version, const FormedWeights& formed = {});
 
   /// A copy with addresses of its own, and taking over another snapshot of the same config and storage in place.
   std::shared_ptr<WeightSnapshot> clone(const Stream& stream) const;

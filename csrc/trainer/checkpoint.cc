@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "model/adapters_file.h"
 #include "model/durable_file.h"
 #include "model/safetensors.h"
 #include "model/shards.h"
@@ -21,7 +22,7 @@ using model::SafetensorsFile;
 /// A tensor to be stored under a name of its own.
 struct Stored {
   std::string name;
-  const model::Parameters* block;
+  const model::TensorBlock* block;
   TensorView view;
   std::vector<int64_t> shape;
   int64_t bytes() const { return view.numel() * int64_t(sizeof(float)); }
@@ -38,7 +39,7 @@ struct FileRecord {
   int64_t bytes = 0;
 };
 
-void append_tensors(const model::Parameters& block, const std::string& prefix, Tensors& out) {
+void append_tensors(const model::TensorBlock& block, const std::string& prefix, Tensors& out) {
   for (const model::TensorSpec& spec : block.specs()) out.push_back({prefix + spec.name, &block, block.view(spec), spec.shape});
 }
 
@@ -148,7 +149,7 @@ class Shards {
     for (const auto& entry : files_.back()->entries()) entries_[entry.name] = &entry;
   }
   /// Throws kFormat unless every tensor is there with the right shape and dtype.
-  void check(const model::Parameters& tensors, const std::string& prefix) const {
+  void check(const model::TensorBlock& tensors, const std::string& prefix) const {
     for (const model::TensorSpec& spec : tensors.specs()) {
       const auto found = entries_.find(prefix + spec.name);
       if (found == entries_.end()) fail(Code::kFormat, "checkpoint: tensor \"%s%s\" is missing.", prefix.c_str(), spec.name.c_str());
@@ -158,7 +159,7 @@ class Shards {
       }
     }
   }
-  void fill(model::Parameters& tensors, const std::string& prefix) const {
+  void fill(model::TensorBlock& tensors, const std::string& prefix) const {
     for (const model::TensorSpec& spec : tensors.specs()) {
       const SafetensorsFile::Entry& entry = *entries_.at(prefix + spec.name);
       tensors.write(tensors.view(spec), [&](const TensorView& host) { model::read_as_f32(entry, host); });
@@ -178,6 +179,17 @@ void check_model(const std::string& directory, const model::ModelConfig& config)
   fail(Code::kConfig, "%s describes another model than the trainer's. Create the trainer from that file.", path.c_str());
 }
 
+void check_adapters(const std::string& directory, const model::ModelConfig& config, const model::AdapterConfig& adapters) {
+  const std::string path = directory + "/" + model::kAdapterConfig;
+  const bool has = model::exists(path);
+  if (has != adapters.on()) {
+    fail(Code::kConfig, "%s has %s; the recipe %s. Resume with the recipe that the run began with.", directory.c_str(),
+         has ? "adapters" : "all weights, no adapters", adapters.on() ? "trains adapters (lora)" : "has no lora");
+  }
+  if (!has || model::read_text(path) == model::adapter_json(config, adapters).dump()) return;
+  fail(Code::kConfig, "%s is of other adapters than the recipe's lora: rank, alpha or targets differ.", path.c_str());
+}
+
 std::string without_trailing_slash(std::string directory) {
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
   return directory;
@@ -185,16 +197,21 @@ std::string without_trailing_slash(std::string directory) {
 
 }  // namespace
 
-void write_checkpoint(const std::string& where, const CheckpointState& state, const model::Parameters& parameters,
+void write_checkpoint(const std::string& where, const CheckpointState& state, const model::TensorBlock& parameters,
                       Optimizer& optimizer, int64_t shard_bytes) {
   model::DurableFolder folder(where);
   std::vector<FileRecord> records;
   write_text(folder, "config.json", model::to_hf_config(parameters.config()).dump(), records);
+  const bool adapted = state.adapters.on();
+  if (adapted) {
+    const std::string text = model::adapter_json(parameters.config(), state.adapters).dump();
+    write_text(folder, model::kAdapterConfig, text, records);
+  }
   Tensors weights, moments;
-  append_tensors(parameters, "", weights);
+  append_tensors(parameters, adapted ? model::peft_name("") : "", weights);
   append_tensors(optimizer.m(), "m.", moments);
   append_tensors(optimizer.v(), "v.", moments);
-  write_shards(folder, "model", weights, shard_bytes, records);
+  write_shards(folder, adapted ? model::kAdapterStem : "model", weights, shard_bytes, records);
   write_shards(folder, "optimizer", moments, shard_bytes, records);
   Json manifest = Json::object(), body = manifest_body(state, records);
   manifest.set("sha256", Json::string(model::sha256_hex(body.dump())));
@@ -203,12 +220,24 @@ void write_checkpoint(const std::string& where, const CheckpointState& state, co
   folder.commit();
 }
 
-CheckpointState read_checkpoint(const std::string& where, model::Parameters& parameters, Optimizer& optimizer) {
+void write_model(const std::string& where, const model::TensorBlock& parameters, int64_t shard_bytes) {
+  model::DurableFolder folder(where);
+  std::vector<FileRecord> records;
+  write_text(folder, "config.json", model::to_hf_config(parameters.config()).dump(), records);
+  Tensors weights;
+  append_tensors(parameters, "", weights);
+  write_shards(folder, "model", weights, shard_bytes, records);
+  folder.commit();
+}
+
+CheckpointState read_checkpoint(const std::string& where, model::TensorBlock& parameters, Optimizer& optimizer,
+                                const model::AdapterConfig& adapters) {
   const std::string directory = without_trailing_slash(where), path = directory + "/" + kManifest;
   const Json body = read_manifest(directory);
   const std::vector<Json>& files = member(body, "files", path).items(path.c_str());
   for (const Json& record : files) verify_file(directory, record);
   check_model(directory, parameters.config());
+  check_adapters(directory, parameters.config(), adapters);
   CheckpointState state;
   const Json& saved = member(body, "optimizer", path);
   const std::string& kind = member(saved, "kind", path).as_string(path.c_str());
@@ -225,10 +254,11 @@ CheckpointState read_checkpoint(const std::string& where, model::Parameters& par
     const std::string& name = member(record, "name", path).as_string(path.c_str());
     if (is_tensor_file(name)) shards.open(directory + "/" + name);
   }
-  shards.check(parameters, "");
+  const std::string prefix = adapters.on() ? model::peft_name("") : "";
+  shards.check(parameters, prefix);
   shards.check(optimizer.m(), "m.");
   shards.check(optimizer.v(), "v.");
-  shards.fill(parameters, "");
+  shards.fill(parameters, prefix);
   shards.fill(optimizer.m(), "m.");
   shards.fill(optimizer.v(), "v.");
   optimizer.steps = state.optimizer_steps;

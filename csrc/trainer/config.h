@@ -5,6 +5,7 @@
 
 #include "core/stream.h"
 #include "core/tensor.h"
+#include "model/adapters.h"
 
 namespace hone::trainer {
 
@@ -18,6 +19,7 @@ struct OptimizerConfig {
 };
 
 struct TrainerConfig {
+  model::AdapterConfig adapters{};  // where on: their A and B are trained and nothing else
   OptimizerConfig optimizer;
   int64_t packed_tokens = 4096;  // T of a micro-batch; a longer sequence gets one of its own
   bool recompute = false;  // activations: a layer keeps what enters it, and is computed again in the backward; the same bits

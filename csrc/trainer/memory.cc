@@ -3,23 +3,39 @@
 #include "kernels/lm_head.h"
 #include "model/network.h"
 #include "model/parameters.h"
+#include "trainer/adapted_weights.h"
 #include "trainer/micro_batch_pass.h"
 #include "trainer/optimizer.h"
 #include "trainer/update.h"
 
 namespace hone::trainer {
+namespace {
+
+/// What adapters take beside their gradients and moments, of which each has `trained` bytes.
+int64_t adapter_bytes(const Stream& stream, const model::ModelConfig& model, const model::AdapterConfig& config, int64_t trained) {
+  return trained + model::adapter_pack_bytes(stream, model, config) + forming_bytes(stream, model, config) +
+         Arena::rounded(model::unused_gradient_width(model) * int64_t(sizeof(float)));
+}
+
+}  // namespace
 
 TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig& config, int64_t sequences, int threads) {
   const Stream stream{.backend = config.device};
+  const bool adapted = config.adapters.on();
   const model::TrainingBytes training = model::training_bytes(stream, model, config.packed_tokens, config.recompute);
   const int64_t logits = kernels::lm_head_scratch_bytes(stream, config.packed_tokens, model.width, model.vocabulary);
-  return {.parameters = model::parameter_bytes(model),
+  const auto specs = adapted ? model::adapter_specs(model, config.adapters) : model::tensor_specs(model);
+  const int64_t trained = Arena::rounded(model::total_elements(specs) * int64_t(sizeof(float)));
+  return {.parameters = adapted && stream.is_cuda() ? 0 : model::parameter_bytes(model),
+          .trained = trained,
+          .adapters = adapted ? adapter_bytes(stream, model, config.adapters, trained) : 0,
           .transposed = model::transposed_bytes(stream, model, config.weight_storage),
           .activations = training.kept,
-          .scratch = pass_arena_bytes(stream, model, config.packed_tokens, config.recompute) - training.kept - logits,
+          .scratch = pass_arena_bytes(stream, model, config.packed_tokens, config) - training.kept - logits,
           .logits = logits,
-          .arrays = packed_batch_bytes(config.packed_tokens, sequences) + update_bytes(stream, model) +
-                    optimizer_bytes(stream, model, config.optimizer, threads)};
+          .arrays = packed_batch_bytes(config.packed_tokens, sequences) +
+                    update_bytes(stream, model, model::total_elements(specs)) +
+                    optimizer_bytes(stream, specs, config.optimizer, threads)};
 }
 
 }  // namespace hone::trainer

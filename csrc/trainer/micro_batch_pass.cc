@@ -9,8 +9,10 @@
 
 namespace hone::trainer {
 
-int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config, int64_t tokens, bool recompute) {
-  return model::training_bytes(stream, config, tokens, recompute).total() +
+int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config, int64_t tokens, const TrainerConfig& options) {
+  const model::AdapterConfig& adapters = options.adapters;
+  return model::training_bytes(stream, config, tokens, options.recompute).total() +
+         (adapters.on() ? model::adapter_gradient_bytes(stream, config, adapters, tokens) : 0) +
          Arena::rounded(tokens * config.width * dtype_bytes(activation_dtype(stream))) +  // dLoss/dhidden
          kernels::lm_head_scratch_bytes(stream, tokens, config.width, config.vocabulary);
 }
@@ -18,16 +20,15 @@ int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config,
 MicroBatchPass::MicroBatchPass(const Stream& stream, const model::ModelConfig& config, const TrainerConfig& options)
     : stream_(stream),
       config_(config),
-      packed_tokens_(options.packed_tokens),
-      recompute_(options.recompute),
+      options_(options),
       packed_(stream, options.deterministic) {}
 
 void MicroBatchPass::reserve(int64_t tokens) {
   if (tokens <= reserved_tokens_) return;
-  const int64_t room = std::max(tokens, packed_tokens_);
+  const int64_t room = std::max(tokens, options_.packed_tokens);
   arena_ = Arena();  // give the old block back first
   reserved_tokens_ = 0;
-  arena_ = Arena(pass_arena_bytes(stream_, config_, room, recompute_), "trainer activations", tensor_memory(stream_));
+  arena_ = Arena(pass_arena_bytes(stream_, config_, room, options_), "trainer activations", tensor_memory(stream_));
   reserved_tokens_ = room;
 }
 
@@ -35,7 +36,7 @@ model::Activations MicroBatchPass::forward(const TrainingBatch& batch, const Mic
                                            const model::WeightSnapshot& weights, float temperature) {
   arena_.release(0);
   packed_.gather(batch, which);
-  model::Activations saved = model::forward_training(stream_, weights, packed_.rows(), arena_, recompute_);
+  model::Activations saved = model::forward_training(stream_, weights, packed_.rows(), arena_, options_.recompute);
   kernels::lm_head(stream_, {.h = saved.hidden,
                              .w = weights.head,
                              .targets = packed_.targets.view(),

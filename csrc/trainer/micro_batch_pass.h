@@ -23,7 +23,7 @@ struct StepLosses {
 struct PassWeights {
   const model::WeightSnapshot& forward;
   const model::TransposedWeights& backward;
-  model::Parameters& grads;
+  model::Gradients grads;
 };
 
 /// Owns the memory of one micro-batch at a time: its arrays, activations, and the head's and the backward's scratch.
@@ -52,13 +52,13 @@ class MicroBatchPass {
 
   Stream stream_;
   model::ModelConfig config_;
-  int64_t packed_tokens_, reserved_tokens_ = 0;
-  bool recompute_;
+  int64_t reserved_tokens_ = 0;
+  TrainerConfig options_;
   Arena arena_;
   PackedBatch packed_;
 };
 
 /// Bytes of a pass's arena for `tokens` tokens.
-int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config, int64_t tokens, bool recompute);
+int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config, int64_t tokens, const TrainerConfig& options);
 
 }  // namespace hone::trainer

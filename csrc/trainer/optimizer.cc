@@ -51,10 +51,11 @@ int64_t sums_bytes(size_t runs) { return int64_t(runs + 2) * 64; }
 
 }  // namespace
 
-int64_t optimizer_bytes(const Stream& stream, const model::ModelConfig& model, const OptimizerConfig& config, int threads) {
+int64_t optimizer_bytes(const Stream& stream, const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config,
+                        int threads) {
   std::vector<ParameterRun> adamw, muon;
-  plan(model::tensor_specs(model), config, !stream.is_cuda(), adamw, muon);
-  const int64_t n = model::parameter_bytes(model) / int64_t(sizeof(float)), small = small_matrix(stream);
+  plan(specs, config, !stream.is_cuda(), adamw, muon);
+  const int64_t n = model::total_elements(specs), small = small_matrix(stream);
   const auto others = int64_t(slot_count(!muon.empty(), threads)) - 1;
   return sums_bytes(adamw.size() + muon.size()) + slot_bytes(stream, muon, n, small, true) +
          others * slot_bytes(stream, muon, n, small, false);
@@ -74,10 +75,11 @@ void check_optimizer(const OptimizerConfig& c) {
   rate("gradient_clip", c.gradient_clip, HUGE_VAL);
 }
 
-Optimizer::Optimizer(const model::ModelConfig& model, const OptimizerConfig& config, const Stream& stream)
+Optimizer::Optimizer(const model::ModelConfig& model, const std::vector<model::TensorSpec>& specs,
+                     const OptimizerConfig& config, const Stream& stream)
     : config_((check_optimizer(config), config)),
-      m_(model, stream),
-      v_(model, stream),
+      m_(model, specs, stream),
+      v_(model, specs, stream),
       small_matrix_(small_matrix(stream)) {
   plan(m_.specs(), config_, !stream.is_cuda(), adamw_, muon_);
   sums_ = SharedArrays(stream, sums_bytes(adamw_.size() + muon_.size()), "optimizer sums");
@@ -147,7 +149,7 @@ void Optimizer::muon_runs(const Stream& stream, const Update& update, double* ch
   });
 }
 
-Optimizer::Applied Optimizer::apply(const Stream& stream, model::Parameters& parameters, const model::Parameters& grads,
+Optimizer::Applied Optimizer::apply(const Stream& stream, model::TensorBlock& parameters, const model::TensorBlock& grads,
                                     const TensorView& squares, const Rates& rates,
                                     const std::vector<model::WeightSnapshot::Part>& packs) {
   reserve(stream, slot_count(!muon_.empty(), stream.threads()));

@@ -19,7 +19,8 @@ namespace hone::trainer {
 void check_optimizer(const OptimizerConfig& config);
 
 /// Bytes that an Optimizer takes in the stream's memory besides its moments. threads: size of the stream's pool.
-int64_t optimizer_bytes(const Stream& stream, const model::ModelConfig& model, const OptimizerConfig& config, int threads);
+int64_t optimizer_bytes(const Stream& stream, const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config,
+                        int threads);
 
 /// A range of parameters that one kernel call updates.
 struct ParameterRun {
@@ -32,7 +33,11 @@ struct ParameterRun {
 class Optimizer {
  public:
   /// Moments lie in the memory of `stream`. Throws what check_optimizer throws.
-  Optimizer(const model::ModelConfig& model, const OptimizerConfig& config, const Stream& stream = {});
+  Optimizer(const model::ModelConfig& model, const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config,
+            const Stream& stream);
+  /// Of all parameters of the model.
+  Optimizer(const model::ModelConfig& model, const OptimizerConfig& config, const Stream& stream = {})
+      : Optimizer(model, model::tensor_specs(model), config, stream) {}
 
   struct Rates {
     float lr = 0, muon_lr = 0;  // Muon's matrices use muon_lr, the rest lr
@@ -47,13 +52,13 @@ class Optimizer {
   /// the norm is not finite, nothing changes, `steps` included, and scale is NaN. `packs`, unless empty, are the packed
   /// copies of these parameters in a snapshot on a GPU: they are overwritten with the new values in the same pass, and
   /// stay as they are where the parameters do. Same bits for any number of threads.
-  Applied apply(const Stream& stream, model::Parameters& parameters, const model::Parameters& grads,
+  Applied apply(const Stream& stream, model::TensorBlock& parameters, const model::TensorBlock& grads,
                 const TensorView& squares, const Rates& rates,
                 const std::vector<model::WeightSnapshot::Part>& packs = {});
 
   const OptimizerConfig& config() const { return config_; }
-  model::Parameters& m() { return m_; }
-  model::Parameters& v() { return v_; }
+  model::TensorBlock& m() { return m_; }
+  model::TensorBlock& v() { return v_; }
   int64_t steps = 0;  // updates applied, for bias correction
 
  private:
@@ -71,7 +76,7 @@ class Optimizer {
   void muon_runs(const Stream& stream, const Update& update, double* changes);
 
   OptimizerConfig config_;
-  model::Parameters m_, v_;
+  model::TensorBlock m_, v_;
   std::vector<Run> adamw_, muon_;  // muon_ largest first
   std::vector<Arena> scratch_;     // one per matrix in flight
   int64_t small_matrix_;           // elements of a matrix that one thread updates alone

@@ -18,14 +18,31 @@ PackedWeights::Snapshot PackedWeights::writable() const {
   return snapshot_;
 }
 
+void PackedWeights::parameters_changed() {
+  if (adapted_) adapted_->base_changed();
+  stale_ = transposed_stale_ = true;
+}
+
+std::vector<WeightSnapshot::Part> PackedWeights::parts(const Snapshot& of) const {
+  return of ? of->parts(parameters_) : std::vector<WeightSnapshot::Part>{};
+}
+
 const PackedWeights::Snapshot& PackedWeights::snapshot() {
   if (!stale_) return snapshot_;
-  if (snapshot_) {
-    snapshot_ = writable();
-    snapshot_->repack(stream_, parameters_, version_);
-  } else {
-    snapshot_ = WeightSnapshot::make(stream_, parameters_, version_, storage_);
+  model::FormedWeights formed;
+  if (adapted_) {
+    adapted_->prepare();
+    formed = [this](const TensorView& from) { return adapted_->form(from, true); };
   }
+  if (snapshot_) {
+    const Snapshot room = writable();
+    if (adapted_ && room != snapshot_) room->assign(stream_, *snapshot_);  // what no adapter changes
+    snapshot_ = room;
+    snapshot_->repack(stream_, parameters_, version_, formed);
+  } else {
+    snapshot_ = WeightSnapshot::make(stream_, parameters_, version_, storage_, formed);
+  }
+  if (adapted_) adapted_->packed();
   stale_ = false;
   transposed_stale_ = true;  // on a GPU the transposes are views of the snapshot
   return snapshot_;
@@ -38,14 +55,16 @@ const model::TransposedWeights& PackedWeights::transposed() {
     transposed_arena_ = Arena(model::transposed_bytes(stream_, parameters_.config(), storage_), "transposed weights");
   }
   transposed_arena_.release(0);
-  transposed_ = model::transpose_weights(stream_, parameters_, *current, transposed_arena_);
+  model::FormedWeights formed;
+  if (adapted_) formed = [this](const TensorView& from) { return adapted_->form(from, false); };
+  transposed_ = model::transpose_weights(stream_, parameters_, *current, transposed_arena_, formed);
   transposed_stale_ = false;
   return transposed_;
 }
 
 void PackedWeights::advance(Snapshot written) {
   ++version_;
-  parameters_changed();
+  stale_ = transposed_stale_ = true;
   if (!written) return;
   snapshot_ = std::move(written);
   snapshot_->version = version_;

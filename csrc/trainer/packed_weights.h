@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "core/arena.h"
 #include "model/network.h"
 #include "model/parameters.h"
 #include "model/weight_snapshot.h"
+#include "trainer/adapted_weights.h"
 
 namespace hone::trainer {
 
@@ -18,13 +20,14 @@ class PackedWeights {
   using Snapshot = std::shared_ptr<model::WeightSnapshot>;
 
   /// `parameters` must outlive this. storage: see WeightSnapshot::make.
-  PackedWeights(const Stream& stream, const model::Parameters& parameters, DType storage)
-      : stream_(stream), parameters_(parameters), storage_(storage) {}
+  /// adapted: makes what is packed of the parameters, and must outlive this too; or null.
+  PackedWeights(const Stream& stream, const model::Parameters& parameters, DType storage, AdaptedWeights* adapted = nullptr)
+      : stream_(stream), parameters_(parameters), storage_(storage), adapted_(adapted) {}
 
   uint32_t version() const { return version_; }
   void set_version(uint32_t version);
   /// Call after writing to the parameters without a new version.
-  void parameters_changed() { stale_ = transposed_stale_ = true; }
+  void parameters_changed();
 
   /// Of the current parameters. Throws kOutOfMemory.
   const Snapshot& snapshot();
@@ -33,7 +36,9 @@ class PackedWeights {
   /// The snapshot into which an optimizer writes the packed copies of the next version. Null on the CPU, where packed
   /// copies are made on demand. On a GPU it is the present snapshot, unless somebody else reads that: a second copy
   /// would not fit.
-  Snapshot next() { return stream_.is_cuda() ? writable() : nullptr; }
+  /// Null with adapters too: what changes then is not what is packed.
+  Snapshot next() { return stream_.is_cuda() && !adapted_ ? writable() : nullptr; }
+  std::vector<model::WeightSnapshot::Part> parts(const Snapshot& of) const;
   /// Call when the parameters, and with them `written`, which next() gave, hold the next version.
   void advance(Snapshot written);
 
@@ -43,6 +48,7 @@ class PackedWeights {
   Stream stream_;
   const model::Parameters& parameters_;
   DType storage_;
+  AdaptedWeights* adapted_;
   uint32_t version_ = 0;
   Snapshot snapshot_;
   bool stale_ = true, transposed_stale_ = true;

@@ -8,6 +8,9 @@
 #include "core/device.h"
 #include "core/stopwatch.h"
 #include "model/network.h"
+#include "kernels/rounding.h"
+#include "model/adapters_file.h"
+#include "trainer/adapted_weights.h"
 #include "trainer/checkpoint.h"
 #include "trainer/micro_batch_pass.h"
 #include "trainer/packed_weights.h"
@@ -20,6 +23,12 @@ namespace {
 using model::Parameters;
 using model::WeightSnapshot;
 
+void check_adapters(const TrainerConfig& c) {
+  if (c.device == Stream::Backend::kCuda) model::check_adapters_for_gpu(c.adapters);
+  if (c.optimizer.kind == OptimizerConfig::Kind::kAdamW) return;
+  fail(Code::kUnsupported, "trainer: adapters are trained by AdamW; Muon would make B and A orthogonal, not B A.");
+}
+
 const TrainerConfig& checked(const model::ModelConfig& model, const TrainerConfig& c) {
   if (c.packed_tokens < 1) {
     fail(Code::kConfig, "trainer: packed_tokens is %lld; it must be at least 1.", (long long)c.packed_tokens);
@@ -29,6 +38,7 @@ const TrainerConfig& checked(const model::ModelConfig& model, const TrainerConfi
   }
   if (c.device == Stream::Backend::kCuda) model::check_for_gpu(model);
   check_optimizer(c.optimizer);
+  if (c.adapters.on()) check_adapters(c);
   return c;
 }
 
@@ -59,8 +69,12 @@ struct Trainer::Impl {
   TrainerConfig options;
   Device device;
   const Stream& stream;
-  Parameters parameters;
+  Parameters parameters;  // with adapters the frozen base, in host memory
+  std::optional<model::Adapters> adapters;
+  std::optional<AdaptedWeights> adapted;
   std::optional<Parameters> made_grads;  // made by the first step: scoring and publishing need none
+  std::optional<model::TensorBlock> adapter_grads;
+  Arena unused;
   PackedWeights weights;
   MicroBatchPass pass;
   Update update;
@@ -70,13 +84,20 @@ struct Trainer::Impl {
         options(checked(model, trainer)),
         device(trainer.device, pool),
         stream(device.stream()),
-        parameters(model, stream),
-        weights(stream, parameters, options.weight_storage),
+        parameters(model, options.adapters.on() ? Stream{.pool = pool} : stream),
+        adapters(made_adapters()),
+        weights(stream, parameters, options.weight_storage, adapted_weights()),
         pass(stream, config, options),
-        update(stream, parameters, options.optimizer) {}
+        update(stream, trained(), options.optimizer) {}
 
-  Parameters& grads() { return made_grads ? *made_grads : made_grads.emplace(config, stream); }
-  PassWeights pass_weights() { return {*weights.snapshot(), weights.transposed(), grads()}; }
+  std::optional<model::Adapters> made_adapters() const {
+    if (!options.adapters.on()) return {};
+    return std::optional<model::Adapters>(std::in_place, config, options.adapters, stream);
+  }
+  AdaptedWeights* adapted_weights() { return adapters ? &adapted.emplace(stream, parameters, *adapters) : nullptr; }
+  model::TensorBlock& trained() { return adapters ? adapters->block() : parameters; }
+  model::TensorBlock& grads();
+  PassWeights pass_weights();
 
   /// Packs sequences into micro-batches and reserves memory for them.
   std::vector<MicroBatch> prepare(const TrainingBatch& batch) {
@@ -86,9 +107,31 @@ struct Trainer::Impl {
   }
 
   StepReport step(const TrainingBatch& batch, const StepOptions& o);
+  Parameters merged();
   int64_t find_bad_gradient(const TrainingBatch& batch, const StepOptions& o);
   void score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies);
 };
+
+model::TensorBlock& Trainer::Impl::grads() {
+  if (adapters) {
+    if (!adapter_grads) adapter_grads.emplace(config, adapters->block().specs(), stream);
+    return *adapter_grads;
+  }
+  return made_grads ? *made_grads : made_grads.emplace(config, stream);
+}
+
+PassWeights Trainer::Impl::pass_weights() {
+  model::TensorBlock& own = grads();
+  const model::WeightSnapshot& packed = *weights.snapshot();
+  if (!adapters) return {packed, weights.transposed(), {&*made_grads, nullptr, nullptr, {}}};
+  if (unused.capacity() == 0) {
+    unused = Arena(Arena::rounded(model::unused_gradient_width(config) * 4), "gradients of frozen norms", tensor_memory(stream));
+  }
+  unused.release(0);
+  const TensorView nobody = unused.take_view(DType::kF32, {model::unused_gradient_width(config)});
+  zero(stream, nobody.data, nobody.numel() * 4);
+  return {packed, weights.transposed(), {nullptr, &*adapters, &own, nobody}};
+}
 
 StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o) {
   double pack_seconds = 0;
@@ -113,6 +156,21 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
   watch.reset();
   if (report.skipped && report.non_finite_sequence < 0) report.non_finite_sequence = find_bad_gradient(batch, o);
   return report;
+}
+
+/// The weights as they are read: adapted, and rounded as the packs are.
+Parameters Trainer::Impl::merged() {
+  Parameters out(config, Stream{.pool = stream.pool});
+  const auto snapshot = weights.snapshot();
+  for (const WeightSnapshot::Part& part : snapshot->parts(parameters)) {
+    const TensorView from = adapted->form(part.from, false);
+    TensorView to = part.from;
+    to.data = out.flat().as<float>() + (part.from.as<float>() - parameters.flat().as<float>());
+    if (stream.is_cuda()) download(stream, to.data, from.data, to.numel() * int64_t(sizeof(float)));
+    else copy_rows(stream, from, to);
+    if (part.matrix.panels && part.matrix.storage == DType::kBF16) kernels::round_to_bf16(Stream{}, to);
+  }
+  return out;
 }
 
 /// The first sequence whose gradient alone is not finite, or -1. Slow; only for the message.
@@ -140,11 +198,29 @@ Trainer::Trainer(const model::ModelConfig& model, const TrainerConfig& config, T
 Trainer::~Trainer() = default;
 
 Parameters& Trainer::parameters() { return impl_->parameters; }
-const Parameters& Trainer::gradients() const { return impl_->grads(); }
+const model::TensorBlock& Trainer::gradients() const { return impl_->grads(); }
+model::TensorBlock& Trainer::trained() { return impl_->trained(); }
 void Trainer::parameters_changed() { impl_->weights.parameters_changed(); }
 uint32_t Trainer::version() const { return impl_->weights.version(); }
 void Trainer::set_version(uint32_t version) { impl_->weights.set_version(version); }
-void Trainer::reset_optimizer(const OptimizerConfig& config) { impl_->update.reset(config); }
+void Trainer::reset_optimizer(const OptimizerConfig& config) {
+  TrainerConfig changed = impl_->options;
+  changed.optimizer = config;
+  if (changed.adapters.on()) check_adapters(changed);
+  impl_->update.reset(config);
+}
+
+void Trainer::load_adapters(const std::string& directory) {
+  if (!impl_->adapters) fail(Code::kConfig, "trainer: made without adapters, so that those of %s have no place.", directory.c_str());
+  model::load_adapters(directory, impl_->options.adapters, impl_->adapters->block());
+  impl_->weights.parameters_changed();
+}
+
+void Trainer::save_model(const std::string& directory) {
+  if (!impl_->adapters) return write_model(directory, impl_->parameters, kShardBytes);
+  const Parameters merged = impl_->merged();
+  write_model(directory, merged, kShardBytes);
+}
 
 StepReport Trainer::step(const TrainingBatch& batch, const StepOptions& options) {
   const ThreadPool::Occupied busy(impl_->stream.pool);
@@ -163,12 +239,12 @@ std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
 
 void Trainer::save(const std::string& directory, const std::string& extra_json) {
   Optimizer& optimizer = impl_->update.optimizer();
-  const CheckpointState state{version(), optimizer.steps, optimizer.config().kind, extra_json};
-  write_checkpoint(directory, state, impl_->parameters, optimizer, kShardBytes);
+  const CheckpointState state{version(), optimizer.steps, optimizer.config().kind, extra_json, impl_->options.adapters};
+  write_checkpoint(directory, state, impl_->trained(), optimizer, kShardBytes);
 }
 
 std::string Trainer::load(const std::string& directory) {
-  CheckpointState state = read_checkpoint(directory, impl_->parameters, impl_->update.optimizer());
+  CheckpointState state = read_checkpoint(directory, impl_->trained(), impl_->update.optimizer(), impl_->options.adapters);
   impl_->weights.set_version(state.version);
   impl_->weights.parameters_changed();
   return std::move(state.extra);

@@ -22,9 +22,12 @@ class Trainer {
   Trainer(const model::ModelConfig& model, const TrainerConfig& config, ThreadPool* pool);
   ~Trainer();
 
+  /// All weights; with adapters the frozen base.
   model::Parameters& parameters();
-  /// Of the last step, before clipping.
-  const model::Parameters& gradients() const;
+  /// Of what is trained, after the last step, before clipping.
+  const model::TensorBlock& gradients() const;
+  /// The parameters, or the adapters alone.
+  model::TensorBlock& trained();
   /// Call after writing to parameters(): rebuilds the packed copies; optimizer state is kept.
   void parameters_changed();
   uint32_t version() const;       // optimizer steps taken (skipped ones not counted), or as set
@@ -47,6 +50,11 @@ class Trainer {
   void save(const std::string& directory, const std::string& extra_json);
   /// Throws kFormat naming the file for a truncated or altered checkpoint; returns `extra`.
   std::string load(const std::string& directory);
+
+  /// Adapters from a PEFT folder. Throws kConfig without adapters, and what model::load_adapters throws.
+  void load_adapters(const std::string& directory);
+  /// The weights as engine and trainer read them, adapters merged into them: a model folder in f32.
+  void save_model(const std::string& directory);
 
  private:
   struct Impl;

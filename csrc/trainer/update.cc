@@ -17,21 +17,22 @@ int64_t layer_of(const model::TensorSpec& spec, int64_t layers) {
 
 int64_t sums_bytes(const model::ModelConfig& model) { return Arena::rounded((model.layers + 1) * 8 + 64); }
 
-int64_t scratch_bytes(const Stream& stream, const model::ModelConfig& model) {
-  return Arena::rounded(kernels::sum_of_squares_scratch_bytes(stream, model::parameter_bytes(model) / 4));
+/// For norms of n elements.
+int64_t scratch_bytes(const Stream& stream, int64_t n) {
+  return Arena::rounded(kernels::sum_of_squares_scratch_bytes(stream, n));
 }
 
 }  // namespace
 
-int64_t update_bytes(const Stream& stream, const model::ModelConfig& model) {
-  return sums_bytes(model) + scratch_bytes(stream, model);
+int64_t update_bytes(const Stream& stream, const model::ModelConfig& model, int64_t trained) {
+  return sums_bytes(model) + scratch_bytes(stream, trained);
 }
 
-Update::Update(const Stream& stream, model::Parameters& parameters, const OptimizerConfig& config)
+Update::Update(const Stream& stream, model::TensorBlock& parameters, const OptimizerConfig& config)
     : stream_(stream),
       parameters_(parameters),
       sums_(stream, sums_bytes(parameters.config()), "gradient norms"),
-      scratch_(scratch_bytes(stream, parameters.config()), "gradient norms", tensor_memory(stream)) {
+      scratch_(scratch_bytes(stream, parameters.flat().numel()), "gradient norms", tensor_memory(stream)) {
   reset(config);
   for (const model::TensorSpec& spec : parameters.specs()) {
     layer_of_.push_back(layer_of(spec, parameters.config().layers));
@@ -39,7 +40,7 @@ Update::Update(const Stream& stream, model::Parameters& parameters, const Optimi
 }
 
 Optimizer& Update::optimizer() {
-  return optimizer_ ? *optimizer_ : optimizer_.emplace(parameters_.config(), config_, stream_);
+  return optimizer_ ? *optimizer_ : optimizer_.emplace(parameters_.config(), parameters_.specs(), config_, stream_);
 }
 
 void Update::reset(const OptimizerConfig& config) {
@@ -57,7 +58,7 @@ double Update::sum_of_squares(const TensorView& x) {
 }
 
 /// Sums of squared gradients, one for each layer and one for the tensors outside of them, where the gradients are.
-SharedArrays::Array<double> Update::layer_squares(const model::Parameters& grads) {
+SharedArrays::Array<double> Update::layer_squares(const model::TensorBlock& grads) {
   sums_.clear();
   const auto squares = sums_.take<double>(parameters_.config().layers + 1);
   zero(stream_, squares.device, squares.size * int64_t(sizeof(double)));
@@ -81,13 +82,13 @@ void Update::report_norms(const SharedArrays::Array<double>& squares, StepReport
   report.grad_norm = std::sqrt(total);
 }
 
-void Update::apply(const model::Parameters& grads, const StepOptions& o, PackedWeights& weights, StepReport& report) {
+void Update::apply(const model::TensorBlock& grads, const StepOptions& o, PackedWeights& weights, StepReport& report) {
   const auto squares = layer_squares(grads);
   const Optimizer::Rates rates{o.lr, o.muon_lr, double(config_.gradient_clip)};
   if (!report.skipped) {
     const PackedWeights::Snapshot next = weights.next();
     const Optimizer::Applied applied = optimizer().apply(stream_, parameters_, grads, squares.view(), rates,
-                                                         next ? next->parts(parameters_) : std::vector<model::WeightSnapshot::Part>{});
+                                                         weights.parts(next));
     report.skipped = std::isnan(applied.scale);
     report.update_norm = applied.update_norm;
     report.weight_norm = applied.weight_norm;

@@ -14,13 +14,14 @@
 namespace hone::trainer {
 
 /// Bytes that an Update takes in the stream's memory besides its optimizer.
-int64_t update_bytes(const Stream& stream, const model::ModelConfig& model);
+/// trained: elements of the parameters that it updates.
+int64_t update_bytes(const Stream& stream, const model::ModelConfig& model, int64_t trained);
 
 /// Owns the optimizer. The first update makes it: a trainer that only scores or publishes needs no moments.
 class Update {
  public:
   /// Throws kConfig naming the field of the optimizer. `parameters` must outlive this.
-  Update(const Stream& stream, model::Parameters& parameters, const OptimizerConfig& config);
+  Update(const Stream& stream, model::TensorBlock& parameters, const OptimizerConfig& config);
 
   const OptimizerConfig& config() const { return config_; }
   Optimizer& optimizer();
@@ -29,16 +30,16 @@ class Update {
 
   /// Updates parameters, moments and packs. If report.skipped is set, or if the norm of the gradients is not finite,
   /// which sets it, nothing changes. Writes scale and norms to `report`; waits for them.
-  void apply(const model::Parameters& grads, const StepOptions& options, PackedWeights& weights, StepReport& report);
+  void apply(const model::TensorBlock& grads, const StepOptions& options, PackedWeights& weights, StepReport& report);
   /// Sum of squares of x [n] in the stream's memory; waits for it.
   double sum_of_squares(const TensorView& x);
 
  private:
-  SharedArrays::Array<double> layer_squares(const model::Parameters& grads);
+  SharedArrays::Array<double> layer_squares(const model::TensorBlock& grads);
   static void report_norms(const SharedArrays::Array<double>& squares, StepReport& report);
 
   Stream stream_;
-  model::Parameters& parameters_;
+  model::TensorBlock& parameters_;
   OptimizerConfig config_;
   std::optional<Optimizer> optimizer_;
   std::vector<int64_t> layer_of_;  // [tensors] each one's layer; L for tensors outside the layers

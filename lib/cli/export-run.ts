@@ -5,17 +5,33 @@ import {
   type ConvertOptions,
   type ConvertReport,
   changedWeights,
+  exportAdapters,
   exportModel,
+  holdsAdapters,
   type WeightChange,
 } from "../inference/index.ts";
 import { RUN_FILES } from "../metrics/index.ts";
 import { modelCard } from "./model-card.ts";
-import { type RunCheckpoint, runCheckpoint, vocabularyFiles } from "./run-model.ts";
+import {
+  adapterBase,
+  mergedCheckpoint,
+  type RunCheckpoint,
+  runCheckpoint,
+  vocabularyFiles,
+} from "./run-model.ts";
 
 export interface ExportRequest extends ConvertOptions {
   readonly run: string;
   /** Name of a checkpoint in the run folder ("step-000040"); default the newest. */
   readonly checkpoint?: string;
+}
+
+/** What was written of a run that trained adapters. */
+export interface AdapterExport {
+  readonly checkpoint: string;
+  /** What PEFT loads first. */
+  readonly base: string;
+  readonly target: string;
 }
 
 export interface RunExport extends ConvertReport {
@@ -29,8 +45,8 @@ export interface RunExport extends ConvertReport {
 }
 
 /**
- * Writes a run's weights as a folder that transformers loads, with a model card and, for the procedural vocabulary, a
- * tokenizer; then measures how much of the training survived rounding. `folderOf` finds the model that the recipe
+ * Writes a run's weights, adapters merged into them, as a folder that transformers loads, with a model card and, for the
+ * procedural vocabulary, a tokenizer; then measures how much of the training survived rounding. `folderOf` finds the model that the recipe
  * names. Throws HONE_ERR_IO or HONE_ERR_FORMAT for the run folder, HONE_ERR_CHECKPOINT if there is no such
  * checkpoint, and what exportModel and `folderOf` throw.
  */
@@ -44,17 +60,42 @@ export async function exportRun(
       "HONE_ERR_IO",
       `${join(run, RUN_FILES.manifest)} does not exist; is ${run} a run folder?`,
     );
-  const { checkpoint } = found;
+  const checkpoint = holdsAdapters(found.checkpoint)
+    ? await mergedCheckpoint(found, folderOf)
+    : found.checkpoint;
   const named = found.recipe.model?.folder;
   const source = named === undefined ? undefined : await folderOf(named);
   const files = [
     ...vocabularyFiles(found),
-    { name: "README.md", text: modelCard({ ...found, checkpoint: nameOf(checkpoint), source }) },
+    { name: "README.md", text: modelCard({ ...found, checkpoint: nameOf(found.checkpoint), source }) },
   ];
   const report = await exportModel(source, { ...options, checkpoint, files });
   const began = source ?? warmStartOf(found);
   const changes = began === undefined ? {} : await changesSince(began, checkpoint, options.target);
-  return { ...report, checkpoint, ...(source !== undefined && { source }), ...changes };
+  return { ...report, checkpoint: found.checkpoint, ...(source !== undefined && { source }), ...changes };
+}
+
+/**
+ * Writes what a run trained as a PEFT folder; undefined, and nothing written, for one that trained all weights. Throws what
+ * exportRun throws.
+ */
+export async function exportRunAdapters(
+  { run, checkpoint: wanted, ...options }: ExportRequest,
+  folderOf: (nameOrPath: string) => Promise<string>,
+): Promise<AdapterExport | undefined> {
+  const found = runCheckpoint(run, wanted);
+  if (found === undefined || !holdsAdapters(found.checkpoint)) return undefined;
+  const { target, force = false, dtype, shardBytes } = options;
+  if (dtype !== undefined || shardBytes !== undefined) {
+    throw new HoneError("HONE_ERR_USAGE", "--dtype and --shard-size are for whole models; adapters are f32", {
+      hint: "Give --merge to write the model with its adapters merged in.",
+    });
+  }
+  const { checkpoint, recipe } = found;
+  const base = recipe.model.folder ?? (await adapterBase(found, folderOf));
+  const card = modelCard({ ...found, checkpoint: nameOf(checkpoint), source: undefined });
+  exportAdapters(checkpoint, { base, target, force, card });
+  return { checkpoint, base, target };
 }
 
 const nameOf = (checkpoint: string) => checkpoint.slice(checkpoint.lastIndexOf("/") + 1);

@@ -1,11 +1,11 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import type { Recipe } from "../config/index.ts";
+import { loraOptions, type Recipe } from "../config/index.ts";
 import { QUICKSTART_LEXICON } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import { readValidations, select } from "../evaluation/index.ts";
-import { modelFacts, readModelFile } from "../inference/index.ts";
+import { holdsAdapters, mergeAdapters, modelFacts, readModelFile } from "../inference/index.ts";
 import { RUN_FILES, readRunManifest } from "../metrics/index.ts";
 import { LexiconTokenizer, lexiconFiles, type TextFile } from "../text/index.ts";
 
@@ -61,6 +61,32 @@ function bestOf(run: string): string {
   });
 }
 
+/** What adapters of a run are added to: all weights that it warmed up or was given, or those of the model that it names. */
+export async function adapterBase(
+  { run, recipe }: RunCheckpoint,
+  folderOf: (name: string) => Promise<string>,
+): Promise<string> {
+  const whole = join(run, "checkpoints", "warm-start");
+  if (existsSync(join(whole, "config.json")) && !holdsAdapters(whole)) return resolve(whole);
+  return await folderOf(recipe.model.folder!);
+}
+
+/** A checkpoint of adapters as one of all weights; gone when the process ends. */
+export async function mergedCheckpoint(
+  found: RunCheckpoint,
+  folderOf: (name: string) => Promise<string>,
+): Promise<string> {
+  const { recipe, checkpoint } = found;
+  const folder = mkdtempSync(join(tmpdir(), "hone-merged-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const target = join(folder, "model");
+  const weightStorage = recipe.device === "cuda" ? "bf16" : recipe.model.weightStorage;
+  const { lora } = loraOptions(recipe);
+  const base = await adapterBase(found, folderOf);
+  await mergeAdapters({ base, adapters: checkpoint, lora: lora!, weightStorage }, target);
+  return target;
+}
+
 /** Tokenizer files of a model with the procedural vocabulary; none for a model with its own tokenizer. */
 export function vocabularyFiles({ recipe, checkpoint }: RunCheckpoint): TextFile[] {
   if (recipe.tokenizer !== "lexicon/quickstart") return [];
@@ -82,7 +108,8 @@ export async function linkedModel(
   const link = (from: string, take: (name: string) => boolean) => {
     for (const name of readdirSync(from).filter(take)) symlinkSync(resolve(from, name), join(folder, name));
   };
-  link(checkpoint, (name) => !NOT_THE_MODEL.test(name));
+  const weights = holdsAdapters(checkpoint) ? await mergedCheckpoint(found, folderOf) : checkpoint;
+  link(weights, (name) => !NOT_THE_MODEL.test(name));
   const files = vocabularyFiles(found);
   for (const { name, text } of files) writeFileSync(join(folder, name), text);
   if (files.length === 0 && recipe.model.folder !== undefined)

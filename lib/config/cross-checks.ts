@@ -176,6 +176,20 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
       c && c.heads % c.kvHeads !== 0 ? `is ${c.kvHeads}, which does not divide heads ${c.heads}` : undefined,
   },
   {
+    paths: ["model.adapter", "lora", "model.folder"],
+    rule: ({ model, lora }) =>
+      model.adapter !== undefined && (lora === undefined || model.folder === undefined)
+        ? `is given, but ${lora === undefined ? "the recipe has no lora to go on with it" : "a new model has no adapters; give model.folder"}`
+        : undefined,
+  },
+  {
+    paths: ["warmStart.optimizer", "lora", "model.folder"],
+    rule: ({ warmStart, lora, model }) =>
+      lora !== undefined && model.folder !== undefined && warmStart?.optimizer === "muon"
+        ? 'is "muon", but a warm start of a published model trains the adapters, which only AdamW does; set "adamw"'
+        : undefined,
+  },
+  {
     paths: ["hardware.actorGpus", "hardware.gpus"],
     rule: ({ hardware: h }) =>
       h?.actorGpus !== undefined && h.actorGpus >= h.gpus

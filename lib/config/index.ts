@@ -1,4 +1,5 @@
 /** Recipes: what a run does, checked before anything starts. */
+export { loraOptions } from "./lora.ts";
 export { overrideRecipe } from "./overrides.ts";
 export { definedRecipe, defineRecipe, recipeInput, recipeJsonSchema } from "./recipe.ts";
 export { recipeWarnings } from "./recipe-warnings.ts";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DEVICES, type DeviceName } from "../device.ts";
 import { datasetSchema } from "../domains/dataset-schema.ts";
+import { loraSchema } from "./lora.ts";
 
 /**
  * Every field of a recipe, in the paper's letters (docs/glossary.md), with its default. Where the paper is
@@ -68,6 +69,8 @@ const modelSchema = z.strictObject({
   folder: z.string().min(1).optional(),
   /** A new model of these sizes. */
   config: modelSizesSchema.optional(),
+  /** A PEFT folder whose adapters `lora` goes on from; they must be of its rank, alpha and targets. */
+  adapter: z.string().min(1).optional(),
   /** How the core keeps matrices, keys and values in memory: bf16 halves them and what decoding reads; arithmetic stays f32. */
   weightStorage: z.enum(["f32", "bf16"]).default("f32"),
 });
@@ -319,6 +322,8 @@ export const recipeSchema = z.strictObject({
    */
   deterministic: z.boolean().default(false),
   model: modelSchema,
+  /** Train low-rank adapters and leave the weights as they are. */
+  lora: loraSchema.optional(),
   /**
    * "model": that of the model's folder, default where there is one. "lexicon/quickstart": characters and the words of
    * the procedural tasks, default for a new model.
@@ -360,7 +365,7 @@ export type ModelSizes = z.output<typeof modelSizesSchema> & {
 };
 
 /** What a run starts from: a published model's folder, or sizes of a new model. */
-export type ModelChoice = Pick<Parsed["model"], "weightStorage"> &
+export type ModelChoice = Pick<Parsed["model"], "weightStorage" | "adapter"> &
   (
     | { readonly folder: string; readonly config?: undefined }
     | { readonly config: ModelSizes; readonly folder?: undefined }

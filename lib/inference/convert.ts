@@ -94,7 +94,12 @@ async function write(source: string, options: WriteOptions, values?: string): Pr
 }
 
 /** Accepts a target that does not exist, an empty folder, or with `force` a model folder: never anything else. */
-function checkTarget(target: string, sources: readonly string[], force: boolean): void {
+export function checkTarget(
+  target: string,
+  sources: readonly string[],
+  force: boolean,
+  mark = "config.json",
+): void {
   const place = (path: string): string =>
     existsSync(path) ? realpathSync(path) : join(place(dirname(resolve(path))), basename(path));
   const inside = (a: string, b: string) => `${a}${sep}`.startsWith(`${b}${sep}`);
@@ -114,8 +119,8 @@ function checkTarget(target: string, sources: readonly string[], force: boolean)
       hint: "Give another folder, or --force to replace it.",
     });
   }
-  if (!existsSync(join(target, "config.json")))
-    throw new HoneError("HONE_ERR_USAGE", `${target} is not a model folder; it is not replaced`);
+  if (!existsSync(join(target, mark)))
+    throw new HoneError("HONE_ERR_USAGE", `${target} has no ${mark}; it is not replaced`);
 }
 
 /** The small files of a model folder beside config and weights, by name. */

@@ -1,3 +1,4 @@
+export { type AdapterSource, exportAdapters, holdsAdapters, mergeAdapters } from "./adapters.ts";
 export { changedWeights, type WeightChange } from "./changed-weights.ts";
 export { type ConvertOptions, type ConvertReport, convertModel, exportModel } from "./convert.ts";
 export { type GeneratedToken, generateTokens } from "./generate.ts";

@@ -34,8 +34,12 @@ export interface NativeInfo {
 
 /** Bytes by what they are for, where engine or trainer compute. */
 export interface MemorySizes {
-  /** All weights in f32; gradients and each of two moments take as many. */
+  /** All weights in f32; with adapters the frozen base, 0 on "cuda", where it lies in host memory. */
   readonly parameters: number;
+  /** Gradients in f32 of what is trained; each of two moments takes as many. */
+  readonly trained: number;
+  /** A and B, their packs, and the largest matrix they change; 0 without adapters. */
+  readonly adapters: number;
   /** Weights as the kernels read them, of which the head's own matrix is a part; 0 where it is the embedding. */
   readonly snapshot: number;
   readonly head: number;
@@ -191,7 +195,18 @@ export interface OptimizerOptions {
   readonly gradientClip: number;
 }
 
+/** Low-rank adapters: W + alpha/rank B A takes the place of W, and only A and B are trained. */
+export interface LoraOptions {
+  readonly rank: number;
+  readonly alpha: number;
+  /** Names of matrices ("q_proj"), or "all-linear" alone. */
+  readonly targets: readonly string[];
+  /** 64-bit; A is drawn with it. B begins at 0. */
+  readonly seed: bigint;
+}
+
 export interface TrainerOptions {
+  readonly lora?: LoraOptions;
   readonly optimizer: OptimizerOptions;
   /** Token budget T of a micro-batch. */
   readonly packedTokens: number;
@@ -279,6 +294,10 @@ export interface TrainerFace {
   /** Directory appears complete or not at all. `extra` is any JSON text, returned by load. */
   save(directory: string, extra: string): Promise<void>;
   load(directory: string): Promise<string>;
+  /** A and B of a PEFT folder, for a trainer with `lora`. */
+  loadAdapters(directory: string): Promise<void>;
+  /** The weights as they are read, adapters merged into them, as a model folder in f32. */
+  saveModel(directory: string): Promise<void>;
   /** Copy of one tensor by its Hugging Face name. */
   parameter(name: string): Promise<Float32Array>;
   close(): Promise<void>;

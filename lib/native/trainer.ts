@@ -73,6 +73,14 @@ export class Trainer implements TrainerFace {
     return awaited(() => this.#native.load(directory));
   }
 
+  loadAdapters(directory: string): Promise<void> {
+    return awaited(() => this.#native.loadAdapters(directory));
+  }
+
+  saveModel(directory: string): Promise<void> {
+    return awaited(() => this.#native.saveModel(directory));
+  }
+
   parameter(name: string): Promise<Float32Array> {
     return awaited(() => this.#native.parameter(name));
   }

@@ -1,4 +1,4 @@
-import { maxContext, type Recipe } from "../config/index.ts";
+import { loraOptions, maxContext, type Recipe } from "../config/index.ts";
 import type { DeviceName } from "../device.ts";
 import { NO_OPTIMIZER } from "../inference/index.ts";
 import { type MemorySizes, memorySizes } from "../native/index.ts";
@@ -12,7 +12,14 @@ export function sizesOf(recipe: Recipe, config: string, device: DeviceName, thre
   const engine = { ...recipe.engine, maxContext: maxContext(recipe), runSeed: 0n, weightStorage, device };
   const optimizer = { ...NO_OPTIMIZER, kind: recipe.warmStart?.optimizer ?? "adamw" };
   const recompute = recipe.hardware?.recompute ?? false;
-  const trainer = { optimizer, packedTokens: training.packedTokens, weightStorage, device, recompute };
+  const trainer = {
+    optimizer,
+    packedTokens: training.packedTokens,
+    weightStorage,
+    device,
+    recompute,
+    ...loraOptions(recipe),
+  };
   const sequences = Math.min(training.packedTokens, training.groupsPerStep * rollouts.groupSize);
   return memorySizes(config, { engine, trainer }, { sequences, threads });
 }

@@ -120,6 +120,7 @@ function gpuOf({ hardware }: Recipe, machine: Machine, asked?: number): { name: 
 }
 
 const KEY_VALUES = "keys and values";
+const ADAPTERS = "adapters, and the matrix they change";
 
 interface About {
   readonly recipe: Recipe;
@@ -150,15 +151,16 @@ function rolePlan(
 }
 
 function cpuTrainer(recipe: Recipe, sizes: Sizes): MemoryRow[] {
-  const { parameters } = sizes;
+  const { parameters, trained, adapters } = sizes;
   // A reference policy is a trainer of its own that only scores: no gradients, no moments, nothing turned round.
   const copies = recipe.objective.klCoef > 0 ? 2 : 1;
   const storage = 'model.weightStorage: "bf16"';
   const tokens = "training.packedTokens";
   return [
-    { name: "master weights, f32", bytes: copies * parameters },
-    { name: "gradients, f32", bytes: parameters },
-    { name: "optimizer moments, f32", bytes: 2 * parameters },
+    { name: recipe.lora ? "frozen base, f32" : "master weights, f32", bytes: copies * parameters },
+    { name: "gradients, f32", bytes: trained, change: "lora" },
+    { name: "optimizer moments, f32", bytes: 2 * trained, change: "lora" },
+    { name: ADAPTERS, bytes: copies * adapters },
     { name: "weights, trainer", bytes: copies * sizes.snapshot, change: storage },
     { name: "weights, transposed for gradients", bytes: sizes.transposed, change: storage },
     { name: "activations", bytes: copies * sizes.activations, change: tokens },
@@ -193,8 +195,8 @@ function gpuActor(sizes: Sizes): MemoryRow[] {
 
 function gpuTrainer(recipe: Recipe, n: Network, sizes: Sizes, shards: number): MemoryRow[] {
   const { recompute = false } = recipe.hardware ?? {};
-  const { parameters, snapshot, head } = sizes;
-  const more = "hardware.gpus (more trainer GPUs, smaller shards)";
+  const { parameters, trained, adapters, snapshot, head } = sizes;
+  const more = `${recipe.lora ? "" : "lora, "}hardware.gpus (more trainer GPUs, smaller shards)`;
   const less = `training.packedTokens${recompute ? "" : ", hardware.recompute: true"}`;
   // Whole while they are in use: this layer's weights and the next's, and one layer's gradient before it is scattered.
   const layer = n.layerMatrices * (2 * BF16 + F32);
@@ -202,8 +204,9 @@ function gpuTrainer(recipe: Recipe, n: Network, sizes: Sizes, shards: number): M
   const reference = recipe.objective.klCoef > 0 ? snapshot / shards : 0;
   return [
     { name: "master weights, f32", bytes: parameters / shards, change: more },
-    { name: "gradients, f32", bytes: parameters / shards, change: more },
-    { name: "optimizer moments, f32", bytes: (2 * parameters) / shards, change: more },
+    { name: "gradients, f32", bytes: trained / shards, change: more },
+    { name: "optimizer moments, f32", bytes: (2 * trained) / shards, change: more },
+    { name: ADAPTERS, bytes: adapters },
     { name: "weights, bf16, trainer", bytes: (snapshot - head) / shards, change: more },
     { name: "head, f32, trainer", bytes: head / shards, change: more },
     { name: "reference policy, bf16", bytes: reference, change: "objective.klCoef: 0" },

@@ -1,10 +1,13 @@
 // What makes a model fit a smaller card, in whole runs.
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { exportRun, exportRunAdapters } from "../../lib/cli/export-run.ts";
+import { linkedModel, runCheckpoint } from "../../lib/cli/run-model.ts";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
-import { createRun } from "../../lib/orchestration/index.ts";
+import { loadModel, scoreSequences } from "../../lib/inference/index.ts";
+import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/checkpoints.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";
@@ -37,6 +40,109 @@ native(
     const again = await trained("again", { hardware: { ...hardware, recompute: true } });
     expect(again).toEqual(kept);
     expect(kept.hash).toMatch(/^[0-9a-f]{64}/);
+  },
+  60_000,
+);
+
+const LORA = { rank: 4, alpha: 8 };
+const nowhere = async (name: string) => {
+  throw new Error(`${name} is not asked for`);
+};
+
+native(
+  "on policy a run of adapters samples what its trainer computes, to the bit; checkpoints hold A and B alone",
+  async () => {
+    const recipe = defineRecipe({ ...tinyInput({ schedule: "sync", steps: 4 }), lora: LORA });
+    await using run = await createRun(recipe, { dir, verifiers });
+    for await (const { metrics } of run) {
+      if (metrics["trained/tokens"] === undefined) continue;
+      expect(metrics).toMatchObject({ "ratio/min": 1, "ratio/max": 1, "mismatch/lag0/max": 0 });
+    }
+    expect(readdirSync(join(dir, "checkpoints/step-000004")).sort()).toEqual([
+      "adapter_config.json",
+      "adapter_model.safetensors",
+      "config.json",
+      "manifest.json",
+      "optimizer.safetensors",
+    ]);
+    expect(existsSync(join(dir, "checkpoints/warm-start/model.safetensors"))).toBe(true);
+  },
+  60_000,
+);
+
+native(
+  "a run of adapters goes on from its checkpoint with the bits of an uninterrupted one",
+  async () => {
+    const whole = await trained("whole", { lora: LORA });
+    const input = (steps: number) =>
+      defineRecipe({
+        ...tinyInput({ schedule: "sync", steps }),
+        device: "cpu",
+        lora: LORA,
+        checkpoint: { everySteps: 2 },
+      });
+    const parts = join(dir, "parts");
+    for (const [steps, resume] of [
+      [2, "never"],
+      [4, "auto"],
+    ] as const) {
+      await using run = await createRun(input(steps), { dir: parts, verifiers, resume });
+      await run.finished;
+    }
+    expect(weightsHash(join(parts, "checkpoints/step-000004"))).toBe(whole.hash);
+  },
+  60_000,
+);
+
+native(
+  "an asynchronous run of adapters with a reference policy replays to the bit",
+  async () => {
+    const recipe = defineRecipe({
+      ...tinyInput({ maxLag: 2, steps: 6 }),
+      lora: LORA,
+      objective: { klCoef: 0.05 },
+    });
+    {
+      await using run = await createRun(recipe, { dir, verifiers });
+      for await (const _ of run);
+      await using pinned = await run.pin(join(dir, "checkpoints/step-000006"));
+      expect(pinned.version).toBe(6);
+    }
+    expect(await replayRun(dir, { verifiers })).toMatchObject({ steps: 6, weightsCompared: true });
+  },
+  60_000,
+);
+
+native(
+  "a run of adapters is written for PEFT, or merged, with one and the same numbers",
+  async () => {
+    await trained("run", { lora: { ...LORA, targets: ["q_proj", "down_proj"] } });
+    const run = join(dir, "run");
+    const peft = join(dir, "peft");
+    await exportRunAdapters({ run, target: peft }, nowhere);
+    const config = JSON.parse(readFileSync(join(peft, "adapter_config.json"), "utf8"));
+    expect(config).toMatchObject({
+      peft_type: "LORA",
+      r: 4,
+      lora_alpha: 8,
+      target_modules: ["q_proj", "down_proj"],
+    });
+    expect(existsSync(join(config.base_model_name_or_path, "model.safetensors"))).toBe(true);
+    const header = readFileSync(join(peft, "adapter_model.safetensors")).toString("latin1");
+    expect(header).toContain('"base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight"');
+    await exportRun({ run, target: join(dir, "merged") }, nowhere);
+    const linked = await linkedModel(runCheckpoint(run)!, nowhere);
+    const scored: string[] = [];
+    for (const folder of [join(dir, "merged"), linked, config.base_model_name_or_path as string]) {
+      await using model = await loadModel(folder, { device: "cpu" });
+      const { vocabulary, maxPositions } = model;
+      const options = { temperature: 1, vocabulary, maxPositions };
+      scored.push(JSON.stringify(await scoreSequences(model.weights, [[5, 9, 17, 30, 2, 8]], options)));
+    }
+    expect(scored[1]).toBe(scored[0]);
+    expect(scored[2]).not.toBe(scored[0]);
+    const wrong = exportRunAdapters({ run, target: join(dir, "x"), dtype: "bf16" }, nowhere);
+    await expect(wrong).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
   },
   60_000,
 );

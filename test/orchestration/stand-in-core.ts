@@ -299,6 +299,14 @@ export class StandInTrainer implements TrainerFace {
     renameSync(temporary, directory);
   }
 
+  async loadAdapters(directory: string): Promise<void> {
+    await this.loadHf(directory);
+  }
+
+  async saveModel(directory: string): Promise<void> {
+    await this.save(directory, "{}");
+  }
+
   async load(directory: string): Promise<string> {
     const text = readFileSync(join(directory, "model.safetensors"), "utf8");
     const { body } = JSON.parse(readFileSync(join(directory, "manifest.json"), "utf8")) as {

@@ -174,7 +174,7 @@ void lm_head_grad(const Stream& stream, const LmHeadGradArgs& a) {
                 a.a.as<float>()[i], a.b.empty() ? 0.0f : a.b.as<float>()[i], a.targets.as<int32_t>()[i], a.softcap});
     });
     linear(stream, {dz, a.w_t, {}, rows_of(a.dh, first, count), false});
-    linear_grad_weight(stream, {dz, rows_of(a.h, first, count), a.dw, {}});
+    if (!a.dw.empty()) linear_grad_weight(stream, {dz, rows_of(a.h, first, count), a.dw, {}});
   }
 }
 

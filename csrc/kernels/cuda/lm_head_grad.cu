@@ -73,6 +73,7 @@ void gradient(const Stream& stream, const LmHeadGradArgs& a) {
     head_pass<Weight, 128, kParts>(stream, w, h, epilogue);
     const StoreEpilogue store{a.dh.row<__nv_bfloat16>(first), a.dh.row_stride, w.depth};
     head_pass<Transposed, 128, 1>(stream, w_t, {dz, pitch, count}, store);
+    if (a.dw.empty()) continue;
     TensorView gradient_rows(dz, DType::kBF16, {count, w.outputs}), inputs = a.h;
     gradient_rows.row_stride = pitch;
     inputs.data = a.h.row<__nv_bfloat16>(first);

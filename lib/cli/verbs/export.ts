@@ -8,20 +8,27 @@ interface Flags extends WriteFlags {
   readonly run: string;
   readonly out: string;
   readonly checkpoint?: string;
+  readonly merge?: boolean;
 }
 
 async function exportVerbAction(flags: Flags): Promise<number> {
   const options = writeOptions(flags, flags.out);
-  const { exportRun, exportText } = await import("../export-run.ts");
+  const { exportRun, exportRunAdapters, exportText } = await import("../export-run.ts");
   const { modelFolder } = await import("../model-name.ts");
-  const { run, checkpoint } = flags;
+  const { run, checkpoint, merge = false } = flags;
+  const request = { run, ...(checkpoint !== undefined && { checkpoint }), ...options };
+  const adapters = merge ? undefined : await exportRunAdapters(request, modelFolder);
+  if (adapters !== undefined) {
+    print(
+      flags,
+      adapters,
+      `${adapters.checkpoint}: adapters for PEFT, of ${adapters.base}; --merge writes the whole model`,
+    );
+    return EXIT.done;
+  }
   const report = await withProgress(({ show, signal }) => {
     const onProgress = (done: number, total: number) => show(flags.out, done, total);
-    const told = { onProgress, signal };
-    return exportRun(
-      { run, ...(checkpoint !== undefined && { checkpoint }), ...options, ...told },
-      modelFolder,
-    );
+    return exportRun({ ...request, onProgress, signal }, modelFolder);
   });
   print(flags, report, exportText(report, `${inUnits(report.bytes)} in ${report.files} file(s)`));
   return EXIT.done;
@@ -33,6 +40,7 @@ export const exportVerb: Verb = (hone, ends) => {
     .description("write a run's weights as a model folder that transformers loads")
     .requiredOption("--run <folder>", "run folder")
     .requiredOption("--out <folder>", "where the model is written")
+    .option("--merge", "of a run with lora: the whole model, not a PEFT folder of adapters")
     .option("--checkpoint <name>", "such as step-000040, or best (default: the newest)")
     .option(...DTYPE_OPTION)
     .option("--shard-size <size>", "largest weight file, such as 5GB (default: the files of the source)")

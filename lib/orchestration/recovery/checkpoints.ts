@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync
 import { basename, join } from "node:path";
 import { z } from "zod";
 import { ConfigError, HoneError } from "../../errors.ts";
+import { holdsAdapters } from "../../inference/index.ts";
 import type { TrainerFace } from "../../native/face.ts";
 import { lineStateSchema } from "../line/index.ts";
 import type { Model } from "../setup/index.ts";
@@ -21,6 +22,11 @@ const NAME = /^step-(\d{6})$/;
 /** What a process that was killed while it saved or removed leaves behind. */
 const LEFTOVER = /^(step-\d{6}|warm-start)\.(tmp-\d+|trash)$/;
 const OURS = /^(step-\d{6}|warm-start)(\.aside-\d+)?$/;
+
+interface Beginnings {
+  readonly model: Pick<Model, "origin" | "fill">;
+  readonly recipe: { readonly lora?: unknown };
+}
 
 /** Which checkpoints outlive newer ones. */
 export interface KeepRule {
@@ -52,10 +58,20 @@ export class Checkpoints {
     await trainer.save(this.warmStart, JSON.stringify({ schema: 1, kind: "start" }));
   }
 
-  /** The weights training started from: those saved, or, where a model folder has them, that folder's. */
-  async loadStart(trainer: TrainerFace, model: Pick<Model, "origin" | "fill">): Promise<void> {
-    if (model.origin !== undefined && !existsSync(this.warmStart)) await model.fill(trainer);
+  /** The weights training started from: those saved, or, where a model folder has them, that folder's. Adapters on top of their base. */
+  async loadStart(trainer: TrainerFace, { model, recipe }: Beginnings): Promise<void> {
+    const saved = existsSync(this.warmStart);
+    if (recipe.lora !== undefined) {
+      await this.loadBase(trainer, model);
+      if (saved && holdsAdapters(this.warmStart)) await trainer.load(this.warmStart);
+    } else if (model.origin !== undefined && !saved) await model.fill(trainer);
     else await trainer.load(this.warmStart);
+  }
+
+  /** What adapters are added to: all weights as a warm start or `startFrom` left them, or those of the model. */
+  async loadBase(trainer: TrainerFace, model: Pick<Model, "fill">): Promise<void> {
+    if (existsSync(this.warmStart) && !holdsAdapters(this.warmStart)) await trainer.loadHf(this.warmStart);
+    else await model.fill(trainer);
   }
 
   /** Newest first. */
@@ -159,7 +175,7 @@ export function weightsHash(checkpoint: string): string {
   const { body } = JSON.parse(readFileSync(path, "utf8")) as {
     readonly body: { readonly files: readonly { readonly name: string; readonly sha256: string }[] };
   };
-  const weights = body.files.filter(({ name }) => /^model.*\.safetensors$/.test(name));
+  const weights = body.files.filter(({ name }) => /^(?:adapter_)?model.*\.safetensors$/.test(name));
   return weights.map(({ sha256 }) => sha256).join("-");
 }
 

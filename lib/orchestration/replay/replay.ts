@@ -81,8 +81,11 @@ export async function replayRun(
       await using resources = await openResources(recipe, core, options.verifiers, recordedClock(manifest));
       checkOrigin(dir, manifest.model, resources.model.origin);
       const checkpoints = new Checkpoints(dir);
-      if (n === 0) await checkpoints.loadStart(resources.trainer, resources.model);
-      else await resources.trainer.load(end);
+      if (n === 0) await checkpoints.loadStart(resources.trainer, resources);
+      else {
+        if (recipe.lora !== undefined) await checkpoints.loadBase(resources.trainer, resources.model);
+        await resources.trainer.load(end);
+      }
       await using reference = await openReference(resources, checkpoints);
       const replay = new Replay(resources, { steps, drawn: history.drawn }, reference?.score);
       for (const [i, { event }] of steps.entries()) {

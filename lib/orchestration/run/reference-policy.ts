@@ -16,7 +16,7 @@ export async function openReference(
   const { objective, rollouts } = resources.recipe;
   if (objective.klCoef === 0) return undefined;
   const trainer = resources.openTrainer();
-  await checkpoints.loadStart(trainer, resources.model);
+  await checkpoints.loadStart(trainer, resources);
   return {
     score: async (batch) => (await trainer.score(batch, rollouts.temperature)).logprobs,
     [Symbol.asyncDispose]: () => trainer.close(),

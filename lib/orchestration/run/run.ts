@@ -147,7 +147,7 @@ class LiveRun implements Run {
 
   pin(checkpoint?: string): Promise<PinnedPolicy> {
     const { resources } = this.#context;
-    if (checkpoint !== undefined) return pinCheckpoint(resources, checkpoint);
+    if (checkpoint !== undefined) return pinCheckpoint(this.#context, checkpoint);
     return this.#lifecycle.betweenSteps(() => pinPolicy(resources, resources.trainer));
   }
 
@@ -180,9 +180,10 @@ class LiveRun implements Run {
 }
 
 /** The weights of a checkpoint; the trainer that reads them is closed again. */
-async function pinCheckpoint(resources: RunResources, path: string): Promise<PinnedPolicy> {
+async function pinCheckpoint({ resources, checkpoints }: RunContext, path: string): Promise<PinnedPolicy> {
   const trainer = resources.openTrainer();
   try {
+    if (resources.recipe.lora !== undefined) await checkpoints.loadBase(trainer, resources.model);
     await trainer.load(path);
     return await pinPolicy(resources, trainer);
   } finally {

@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Recipe } from "../../config/index.ts";
+import { holdsAdapters } from "../../inference/index.ts";
+import type { TrainerFace } from "../../native/face.ts";
 import { Checkpoints, expectSeed, type RunState } from "../recovery/index.ts";
 import { rlOptimizer } from "../setup/index.ts";
 import type { RunContext } from "./run-context.ts";
@@ -28,8 +30,10 @@ export async function restoreRun(
 ): Promise<RunState | undefined> {
   const { resume = "never" } = options;
   if (resume === "never") return undefined;
-  const { trainer, recipe } = resources;
+  const { trainer, recipe, model } = resources;
   const warn = (message: string) => publisher.warn(message);
+  if (recipe.lora !== undefined && (resume !== "auto" || checkpoints.list().length > 0))
+    await checkpoints.loadBase(trainer, model);
   const state =
     resume === "auto" ? await checkpoints.loadNewest(trainer, warn) : await checkpoints.load(trainer, resume);
   if (state === undefined) return undefined;
@@ -51,13 +55,33 @@ export async function restoreRun(
  * unless a model folder has them. Returns the seconds a warm start took; 0 if there was none, or it was cut short.
  */
 export async function prepareWeights(context: RunContext): Promise<number> {
+  const { resources, checkpoints } = context;
+  if (!beginsWhole(context)) return firstWeights(context, resources.trainer);
+  const whole = resources.openTrainer(true);
+  try {
+    return await firstWeights(context, whole);
+  } finally {
+    await whole.close();
+    if (existsSync(checkpoints.warmStart)) await checkpoints.loadBase(resources.trainer, resources.model);
+  }
+}
+
+/** Whether the base of adapters is still to be made: a new model's, or one given as all weights. */
+function beginsWhole({ resources, options }: RunContext): boolean {
+  const { recipe, model } = resources;
+  const { startFrom } = options;
+  if (recipe.lora === undefined) return false;
+  return model.origin === undefined || (startFrom !== undefined && !holdsAdapters(startFrom));
+}
+
+async function firstWeights(context: RunContext, trainer: TrainerFace): Promise<number> {
   const { resources, checkpoints, options, stop } = context;
-  const { trainer, recipe, model } = resources;
+  const { recipe, model } = resources;
   const kept = options.resume === "auto" && existsSync(checkpoints.warmStart);
   const given = options.startFrom ?? (kept ? checkpoints.warmStart : undefined);
+  if (given === undefined || holdsAdapters(given)) await model.fill(trainer);
   if (given !== undefined) await trainer.load(given);
-  else await model.fill(trainer);
-  const seconds = given === undefined ? await warmUp(context) : 0;
+  const seconds = given === undefined ? await warmUp(context, trainer) : 0;
   await trainer.resetOptimizer(rlOptimizer(recipe));
   await trainer.setVersion(0);
   const inFolder = model.origin !== undefined && given === undefined && recipe.warmStart === undefined;
@@ -65,8 +89,11 @@ export async function prepareWeights(context: RunContext): Promise<number> {
   return seconds;
 }
 
-async function warmUp({ resources, clock, stop, publisher }: RunContext): Promise<number> {
-  const { trainer, recipe, model } = resources;
+async function warmUp(
+  { resources, clock, stop, publisher }: RunContext,
+  trainer: TrainerFace,
+): Promise<number> {
+  const { recipe, model } = resources;
   const config = recipe.warmStart;
   if (config === undefined || config.steps === 0) return 0;
   const begun = clock.now();

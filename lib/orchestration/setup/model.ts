@@ -27,7 +27,7 @@ export interface Model {
   readonly format: PromptFormat;
   /** What the folder holds; undefined for a new model. */
   readonly origin: ModelOrigin | undefined;
-  /** Puts in the folder's weights, or fresh ones drawn with the recipe's seed. */
+  /** Puts in the folder's weights and its adapter's, or fresh ones drawn with the recipe's seed. */
   fill(trainer: TrainerFace): Promise<void>;
 }
 
@@ -57,7 +57,11 @@ export async function openModel(recipe: Recipe, clock = new Date()): Promise<Mod
     ? chatFormat(folder, tokenizer, { ...chatTemplate, stopIds, clock })
     : plainFormat(tokenizer, stopIds);
   const origin = originOf(folder, chatTemplate?.file);
-  return { config, tokenizer, format, origin, fill: (trainer) => trainer.loadHf(folder) };
+  const fill = async (trainer: TrainerFace) => {
+    await trainer.loadHf(folder);
+    if (model.adapter !== undefined) await trainer.loadAdapters(model.adapter);
+  };
+  return { config, tokenizer, format, origin, fill };
 }
 
 /** Sizes as the config.json of the family that has these switches. @param vocabulary where the sizes name none. */

@@ -1,4 +1,4 @@
-import type { Recipe } from "../../config/index.ts";
+import { loraOptions, type Recipe } from "../../config/index.ts";
 import type { Admission, ProblemSource } from "../../data/index.ts";
 import { judgedBy, openProblemSource } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
@@ -27,8 +27,8 @@ export interface RunResources extends AsyncDisposable {
   readonly generations: Generations;
   /** One more engine of the same make. */
   openGenerations(): Generations;
-  /** One more trainer of the same make, for a frozen reference policy. */
-  openTrainer(): TrainerFace;
+  /** One more trainer of the same make; `whole`: without adapters. */
+  openTrainer(whole?: boolean): TrainerFace;
 }
 
 /**
@@ -51,8 +51,9 @@ export async function openResources(
       engineOptions(recipe, () => model.tokenizer.tokenBytes()),
       handlers,
     );
-  const openTrainer = () =>
+  const openTrainer = (whole = false) =>
     core.trainer(model.config, {
+      ...(whole ? {} : loraOptions(recipe)),
       optimizer: rlOptimizer(recipe),
       packedTokens: recipe.training.packedTokens,
       weightStorage: recipe.model.weightStorage,

@@ -30,7 +30,7 @@ inline std::unique_ptr<Trainer> make_trainer(const ModelConfig& model, uint64_t 
 }
 
 /// Values of a tensor, wherever it is.
-inline std::vector<float> values(const model::Parameters& p, const TensorView& tensor) {
+inline std::vector<float> values(const model::TensorBlock& p, const TensorView& tensor) {
   Arena staging(p.staging_bytes(tensor), "test");
   const float* const x = p.read(tensor, staging).as<float>();
   return {x, x + tensor.numel()};

@@ -47,7 +47,9 @@ void check(const model::ModelConfig& model, TrainerConfig config, ThreadPool* po
     const auto snapshot = model::snapshot_bytes({.backend = config.device}, model, config.weight_storage);
     const auto planned = trainer::trainer_bytes(model, config, 4, pool ? pool->threads() : 1);
     EXPECT_EQ(Arena::live_bytes(where) - before, planned.total() + snapshot.tensors + snapshot.rope_tables);
-    EXPECT_EQ(planned.parameters, made.parameters().flat().numel() * 4);
+    const bool on_device = !config.adapters.on() || where == Memory::kHost;
+    EXPECT_EQ(planned.parameters, on_device ? made.parameters().flat().numel() * 4 : 0);
+    EXPECT_EQ(planned.trained, made.trained().flat().numel() * 4);
   }
   EXPECT_EQ(Arena::live_bytes(where), before);
 }
@@ -65,6 +67,9 @@ TEST(on_the_cpu_a_trainer_takes_what_it_is_said_to_take) {
     TrainerConfig config;
     config.recompute = true;
     check(model, config, nullptr);
+    config.adapters = {4, 8.0f, {"all-linear"}, 1};
+    check(model, config, nullptr);
+    config.adapters = {};
     config.weight_storage = DType::kBF16;
     config.optimizer.kind = OptimizerConfig::Kind::kMuon;
     ThreadPool pool(3);
@@ -82,6 +87,9 @@ TEST(on_a_gpu_too) {
     check(model, config, nullptr);
     model.tied_head = !model.tied_head;
     config.recompute = true;
+    check(model, config, nullptr);
+    if (kind == OptimizerConfig::Kind::kMuon) continue;
+    config.adapters = {8, 8.0f, {"q_proj", "down_proj"}, 1};
     check(model, config, nullptr);
   }
 }

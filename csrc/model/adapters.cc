@@ -1,0 +1,254 @@
+#include "model/adapters.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/philox.h"
+#include "kernels/axpby.h"
+#include "kernels/cast.h"
+#include "model/layer.h"
+
+namespace hone::model {
+namespace {
+
+using kernels::PackedMatrix;
+
+/// A matrix that files have under a name of its own: rows [first, first + n) of a product's matrix [.., k].
+struct Target {
+  const char* name;
+  const char* part;  // of the layer
+  Product product;
+  int64_t first, n, k;
+};
+
+std::vector<Target> targets_of(const ModelConfig& c) {
+  const int64_t q = c.q_width(), kv = c.kv_width(), C = c.width, F = c.mlp_width;
+  const Target o{"o_proj", "self_attn", Product::kO, 0, C, q}, down{"down_proj", "mlp", Product::kDown, 0, C, F};
+  if (c.fused_names) {
+    return {{"qkv_proj", "self_attn", Product::kQkv, 0, c.qkv_width(), C}, o,
+            {"gate_up_proj", "mlp", Product::kGateUp, 0, 2 * F, C}, down};
+  }
+  return {{"q_proj", "self_attn", Product::kQkv, 0, q, C},
+          {"k_proj", "self_attn", Product::kQkv, q, kv, C},
+          {"v_proj", "self_attn", Product::kQkv, q + kv, kv, C},
+          o,
+          {"gate_proj", "mlp", Product::kGateUp, 0, F, C},
+          {"up_proj", "mlp", Product::kGateUp, F, F, C},
+          down};
+}
+
+std::string joined(const std::vector<Target>& targets) {
+  std::string out;
+  for (const Target& t : targets) out += (out.empty() ? "" : ", ") + std::string(t.name);
+  return out;
+}
+
+/// Those that the config names, in the model's order.
+std::vector<Target> chosen(const ModelConfig& model, const AdapterConfig& config) {
+  if (config.rank < 1) fail(Code::kConfig, "lora: rank is %lld; it must be at least 1.", (long long)config.rank);
+  if (!(config.alpha > 0.0f)) fail(Code::kConfig, "lora: alpha is %g; it must be positive.", double(config.alpha));
+  const std::vector<Target> all = targets_of(model);
+  if (config.targets == std::vector<std::string>{"all-linear"}) return all;
+  for (const std::string& name : config.targets) {
+    if (std::any_of(all.begin(), all.end(), [&](const Target& t) { return t.name == name; })) continue;
+    fail(Code::kConfig, "lora: %s has no \"%s\"; targets can be %s, or \"all-linear\" alone.", model.arch.c_str(), name.c_str(),
+         joined(all).c_str());
+  }
+  std::vector<Target> out;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(out), [&](const Target& t) {
+    return std::find(config.targets.begin(), config.targets.end(), t.name) != config.targets.end();
+  });
+  if (out.empty()) fail(Code::kConfig, "lora: targets is empty; name at least one of %s.", joined(all).c_str());
+  return out;
+}
+
+DType pack_dtype(const Stream& stream) { return stream.is_cuda() ? DType::kBF16 : DType::kF32; }
+
+int64_t packed_bytes(const Stream& stream, int64_t n, int64_t k) {
+  return Arena::rounded(kernels::packed_bytes(stream, n, k, pack_dtype(stream)));
+}
+
+/// Packs w, or its transpose: on a GPU that is w read the other way round.
+PackedMatrix pack_thin(const Stream& stream, const TensorView& w, bool transpose, Arena& arena) {
+  const bool turn = transpose && !stream.is_cuda();
+  PackedMatrix out{w.dim(turn ? 1 : 0), w.dim(turn ? 0 : 1), pack_dtype(stream), nullptr};
+  out.panels = arena.take(packed_bytes(stream, out.n, out.k));
+  kernels::pack_matrix(stream, {.w = w, .transpose = turn, .out = out});
+  if (transpose && !turn) return {out.k, out.n, out.storage, out.panels, true};
+  return out;
+}
+
+void scale_rows(const Stream& stream, float scale, const TensorView& x) {
+  if (scale != 1.0f) kernels::axpby(stream, {.x = x, .a = scale, .y = x});
+}
+
+}  // namespace
+
+std::vector<TensorSpec> adapter_specs(const ModelConfig& model, const AdapterConfig& config) {
+  std::vector<TensorSpec> specs;
+  int64_t offset = 0;
+  const auto add = [&](const std::string& name, int64_t n, int64_t k) {
+    specs.push_back({name, {n, k}, offset, true});
+    offset += (n * k + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+  };
+  const std::vector<Target> targets = chosen(model, config);
+  for (int64_t l = 0; l < model.layers; ++l) {
+    for (const Target& t : targets) {
+      const std::string name = "model.layers." + std::to_string(l) + "." + t.part + "." + t.name;
+      add(name + ".lora_A.weight", config.rank, t.k);
+      add(name + ".lora_B.weight", t.n, config.rank);
+    }
+  }
+  return specs;
+}
+
+void check_adapters_for_gpu(const AdapterConfig& config) {
+  if (config.rank % 8 == 0) return;
+  fail(Code::kUnsupported, "lora: rank is %lld; on a GPU it must be a multiple of 8 (rows of 16 bytes).", (long long)config.rank);
+}
+
+std::string peft_name(const std::string& name) { return "base_model.model." + name; }
+
+Json adapter_json(const ModelConfig& model, const AdapterConfig& config) {
+  Json out = Json::object(), targets = Json::array();
+  for (const Target& t : chosen(model, config)) targets.push(Json::string(t.name));
+  out.set("peft_type", Json::string("LORA"));
+  out.set("task_type", Json::string("CAUSAL_LM"));
+  out.set("r", Json::integer(config.rank));
+  out.set("lora_alpha", Json::number(double(config.alpha)));
+  out.set("lora_dropout", Json::number(0.0));
+  out.set("target_modules", std::move(targets));
+  out.set("bias", Json::string("none"));
+  out.set("fan_in_fan_out", Json::boolean(false));
+  out.set("use_rslora", Json::boolean(false));
+  out.set("use_dora", Json::boolean(false));
+  out.set("init_lora_weights", Json::boolean(true));
+  out.set("inference_mode", Json::boolean(true));
+  return out;
+}
+
+void check_adapter_json(const Json& json, const AdapterConfig& config, const char* where) {
+  const auto number = [&](const char* field, double wanted) {
+    const Json* found = json.find(field);
+    const double is = found ? found->as_double(where) : 0.0;
+    if (is != wanted) fail(Code::kConfig, "%s: %s is %g, the recipe's lora has %g.", where, field, is, wanted);
+  };
+  number("r", double(config.rank));
+  number("lora_alpha", double(config.alpha));
+  for (const char* field : {"use_rslora", "use_dora", "modules_to_save", "rank_pattern", "alpha_pattern", "layers_to_transform"}) {
+    const Json* found = json.find(field);
+    const std::string text = found ? found->dump() : "null";
+    if (text == "null" || text == "false" || text == "{}" || text == "[]") continue;
+    fail(Code::kUnsupported, "%s: %s is %s, which is not a plain adapter.", where, field, text.c_str());
+  }
+  const Json* bias = json.find("bias");
+  if (bias && bias->as_string(where) != "none") {
+    fail(Code::kUnsupported, "%s: bias is \"%s\"; only \"none\" is supported.", where, bias->as_string(where).c_str());
+  }
+}
+
+Adapters::Adapters(const ModelConfig& model, const AdapterConfig& config, const Stream& stream)
+    : config_(config),
+      block_(model, adapter_specs(model, config), stream),
+      pieces_(size_t(model.layers * kProducts)),
+      packs_(adapter_pack_bytes(stream, model, config), "adapters", tensor_memory(stream)) {
+  size_t spec = 0;
+  const std::vector<Target> targets = chosen(model, config);
+  for (int64_t l = 0; l < model.layers; ++l) {
+    for (const Target& t : targets) {
+      pieces_[size_t(l * kProducts + int64_t(t.product))].push_back({t.first, spec, spec + 1, {}, {}, {}});
+      spec += 2;
+    }
+  }
+  draw();
+}
+
+void Adapters::draw() {
+  for (size_t i = 0; i < block_.specs().size(); i += 2) {
+    const TensorSpec& spec = block_.specs()[i];
+    const double bound = 1.0 / std::sqrt(double(spec.shape[1]));
+    block_.write(block_.view(spec), [&](const TensorView& host) {
+      for (int64_t at = 0; at < spec.numel(); ++at) {
+        const auto words = philox4x32({uint32_t(at / 4), uint32_t(uint64_t(at / 4) >> 32), uint32_t(i), 0x4c4f5241u},
+                                      {uint32_t(config_.seed), uint32_t(config_.seed >> 32)});
+        host.as<float>()[at] = float(bound * (2.0 * open_closed_u32(words[size_t(at % 4)]) - 1.0));
+      }
+    });
+  }
+}
+
+void Adapters::pack(const Stream& stream) {
+  packs_.release(0);
+  for (auto& of_product : pieces_) {
+    for (Piece& piece : of_product) {
+      const TensorView a = block_.view(block_.specs()[piece.a]), b = block_.view(block_.specs()[piece.b]);
+      piece.packed_a = pack_thin(stream, a, false, packs_);
+      piece.packed_at = pack_thin(stream, a, true, packs_);
+      piece.packed_bt = pack_thin(stream, b, true, packs_);
+    }
+  }
+}
+
+void Adapters::add(const Stream& stream, int64_t layer, Product product, const TensorView& w, Arena& scratch) const {
+  for (const Piece& piece : pieces(layer, product)) {
+    const int64_t mark = scratch.mark();
+    const TensorView b = block_.view(block_.specs()[piece.b]);
+    const TensorView scaled = scratch.take_view(activation_dtype(stream), {b.dim(0), b.dim(1)});
+    kernels::cast(stream, {.from = b, .to = scaled});
+    scale_rows(stream, config_.scale(), scaled);
+    const TensorView rows = f32(w.as<float>() + piece.first * w.dim(1), {b.dim(0), w.dim(1)});
+    kernels::linear(stream, {.x = scaled, .w = piece.packed_at, .bias = {}, .y = rows, .accumulate = true, .scratch = &scratch});
+    scratch.release(mark);
+  }
+}
+
+void Adapters::gradient(const Stream& stream, int64_t layer, Product product, const TensorView& dy, const TensorView& x,
+                        TensorBlock& grads, Arena& scratch) const {
+  const int64_t mark = scratch.mark();
+  const TensorView thin = scratch.take_view(activation_dtype(stream), {x.dim(0), config_.rank});
+  const auto product_of = [&](const TensorView& from, const PackedMatrix& w) {
+    kernels::linear(stream, {.x = from, .w = w, .bias = {}, .y = thin, .scratch = &scratch});
+    scale_rows(stream, config_.scale(), thin);
+  };
+  for (const Piece& piece : pieces(layer, product)) {
+    const TensorView da = grads.view(grads.specs()[piece.a]), db = grads.view(grads.specs()[piece.b]);
+    const TensorView dy_rows = column_view(dy, piece.first, db.dim(0));
+    product_of(x, piece.packed_a);
+    kernels::linear_grad_weight(stream, {.dy = dy_rows, .x = thin, .dw = db, .dbias = {}});
+    product_of(dy_rows, piece.packed_bt);
+    kernels::linear_grad_weight(stream, {.dy = thin, .x = x, .dw = da, .dbias = {}});
+  }
+  scratch.release(mark);
+}
+
+int64_t adapter_pack_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config) {
+  int64_t layer = 0;
+  for (const Target& t : chosen(model, config)) {
+    // On a GPU the transposes have the bytes of what they are transposes of.
+    const bool turned = !stream.is_cuda();
+    layer += packed_bytes(stream, config.rank, t.k) + (turned ? packed_bytes(stream, t.k, config.rank) : packed_bytes(stream, config.rank, t.k)) +
+             (turned ? packed_bytes(stream, config.rank, t.n) : packed_bytes(stream, t.n, config.rank));
+  }
+  return model.layers * layer;
+}
+
+int64_t adapter_form_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config) {
+  int64_t most = 0;
+  for (const Target& t : chosen(model, config)) {
+    most = std::max(most, Arena::rounded(t.n * config.rank * dtype_bytes(activation_dtype(stream))) +
+                              kernels::linear_scratch_bytes(stream, t.n, t.k, config.rank));
+  }
+  return most;
+}
+
+int64_t adapter_gradient_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config, int64_t tokens) {
+  int64_t most = 0;
+  for (const Target& t : chosen(model, config)) {
+    most = std::max({most, kernels::linear_scratch_bytes(stream, tokens, config.rank, t.k),
+                     kernels::linear_scratch_bytes(stream, tokens, config.rank, t.n)});
+  }
+  return Arena::rounded(tokens * config.rank * dtype_bytes(activation_dtype(stream))) + most;
+}
+
+}  // namespace hone::model

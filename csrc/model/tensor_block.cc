@@ -1,0 +1,71 @@
+#include "model/tensor_block.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/device.h"
+
+namespace hone::model {
+
+int64_t TensorSpec::numel() const {
+  int64_t n = 1;
+  for (int64_t d : shape) n *= d;
+  return n;
+}
+
+int64_t total_elements(const std::vector<TensorSpec>& specs) {
+  const int64_t end = specs.back().offset + specs.back().numel();
+  return (end + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+}
+
+TensorBlock::TensorBlock(const ModelConfig& config, std::vector<TensorSpec> specs, const Stream& stream)
+    : config_(config), stream_(stream), specs_(std::move(specs)) {
+  const int64_t bytes = total_elements(specs_) * int64_t(sizeof(float));
+  arena_ = Arena(bytes, "parameters", tensor_memory(stream));
+  base_ = static_cast<float*>(arena_.take(bytes));
+  if (!arena_.discard()) zero();
+}
+
+bool TensorBlock::has(const std::string& name) const {
+  return std::any_of(specs_.begin(), specs_.end(), [&](const TensorSpec& spec) { return spec.name == name; });
+}
+
+TensorView TensorBlock::view(const TensorSpec& spec) const {
+  float* data = base_ + spec.offset;
+  return spec.shape.size() == 1 ? f32(data, {spec.shape[0]}) : f32(data, {spec.shape[0], spec.shape[1]});
+}
+
+TensorView TensorBlock::view(const std::string& name) const {
+  for (const TensorSpec& spec : specs_) {
+    if (spec.name == name) return view(spec);
+  }
+  fail(Code::kFormat, "model %s has no tensor \"%s\".", config_.arch.c_str(), name.c_str());
+}
+
+TensorView TensorBlock::flat() const { return f32(base_, {total_elements(specs_)}); }
+
+void TensorBlock::zero() { hone::zero(stream_, base_, total_elements(specs_) * int64_t(sizeof(float))); }
+
+int64_t TensorBlock::staging_bytes(const TensorView& tensor) const {
+  return stream_.is_cuda() ? Arena::rounded(tensor.numel() * int64_t(sizeof(float))) : 0;
+}
+
+void TensorBlock::write(const TensorView& tensor, const std::function<void(const TensorView& host)>& fill) {
+  if (!stream_.is_cuda()) return fill(tensor);
+  Arena staging(staging_bytes(tensor), "staged tensor");
+  TensorView host = tensor;
+  host.data = staging.take(staging.capacity());
+  fill(host);
+  upload(stream_, tensor.data, host.data, tensor.numel() * int64_t(sizeof(float)));
+  synchronize(stream_);
+}
+
+TensorView TensorBlock::read(const TensorView& tensor, Arena& staging) const {
+  if (!stream_.is_cuda()) return tensor;
+  TensorView host = tensor;
+  host.data = staging.take(staging_bytes(tensor));
+  download(stream_, host.data, tensor.data, tensor.numel() * int64_t(sizeof(float)));
+  return host;
+}
+
+}  // namespace hone::model

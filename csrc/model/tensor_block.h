@@ -1,0 +1,66 @@
+// Named f32 tensors in one block: parameters, adapters, their gradients, optimizer moments.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/arena.h"
+#include "core/stream.h"
+#include "core/tensor.h"
+#include "model/config.h"
+
+namespace hone::model {
+
+// Groups that are used as one matrix (q, k, v; gate, up) start on a cache line; inside they are seamless.
+constexpr int64_t kTensorAlignment = 16;
+
+/// One named tensor in arena order. Names are the architecture's in Hugging Face files ("model.layers.0.self_attn.q_proj.weight").
+/// q, k, v of a layer lie side by side, as do gate and up, so that each trio/pair is one matrix. Gaps of up to
+/// 15 elements between the others keep them on cache lines; they stay zero.
+struct TensorSpec {
+  std::string name;
+  std::vector<int64_t> shape;  // [R, C] or [C]
+  int64_t offset = 0;          // in elements
+  bool matrix = false;         // a 2-D block weight (Muon's kind): not embedding, head, norm or bias
+  int64_t numel() const;
+};
+/// Elements of a block of these, the last gap included.
+int64_t total_elements(const std::vector<TensorSpec>& specs);
+
+/// Owns one f32 block laid out by `specs`, zeroed; on the CPU what is never written takes no memory. Movable, not copyable.
+class TensorBlock {
+ public:
+  /// In the memory of `stream`, which does its copies and must outlive it. config: of the model they belong to.
+  TensorBlock(const ModelConfig& config, std::vector<TensorSpec> specs, const Stream& stream);
+
+  const ModelConfig& config() const { return config_; }
+  const std::vector<TensorSpec>& specs() const { return specs_; }
+  TensorView view(const TensorSpec& spec) const;
+  /// Throws kFormat naming the tensor if there is none of that name.
+  TensorView view(const std::string& name) const;
+  bool has(const std::string& name) const;
+  /// Everything as one vector [n], for norms and the optimizer.
+  TensorView flat() const;
+  void zero();
+
+  /// One of the views above, to be written by `fill`, which gets it in host memory: the same tensor, or a block
+  /// whose contents (nothing at first) are carried to the device when it returns.
+  void write(const TensorView& tensor, const std::function<void(const TensorView& host)>& fill);
+  /// One of the views above in host memory: itself, or a copy that takes staging_bytes(tensor) from `staging`.
+  TensorView read(const TensorView& tensor, Arena& staging) const;
+  int64_t staging_bytes(const TensorView& tensor) const;
+
+ protected:
+  const Stream& stream() const { return stream_; }
+  float* base() const { return base_; }
+
+ private:
+  ModelConfig config_;
+  Stream stream_;
+  std::vector<TensorSpec> specs_;
+  Arena arena_;
+  float* base_ = nullptr;
+};
+
+}  // namespace hone::model

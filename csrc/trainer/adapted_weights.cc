@@ -1,0 +1,65 @@
+#include "trainer/adapted_weights.h"
+
+#include <algorithm>
+
+#include "core/device.h"
+
+namespace hone::trainer {
+
+using model::Product;
+
+AdaptedWeights::AdaptedWeights(const Stream& stream, const model::Parameters& base, model::Adapters& adapters)
+    : stream_(stream),
+      base_(base),
+      adapters_(adapters),
+      scratch_(forming_bytes(stream, base.config(), adapters.config()), "adapted weights", tensor_memory(stream)) {
+  for (int64_t l = 0; l < base_.config().layers; ++l) {
+    const model::LayerViews& layer = base_.layer(l);
+    const std::pair<TensorView, Product> products[] = {
+        {layer.qkv, Product::kQkv}, {layer.o, Product::kO}, {layer.gate_up, Product::kGateUp}, {layer.down, Product::kDown}};
+    for (const auto& [matrix, product] : products) {
+      if (adapters_.changes(l, product)) changed_[matrix.data] = {l, product};
+    }
+  }
+}
+
+/// A view like `from` in the memory of the stream.
+TensorView AdaptedWeights::room(const TensorView& from, int64_t extra) {
+  const int64_t bytes = Arena::rounded(from.numel() * int64_t(sizeof(float)));
+  Arena* arena = &scratch_;
+  if (bytes + extra > scratch_.capacity()) {
+    synchronize(stream_);  // who reads the last one is done
+    large_ = Arena();
+    large_ = Arena(bytes, "weight on its way to the GPU", tensor_memory(stream_));
+    arena = &large_;
+  }
+  arena->release(0);
+  TensorView out = from;
+  out.data = arena->take(bytes);
+  return out;
+}
+
+TensorView AdaptedWeights::carried(const TensorView& from, int64_t extra) {
+  const TensorView out = room(from, extra);
+  if (stream_.is_cuda()) upload(stream_, out.data, from.data, from.numel() * int64_t(sizeof(float)));
+  else copy_rows(stream_, from, out);
+  return out;
+}
+
+TensorView AdaptedWeights::form(const TensorView& from, bool only_changed) {
+  const auto found = changed_.find(from.data);
+  if (found == changed_.end()) {
+    if (only_changed && !whole_) return {};
+    return stream_.is_cuda() ? carried(from, 0) : from;
+  }
+  const TensorView out = carried(from, model::adapter_form_bytes(stream_, base_.config(), adapters_.config()));
+  adapters_.add(stream_, found->second.first, found->second.second, out, scratch_);
+  return out;
+}
+
+int64_t forming_bytes(const Stream& stream, const model::ModelConfig& c, const model::AdapterConfig& config) {
+  const int64_t widest = std::max({c.qkv_width() * c.width, c.q_width() * c.width, 2 * c.mlp_width * c.width});
+  return Arena::rounded(widest * int64_t(sizeof(float))) + model::adapter_form_bytes(stream, c, config);
+}
+
+}  // namespace hone::trainer

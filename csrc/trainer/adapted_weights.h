@@ -1,0 +1,45 @@
+// The weights that adapters make of a frozen base: formed matrix by matrix, for whoever packs them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "core/arena.h"
+#include "model/adapters.h"
+#include "model/parameters.h"
+
+namespace hone::trainer {
+
+/// W' = W + s B A of one matrix at a time, in f32 where packs are made. The base lies in host memory, also with a GPU,
+/// which only ever holds the packed copies. Both must outlive this.
+class AdaptedWeights {
+ public:
+  AdaptedWeights(const Stream& stream, const model::Parameters& base, model::Adapters& adapters);
+
+  /// The base was written; all of it is formed again.
+  void base_changed() { whole_ = true; }
+  /// Call before forming, once A or B have changed.
+  void prepare() { adapters_.pack(stream_); }
+  /// Call when everything that changed has been packed.
+  void packed() { whole_ = false; }
+  /// What stands for `from`, one of the base's views; `only_changed`: empty for what no adapter changes, unless the base
+  /// was written. Stays until the next call.
+  TensorView form(const TensorView& from, bool only_changed);
+
+ private:
+  TensorView room(const TensorView& from, int64_t extra);
+  TensorView carried(const TensorView& from, int64_t extra);
+
+  Stream stream_;
+  const model::Parameters& base_;
+  model::Adapters& adapters_;
+  std::map<const void*, std::pair<int64_t, model::Product>> changed_;  // matrices of the base by address
+  Arena scratch_, large_;  // large_ for what scratch_ is too small for: on a GPU, while the base is packed for the first time
+  bool whole_ = true;
+};
+
+/// Bytes of the scratch that stays.
+int64_t forming_bytes(const Stream& stream, const model::ModelConfig& model, const model::AdapterConfig& config);
+
+}  // namespace hone::trainer

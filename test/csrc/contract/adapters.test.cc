@@ -1,0 +1,286 @@
+// Adapters as a parametrization: what engine and trainer read is W + s B A, and only A and B learn. Gradients against
+// central differences of an f64 model whose weights are put together here; engine against trainer bit for bit.
+// PyTorch's PEFT: adapter_goldens.test.cc. Mutants: test/mutants/csrc-model.json, csrc-trainer.json.
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include <unistd.h>
+
+#include "architectures.h"
+#include "check.h"
+#include "cuda_trainer.h"
+#include "engine_trainer.h"
+#include "model/hf_loader.h"
+#include "trainer/reference_loss.h"
+
+namespace {
+
+using namespace hone;
+using test::Batch;
+using trainer::StepOptions;
+using trainer::Trainer;
+using trainer::TrainerConfig;
+
+TrainerConfig adapted(int64_t rank, float alpha, std::vector<std::string> targets = {"all-linear"}) {
+  TrainerConfig config;
+  config.packed_tokens = 14;
+  config.adapters = {rank, alpha, std::move(targets), 5};
+  return config;
+}
+
+std::vector<std::pair<std::string, model::ModelConfig>> all_models() {
+  auto all = test::architecture_configs();
+  for (const auto& [name, config] : test::switch_configs()) all.emplace_back(name, config);
+  return all;
+}
+
+/// A base of some roughness, and B away from 0 so that A has a gradient.
+void fill(Trainer& trainer, float b = 0.1f) {
+  test::roughen(trainer.parameters(), 3);
+  if (trainer.trained().specs().size() != trainer.parameters().specs().size()) {
+    for (const model::TensorSpec& spec : trainer.trained().specs()) {
+      if (!spec.name.ends_with("lora_B.weight")) continue;
+      trainer.trained().write(trainer.trained().view(spec), [&](const TensorView& host) {
+        for (int64_t i = 0; i < spec.numel(); ++i) host.as<float>()[i] = b * std::sin(float(7 * i + 1));
+      });
+    }
+  }
+  trainer.parameters_changed();
+}
+
+std::string temporary_folder() {
+  std::string path = std::filesystem::temp_directory_path() / "hone-adapters-XXXXXX";
+  if (!::mkdtemp(path.data())) fail(Code::kIo, "mkdtemp %s", path.c_str());
+  return path;
+}
+
+// ---- W' ------------------------------------------------------------------------------------------------
+
+/// The f64 model of W + s B A.
+test::Reference merged(Trainer& trainer, const model::AdapterConfig& adapters) {
+  test::Reference reference(trainer.parameters());
+  const model::TensorBlock& block = trainer.trained();
+  for (size_t i = 0; i < block.specs().size(); i += 2) {
+    const model::TensorSpec &a = block.specs()[i], &b = block.specs()[i + 1];
+    const std::string name = a.name.substr(0, a.name.find(".lora_A")) + ".weight";
+    auto& w = reference.tensors.at(name);
+    const float *pa = block.view(a).as<float>(), *pb = block.view(b).as<float>();
+    const int64_t r = a.shape[0], k = a.shape[1];
+    for (int64_t o = 0; o < b.shape[0]; ++o) {
+      for (int64_t c = 0; c < k; ++c) {
+        double sum = 0.0;
+        for (int64_t j = 0; j < r; ++j) sum += double(pb[o * r + j]) * double(pa[j * k + c]);
+        w[size_t(o * k + c)] += double(adapters.alpha) / double(r) * sum;
+      }
+    }
+  }
+  return reference;
+}
+
+void check_gradients(const std::string& name, const model::ModelConfig& model, const TrainerConfig& config) {
+  Trainer trainer(model, config, nullptr);
+  fill(trainer);
+  test::Reference reference = merged(trainer, config.adapters);
+  Batch batch = test::some_batch(model);
+  test::add_logprobs(batch, reference, 1.0);
+  StepOptions o;
+  o.clip_low = o.clip_high = 0.5f, o.entropy_coef = 0.2f;
+  const trainer::StepReport report = trainer.step(batch.view(), o);
+  EXPECT_NEAR(report.loss, test::reference_loss(reference, batch, o), 2e-5);
+  double square = 0.0, checked = 0.0;
+  for (const model::TensorSpec& spec : trainer.trained().specs()) {
+    const float* gradient = trainer.gradients().view(spec).as<float>();
+    float* values = trainer.trained().view(spec).as<float>();
+    double largest = 0.0;
+    for (int64_t i = 0; i < spec.numel(); ++i) {
+      square += double(gradient[i]) * gradient[i];
+      largest = std::max(largest, std::fabs(double(gradient[i])));
+    }
+    const auto i = test::random_int(0, spec.numel() - 1);
+    const auto loss_with = [&](float x) {
+      const float kept = std::exchange(values[i], x);
+      const test::Reference moved = merged(trainer, config.adapters);
+      values[i] = kept;
+      return test::reference_loss(moved, batch, o);
+    };
+    const float up = values[i] + 1e-3f, down = values[i] - 1e-3f;
+    const double wanted = (loss_with(up) - loss_with(down)) / (double(up) - double(down));
+    checked = std::max(checked, std::fabs(wanted));
+    // f32 backward as trainer.test.cc asks, and the third derivative times the step's square.
+    if (std::fabs(double(gradient[i]) - wanted) > 3e-6 + 3e-4 * largest) {
+      test::report(__FILE__, __LINE__, name + ": d" + spec.name + " is " + test::show(gradient[i]) + ", differences give " + test::show(wanted));
+    }
+  }
+  EXPECT_TRUE(checked > 1e-4);
+  EXPECT_NEAR(report.grad_norm / std::sqrt(square), 1.0, 1e-6);
+}
+
+TEST(gradients_of_a_and_b_match_central_differences) {
+  for (const auto& [name, model] : all_models()) {
+    if (name == "gemma2" || name == "granite") continue;  // multipliers of theirs: the reference has none
+    check_gradients(name, model, adapted(3, 6.0f));
+  }
+  const model::ModelConfig model = test::tiny_config();
+  check_gradients("two targets", model, adapted(2, 1.0f, {"v_proj", "up_proj"}));
+  TrainerConfig again = adapted(4, 8.0f, {"q_proj", "down_proj"});
+  again.recompute = true;
+  check_gradients("recomputed", model, again);
+}
+
+// ---- bits ----------------------------------------------------------------------------------------------
+
+/// Steps that move the adapters; the log-probs of the next.
+std::vector<float> train(Trainer& trainer, const Batch& given, int steps) {
+  Batch batch = given;
+  batch.behavior.assign(batch.tokens.size(), -3.0f);
+  StepOptions o;
+  o.objective = kernels::Objective::kReinforce, o.lr = 3e-2f;
+  for (int s = 0; s < steps; ++s) trainer.step(batch.view(), o);
+  std::vector<float> logprobs(batch.tokens.size()), entropies(batch.tokens.size());
+  trainer.score(batch.view(), 1.0f, logprobs.data(), entropies.data());
+  return logprobs;
+}
+
+bool same(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && test::same_bits(a.data(), b.data(), int64_t(a.size()));
+}
+
+TEST(fresh_adapters_change_no_bit) {
+  for (const DType storage : {DType::kF32, DType::kBF16}) {
+    for (const auto& [name, model] : all_models()) {
+      TrainerConfig with = adapted(4, 8.0f), without;
+      with.weight_storage = without.weight_storage = storage;
+      Trainer a(model, with, nullptr), b(model, without, nullptr);
+      test::roughen(a.parameters(), 3), test::roughen(b.parameters(), 3);
+      a.parameters_changed(), b.parameters_changed();
+      const Batch batch = test::some_batch(model);
+      const auto left = a.snapshot(), right = b.snapshot();
+      const auto equal = [](const kernels::PackedMatrix& x, const kernels::PackedMatrix& y) {
+        return std::memcmp(x.panels, y.panels, size_t(kernels::packed_bytes(Stream{}, x.n, x.k, x.storage))) == 0;
+      };
+      for (size_t l = 0; l < left->layers.size(); ++l) {
+        const auto &x = left->layers[l], &y = right->layers[l];
+        EXPECT_TRUE(equal(x.qkv, y.qkv) && equal(x.o, y.o) && equal(x.gate_up, y.gate_up) && equal(x.down, y.down));
+      }
+      EXPECT_TRUE(same(train(a, batch, 0), train(b, batch, 0)));
+    }
+  }
+}
+
+void compare_engine(const model::ModelConfig& model, TrainerConfig config, DType storage, Stream::Backend device) {
+  config.weight_storage = storage, config.device = device, config.deterministic = true;
+  Trainer trainer(model, config, nullptr);
+  trainer.parameters().initialize(4);
+  test::scale_head(trainer.parameters());
+  trainer.parameters_changed();
+  const Batch batch = test::some_batch(model);
+  const std::vector<float> before = train(trainer, batch, 0), after = train(trainer, batch, 3);
+  EXPECT_TRUE(!same(before, after));
+  test::Case c;
+  c.model = model, c.storage = storage, c.device = device, c.engine = test::engine_config(8, 32);
+  c.engine.max_context = 64;
+  c.requests = 4, c.longest_prompt = 12, c.most_tokens = 8;
+  int64_t preemptions = 0;
+  const test::Packed packed = test::generate(c, trainer.snapshot(), nullptr, preemptions);
+  trainer::TrainingBatch b;
+  b.tokens = packed.tokens.data(), b.cu_seqlens = packed.cu_seqlens.data(), b.mask = packed.mask.data();
+  b.sequences = int64_t(packed.cu_seqlens.size()) - 1;
+  std::vector<float> logprobs(packed.tokens.size()), entropies(packed.tokens.size());
+  trainer.score(b, 1.0f, logprobs.data(), entropies.data());
+  EXPECT_TRUE(same(logprobs, packed.logprobs));
+}
+
+TEST(engine_equals_trainer_after_steps_of_adapters) {
+  for (const DType storage : {DType::kF32, DType::kBF16}) {
+    for (const auto& [name, model] : test::architecture_configs()) compare_engine(model, adapted(8, 16.0f), storage, Stream::Backend::kCpu);
+  }
+}
+
+TEST(engine_equals_trainer_after_steps_of_adapters_on_a_gpu) {
+  NEEDS_DEVICE;
+  compare_engine(test::architecture_configs()[0].second, adapted(8, 16.0f), DType::kBF16, test::kCuda);
+}
+
+TEST(a_step_of_adapters_is_the_same_on_any_number_of_threads_and_leaves_the_base) {
+  const model::ModelConfig model = test::tiny_config();
+  const Batch batch = test::some_batch(model);
+  std::vector<float> first;
+  for (const int threads : {1, 3}) {
+    ThreadPool pool(threads);
+    Trainer trainer(model, adapted(4, 8.0f), &pool);
+    fill(trainer);
+    const std::vector<float> base = test::values(trainer.parameters(), trainer.parameters().flat());
+    train(trainer, batch, 4);
+    EXPECT_TRUE(same(base, test::values(trainer.parameters(), trainer.parameters().flat())));
+    const std::vector<float> now = test::values(trainer.trained(), trainer.trained().flat());
+    if (first.empty()) first = now;
+    EXPECT_TRUE(same(first, now));
+  }
+}
+
+// ---- folders -------------------------------------------------------------------------------------------
+
+TEST(a_checkpoint_of_adapters_goes_on_with_the_same_bits) {
+  const model::ModelConfig model = test::tiny_config();
+  const Batch batch = test::some_batch(model);
+  const std::string folder = temporary_folder() + "/checkpoint";
+  Trainer whole(model, adapted(4, 8.0f), nullptr), resumed(model, adapted(4, 8.0f), nullptr);
+  fill(whole, 0.0f);
+  test::roughen(resumed.parameters(), 3);
+  resumed.parameters_changed();
+  train(whole, batch, 2);
+  whole.save(folder, "{}");
+  EXPECT_TRUE(!std::filesystem::exists(folder + "/model.safetensors"));
+  const std::vector<float> wanted = train(whole, batch, 2);
+  resumed.load(folder);
+  EXPECT_EQ(resumed.version(), 2u);
+  EXPECT_TRUE(same(wanted, train(resumed, batch, 2)));
+
+  Trainer other(model, adapted(4, 4.0f), nullptr), plain(model, TrainerConfig{}, nullptr);
+  EXPECT_THROWS(other.load(folder), Code::kConfig);
+  EXPECT_THROWS(plain.load(folder), Code::kConfig);
+  plain.save(folder + "-plain", "{}");
+  EXPECT_THROWS(resumed.load(folder + "-plain"), Code::kConfig);
+  EXPECT_THROWS(plain.load_adapters(folder), Code::kConfig);
+}
+
+TEST(a_merged_model_has_the_bits_of_the_adapted_one_and_a_folder_of_adapters_is_a_start) {
+  for (const DType storage : {DType::kF32, DType::kBF16}) {
+    const model::ModelConfig model = test::tiny_config();
+    const Batch batch = test::some_batch(model);
+    const std::string folder = temporary_folder();
+    TrainerConfig config = adapted(4, 8.0f), plain;
+    config.weight_storage = plain.weight_storage = storage;
+    Trainer trainer(model, config, nullptr), whole(model, plain, nullptr), again(model, config, nullptr);
+    fill(trainer, 0.0f);
+    const std::vector<float> wanted = train(trainer, batch, 3);
+    trainer.save_model(folder + "/merged");
+    model::load_hf_weights(folder + "/merged", whole.parameters());
+    whole.parameters_changed();
+    EXPECT_TRUE(same(wanted, train(whole, batch, 0)));
+    trainer.save(folder + "/adapters", "{}");
+    test::roughen(again.parameters(), 3);
+    again.parameters_changed();
+    again.load_adapters(folder + "/adapters");
+    EXPECT_TRUE(same(wanted, train(again, batch, 0)));
+    Trainer narrow(model, adapted(2, 8.0f), nullptr), fewer(model, adapted(4, 8.0f, {"q_proj"}), nullptr);
+    EXPECT_THROWS(narrow.load_adapters(folder + "/adapters"), Code::kConfig);
+    EXPECT_THROWS(fewer.load_adapters(folder + "/adapters"), Code::kFormat);
+  }
+}
+
+TEST(adapters_that_make_no_sense_are_refused) {
+  const model::ModelConfig model = test::tiny_config();
+  const auto refuse = [&](const model::ModelConfig& m, TrainerConfig config, Code code) { EXPECT_THROWS(Trainer(m, config, nullptr), code); };
+  refuse(model, adapted(4, 0.0f), Code::kConfig);
+  refuse(model, adapted(4, 8.0f, {}), Code::kConfig);
+  refuse(model, adapted(4, 8.0f, {"lm_head"}), Code::kConfig);
+  refuse(test::architecture_configs()[0].second, adapted(4, 8.0f, {"q_proj"}), Code::kConfig);  // phi3 has qkv_proj
+  TrainerConfig muon = adapted(4, 8.0f);
+  muon.optimizer.kind = trainer::OptimizerConfig::Kind::kMuon;
+  refuse(model, muon, Code::kUnsupported);
+}
+
+}  // namespace
+TEST_MAIN
