@@ -49,6 +49,8 @@ th:first-child, td:first-child { text-align: left; padding-left: 0; }
 th:last-child, td:last-child { padding-right: 0; }
 td .se, td .was { color: var(--muted); } td .se { font-size: 12.5px; }
 tbody tr:last-child td { border-bottom: 0; font-weight: 600; }
+.candidates tbody tr:last-child td { font-weight: 400; }
+.candidates tbody tr.best td { font-weight: 600; }
 tbody tr:last-child td .se, tbody tr:last-child td .was { font-weight: 400; }
 td.track { width: 24%; min-width: 150px; } td.track svg { display: block; width: 100%; height: 22px; overflow: visible; }
 th.scale { padding-bottom: 7px; } th.scale div { display: flex; justify-content: space-between; }

@@ -152,14 +152,14 @@ export function selectionTable({ best, runnerUp, candidates }: SelectionSummary)
       standardError,
       meanTokens,
       domains: scores,
-    }) => html`<tr><th>${step}${step === best.step ? " (best)" : ""}</th>
+    }) => html`<tr class="${step === best.step ? "best" : ""}"><td>${step}${step === best.step ? " (best)" : ""}</td>
 <td>${score.toFixed(3)}<span class="se"> ±${standardError.toFixed(3)}</span></td>${domains.map((d) => html`<td>${scores[d]?.toFixed(3) ?? "–"}</td>`)}<td>${meanTokens.toFixed(1)}</td></tr>`,
   );
   const lead =
     runnerUp === undefined
       ? undefined
       : html`<div class="notes"><p>Step ${runnerUp.step} is ${runnerUp.behind.toFixed(3)} ± ${runnerUp.behindError.toFixed(3)} behind step ${best.step} on the same problems${runnerUp.behind < 2 * runnerUp.behindError ? ": within two standard errors" : ""}. The best of several is flattered by chance; the tables above are of the last step.</p></div>`;
-  return html`<div class="card scroll"><table>
+  return html`<div class="card scroll"><table class="candidates">
 <caption>Held-out problems while it trained</caption>
 <thead><tr><th>Step</th><th>mean</th>${domains.map((d) => html`<th>${d}</th>`)}<th>tokens</th></tr></thead>
 <tbody>${rows}</tbody></table></div>${lead}`;
