@@ -38,7 +38,8 @@ const MADE_UP_NAME = /^procedural\/|^puzzles/;
 export const SUITE_NAMES: readonly string[] = [
   ...Object.keys(SUITES),
   "procedural",
-  ...Object.keys(PROBLEM_SOURCES),
+  ...Object.keys(PROBLEM_SOURCES).filter((source) => !source.startsWith("puzzles/")),
+  "puzzles/<game>",
 ];
 
 /** The names that a name stands for: "procedural" for all suites of the quick start. */
