@@ -1,6 +1,6 @@
 // Adapters as a parametrization: what engine and trainer read is W + s B A, and only A and B learn. Gradients against
 // central differences of an f64 model whose weights are put together here; engine against trainer bit for bit.
-// PyTorch's PEFT: adapter_goldens.test.cc. Mutants: test/mutants/csrc-model.json, csrc-trainer.json.
+// PyTorch: test/native/lora-goldens.test.ts. Mutants: test/mutants/csrc-model.json, csrc-trainer.json.
 #include <cstring>
 #include <filesystem>
 #include <utility>

@@ -1,0 +1,42 @@
+"""Goldens of adapters: a tiny Llama with W + s B A in float64 PyTorch, as PEFT has it, and ten AdamW steps of it.
+
+python3 scripts/make-lora-goldens.py test/fixtures/peft    # needs torch, transformers, safetensors
+"""
+import sys
+import torch, json, math, os
+from transformers import LlamaConfig, LlamaForCausalLM
+from safetensors.torch import save_file
+out_dir = sys.argv[1]
+torch.manual_seed(0); torch.set_default_dtype(torch.float64)
+c=LlamaConfig(vocab_size=61,hidden_size=40,num_hidden_layers=2,num_attention_heads=4,num_key_value_heads=2,head_dim=16,intermediate_size=56,max_position_embeddings=128,tie_word_embeddings=False,rms_norm_eps=1e-5)
+m=LlamaForCausalLM(c).double()
+for p in m.parameters(): p.data=(p.data+0.05*torch.randn_like(p)).float().double()
+m.float().save_pretrained(os.path.join(out_dir, "model")); m.double()
+for p in m.parameters(): p.requires_grad_(False)
+r,alpha=4,8.0; ad={}
+class L(torch.nn.Module):
+    def __init__(s,base,name):
+        super().__init__(); s.base=base
+        A=(torch.rand(r,base.in_features)*2-1)/math.sqrt(base.in_features); B=torch.randn(base.out_features,r)*0.05
+        s.A=torch.nn.Parameter(A.float().double()); s.B=torch.nn.Parameter(B.float().double()); ad[name]=s
+    def forward(s,x): return s.base(x)+alpha/r*((x@s.A.T)@s.B.T)
+for i,l in enumerate(m.model.layers):
+    for part,names in (("self_attn",["q_proj","k_proj","v_proj","o_proj"]),("mlp",["gate_proj","up_proj","down_proj"])):
+        for n in names: setattr(getattr(l,part),n,L(getattr(getattr(l,part),n),f"model.layers.{i}.{part}.{n}"))
+def tensors(): return {f"base_model.model.{n}.lora_{k}.weight":getattr(s,k).detach().float().contiguous() for n,s in ad.items() for k in "AB"}
+os.makedirs(f"{out_dir}/adapter", exist_ok=True); save_file(tensors(), f"{out_dir}/adapter/adapter_model.safetensors")
+json.dump({"peft_type":"LORA","r":r,"lora_alpha":alpha,"bias":"none","target_modules":["q_proj"]},open(f"{out_dir}/adapter/adapter_config.json", "w"))
+ids=[torch.randint(0,61,(n,)) for n in (11,17,6)]
+opt=torch.optim.AdamW([p for s in ad.values() for p in (s.A,s.B)],lr=1e-2,betas=(0.9,0.95),eps=1e-8,weight_decay=0.1)
+out={"ids":[x.tolist() for x in ids],"loss":[],"norm":[]}
+for step in range(10):
+    tot=sum(len(x)-1 for x in ids)
+    loss=sum(-torch.log_softmax(m(x[None]).logits[0,:-1],-1).gather(1,x[1:,None]).sum() for x in ids)/tot
+    opt.zero_grad(); loss.backward()
+    n=torch.nn.utils.clip_grad_norm_([p for s in ad.values() for p in (s.A,s.B)],0.5)
+    if step==0: out["logprob0"]=torch.log_softmax(m(ids[0][None]).logits[0,:-1],-1).gather(1,ids[0][1:,None])[:,0].tolist()
+
+    out["loss"].append(loss.item()); out["norm"].append(n.item()); opt.step()
+out["after"]={f"{n}.lora_{k}.weight":[round(x, 8) for x in getattr(s,k).detach().flatten().tolist()] for n,s in ad.items() for k in "AB"}
+
+json.dump(out, open(f"{out_dir}/steps.json", "w"))
