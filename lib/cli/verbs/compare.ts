@@ -27,8 +27,10 @@ async function compare(before: string, others: readonly string[], flags: Flags):
 
 export const compareVerb: Verb = (hone, ends) => {
   hone
-    .command("compare <evaluation> <others...>")
-    .description("set evaluations side by side with the first: differences, problems won and lost, lengths")
+    .command("compare <first> <more...>")
+    .description(
+      "set evaluations (folders of hone eval) side by side with the first: differences, problems won and lost, lengths",
+    )
     .addOption(new Option("--format <format>", "of the tables").choices([...TABLE_FORMATS]).default("text"))
     .option("--show <n>", "changed problems to show with their texts", "4")
     .option("--json", "print JSON")
