@@ -79,7 +79,7 @@ void check_report(const GoldenGradients& g, const std::string& what, const Json&
   }
 }
 
-void check_tensors(const std::string& what, const std::string& file, const model::Parameters& found, double lr_steps) {
+void check_tensors(const std::string& what, const std::string& file, const model::TensorBlock& found, double lr_steps) {
   const model::SafetensorsFile golden(file);
   EXPECT_EQ(golden.entries().size(), found.specs().size());
   int64_t total = 0, outside = 0;

@@ -106,7 +106,7 @@ void check_step(Twin& twin) {
   const double before = twin.trainer.step(twin.batch(), options).loss;
   for (const auto& [name, golden] : test::at(twin.golden, "gradients").members("gradients")) {
     const auto wanted = test::numbers<double>(golden);
-    const Parameters& grads = twin.trainer.gradients();
+    const model::TensorBlock& grads = twin.trainer.gradients();
     const auto spec = std::find_if(grads.specs().begin(), grads.specs().end(), [&, &n = name](const auto& s) { return s.name == n; });
     if (spec == grads.specs().end()) {
       test::report(__FILE__, __LINE__, twin.name + " has no " + name);
