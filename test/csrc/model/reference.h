@@ -21,7 +21,7 @@ struct Reference {
   model::ModelConfig config;
   std::map<std::string, Vector> tensors;
 
-  explicit Reference(const model::Parameters& from) : config(from.config()) {
+  explicit Reference(const model::TensorBlock& from) : config(from.config()) {
     for (const auto& spec : from.specs()) {
       const float* data = from.view(spec).as<float>();
       tensors[spec.name] = Vector(data, data + spec.numel());

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "check.h"
+#include "core/device.h"
 #include "model/goldens.h"
 #include "model/hf_loader.h"
 #include "trainer/reference_loss.h"
@@ -97,10 +98,16 @@ struct Sharded {
   TemporaryFolder folder{"sharded"};
   Sharded() {
     parameters.initialize(1);
-    optimizer.m().initialize(2);
-    optimizer.v().initialize(3);
+    const model::Parameters m = drawn(2), v = drawn(3);
+    copy_rows(Stream{}, m.flat(), optimizer.m().flat());
+    copy_rows(Stream{}, v.flat(), optimizer.v().flat());
     optimizer.steps = 5;
     save();
+  }
+  model::Parameters drawn(uint64_t seed) const {
+    model::Parameters out(config);
+    out.initialize(seed);
+    return out;
   }
   void save() {
     write_checkpoint(folder / "c", {7, optimizer.steps, OptimizerConfig::Kind::kAdamW, "extra \"quoted\""}, parameters, optimizer, 4000);

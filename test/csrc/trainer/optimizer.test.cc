@@ -133,7 +133,7 @@ TEST(a_muon_update_has_the_spectral_size_of_its_rule) {
 }
 
 /// The whole block in host memory.
-std::vector<float> values(const Parameters& p) {
+std::vector<float> values(const model::TensorBlock& p) {
   Arena staging(p.staging_bytes(p.flat()), "test");
   const float* const x = p.read(p.flat(), staging).as<float>();
   return {x, x + p.flat().numel()};
