@@ -7,6 +7,7 @@ import { HoneError } from "../errors.ts";
 import { readValidations, select } from "../evaluation/index.ts";
 import { holdsAdapters, mergeAdapters, modelFacts, readModelFile } from "../inference/index.ts";
 import { RUN_FILES, readRunManifest } from "../metrics/index.ts";
+import { checkpointName } from "../orchestration/index.ts";
 import { LexiconTokenizer, lexiconFiles, type TextFile } from "../text/index.ts";
 
 /** A checkpoint of a run, and the recipe of its model. */
@@ -37,7 +38,7 @@ export function runAt(text: string): RunCheckpoint | undefined {
   const at = text.lastIndexOf("@");
   if (at <= 0) return undefined;
   const name = text.slice(at + 1);
-  return runCheckpoint(text.slice(0, at), /^\d+$/.test(name) ? `step-${name.padStart(6, "0")}` : name);
+  return runCheckpoint(text.slice(0, at), /^\d+$/.test(name) ? checkpointName(Number(name)) : name);
 }
 
 /** Throws HONE_ERR_CHECKPOINT if there is no such checkpoint. */
@@ -55,7 +56,7 @@ export function checkpointOf(run: string, wanted: string | undefined): string {
 /** Name of the checkpoint that did best on held-out problems. Throws HONE_ERR_CHECKPOINT where none was evaluated. */
 function bestOf(run: string): string {
   const selection = select(readValidations(join(run, RUN_FILES.validation)));
-  if (selection !== undefined) return `step-${String(selection.best.step).padStart(6, "0")}`;
+  if (selection !== undefined) return checkpointName(selection.best.step);
   throw new HoneError("HONE_ERR_CHECKPOINT", `${run}: no step was evaluated, so none is known to be best`, {
     hint: "Train with evaluation.everySteps and checkpoint.keepBest, or name a checkpoint.",
   });

@@ -10,8 +10,8 @@ import {
 } from "../evaluation/index.ts";
 import { readJson, writeWhole } from "../metrics/index.ts";
 import { BEFORE_FILE, type PinnedPolicy, type Run } from "../orchestration/index.ts";
-import type { Problem } from "../records.ts";
 import type { SessionDisplay } from "./session-display.ts";
+import { UnscoredAnswers } from "./unscored-answers.ts";
 
 export interface SessionEvaluationOptions {
   readonly dir: string;
@@ -72,7 +72,7 @@ export class SessionEvaluation {
     const boards: Scoreboard[] = [];
     for (const [i, setting] of settings.entries()) {
       const onProgress = (done: number, of: number) => this.#display.advance(i * of + done);
-      const unscored = new Unscored();
+      const unscored = new UnscoredAnswers();
       const plan = { ...setting, problemsPerDomain, attempts, onProgress, onUnscored: unscored.note };
       const results = await evaluate(policy, { ...plan, ...(signal && { signal }) });
       const board = scoreboard(results, { ...setting, version: policy.version });
@@ -83,39 +83,6 @@ export class SessionEvaluation {
     }
     await onPolicy?.(when, policy);
     return boards;
-  }
-}
-
-/** Held-out answers without a verdict: an outage, which is reported and counted and gives no score. */
-class Unscored {
-  readonly #domains = new Map<string, { count: number; cause: string }>();
-
-  readonly note = ({ domain, id }: Problem, causes: readonly string[]): void => {
-    const before = this.#domains.get(domain);
-    const cause = before?.cause ?? `problem ${id}: ${causes[0]}`;
-    this.#domains.set(domain, { count: (before?.count ?? 0) + causes.length, cause });
-  };
-
-  get told(): string[] {
-    return [...this.#domains].map(
-      ([domain, { count, cause }]) =>
-        `warning: ${count} held-out answer(s) of ${domain} got no verdict and are in no score; the first, to ${cause}`,
-    );
-  }
-
-  /** Before training: throws HONE_ERR_VERIFIER for a domain without a single verdict. */
-  expectEach(domains: readonly string[], scored: readonly string[]): void {
-    const lost = domains.find((domain) => !scored.includes(domain) && this.#domains.has(domain));
-    if (lost === undefined) return;
-    const { cause } = this.#domains.get(lost)!;
-    throw new HoneError(
-      "HONE_ERR_VERIFIER",
-      `no held-out answer of ${lost} could be judged; the first, to ${cause}`,
-      {
-        details: { domain: lost },
-        hint: "Repair the verifier; `npx hone check <recipe>` tries every one.",
-      },
-    );
   }
 }
 

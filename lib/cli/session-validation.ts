@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { HoneError } from "../errors.ts";
 import {
   evaluate,
   problemScores,
@@ -14,8 +13,8 @@ import {
   writeValidations,
 } from "../evaluation/index.ts";
 import { RUN_FILES } from "../metrics/index.ts";
-import type { PinnedPolicy, Run, RunHooks } from "../orchestration/index.ts";
-import type { Problem } from "../records.ts";
+import { checkpointName, type PinnedPolicy, type Run, type RunHooks } from "../orchestration/index.ts";
+import { UnscoredAnswers } from "./unscored-answers.ts";
 
 export interface SessionValidationOptions {
   readonly dir: string;
@@ -48,7 +47,7 @@ export class SessionValidation {
     this.#keep();
     const done = new Set(this.#validations.map(({ step }) => step));
     for (let step = 1; step <= run.step; step++) {
-      const checkpoint = join(this.#options.dir, "checkpoints", `step-${String(step).padStart(6, "0")}`);
+      const checkpoint = join(this.#options.dir, "checkpoints", checkpointName(step));
       if (this.#isDue(step) && !done.has(step) && existsSync(checkpoint)) {
         this.#options.say(`evaluating ${basename(checkpoint)}, which the last session did not get to`);
         await this.#begin(step, () => run.pin(checkpoint));
@@ -62,7 +61,7 @@ export class SessionValidation {
     return async (record) => {
       const wish = await others?.(record);
       const step = this.#run!.step;
-      if (!this.#isDue(step) || step === this.#run!.recipe.training.steps) return wish;
+      if (!this.#isDue(step)) return wish;
       await this.#running;
       this.#keep(step);
       await this.#begin(step, () => this.#run!.pin());
@@ -91,9 +90,11 @@ export class SessionValidation {
     return select(this.#validations);
   }
 
+  /** The last step is evaluated after training. */
   #isDue(step: number): boolean {
-    const { everySteps, fromStep } = this.#run!.recipe.evaluation;
-    return everySteps > 0 && step > 0 && step >= fromStep && step % everySteps === 0;
+    const { evaluation, training } = this.#run!.recipe;
+    const { everySteps, fromStep } = evaluation;
+    return everySteps > 0 && step >= fromStep && step % everySteps === 0 && step < training.steps;
   }
 
   /** The best checkpoints stay, and those that wait to be evaluated. */
@@ -129,13 +130,13 @@ async function validate(policy: PinnedPolicy, step: number, signal?: AbortSignal
   const boards: Scoreboard[] = [];
   let tokens = 0;
   let problems: Validation["problems"] = [];
-  const unscored = new Map<string, string>();
-  const onUnscored = ({ domain }: Problem, causes: readonly string[]) => unscored.set(domain, causes[0]!);
+  const unscored = new UnscoredAnswers();
   for (const setting of settings) {
-    const plan = { ...setting, problemsPerDomain, attempts, onUnscored };
+    const plan = { ...setting, problemsPerDomain, attempts, onUnscored: unscored.note };
     const results = await evaluate(policy, signal ? { ...plan, signal } : plan);
     const board = scoreboard(results, { ...setting, version: policy.version });
-    expectEveryDomain(board, unscored);
+    // A mean over fewer domains is no candidate: the others may be the harder ones.
+    unscored.expectEach([...policy.sources.keys()], Object.keys(board.domains));
     boards.push(board);
     tokens += results.flatMap((result) => result.tokens).reduce((sum, n) => sum + n, 0);
     if (boards.length === 1) problems = problemScores(results);
@@ -148,14 +149,4 @@ async function validate(policy: PinnedPolicy, step: number, signal?: AbortSignal
     boards,
     problems,
   };
-}
-
-/** A mean over fewer domains is no candidate: the others may be the harder ones. */
-function expectEveryDomain({ domains }: Scoreboard, unscored: ReadonlyMap<string, string>): void {
-  const lost = [...unscored].find(([domain]) => !Object.hasOwn(domains, domain));
-  if (lost === undefined) return;
-  throw new HoneError(
-    "HONE_ERR_VERIFIER",
-    `no held-out answer of ${lost[0]} could be judged; the first: ${lost[1]}`,
-  );
 }

@@ -9,7 +9,7 @@ export {
   readRolloutRecord,
   recordedSteps,
 } from "./records/index.ts";
-export { BEFORE_FILE } from "./recovery/index.ts";
+export { BEFORE_FILE, checkpointName } from "./recovery/index.ts";
 export { type Rescoring, replayRun, rescoreRun } from "./replay/index.ts";
 export type { PinnedPolicy, Run, RunEnd, RunEvents, RunHooks, RunOptions, RunOutcome } from "./run/index.ts";
 export { createRun, expectDemonstrations } from "./run/index.ts";

@@ -18,6 +18,9 @@ const stateSchema = z.object({
 });
 export type RunState = z.infer<typeof stateSchema>;
 
+/** Of the checkpoint of a step, in the folder `checkpoints` of its run. */
+export const checkpointName = (step: number): string => `step-${String(step).padStart(6, "0")}`;
+
 const NAME = /^step-(\d{6})$/;
 /** What a process that was killed while it saved or removed leaves behind. */
 const LEFTOVER = /^(step-\d{6}|warm-start)\.(tmp-\d+|trash)$/;
@@ -86,7 +89,7 @@ export class Checkpoints {
 
   /** Where the checkpoint of a step is, or would be. */
   pathOf(step: number): string {
-    return join(this.directory, `step-${String(step).padStart(6, "0")}`);
+    return join(this.directory, checkpointName(step));
   }
 
   /**

@@ -1,4 +1,4 @@
 /** What survives a kill. */
 
-export { Checkpoints, expectSeed, type RunState, weightsHash } from "./checkpoints.ts";
+export { Checkpoints, checkpointName, expectSeed, type RunState, weightsHash } from "./checkpoints.ts";
 export { BEFORE_FILE, claimRunFolder, prepareRunFolder, recordedClock, runClock } from "./run-folder.ts";

@@ -5,12 +5,11 @@
 #include <filesystem>
 #include <utility>
 
-#include <unistd.h>
-
 #include "architectures.h"
 #include "check.h"
 #include "cuda_trainer.h"
 #include "engine_trainer.h"
+#include "model/goldens.h"
 #include "model/hf_loader.h"
 #include "trainer/reference_loss.h"
 
@@ -47,12 +46,6 @@ void fill(Trainer& trainer, float b = 0.1f) {
     }
   }
   trainer.parameters_changed();
-}
-
-std::string temporary_folder() {
-  std::string path = std::filesystem::temp_directory_path() / "hone-adapters-XXXXXX";
-  if (!::mkdtemp(path.data())) fail(Code::kIo, "mkdtemp %s", path.c_str());
-  return path;
 }
 
 // ---- W' ------------------------------------------------------------------------------------------------
@@ -224,7 +217,8 @@ TEST(a_step_of_adapters_is_the_same_on_any_number_of_threads_and_leaves_the_base
 TEST(a_checkpoint_of_adapters_goes_on_with_the_same_bits) {
   const model::ModelConfig model = test::tiny_config();
   const Batch batch = test::some_batch(model);
-  const std::string folder = temporary_folder() + "/checkpoint";
+  const test::TemporaryFolder scratch("adapters");
+  const std::string folder = scratch / "checkpoint";
   Trainer whole(model, adapted(4, 8.0f), nullptr), resumed(model, adapted(4, 8.0f), nullptr);
   fill(whole, 0.0f);
   test::roughen(resumed.parameters(), 3);
@@ -249,24 +243,24 @@ TEST(a_merged_model_has_the_bits_of_the_adapted_one_and_a_folder_of_adapters_is_
   for (const DType storage : {DType::kF32, DType::kBF16}) {
     const model::ModelConfig model = test::tiny_config();
     const Batch batch = test::some_batch(model);
-    const std::string folder = temporary_folder();
+    const test::TemporaryFolder folder("adapters");
     TrainerConfig config = adapted(4, 8.0f), plain;
     config.weight_storage = plain.weight_storage = storage;
     Trainer trainer(model, config, nullptr), whole(model, plain, nullptr), again(model, config, nullptr);
     fill(trainer, 0.0f);
     const std::vector<float> wanted = train(trainer, batch, 3);
-    trainer.save_model(folder + "/merged");
-    model::load_hf_weights(folder + "/merged", whole.parameters());
+    trainer.save_model(folder / "merged");
+    model::load_hf_weights(folder / "merged", whole.parameters());
     whole.parameters_changed();
     EXPECT_TRUE(same(wanted, train(whole, batch, 0)));
-    trainer.save(folder + "/adapters", "{}");
+    trainer.save(folder / "adapters", "{}");
     test::roughen(again.parameters(), 3);
     again.parameters_changed();
-    again.load_adapters(folder + "/adapters");
+    again.load_adapters(folder / "adapters");
     EXPECT_TRUE(same(wanted, train(again, batch, 0)));
     Trainer narrow(model, adapted(2, 8.0f), nullptr), fewer(model, adapted(4, 8.0f, {"q_proj"}), nullptr);
-    EXPECT_THROWS(narrow.load_adapters(folder + "/adapters"), Code::kConfig);
-    EXPECT_THROWS(fewer.load_adapters(folder + "/adapters"), Code::kFormat);
+    EXPECT_THROWS(narrow.load_adapters(folder / "adapters"), Code::kConfig);
+    EXPECT_THROWS(fewer.load_adapters(folder / "adapters"), Code::kFormat);
   }
 }
 
