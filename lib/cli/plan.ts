@@ -4,12 +4,15 @@ import { HoneError } from "../errors.ts";
 import { findConfig } from "../inference/index.ts";
 import { nativeCore, newModelConfig, thisMachine } from "../orchestration/index.ts";
 import {
+  type Advice,
   fromUnits,
   inUnits,
   type Machine,
   type MemoryPlan,
+  type Proposal,
   planMemory,
   type RolePlan,
+  settings,
 } from "../plan/index.ts";
 import { LexiconTokenizer } from "../text/index.ts";
 
@@ -39,7 +42,7 @@ export async function planRecipe(
       hint: "Say it like 80GiB.",
     });
   }
-  const asks = recipe.device === "cuda" && recipe.hardware === undefined && bytes === undefined;
+  const asks = recipe.device === "cuda" && recipe.hardware?.gpuMemoryGiB === undefined && bytes === undefined;
   const gpu = asks ? await askGpu() : undefined;
   const machine = { ...thisMachine(), ...(gpu && { gpu }) };
   return planMemory(recipe, await recipeConfig(recipe), machine, bytes);
@@ -75,8 +78,32 @@ export function planText(recipe: Recipe, plan: MemoryPlan): string {
     ...plan.roles.flatMap((role) => ["", ...roleLines(role, capacity)]),
     "",
     recompute,
+    ...(plan.hostMemory > 0
+      ? [`${inUnits(plan.hostMemory)} of this machine's own memory hold the frozen base in f32`]
+      : []),
+    ...(plan.advice === undefined ? [] : ["", ...adviceLines(plan.advice)]),
     ...unknown,
   ].join("\n");
+}
+
+/** Every proposal as what to pass, then a line for what each of its changes costs, and what it comes to. */
+function adviceLines({ proposals, least }: Advice): string[] {
+  const block = (proposal: Proposal, first: string) => [
+    `${first}${settings(proposal)}`,
+    ...proposal.changes.map(({ name, cost }) => `     ${name}: ${cost}`),
+  ];
+  if (proposals.length === 0)
+    return [
+      "Nothing makes it fit here.",
+      ...block(least, `   The least it needs is ${inUnits(least.total)}, by `),
+    ];
+  return [
+    "What makes it fit, cheapest first; every part is needed (docs/recipe.md, Fitting a card):",
+    ...proposals.flatMap((proposal, i) => [
+      ...block(proposal, `  ${i + 1}. `),
+      `     then ${inUnits(proposal.total)}; keys and values of ${proposal.keyValueTokens.toLocaleString("en")} tokens fit`,
+    ]),
+  ];
 }
 
 function roleLines(role: RolePlan, capacity: number | undefined): string[] {

@@ -55,12 +55,18 @@ function resolve(parsed: ParsedRecipe): Recipe {
   const pagesPerContext = Math.ceil(maxContext(parsed) / engine.pageTokens) + 1;
   return {
     ...parsed,
-    device: parsed.device ?? (parsed.hardware === undefined ? defaultDevice() : "cuda"),
+    device: parsed.device ?? (namesGpus(parsed) ? "cuda" : defaultDevice()),
     model: resolveModel(model),
     tokenizer: parsed.tokenizer ?? (model.folder === undefined ? "lexicon/quickstart" : "model"),
     training: { ...training, maxLag, credits: training.credits ?? training.groupsPerStep * (maxLag + 1) },
     engine: { ...engine, pages: engine.pages ?? engine.maxRunning * pagesPerContext },
   };
+}
+
+/** `recompute` alone is for any device. */
+function namesGpus({ hardware }: ParsedRecipe): boolean {
+  const { gpu, gpuMemoryGiB, gpus = 1 } = hardware ?? {};
+  return gpu !== undefined || gpuMemoryGiB !== undefined || gpus > 1;
 }
 
 /** The cross checks report a recipe without exactly one of folder and config. */

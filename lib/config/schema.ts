@@ -291,9 +291,9 @@ const evaluationSchema = z
 /** GPUs a recipe is meant for. Read by `hone plan` and `hone check`; a run refuses what this version cannot do. */
 const hardwareSchema = z.strictObject({
   /** For people: "H100 80GB". */
-  gpu: z.string().min(1),
-  /** Of one GPU. */
-  gpuMemoryGiB: positive(),
+  gpu: z.string().min(1).optional(),
+  /** Of one GPU; when left out what the first GPU of the machine has. */
+  gpuMemoryGiB: positive().optional(),
   gpus: count(2 ** 20).default(1),
   /** GPUs that generate, the others train; when left out every GPU does both. */
   actorGpus: count().optional(),
@@ -314,7 +314,7 @@ export const recipeSchema = z.strictObject({
   hardware: hardwareSchema.optional(),
   /** Keys every random draw of the run. */
   seed: z.int().min(0).default(0),
-  /** What generates and trains; "cuda" for a recipe with `hardware`, else "cpu" unless HONE_DEVICE says otherwise. */
+  /** What generates and trains; "cuda" for a recipe whose `hardware` names GPUs, else "cpu" unless HONE_DEVICE says otherwise. */
   device: z.enum(DEVICES).optional(),
   /**
    * On a GPU: the trainer's attention uses the instructions that generation uses, so that their log-probs agree to the

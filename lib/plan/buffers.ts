@@ -12,9 +12,11 @@ export function sizesOf(recipe: Recipe, config: string, device: DeviceName, thre
   const engine = { ...recipe.engine, maxContext: maxContext(recipe), runSeed: 0n, weightStorage, device };
   const optimizer = { ...NO_OPTIMIZER, kind: recipe.warmStart?.optimizer ?? "adamw" };
   const recompute = recipe.hardware?.recompute ?? false;
+  // A sequence that is longer than a micro-batch gets one of its own.
+  const packedTokens = Math.max(training.packedTokens, maxContext(recipe));
   const trainer = {
     optimizer,
-    packedTokens: training.packedTokens,
+    packedTokens,
     weightStorage,
     device,
     recompute,

@@ -1,12 +1,14 @@
 import { HoneError } from "../errors.ts";
-import type { MemoryPlan, RolePlan } from "./memory.ts";
+import type { Advice, Proposal } from "./advice.ts";
+import type { RolePlan } from "./measured.ts";
+import type { MemoryPlan } from "./memory.ts";
 import { inUnits } from "./units.ts";
 
 const NAMED = 3;
 
 /**
- * Throws HONE_ERR_OUT_OF_MEMORY if a role does not fit its device, naming its largest classes and what to change. A
- * device of unknown capacity refuses nothing.
+ * Throws HONE_ERR_OUT_OF_MEMORY if a role does not fit its device, naming its largest classes and the cheapest changes
+ * that make it fit, or what is needed at least. A device of unknown capacity refuses nothing.
  */
 export function expectFit(plan: MemoryPlan): void {
   const { capacity = Number.POSITIVE_INFINITY } = plan;
@@ -19,10 +21,21 @@ export function expectFit(plan: MemoryPlan): void {
     "HONE_ERR_OUT_OF_MEMORY",
     `this recipe does not fit ${plan.device}: ${said.join("; ")}`,
     {
-      hint: `Change ${changes.join("; ")}${pagesHint(worst)}.`,
+      hint: plan.advice === undefined ? `Change ${changes.join("; ")}.` : adviceHint(plan.advice, changes),
       details: { roles: worst.map(({ role, total }) => ({ role, total })), capacity },
     },
   );
+}
+
+/** The assignments of a proposal, as a command line takes them. */
+export const settings = ({ changes }: Proposal): string =>
+  changes.flatMap(({ assignments }) => assignments.map((assignment) => `--set ${assignment}`)).join(" ");
+
+function adviceHint({ proposals, least }: Advice, changes: readonly string[]): string {
+  if (proposals.length > 0)
+    return `What makes it fit, cheapest first: ${proposals.map(settings).join("; or ")}.`;
+  const by = least.changes.length === 0 ? "" : `, by ${settings(least)}`;
+  return `No change of settings makes it fit: it needs ${inUnits(least.total)} at least${by}. Change ${changes.join("; ")}.`;
 }
 
 function overflow(role: RolePlan, capacity: number): string {
@@ -32,14 +45,4 @@ function overflow(role: RolePlan, capacity: number): string {
 
 function largestRows({ rows }: RolePlan) {
   return rows.toSorted((a, b) => b.bytes - a.bytes).slice(0, NAMED);
-}
-
-/** How many pages would fit, if fewer keys and values are enough to make room. */
-function pagesHint(worst: readonly RolePlan[]): string {
-  const most = worst
-    .map(({ keyValueTokens: { asked, fit = 0 } }) => (fit < asked ? fit : 0))
-    .filter((fit) => fit > 0);
-  return most.length === 0
-    ? ""
-    : `; keys and values of ${Math.min(...most).toLocaleString("en")} tokens would fit`;
 }

@@ -1,5 +1,9 @@
 /** How much memory a recipe takes, before anything is allocated. */
-export { expectFit } from "./fit.ts";
-export { type Machine, type MemoryPlan, planMemory, type RolePlan } from "./memory.ts";
+
+export type { Advice, Proposal } from "./advice.ts";
+export { expectFit, settings } from "./fit.ts";
+export type { RolePlan } from "./measured.ts";
+export { type Machine, type MemoryPlan, planMemory } from "./memory.ts";
 export { type Network, networkOf } from "./network.ts";
+export { CARDS, planTable, type TableRow } from "./table.ts";
 export { fromUnits, inUnits } from "./units.ts";

@@ -73,3 +73,24 @@ test("the machine is asked through the core: its GPU, or none", async () => {
   expect(plan.capacity).toBe(memoryBytes ?? undefined);
   expect(devices[0] ?? "GPU (none)").toContain(`${plan.device} (`);
 });
+
+test("what does not fit is followed by the settings that make it fit, with what each costs", async () => {
+  const recipe = { ...folder("Qwen/Qwen3-8B"), device: "cuda" } as Recipe;
+  const text = planText(recipe, await planRecipe(recipe, "48GiB"));
+  expect(text).toMatch(/^ {2}1\. --set \S+/m);
+  expect(text).toMatch(/^ {5}lora: adapters are trained and the weights are not; /m);
+  expect(text).toMatch(/^ {5}then \d+\.\d GiB; keys and values of [\d,]+ tokens fit$/m);
+  const none = planText(recipe, await planRecipe(recipe, "1GiB"));
+  expect(none).toMatch(/^Nothing makes it fit here\.\n {3}The least it needs is \d+\.\d GiB, by --set /m);
+  expect(planText(recipe, await planRecipe(recipe, "999GiB"))).not.toMatch(/--set|Nothing makes/);
+});
+
+test("with adapters on a GPU the memory of the host is told", async () => {
+  const recipe = {
+    ...folder("Qwen/Qwen3-0.6B"),
+    device: "cuda",
+    lora: { rank: 8, alpha: 16, targets: "all-linear" },
+  };
+  const text = planText(recipe as Recipe, await planRecipe(recipe as Recipe, "24GiB"));
+  expect(text).toMatch(/^2\.2 GiB of this machine's own memory hold the frozen base in f32$/m);
+});

@@ -21,6 +21,10 @@ test("what is meant for a GPU runs on one, unless told otherwise", () => {
   expect(defineRecipe(minimal()).device).toBe("cpu");
   expect(defineRecipe({ ...minimal(), hardware }).device).toBe("cuda");
   expect(defineRecipe({ ...minimal(), hardware, device: "cpu" }).device).toBe("cpu");
+  expect(defineRecipe({ ...minimal(), hardware: { gpu: "H100" } }).device).toBe("cuda");
+  expect(defineRecipe({ ...minimal(), hardware: { gpuMemoryGiB: 80 } }).device).toBe("cuda");
+  expect(defineRecipe({ ...minimal(), hardware: { gpus: 2 } }).device).toBe("cuda");
+  expect(defineRecipe({ ...minimal(), hardware: { recompute: true } }).device).toBe("cpu");
   vi.stubEnv("HONE_DEVICE", "cuda");
   expect(defineRecipe(minimal()).device).toBe("cuda");
   expect(defineRecipe({ ...minimal(), device: "cpu" }).device).toBe("cpu");

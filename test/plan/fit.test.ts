@@ -19,6 +19,7 @@ const plan = (...roles: RolePlan[]): MemoryPlan => ({
   device: "GPU",
   capacity: 10 * GIB,
   roles,
+  hostMemory: 0,
   recomputeSaves: 0,
 });
 
@@ -34,13 +35,37 @@ test("every role that does not fit is named, with its three largest classes", ()
       message:
         "this recipe does not fit GPU: actor needs 11.0 GiB of 10.0 GiB (large 10.0 GiB, middle 512.0 MiB, small 256.0 MiB); " +
         "trainer needs 12.0 GiB of 10.0 GiB (large 11.0 GiB, middle 512.0 MiB, small 256.0 MiB)",
-      hint: "Change a.b; c.d; nothing; keys and values of 32 tokens would fit.",
+      hint: "Change a.b; c.d; nothing.",
     }),
   );
 });
 
-test("no number of pages is named where they are not what is too much", () => {
-  expect(() => expectFit(plan(role("actor", 11, { asked: 16, fit: 0 })))).toThrow(
-    expect.objectContaining({ hint: "Change a.b; c.d; nothing." }),
+const proposal = (...settings: string[]) => ({
+  changes: settings.map((setting) => ({ name: "a", cost: "b", assignments: setting.split(" ") })),
+  total: 12.5 * GIB,
+  keyValueTokens: 0,
+});
+
+test("the changes that make it fit are named as a command line takes them", () => {
+  const advice = { proposals: [proposal("a.b=1 c=2", "d=3"), proposal("e=4")], least: proposal() };
+  expect(() => expectFit({ ...plan(role("actor", 11)), advice })).toThrow(
+    expect.objectContaining({
+      hint: "What makes it fit, cheapest first: --set a.b=1 --set c=2 --set d=3; or --set e=4.",
+    }),
+  );
+});
+
+test("where nothing is enough, the least need is", () => {
+  const advice = { proposals: [], least: proposal("a.b=1", "c=2") };
+  expect(() => expectFit({ ...plan(role("actor", 13)), advice })).toThrow(
+    expect.objectContaining({
+      hint: "No change of settings makes it fit: it needs 12.5 GiB at least, by --set a.b=1 --set c=2. Change a.b; c.d; nothing.",
+    }),
+  );
+  const untouched = { proposals: [], least: proposal() };
+  expect(() => expectFit({ ...plan(role("actor", 13)), advice: untouched })).toThrow(
+    expect.objectContaining({
+      hint: "No change of settings makes it fit: it needs 12.5 GiB at least. Change a.b; c.d; nothing.",
+    }),
   );
 });

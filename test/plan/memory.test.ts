@@ -69,12 +69,12 @@ test("what fits of keys and values is what is left, in whole pages; asking for i
   const just = apriel({}, { pages: fit / 16 });
   const over = apriel({}, { pages: fit / 16 + 1 });
   expect(() => expectFit(planMemory(just, APRIEL, machine))).not.toThrow();
-  const hint = expect.stringContaining(`${fit.toLocaleString("en")} tokens would fit`);
+  const hint = expect.stringContaining(`--set engine.pages=${fit / 16}`);
   expect(() => expectFit(planMemory(over, APRIEL, machine))).toThrow(expect.objectContaining({ hint }));
   expect(roles[1]!.keyValueTokens).toEqual({ asked: 0, fit: 0 });
 });
 
-test("what cannot fit is refused with its largest classes and the fields that would change them", () => {
+test("what cannot fit is refused with its largest classes and the settings that make it fit", () => {
   const plan = planMemory(apriel({ recompute: false }), APRIEL, machine);
   const found = (() => {
     try {
@@ -87,7 +87,7 @@ test("what cannot fit is refused with its largest classes and the fields that wo
   expect(found?.message).toMatch(
     /^this recipe does not fit H100: trainer needs \d+\.\d GiB of 80\.0 GiB \(activations \d+\.\d GiB, /,
   );
-  expect(found?.hint).toContain("training.packedTokens, hardware.recompute: true");
+  expect(found?.hint).toBe("What makes it fit, cheapest first: --set hardware.recompute=true.");
 });
 
 test("what recompute saves is what the activations shrink by", () => {
@@ -171,4 +171,39 @@ test("two GPUs need NCCL's buffers; a tied head is no matrix of its own", () => 
   expect(bytesOf(plan, "actor", "NCCL: weight buckets, channels")).toBe((2 * 512 + 256) * 2 ** 20);
   expect(() => bytesOf(plan, "actor", "head, f32, engine")).toThrow("has no");
   expect(() => bytesOf(plan, "trainer", "head, f32, trainer")).toThrow("has no");
+});
+
+test("adapters on a GPU leave the base in f32 to the host, which the plan counts", () => {
+  const gpu = { name: "A100", memory: 40 * 2 ** 30 };
+  const lora = {
+    ...smallRecipe(),
+    device: "cuda",
+    lora: { rank: 8, alpha: 16, targets: "all-linear" },
+  } as Recipe;
+  expect(planMemory(lora, TINY, { ...machine, gpu }).hostMemory).toBe(596_049_920 * 4);
+  expect(planMemory({ ...lora, device: "cpu" }, TINY, machine).hostMemory).toBe(0);
+  const { lora: _, ...full } = lora;
+  expect(planMemory(full as Recipe, TINY, { ...machine, gpu }).hostMemory).toBe(0);
+});
+
+test("hardware that names no memory is this machine's GPU, under the recipe's name for it if it has one", () => {
+  const gpu = { name: "A100", memory: 40 * 2 ** 30 };
+  const on = (hardware: object) =>
+    planMemory({ ...smallRecipe(), device: "cuda", hardware } as Recipe, TINY, { ...machine, gpu });
+  expect(on({ gpus: 1, recompute: true })).toMatchObject({ device: "A100", capacity: gpu.memory });
+  expect(on({ gpus: 1, recompute: true, gpu: "mine" })).toMatchObject({
+    device: "mine",
+    capacity: gpu.memory,
+  });
+  expect(on({ gpus: 1, recompute: true, gpuMemoryGiB: 4 })).toMatchObject({
+    device: "GPU",
+    capacity: 2 ** 32,
+  });
+});
+
+test("a micro-batch is planned for the longest sequence where that is longer than its budget", () => {
+  const scratch = (packedTokens: number) =>
+    bytesOf(planMemory(smallRecipe({ packedTokens }), TINY, machine), "actor and trainer", "activations");
+  expect(scratch(16)).toBe(scratch(88)); // prompts of 64, answers of 24
+  expect(scratch(176)).toBeGreaterThan(1.5 * scratch(88));
 });

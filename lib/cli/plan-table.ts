@@ -1,0 +1,14 @@
+import { CARDS, inUnits, type TableRow } from "../plan/index.ts";
+
+/** The table of docs/models.md, "What fits one card": a row a model and a way to train it, a column a card. */
+export function planTableText(rows: readonly TableRow[]): string {
+  const head = ["model", "trained", "without keys and values", ...CARDS.map((card) => `${card} GB`)];
+  const cell = (tokens: number) => (tokens === 0 ? "–" : tokens.toLocaleString("en"));
+  const lines = rows.map(({ model, way, needed, tokens }) => [
+    model.split("/").at(-1)!,
+    way,
+    inUnits(needed),
+    ...tokens.map(cell),
+  ]);
+  return [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}

@@ -1,0 +1,74 @@
+import { maxContext, type Recipe } from "../config/index.ts";
+
+/** Something a recipe can do without, and what that costs. */
+export interface Change {
+  readonly name: string;
+  /** What it costs, in time or in what the run is. */
+  readonly cost: string;
+  /** `--set` assignments that make it; undefined where the recipe has it already or cannot have it. */
+  readonly assignments: (recipe: Recipe) => readonly string[] | undefined;
+}
+
+/** Rows of an engine's step below which reading prompts gets slow. */
+const FEW_STEP_TOKENS = 256;
+
+/**
+ * What `hone plan` may propose, cheapest first: what changes no number of the run and little of its time, what costs
+ * time, what stops being measured, what rounds, what trains something else. One costs more than all before it together.
+ * Fewer pages are chosen apart (PAGES, FEWEST_PAGES), as their number follows from what is left.
+ */
+export const CHANGES: readonly Change[] = [
+  {
+    name: "engine.stepTokens",
+    cost: "prompts are read in smaller pieces",
+    assignments: ({ engine }) => {
+      const few = Math.max(FEW_STEP_TOKENS, engine.maxRunning + 1);
+      return engine.stepTokens > few ? [`engine.stepTokens=${few}`] : undefined;
+    },
+  },
+  {
+    name: "training.packedTokens",
+    cost: "more and smaller micro-batches a step: the same gradient, summed in another order",
+    assignments: (recipe) => {
+      const longest = maxContext(recipe);
+      return recipe.training.packedTokens > longest ? [`training.packedTokens=${longest}`] : undefined;
+    },
+  },
+  {
+    name: "engine.pages",
+    cost: "fewer answers at once where they are long: generation takes longer, each answer is the same",
+    assignments: () => undefined,
+  },
+  {
+    name: "hardware.recompute",
+    cost: "one more forward of every micro-batch (17 % more CPU time a step): the same bits",
+    assignments: ({ hardware }) => (hardware?.recompute ? undefined : ["hardware.recompute=true"]),
+  },
+  {
+    name: "evaluation.everySteps",
+    cost: "no evaluation beside training; checkpoints can be evaluated afterwards",
+    assignments: ({ evaluation, checkpoint }) =>
+      evaluation.everySteps === 0
+        ? undefined
+        : ["evaluation.everySteps=0", ...(checkpoint.keepBest > 0 ? ["checkpoint.keepBest=0"] : [])],
+  },
+  {
+    name: "model.weightStorage",
+    cost: "matrices, keys and values are rounded to bf16",
+    assignments: ({ model }) => (model.weightStorage === "bf16" ? undefined : ["model.weightStorage=bf16"]),
+  },
+  {
+    name: "lora",
+    cost: "adapters are trained and the weights are not; it wants some ten times the optimizer.lr",
+    assignments: ({ lora }) => (lora === undefined ? ["lora.rank=16"] : undefined),
+  },
+  {
+    name: "fewest engine.pages",
+    cost: "few answers at once: generation takes several times as long",
+    assignments: () => undefined,
+  },
+];
+/** Fewer pages, down to a quarter of those asked for. */
+export const PAGES = CHANGES.findIndex(({ name }) => name === "engine.pages");
+/** As few as one longest context needs. */
+export const FEWEST_PAGES = CHANGES.findIndex(({ name }) => name === "fewest engine.pages");

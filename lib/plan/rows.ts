@@ -1,0 +1,130 @@
+import type { Recipe } from "../config/index.ts";
+import type { Sizes } from "./buffers.ts";
+import type { Network } from "./network.ts";
+
+/** One class of tensors on one device. */
+export interface MemoryRow {
+  readonly name: string;
+  readonly bytes: number;
+  /** What would make it smaller: a field of the recipe. */
+  readonly change?: string;
+}
+
+const F32 = 4;
+const BF16 = 2;
+
+export const KEY_VALUES = "keys and values";
+export const EVALUATION = "an evaluation beside training";
+const ADAPTERS = "adapters, and the matrix they change";
+const FIRST_PACKING = "an embedding in f32, while the base is packed for the first time";
+
+/** What a trainer and an engine in one process take on the CPU. */
+export function cpuRows(recipe: Recipe, sizes: Sizes): MemoryRow[] {
+  const storage = 'model.weightStorage: "bf16"';
+  return [
+    ...cpuTrainer(recipe, sizes),
+    { name: "weights, engine", bytes: sizes.snapshot, change: storage },
+    ...engineRows(sizes),
+    evaluationRow(recipe, sizes),
+  ];
+}
+
+function cpuTrainer(recipe: Recipe, sizes: Sizes): MemoryRow[] {
+  const { parameters, trained, adapters } = sizes;
+  // A reference policy is a trainer of its own that only scores: no gradients, no moments, nothing turned round.
+  const copies = recipe.objective.klCoef > 0 ? 2 : 1;
+  const storage = 'model.weightStorage: "bf16"';
+  const tokens = "training.packedTokens";
+  return [
+    { name: recipe.lora ? "frozen base, f32" : "master weights, f32", bytes: copies * parameters },
+    { name: "gradients, f32", bytes: trained, change: "lora" },
+    { name: "optimizer moments, f32", bytes: 2 * trained, change: "lora" },
+    { name: ADAPTERS, bytes: copies * adapters },
+    { name: "weights, trainer", bytes: copies * sizes.snapshot, change: storage },
+    { name: "weights, transposed for gradients", bytes: sizes.transposed, change: storage },
+    { name: "activations", bytes: copies * sizes.activations, change: tokens },
+    { name: "training scratch", bytes: copies * sizes.trainingScratch, change: tokens },
+    { name: "logits of a chunk", bytes: copies * sizes.logits },
+    { name: "arrays of a micro-batch, optimizer scratch", bytes: copies * sizes.arrays, change: tokens },
+    { name: "rotary table", bytes: copies * sizes.ropeTables },
+  ];
+}
+
+function engineRows({ keyValues, engineScratch }: Sizes): MemoryRow[] {
+  return [
+    { name: KEY_VALUES, bytes: keyValues, change: "engine.pages (or engine.maxRunning)" },
+    { name: "engine scratch", bytes: engineScratch, change: "engine.stepTokens" },
+  ];
+}
+
+/** An evaluation beside training loads the checkpoint into a trainer that takes no step, and pins it on an engine of its own. */
+export function evaluationRow({ evaluation }: Recipe, sizes: Sizes): MemoryRow {
+  const { parameters, trained, adapters, snapshot, keyValues, engineScratch } = sizes;
+  const trainer = parameters + 2 * trained + adapters + snapshot;
+  return {
+    name: EVALUATION,
+    bytes: evaluation.everySteps > 0 ? trainer + snapshot + keyValues + engineScratch : 0,
+    change: "evaluation.everySteps: 0",
+  };
+}
+
+/** What an engine takes on a GPU. */
+export function gpuActor(sizes: Sizes): MemoryRow[] {
+  return [
+    { name: "weights, bf16, engine", bytes: sizes.snapshot - sizes.head, change: "a smaller model" },
+    { name: "head, f32, engine", bytes: sizes.head },
+    ...engineRows(sizes),
+  ];
+}
+
+/** What a trainer takes on each of `shards` GPUs. */
+export function gpuTrainer(recipe: Recipe, n: Network, sizes: Sizes, shards: number): MemoryRow[] {
+  const { recompute = false } = recipe.hardware ?? {};
+  const { parameters, trained, adapters, snapshot, head } = sizes;
+  const more = `${recipe.lora ? "" : "lora, "}hardware.gpus (more trainer GPUs, smaller shards)`;
+  const less = `training.packedTokens${recompute ? "" : ", hardware.recompute: true"}`;
+  // Whole while they are in use: this layer's weights and the next's, and one layer's gradient before it is scattered.
+  const layer = n.layerMatrices * (2 * BF16 + F32);
+  const ends = n.embedding * (BF16 + F32) + (n.tiedHead ? 0 : n.embedding * 2 * F32);
+  const whole =
+    parameters +
+    adapters +
+    snapshot +
+    sizes.activations +
+    sizes.trainingScratch +
+    sizes.logits +
+    sizes.arrays;
+  const reference = recipe.objective.klCoef === 0 ? 0 : shards > 1 ? snapshot / shards : whole;
+  return [
+    { name: "master weights, f32", bytes: parameters / shards, change: more },
+    { name: "gradients, f32", bytes: trained / shards, change: more },
+    { name: "optimizer moments, f32", bytes: (2 * trained) / shards, change: more },
+    { name: ADAPTERS, bytes: adapters },
+    { name: "weights, bf16, trainer", bytes: (snapshot - head) / shards, change: more },
+    { name: "head, f32, trainer", bytes: head / shards, change: more },
+    {
+      name: shards > 1 ? "reference policy, bf16" : "reference policy, a trainer that only scores",
+      bytes: reference,
+      change: "objective.klCoef: 0",
+    },
+    { name: "gathered layers and head", bytes: shards > 1 ? layer + ends : 0 },
+    { name: "activations", bytes: sizes.activations, change: less },
+    { name: "training scratch", bytes: sizes.trainingScratch, change: less },
+    { name: "logits of a chunk", bytes: sizes.logits },
+    { name: "arrays of a micro-batch, optimizer scratch", bytes: sizes.arrays, change: less },
+    firstPacking(recipe, n, sizes),
+  ];
+}
+
+/**
+ * With adapters the base goes up from host memory in f32, matrix by matrix, and an embedding is more than the scratch for
+ * that. What only the first step takes comes after it, so only the excess over that counts.
+ */
+function firstPacking(recipe: Recipe, { embedding }: Network, sizes: Sizes): MemoryRow {
+  const { trained, activations, trainingScratch, logits, arrays } = sizes;
+  const later = 3 * trained + activations + trainingScratch + logits + arrays;
+  return {
+    name: FIRST_PACKING,
+    bytes: recipe.lora === undefined ? 0 : Math.max(0, embedding * F32 - later),
+  };
+}

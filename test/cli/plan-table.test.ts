@@ -1,0 +1,15 @@
+// The table of docs/models.md is what the command prints.
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { planTableText } from "../../lib/cli/plan-table.ts";
+import { planTable } from "../../lib/plan/index.ts";
+
+test("docs/models.md has the table that hone plan --table prints", () => {
+  const page = readFileSync("docs/models.md", "utf8");
+  expect(page).toContain(`\n${planTableText(planTable())}\n`);
+});
+
+test("a cell is the tokens that fit, or a dash", () => {
+  const row = { model: "a/B", way: "full", needed: 3 * 2 ** 30, tokens: [0, 16, 18_000, 1_234_567] };
+  expect(planTableText([row]).split("\n")[2]).toBe("| B | full | 3.0 GiB | – | 16 | 18,000 | 1,234,567 |");
+});

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { overrideRecipe, type RecipeInput } from "../../lib/config/index.ts";
+import { CHANGES, FEWEST_PAGES, PAGES } from "../../lib/plan/changes.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
+
+const small = (rest: Partial<RecipeInput> = {}) => smallRecipe({}, rest);
+const assignmentsOf = (name: string, recipe = small()) =>
+  CHANGES.find((change) => change.name === name)!.assignments(recipe);
+
+test("they stand in the order of their cost, pages twice", () => {
+  expect(CHANGES.map(({ name }) => name)).toEqual([
+    "engine.stepTokens",
+    "training.packedTokens",
+    "engine.pages",
+    "hardware.recompute",
+    "evaluation.everySteps",
+    "model.weightStorage",
+    "lora",
+    "fewest engine.pages",
+  ]);
+  expect(CHANGES[PAGES]!.name).toBe("engine.pages");
+  expect(CHANGES[FEWEST_PAGES]!.name).toBe("fewest engine.pages");
+});
+
+test("a change that was made cannot be made again", () => {
+  const recipe = small({ evaluation: { everySteps: 2 }, checkpoint: { keepBest: 1 } });
+  for (const { name, assignments } of CHANGES) {
+    const first = assignments(recipe);
+    if (first === undefined) continue;
+    expect([name, assignments(overrideRecipe(recipe, first))]).toEqual([name, undefined]);
+  }
+});
+
+test("a micro-batch stays as long as the longest sequence, a step longer than the answers that are decoded", () => {
+  expect(assignmentsOf("training.packedTokens")).toEqual(["training.packedTokens=88"]);
+  expect(assignmentsOf("training.packedTokens", smallRecipe({ packedTokens: 88 }))).toBeUndefined();
+  expect(assignmentsOf("engine.stepTokens")).toEqual(["engine.stepTokens=256"]);
+  expect(assignmentsOf("engine.stepTokens", small({ engine: { maxRunning: 400 } }))).toEqual([
+    "engine.stepTokens=401",
+  ]);
+});
+
+test("without evaluations there is no best checkpoint to keep", () => {
+  const both = { evaluation: { everySteps: 2 }, checkpoint: { keepBest: 1 } };
+  expect(assignmentsOf("evaluation.everySteps", small(both))).toEqual([
+    "evaluation.everySteps=0",
+    "checkpoint.keepBest=0",
+  ]);
+  expect(assignmentsOf("evaluation.everySteps", small({ evaluation: { everySteps: 2 } }))).toEqual([
+    "evaluation.everySteps=0",
+  ]);
+});

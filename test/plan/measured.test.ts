@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import type { Network, RolePlan } from "../../lib/plan/index.ts";
+import { fits, type Measured } from "../../lib/plan/measured.ts";
+
+const plan = (totals: readonly number[], capacity?: number): Measured => ({
+  network: {} as Network,
+  device: "GPU",
+  hostMemory: 0,
+  ...(capacity !== undefined && { capacity }),
+  roles: totals.map(
+    (total): RolePlan => ({ role: "actor", devices: 1, rows: [], total, keyValueTokens: { asked: 0 } }),
+  ),
+});
+
+test("every role has to fit, to the last byte; what nobody knows holds anything", () => {
+  expect(fits(plan([10, 3], 10))).toBe(true);
+  expect(fits(plan([3, 11], 10))).toBe(false);
+  expect(fits(plan([1e15]))).toBe(true);
+});

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { overrideRecipe, type Recipe } from "../../lib/config/index.ts";
+import { PUBLISHED_CONFIGS } from "../../lib/inference/index.ts";
+import { sizesOf } from "../../lib/plan/buffers.ts";
+import { networkOf } from "../../lib/plan/network.ts";
+import { cpuRows, evaluationRow, gpuTrainer, KEY_VALUES, type MemoryRow } from "../../lib/plan/rows.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
+
+const TINY = JSON.stringify(PUBLISHED_CONFIGS["Qwen/Qwen3-0.6B"]);
+const small = (...settings: string[]) => overrideRecipe(smallRecipe(), settings);
+const sum = (rows: readonly MemoryRow[]) => rows.reduce((total, { bytes }) => total + bytes, 0);
+const trainer = (recipe: Recipe, shards = 1) =>
+  gpuTrainer(recipe, networkOf(TINY), sizesOf(recipe, TINY, "cuda", 1), shards);
+const bytesOf = (rows: readonly MemoryRow[], name: RegExp) =>
+  rows.find((row) => name.test(row.name))?.bytes ?? 0;
+
+test("the first packing of a frozen base has an embedding in f32 beside it, as far as nothing later takes as much", () => {
+  const row = /packed for the first time/;
+  const [adapted, long] = [small("lora.rank=8"), small("lora.rank=8", "training.packedTokens=20000")];
+  const sizes = sizesOf(adapted, TINY, "cuda", 1);
+  const later = 3 * sizes.trained + sizes.activations + sizes.trainingScratch + sizes.logits + sizes.arrays;
+  const embedding = 151_936 * 1024 * 4;
+  expect(later).toBeGreaterThan(0);
+  expect(bytesOf(trainer(adapted), row)).toBe(Math.max(0, embedding - later));
+  expect(bytesOf(trainer(long), row)).toBe(0);
+  expect(bytesOf(trainer(small()), row)).toBe(0);
+});
+
+test("with adapters a GPU keeps no f32 weight of the base", () => {
+  expect(bytesOf(trainer(small()), /^master weights/)).toBe(596_049_920 * 4);
+  expect(bytesOf(trainer(small("lora.rank=8")), /^master weights/)).toBe(0);
+});
+
+test("a reference policy on one card is a second trainer without gradients and moments", () => {
+  const recipe = small("objective.klCoef=0.1");
+  const { parameters, snapshot, activations, trainingScratch, logits, arrays } = sizesOf(
+    recipe,
+    TINY,
+    "cuda",
+    1,
+  );
+  const whole = parameters + snapshot + activations + trainingScratch + logits + arrays;
+  expect(bytesOf(trainer(recipe), /^reference policy/)).toBe(whole);
+  expect(bytesOf(trainer(recipe, 4), /^reference policy/)).toBe(snapshot / 4);
+});
+
+test("an evaluation beside training is another engine, and a trainer to read the checkpoint", () => {
+  const [without, beside] = [small(), small("evaluation.everySteps=2")];
+  const s = sizesOf(beside, TINY, "cuda", 1);
+  expect(evaluationRow(without, s).bytes).toBe(0);
+  const trainerBytes = s.parameters + 2 * s.trained + s.snapshot;
+  expect(evaluationRow(beside, s).bytes).toBe(trainerBytes + s.snapshot + s.keyValues + s.engineScratch);
+  const onCpu = sizesOf(beside, TINY, "cpu", 2);
+  expect(sum(cpuRows(beside, onCpu)) - sum(cpuRows(without, onCpu))).toBe(evaluationRow(beside, onCpu).bytes);
+});
+
+test("keys and values are one row, and every row has a name of its own", () => {
+  const rows = cpuRows(small(), sizesOf(small(), TINY, "cpu", 2));
+  expect(bytesOf(rows, new RegExp(`^${KEY_VALUES}$`))).toBe(sizesOf(small(), TINY, "cpu", 2).keyValues);
+  expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
+});
