@@ -107,6 +107,19 @@ def terms_of(kind, low, high, ratio, advantage, new):
     return -torch.minimum(ratio * advantage, ratio.clamp(low, high) * advantage)
 
 
+def correction_of(rule, log_gap):
+    """Weights for what the trainer would have sampled otherwise, held constant; docs/numerics.md."""
+    kind, low, high = rule["kind"], rule["low"], rule["high"]
+    token, whole = log_gap.detach().exp(), log_gap.detach().sum().exp()
+    if kind == "tis":
+        return token.clamp(low, high)
+    if kind == "sequence-tis":
+        return whole.clamp(low, high).expand_as(token)
+    tested = {"icepop": token, "sequence-mask": whole, "geometric-mask": log_gap.detach().mean().exp()}[kind]
+    weight = whole if kind == "sequence-mask" else token
+    return weight * ((tested >= low) & (tested <= high))
+
+
 def weight_of(trained, length, members):
     kind, sequences = trained["objective"]["objective"], trained["sequences"]
     if kind == "gspo":
@@ -183,8 +196,11 @@ class Step:
             log_ratio = new - words(rollout["logprobs"], torch.float32).double()
             advantage = torch.tensor(rollout["advantage"], dtype=torch.float32).double()
             by_sequence = o["objective"] == "gspo"
-            ratio = (log_ratio.mean() if by_sequence else log_ratio).exp()
-            total = total + rollout["weight"] * terms_of(o["objective"], low, high, ratio, advantage, new).mean()
+            ratio, weight = (log_ratio.mean() if by_sequence else log_ratio).exp(), 1.0
+            if "correction" in o:  # ratios are to the step's own start, and a token's gradient is its own weight's
+                ratio, weight = (new - new.detach()).exp(), correction_of(o["correction"], log_ratio)
+            terms = terms_of(o["objective"], low, high, ratio, advantage, new)
+            total = total + rollout["weight"] * (weight * terms).mean()
             share = 1 / (self.trained["sequences"] * (1 if o["sequenceWeight"] == "length" else n))
             total = total - o["entropyCoef"] * share * -(log_p.exp() * log_p).sum()
             if "reference" in rollout:

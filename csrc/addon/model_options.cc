@@ -182,6 +182,17 @@ trainer::TrainerConfig read_trainer_config(const Napi::Value& value) {
   return c;
 }
 
+namespace {
+
+void read_correction(const Fields& f, trainer::StepOptions& o) {
+  o.correction = static_cast<kernels::Correction>(
+      f.choice("kind", {"none", "tis", "sequence-tis", "icepop", "sequence-mask", "geometric-mask"}));
+  o.correction_low = float(f.number("low"));
+  o.correction_high = float(f.number("high"));
+}
+
+}  // namespace
+
 trainer::StepOptions read_step_options(const Napi::Value& value) {
   const Fields f(value, "step");
   trainer::StepOptions o;
@@ -196,6 +207,7 @@ trainer::StepOptions read_step_options(const Napi::Value& value) {
   o.temperature = float(f.number("temperature"));
   o.lr = float(f.number("lr"));
   o.muon_lr = float(f.number("muonLr"));
+  if (f.has("correction")) read_correction(f.fields("correction"), o);
   return o;
 }
 
@@ -261,6 +273,7 @@ Napi::Object to_js(Napi::Env env, const trainer::StepReport& r) {
   out.Set("entropies", new_array<Napi::Float32Array>(env, r.entropies));
   out.Set("ratios", new_array<Napi::Float32Array>(env, r.ratios));
   out.Set("clipped", new_array<Napi::Uint8Array>(env, r.clipped));
+  out.Set("weights", new_array<Napi::Float32Array>(env, r.weights));
   out.Set("layerGradNorms", new_array<Napi::Float64Array>(env, r.layer_grad_norms));
   return out;
 }

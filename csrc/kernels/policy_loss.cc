@@ -18,6 +18,10 @@ void expect_inputs(const PolicyLossArgs& args, int64_t tokens, int64_t sequences
   expect_contiguous(args.mask, DType::kU8, {tokens}, kOp, "mask");
   expect_contiguous(args.cu_seqlens, DType::kI32, {sequences + 1}, kOp, "cu_seqlens");
   expect_optional(args.behavior_logprobs, DType::kF32, tokens, !supervised, "behavior_logprobs");
+  const bool corrected = args.correction != Correction::kNone;
+  if (corrected && supervised) fail(Code::kConfig, "policy_loss: a correction is given, but the supervised objective has no behavior to correct.");
+  expect_optional(args.proximal_logprobs, DType::kF32, tokens, corrected, "proximal_logprobs");
+  expect_optional(args.weights, DType::kF32, tokens, corrected, "weights");
   expect_optional(args.reference_logprobs, DType::kF32, tokens, args.kl_coef != 0.0f, "reference_logprobs");
   expect_optional(args.entropies, DType::kF32, tokens, args.entropy_coef != 0.0f, "entropies");
   const bool per_token = args.objective == Objective::kPpoClip;

@@ -21,6 +21,17 @@ enum class Objective : uint8_t {
 };
 enum class SequenceWeight : uint8_t { kUniform, kLength };  // 1/N, or n_i/N as PipelineRL runs
 
+/// A constant w_t for every token's term, where the trainer's weights would not have sampled as the engine did:
+/// q_t = exp(proximal - behavior), Q_i the product of q_t over the counted tokens of sequence i, g_i their geometric mean.
+enum class Correction : uint8_t {
+  kNone,           // w_t = 1
+  kTis,            // w_t = clip(q_t, low, high)
+  kSequenceTis,    // w_t = clip(Q_i, low, high)
+  kIcepop,         // w_t = q_t where low <= q_t <= high, else 0
+  kSequenceMask,   // w_t = Q_i where low <= Q_i <= high, else 0
+  kGeometricMask,  // w_t = q_t where low <= g_i <= high, else 0
+};
+
 /// The totals of the step that losses are divided by; the same for each of its micro-batches.
 struct StepNormalizer {
   int64_t sequences = 1;       // N, empty ones included
@@ -35,12 +46,18 @@ struct StepNormalizer {
 ///   w_t = 1/(N n_i) (uniform) or 1/N (length); 0 where masked out. k3 = exp(ref-new) - (ref-new) - 1.
 /// Sums in f64. Outputs overwritten. A sequence with nothing counted: ratio 1, loss 0, coefficients 0.
 /// clipped: A > 0 and x > 1 + clip_high, or A < 0 and x < 1 - clip_low (strict); at an edge the gradient flows.
-/// Source: GSPO (Zheng et al. 2025), Apriel-Reasoner eq. 2-3; the others as in docs/recipe.md.
+///
+/// With a correction the ratios above are those to `proximal` in place of `behavior`, and a token's policy term is w_t times
+/// what it was. GSPO's is then (1/n_i) sum_t w_t c(s_it, A_i), s_it = stop(s_i / exp(new_t)) exp(new_t), so that a token
+/// of weight 0 has no gradient. Denominators, KL and entropy stay as they are. clipped is also 1 where clip() or the band
+/// changed a weight. Throws kConfig for a correction of the supervised objective.
+/// Source: GSPO (Zheng et al. 2025), Apriel-Reasoner eq. 2-3; the others, and the corrections, as in docs/recipe.md.
 struct PolicyLossArgs {
   Objective objective = Objective::kGspo;
   SequenceWeight sequence_weight = SequenceWeight::kUniform;
   TensorView logprobs;            // [T] f32 in
   TensorView behavior_logprobs;   // [T] f32 in, recorded by the engine that sampled; empty if supervised
+  TensorView proximal_logprobs;   // [T] f32 in, the trainer's at the start of the step; with a correction only
   TensorView reference_logprobs;  // [T] f32 in; empty: no KL term
   TensorView entropies;           // [T] f32 in; used only to report and for entropy_coef != 0
   TensorView mask;                // [T] u8 in, 1 on tokens the policy chose
@@ -51,10 +68,13 @@ struct PolicyLossArgs {
   TensorView a, b;                // [T] f32 out
   TensorView ratios;              // [T] f32 out; sequence objectives write s_i at every counted token, else 0
   TensorView clipped;             // [T] u8 out, likewise
+  TensorView weights;             // [T] f32 out, w_t, 0 where masked out; with a correction only
   TensorView sequence_losses;     // [S] f64 out, sum is the loss of this micro-batch (policy + KL + entropy)
   StepNormalizer step;
   float clip_low = 3e-3f, clip_high = 4e-3f;
   float kl_coef = 0.0f, entropy_coef = 0.0f;
+  Correction correction = Correction::kNone;
+  float correction_low = 0.0f, correction_high = 1.0f;
 };
 void policy_loss(const Stream& stream, const PolicyLossArgs& args);
 

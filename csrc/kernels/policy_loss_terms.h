@@ -15,14 +15,23 @@ struct PolicyTokens {
   StepNormalizer step;
   double low, high;  // of the clip
   double kl_coef, entropy_coef;
-  const float *logprob, *behavior, *reference, *entropy, *advantage, *token_advantage;
+  Correction correction;
+  double weight_low, weight_high;
+  const float *logprob, *behavior, *proximal, *reference, *entropy, *advantage, *token_advantage;
   const uint8_t* mask;
   const int32_t *starts, *group_sizes;
-  float *a, *b, *ratio;
+  float *a, *b, *ratio, *weight;
   uint8_t* clipped;
   double* losses;
 
-  HONE_HOST_DEVICE double log_ratio(int64_t t) const { return behavior ? double(logprob[t]) - double(behavior[t]) : 0.0; }
+  HONE_HOST_DEVICE bool corrected() const { return correction != Correction::kNone; }
+  /// What the objective's ratio is to.
+  HONE_HOST_DEVICE double log_ratio(int64_t t) const {
+    const float* old = corrected() ? proximal : behavior;
+    return old ? double(logprob[t]) - double(old[t]) : 0.0;
+  }
+  /// log q_t.
+  HONE_HOST_DEVICE double log_gap(int64_t t) const { return double(proximal[t]) - double(behavior[t]); }
   HONE_HOST_DEVICE bool by_sequence() const { return objective == Objective::kGspo; }
 };
 
@@ -35,8 +44,12 @@ inline PolicyTokens policy_tokens(const PolicyLossArgs& x) {
   p.high = 1.0 + double(x.clip_high);
   p.kl_coef = double(x.kl_coef);
   p.entropy_coef = double(x.entropy_coef);
+  p.correction = x.correction;
+  p.weight_low = double(x.correction_low);
+  p.weight_high = double(x.correction_high);
   p.logprob = x.logprobs.as<float>();
   p.behavior = x.objective == Objective::kSupervised ? nullptr : x.behavior_logprobs.as<float>();
+  p.proximal = x.proximal_logprobs.as<float>();
   p.reference = x.reference_logprobs.as<float>();
   p.entropy = x.entropies.as<float>();
   p.advantage = x.advantages.as<float>();
@@ -47,6 +60,7 @@ inline PolicyTokens policy_tokens(const PolicyLossArgs& x) {
   p.a = x.a.as<float>();
   p.b = x.b.as<float>();
   p.ratio = x.ratios.as<float>();
+  p.weight = p.corrected() ? x.weights.as<float>() : nullptr;
   p.clipped = x.clipped.as<uint8_t>();
   p.losses = x.sequence_losses.as<double>();
   return p;
@@ -105,20 +119,61 @@ HONE_HOST_DEVICE inline double sequence_scale(const PolicyTokens& p, int64_t i, 
   return 1.0 / sequences;
 }
 
+/// A correction's weight, and whether clip() or the band changed it.
+struct CorrectionWeight {
+  double value;
+  bool changed;
+};
+
+/// x as a weight: clipped, or 0 outside the band. NaN stays NaN.
+HONE_HOST_DEVICE inline CorrectionWeight bounded_weight(const PolicyTokens& p, double x, bool masks) {
+  const bool outside = x > p.weight_high || x < p.weight_low;
+  return {outside && masks ? 0.0 : clip_ratio(x, p.weight_low, p.weight_high), outside};
+}
+
+/// The weight that all tokens of a sequence share, or with which the geometric mean lets them pass.
+HONE_HOST_DEVICE inline CorrectionWeight sequence_correction(const PolicyTokens& p, int64_t n, double log_gap_sum) {
+  switch (p.correction) {
+    case Correction::kSequenceTis: return bounded_weight(p, exp(log_gap_sum), false);
+    case Correction::kSequenceMask: return bounded_weight(p, exp(log_gap_sum), true);
+    case Correction::kGeometricMask: return bounded_weight(p, exp(log_gap_sum / double(n)), true);
+    case Correction::kNone:
+    case Correction::kTis:
+    case Correction::kIcepop: break;
+  }
+  return {1.0, false};
+}
+
+HONE_HOST_DEVICE inline CorrectionWeight token_correction(const PolicyTokens& p, const CorrectionWeight& sequence, int64_t t) {
+  switch (p.correction) {
+    case Correction::kTis: return bounded_weight(p, exp(p.log_gap(t)), false);
+    case Correction::kIcepop: return bounded_weight(p, exp(p.log_gap(t)), true);
+    case Correction::kGeometricMask: return {sequence.changed ? 0.0 : exp(p.log_gap(t)), sequence.changed};
+    case Correction::kNone:
+    case Correction::kSequenceTis:
+    case Correction::kSequenceMask: break;
+  }
+  return sequence;
+}
+
 /// What the tokens of one sequence share; `loss` is the part that is not a sum over tokens.
 struct PolicySequence {
   double scale, regularizer, advantage, ratio, loss;
   PolicyTerm term;
+  CorrectionWeight correction;
 };
 
-HONE_HOST_DEVICE inline PolicySequence policy_sequence(const PolicyTokens& p, int64_t i, int64_t n, double log_ratio_sum) {
+HONE_HOST_DEVICE inline PolicySequence policy_sequence(const PolicyTokens& p, int64_t i, int64_t n, double log_ratio_sum,
+                                                       double log_gap_sum) {
   PolicySequence s;
   s.scale = sequence_scale(p, i, n);
   s.regularizer = 1.0 / (double(p.step.sequences) * (p.sequence_weight == SequenceWeight::kLength ? 1.0 : double(n)));
   s.advantage = p.advantage ? double(p.advantage[i]) : 0.0;
   s.ratio = exp(log_ratio_sum / double(n));
   s.term = clipped_minimum(s.ratio, s.ratio / double(n), s.advantage, p.low, p.high);
-  s.loss = p.by_sequence() ? s.scale * s.term.value : 0.0;
+  s.loss = p.by_sequence() && !p.corrected() ? s.scale * s.term.value : 0.0;
+  s.correction = sequence_correction(p, n, log_gap_sum);
+  if (p.by_sequence()) s.term.value = p.corrected() ? s.term.value / double(n) : 0.0;  // a token's part of the loss
   return s;
 }
 
@@ -126,6 +181,7 @@ HONE_HOST_DEVICE inline PolicySequence policy_sequence(const PolicyTokens& p, in
 HONE_HOST_DEVICE inline void clear_token(const PolicyTokens& p, int64_t t) {
   p.a[t] = p.b[t] = p.ratio[t] = 0.0f;
   p.clipped[t] = 0;
+  if (p.weight) p.weight[t] = 0.0f;
 }
 
 /// Outputs of counted token t, and its part of the loss.
@@ -134,7 +190,12 @@ HONE_HOST_DEVICE inline double write_token(const PolicyTokens& p, const PolicySe
   const double ratio = by_sequence ? s.ratio : exp(p.log_ratio(t));
   const double advantage = p.objective == Objective::kPpoClip ? double(p.token_advantage[t]) : s.advantage;
   const PolicyTerm term = by_sequence ? s.term : token_term(p, ratio, advantage, double(p.logprob[t]));
-  double loss = by_sequence ? 0.0 : s.scale * term.value, slope = s.scale * term.slope;
+  const CorrectionWeight weight = token_correction(p, s.correction, t);
+  double loss = s.scale * term.value, slope = s.scale * term.slope;
+  if (p.weight) {
+    loss *= weight.value, slope *= weight.value;
+    p.weight[t] = float(weight.value);
+  }
   if (p.reference && p.kl_coef != 0.0) {
     const double d = double(p.reference[t]) - double(p.logprob[t]), k = p.kl_coef * s.regularizer;
     loss += k * (expm1(d) - d);
@@ -144,7 +205,7 @@ HONE_HOST_DEVICE inline double write_token(const PolicyTokens& p, const PolicySe
   p.a[t] = float(slope);
   p.b[t] = float(-p.entropy_coef * s.regularizer);
   p.ratio[t] = float(ratio);
-  p.clipped[t] = term.clipped;
+  p.clipped[t] = term.clipped || weight.changed;
   return loss;
 }
 

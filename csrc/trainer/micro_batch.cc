@@ -66,6 +66,16 @@ void option_range(const char* name, double value, double low, double high) {
   fail(Code::kConfig, "step: %s is %g; it must be in [%g, %g].", name, value, low, high);
 }
 
+void check_correction(const StepOptions& o) {
+  if (o.correction == kernels::Correction::kNone) return;
+  if (o.objective == Objective::kSupervised) {
+    fail(Code::kConfig, "step: a correction is given, but the supervised objective has no behavior to correct.");
+  }
+  constexpr double kMost = 3e38;
+  option_range("correction.high", o.correction_high, 0.0, kMost);
+  option_range("correction.low", o.correction_low, 0.0, o.correction_high);
+}
+
 void check_options(const TrainingBatch& b, const StepOptions& o) {
   const bool supervised = o.objective == Objective::kSupervised, per_token = o.objective == Objective::kPpoClip;
   require(b.behavior_logprobs, !supervised, "behavior_logprobs", "a policy objective");
@@ -81,6 +91,7 @@ void check_options(const TrainingBatch& b, const StepOptions& o) {
   option_range("muon_lr", o.muon_lr, 0.0, kMost);
   option_range("kl_coef", o.kl_coef, -kMost, kMost);
   option_range("entropy_coef", o.entropy_coef, -kMost, kMost);
+  check_correction(o);
   for (int64_t i = 0; o.objective == Objective::kGrpo && i < b.sequences; ++i) {
     if (b.group_sizes[i] < 1) {
       fail(Code::kShape, "step: group_sizes[%lld] is %d; it must be at least 1.", (long long)i, b.group_sizes[i]);
@@ -114,8 +125,8 @@ void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, co
 }
 
 int64_t packed_batch_bytes(int64_t tokens, int64_t sequences) {
-  // Per token 13 arrays of 4 bytes and 2 of 1, per sequence 6 of 4 or 8; each array starts on a 64-byte line.
-  return Arena::rounded(tokens * (13 * 4 + 2) + (sequences + 1) * 32 + 24 * 64);
+  // Per token 14 arrays of 4 bytes and 2 of 1, per sequence 6 of 4 or 8; each array starts on a 64-byte line.
+  return Arena::rounded(tokens * (14 * 4 + 2) + (sequences + 1) * 32 + 25 * 64);
 }
 
 void PackedBatch::reserve(int64_t tokens, int64_t sequences) {
@@ -143,7 +154,7 @@ void PackedBatch::lay_out(const TrainingBatch& batch, int64_t T, int64_t S, int6
   take_if(batch.advantages, advantages, S);
   take_if(batch.group_sizes, group_sizes, S);
   results_ = memory_.used();
-  for (auto* array : {&logprobs, &entropies, &lse, &a, &b, &ratios}) *array = memory_.take<float>(R);
+  for (auto* array : {&logprobs, &entropies, &lse, &a, &b, &ratios, &weights}) *array = memory_.take<float>(R);
   clipped = memory_.take<uint8_t>(R);
   for (auto* array : {&losses, &policy_losses}) *array = memory_.take<double>(S);
 }
@@ -183,10 +194,12 @@ void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which) {
 }
 
 kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const StepOptions& o, bool regularizers) const {
+  const bool corrected = o.correction != kernels::Correction::kNone;
   return {.objective = o.objective,
           .sequence_weight = o.sequence_weight,
           .logprobs = logprobs.view(),
           .behavior_logprobs = optional(behavior),
+          .proximal_logprobs = corrected ? logprobs.view() : TensorView{},
           .reference_logprobs = optional(reference),
           .entropies = entropies.view(),
           .mask = mask.view(),
@@ -198,12 +211,16 @@ kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const
           .b = b.view(),
           .ratios = ratios.view(),
           .clipped = clipped.view(),
+          .weights = corrected ? weights.view() : TensorView{},
           .sequence_losses = (regularizers ? losses : policy_losses).view(),
           .step = batch.step,
           .clip_low = o.clip_low,
           .clip_high = o.clip_high,
           .kl_coef = regularizers ? o.kl_coef : 0.0f,
-          .entropy_coef = regularizers ? o.entropy_coef : 0.0f};
+          .entropy_coef = regularizers ? o.entropy_coef : 0.0f,
+          .correction = o.correction,
+          .correction_low = o.correction_low,
+          .correction_high = o.correction_high};
 }
 
 }  // namespace hone::trainer

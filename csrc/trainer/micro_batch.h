@@ -50,7 +50,7 @@ class PackedBatch {
   Array<float> behavior, reference, token_advantages;         // [R], or null
   Array<float> advantages;                                    // [S], or null
   Array<int32_t> group_sizes;                                 // [S], or null
-  Array<float> logprobs, entropies, lse, a, b, ratios;        // [R] results
+  Array<float> logprobs, entropies, lse, a, b, ratios, weights;  // [R] results
   Array<uint8_t> clipped;                                     // [R]
   Array<double> losses, policy_losses;                        // [S] with and without the regularizers
 

@@ -106,6 +106,7 @@ void MicroBatchPass::keep_tokens(const TrainingBatch& batch, const MicroBatch& w
   scatter(batch, which, packed_.entropies.host, report.entropies.data());
   scatter(batch, which, packed_.ratios.host, report.ratios.data());
   scatter(batch, which, packed_.clipped.host, report.clipped.data());
+  if (!report.weights.empty()) scatter(batch, which, packed_.weights.host, report.weights.data());
 }
 
 }  // namespace hone::trainer

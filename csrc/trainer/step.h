@@ -27,6 +27,9 @@ struct StepOptions {
   kernels::SequenceWeight sequence_weight = kernels::SequenceWeight::kUniform;
   float clip_low = 3e-3f, clip_high = 4e-3f, kl_coef = 0, entropy_coef = 0, temperature = 1;
   float lr = 0, muon_lr = 0;
+  /// Against the log-probs that this step computes: it is the only update of its batch, so they are those of its start.
+  kernels::Correction correction = kernels::Correction::kNone;
+  float correction_low = 0, correction_high = 1;
 };
 
 /// What a step did. Per-token and per-sequence arrays keep the order of the batch.
@@ -39,6 +42,7 @@ struct StepReport {
   std::vector<float> logprobs, entropies;  // [T] under the weights before the step; 0 where masked out
   std::vector<float> ratios;               // [T] as policy_loss writes them
   std::vector<uint8_t> clipped;            // [T]
+  std::vector<float> weights;              // [T] of the correction; empty without
   std::vector<double> layer_grad_norms;    // [L + 1], the last entry is embedding, head and final norm
 };
 

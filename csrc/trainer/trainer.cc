@@ -50,7 +50,7 @@ std::vector<MicroBatch> pack(const TrainingBatch& batch, int64_t packed_tokens) 
 }
 
 /// With room for the tokens of a batch.
-StepReport blank_report(const TrainingBatch& batch) {
+StepReport blank_report(const TrainingBatch& batch, const StepOptions& o) {
   const auto T = size_t(batch.cu_seqlens[batch.sequences]);
   StepReport report;
   report.trained_tokens = batch.step.counted_tokens;
@@ -59,6 +59,7 @@ StepReport blank_report(const TrainingBatch& batch) {
   report.entropies.resize(T);
   report.ratios.resize(T);
   report.clipped.resize(T);
+  if (o.correction != kernels::Correction::kNone) report.weights.resize(T);
   return report;
 }
 
@@ -137,7 +138,7 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
   double pack_seconds = 0;
   std::optional<Stopwatch> watch(pack_seconds);
   check_batch(batch, config, &o);
-  StepReport report = blank_report(batch);
+  StepReport report = blank_report(batch, o);
   const std::vector<MicroBatch> micro_batches = prepare(batch);
   const PassWeights current = pass_weights();
   watch.emplace(report.backward_seconds);
@@ -178,7 +179,7 @@ int64_t Trainer::Impl::find_bad_gradient(const TrainingBatch& batch, const StepO
   for (int32_t i = 0; i < batch.sequences; ++i) {
     grads().zero();
     StepLosses losses(batch.sequences);
-    StepReport unused = blank_report(batch);
+    StepReport unused = blank_report(batch, o);
     pass.train(batch, {{i}, batch.cu_seqlens[i + 1] - batch.cu_seqlens[i]}, o, pass_weights(), losses, unused);
     if (!std::isfinite(update.sum_of_squares(grads().flat()))) return i;
   }

@@ -35,6 +35,27 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
       o.clipLow >= 1 ? `is ${o.clipLow}; 1 - clipLow must stay positive` : undefined,
   },
   {
+    paths: ["objective.correction.high", "objective.correction.kind"],
+    rule: ({ objective: { correction: c } }) =>
+      c.kind !== "none" && c.high === undefined
+        ? `is required with kind "${c.kind}": the largest weight, or the upper end of the band (docs/recipe.md has the authors' values)`
+        : undefined,
+  },
+  {
+    paths: ["objective.correction.low", "objective.correction.high"],
+    rule: ({ objective: { correction: c } }) =>
+      c.high !== undefined && c.low >= c.high
+        ? `is ${c.low}, not below objective.correction.high ${c.high}; weights stay between the two`
+        : undefined,
+  },
+  {
+    paths: ["objective.correction", "objective.correction.kind"],
+    rule: ({ objective: { correction: c } }) =>
+      c.high !== undefined && c.low < c.high && (c.low > 1 || c.high < 1)
+        ? `keeps weights in [${c.low}, ${c.high}], which leaves out 1, the weight where sampler and trainer agree`
+        : undefined,
+  },
+  {
     paths: ["lengthPenalty.bufferTokens", "rollouts.maxOutputTokens"],
     rule: ({ lengthPenalty: p, rollouts: r }) =>
       p.bufferTokens !== undefined && p.bufferTokens > r.maxOutputTokens

@@ -2,35 +2,13 @@ import { z } from "zod";
 import { DEVICES, type DeviceName } from "../device.ts";
 import { datasetSchema } from "../domains/dataset-schema.ts";
 import { loraSchema } from "./lora.ts";
+import { count, decay, fraction, INT32, LONGEST_TIMER_MS, orOff, positive, size, tokens } from "./numbers.ts";
+import { advantagesSchema, lengthPenaltySchema } from "./shaping.ts";
 
 /**
  * Every field of a recipe, in the paper's letters (docs/glossary.md), with its default. Where the paper is
  * silent the default is the one of docs/architecture.md §8 and the field is its switch.
  */
-
-// The core keeps these numbers as f32 and its sizes as int32: what it would refuse, or round to 0 or to infinity, is
-// refused here, where the field has a path. test/config/bounds.test.ts asks the core itself at every bound.
-const F32_SMALL = 1e-37;
-const F32_LARGE = 1e38;
-/** The largest below 1 that is not 1 in f32. */
-const BELOW_ONE = 0.9999999;
-const INT32 = 2 ** 31 - 1;
-/** Node's timers take no longer delay. */
-const LONGEST_TIMER_MS = INT32;
-
-const positive = (most = F32_LARGE) => z.number().min(F32_SMALL).max(most);
-/** 0 is off. */
-const orOff = () =>
-  z
-    .number()
-    .min(0)
-    .max(F32_LARGE)
-    .refine((v) => v === 0 || v >= F32_SMALL, `it must be 0 or at least ${F32_SMALL}`);
-const fraction = () => z.number().min(0).max(1);
-const decay = () => z.number().min(0).max(BELOW_ONE);
-const count = (most = INT32) => z.int().positive().max(most);
-const tokens = () => count(2 ** 30);
-const size = () => count(2 ** 24);
 
 /** Sequences running at once, and attempts at one prompt. */
 const MOST_SEQUENCES = 1 << 16;
@@ -115,26 +93,6 @@ const rolloutsSchema = z.strictObject({
   record: z.boolean().default(false),
 });
 
-const lengthPenaltySchema = z.strictObject({
-  /** "dap": difficulty-aware; "lp": the same for every rollout; "none". */
-  kind: z.enum(["dap", "lp", "none"]).default("dap"),
-  /** B: the penalty grows over the last B of the L tokens. Only "none" does without. */
-  bufferTokens: tokens().optional(),
-  /** gamma: correct answers are penalised by s^gamma. */
-  solveRateExponent: z.number().min(0).max(F32_LARGE).default(1),
-  /** lambda_f, for incorrect answers. */
-  incorrectScale: fraction().default(1),
-});
-
-const advantagesSchema = z
-  .strictObject({
-    baseline: z.enum(["mean", "leave-one-out"]).default("mean"),
-    divideBy: z.enum(["population-std", "sample-std", "none"]).default("population-std"),
-    /** What must differ within a group for it to be trained on: the verdicts' scores, or the rewards with the length penalty. */
-    filter: z.enum(["score", "reward", "none"]).default("score"),
-  })
-  .prefault({});
-
 const objectiveSchema = z
   .strictObject({
     kind: z
@@ -147,6 +105,21 @@ const objectiveSchema = z
     clipHigh: positive().default(4e-3),
     klCoef: orOff().default(0),
     entropyCoef: orOff().default(0),
+    /**
+     * What makes up for tokens that the weights before the step would have sampled otherwise than those that did
+     * (docs/recipe.md, "Corrections"): constant weights in [low, high], or 0 outside. With one, the ratio of the
+     * objective is to the log-probs at the start of the step, hence 1, and clips nothing.
+     */
+    correction: z
+      .strictObject({
+        kind: z
+          .enum(["none", "tis", "sequence-tis", "icepop", "sequence-mask", "geometric-mask"])
+          .default("none"),
+        low: orOff().default(0),
+        /** Only "none" does without. */
+        high: positive().optional(),
+      })
+      .prefault({}),
   })
   .prefault({});
 

@@ -1,3 +1,4 @@
+import { putCorrectionMetrics } from "./correction-metrics.ts";
 import { MetricSheet } from "./distribution.ts";
 import type { StageCounts, StepFacts } from "./facts.ts";
 import { putLengthMetrics } from "./length-metrics.ts";
@@ -36,6 +37,7 @@ export function collectStepMetrics(
   putTaskMetrics(sheet, facts);
   putLengthMetrics(sheet, facts);
   putPolicyMetrics(sheet, facts);
+  putCorrectionMetrics(sheet, facts);
   putStalenessMetrics(sheet, facts);
   putMixtureMetrics(sheet, facts.mixture, history.counts);
   putMachineMetrics(sheet, facts);

@@ -43,8 +43,10 @@ export interface TrainerOutcome {
   readonly logprobs: Float32Array;
   /** [T], nats. */
   readonly entropies: Float32Array;
-  /** [T], 1 where the objective clipped (a sequence objective marks every token of the sequence). */
+  /** [T], 1 where the objective clipped (a sequence objective marks every token of the sequence), or bounded a weight. */
   readonly clipped: Uint8Array;
+  /** [T], a correction's weights; empty or absent without one. */
+  readonly weights?: Float32Array | undefined;
   /** [L+1], the last is embedding, head and final norm. */
   readonly layerGradNorms: Float64Array;
 }

@@ -183,6 +183,9 @@ export type ObjectiveName =
   | "reinforce"
   | "supervised";
 
+/** csrc/kernels/policy_loss.h has the formulas. */
+export type CorrectionName = "none" | "tis" | "sequence-tis" | "icepop" | "sequence-mask" | "geometric-mask";
+
 export interface OptimizerOptions {
   readonly kind: "adamw" | "muon";
   readonly beta1: number;
@@ -244,6 +247,8 @@ export interface StepOptions {
   readonly temperature: number;
   readonly lr: number;
   readonly muonLr: number;
+  /** Constant weights of tokens, from the trainer's log-probs over those of the batch. Default: "none". */
+  readonly correction?: { readonly kind: CorrectionName; readonly low: number; readonly high: number };
 }
 
 export interface StepReport {
@@ -272,6 +277,8 @@ export interface StepReport {
   readonly entropies: Float32Array;
   readonly ratios: Float32Array;
   readonly clipped: Uint8Array;
+  /** [T] of the correction, 0 where masked out; empty without one. */
+  readonly weights: Float32Array;
   readonly layerGradNorms: Float64Array;
 }
 

@@ -20,6 +20,30 @@ test.each([
     "objective.clipLow",
     "is 1;",
   ],
+  [
+    "a correction without a bound",
+    { "objective.correction": { kind: "icepop", low: 0.5 } },
+    "objective.correction.high",
+    'is required with kind "icepop"',
+  ],
+  [
+    "a band upside down",
+    { "objective.correction": { kind: "icepop", low: 5, high: 0.5 } },
+    "objective.correction.low",
+    "is 5, not below objective.correction.high 0.5",
+  ],
+  [
+    "an empty band",
+    { "objective.correction": { kind: "sequence-mask", low: 1, high: 1 } },
+    "objective.correction.low",
+    "is 1, not below objective.correction.high 1",
+  ],
+  [
+    "a band without 1",
+    { "objective.correction": { kind: "geometric-mask", low: 0.5, high: 0.99 } },
+    "objective.correction",
+    "leaves out 1",
+  ],
   ["an odd head", { "model.config.headDim": 33 }, "model.config.headDim", "must be even"],
   [
     "wrong and endless demonstrations",

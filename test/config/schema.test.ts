@@ -15,6 +15,7 @@ test("defaults are those of the architecture where the paper is silent", () => {
       clipHigh: 4e-3,
       klCoef: 0,
       entropyCoef: 0,
+      correction: { kind: "none" },
     },
     optimizer: { gradientClip: 0.3, warmupSteps: 50, schedule: "constant" },
     rollouts: { groupSize: 8, temperature: 1, topP: 1 },

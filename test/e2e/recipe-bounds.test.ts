@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { defineRecipe, type Recipe } from "../../lib/config/index.ts";
 import { Engine, Generations, Trainer } from "../../lib/native/index.ts";
+import { stepOptions } from "../../lib/orchestration/line/index.ts";
 import { rlOptimizer } from "../../lib/orchestration/setup/core.ts";
 import { newModelConfig } from "../../lib/orchestration/setup/model.ts";
 import { changed, issuesOf } from "../config/recipes.ts";
@@ -40,7 +41,6 @@ async function tryOut(recipe: Recipe): Promise<void> {
       id: 2,
       sampling: { temperature: cool.temperature, topP: cool.topP },
     });
-    const { kind: objective, sequenceWeight, clipLow, clipHigh, klCoef, entropyCoef } = recipe.objective;
     await trainer.step(
       {
         tokens: Int32Array.of(1, 2, 3),
@@ -50,17 +50,7 @@ async function tryOut(recipe: Recipe): Promise<void> {
         advantages: Float32Array.of(1),
         referenceLogprobs: new Float32Array(3).fill(-2.77),
       },
-      {
-        objective,
-        sequenceWeight,
-        clipLow,
-        clipHigh,
-        klCoef,
-        entropyCoef,
-        temperature,
-        lr: recipe.optimizer.lr,
-        muonLr: 0,
-      },
+      stepOptions(recipe, recipe.optimizer.lr),
     );
   } finally {
     await generations.close();
@@ -71,8 +61,12 @@ async function tryOut(recipe: Recipe): Promise<void> {
 const withField = (field: string, value: unknown) =>
   defineRecipe(changed({ ...TINY, ...above(field), [field]: value }) as never);
 /** What another rule asks for beside an extreme value. */
-const above = (field: string): object =>
-  field === "objective.clipLow" ? { "objective.clipHigh": 1e38 } : {};
+const above = (field: string): object => {
+  if (field === "objective.clipLow") return { "objective.clipHigh": 1e38 };
+  return field.startsWith("objective.correction.")
+    ? { "objective.correction": { kind: "tis", high: 2 } }
+    : {};
+};
 
 /** Field, the smallest and largest value that is taken, values that the core would refuse or take for another. */
 const BOUNDS: readonly (readonly [string, readonly number[], readonly number[]])[] = [
@@ -88,6 +82,8 @@ const BOUNDS: readonly (readonly [string, readonly number[], readonly number[]])
   ["rollouts.minP", [0, 0.9999999], [1, 0.99999999999]],
   ["objective.clipLow", [1e-37, 0.5], [0, 1e-300]],
   ["objective.clipHigh", [1e38], [1e39]],
+  ["objective.correction.low", [0, 1e-37, 1], [-1, 1e-300]],
+  ["objective.correction.high", [1, 1e38], [0, 1e-300, 1e39]],
   ["objective.klCoef", [0, 1e-37], [-1, 1e-300, 1e39]],
   ["objective.entropyCoef", [0, 1e-37], [-1, 1e39]],
   ["model.config.normEps", [1e-37, 1], [0, 1e-300, 1e300]],

@@ -83,6 +83,26 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     "ppo-clip without a clip of the gradient",
     { objective: { kind: "ppo-clip", ...clip }, optimizer: { lr: 1e-3, gradientClip: 0 } },
   ],
+  [
+    "grpo, icepop with a KL term",
+    { objective: { kind: "grpo", klCoef: 0.05, correction: { kind: "icepop", low: 0.9, high: 1.1 } } },
+  ],
+  [
+    "gspo, truncated importance sampling",
+    { objective: { kind: "gspo", correction: { kind: "tis", high: 1.05 } } },
+  ],
+  [
+    "dapo, whole sequences masked",
+    { objective: { kind: "dapo", correction: { kind: "sequence-mask", low: 0.5, high: 1.5 } } },
+  ],
+  [
+    "reinforce, sequences masked by the mean",
+    { objective: { kind: "reinforce", correction: { kind: "geometric-mask", low: 0.99, high: 1.01 } } },
+  ],
+  [
+    "dr-grpo, sequences truncated",
+    { objective: { kind: "dr-grpo", correction: { kind: "sequence-tis", high: 1.2 } } },
+  ],
   ["reinforce-clamped", { objective: { kind: "reinforce-clamped", ...clip } }],
   [
     "reinforce, truncated and on policy",

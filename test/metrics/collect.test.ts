@@ -25,8 +25,13 @@ function emittedNames(): Set<string> {
     { version: 1 },
   );
   const referenceLogprobs = new Float32Array(batch.report.logprobs.length).fill(-1);
+  const weights = new Float32Array(batch.report.logprobs.length).fill(1);
   const last = facts({
-    update: { ...batch, batch: { ...batch.batch, referenceLogprobs } },
+    update: {
+      ...batch,
+      batch: { ...batch.batch, referenceLogprobs },
+      report: { ...batch.report, weights },
+    },
     groups: [group(rollouts)],
     leftOut: { math: 1 },
   });

@@ -263,6 +263,7 @@ export class StandInTrainer implements TrainerFace {
       entropies: new Float32Array(total),
       ratios: new Float32Array(total).fill(1),
       clipped: new Uint8Array(total),
+      weights: new Float32Array(0),
       layerGradNorms: new Float64Array(2),
       ...special,
     };

@@ -8,17 +8,18 @@ namespace {
 /// Loss of tokens [begin, end), which are sequence i; writes all per-token outputs.
 double sequence_loss(const PolicyTokens& p, int64_t i, int64_t begin, int64_t end) {
   int64_t n = 0;
-  double log_ratio_sum = 0;
+  double log_ratio_sum = 0, log_gap_sum = 0;
   for (int64_t t = begin; t < end; ++t) {
     if (!p.mask[t]) {
       clear_token(p, t);
       continue;
     }
     log_ratio_sum += p.log_ratio(t);
+    if (p.corrected()) log_gap_sum += p.log_gap(t);
     ++n;
   }
   if (n == 0) return 0.0;
-  const PolicySequence sequence = policy_sequence(p, i, n, log_ratio_sum);
+  const PolicySequence sequence = policy_sequence(p, i, n, log_ratio_sum, log_gap_sum);
   double loss = sequence.loss;
   for (int64_t t = begin; t < end; ++t) {
     if (p.mask[t]) loss += write_token(p, sequence, t);

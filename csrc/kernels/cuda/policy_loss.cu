@@ -13,22 +13,24 @@ constexpr int kThreads = 256;
 __global__ void __launch_bounds__(kThreads, 1) policy_loss_kernel(PolicyTokens p) {
   __shared__ double sums[32];
   const int64_t i = blockIdx.x, begin = p.starts[i], end = p.starts[i + 1];
-  double log_ratio_sum = 0.0, counted = 0.0;
+  double log_ratio_sum = 0.0, log_gap_sum = 0.0, counted = 0.0;
   for (int64_t t = begin + threadIdx.x; t < end; t += kThreads) {
     if (!p.mask[t]) {
       clear_token(p, t);
       continue;
     }
     log_ratio_sum += p.log_ratio(t);
+    if (p.corrected()) log_gap_sum += p.log_gap(t);
     counted += 1.0;
   }
   log_ratio_sum = block_sum(log_ratio_sum, sums);
+  if (p.corrected()) log_gap_sum = block_sum(log_gap_sum, sums);
   counted = block_sum(counted, sums);
   if (counted == 0.0) {
     if (threadIdx.x == 0) p.losses[i] = 0.0;
     return;
   }
-  const PolicySequence sequence = policy_sequence(p, i, int64_t(counted), log_ratio_sum);
+  const PolicySequence sequence = policy_sequence(p, i, int64_t(counted), log_ratio_sum, log_gap_sum);
   double loss = 0.0;
   for (int64_t t = begin + threadIdx.x; t < end; t += kThreads) {
     if (p.mask[t]) loss += write_token(p, sequence, t);

@@ -96,8 +96,9 @@ export async function trainBatch(
 
 /** What the trainer is told beside the batch. */
 export function stepOptions({ objective, rollouts }: Recipe, lr: number): StepOptions {
-  const { kind, sequenceWeight, clipLow, clipHigh, klCoef, entropyCoef } = objective;
+  const { kind, sequenceWeight, clipLow, clipHigh, klCoef, entropyCoef, correction } = objective;
   const { temperature } = rollouts;
+  const { high } = correction;
   return {
     objective: kind,
     sequenceWeight,
@@ -108,6 +109,8 @@ export function stepOptions({ objective, rollouts }: Recipe, lr: number): StepOp
     temperature,
     lr,
     muonLr: 0,
+    // the schema lets none but "none" go without a bound
+    ...(correction.kind !== "none" && high !== undefined && { correction: { ...correction, high } }),
   };
 }
 

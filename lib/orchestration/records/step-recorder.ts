@@ -140,7 +140,8 @@ function updateFacts(
   const { rollouts, data, report, learningRate } = update;
   const of = objective.kind === "gspo" ? ("sequence" as const) : ("token" as const);
   const clip = { of, low: objective.clipLow, high: objective.clipHigh };
-  const clips = objective.kind !== "reinforce";
+  // with a correction every ratio that could be clipped is 1
+  const clips = objective.kind !== "reinforce" && objective.correction.kind === "none";
   return {
     rollouts,
     batch: data,

@@ -16,12 +16,13 @@ struct Outputs {
   std::vector<float> a, b, ratios;
   std::vector<uint8_t> clipped;
   std::vector<double> losses;
+  std::vector<float> weights;
 };
 
 /// Sequences longer than a block, empty, fully masked and of one token; ratios near 1.
 struct Batch {
   PolicyLossArgs args;
-  std::vector<float> logprobs, behavior, reference, entropies, advantages, token_advantages;
+  std::vector<float> logprobs, behavior, proximal, reference, entropies, advantages, token_advantages;
   std::vector<uint8_t> mask;
   std::vector<int32_t> starts{0}, group_sizes;
 
@@ -36,6 +37,8 @@ struct Batch {
     logprobs = random_floats(T, 0.5f);
     behavior = logprobs;
     for (float& x : behavior) x += random_floats(1, 0.05f)[0];
+    proximal = logprobs;
+    for (float& x : proximal) x += random_floats(1, 0.01f)[0];
     reference = random_floats(T, 0.5f);
     entropies = random_floats(T);
     advantages = random_floats(S);
@@ -46,15 +49,19 @@ struct Batch {
   }
   /// Supervised, without what only policies have.
   bool bare() const { return args.objective == Objective::kSupervised && behavior.empty(); }
+  bool corrected() const { return args.correction != Correction::kNone; }
   int64_t tokens() const { return starts.back(); }
   int64_t sequences() const { return int64_t(starts.size()) - 1; }
 
   Outputs on_cpu() const {
     const int64_t T = tokens(), S = sequences();
-    Outputs out{poison(T), poison(T), poison(T), std::vector<uint8_t>(size_t(T), 7), std::vector<double>(size_t(S), NAN)};
+    Outputs out{poison(T), poison(T), poison(T), std::vector<uint8_t>(size_t(T), 7), std::vector<double>(size_t(S), NAN),
+                corrected() ? poison(T) : std::vector<float>{}};
     PolicyLossArgs x = args;
     x.logprobs = f32(logprobs.data(), {T});
     if (!bare()) x.behavior_logprobs = f32(behavior.data(), {T});
+    if (corrected()) x.proximal_logprobs = f32(proximal.data(), {T});
+    if (corrected()) x.weights = f32(out.weights.data(), {T});
     x.reference_logprobs = f32(reference.data(), {T});
     x.entropies = f32(entropies.data(), {T});
     x.mask = u8(mask.data(), {T});
@@ -76,11 +83,13 @@ struct Batch {
     const DeviceArray<float> p(logprobs), o(behavior), ref(reference), e(entropies), adv(advantages), t_adv(token_advantages);
     const DeviceArray<uint8_t> m(mask), flags(T);
     const DeviceArray<int32_t> cu(starts), sizes(group_sizes);
-    const DeviceArray<float> a(T), b(T), ratios(T);
+    const DeviceArray<float> a(T), b(T), ratios(T), prox(proximal), weights(T);
     const DeviceArray<double> losses(S);
     PolicyLossArgs x = args;
     x.logprobs = p.view(DType::kF32, {T});
     if (!bare()) x.behavior_logprobs = o.view(DType::kF32, {T});
+    if (corrected()) x.proximal_logprobs = prox.view(DType::kF32, {T});
+    if (corrected()) x.weights = weights.view(DType::kF32, {T});
     x.reference_logprobs = ref.view(DType::kF32, {T});
     x.entropies = e.view(DType::kF32, {T});
     x.mask = m.view(DType::kU8, {T});
@@ -94,7 +103,8 @@ struct Batch {
     x.clipped = flags.view(DType::kU8, {T});
     x.sequence_losses = losses.view(DType::kF64, {S});
     policy_loss(device_stream(), x);
-    return {a.download(), b.download(), ratios.download(), flags.download(), losses.download()};
+    return {a.download(), b.download(), ratios.download(), flags.download(), losses.download(),
+            corrected() ? weights.download() : std::vector<float>{}};
   }
 };
 
@@ -106,6 +116,10 @@ void expect_equal(const Outputs& got, const Outputs& expected, double scale) {
     EXPECT_NEAR(got.a[t], expected.a[t], 0x1p-23 * std::fabs(double(expected.a[t])) + 1e-14 * scale);
     EXPECT_NEAR(got.b[t], expected.b[t], 0x1p-23 * std::fabs(double(expected.b[t])));
     EXPECT_NEAR(got.ratios[t], expected.ratios[t], 0x1p-23 * std::fabs(double(expected.ratios[t])));
+  }
+  EXPECT_EQ(got.weights.size(), expected.weights.size());
+  for (size_t t = 0; t < expected.weights.size(); ++t) {
+    EXPECT_NEAR(got.weights[t], expected.weights[t], 0x1p-23 * std::fabs(double(expected.weights[t])));
   }
   for (size_t i = 0; i < expected.losses.size(); ++i) {
     EXPECT_NEAR(got.losses[i], expected.losses[i], 1e-12 * scale * double(expected.a.size()));
@@ -129,6 +143,24 @@ TEST(every_objective_is_the_cpu_s) {
         }
         expect_equal(batch.on_device(), batch.on_cpu(), 10.0);
       }
+    }
+  }
+}
+
+TEST(every_correction_is_the_cpu_s) {
+  NEEDS_DEVICE;
+  for (int kind = int(Correction::kTis); kind <= int(Correction::kGeometricMask); ++kind) {
+    for (const Objective objective : kAll) {
+      if (objective == Objective::kSupervised) continue;
+      Batch batch(objective, SequenceWeight::kUniform, {4, 0, 9, 700, 1, 256, 257});
+      batch.args.correction = Correction(kind);
+      batch.args.correction_low = 0.97f;
+      batch.args.correction_high = 1.02f;
+      batch.args.kl_coef = 0.07f;
+      const Outputs expected = batch.on_cpu();
+      const auto changed = std::count(expected.clipped.begin(), expected.clipped.end(), 1);
+      EXPECT_TRUE(kind == int(Correction::kGeometricMask) || changed > 0);
+      expect_equal(batch.on_device(), expected, 10.0);
     }
   }
 }

@@ -1,0 +1,241 @@
+// Corrections for a mismatch between sampler and trainer: every kind with every objective against docs/numerics.md written down
+// again in f64, whose slopes are central differences with the weights held; and what they must leave alone.
+//
+// Mutants tried, each dies here: q_t upside down; the product a mean (sequence-tis, sequence-mask); the geometric mean a
+// product; a mask that truncates, a truncation that masks; low and high swapped; the weight left out of the slope, or of
+// the loss; the objective's ratio left to behavior; GSPO's weight as the sequence's mean.
+#include <cmath>
+
+#include "check.h"
+#include "kernels/policy_batch.h"
+
+using namespace hone;
+using namespace hone::kernels;
+using namespace hone::test;
+
+namespace {
+
+const Correction kKinds[] = {Correction::kTis, Correction::kSequenceTis, Correction::kIcepop, Correction::kSequenceMask,
+                             Correction::kGeometricMask};
+const Objective kPolicies[] = {Objective::kGspo,    Objective::kGrpo,  Objective::kDapo,
+                               Objective::kDrGrpo,  Objective::kPpoClip, Objective::kCispo,
+                               Objective::kReinforceClamped, Objective::kReinforce};
+
+/// The tokens of sequence i that count.
+std::vector<size_t> counted_tokens(const PolicyBatch& x, int64_t i) {
+  std::vector<size_t> out;
+  for (size_t t = size_t(x.starts[size_t(i)]); t < size_t(x.starts[size_t(i) + 1]); ++t) {
+    if (x.mask[t]) out.push_back(t);
+  }
+  return out;
+}
+
+/// w_t of every token, from probabilities rather than their logarithms.
+std::vector<double> brute_weights(const PolicyBatch& x) {
+  const double low = double(x.args.correction_low), high = double(x.args.correction_high);
+  const auto inside = [&](double r) { return r >= low && r <= high; };
+  std::vector<double> weights(x.logprobs.size(), 0.0);
+  for (int64_t i = 0; i < x.sequences(); ++i) {
+    const std::vector<size_t> tokens = counted_tokens(x, i);
+    double product = 1.0;
+    for (size_t t : tokens) product *= std::exp(double(x.proximal[t])) / std::exp(double(x.behavior[t]));
+    const double geometric = std::pow(product, 1.0 / double(std::max<size_t>(1, tokens.size())));
+    for (size_t t : tokens) {
+      const double q = std::exp(double(x.proximal[t])) / std::exp(double(x.behavior[t]));
+      switch (x.args.correction) {
+        case Correction::kTis: weights[t] = std::min(std::max(q, low), high); break;
+        case Correction::kSequenceTis: weights[t] = std::min(std::max(product, low), high); break;
+        case Correction::kIcepop: weights[t] = inside(q) ? q : 0.0; break;
+        case Correction::kSequenceMask: weights[t] = inside(product) ? product : 0.0; break;
+        case Correction::kGeometricMask: weights[t] = inside(geometric) ? q : 0.0; break;
+        case Correction::kNone: weights[t] = 1.0; break;
+      }
+    }
+  }
+  return weights;
+}
+
+double clamp(double x, double low, double high) { return std::min(std::max(x, low), high); }
+
+/// The factor of a token's term: docs/recipe.md's table, per token.
+double brute_scale(const PolicyBatch& x, size_t i, double n) {
+  const StepNormalizer& s = x.args.step;
+  switch (x.args.objective) {
+    case Objective::kGspo: return (x.args.sequence_weight == SequenceWeight::kLength ? 1.0 : 1.0 / n) / double(s.sequences);
+    case Objective::kGrpo: return 1.0 / double(s.groups) / double(x.group_sizes[i]) / n;
+    case Objective::kDapo:
+    case Objective::kCispo: return 1.0 / double(s.counted_tokens);
+    case Objective::kDrGrpo: return 1.0 / double(s.sequences) / s.dr_grpo;
+    default: return 1.0 / double(s.sequences);
+  }
+}
+
+/// The loss where the new log-probs are `now`; whatever the formulas hold constant is taken at x.logprobs.
+double brute_loss(const PolicyBatch& x, const std::vector<double>& weights, const std::vector<double>& now) {
+  const double low = 1.0 - double(x.args.clip_low), high = 1.0 + double(x.args.clip_high);
+  double loss = 0.0;
+  for (int64_t i = 0; i < x.sequences(); ++i) {
+    const std::vector<size_t> tokens = counted_tokens(x, i);
+    double mean = 0.0;
+    for (size_t t : tokens) mean += (double(x.logprobs[t]) - double(x.proximal[t])) / double(tokens.size());
+    for (size_t t : tokens) {
+      const bool per_token = x.args.objective == Objective::kPpoClip;
+      const double A = double(per_token ? x.token_advantages[t] : x.advantages[size_t(i)]);
+      const double moved = now[t] - double(x.logprobs[t]), held = std::exp(double(x.logprobs[t]) - double(x.proximal[t]));
+      const double ratio = x.args.objective == Objective::kGspo ? std::exp(mean + moved) : held * std::exp(moved);
+      double gain = std::min(ratio * A, clamp(ratio, low, high) * A);
+      if (x.args.objective == Objective::kCispo) gain = clamp(held, low, high) * A * now[t];
+      if (x.args.objective == Objective::kReinforceClamped) gain = clamp(held, 0.0, high) * A * now[t];
+      if (x.args.objective == Objective::kReinforce) gain = A * now[t];
+      loss -= brute_scale(x, size_t(i), double(tokens.size())) * weights[t] * gain;
+    }
+  }
+  return loss;
+}
+
+/// Behaviour some 0.3 nats from the trainer's log-probs; band and bounds that bite on some tokens and sequences.
+PolicyBatch corrected_batch(Objective objective, Correction kind, bool at_the_start) {
+  PolicyBatch batch = random_batch(objective);
+  batch.proximal = batch.logprobs;
+  if (!at_the_start) {
+    for (float& x : batch.proximal) x += random_floats(1, 0.05f)[0];
+  }
+  batch.args.correction = kind;
+  batch.args.correction_low = kind == Correction::kGeometricMask ? 0.98f : 0.8f;
+  batch.args.correction_high = kind == Correction::kGeometricMask ? 1.1f : 1.2f;
+  return batch;
+}
+
+}  // namespace
+
+TEST(weights_losses_and_slopes_are_those_of_the_definitions) {
+  for (Correction kind : kKinds) {
+    int changed = 0, unchanged = 0;
+    for (Objective objective : kPolicies) {
+      for (bool at_the_start : {true, false}) {
+        for (SequenceWeight weight : {SequenceWeight::kUniform, SequenceWeight::kLength}) {
+          PolicyBatch batch = corrected_batch(objective, kind, at_the_start);
+          batch.args.sequence_weight = weight;
+          const std::vector<double> weights = brute_weights(batch);
+          const std::vector<double> now(batch.logprobs.begin(), batch.logprobs.end());
+          EXPECT_NEAR(batch.run(), brute_loss(batch, weights, now), 1e-12);
+          for (size_t t = 0; t < now.size(); ++t) {
+            EXPECT_NEAR(batch.weights[t], weights[t], 1e-6);
+            const double h = 1e-6;
+            std::vector<double> up = now, down = now;
+            up[t] += h, down[t] -= h;
+            EXPECT_NEAR(batch.a[t], (brute_loss(batch, weights, up) - brute_loss(batch, weights, down)) / (2 * h), 1e-6);
+            if (batch.mask[t]) (batch.clipped[t] ? changed : unchanged) += 1;
+          }
+        }
+      }
+    }
+    EXPECT_TRUE(changed > 30 && unchanged > 30);
+  }
+}
+
+// Not against the brute force: the op's own loss, perturbed, with proximal and behavior and hence the weights as they were.
+TEST(slopes_match_central_differences_of_the_op_itself) {
+  for (Correction kind : kKinds) {
+    for (Objective objective : kPolicies) {
+      // Their own weights move with new_t, and GSPO's value has a stopped part where weights differ within a sequence.
+      const bool stops = objective == Objective::kCispo || objective == Objective::kReinforceClamped;
+      const bool by_token = kind != Correction::kSequenceTis && kind != Correction::kSequenceMask;
+      if (stops || (objective == Objective::kGspo && by_token)) continue;
+      PolicyBatch batch = corrected_batch(objective, kind, false);
+      batch.args.kl_coef = 0.05f;
+      batch.run();
+      for (size_t t = 0; t < batch.logprobs.size(); ++t) {
+        PolicyBatch up = batch, down = batch;
+        up.logprobs[t] += 0x1p-9f;
+        down.logprobs[t] -= 0x1p-9f;
+        const double slope = (up.run() - down.run()) / (double(up.logprobs[t]) - double(down.logprobs[t]));
+        if (up.clipped != down.clipped) continue;  // across an edge of the clip it is no derivative
+        EXPECT_NEAR(batch.a[t], slope, 2e-5);
+      }
+    }
+  }
+}
+
+TEST(at_the_start_of_a_step_a_slope_is_the_weight_times_that_of_an_on_policy_step) {
+  for (Correction kind : kKinds) {
+    for (Objective objective : kPolicies) {
+      PolicyBatch batch = corrected_batch(objective, kind, true), plain = batch;
+      plain.args.correction = Correction::kNone;
+      plain.proximal.clear();
+      plain.behavior = plain.logprobs;
+      batch.run();
+      plain.run();
+      const std::vector<double> weights = brute_weights(batch);
+      for (size_t t = 0; t < batch.logprobs.size(); ++t) {
+        EXPECT_EQ(batch.ratios[t], batch.mask[t] ? 1.0f : 0.0f);
+        EXPECT_NEAR(batch.a[t], weights[t] * double(plain.a[t]), 1e-7);
+      }
+    }
+  }
+}
+
+TEST(where_nothing_differs_no_correction_changes_a_bit) {
+  for (Correction kind : kKinds) {
+    for (Objective objective : kPolicies) {
+      PolicyBatch batch = corrected_batch(objective, kind, true);
+      batch.behavior = batch.logprobs;
+      batch.args.kl_coef = 0.05f;
+      PolicyBatch plain = batch;
+      plain.args.correction = Correction::kNone;
+      plain.proximal.clear();
+      EXPECT_NEAR(batch.run(), plain.run(), 1e-15);
+      EXPECT_TRUE(batch.a == plain.a && batch.b == plain.b && batch.ratios == plain.ratios);
+      for (size_t t = 0; t < batch.mask.size(); ++t) EXPECT_EQ(batch.weights[t], batch.mask[t] ? 1.0f : 0.0f);
+    }
+  }
+}
+
+TEST(tis_makes_reinforce_the_clamped_one) {
+  PolicyBatch clamped = random_batch(Objective::kReinforceClamped);
+  PolicyBatch corrected = clamped;
+  corrected.args.objective = Objective::kReinforce;
+  corrected.args.correction = Correction::kTis;
+  corrected.args.correction_low = 0.0f;
+  corrected.args.correction_high = 1.0f + clamped.args.clip_high;
+  corrected.proximal = corrected.logprobs;
+  EXPECT_NEAR(corrected.run(), clamped.run(), 1e-6);
+  EXPECT_TRUE(corrected.clipped == clamped.clipped);
+  for (size_t t = 0; t < clamped.a.size(); ++t) EXPECT_NEAR(corrected.a[t], clamped.a[t], 1e-6);
+}
+
+TEST(kl_and_entropy_keep_tokens_of_weight_0) {
+  PolicyBatch batch = corrected_batch(Objective::kGrpo, Correction::kIcepop, true);
+  batch.args.correction_low = 5.0f, batch.args.correction_high = 6.0f;  // nothing is inside
+  EXPECT_EQ(batch.run(), 0.0);
+  batch.args.kl_coef = 0.07f, batch.args.entropy_coef = 0.03f;
+  PolicyBatch plain = batch;
+  plain.args.correction = Correction::kNone;
+  for (float& x : plain.advantages) x = 0.0f;
+  EXPECT_NEAR(batch.run(), plain.run(), 1e-15);
+  EXPECT_TRUE(batch.a == plain.a && batch.b == plain.b);
+}
+
+TEST(nan_and_what_overflows_are_not_hidden) {
+  for (Correction kind : kKinds) {
+    PolicyBatch batch = corrected_batch(Objective::kDapo, kind, true);
+    batch.behavior[5] = std::nanf("");
+    EXPECT_TRUE(std::isnan(batch.run()));
+    EXPECT_TRUE(std::isnan(batch.losses[2]) && !std::isnan(batch.losses[0]));
+    PolicyBatch far = corrected_batch(Objective::kDapo, kind, true);
+    far.behavior[5] = -2000.0f;  // exp(2000) is infinite: outside every band, and above every bound
+    EXPECT_TRUE(std::isfinite(far.run()));
+    const bool masks = kind != Correction::kTis && kind != Correction::kSequenceTis;
+    EXPECT_EQ(far.weights[5], masks ? 0.0f : 1.2f);
+  }
+}
+
+TEST(wrong_arguments_are_named) {
+  PolicyBatch supervised = corrected_batch(Objective::kSupervised, Correction::kTis, true);
+  EXPECT_THROWS(supervised.run(), Code::kConfig);
+  PolicyBatch without = corrected_batch(Objective::kGspo, Correction::kTis, true);
+  without.proximal.clear();
+  EXPECT_THROWS(without.run(), Code::kShape);
+}
+
+TEST_MAIN

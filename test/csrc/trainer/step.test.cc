@@ -1,0 +1,153 @@
+// Steps with a correction: the gradient of every weight of a network against central differences of the same step in f64, the
+// correction's weights held as they are at its start.
+//
+// Mutants that die here: proximal log-probs other than the step's own, weights not fetched, bounds swapped on the way.
+#include "trainer/step.h"
+
+#include <cmath>
+
+#include "check.h"
+#include "trainer/reference_loss.h"
+
+namespace {
+
+using namespace hone;
+using kernels::Correction;
+using kernels::Objective;
+using test::Batch;
+using trainer::StepOptions;
+
+/// Per sequence, then per token of it.
+using Table = std::vector<std::vector<double>>;
+
+Table logprobs_of(const test::Reference& model, const Batch& batch) {
+  Table out;
+  for (int64_t i = 0; i < batch.size(); ++i) out.push_back(model.predict(batch.sequence(i), 1.0).logprob);
+  return out;
+}
+
+/// w_t: docs/numerics.md, from the log-probs at the start of the step.
+Table weights_of(const Table& start, const Batch& batch, const StepOptions& o) {
+  Table weights = start;
+  const double low = double(o.correction_low), high = double(o.correction_high);
+  const auto inside = [&](double x) { return x >= low && x <= high; };
+  for (size_t i = 0; i < start.size(); ++i) {
+    const size_t first = size_t(batch.cu_seqlens[i]);
+    double sum = 0.0, n = 0.0;
+    for (size_t t = 0; t < start[i].size(); ++t) {
+      if (!batch.mask[first + t]) continue;
+      sum += start[i][t] - double(batch.behavior[first + t]);
+      n += 1.0;
+    }
+    for (size_t t = 0; t < start[i].size(); ++t) {
+      const double q = std::exp(start[i][t] - double(batch.behavior[first + t])), all = std::exp(sum);
+      double& w = weights[i][t];
+      if (o.correction == Correction::kTis) w = std::clamp(q, low, high);
+      if (o.correction == Correction::kSequenceTis) w = std::clamp(all, low, high);
+      if (o.correction == Correction::kIcepop) w = inside(q) ? q : 0.0;
+      if (o.correction == Correction::kSequenceMask) w = inside(all) ? all : 0.0;
+      if (o.correction == Correction::kGeometricMask) w = inside(std::exp(sum / n)) ? q : 0.0;
+      if (!batch.mask[first + t]) w = 0.0;
+    }
+  }
+  return weights;
+}
+
+/// With one update a batch every ratio is exp(now - start), near 1 and inside every clip.
+double loss_of(const Table& now, const Table& start, const Table& weights, const Batch& batch, Objective objective) {
+  double loss = 0.0;
+  for (size_t i = 0; i < now.size(); ++i) {
+    const size_t first = size_t(batch.cu_seqlens[i]);
+    double n = 0.0, gain = 0.0;
+    for (size_t t = 0; t < now[i].size(); ++t) {
+      n += batch.mask[first + t];
+      gain += weights[i][t] * (objective == Objective::kReinforce ? now[i][t] : std::exp(now[i][t] - start[i][t]));
+    }
+    double scale = 1.0 / double(batch.size());
+    if (objective == Objective::kGspo) scale /= n;
+    if (objective == Objective::kGrpo) scale = 1.0 / (double(batch.groups) * double(batch.group_sizes[i]) * n);
+    if (objective == Objective::kDapo) scale = 1.0 / double(batch.counted());
+    loss -= scale * double(batch.advantages[i]) * gain;
+  }
+  return loss;
+}
+
+void check_gradients(Correction kind, Objective objective) {
+  const auto [name, config] = test::switch_configs()[0];
+  trainer::Trainer trainer(config, trainer::TrainerConfig{}, nullptr);
+  test::roughen(trainer.parameters(), test::random()());
+  trainer.parameters_changed();
+  test::Reference reference(trainer.parameters());
+  Batch batch;
+  batch.groups = 2;
+  for (int i = 0; i < 4; ++i) {
+    std::vector<int32_t> ids(size_t(6 + i));
+    for (int32_t& id : ids) id = int32_t(test::random_int(0, config.vocabulary - 1));
+    batch.add(ids, 2, i % 2 ? 0.7f : -1.1f, 2);
+  }
+  test::add_logprobs(batch, reference, 1.0);
+  StepOptions o;
+  o.objective = objective;
+  o.correction = kind;
+  o.correction_low = kind == Correction::kGeometricMask ? 0.97f : 0.85f;
+  o.correction_high = kind == Correction::kGeometricMask ? 1.03f : 1.21f;
+  const trainer::StepReport report = trainer.step(batch.view(), o);
+  const Table start = logprobs_of(reference, batch), weights = weights_of(start, batch, o);
+  const double loss = loss_of(start, start, weights, batch, objective);
+  EXPECT_NEAR(report.loss, loss, 3e-5 * std::max(1.0, std::fabs(loss)));
+  for (size_t i = 0; i < weights.size(); ++i) {
+    for (size_t t = 0; t < weights[i].size(); ++t) {
+      EXPECT_NEAR(report.weights[size_t(batch.cu_seqlens[i]) + t], weights[i][t], 1e-4);
+    }
+  }
+  for (const auto& spec : trainer.parameters().specs()) {
+    const float* gradient = trainer.gradients().view(spec).as<float>();
+    double largest = 0.0;
+    for (int64_t i = 0; i < spec.numel(); ++i) largest = std::max(largest, std::fabs(double(gradient[i])));
+    const size_t at = size_t(test::random_int(0, spec.numel() - 1));
+    double& x = reference.tensors.at(spec.name)[at];
+    const double saved = x, h = 1e-5;
+    x = saved + h;
+    const double up = loss_of(logprobs_of(reference, batch), start, weights, batch, objective);
+    x = saved - h;
+    const double down = loss_of(logprobs_of(reference, batch), start, weights, batch, objective);
+    x = saved;
+    EXPECT_NEAR(gradient[at], (up - down) / (2.0 * h), 1e-6 + 1e-4 * largest);
+  }
+}
+
+}  // namespace
+
+TEST(gradients_with_a_correction_match_central_differences) {
+  for (const Correction kind : {Correction::kTis, Correction::kSequenceTis, Correction::kIcepop, Correction::kSequenceMask,
+                                Correction::kGeometricMask}) {
+    for (const Objective objective : {Objective::kGspo, Objective::kGrpo, Objective::kDapo, Objective::kReinforce}) {
+      check_gradients(kind, objective);
+    }
+  }
+}
+
+TEST(bounds_that_cannot_be_are_refused) {
+  const auto [name, config] = test::switch_configs()[0];
+  trainer::Trainer trainer(config, trainer::TrainerConfig{}, nullptr);
+  trainer.parameters_changed();
+  Batch batch;
+  batch.add({1, 2, 3}, 1, 1.0f);
+  batch.behavior.assign(3, -1.0f);
+  StepOptions o;
+  o.correction = Correction::kIcepop;
+  o.correction_low = 2.0f, o.correction_high = 1.0f;
+  EXPECT_THROWS(trainer.step(batch.view(), o), Code::kConfig);
+  o.correction_low = -1.0f;
+  EXPECT_THROWS(trainer.step(batch.view(), o), Code::kConfig);
+  o.correction_low = 0.5f, o.correction_high = std::nanf("");
+  EXPECT_THROWS(trainer.step(batch.view(), o), Code::kConfig);
+  o.correction_high = 2.0f;
+  EXPECT_TRUE(!trainer.step(batch.view(), o).weights.empty());
+  o.objective = Objective::kSupervised;
+  EXPECT_THROWS(trainer.step(batch.view(), o), Code::kConfig);
+  o.correction = Correction::kNone;
+  EXPECT_TRUE(trainer.step(batch.view(), o).weights.empty());
+}
+
+TEST_MAIN
