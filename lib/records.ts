@@ -94,16 +94,19 @@ export type Verdict = ScoredVerdict | UnscoredVerdict;
 export interface ScoredRollout {
   readonly rollout: Rollout;
   readonly verdict: ScoredVerdict;
-  /** R + lambda P: the verdict's score plus the length penalty's share. */
+  /** R + lambda P: what the verdict is worth (its score, unless a table says otherwise) plus the length penalty's share. */
   readonly reward: number;
   /** Lambda and P of the length penalty, 0 where none applies. */
   readonly penaltyScale: number;
   readonly penalty: number;
+  /** Of its reward; what a masked rollout would have been trained with. */
   readonly advantage: number;
+  /** Whether it was cut and is left out of the loss, in the group's baseline all the same; absent where nothing is masked. */
+  readonly masked?: boolean;
 }
 
 /** Why a rollout that was completed did not reach the trainer. */
-export type DropReason = "zero-advantage" | "unscored" | "too-small-group" | "hook" | "abort";
+export type DropReason = "zero-advantage" | "unscored" | "too-small-group" | "overlong" | "hook" | "abort";
 
 /** All scored rollouts of one problem, with group statistics. */
 export interface RolloutGroup {

@@ -46,6 +46,7 @@ export default defineRecipe({
   },
   sampler: "adaptive",
   rollouts: { groupSize: 8, maxOutputTokens: 16_000, maxPromptTokens: 2000, temperature: 1 },
+  reward: { table: "pure_success" },
   lengthPenalty: { kind: "none" },
   advantages: { baseline: "leave-one-out", divideBy: "none", filter: "none" },
   objective: { kind: "gspo", sequenceWeight: "length", clipLow: 3e-3, clipHigh: 4e-3 },

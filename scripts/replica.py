@@ -131,16 +131,30 @@ def weight_of(trained, length, members):
     return length / (sequences * (trained["drGrpoNormalizer"] if kind == "dr-grpo" else 1))
 
 
+def worth_of(rollout, table):
+    """R of a verdict: its score, or what a table gives; docs/recipe.md."""
+    status, score, finished = rollout["verdict"]["status"], rollout["verdict"]["score"], rollout["finish"] in ("eos", "stop")
+    if table == "score":
+        return score
+    if table in ("pure_success", "success_and_format"):
+        return score if finished or table == "pure_success" else 0.0
+    row = table["finished" if finished else "truncated"]
+    if status == "partial" and "partial" in row:
+        return row["partial"]
+    return row["wrong"] + score * (row["correct"] - row["wrong"]) if status in ("partial", "wrong") else row[status]
+
+
 def reward_of(rollout, length, solve_rate, recipe):
     """R + lambda P; docs/recipe.md."""
-    rule, limit, verdict = recipe["lengthPenalty"], recipe["rollouts"]["maxOutputTokens"], rollout["verdict"]
+    rule, limit = recipe["lengthPenalty"], recipe["rollouts"]["maxOutputTokens"]
+    verdict, worth = rollout["verdict"], worth_of(rollout, recipe["reward"]["table"])
     if rule["kind"] == "none":
-        return verdict["score"]
+        return worth
     free = limit - rule["bufferTokens"]
     penalty = (free - length) / rule["bufferTokens"] if free < length <= limit else 0.0
     scale = solve_rate ** rule["solveRateExponent"] if verdict["status"] == "correct" else rule["incorrectScale"]
     cut = length >= limit and rollout["finish"] not in ("eos", "stop")
-    return verdict["score"] + (1.0 if cut or rule["kind"] == "lp" else scale) * penalty
+    return worth + (1.0 if cut or rule["kind"] == "lp" else scale) * penalty
 
 
 def advantages_of(rewards, rule):
@@ -166,6 +180,8 @@ class Step:
             judged = [r for r in group["rollouts"] if "reward" in r]
             self.check_group(judged, group["solveRate"], recipe)
             for rollout in judged:
+                if ("sequence" in rollout) != ("dropped" not in group and not rollout.get("masked", False)):
+                    self.differ("weight", 1.0, math.nan)
                 if "sequence" not in rollout:
                     continue
                 tokens = words(rollout["tokens"], torch.int32).long()
@@ -179,6 +195,8 @@ class Step:
         advantages = advantages_of([r["reward"] for r in rollouts], recipe["advantages"]) if rollouts else []
         for rollout, advantage in zip(rollouts, advantages):
             self.differ("advantage", rollout["advantage"], advantage)
+            masks = recipe["advantages"]["overlong"] == "mask"
+            self.differ("advantage", rollout.get("masked", False), masks and rollout["finish"] == "length")
 
     def differ(self, what, said, found, scale=None):
         off = abs(said - found) / (scale or max(1.0 if what in ("reward", "advantage") else 1e-30, abs(said)))

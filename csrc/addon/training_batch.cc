@@ -50,7 +50,7 @@ OwnedBatch read_batch(const Napi::Value& value) {
   read_optional(f, "advantages", S, b.advantages);
   read_optional(f, "tokenAdvantages", T, b.token_advantages);
   read_optional(f, "groupSizes", S, b.group_sizes);
-  b.step.sequences = int64_t(S);
+  b.step.sequences = f.integer_or<int32_t>("sequences", int32_t(S));
   b.step.counted_tokens = std::count_if(b.mask.begin(), b.mask.end(), [](uint8_t m) { return m != 0; });
   b.step.groups = f.integer_or<int32_t>("groups", 1);
   b.step.dr_grpo = f.has("drGrpoNormalizer") ? f.number("drGrpoNormalizer") : 1.0;

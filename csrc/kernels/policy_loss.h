@@ -34,7 +34,7 @@ enum class Correction : uint8_t {
 
 /// The totals of the step that losses are divided by; the same for each of its micro-batches.
 struct StepNormalizer {
-  int64_t sequences = 1;       // N, empty ones included
+  int64_t sequences = 1;       // N, with those that are empty or not laid down
   int64_t groups = 1;
   int64_t counted_tokens = 1;  // sum of n_i
   double dr_grpo = 1.0;        // tokens

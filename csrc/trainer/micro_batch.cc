@@ -54,8 +54,8 @@ void check_normalizer(const TrainingBatch& b, int64_t counted) {
   if (n.counted_tokens != counted) {
     fail(Code::kShape, "step: step.counted_tokens is %lld, mask has %lld.", (long long)n.counted_tokens, (long long)counted);
   }
-  if (n.sequences != b.sequences) {
-    fail(Code::kShape, "step: step.sequences is %lld, the batch has %lld.", (long long)n.sequences, (long long)b.sequences);
+  if (n.sequences < b.sequences) {
+    fail(Code::kShape, "step: step.sequences is %lld, fewer than the %lld of the batch.", (long long)n.sequences, (long long)b.sequences);
   }
   if (n.groups < 1) fail(Code::kShape, "step: step.groups is %lld; it must be at least 1.", (long long)n.groups);
   if (!(n.dr_grpo > 0)) fail(Code::kShape, "step: step.dr_grpo is %g; it must be positive.", n.dr_grpo);

@@ -19,7 +19,7 @@ struct TrainingBatch {
   const float* token_advantages = nullptr;     // [T] or null
   const int32_t* group_sizes = nullptr;        // [S] or null
   int64_t sequences = 0;
-  kernels::StepNormalizer step;                // counted_tokens and sequences are checked against the data
+  kernels::StepNormalizer step;                // counted_tokens are checked against the data; sequences may be more
 };
 
 struct StepOptions {

@@ -54,12 +54,13 @@ async function* rolloutRows(dir: string, step: number, json: boolean): AsyncGene
 }
 
 function rolloutRow(group: RecordedGroup, rollout: RecordedRollout): string {
-  const { attempt, verdict, reward, advantage, tokens, versions } = rollout;
+  const { attempt, verdict, reward, advantage, tokens, versions, masked } = rollout;
   const score = "score" in verdict ? verdict.score.toFixed(3) : "-";
   const ends = versions.length === 0 ? "-" : `${versions[1]}..${versions.at(-1)}`;
   const numbers = [score, reward?.toFixed(3) ?? "-", advantage?.toFixed(3) ?? "-"];
   const cells = [group.group, group.problem, attempt, ...numbers, decodeIds(tokens).length, ends];
-  const fate = group.dropped === undefined ? verdict.status : `${verdict.status}, dropped: ${group.dropped}`;
+  const left = group.dropped ?? (masked === true ? "overlong" : undefined);
+  const fate = left === undefined ? verdict.status : `${verdict.status}, dropped: ${left}`;
   return `${row(cells.map(String))}  ${group.domain} ${group.family}, ${fate}`;
 }
 

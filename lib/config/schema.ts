@@ -3,7 +3,7 @@ import { DEVICES, type DeviceName } from "../device.ts";
 import { datasetSchema } from "../domains/dataset-schema.ts";
 import { loraSchema } from "./lora.ts";
 import { count, decay, fraction, INT32, LONGEST_TIMER_MS, orOff, positive, size, tokens } from "./numbers.ts";
-import { advantagesSchema, lengthPenaltySchema } from "./shaping.ts";
+import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.ts";
 
 /**
  * Every field of a recipe, in the paper's letters (docs/glossary.md), with its default. Where the paper is
@@ -311,6 +311,7 @@ export const recipeSchema = z.strictObject({
    */
   sampler: z.enum(["adaptive", "trained", "static"]).default("adaptive"),
   rollouts: rolloutsSchema,
+  reward: rewardSchema,
   lengthPenalty: lengthPenaltySchema,
   advantages: advantagesSchema,
   objective: objectiveSchema,

@@ -1,6 +1,32 @@
 import { z } from "zod";
 import { F32_LARGE, fraction, tokens } from "./numbers.ts";
 
+const worth = () => z.number().min(-F32_LARGE).max(F32_LARGE);
+const rewardRow = () =>
+  z.strictObject({
+    correct: worth(),
+    wrong: worth(),
+    no_answer: worth(),
+    unparsable: worth(),
+    /** Whatever the score; left out, between wrong and correct by the score. */
+    partial: worth().optional(),
+  });
+
+export const rewardSchema = z
+  .strictObject({
+    /**
+     * What a verdict is worth before the length penalty: its score, a table of PipelineRL by name (docs/recipe.md), or
+     * numbers of one's own for answers that ended by themselves and for those that were cut.
+     */
+    table: z
+      .union([
+        z.strictObject({ finished: rewardRow(), truncated: rewardRow() }),
+        z.enum(["score", "pure_success", "success_and_format"]),
+      ])
+      .default("score"),
+  })
+  .prefault({});
+
 export const lengthPenaltySchema = z.strictObject({
   /** "dap": difficulty-aware; "lp": the same for every rollout; "none". */
   kind: z.enum(["dap", "lp", "none"]).default("dap"),
@@ -18,5 +44,7 @@ export const advantagesSchema = z
     divideBy: z.enum(["population-std", "sample-std", "none"]).default("population-std"),
     /** What must differ within a group for it to be trained on: the verdicts' scores, or the rewards with the length penalty. */
     filter: z.enum(["score", "reward", "none"]).default("score"),
+    /** Completions that maxOutputTokens cut: "mask" keeps them in the group's baseline and out of the loss (DAPO). */
+    overlong: z.enum(["keep", "mask"]).default("keep"),
   })
   .prefault({});

@@ -12,6 +12,7 @@ export function putTaskMetrics(sheet: MetricSheet, facts: StepFacts): void {
   putRewards(sheet, rollouts, facts);
   putVerdicts(sheet, rollouts, facts.unscored);
   putPenalty(sheet, rollouts);
+  putMasked(sheet, rollouts);
   putGroups(sheet, facts.groups);
   for (const [domain, n] of Object.entries(facts.leftOut ?? {})) sheet.put(`problems/left-out/${domain}`, n);
 }
@@ -89,6 +90,12 @@ function putPenalty(sheet: MetricSheet, rollouts: readonly ScoredRollout[]): voi
   sheet.put("penalty/mean", shaping.mean);
   sheet.put("penalty/active", penalised / rollouts.length);
   sheet.share("penalty/softened", softened, penalised);
+}
+
+/** Only under a recipe that masks: elsewhere no rollout says whether it is. */
+function putMasked(sheet: MetricSheet, rollouts: readonly ScoredRollout[]): void {
+  if (!rollouts.some(({ masked }) => masked !== undefined)) return;
+  sheet.share("overlong/masked", rollouts.filter(({ masked }) => masked === true).length, rollouts.length);
 }
 
 /** The six bins of the solve-rate histogram; 0 and 1 are apart because such groups teach nothing but length. */

@@ -232,6 +232,8 @@ export interface TrainingBatch {
   readonly advantages?: Float32Array;
   readonly tokenAdvantages?: Float32Array;
   readonly groupSizes?: Int32Array;
+  /** N of the step, more than are here where some only count (overlong filtering). Default: those here. */
+  readonly sequences?: number;
   /** Number of groups in the step, and Dr.GRPO's normaliser in tokens. */
   readonly groups?: number;
   readonly drGrpoNormalizer?: number;

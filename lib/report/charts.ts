@@ -65,7 +65,7 @@ function scorePlans(domains: readonly string[]): Plan[] {
     },
     {
       title: "Score and reward",
-      note: "The reward is what trains: the score with the length penalty. Where they part, length costs.",
+      note: "The reward is what trains: the score, or what a table makes of the verdict, with the length penalty. Without a table length costs where they part.",
       unit: "score",
       kind: "lines",
       smooth: true,

@@ -1,4 +1,4 @@
 export { VerifierPool } from "./pool/pool.ts";
 export type { VerificationRequest } from "./pool/pooled-verifier.ts";
 export type { VerifierStats } from "./pool/verifier-stats.ts";
-export { type ShapingOptions, shapeGroup, withRewards } from "./shape-group.ts";
+export { type ShapingOptions, shapeGroup, trainedMembers, withRewards } from "./shape-group.ts";

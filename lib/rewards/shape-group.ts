@@ -10,11 +10,19 @@ import type {
 import { type AdvantageOptions, groupAdvantages } from "./advantages.ts";
 import { type GroupFilter, hasZeroAdvantage } from "./group-filter.ts";
 import { type LengthPenaltyOptions, lengthPenalty } from "./length-penalty.ts";
+import { type RewardRule, tableReward } from "./reward-table.ts";
 
 export interface ShapingOptions {
+  /** What a verdict is worth. Default "score". */
+  readonly reward?: RewardRule;
   readonly lengthPenalty: LengthPenaltyOptions;
   readonly advantage: AdvantageOptions;
   readonly filter: GroupFilter;
+  /**
+   * Whether rollouts that the budget cut are trained on. "mask": they are in the group's baseline and in no loss
+   * (overlong filtering, DAPO). Default "keep".
+   */
+  readonly overlong?: "keep" | "mask";
   /** Groups with fewer scored members are dropped. */
   readonly minGroupSize: number;
 }
@@ -28,7 +36,8 @@ export interface ShapedGroup {
 /**
  * Turns a problem's rollouts and their verdicts into rewards (R + lambda P) and advantages, and says whether
  * the group is dropped and why: "unscored" (no member has a verdict), "too-small-group" (fewer than
- * minGroupSize have), "zero-advantage" (see GroupFilter). Dropped groups keep their rollouts, for the counts.
+ * minGroupSize have), "zero-advantage" (see GroupFilter), "overlong" (every member is masked). Dropped groups keep
+ * their rollouts, for the counts.
  * Trusts that verdicts[i] is of rollouts[i].
  */
 export function shapeGroup(
@@ -53,11 +62,17 @@ export function shapeGroup(
   return { group, unscored };
 }
 
+/** The members that are trained on if the group is. */
+export function trainedMembers({ rollouts }: Pick<RolloutGroup, "rollouts">): readonly ScoredRollout[] {
+  return rollouts.filter(({ masked }) => masked !== true);
+}
+
 function scoreMembers(
   judged: readonly { readonly rollout: Rollout; readonly verdict: ScoredVerdict }[],
   solveRate: number,
   options: ShapingOptions,
 ): ScoredRollout[] {
+  const { reward: rule = "score", overlong = "keep" } = options;
   const shaped = judged.map(({ rollout, verdict }) => {
     const completion = {
       tokens: rollout.tokens.length,
@@ -65,7 +80,9 @@ function scoreMembers(
       correct: verdict.status === "correct",
     };
     const { penalty, penaltyScale } = lengthPenalty(completion, solveRate, options.lengthPenalty);
-    return { rollout, verdict, reward: verdict.score + penaltyScale * penalty, penaltyScale, penalty };
+    const reward = tableReward(verdict, completion.finished, rule) + penaltyScale * penalty;
+    const masked = overlong === "mask" && { masked: rollout.finish === "length" };
+    return { rollout, verdict, reward, penaltyScale, penalty, ...masked };
   });
   return withAdvantages(shaped, options);
 }
@@ -98,5 +115,6 @@ function dropReason(scored: readonly ScoredRollout[], options: ShapingOptions): 
   if (scored.length < options.minGroupSize) return "too-small-group";
   const scores = scored.map(({ verdict }) => verdict.score);
   const rewards = scored.map(({ reward }) => reward);
-  return hasZeroAdvantage(scores, rewards, options.filter) ? "zero-advantage" : undefined;
+  if (hasZeroAdvantage(scores, rewards, options.filter)) return "zero-advantage";
+  return scored.every(({ masked }) => masked === true) ? "overlong" : undefined;
 }

@@ -3,9 +3,26 @@ import { defineRecipe } from "../../lib/config/index.ts";
 import { changed, issuesOf, minimal } from "./recipes.ts";
 
 test("defaults of what makes rewards and advantages of verdicts", () => {
-  const { lengthPenalty, advantages } = defineRecipe(minimal());
+  const { reward, lengthPenalty, advantages } = defineRecipe(minimal());
+  expect(reward).toEqual({ table: "score" });
   expect(lengthPenalty).toEqual({ kind: "dap", bufferTokens: 64, solveRateExponent: 1, incorrectScale: 1 });
-  expect(advantages).toEqual({ baseline: "mean", divideBy: "population-std", filter: "score" });
+  expect(advantages).toEqual({
+    baseline: "mean",
+    divideBy: "population-std",
+    filter: "score",
+    overlong: "keep",
+  });
+});
+
+const row = { correct: 1, wrong: 0, no_answer: 0, unparsable: 0 };
+
+test("a table by name, or both of its rows", () => {
+  const tables = [
+    "pure_success",
+    "success_and_format",
+    { finished: row, truncated: { ...row, partial: -2 } },
+  ];
+  for (const table of tables) expect(issuesOf(changed({ "reward.table": table }))).toEqual([]);
 });
 
 test.each([
@@ -16,6 +33,17 @@ test.each([
   ["advantages.baseline", "median"],
   ["advantages.divideBy", "range"],
   ["advantages.filter", "length"],
+  ["advantages.overlong", "drop"],
+  ["reward.table", "pure-success"],
 ])("%s may not be %j", (path, value) => {
   expect(issuesOf(changed({ [path]: value })).map((issue) => issue.path)).toEqual([path]);
+});
+
+test.each([
+  ["reward.table.truncated", { finished: row }],
+  ["reward.table.truncated.correct", { finished: row, truncated: { ...row, correct: "1" } }],
+  ["reward.table.truncated.noAnswer", { finished: row, truncated: { ...row, noAnswer: 0 } }],
+  ["reward.table.finished.wrong", { finished: { ...row, wrong: 1e39 }, truncated: row }],
+])("what is wrong in a table has a path: %s", (path, table) => {
+  expect(issuesOf(changed({ "reward.table": table })).map((issue) => issue.path)).toEqual([path]);
 });

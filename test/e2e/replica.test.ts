@@ -103,6 +103,27 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     "dr-grpo, sequences truncated",
     { objective: { kind: "dr-grpo", correction: { kind: "sequence-tis", high: 1.2 } } },
   ],
+  [
+    "gspo, cut answers masked, a table of one's own",
+    {
+      objective: { kind: "gspo", ...clip },
+      advantages: { overlong: "mask", filter: "reward" },
+      reward: {
+        table: {
+          finished: { correct: 1, wrong: -0.5, no_answer: -1, unparsable: -1 },
+          truncated: { correct: 0.5, wrong: -1, no_answer: -1, unparsable: -1, partial: 0.25 },
+        },
+      },
+    },
+  ],
+  [
+    "grpo, cut answers masked, success_and_format",
+    {
+      objective: { kind: "grpo", ...clip },
+      advantages: { overlong: "mask", filter: "reward", divideBy: "none" },
+      reward: { table: "success_and_format" },
+    },
+  ],
   ["reinforce-clamped", { objective: { kind: "reinforce-clamped", ...clip } }],
   [
     "reinforce, truncated and on policy",

@@ -32,7 +32,7 @@ function emittedNames(): Set<string> {
       batch: { ...batch.batch, referenceLogprobs },
       report: { ...batch.report, weights },
     },
-    groups: [group(rollouts)],
+    groups: [group(rollouts.map((one, i) => ({ ...one, masked: i === 0 })))],
     leftOut: { math: 1 },
   });
   for (const name in collectStepMetrics(last)) names.add(name);

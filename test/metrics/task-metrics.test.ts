@@ -118,3 +118,11 @@ test("no group, no metric", () => {
   expect(collect({ groups: [] })).toEqual({});
   expect(collect({ groups: [group([])], unscored: { math: 0 } })).toEqual({});
 });
+
+test("what is masked is a share of all, and only a recipe that masks has it", () => {
+  const cut = { ...wrong, masked: true };
+  const whole = { ...right, masked: false };
+  expect(collect({ groups: [group([cut, whole, whole, cut])] })["overlong/masked"]).toBe(0.5);
+  expect(collect({ groups: [group([whole])] })["overlong/masked"]).toBe(0);
+  expect(collect({ groups: [group([right, wrong])] })).not.toHaveProperty("overlong/masked");
+});

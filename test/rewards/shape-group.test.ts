@@ -1,6 +1,11 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { FinishReason, Problem, Rollout, Verdict } from "../../lib/records.ts";
-import { type ShapingOptions, shapeGroup } from "../../lib/rewards/shape-group.ts";
+import {
+  type ShapingOptions,
+  shapeGroup,
+  trainedMembers,
+  withRewards,
+} from "../../lib/rewards/shape-group.ts";
 
 // Mutants tried: solve rate over all members instead of the scored ones, solve rate by score >= 0.5, unscored
 // members kept with score 0, minGroupSize compared with <=.
@@ -119,4 +124,61 @@ test("the filter by score drops an all-wrong group of different lengths, the fil
   ] as const;
   expect(shape(members).group.dropped).toBe("zero-advantage");
   expect(shape(members, { filter: "reward" }).group.dropped).toBeUndefined();
+});
+
+test("a table prices verdicts before the length penalty; scores and the filter on them stay", () => {
+  const members = [
+    [9000, "eos", right],
+    [16000, "length", right],
+    [15000, "eos", wrong],
+  ] as const;
+  const { group } = shape(members, { reward: "success_and_format", filter: "reward" });
+  expect(group.rollouts.map(({ reward }) => reward)).toEqual([1, 0 - 1, 0 - 0.5]);
+  expect(group.rollouts.map(({ verdict }) => verdict.score)).toEqual([1, 1, 0]);
+  const allRight = members.slice(0, 2);
+  const flat = { reward: "success_and_format", lengthPenalty: { kind: "none" } } as const;
+  expect(shape(allRight, { ...flat, filter: "score" }).group.dropped).toBe("zero-advantage");
+  expect(shape(allRight, { ...flat, filter: "reward" }).group.dropped).toBeUndefined();
+  expect(shape(allRight, { ...flat, reward: "score", filter: "reward" }).group.dropped).toBe(
+    "zero-advantage",
+  );
+});
+
+describe("overlong filtering", () => {
+  const members = [
+    [9000, "eos", right],
+    [16000, "length", right],
+    [16000, "length", wrong],
+    [8000, "stop", wrong],
+  ] as const;
+
+  test("masks what was cut, whatever its verdict, and leaves rewards and baseline as they are", () => {
+    const kept = shape(members).group;
+    const { group } = shape(members, { overlong: "mask" });
+    expect(group.rollouts.map(({ masked }) => masked)).toEqual([false, true, true, false]);
+    expect(group.rollouts.map(({ reward, advantage }) => [reward, advantage])).toEqual(
+      kept.rollouts.map(({ reward, advantage }) => [reward, advantage]),
+    );
+    expect(group.solveRate).toBe(0.5);
+    expect(group.dropped).toBeUndefined();
+    expect(trainedMembers(group)).toEqual([group.rollouts[0], group.rollouts[3]]);
+    expect(kept.rollouts.every((member) => !("masked" in member))).toBe(true);
+    expect(trainedMembers(kept)).toEqual(kept.rollouts);
+  });
+
+  test("drops a group of which nothing is left, after the other reasons", () => {
+    const cut = [members[1], members[2]];
+    expect(shape(cut, { overlong: "mask" }).group.dropped).toBe("overlong");
+    expect(shape(cut, { overlong: "mask", filter: "none" }).group.dropped).toBe("overlong");
+    expect(shape(cut).group.dropped).toBeUndefined();
+    const same = [members[2], members[2]];
+    expect(shape(same, { overlong: "mask" }).group.dropped).toBe("zero-advantage");
+  });
+
+  test("holds when a hook gives other rewards", () => {
+    const { group } = shape(members, { overlong: "mask" });
+    const other = withRewards(group, [0, 1, 2, 3], { ...options, overlong: "mask" });
+    expect(other.rollouts.map(({ masked }) => masked)).toEqual([false, true, true, false]);
+    expect(other.rollouts.map(({ advantage }) => advantage)).toEqual([-1.5, -0.5, 0.5, 1.5]);
+  });
 });

@@ -2,6 +2,7 @@ import type { Clock } from "../../clock.ts";
 import type { Recipe } from "../../config/index.ts";
 import type { StepFacts } from "../../metrics/index.ts";
 import type { DomainName } from "../../records.ts";
+import { trainedMembers } from "../../rewards/index.ts";
 import { Credits } from "./credits.ts";
 import { DomainSampler } from "./domain-sampler.ts";
 import type { DrawnGroup, GroupRequest } from "./group-request.ts";
@@ -99,8 +100,10 @@ export class Books {
     this.#outstanding.remove(request.group);
     this.#ledger.dropped(domain, "unscored", unscored.length);
     if (group.dropped === undefined) {
-      const tokens = group.rollouts.reduce((n, { rollout }) => n + rollout.tokens.length, 0);
-      this.#ledger.trained(domain, group.rollouts.length, tokens);
+      const trained = trainedMembers(group);
+      const tokens = trained.reduce((n, { rollout }) => n + rollout.tokens.length, 0);
+      this.#ledger.trained(domain, trained.length, tokens);
+      this.#ledger.dropped(domain, "overlong", group.rollouts.length - trained.length);
     } else {
       this.#ledger.dropped(domain, group.dropped, group.rollouts.length);
     }

@@ -95,11 +95,13 @@ function penaltyOptions(
 }
 
 /** The recipe's switches in the terms of `rewards`. */
-export function shapingOptions({ lengthPenalty, advantages, rollouts }: Recipe): ShapingOptions {
+export function shapingOptions({ reward, lengthPenalty, advantages, rollouts }: Recipe): ShapingOptions {
   return {
+    reward: reward.table,
     lengthPenalty: penaltyOptions(lengthPenalty, rollouts.maxOutputTokens),
     advantage: { baseline: advantages.baseline, divideBy: advantages.divideBy },
     filter: advantages.filter,
+    overlong: advantages.overlong,
     minGroupSize: 2,
   };
 }

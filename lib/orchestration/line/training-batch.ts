@@ -1,5 +1,6 @@
 import type { TrainingBatch } from "../../native/face.ts";
 import type { ScoredRollout } from "../../records.ts";
+import { trainedMembers } from "../../rewards/index.ts";
 import type { SettledGroup } from "./grouper.ts";
 
 /** A step's data for the trainer, and whose each sequence is. */
@@ -9,17 +10,21 @@ export interface AssembledBatch {
   readonly data: TrainingBatch & {
     readonly behaviorLogprobs: Float32Array;
     readonly advantages: Float32Array;
+    /** N: those here and the masked ones, which count and are not laid down. */
+    readonly sequences: number;
   };
 }
 
 /**
  * Lays the rollouts of the kept groups end to end, prompt then response, with mask 1 on the response;
- * every token of a sequence has its advantage (what ppo-clip reads).
+ * every token of a sequence has its advantage (what ppo-clip reads). Masked rollouts are computed by nobody: they
+ * are in the numbers of sequences and of group members alone, so that none of the others gains weight.
  * @param drGrpoNormalizer tokens, L of the recipe.
  */
 export function assembleBatch(groups: readonly SettledGroup[], drGrpoNormalizer: number): AssembledBatch {
   const kept = groups.filter(({ group }) => group.dropped === undefined);
-  const rollouts = kept.flatMap(({ group }) => group.rollouts);
+  const members = kept.map(({ group }) => ({ trained: trainedMembers(group), size: group.rollouts.length }));
+  const rollouts = members.flatMap(({ trained }) => trained);
   const total = rollouts.reduce((n, { rollout: r }) => n + r.promptTokens.length + r.tokens.length, 0);
   const tokens = new Int32Array(total);
   const mask = new Uint8Array(total);
@@ -39,9 +44,7 @@ export function assembleBatch(groups: readonly SettledGroup[], drGrpoNormalizer:
     cuSeqlens[i + 1] = at;
   });
   const advantages = Float32Array.from(rollouts, (r) => r.advantage);
-  const groupSizes = Int32Array.from(
-    kept.flatMap(({ group }) => group.rollouts.map(() => group.rollouts.length)),
-  );
+  const groupSizes = Int32Array.from(members.flatMap(({ trained, size }) => trained.map(() => size)));
   const data = {
     tokens,
     cuSeqlens,
@@ -50,6 +53,7 @@ export function assembleBatch(groups: readonly SettledGroup[], drGrpoNormalizer:
     advantages,
     tokenAdvantages,
     groupSizes,
+    sequences: members.reduce((n, { size }) => n + size, 0),
     groups: kept.length,
     drGrpoNormalizer,
   };

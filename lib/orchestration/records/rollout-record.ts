@@ -14,6 +14,7 @@ import { HoneError } from "../../errors.ts";
 import { fileWork } from "../../metrics/index.ts";
 import type { OptimizerOptions, StepOptions } from "../../native/face.ts";
 import type { DomainName, DropReason, FinishReason, Rollout, ScoredRollout, Verdict } from "../../records.ts";
+import { trainedMembers } from "../../rewards/index.ts";
 import { textLines } from "../../text-lines.ts";
 import type { SettledGroup } from "../line/index.ts";
 import { type PolicyUpdate, type StepOutcome, stepOptions } from "../line/index.ts";
@@ -36,7 +37,7 @@ export interface RecordedStep {
   readonly trained?: {
     readonly groups: number;
     readonly sequences: number;
-    /** Generated ones, which the loss is over. */
+    /** Generated ones, which the loss is over; `sequences` counts masked ones too. */
     readonly tokens: number;
     readonly drGrpoNormalizer: number;
     readonly objective: Omit<StepOptions, "muonLr">;
@@ -78,6 +79,8 @@ export interface RecordedRollout {
   readonly penaltyScale?: number;
   readonly penalty?: number;
   readonly advantage?: number;
+  /** Whether it was cut and left out of the loss (advantages.overlong: "mask"). */
+  readonly masked?: boolean;
   /** Place in the batch and weight in the loss; absent where it was not trained on. */
   readonly sequence?: number;
   readonly weight?: number;
@@ -178,7 +181,7 @@ function* recordLines(recipe: Recipe, outcome: StepOutcome): Generator<RecordedS
   for (const settled of batch.groups) {
     const kept = settled.group.dropped === undefined && update !== undefined;
     yield groupLine(settled, kept ? new Sequences(recipe, update, first) : undefined);
-    if (kept) first += settled.group.rollouts.length;
+    if (kept) first += trainedMembers(settled.group).length;
   }
 }
 
@@ -188,13 +191,13 @@ function stepLine(
 ): RecordedStep {
   const head = { schema: 1, step: step + 1, versionBefore, version, groups: batch.groups.length } as const;
   if (update === undefined) return head;
-  const { report, data, learningRate, rollouts } = update;
+  const { report, data, learningRate } = update;
   const { muonLr: _, ...objective } = stepOptions(recipe, learningRate);
   return {
     ...head,
     trained: {
       groups: data.groups!,
-      sequences: rollouts.length,
+      sequences: data.sequences,
       tokens: report.trainedTokens,
       drGrpoNormalizer: data.drGrpoNormalizer!,
       objective,
@@ -212,7 +215,8 @@ function groupLine(
 ): RecordedGroup {
   const { problem, submittedVersion, solveRate, dropped } = group;
   const { id, domain, family, level } = problem;
-  const scored = new Map(group.rollouts.map((r, i) => [r.rollout, { r, i }] as const));
+  const scored = new Map(group.rollouts.map((r) => [r.rollout, r] as const));
+  const places = new Map(trainedMembers(group).map(({ rollout }, i) => [rollout, i] as const));
   return {
     group: request.group,
     problem: id,
@@ -224,8 +228,9 @@ function groupLine(
     ...(dropped && { dropped }),
     prompt: rollouts.length > 0 ? encode(rollouts[0]!.promptTokens) : "",
     rollouts: rollouts.map((rollout) => {
-      const member = scored.get(rollout);
-      return { ...sampled(rollout), ...judged(member?.r), ...(member && trained?.place(member.i)) };
+      const place = places.get(rollout);
+      const trainedAs = place === undefined ? undefined : trained?.place(place);
+      return { ...sampled(rollout), ...judged(scored.get(rollout)), ...trainedAs };
     }),
   };
 }
@@ -238,11 +243,11 @@ function sampled({ attempt, finish, tokens, logprobs, versions, oldestKvVersions
 
 function judged(scored: ScoredRollout | undefined) {
   if (scored === undefined) return { verdict: { status: "unscored", cause: "no verdict" } as const };
-  const { verdict, reward, penaltyScale, penalty, advantage } = scored;
-  return { verdict, reward, penaltyScale, penalty, advantage };
+  const { verdict, reward, penaltyScale, penalty, advantage, masked } = scored;
+  return { verdict, reward, penaltyScale, penalty, advantage, ...(masked !== undefined && { masked }) };
 }
 
-/** Where the rollouts of a kept group lie in the batch, the first at `first`. */
+/** Where the trained rollouts of a kept group lie in the batch, the first at `first`. */
 class Sequences {
   readonly #update: PolicyUpdate;
   readonly #recipe: Recipe;
@@ -269,20 +274,20 @@ class Sequences {
 
   /** w of: loss = sum over sequences of w times the mean over the n tokens of the objective's term (docs/recipe.md). */
   #weight(sequence: number, n: number): number {
-    const { data, rollouts, report } = this.#update;
+    const { data, report } = this.#update;
     const { kind, sequenceWeight } = this.#recipe.objective;
     switch (kind) {
       case "gspo":
-        return (sequenceWeight === "length" ? n : 1) / rollouts.length;
+        return (sequenceWeight === "length" ? n : 1) / data.sequences;
       case "grpo":
         return 1 / (data.groups! * data.groupSizes![sequence]!);
       case "dapo":
       case "cispo":
         return n / report.trainedTokens;
       case "dr-grpo":
-        return n / (rollouts.length * data.drGrpoNormalizer!);
+        return n / (data.sequences * data.drGrpoNormalizer!);
       default:
-        return n / rollouts.length;
+        return n / data.sequences;
     }
   }
 }

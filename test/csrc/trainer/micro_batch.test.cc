@@ -121,7 +121,7 @@ TEST(inconsistent_batches_are_refused) {
   refuse(Code::kShape, [](Batch& b, auto&, auto&) { std::fill(b.mask.begin(), b.mask.end(), uint8_t(0)); });
   refuse(Code::kShape, [](Batch&, auto& v, auto&) { v.sequences = 0; });
   refuse(Code::kShape, [](Batch&, auto& v, auto&) { ++v.step.counted_tokens; });
-  refuse(Code::kShape, [](Batch&, auto& v, auto&) { ++v.step.sequences; });
+  refuse(Code::kShape, [](Batch&, auto& v, auto&) { --v.step.sequences; });
   refuse(Code::kShape, [](Batch&, auto& v, auto&) { v.behavior_logprobs = nullptr; });
   refuse(Code::kShape, [](Batch&, auto& v, auto&) { v.advantages = nullptr; });
   refuse(Code::kShape, [](Batch&, auto&, auto& o) { o.kl_coef = 0.1f; });

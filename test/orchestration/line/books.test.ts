@@ -153,3 +153,18 @@ test("held by what is trained, a pick makes up for the groups that were dropped,
   expect(again.pick()).toBe(books.pick());
   expect(again.mixture().probabilities).toEqual(books.mixture().probabilities);
 });
+
+test("masked rollouts of a kept group are dropped as overlong, and the law holds", async () => {
+  const { books, submit } = open();
+  await books.credits.take();
+  const request = submit(0);
+  books.completed(request, 4, 0);
+  const settled = settledOf(request, 4);
+  const rollouts = settled.group.rollouts.map((one, i) => ({ ...one, masked: i > 0 }));
+  books.settled({ ...settled, group: { ...settled.group, rollouts } });
+  books.batched();
+  books.trained(1);
+  const counts = books.mixture().counts["math"];
+  expect(counts).toMatchObject({ completed: 4, retained: 1, trained: 1, dropped: { overlong: 3 } });
+  expect(books.trainedTokens).toBe(3);
+});

@@ -20,8 +20,28 @@ test("prompts and responses end to end, mask and log-probs on the response, drop
     advantages: Float32Array.of(0.5, -0.5, 1),
     tokenAdvantages: Float32Array.of(0, 0, 0.5, 0.5, 0, 0, -0.5, 0, 1, 1, 1),
     groupSizes: Int32Array.of(2, 2, 1),
+    sequences: 3,
     groups: 2,
     drGrpoNormalizer: 80,
+  });
+});
+
+test("masked rollouts count among the sequences and in their group, and are not laid down", () => {
+  const masked = { ...rolloutOf([1, 2], [5, 6, 7], -1), masked: true };
+  const finished = { ...rolloutOf([1, 2], [8], 1), masked: false };
+  const { rollouts, data } = assembleBatch(
+    [settledOf(0, [masked, finished, masked]), settledOf(1, [rolloutOf([3], [9], 2)])],
+    80,
+  );
+  expect(rollouts.map(({ advantage }) => advantage)).toEqual([1, 2]);
+  expect(data).toMatchObject({
+    tokens: Int32Array.of(1, 2, 8, 3, 9),
+    cuSeqlens: Int32Array.of(0, 3, 5),
+    mask: Uint8Array.of(0, 0, 1, 0, 1),
+    advantages: Float32Array.of(1, 2),
+    groupSizes: Int32Array.of(3, 1),
+    sequences: 4,
+    groups: 2,
   });
 });
 
