@@ -14,14 +14,11 @@ export { isHeldOut, type ProblemSource, problemId, type SourceOptions } from "./
 export type { Completion, VerifierModule as Verifier } from "./domains/index.ts";
 export { ConfigError, type ConfigIssue, type ErrorCode, HoneError } from "./errors.ts";
 export {
-  type DifficultyBins,
-  difficultyBins,
   type EvaluationPlan,
   type EvaluationScore,
   evaluate as evaluatePolicy,
   type ProblemResult,
   type Scoreboard,
-  scoreBins,
   scoreboard,
 } from "./evaluation/index.ts";
 export { RUN_FILES, readRunLog, type Sink, writeWhole } from "./metrics/index.ts";
@@ -45,3 +42,4 @@ export {
   readResults,
   type SuiteResult,
 } from "./suites/index.ts";
+export { defineSweep, type Study, type SweepDefinition } from "./sweeps/index.ts";

@@ -2,24 +2,16 @@
  * The quick start: a 0.35-million-parameter model learns to think in five domains from imperfect demonstrations,
  * and then gets better and shorter by reinforcement learning from verifiable rewards; minutes on two cores.
  *
- *   npm run quickstart -- [--seed N] [--dir D] [--schedule sync|async] [--device cpu|cuda] [--smoke] [--compare-penalty] [--resume]
+ *   npm run quickstart -- [--seed N] [--dir D] [--schedule sync|async] [--device cpu|cuda] [--smoke] [--resume]
  */
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import {
-  type DifficultyBins,
   defineRecipe,
-  difficultyBins,
-  evaluatePolicy,
   exitCodeOf,
   interruptSignal,
   overrideRecipe,
-  type PinnedPolicy,
-  type Recipe,
-  type RunSummary,
   runMain,
-  scoreBins,
   trainAndEvaluate,
 } from "hone-rl";
 
@@ -71,8 +63,6 @@ const SMOKE = [
   "evaluation.attempts=1",
 ];
 
-const PENALTIES = ["dap", "lp", "none"] as const;
-
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
@@ -83,7 +73,6 @@ async function main(): Promise<number> {
       set: { type: "string", multiple: true, default: [] },
       smoke: { type: "boolean", default: false },
       resume: { type: "boolean", default: false },
-      "compare-penalty": { type: "boolean", default: false },
     },
   });
   const chosen = overrideRecipe(recipe, [
@@ -100,53 +89,8 @@ async function main(): Promise<number> {
     resume: values.resume ? "auto" : "never",
     overwrite: true,
   } as const;
-  if (values["compare-penalty"]) return comparePenalties(chosen, options);
   const { outcome } = await trainAndEvaluate(chosen, options);
   return outcome.reason === "aborted" ? exitCodeOf(signal.reason) : 0;
-}
-
-interface Options {
-  readonly dir: string;
-  readonly signal: AbortSignal;
-  readonly resume: "auto" | "never";
-  /** A demonstration may be run again. */
-  readonly overwrite: true;
-}
-
-/** DAP, LP and no penalty from the same warm start, side by side in bins of difficulty that the warm start fixes. */
-async function comparePenalties(base: Recipe, options: Options): Promise<number> {
-  const columns: NonNullable<RunSummary["penaltyComparison"]>["columns"][number][] = [];
-  let bins: DifficultyBins | undefined;
-  const comparison = (): Partial<RunSummary> =>
-    bins === undefined
-      ? {}
-      : { penaltyComparison: { bins: bins.labels, prompts: bins.problems.map((ids) => ids.size), columns } };
-  const ask = (policy: PinnedPolicy) =>
-    evaluatePolicy(policy, {
-      problemsPerDomain: 48,
-      attempts: 8,
-      temperature: 1,
-      topP: 1,
-      signal: options.signal,
-    });
-  // The paper's penalty comes last, so that its folder holds the whole comparison.
-  const [paper, ...others] = PENALTIES;
-  const start = join(options.dir, `penalty-${others[0]}`, "checkpoints/warm-start");
-  for (const penalty of [...others, paper]) {
-    const { outcome } = await trainAndEvaluate(overrideRecipe(base, [`lengthPenalty.kind=${penalty}`]), {
-      ...options,
-      dir: penalty === paper ? options.dir : join(options.dir, `penalty-${penalty}`),
-      ...(penalty !== others[0] && { startFrom: start }),
-      onPolicy: async (when, policy) => {
-        if (when === "before") bins ??= difficultyBins(await ask(policy));
-        else if (bins !== undefined) columns.push({ penalty, cells: scoreBins(await ask(policy), bins) });
-      },
-      extra: comparison,
-      quiet: penalty !== paper,
-    });
-    if (outcome.reason === "aborted") return exitCodeOf(options.signal.reason);
-  }
-  return 0;
 }
 
 export default recipe;

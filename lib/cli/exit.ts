@@ -92,3 +92,13 @@ export function interruptSignal(say: (line: string) => void): AbortSignal {
   process.on("SIGTERM", interrupted);
   return controller.signal;
 }
+
+/**
+ * For a process that another of ours started over a channel (a run of a sweep): the end of that one is a SIGHUP, so
+ * that the run saves and stops even where nobody was left to tell it.
+ */
+export function endWithParent(): void {
+  if (process.channel === undefined || process.channel === null) return;
+  process.once("disconnect", () => process.kill(process.pid, "SIGHUP"));
+  process.channel.unref();
+}

@@ -11,9 +11,7 @@ import { HoneError } from "../errors.ts";
  * recipe; errors of the file itself pass through.
  */
 export async function loadRecipe(file: string, assignments: readonly string[] = []): Promise<Recipe> {
-  const path = resolve(file);
-  if (!existsSync(path)) throw new HoneError("HONE_ERR_USAGE", `there is no recipe at ${path}`);
-  const exported = await importDefault(path);
+  const exported = await loadExport(file);
   if (typeof exported !== "object" || exported === null) {
     throw new HoneError("HONE_ERR_USAGE", `${file} has no recipe as its default export`, {
       hint: "End it with: export default defineRecipe({ ... })",
@@ -21,6 +19,13 @@ export async function loadRecipe(file: string, assignments: readonly string[] = 
   }
   const recipe = definedRecipe(exported, file);
   return assignments.length === 0 ? recipe : overrideRecipe(recipe, assignments);
+}
+
+/** The default export of a recipe or sweep file. Throws HONE_ERR_USAGE if there is no such file. */
+export async function loadExport(file: string): Promise<unknown> {
+  const path = resolve(file);
+  if (!existsSync(path)) throw new HoneError("HONE_ERR_USAGE", `there is no recipe at ${path}`);
+  return importDefault(path);
 }
 
 async function importDefault(path: string): Promise<unknown> {

@@ -3,12 +3,14 @@ import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import {
   evaluate,
+  type ProblemResult,
   problemScores,
   type Scoreboard,
   scoreboard,
   type Validation,
+  writeAnswers,
 } from "../evaluation/index.ts";
-import { readJson, writeWhole } from "../metrics/index.ts";
+import { RUN_FILES, readJson, writeWhole } from "../metrics/index.ts";
 import { BEFORE_FILE, type PinnedPolicy, type Run } from "../orchestration/index.ts";
 import type { SessionDisplay } from "./session-display.ts";
 import { UnscoredAnswers } from "./unscored-answers.ts";
@@ -79,10 +81,16 @@ export class SessionEvaluation {
       for (const line of unscored.told) this.#display.say(line);
       if (when === "before") unscored.expectEach([...policy.sources.keys()], Object.keys(board.domains));
       boards.push(board);
-      if (i === 0) this.problems = problemScores(results);
+      if (i === 0) this.#keep(when, results);
     }
     await onPolicy?.(when, policy);
     return boards;
+  }
+
+  #keep(when: "before" | "after", results: readonly ProblemResult[]): void {
+    const file = when === "before" ? RUN_FILES.heldOutBefore : RUN_FILES.heldOutAfter;
+    writeAnswers(join(this.#options.dir, file), results);
+    this.problems = problemScores(results);
   }
 }
 

@@ -32,10 +32,6 @@ export interface SessionOptions {
   readonly terminal?: Terminal;
   /** Further work with the policy training starts from and with the one it ends at. */
   readonly onPolicy?: (when: "before" | "after", policy: PinnedPolicy) => Promise<void>;
-  /** Further fields of summary.json. */
-  readonly extra?: () => Partial<RunSummary>;
-  /** Leave the closing table out. */
-  readonly quiet?: boolean;
   /** As for a run; `beforeTraining` is called after the evaluation before training. */
   readonly hooks?: RunHooks;
   readonly core?: RunOptions["core"];
@@ -86,7 +82,7 @@ class Session {
   }
 
   async run(): Promise<SessionResult> {
-    const { dir, signal, quiet } = this.#options;
+    const { dir, signal } = this.#options;
     await using run = await createRun(this.#recipe, this.#runOptions());
     this.#display.follow(run);
     const outcome = await run.finished;
@@ -99,7 +95,7 @@ class Session {
     writeWhole(join(dir, RUN_FILES.summary), `${JSON.stringify(summary, null, 2)}\n`);
     const report = this.#report();
     this.#display.endPhase();
-    if (!quiet) this.#display.say((look) => closingText(summary, report, look));
+    this.#display.say((look) => closingText(summary, report, look));
     if (failure !== undefined) throw failure.error;
     return { outcome, summary, report, interrupted };
   }
@@ -192,7 +188,6 @@ class Session {
       tokens: { generated: run.generatedTokens, trained },
       tokensPerSecond: { generated: perSecond(run.generatedTokens), trained: perSecond(trained) },
       ...(ws && ws.steps > 0 && { demonstrations: { wrongAnswers: ws.wrongRate, endless: ws.endlessRate } }),
-      ...this.#options.extra?.(),
     };
   }
 }

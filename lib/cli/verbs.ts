@@ -18,6 +18,7 @@ import { runVerb } from "./verbs/run.ts";
 import { schemaVerb } from "./verbs/schema.ts";
 import { scoreVerb } from "./verbs/score.ts";
 import { buildVerb } from "./verbs/scripts.ts";
+import { sweepVerb } from "./verbs/sweep.ts";
 import { tokenizeVerb } from "./verbs/tokenize.ts";
 import type { Verb } from "./verbs/verb.ts";
 import { verifyVerb } from "./verbs/verify.ts";
@@ -28,6 +29,7 @@ export const VERBS: readonly Verb[] = [
   checkVerb,
   planVerb,
   dataCheckVerb,
+  sweepVerb,
   replayVerb,
   reportVerb,
   evalVerb,

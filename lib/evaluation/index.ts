@@ -1,5 +1,5 @@
 /** Measures a pinned weight version on problems it was never trained on. */
-export { type DifficultyBins, difficultyBins, scoreBins } from "./difficulty.ts";
+export { type HeldOutAnswers, readAnswers, writeAnswers } from "./answers.ts";
 export { type EvaluationPlan, evaluate, type PolicyUnderTest, type ProblemResult } from "./evaluate.ts";
 export { type EvaluationScore, type Scoreboard, score, scoreboard } from "./score.ts";
 export {

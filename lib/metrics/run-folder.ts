@@ -11,6 +11,8 @@ export const RUN_FILES = {
   digest: "steps.digest.jsonl",
   summary: "summary.json",
   validation: "validation.json",
+  heldOutBefore: "held-out-before.jsonl",
+  heldOutAfter: "held-out-after.jsonl",
   report: "report.html",
   prometheus: "metrics.prom",
   tensorboard: "tensorboard",

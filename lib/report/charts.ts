@@ -233,7 +233,7 @@ function drawn({ lines, smooth, ...plan }: Plan, steps: readonly StepRecord[]): 
 }
 
 /** Odd, about a twentieth of the run; 1 (none) below a dozen steps. */
-function smoothingWindow(steps: number): number {
+export function smoothingWindow(steps: number): number {
   return steps < 12 ? 1 : Math.max(3, 2 * Math.floor(steps / 40) + 1);
 }
 

@@ -1,9 +1,14 @@
 /** What people see of a run: the live frame, the tables at its end, the report page. */
 export { clip, flow } from "./ansi.ts";
+export { movingMean, smoothingWindow } from "./charts.ts";
+export { htmlDocument, htmlTable } from "./document.ts";
+export { type Figure, type FigureLine, type FigureMark, figureSvg, standaloneFigure } from "./figure.ts";
+export { type Html, html } from "./html.ts";
 export { Progress, type ProgressOptions } from "./progress.ts";
+export { readRunFolder } from "./run-reader.ts";
 export type { CandidateRow, EvaluationTable, RunSummary, Score } from "./summary.ts";
 export { beforeAfterText, settingName } from "./table.ts";
-export { formatTable, TABLE_FORMATS, type TableFormat } from "./table-formats.ts";
+export { formatTable, type PlainTable, TABLE_FORMATS, type TableFormat } from "./table-formats.ts";
 export { columnsOf, isLive, type Terminal } from "./terminal.ts";
 export { textTable } from "./text-table.ts";
 export { writeReport } from "./write-report.ts";

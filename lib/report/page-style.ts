@@ -49,18 +49,23 @@ th:first-child, td:first-child { text-align: left; padding-left: 0; }
 th:last-child, td:last-child { padding-right: 0; }
 td .se, td .was { color: var(--muted); } td .se { font-size: 12.5px; }
 tbody tr:last-child td { border-bottom: 0; font-weight: 600; }
-.candidates tbody tr:last-child td { font-weight: 400; }
+.candidates tbody tr:last-child td, .plain tbody tr:last-child td { font-weight: 400; }
 .candidates tbody tr.best td { font-weight: 600; }
 tbody tr:last-child td .se, tbody tr:last-child td .was { font-weight: 400; }
 td.track { width: 24%; min-width: 150px; } td.track svg { display: block; width: 100%; height: 22px; overflow: visible; }
 th.scale { padding-bottom: 7px; } th.scale div { display: flex; justify-content: space-between; }
 .chip { display: inline-block; width: 10px; height: 10px; border-radius: 3px; margin-right: 8px; }
 .notes { color: var(--muted); font-size: 14.5px; max-width: 82ch; margin-top: 14px; }
+.notes.before { margin: 0 0 14px; }
 .notes p + p { margin-top: 6px; }
 .charts { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 14px; }
 .charts figure:last-child:nth-child(odd) { grid-column: 1 / -1; }
 figure { margin: 0; min-width: 0; padding: 16px 18px 12px; }
 figcaption p { font-size: 13px; line-height: 1.4; color: var(--muted); margin-top: 2px; min-height: 2.8em; }
+.charts.figures figure:last-child:nth-child(odd) { grid-column: auto; }
+.caption { font-size: 14.5px; font-weight: 600; max-width: 100ch; margin: 20px 0 8px; }
+.figures { margin-top: 14px; }
+.figures figure svg { display: block; width: 100%; height: auto; margin-top: 8px; }
 .plot { margin: 6px -6px 0 -8px; }
 .legend { display: flex; flex-wrap: wrap; gap: 2px 16px; font-size: 13px; padding: 4px 0 0; margin: 0; list-style: none; color: var(--muted); }
 .legend b { color: var(--ink); font-weight: 600; margin-left: 4px; display: inline-block; min-width: 2.6em; }

@@ -1,9 +1,9 @@
 import { CHART_SCRIPT } from "./chart-script.ts";
 import { buildCharts, type Chart, type Unit } from "./charts.ts";
+import { htmlDocument } from "./document.ts";
 import { Html, html, jsonBlock } from "./html.ts";
-import { PAGE_STYLE } from "./page-style.ts";
 import type { RunFolder } from "./run-reader.ts";
-import { headlineCards, penaltyTable, phaseBar, scoreTables, selectionTable } from "./scoreboard.ts";
+import { headlineCards, phaseBar, scoreTables, selectionTable } from "./scoreboard.ts";
 import { verifierTable } from "./verifier-table.ts";
 
 /** uPlot's script and style as text. */
@@ -12,38 +12,23 @@ export interface ChartLibrary {
   readonly style: string;
 }
 
-// A page that may load nothing shows that it needs nothing.
-const POLICY = new Html(
-  "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:",
-);
-
 /** The report as one HTML text: works from a file, without network, in light and dark. */
 export function reportPage(run: RunFolder, library: ChartLibrary): string {
   const domains = domainNames(run);
   const charts = buildCharts(run.steps, domains);
-  return html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<title>${run.manifest.name} – Hone report</title>
-<style>${new Html(library.style)}${new Html(PAGE_STYLE)}</style></head>
-<body><main>
-${header(run)}
+  const main = html`${header(run)}
 ${run.summary && headlineCards(run.summary)}
 ${run.summary && run.summary.before.length > 0 ? html`<h2>Before and after</h2>${scoreTables(run.summary, domains)}` : undefined}
 ${run.summary?.selection && html`<h2>Which step is best</h2>${selectionTable(run.summary.selection)}`}
-${run.summary && penaltyTable(run.summary)}
 ${charts.length > 0 ? html`<h2>While it trained</h2><div class="charts">${charts.map(figure)}</div>` : html`<p class="notes">No training step is in the run log yet.</p>`}
 ${verifierTable(run.steps)}
 ${run.summary && Object.keys(run.summary.seconds).length > 0 ? html`<h2>Where the time went</h2>${phaseBar(run.summary)}` : undefined}
 ${facts(run)}
-<footer>Written by Hone. Charts drawn by uPlot (MIT licence, Leon Sorokin). Drag in a chart to zoom, double-click to go back.</footer>
-</main>
-${jsonBlock("charts", charts)}
+<footer>Written by Hone. Charts drawn by uPlot (MIT licence, Leon Sorokin). Drag in a chart to zoom, double-click to go back.</footer>`;
+  const scripts = html`${jsonBlock("charts", charts)}
 <script>${new Html(library.script)}</script>
-<script>${new Html(CHART_SCRIPT)}</script>
-</body></html>
-`.text;
+<script>${new Html(CHART_SCRIPT)}</script>`;
+  return htmlDocument(`${run.manifest.name} – Hone report`, main, { style: library.style, scripts });
 }
 
 /** In the order of the recipe's mixture where the log has it, else of the tables. */

@@ -125,23 +125,6 @@ export function phaseBar(summary: RunSummary): Html {
   return html`<div class="card"><div class="phases">${parts}</div><ul class="legend">${legend}</ul></div>`;
 }
 
-/** Penalties side by side, by difficulty as the warm start saw it. */
-export function penaltyTable(summary: RunSummary): Html {
-  const comparison = summary.penaltyComparison;
-  if (comparison === undefined) return html``;
-  const heads = comparison.columns.map((c) => html`<th>${c.penalty} solved</th><th>tokens</th>`);
-  const rows = comparison.bins.map((bin, b) => {
-    const cells = comparison.columns.map(({ cells: column }) => {
-      const cell = column[b]!;
-      return html`<td>${cell.solveRate.toFixed(2)}</td><td>${cell.correctTokens.toFixed(1)}</td>`;
-    });
-    return html`<tr><td>${bin}</td><td>${comparison.prompts[b] ?? ""}</td>${cells}</tr>`;
-  });
-  return html`<h2>Length penalties by difficulty</h2><div class="card scroll"><table>
-<thead><tr><th>warm-start solve rate</th><th>prompts</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>
-<div class="notes"><p>Tokens are those of correct answers. Bins are fixed by the warm start, not by any of the compared runs.</p></div>`;
-}
-
 /** Every evaluated step, the best one marked, and how far ahead it is. */
 export function selectionTable({ best, runnerUp, candidates }: SelectionSummary): Html {
   const domains = Object.keys(candidates[0]?.domains ?? {});

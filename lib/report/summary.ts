@@ -29,12 +29,6 @@ export interface EvaluationTable {
   readonly levels?: Readonly<Record<string, Score>> | undefined;
 }
 
-/** One penalty's column in the table of `--compare-penalty`; bins are fixed by the warm start's solve rate. */
-export interface PenaltyColumn {
-  readonly penalty: string;
-  readonly cells: readonly { readonly solveRate: number; readonly correctTokens: number }[];
-}
-
 /** A step that was evaluated on held-out problems: means over the domains under the first sampling setting. */
 export interface CandidateRow {
   readonly step: number;
@@ -85,11 +79,4 @@ export interface RunSummary {
   readonly tokensPerSecond: { readonly generated: number; readonly trained: number };
   /** Set when the warm start learnt from deliberately imperfect demonstrations; fractions in [0, 1]. */
   readonly demonstrations?: { readonly wrongAnswers: number; readonly endless: number } | undefined;
-  readonly penaltyComparison?:
-    | {
-        readonly bins: readonly string[];
-        readonly prompts: readonly number[];
-        readonly columns: readonly PenaltyColumn[];
-      }
-    | undefined;
 }

@@ -11,7 +11,6 @@ const WIDEST_TEXT = 98;
  */
 export function beforeAfterText(summary: RunSummary, style: Style = PLAIN, columns = 80): string {
   const blocks = summary.before.map((before, i) => settingBlock(before, summary.after[i], style, columns));
-  if (summary.penaltyComparison !== undefined) blocks.push(penaltyBlock(summary, style, columns));
   const notes = honestyNotes(summary).map((note) => wrap(note, columns).join("\n"));
   return [...blocks, ...notes].join("\n\n");
 }
@@ -59,23 +58,6 @@ function scoreCells(was: Score, is: Score | undefined): string[] {
 export function signed(value: number, digits: number, unit: string): string {
   const text = Math.abs(value).toFixed(digits);
   return `${value < 0 && Number(text) !== 0 ? "−" : "+"}${text}${unit}`;
-}
-
-function penaltyBlock(summary: RunSummary, style: Style, columns: number): string {
-  const { bins, prompts, columns: penalties } = summary.penaltyComparison!;
-  const rows = bins.map((bin, b) => [
-    `  ${bin}`,
-    String(prompts[b]),
-    ...penalties
-      .map(({ cells }) => cells[b]!)
-      .map((c) => `${c.solveRate.toFixed(2)}  ${c.correctTokens.toFixed(1)} tok`),
-  ]);
-  const head = ["  bin", "n", ...penalties.map(({ penalty }) => penalty)];
-  const paint = (line: string, row: number) => (row === -1 ? style.dim(line) : line);
-  return [
-    style.bold("Penalties by warm-start solve rate: solved, tokens of correct answers"),
-    ...textTable({ head, rows, paint }, columns),
-  ].join("\n");
 }
 
 /** What a reader must know to read the numbers right, in whole sentences. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { headlineCards, penaltyTable, phaseBar, scoreTables } from "../../lib/report/scoreboard.ts";
+import { headlineCards, phaseBar, scoreTables } from "../../lib/report/scoreboard.ts";
 import { syntheticSummary } from "./synthetic-run-folder.ts";
 
 const summary = syntheticSummary();
@@ -58,14 +58,4 @@ test("phases share the bar by their seconds", () => {
   const { text } = phaseBar({ ...summary, seconds: { a: 30, b: 10, c: 0 } });
   expect([...text.matchAll(/width:([\d.]+)%/g)].map(([, w]) => w)).toEqual(["75.00", "25.00"]);
   expect(phaseBar({ ...summary, seconds: {} }).text).toBe("");
-});
-
-test("penalties have a column each, and no table where none were compared", () => {
-  const columns = [{ penalty: "DAP", cells: [{ solveRate: 0.48, correctTokens: 21.8 }] }];
-  const table = penaltyTable({
-    ...summary,
-    penaltyComparison: { bins: ["[0, .25)"], prompts: [46], columns },
-  });
-  expect(words(table)).toContain("[0, .25) 46 0.48 21.8");
-  expect(penaltyTable(summary).text).toBe("");
 });

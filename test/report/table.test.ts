@@ -77,31 +77,6 @@ test("a run that stopped before its last evaluation shows what it has", () => {
   expect(text).not.toMatch(/NaN|undefined/);
 });
 
-test("a comparison of penalties stands beside the tables", () => {
-  const columns = ["none", "LP", "DAP"].map((penalty, i) => ({
-    penalty,
-    cells: [
-      { solveRate: 0.4 + i / 100, correctTokens: 24.7 - i },
-      { solveRate: 0.97, correctTokens: 18.2 - i },
-    ],
-  }));
-  const text = beforeAfterText({
-    ...summary,
-    penaltyComparison: { bins: ["[0, .25)", "[.75, 1]"], prompts: [46, 64], columns },
-  });
-  const row = text.split("\n").find((line) => line.includes("[0, .25)"))!;
-  expect(row.trim().split(/\s{2,}/)).toEqual([
-    "[0, .25)",
-    "46",
-    "0.40",
-    "24.7 tok",
-    "0.41",
-    "23.7 tok",
-    "0.42",
-    "22.7 tok",
-  ]);
-});
-
 test.each([
   [signed(31.25, 1, " pt"), "+31.3 pt"],
   [signed(-40, 0, " %"), "−40 %"],

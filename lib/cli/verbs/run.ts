@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { deviceOf } from "../../device.ts";
-import { EXIT, exitCodeOf, interruptSignal } from "../exit.ts";
+import { EXIT, endWithParent, exitCodeOf, interruptSignal } from "../exit.ts";
 import { loadRecipe } from "../load-recipe.ts";
 import { trainAndEvaluate } from "../session.ts";
 import { type Common, collect, print, SETTING, STRICT_CONFIG, type Verb } from "./verb.ts";
@@ -10,6 +10,7 @@ interface Flags extends Common {
   readonly resume?: boolean | string;
   readonly set: readonly string[];
   readonly overwrite?: boolean;
+  readonly startFrom?: string;
   readonly device?: string;
 }
 
@@ -19,12 +20,14 @@ async function run(file: string, flags: Flags): Promise<number> {
   const dir = flags.dir ?? join("runs", recipe.name);
   const resume = flags.resume === undefined ? "never" : flags.resume === true ? "auto" : String(flags.resume);
   const say = (line: string) => process.stderr.write(`${line}\n`);
+  endWithParent();
   const signal = interruptSignal(say);
   const terminal = flags.json ? { write: () => true } : process.stdout;
   const { outcome, summary, interrupted } = await trainAndEvaluate(recipe, {
     dir,
     resume,
     overwrite: flags.overwrite === true,
+    ...(flags.startFrom !== undefined && { startFrom: flags.startFrom }),
     terminal,
     signal,
   });
@@ -39,6 +42,7 @@ export const runVerb: Verb = (hone, ends) => {
     .description("train, with evaluation before and after")
     .option("--dir <folder>", "run folder (default: runs/<name of the recipe>)")
     .option("--resume [checkpoint]", "go on from the newest checkpoint in the folder, or from this one")
+    .option("--start-from <checkpoint>", "begin with its weights instead of the recipe's warm start")
     .option("--overwrite", "replace the run that the folder holds")
     .option("--device <name>", "cpu or cuda (default: what the recipe says)")
     .option(SETTING, "override a field, e.g. optimizer.lr=2e-4 (repeatable)", collect, [])

@@ -1,0 +1,146 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { definedRecipe, overrideRecipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
+import { columnsOf, formatTable, type TableFormat } from "../report/index.ts";
+import {
+  isSweepDefinition,
+  type JobEntry,
+  type PlanOptions,
+  type Published,
+  planSweep,
+  progressIn,
+  publish,
+  type RunSweepOptions,
+  runSweep,
+  type SweepDefinition,
+  type SweepPlan,
+} from "../sweeps/index.ts";
+import { EXIT, exitCodeOf, interruptSignal } from "./exit.ts";
+import { loadExport } from "./load-recipe.ts";
+import { progress } from "./progress.ts";
+import type { SweepFlags } from "./verbs/sweep.ts";
+import { print } from "./verbs/verb.ts";
+
+const SHOW_MS = 500;
+
+/** What stands before a verb to run this command again, from source or from dist/. */
+export function honeCommand(): string[] {
+  const main = import.meta.url.endsWith(".ts") ? "main.ts" : "main.js";
+  return [process.execPath, ...process.execArgv, fileURLToPath(new URL(main, import.meta.url))];
+}
+
+/**
+ * The sweep that a file exports, or one of the recipe that it exports; `settings` apply to every cell. Throws
+ * HONE_ERR_USAGE, ConfigError.
+ */
+export async function loadSweep(file: string, settings: readonly string[]): Promise<SweepDefinition> {
+  const exported = await loadExport(file);
+  if (typeof exported !== "object" || exported === null) {
+    throw new HoneError("HONE_ERR_USAGE", `${file} has no recipe and no sweep as its default export`, {
+      hint: "End it with: export default defineSweep({ ... }), or defineRecipe({ ... })",
+    });
+  }
+  const found = isSweepDefinition(exported) ? exported : undefined;
+  const base = found?.recipe ?? definedRecipe(exported, file);
+  const recipe = settings.length === 0 ? base : overrideRecipe(base, settings);
+  return { ...(found ?? { name: `${base.name}-sweep` }), recipe };
+}
+
+/** "7 of 24 done, 1 failed | ours seed 0: step 40 | warm start seed 1: 300". */
+export function progressText(dir: string, jobs: readonly JobEntry[]): string {
+  const count = (state: JobEntry["state"]) => jobs.filter((job) => job.state === state).length;
+  const failed = count("failed") === 0 ? "" : `, ${count("failed")} failed`;
+  const running = jobs
+    .filter(({ state }) => state === "running")
+    .map(({ cell, seed, log }) => {
+      const at = progressIn(join(dir, log));
+      return `${cell ?? "warm start"}, seed ${seed}${at === undefined ? "" : `: ${at}`}`;
+    });
+  return [`${count("done")} of ${jobs.length} done${failed}`, ...running].join(" | ");
+}
+
+/** The folder's progress on stderr while the sweep runs. */
+async function runShown(plan: SweepPlan, options: RunSweepOptions): Promise<readonly JobEntry[]> {
+  const line = progress();
+  let jobs: readonly JobEntry[] = [];
+  const show = (isLast = false) => line.show(progressText(options.dir, jobs), isLast);
+  const onChange = (now: readonly JobEntry[]) => {
+    jobs = now;
+    show();
+  };
+  const timer = setInterval(show, SHOW_MS);
+  try {
+    jobs = await runSweep(plan, { ...options, onChange });
+    show(true);
+    return jobs;
+  } finally {
+    clearInterval(timer);
+    line.end();
+  }
+}
+
+function planOptions({ grid, seeds, axes }: SweepFlags): PlanOptions {
+  return {
+    grid,
+    ...(seeds !== undefined && { seeds: atLeastOne(seeds, "--seeds") }),
+    ...(axes !== undefined && { axes: axes.split(",").map((name) => name.trim()) }),
+  };
+}
+
+function atLeastOne(text: string, option: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new HoneError("HONE_ERR_USAGE", `${option} ${text}: it takes a whole number, at least 1`);
+}
+
+function listingText({ cells, seeds }: SweepPlan): string {
+  const lines = cells.flatMap(({ name, settings }) => [name, ...settings.map((setting) => `  ${setting}`)]);
+  return [...lines, "", `${cells.length} cells, seeds ${seeds.join(", ")}`].join("\n");
+}
+
+const listing = ({ name, cells, seeds }: SweepPlan) => ({
+  name,
+  seeds,
+  cells: cells.map(({ name: cell, settings, id }) => ({ name: cell, settings, id })),
+});
+
+const tablesOf = ({ sections }: Published) => sections.flatMap(({ tables }) => tables);
+
+/** The tables, then what failed and where it says why, then the page. */
+function resultText(
+  dir: string,
+  published: Published,
+  jobs: readonly JobEntry[],
+  format: TableFormat,
+): string {
+  const tables = tablesOf(published).map(
+    ({ caption, table }) =>
+      `${format === "latex" ? "% " : ""}${caption}\n\n${formatTable(table, format, columnsOf(process.stdout))}`,
+  );
+  const failed = jobs
+    .filter(({ state }) => state === "failed")
+    .map(
+      ({ cell, seed, error, log }) =>
+        `failed: ${cell ?? "warm start"}, seed ${seed}: ${error}\n  ${join(dir, log)}`,
+    );
+  const open = jobs.filter(({ state }) => state === "waiting" || state === "stopped").length;
+  const more = open === 0 ? [] : [`${open} not finished: the same command goes on`];
+  return [...tables, ...failed, ...more, `page: ${published.page}`].join("\n\n");
+}
+
+/** What `hone sweep` does. Throws HONE_ERR_USAGE, ConfigError before anything runs. */
+export async function sweepCommand(file: string, flags: SweepFlags): Promise<number> {
+  const plan = planSweep(await loadSweep(file, flags.set), planOptions(flags));
+  const parallel = atLeastOne(flags.parallel, "--parallel");
+  if (flags.list) {
+    print(flags, listing(plan), listingText(plan));
+    return EXIT.done;
+  }
+  const dir = flags.dir ?? join("runs", plan.name);
+  const signal = interruptSignal((line) => process.stderr.write(`${line}\n`));
+  const jobs = await runShown(plan, { dir, command: honeCommand(), parallel, signal });
+  const published = publish(dir, plan, jobs);
+  print(flags, { dir, jobs, tables: tablesOf(published) }, resultText(dir, published, jobs, flags.format));
+  if (signal.aborted) return exitCodeOf(signal.reason);
+  return jobs.some(({ state }) => state === "failed") ? EXIT.data : EXIT.done;
+}

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { HoneError } from "../errors.ts";
+import { wholeLines, writeWhole } from "../metrics/index.ts";
+import type { ProblemResult } from "./evaluate.ts";
+
+const answersSchema = z.object({
+  /** Id of the held-out problem. */
+  id: z.string(),
+  domain: z.string(),
+  level: z.number(),
+  /** An entry an attempt that was judged, in each: score in [0, 1], status "correct", generated tokens, cut. */
+  scores: z.array(z.number()),
+  correct: z.array(z.boolean()),
+  tokens: z.array(z.number()),
+  truncated: z.array(z.boolean()),
+});
+/** What an evaluation found for one held-out problem, as a run folder keeps it. */
+export type HeldOutAnswers = Readonly<z.infer<typeof answersSchema>>;
+
+/** A line a problem, in one rename. Throws HONE_ERR_IO. */
+export function writeAnswers(path: string, results: readonly ProblemResult[]): void {
+  const lines = results.map(({ problem, scores, correct, tokens, truncated }) => {
+    const { id, domain, level } = problem;
+    return JSON.stringify({ id: id.toString(), domain, level, scores, correct, tokens, truncated });
+  });
+  writeWhole(path, lines.map((line) => `${line}\n`).join(""));
+}
+
+/** Throws HONE_ERR_IO, HONE_ERR_FORMAT naming the line. */
+export function readAnswers(path: string): HeldOutAnswers[] {
+  return [...wholeLines(path)].map((line, i) => {
+    const parsed = answersSchema.safeParse(parsedJson(line));
+    if (parsed.success) return parsed.data;
+    const why = z.prettifyError(parsed.error);
+    throw new HoneError("HONE_ERR_FORMAT", `${path}:${i + 1}: not the answers to a problem: ${why}`, {
+      details: { path },
+    });
+  });
+}
+
+function parsedJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+import { movingMean, smoothingWindow } from "../report/index.ts";
+import type { CellResult, RunResult } from "./results.ts";
+import { spreadOf } from "./spread.ts";
+
+/** A metric of a cell over its steps. */
+export interface Curve {
+  readonly steps: readonly number[];
+  /** Over the seeds that have the step. */
+  readonly mean: readonly number[];
+  /** One standard deviation over seeds to each side; the mean itself where there is one seed. */
+  readonly low: readonly number[];
+  readonly high: readonly number[];
+}
+
+/**
+ * Mean and spread over seeds, step by step. Undefined where no run logged the metric.
+ * @param smooth take the moving mean of each run first, over a twentieth of its steps
+ */
+export function curveOf({ runs }: CellResult, metric: string, smooth: boolean): Curve | undefined {
+  const bySteps = new Map<number, number[]>();
+  for (const run of runs) {
+    for (const [step, value] of pointsOf(run, metric, smooth)) {
+      const values = bySteps.get(step);
+      if (values === undefined) bySteps.set(step, [value]);
+      else values.push(value);
+    }
+  }
+  if (bySteps.size === 0) return undefined;
+  const steps = [...bySteps.keys()].sort((a, b) => a - b);
+  const spreads = steps.map((step) => spreadOf(bySteps.get(step)!)!);
+  return {
+    steps,
+    mean: spreads.map(({ mean }) => mean),
+    low: spreads.map(({ mean, deviation = 0 }) => mean - deviation),
+    high: spreads.map(({ mean, deviation = 0 }) => mean + deviation),
+  };
+}
+
+function pointsOf({ steps }: RunResult, metric: string, smooth: boolean): [number, number][] {
+  const raw = steps.map(({ metrics }) => metrics[metric] ?? null);
+  const values = smooth ? movingMean(raw, smoothingWindow(steps.length)) : raw;
+  return values.flatMap((value, i): [number, number][] => (value === null ? [] : [[steps[i]!.step, value]]));
+}

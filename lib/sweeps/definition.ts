@@ -1,0 +1,76 @@
+import type { Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
+import type { Cell } from "./cells.ts";
+import type { Axis } from "./grid.ts";
+
+/** Cells of a sweep that belong together in a paper: a table of their own, and figures. */
+export interface Study {
+  readonly title: string;
+  /** What is compared, one or two sentences. */
+  readonly caption: string;
+  /** Name in this study -> name of the cell; a cell may be in several. */
+  readonly arms: Readonly<Record<string, string>>;
+  /**
+   * An arm against which the others' lengths are held, by how often the start of training solved the problem: on right
+   * and on wrong answers apart.
+   */
+  readonly lengthsAgainst?: string;
+  /** Shares of the domains over time against their targets: of what completed, and of what was trained on. */
+  readonly mixture?: boolean;
+}
+
+/** What a sweep file exports: a recipe, and what is varied of it. */
+export interface SweepDefinition {
+  readonly name: string;
+  readonly recipe: Recipe;
+  /** Number of seeds, from the recipe's upwards. */
+  readonly seeds?: number;
+  /** Named axes, each with named choices: lists of assignments `a.b=value`. The cells are their product. */
+  readonly axes?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+  /** Or the cells themselves: name -> assignments. The first is what the others are compared with. */
+  readonly cells?: Readonly<Record<string, readonly string[]>>;
+  readonly studies?: readonly Study[];
+}
+
+const BRAND = Symbol.for("hone.sweep");
+
+/** Marks what a sweep file exports, and checks it. Throws HONE_ERR_USAGE. */
+export function defineSweep(definition: SweepDefinition): SweepDefinition {
+  const { name, axes, cells, studies = [] } = definition;
+  const wrong = (what: string) => new HoneError("HONE_ERR_USAGE", `sweep ${name}: ${what}`);
+  if ((axes === undefined) === (cells === undefined)) throw wrong("it has either axes or cells");
+  for (const { title, arms, lengthsAgainst } of studies) {
+    for (const cell of Object.values(arms)) {
+      if (!Object.hasOwn(cells ?? {}, cell)) throw wrong(`the study "${title}" names no cell: ${cell}`);
+    }
+    if (lengthsAgainst !== undefined && !Object.hasOwn(arms, lengthsAgainst))
+      throw wrong(`the study "${title}" has no arm ${lengthsAgainst}`);
+  }
+  const marked = { ...definition };
+  Object.defineProperty(marked, BRAND, { value: true });
+  return marked;
+}
+
+export function isSweepDefinition(value: unknown): value is SweepDefinition {
+  return typeof value === "object" && value !== null && BRAND in value;
+}
+
+/** @param only of the named axes, those to vary; the others stay as the recipe has them. Throws HONE_ERR_USAGE. */
+export function axesOf({ name, axes = {} }: SweepDefinition, only?: readonly string[]): Axis[] {
+  for (const wanted of only ?? []) {
+    if (Object.hasOwn(axes, wanted)) continue;
+    const known = Object.keys(axes).join(", ");
+    throw new HoneError("HONE_ERR_USAGE", `sweep ${name} has no axis ${wanted}`, {
+      hint: known === "" ? "It lists its cells." : `Its axes: ${known}.`,
+    });
+  }
+  return Object.entries(axes)
+    .filter(([axis]) => only === undefined || only.includes(axis))
+    .map(([axis, choices]) => ({
+      name: axis,
+      choices: Object.entries(choices).map(([label, settings]) => ({ label, settings })),
+    }));
+}
+
+export const cellsOf = ({ cells = {} }: SweepDefinition): Cell[] =>
+  Object.entries(cells).map(([name, settings]) => ({ name, settings }));

@@ -1,0 +1,6 @@
+/** Many runs of one recipe: cells times seeds as processes, resumed where they were cut, and what they show together. */
+export type { JobEntry } from "./book.ts";
+export { defineSweep, isSweepDefinition, type Study, type SweepDefinition } from "./definition.ts";
+export { progressIn } from "./process.ts";
+export { type Published, publish } from "./publish.ts";
+export { type PlanOptions, planSweep, type RunSweepOptions, runSweep, type SweepPlan } from "./sweep.ts";

@@ -1,0 +1,59 @@
+import { type Figure, figureSvg, type Html, html, htmlDocument, htmlTable } from "../report/index.ts";
+import type { JobEntry } from "./book.ts";
+import type { Section } from "./sections.ts";
+import type { SweepPlan } from "./sweep.ts";
+
+/** The page of a sweep, as one HTML text that needs nothing else. */
+export function sweepPage(plan: SweepPlan, jobs: readonly JobEntry[], sections: readonly Section[]): string {
+  const main = html`${header(plan, jobs)}
+${unfinished(jobs)}
+${sections.length === 0 ? html`<p class="notes">No run is finished yet.</p>` : undefined}${sections.map(sectionOf)}
+${facts(plan)}
+<footer>Written by Hone. Tables and figures also lie in tables/ and figures/ beside this page.</footer>`;
+  return htmlDocument(`${plan.name} – Hone sweep`, main);
+}
+
+function header({ name, cells, seeds }: SweepPlan, jobs: readonly JobEntry[]): Html {
+  const runs = jobs.filter(({ cell }) => cell !== undefined);
+  const done = runs.filter(({ state }) => state === "done").length;
+  const parts = [
+    `${cells.length} cells`,
+    `seeds ${seeds.join(", ")}`,
+    `${done} of ${runs.length} runs finished`,
+  ];
+  return html`<header><h1>${name}</h1><p class="lead">${parts.join(" · ")}</p></header>`;
+}
+
+/** What failed, with its last words and where to read on; what was stopped or not begun, as a number. */
+function unfinished(jobs: readonly JobEntry[]): Html | undefined {
+  const failed = jobs.filter(({ state }) => state === "failed");
+  const open = jobs.filter(
+    ({ state, cell }) => cell !== undefined && state !== "done" && state !== "failed",
+  ).length;
+  if (failed.length === 0 && open === 0) return undefined;
+  const rows = failed.map(({ cell, seed, error, log }) => [
+    cell ?? "warm start",
+    String(seed),
+    error ?? "",
+    log,
+  ]);
+  const table =
+    failed.length === 0 ? undefined : htmlTable({ head: ["failed", "seed", "last words", "log"], rows });
+  return html`<h2>Not finished</h2>${table}
+${open === 0 ? undefined : html`<p class="notes">${open} ${open === 1 ? "run is" : "runs are"} not in the numbers below: the same command goes on with them.</p>`}`;
+}
+
+function sectionOf({ title, text, tables, figures }: Section): Html {
+  return html`<h2>${title}</h2><div class="notes before"><p>${text}</p></div>
+${tables.map(({ caption, table }) => htmlTable(table, caption))}
+<div class="charts figures">${figures.map(figureOf)}</div>`;
+}
+
+const figureOf = (figure: Figure): Html =>
+  html`<figure class="card"><figcaption><h3>${figure.title}</h3><p>${figure.note}</p></figcaption>${figureSvg(figure)}</figure>`;
+
+function facts({ cells, base }: SweepPlan): Html {
+  const rows = cells.map(({ name, settings }) => [name, settings.length === 0 ? "–" : settings.join(" ")]);
+  return html`<h2>What ran</h2>${htmlTable({ head: ["cell", "settings"], rows })}
+<div class="card"><details><summary>Base recipe</summary><pre>${JSON.stringify(base, null, 2)}</pre></details></div>`;
+}

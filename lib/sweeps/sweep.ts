@@ -1,0 +1,169 @@
+import { mkdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
+import { lockFolder } from "../folder-lock.ts";
+import { isDone, type JobEntry, SweepBook } from "./book.ts";
+import { type PlannedCell, planCells, productOf } from "./cells.ts";
+import { axesOf, cellsOf, type Study, type SweepDefinition } from "./definition.ts";
+import { type Axis, parseGrid } from "./grid.ts";
+import { type Job, planJobs } from "./plan.ts";
+import { runProcess } from "./process.ts";
+
+/** A sweep that is decided: every cell checked, nothing run. */
+export interface SweepPlan {
+  readonly name: string;
+  readonly base: Recipe;
+  readonly cells: readonly PlannedCell[];
+  readonly seeds: readonly number[];
+  readonly jobs: readonly Job[];
+  readonly studies: readonly Study[];
+}
+
+export interface PlanOptions {
+  /** As `--grid` takes them; they multiply what the definition varies. */
+  readonly grid?: readonly string[];
+  /** Number of seeds, from the recipe's upwards. Default: the definition's, or 3. */
+  readonly seeds?: number;
+  /** Of the definition's axes, those to vary. */
+  readonly axes?: readonly string[];
+}
+
+const SEEDS = 3;
+
+/** @param what a definition, or a recipe. Throws ConfigError with the issues of all cells, HONE_ERR_USAGE. */
+export function planSweep(what: SweepDefinition, { grid = [], seeds, axes }: PlanOptions): SweepPlan {
+  const more: Axis[] = grid.flatMap(parseGrid);
+  const listed = cellsOf(what);
+  if (listed.length > 0 && more.length > 0)
+    throw new HoneError("HONE_ERR_USAGE", `sweep ${what.name} lists its cells: it takes no --grid`);
+  const cells = listed.length > 0 ? listed : productOf([...axesOf(what, axes), ...more]);
+  if (listed.length > 0) axesOf(what, axes);
+  const count = seeds ?? what.seeds ?? SEEDS;
+  const chosen = Array.from({ length: count }, (_, i) => what.recipe.seed + i);
+  const planned = planCells(what.recipe, cells);
+  const jobs = planJobs(planned, chosen);
+  return {
+    name: what.name,
+    base: what.recipe,
+    cells: planned,
+    seeds: chosen,
+    jobs,
+    studies: what.studies ?? [],
+  };
+}
+
+export interface RunSweepOptions {
+  /** The sweep's folder. */
+  readonly dir: string;
+  /** What stands before `run` in a process's command line. */
+  readonly command: readonly string[];
+  /** Processes at a time. Default 1. */
+  readonly parallel?: number;
+  readonly signal?: AbortSignal;
+  /** Told after every change. */
+  readonly onChange?: (jobs: readonly JobEntry[]) => void;
+}
+
+/**
+ * Runs what a sweep's folder does not have yet. A run that fails stops no other; one that was cut short goes on from its
+ * last checkpoint. Throws HONE_ERR_USAGE if another sweep has the folder, HONE_ERR_IO.
+ */
+export async function runSweep(plan: SweepPlan, options: RunSweepOptions): Promise<readonly JobEntry[]> {
+  const { dir, parallel = 1, signal = new AbortController().signal } = options;
+  mkdirSync(dir, { recursive: true });
+  const lock = await lockFolder(dir, "a sweep");
+  try {
+    const cells = plan.cells.map(({ name, settings, id }) => ({ name, settings, id }));
+    const head = { name: plan.name, seeds: plan.seeds, parallel, cells };
+    const book = new SweepBook(dir, head, plan.jobs, options.onChange);
+    const line = new JobLine(plan.jobs, book);
+    const work = async () => {
+      for (let job = await line.next(signal); job !== undefined; job = await line.next(signal))
+        await runJob(job, book, { ...options, signal, parallel });
+    };
+    await Promise.all(Array.from({ length: parallel }, () => line.told(work())));
+    return book.jobs;
+  } finally {
+    lock[Symbol.dispose]();
+  }
+}
+
+/** Hands out jobs in order, each when the warm start that it needs is there. */
+class JobLine {
+  readonly #waiting: Job[];
+  readonly #book: SweepBook;
+  #wake: (() => void)[] = [];
+
+  constructor(jobs: readonly Job[], book: SweepBook) {
+    this.#book = book;
+    const needed = new Set(
+      jobs
+        .filter(({ id }) => book.stateOf(id) !== "done")
+        .flatMap(({ needs }) => (needs === undefined ? [] : [needs])),
+    );
+    for (const { id, cell } of jobs) {
+      // a warm start that nobody waits for any more is not run again
+      if (cell === undefined && !needed.has(id)) book.set(id, { state: "done" });
+    }
+    this.#waiting = jobs.filter(({ id }) => book.stateOf(id) !== "done");
+  }
+
+  async next(signal: AbortSignal): Promise<Job | undefined> {
+    for (;;) {
+      for (const wake of this.#wake.splice(0)) wake();
+      if (signal.aborted || this.#waiting.length === 0) return undefined;
+      this.#giveUp();
+      const at = this.#waiting.findIndex(
+        ({ needs }) => needs === undefined || this.#book.stateOf(needs) === "done",
+      );
+      if (at >= 0) return this.#waiting.splice(at, 1)[0]!;
+      if (this.#waiting.length > 0) await new Promise<void>((resolve) => this.#wake.push(resolve));
+    }
+  }
+
+  /** Runs whose warm start failed have failed. */
+  #giveUp(): void {
+    for (const { id, needs } of this.#waiting.slice()) {
+      if (needs === undefined || this.#book.stateOf(needs) !== "failed") continue;
+      this.#waiting.splice(
+        this.#waiting.findIndex((job) => job.id === id),
+        1,
+      );
+      this.#book.set(id, { state: "failed", error: `its warm start failed: ${needs}.log` });
+    }
+  }
+
+  /** Whoever waits looks again when this work ends, however it does. */
+  async told(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } finally {
+      for (const wake of this.#wake.splice(0)) wake();
+    }
+  }
+}
+
+async function runJob(
+  job: Job,
+  book: SweepBook,
+  {
+    dir,
+    command,
+    parallel,
+    signal,
+  }: RunSweepOptions & { readonly signal: AbortSignal; readonly parallel: number },
+): Promise<void> {
+  const begun = performance.now();
+  const seconds = () => (performance.now() - begun) / 1000;
+  book.set(job.id, { state: "running" });
+  const own = process.env["HONE_THREADS"] === undefined && parallel > 1;
+  const threads = own ? Math.max(1, Math.floor(availableParallelism() / parallel)) : undefined;
+  try {
+    const ending = await runProcess(job, () => isDone(join(dir, job.id)), { dir, command, threads, signal });
+    book.set(job.id, { ...ending, seconds: seconds() });
+  } catch (error) {
+    book.set(job.id, { state: "failed", error: (error as Error).message, seconds: seconds() });
+  }
+}
