@@ -2,6 +2,7 @@
 export { type Evaluated, type EvaluateOptions, evaluate } from "./cli/evaluate-model.ts";
 export { exitCodeOf, explain, interruptSignal, runMain } from "./cli/exit.ts";
 export { type SessionOptions, type SessionResult, trainAndEvaluate } from "./cli/session.ts";
+export { type SweepOptions, type SweepResult, sweep } from "./cli/sweep.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export {
   defineRecipe,

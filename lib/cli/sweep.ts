@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { definedRecipe, overrideRecipe } from "../config/index.ts";
+import { definedRecipe, overrideRecipe, type Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import { columnsOf, formatTable, type TableFormat } from "../report/index.ts";
 import {
+  type CaptionedTable,
   isSweepDefinition,
   type JobEntry,
   type PlanOptions,
-  type Published,
   planSweep,
   progressIn,
   publish,
@@ -44,7 +44,7 @@ export async function loadSweep(file: string, settings: readonly string[]): Prom
   const found = isSweepDefinition(exported) ? exported : undefined;
   const base = found?.recipe ?? definedRecipe(exported, file);
   const recipe = settings.length === 0 ? base : overrideRecipe(base, settings);
-  return { ...(found ?? { name: `${base.name}-sweep` }), recipe };
+  return found === undefined ? sweepOf(recipe) : { ...found, recipe };
 }
 
 /** "7 of 24 done, 1 failed | ours seed 0: step 40 | warm start seed 1: 300". */
@@ -60,8 +60,40 @@ export function progressText(dir: string, jobs: readonly JobEntry[]): string {
   return [`${count("done")} of ${jobs.length} done${failed}`, ...running].join(" | ");
 }
 
-/** The folder's progress on stderr while the sweep runs. */
-async function runShown(plan: SweepPlan, options: RunSweepOptions): Promise<readonly JobEntry[]> {
+export interface SweepOptions extends PlanOptions, Omit<RunSweepOptions, "command"> {
+  /** A recipe, or what `defineSweep` made. */
+  readonly recipe: Recipe | SweepDefinition;
+}
+
+export interface SweepResult {
+  readonly jobs: readonly JobEntry[];
+  readonly tables: readonly CaptionedTable[];
+  /** Path of sweep.html. */
+  readonly page: string;
+}
+
+/**
+ * Runs every cell of a grid over several seeds, what the folder has already excepted, and writes its page, tables and
+ * figures. A run that fails is in `jobs` and stops no other. Throws ConfigError or HONE_ERR_USAGE before anything runs.
+ */
+export async function sweep(options: SweepOptions): Promise<SweepResult> {
+  const { recipe } = options;
+  return runPlan(planSweep(isSweepDefinition(recipe) ? recipe : sweepOf(recipe), options), options);
+}
+
+const sweepOf = (recipe: Recipe): SweepDefinition => ({ name: `${recipe.name}-sweep`, recipe });
+
+async function runPlan(plan: SweepPlan, options: Omit<RunSweepOptions, "command">): Promise<SweepResult> {
+  const jobs = await runSweep(plan, { ...options, command: honeCommand() });
+  const { sections, page } = publish(options.dir, plan, jobs);
+  return { jobs, tables: sections.flatMap(({ tables }) => tables), page };
+}
+
+/** With progress on stderr while it runs. */
+async function runShown(
+  plan: SweepPlan,
+  options: Omit<RunSweepOptions, "command" | "onChange">,
+): Promise<SweepResult> {
   const line = progress();
   let jobs: readonly JobEntry[] = [];
   const show = (isLast = false) => line.show(progressText(options.dir, jobs), isLast);
@@ -71,9 +103,10 @@ async function runShown(plan: SweepPlan, options: RunSweepOptions): Promise<read
   };
   const timer = setInterval(show, SHOW_MS);
   try {
-    jobs = await runSweep(plan, { ...options, onChange });
+    const result = await runPlan(plan, { ...options, onChange });
+    jobs = result.jobs;
     show(true);
-    return jobs;
+    return result;
   } finally {
     clearInterval(timer);
     line.end();
@@ -104,16 +137,13 @@ const listing = ({ name, cells, seeds }: SweepPlan) => ({
   cells: cells.map(({ name: cell, settings, id }) => ({ name: cell, settings, id })),
 });
 
-const tablesOf = ({ sections }: Published) => sections.flatMap(({ tables }) => tables);
-
 /** The tables, then what failed and where it says why, then the page. */
 function resultText(
   dir: string,
-  published: Published,
-  jobs: readonly JobEntry[],
+  { jobs, tables: captioned, page }: SweepResult,
   format: TableFormat,
 ): string {
-  const tables = tablesOf(published).map(
+  const tables = captioned.map(
     ({ caption, table }) =>
       `${format === "latex" ? "% " : ""}${caption}\n\n${formatTable(table, format, columnsOf(process.stdout))}`,
   );
@@ -125,7 +155,7 @@ function resultText(
     );
   const open = jobs.filter(({ state }) => state === "waiting" || state === "stopped").length;
   const more = open === 0 ? [] : [`${open} not finished: the same command goes on`];
-  return [...tables, ...failed, ...more, `page: ${published.page}`].join("\n\n");
+  return [...tables, ...failed, ...more, `page: ${page}`].join("\n\n");
 }
 
 /** What `hone sweep` does. Throws HONE_ERR_USAGE, ConfigError before anything runs. */
@@ -138,9 +168,8 @@ export async function sweepCommand(file: string, flags: SweepFlags): Promise<num
   }
   const dir = flags.dir ?? join("runs", plan.name);
   const signal = interruptSignal((line) => process.stderr.write(`${line}\n`));
-  const jobs = await runShown(plan, { dir, command: honeCommand(), parallel, signal });
-  const published = publish(dir, plan, jobs);
-  print(flags, { dir, jobs, tables: tablesOf(published) }, resultText(dir, published, jobs, flags.format));
+  const result = await runShown(plan, { dir, parallel, signal });
+  print(flags, result, resultText(dir, result, flags.format));
   if (signal.aborted) return exitCodeOf(signal.reason);
-  return jobs.some(({ state }) => state === "failed") ? EXIT.data : EXIT.done;
+  return result.jobs.some(({ state }) => state === "failed") ? EXIT.data : EXIT.done;
 }

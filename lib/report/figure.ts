@@ -59,7 +59,8 @@ export function figureSvg(figure: Figure): Html {
   const x = scaleOf(figure.x, allOf(figure, "x"), PLOT.left, PLOT.right);
   const y = scaleOf(figure.y, allOf(figure, "y"), PLOT.bottom, PLOT.top);
   const { rows, height } = legendOf(figure);
-  const lines = (figure.lines ?? []).map((line) => lineOf(line, x, y));
+  const opacity = bandOpacity(figure.lines ?? []);
+  const lines = (figure.lines ?? []).map((line) => lineOf(line, x, y, opacity));
   const marks = (figure.marks ?? []).map((mark) => markOf(mark, x, y));
   return html`<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${figure.title}" font-size="12" fill="${MUTED}">
 ${axesOf(figure, x, y)}${lines}${marks}${rows}</svg>`;
@@ -144,14 +145,18 @@ function axesOf(figure: Figure, x: Scale, y: Scale): Html {
 <text x="${middle}" y="${PLOT.bottom + 34}" text-anchor="middle">${figure.x.label}</text>`;
 }
 
-function lineOf({ label, hue, look, points, band }: FigureLine, x: Scale, y: Scale): Html {
+/** Bands that lie over each other must let the lines through. */
+const bandOpacity = (lines: readonly FigureLine[]): string =>
+  (0.32 / (1 + lines.filter(({ band }) => band !== undefined).length)).toFixed(2);
+
+function lineOf({ label, hue, look, points, band }: FigureLine, x: Scale, y: Scale, opacity: string): Html {
   const path = (ends: readonly (readonly [number, number])[]) =>
     ends.map(([at, value], i) => `${i === 0 ? "M" : "L"}${px(x.at(at))} ${px(y.at(value))}`).join("");
   const along = (values: readonly number[]) => points.map(([at], i) => [at, values[i]!] as const);
   const reference = look === "reference";
   const area =
     band &&
-    html`<path class="band" d="${path([...along(band.high), ...along(band.low).reverse()])}Z" fill="${colour(hue)}" fill-opacity="0.14"/>`;
+    html`<path class="band" d="${path([...along(band.high), ...along(band.low).reverse()])}Z" fill="${colour(hue)}" fill-opacity="${opacity}"/>`;
   return html`${area}<path class="line" data-line="${label}" d="${path(points)}" fill="none" stroke="${colour(hue)}" stroke-width="${reference ? 1 : 2}" stroke-opacity="${reference ? 0.7 : 1}" stroke-dasharray="${reference ? "5 4" : dash(hue)}" stroke-linejoin="round"><title>${label}</title></path>
 `;
 }

@@ -45,9 +45,10 @@ const CURVES: readonly CurvePlan[] = [
   },
 ];
 
-/** Training curves of all cells, laid over each other. */
-export function curveFigures(cells: readonly CellResult[]): Figure[] {
-  return CURVES.flatMap((plan) => overlaid(cells, plan));
+/** Training curves of all cells, laid over each other. @param only titles; default: whatever was logged */
+export function curveFigures(cells: readonly CellResult[], only?: readonly string[]): Figure[] {
+  const wanted = CURVES.filter(({ title }) => only === undefined || only.includes(title));
+  return wanted.flatMap((plan) => overlaid(cells, plan));
 }
 
 function overlaid(cells: readonly CellResult[], plan: CurvePlan): Figure[] {

@@ -3,4 +3,5 @@ export type { JobEntry } from "./book.ts";
 export { defineSweep, isSweepDefinition, type Study, type SweepDefinition } from "./definition.ts";
 export { progressIn } from "./process.ts";
 export { type Published, publish } from "./publish.ts";
+export type { CaptionedTable } from "./sections.ts";
 export { type PlanOptions, planSweep, type RunSweepOptions, runSweep, type SweepPlan } from "./sweep.ts";

@@ -20,6 +20,9 @@ export interface Section {
   readonly figures: readonly Figure[];
 }
 
+/** A study has those curves that papers show; the others are in the section of all cells. */
+const STUDY_CURVES = ["Score", "Length"];
+
 const SPREAD = "mean ± standard deviation over seeds";
 
 /** What a sweep shows: every cell, then each study that has a finished arm. Trusts that a cell has a finished run. */
@@ -42,7 +45,7 @@ function overview(cells: readonly CellResult[]): Section {
       },
       {
         name: "domains",
-        caption: `Accuracy (pass@1, %) and tokens per answer by domain: ${SPREAD}.`,
+        caption: `Accuracy (pass@1, %; ${SPREAD}) and mean tokens per answer, of all domains and of each.`,
         table: domainTable(cells),
       },
     ],
@@ -60,7 +63,7 @@ function studySection(study: Study, cells: readonly CellResult[]): Section[] {
   const slug = title.toLowerCase().replaceAll(/\W+/g, "-");
   const accuracy = {
     name: slug,
-    caption: `${title}: accuracy (pass@1, %) and tokens per answer on held-out problems, ${SPREAD}.`,
+    caption: `${title}: accuracy (pass@1, %; ${SPREAD}) and mean tokens per answer on held-out problems.`,
     table: domainTable(found),
   };
   const tables = [
@@ -70,6 +73,7 @@ function studySection(study: Study, cells: readonly CellResult[]): Section[] {
   ];
   const figures = [
     ...scatterFigures(found, true),
+    ...curveFigures(found, STUDY_CURVES),
     ...(mixture ? [...mixtureFigures(found, "completed"), ...mixtureFigures(found, "trained")] : []),
   ];
   return [{ name: slug, title, text: caption, tables, figures }];

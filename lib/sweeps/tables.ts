@@ -22,6 +22,9 @@ function mean(spread: Spread | undefined, show: (value: number) => string, showD
   return `${show(spread.mean)}${deviation === undefined ? "" : ` ± ${showDeviation(deviation)}`}`;
 }
 
+const shown = (spread: Spread | undefined, show: (value: number) => string): string =>
+  spread === undefined ? NOTHING : show(spread.mean);
+
 /** "0.58 to 0.91", with a real minus sign. */
 const range = (spread: Spread | undefined, show: (value: number) => string): string => {
   if (spread?.interval === undefined) return NOTHING;
@@ -69,14 +72,14 @@ export function overviewTable(cells: readonly CellResult[]): PlainTable {
   };
 }
 
-/** Accuracy (pass@1, %) and mean tokens of each domain, and of their mean; the first row is before training. */
+/** Accuracy (pass@1, %) with its spread and mean tokens, of all domains and of each; the first row is before training. */
 export function domainTable(arms: readonly CellResult[]): PlainTable {
-  const domains = [...domainsOf(arms), MEAN];
+  const domains = [MEAN, ...domainsOf(arms)];
   const row = (name: string, cell: CellResult, when: "before" | "after") => [
     name,
     ...domains.flatMap((domain) => [
       mean(over(cell, "solveRate", domain, when), percent),
-      mean(over(cell, "meanTokens", domain, when), tokens),
+      shown(over(cell, "meanTokens", domain, when), tokens),
     ]),
   ];
   const first = arms.find(({ runs }) => runs.length > 0) ?? arms[0]!;

@@ -76,8 +76,27 @@ const script = (body: string) => [
   "tsx",
   "--input-type=module",
   "-e",
-  `import { exitCodeOf, interruptSignal, tolerateLostOutput } from ${exitTs};${body}`,
+  `import { endWithParent, exitCodeOf, interruptSignal, tolerateLostOutput } from ${exitTs};${body}`,
 ];
+
+test("a run of a sweep that is gone is interrupted once; without a sweep nothing changes", async () => {
+  const body = `
+    endWithParent();
+    const signal = interruptSignal(() => {});
+    signal.addEventListener("abort", () => {
+      clearInterval(beat);
+      process.exitCode = exitCodeOf(signal.reason);
+    });
+    const beat = setInterval(() => console.log("tick"), 50);`;
+  const child = spawn(process.execPath, script(body), { stdio: ["ignore", "pipe", "inherit", "ipc"] });
+  await once(child.stdout!, "data");
+  child.disconnect();
+  expect((await once(child, "exit"))[0]).toBe(129);
+  const alone = spawn(process.execPath, script("endWithParent(); console.log(1);"), {
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
+  expect((await once(alone, "exit"))[0]).toBe(0);
+});
 
 test.each([
   ["nobody reads any more", 141, (child: ReturnType<typeof spawn>) => void child.stdout!.destroy()],

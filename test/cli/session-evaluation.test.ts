@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { trainAndEvaluate } from "../../lib/cli/session.ts";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
+import { readAnswers } from "../../lib/evaluation/index.ts";
 import type { RunSummary } from "../../lib/report/index.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
@@ -87,6 +88,18 @@ test("a verifier that is lost after training leaves its domain out of the closin
   expect(Object.keys(summary.after[0]!.domains)).toEqual(["math", "logic"]);
   expect(existsSync(join(dir, "report.html"))).toBe(true);
   expect(printed).toContain("of code got no verdict");
+});
+
+test("every judged answer under the first setting is kept, of before training and of after", async () => {
+  const { summary } = await trainAndEvaluate(recipe, { dir, terminal, verifiers, core: standInCore() });
+  for (const when of ["before", "after"] as const) {
+    const answers = readAnswers(join(dir, `held-out-${when}.jsonl`));
+    const [board] = summary[when];
+    const tokens = answers.flatMap((answer) => answer.tokens);
+    expect(tokens).toHaveLength(board!.mean.n);
+    const math = answers.filter(({ domain }) => domain === "math").flatMap((answer) => answer.scores);
+    expect(math.reduce((a, b) => a + b, 0) / math.length).toBeCloseTo(board!.domains["math"]!.score, 12);
+  }
 });
 
 test("an interrupt in the closing evaluation is an interrupted session, which goes on with the rest", async () => {

@@ -34,6 +34,7 @@ const pathOf = (name: string) => new RegExp(`data-line="${name}" d="([^"]*)"`).e
 test("lines go where the axes say: 48 to 430 across, 212 up to 10", () => {
   expect(pathOf("a")).toBe("M48.0 212.0L430.0 10.0");
   expect(pathOf("goal")).toBe("M48.0 111.0L430.0 111.0");
+  expect(svg).toContain('fill-opacity="0.16"');
   expect(/class="band" d="([^"]*)"/.exec(svg)![1]).toBe("M48.0 111.0L430.0 10.0L430.0 111.0L48.0 212.0Z");
 });
 

@@ -22,6 +22,7 @@ const cells = [cell("a", 0), cell("b", 0.05)];
 test("every cell has its line in each figure of what was logged; what never moves has none", () => {
   const figures = curveFigures(cells);
   expect(figures.map(({ title }) => title)).toEqual(["Score"]);
+  expect(curveFigures(cells, ["Length"])).toEqual([]);
   expect(figures[0]!.lines!.map(({ label, hue }) => [label, hue])).toEqual([
     ["a", 0],
     ["b", 1],

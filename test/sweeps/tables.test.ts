@@ -51,11 +51,11 @@ test("a row a cell: mean, deviation, interval, and differences from the first se
 
 test("a row an arm and one before training, accuracy and tokens by domain and of their mean", () => {
   const { head, rows } = domainTable([base, other]);
-  expect(head).toEqual(["", "math acc", "tok", "mean acc", "tok"]);
+  expect(head).toEqual(["", "mean acc", "tok", "math acc", "tok"]);
   expect(rows.map(([name, ...cells]) => [name, cells.slice(0, 2)])).toEqual([
-    ["before training", ["20.0 ± 14.1", "60.0 ± 14.1"]],
-    ["base", ["60.0 ± 14.1", "22.0 ± 2.8"]],
-    ["other", ["65.0 ± 7.1", "1500 ± 0.3"]],
+    ["before training", ["20.0 ± 14.1", "60.0"]],
+    ["base", ["60.0 ± 14.1", "22.0"]],
+    ["other", ["65.0 ± 7.1", "1500"]],
   ]);
 });
 
