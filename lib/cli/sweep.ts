@@ -16,11 +16,8 @@ import {
   type SweepDefinition,
   type SweepPlan,
 } from "../sweeps/index.ts";
-import { EXIT, exitCodeOf, interruptSignal } from "./exit.ts";
 import { loadExport } from "./load-recipe.ts";
 import { progress } from "./progress.ts";
-import type { SweepFlags } from "./verbs/sweep.ts";
-import { print } from "./verbs/verb.ts";
 
 const SHOW_MS = 500;
 
@@ -90,7 +87,7 @@ async function runPlan(plan: SweepPlan, options: Omit<RunSweepOptions, "command"
 }
 
 /** With progress on stderr while it runs. */
-async function runShown(
+export async function runShown(
   plan: SweepPlan,
   options: Omit<RunSweepOptions, "command" | "onChange">,
 ): Promise<SweepResult> {
@@ -113,32 +110,20 @@ async function runShown(
   }
 }
 
-function planOptions({ grid, seeds, axes }: SweepFlags): PlanOptions {
-  return {
-    grid,
-    ...(seeds !== undefined && { seeds: atLeastOne(seeds, "--seeds") }),
-    ...(axes !== undefined && { axes: axes.split(",").map((name) => name.trim()) }),
-  };
-}
-
-function atLeastOne(text: string, option: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new HoneError("HONE_ERR_USAGE", `${option} ${text}: it takes a whole number, at least 1`);
-}
-
-function listingText({ cells, seeds }: SweepPlan): string {
+/** What `--list` prints. */
+export function listingText({ cells, seeds }: SweepPlan): string {
   const lines = cells.flatMap(({ name, settings }) => [name, ...settings.map((setting) => `  ${setting}`)]);
   return [...lines, "", `${cells.length} cells, seeds ${seeds.join(", ")}`].join("\n");
 }
 
-const listing = ({ name, cells, seeds }: SweepPlan) => ({
+export const listing = ({ name, cells, seeds }: SweepPlan) => ({
   name,
   seeds,
   cells: cells.map(({ name: cell, settings, id }) => ({ name: cell, settings, id })),
 });
 
 /** The tables, then what failed and where it says why, then the page. */
-function resultText(
+export function resultText(
   dir: string,
   { jobs, tables: captioned, page }: SweepResult,
   format: TableFormat,
@@ -156,20 +141,4 @@ function resultText(
   const open = jobs.filter(({ state }) => state === "waiting" || state === "stopped").length;
   const more = open === 0 ? [] : [`${open} not finished: the same command goes on`];
   return [...tables, ...failed, ...more, `page: ${page}`].join("\n\n");
-}
-
-/** What `hone sweep` does. Throws HONE_ERR_USAGE, ConfigError before anything runs. */
-export async function sweepCommand(file: string, flags: SweepFlags): Promise<number> {
-  const plan = planSweep(await loadSweep(file, flags.set), planOptions(flags));
-  const parallel = atLeastOne(flags.parallel, "--parallel");
-  if (flags.list) {
-    print(flags, listing(plan), listingText(plan));
-    return EXIT.done;
-  }
-  const dir = flags.dir ?? join("runs", plan.name);
-  const signal = interruptSignal((line) => process.stderr.write(`${line}\n`));
-  const result = await runShown(plan, { dir, parallel, signal });
-  print(flags, result, resultText(dir, result, flags.format));
-  if (signal.aborted) return exitCodeOf(signal.reason);
-  return result.jobs.some(({ state }) => state === "failed") ? EXIT.data : EXIT.done;
 }

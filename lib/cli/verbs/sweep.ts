@@ -1,8 +1,11 @@
+import { join } from "node:path";
 import { Option } from "commander";
+import { HoneError } from "../../errors.ts";
 import { TABLE_FORMATS, type TableFormat } from "../../report/index.ts";
-import { type Common, collect, SETTING, type Verb } from "./verb.ts";
+import { EXIT, exitCodeOf, interruptSignal } from "../exit.ts";
+import { type Common, collect, print, SETTING, type Verb } from "./verb.ts";
 
-export interface SweepFlags extends Common {
+interface Flags extends Common {
   readonly grid: readonly string[];
   readonly axes?: string;
   readonly seeds?: string;
@@ -13,9 +16,31 @@ export interface SweepFlags extends Common {
   readonly format: TableFormat;
 }
 
-async function sweep(file: string, flags: SweepFlags): Promise<number> {
-  const { sweepCommand } = await import("../sweep.ts");
-  return sweepCommand(file, flags);
+async function sweep(file: string, flags: Flags): Promise<number> {
+  const { planSweep } = await import("../../sweeps/index.ts");
+  const { listing, listingText, loadSweep, resultText, runShown } = await import("../sweep.ts");
+  const { grid, seeds, axes } = flags;
+  const plan = planSweep(await loadSweep(file, flags.set), {
+    grid,
+    ...(seeds !== undefined && { seeds: atLeastOne(seeds, "--seeds") }),
+    ...(axes !== undefined && { axes: axes.split(",").map((name) => name.trim()) }),
+  });
+  const parallel = atLeastOne(flags.parallel, "--parallel");
+  if (flags.list) {
+    print(flags, listing(plan), listingText(plan));
+    return EXIT.done;
+  }
+  const dir = flags.dir ?? join("runs", plan.name);
+  const signal = interruptSignal((line) => process.stderr.write(`${line}\n`));
+  const result = await runShown(plan, { dir, parallel, signal });
+  print(flags, result, resultText(dir, result, flags.format));
+  if (signal.aborted) return exitCodeOf(signal.reason);
+  return result.jobs.some(({ state }) => state === "failed") ? EXIT.data : EXIT.done;
+}
+
+function atLeastOne(text: string, option: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new HoneError("HONE_ERR_USAGE", `${option} ${text}: it takes a whole number, at least 1`);
 }
 
 export const sweepVerb: Verb = (hone, ends) => {
