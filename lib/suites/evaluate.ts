@@ -5,7 +5,14 @@ import type { Problem } from "../records.ts";
 import { VerifierPool } from "../rewards/index.ts";
 import type { Answerer, Drawn, Draws } from "./answerer.ts";
 import { JudgingQueue } from "./judging-queue.ts";
-import { EVALUATION_FILES, EvaluationLog, expectManifest, linesOfDraw, type RecordLine } from "./record.ts";
+import {
+  type AnsweredDraw,
+  EVALUATION_FILES,
+  EvaluationLog,
+  expectManifest,
+  linesOfDraws,
+  type RecordLine,
+} from "./record.ts";
 import { type EvaluationResults, resultsOf } from "./results.ts";
 import type { Suite } from "./suite.ts";
 import { Wanted, type Wants } from "./wanted.ts";
@@ -39,6 +46,8 @@ type Verifiers = Pick<VerifierPool, "verify">;
 const MOST_UNJUDGED = 4096;
 /** Problems that are written down together. */
 const LINES_AT_ONCE = 64;
+/** How long the first completion waits for others to be written down with it: a small model gives a thousand a second. */
+const GATHER_MS = 25;
 
 /**
  * Asks a model every problem of every suite and judges the answers; what the folder has already is neither asked nor judged
@@ -78,9 +87,9 @@ class Evaluation {
   readonly #judging: JudgingQueue;
   readonly #plan: EvaluationPlan;
   readonly #counts = { wanted: 0, there: 0, tokens: 0, lost: 0 };
-  /** Lines of this turn, written together at its end. */
-  #lines: RecordLine[] = [];
-  #judge: (() => void)[] = [];
+  /** What has come in since the last write. */
+  #answered: AnsweredDraw[] = [];
+  #timer: NodeJS.Timeout | undefined;
   #inHand = 0;
   /** What comes after this is nobody's. */
   #isOver = false;
@@ -170,20 +179,30 @@ class Evaluation {
       this.#tell();
       return;
     }
-    if (this.#lines.length === 0) queueMicrotask(() => this.#write());
-    const { key, lines } = linesOfDraw(this.#log.record, suite, problem, draw, drawn);
-    this.#lines.push(...lines);
-    this.#counts.there += 1;
-    this.#counts.tokens += drawn.tokens;
-    this.#judge.push(() => this.#judging.add(key, problem, drawn));
+    if (this.#answered.length === 0) this.#timer = setTimeout(() => this.#writeOrFail(), GATHER_MS);
+    this.#answered.push({ suite, problem, ...draw, answer: drawn });
   }
 
-  /** What came in this turn: one write, then the verifiers' work. */
+  #writeOrFail(): void {
+    try {
+      this.#write();
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** What has come in: one write, then it is counted and goes to the verifiers. */
   #write(): void {
-    const [lines, judge] = [this.#lines, this.#judge];
-    [this.#lines, this.#judge] = [[], []];
+    clearTimeout(this.#timer);
+    const answered = this.#answered;
+    this.#answered = [];
+    const { keys, lines } = linesOfDraws(this.#log.record, answered);
     this.#log.add(lines);
-    for (const work of judge) work();
+    for (const [i, { problem, answer }] of answered.entries()) {
+      this.#counts.there += 1;
+      this.#counts.tokens += answer.tokens;
+      this.#judging.add(keys[i]!, problem, answer);
+    }
     this.#tell();
   }
 

@@ -143,21 +143,34 @@ export class EvaluationLog implements Disposable {
   }
 }
 
-/** The lines that a draw adds: the completion where it is new, and that this draw gave it. */
-export function linesOfDraw(
+/** A draw that was answered. */
+export interface AnsweredDraw {
+  readonly suite: Suite;
+  readonly problem: Problem;
+  readonly attempt: number;
+  readonly seed: number;
+  readonly answer: Answer;
+}
+
+/** The lines that draws add: a completion where its text is new, and which draw gave it; and each draw's completion. */
+export function linesOfDraws(
   record: EvaluationRecord,
-  suite: Suite,
-  problem: Problem,
-  draw: { readonly attempt: number; readonly seed: number },
-  { text, finish, tokens }: Answer,
-): { readonly key: string; readonly lines: RecordLine[] } {
-  const of = problemKey(problem);
-  const key = digest(of, finish, String(tokens), text);
-  const answer = suite.answer?.(text);
-  const lines: RecordLine[] = [{ drawn: key, of, ...draw }];
-  if (!record.completions.has(key))
-    lines.unshift({ completion: key, of, text, finish, tokens, ...(answer !== undefined && { answer }) });
-  return { key, lines };
+  draws: readonly AnsweredDraw[],
+): { readonly keys: readonly string[]; readonly lines: RecordLine[] } {
+  const lines: RecordLine[] = [];
+  const added = new Set<string>();
+  const keys = draws.map(({ suite, problem, attempt, seed, answer: { text, finish, tokens } }) => {
+    const of = problemKey(problem);
+    const key = digest(of, finish, String(tokens), text);
+    if (!record.completions.has(key) && !added.has(key)) {
+      const answer = suite.answer?.(text);
+      lines.push({ completion: key, of, text, finish, tokens, ...(answer !== undefined && { answer }) });
+    }
+    added.add(key);
+    lines.push({ drawn: key, of, attempt, seed });
+    return key;
+  });
+  return { keys, lines };
 }
 
 function taken(record: EvaluationRecord, text: string, path: string): RecordLine {

@@ -42,15 +42,21 @@ export class Wanted {
     this.#refused = refused;
   }
 
+  /** A problem of two suites counts once. */
   get completions(): number {
-    return (this.#places.length - this.#refused.size) * this.#seeds.length * this.#attempts;
+    const problems = new Set<string>();
+    for (const { suite, index } of this.#asked()) problems.add(problemKey(suite.problem(index)));
+    return problems.size * this.#seeds.length * this.#attempts;
   }
 
-  /** Those that a record does not have yet. */
+  /** Those that a record does not have yet, each once. */
   *missing(record: EvaluationRecord): Generator<{ readonly suite: Suite; readonly draws: Draws }> {
+    const seen = new Set<string>();
     for (const { suite, index } of this.#asked()) {
       const problem = suite.problem(index);
       const key = problemKey(problem);
+      if (seen.has(key)) continue;
+      seen.add(key);
       for (let attempt = 0; attempt < this.#attempts; attempt++) {
         const seeds = this.#seeds.filter((seed) => !record.draws.has(drawKey(key, attempt, seed)));
         if (seeds.length > 0) yield { suite, draws: { problem, attempt, seeds } };

@@ -41,12 +41,16 @@ test("a folder goes on: with more seeds, with more problems, with another suite,
   const first = scripted(right);
   await evaluateSuites(first, [sums(6)], plan);
   const second = scripted(right);
+  const told: EvaluationProgress[] = [];
   const more = await evaluateSuites(second, [sums(6), sums(2, { name: "few" })], {
     ...plan,
+    onProgress: (progress) => told.push(progress),
     limit: 4,
     seeds: [2, 3],
   });
   expect(first.asked).toHaveLength(6);
+  // the problems of "few" are among those of "sums"
+  expect(told.at(-1)).toMatchObject({ wanted: 8, there: 8 });
   // problems 0 to 2 with seed 3, problem 3 with both; "few" asks what is there already
   expect(second.asked.sort()).toEqual(
     ["0 + 0 0 3", "1 + 1 0 3", "2 + 2 0 3", "3 + 3 0 2", "3 + 3 0 3"].map(

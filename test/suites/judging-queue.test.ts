@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Verdict } from "../../lib/records.ts";
 import type { VerificationRequest } from "../../lib/rewards/index.ts";
 import { JudgingQueue } from "../../lib/suites/judging-queue.ts";
-import { EvaluationLog, linesOfDraw } from "../../lib/suites/record.ts";
+import { EvaluationLog, linesOfDraws } from "../../lib/suites/record.ts";
 import { problemKey } from "../../lib/suites/suite.ts";
 import { judgeHere, said, scratchFolder, sums } from "./scripted.ts";
 
@@ -14,9 +14,10 @@ function logWith(texts: readonly string[]) {
   const keys = texts.map((text, i) => {
     const problem = suite.problem(i);
     log.add([{ problem: problemKey(problem), as: problem }]);
-    const { key, lines } = linesOfDraw(log.record, suite, problem, { attempt: 0, seed: 1 }, said(text));
+    const draw = { suite, problem, attempt: 0, seed: 1, answer: said(text) };
+    const { keys, lines } = linesOfDraws(log.record, [draw]);
     log.add(lines);
-    return key;
+    return keys[0]!;
   });
   return { log, keys };
 }

@@ -7,7 +7,7 @@ import {
   EvaluationLog,
   expectManifest,
   isEvaluation,
-  linesOfDraw,
+  linesOfDraws,
   readManifest,
   readRecord,
 } from "../../lib/suites/record.ts";
@@ -23,23 +23,22 @@ test("a text that several draws gave is there once", () => {
   {
     using log = new EvaluationLog(dir);
     log.add([{ problem: key, as: problem }]);
-    for (const seed of [1, 2]) {
-      const { lines } = linesOfDraw(log.record, suite, problem, { attempt: 0, seed }, said("\\boxed{2}"));
-      expect(lines).toHaveLength(3 - seed);
-      log.add(lines);
-    }
-    const other = linesOfDraw(
-      log.record,
-      suite,
-      problem,
-      { attempt: 0, seed: 3 },
-      { ...said("\\boxed{2}"), finish: "length" },
-    );
-    log.add(other.lines); // cut off it is another completion
+    const draw = (seed: number, finish: "eos" | "length" = "eos") => {
+      const answer = { ...said("\\boxed{2}"), finish };
+      return { suite, problem, attempt: 0, seed, answer };
+    };
+    const together = linesOfDraws(log.record, [draw(1), draw(2)]);
+    expect(together.keys[0]).toBe(together.keys[1]);
+    expect(together.lines).toHaveLength(3);
+    log.add(together.lines);
+    const { lines } = linesOfDraws(log.record, [draw(3)]);
+    expect(lines).toHaveLength(1);
+    log.add(lines);
+    log.add(linesOfDraws(log.record, [draw(4, "length")]).lines); // cut off it is another completion
   }
   const record = readRecord(dir);
   expect(record.completions.size).toBe(2);
-  expect([...record.draws.keys()]).toEqual([1, 2, 3].map((seed) => drawKey(key, 0, seed)));
+  expect([...record.draws.keys()]).toEqual([1, 2, 3, 4].map((seed) => drawKey(key, 0, seed)));
   expect([...record.completions.values()][0]).toMatchObject({
     problem: key,
     answer: "2",
@@ -52,7 +51,10 @@ test("a text that several draws gave is there once", () => {
 test("later verdicts replace earlier ones, texts are told line by line", () => {
   const dir = scratchFolder();
   using log = new EvaluationLog(dir);
-  const { key: on, lines } = linesOfDraw(log.record, suite, problem, { attempt: 0, seed: 1 }, said("x"));
+  const { keys, lines } = linesOfDraws(log.record, [
+    { suite, problem, attempt: 0, seed: 1, answer: said("x") },
+  ]);
+  const on = keys[0]!;
   log.add(lines);
   log.add([{ verdict: { status: "unscored", cause: "down" }, on, version: 1 }]);
   log.add([{ verdict: { status: "wrong", score: 0, reason: "no" }, on, version: 1 }]);
