@@ -7,7 +7,7 @@ import {
   type Model,
   nativeCore,
   openModel,
-  openSources,
+  openProblems,
   openVerifiers,
   PromptEncoder,
   whyNotRunnable,
@@ -43,6 +43,7 @@ export interface Stage {
 export interface Findings {
   readonly recipe: Recipe;
   readonly stages: readonly Stage[];
+  /** Domains and validation sets by name. */
   readonly domains: Readonly<Record<DomainName, DomainCheck>>;
   readonly plan: MemoryPlan;
   /** What is allowed but hardly ever intended. */
@@ -115,7 +116,7 @@ async function hereStage(recipe: Recipe, { missing, required }: Rehearsal): Prom
   return { name: "run", ok: true, said: "hone run does it here" };
 }
 
-/** Tries data, prompts and verifiers on three problems of every domain. */
+/** Tries data, prompts and verifiers on three problems of every domain and validation set. */
 async function checkDomains(
   recipe: Recipe,
   { format }: Model,
@@ -123,8 +124,10 @@ async function checkDomains(
 ): Promise<Record<DomainName, DomainCheck>> {
   const domains: Record<DomainName, DomainCheck> = {};
   const encoder = new PromptEncoder(format, recipe.rollouts.maxPromptTokens);
-  for (const [domain, source] of await openSources(recipe, admissionOf(recipe, format))) {
-    const trained = recipe.domains[domain]!.weight > 0;
+  const { sources, sets } = await openProblems(recipe, { admit: admissionOf(recipe, format) });
+  const measured = [...sets].map(([name, { source }]) => [name, source] as const);
+  for (const [domain, source] of [...sources, ...measured]) {
+    const trained = (recipe.domains[domain]?.weight ?? 0) > 0;
     const { askable, leftOut } = lookAt(
       (index) => (trained ? source.problem(index) : source.heldOut(index)),
       encoder,

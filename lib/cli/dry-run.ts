@@ -21,7 +21,7 @@ export interface Rehearsal extends AsyncDisposable {
   readonly recipe: Recipe;
   /** The same with a two-layer model, few rows and one step. */
   readonly small: Recipe;
-  /** What is missing and its replacement, by use: "model", or the name of a domain. */
+  /** What is missing and its replacement, by use: "model", or the name of a domain or validation set. */
   readonly missing: ReadonlyMap<string, string>;
   /** The missing parts that a run would not get by itself: all but a Hub model, which it downloads. */
   readonly required: ReadonlySet<string>;
@@ -38,7 +38,7 @@ export async function rehearse(recipe: Recipe): Promise<Rehearsal> {
   try {
     const missing = new Map<string, string>();
     const model = await standInModel(recipe, folder, missing);
-    const { domains, few } = standInData(recipe, folder, missing);
+    const { domains, few, sets } = standInData(recipe, folder, missing);
     const { hardware: _, warmStart: __, ...input } = recipeInput(recipe);
     const { stopIds: ___, ...rollouts } = input.rollouts;
     const bytes = missing.has("model");
@@ -46,11 +46,15 @@ export async function rehearse(recipe: Recipe): Promise<Rehearsal> {
     const asked = { ...(bytes ? rollouts : input.rollouts), maxPromptTokens };
     // a name of the Hub that is not here stands for its tokenizer too
     const here = bytes ? { ...input, ...(model && { model }), rollouts: asked } : input;
+    const evaluation = { ...input.evaluation, sets };
     const downloads = recipe.model.folder !== undefined && parseHubName(recipe.model.folder) !== undefined;
     return {
       missing,
       required: new Set([...missing.keys()].filter((what) => what !== "model" || !downloads)),
-      recipe: defineRecipe({ ...here, domains }, recipe.name),
+      recipe: defineRecipe(
+        { ...here, domains, evaluation: bytes ? withoutBudgets(evaluation) : evaluation },
+        recipe.name,
+      ),
       small: defineRecipe(smallInput({ ...here, ...(model && { model }), domains: few }, asked), recipe.name),
       [Symbol.asyncDispose]: async () => remove(),
     };
@@ -80,27 +84,46 @@ async function standInModel(
 }
 
 /** Sources where the files are, or sample rows; `few` has sample rows throughout. */
-function standInData({ domains }: Recipe, folder: string, missing: Map<string, string>) {
+function standInData({ domains, evaluation }: Recipe, folder: string, missing: Map<string, string>) {
   const whole: RecipeInput["domains"] = {};
   const few: RecipeInput["domains"] = {};
   for (const [domain, { weight, source, verifier }] of Object.entries(domains)) {
     const judged = verifier === undefined ? {} : { verifier };
-    const spec = typeof source === "string" ? parseDatasetSpec(source) : source;
-    const samples = spec && writeSampleRows(spec.kind, folder);
-    const absent = [spec?.path ?? []].flat().filter((path) => !existsSync(path));
-    if (absent.length > 0 && samples === undefined) {
-      throw new HoneError(
-        "HONE_ERR_DATA",
-        `domains.${domain}.source: there is no data at ${absent.join(", ")}`,
-      );
-    }
-    const sampled = samples === undefined ? source : sampleSource(spec!, samples);
-    if (absent.length > 0)
-      missing.set(domain, `${absent.join(", ")} is not here; sample rows in the same shape instead`);
-    whole[domain] = { weight, source: absent.length > 0 ? sampled : source, ...judged };
+    const { here, sampled, instead } = standInSource(`domains.${domain}`, source, folder);
+    if (instead !== undefined) missing.set(domain, instead);
+    whole[domain] = { weight, source: here, ...judged };
     few[domain] = { weight: 1, source: sampled, ...judged };
   }
-  return { domains: whole, few };
+  const sets: NonNullable<RecipeInput["evaluation"]>["sets"] = {};
+  for (const [name, set] of Object.entries(evaluation.sets)) {
+    const { here, instead } = standInSource(`evaluation.sets.${name}`, set.source, folder);
+    if (instead !== undefined) missing.set(name, instead);
+    sets[name] = { ...set, source: here };
+  }
+  return { domains: whole, few, sets };
+}
+
+/** A source, or sample rows where its files are not `here`; `instead` then says so. Throws HONE_ERR_DATA without samples. */
+function standInSource(field: string, source: Recipe["domains"][string]["source"], folder: string) {
+  const spec = typeof source === "string" ? parseDatasetSpec(source) : source;
+  const samples = spec && writeSampleRows(spec.kind, folder);
+  const absent = [spec?.path ?? []].flat().filter((path) => !existsSync(path));
+  if (absent.length > 0 && samples === undefined) {
+    throw new HoneError("HONE_ERR_DATA", `${field}.source: there is no data at ${absent.join(", ")}`);
+  }
+  const sampled: Source = samples === undefined ? source : sampleSource(spec!, samples);
+  if (absent.length === 0) return { here: source, sampled };
+  return {
+    here: sampled,
+    sampled,
+    instead: `${absent.join(", ")} is not here; sample rows in the same shape instead`,
+  };
+}
+
+/** Budgets count tokens of the model's: without its tokenizer they say nothing. */
+function withoutBudgets({ sets = {}, maxTokens: _, ...evaluation }: NonNullable<RecipeInput["evaluation"]>) {
+  const bare = Object.entries(sets).map(([name, { maxTokens: __, ...set }]) => [name, set] as const);
+  return { ...evaluation, sets: Object.fromEntries(bare) };
 }
 
 /** The same reader with the recipe's template; options that choose among rows are left out. */
@@ -121,6 +144,7 @@ function smallInput(input: RecipeInput, rollouts: RecipeInput["rollouts"]): Reci
     },
     // a model that knows nothing fails everywhere: without a filter there is something to train on
     advantages: { ...input.advantages, filter: "none" },
+    evaluation: {},
     training: {
       steps: 1,
       groupsPerStep: Object.keys(input.domains).length,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Recipe } from "../config/index.ts";
 import { RUN_FILES, readJson } from "../metrics/index.ts";
 import { packageVersion } from "../native/load.ts";
-import { type RunSummary, settingName } from "../report/index.ts";
+import { type RunSummary, scoreRows, settingName } from "../report/index.ts";
 
 /** The contents of a card: a run, and the folder it started from, if any. */
 export interface CardFacts {
@@ -84,19 +84,16 @@ function scoreSection(run: string): string[] {
     return ["## Scores", "", "Not measured: the run did not get to its closing evaluation.", ""];
   return summary.before.flatMap((before, i) => {
     const after = summary.after[i]!;
-    const rows = [...Object.keys(before.domains), "mean"].map((domain) => {
-      const [was, is] = [before, after].map((board) =>
-        domain === "mean" ? board.mean : board.domains[domain]!,
-      );
+    const rows = scoreRows(before, after).map(({ name, was, is }) => {
       const score = ({ score, standardError }: typeof before.mean) =>
         `${score.toFixed(3)} ± ${standardError.toFixed(3)}`;
       return [
-        domain,
-        score(was!),
-        score(is!),
-        was!.meanTokens.toFixed(1),
-        is!.meanTokens.toFixed(1),
-        String(is!.n),
+        name,
+        score(was),
+        is === undefined ? "–" : score(is),
+        was.meanTokens.toFixed(1),
+        is?.meanTokens.toFixed(1) ?? "–",
+        String(is?.n ?? 0),
       ];
     });
     const head = ["domain", "score before", "after", "tokens before", "after", "answers"];

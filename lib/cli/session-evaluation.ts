@@ -5,6 +5,7 @@ import {
   evaluate,
   type ProblemResult,
   problemScores,
+  problemsAsked,
   type Scoreboard,
   scoreboard,
   type Validation,
@@ -67,19 +68,21 @@ export class SessionEvaluation {
   }
 
   async #evaluate(run: Run, when: "before" | "after"): Promise<Scoreboard[]> {
-    const { settings, problemsPerDomain, attempts } = run.recipe.evaluation;
+    const { settings, problemsPerDomain, attempts, maxTokens } = run.recipe.evaluation;
     const { signal, onPolicy } = this.#options;
     await using policy = await run.pin();
-    this.#display.phase(`evaluation ${when}`, settings.length * problemsPerDomain * policy.sources.size);
+    const problems = problemsAsked(policy, problemsPerDomain);
+    this.#display.phase(`evaluation ${when}`, settings.length * problems);
     const boards: Scoreboard[] = [];
     for (const [i, setting] of settings.entries()) {
       const onProgress = (done: number, of: number) => this.#display.advance(i * of + done);
       const unscored = new UnscoredAnswers();
-      const plan = { ...setting, problemsPerDomain, attempts, onProgress, onUnscored: unscored.note };
+      const asked = { problemsPerDomain, attempts, maxTokens };
+      const plan = { ...setting, ...asked, onProgress, onUnscored: unscored.note };
       const results = await evaluate(policy, { ...plan, ...(signal && { signal }) });
       const board = scoreboard(results, { ...setting, version: policy.version });
       for (const line of unscored.told) this.#display.say(line);
-      if (when === "before") unscored.expectEach([...policy.sources.keys()], Object.keys(board.domains));
+      if (when === "before") unscored.expectEach(policy, board);
       boards.push(board);
       if (i === 0) this.#keep(when, results);
     }

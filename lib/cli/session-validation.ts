@@ -116,8 +116,10 @@ export class SessionValidation {
 
   async #evaluate(pinned: PinnedPolicy, step: number): Promise<void> {
     await using policy = pinned;
-    this.add(await validate(policy, step, this.#options.signal));
+    const validation = await validate(policy, step, this.#options.signal);
+    this.add(validation);
     const { score, standardError } = rank(this.#validations).find((one) => one.step === step)!;
+    this.#run!.evaluated({ step, score, seconds: validation.seconds, tokens: validation.tokens });
     const best = this.selection!.best.step === step ? ", the best so far" : "";
     this.#options.say(`step ${step}: held-out mean ${score.toFixed(3)} ± ${standardError.toFixed(3)}${best}`);
   }
@@ -125,18 +127,18 @@ export class SessionValidation {
 
 /** Every setting of the recipe on the held-out problems. Throws HONE_ERR_VERIFIER where a domain got no verdict. */
 async function validate(policy: PinnedPolicy, step: number, signal?: AbortSignal): Promise<Validation> {
-  const { settings, problemsPerDomain, attempts } = policy.recipe.evaluation;
+  const { settings, problemsPerDomain, attempts, maxTokens } = policy.recipe.evaluation;
   const begun = performance.now();
   const boards: Scoreboard[] = [];
   let tokens = 0;
   let problems: Validation["problems"] = [];
   const unscored = new UnscoredAnswers();
   for (const setting of settings) {
-    const plan = { ...setting, problemsPerDomain, attempts, onUnscored: unscored.note };
+    const plan = { ...setting, problemsPerDomain, attempts, maxTokens, onUnscored: unscored.note };
     const results = await evaluate(policy, signal ? { ...plan, signal } : plan);
     const board = scoreboard(results, { ...setting, version: policy.version });
     // A mean over fewer domains is no candidate: the others may be the harder ones.
-    unscored.expectEach([...policy.sources.keys()], Object.keys(board.domains));
+    unscored.expectEach(policy, board);
     boards.push(board);
     tokens += results.flatMap((result) => result.tokens).reduce((sum, n) => sum + n, 0);
     if (boards.length === 1) problems = problemScores(results);

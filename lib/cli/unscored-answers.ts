@@ -1,28 +1,37 @@
 import { HoneError } from "../errors.ts";
+import type { Scoreboard } from "../evaluation/index.ts";
+import type { PinnedPolicy } from "../orchestration/index.ts";
 import type { Problem } from "../records.ts";
 
 /** Held-out answers without a verdict: an outage, which is reported and counted and gives no score. */
 export class UnscoredAnswers {
-  readonly #domains = new Map<string, { count: number; cause: string }>();
+  /** By domain or validation set. */
+  readonly #lost = new Map<string, { count: number; cause: string }>();
 
-  readonly note = ({ domain, id }: Problem, causes: readonly string[]): void => {
-    const before = this.#domains.get(domain);
+  readonly note = ({ domain, id }: Problem, causes: readonly string[], set?: string): void => {
+    const name = set ?? domain;
+    const before = this.#lost.get(name);
     const cause = before?.cause ?? `problem ${id}: ${causes[0]}`;
-    this.#domains.set(domain, { count: (before?.count ?? 0) + causes.length, cause });
+    this.#lost.set(name, { count: (before?.count ?? 0) + causes.length, cause });
   };
 
   get told(): string[] {
-    return [...this.#domains].map(
-      ([domain, { count, cause }]) =>
-        `warning: ${count} held-out answer(s) of ${domain} got no verdict and are in no score; the first, to ${cause}`,
+    return [...this.#lost].map(
+      ([name, { count, cause }]) =>
+        `warning: ${count} held-out answer(s) of ${name} got no verdict and are in no score; the first, to ${cause}`,
     );
   }
 
-  /** Throws HONE_ERR_VERIFIER for a domain without a single verdict. */
-  expectEach(domains: readonly string[], scored: readonly string[]): void {
-    const lost = domains.find((domain) => !scored.includes(domain) && this.#domains.has(domain));
+  /** Throws HONE_ERR_VERIFIER for a domain or validation set without a single verdict. */
+  expectEach(
+    { sources, sets }: Pick<PinnedPolicy, "sources" | "sets">,
+    { domains, sets: scored = {} }: Scoreboard,
+  ): void {
+    const isLost = (name: string) =>
+      this.#lost.has(name) && !Object.hasOwn(domains, name) && !Object.hasOwn(scored, name);
+    const lost = [...sources.keys(), ...sets.keys()].find(isLost);
     if (lost === undefined) return;
-    const { cause } = this.#domains.get(lost)!;
+    const { cause } = this.#lost.get(lost)!;
     throw new HoneError(
       "HONE_ERR_VERIFIER",
       `no held-out answer of ${lost} could be judged; the first, to ${cause}`,

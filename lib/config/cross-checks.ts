@@ -1,5 +1,5 @@
 import type { ConfigIssue } from "../errors.ts";
-import { MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
+import { evaluationContext, MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
 
 const INT32 = 2 ** 31 - 1;
 /** Bounds sizes, so that no product of them overflows where the core counts bytes. */
@@ -150,6 +150,29 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
       c && maxContext({ rollouts }) > c.maxPositions
         ? `is ${c.maxPositions}, below maxPromptTokens + maxOutputTokens = ${maxContext({ rollouts })}`
         : undefined,
+  },
+  {
+    paths: ["evaluation.maxTokens", "evaluation.sets", "model.config.maxPositions", "rollouts"],
+    rule: ({ model: { config: c }, ...recipe }) =>
+      c && evaluationContext(recipe) > Math.max(c.maxPositions, maxContext(recipe))
+        ? `makes contexts of ${evaluationContext(recipe)} tokens with rollouts.maxPromptTokens; model.config.maxPositions is ${c.maxPositions}`
+        : undefined,
+  },
+  {
+    paths: ["evaluation.maxTokens", "evaluation.sets", "engine", "rollouts"],
+    rule: ({ engine: e, ...recipe }) =>
+      e.pages * e.pageTokens < evaluationContext(recipe) && e.pages * e.pageTokens >= maxContext(recipe)
+        ? `makes contexts of ${evaluationContext(recipe)} tokens with rollouts.maxPromptTokens; engine.pages is ${e.pages} of ${e.pageTokens} tokens`
+        : undefined,
+  },
+  {
+    paths: ["evaluation.sets", "domains"],
+    rule: ({ evaluation: { sets }, domains }) => {
+      const taken = Object.keys(sets).find((name) => name === "mean" || Object.hasOwn(domains, name));
+      return taken === undefined
+        ? undefined
+        : `names a set ${taken}, as ${taken === "mean" ? "the mean" : "a domain"} is called; the held-out problems of every domain are evaluated anyway`;
+    },
   },
   {
     paths: ["model.config.heads", "model.config.width", "model.config.headDim"],

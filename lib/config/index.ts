@@ -4,6 +4,7 @@ export { overrideRecipe } from "./overrides.ts";
 export { definedRecipe, defineRecipe, recipeInput, recipeJsonSchema } from "./recipe.ts";
 export { recipeWarnings } from "./recipe-warnings.ts";
 export {
+  evaluationContext,
   type ModelSizes,
   maxContext,
   type Recipe,

@@ -23,3 +23,6 @@ export const decay = () => z.number().min(0).max(BELOW_ONE);
 export const count = (most = INT32) => z.int().positive().max(most);
 export const tokens = () => count(2 ** 30);
 export const size = () => count(2 ** 24);
+
+/** Sequences running at once, and attempts at one prompt. */
+export const MOST_SEQUENCES = 1 << 16;

@@ -1,8 +1,19 @@
 import { z } from "zod";
 import { DEVICES, type DeviceName } from "../device.ts";
-import { datasetSchema } from "../domains/dataset-schema.ts";
+import { evaluationSchema, sourceSchema, verifierSchema } from "./evaluation.ts";
 import { loraSchema } from "./lora.ts";
-import { count, decay, fraction, INT32, LONGEST_TIMER_MS, orOff, positive, size, tokens } from "./numbers.ts";
+import {
+  count,
+  decay,
+  fraction,
+  INT32,
+  LONGEST_TIMER_MS,
+  MOST_SEQUENCES,
+  orOff,
+  positive,
+  size,
+  tokens,
+} from "./numbers.ts";
 import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.ts";
 
 /**
@@ -10,8 +21,6 @@ import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.t
  * silent the default is the one of docs/architecture.md §8 and the field is its switch.
  */
 
-/** Sequences running at once, and attempts at one prompt. */
-const MOST_SEQUENCES = 1 << 16;
 export const MOST_PAGES = 1 << 28;
 
 function isFileName(name: string): boolean {
@@ -65,13 +74,8 @@ const chatTemplateSchema = z.strictObject({
 const domainSchema = z.strictObject({
   /** w_d: target share of completed rollouts, any scale; 0: evaluated, and never trained on. */
   weight: orOff(),
-  /**
-   * Name in the table of problem sources ("procedural/math"), the URL or path of a module of your own, or a data set:
-   * "kind:path", or an object where it has options.
-   */
-  source: z.union([z.string().min(1), datasetSchema]),
-  /** How its problems are judged: strictly, or as the reference implementation does, its bugs included (docs/verify.md). */
-  verifier: z.strictObject({ compat: z.enum(["strict", "reference"]) }).optional(),
+  source: sourceSchema,
+  verifier: verifierSchema.optional(),
 });
 
 const rolloutsSchema = z.strictObject({
@@ -233,34 +237,6 @@ const checkpointSchema = z
   })
   .prefault({});
 
-const evaluationSchema = z
-  .strictObject({
-    /** Evaluate after steps divisible by this, beside training, on the weights of that step; 0: before and after training only. */
-    everySteps: z.int().min(0).default(0),
-    /** The first step after which to. */
-    fromStep: z.int().min(0).default(0),
-    problemsPerDomain: count(2 ** 24).default(96),
-    attempts: count(MOST_SEQUENCES).default(1),
-    settings: z
-      .array(
-        z.strictObject({
-          /** 0 is greedy. */
-          temperature: z
-            .number()
-            .min(0)
-            .max(1e4)
-            .refine((t) => t === 0 || t >= 1e-6, "it must be 0 (greedy) or at least 1e-6"),
-          topP: positive(1).default(1),
-        }),
-      )
-      .min(1)
-      .default([
-        { temperature: 1, topP: 1 },
-        { temperature: 0.6, topP: 0.95 },
-      ]),
-  })
-  .prefault({});
-
 /** GPUs a recipe is meant for. Read by `hone plan` and `hone check`; a run refuses what this version cannot do. */
 const hardwareSchema = z.strictObject({
   /** For people: "H100 80GB". */
@@ -359,4 +335,13 @@ export type WarmStartConfig = NonNullable<Recipe["warmStart"]>;
 /** Longest sequence a run can meet: prompt and response, tokens. */
 export function maxContext({ rollouts }: Pick<Recipe, "rollouts">): number {
   return rollouts.maxPromptTokens + rollouts.maxOutputTokens;
+}
+
+/** Longest sequence an evaluation can meet: its budget may be larger than training's. */
+export function evaluationContext({ rollouts, evaluation }: Pick<Recipe, "rollouts" | "evaluation">): number {
+  const own = Object.values(evaluation.sets).map(({ maxTokens }) => maxTokens);
+  const budgets = [rollouts.maxOutputTokens, evaluation.maxTokens, ...own].filter(
+    (budget) => budget !== undefined,
+  );
+  return rollouts.maxPromptTokens + Math.max(...budgets);
 }

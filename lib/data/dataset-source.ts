@@ -22,6 +22,7 @@ export class DatasetSource implements ProblemSource {
   readonly families: readonly string[];
   readonly report: DatasetReport;
   readonly heldOutCount: number;
+  readonly heldOutKeys: readonly string[];
   /** Bytes the rows take, outside the heap. */
   readonly bytes: number;
   readonly #name: string;
@@ -48,6 +49,7 @@ export class DatasetSource implements ProblemSource {
     this.families = rows.families;
     this.report = rows.report;
     this.heldOutCount = rows.heldOut.length;
+    this.heldOutKeys = rows.heldOutKeys;
     this.bytes = rows.store.bytes;
   }
 
@@ -59,7 +61,8 @@ export class DatasetSource implements ProblemSource {
     source: SourceOptions,
     admit?: Admission,
   ): Promise<DatasetSource> {
-    const filter = new RowFilter(kind, reader, options, admit);
+    const { heldOut, elsewhere } = source;
+    const filter = new RowFilter(kind, reader, options, { admit, heldOut, elsewhere });
     const rows = await loadRows(filter);
     const report = filter.report();
     if (rows.store.length === 0) {
@@ -110,21 +113,27 @@ interface LoadedRows {
   readonly store: ProblemStore;
   readonly training: readonly number[];
   readonly heldOut: readonly number[];
+  readonly heldOutKeys: readonly string[];
   readonly families: readonly string[];
 }
 
 async function loadRows(filter: RowFilter): Promise<LoadedRows> {
   const store = new ProblemStore();
-  const training: number[] = [];
-  const heldOut: { readonly key: string; readonly row: number }[] = [];
+  const keys: string[] = [];
   const families = new Set<string>();
   for await (const row of filter.rows()) {
-    const { heldOut: held, key, family } = row;
-    if (held) heldOut.push({ key, row: store.length });
-    else training.push(store.length);
-    families.add(family);
+    keys.push(row.key);
+    families.add(row.family);
     store.add(asked(row));
   }
-  heldOut.sort((a, b) => (a.key < b.key ? -1 : 1));
-  return { store, training, heldOut: heldOut.map(({ row }) => row), families: [...families].sort() };
+  const rows = keys.map((_, row) => row);
+  const isHeldOut = (row: number) => filter.heldOut.has(keys[row]!);
+  const heldOut = rows.filter(isHeldOut).sort((a, b) => (keys[a]! < keys[b]! ? -1 : 1));
+  return {
+    store,
+    training: rows.filter((row) => !isHeldOut(row)),
+    heldOut,
+    heldOutKeys: heldOut.map((row) => keys[row]!),
+    families: [...families].sort(),
+  };
 }

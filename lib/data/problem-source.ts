@@ -18,6 +18,8 @@ export interface ProblemSource {
   heldOut(index: number): Problem;
   /** Number of held-out questions, if finite; evaluation asks none twice. */
   readonly heldOutCount?: number;
+  /** Content keys of the held-out rows of a data set, in the order they are asked. */
+  readonly heldOutKeys?: readonly string[];
   /** Counts of the rows of a data set by outcome. */
   readonly report?: DatasetReport;
 }
@@ -29,4 +31,8 @@ export interface SourceOptions {
   readonly ordinal: number;
   /** What the recipe calls the domain. */
   readonly domain?: DomainName;
+  /** Content keys of the rows of a data set that are held out, whatever its own options say: those of a run that goes on. */
+  readonly heldOut?: ReadonlySet<string>;
+  /** Content keys of rows that a validation set asks: the rows are left out. */
+  readonly elsewhere?: ReadonlySet<string>;
 }

@@ -6,7 +6,7 @@ import { HoneError } from "../errors.ts";
 import type { Problem } from "../records.ts";
 import { type DatasetReport, Tallies } from "./census.ts";
 import { dataFiles } from "./files.ts";
-import { isHeldOut } from "./holdout.ts";
+import { allHeldOut, type HeldOutRule, heldOutOf, heldOutRule, splitPoint } from "./holdout.ts";
 import type { Fault, RawRow } from "./raw-row.ts";
 import type { DatasetOptions, RowDraft, RowOutcome, RowReader } from "./row-reader.ts";
 import { readRows } from "./rows.ts";
@@ -17,7 +17,6 @@ export type Admission = (problem: Omit<Problem, "id">) => string | undefined | P
 export interface KeptRow extends RowDraft {
   /** Names the content across runs, machines and templates: 22 characters of its SHA-256. */
   readonly key: string;
-  readonly heldOut: boolean;
   /** "file:row". */
   readonly place: string;
 }
@@ -26,29 +25,45 @@ const dropsSchema = z.array(z.object({ key: z.string(), place: z.string(), reaso
 /** Rows that a drops file names; `hone data check --drops` writes it. */
 export type Drops = z.infer<typeof dropsSchema>;
 
+interface FilterOptions {
+  readonly admit?: Admission | undefined;
+  /** Content keys that are held out whatever the options say, and no others. */
+  readonly heldOut?: ReadonlySet<string> | undefined;
+  /** Content keys of rows that are left out, because a validation set asks them. */
+  readonly elsewhere?: ReadonlySet<string> | undefined;
+}
+
 /** Reads a data set row by row and keeps the sound, wanted and new ones; every other row is counted with its reason. */
 export class RowFilter {
   readonly #kind: string;
   readonly #reader: RowReader<DatasetOptions>;
   readonly #options: DatasetOptions;
   readonly #admit: Admission;
+  readonly #elsewhere: ReadonlySet<string>;
+  readonly #rule: HeldOutRule;
   readonly #bad = new Tallies();
   readonly #leftOut = new Tallies();
   readonly #duplicates = new Tallies();
   readonly #answers = new Tallies();
-  readonly #count = { files: 0, rows: 0, training: 0, heldOut: 0 };
+  readonly #count = { files: 0, rows: 0 };
+  /** Rows that are used. */
+  readonly #kept: { readonly key: string; readonly point: number }[] = [];
+  #heldOut: ReadonlySet<string> = new Set();
   #otherFiles: readonly string[] = [];
 
+  /** Throws HONE_ERR_CONFIG for a benchmark that is told what to hold out, HONE_ERR_DATA for a bad file of keys. */
   constructor(
     kind: string,
     reader: RowReader<DatasetOptions>,
     options: DatasetOptions,
-    admit: Admission = () => undefined,
+    { admit = () => undefined, heldOut, elsewhere = new Set() }: FilterOptions = {},
   ) {
     this.#kind = kind;
     this.#reader = reader;
     this.#options = options;
     this.#admit = admit;
+    this.#elsewhere = elsewhere;
+    this.#rule = ruleOf(kind, reader, options, heldOut);
   }
 
   /** The rows to use, in the order of the files. Throws HONE_ERR_DATA when a file is missing or damaged as a whole. */
@@ -78,14 +93,20 @@ export class RowFilter {
         if (draft === undefined) continue;
         const key = contentKey(draft.content);
         if (drops.has(key)) this.#leftOut.add("listed in the file of drops", place);
+        else if (this.#elsewhere.has(key)) this.#leftOut.add("asked in a validation set", place);
         else if ((await this.#isAdmitted(draft, place)) && this.#isNew(draft, key, place, seen)) {
-          const heldOut = this.#reader.benchmark ?? isHeldOut(normalized(draft.content));
-          this.#count[heldOut ? "heldOut" : "training"] += 1;
+          this.#kept.push({ key, point: splitPoint(normalized(draft.content)) });
           if (draft.answerFrom !== undefined) this.#answers.add(draft.answerFrom, place);
-          yield { ...draft, key, heldOut, place };
+          yield { ...draft, key, place };
         }
       }
     }
+    this.#heldOut = this.#rule(this.#kept);
+  }
+
+  /** Content keys of the held-out rows; known once `rows` has ended. */
+  get heldOut(): ReadonlySet<string> {
+    return this.#heldOut;
   }
 
   /** Complete once `rows` has ended. */
@@ -93,6 +114,8 @@ export class RowFilter {
     return {
       kind: this.#kind,
       ...this.#count,
+      training: this.#kept.length - this.#heldOut.size,
+      heldOut: this.#heldOut.size,
       otherFiles: this.#otherFiles,
       ...(this.#answers.rows > 0 && { answers: this.#answers.list() }),
       bad: this.#bad.list(),
@@ -128,6 +151,21 @@ export class RowFilter {
     if (refusal !== undefined) this.#leftOut.add(refusal, place);
     return refusal === undefined;
   }
+}
+
+function ruleOf(
+  kind: string,
+  { benchmark }: RowReader<DatasetOptions>,
+  { heldOut }: DatasetOptions,
+  keys: ReadonlySet<string> | undefined,
+): HeldOutRule {
+  if (benchmark && heldOut !== undefined)
+    throw new HoneError(
+      "HONE_ERR_CONFIG",
+      `${kind}: heldOut is ${JSON.stringify(heldOut)}, but of a benchmark every row is held out`,
+    );
+  if (benchmark) return allHeldOut;
+  return keys === undefined ? heldOutRule(heldOut) : heldOutOf(keys);
 }
 
 /** The parts of a row that a problem is made of. */

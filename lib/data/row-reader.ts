@@ -37,6 +37,8 @@ export interface DatasetOptions {
   readonly template?: string | undefined;
   /** A file that `hone data check --drops` wrote: its rows are left out. */
   readonly drops?: string | undefined;
+  /** Which rows are held out: a share in (0, 1), a number of rows, or a file of content keys. Default 0.1. */
+  readonly heldOut?: number | string | undefined;
 }
 
 /** A schema for each option of a kind that not every kind takes. */

@@ -30,6 +30,7 @@ export function judgedBy(source: ProblemSource, compat: Compat): ProblemSource {
     problem: (index) => marked(source.problem(index)),
     heldOut: (index) => marked(source.heldOut(index)),
     ...(source.heldOutCount !== undefined && { heldOutCount: source.heldOutCount }),
+    ...(source.heldOutKeys && { heldOutKeys: source.heldOutKeys }),
     ...(source.report && { report: source.report }),
   };
 }

@@ -11,6 +11,17 @@ const common = {
   template: z.string().includes("{task}").optional(),
   /** A file of `hone data check --drops`: its rows are left out. */
   drops: z.string().min(1).optional(),
+  /** Which rows are held out: a share in (0, 1), a number of rows, or a file of content keys (docs/data.md). */
+  heldOut: z
+    .union([
+      z.number().gt(0).lt(1),
+      z
+        .int()
+        .positive()
+        .max(2 ** 24),
+      z.string().min(1),
+    ])
+    .optional(),
 };
 
 const kinds = Object.entries(DATASETS).map(([kind, reader]) => {

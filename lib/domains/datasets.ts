@@ -55,14 +55,20 @@ export function readerOf(spec: DatasetSpec): RowReader<DatasetOptions> {
   return spec.kind === "jsonl" ? jsonl(spec) : DATASETS[spec.kind];
 }
 
-/** Reads a data set into memory. Throws HONE_ERR_DATA when a file is missing or damaged, or no row is left. */
+/**
+ * Reads a data set into memory. Throws HONE_ERR_DATA when a file is missing or damaged, or no row is left.
+ * @param validates all rows are held out, unless the set says which.
+ */
 export function openDataset(
   spec: DatasetSpec,
   options: SourceOptions,
   admit?: Admission,
+  validates = false,
 ): Promise<ProblemSource> {
   const whole = spec.kind === "jsonl" ? { domain: options.domain, ...spec } : spec;
-  return DatasetSource.load(spec.kind, readerOf(whole), spec, options, admit);
+  const reader = readerOf(whole);
+  const all = validates && spec.heldOut === undefined;
+  return DatasetSource.load(spec.kind, all ? { ...reader, benchmark: true } : reader, spec, options, admit);
 }
 
 /**
@@ -76,10 +82,11 @@ export function openBenchmark(
 ): Promise<DatasetSource> {
   const reader = "reader" in spec ? spec.reader : readerOf(spec);
   const whole = { ...options, ...("reader" in spec ? {} : spec) };
-  return DatasetSource.load(spec.kind, { ...reader, benchmark: true }, whole, { seed: 0, ordinal: 0 }, admit);
+  const all = { ...whole, heldOut: undefined };
+  return DatasetSource.load(spec.kind, { ...reader, benchmark: true }, all, { seed: 0, ordinal: 0 }, admit);
 }
 
 /** The rows of a data set one by one, and counts of the others by outcome, without keeping any. */
 export function filterDataset(spec: DatasetSpec, admit?: Admission): RowFilter {
-  return new RowFilter(spec.kind, readerOf(spec), spec, admit);
+  return new RowFilter(spec.kind, readerOf(spec), spec, admit ? { admit } : {});
 }

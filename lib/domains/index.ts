@@ -13,7 +13,7 @@ export {
 } from "./datasets.ts";
 export { type Demonstration, type DemonstrationOptions, Demonstrator } from "./demonstrations.ts";
 export { QUICKSTART_LEXICON } from "./lexicon.ts";
-export { openProblemSource, PROBLEM_SOURCES } from "./problem-sources.ts";
+export { openProblemSource, openValidationSource, PROBLEM_SOURCES } from "./problem-sources.ts";
 export { writeSampleRows } from "./sample-rows.ts";
 export type { Completion, Verifier, VerifierModule } from "./verifier.ts";
 export { loadBuiltIn, referenceFault, UNVERSIONED, VERIFIERS, versionOf } from "./verifiers.ts";

@@ -27,22 +27,39 @@ export const PROBLEM_SOURCES: Readonly<Record<string, OpenSource>> = Object.from
  * HONE_ERR_DATA when its data cannot be read.
  * @param admit called for every row of a data set; the rows it refuses are left out and counted.
  */
-export async function openProblemSource(
+export function openProblemSource(
   source: string | DatasetSpec,
   options: SourceOptions,
   admit?: Admission,
 ): Promise<ProblemSource> {
+  return open(source, options, { admit });
+}
+
+/** The same for a validation set: of a data set all rows are held out, unless it says which. */
+export function openValidationSource(
+  source: string | DatasetSpec,
+  options: SourceOptions,
+  admit?: Admission,
+): Promise<ProblemSource> {
+  return open(source, options, { admit, validates: true });
+}
+
+async function open(
+  source: string | DatasetSpec,
+  options: SourceOptions,
+  { admit, validates }: { readonly admit: Admission | undefined; readonly validates?: boolean },
+): Promise<ProblemSource> {
   const dataset = typeof source === "string" ? parseDatasetSpec(source) : source;
-  if (dataset !== undefined) return openDataset(dataset, options, admit);
+  if (dataset !== undefined) return openDataset(dataset, options, admit, validates);
   const name = source as string;
   if (isModule(name)) return openModuleSource(name, options);
-  const open = Object.hasOwn(PROBLEM_SOURCES, name) ? PROBLEM_SOURCES[name] : undefined;
-  if (!open) {
+  const drawn = Object.hasOwn(PROBLEM_SOURCES, name) ? PROBLEM_SOURCES[name] : undefined;
+  if (!drawn) {
     const known = [...Object.keys(PROBLEM_SOURCES), ...Object.keys(DATASETS).map((kind) => `${kind}:<path>`)];
     throw new HoneError(
       "HONE_ERR_CONFIG",
       `no problem source is called ${JSON.stringify(name)}; known: ${known.join(", ")}`,
     );
   }
-  return open(options);
+  return drawn(options);
 }

@@ -7,6 +7,8 @@ const answersSchema = z.object({
   /** Id of the held-out problem. */
   id: z.string(),
   domain: z.string(),
+  /** Its validation set, where it is of none of the domains' held-out problems. */
+  set: z.string().optional(),
   level: z.number(),
   /** An entry an attempt that was judged, in each: score in [0, 1], status "correct", generated tokens, cut. */
   scores: z.array(z.number()),
@@ -19,9 +21,9 @@ export type HeldOutAnswers = Readonly<z.infer<typeof answersSchema>>;
 
 /** A line a problem, in one rename. Throws HONE_ERR_IO. */
 export function writeAnswers(path: string, results: readonly ProblemResult[]): void {
-  const lines = results.map(({ problem, scores, correct, tokens, truncated }) => {
+  const lines = results.map(({ problem, set, scores, correct, tokens, truncated }) => {
     const { id, domain, level } = problem;
-    return JSON.stringify({ id: id.toString(), domain, level, scores, correct, tokens, truncated });
+    return JSON.stringify({ id: id.toString(), domain, set, level, scores, correct, tokens, truncated });
   });
   writeWhole(path, lines.map((line) => `${line}\n`).join(""));
 }

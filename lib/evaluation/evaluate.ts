@@ -12,6 +12,8 @@ export interface PolicyUnderTest {
   readonly generations: Generations;
   readonly model: { readonly format: PromptFormat };
   readonly sources: ReadonlyMap<DomainName, ProblemSource>;
+  /** Validation sets by name, asked after the domains. */
+  readonly sets?: ReadonlyMap<string, ValidationSet>;
   readonly verifiers: Pick<VerifierPool, "verify">;
   readonly recipe: {
     readonly rollouts: {
@@ -22,6 +24,14 @@ export interface PolicyUnderTest {
   };
 }
 
+/** Problems beside those of the domains; what it leaves out is as the plan says for the domains. */
+interface ValidationSet {
+  readonly source: ProblemSource;
+  readonly problems?: number | undefined;
+  readonly attempts?: number | undefined;
+  readonly maxTokens?: number | undefined;
+}
+
 export interface EvaluationPlan {
   /** The first held-out problems of every domain up to this number, or as many as there are. */
   readonly problemsPerDomain: number;
@@ -29,9 +39,11 @@ export interface EvaluationPlan {
   readonly attempts: number;
   readonly temperature: number;
   readonly topP: number;
+  /** Budget of an answer; default: rollouts.maxOutputTokens. */
+  readonly maxTokens?: number | undefined;
   readonly signal?: AbortSignal;
   /** Called for the answers to a problem that got no verdict, with a cause each; they are left out. */
-  readonly onUnscored?: (problem: Problem, causes: readonly string[]) => void;
+  readonly onUnscored?: (problem: Problem, causes: readonly string[], set?: string) => void;
   /** Called with the number of problems that are done. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -39,6 +51,8 @@ export interface EvaluationPlan {
 /** Results of one held-out problem. Arrays have one entry per attempt that was judged. */
 export interface ProblemResult {
   readonly problem: Problem;
+  /** Name of its validation set; left out of a domain's held-out problems. */
+  readonly set?: string;
   /** In [0, 1], no length penalty. */
   readonly scores: readonly number[];
   readonly correct: readonly boolean[];
@@ -47,23 +61,58 @@ export interface ProblemResult {
 }
 
 /**
- * Asks a pinned policy the held-out problems of every domain and judges the answers. Deterministic: completions are
+ * Asks a pinned policy the held-out problems of every domain and validation set and judges the answers. Deterministic: completions are
  * keyed by (run seed, problem, attempt). Completions without a verdict are left out, and so are problems without any
  * verdict.
  */
 export async function evaluate(policy: PolicyUnderTest, plan: EvaluationPlan): Promise<ProblemResult[]> {
-  const prompts = [...policy.sources.values()].flatMap((source) => [
-    ...heldOutPrompts(source, policy, plan.problemsPerDomain),
-  ]);
+  const prompts = questionsOf(policy, plan);
   let done = 0;
-  const results = prompts.map(async (prompt, id) => {
-    const result = await askOne(policy, plan, prompt, id);
+  const results = prompts.map(async (question, id) => {
+    const result = await askOne(policy, plan, question, id);
     done += 1;
     plan.onProgress?.(done, prompts.length);
     return result;
   });
   const all = await unlessAborted(Promise.all(results), plan.signal, () => policy.generations.abandon());
   return all.filter(({ scores }) => scores.length > 0);
+}
+
+interface Question extends Prompt {
+  readonly set?: string;
+  readonly attempts: number;
+  readonly maxTokens: number;
+}
+
+function questionsOf(policy: PolicyUnderTest, plan: EvaluationPlan): Question[] {
+  const { maxOutputTokens } = policy.recipe.rollouts;
+  const { problemsPerDomain, attempts, maxTokens = maxOutputTokens } = plan;
+  const asked = (set: ValidationSet, name?: string): Question[] =>
+    [...heldOutPrompts(set.source, policy, set.problems ?? problemsPerDomain)].map((prompt) => ({
+      ...prompt,
+      ...(name !== undefined && { set: name }),
+      attempts: set.attempts ?? attempts,
+      maxTokens: set.maxTokens ?? maxTokens,
+    }));
+  return [
+    ...[...policy.sources.values()].flatMap((source) => asked({ source })),
+    ...[...(policy.sets ?? [])].flatMap(([name, set]) => asked(set, name)),
+  ];
+}
+
+/** Problems that a plan asks of a policy at most: where there are fewer, those. */
+export function problemsAsked(
+  { sources, sets = new Map() }: Pick<PolicyUnderTest, "sources" | "sets">,
+  problemsPerDomain: number,
+): number {
+  const each = [
+    ...[...sources.values()].map((source) => ({ source, problems: problemsPerDomain })),
+    ...[...sets.values()].map(({ source, problems = problemsPerDomain }) => ({ source, problems })),
+  ];
+  return each.reduce(
+    (sum, { source, problems }) => sum + Math.min(problems, source.heldOutCount ?? problems),
+    0,
+  );
 }
 
 /** After this many held-out problems in a row that cannot be asked, the search ends: this is not chance. */
@@ -127,7 +176,7 @@ async function unlessAborted<T>(
 async function askOne(
   policy: PolicyUnderTest,
   plan: EvaluationPlan,
-  { problem, tokens: prompt }: Prompt,
+  { problem, tokens: prompt, set, attempts, maxTokens }: Question,
   id: number,
 ): Promise<ProblemResult> {
   const { recipe } = policy;
@@ -136,23 +185,24 @@ async function askOne(
   const completions = await policy.generations.generate({
     id,
     prompt,
-    count: plan.attempts,
+    count: attempts,
     problem: problem.id,
     firstAttempt: 0,
     sampling,
-    maxTokens: recipe.rollouts.maxOutputTokens,
+    maxTokens,
     stopIds: format.stopIds,
     stopStrings: recipe.rollouts.stopStrings,
   });
-  return judge(policy, plan, problem, completions);
+  return judge(policy, plan, { problem, ...(set !== undefined && { set }) }, completions);
 }
 
 async function judge(
   policy: PolicyUnderTest,
   plan: EvaluationPlan,
-  problem: Problem,
+  of: Pick<ProblemResult, "problem" | "set">,
   completions: readonly Completion[],
 ): Promise<ProblemResult> {
+  const { problem, set } = of;
   const verdicts = await policy.verifiers.verify(
     completions.map(({ tokens, finish }) => ({
       problem,
@@ -165,9 +215,9 @@ async function judge(
     return verdict.status === "unscored" ? [] : [{ completion, verdict }];
   });
   const causes = verdicts.flatMap((verdict) => (verdict.status === "unscored" ? [verdict.cause] : []));
-  if (causes.length > 0) plan.onUnscored?.(problem, causes);
+  if (causes.length > 0) plan.onUnscored?.(problem, causes, set);
   return {
-    problem,
+    ...of,
     scores: judged.map(({ verdict }) => verdict.score),
     correct: judged.map(({ verdict }) => verdict.status === "correct"),
     tokens: judged.map(({ completion }) => completion.tokens.length),

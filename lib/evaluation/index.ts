@@ -1,6 +1,12 @@
 /** Measures a pinned weight version on problems it was never trained on. */
 export { type HeldOutAnswers, readAnswers, writeAnswers } from "./answers.ts";
-export { type EvaluationPlan, evaluate, type PolicyUnderTest, type ProblemResult } from "./evaluate.ts";
+export {
+  type EvaluationPlan,
+  evaluate,
+  type PolicyUnderTest,
+  type ProblemResult,
+  problemsAsked,
+} from "./evaluate.ts";
 export { type EvaluationScore, type Scoreboard, score, scoreboard } from "./score.ts";
 export {
   type Candidate,

@@ -26,16 +26,21 @@ export interface Scoreboard {
   readonly mean: EvaluationScore;
   /** By difficulty level over all domains. */
   readonly levels: Readonly<Record<string, EvaluationScore>>;
+  /** Of validation sets, which are in no mean; left out where there are none. */
+  readonly sets?: Readonly<Record<string, EvaluationScore>>;
 }
 
 export function scoreboard(
   results: readonly ProblemResult[],
   of: { readonly temperature: number; readonly topP: number; readonly version: number },
 ): Scoreboard {
-  const domains = scoresBy(results, ({ problem }) => problem.domain);
-  const levels = scoresBy(results, ({ problem }) => String(problem.level));
+  const ofDomains = results.filter(({ set }) => set === undefined);
+  const ofSets = results.filter(({ set }) => set !== undefined);
+  const domains = scoresBy(ofDomains, ({ problem }) => problem.domain);
+  const levels = scoresBy(ofDomains, ({ problem }) => String(problem.level));
+  const sets = ofSets.length > 0 && { sets: scoresBy(ofSets, ({ set }) => set!) };
   const { temperature, topP, version } = of;
-  return { temperature, topP, version, domains, mean: meanOver(Object.values(domains)), levels };
+  return { temperature, topP, version, domains, mean: meanOver(Object.values(domains)), levels, ...sets };
 }
 
 function scoresBy(

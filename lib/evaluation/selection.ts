@@ -10,6 +10,8 @@ const problemSchema = z.object({
   /** Id of the held-out problem. */
   id: z.string(),
   domain: z.string(),
+  /** Its validation set, where it is of none of the domains' held-out problems. */
+  set: z.string().optional(),
   /** Mean over the attempts that were judged, in [0, 1]. */
   score: z.number(),
 });
@@ -50,9 +52,10 @@ export function writeValidations(path: string, validations: readonly Validation[
 
 /** The part of a validation that its results under the first setting say. */
 export function problemScores(results: readonly ProblemResult[]): Validation["problems"] {
-  return results.map(({ problem, scores }) => ({
+  return results.map(({ problem, scores, set }) => ({
     id: problem.id.toString(),
     domain: problem.domain,
+    ...(set !== undefined && { set }),
     score: mean(scores),
   }));
 }
@@ -98,9 +101,10 @@ type Problems = Validation["problems"];
 function pairedDifference(a: Problems, b: Problems): [number, number] {
   const other = new Map(b.map(({ id, score }) => [id, score]));
   const byDomain = new Map<DomainName, number[]>();
-  for (const { id, domain, score } of a) {
+  for (const { id, domain, set, score } of a) {
     const against = other.get(id);
-    if (against !== undefined) byDomain.set(domain, [...(byDomain.get(domain) ?? []), score - against]);
+    if (against !== undefined && set === undefined)
+      byDomain.set(domain, [...(byDomain.get(domain) ?? []), score - against]);
   }
   const domains = [...byDomain.values()];
   return [mean(domains.map(mean)), Math.hypot(...domains.map(standardError)) / domains.length];

@@ -41,6 +41,7 @@ export function collectStepMetrics(
   putStalenessMetrics(sheet, facts);
   putMixtureMetrics(sheet, facts.mixture, history.counts);
   putMachineMetrics(sheet, facts);
+  for (const [name, value] of Object.entries(facts.evaluation ?? {})) sheet.put(`evaluation/${name}`, value);
   if (facts.update !== undefined) {
     history.steps += 1;
     if (facts.update.report.gradScale < 1) history.clippedSteps += 1;

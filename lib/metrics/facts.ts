@@ -136,7 +136,20 @@ export interface VerifierFacts {
   readonly latencyMs?: { readonly p50: number; readonly p95: number; readonly p99: number } | undefined;
 }
 
+/** An evaluation beside training that ended since the last step, and what it cost. */
+export interface EvaluationFacts {
+  /** Whose weights were evaluated. */
+  readonly step: number;
+  /** Held-out mean over the domains, in [0, 1]. */
+  readonly score: number;
+  /** Wall seconds, beside training. */
+  readonly seconds: number;
+  /** Generated. */
+  readonly tokens: number;
+}
+
 export interface StepFacts {
+  readonly evaluation?: EvaluationFacts | undefined;
   readonly step: number;
   /** Version after the step. */
   readonly version: number;

@@ -13,6 +13,7 @@ export const RUN_FILES = {
   validation: "validation.json",
   heldOutBefore: "held-out-before.jsonl",
   heldOutAfter: "held-out-after.jsonl",
+  heldOut: "held-out.json",
   report: "report.html",
   prometheus: "metrics.prom",
   tensorboard: "tensorboard",

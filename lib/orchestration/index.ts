@@ -20,7 +20,7 @@ export {
   nativeCore,
   newModelConfig,
   openModel,
-  openSources,
+  openProblems,
   openVerifiers,
   PromptEncoder,
   thisMachine,

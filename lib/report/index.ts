@@ -7,7 +7,7 @@ export { type Html, html } from "./html.ts";
 export { Progress, type ProgressOptions } from "./progress.ts";
 export { readRunFolder } from "./run-reader.ts";
 export type { CandidateRow, EvaluationTable, RunSummary, Score } from "./summary.ts";
-export { beforeAfterText, settingName } from "./table.ts";
+export { beforeAfterText, scoreRows, settingName } from "./table.ts";
 export { formatTable, type PlainTable, TABLE_FORMATS, type TableFormat } from "./table-formats.ts";
 export { columnsOf, isLive, type Terminal } from "./terminal.ts";
 export { textTable } from "./text-table.ts";

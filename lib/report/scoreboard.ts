@@ -1,7 +1,7 @@
 import { duration, short } from "./ansi.ts";
 import { type Html, html } from "./html.ts";
 import type { EvaluationTable, RunSummary, Score, SelectionSummary } from "./summary.ts";
-import { honestyNotes, settingName, signed } from "./table.ts";
+import { honestyNotes, scoreRows, settingName, signed } from "./table.ts";
 
 /** The four numbers a reader wants first. */
 export function headlineCards(summary: RunSummary): Html {
@@ -60,11 +60,9 @@ function settingTable(
   after: EvaluationTable | undefined,
   hues: readonly string[],
 ): Html {
-  const domains = Object.keys(before.domains);
-  const rows = domains.map((d) =>
-    scoreRow(d, before.domains[d]!, after?.domains[d], `var(--hue-${Math.max(0, hues.indexOf(d)) % 7})`),
-  );
-  rows.push(scoreRow("mean", before.mean, after?.mean, "var(--ink)"));
+  const color = (name: string) =>
+    Object.hasOwn(before.domains, name) ? `var(--hue-${Math.max(0, hues.indexOf(name)) % 7})` : "var(--ink)";
+  const rows = scoreRows(before, after).map(({ name, was, is }) => scoreRow(name, was, is, color(name)));
   return html`<div class="card scroll"><table>
 <caption>${settingName(before)}</caption>
 <thead><tr><th>Domain</th><th class="scale"><div><span>0</span><span>score</span><span>1</span></div></th>

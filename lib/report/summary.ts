@@ -27,6 +27,8 @@ export interface EvaluationTable {
   readonly mean: Score;
   /** Optional: by difficulty level over all domains. */
   readonly levels?: Readonly<Record<string, Score>> | undefined;
+  /** Optional: of validation sets, which are in no mean. */
+  readonly sets?: Readonly<Record<string, Score>> | undefined;
 }
 
 /** A step that was evaluated on held-out problems: means over the domains under the first sampling setting. */

@@ -21,20 +21,29 @@ export function settingName(table: Pick<EvaluationTable, "temperature" | "topP">
   return `T=${table.temperature}${nucleus}`;
 }
 
+/** Domains, their mean, then validation sets. */
+export function scoreRows(
+  before: EvaluationTable,
+  after: EvaluationTable | undefined,
+): { readonly name: string; readonly was: Score; readonly is: Score | undefined }[] {
+  return [
+    ...Object.entries(before.domains).map(([name, was]) => ({ name, was, is: after?.domains[name] })),
+    { name: "mean", was: before.mean, is: after?.mean },
+    ...Object.entries(before.sets ?? {}).map(([name, was]) => ({ name, was, is: after?.sets?.[name] })),
+  ];
+}
+
 function settingBlock(
   before: EvaluationTable,
   after: EvaluationTable | undefined,
   style: Style,
   columns: number,
 ): string {
-  const rows = [...Object.keys(before.domains), "mean"].map((domain) => {
-    const was = domain === "mean" ? before.mean : before.domains[domain]!;
-    const is = domain === "mean" ? after?.mean : after?.domains[domain];
-    return [`  ${domain}`, ...scoreCells(was, is)];
-  });
+  const rows = scoreRows(before, after).map(({ name, was, is }) => [`  ${name}`, ...scoreCells(was, is)]);
+  const mean = Object.keys(before.domains).length;
   const head = ["", "score", "", "solved", "tokens", "", "truncated", "n"];
   const paint = (line: string, row: number) =>
-    row === -1 ? style.dim(line) : row === rows.length - 1 ? style.bold(line) : line;
+    row === -1 ? style.dim(line) : row === mean ? style.bold(line) : line;
   const lines = textTable({ head, rows, paint }, columns);
   return [`${style.bold(settingName(before))}  before -> after`, ...lines].join("\n");
 }

@@ -37,7 +37,7 @@ function readRun(dir: string, seed: number): RunResult {
   const { summary, steps } = readRunFolder(dir);
   const answers = (file: string) => {
     const path = join(dir, file);
-    return existsSync(path) ? readAnswers(path) : [];
+    return existsSync(path) ? readAnswers(path).filter(({ set }) => set === undefined) : [];
   };
   return {
     seed,

@@ -103,6 +103,17 @@ test("prompts that are too long are counted, not fatal, and the longest is of th
   expect(checkText(findings)).toContain(`${math!.leftOut} of 32 problems cannot be asked`);
 }, 60_000);
 
+test("validation sets are tried like domains, and rows that are not there are named", async () => {
+  const withSet = (source: string) => smallRecipe({}, { evaluation: { sets: { more: { source } } } });
+  const findings = await checkRecipe(withSet("procedural/instruction-following"));
+  expect(findings.domains["more"]).toMatchObject({ looked: 32, leftOut: 0 });
+  expect(findings.stages.find(({ name }) => name === "more")).toMatchObject({ ok: true });
+  await expect(checkRecipe(withSet("jsonl:/nowhere.jsonl"))).rejects.toMatchObject({
+    code: "HONE_ERR_DATA",
+    message: "evaluation.sets.more.source: there is no data at /nowhere.jsonl",
+  });
+}, 60_000);
+
 test("a demonstration longer than the answer's budget is found before a run", async () => {
   const input = recipeInput(smallRecipe());
   const recipe = defineRecipe({ ...input, warmStart: { steps: 100, mixture: { logic: 1 } } });

@@ -70,6 +70,32 @@ test("what a killed session did not get to is evaluated from its checkpoint, wit
   expect(printed).toContain("evaluating step-000002, which the last session did not get to");
 });
 
+test("validation sets are measured beside the domains, at their own budget, and are in no mean; the cost is a metric", async () => {
+  const sets = { extra: { source: "procedural/code", problems: 3, attempts: 2, maxTokens: 5 } };
+  const { evaluation, checkpoint } = recipe(5);
+  const more = smallRecipe({ steps: 5 }, { evaluation: { ...evaluation, sets }, checkpoint });
+  const core = standInCore({ length: () => 50 });
+  const { summary, report } = await trainAndEvaluate(more, { dir, terminal, verifiers, core });
+  for (const board of [...summary.before, ...summary.after]) {
+    expect(board.sets!["extra"]).toMatchObject({ n: 6, meanTokens: 5, truncation: 1 });
+    const scores = Object.values(board.domains).map(({ score }) => score);
+    expect(board.mean.score).toBeCloseTo(scores.reduce((a, b) => a + b) / scores.length, 12);
+    expect(Object.keys(board.domains)).not.toContain("extra");
+  }
+  expect(printed).toMatch(/^ {2}extra +\d/m);
+  expect(readFileSync(report!, "utf8")).toContain("</span>extra</td>");
+  const validations = readValidations(path());
+  expect(validations[0]!.problems.filter(({ set }) => set === "extra")).toHaveLength(3);
+  const log = readFileSync(join(dir, "steps.jsonl"), "utf8").trim().split("\n");
+  const told = log.map((line) => JSON.parse(line).metrics).filter((metrics) => "evaluation/step" in metrics);
+  expect(told[0]).toMatchObject({
+    "evaluation/step": 2,
+    "evaluation/seconds": validations[0]!.seconds,
+    "evaluation/tokens": validations[0]!.tokens,
+    "evaluation/score": validations[0]!.boards[0]!.mean.score,
+  });
+});
+
 test("an evaluation that goes wrong is told, is no candidate, and ends no training", async () => {
   let trained = false;
   const judge: typeof verifiers = {

@@ -22,6 +22,7 @@ export function writeRows(name: string, rows: readonly unknown[]): string {
 
 export interface Filtered {
   readonly kept: readonly KeptRow[];
+  readonly heldOut: ReadonlySet<string>;
   readonly report: DatasetReport;
 }
 
@@ -29,7 +30,7 @@ export async function filterRows(spec: DatasetSpec, admit?: Admission): Promise<
   const filter = filterDataset(spec, admit);
   const kept: KeptRow[] = [];
   for await (const row of filter.rows()) kept.push(row);
-  return { kept, report: filter.report() };
+  return { kept, heldOut: filter.heldOut, report: filter.report() };
 }
 
 let files = 0;

@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
-import { isHeldOut } from "../../lib/data/holdout.ts";
+import { writeFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { heldOutRule, isHeldOut, splitPoint } from "../../lib/data/holdout.ts";
+import { contentKey } from "../../lib/data/row-filter.ts";
+import { scratch } from "./filtered.ts";
 
 test("a tenth of arbitrary questions is held out", () => {
   const n = 20_000;
@@ -22,4 +25,63 @@ test("the split is frozen: these questions stay where they are in every version"
       51,
     ]
   `);
+});
+
+const rows = Array.from({ length: 1000 }, (_, i) => ({
+  key: contentKey(`question ${i}`),
+  point: splitPoint(`question ${i}`),
+}));
+const keys = (some: readonly (typeof rows)[number][]) => some.map(({ key }) => key).sort();
+
+test("a share holds every smaller one, and its part of the rows", () => {
+  const shares = [0.02, 0.1, 0.5, 0.9].map((share) => heldOutRule(share)(rows));
+  for (const [i, held] of shares.slice(1).entries())
+    for (const key of shares[i]!) expect(held.has(key)).toBe(true);
+  for (const [i, share] of [0.02, 0.1, 0.5, 0.9].entries())
+    expect(Math.abs(shares[i]!.size / 1000 - share)).toBeLessThan(
+      4 * Math.sqrt((share * (1 - share)) / 1000),
+    );
+  expect([...heldOutRule()(rows)].sort()).toEqual(
+    rows.flatMap(({ key }, i) => (isHeldOut(`question ${i}`) ? [key] : [])).sort(),
+  );
+});
+
+test("a number holds out as many, whatever the order of the rows", () => {
+  const held = heldOutRule(55)(rows);
+  expect(held.size).toBe(55);
+  expect([...heldOutRule(55)(rows.toReversed())].sort()).toEqual([...held].sort());
+  const least = rows.toSorted((a, b) => a.point - b.point).slice(0, 55);
+  expect([...held].sort()).toEqual(keys(least));
+  expect(() => heldOutRule(1000)(rows)).toThrow("heldOut is 1000, but there are only 1000 rows");
+});
+
+describe("a file of keys", () => {
+  const some = rows.slice(3, 6);
+  const stranger = contentKey("of another set");
+  test.each([
+    ["lines", `\uFEFF${keys(some).join("\r\n")}\n${stranger}\n`],
+    ["a JSON array", JSON.stringify([...keys(some), stranger])],
+    ["held-out.json of a run", JSON.stringify({ math: keys(some), code: [stranger] })],
+  ])("as %s", (_, text) => {
+    const path = scratch("keys");
+    writeFileSync(path, text);
+    expect([...heldOutRule(path)(rows)].sort()).toEqual(keys(some));
+  });
+
+  test.each([
+    ["is empty", "", "it is empty"],
+    ["holds something else", "question 3\n", 'it holds "question"'],
+    ["is no JSON", "[1,", "is no list of held-out rows"],
+    ["is of other rows", stranger, "none of its 1 keys is one of the 1000 rows"],
+  ])("that %s is an error", (_, text, message) => {
+    const path = scratch("keys");
+    writeFileSync(path, text);
+    expect(() => heldOutRule(path)(rows)).toThrow(message);
+  });
+
+  test("that is not there is an error", () => {
+    expect(() => heldOutRule("/no/such/file")).toThrow(
+      "/no/such/file is no list of held-out rows: it is not there",
+    );
+  });
 });

@@ -26,7 +26,7 @@ test("every row is counted once: kept, bad, left out or a duplicate, with the pl
     { 0: row("As columns?", "yes")[0], 1: row("", "yes")[1] },
     row("Not admitted", "1"),
   ]);
-  const { kept, report } = await filterRows(orz(path), ({ question }) =>
+  const { kept, heldOut, report } = await filterRows(orz(path), ({ question }) =>
     question.startsWith("Not") ? "too dull" : undefined,
   );
   expect(kept.map(({ content, place }) => [content, place])).toEqual([
@@ -34,7 +34,7 @@ test("every row is counted once: kept, bad, left out or a duplicate, with the pl
     ["As columns?", "mixed.jsonl:15"],
   ]);
   const first = (...rows: number[]) => rows.map((number) => `mixed.jsonl:${number}`);
-  const held = kept.filter(({ heldOut }) => heldOut).length;
+  const held = heldOut.size;
   expect(report).toEqual({
     kind: "open-reasoner-zero",
     files: 1,
@@ -70,13 +70,8 @@ test("the split is by content alone: not by template, file, order or answer", as
   const backward = writeRows("backward.jsonl", questions.map((q, i) => row(`  ${q} `, `${i}`)).reverse());
   const plain = await filterRows(orz(forward));
   const other = await filterRows(orz(backward, { template: "Please: {task}" }));
-  const heldOut = (rows: typeof plain.kept) =>
-    rows
-      .filter((one) => one.heldOut)
-      .map(({ key }) => key)
-      .sort();
-  expect(heldOut(other.kept)).toEqual(heldOut(plain.kept));
-  expect(heldOut(plain.kept)).toEqual(questions.filter(isHeldOut).map(contentKey).sort());
+  expect([...other.heldOut].sort()).toEqual([...plain.heldOut].sort());
+  expect([...plain.heldOut].sort()).toEqual(questions.filter(isHeldOut).map(contentKey).sort());
   expect(other.kept[0]!.question).toBe("Please: What is 299 plus 299?");
 });
 

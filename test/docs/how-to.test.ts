@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { checkRecipe } from "../../lib/cli/check.ts";
 import { loadRecipe } from "../../lib/cli/load-recipe.ts";
-import { createRun, openSources, openVerifiers } from "../../lib/orchestration/index.ts";
+import { createRun, openProblems, openVerifiers } from "../../lib/orchestration/index.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const quoted = (text: string) => [...text.matchAll(/"([a-z-]+)"/g)].map((m) => m[1]!);
@@ -52,7 +52,7 @@ describe("the code of how-to-verifier.md", () => {
 
   test("its verifier tells right from wrong", async () => {
     const recipe = await loadRecipe(join(folder, "train.ts"), []);
-    const problem = (await openSources(recipe)).get("reversal")!.problem(4);
+    const problem = (await openProblems(recipe)).sources.get("reversal")!.problem(4);
     const right = [...(problem.reference as string)].reverse().join("");
     await using verifiers = openVerifiers(recipe);
     const judge = async (text: string) =>

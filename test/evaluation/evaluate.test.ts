@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { evaluate, type PolicyUnderTest } from "../../lib/evaluation/index.ts";
+import { evaluate, type PolicyUnderTest, problemsAsked } from "../../lib/evaluation/index.ts";
 import { openResources } from "../../lib/orchestration/setup/resources.ts";
 import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
@@ -20,6 +20,22 @@ test("asks every domain its held-out problems, in order, and reports progress", 
   expect(results.map((r) => r.problem.id)).toEqual(expected);
   expect(results.every((r) => r.scores.length === 3 && r.tokens.length === 3)).toBe(true);
   expect(progress).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
+});
+
+test("a validation set is asked after the domains, with its own numbers where it has some", async () => {
+  const policy = await policyOf({ length: () => 60 });
+  const [first, second] = [...policy.sources.values()];
+  const sets = new Map([
+    ["own", { source: first!, problems: 2, attempts: 1, maxTokens: 7 }],
+    ["plain", { source: second! }],
+  ]);
+  const results = await evaluate({ ...policy, sets }, { ...PLAN, maxTokens: 20 });
+  expect(problemsAsked({ ...policy, sets }, 4)).toBe(results.length);
+  const of = (name?: string) => results.filter(({ set }) => set === name);
+  expect(of()).toHaveLength(12);
+  expect(of("own").map(({ tokens }) => tokens)).toEqual([[7], [7]]);
+  expect(of("plain").map(({ tokens }) => tokens)).toEqual(Array(4).fill([20, 20, 20]));
+  expect(of("own").map(({ problem }) => problem.id)).toEqual([0, 1].map((i) => first!.heldOut(i).id));
 });
 
 test("a source with fewer held-out problems is asked each of them once", async () => {

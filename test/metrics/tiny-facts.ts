@@ -147,6 +147,7 @@ export function facts(rest: Partial<StepFacts> = {}): StepFacts {
     maxOutputTokens: 80,
     groups: [],
     rssBytes: 1000,
+    evaluation: { step: 0, score: 0.5, seconds: 3, tokens: 700 },
     timing: { total: 1, waiting: 0.25 },
     mixture: { targets: { math: 1 }, counts: {}, probabilities: { math: 1 }, adjustments: { math: 1 } },
     verifiers: {},

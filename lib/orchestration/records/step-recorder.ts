@@ -3,6 +3,7 @@ import type { Recipe } from "../../config/index.ts";
 import {
   collectStepMetrics,
   type EngineFacts,
+  type EvaluationFacts,
   MetricsHistory,
   type StepFacts,
   type StepTiming,
@@ -49,10 +50,12 @@ export class StepRecorder {
   /**
    * The facts at the moment a step ends, to be recorded later: the counters move on.
    * @param before seconds between the last step and this one, which count to this one.
+   * @param evaluation one that has ended since the last step.
    */
   gather(
     { step, version, versionBefore, batch, update, timing }: StepOutcome,
     before: BetweenSteps,
+    evaluation?: EvaluationFacts,
   ): StepFacts {
     const { recipe, line, clock } = this.#from;
     const { free, total } = line.books.credits;
@@ -73,6 +76,7 @@ export class StepRecorder {
       leftOut: line.leftOut,
       credits: { free, total },
       rssBytes: process.memoryUsage.rss(),
+      evaluation,
     };
   }
 

@@ -1,4 +1,11 @@
 /** What survives a kill. */
 
 export { Checkpoints, checkpointName, expectSeed, type RunState, weightsHash } from "./checkpoints.ts";
-export { BEFORE_FILE, claimRunFolder, prepareRunFolder, recordedClock, runClock } from "./run-folder.ts";
+export {
+  BEFORE_FILE,
+  claimRunFolder,
+  prepareRunFolder,
+  recordedClock,
+  recordedHeldOut,
+  runClock,
+} from "./run-folder.ts";

@@ -1,14 +1,18 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
+import type { ProblemSource } from "../../data/index.ts";
 import { HoneError } from "../../errors.ts";
 import { lockFolder } from "../../folder-lock.ts";
 import { checkOrigin } from "../../inference/index.ts";
 import {
   RUN_FILES,
   RunLogReader,
+  readJson,
   readRunManifest,
   type StoredManifest,
   writeRunManifest,
+  writeWhole,
 } from "../../metrics/index.ts";
 import {
   EVENT_LOG,
@@ -17,7 +21,7 @@ import {
   recipeChanges,
   VERDICT_JOURNAL,
 } from "../records/index.ts";
-import type { RunResources } from "../setup/index.ts";
+import type { HeldOut, RunResources } from "../setup/index.ts";
 import { Checkpoints } from "./checkpoints.ts";
 
 /** What the policy could do before training; kept for sessions that go on. */
@@ -53,6 +57,23 @@ export function runClock({ dir, resume = "never" }: FolderOptions): Date {
   return goesOn ? recordedClock(readRunManifest(dir)) : new Date();
 }
 
+const heldOutSchema = z.record(z.string(), z.array(z.string()));
+
+/**
+ * Content keys of the rows that a run which goes on holds out, whatever the data sets hold by now; undefined for a new
+ * run, and for one of a version that wrote no list. Throws HONE_ERR_FORMAT.
+ */
+export function recordedHeldOut({ dir, resume = "never" }: FolderOptions): HeldOut | undefined {
+  const path = join(dir, RUN_FILES.heldOut);
+  if (resume === "never" || !existsSync(path)) return undefined;
+  const parsed = heldOutSchema.safeParse(readJson(path));
+  if (parsed.success)
+    return new Map(Object.entries(parsed.data).map(([domain, keys]) => [domain, new Set(keys)]));
+  throw new HoneError("HONE_ERR_FORMAT", `${path}: not the list of what the run holds out`, {
+    hint: "Put it back: without it the run could train on problems that it was evaluated on.",
+  });
+}
+
 /** A run recorded without a clock had templates that did not ask for it. */
 export const recordedClock = ({ clock, startedAt }: StoredManifest): Date => new Date(clock ?? startedAt);
 
@@ -63,7 +84,7 @@ export const recordedClock = ({ clock, startedAt }: StoredManifest): Date => new
 export function prepareRunFolder(
   dir: string,
   resume: string,
-  { recipe, core, clock, model }: Pick<RunResources, "recipe" | "core" | "clock" | "model">,
+  { recipe, core, clock, model, sources, sets }: Omit<RunResources, "trainer" | "generations">,
 ): string[] {
   if (resume === "never") clearRunFolder(dir);
   else expectRecords(dir);
@@ -73,6 +94,7 @@ export function prepareRunFolder(
     checkOrigin(dir, before.model, model.origin);
     changes = recipeChanges(dir, inTodaysNames(before.config), recipe);
   }
+  writeHeldOut(dir, [...sources, ...[...sets].map(([name, { source }]) => [name, source] as const)]);
   const info = core.info();
   writeRunManifest(dir, {
     name: recipe.name,
@@ -84,6 +106,15 @@ export function prepareRunFolder(
     command: process.argv,
   });
   return changes;
+}
+
+/** The held-out rows of data sets, by domain and set, in the order they are asked. */
+function writeHeldOut(dir: string, sources: readonly (readonly [string, ProblemSource])[]): void {
+  const lists = sources.flatMap(([name, { heldOutKeys }]) =>
+    heldOutKeys ? [[name, heldOutKeys] as const] : [],
+  );
+  if (lists.length > 0)
+    writeWhole(join(dir, RUN_FILES.heldOut), `${JSON.stringify(Object.fromEntries(lists))}\n`);
 }
 
 /** Throws early, before anything is trained, if a log is gone or has a damaged line. */

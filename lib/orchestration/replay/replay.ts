@@ -32,7 +32,7 @@ import {
   readHistory,
   recordedRecipe,
 } from "../records/index.ts";
-import { Checkpoints, recordedClock, weightsHash } from "../recovery/index.ts";
+import { Checkpoints, recordedClock, recordedHeldOut, weightsHash } from "../recovery/index.ts";
 import { openReference } from "../run/index.ts";
 import {
   type Core,
@@ -78,7 +78,10 @@ export async function replayRun(
   try {
     for (const [n, { recipe: config, steps }] of history.stretches.entries()) {
       const recipe = recordedRecipe(config ?? manifest.config, dir);
-      await using resources = await openResources(recipe, core, options.verifiers, recordedClock(manifest));
+      await using resources = await openResources(recipe, core, options.verifiers, {
+        clock: recordedClock(manifest),
+        heldOut: recordedHeldOut({ dir, resume: "auto" }),
+      });
       checkOrigin(dir, manifest.model, resources.model.origin);
       const checkpoints = new Checkpoints(dir);
       if (n === 0) await checkpoints.loadStart(resources.trainer, resources);

@@ -1,4 +1,5 @@
 import type { Clock } from "../../clock.ts";
+import type { EvaluationFacts } from "../../metrics/index.ts";
 import type { Checkpoints } from "../recovery/index.ts";
 import type { RunResources } from "../setup/index.ts";
 import type { Publisher } from "./publisher.ts";
@@ -26,4 +27,6 @@ export interface RunProgress {
   readonly before: { generated: number; trained: number };
   /** What the metrics keep from step to step. */
   metrics: unknown;
+  /** An evaluation that no step's record tells yet. */
+  evaluated: EvaluationFacts | undefined;
 }

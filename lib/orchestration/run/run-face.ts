@@ -1,11 +1,11 @@
 import type { Clock } from "../../clock.ts";
 import type { Recipe } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
-import type { Sink } from "../../metrics/index.ts";
+import type { EvaluationFacts, Sink } from "../../metrics/index.ts";
 import type { Generations } from "../../native/generations.ts";
 import type { DomainName, RolloutGroup, StepRecord } from "../../records.ts";
 import type { GroupHook } from "../line/index.ts";
-import type { Core, Model, Verifiers } from "../setup/index.ts";
+import type { Core, Model, ValidationSet, Verifiers } from "../setup/index.ts";
 import type { WarmStartProgress } from "./warm-start.ts";
 
 /** Why a run ended. An aborted run was told to by its signal and can be resumed, like a stopped one. */
@@ -75,6 +75,8 @@ export interface PinnedPolicy extends AsyncDisposable {
   readonly generations: Generations;
   readonly model: Model;
   readonly sources: ReadonlyMap<DomainName, ProblemSource>;
+  /** Validation sets of the recipe by name. */
+  readonly sets: ReadonlyMap<string, ValidationSet>;
   readonly verifiers: Verifiers;
 }
 
@@ -109,6 +111,8 @@ export interface Run extends AsyncIterable<StepRecord>, AsyncDisposable {
    * HONE_ERR_CHECKPOINT or HONE_ERR_FORMAT if it cannot be read.
    */
   pin(checkpoint?: string): Promise<PinnedPolicy>;
+  /** An evaluation of this run's weights has ended: the next step's record tells it (`evaluation/...`). */
+  evaluated(evaluation: EvaluationFacts): void;
   /** From now on the checkpoints of these steps stay, whatever the recipe's rule; those of earlier calls no longer do. */
   keepCheckpoints(steps: Iterable<number>): void;
 }

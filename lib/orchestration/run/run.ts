@@ -1,10 +1,16 @@
 import { systemClock } from "../../clock.ts";
 import { definedRecipe, type Recipe } from "../../config/index.ts";
 import { deferred } from "../../deferred.ts";
-import { openSinks } from "../../metrics/index.ts";
+import { type EvaluationFacts, openSinks } from "../../metrics/index.ts";
 import type { TrainerFace } from "../../native/face.ts";
 import type { StepRecord } from "../../records.ts";
-import { Checkpoints, claimRunFolder, prepareRunFolder, runClock } from "../recovery/index.ts";
+import {
+  Checkpoints,
+  claimRunFolder,
+  prepareRunFolder,
+  recordedHeldOut,
+  runClock,
+} from "../recovery/index.ts";
 import { expectRunnable, nativeCore, openResources, type RunResources } from "../setup/index.ts";
 import { callHook } from "./hooks.ts";
 import { Lifecycle } from "./lifecycle.ts";
@@ -27,7 +33,10 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
   const lock = await claimRunFolder(options);
   let resources: RunResources | undefined;
   try {
-    resources = await openResources(recipe, core, options.verifiers, runClock(options));
+    resources = await openResources(recipe, core, options.verifiers, {
+      clock: runClock(options),
+      heldOut: recordedHeldOut(options),
+    });
     if (willWarmUp(recipe, options)) expectDemonstrations(recipe, resources.model);
     const changes = prepareRunFolder(options.dir, options.resume ?? "never", resources);
     const sinks = [...openSinks(recipe.sinks, options.dir), ...(options.sinks ?? [])];
@@ -43,6 +52,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
         seconds: { warmStart: 0, training: 0 },
         before: { generated: 0, trained: 0 },
         metrics: undefined,
+        evaluated: undefined,
       },
     };
     const run = new LiveRun(context, lock);
@@ -123,6 +133,10 @@ class LiveRun implements Run {
     return this.#context.publisher.listeners.on(event, listener);
   }
 
+  evaluated(evaluation: EvaluationFacts): void {
+    this.#context.progress.evaluated = evaluation;
+  }
+
   pause(): void {
     this.#lifecycle.paused = true;
     this.#lifecycle.training?.line.books.credits.pause();
@@ -193,12 +207,12 @@ async function pinCheckpoint({ resources, checkpoints }: RunContext, path: strin
 
 /** The trainer's weights on an engine of their own. */
 async function pinPolicy(resources: RunResources, trainer: TrainerFace): Promise<PinnedPolicy> {
-  const { recipe, model, sources, verifiers, openGenerations } = resources;
+  const { recipe, model, sources, sets, verifiers, openGenerations } = resources;
   const generations = openGenerations();
   const close = () => generations.close();
   const version = await trainer.publish(generations.engine).catch(async (error: unknown) => {
     await close();
     throw error;
   });
-  return { version, recipe, generations, model, sources, verifiers, [Symbol.asyncDispose]: close };
+  return { version, recipe, generations, model, sources, sets, verifiers, [Symbol.asyncDispose]: close };
 }

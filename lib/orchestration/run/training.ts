@@ -110,8 +110,9 @@ export class Training {
 
   /** Leaves the record for later, unless a hook wants to see it before the run goes on; returns what the hook wishes. */
   async #record(outcome: StepOutcome, before: BetweenSteps): Promise<StepWish> {
-    const { options, publisher, resources } = this.#context;
-    const gathered = this.#recorder.gather(outcome, before);
+    const { options, publisher, resources, progress } = this.#context;
+    const gathered = this.#recorder.gather(outcome, before, progress.evaluated);
+    progress.evaluated = undefined;
     let latest: StepRecord | undefined;
     this.#recording.defer(() => {
       this.#recorder.record(gathered, (record) => {

@@ -1,4 +1,4 @@
-import { maxContext, type Recipe } from "../../config/index.ts";
+import { evaluationContext, maxContext, type Recipe } from "../../config/index.ts";
 import type {
   EngineFace,
   EngineHandlers,
@@ -27,13 +27,20 @@ export async function nativeCore(): Promise<Core> {
   };
 }
 
-/** @param tokenBytes asked for only where stop strings need them: a large vocabulary's take a while. */
-export function engineOptions(recipe: Recipe, tokenBytes: () => readonly Uint8Array[]): EngineOptions {
+/**
+ * @param tokenBytes asked for only where stop strings need them: a large vocabulary's take a while.
+ * @param use "evaluation" has room for the contexts of evaluation, which may be longer than training's.
+ */
+export function engineOptions(
+  recipe: Recipe,
+  tokenBytes: () => readonly Uint8Array[],
+  use: "training" | "evaluation" = "training",
+): EngineOptions {
   const { engine, rollouts, seed, model, device } = recipe;
   const needed = rollouts.stopStrings.length > 0;
   return {
     ...engine,
-    maxContext: maxContext(recipe),
+    maxContext: use === "training" ? maxContext(recipe) : evaluationContext(recipe),
     runSeed: BigInt(seed),
     weightStorage: model.weightStorage,
     device,

@@ -4,6 +4,7 @@ export { admissionOf } from "./admission.ts";
 export { type Core, nativeCore, rlOptimizer } from "./core.ts";
 export { expectRunnable, whyNotRunnable } from "./hardware.ts";
 export { type Model, newModelConfig, openModel } from "./model.ts";
+export { type HeldOut, openProblems, type ValidationSet } from "./problems.ts";
 export { encodePrompt, PromptEncoder } from "./prompts.ts";
 export { thisMachine } from "./readiness.ts";
-export { openResources, openSources, openVerifiers, type RunResources, type Verifiers } from "./resources.ts";
+export { openResources, openVerifiers, type RunResources, type Verifiers } from "./resources.ts";

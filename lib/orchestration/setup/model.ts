@@ -1,4 +1,4 @@
-import { type ModelSizes, maxContext, type Recipe } from "../../config/index.ts";
+import { evaluationContext, type ModelSizes, maxContext, type Recipe } from "../../config/index.ts";
 import { QUICKSTART_LEXICON } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import {
@@ -48,7 +48,7 @@ export async function openModel(recipe: Recipe, clock = new Date()): Promise<Mod
     return { config, tokenizer, format, origin: undefined, fill };
   }
   const folder = await resolveModelFolder(model.folder);
-  const config = withContext(readModelFile(folder, "config.json"), maxContext(recipe));
+  const config = withContext(readModelFile(folder, "config.json"), evaluationContext(recipe));
   const chats = recipe.tokenizer === "model";
   const tokenizer = chats ? openTokenizer(folder) : new LexiconTokenizer(QUICKSTART_LEXICON);
   checkFit(recipe, config, tokenizer, `vocab_size of ${folder}/config.json`);
@@ -98,6 +98,11 @@ function checkFit(
   if (context > maxPositions) {
     throw unfit(
       `rollouts.maxPromptTokens + maxOutputTokens is ${context}; the model has ${maxPositions} positions`,
+    );
+  }
+  if (evaluationContext(recipe) > maxPositions) {
+    throw unfit(
+      `rollouts.maxPromptTokens with the largest budget of evaluation is ${evaluationContext(recipe)}; the model has ${maxPositions} positions`,
     );
   }
   const stray = recipe.rollouts.stopIds?.find((id) => id >= vocabulary);

@@ -1,7 +1,5 @@
 import { loraOptions, type Recipe } from "../../config/index.ts";
-import type { Admission, ProblemSource } from "../../data/index.ts";
-import { judgedBy, openProblemSource } from "../../domains/index.ts";
-import { HoneError } from "../../errors.ts";
+import type { ProblemSource } from "../../data/index.ts";
 import type { EngineHandlers, TrainerFace } from "../../native/face.ts";
 import { Generations } from "../../native/generations.ts";
 import type { DomainName } from "../../records.ts";
@@ -9,6 +7,7 @@ import { VerifierPool } from "../../rewards/index.ts";
 import { admissionOf } from "./admission.ts";
 import { type Core, engineOptions, rlOptimizer } from "./core.ts";
 import { type Model, openModel } from "./model.ts";
+import { type HeldOut, openProblems, type ValidationSet } from "./problems.ts";
 import { expectRoom } from "./readiness.ts";
 
 /** The part of a verifier pool that a run uses. */
@@ -22,33 +21,41 @@ export interface RunResources extends AsyncDisposable {
   readonly clock: Date;
   readonly model: Model;
   readonly sources: ReadonlyMap<DomainName, ProblemSource>;
+  /** Validation sets by name. */
+  readonly sets: ReadonlyMap<string, ValidationSet>;
   readonly verifiers: Verifiers;
   readonly trainer: TrainerFace;
   readonly generations: Generations;
-  /** One more engine of the same make. */
+  /** One more engine, with room for the contexts of evaluation. */
   openGenerations(): Generations;
   /** One more trainer of the same make; `whole`: without adapters. */
   openTrainer(whole?: boolean): TrainerFace;
 }
 
+/** What a run that goes on takes from its folder. */
+export interface Begun {
+  readonly clock?: Date;
+  readonly heldOut?: HeldOut | undefined;
+}
+
 /**
  * Throws what model, data and core say to the recipe: HONE_ERR_CONFIG, HONE_ERR_OUT_OF_MEMORY, HONE_ERR_NATIVE_LOAD, ...
  * @param shared verifiers of somebody else, who closes them; default: a pool of its own.
- * @param clock what chat templates take for now
+ * @param begun what chat templates take for now, and what is held out whatever the recipe says
  */
 export async function openResources(
   recipe: Recipe,
   core: Core,
   shared?: Verifiers,
-  clock = new Date(),
+  { clock = new Date(), heldOut }: Begun = {},
 ): Promise<RunResources> {
   const model = await openModel(recipe, clock);
   expectRoom(recipe, model.config, core.info());
-  const sources = await openSources(recipe, admissionOf(recipe, model.format));
-  const openEngine = (handlers: EngineHandlers) =>
+  const { sources, sets } = await openProblems(recipe, { admit: admissionOf(recipe, model.format), heldOut });
+  const openEngine = (use: "training" | "evaluation") => (handlers: EngineHandlers) =>
     core.engine(
       model.config,
-      engineOptions(recipe, () => model.tokenizer.tokenBytes()),
+      engineOptions(recipe, () => model.tokenizer.tokenBytes(), use),
       handlers,
     );
   const openTrainer = (whole = false) =>
@@ -62,7 +69,7 @@ export async function openResources(
       recompute: recipe.hardware?.recompute ?? false,
     });
   const trainer = openTrainer();
-  const generations = new Generations(openEngine);
+  const generations = new Generations(openEngine("training"));
   const own = shared === undefined ? openVerifiers(recipe) : undefined;
   const verifiers = shared ?? own!;
   return {
@@ -71,38 +78,17 @@ export async function openResources(
     clock,
     model,
     sources,
+    sets,
     verifiers,
     trainer,
     generations,
     openTrainer,
-    openGenerations: () => new Generations(openEngine),
+    openGenerations: () => new Generations(openEngine("evaluation")),
     async [Symbol.asyncDispose]() {
       await Promise.all([generations.close(), own?.abandon()]);
       await trainer.close();
     },
   };
-}
-
-/**
- * Every domain's problems, in the recipe's order. Throws HONE_ERR_CONFIG or HONE_ERR_DATA.
- * @param admit asked for every row of a data set; what it refuses is left out and counted in the source's report.
- */
-export async function openSources(
-  { domains, seed }: Recipe,
-  admit?: Admission,
-): Promise<Map<DomainName, ProblemSource>> {
-  const sources = new Map<DomainName, ProblemSource>();
-  for (const [ordinal, [domain, { source, verifier }]] of Object.entries(domains).entries()) {
-    const opened = await openProblemSource(source, { seed, ordinal, domain }, admit);
-    if (opened.domain !== domain) {
-      throw new HoneError(
-        "HONE_ERR_CONFIG",
-        `domains.${domain}.source is ${typeof source === "string" ? source : source.kind}, whose domain is ${opened.domain}`,
-      );
-    }
-    sources.set(domain, verifier === undefined ? opened : judgedBy(opened, verifier.compat));
-  }
-  return sources;
 }
 
 export function openVerifiers({ verification: { workers, timeoutMs, modules } }: Recipe): VerifierPool {

@@ -3,7 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createRun } from "../../../lib/orchestration/index.ts";
-import { claimRunFolder, clearRunFolder, runClock } from "../../../lib/orchestration/recovery/run-folder.ts";
+import {
+  claimRunFolder,
+  clearRunFolder,
+  recordedHeldOut,
+  runClock,
+} from "../../../lib/orchestration/recovery/run-folder.ts";
 import { inlineVerifiers as verifiers } from "../inline-verifiers.ts";
 import { smallRecipe } from "../small-recipe.ts";
 import { standInCore } from "../stand-in-core.ts";
@@ -55,6 +60,43 @@ test("the clock of chat templates is that of the first session", async () => {
   await run.finished;
   expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ clock: began });
   expect(runClock({ dir, resume: "auto" })).toEqual(new Date(began));
+});
+
+test("what data sets hold out is listed, and stays held out when the run goes on with other files", async () => {
+  const data = join(dir, "rows.jsonl");
+  const rows = Array.from({ length: 40 }, (_, i) =>
+    JSON.stringify({ question: `What is ${i}?`, answer: `${i}` }),
+  );
+  writeFileSync(data, rows.join("\n"));
+  const recipeOf = (steps: number, path: string) =>
+    smallRecipe(
+      { steps },
+      { domains: { math: { weight: 1, source: { kind: "jsonl" as const, path, heldOut: 4 } } } },
+    );
+  const options = { verifiers, dir, core: standInCore() };
+  {
+    await using run = await createRun(recipeOf(2, data), options);
+    await run.finished;
+  }
+  const list = JSON.parse(readFileSync(join(dir, "held-out.json"), "utf8"));
+  expect(list.math).toHaveLength(4);
+  expect(recordedHeldOut({ dir, resume: "auto" })!.get("math")).toEqual(new Set(list.math));
+  expect(recordedHeldOut({ dir })).toBeUndefined();
+  const moved = join(dir, "moved.jsonl");
+  const fresh = Array.from({ length: 40 }, (_, i) =>
+    JSON.stringify({ question: `And ${i}?`, answer: `${i}` }),
+  );
+  writeFileSync(moved, [...fresh, ...rows.toReversed()].join("\n"));
+  {
+    await using run = await createRun(recipeOf(3, moved), { ...options, resume: "auto" });
+    await run.finished;
+  }
+  expect(JSON.parse(readFileSync(join(dir, "held-out.json"), "utf8"))).toEqual(list);
+  writeFileSync(join(dir, "held-out.json"), "[3]");
+  await expect(createRun(recipeOf(4, moved), { ...options, resume: "auto" })).rejects.toMatchObject({
+    code: "HONE_ERR_FORMAT",
+    message: expect.stringContaining("held-out.json"),
+  });
 });
 
 test("clearing a run folder takes what runs write and nothing else", () => {

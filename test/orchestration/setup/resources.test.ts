@@ -1,16 +1,9 @@
 import { expect, test } from "vitest";
 import type { TrainerOptions } from "../../../lib/native/face.ts";
-import { openResources, openSources } from "../../../lib/orchestration/setup/resources.ts";
+import { openResources } from "../../../lib/orchestration/setup/resources.ts";
 import { inlineVerifiers } from "../inline-verifiers.ts";
 import { smallRecipe } from "../small-recipe.ts";
 import { standInCore } from "../stand-in-core.ts";
-
-test("a domain must get its own kind of problems", async () => {
-  const recipe = smallRecipe({}, { domains: { math: { weight: 1, source: "procedural/logic" } } });
-  await expect(openSources(recipe)).rejects.toThrow(
-    /domains.math.source is procedural\/logic, whose domain is logic/,
-  );
-});
 
 test("verifiers of somebody else are used and not closed", async () => {
   const resources = await openResources(smallRecipe(), standInCore(), inlineVerifiers);

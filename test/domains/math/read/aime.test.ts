@@ -8,13 +8,12 @@ test("an integer answer, as a number or as digits with leading zeros", async () 
     { problem: " Find $n$. ", answer: 70 },
     { problem: "Find $m$.", answer: "025" },
   ]);
-  expect(kept.map(({ question, reference, heldOut }) => [question, reference, heldOut])).toEqual([
+  expect(kept.map(({ question, reference }) => [question, reference])).toEqual([
     [
       "Find $n$.\n\nThink step by step and put your final answer within \\boxed{}. It is an integer from 0 to 999.",
       { answer: "70" },
-      true,
     ],
-    [expect.stringMatching(/^Find \$m\$/), { answer: "25" }, true],
+    [expect.stringMatching(/^Find \$m\$/), { answer: "25" }],
   ]);
   expect(kept[1]!.gold!()).toEqual(["\\boxed{25}", "\\boxed{025}"]);
 });

@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { datasetSchema } from "../domains/dataset-schema.ts";
+import { count, MOST_SEQUENCES, positive, tokens } from "./numbers.ts";
+
+/**
+ * Name in the table of problem sources ("procedural/math"), the URL or path of a module of the user's, or a data set:
+ * "kind:path", or an object where it has options.
+ */
+export const sourceSchema = z.union([z.string().min(1), datasetSchema]);
+
+/** How problems are judged: strictly, or as the reference implementation does, its bugs included (docs/verify.md). */
+export const verifierSchema = z.strictObject({ compat: z.enum(["strict", "reference"]) });
+
+/** Problems of one kind that a policy is measured on; of a data set all rows, unless it says which with `heldOut`. */
+const setSchema = z.strictObject({
+  source: sourceSchema,
+  verifier: verifierSchema.optional(),
+  /** The first so many; as many as of a domain when left out. */
+  problems: count(2 ** 24).optional(),
+  /** Completions a problem, and their budget; those of the domains when left out. */
+  attempts: count(MOST_SEQUENCES).optional(),
+  maxTokens: tokens().optional(),
+});
+
+export const evaluationSchema = z
+  .strictObject({
+    /** Evaluate after steps divisible by this, beside training, on the weights of that step; 0: before and after training only. */
+    everySteps: z.int().min(0).default(0),
+    /** The first step after which to. */
+    fromStep: z.int().min(0).default(0),
+    problemsPerDomain: count(2 ** 24).default(96),
+    attempts: count(MOST_SEQUENCES).default(1),
+    /** Budget of an answer, thinking included; `rollouts.maxOutputTokens` when left out. */
+    maxTokens: tokens().optional(),
+    /** Validation sets beside the held-out problems of the domains: measured alike, in no mean, never trained on. */
+    sets: z.record(z.string().min(1), setSchema).default({}),
+    settings: z
+      .array(
+        z.strictObject({
+          /** 0 is greedy. */
+          temperature: z
+            .number()
+            .min(0)
+            .max(1e4)
+            .refine((t) => t === 0 || t >= 1e-6, "it must be 0 (greedy) or at least 1e-6"),
+          topP: positive(1).default(1),
+        }),
+      )
+      .min(1)
+      .default([
+        { temperature: 1, topP: 1 },
+        { temperature: 0.6, topP: 0.95 },
+      ]),
+  })
+  .prefault({});

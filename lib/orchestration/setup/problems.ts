@@ -1,0 +1,76 @@
+import type { Recipe } from "../../config/index.ts";
+import type { Admission, ProblemSource, SourceOptions } from "../../data/index.ts";
+import { judgedBy, openProblemSource, openValidationSource } from "../../domains/index.ts";
+import { HoneError } from "../../errors.ts";
+import type { DomainName } from "../../records.ts";
+
+/** Content keys of held-out rows by domain. */
+export type HeldOut = ReadonlyMap<DomainName, ReadonlySet<string>>;
+
+/** Problems to evaluate beside those of the domains. */
+export interface ValidationSet {
+  readonly source: ProblemSource;
+  /** Those of the domains where left out. */
+  readonly problems?: number | undefined;
+  readonly attempts?: number | undefined;
+  readonly maxTokens?: number | undefined;
+}
+
+export interface Problems {
+  readonly sources: ReadonlyMap<DomainName, ProblemSource>;
+  readonly sets: ReadonlyMap<string, ValidationSet>;
+}
+
+interface OpenOptions {
+  /** Asked for every row of a data set; what it refuses is left out and counted in the source's report. */
+  readonly admit?: Admission;
+  /** Of a run that goes on: what it held out, in place of what the recipe says. */
+  readonly heldOut?: HeldOut | undefined;
+}
+
+/**
+ * Every domain's problems, in the recipe's order, and the validation sets; a row of a set is in no domain.
+ * Throws HONE_ERR_CONFIG or HONE_ERR_DATA.
+ */
+export async function openProblems(recipe: Recipe, options: OpenOptions = {}): Promise<Problems> {
+  const sets = await openSets(recipe, options.admit);
+  const asked = new Set([...sets.values()].flatMap(({ source }) => source.heldOutKeys ?? []));
+  return { sources: await openDomains(recipe, options, asked), sets };
+}
+
+async function openDomains(
+  { domains, seed }: Recipe,
+  { admit, heldOut }: OpenOptions,
+  asked: ReadonlySet<string>,
+): Promise<Map<DomainName, ProblemSource>> {
+  const sources = new Map<DomainName, ProblemSource>();
+  for (const [ordinal, [domain, { source, verifier }]] of Object.entries(domains).entries()) {
+    const held = heldOut?.get(domain);
+    const place: SourceOptions = { seed, ordinal, domain, elsewhere: asked, ...(held && { heldOut: held }) };
+    const opened = await openProblemSource(source, place, admit);
+    if (opened.domain !== domain) {
+      throw new HoneError(
+        "HONE_ERR_CONFIG",
+        `domains.${domain}.source is ${nameOf(source)}, whose domain is ${opened.domain}`,
+      );
+    }
+    sources.set(domain, verifier === undefined ? opened : judgedBy(opened, verifier.compat));
+  }
+  return sources;
+}
+
+async function openSets(
+  { domains, evaluation, seed }: Recipe,
+  admit?: Admission,
+): Promise<Map<string, ValidationSet>> {
+  const sets = new Map<string, ValidationSet>();
+  const first = Object.keys(domains).length;
+  for (const [i, [name, { source, verifier, ...how }]] of Object.entries(evaluation.sets).entries()) {
+    const opened = await openValidationSource(source, { seed, ordinal: first + i, domain: name }, admit);
+    sets.set(name, { ...how, source: verifier === undefined ? opened : judgedBy(opened, verifier.compat) });
+  }
+  return sets;
+}
+
+const nameOf = (source: Recipe["domains"][string]["source"]) =>
+  typeof source === "string" ? source : source.kind;

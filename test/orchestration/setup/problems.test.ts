@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { ProblemSource } from "../../../lib/data/index.ts";
+import { openProblems } from "../../../lib/orchestration/setup/problems.ts";
+import { smallRecipe } from "../small-recipe.ts";
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "hone-problems-"));
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+/** A file of rows that ask for these numbers. */
+function rows(name: string, from: number, to: number): string {
+  const path = join(dir, name);
+  const lines = Array.from({ length: to - from }, (_, i) =>
+    JSON.stringify({ question: `What is ${from + i}?`, answer: `${from + i}` }),
+  );
+  writeFileSync(path, lines.join("\n"));
+  return path;
+}
+const asked = (source: ProblemSource, side: "problem" | "heldOut", count: number) =>
+  new Set(Array.from({ length: count }, (_, i) => source[side](i).question));
+
+test("a domain must get its own kind of problems", async () => {
+  const recipe = smallRecipe({}, { domains: { math: { weight: 1, source: "procedural/logic" } } });
+  await expect(openProblems(recipe)).rejects.toThrow(
+    /domains.math.source is procedural\/logic, whose domain is logic/,
+  );
+});
+
+test("of a validation set all rows are asked, in any domain, and none is trained on", async () => {
+  const math = {
+    weight: 1,
+    source: { kind: "jsonl" as const, path: rows("train.jsonl", 0, 60), heldOut: 10 },
+  };
+  const sets = {
+    twenty: {
+      source: { kind: "jsonl" as const, path: rows("renamed.jsonl", 40, 80), verifier: "math" },
+      problems: 20,
+    },
+    made: {
+      source: "procedural/logic",
+      verifier: { compat: "reference" as const },
+      attempts: 3,
+      maxTokens: 7,
+    },
+  };
+  const recipe = smallRecipe({}, { domains: { math }, evaluation: { sets } });
+  const opened = await openProblems(recipe);
+  const source = opened.sources.get("math")!;
+  expect(source.report).toMatchObject({
+    rows: 60,
+    training: 30,
+    heldOut: 10,
+    leftOut: [{ reason: "asked in a validation set", rows: 20 }],
+  });
+  const { twenty, made } = Object.fromEntries(opened.sets);
+  expect(twenty).toMatchObject({ problems: 20, source: { heldOutCount: 40 } });
+  expect(made).toMatchObject({ attempts: 3, maxTokens: 7, source: { domain: "logic" } });
+  expect(made!.source.heldOut(0).reference).toMatchObject({ compat: "reference" });
+  const evaluated = asked(twenty!.source, "heldOut", 40);
+  for (const question of asked(source, "problem", 30)) expect(evaluated.has(question)).toBe(false);
+  const ids = [source.heldOut(0), twenty!.source.heldOut(0), made!.source.heldOut(0)].map(({ id }) => id);
+  expect(new Set(ids).size).toBe(3);
+});
+
+test("a set that says which rows are held out leaves the others to training", async () => {
+  const path = rows("both.jsonl", 0, 50);
+  const set = { source: { kind: "jsonl" as const, path, verifier: "math", heldOut: 15 } };
+  const math = { weight: 1, source: { kind: "jsonl" as const, path, heldOut: 5 } };
+  const { sources, sets } = await openProblems(
+    smallRecipe({}, { domains: { math }, evaluation: { sets: { fifteen: set } } }),
+  );
+  expect(sets.get("fifteen")!.source.heldOutCount).toBe(15);
+  expect(sources.get("math")!.report).toMatchObject({ training: 30, heldOut: 5 });
+});
+
+test("what a run held out is held out when it goes on", async () => {
+  const math = {
+    weight: 1,
+    source: { kind: "jsonl" as const, path: rows("train.jsonl", 0, 60), heldOut: 10 },
+  };
+  const before = (await openProblems(smallRecipe({}, { domains: { math } }))).sources.get("math")!;
+  const heldOut = new Map([["math", new Set(before.heldOutKeys)]]);
+  const other = {
+    weight: 1,
+    source: { kind: "jsonl" as const, path: rows("longer.jsonl", 0, 90), heldOut: 0.5 },
+  };
+  const after = (await openProblems(smallRecipe({}, { domains: { math: other } }), { heldOut })).sources.get(
+    "math",
+  )!;
+  expect(asked(after, "heldOut", 10)).toEqual(asked(before, "heldOut", 10));
+  expect(after.report).toMatchObject({ training: 80, heldOut: 10 });
+});
