@@ -3,7 +3,7 @@ import { checkVerb } from "./verbs/check.ts";
 import { compareVerb } from "./verbs/compare.ts";
 import { completionVerb } from "./verbs/completion.ts";
 import { convertVerb } from "./verbs/convert.ts";
-import { dataCheckVerb } from "./verbs/data-check.ts";
+import { dataVerb } from "./verbs/data.ts";
 import { doctorVerb } from "./verbs/doctor.ts";
 import { evalVerb } from "./verbs/eval.ts";
 import { exportVerb } from "./verbs/export.ts";
@@ -28,7 +28,7 @@ export const VERBS: readonly Verb[] = [
   runVerb,
   checkVerb,
   planVerb,
-  dataCheckVerb,
+  dataVerb,
   sweepVerb,
   replayVerb,
   reportVerb,

@@ -23,7 +23,7 @@ test.each([
   ],
   [
     ["hone", "data", ""],
-    ["check", "--help"],
+    ["check", "count", "--help"],
   ],
   [["hone", "plan", "--gpu"], ["--gpu-memory"]],
   [["hone", "run", "recipe.mjs", "--res"], ["--resume"]],

@@ -2,6 +2,8 @@
 // here it is how a block walks its sequence and adds up.
 #include "kernels/policy_loss.h"
 
+#include <algorithm>
+
 #include "device.h"
 
 using namespace hone;

@@ -1,0 +1,161 @@
+import { existsSync } from "node:fs";
+import type { Recipe } from "../config/index.ts";
+import type { Admission, DatasetReport, Tally } from "../data/index.ts";
+import {
+  type DatasetSpec,
+  filterDataset,
+  loadBuiltIn,
+  readerOf,
+  referenceFault,
+  VERIFIERS,
+} from "../domains/index.ts";
+import { HoneError } from "../errors.ts";
+import { resolveModelFolder } from "../inference/index.ts";
+import { admissionOf, openModel } from "../orchestration/index.ts";
+
+/** What one filter took, and what was left after it. */
+export interface FilterCount {
+  readonly filter: string;
+  readonly rows: number;
+  readonly left: number;
+}
+
+interface Source {
+  readonly name: string;
+  readonly kind: string;
+  /** What the paper says of its set of this kind. */
+  readonly paper?: PaperRows | undefined;
+}
+
+export interface CountedSource extends Source {
+  /** Files read; rows in them. */
+  readonly files: number;
+  readonly rows: number;
+  readonly filters: readonly FilterCount[];
+  /** What every filter left: those held out, and those to train on. */
+  readonly usable: number;
+  readonly heldOut: number;
+  readonly training: number;
+}
+
+export interface UncountedSource extends Source {
+  /** Why nothing can be said of it. */
+  readonly missing: string;
+}
+
+export type SourceCount = CountedSource | UncountedSource;
+
+export const isCounted = (source: SourceCount): source is CountedSource => !("missing" in source);
+
+/** A row of the paper's table 1. */
+export interface PaperRows {
+  readonly rows: number;
+  readonly says: string;
+}
+
+/** Source: Apriel-Reasoner, table 1, "Training data"; every number is rounded there. */
+const PAPER_TABLE_1: Readonly<Record<string, PaperRows>> = {
+  "open-reasoner-zero": { rows: 129_000, says: "Open-Reasoner-Zero (~129K)" },
+  taco: { rows: 24_000, says: "TACO (~24K)" },
+  "if-rlvr": { rows: 95_000, says: "IF-RLVR (~95K)" },
+  "i3-logic": { rows: 12_000, says: "INTELLECT-3 / SynLogic (~12K)" },
+  bfcl: { rows: 4_000, says: "BFCL v4 single-turn tasks (~4K)" },
+};
+
+/** A recipe's prompts as its own model encodes them, or why their lengths cannot be counted here. */
+export type PromptFilter = { readonly admit: Admission } | { readonly unknown: string };
+
+/** Reads the files of the recipe's model where they are; downloads nothing. */
+export async function promptFilter(recipe: Recipe): Promise<PromptFilter> {
+  const { folder: name } = recipe.model;
+  try {
+    const here = { offline: true, withWeights: false };
+    const folder = name === undefined ? undefined : await resolveModelFolder(name, here);
+    const model = folder === undefined ? recipe.model : { ...recipe.model, folder, config: undefined };
+    return { admit: admissionOf(recipe, (await openModel({ ...recipe, model })).format) };
+  } catch (error) {
+    if (!HoneError.is(error)) throw error;
+    return {
+      unknown: `prompts over ${recipe.rollouts.maxPromptTokens} tokens are not counted: ${error.message}`,
+    };
+  }
+}
+
+/**
+ * Reads a whole data set through the filters of a run, and counts what each takes. The rows of a set whose files are
+ * not here are unknown, never made up.
+ * @param admit as a run asks it; default: what the verifier of the set says of references
+ * @throws HONE_ERR_DATA for a damaged file
+ */
+export async function countDataset(name: string, spec: DatasetSpec, admit?: Admission): Promise<SourceCount> {
+  const { kind } = spec;
+  const paper = PAPER_TABLE_1[kind];
+  const absent = [spec.path].flat().filter((path) => !existsSync(path));
+  if (absent.length > 0) {
+    const verb = absent.length === 1 ? "is" : "are";
+    return { name, kind, paper, missing: `needs the files: ${absent.join(", ")} ${verb} not here` };
+  }
+  const filter = filterDataset(spec, admit ?? (await referencesOf(spec)));
+  for await (const _ of filter.rows());
+  const report = filter.report();
+  const { files, rows, heldOut, training } = report;
+  const split = { usable: heldOut + training, heldOut, training };
+  return { name, kind, paper, files, rows, filters: filtersOf(report), ...split };
+}
+
+/** Verifiers of the user's own are not asked: they live in a run's workers. */
+async function referencesOf(spec: DatasetSpec): Promise<Admission> {
+  const { verifier: name } = readerOf(spec);
+  const verifier = VERIFIERS.some((known) => known.name === name) ? await loadBuiltIn(name) : undefined;
+  return ({ reference }) => referenceFault(verifier, reference);
+}
+
+/** In the order in which a row meets them; those that took nothing are left away. */
+function filtersOf({ rows, bad, leftOut, duplicates }: DatasetReport): FilterCount[] {
+  const named = (what: string) => (tally: Tally) => ({ ...tally, filter: `${what}: ${tally.reason}` });
+  const taken = [
+    ...bad.map(named("bad")),
+    ...leftOut.map(named("left out")),
+    ...duplicates.map(named("duplicate")),
+  ];
+  let left = rows;
+  return taken.map((tally) => {
+    left -= tally.rows;
+    return { filter: tally.filter, rows: tally.rows, left };
+  });
+}
+
+const WIDTH = 56;
+
+/** A table a source: rows read, what every filter took and left, the split, and the paper's number. */
+export function dataCountText(counts: readonly SourceCount[], notes: readonly string[] = []): string {
+  return [...counts.flatMap((count) => [...sourceLines(count), ""]), ...notes].join("\n").trimEnd();
+}
+
+function sourceLines(source: SourceCount): string[] {
+  const { name, kind, paper } = source;
+  if (!isCounted(source)) {
+    const theirs = paper === undefined ? [] : [line("paper, table 1", paper.rows, paper.says)];
+    return [`${name}: ${kind}`, `  ${source.missing}`, ...theirs];
+  }
+  const { files, rows, filters, usable, heldOut, training } = source;
+  const theirs = paper && line("paper, table 1", paper.rows, comparison(usable, paper));
+  return [
+    `${name}: ${kind}, ${files} ${files === 1 ? "file" : "files"}`,
+    line("rows read", rows),
+    ...filters.map((f) => line(`- ${f.filter}`, -f.rows, `${f.left.toLocaleString("en")} left`)),
+    line("= usable", usable),
+    line("held out", heldOut),
+    line("to train on", training),
+    ...(theirs === undefined ? [] : [theirs]),
+  ];
+}
+
+function comparison(usable: number, { rows, says }: PaperRows): string {
+  return `${says}: usable here is ${((100 * usable) / rows).toFixed(1)} % of it`;
+}
+
+function line(label: string, rows: number, remark = ""): string {
+  const shown = label.length > WIDTH ? `${label.slice(0, WIDTH - 1)}…` : label;
+  return `  ${shown.padEnd(WIDTH)} ${rows.toLocaleString("en").padStart(9)}  ${remark}`.trimEnd();
+}

@@ -1,0 +1,103 @@
+import type { Command } from "commander";
+import type { Recipe } from "../../config/index.ts";
+import type { DatasetSpec } from "../../domains/index.ts";
+import { HoneError } from "../../errors.ts";
+import { EXIT } from "../exit.ts";
+import { type Common, collect, print, SETTING, type Verb } from "./verb.ts";
+
+interface SourceFlags extends Common {
+  readonly kind?: string;
+  readonly verifier?: string;
+  readonly set: readonly string[];
+}
+
+interface CheckFlags extends SourceFlags {
+  readonly gold: boolean;
+  readonly drops?: string;
+}
+
+async function check(target: string, flags: CheckFlags): Promise<number> {
+  const { checkDataset, dataCheckText, isUseless, writeDrops } = await import("../data-check.ts");
+  const { specs } = await sourcesOf(target, flags);
+  const checks = [];
+  for (const [name, spec] of specs) checks.push(await checkDataset(name, spec, { gold: flags.gold }));
+  if (flags.drops !== undefined) writeDrops(flags.drops, checks);
+  print(flags, checks, dataCheckText(checks));
+  return checks.some(isUseless) ? EXIT.data : EXIT.done;
+}
+
+async function count(target: string, flags: SourceFlags): Promise<number> {
+  const { countDataset, dataCountText, isCounted, promptFilter } = await import("../data-count.ts");
+  const { specs, recipe } = await sourcesOf(target, flags);
+  const prompts = recipe && (await promptFilter(recipe));
+  const admit = prompts && "admit" in prompts ? prompts.admit : undefined;
+  const sources = [];
+  for (const [name, spec] of specs) sources.push(await countDataset(name, spec, admit));
+  const sets = Object.keys(recipe?.evaluation.sets ?? {});
+  const notes = [
+    ...(prompts && "unknown" in prompts ? [prompts.unknown] : []),
+    ...(sets.length > 0 ? [`rows that ${sets.join(", ")} ask are counted here; a run leaves them out`] : []),
+  ];
+  print(flags, { sources, notes }, dataCountText(sources, notes));
+  return sources.every((one) => isCounted(one) && one.usable > 0) ? EXIT.done : EXIT.data;
+}
+
+/** The data sets that the argument names, and its recipe if it is one. */
+async function sourcesOf(
+  target: string,
+  flags: SourceFlags,
+): Promise<{ readonly specs: ReadonlyMap<string, DatasetSpec>; readonly recipe?: Recipe }> {
+  const { datasetsOf } = await import("../data-check.ts");
+  const { parseDatasetSpec } = await import("../../domains/index.ts");
+  const { loadRecipe } = await import("../load-recipe.ts");
+  const given = flags.kind === undefined ? undefined : parseDatasetSpec(`${flags.kind}:${target}`);
+  if (flags.kind !== undefined && given === undefined) {
+    const { DATASETS } = await import("../../domains/index.ts");
+    throw new HoneError("HONE_ERR_USAGE", `no data set is called ${JSON.stringify(flags.kind)}`, {
+      hint: `Known kinds: ${Object.keys(DATASETS).join(", ")}.`,
+    });
+  }
+  const spec = await specOf(target, given, flags.verifier);
+  if (spec !== undefined) return { specs: new Map([[target, spec]]) };
+  const recipe = await loadRecipe(target, flags.set);
+  const specs = datasetsOf(recipe);
+  if (specs.size === 0) throw new HoneError("HONE_ERR_USAGE", `${target} names no data set as a source`);
+  return { specs, recipe };
+}
+
+/** The data that the argument names; undefined for a recipe. */
+async function specOf(
+  target: string,
+  given: DatasetSpec | undefined,
+  verifier: string | undefined,
+): Promise<DatasetSpec | undefined> {
+  const { isDataPath } = await import("../../data/index.ts");
+  if (given?.kind === "jsonl") return { ...given, verifier: verifier ?? "math" };
+  if (given !== undefined || !isDataPath(target)) return given;
+  const { tellKind } = await import("../../domains/data-kind.ts");
+  return tellKind(target, verifier);
+}
+
+const withSources = (command: Command): Command =>
+  command
+    .option("--kind <kind>", "the argument is data of this kind: open-reasoner-zero, taco, bfcl, ...")
+    .option("--verifier <name>", "who judges rows of your own (default: math)")
+    .option(SETTING, "override a field of the recipe (repeatable)", collect, [])
+    .option("--json", "print JSON");
+
+export const dataVerb: Verb = (hone, ends) => {
+  const data = hone.command("data").description("look at data sets");
+  withSources(data.command("check <recipe-or-data>"))
+    .description(
+      "read the data sets of a recipe, or a file or folder of one kind; have the gold answers judged",
+    )
+    .option("--no-gold", "do not ask the verifiers about the gold answers")
+    .option(
+      "--drops <file>",
+      "write the rows whose gold answer is rejected; a source's `drops` leaves them out",
+    )
+    .action(ends(check));
+  withSources(data.command("count <recipe-or-data>"))
+    .description("rows of every source after each filter of a run, beside those of the paper")
+    .action(ends(count));
+};
