@@ -161,6 +161,8 @@ trainer::OptimizerConfig read_optimizer_config(const Napi::Value& value) {
   c.decay_all = f.boolean("decayAll");
   c.muon_momentum = float(f.number("muonMomentum"));
   c.gradient_clip = float(f.number("gradientClip"));
+  if (f.has("moments") && f.choice("moments", {"f32", "bf16"}) == 1) c.moments = DType::kBF16;
+  if (f.has("seed")) c.seed = f.bigint("seed");
   return c;
 }
 

@@ -53,8 +53,9 @@ int64_t adamw_scratch_bytes(const Stream& stream, int64_t n) {
 void adamw(const Stream& stream, const AdamWArgs& args) {
   const int64_t n = args.param.dim(0);
   expect_contiguous(args.param, DType::kF32, {n}, "adamw", "param");
-  expect_contiguous(args.m, DType::kF32, {n}, "adamw", "m");
-  expect_contiguous(args.v, DType::kF32, {n}, "adamw", "v");
+  const DType moments = args.m.dtype == DType::kBF16 ? DType::kBF16 : DType::kF32;
+  expect_contiguous(args.m, moments, {n}, "adamw", "m");
+  expect_contiguous(args.v, moments, {n}, "adamw", "v");
   expect_contiguous(args.grad, DType::kF32, {n}, "adamw", "grad");
   if (args.step < 1) fail(Code::kInternal, "adamw: step is %lld; it counts from 1.", (long long)args.step);
   if (!args.scale.empty()) expect_contiguous(args.scale, DType::kF32, {1}, "adamw", "scale");

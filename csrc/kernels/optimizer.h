@@ -33,9 +33,12 @@ void gradient_scale(const Stream& stream, const GradientScaleArgs& args);
 
 /// p <- p (1 - lr wd);  m <- b1 m + (1-b1) g;  v <- b2 v + (1-b2) g^2;  p <- p - lr m^ / (sqrt(v^) + eps),
 /// with g = grad_scale * grad and bias-corrected m^ = m/(1-b1^step), v^ = v/(1-b2^step). In place.
+/// Moments in bf16 are rounded at random when they are stored, to either neighbour with the chance that makes the mean
+/// exact; p moves by what they were before. Never to an infinity, and never to 0 above 2^-133. The draws are those of
+/// Philox keyed by (seed, step, first + i): the same for any number of threads and on either backend.
 /// Source: Loshchilov & Hutter 2019, in the order PyTorch computes it.
 struct AdamWArgs {
-  TensorView param, m, v;  // [n] f32 in/out
+  TensorView param, m, v;  // [n] in/out; param f32, m and v both f32 or both bf16
   TensorView grad;         // [n] f32 in
   float lr = 0, beta1 = 0.9f, beta2 = 0.95f, eps = 1e-8f, weight_decay = 0;
   float grad_scale = 1.0f;  // the clip factor
@@ -43,8 +46,12 @@ struct AdamWArgs {
   TensorView scale{};           // [1] f32 in, or empty: a further factor of grad; NaN: nothing changes
   TensorView squared_change{};  // [1] f64 out, or empty: sum of (new - old)^2
   Arena* scratch = nullptr;     // adamw_scratch_bytes, for squared_change
+  uint64_t seed = 0;            // of bf16 moments
+  int64_t first = 0;            // and the number of element 0 among all that are trained
   TensorView packed{};          // GPU only: [n] bf16 or f32 out, or empty: the new param; not written if nothing changes
 };
+/// Keeps these draws apart from those of sampling, which has the same seed.
+inline constexpr uint64_t kMomentSeed = 0x6d6f6d656e747300u;
 int64_t adamw_scratch_bytes(const Stream& stream, int64_t n);
 void adamw(const Stream& stream, const AdamWArgs& args);
 

@@ -1,6 +1,7 @@
 #include "model/tensor_block.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "core/device.h"
@@ -18,11 +19,11 @@ int64_t total_elements(const std::vector<TensorSpec>& specs) {
   return (end + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
 }
 
-TensorBlock::TensorBlock(const ModelConfig& config, std::vector<TensorSpec> specs, const Stream& stream)
-    : config_(config), stream_(stream), specs_(std::move(specs)) {
-  const int64_t bytes = total_elements(specs_) * int64_t(sizeof(float));
+TensorBlock::TensorBlock(const ModelConfig& config, std::vector<TensorSpec> specs, const Stream& stream, DType dtype)
+    : config_(config), stream_(stream), specs_(std::move(specs)), dtype_(dtype) {
+  const int64_t bytes = total_elements(specs_) * dtype_bytes(dtype_);
   arena_ = Arena(bytes, "parameters", tensor_memory(stream));
-  base_ = static_cast<float*>(arena_.take(bytes));
+  base_ = arena_.take(bytes);
   if (!arena_.discard()) zero();
 }
 
@@ -31,8 +32,9 @@ bool TensorBlock::has(const std::string& name) const {
 }
 
 TensorView TensorBlock::view(const TensorSpec& spec) const {
-  float* data = base_ + spec.offset;
-  return spec.shape.size() == 1 ? f32(data, {spec.shape[0]}) : f32(data, {spec.shape[0], spec.shape[1]});
+  void* data = static_cast<std::byte*>(base_) + spec.offset * dtype_bytes(dtype_);
+  if (spec.shape.size() == 1) return {data, dtype_, {spec.shape[0]}};
+  return {data, dtype_, {spec.shape[0], spec.shape[1]}};
 }
 
 TensorView TensorBlock::view(const std::string& name) const {
@@ -42,12 +44,12 @@ TensorView TensorBlock::view(const std::string& name) const {
   fail(Code::kFormat, "model %s has no tensor \"%s\".", config_.arch.c_str(), name.c_str());
 }
 
-TensorView TensorBlock::flat() const { return f32(base_, {total_elements(specs_)}); }
+TensorView TensorBlock::flat() const { return {base_, dtype_, {total_elements(specs_)}}; }
 
-void TensorBlock::zero() { hone::zero(stream_, base_, total_elements(specs_) * int64_t(sizeof(float))); }
+void TensorBlock::zero() { hone::zero(stream_, base_, total_elements(specs_) * dtype_bytes(dtype_)); }
 
 int64_t TensorBlock::staging_bytes(const TensorView& tensor) const {
-  return stream_.is_cuda() ? Arena::rounded(tensor.numel() * int64_t(sizeof(float))) : 0;
+  return stream_.is_cuda() ? Arena::rounded(tensor.numel() * dtype_bytes(tensor.dtype)) : 0;
 }
 
 void TensorBlock::write(const TensorView& tensor, const std::function<void(const TensorView& host)>& fill) {
@@ -56,7 +58,7 @@ void TensorBlock::write(const TensorView& tensor, const std::function<void(const
   TensorView host = tensor;
   host.data = staging.take(staging.capacity());
   fill(host);
-  upload(stream_, tensor.data, host.data, tensor.numel() * int64_t(sizeof(float)));
+  upload(stream_, tensor.data, host.data, tensor.numel() * dtype_bytes(tensor.dtype));
   synchronize(stream_);
 }
 
@@ -64,7 +66,7 @@ TensorView TensorBlock::read(const TensorView& tensor, Arena& staging) const {
   if (!stream_.is_cuda()) return tensor;
   TensorView host = tensor;
   host.data = staging.take(staging_bytes(tensor));
-  download(stream_, host.data, tensor.data, tensor.numel() * int64_t(sizeof(float)));
+  download(stream_, host.data, tensor.data, tensor.numel() * dtype_bytes(tensor.dtype));
   return host;
 }
 

@@ -1,4 +1,4 @@
-// Named f32 tensors in one block: parameters, adapters, their gradients, optimizer moments.
+// Named tensors in one block: parameters, adapters, their gradients, optimizer moments.
 #pragma once
 
 #include <functional>
@@ -28,12 +28,13 @@ struct TensorSpec {
 /// Elements of a block of these, the last gap included.
 int64_t total_elements(const std::vector<TensorSpec>& specs);
 
-/// Owns one f32 block laid out by `specs`, zeroed; on the CPU what is never written takes no memory. Movable, not copyable.
+/// Owns one block of f32, or of bf16 (moments alone), laid out by `specs`, zeroed; on the CPU what is never written takes no memory. Movable, not copyable.
 class TensorBlock {
  public:
   /// In the memory of `stream`, which does its copies and must outlive it. config: of the model they belong to.
-  TensorBlock(const ModelConfig& config, std::vector<TensorSpec> specs, const Stream& stream);
+  TensorBlock(const ModelConfig& config, std::vector<TensorSpec> specs, const Stream& stream, DType dtype = DType::kF32);
 
+  DType dtype() const { return dtype_; }
   const ModelConfig& config() const { return config_; }
   const std::vector<TensorSpec>& specs() const { return specs_; }
   TensorView view(const TensorSpec& spec) const;
@@ -53,14 +54,15 @@ class TensorBlock {
 
  protected:
   const Stream& stream() const { return stream_; }
-  float* base() const { return base_; }
+  float* base() const { return static_cast<float*>(base_); }
 
  private:
   ModelConfig config_;
   Stream stream_;
   std::vector<TensorSpec> specs_;
   Arena arena_;
-  float* base_ = nullptr;
+  DType dtype_;
+  void* base_ = nullptr;
 };
 
 }  // namespace hone::model

@@ -39,6 +39,13 @@ TensorView AdaptedWeights::room(const TensorView& from, int64_t extra) {
   return out;
 }
 
+void AdaptedWeights::packed() {
+  whole_ = false;
+  if (large_.capacity() == 0) return;
+  synchronize(stream_);  // it was read
+  large_ = Arena();
+}
+
 TensorView AdaptedWeights::carried(const TensorView& from, int64_t extra) {
   const TensorView out = room(from, extra);
   if (stream_.is_cuda()) upload(stream_, out.data, from.data, from.numel() * int64_t(sizeof(float)));

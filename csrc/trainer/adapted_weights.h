@@ -22,7 +22,7 @@ class AdaptedWeights {
   /// Call before forming, once A or B have changed.
   void prepare() { adapters_.pack(stream_); }
   /// Call when everything that changed has been packed.
-  void packed() { whole_ = false; }
+  void packed();
   /// What stands for `from`, one of the base's views; `only_changed`: empty for what no adapter changes, unless the base
   /// was written. Stays until the next call.
   TensorView form(const TensorView& from, bool only_changed);
@@ -35,7 +35,7 @@ class AdaptedWeights {
   const model::Parameters& base_;
   model::Adapters& adapters_;
   std::map<const void*, std::pair<int64_t, model::Product>> changed_;  // matrices of the base by address
-  Arena scratch_, large_;  // large_ for what scratch_ is too small for: on a GPU, while the base is packed for the first time
+  Arena scratch_, large_;  // large_ for what scratch_ is too small for: on a GPU an embedding, while the base is packed
   bool whole_ = true;
 };
 

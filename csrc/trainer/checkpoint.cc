@@ -1,5 +1,6 @@
 #include "trainer/checkpoint.h"
 
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -25,7 +26,7 @@ struct Stored {
   const model::TensorBlock* block;
   TensorView view;
   std::vector<int64_t> shape;
-  int64_t bytes() const { return view.numel() * int64_t(sizeof(float)); }
+  int64_t bytes() const { return view.numel() * dtype_bytes(view.dtype); }
 };
 using Tensors = std::vector<Stored>;
 
@@ -51,7 +52,7 @@ std::string write_shard(const std::string& path, const Tensors& shard) {
   std::vector<SafetensorsFile::Entry> entries;
   for (const Stored& tensor : shard) {
     const TensorView host = tensor.block->read(tensor.view, staging);
-    entries.push_back({tensor.name, DType::kF32, tensor.shape, host.data, tensor.bytes()});
+    entries.push_back({tensor.name, tensor.view.dtype, tensor.shape, host.data, tensor.bytes()});
   }
   return model::write_safetensors(path, entries, {{"format", "pt"}});
 }
@@ -81,9 +82,10 @@ void write_shards(const model::DurableFolder& folder, const std::string& stem, c
   write_text(folder, stem + ".safetensors.index.json", model::shard_index(std::move(metadata), map), records);
 }
 
-Json manifest_body(const CheckpointState& state, const std::vector<FileRecord>& records) {
+Json manifest_body(const CheckpointState& state, DType moments, const std::vector<FileRecord>& records) {
   Json body = Json::object(), optimizer = Json::object(), files = Json::array();
   optimizer.set("kind", Json::string(kind_name(state.optimizer_kind)));
+  optimizer.set("moments", Json::string(dtype_name(moments)));
   optimizer.set("steps", Json::integer(state.optimizer_steps));
   for (const FileRecord& record : records) {
     Json file = Json::object();
@@ -153,7 +155,7 @@ class Shards {
     for (const model::TensorSpec& spec : tensors.specs()) {
       const auto found = entries_.find(prefix + spec.name);
       if (found == entries_.end()) fail(Code::kFormat, "checkpoint: tensor \"%s%s\" is missing.", prefix.c_str(), spec.name.c_str());
-      if (found->second->shape != spec.shape || found->second->dtype != DType::kF32) {
+      if (found->second->shape != spec.shape || found->second->dtype != tensors.dtype()) {
         fail(Code::kFormat, "checkpoint: tensor \"%s%s\" has another shape or dtype than the model's.", prefix.c_str(),
              spec.name.c_str());
       }
@@ -162,7 +164,10 @@ class Shards {
   void fill(model::TensorBlock& tensors, const std::string& prefix) const {
     for (const model::TensorSpec& spec : tensors.specs()) {
       const SafetensorsFile::Entry& entry = *entries_.at(prefix + spec.name);
-      tensors.write(tensors.view(spec), [&](const TensorView& host) { model::read_as_f32(entry, host); });
+      tensors.write(tensors.view(spec), [&](const TensorView& host) {
+        if (tensors.dtype() == DType::kF32) model::read_as_f32(entry, host);
+        else std::memcpy(host.data, entry.data, size_t(host.numel() * dtype_bytes(host.dtype)));
+      });
     }
   }
 
@@ -190,6 +195,15 @@ void check_adapters(const std::string& directory, const model::ModelConfig& conf
   fail(Code::kConfig, "%s is of other adapters than the recipe's lora: rank, alpha or targets differ.", path.c_str());
 }
 
+/// Earlier manifests name no type: it was f32.
+void check_moments(const std::string& path, const Json& saved, DType moments) {
+  const Json* found = saved.find("moments");
+  const std::string name = found ? found->as_string(path.c_str()) : dtype_name(DType::kF32);
+  if (name == dtype_name(moments)) return;
+  fail(Code::kConfig, "%s: saved with moments in %s, the trainer keeps them in %s. Resume with the optimizer.moments that the run began with.",
+       path.c_str(), name.c_str(), dtype_name(moments));
+}
+
 std::string without_trailing_slash(std::string directory) {
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
   return directory;
@@ -213,7 +227,7 @@ void write_checkpoint(const std::string& where, const CheckpointState& state, co
   append_tensors(optimizer.v(), "v.", moments);
   write_shards(folder, adapted ? model::kAdapterStem : "model", weights, shard_bytes, records);
   write_shards(folder, "optimizer", moments, shard_bytes, records);
-  Json manifest = Json::object(), body = manifest_body(state, records);
+  Json manifest = Json::object(), body = manifest_body(state, optimizer.config().moments, records);
   manifest.set("sha256", Json::string(model::sha256_hex(body.dump())));
   manifest.set("body", std::move(body));
   write_text(folder, kManifest, manifest.dump(), records);
@@ -246,6 +260,7 @@ CheckpointState read_checkpoint(const std::string& where, model::TensorBlock& pa
     fail(Code::kConfig, "%s: saved with optimizer \"%s\", the trainer has \"%s\". Reset the trainer's optimizer to that kind first.",
          path.c_str(), kind.c_str(), kind_name(state.optimizer_kind));
   }
+  check_moments(path, saved, optimizer.config().moments);
   state.optimizer_steps = member(saved, "steps", path).as_int(path.c_str());
   state.version = uint32_t(member(body, "version", path).as_int(path.c_str()));
   state.extra = member(body, "extra", path).as_string(path.c_str());

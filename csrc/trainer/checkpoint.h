@@ -30,7 +30,7 @@ void write_checkpoint(const std::string& directory, const CheckpointState& state
 
 /// Verifies the manifest and every file first, then fills parameters and moments.
 /// Throws kIo; kFormat naming the file that is missing, truncated or altered; kConfig if the folder is of another
-/// model or optimizer, or has adapters where the trainer has none, or others. Nothing is overwritten unless all of it can be.
+/// model, optimizer or type of moments, or has adapters where the trainer has none, or others. Nothing is overwritten unless all of it can be.
 CheckpointState read_checkpoint(const std::string& directory, model::TensorBlock& parameters, Optimizer& optimizer,
                                 const model::AdapterConfig& adapters = {});
 

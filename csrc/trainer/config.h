@@ -16,6 +16,8 @@ struct OptimizerConfig {
   bool decay_all = false;        // false: only 2-D tensors decay (norms and biases do not)
   float muon_momentum = 0.95f;
   float gradient_clip = 0.3f;    // global norm; 0: off
+  DType moments = DType::kF32;   // of AdamW; kBF16: rounded at random, see kernels::AdamWArgs
+  uint64_t seed = 0;             // of those draws
 };
 
 struct TrainerConfig {

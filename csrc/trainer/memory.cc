@@ -17,6 +17,12 @@ int64_t adapter_bytes(const Stream& stream, const model::ModelConfig& model, con
          Arena::rounded(model::unused_gradient_width(model) * int64_t(sizeof(float)));
 }
 
+/// What an embedding takes on its way to a GPU, where the scratch that stays is too small for it.
+int64_t embedding_bytes(const Stream& stream, const model::ModelConfig& model, const model::AdapterConfig& config) {
+  const int64_t bytes = Arena::rounded(model.vocabulary * model.width * int64_t(sizeof(float)));
+  return bytes > forming_bytes(stream, model, config) ? bytes : 0;
+}
+
 }  // namespace
 
 TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig& config, int64_t sequences, int threads) {
@@ -28,6 +34,8 @@ TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig&
   const int64_t trained = Arena::rounded(model::total_elements(specs) * int64_t(sizeof(float)));
   return {.parameters = adapted && stream.is_cuda() ? 0 : model::parameter_bytes(model),
           .trained = trained,
+          .moments = moment_bytes(specs, config.optimizer),
+          .first_packing = adapted && stream.is_cuda() ? embedding_bytes(stream, model, config.adapters) : 0,
           .adapters = adapted ? adapter_bytes(stream, model, config.adapters, trained) : 0,
           .transposed = model::transposed_bytes(stream, model, config.weight_storage),
           .activations = training.kept,

@@ -11,14 +11,16 @@ namespace hone::trainer {
 /// Bytes on the trainer's device after its first step, besides its packed weights (model::snapshot_bytes).
 struct TrainerBytes {
   int64_t parameters = 0;   // f32 weights there; with adapters the frozen base, which a GPU has none of
-  int64_t trained = 0;      // f32: gradients, and each moment, of what is trained
+  int64_t trained = 0;      // f32 gradients of what is trained
+  int64_t moments = 0;      // both
+  int64_t first_packing = 0;  // of a frozen base on a GPU: while it is packed, given back before the first step; not in total()
   int64_t adapters = 0;     // A and B, their packs, and the matrix that is formed; 0 without
   int64_t transposed = 0;   // transposed matrices for the backward
   int64_t activations = 0;  // kept from the forward of a micro-batch for its backward
   int64_t scratch = 0;      // used while a layer runs, gradient of the hidden states included
   int64_t logits = 0;       // of one chunk of the head
   int64_t arrays = 0;       // the micro-batch's tokens and per-token results, gradient norms, and the optimizer's scratch
-  int64_t total() const { return parameters + 3 * trained + adapters + transposed + activations + scratch + logits + arrays; }
+  int64_t total() const { return parameters + trained + moments + adapters + transposed + activations + scratch + logits + arrays; }
 };
 /// For micro-batches of packed_tokens tokens in at most `sequences` sequences. Needs no device. Trusts config.
 /// threads: size of the thread pool that a CPU trainer is given.

@@ -51,6 +51,10 @@ int64_t sums_bytes(size_t runs) { return int64_t(runs + 2) * 64; }
 
 }  // namespace
 
+int64_t moment_bytes(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config) {
+  return 2 * Arena::rounded(model::total_elements(specs) * dtype_bytes(config.moments));
+}
+
 int64_t optimizer_bytes(const Stream& stream, const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config,
                         int threads) {
   std::vector<ParameterRun> adamw, muon;
@@ -73,13 +77,20 @@ void check_optimizer(const OptimizerConfig& c) {
   rate("eps", c.eps, HUGE_VAL);
   if (c.eps == 0.0f) fail(Code::kConfig, "optimizer: eps is 0; a weight that never had a gradient would become 0 / 0.");
   rate("gradient_clip", c.gradient_clip, HUGE_VAL);
+  if (c.moments == DType::kF32) return;
+  if (c.moments != DType::kBF16) {
+    fail(Code::kConfig, "optimizer: moments are %s; they must be f32 or bf16.", dtype_name(c.moments));
+  }
+  if (c.kind != OptimizerConfig::Kind::kAdamW) {
+    fail(Code::kConfig, "optimizer: moments in bf16 are AdamW's; Muon keeps its momentum in f32.");
+  }
 }
 
 Optimizer::Optimizer(const model::ModelConfig& model, const std::vector<model::TensorSpec>& specs,
                      const OptimizerConfig& config, const Stream& stream)
     : config_((check_optimizer(config), config)),
-      m_(model, specs, stream),
-      v_(model, specs, stream),
+      m_(model, specs, stream, config_.moments),
+      v_(model, specs, stream, config_.moments),
       small_matrix_(small_matrix(stream)) {
   plan(m_.specs(), config_, !stream.is_cuda(), adamw_, muon_);
   sums_ = SharedArrays(stream, sums_bytes(adamw_.size() + muon_.size()), "optimizer sums");
@@ -103,9 +114,12 @@ TensorView Optimizer::Update::packed(const Run& run) const {
 
 void Optimizer::adamw(const Stream& stream, const Update& update, const Run& run, double* change) {
   const auto part = [&](float* base) { return f32(base + run.offset, {run.count}); };
+  const auto moment = [&](const model::TensorBlock& block) -> TensorView {
+    return {block.flat().as<std::byte>() + run.offset * dtype_bytes(block.dtype()), block.dtype(), {run.count}};
+  };
   kernels::adamw(stream, {.param = part(update.param),
-                          .m = part(m_.flat().as<float>()),
-                          .v = part(v_.flat().as<float>()),
+                          .m = moment(m_),
+                          .v = moment(v_),
                           .grad = part(update.grad),
                           .lr = update.rates.lr,
                           .beta1 = config_.beta1,
@@ -116,6 +130,8 @@ void Optimizer::adamw(const Stream& stream, const Update& update, const Run& run
                           .scale = update.scale,
                           .squared_change = {change, DType::kF64, {1}},
                           .scratch = &scratch_[0],
+                          .seed = config_.seed,
+                          .first = run.offset,
                           .packed = update.packed(run)});
 }
 

@@ -18,6 +18,8 @@ namespace hone::trainer {
 /// Throws kConfig naming the field for a rate outside its range.
 void check_optimizer(const OptimizerConfig& config);
 
+/// Bytes of both moments.
+int64_t moment_bytes(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config);
 /// Bytes that an Optimizer takes in the stream's memory besides its moments. threads: size of the stream's pool.
 int64_t optimizer_bytes(const Stream& stream, const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config,
                         int threads);
@@ -29,7 +31,7 @@ struct ParameterRun {
   int64_t muon_rows = 0;  // > 0: a matrix for Muon
 };
 
-/// Moments m and v in the layout of the parameters; Muon keeps its momentum buffer in m.
+/// Moments m and v in the layout of the parameters, f32 or bf16; Muon keeps its momentum buffer in m.
 class Optimizer {
  public:
   /// Moments lie in the memory of `stream`. Throws what check_optimizer throws.

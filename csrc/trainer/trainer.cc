@@ -171,6 +171,7 @@ Parameters Trainer::Impl::merged() {
     else copy_rows(stream, from, to);
     if (part.matrix.panels && part.matrix.storage == DType::kBF16) kernels::round_to_bf16(Stream{}, to);
   }
+  adapted->packed();
   return out;
 }
 

@@ -1,9 +1,13 @@
 import { CARDS, inUnits, type TableRow } from "../plan/index.ts";
 
-/** The table of docs/models.md, "What fits one card": a row a model and a way to train it, a column a card. */
+/** A few bytes more in a trainer's arrays are no news for the page. */
+const THOUSAND = 1000;
+
+/** The table of docs/models.md, "What fits one card": a row a model and a way to train it, a column a card, tokens in whole thousands. */
 export function planTableText(rows: readonly TableRow[]): string {
   const head = ["model", "trained", "without keys and values", ...CARDS.map((card) => `${card} GB`)];
-  const cell = (tokens: number) => (tokens === 0 ? "–" : tokens.toLocaleString("en"));
+  const cell = (tokens: number) =>
+    tokens === 0 ? "–" : (Math.floor(tokens / THOUSAND) * THOUSAND).toLocaleString("en");
   const lines = rows.map(({ model, way, needed, tokens }) => [
     model.split("/").at(-1)!,
     way,

@@ -144,9 +144,13 @@ interface SchemaNode {
   readonly oneOf?: readonly SchemaNode[];
 }
 
+/** Made once: overrides ask for it at every step of a path. */
+let schemaOfRecipes: SchemaNode | undefined;
+
 /** Field names the schema knows at a path. */
 export function knownKeys(path: readonly PropertyKey[]): string[] {
-  let nodes = alternatives(recipeJsonSchema() as SchemaNode);
+  schemaOfRecipes ??= recipeJsonSchema() as SchemaNode;
+  let nodes = alternatives(schemaOfRecipes);
   for (const key of path) {
     nodes = nodes.flatMap((node) => {
       const anyKey = typeof node.additionalProperties === "object" ? node.additionalProperties : node.items;

@@ -134,6 +134,8 @@ const optimizerSchema = z
     beta2: decay().default(0.95),
     eps: positive().default(1e-8),
     weightDecay: orOff().default(0),
+    /** How AdamW's m and v are kept: bf16 halves them, rounded at random so that their means stay exact. */
+    moments: z.enum(["f32", "bf16"]).default("f32"),
     /** Global norm; 0 is off. */
     gradientClip: orOff().default(0.3),
     /** Linear, from lr / warmupSteps. */

@@ -36,8 +36,12 @@ export interface NativeInfo {
 export interface MemorySizes {
   /** All weights in f32; with adapters the frozen base, 0 on "cuda", where it lies in host memory. */
   readonly parameters: number;
-  /** Gradients in f32 of what is trained; each of two moments takes as many. */
+  /** Gradients in f32 of what is trained. */
   readonly trained: number;
+  /** Both of the optimizer. */
+  readonly moments: number;
+  /** With adapters on "cuda": what the first packing of the base takes besides, and gives back before the first step. */
+  readonly firstPacking: number;
   /** A and B, their packs, and the largest matrix they change; 0 without adapters. */
   readonly adapters: number;
   /** Weights as the kernels read them, of which the head's own matrix is a part; 0 where it is the embedding. */
@@ -196,6 +200,9 @@ export interface OptimizerOptions {
   readonly muonMomentum: number;
   /** Global norm; 0 is off. */
   readonly gradientClip: number;
+  /** How AdamW keeps m and v; bf16 rounds them at random, by draws that `seed` (64-bit, default 0) keys. Default: f32. */
+  readonly moments?: "f32" | "bf16";
+  readonly seed?: bigint;
 }
 
 /** Low-rank adapters: W + alpha/rank B A takes the place of W, and only A and B are trained. */

@@ -10,7 +10,9 @@ export function sizesOf(recipe: Recipe, config: string, device: DeviceName, thre
   const { model, training, rollouts } = recipe;
   const { weightStorage } = model;
   const engine = { ...recipe.engine, maxContext: maxContext(recipe), runSeed: 0n, weightStorage, device };
-  const optimizer = { ...NO_OPTIMIZER, kind: recipe.warmStart?.optimizer ?? "adamw" };
+  // A warm start keeps its moments in f32, and comes first.
+  const moments = recipe.warmStart === undefined ? recipe.optimizer.moments : "f32";
+  const optimizer = { ...NO_OPTIMIZER, kind: recipe.warmStart?.optimizer ?? "adamw", moments } as const;
   const recompute = recipe.hardware?.recompute ?? false;
   // A sequence that is longer than a micro-batch gets one of its own.
   const packedTokens = Math.max(training.packedTokens, maxContext(recipe));

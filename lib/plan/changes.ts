@@ -53,6 +53,11 @@ export const CHANGES: readonly Change[] = [
         : ["evaluation.everySteps=0", ...(checkpoint.keepBest > 0 ? ["checkpoint.keepBest=0"] : [])],
   },
   {
+    name: "optimizer.moments",
+    cost: "the optimizer's moments are rounded at random to bf16",
+    assignments: ({ optimizer }) => (optimizer.moments === "bf16" ? undefined : ["optimizer.moments=bf16"]),
+  },
+  {
     name: "model.weightStorage",
     cost: "matrices, keys and values are rounded to bf16",
     assignments: ({ model }) => (model.weightStorage === "bf16" ? undefined : ["model.weightStorage=bf16"]),

@@ -18,6 +18,9 @@ export const EVALUATION = "an evaluation beside training";
 const ADAPTERS = "adapters, and the matrix they change";
 const FIRST_PACKING = "an embedding in f32, while the base is packed for the first time";
 
+const momentsName = ({ moments, trained }: Sizes) =>
+  `optimizer moments, ${moments < 2 * trained ? "bf16" : "f32"}`;
+
 /** What a trainer and an engine in one process take on the CPU. */
 export function cpuRows(recipe: Recipe, sizes: Sizes): MemoryRow[] {
   const storage = 'model.weightStorage: "bf16"';
@@ -38,7 +41,7 @@ function cpuTrainer(recipe: Recipe, sizes: Sizes): MemoryRow[] {
   return [
     { name: recipe.lora ? "frozen base, f32" : "master weights, f32", bytes: copies * parameters },
     { name: "gradients, f32", bytes: trained, change: "lora" },
-    { name: "optimizer moments, f32", bytes: 2 * trained, change: "lora" },
+    { name: momentsName(sizes), bytes: sizes.moments, change: "lora" },
     { name: ADAPTERS, bytes: copies * adapters },
     { name: "weights, trainer", bytes: copies * sizes.snapshot, change: storage },
     { name: "weights, transposed for gradients", bytes: sizes.transposed, change: storage },
@@ -59,8 +62,8 @@ function engineRows({ keyValues, engineScratch }: Sizes): MemoryRow[] {
 
 /** An evaluation beside training loads the checkpoint into a trainer that takes no step, and pins it on an engine of its own. */
 export function evaluationRow({ evaluation }: Recipe, sizes: Sizes): MemoryRow {
-  const { parameters, trained, adapters, snapshot, keyValues, engineScratch } = sizes;
-  const trainer = parameters + 2 * trained + adapters + snapshot;
+  const { parameters, moments, adapters, snapshot, keyValues, engineScratch, firstPacking } = sizes;
+  const trainer = parameters + moments + adapters + snapshot + firstPacking;
   return {
     name: EVALUATION,
     bytes: evaluation.everySteps > 0 ? trainer + snapshot + keyValues + engineScratch : 0,
@@ -98,7 +101,7 @@ export function gpuTrainer(recipe: Recipe, n: Network, sizes: Sizes, shards: num
   return [
     { name: "master weights, f32", bytes: parameters / shards, change: more },
     { name: "gradients, f32", bytes: trained / shards, change: more },
-    { name: "optimizer moments, f32", bytes: (2 * trained) / shards, change: more },
+    { name: momentsName(sizes), bytes: sizes.moments / shards, change: more },
     { name: ADAPTERS, bytes: adapters },
     { name: "weights, bf16, trainer", bytes: (snapshot - head) / shards, change: more },
     { name: "head, f32, trainer", bytes: head / shards, change: more },
@@ -112,7 +115,7 @@ export function gpuTrainer(recipe: Recipe, n: Network, sizes: Sizes, shards: num
     { name: "training scratch", bytes: sizes.trainingScratch, change: less },
     { name: "logits of a chunk", bytes: sizes.logits },
     { name: "arrays of a micro-batch, optimizer scratch", bytes: sizes.arrays, change: less },
-    firstPacking(recipe, n, sizes),
+    firstPackingRow(sizes),
   ];
 }
 
@@ -120,11 +123,8 @@ export function gpuTrainer(recipe: Recipe, n: Network, sizes: Sizes, shards: num
  * With adapters the base goes up from host memory in f32, matrix by matrix, and an embedding is more than the scratch for
  * that. What only the first step takes comes after it, so only the excess over that counts.
  */
-function firstPacking(recipe: Recipe, { embedding }: Network, sizes: Sizes): MemoryRow {
-  const { trained, activations, trainingScratch, logits, arrays } = sizes;
-  const later = 3 * trained + activations + trainingScratch + logits + arrays;
-  return {
-    name: FIRST_PACKING,
-    bytes: recipe.lora === undefined ? 0 : Math.max(0, embedding * F32 - later),
-  };
+function firstPackingRow(sizes: Sizes): MemoryRow {
+  const { trained, moments, activations, trainingScratch, logits, arrays, firstPacking } = sizes;
+  const later = trained + moments + activations + trainingScratch + logits + arrays;
+  return { name: FIRST_PACKING, bytes: Math.max(0, firstPacking - later) };
 }

@@ -9,7 +9,9 @@ test("docs/models.md has the table that hone plan --table prints", () => {
   expect(page).toContain(`\n${planTableText(planTable())}\n`);
 });
 
-test("a cell is the tokens that fit, or a dash", () => {
-  const row = { model: "a/B", way: "full", needed: 3 * 2 ** 30, tokens: [0, 16, 18_000, 1_234_567] };
-  expect(planTableText([row]).split("\n")[2]).toBe("| B | full | 3.0 GiB | – | 16 | 18,000 | 1,234,567 |");
+test("a cell is the thousands of tokens that fit, or a dash", () => {
+  const row = { model: "a/B", way: "full", needed: 3 * 2 ** 30, tokens: [0, 18_000, 18_999, 1_234_567] };
+  expect(planTableText([row]).split("\n")[2]).toBe(
+    "| B | full | 3.0 GiB | – | 18,000 | 18,000 | 1,234,000 |",
+  );
 });

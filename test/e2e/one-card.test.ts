@@ -113,6 +113,59 @@ native(
   60_000,
 );
 
+const ROUNDED = { lr: 2e-4, moments: "bf16" } as const;
+
+native.each([
+  ["all weights", {}],
+  ["adapters", { lora: LORA }],
+])(
+  "moments in bf16 of %s go on from a checkpoint with the bits of an uninterrupted run",
+  async (_, rest) => {
+    const changes = { optimizer: ROUNDED, ...rest };
+    const whole = await trained("whole", changes);
+    const exact = await trained("exact", { optimizer: { ...ROUNDED, moments: "f32" }, ...rest });
+    expect(whole.hash).not.toBe(exact.hash);
+    const input = (steps: number, optimizer: RecipeInput["optimizer"] = ROUNDED) =>
+      defineRecipe({
+        ...tinyInput({ schedule: "sync", steps }),
+        device: "cpu",
+        checkpoint: { everySteps: 2 },
+        ...rest,
+        optimizer,
+      });
+    const parts = join(dir, "parts");
+    const sit = async (recipe: ReturnType<typeof input>, resume: "never" | "auto") => {
+      await using run = await createRun(recipe, { dir: parts, verifiers, resume });
+      await run.finished;
+    };
+    await sit(input(2), "never");
+    await expect(sit(input(4, { ...ROUNDED, moments: "f32" }), "auto")).rejects.toMatchObject({
+      code: "HONE_ERR_CONFIG",
+      message: expect.stringContaining("saved with moments in bf16, the trainer keeps them in f32"),
+    });
+    await sit(input(4), "auto");
+    expect(weightsHash(join(parts, "checkpoints/step-000004"))).toBe(whole.hash);
+  },
+  60_000,
+);
+
+native(
+  "an asynchronous run with moments in bf16 replays to the bit, also from weights of a run that kept f32",
+  async () => {
+    await trained("exact", {});
+    const startFrom = join(dir, "exact", "checkpoints", "step-000004");
+    const recipe = defineRecipe({ ...tinyInput({ maxLag: 2, steps: 6 }), optimizer: ROUNDED });
+    const folder = join(dir, "rounded");
+    {
+      await using run = await createRun(recipe, { dir: folder, verifiers, startFrom });
+      for await (const _ of run);
+    }
+    expect(weightsHash(join(folder, "checkpoints/warm-start"))).toBe(weightsHash(startFrom));
+    expect(await replayRun(folder, { verifiers })).toMatchObject({ steps: 6, weightsCompared: true });
+  },
+  60_000,
+);
+
 native(
   "a run of adapters is written for PEFT, or merged, with one and the same numbers",
   async () => {

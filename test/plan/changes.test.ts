@@ -14,6 +14,7 @@ test("they stand in the order of their cost, pages twice", () => {
     "engine.pages",
     "hardware.recompute",
     "evaluation.everySteps",
+    "optimizer.moments",
     "model.weightStorage",
     "lora",
     "fewest engine.pages",

@@ -18,7 +18,8 @@ test("the first packing of a frozen base has an embedding in f32 beside it, as f
   const row = /packed for the first time/;
   const [adapted, long] = [small("lora.rank=8"), small("lora.rank=8", "training.packedTokens=20000")];
   const sizes = sizesOf(adapted, TINY, "cuda", 1);
-  const later = 3 * sizes.trained + sizes.activations + sizes.trainingScratch + sizes.logits + sizes.arrays;
+  const later =
+    sizes.trained + sizes.moments + sizes.activations + sizes.trainingScratch + sizes.logits + sizes.arrays;
   const embedding = 151_936 * 1024 * 4;
   expect(later).toBeGreaterThan(0);
   expect(bytesOf(trainer(adapted), row)).toBe(Math.max(0, embedding - later));
@@ -29,6 +30,25 @@ test("the first packing of a frozen base has an embedding in f32 beside it, as f
 test("with adapters a GPU keeps no f32 weight of the base", () => {
   expect(bytesOf(trainer(small()), /^master weights/)).toBe(596_049_920 * 4);
   expect(bytesOf(trainer(small("lora.rank=8")), /^master weights/)).toBe(0);
+});
+
+test("moments in bf16 are half of those in f32, also of adapters; a warm start keeps f32", () => {
+  const moments = (type: string, ...settings: string[]) =>
+    bytesOf(
+      trainer(small(`optimizer.moments=${type}`, ...settings)),
+      new RegExp(`^optimizer moments, ${type}$`),
+    );
+  expect(moments("f32")).toBe(8 * 596_049_920);
+  expect(moments("bf16")).toBe(4 * 596_049_920);
+  expect(moments("bf16", "lora.rank=8")).toBe(moments("f32", "lora.rank=8") / 2);
+  expect(moments("bf16", "lora.rank=8")).toBeGreaterThan(0);
+  const warm = small("optimizer.moments=bf16", "warmStart.steps=1", 'warmStart.mixture={"math":1}');
+  expect(bytesOf(trainer(warm), /^optimizer moments, f32$/)).toBe(8 * 596_049_920);
+  const onCpu = cpuRows(
+    small("optimizer.moments=bf16"),
+    sizesOf(small("optimizer.moments=bf16"), TINY, "cpu", 2),
+  );
+  expect(bytesOf(onCpu, /^optimizer moments, bf16$/)).toBe(4 * 596_049_920);
 });
 
 test("a reference policy on one card is a second trainer without gradients and moments", () => {
@@ -48,7 +68,7 @@ test("an evaluation beside training is another engine, and a trainer to read the
   const [without, beside] = [small(), small("evaluation.everySteps=2")];
   const s = sizesOf(beside, TINY, "cuda", 1);
   expect(evaluationRow(without, s).bytes).toBe(0);
-  const trainerBytes = s.parameters + 2 * s.trained + s.snapshot;
+  const trainerBytes = s.parameters + s.moments + s.snapshot;
   expect(evaluationRow(beside, s).bytes).toBe(trainerBytes + s.snapshot + s.keyValues + s.engineScratch);
   const onCpu = sizesOf(beside, TINY, "cpu", 2);
   expect(sum(cpuRows(beside, onCpu)) - sum(cpuRows(without, onCpu))).toBe(evaluationRow(beside, onCpu).bytes);

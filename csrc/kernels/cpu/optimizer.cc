@@ -110,12 +110,16 @@ void update(const Stream& stream, const AdamWArgs& a, float grad_scale, int64_t 
   whole.step_size = float(a.lr / (1.0 - std::pow(beta1, double(a.step))));
   whole.root_correction = float(std::sqrt(1.0 - std::pow(beta2, double(a.step))));
   whole.eps = a.eps;
-  const auto run = HONE_PICK(adamw_block);
+  whole.seed = a.seed ^ kMomentSeed;
+  whole.step = a.step;
+  const bool rounded = a.m.dtype == DType::kBF16;
+  const auto run = rounded ? HONE_PICK(adamw_rounded_block) : HONE_PICK(adamw_block);
   stream.parallel_for(count, kElements, [&](int64_t begin, int64_t end) {
     AdamWBlock part = whole;
     part.param = a.param.as<float>() + first + begin;
-    part.m = a.m.as<float>() + first + begin;
-    part.v = a.v.as<float>() + first + begin;
+    if (rounded) part.rounded_m = a.m.as<uint16_t>() + first + begin, part.rounded_v = a.v.as<uint16_t>() + first + begin;
+    else part.m = a.m.as<float>() + first + begin, part.v = a.v.as<float>() + first + begin;
+    part.first = a.first + first + begin;
     part.grad = a.grad.as<float>() + first + begin;
     part.n = end - begin;
     run(part);

@@ -8,7 +8,10 @@
 namespace hone::kernels::cpu {
 
 struct AdamWBlock {
-  float *param, *m, *v;
+  float *param, *m, *v;  // m and v of f32 moments
+  uint16_t *rounded_m, *rounded_v;  // of bf16 moments, with what keys their draws
+  uint64_t seed;
+  int64_t step, first;  // first: number of element 0
   const float* grad;
   int64_t n;
   float grad_scale, decay, beta1, one_minus_beta1, beta2, one_minus_beta2, step_size, root_correction, eps;
@@ -20,6 +23,7 @@ inline constexpr int64_t kStrip = 4096;
 /// Sum of squares of n <= kStrip values: sixteen f64 lanes by index mod 16, lanes summed in order.
 HONE_VARIANTS(double strip_squares(const float* x, int64_t n));
 HONE_VARIANTS(void adamw_block(const AdamWBlock&));
+HONE_VARIANTS(void adamw_rounded_block(const AdamWBlock&));
 /// y = a x + b y; y is not read if b is 0.
 HONE_VARIANTS(void combine_block(float* y, const float* x, float a, float b, int64_t n));
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/lm_head_weight.cuh"
+#include "kernels/cuda/philox.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/scratch.h"
 #include "kernels/lm_head.h"
@@ -115,16 +116,8 @@ __device__ __forceinline__ float gumbel(uint32_t word) {
 
 /// The four words of vocabulary ids 4 block .. 4 block + 3 (core/philox.h).
 __device__ __forceinline__ void sample_words(const SampleKey& key, uint32_t block, uint32_t (&c)[4]) {
-  uint32_t k0 = uint32_t(key.run_seed), k1 = uint32_t(key.run_seed >> 32);
   c[0] = block, c[1] = key.position, c[2] = key.attempt, c[3] = key.problem;
-#pragma unroll
-  for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
-    const uint64_t a = uint64_t(0xD2511F53u) * c[0], b = uint64_t(0xCD9E8D57u) * c[2];
-    c[0] = uint32_t(b >> 32) ^ c[1] ^ k0;
-    c[1] = uint32_t(b);
-    c[2] = uint32_t(a >> 32) ^ c[3] ^ k1;
-    c[3] = uint32_t(a);
-  }
+  philox4x32(c, key.run_seed);
 }
 
 // ---- the draw --------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/optimizer.h"
+#include "kernels/cuda/philox.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/vector.cuh"
 
@@ -11,8 +12,16 @@ namespace {
 
 constexpr int kThreads = 256;
 
+/// Where moments are and what keys the draws that round them; the key is not read for f32.
+template <class T>
+struct Moments {
+  T *m, *v;
+  uint64_t seed;
+  int64_t step, first;  // first: number of element 0
+};
+
 struct Update {
-  float *param, *m, *v;
+  float* param;
   const float *grad, *scale;
   double* changes;  // [strips], or null
   SecondCopy packed;
@@ -50,11 +59,58 @@ __global__ void gradient_scale_kernel(const double* totals, int64_t n, double cl
   *scale = isfinite(norm) ? float(factor) : __int_as_float(0x7fc00000);
 }
 
+/// 32 random bits for each of the eight elements from `element` on: word element % 4 of Philox's block element / 4.
+__device__ __forceinline__ void draw_eight(const Moments<bf16>& a, int64_t element, uint32_t (&out)[8]) {
+  const auto first = uint64_t(element);
+  const int skipped = int(first % 4);
+#pragma unroll
+  for (int b = 0; b < 3; ++b) {
+    if (b == 2 && skipped == 0) return;  // two blocks are eight words
+    const uint64_t block = first / 4 + uint64_t(b);
+    uint32_t words[4] = {uint32_t(block), uint32_t(a.step), uint32_t(uint64_t(a.step) >> 32), uint32_t(block >> 32)};
+    philox4x32(words, a.seed);
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      const int word = k + skipped - 4 * b;
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        if (word == j) out[k] = words[j];
+      }
+    }
+  }
+}
+
+/// As on the CPU: adds 16 random bits to those that are cut off.
+__device__ __forceinline__ float round_randomly(float x, uint32_t random) {
+  constexpr uint32_t kExponent = 0x7f800000u;
+  const uint32_t bits = __float_as_uint(x), sum = bits + random;
+  if ((bits & kExponent) == kExponent) return x;
+  return __uint_as_float(((sum & kExponent) == kExponent ? bits : sum) & 0xffff0000u);  // the largest stays finite
+}
+
+__device__ __forceinline__ void store_moments(const Moments<float>& a, int64_t i, const Eight& m, const Eight& v,
+                                              int64_t left, bool wide) {
+  store_eight(a.m + i, m, left, wide);
+  store_eight(a.v + i, v, left, wide);
+}
+__device__ __forceinline__ void store_moments(const Moments<bf16>& a, int64_t i, Eight m, Eight v, int64_t left, bool wide) {
+  uint32_t words[8];
+  draw_eight(a, a.first + i, words);
+#pragma unroll
+  for (int k = 0; k < 8; ++k) {
+    m.at[k] = round_randomly(m.at[k], words[k] & 0xffffu);
+    v.at[k] = round_randomly(v.at[k], words[k] >> 16);
+  }
+  store_eight(a.m + i, m, left, wide);  // exact by now
+  store_eight(a.v + i, v, left, wide);
+}
+
 /// Eight values; returns the sum of their squared changes.
-__device__ double adamw_eight(const Update& a, float factor, int64_t i) {
+template <class T>
+__device__ double adamw_eight(const Update& a, const Moments<T>& moments, float factor, int64_t i) {
   const int64_t left = a.n - i;
-  Eight p = load_eight(a.param + i, left, a.wide), m = load_eight(a.m + i, left, a.wide);
-  Eight v = load_eight(a.v + i, left, a.wide);
+  Eight p = load_eight(a.param + i, left, a.wide), m = load_eight(moments.m + i, left, a.wide);
+  Eight v = load_eight(moments.v + i, left, a.wide);
   const Eight grad = load_eight(a.grad + i, left, a.wide);
   double change = 0.0;
 #pragma unroll
@@ -69,17 +125,19 @@ __device__ double adamw_eight(const Update& a, float factor, int64_t i) {
   }
   store_eight(a.param + i, p, left, a.wide);
   a.packed.store(i, p, left, a.wide);
-  store_eight(a.m + i, m, left, a.wide);
-  store_eight(a.v + i, v, left, a.wide);
+  store_moments(moments, i, m, v, left, a.wide);
   return change;
 }
 
-__global__ void __launch_bounds__(kThreads) adamw_kernel(Update a) {
+template <class T>
+__global__ void __launch_bounds__(kThreads) adamw_kernel(Update a, Moments<T> moments) {
   __shared__ double scratch[32];
   const float scale = a.scale ? *a.scale : 1.0f;
   const int64_t begin = blockIdx.x * kOptimizerStrip, end = isnan(scale) ? begin : min(begin + kOptimizerStrip, a.n);
   double change = 0.0;
-  for (int64_t i = begin + threadIdx.x * 8; i < end; i += kThreads * 8) change += adamw_eight(a, a.grad_scale * scale, i);
+  for (int64_t i = begin + threadIdx.x * 8; i < end; i += kThreads * 8) {
+    change += adamw_eight(a, moments, a.grad_scale * scale, i);
+  }
   if (!a.changes) return;
   change = block_sum(change, scratch);
   if (threadIdx.x == 0) a.changes[blockIdx.x] = change;
@@ -129,14 +187,20 @@ void adamw(const Stream& stream, const AdamWArgs& args) {
   const bool measured = !args.squared_change.empty();
   Update a = constants(args);
   a.param = args.param.as<float>();
-  a.m = args.m.as<float>();
-  a.v = args.v.as<float>();
   a.grad = args.grad.as<const float>();
   a.scale = args.scale.as<const float>();
   a.changes = measured ? args.scratch->take_array<double>(optimizer_strips(n)) : nullptr;
   a.n = n;
   a.wide = is_wide(args.param) && is_wide(args.m) && is_wide(args.v) && is_wide(args.grad) && is_wide(args.packed);
-  HONE_LAUNCH(adamw_kernel, unsigned(optimizer_strips(n)), kThreads, 0, stream, a);
+  const uint64_t seed = args.seed ^ kMomentSeed;
+  const auto blocks = unsigned(optimizer_strips(n));
+  if (args.m.dtype == DType::kBF16) {
+    const Moments<bf16> moments{args.m.as<bf16>(), args.v.as<bf16>(), seed, args.step, args.first};
+    HONE_LAUNCH(adamw_kernel<bf16>, blocks, kThreads, 0, stream, a, moments);
+  } else {
+    const Moments<float> moments{args.m.as<float>(), args.v.as<float>(), seed, args.step, args.first};
+    HONE_LAUNCH(adamw_kernel<float>, blocks, kThreads, 0, stream, a, moments);
+  }
   if (!measured) return;
   add_strips(stream, a.changes, n, args.squared_change);
   args.scratch->release(mark);

@@ -182,6 +182,16 @@ export function weightsHash(checkpoint: string): string {
   return weights.map(({ sha256 }) => sha256).join("-");
 }
 
+/** How the moments of a checkpoint were kept; f32 also where no manifest says so. */
+export function momentsOf(checkpoint: string): "f32" | "bf16" {
+  const path = join(checkpoint, "manifest.json");
+  if (!existsSync(path)) return "f32";
+  const manifest = parseJson(readFileSync(path, "utf8")) as
+    | { readonly body?: { readonly optimizer?: { readonly moments?: unknown } } }
+    | undefined;
+  return manifest?.body?.optimizer?.moments === "bf16" ? "bf16" : "f32";
+}
+
 const stepOf = (path: string): number => Number(NAME.exec(basename(path))![1]);
 
 function parseJson(text: string): unknown {

@@ -1,6 +1,13 @@
 /** What survives a kill. */
 
-export { Checkpoints, checkpointName, expectSeed, type RunState, weightsHash } from "./checkpoints.ts";
+export {
+  Checkpoints,
+  checkpointName,
+  expectSeed,
+  momentsOf,
+  type RunState,
+  weightsHash,
+} from "./checkpoints.ts";
 export {
   BEFORE_FILE,
   claimRunFolder,

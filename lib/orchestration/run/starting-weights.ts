@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Recipe } from "../../config/index.ts";
 import { holdsAdapters } from "../../inference/index.ts";
 import type { TrainerFace } from "../../native/face.ts";
-import { Checkpoints, expectSeed, type RunState } from "../recovery/index.ts";
+import { Checkpoints, expectSeed, momentsOf, type RunState } from "../recovery/index.ts";
 import { rlOptimizer } from "../setup/index.ts";
 import type { RunContext } from "./run-context.ts";
 import { completes, warmStart } from "./warm-start.ts";
@@ -80,13 +80,20 @@ async function firstWeights(context: RunContext, trainer: TrainerFace): Promise<
   const kept = options.resume === "auto" && existsSync(checkpoints.warmStart);
   const given = options.startFrom ?? (kept ? checkpoints.warmStart : undefined);
   if (given === undefined || holdsAdapters(given)) await model.fill(trainer);
-  if (given !== undefined) await trainer.load(given);
+  if (given !== undefined) await loadWeights(trainer, given, recipe);
   const seconds = given === undefined ? await warmUp(context, trainer) : 0;
   await trainer.resetOptimizer(rlOptimizer(recipe));
   await trainer.setVersion(0);
   const inFolder = model.origin !== undefined && given === undefined && recipe.warmStart === undefined;
   if (!stop.signal.aborted && !kept && !inFolder) await checkpoints.saveStart(trainer);
   return seconds;
+}
+
+/** Another run's moments may be of another type; they are dropped with the optimizer that read them. */
+async function loadWeights(trainer: TrainerFace, checkpoint: string, recipe: Recipe): Promise<void> {
+  const moments = momentsOf(checkpoint);
+  if (moments !== recipe.optimizer.moments) await trainer.resetOptimizer({ ...rlOptimizer(recipe), moments });
+  await trainer.load(checkpoint);
 }
 
 async function warmUp(

@@ -48,7 +48,18 @@ export function engineOptions(
   };
 }
 
-export function rlOptimizer({ optimizer: o }: Recipe): OptimizerOptions {
-  const { beta1, beta2, eps, weightDecay, gradientClip } = o;
-  return { kind: "adamw", beta1, beta2, eps, weightDecay, decayAll: false, muonMomentum: 0, gradientClip };
+export function rlOptimizer({ optimizer: o, seed }: Recipe): OptimizerOptions {
+  const { beta1, beta2, eps, weightDecay, gradientClip, moments } = o;
+  return {
+    kind: "adamw",
+    beta1,
+    beta2,
+    eps,
+    weightDecay,
+    decayAll: false,
+    muonMomentum: 0,
+    gradientClip,
+    moments,
+    seed: BigInt(seed),
+  };
 }

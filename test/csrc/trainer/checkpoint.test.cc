@@ -77,6 +77,50 @@ TEST(a_resumed_run_continues_to_the_bit) {
   }
 }
 
+TrainerConfig rounded_moments(uint64_t seed) {
+  TrainerConfig options;
+  options.optimizer.moments = DType::kBF16;
+  options.optimizer.seed = seed;
+  return options;
+}
+
+int64_t bytes_of(const std::string& file) { return int64_t(fs::file_size(file)); }
+
+TEST(moments_in_bf16_resume_to_the_bit_and_take_half) {
+  const TemporaryFolder folder("rounded");
+  const model::ModelConfig config = test::tiny_config();
+  Trainer a(config, rounded_moments(5), nullptr), b(config, rounded_moments(5), nullptr), c(config, rounded_moments(6), nullptr);
+  Trainer exact(config, {}, nullptr);
+  for (Trainer* t : {&a, &c, &exact}) {
+    t->parameters().initialize(1);
+    t->parameters_changed();
+    train(*t, 3);
+  }
+  EXPECT_TRUE(copy(a) != copy(c));      // the draws are those of the seed
+  EXPECT_TRUE(copy(a) != copy(exact));  // and matter
+  a.save(folder / "a", "");
+  exact.save(folder / "exact", "");
+  b.load(folder / "a");
+  train(a, 3);
+  train(b, 3);
+  EXPECT_TRUE(copy(a) == copy(b));
+  const int64_t halved = bytes_of(folder / "a/optimizer.safetensors"), whole = bytes_of(folder / "exact/optimizer.safetensors");
+  EXPECT_NEAR(double(whole - halved), double(2 * 2 * a.parameters().flat().numel()), 2000.0);
+}
+
+TEST(moments_of_another_type_are_refused_before_anything_is_overwritten) {
+  const TemporaryFolder folder("types");
+  const model::ModelConfig config = test::tiny_config();
+  Trainer rounded(config, rounded_moments(5), nullptr), exact(config, {}, nullptr);
+  rounded.save(folder / "rounded", "");
+  exact.parameters().initialize(1);
+  exact.save(folder / "exact", "");
+  const std::vector<float> before = copy(rounded);
+  EXPECT_THROWS(rounded.load(folder / "exact"), Code::kConfig);
+  EXPECT_THROWS(exact.load(folder / "rounded"), Code::kConfig);
+  EXPECT_TRUE(copy(rounded) == before);
+}
+
 TEST(the_folder_is_a_model_that_others_can_load) {
   const TemporaryFolder folder("hf");
   model::ModelConfig config = test::switch_configs()[2].second;  // tied, with bias

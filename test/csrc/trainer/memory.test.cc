@@ -50,6 +50,7 @@ void check(const model::ModelConfig& model, TrainerConfig config, ThreadPool* po
     const bool on_device = !config.adapters.on() || where == Memory::kHost;
     EXPECT_EQ(planned.parameters, on_device ? made.parameters().flat().numel() * 4 : 0);
     EXPECT_EQ(planned.trained, made.trained().flat().numel() * 4);
+    EXPECT_EQ(planned.moments, 2 * Arena::rounded(made.trained().flat().numel() * dtype_bytes(config.optimizer.moments)));
   }
   EXPECT_EQ(Arena::live_bytes(where), before);
 }
@@ -67,9 +68,12 @@ TEST(on_the_cpu_a_trainer_takes_what_it_is_said_to_take) {
     TrainerConfig config;
     config.recompute = true;
     check(model, config, nullptr);
+    config.optimizer.moments = DType::kBF16;
+    check(model, config, nullptr);
     config.adapters = {4, 8.0f, {"all-linear"}, 1};
     check(model, config, nullptr);
     config.adapters = {};
+    config.optimizer.moments = DType::kF32;
     config.weight_storage = DType::kBF16;
     config.optimizer.kind = OptimizerConfig::Kind::kMuon;
     ThreadPool pool(3);
@@ -89,7 +93,12 @@ TEST(on_a_gpu_too) {
     config.recompute = true;
     check(model, config, nullptr);
     if (kind == OptimizerConfig::Kind::kMuon) continue;
+    config.optimizer.moments = DType::kBF16;
+    check(model, config, nullptr);
     config.adapters = {8, 8.0f, {"q_proj", "down_proj"}, 1};
+    check(model, config, nullptr);
+    model.vocabulary = 160;  // too large an embedding for the scratch: what it took is given back
+    EXPECT_EQ(trainer::trainer_bytes(model, config, 4, 1).first_packing, 160 * model.width * 4);
     check(model, config, nullptr);
   }
 }

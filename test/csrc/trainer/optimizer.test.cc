@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "check.h"
+#include "core/thread_pool.h"
 #include "device.h"
 #include "model/reference.h"
 
@@ -192,6 +194,69 @@ TEST(a_norm_that_is_not_finite_changes_nothing) {
     EXPECT_EQ(optimizer.steps, 0);
     EXPECT_TRUE(values(f.p) == before && values(optimizer.m()) == std::vector<float>(before.size(), 0.0f));
   }
+}
+
+TEST(moments_in_bf16_are_adamws_alone) {
+  const Fixture f;
+  OptimizerConfig c;
+  c.moments = DType::kBF16;
+  EXPECT_TRUE(Optimizer(f.config, c).m().flat().dtype == DType::kBF16);
+  c.kind = OptimizerConfig::Kind::kMuon;
+  EXPECT_THROWS(Optimizer(f.config, c), Code::kConfig);
+  c = {};
+  c.moments = DType::kI32;
+  EXPECT_THROWS(Optimizer(f.config, c), Code::kConfig);
+}
+
+TEST(moments_in_bf16_have_the_same_bits_for_any_number_of_threads) {
+  OptimizerConfig c;
+  c.moments = DType::kBF16;
+  c.seed = 11;
+  Fixture alone, many;
+  Optimizer first(alone.config, c), second(many.config, c);
+  ThreadPool pool(3);
+  double squares = 1.0;
+  for (int step = 0; step < 3; ++step) {
+    first.apply(Stream{}, alone.p, alone.g, {&squares, DType::kF64, {1}}, {.lr = 0.1f});
+    second.apply(Stream{.pool = &pool}, many.p, many.g, {&squares, DType::kF64, {1}}, {.lr = 0.1f});
+  }
+  EXPECT_TRUE(values(alone.p) == values(many.p));
+  const size_t bytes = size_t(first.m().flat().numel()) * 2;
+  EXPECT_EQ(std::memcmp(first.m().flat().data, second.m().flat().data, bytes), 0);
+  EXPECT_EQ(std::memcmp(first.v().flat().data, second.v().flat().data, bytes), 0);
+}
+
+TEST(draws_are_numbered_through_all_tensors) {
+  Fixture f, flat;
+  OptimizerConfig c;
+  c.moments = DType::kBF16;
+  c.seed = 11;
+  Optimizer optimizer(f.config, c);
+  const int64_t n = f.p.flat().numel();
+  std::vector<uint16_t> m(size_t(n), 0), v = m;
+  for (int step = 1; step <= 2; ++step) {
+    apply(optimizer, f, 0.1f, 0.0f);
+    // every tensor in one call, where the optimizer makes one for those that decay and one for the others
+    kernels::adamw(Stream{}, {.param = flat.p.flat(), .m = {m.data(), DType::kBF16, {n}}, .v = {v.data(), DType::kBF16, {n}},
+                              .grad = flat.g.flat(), .lr = 0.1f, .step = step, .seed = 11});
+  }
+  EXPECT_TRUE(values(f.p) == values(flat.p));
+  EXPECT_EQ(std::memcmp(optimizer.m().flat().data, m.data(), m.size() * 2), 0);
+  EXPECT_EQ(std::memcmp(optimizer.v().flat().data, v.data(), v.size() * 2), 0);
+}
+
+TEST(on_a_gpu_moments_in_bf16_are_the_cpus) {
+  NEEDS_DEVICE;
+  OptimizerConfig c;
+  c.moments = DType::kBF16;
+  c.seed = 11;
+  TwoSides both(c);
+  const double norm = std::sqrt(kernels::sum_of_squares(Stream{}, both.f.g.flat()));
+  for (int step = 0; step < 3; ++step) {
+    both.apply(norm * norm, norm / 4);
+    both.apply_on_cpu(norm * norm, norm / 4);
+  }
+  EXPECT_TRUE(values(both.p) == values(both.f.p));  // each step moves by what the last ones rounded
 }
 
 TEST(on_a_gpu_the_clip_factor_is_read_where_the_norm_is_and_nan_changes_nothing) {

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   Checkpoints,
   expectSeed,
+  momentsOf,
   type RunState,
   weightsHash,
 } from "../../../lib/orchestration/recovery/checkpoints.ts";
@@ -142,4 +143,15 @@ test("the hash of a checkpoint is of its weights, not of what else it says", asy
   expect(() => weightsHash(join(dir, "d"))).toThrowError(
     expect.objectContaining({ code: "HONE_ERR_CHECKPOINT" }),
   );
+});
+
+test("a manifest says how moments were kept; an older one, none and no JSON mean f32", () => {
+  expect(momentsOf(dir)).toBe("f32");
+  const optimizers = [{ moments: "bf16" }, { moments: "f32" }, { kind: "adamw" }];
+  const texts = [...optimizers.map((optimizer) => JSON.stringify({ body: { optimizer } })), "{", "{}"];
+  const found = texts.map((text) => {
+    writeFileSync(join(dir, "manifest.json"), text);
+    return momentsOf(dir);
+  });
+  expect(found).toEqual(["bf16", "f32", "f32", "f32", "f32"]);
 });

@@ -29,5 +29,8 @@ test("training takes AdamW with the recipe's numbers", () => {
     beta2: 0.99,
     gradientClip: 2,
     weightDecay: 0,
+    moments: "f32",
+    seed: 7n,
   });
+  expect(rlOptimizer(smallRecipe({}, { optimizer: { moments: "bf16" } })).moments).toBe("bf16");
 });

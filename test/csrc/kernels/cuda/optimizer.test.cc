@@ -84,6 +84,31 @@ TEST(adamw_gives_the_cpus_bits) {
   }
 }
 
+TEST(moments_in_bf16_have_the_cpus_bits_from_any_element_on) {
+  NEEDS_DEVICE;
+  for (const int64_t n : kSizes) {
+    for (const int64_t first : {int64_t(0), int64_t(6), (int64_t(1) << 34) - 20}) {
+      const State s(n);
+      std::vector<uint16_t> m(size_t(n), 0), v(size_t(n), 0);
+      for (size_t i = 0; i < size_t(n); ++i) m[i] = f32_to_bf16(s.m[i]), v[i] = f32_to_bf16(s.v[i]);
+      const DeviceArray<float> param(s.param), grad(s.grad);
+      const DeviceArray<uint16_t> device_m(m), device_v(v);
+      AdamWArgs a = arguments(100);
+      a.seed = 12345678901234567u, a.first = first;
+      a.param = param.view(DType::kF32, {n}), a.grad = grad.view(DType::kF32, {n});
+      a.m = device_m.view(DType::kBF16, {n}), a.v = device_v.view(DType::kBF16, {n});
+      adamw(device_stream(), a);
+      std::vector<float> p = s.param, g = s.grad;
+      a.param = f32(p.data(), {n}), a.grad = f32(g.data(), {n});
+      a.m = {m.data(), DType::kBF16, {n}}, a.v = {v.data(), DType::kBF16, {n}};
+      adamw({}, a);
+      EXPECT_TRUE(param.download() == p);
+      EXPECT_TRUE(device_m.download() == m);
+      EXPECT_TRUE(device_v.download() == v);
+    }
+  }
+}
+
 TEST(a_scale_that_is_nan_skips_the_step) {
   NEEDS_DEVICE;
   const State state(5000);
