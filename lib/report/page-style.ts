@@ -64,6 +64,8 @@ figure { margin: 0; min-width: 0; padding: 16px 18px 12px; }
 figcaption p { font-size: 13px; line-height: 1.4; color: var(--muted); margin-top: 2px; min-height: 2.8em; }
 .charts.figures figure:last-child:nth-child(odd) { grid-column: auto; }
 .plain th { white-space: normal; }
+.plain td:first-child { white-space: normal; min-width: 8em; }
+.items p { font-size: 14px; overflow-wrap: anywhere; margin-bottom: 10px; color: var(--muted); } .items b { color: var(--ink); font-weight: 600; }
 .caption { font-size: 14.5px; font-weight: 600; max-width: 100ch; margin: 20px 0 8px; }
 .figures { margin-top: 14px; }
 .figures figure svg { display: block; width: 100%; height: auto; margin-top: 8px; }

@@ -31,15 +31,11 @@ function unfinished(jobs: readonly JobEntry[]): Html | undefined {
     ({ state, cell }) => cell !== undefined && state !== "done" && state !== "failed",
   ).length;
   if (failed.length === 0 && open === 0) return undefined;
-  const rows = failed.map(({ cell, seed, error, log }) => [
-    cell ?? "warm start",
-    String(seed),
-    error ?? "",
-    log,
-  ]);
-  const table =
-    failed.length === 0 ? undefined : htmlTable({ head: ["failed", "seed", "last words", "log"], rows });
-  return html`<h2>Not finished</h2>${table}
+  const items = failed.map(({ cell, seed, error, log }) =>
+    item(`${cell ?? "warm start"}, seed ${seed}`, [error ?? "", log]),
+  );
+  const list = failed.length === 0 ? undefined : html`<div class="card items">${items}</div>`;
+  return html`<h2>Not finished</h2>${list}
 ${open === 0 ? undefined : html`<p class="notes">${open} ${open === 1 ? "run is" : "runs are"} not in the numbers below: the same command goes on with them.</p>`}`;
 }
 
@@ -53,7 +49,11 @@ const figureOf = (figure: Figure): Html =>
   html`<figure class="card"><figcaption><h3>${figure.title}</h3><p>${figure.note}</p></figcaption>${figureSvg(figure)}</figure>`;
 
 function facts({ cells, base }: SweepPlan): Html {
-  const rows = cells.map(({ name, settings }) => [name, settings.length === 0 ? "–" : settings.join(" ")]);
-  return html`<h2>What ran</h2>${htmlTable({ head: ["cell", "settings"], rows })}
-<div class="card"><details><summary>Base recipe</summary><pre>${JSON.stringify(base, null, 2)}</pre></details></div>`;
+  const items = cells.map(({ name, settings }) => item(name, settings));
+  return html`<h2>What ran</h2><div class="card items">${items}
+<details><summary>Base recipe</summary><pre>${JSON.stringify(base, null, 2)}</pre></details></div>`;
 }
+
+/** A name, and lines below it that wrap where they must. */
+const item = (name: string, lines: readonly string[]): Html =>
+  html`<p><b>${name}</b>${lines.map((line) => html`<br>${line}`)}</p>`;

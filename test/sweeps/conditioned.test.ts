@@ -5,6 +5,7 @@ import { answersTo, syntheticCell } from "./synthetic-cells.ts";
 const before = [
   answersTo("hard", [0, 0, 0, 0], [1, 1, 1, 1]),
   answersTo("quarter", [1, 0, 0, 0], [1, 1, 1, 1]),
+  answersTo("two of five", [1, 1, 0, 0, 0], [1, 1, 1, 1, 1]),
   answersTo("half", [1, 1, 0, 0], [1, 1, 1, 1]),
   answersTo("easy", [1, 1, 1, 0], [1, 1, 1, 1]),
   answersTo("sure", [1, 1, 1, 1], [1, 1, 1, 1]),
@@ -32,7 +33,7 @@ test("bins hold what the first weights solved so often; lengths are of right and
   const bins = conditioned(a, b);
   expect(bins.map(({ bin, problems }) => [bin, problems])).toEqual([
     ["[0, 25)", 2],
-    ["[25, 50)", 2],
+    ["[25, 50)", 4],
     ["[50, 75)", 2],
     ["[75, 100]", 4],
   ]);
