@@ -59,7 +59,8 @@ const spread = (values: ReadonlyMap<number, number>) => spreadOf([...values.valu
 /** Ids of the problems by their solve rate: [0, .25), [.25, .5), [.5, .75), [.75, 1]. */
 function binsOf(answers: readonly HeldOutAnswers[]): ReadonlySet<string>[] {
   const bins = EDGES.map(() => new Set<string>());
-  for (const { id, domain, correct } of answers) {
+  for (const { id, domain, set, correct } of answers) {
+    if (set !== undefined) continue; // as in every mean, domains alone count
     const solved = correct.filter(Boolean).length / correct.length;
     bins[Math.min(EDGES.length - 1, Math.floor(solved * EDGES.length))]!.add(`${domain} ${id}`);
   }
@@ -67,7 +68,7 @@ function binsOf(answers: readonly HeldOutAnswers[]): ReadonlySet<string>[] {
 }
 
 const inBin = ({ after }: RunResult, ids: ReadonlySet<string>) =>
-  after.filter(({ domain, id }) => ids.has(`${domain} ${id}`));
+  after.filter(({ domain, set, id }) => set === undefined && ids.has(`${domain} ${id}`));
 
 function accuracy(answers: readonly HeldOutAnswers[]): number | undefined {
   return average(answers.flatMap(({ correct }) => correct.map(Number)));

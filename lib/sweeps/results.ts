@@ -48,13 +48,13 @@ function readRun(dir: string, seed: number): RunResult {
   };
 }
 
-/** What is measured of an evaluation under the first sampling setting: a domain's row, or "mean". */
+/** What is measured of an evaluation under the first sampling setting: of a domain, of a validation set, or the mean. */
 export type Measure = "score" | "solveRate" | "meanTokens" | "truncation";
 
 export const MEAN = "mean";
 
 function scoreOf(table: EvaluationTable | undefined, domain: string): Score | undefined {
-  return domain === MEAN ? table?.mean : table?.domains[domain];
+  return domain === MEAN ? table?.mean : (table?.domains[domain] ?? table?.sets?.[domain]);
 }
 
 /** By seed, after training or before it. */
@@ -83,8 +83,9 @@ export const moreThan = (
   domain?: string,
 ): Spread | undefined => pairedSpread(bySeed(base, measure, domain), bySeed(cell, measure, domain));
 
-/** Domains that any run was evaluated on, in the order of the first. */
+/** Domains that any run was evaluated on, in the order of the first, and behind them validation sets. */
 export function domainsOf(cells: readonly CellResult[]): string[] {
   const tables = cells.flatMap(({ runs }) => runs.flatMap(({ summary }) => summary.after.slice(0, 1)));
-  return [...new Set(tables.flatMap((table) => Object.keys(table.domains)))];
+  const named = (of: (table: EvaluationTable) => object) => tables.flatMap((table) => Object.keys(of(table)));
+  return [...new Set([...named(({ domains }) => domains), ...named(({ sets = {} }) => sets)])];
 }

@@ -22,7 +22,11 @@ const cell = (name: string, bySeed: Record<number, ReturnType<typeof answersTo>[
 
 test("bins hold what the first weights solved so often; lengths are of right and of wrong answers apart", () => {
   const a = cell("a", {
-    0: [answersTo("easy", [1, 0], [10, 30]), answersTo("sure", [1, 1], [20, 30])],
+    0: [
+      answersTo("easy", [1, 0], [10, 30]),
+      answersTo("sure", [1, 1], [20, 30]),
+      { ...answersTo("easy", [0, 0], [500, 500]), set: "a validation set" },
+    ],
     1: [answersTo("easy", [0, 0], [40, 60]), answersTo("sure", [1, 1], [8, 12])],
   });
   const b = cell("b", {

@@ -40,6 +40,16 @@ test("measures are taken by seed, of a domain or of the mean, after training or 
   expect(domainsOf([a, b])).toEqual(["math", "code"]);
 });
 
+test("validation sets stand behind the domains", () => {
+  const [run] = a.runs;
+  const [table] = run!.summary.after;
+  const sets = { aime: table!.domains["code"]! };
+  const summary = { ...run!.summary, after: [{ ...table!, sets }] };
+  const cell = { name: "a", runs: [{ ...run!, summary }] };
+  expect(domainsOf([cell])).toEqual(["math", "code", "aime"]);
+  expect(over(cell, "score", "aime")!.mean).toBe(0.7);
+});
+
 test("reads the finished runs of each cell from their folders", () => {
   writeSyntheticRun(join(dir, "r0"));
   writeAnswers(join(dir, "r0", "held-out-after.jsonl"), [resultOf(3, "math", [1, 0], [5, 6])]);
