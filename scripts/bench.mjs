@@ -6,13 +6,28 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
-const args = process.argv.slice(2);
-const option = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
-const smoke = args.includes("--smoke");
-const only = option("--only")?.split(",");
+const USAGE =
+  "npm run bench -- [--only NAME[,NAME]] [--smoke] [--json FILE]\nNames are those of bench/NAME.bench.cc and .mjs.";
+const { only: list, smoke, json: kept } = optionsOf();
+const only = list?.split(",");
 const wanted = (name) => only === undefined || only.includes(name);
+
+function optionsOf() {
+  const string = { type: "string" };
+  const boolean = { type: "boolean", default: false };
+  try {
+    const { values } = parseArgs({ options: { only: string, smoke: boolean, json: string, help: boolean } });
+    if (!values.help) return values;
+  } catch (error) {
+    console.error(`${error.message}\n${USAGE}`);
+    process.exit(2);
+  }
+  console.log(USAGE);
+  process.exit(0);
+}
 
 function run(command, argv) {
   const result = spawnSync(command, argv, { cwd: root, encoding: "utf8", maxBuffer: 1 << 27 });
@@ -21,6 +36,15 @@ function run(command, argv) {
     process.exit(1);
   }
   return result.stdout;
+}
+
+const known = readdirSync(path.join(root, "bench")).flatMap(
+  (file) => /^(.+)\.bench\.(?:cc|mjs)$/.exec(file)?.[1] ?? [],
+);
+const unknown = only?.find((name) => !known.includes(name));
+if (unknown !== undefined) {
+  console.error(`no bench is called ${unknown}; there are ${known.sort().join(", ")}`);
+  process.exit(2);
 }
 
 // They link the very libraries that the addon is made of.
@@ -90,11 +114,10 @@ function format(value) {
 }
 
 const missed = results.flatMap((r) => r.rows.filter((row) => isBound(row) && !met(row)));
-const file = option("--json");
-if (file) {
+if (kept) {
   const machine = { cpu: cpus()[0]?.model, cores: availableParallelism(), node: process.version };
   writeFileSync(
-    file,
+    kept,
     `${JSON.stringify({ date: new Date().toISOString(), machine, smoke, results }, null, 2)}\n`,
   );
 }
