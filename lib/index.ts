@@ -44,3 +44,4 @@ export {
   type SuiteResult,
 } from "./suites/index.ts";
 export { defineSweep, type Study, type SweepDefinition } from "./sweeps/index.ts";
+export { type Look, type LookOptions, lookAtTraces } from "./traces/index.ts";

@@ -20,6 +20,7 @@ import { scoreVerb } from "./verbs/score.ts";
 import { buildVerb } from "./verbs/scripts.ts";
 import { sweepVerb } from "./verbs/sweep.ts";
 import { tokenizeVerb } from "./verbs/tokenize.ts";
+import { tracesVerb } from "./verbs/traces.ts";
 import type { Verb } from "./verbs/verb.ts";
 import { verifyVerb } from "./verbs/verify.ts";
 
@@ -34,6 +35,7 @@ export const VERBS: readonly Verb[] = [
   reportVerb,
   evalVerb,
   compareVerb,
+  tracesVerb,
   verifyVerb,
   rescoreVerb,
   rolloutsVerb,

@@ -7,7 +7,9 @@ export {
   type RecordedRollout,
   type RecordedStep,
   readRolloutRecord,
+  readVerdictJournal,
   recordedSteps,
+  VERDICT_JOURNAL,
 } from "./records/index.ts";
 export { BEFORE_FILE, checkpointName } from "./recovery/index.ts";
 export { type Rescoring, replayRun, rescoreRun } from "./replay/index.ts";

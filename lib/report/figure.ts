@@ -49,7 +49,9 @@ const CHARACTER = 6.4;
 const HUES = ["#2463c4", "#cf5a16", "#14885a", "#a23792", "#a17a00", "#5f6b7a", "#b9c2cc"];
 const DASHES = ["", "7 3", "2 3", "7 3 2 3"];
 
-const colour = (hue: number): string => `var(--hue-${hue % HUES.length}, ${HUES[hue % HUES.length]})`;
+/** The hue as the page has it, with a light page's where there is none. */
+export const colourOf = (hue: number): string =>
+  `var(--hue-${hue % HUES.length}, ${HUES[hue % HUES.length]})`;
 const dash = (hue: number): string => DASHES[Math.floor(hue / HUES.length) % DASHES.length]!;
 const MUTED = "var(--muted, #5d6b7b)";
 const GRID = "var(--grid, #e9edf1)";
@@ -67,8 +69,11 @@ ${axesOf(figure, x, y)}${lines}${marks}${rows}</svg>`;
 }
 
 /** The figure as a file of its own, in the colours of a light page. */
-export function standaloneFigure(figure: Figure): string {
-  const text = figureSvg(figure).text.replace(/var\(--[\w-]+, (#[0-9a-f]{6})\)/g, "$1");
+export const standaloneFigure = (figure: Figure): string => standaloneSvg(figureSvg(figure));
+
+/** An SVG element of a page as a file of its own. */
+export function standaloneSvg(svg: Html): string {
+  const text = svg.text.replace(/var\(--[\w-]+, (#[0-9a-f]{6})\)/g, "$1");
   return `${text.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" ')}\n`;
 }
 
@@ -96,7 +101,8 @@ const TICKS = 5;
 /** Of the data's extent, at each end: marks have a size. */
 const PADDING = 0.06;
 
-function scaleOf(
+/** Trusts that there is a range or a value. */
+export function scaleOf(
   { range, percent = false }: FigureAxis,
   values: readonly number[],
   from: number,
@@ -127,7 +133,7 @@ function niceStep(least: number): number {
   return [1, 2, 5, 10].map((k) => k * power).find((step) => step >= least * (1 - 1e-9))!;
 }
 
-const px = (value: number): string => value.toFixed(1);
+export const px = (value: number): string => value.toFixed(1);
 
 function axesOf(figure: Figure, x: Scale, y: Scale): Html {
   const across = y.ticks.map(
@@ -156,20 +162,20 @@ function lineOf({ label, hue, look, points, band }: FigureLine, x: Scale, y: Sca
   const reference = look === "reference";
   const area =
     band &&
-    html`<path class="band" d="${path([...along(band.high), ...along(band.low).reverse()])}Z" fill="${colour(hue)}" fill-opacity="${opacity}"/>`;
-  return html`${area}<path class="line" data-line="${label}" d="${path(points)}" fill="none" stroke="${colour(hue)}" stroke-width="${reference ? 1 : 2}" stroke-opacity="${reference ? 0.7 : 1}" stroke-dasharray="${reference ? "5 4" : dash(hue)}" stroke-linejoin="round"><title>${label}</title></path>
+    html`<path class="band" d="${path([...along(band.high), ...along(band.low).reverse()])}Z" fill="${colourOf(hue)}" fill-opacity="${opacity}"/>`;
+  return html`${area}<path class="line" data-line="${label}" d="${path(points)}" fill="none" stroke="${colourOf(hue)}" stroke-width="${reference ? 1 : 2}" stroke-opacity="${reference ? 0.7 : 1}" stroke-dasharray="${reference ? "5 4" : dash(hue)}" stroke-linejoin="round"><title>${label}</title></path>
 `;
 }
 
 function markOf({ label, hue, x: atX, y: atY, xError, yError }: FigureMark, x: Scale, y: Scale): Html {
   const bar = (x1: number, x2: number, y1: number, y2: number) =>
-    html`<line x1="${px(x1)}" x2="${px(x2)}" y1="${px(y1)}" y2="${px(y2)}" stroke="${colour(hue)}" stroke-opacity="0.6" stroke-width="1.5"/>`;
+    html`<line x1="${px(x1)}" x2="${px(x2)}" y1="${px(y1)}" y2="${px(y2)}" stroke="${colourOf(hue)}" stroke-opacity="0.6" stroke-width="1.5"/>`;
   const [cx, cy] = [x.at(atX), y.at(atY)];
   const bars = [
     ...(xError > 0 ? [bar(x.at(atX - xError), x.at(atX + xError), cy, cy)] : []),
     ...(yError > 0 ? [bar(cx, cx, y.at(atY - yError), y.at(atY + yError))] : []),
   ];
-  return html`${bars}<circle class="mark" data-mark="${label}" cx="${px(cx)}" cy="${px(cy)}" r="5" fill="${colour(hue)}"><title>${label}: ${x.show(atX, 1)}, ${y.show(atY, 1)}</title></circle>
+  return html`${bars}<circle class="mark" data-mark="${label}" cx="${px(cx)}" cy="${px(cy)}" r="5" fill="${colourOf(hue)}"><title>${label}: ${x.show(atX, 1)}, ${y.show(atY, 1)}</title></circle>
 `;
 }
 
@@ -182,7 +188,7 @@ function legendOf({ lines = [], marks = [] }: Figure): { readonly rows: Html[]; 
     if (left > PLOT.left && left + width > WIDTH) [left, row] = [PLOT.left, row + 1];
     const [at, y] = [left, LEGEND_TOP + row * ROW];
     left += width + 10;
-    return html`<line x1="${px(at)}" x2="${px(at + 16)}" y1="${y}" y2="${y}" stroke="${colour(hue)}" stroke-width="3" stroke-dasharray="${dash(hue)}"/><text x="${px(at + 21)}" y="${y + 4}">${label}</text>`;
+    return html`<line x1="${px(at)}" x2="${px(at + 16)}" y1="${y}" y2="${y}" stroke="${colourOf(hue)}" stroke-width="3" stroke-dasharray="${dash(hue)}"/><text x="${px(at + 21)}" y="${y + 4}">${label}</text>`;
   });
   return { rows, height: LEGEND_TOP + row * ROW + 12 };
 }

@@ -1,5 +1,6 @@
 /** What people see of a run: the live frame, the tables at its end, the report page. */
 export { clip, flow } from "./ansi.ts";
+export { type Bar, type BarFigure, barsSvg, standaloneBars } from "./bars.ts";
 export { movingMean, smoothingWindow } from "./charts.ts";
 export { htmlDocument, htmlTable } from "./document.ts";
 export { type Figure, type FigureLine, type FigureMark, figureSvg, standaloneFigure } from "./figure.ts";

@@ -1,13 +1,14 @@
 /** What people measure: suites, completions that are kept, and numbers with their uncertainty. */
 export type { Answer, Answerer, Drawn, Draws, Sampling } from "./answerer.ts";
+export { ChatServer, type ChatServerOptions } from "./chat-server.ts";
 export { type Comparison, compareEvaluations, type ShownChange } from "./compare.ts";
 export { EndpointAnswerer, type EndpointOptions } from "./endpoint-answerer.ts";
 export { EngineAnswerer, type EngineAnswererOptions } from "./engine-answerer.ts";
 export { type EvaluationPlan, type EvaluationProgress, evaluateSuites } from "./evaluate.ts";
 export { type OpenSuiteOptions, openSuite, SUITE_NAMES, suitesNamed } from "./open-suite.ts";
-export { isEvaluation } from "./record.ts";
+export { drawKey, isEvaluation, readManifest, readRecord } from "./record.ts";
 export { type RescoredEvaluation, rescoreEvaluation } from "./rescore.ts";
 export { type EvaluationResults, readResults, type SuiteResult } from "./results.ts";
 export type { Measures, Share } from "./statistics/measures.ts";
-export type { Interval } from "./statistics/resampling.ts";
+export { type Interval, quantile } from "./statistics/resampling.ts";
 export type { Suite } from "./suite.ts";

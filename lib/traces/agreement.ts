@@ -1,0 +1,52 @@
+/** How two readers of the same things agree. */
+export interface Agreement {
+  /** Things that both named. */
+  readonly count: number;
+  /** Share on which they gave the same name. */
+  readonly share: number;
+  /**
+   * Cohen's kappa: (share - chance) / (1 - chance), chance being what two readers with these habits would agree on.
+   * Undefined where chance is all: both gave everything one name. Source: Cohen 1960.
+   */
+  readonly kappa: number | undefined;
+}
+
+/** Of the pairs in which both are there; undefined for none. */
+export function agreementOf(
+  pairs: readonly (readonly [string | undefined, string | undefined])[],
+): Agreement | undefined {
+  const named = pairs.filter(([a, b]) => a !== undefined && b !== undefined);
+  const count = named.length;
+  if (count === 0) return undefined;
+  const share = named.filter(([a, b]) => a === b).length / count;
+  const names = new Set(named.map(([a]) => a));
+  let chance = 0;
+  for (const name of names) {
+    const [first, second] = [0, 1].map((side) => named.filter((pair) => pair[side] === name).length);
+    chance += (first! / count) * (second! / count);
+  }
+  return { count, share, kappa: chance === 1 ? undefined : (share - chance) / (1 - chance) };
+}
+
+/** Of one name: how often it was given rightly, and how many of its own it found. */
+export interface Found {
+  readonly name: string;
+  /** Given by hand; by whoever is measured. */
+  readonly wanted: number;
+  readonly given: number;
+  /** Undefined where none were given, or wanted. */
+  readonly precision: number | undefined;
+  readonly recall: number | undefined;
+}
+
+/** @param pairs [by hand, by whoever is measured] */
+export function foundOf(
+  name: string,
+  pairs: readonly (readonly [string | undefined, string | undefined])[],
+): Found {
+  const wanted = pairs.filter(([hand]) => hand === name).length;
+  const given = pairs.filter(([, other]) => other === name).length;
+  const right = pairs.filter(([hand, other]) => hand === name && other === name).length;
+  const part = (of: number) => (of === 0 ? undefined : right / of);
+  return { name, wanted, given, precision: part(given), recall: part(wanted) };
+}
