@@ -1,4 +1,3 @@
-// Mutants tried: bars from the least value on, errors not drawn, one colour for all series.
 import { expect, test } from "vitest";
 import { barsSvg, standaloneBars } from "../../lib/report/bars.ts";
 

@@ -1,4 +1,3 @@
-// Mutants tried: chance of one reader alone; pairs with a missing name counted; precision and recall changed round.
 import { expect, test } from "vitest";
 import { agreementOf, foundOf } from "../../lib/traces/agreement.ts";
 

@@ -1,4 +1,3 @@
-// Mutants tried: the last answer of a key not the one that counts, a torn line kept, the model left out of the key.
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,4 +1,3 @@
-// Mutants tried: unlabelled steps left out of the recall, ends compared with white space, an outage graded as wrong.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,4 +1,3 @@
-// Mutants tried: REPEATED above 1, the answer's place passed over, runs of one word, the first step forward reasoning.
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Category } from "../../lib/traces/categories.ts";

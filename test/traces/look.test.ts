@@ -1,4 +1,3 @@
-// Mutants tried: outages not told in `whole`, the second folder's answers in the first one's cache, notes that hide the heuristic.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

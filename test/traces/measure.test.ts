@@ -1,4 +1,3 @@
-// Mutants tried: shares over all steps, right answers not told apart, lengths shared evenly, the difference the wrong way.
 import { expect, test } from "vitest";
 import type { Category } from "../../lib/traces/categories.ts";
 import { measureTraces } from "../../lib/traces/measure.ts";

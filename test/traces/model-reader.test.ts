@@ -1,5 +1,4 @@
 // Against a real HTTP server of the test's own.
-// Mutants tried: a bad answer taken for forward reasoning, not asked again, kept; the passes' orders equal; an outage cached.
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AnswerCache } from "../../lib/traces/answer-cache.ts";

@@ -1,4 +1,3 @@
-// Mutants tried: the figures left out, texts not escaped, the shortest trace shown.
 import { expect, test } from "vitest";
 import { tracesFigures } from "../../lib/traces/figures.ts";
 import { RULES } from "../../lib/traces/heuristic.ts";

@@ -1,4 +1,3 @@
-// Mutants tried: the limit taken by draws before problems, the run's middle read, another suite's completions.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,4 +1,3 @@
-// Mutants tried: sentences without marks cut; fences cut at blank lines; the answer cut; a short piece a step of its own.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { sentencesOf, stepsAt, stepsOf } from "../../lib/traces/split.ts";
