@@ -41,7 +41,8 @@ export interface RecordedStep {
     readonly tokens: number;
     readonly drGrpoNormalizer: number;
     readonly objective: Omit<StepOptions, "muonLr">;
-    readonly optimizer: OptimizerOptions;
+    /** Its seed is the run's. */
+    readonly optimizer: Omit<OptimizerOptions, "seed">;
     readonly loss: number;
     readonly gradNorm: number;
     readonly skipped: boolean;
@@ -193,6 +194,7 @@ function stepLine(
   if (update === undefined) return head;
   const { report, data, learningRate } = update;
   const { muonLr: _, ...objective } = stepOptions(recipe, learningRate);
+  const { seed: __, ...optimizer } = rlOptimizer(recipe);
   return {
     ...head,
     trained: {
@@ -201,7 +203,7 @@ function stepLine(
       tokens: report.trainedTokens,
       drGrpoNormalizer: data.drGrpoNormalizer!,
       objective,
-      optimizer: rlOptimizer(recipe),
+      optimizer,
       loss: report.loss,
       gradNorm: report.gradNorm,
       skipped: report.skipped,

@@ -38,7 +38,6 @@ test("public and packed private tests make one reference in the shape of TACO's"
       question: expect.stringContaining("standard input"),
       family: "live-code-bench",
       level: 1,
-      heldOut: true,
       reference: {
         input_output: JSON.stringify({ inputs: ["1\n", "2\n", "é\n"], outputs: ["2\n", "4\n", "x"] }),
       },

@@ -16,7 +16,7 @@ test("the answer is the number behind the last ####, without commas, dollars and
     "-5",
     "2.50",
   ]);
-  expect(kept[0]).toMatchObject({ heldOut: true, family: "gsm8k", content: "Question 0?" });
+  expect(kept[0]).toMatchObject({ family: "gsm8k", content: "Question 0?" });
   expect(kept[1]!.gold!()).toEqual(["\\boxed{1234567}"]);
 });
 
