@@ -84,7 +84,14 @@ export const recordedClock = ({ clock, startedAt }: StoredManifest): Date => new
 export function prepareRunFolder(
   dir: string,
   resume: string,
-  { recipe, core, clock, model, sources, sets }: Omit<RunResources, "trainer" | "generations">,
+  {
+    recipe,
+    core,
+    clock,
+    model,
+    sources,
+    sets,
+  }: Pick<RunResources, "recipe" | "core" | "clock" | "model" | "sources" | "sets">,
 ): string[] {
   if (resume === "never") clearRunFolder(dir);
   else expectRecords(dir);
@@ -94,7 +101,8 @@ export function prepareRunFolder(
     checkOrigin(dir, before.model, model.origin);
     changes = recipeChanges(dir, inTodaysNames(before.config), recipe);
   }
-  writeHeldOut(dir, [...sources, ...[...sets].map(([name, { source }]) => [name, source] as const)]);
+  const asked = [...sources, ...[...sets].map(([name, { source }]) => [name, source] as const)];
+  writeHeldOut(dir, recordedHeldOut({ dir, resume }), asked);
   const info = core.info();
   writeRunManifest(dir, {
     name: recipe.name,
@@ -108,12 +116,19 @@ export function prepareRunFolder(
   return changes;
 }
 
-/** The held-out rows of data sets, by domain and set, in the order they are asked. */
-function writeHeldOut(dir: string, sources: readonly (readonly [string, ProblemSource])[]): void {
-  const lists = sources.flatMap(([name, { heldOutKeys }]) =>
-    heldOutKeys ? [[name, heldOutKeys] as const] : [],
-  );
-  if (lists.length > 0)
+/**
+ * The held-out rows of data sets, by domain and set: those listed so far, then new ones in the order they are asked. The
+ * list only grows: a row that is missing from the files today may be back tomorrow, and was evaluated.
+ */
+function writeHeldOut(
+  dir: string,
+  recorded: HeldOut | undefined,
+  sources: readonly (readonly [string, ProblemSource])[],
+): void {
+  const lists = new Map([...(recorded ?? [])].map(([name, keys]) => [name, [...keys]]));
+  for (const [name, { heldOutKeys }] of sources)
+    if (heldOutKeys) lists.set(name, [...new Set([...(lists.get(name) ?? []), ...heldOutKeys])]);
+  if (lists.size > 0)
     writeWhole(join(dir, RUN_FILES.heldOut), `${JSON.stringify(Object.fromEntries(lists))}\n`);
 }
 

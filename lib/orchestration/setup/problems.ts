@@ -29,12 +29,14 @@ interface OpenOptions {
 }
 
 /**
- * Every domain's problems, in the recipe's order, and the validation sets; a row of a set is in no domain.
- * Throws HONE_ERR_CONFIG or HONE_ERR_DATA.
+ * Every domain's problems, in the recipe's order, and the validation sets; a row of a set is in no domain, nor is one of
+ * a set that the run had and the recipe names no more. Throws HONE_ERR_CONFIG or HONE_ERR_DATA.
  */
 export async function openProblems(recipe: Recipe, options: OpenOptions = {}): Promise<Problems> {
   const sets = await openSets(recipe, options.admit);
   const asked = new Set([...sets.values()].flatMap(({ source }) => source.heldOutKeys ?? []));
+  for (const [name, keys] of options.heldOut ?? [])
+    if (recipe.domains[name] === undefined) for (const key of keys) asked.add(key);
   return { sources: await openDomains(recipe, options, asked), sets };
 }
 

@@ -92,8 +92,15 @@ test("what data sets hold out is listed, and stays held out when the run goes on
     await run.finished;
   }
   expect(JSON.parse(readFileSync(join(dir, "held-out.json"), "utf8"))).toEqual(list);
+  // Files without any of those rows: the list keeps them, for they may be back in the next session.
+  writeFileSync(moved, fresh.join("\n"));
+  {
+    await using run = await createRun(recipeOf(4, moved), { ...options, resume: "auto" });
+    await run.finished;
+  }
+  expect(JSON.parse(readFileSync(join(dir, "held-out.json"), "utf8"))).toEqual(list);
   writeFileSync(join(dir, "held-out.json"), "[3]");
-  await expect(createRun(recipeOf(4, moved), { ...options, resume: "auto" })).rejects.toMatchObject({
+  await expect(createRun(recipeOf(5, moved), { ...options, resume: "auto" })).rejects.toMatchObject({
     code: "HONE_ERR_FORMAT",
     message: expect.stringContaining("held-out.json"),
   });

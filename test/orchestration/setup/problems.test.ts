@@ -95,3 +95,18 @@ test("what a run held out is held out when it goes on", async () => {
   expect(asked(after, "heldOut", 10)).toEqual(asked(before, "heldOut", 10));
   expect(after.report).toMatchObject({ training: 80, heldOut: 10 });
 });
+
+test("what a validation set asked is not trained on when the run goes on without the set", async () => {
+  const path = rows("some.jsonl", 0, 60);
+  const set = { source: { kind: "jsonl" as const, path: rows("set.jsonl", 40, 60), verifier: "math" } };
+  const math = { weight: 1, source: { kind: "jsonl" as const, path, heldOut: 10 } };
+  const { sources, sets } = await openProblems(
+    smallRecipe({}, { domains: { math }, evaluation: { sets: { twenty: set } } }),
+  );
+  const heldOut = new Map([
+    ["math", new Set(sources.get("math")!.heldOutKeys)],
+    ["twenty", new Set(sets.get("twenty")!.source.heldOutKeys)],
+  ]);
+  const after = await openProblems(smallRecipe({}, { domains: { math } }), { heldOut });
+  expect(after.sources.get("math")!.report).toMatchObject({ training: 30, heldOut: 10 });
+});
