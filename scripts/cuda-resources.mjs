@@ -1,16 +1,25 @@
-// Registers, spills and stack of every CUDA kernel against csrc/kernels/cuda/resources.json. Needs nvcc, no GPU.
-//   node scripts/cuda-resources.mjs          fails if a kernel spills, grows or is not in the table
-//   node scripts/cuda-resources.mjs --write  makes the table anew
-//   node scripts/cuda-resources.mjs --log F  compiles nothing: F is what a build with -Xptxas=-v printed
+// Registers, spills, stack and machine code of every CUDA kernel against csrc/kernels/cuda/resources.json. Needs nvcc,
+// no GPU.
+//   node scripts/cuda-resources.mjs              fails if a kernel spills, grows or is not in the table
+//   node scripts/cuda-resources.mjs --write      makes the table anew
+//   node scripts/cuda-resources.mjs --write a b  only what it says of a.cu and b.cu
+//   node scripts/cuda-resources.mjs --log F      compiles nothing: F is what a build with -Xptxas=-v printed; machine
+//                                                code is read from the objects in build/ if --no-compress left it readable
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { kernelsIn } from "./cuda-sass.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const table = path.join(root, "csrc/kernels/cuda/resources.json");
 const ARCHITECTURES = ["sm_80", "sm_90a"];
+
+/** What should not grow, and, of machine code that could be read, what should not grow or fall. */
+const USE = ["registers", "stack", "spills"];
+const COSTS = ["cas", "calls", "r2ur"];
+const LOADS = ["loads16", "loads32", "loads64", "loads128"];
 
 /** What 384 threads can be launched with. Groups of four warps then hand each other registers (setmaxnreg): of fewer
  *  there would not be enough, and those who take would wait for ever. */
@@ -80,13 +89,25 @@ export function shortName(name) {
   return plain;
 }
 
+/** Adds to `kernels` of one file what its compiled `bytes` say of them, for the architectures that are in the table. */
+export function addFacts(kernels, file, bytes, demangle = (names) => names) {
+  const found = kernelsIn(bytes);
+  const names = demangle(found.map(({ name }) => name)).map(shortName);
+  found.forEach(({ architecture, name: _, ...facts }, i) => {
+    const where = ARCHITECTURES.find((a) => a.replace(/\D/g, "") === String(architecture));
+    Object.assign(kernels[`${file} ${where}`]?.[names[i]] ?? {}, facts);
+  });
+  return found.length;
+}
+
 /** Sentences about what got worse; `exact` is false when another compiler made the table, then only spills count. */
 export function compareResources(wanted, got, exact) {
   const complaints = [];
   for (const [where, kernels] of Object.entries(got)) {
     for (const [name, use] of Object.entries(kernels)) {
       const was = wanted[where]?.[name];
-      const grown = ["registers", "stack", "spills"].filter((k) => was !== undefined && use[k] > was[k]);
+      const read = [use, was].every((facts) => facts && [...COSTS, ...LOADS].some((k) => k in facts));
+      const grown = (read ? [...USE, ...COSTS] : USE).filter((k) => was && (use[k] ?? 0) > (was[k] ?? 0));
       if (was?.registers === WHOLE_SHARE && name.includes("_sm90_") && use.registers < WHOLE_SHARE)
         complaints.push(
           `${where}: ${name} starts with ${use.registers} registers, setmaxnreg needs ${WHOLE_SHARE}`,
@@ -94,8 +115,10 @@ export function compareResources(wanted, got, exact) {
       if (was === undefined && exact) complaints.push(`${where}: ${name} is not in the table`);
       if (was === undefined && use.spills > 0)
         complaints.push(`${where}: ${name} spills ${use.spills} bytes`);
+      for (const k of exact && read ? LOADS.filter((k) => (use[k] ?? 0) < (was[k] ?? 0)) : [])
+        complaints.push(`${where}: ${name} has ${use[k] ?? 0} ${k} together, the table says ${was[k]}`);
       for (const k of exact ? grown : grown.filter((k) => k === "spills")) {
-        complaints.push(`${where}: ${name} has ${use[k]} ${k}, the table says ${was[k]}`);
+        complaints.push(`${where}: ${name} has ${use[k]} ${k}, the table says ${was[k] ?? 0}`);
       }
     }
     for (const name of Object.keys(wanted[where] ?? {})) {
@@ -132,7 +155,7 @@ function demangle(names) {
   return run.status === 0 ? run.stdout.trimEnd().split("\n") : names;
 }
 
-/** Compiles the device side of one file; its report. Throws with the compiler's text. */
+/** Compiles the device side of one file; what ptxas printed, and the cubin. Throws with the compiler's text. */
 function compile(compiler, file, architecture, folder) {
   const output = path.join(folder, `${path.basename(file)}.${architecture}.cubin`);
   const args = [
@@ -151,15 +174,20 @@ function compile(compiler, file, architecture, folder) {
     text += part;
   });
   return new Promise((resolve, reject) => {
-    child.on("close", (code) => (code === 0 ? resolve(text) : reject(new Error(`${file}\n${text}`))));
+    child.on("close", (code) =>
+      code === 0
+        ? resolve({ report: text, cubin: readFileSync(output) })
+        : reject(new Error(`${file}\n${text}`)),
+    );
   });
 }
 
-async function measure(compiler) {
+async function measure(compiler, only) {
   const folder = mkdtempSync(path.join(tmpdir(), "hone-cubin-"));
   const sources = readdirSync(path.join(root, "csrc"), { recursive: true })
     .map((file) => `csrc/${file}`)
-    .filter((file) => /\/cuda\/\w+\.cu$/.test(file));
+    .filter((file) => /\/cuda\/\w+\.cu$/.test(file))
+    .filter((file) => only.length === 0 || only.includes(path.basename(file, ".cu")));
   const jobs = sources.flatMap((file) =>
     ARCHITECTURES.filter((a) => isCompiledFor(file, a)).map((architecture) => ({ file, architecture })),
   );
@@ -167,10 +195,13 @@ async function measure(compiler) {
   let text = "";
   const worker = async () => {
     for (let job = jobs.shift(); job; job = jobs.shift()) {
-      const report = await compile(compiler, job.file, job.architecture, folder);
+      const { report, cubin } = await compile(compiler, job.file, job.architecture, folder);
       text += report;
       const kernels = parseResources(report, demangle);
-      if (Object.keys(kernels).length > 0) found[`${path.basename(job.file)} ${job.architecture}`] = kernels;
+      if (Object.keys(kernels).length === 0) continue;
+      const name = path.basename(job.file);
+      found[`${name} ${job.architecture}`] = kernels;
+      addFacts(found, name, cubin, demangle);
     }
   };
   try {
@@ -181,6 +212,19 @@ async function measure(compiler) {
     rmSync(folder, { recursive: true });
   }
   return { kernels: sorted(Object.entries(found)), text };
+}
+
+/** Adds what the addon's objects say; how many kernels were readable. */
+function readObjects(kernels) {
+  const build = path.join(root, "build/CMakeFiles");
+  const objects = existsSync(build)
+    ? readdirSync(build, { recursive: true }).filter((file) => /\/cuda\/\w+\.cu\.o$/.test(file))
+    : [];
+  return objects.reduce(
+    (n, file) =>
+      n + addFacts(kernels, path.basename(file, ".o"), readFileSync(path.join(build, file)), demangle),
+    0,
+  );
 }
 
 /** One kernel a line, so that a change reads as what it is. */
@@ -204,10 +248,15 @@ async function main() {
   const printed = log > 0 ? readFileSync(process.argv[log + 1], "utf8") : "";
   const logged = { kernels: parseBuildLog(printed, demangle), text: printed };
   // A build that was up to date printed nothing.
-  const { kernels, text } = Object.keys(logged.kernels).length > 0 ? logged : await measure(compiler);
+  const built = Object.keys(logged.kernels).length > 0;
+  const only = process.argv.slice(process.argv.indexOf("--write") + 1 || process.argv.length);
+  const { kernels, text } = built ? logged : await measure(compiler, only);
+  if (built && readObjects(kernels) === 0)
+    console.log("cuda resources: machine code: skipped: no objects that can be read (nvcc --no-compress)");
   const count = Object.values(kernels).reduce((n, all) => n + Object.keys(all).length, 0);
   if (process.argv.includes("--write")) {
-    writeFileSync(table, render(version, kernels));
+    const others = only.length > 0 ? JSON.parse(readFileSync(table, "utf8")).kernels : {};
+    writeFileSync(table, render(version, sorted(Object.entries({ ...others, ...kernels }))));
     return console.log(`cuda resources: ${count} kernels written`);
   }
   const known = existsSync(table)
