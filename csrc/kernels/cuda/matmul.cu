@@ -52,13 +52,13 @@ __global__ void __launch_bounds__(kThreads) add_pieces_kernel(const float* sums,
   const int64_t row = index / pairs, column = index % pairs * 2;
   if (row >= rows) return;
   const bool both = column + 1 < columns;
-  float v0 = 0.0f, v1 = 0.0f;
+  float v[1][2] = {};
   for (int piece = 0; piece < pieces; ++piece) {
     const float* const at = sums + (piece * rows + row) * columns + column;
-    v0 += at[0];
-    if (both) v1 += at[1];
+    v[0][0] += at[0];
+    if (both) v[0][1] += at[1];
   }
-  store_pair(out, row, column, rows, columns, v0, v1);
+  store_pairs<1, 1>(out, row, column, rows, columns, v);
 }
 
 /// dbias[j] += sum of dy[:, j]. Of 8 lanes, lane i adds rows i, i + 8, ...; the lanes are added in ascending order.
@@ -69,6 +69,7 @@ __global__ void __launch_bounds__(kThreads) add_columns_kernel(Operand dy, float
   const int64_t column = int64_t(blockIdx.x) * 32 + inner;
   float sum = 0.0f;
   if (column < dy.width) {
+#pragma unroll 16
     for (int64_t row = lane; row < dy.height; row += 8) sum += __bfloat162float(dy.data[row * dy.stride + column]);
   }
   lanes[lane][inner] = sum;
@@ -106,6 +107,7 @@ void multiply_portable(const Stream& stream, const Product& p, Inside a, Inside 
 }
 
 void multiply(const Stream& stream, const Product& p, Inside a, Inside b, int64_t n, int64_t k) {
+  if (std::max({p.rows, p.columns, p.depth}) > kMostLines) fail(Code::kShape, "matmul: a side of more than 2^31 - 1.");
   if constexpr (::hone::cuda::kSm90Built) {
     if (uses_wgmma(n, k)) return multiply_sm90(stream, p, a, b);
   }

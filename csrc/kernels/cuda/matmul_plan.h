@@ -29,21 +29,25 @@ inline constexpr int64_t kFewRows = 256;
 
 struct Range { int64_t begin, end; };
 
-/// Piece i of `pieces` of [0, k): equal but for the last, which may be shorter.
+/// Rows, columns and depth of a product, and its blocks, are at most this: a device divides 32 bits in a few
+/// instructions and calls a function for 64.
+inline constexpr int64_t kMostLines = (int64_t(1) << 31) - 1;
+
+/// Piece i of `pieces` of [0, k), k <= kMostLines: equal but for the last, which may be shorter.
 HONE_HOST_DEVICE constexpr Range piece_of(int64_t k, int pieces, int i) {
-  const int64_t length = ceil_div(ceil_div(k, pieces), kPieceGrain) * kPieceGrain;
+  const int64_t length = ceil_div(int64_t((uint32_t(k) + uint32_t(pieces) - 1) / uint32_t(pieces)), kPieceGrain) * kPieceGrain;
   const int64_t begin = i * length < k ? i * length : k, end = begin + length < k ? begin + length : k;
   return {begin, end};
 }
 
-struct TilePlace { int64_t row, column; };
+struct TilePlace { uint32_t row, column; };
 
 /// Place of tile `index` of a grid of tiles: down bands of 8 rows of tiles, so that blocks that run at the same time
 /// share operands in the second-level cache.
-HONE_HOST_DEVICE constexpr TilePlace tile_place(int64_t index, int64_t tile_rows, int64_t tile_columns) {
-  constexpr int64_t kBand = 8;
-  const int64_t band = index / (kBand * tile_columns), first = band * kBand, rest = index % (kBand * tile_columns);
-  const int64_t height = tile_rows - first < kBand ? tile_rows - first : kBand;
+HONE_HOST_DEVICE constexpr TilePlace tile_place(uint32_t index, uint32_t tile_rows, uint32_t tile_columns) {
+  constexpr uint32_t kBand = 8;
+  const uint32_t band = index / (kBand * tile_columns), first = band * kBand, rest = index % (kBand * tile_columns);
+  const uint32_t height = tile_rows - first < kBand ? tile_rows - first : kBand;
   return {first + rest % height, rest / height};
 }
 
@@ -61,10 +65,10 @@ HONE_HOST_DEVICE constexpr int64_t blocks_of(int64_t rows, int64_t columns, int 
 
 HONE_HOST_DEVICE constexpr BlockWork work_of(int64_t index, int64_t rows, int64_t columns, int pieces, bool spread,
                                              int tile_rows, int tile_columns) {
-  const int64_t down = ceil_div(rows, tile_rows), across = ceil_div(columns, tile_columns);
-  const TilePlace place = tile_place(index % (down * across), down, across);
-  const int piece = int(index / (down * across));
-  return {place.row * tile_rows, place.column * tile_columns, spread ? piece : 0, spread ? piece + 1 : pieces};
+  const auto down = uint32_t(ceil_div(rows, tile_rows)), across = uint32_t(ceil_div(columns, tile_columns));
+  const TilePlace place = tile_place(uint32_t(index) % (down * across), down, across);
+  const int piece = int(uint32_t(index) / (down * across));
+  return {int64_t(place.row) * tile_rows, int64_t(place.column) * tile_columns, spread ? piece : 0, spread ? piece + 1 : pieces};
 }
 
 /// The k that a block walks.

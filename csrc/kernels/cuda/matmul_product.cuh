@@ -37,37 +37,81 @@ __device__ __forceinline__ float loaded(__nv_bfloat16 x) { return __bfloat162flo
 __device__ __forceinline__ void stored(float& to, float x) { to = x; }
 __device__ __forceinline__ void stored(__nv_bfloat16& to, float x) { to = __float2bfloat16(x); }
 
-template <class T, class Pair>
-__device__ __forceinline__ void store_two(const Output& out, int64_t row, int64_t column, int64_t columns, float v0,
-                                          float v1) {
-  T* const to = static_cast<T*>(out.data) + row * out.stride + column;
-  const bool both = column + 1 < columns;
-  if (out.bias) {
-    v0 += out.bias[column];
-    if (both) v1 += out.bias[column + 1];
-  }
-  if (both && out.paired) {
-    Pair pair;
-    if (out.accumulate) {
-      pair = *reinterpret_cast<const Pair*>(to);
-      v0 += loaded(pair.first);
-      v1 += loaded(pair.second);
+/// Pairs of neighbouring columns that a thread finishes together: pair i is 8 (i % kHigh) rows below and 8 (i / kHigh)
+/// columns right of the first. `high` and `wide`: rows and columns from there to the output's edge.
+template <class T, int kHigh>
+struct PairPlaces {
+  T* rows[kHigh];
+  int high, wide;
+  __device__ __forceinline__ T* at(int i) const { return rows[i % kHigh] + i / kHigh * 8; }
+  __device__ __forceinline__ bool has(int i, int e) const { return i % kHigh * 8 < high && i / kHigh * 8 + e < wide; }
+};
+
+/// Both values of a pair at once. All that was there is asked for before the first store, so that the thread waits for
+/// memory once and not once a pair.
+template <class T, class Pair, int kPairs, int kHigh>
+__device__ __forceinline__ void finish_pairs(const PairPlaces<T, kHigh>& places, bool accumulate,
+                                             float (&v)[kPairs][2]) {
+  if (accumulate) {
+    Pair was[kPairs] = {};
+#pragma unroll
+    for (int i = 0; i < kPairs; ++i) {
+      if (places.has(i, 0)) was[i] = *reinterpret_cast<const Pair*>(places.at(i));
     }
-    stored(pair.first, v0);
-    stored(pair.second, v1);
-    *reinterpret_cast<Pair*>(to) = pair;
-    return;
+#pragma unroll
+    for (int i = 0; i < kPairs; ++i) {
+      v[i][0] += loaded(was[i].first);
+      v[i][1] += loaded(was[i].second);
+    }
   }
-  stored(to[0], out.accumulate ? v0 + loaded(to[0]) : v0);
-  if (both) stored(to[1], out.accumulate ? v1 + loaded(to[1]) : v1);
+#pragma unroll
+  for (int i = 0; i < kPairs; ++i) {
+    Pair pair;
+    stored(pair.first, v[i][0]);
+    stored(pair.second, v[i][1]);
+    if (places.has(i, 0)) *reinterpret_cast<Pair*>(places.at(i)) = pair;
+  }
 }
 
-/// Finishes the elements (row, column) and (row, column + 1), column even; outside [rows, columns] does nothing.
-__device__ __forceinline__ void store_pair(const Output& out, int64_t row, int64_t column, int64_t rows,
-                                           int64_t columns, float v0, float v1) {
+/// One value after the other, for outputs whose pairs do not start where a pair may: right, and slow.
+template <class T, int kPairs, int kHigh>
+__device__ __forceinline__ void finish_singles(const PairPlaces<T, kHigh>& places, bool accumulate,
+                                               const float (&v)[kPairs][2]) {
+#pragma unroll
+  for (int i = 0; i < 2 * kPairs; ++i) {
+    if (!places.has(i / 2, i % 2)) continue;
+    T& to = places.at(i / 2)[i % 2];
+    stored(to, accumulate ? v[i / 2][i % 2] + loaded(to) : v[i / 2][i % 2]);
+  }
+}
+
+template <class T, class Pair, int kPairs, int kHigh>
+__device__ __forceinline__ void finish(const Output& out, int64_t row, int64_t column, int64_t rows, int64_t columns,
+                                       float (&v)[kPairs][2]) {
+  PairPlaces<T, kHigh> places;
+  places.high = int(rows - row < 64 ? rows - row : 64);
+  places.wide = int(columns - column < 512 ? columns - column : 512);
+#pragma unroll
+  for (int i = 0; i < kHigh; ++i) places.rows[i] = static_cast<T*>(out.data) + (row + 8 * i) * out.stride + column;
+  if (out.paired && columns % 2 == 0) finish_pairs<T, Pair>(places, out.accumulate, v);
+  else finish_singles(places, out.accumulate, v);
+}
+
+/// Finishes the pairs v, from (row, column) on, column even; what is outside [rows, columns] stays as it is.
+template <int kPairs, int kHigh>
+__device__ __forceinline__ void store_pairs(const Output& out, int64_t row, int64_t column, int64_t rows,
+                                            int64_t columns, float (&v)[kPairs][2]) {
   if (row >= rows || column >= columns) return;
-  if (out.bf16) store_two<__nv_bfloat16, PairBf16>(out, row, column, columns, v0, v1);
-  else store_two<float, PairF32>(out, row, column, columns, v0, v1);
+  if (out.bias) {
+#pragma unroll
+    for (int i = 0; i < kPairs; ++i) {
+      const int64_t c = column + i / kHigh * 8;
+      if (c < columns) v[i][0] += out.bias[c];
+      if (c + 1 < columns) v[i][1] += out.bias[c + 1];
+    }
+  }
+  if (out.bf16) finish<__nv_bfloat16, PairBf16, kPairs, kHigh>(out, row, column, rows, columns, v);
+  else finish<float, PairF32, kPairs, kHigh>(out, row, column, rows, columns, v);
 }
 
 /// D[rows, columns] = sum over depth of a(row, k) b(column, k), in `pieces` pieces of k.
@@ -86,10 +130,22 @@ struct Product {
 __device__ __forceinline__ int sum_row(int lane) { return lane / 4; }
 __device__ __forceinline__ int sum_column(int lane) { return lane % 4 * 2; }
 
-__device__ __forceinline__ void store_sums(const Product& p, const Output& out, int64_t row, int64_t column, float v0,
-                                           float v1, float v2, float v3) {
-  store_pair(out, row, column, p.rows, p.columns, v0, v1);
-  store_pair(out, row + 8, column, p.rows, p.columns, v2, v3);
+/// A thread's sums of 16 rows x 8 kBlocks columns from (row, column) on, kPairs pairs at a time (more round trips to
+/// memory the fewer they are, more registers the more); sum(j, i) is the i-th of the four in the j-th 8 columns.
+template <int kBlocks, int kPairs, class Sum>
+__device__ __forceinline__ void store_sums(const Product& p, const Output& out, int64_t row, int64_t column,
+                                           const Sum& sum) {
+  static_assert(2 * kBlocks % kPairs == 0 && kPairs % 2 == 0, "whole groups of pairs");
+#pragma unroll
+  for (int j = 0; j < kBlocks; j += kPairs / 2) {
+    float v[kPairs][2];
+#pragma unroll
+    for (int i = 0; i < kPairs; ++i) {
+      v[i][0] = sum(j + i / 2, i % 2 * 2);
+      v[i][1] = sum(j + i / 2, i % 2 * 2 + 1);
+    }
+    store_pairs<kPairs, 2>(out, row, column + 8 * j, p.rows, p.columns, v);
+  }
 }
 
 /// Where a block leaves its sums: the output, or its piece's place in the scratch.

@@ -18,6 +18,7 @@ struct HopperTile {
   static constexpr int kGroups = kGroups_, kRows = 64 * kGroups_, kColumns = kColumns_, kStages = kStages_;
   static constexpr bool kWalk = kWalk_;
   static constexpr int kThreads = 128 * (kGroups + 1), kBlocksPerProcessor = kGroups == 1 ? 2 : 1;
+  static constexpr int kPairs = kGroups == 1 ? 8 : 16;  // finished at a time; 128 registers have no room for more
   static constexpr uint32_t kABytes = kRows * 128, kBBytes = kColumns * 128, kStageBytes = kABytes + kBBytes;
 };
 
@@ -79,11 +80,8 @@ __device__ __forceinline__ void store_tile(const Product& p, const BlockWork& wo
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32 % 4;
   const Output out = output_of(p, work);
   const int64_t row = work.row + 64 * group + 16 * warp + sum_row(lane);
-#pragma unroll
-  for (int j = 0; j < T::kColumns / 8; ++j) {
-    store_sums(p, out, row, work.column + 8 * j + sum_column(lane), sums[4 * j], sums[4 * j + 1], sums[4 * j + 2],
-               sums[4 * j + 3]);
-  }
+  store_sums<T::kColumns / 8, T::kPairs>(p, out, row, work.column + sum_column(lane),
+                              [&](int j, int i) { return sums[4 * j + i]; });
 }
 
 /// A group of four warps: 64 rows of every block of work. One product stays in flight while the next stage is awaited.

@@ -109,14 +109,11 @@ template <class T>
 __device__ __forceinline__ void store_tile(const Product& p, const BlockWork& work, const Sums<T>& sums) {
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
   const Output out = output_of(p, work);
+  const int64_t column = work.column + warp % T::kWarpColumns * T::kWide * 16 + sum_column(lane);
 #pragma unroll
   for (int i = 0; i < T::kHigh; ++i) {
     const int64_t row = work.row + (warp / T::kWarpColumns * T::kHigh + i) * 16 + sum_row(lane);
-#pragma unroll
-    for (int j = 0; j < 2 * T::kWide; ++j) {
-      const int64_t column = work.column + warp % T::kWarpColumns * T::kWide * 16 + j * 8 + sum_column(lane);
-      store_sums(p, out, row, column, sums[i][j][0], sums[i][j][1], sums[i][j][2], sums[i][j][3]);
-    }
+    store_sums<2 * T::kWide, 4 * T::kWide>(p, out, row, column, [&](int j, int e) { return sums[i][j][e]; });
   }
 }
 

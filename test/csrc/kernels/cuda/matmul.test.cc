@@ -15,6 +15,7 @@
 #include "kernels/cuda/matmul.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/arena.h"
 #include "each_way.h"
@@ -236,6 +237,29 @@ TEST(on_the_shim_both_kernels_have_the_same_bits) {
     by_both(s.m, s.k, [&](const TensorView& dx) { linear(device_stream(), {dy.view(), packed(w, true), {}, dx}); });
     by_both(s.n, s.k, [&](const TensorView& dw) { linear_grad_weight(device_stream(), {dy.view(), x.view(), dw, {}}); });
   }
+}
+
+TEST(bias_and_what_was_there_are_added_to_the_bare_sum_in_f32_and_rounded_once) {
+  NEEDS_DEVICE;
+  each_way([] {
+    // Whole tiles and edges on both sides, odd columns, pieces that are added up; pairs that may be written at once, and
+    // those that may not.
+    for (const Shape& s : {Shape{140, 136, 40}, {70, 41, 40}, {3, 136, 1024}}) {
+      const Matrix x = random_matrix(s.m, s.k, true), w = random_matrix(s.n, s.k, true);
+      const Matrix bare(s.m, s.n, false, poison(s.m * s.n));
+      const std::vector<float> b = random_floats(s.n);
+      const DeviceArray<float> bias(b);
+      linear(device_stream(), {x.view(), packed(w, false), {}, bare.view(), false, &scratch()});
+      const std::vector<float> sums = bare.download();
+      for (const auto& [bf16, gap, shift] : {std::tuple{false, 0, 0}, {true, 0, 0}, {false, 3, 0}, {true, 2, 1}}) {
+        const Matrix y(s.m, s.n, bf16, random_floats(s.m * s.n), gap, shift);
+        linear(device_stream(), {x.view(), packed(w, false), bias.view(DType::kF32, {s.n}), y.view(), true, &scratch()});
+        std::vector<float> expected = sums;
+        for (size_t i = 0; i < expected.size(); ++i) expected[i] = expected[i] + b[i % size_t(s.n)] + y.values[i];
+        EXPECT_TRUE(y.download() == (bf16 ? rounded_to_bf16(expected) : expected));
+      }
+    }
+  });
 }
 
 TEST(a_nan_stays_in_its_row) {
