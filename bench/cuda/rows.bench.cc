@@ -39,18 +39,25 @@ std::vector<int32_t> random_ids(int64_t n, int64_t below) {
   return ids;
 }
 
-void norms(Report& report, const Shape& s) {
+/// `rows` of `width`, as whole rows or, for q/k norm, as heads.
+void norm(Report& report, int64_t rows, int64_t width) {
   const Stream& stream = report.stream;
-  const int64_t T = s.tokens, C = s.width, scratch_bytes = rms_norm_grad_scratch_bytes(stream, T, C);
-  Arena memory(4 * T * C * 2 + 3 * C * 4 + scratch_bytes + 4096, "bench", Memory::kDevice);
-  const TensorView x = numbers(stream, memory, DType::kBF16, {T, C}), y = memory.take_view(DType::kBF16, {T, C});
-  const TensorView dy = numbers(stream, memory, DType::kBF16, {T, C}), dx = memory.take_view(DType::kBF16, {T, C});
-  const TensorView w = numbers(stream, memory, DType::kF32, {C}), dw = numbers(stream, memory, DType::kF32, {C});
-  const double n = double(T * C);
-  report.add({.name = sized("rms_norm", T, C), .bytes = 4 * n, .target_of_floor = kTarget},
+  Arena memory(4 * rows * width * 2 + 3 * width * 4 + rms_norm_grad_scratch_bytes(stream, rows, width) + 4096, "bench",
+               Memory::kDevice);
+  const auto values = [&] { return numbers(stream, memory, DType::kBF16, {rows, width}); };
+  const TensorView x = values(), y = memory.take_view(DType::kBF16, {rows, width});
+  const TensorView dy = values(), dx = memory.take_view(DType::kBF16, {rows, width});
+  const TensorView w = numbers(stream, memory, DType::kF32, {width}), dw = numbers(stream, memory, DType::kF32, {width});
+  const double n = double(rows * width);
+  report.add({.name = sized("rms_norm", rows, width), .bytes = 4 * n, .target_of_floor = kTarget},
              [&](int) { rms_norm(stream, {x, w, y}); });
-  report.add({.name = sized("rms_norm_grad", T, C), .bytes = 6 * n, .target_of_floor = kTarget},
+  report.add({.name = sized("rms_norm_grad", rows, width), .bytes = 6 * n, .target_of_floor = kTarget},
              [&](int) { rms_norm_grad(stream, {x, w, dy, dx, dw, 1e-5f, false, &memory}); });
+}
+
+void norms(Report& report, const Shape& s) {
+  norm(report, s.tokens, s.width);
+  norm(report, s.tokens * s.heads, s.head_dim);
 }
 
 void heads(Report& report, const Shape& s) {

@@ -1,4 +1,6 @@
 // A warp or a block handles a row, chosen by the width alone, so a row's bits depend on nothing but the row.
+#include <climits>
+
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/rows.h"
@@ -17,7 +19,10 @@ struct Rows {
   int64_t stride;
   int heads;
   int width;
-  __device__ T* row(int64_t r) const { return data + r / heads * stride + r % heads * width; }
+  __device__ T* row(int64_t r) const {
+    const auto index = uint32_t(r), all = uint32_t(heads);  // a division of 64 bits is a function call
+    return data + int64_t(index / all) * stride + int64_t(index % all) * width;
+  }
 };
 
 template <class T>
@@ -127,13 +132,49 @@ __global__ void __launch_bounds__(kThreads) norm_grad_kernel(NormGrad a) {
   }
 }
 
-/// dweight += the strips' sums, in order, in f64.
-__global__ void __launch_bounds__(kThreads) add_strips_kernel(const float* sums, int64_t strips, int width, float* dweight) {
-  const int c = blockIdx.x * kThreads + threadIdx.x;
-  if (c >= width) return;
+/// A block adds kNormFan rows of `sums` [count, width] by 32 columns in f64: of 8 lanes, lane i adds rows i, i + 8, ...
+/// in order, then the lanes are added in order. The result goes to its row of `partial`, or, where that is null and one
+/// block has all rows, is added to dweight.
+template <class T, int kFan>
+__global__ void __launch_bounds__(kThreads) add_strips_kernel(const T* sums, int64_t count, int width, double* partial,
+                                                             float* dweight) {
+  constexpr int kLanes = kThreads / 32;
+  __shared__ double lanes[kLanes][32];
+  const int lane = int(threadIdx.x) / 32, inner = int(threadIdx.x) % 32, c = int(blockIdx.x) * 32 + inner;
+  const int64_t first = int64_t(blockIdx.y) * kFan;
+  const int rows = int(min(count - first, int64_t(kFan)));
   double total = 0.0;
-  for (int64_t s = 0; s < strips; ++s) total += double(sums[s * width + c]);
-  dweight[c] += float(total);
+  if (c < width) {
+    const T* const at = sums + first * width + c;
+#pragma unroll 16
+    for (int s = lane; s < rows; s += kLanes) total += double(at[int64_t(s) * width]);
+  }
+  lanes[lane][inner] = total;
+  __syncthreads();
+  if (lane != 0 || c >= width) return;
+  for (int i = 1; i < kLanes; ++i) total += lanes[i][inner];
+  if (partial) partial[int64_t(blockIdx.y) * width + c] = total;
+  else dweight[c] += float(total);
+}
+
+/// dweight += the strips' sums: first kNormFan of them in a block each, then what those left.
+void add_strips(const Stream& stream, const float* sums, int64_t strips, int width, double* partial, float* dweight) {
+  const unsigned across = blocks_for(width, 32);
+  const int64_t blocks = norm_fans(strips);
+  if (blocks == 1) partial = nullptr;
+  HONE_LAUNCH((add_strips_kernel<float, kNormFan>), dim3(across, unsigned(blocks)), dim3(kThreads), 0, stream, sums, strips, width,
+              partial, dweight);
+  if (blocks == 1) return;
+  HONE_LAUNCH((add_strips_kernel<double, INT_MAX>), dim3(across), dim3(kThreads), 0, stream, partial, blocks, width,
+              nullptr, dweight);
+}
+
+/// Rows of `args.x`. Throws kShape if a kernel could not count them.
+template <class Args>
+int64_t row_count(const Args& args, int64_t width) {
+  const int64_t rows = args.x.numel() / width;
+  if (rows > INT_MAX) fail(Code::kShape, "rms_norm: %lld rows; a GPU takes 2^31 - 1 at most.", (long long)rows);
+  return rows;
 }
 
 bool wide_rows(const TensorView& view, int64_t width) { return is_wide(view) && (view.rank < 3 || width % 8 == 0); }
@@ -141,7 +182,7 @@ bool wide_rows(const TensorView& view, int64_t width) { return is_wide(view) && 
 }  // namespace
 
 void rms_norm(const Stream& stream, const RmsNormArgs& args) {
-  const int64_t width = args.weight.dim(0), rows = args.x.numel() / width;
+  const int64_t width = args.weight.dim(0), rows = row_count(args, width);
   const bool wide = wide_rows(args.x, width) && wide_rows(args.y, width) && is_wide(args.weight);
   const Norm a{rows_of<const bf16>(args.x, width), args.weight.as<const float>(), rows_of<bf16>(args.y, width), rows,
                args.eps, args.offset, wide};
@@ -153,11 +194,12 @@ void rms_norm(const Stream& stream, const RmsNormArgs& args) {
 }
 
 void rms_norm_grad(const Stream& stream, const RmsNormGradArgs& args) {
-  const int64_t width = args.weight.dim(0), rows = args.x.numel() / width, strips = (rows + kNormStrip - 1) / kNormStrip;
+  const int64_t width = args.weight.dim(0), rows = row_count(args, width), strips = ceil_div(rows, kNormStrip);
   const bool wide = wide_rows(args.x, width) && wide_rows(args.dy, width) && wide_rows(args.dx, width) &&
                     is_wide(args.weight);
   const int64_t mark = args.scratch->mark();
   float* const sums = args.scratch->take_array<float>(strips * width);
+  double* const partial = norm_fans(strips) > 1 ? args.scratch->take_array<double>(norm_fans(strips) * width) : nullptr;
   const NormGrad a{rows_of<const bf16>(args.x, width), rows_of<const bf16>(args.dy, width),
                    args.weight.as<const float>(), rows_of<bf16>(args.dx, width), sums, rows, args.eps,
                    args.offset, args.accumulate, wide};
@@ -168,8 +210,7 @@ void rms_norm_grad(const Stream& stream, const RmsNormGradArgs& args) {
   } else {
     HONE_LAUNCH(norm_grad_kernel<kThreads>, unsigned(strips), kThreads, size_t(width) * sizeof(float), stream, a);
   }
-  HONE_LAUNCH(add_strips_kernel, blocks_for(width, kThreads), kThreads, 0, stream, sums, strips, int(width),
-              args.dweight.as<float>());
+  add_strips(stream, sums, strips, int(width), partial, args.dweight.as<float>());
   args.scratch->release(mark);
 }
 

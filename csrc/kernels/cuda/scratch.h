@@ -45,8 +45,12 @@ inline int64_t lm_head_scratch_bytes(int64_t rows, int64_t vocabulary) {
 
 inline constexpr int64_t kNormStrip = 32;  // rows whose share of dweight is summed in one place
 
+inline constexpr int kNormFan = 128;       // strips that one block adds up
+inline int64_t norm_fans(int64_t strips) { return ceil_div(strips, kNormFan); }
+
 inline int64_t rms_norm_grad_scratch_bytes(int64_t rows, int64_t width) {
-  return Arena::rounded((rows + kNormStrip - 1) / kNormStrip * width * 4);
+  const int64_t strips = ceil_div(rows, kNormStrip), fans = norm_fans(strips);
+  return Arena::rounded(strips * width * 4) + (fans > 1 ? Arena::rounded(fans * width * 8) : 0);
 }
 
 inline int64_t attention_packed_grad_scratch_bytes(int64_t tokens, int64_t heads) {

@@ -7,6 +7,7 @@
 #include "kernels/rms_norm.h"
 
 #include "device.h"
+#include "kernels/cuda/scratch.h"
 
 using namespace hone;
 using namespace hone::kernels;
@@ -109,6 +110,48 @@ TEST(a_row_alone_has_the_bits_it_has_among_others) {
     const Result alone = on_device(last, false);
     EXPECT_TRUE(std::equal(alone.y.begin(), alone.y.begin() + s.width, whole.y.end() - m.stride()));
     EXPECT_TRUE(std::equal(alone.dx.begin(), alone.dx.begin() + s.width, whole.dx.end() - m.stride()));
+  }
+}
+
+TEST(the_weight_gradient_of_many_strips_is_the_sum_in_f64) {
+  NEEDS_DEVICE;
+  // More strips than one block adds up: a full block of them, and a second with a whole strip and a part of one.
+  const int64_t rows = kernels::cuda::kNormFan * kernels::cuda::kNormStrip + 33;
+  Norm m({rows, 8, 0});
+  const DeviceArray<uint16_t> x(to_bf16(m.x)), dy(to_bf16(m.dy)), dx(m.size());
+  const DeviceArray<float> weight(m.weight);
+  std::vector<double> sum(8, 0.5), size(8, 0.0);
+  for (int64_t r = 0; r < rows; ++r) {
+    const float *const in = &m.x[size_t(r * 8)], *const slope = &m.dy[size_t(r * 8)];
+    double squares = 0.0;
+    for (size_t c = 0; c < 8; ++c) squares += double(in[c]) * in[c];
+    const double inverse = 1.0 / std::sqrt(squares / 8 + double(m.eps));
+    for (size_t c = 0; c < 8; ++c) {
+      sum[c] += double(slope[c]) * in[c] * inverse;
+      size[c] += std::fabs(double(slope[c]) * in[c] * inverse);
+    }
+  }
+  std::vector<float> first;
+  for (int run = 0; run < 2; ++run) {
+    const DeviceArray<float> dweight(std::vector<float>(8, 0.5f));
+    Scratch scratch(rows, 8);
+    rms_norm_grad(device_stream(), {m.view(x), weight.view(DType::kF32, {8}), m.view(dy), m.view(dx),
+                                    dweight.view(DType::kF32, {8}), m.eps, false, &scratch.arena});
+    const std::vector<float> got = dweight.download();
+    if (run == 0) first = got;
+    EXPECT_TRUE(got == first);
+    // A chain of 32 terms in f32, the row's own factor, and a rounding or two at the end.
+    for (size_t c = 0; c < 8; ++c) EXPECT_NEAR(got[c], sum[c], 4e-7 * size[c] + 1.2e-7 * std::fabs(sum[c]));
+  }
+}
+
+TEST(a_wide_row_has_room_for_its_sums) {
+  NEEDS_DEVICE;
+  // Beside the 128 bytes of block_sum, widths from 12264 to 12288 just exceed what a launch has without asking for more.
+  for (const int64_t width : {12264, 12288}) {
+    Norm m({2, width, 0});
+    m.reference(false);
+    expect_rounded(on_device(m, false).dx, m.dx, 2e-4, "dx");
   }
 }
 
