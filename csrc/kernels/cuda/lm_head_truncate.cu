@@ -32,14 +32,24 @@ struct Row {
 
 struct Histogram {
   unsigned count[kBins];
-  Mass mass[kBins];
+  unsigned mass_low[kBins], mass_high[kBins];  // of 64-bit sums; see add_mass
   unsigned share_count[32];
   Mass share_mass[32];
   // Result of the digits so far; every thread reads it after the barrier.
   uint64_t prefix;
   unsigned count_above, count_in;
   Mass mass_above, mass_in, total;
+
+  __device__ __forceinline__ Mass mass(int bin) const { return Mass(mass_high[bin]) << 32 | mass_low[bin]; }
 };
+
+/// A 64-bit sum by two 32-bit additions, which shared memory does by itself; one of 64 bits would be a loop of
+/// compare-and-swap. Whoever makes the lower half wrap round carries, so the sum is exact in any order.
+__device__ __forceinline__ void add_mass(Histogram& h, int bin, Mass mass) {
+  const unsigned low = unsigned(mass), before = atomicAdd(&h.mass_low[bin], low);
+  const unsigned high = unsigned(mass >> 32) + (before + low < low ? 1u : 0u);
+  if (high != 0) atomicAdd(&h.mass_high[bin], high);
+}
 
 /// Where to cut: after `count` ids, or (count 0) where mass first reaches `share` of `total` (0: of the whole row).
 struct Target {
@@ -56,7 +66,8 @@ __device__ __forceinline__ bool reached(const Target& target, unsigned count, Ma
 __device__ __forceinline__ void count_digit(const Row& row, int level, Histogram& h) {
   for (int i = threadIdx.x; i < kBins; i += kThreads) {
     h.count[i] = 0;
-    h.mass[i] = 0;
+    h.mass_low[i] = 0;
+    h.mass_high[i] = 0;
   }
   __syncthreads();
   const int shift = kDigitBits * (kDigits - 1 - level);
@@ -66,7 +77,7 @@ __device__ __forceinline__ void count_digit(const Row& row, int level, Histogram
     const uint64_t digits = order_key(z, v) >> shift;
     if (digits >> kDigitBits != prefix) continue;
     atomicAdd(&h.count[digits % kBins], 1u);
-    atomicAdd(&h.mass[digits % kBins], Mass(row.weight(z) * kOne));
+    add_mass(h, int(digits % kBins), Mass(row.weight(z) * kOne));
   }
   __syncthreads();
 }
@@ -80,7 +91,7 @@ __device__ __forceinline__ void choose_digit(const Target& target, int level, Hi
   Mass share_mass = 0;
   for (int bin = kBins - 1 - lane * kShare, i = 0; i < kShare; ++i, --bin) {
     share_count += h.count[bin];
-    share_mass += h.mass[bin];
+    share_mass += h.mass(bin);
   }
   h.share_count[lane] = share_count;
   h.share_mass[lane] = share_mass;
@@ -100,15 +111,15 @@ __device__ __forceinline__ void choose_digit(const Target& target, int level, Hi
   }
   int bin = kBins - 1 - share * kShare;
   for (const int last = bin - kShare + 1; bin > last; --bin) {
-    if (reached(target, count + h.count[bin], mass + h.mass[bin], h.total)) break;
+    if (reached(target, count + h.count[bin], mass + h.mass(bin), h.total)) break;
     count += h.count[bin];
-    mass += h.mass[bin];
+    mass += h.mass(bin);
   }
   h.prefix = h.prefix << kDigitBits | uint64_t(bin);
   h.count_above = count;
   h.mass_above = mass;
   h.count_in = h.count[bin];
-  h.mass_in = h.mass[bin];
+  h.mass_in = h.mass(bin);
 }
 
 /// The key of the last id that is kept; *kept gets the mass down to it.
