@@ -6,7 +6,7 @@ import type { EvaluationLog, KeptCompletion } from "./record.ts";
 import type { Suite } from "./suite.ts";
 import { problemKey } from "./suite.ts";
 
-/** Completions that go to the pool together, and how long the first of them waits for the others: messages cost time. */
+/** Completions of a verifier that go to the pool together, and how long the first waits for others: messages cost time. */
 const BATCH = 32;
 const GATHER_MS = 50;
 
@@ -34,7 +34,8 @@ export class JudgingQueue {
   /** Keys that were added in this session. */
   readonly #added = new Set<string>();
   readonly #running = new Set<Promise<void>>();
-  #next: Waiting[] = [];
+  /** What goes next, by verifier: the pool sends each verifier's in messages of their own. */
+  readonly #next = new Map<string, Waiting[]>();
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -53,9 +54,10 @@ export class JudgingQueue {
     if (this.#added.has(key) || isJudged(this.#log.record.completions.get(key), problem.verifier)) return;
     this.#added.add(key);
     this.#waiting += 1;
-    if (this.#next.length === 0) this.#timer = setTimeout(() => this.#send(), GATHER_MS);
-    this.#next.push({ key, request: { problem, text, finish } });
-    if (this.#next.length === BATCH) this.#send();
+    if (this.#next.size === 0) this.#timer = setTimeout(() => this.#sendAll(), GATHER_MS);
+    const batch = this.#next.get(problem.verifier) ?? [];
+    this.#next.set(problem.verifier, batch);
+    if (batch.push({ key, request: { problem, text, finish } }) === BATCH) this.#send(problem.verifier);
   }
 
   /** Adds what an earlier session left without a verdict, of the problems of these suites. */
@@ -77,15 +79,18 @@ export class JudgingQueue {
 
   /** Resolves when everything added so far has a verdict, or none to be had. */
   async drained(): Promise<void> {
-    this.#send();
+    this.#sendAll();
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  #send(): void {
-    clearTimeout(this.#timer);
-    const batch = this.#next;
-    this.#next = [];
-    if (batch.length === 0) return;
+  #sendAll(): void {
+    for (const verifier of this.#next.keys()) this.#send(verifier);
+  }
+
+  #send(verifier: string): void {
+    const batch = this.#next.get(verifier)!;
+    this.#next.delete(verifier);
+    if (this.#next.size === 0) clearTimeout(this.#timer);
     const work = this.#judge(batch)
       .catch((error) => this.onFailure(error))
       .finally(() => this.#running.delete(work));

@@ -33,9 +33,20 @@ export const digest = (...parts: readonly string[]): string =>
  * what is sampled: two problems of a suite that share them (one pair in 2^32) share their random numbers, no more.
  */
 export function problemKey(problem: Omit<Problem, "id">): string {
+  const known = KEYS.get(problem);
+  if (known !== undefined) return known;
   const { question, messages, tools, verifier, reference } = problem;
-  return digest(verifier, question, JSON.stringify([messages ?? null, tools ?? null, reference ?? null]));
+  const key = digest(
+    verifier,
+    question,
+    JSON.stringify([messages ?? null, tools ?? null, reference ?? null]),
+  );
+  KEYS.set(problem, key);
+  return key;
 }
+
+/** Of problems that were named before: each is asked for once a draw. */
+const KEYS = new WeakMap<object, string>();
 
 /** The problem with the id of its content. */
 export function named(problem: Omit<Problem, "id">): Problem {

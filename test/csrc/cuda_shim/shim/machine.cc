@@ -1,6 +1,7 @@
 #include "shim/machine.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -54,10 +55,17 @@ struct Thread {
   int warp() const { return number / 32; }
 };
 
+/// Lanes of a warp, a bit each.
+struct Warp {
+  unsigned waiting = 0;  // in a collective
+  unsigned done = 0;     // have left the kernel
+};
+
 struct Machine {
   std::recursive_mutex turn;  // one grid at a time in a process
   std::vector<std::unique_ptr<Thread>> threads;
-  int count = 0;  // of them in a block
+  std::vector<Warp> warps;
+  int count = 0;  // of threads in a block
   Thread* current = nullptr;
   std::function<void()> entry;
   std::exception_ptr failure;
@@ -154,6 +162,38 @@ const Thread& absentee(const Thread& t) {
   return t;
 }
 
+/// The lane of the thread's own warp.
+Thread& lane_of(const Thread& t, int lane) { return *machine().threads[size_t(t.warp() * 32 + lane)]; }
+
+/// Whether the block has every lane of the mask in the thread's warp.
+bool reaches(const Thread& t, unsigned mask) { return t.warp() * 32 + int(std::bit_width(mask)) <= machine().count; }
+
+/// Whether both wait in the same collective, for the same lanes.
+bool same_call(const Thread& a, const Thread& b) {
+  return a.mask == b.mask && a.line == b.line && same_text(a.file, b.file) && same_text(a.what, b.what);
+}
+
+/// What every lane that `me` names has brought; false if some are still to come. Throws Fault if one never will.
+bool gather(const Thread& me, void** lanes) {
+  Machine& m = machine();
+  bool all = true;
+  for (int i = 0; i < 32; ++i) {
+    if (!(me.mask >> i & 1)) continue;
+    if (me.warp() * 32 + i >= m.count) fault("%s: %s names lane %d, which the block does not have.", m.kernel, me.what, i);
+    const Thread& other = lane_of(me, i);
+    if (other.state == State::kDone) {
+      fault("%s: %s at %s:%d names lane %d, which has left the kernel.", m.kernel, me.what, me.file, me.line, i);
+    }
+    all &= other.state == State::kWarp;
+    if (other.state != State::kWarp) continue;
+    if (!same_call(me, other)) {
+      fault("%s: lanes of a warp part: %s, %s.", m.kernel, place(me).c_str(), place(other).c_str());
+    }
+    lanes[i] = other.mine;
+  }
+  return all;
+}
+
 bool somebody_waits_until() {
   const Machine& m = machine();
   return std::any_of(m.threads.begin(), m.threads.begin() + m.count,
@@ -194,8 +234,8 @@ void run_block(uint3 index) {
     t.fiber.start(&m.entry);
   }
   begin_async();
-  const int warps = (m.count + 31) / 32;
-  std::vector<int> order(static_cast<size_t>(warps));
+  m.warps.assign(size_t(m.count + 31) / 32, {});
+  std::vector<int> order(m.warps.size());
   std::iota(order.begin(), order.end(), 0);
   do {
     for (bool ran = true; ran;) {
@@ -284,6 +324,7 @@ void run_grid(const char* name, dim3 grid, dim3 block, size_t shared_bytes, cons
       m.failure = std::current_exception();
     }
     m.current->state = State::kDone;
+    m.warps[size_t(m.current->warp())].done |= 1u << m.current->lane();
   };
   gridDim = grid;
   blockDim = block;
@@ -324,29 +365,18 @@ void warp_collective(unsigned mask, Collective run, void* mine, const char* what
   me.mask = mask;
   me.mine = mine;
   wait(State::kWarp, what, file, line);
+  Warp& warp = m.warps[size_t(me.warp())];
+  const unsigned before = warp.waiting & mask;
+  warp.waiting |= 1u << me.lane();
+  // Every lane looks at one other; only the last one, or one that finds something wrong, looks at them all.
+  const bool agrees = before == 0 || same_call(me, lane_of(me, std::countr_zero(before)));
+  if (agrees && !(mask & warp.done) && (warp.waiting & mask) != mask && reaches(me, mask)) return me.fiber.yield();
   void* lanes[32] = {};
-  bool all = true;
-  for (int i = 0; i < 32; ++i) {
-    if (!(mask >> i & 1)) continue;
-    const int number = me.warp() * 32 + i;
-    if (number >= m.count) fault("%s: %s names lane %d, which the block does not have.", m.kernel, what, i);
-    const Thread& other = *m.threads[size_t(number)];
-    if (other.state == State::kDone) {
-      fault("%s: %s at %s:%d names lane %d, which has left the kernel.", m.kernel, what, file, line, i);
-    }
-    if (other.state != State::kWarp) {
-      all = false;
-      continue;
-    }
-    if (other.mask != mask || other.line != line || !same_text(other.file, file) || !same_text(other.what, what)) {
-      fault("%s: lanes of a warp part: %s, %s.", m.kernel, place(me).c_str(), place(other).c_str());
-    }
-    lanes[i] = other.mine;
-  }
-  if (!all) return me.fiber.yield();
+  if (!gather(me, lanes)) return me.fiber.yield();
   run(lanes, mask);
+  warp.waiting &= ~mask;
   for (int i = 0; i < 32; ++i) {
-    if (mask >> i & 1) m.threads[size_t(me.warp() * 32 + i)]->state = State::kReady;
+    if (mask >> i & 1) lane_of(me, i).state = State::kReady;
   }
 }
 
