@@ -1,7 +1,7 @@
-// npm test: the C++ tests (ctest, under ASan and UBSan), then vitest; one closing line counts both.
-// HONE_TEST_NATIVE=0 leaves the C++ part out; HONE_TEST_NATIVE=core,engine/step runs those rooms and programs of it and
-// nothing else;
-// HONE_SANITIZE=off|thread|... builds it otherwise.
+// npm test: vitest. npm run test:native: the C++ tests (ctest, under ASan and UBSan). npm run test:all: both, and the long
+// ones; one closing line counts them all. HONE_TEST_NATIVE says which: unset or 0 vitest alone; 1 both; only the C++ tests;
+// compile nothing but compiles them; core,engine/step the C++ tests of those rooms and programs.
+// HONE_SANITIZE=off|thread|... builds them otherwise.
 import { spawn, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -14,8 +14,8 @@ import { countCases, programResult, skipLines, testPattern, testPrograms } from 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const jobs = String(process.env.HONE_JOBS ?? availableParallelism());
 const sanitize = process.env.HONE_SANITIZE ?? "address,undefined";
-const asked = process.env.HONE_TEST_NATIVE ?? "";
-const rooms = asked === "0" ? [] : asked.split(",").filter(Boolean);
+const asked = process.env.HONE_TEST_NATIVE || "0";
+const rooms = /^([01]|only|compile)$/.test(asked) ? [] : asked.split(",").filter(Boolean);
 const args = process.argv.slice(2);
 const BUILD_LINE_MS = 10_000;
 
@@ -87,8 +87,12 @@ async function nativeTests() {
   return count;
 }
 
+if (asked === "compile") {
+  await compile();
+  process.exit(0);
+}
 const native = asked === "0" || args.length > 0 ? undefined : await nativeTests();
-if (rooms.length > 0) process.exit(native?.failed ? 1 : 0);
+if (asked !== "0" && asked !== "1") process.exit(native?.failed ? 1 : 0);
 const vitest = path.join(
   path.dirname(createRequire(import.meta.url).resolve("vitest/package.json")),
   "vitest.mjs",
