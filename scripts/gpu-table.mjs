@@ -1,7 +1,10 @@
-// What scripts/gpu-check.sh left in a folder, for people: how its parts ended, which promises are kept, and every figure
-// beside its floor, its target and the fastest peer. Markdown on stdout; needs no GPU.
+// What scripts/gpu-check.sh left, for people: how its parts ended, which promises are kept, and every figure beside its
+// floor, its target and the fastest peer. Markdown on stdout; needs no GPU. Of several folders (or archives) that have the
+// same part, the last one's counts.
 //   node scripts/gpu-table.mjs bench/results/DATE-h100 > bench/results/DATE-h100/README.md
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -18,7 +21,8 @@ export function gpuTable(files) {
     `Driver ${summary.driver || "unknown"}, ${summary.architecture ? `sm_${summary.architecture}` : "no architecture"}, ${summary.nvcc || "no nvcc"}; ${summary.date ?? "no date"}.`,
     ...partsTable(files),
     ...programsList(files),
-    ...promisesTable(linesOf(files, "promises")),
+    ...notesList(files),
+    ...promisesTable(promisesOf(files)),
     ...figures(linesOf(files, "bench"), linesOf(files, "peers")),
   ].join("\n");
 }
@@ -45,14 +49,31 @@ function partsTable(files) {
 }
 
 function programsList(files) {
-  const bad = ["tests", "memcheck", "racecheck"].flatMap((part) =>
+  const bad = ["tests", "portable", "memcheck", "racecheck"].flatMap((part) =>
     linesOf(files, part)
-      .filter(({ status }) => status !== "passed")
+      .filter(({ status }) => status !== undefined && status !== "passed")
       .map((p) => [part, p.program, p.status, p.reason]),
   );
   return bad.length === 0
     ? []
     : ["", "## Programs that did not pass", ...table(["part", "program", "", "reason"], bad)];
+}
+
+/** What tests said of the device where nothing is right or wrong. */
+function notesList(files) {
+  const notes = linesOf(files, "tests").flatMap(({ program, notes = [] }) =>
+    notes.map((text) => `- ${program}: ${text}`),
+  );
+  return notes.length === 0 ? [] : ["", "## Noted", ...notes];
+}
+
+/** Those of Hopper's kernels, or of the device's, then those of the portable ones where they were asked. */
+function promisesOf(files) {
+  const portable = linesOf(files, "portable").filter(({ promise }) => promise !== undefined);
+  return [
+    ...linesOf(files, "promises"),
+    ...portable.map((line) => ({ ...line, promise: `by mma.sync: ${line.promise}` })),
+  ];
 }
 
 function promisesTable(lines) {
@@ -149,14 +170,43 @@ function table(head, rows) {
   return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)];
 }
 
+/** The text of a folder's files by name; where there is an archive, of what is in it. */
+export function filesOf(place) {
+  if (!existsSync(place)) return {};
+  const archive = statSync(place).isDirectory() ? path.join(place, "gpu-check.tar.gz") : place;
+  if (!existsSync(archive)) return textsIn(place);
+  const unpacked = mkdtempSync(path.join(tmpdir(), "hone-gpu-table-"));
+  try {
+    execFileSync("tar", ["-C", unpacked, "-xzf", archive]);
+    return textsIn(unpacked);
+  } finally {
+    rmSync(unpacked, { recursive: true });
+  }
+}
+
+function textsIn(folder) {
+  const names = readdirSync(folder).filter((name) => /\.jsonl?$/.test(name));
+  return Object.fromEntries(names.map((name) => [name, readFileSync(path.join(folder, name), "utf8")]));
+}
+
+/** Parts of several calls beside each other: a part's files are those of the last call that had it. */
+export function merged(calls) {
+  const parts = calls.flatMap((files) => JSON.parse(files["summary.json"] ?? "{}").parts ?? []);
+  const files = Object.assign({}, ...calls);
+  const names = [...new Set(parts.map(({ part }) => part))];
+  const last = calls.map((call) => JSON.parse(call["summary.json"] ?? "{}")).at(-1);
+  files["summary.json"] = JSON.stringify({
+    ...last,
+    parts: names.map((name) => parts.findLast(({ part }) => part === name)),
+  });
+  return files;
+}
+
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const folder = process.argv[2];
-  if (folder === undefined || !existsSync(path.join(folder, "summary.json"))) {
-    console.error("usage: node scripts/gpu-table.mjs FOLDER   (the one that scripts/gpu-check.sh filled)");
+  const calls = process.argv.slice(2).map(filesOf);
+  if (calls.length === 0 || calls.some((files) => files["summary.json"] === undefined)) {
+    console.error("usage: node scripts/gpu-table.mjs FOLDER...   (those that scripts/gpu-check.sh filled)");
     process.exit(2);
   }
-  const files = readdirSync(folder).filter((name) => /\.jsonl?$/.test(name));
-  console.log(
-    gpuTable(Object.fromEntries(files.map((name) => [name, readFileSync(path.join(folder, name), "utf8")]))),
-  );
+  console.log(gpuTable(merged(calls)));
 }

@@ -1,5 +1,6 @@
-// Matrix products on the GPU: TFLOP/s of training shapes, GB/s of decode shapes, beside cublasLt in the same run. By wgmma
-// where it is there, by mma.sync with HONE_CUDA_PORTABLE=1.
+// Matrix products on the GPU: TFLOP/s of training shapes, GB/s of decode shapes, beside cublasLt in the same run. Random
+// rows of each result are held against cublasLt's, random elements of them against sums in f64; an error fails the bench.
+// By wgmma where it is there, by mma.sync with HONE_CUDA_PORTABLE=1.
 // `bench_cuda_gemm [words that a row's name must hold] [--json] [--smoke] [--peer FILE | --no-peer]`.
 #include <cmath>
 #include <cstring>
@@ -61,6 +62,8 @@ std::string name_of(const Product& r) {
          std::to_string(r.m) + "x" + std::to_string(r.n) + "x" + std::to_string(r.k);
 }
 
+constexpr float kScale = 0.5f;
+
 /// A row's operands. A decode step's weights are several copies in turn, so that no cache holds them.
 struct Operands {
   Product row;
@@ -82,9 +85,9 @@ struct Operands {
     dy = memory.take_array<uint16_t>(r.m * r.n);
     w = memory.take_array<uint16_t>(copies * Arena::rounded(2 * r.n * r.k) / 2);
     y = memory.take(r.kind == Kind::kGradWeight ? 4 * r.n * r.k : 2 * r.m * r.n);
-    bench::fill_random(stream, x, r.m * r.k, 0.5f);
-    bench::fill_random(stream, dy, r.m * r.n, 0.5f);
-    bench::fill_random(stream, w, copies * Arena::rounded(2 * r.n * r.k) / 2, 0.5f);
+    bench::fill_random(stream, x, r.m * r.k, kScale);
+    bench::fill_random(stream, dy, r.m * r.n, kScale);
+    bench::fill_random(stream, w, copies * Arena::rounded(2 * r.n * r.k) / 2, kScale);
   }
   void clear() { zero(stream, y, row.kind == Kind::kGradWeight ? 4 * row.n * row.k : 2 * row.m * row.n); }
   LinearArgs linear_args(int call) {
@@ -95,46 +98,75 @@ struct Operands {
   LinearGradWeightArgs grad_args() {
     return {{dy, DType::kBF16, {row.m, row.n}}, {x, DType::kBF16, {row.m, row.k}}, {y, DType::kF32, {row.n, row.k}}, {}};
   }
-  /// Some of the result: enough to see that two ways of computing it mean the same.
-  std::vector<float> sample() const {
-    const bool wide = row.kind == Kind::kGradWeight;
-    std::vector<float> out(size_t(std::min<int64_t>(wide ? row.n * row.k : row.m * row.n, 1 << 16)));
-    if (wide) {
-      download(stream, out.data(), y, int64_t(out.size()) * 4);
-      return out;
+  bool wide() const { return row.kind == Kind::kGradWeight; }
+  int64_t out_rows() const { return wide() ? row.n : row.m; }
+  int64_t out_columns() const { return wide() ? row.k : row.n; }
+  /// Whole rows of the result, one after the other.
+  std::vector<float> rows_of_result(const std::vector<int64_t>& rows) const {
+    const int64_t columns = out_columns();
+    std::vector<float> out;
+    for (const int64_t r : rows) {
+      std::vector<float> line(static_cast<size_t>(columns));
+      if (wide()) {
+        download(stream, line.data(), static_cast<const float*>(y) + r * columns, columns * 4);
+      } else {
+        std::vector<uint16_t> bits(line.size());
+        download(stream, bits.data(), static_cast<const uint16_t*>(y) + r * columns, columns * 2);
+        std::transform(bits.begin(), bits.end(), line.begin(), bf16_to_f32);
+      }
+      out.insert(out.end(), line.begin(), line.end());
     }
-    std::vector<uint16_t> bits(out.size());
-    download(stream, bits.data(), y, int64_t(bits.size()) * 2);
-    std::transform(bits.begin(), bits.end(), out.begin(), bf16_to_f32);
     return out;
   }
 };
 
+constexpr int64_t kSampled = 64;  // rows, and columns of them for sums in f64
+
+/// Largest error of random elements of `rows`, which hold `values`, against sums in f64 of what the operands were filled
+/// with.
+double error_of(const Operands& o, const std::vector<int64_t>& rows, const std::vector<float>& values) {
+  static const bench::RandomValues filled(kScale);
+  const auto [what, kind, m, n, k] = o.row;
+  const int64_t depth = o.wide() ? m : k, columns = o.out_columns();
+  const auto left = [&](int64_t r) { return o.wide() ? filled.line(r, m, n) : filled.line(r * k, k); };
+  const auto right = [&](int64_t c) {
+    return kind == Kind::kForward ? filled.line(c * k, k) : filled.line(c, depth, columns);
+  };
+  bench::Difference difference;
+  std::vector<std::vector<float>> lines;
+  for (const int64_t r : rows) lines.push_back(left(r));
+  for (const int64_t c : bench::random_indices(columns, kSampled)) {
+    const std::vector<float> other = right(c);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      double sum = 0;
+      for (size_t j = 0; j < size_t(depth); ++j) sum += double(lines[i][j]) * double(other[j]);
+      difference.add(double(values[i * size_t(columns) + size_t(c)]), sum);
+    }
+  }
+  return difference.share();
+}
+
 struct Run {
   double us = 0;
-  std::vector<float> sample;
+  std::vector<float> rows;
 };
 
 template <class Linear, class GradWeight>
-Run measure(const bench::Report& report, Operands& o, const Linear& linear, const GradWeight& grad_weight) {
+Run measure(const bench::Report& report, Operands& o, const std::vector<int64_t>& rows, const Linear& linear, const GradWeight& grad_weight) {
   const auto call = [&](int i) {
     if (o.row.kind == Kind::kGradWeight) grad_weight(o.grad_args());
     else linear(o.linear_args(i));
   };
   o.clear();
   call(0);
-  std::vector<float> sample = o.sample();
-  return {report.median_us(call), std::move(sample)};
+  std::vector<float> result = o.rows_of_result(rows);
+  return {report.median_us(call), std::move(result)};
 }
 
-/// Largest difference of two results, as a share of the largest result.
 double difference(const std::vector<float>& a, const std::vector<float>& b) {
-  double most = 0, size = 1e-30;
-  for (size_t i = 0; i < a.size(); ++i) {
-    most = std::max(most, std::fabs(double(a[i]) - b[i]));
-    size = std::max(size, std::fabs(double(b[i])));
-  }
-  return most / size;
+  bench::Difference out;
+  for (size_t i = 0; i < a.size(); ++i) out.add(double(a[i]), double(b[i]));
+  return out.share();
 }
 
 /// cublasLt with a workspace of its own, and the reason where it cannot be had.
@@ -159,20 +191,23 @@ void measure(const bench::Report& report, const Product& product, kernels::cuda:
   if (!report.wants(row.name)) return;
   row.flops = flops(product);
   row.bytes = bytes(product);
-  if (decodes(product)) row.target_of_floor = 0.8;
+  if (decodes(product)) row.target_of_floor = product.m < 8 ? 0.6 : 0.8;
   else row.target_teraflops = wgmma ? 740 : 450;
   report.tried(row.name, [&] {
     Operands operands(stream, product);
+    const std::vector<int64_t> rows = bench::random_indices(operands.out_rows(), kSampled);
     const Run ours = measure(
-        report, operands, [&](const LinearArgs& a) { kernels::linear(stream, a); },
+        report, operands, rows, [&](const LinearArgs& a) { kernels::linear(stream, a); },
         [&](const LinearGradWeightArgs& a) { kernels::linear_grad_weight(stream, a); });
+    row.error = error_of(operands, rows, ours.rows);
+    row.most_error = operands.wide() ? 1e-3 : 6e-3;  // a bf16 result is rounded once: 2^-9 of itself
     if (peer) {
       report.tried("cublasLt: " + row.name, [&] {
         const Run other = measure(
-            report, operands, [&](const LinearArgs& a) { peer->linear(stream, a); },
+            report, operands, rows, [&](const LinearArgs& a) { peer->linear(stream, a); },
             [&](const LinearGradWeightArgs& a) { peer->linear_grad_weight(stream, a); });
         row.peer_us = other.us;
-        row.difference = difference(ours.sample, other.sample);
+        row.difference = difference(ours.rows, other.rows);
       });
     }
     report.add(row, ours.us);

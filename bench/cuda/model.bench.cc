@@ -18,11 +18,12 @@ struct Shape {
   const char* name;
   int64_t width, layers, heads, kv_heads, head_dim, mlp, vocabulary;
   bool tied;
+  double training_target;  // of the floor: model operations at the highest clock; 0: none
 };
-const Shape kShapes[] = {{"0.6B", 1024, 28, 16, 8, 128, 3072, 151936, true},
-                         {"4B", 2560, 36, 32, 8, 128, 9728, 151936, true},
-                         {"8B", 4096, 36, 32, 8, 128, 12288, 151936, false}};
-const Shape kSmoke{"smoke", 64, 2, 4, 2, 16, 192, 500, true};
+const Shape kShapes[] = {{"0.6B", 1024, 28, 16, 8, 128, 3072, 151936, true, 0.5},
+                         {"4B", 2560, 36, 32, 8, 128, 9728, 151936, true, 0.5},
+                         {"8B", 4096, 36, 32, 8, 128, 12288, 151936, false, 0}};
+const Shape kSmoke{"smoke", 64, 2, 4, 2, 16, 192, 500, true, 0};
 
 struct Sizes {
   int32_t prompt, output;
@@ -80,14 +81,17 @@ void generate(Report& report, const Shape& s, const Sizes& sizes, engine::Engine
   const double context = sizes.prompt + sizes.output / 2.0, weights = layer_weights(s) + head_weights(s);
   const double cache = context * double(2 * s.layers * s.kv_heads * s.head_dim) * 2;
   const double bytes = 2 * layer_weights(s) + (s.tied ? 2 : 4) * head_weights(s) + batch * cache;
-  report.add({.name = name, .flops = 2 * batch * weights, .bytes = bytes, .target_of_floor = 0.8, .tokens = double(batch)},
+  report.add({.name = name, .flops = 2 * batch * weights, .bytes = bytes, .target_of_floor = batch < 8 ? 0.6 : 0.8,
+              .tokens = double(batch)},
              times[times.size() / 2]);
 }
 
-/// 6 operations a weight and token, 6 a token, key on average (half a sequence), head and dimension: no more.
-void train(Report& report, const Shape& s, const Sizes& sizes, trainer::Trainer& trainer) {
+/// 6 operations a weight and token, 6 a token, key on average (half a sequence), head and dimension: no more, also where
+/// layers are computed twice.
+void train(Report& report, const Shape& s, const Sizes& sizes, trainer::Trainer& trainer, bool recompute) {
   const int64_t length = sizes.length, tokens = sizes.sequences * length;
-  const std::string name = std::string("train ") + s.name + ", " + std::to_string(tokens) + " tokens" + way();
+  const std::string name = std::string("train ") + s.name + ", " + std::to_string(tokens) + " tokens" +
+                           (recompute ? ", recompute" : "") + way();
   if (!report.wants(name)) return;
   std::vector<int32_t> ids, starts;
   std::vector<uint8_t> mask;
@@ -107,26 +111,40 @@ void train(Report& report, const Shape& s, const Sizes& sizes, trainer::Trainer&
   std::nth_element(times.begin(), times.begin() + int64_t(times.size() / 2), times.end());
   const double attention = 6.0 * double(s.layers * s.heads * s.head_dim) * double(length);
   const double per_token = 6 * (layer_weights(s) + head_weights(s)) + attention;
-  report.add({.name = name, .flops = double(tokens) * per_token, .tokens = double(tokens)}, times[times.size() / 2]);
+  report.add({.name = name, .flops = double(tokens) * per_token, .target_of_floor = recompute ? 0.0 : s.training_target,
+              .tokens = double(tokens)},
+             times[times.size() / 2]);
+}
+
+/// Calls `work` with a trainer of random weights, which is gone afterwards.
+template <class Work>
+void with_trainer(Report& report, const Shape& s, const Sizes& sizes, bool recompute, const Work& work) {
+  trainer::TrainerConfig options;
+  options.packed_tokens = sizes.sequences * sizes.length, options.device = Stream::Backend::kCuda;
+  options.recompute = recompute;
+  trainer::Trainer trainer(config_of(s), options, nullptr);
+  fill(report.stream, trainer.parameters());
+  trainer.parameters_changed();
+  work(trainer);
 }
 
 void measure(Report& report, const Shape& s, const Sizes& sizes) {
-  const model::ModelConfig config = config_of(s);
-  trainer::TrainerConfig options;
-  options.packed_tokens = sizes.sequences * sizes.length, options.device = Stream::Backend::kCuda;
-  trainer::Trainer trainer(config, options, nullptr);
-  fill(report.stream, trainer.parameters());
-  trainer.parameters_changed();
-  report.tried(std::string("generate ") + s.name, [&] {
-    const int32_t most = sizes.batches.back(), context = sizes.prompt + sizes.output + 1;
-    engine::EngineConfig c;
-    c.max_running = most, c.max_context = context, c.step_tokens = std::max(512, most + 1);
-    c.pages = most * ((context + 15) / 16 + 1), c.device = Stream::Backend::kCuda, c.weight_storage = DType::kBF16;
-    engine::Engine engine(config, c, nullptr);
-    engine.set_weights(trainer.snapshot());
-    for (const int32_t batch : sizes.batches) generate(report, s, sizes, engine, batch);
+  const std::string name = s.name;
+  with_trainer(report, s, sizes, false, [&](trainer::Trainer& trainer) {
+    report.tried("generate " + name, [&] {
+      const int32_t most = sizes.batches.back(), context = sizes.prompt + sizes.output + 1;
+      engine::EngineConfig c;
+      c.max_running = most, c.max_context = context, c.step_tokens = std::max(512, most + 1);
+      c.pages = most * ((context + 15) / 16 + 1), c.device = Stream::Backend::kCuda, c.weight_storage = DType::kBF16;
+      engine::Engine engine(config_of(s), c, nullptr);
+      engine.set_weights(trainer.snapshot());
+      for (const int32_t batch : sizes.batches) generate(report, s, sizes, engine, batch);
+    });
+    report.tried("train " + name, [&] { train(report, s, sizes, trainer, false); });
   });
-  report.tried(std::string("train ") + s.name, [&] { train(report, s, sizes, trainer); });
+  report.tried("train " + name + ", recompute", [&] {
+    with_trainer(report, s, sizes, true, [&](trainer::Trainer& trainer) { train(report, s, sizes, trainer, true); });
+  });
 }
 
 }  // namespace

@@ -4,9 +4,13 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <iterator>
+#include <numeric>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,10 +23,9 @@
 
 namespace hone::bench {
 
-/// Random bf16 or f32 values in [-scale, scale): one block of them over and over, of an odd length, so that rows differ.
-/// Never zeros: a tensor core that multiplies those draws less power and runs faster.
+/// The first n of the values below, at most one period of them.
 template <class T>
-void fill_random(const Stream& stream, T* to, int64_t n, float scale = 1.0f) {
+std::vector<T> random_block(int64_t n, float scale) {
   std::vector<T> block(static_cast<size_t>(std::min<int64_t>(n, (1 << 22) + 1)));
   uint32_t state = 1;
   for (T& x : block) {
@@ -31,11 +34,60 @@ void fill_random(const Stream& stream, T* to, int64_t n, float scale = 1.0f) {
     if constexpr (sizeof(T) == 2) x = f32_to_bf16(value);
     else x = value;
   }
+  return block;
+}
+
+/// Random bf16 or f32 values in [-scale, scale): one block of them over and over, of an odd length, so that rows differ.
+/// Never zeros: a tensor core that multiplies those draws less power and runs faster.
+template <class T>
+void fill_random(const Stream& stream, T* to, int64_t n, float scale = 1.0f) {
+  const std::vector<T> block = random_block<T>(n, scale);
   const int64_t length = int64_t(block.size());
   upload(stream, to, block.data(), length * int64_t(sizeof(T)));
   for (int64_t at = length; at < n; at += length) copy(stream, to + at, to, std::min(length, n - at) * int64_t(sizeof(T)));
   synchronize(stream);
 }
+
+/// What fill_random wrote in bf16, by index, without asking the device: what references are computed from.
+class RandomValues {
+ public:
+  explicit RandomValues(float scale = 1.0f) {
+    for (const uint16_t x : random_block<uint16_t>(int64_t(1) << 30, scale)) values_.push_back(bf16_to_f32(x));
+  }
+  float operator[](int64_t i) const { return values_[size_t(i) % values_.size()]; }
+  /// `count` of them, `step` apart.
+  std::vector<float> line(int64_t first, int64_t count, int64_t step = 1) const {
+    std::vector<float> out;
+    for (int64_t i = 0; i < count; ++i) out.push_back((*this)[first + i * step]);
+    return out;
+  }
+
+ private:
+  std::vector<float> values_;
+};
+
+/// Different indices below n in order, `count` of them or all.
+inline std::vector<int64_t> random_indices(int64_t n, int64_t count) {
+  std::vector<int64_t> all(static_cast<size_t>(n)), out;
+  std::iota(all.begin(), all.end(), int64_t(0));
+  static std::mt19937_64 random(7);
+  std::sample(all.begin(), all.end(), std::back_inserter(out), count, random);
+  return out;
+}
+
+/// Of values beside a reference: the largest difference, as a share of the reference's largest value. NaN is the largest.
+class Difference {
+ public:
+  void add(double value, double reference) {
+    const double d = std::fabs(value - reference);
+    most_ = d <= most_ ? most_ : d;
+    size_ = std::max(size_, std::fabs(reference));
+  }
+  double share() const { return most_ / size_; }
+
+ private:
+  double most_ = 0, size_ = 1e-30;
+};
 
 /// A piece of device memory with random values in it.
 inline TensorView numbers(const Stream& stream, Arena& memory, DType dtype, std::initializer_list<int64_t> dims,
@@ -62,6 +114,8 @@ struct Row {
   double peer_us = 0;          // the same by another library, in this run; 0: none
   double difference = -1;      // largest, from the peer's result, as a share of the largest value; -1: none
   double tokens = 0;           // of a whole model; 0: not one
+  double error = -1;           // largest, of random elements against sums in f64, likewise; -1: not compared
+  double most_error = 0;       // an error beyond it is a failure of the bench
 };
 
 /// `--json`: a line for the device and one for every row, each written as soon as it is measured, the table on stderr.
@@ -124,6 +178,10 @@ class Report {
     if (r.target_of_floor > 0) line.set("targetOfFloor", Json::number(r.target_of_floor));
     if (r.peer_us > 0) line.set("peerMicroseconds", Json::number(r.peer_us));
     if (r.difference >= 0) line.set("differenceFromPeer", Json::number(r.difference));
+    const bool wrong = r.error >= 0 && !(r.error <= r.most_error);
+    if (r.error >= 0 || wrong) line.set("error", Json::number(r.error));
+    if (wrong) line.set("wrong", Json::boolean(true));
+    wrong_ = wrong_ || wrong;
     print(line);
     std::fprintf(table(), "%-52s %10.1f us", r.name.c_str(), us);
     if (r.flops > 0) std::fprintf(table(), " %7.1f TFLOP/s", teraflops);
@@ -134,8 +192,11 @@ class Report {
     if (r.target_teraflops > 0) std::fprintf(table(), ", target %.0f", r.target_teraflops);
     if (r.peer_us > 0) std::fprintf(table(), ", %.2f x peer", r.peer_us / us);
     if (r.difference >= 0) std::fprintf(table(), ", differs by %.1e", r.difference);
+    if (wrong) std::fprintf(table(), ", WRONG: error %.1e, at most %.1e", r.error, r.most_error);
     std::fprintf(table(), "\n");
   }
+  /// Whether a row's values were not what they should be.
+  bool wrong() const { return wrong_; }
   /// What cannot be had (memory, a library) is a row that says so; a device that fails for good ends the bench.
   template <class Work>
   void tried(const std::string& name, const Work& work) const {
@@ -183,6 +244,7 @@ class Report {
 
   const char* bench_;
   Options options_;
+  mutable bool wrong_ = false;
   double peak_ = 0, copy_ = 0;  // TFLOP/s, GB/s
 };
 
@@ -192,7 +254,7 @@ inline int run(const char* name, const Options& options, const std::function<voi
     const Device device(Stream::Backend::kCuda, nullptr);
     Report report(device.stream(), name, options);
     work(report);
-    return 0;
+    return report.wrong() ? 1 : 0;
   } catch (const Error& e) {
     std::fprintf(stderr, "%s: %s\n", code_name(e.code()), e.what());
     return 1;

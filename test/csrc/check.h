@@ -50,6 +50,9 @@ inline bool same_bits(const float* a, const float* b, int64_t n) {
   return std::memcmp(a, b, size_t(n) * sizeof(float)) == 0;
 }
 
+/// Says what was found where nothing is right or wrong: scripts/gpu-check.sh keeps such lines.
+inline void note(const std::string& text) { std::printf("  noted: %s\n", text.c_str()); }
+
 /// Runs every case; the exit status.
 int main();
 

@@ -1,11 +1,20 @@
 // The page that is made of a GPU check: verdicts on targets, peers on the same shape, what is missing.
 // Tried mutants, all killed: a target met from below; the slowest peer; a peer of another bench; the head's line as a row;
-// a line cut off in the middle ends the page.
+// a line cut off in the middle ends the page; the first call's part instead of the last one's.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 // @ts-expect-error a script, not a module with types
 import * as page from "../../scripts/gpu-table.mjs";
 
 const gpuTable = page.gpuTable as (files: Readonly<Record<string, string>>) => string;
+
+const filesOf = page.filesOf as (place: string) => Readonly<Record<string, string>>;
+const merged = page.merged as (
+  calls: readonly Readonly<Record<string, string>>[],
+) => Readonly<Record<string, string>>;
 
 const lines = (...rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 
@@ -115,4 +124,36 @@ test("parts in their order, promises, and the programs that did not pass; a line
 
 test("an empty folder is a page that says nothing was measured", () => {
   expect(gpuTable({})).toContain("0 of 0 targets met.");
+});
+
+test("what tests noted of the device is listed", () => {
+  const text = gpuTable({
+    "summary.json": SUMMARY,
+    "tests.jsonl": lines({ program: "test_a", status: "passed", notes: ["sums are truncated", "12 differ"] }),
+  });
+  expect(text).toContain("## Noted\n- test_a: sums are truncated\n- test_a: 12 differ");
+});
+
+test("calls whose archives came back one by one make one page, each part as the last call had it", () => {
+  const folder = mkdtempSync(join(tmpdir(), "hone-gpu-table-test-"));
+  const call = (name: string, parts: Readonly<Record<string, string>>) => {
+    const place = join(folder, name);
+    mkdirSync(join(place, "inside"), { recursive: true });
+    const rows = Object.entries(parts).map(([part, status]) => ({ part, status, seconds: 1, reason: name }));
+    const files: readonly (readonly [string, string])[] = [
+      ["summary.json", JSON.stringify({ device: name, parts: rows })],
+      ...rows.map((row) => [`${row.part}.json`, JSON.stringify(row)] as const),
+    ];
+    for (const [file, text] of files) writeFileSync(join(place, "inside", file), text);
+    execFileSync("tar", ["-C", join(place, "inside"), "-czf", join(place, "gpu-check.tar.gz"), "."]);
+    rmSync(join(place, "inside"), { recursive: true });
+    return place;
+  };
+  const first = call("first", { build: "passed", tests: "failed" });
+  const second = call("second", { tests: "passed", bench: "running" });
+  const text = gpuTable(merged([filesOf(first), filesOf(join(second, "gpu-check.tar.gz"))]));
+  rmSync(folder, { recursive: true });
+  expect(text).toContain(
+    "| build | passed | 1 s | first |\n| tests | passed | 1 s | second |\n| bench | running | 1 s | second |",
+  );
 });

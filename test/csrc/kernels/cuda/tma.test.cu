@@ -6,8 +6,8 @@
 
 #include "core/cuda/launch.cuh"
 #include "device.h"
+#include "fragments.cuh"
 #include "kernels/cuda/matmul.h"
-#include "kernels/cuda/matmul_plan.h"
 #include "kernels/cuda/tma_map.h"
 #include "kernels/cuda/wgmma.cuh"
 
@@ -29,26 +29,6 @@ enum class Mistake {
 constexpr uint32_t kBytesA = 64 * 128;
 
 enum class Left { kShared, kRegisters };
-
-// Which element a thread's i-th value is: row + 64 column, and where the two witnesses have it from. CuTe's CLayout_64xN
-// and ALayout_64x16, threads (4, 8, 4) : (128, 1, 16), values (2, 2, N / 8) : (64, 8, 512); Triton's fragments agree.
-[[maybe_unused]] __device__ int element_of(int i) {
-  const int t = int(threadIdx.x);
-  return t % 4 * 128 + t / 4 % 8 + t / 32 * 16 + i % 2 * 64 + i / 2 % 2 * 8 + i / 4 * 512;
-}
-
-/// The left operand's fragment of 16 k, out of a tile the copy engine wrote.
-template <int kLinesA>
-__device__ void load_fragment(const unsigned char* tile, int k, uint32_t (&a)[4]) {
-  for (int r = 0; r < 4; ++r) {
-    a[r] = 0;
-    for (int half = 0; half < 2; ++half) {
-      const auto at = uint32_t(element_of(2 * r + half));
-      const uint32_t byte = swizzle128(hopper_byte(kLinesA, at % 64, uint32_t(k) + at / 64));
-      a[r] |= uint32_t(*reinterpret_cast<const uint16_t*>(tile + byte)) << 16 * half;
-    }
-  }
-}
 
 /// out [64, kColumns] = a b^T over 64 k that are copied from (k, line) = (from_k, from_a), (from_k, from_b) on.
 template <int kColumns, int kLinesA, int kLinesB, Left kLeft>

@@ -1,0 +1,73 @@
+// A checkout with scripts/gpu-check.sh, and stand-ins for what it runs: programs, tools and a GPU.
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Where machines are; each file of tests removes its own when it ends. */
+export const folder = mkdtempSync(join(tmpdir(), "hone-gpu-check-"));
+
+type Programs = Readonly<Record<string, string>>;
+
+/** A folder of programs that stand in for the real ones. */
+function programs(where: string, scripts: Programs): string {
+  const bin = join(folder, where);
+  mkdirSync(bin, { recursive: true });
+  for (const [program, body] of Object.entries(scripts)) {
+    writeFileSync(join(bin, program), `#!/bin/bash\n${body}\n`);
+    chmodSync(join(bin, program), 0o755);
+  }
+  return bin;
+}
+
+const gpu = (capability: string) => `echo "NVIDIA Test 1, 580.1, ${capability}"`;
+export const passes = (cases: readonly string[]) =>
+  `${cases.map((name) => `echo "ok   ${name}"`).join("\n")}\necho "${cases.length} cases, 0 failures, 0 skipped"`;
+export const skips = (reason: string) =>
+  `echo "  skipped: ${reason}"\necho "ok   a"\necho "1 cases, 0 failures, 1 skipped"`;
+
+/** A checkout with the script and built programs, and what is on the PATH of a machine with a GPU. */
+export function machine(
+  name: string,
+  built: Programs,
+  tools: Programs = {},
+  capability = "9.0",
+  more: Programs = {},
+) {
+  const root = join(folder, name);
+  mkdirSync(join(root, "scripts"), { recursive: true });
+  copyFileSync("scripts/gpu-check.sh", join(root, "scripts/gpu-check.sh"));
+  programs(`${name}/build/gpu`, built);
+  const tests = Object.keys(built).filter((program) => program.startsWith("test_"));
+  const list = tests.map((program, i) => `echo "  Test #${i + 1}: ${program.slice(5)}"`).join("\n");
+  const bin = programs(`${name}/bin`, { "nvidia-smi": gpu(capability), ctest: `${list}\ntrue`, ...tools });
+  const out = join(root, "out");
+  const env = { ...process.env, ...more, PATH: `${bin}:${process.env["PATH"]}` };
+  const script = join(root, "scripts/gpu-check.sh");
+  return {
+    out,
+    start: (...args: string[]) => spawn(script, ["--out", out, ...args], { env, stdio: "ignore" }),
+    check: (...args: string[]) =>
+      spawnSync(script, ["--out", out, ...args], { encoding: "utf8", env }).status,
+    summary: () => JSON.parse(readFileSync(join(out, "summary.json"), "utf8")) as Summary,
+    text: (file: string) => packed(out, file),
+    rows: (part: string) =>
+      packed(out, `${part}.jsonl`)
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>),
+  };
+}
+
+/** A file of the archive. */
+export function packed(out: string, file: string): string {
+  const tar = spawnSync("tar", ["-xzOf", join(out, "gpu-check.tar.gz"), `./${file}`], { encoding: "utf8" });
+  if (tar.status !== 0) throw new Error(tar.stderr);
+  return tar.stdout;
+}
+
+interface Summary {
+  readonly device: string;
+  readonly architecture: string;
+  readonly parts: readonly { readonly part: string; readonly status: string; readonly reason: string }[];
+}
