@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 
+#include "attention_reference.h"
 #include "kernels/cuda/attention.h"
 #include "report.h"
 
@@ -34,6 +35,29 @@ TensorView numbers(const Stream& stream, Arena& memory, std::initializer_list<in
   return bench::numbers(stream, memory, DType::kBF16, dims);
 }
 
+/// Both sides round weights and results to bf16, the kernels each tile of 64 keys anew; a share of the largest value.
+constexpr double kMostError = 0.02;
+
+/// [rows of `view`] in bf16 as they lie on the device.
+std::vector<uint16_t> downloaded(const Stream& stream, const TensorView& view) {
+  std::vector<uint16_t> bits(size_t(view.numel()));
+  download(stream, bits.data(), view.data, int64_t(bits.size()) * 2);
+  return bits;
+}
+
+/// Largest error of random rows [head_dim] of `view` [tokens, heads, head_dim] against what `expected(token, head)` gives.
+template <class Expected>
+double error_of(const Stream& stream, const TensorView& view, int64_t count, const Expected& expected) {
+  const std::vector<uint16_t> bits = downloaded(stream, view);
+  const int64_t heads = view.shape[1], dim = view.shape[2];
+  bench::Difference difference;
+  for (const int64_t at : bench::random_indices(view.shape[0] * heads, count)) {
+    const std::vector<double> row = expected(at / heads, at % heads);
+    for (int64_t d = 0; d < dim; ++d) difference.add(double(bf16_to_f32(bits[size_t(at * dim + d)])), row[size_t(d)]);
+  }
+  return difference.share();
+}
+
 /// T tokens as T / length sequences. The backward's rate counts five products, whatever it does.
 void packed(bench::Report& report, const Heads& h, int64_t tokens, int64_t length) {
   const int64_t T = tokens, H = h.heads, K = h.kv_heads, D = h.head_dim, S = T / length;
@@ -56,11 +80,30 @@ void packed(bench::Report& report, const Heads& h, int64_t tokens, int64_t lengt
   const float scale = 1.0f / std::sqrt(float(D));
   const double pairs = double(S) * double(length) * double(length + 1) / 2 * double(H * D);
   const auto call = [&](int) { attention_packed(stream, {q, k, v, cu, out, lse, scale, 0}); };
-  call(0);  // what the backward reads
-  report.add({.name = forward, .flops = 4 * pairs, .target_teraflops = wgmma ? 560.0 : 300.0}, call);
-  report.add({.name = backward, .flops = 10 * pairs, .target_teraflops = wgmma ? 420.0 : 180.0}, [&](int) {
+  const auto grad = [&](int) {
     attention_packed_grad(stream, {q, k, v, cu, out, lse, dout, dq, dk, dv, scale, 0, &memory});
-  });
+  };
+  call(0);
+  grad(0);
+  const bench::AttentionReference reference(H, K, D, length);
+  const double out_error = error_of(stream, out, 16, [&](int64_t t, int64_t head) { return reference.query(t, head).out; });
+  std::vector<float> sums(size_t(T * H));
+  download(stream, sums.data(), lse.data, T * H * 4);
+  const std::vector<uint16_t> outputs = downloaded(stream, out);
+  const auto key = [&](int64_t t, int64_t head) { return reference.key(t, head, sums, outputs); };
+  double grad_error = 0;
+  for (const double error :
+       {error_of(stream, dq, 8, [&](int64_t t, int64_t head) { return reference.query(t, head).dq; }),
+        error_of(stream, dk, 4, [&](int64_t t, int64_t head) { return key(t, head).dk; }),
+        error_of(stream, dv, 4, [&](int64_t t, int64_t head) { return key(t, head).dv; })}) {
+    if (!(error <= grad_error) && !std::isnan(grad_error)) grad_error = error;
+  }
+  report.add({.name = forward, .flops = 4 * pairs, .target_teraflops = wgmma ? 560.0 : 300.0, .error = out_error,
+              .most_error = kMostError},
+             call);
+  report.add({.name = backward, .flops = 10 * pairs, .target_teraflops = wgmma ? 420.0 : 180.0, .error = grad_error,
+              .most_error = kMostError},
+             grad);
 }
 
 constexpr int64_t kGroup = 8;

@@ -33,6 +33,37 @@ T* filled(const Stream& stream, Arena& arena, int64_t n, const std::function<T(i
   return out;
 }
 
+constexpr float kWeightScale = 0.05f, kHiddenScale = 2.0f;
+
+/// Largest error of two random rows' log-probs against f64, as a share of them. Logits are summed over the whole
+/// vocabulary, from what the operands were filled with.
+double error_of(const Stream& stream, const Shape& s, const LmHeadArgs& f, int64_t rows) {
+  const bench::RandomValues hidden(kHiddenScale);
+  const std::vector<float> weights = s.tied ? bench::RandomValues(kWeightScale).line(0, bench::kPeriod)
+                                            : bench::random_block<float>(bench::kPeriod, kWeightScale);
+  std::vector<float> logprobs(static_cast<size_t>(rows));
+  std::vector<int32_t> targets(logprobs.size());
+  download(stream, logprobs.data(), f.logprobs.data, rows * 4);
+  download(stream, targets.data(), f.targets.data, rows * 4);
+  bench::Difference difference;
+  for (const int64_t r : bench::random_indices(rows, 2)) {
+    const std::vector<float> h = hidden.line(r * s.width, s.width);
+    double total = 0, own = 0;
+    for (int64_t v = 0; v < s.vocabulary; ++v) {
+      double z = 0;
+      size_t at = size_t(v * s.width) % weights.size();
+      for (const float x : h) {
+        z += double(x) * double(weights[at]);
+        if (++at == weights.size()) at = 0;
+      }
+      total += std::exp(z);  // far from where f64 overflows
+      if (v == targets[size_t(r)]) own = z;
+    }
+    difference.add(double(logprobs[size_t(r)]), own - std::log(total));
+  }
+  return difference.share();
+}
+
 const char* way() { return kernels::cuda::has_wgmma() ? ", wgmma" : ", mma.sync"; }
 
 void training(Report& report, const Shape& s, Arena& arena, const PackedMatrix& w, uint16_t* h, int64_t rows) {
@@ -49,8 +80,11 @@ void training(Report& report, const Shape& s, Arena& arena, const PackedMatrix& 
   f.scratch = &scratch;
   const double pass = 2 * double(rows) * double(C) * double(V);
   const std::string label = std::string(s.name) + ", " + std::to_string(rows) + " rows" + way();
-  report.add({.name = "statistics " + label, .flops = pass * (s.tied ? 1 : 3), .target_teraflops = target()},
-             [&](int) { lm_head(stream, f); });
+  const auto statistics = [&](int) { lm_head(stream, f); };
+  statistics(0);
+  report.add({.name = "statistics " + label, .flops = pass * (s.tied ? 1 : 3), .target_teraflops = target(),
+              .error = error_of(stream, s, f, rows), .most_error = 1e-5},
+             statistics);
   LmHeadGradArgs b;
   b.h = f.h;
   b.w = w;
@@ -95,8 +129,8 @@ void measure(Report& report, const Shape& s, int64_t rows) {
   w.n = s.vocabulary;
   w.k = s.width;
   w.storage = s.tied ? DType::kBF16 : DType::kF32;
-  w.panels = bench::numbers(stream, arena, w.storage, {weights}, 0.05f).data;
-  uint16_t* const h = bench::numbers(stream, arena, DType::kBF16, {rows, s.width}, 2.0f).as<uint16_t>();
+  w.panels = bench::numbers(stream, arena, w.storage, {weights}, kWeightScale).data;
+  uint16_t* const h = bench::numbers(stream, arena, DType::kBF16, {rows, s.width}, kHiddenScale).as<uint16_t>();
   for (const int64_t n : {1, 16, 64, 256}) decoding(report, s, arena, w, h, n, 1.0f);
   decoding(report, s, arena, w, h, 64, 0.95f);
   training(report, s, arena, w, h, rows);

@@ -23,10 +23,12 @@
 
 namespace hone::bench {
 
+inline constexpr int64_t kPeriod = (1 << 22) + 1;
+
 /// The first n of the values below, at most one period of them.
 template <class T>
 std::vector<T> random_block(int64_t n, float scale) {
-  std::vector<T> block(static_cast<size_t>(std::min<int64_t>(n, (1 << 22) + 1)));
+  std::vector<T> block(static_cast<size_t>(std::min(n, kPeriod)));
   uint32_t state = 1;
   for (T& x : block) {
     state = state * 1664525u + 1013904223u;
@@ -52,7 +54,7 @@ void fill_random(const Stream& stream, T* to, int64_t n, float scale = 1.0f) {
 class RandomValues {
  public:
   explicit RandomValues(float scale = 1.0f) {
-    for (const uint16_t x : random_block<uint16_t>(int64_t(1) << 30, scale)) values_.push_back(bf16_to_f32(x));
+    for (const uint16_t x : random_block<uint16_t>(kPeriod, scale)) values_.push_back(bf16_to_f32(x));
   }
   float operator[](int64_t i) const { return values_[size_t(i) % values_.size()]; }
   /// `count` of them, `step` apart.
