@@ -164,6 +164,7 @@ run_program() {
   counts="$(grep -E '^[0-9]+ cases, ' "$log" | tail -n 1)"
   if ((code == 124 || code == 137)); then reason="stopped after $seconds s, $(grep -c '^ok  ' "$log") cases were done"
   elif grep -qE "^ *skipped: ($missing)" "$log"; then reason="it found $(grep -oE "no device|no Hopper" "$log" | head -n 1)"
+  elif ((code > 128)); then reason="exit $code: signal $((code - 128)), $(grep -c '^ok  ' "$log") cases were done"
   elif ((code)); then reason="exit $code: $(grep -m 1 -E '^FAIL |SUMMARY|rror' "$log" || tail -n 1 "$log")"
   elif [[ -z "$counts" ]]; then reason="it ended without its count of cases"
   else status=passed reason="$counts"
@@ -250,7 +251,8 @@ each_promise() {
     [[ "$program" == *_sm90 && -z "$HOPPER" ]] && continue
     if [[ "$program" != "$last" ]]; then  # once for all its promises
       last="$program"
-      if [[ -z "$seen" || ! -s "$seen/$program.log" ]]; then
+      if [[ -z "$seen" || ! -s "$seen/$program.log" ]] ||
+        grep -qs "\"$program\", \"status\": \"left\"" "$seen.jsonl"; then  # its time ended: that breaks no promise
         run_program "$(least "$(left)" "$(most 60)")" "$program"
         echo "== $program: $status, $reason"
         [[ "$status" == passed ]] || cat "$WORK/$PART/$program.log"
