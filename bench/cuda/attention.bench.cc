@@ -116,7 +116,7 @@ void paged(bench::Report& report, const Heads& h, int64_t batch, int64_t length,
   if (!report.wants(name)) return;
   const Stream& stream = report.stream;
   const int64_t W = 64, M = (length + W - 1) / W, R = batch * rows, H = h.heads, K = h.kv_heads, D = h.head_dim;
-  const int64_t scratch_bytes = attention_paged_scratch_bytes(stream, R, H, D, M * W);
+  const int64_t scratch_bytes = attention_paged_scratch_bytes(stream, R, H, K, D, M * W);
   Arena memory(2 * batch * M * K * W * D * 2 + 2 * R * H * D * 2 + (batch * M + 4 * R) * 4 + scratch_bytes + 4096,
                "bench", Memory::kDevice);
   std::vector<int32_t> tables(size_t(batch * M)), sequence, position;
@@ -142,9 +142,10 @@ void paged(bench::Report& report, const Heads& h, int64_t batch, int64_t length,
   for (const int32_t p : position) pairs += double(p + 1) * double(H * D);
   const int64_t keys = batch * length - (batch - batch / kGroup) * prefix;
   const double bytes = rows == 1 ? 2.0 * 2 * double(keys * K * D) : 0;
-  AttentionPagedArgs args{q, who, where, table, pages, out, 1.0f / std::sqrt(float(D)), 0, &memory};
+  AttentionPagedArgs args{q, who, where, table, pages, out, 1.0f / std::sqrt(float(D))};
   if (prefix > 0) args.prefix_row = integers(stream, memory, run, {R});
   if (prefix > 0) args.prefix_tokens = integers(stream, memory, shared, {R});
+  args.list = list_attention_paged(stream, args, memory);  // a step does this once for all layers
   report.add({.name = name, .flops = 4 * pairs, .bytes = bytes, .target_of_floor = rows > 1 ? 0.0 : batch < 8 ? 0.6 : 0.8},
              [&](int) { attention_paged(stream, args); });
 }

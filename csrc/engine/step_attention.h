@@ -7,9 +7,8 @@
 
 namespace hone::engine {
 
-/// Further arguments of the GPU kernels, as in kernels/attention.h.
-struct DeviceAttention {
-  Arena* scratch = nullptr;
+/// Neighbouring rows with the same pages, as in kernels/attention.h.
+struct SharedRows {
   TensorView prefix_row{}, prefix_tokens{};
 };
 
@@ -18,31 +17,45 @@ struct DeviceAttention {
 class PagedAttention final : public model::AttentionSource {
  public:
   PagedAttention(const PagePool& pool, const model::ModelConfig& model, TensorView table_rows, TensorView positions,
-                 TensorView block_tables, const DeviceAttention& device = {})
+                 TensorView block_tables, const SharedRows& shared = {})
       : pool_(pool),
         model_(model),
         scale_(model::attention_scale(model)),
         table_rows_(table_rows),
         positions_(positions),
         block_tables_(block_tables),
-        device_(device) {}
+        shared_(shared) {}
+
+  /// On a GPU, before the first layer: lists what rows read, once for every window that layers have. Takes
+  /// their memory (attention_paged_scratch_bytes), which is in use until the last layer is done.
+  void list_work(const Stream& stream, Arena& memory) {
+    const TensorView queries(nullptr, DType::kBF16, {positions_.dim(0), model_.heads, model_.head_dim});
+    for (int64_t l = 0; l < model_.layers; ++l) {
+      kernels::PagedList& of = lists_[model_.window(l) > 0];
+      if (!of.memory) of = kernels::list_attention_paged(stream, arguments(l, queries, {}), memory);
+    }
+  }
 
   kernels::KvPlace place(int64_t layer) const override {
     return {table_rows_, positions_, block_tables_, pool_.layer(layer)};
   }
   void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView&, const TensorView&,
               const TensorView& out, const TensorView&) override {
-    kernels::attention_paged(stream, {q, table_rows_, positions_, block_tables_, pool_.layer(layer), out, scale_,
-                                      model_.window(layer), device_.scratch, device_.prefix_row, device_.prefix_tokens,
-                                      model_.attention_softcap});
+    kernels::attention_paged(stream, arguments(layer, q, out));
   }
 
  private:
+  kernels::AttentionPagedArgs arguments(int64_t layer, const TensorView& q, const TensorView& out) const {
+    return {q, table_rows_, positions_, block_tables_, pool_.layer(layer), out, scale_, model_.window(layer),
+            lists_[model_.window(layer) > 0], shared_.prefix_row, shared_.prefix_tokens, model_.attention_softcap};
+  }
+
   const PagePool& pool_;
   const model::ModelConfig& model_;
   float scale_;
   TensorView table_rows_, positions_, block_tables_;
-  DeviceAttention device_;
+  SharedRows shared_;
+  kernels::PagedList lists_[2];  // of layers without a window and with one
 };
 
 }  // namespace hone::engine

@@ -17,6 +17,13 @@ void copy_in(const std::vector<T>& from, const SharedArrays::Array<T>& to, T pad
   std::fill(std::copy(from.begin(), from.end(), to.host), to.host + to.size, padding);
 }
 
+/// How many windows layers have: each has a list of what its rows read.
+int64_t windows(const model::ModelConfig& model) {
+  int64_t with = 0;
+  for (int64_t l = 0; l < model.layers; ++l) with += model.window(l) > 0;
+  return with > 0 && with < model.layers ? 2 : 1;
+}
+
 int64_t row_bytes(int64_t rows, int64_t samples, int64_t sequences, int64_t table_width) {
   return Arena::rounded(rows * 20 + sequences * table_width * 4 + 16 * 64 +
                         samples * int64_t(16 + sizeof(kernels::SamplingParams) + sizeof(SampleKey)));
@@ -36,7 +43,8 @@ int64_t device_step_bytes(const Stream& stream, const model::ModelConfig& model,
   const int64_t keys = int64_t(config.max_context + config.page_tokens - 1) / config.page_tokens * config.page_tokens;
   return Arena::rounded(rows * model.width * element) + Arena::rounded(kSampleRows * model.width * element) +
          std::max(model::forward_scratch_bytes(stream, model, rows) +
-                      kernels::attention_paged_scratch_bytes(stream, rows, model.heads, model.head_dim, keys),
+                      windows(model) * kernels::attention_paged_scratch_bytes(stream, rows, model.heads, model.kv_heads,
+                                                                              model.head_dim, keys),
                   kernels::lm_head_scratch_bytes(stream, kSampleRows, model.width, model.vocabulary));
 }
 
@@ -117,11 +125,14 @@ void DeviceStep::compute(const Arrays& a) {
   const DType type = activation_dtype(stream_);
   const TensorView tables = i32(a.tables.device, {a.tables.size / table_width_, table_width_});
   PagedAttention attention(pool_, model_, a.sequences.view(), a.positions.view(), tables,
-                           {&scratch_, a.prefix_row.view(), a.prefix_tokens.view()});
+                           {a.prefix_row.view(), a.prefix_tokens.view()});
   scratch_.release(0);
   const TensorView hidden = scratch_.take_view(type, {rows, width});
   const TensorView gathered = scratch_.take_view(type, {kSampleRows, width});
+  const int64_t mark = scratch_.mark();
+  attention.list_work(stream_, scratch_);
   model::forward(stream_, *weights_, a.ids.view(), a.positions.view(), attention, scratch_, hidden);
+  scratch_.release(mark);
   for (int64_t first = 0; first < a.sample_rows.size; first += kSampleRows) {
     const int64_t n = std::min(kSampleRows, a.sample_rows.size - first);
     const TensorView h(gathered.data, type, {n, width});

@@ -3,6 +3,7 @@
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/attention_block.h"
 #include "kernels/cuda/attention.h"
+#include "kernels/cuda/matmul.h"
 #include "kernels/rms_norm.h"
 #include "kernels/rope.h"
 
@@ -63,6 +64,12 @@ void expect_rows(const TensorView& sequence, const TensorView& position, const T
   expect(tables, DType::kI32, {tables.dim(0), tables.dim(1)}, op, "block_tables");
 }
 
+void expect_prefixes(const AttentionPagedArgs& args, const char* op) {
+  if (args.prefix_row.empty() && args.prefix_tokens.empty()) return;
+  expect_contiguous(args.prefix_row, DType::kI32, {args.q.dim(0)}, op, "prefix_row");
+  expect_contiguous(args.prefix_tokens, DType::kI32, {args.q.dim(0)}, op, "prefix_tokens");
+}
+
 void expect_uncapped(const Stream& stream, float softcap, const char* op) {
   if (!stream.is_cuda() || softcap == 0.0f) return;
   fail(Code::kUnsupported, "%s: scores capped at %g; the CUDA kernels do not cap.", op, double(softcap));
@@ -88,6 +95,23 @@ void prepare_in_steps(const Stream& stream, const PrepareHeadsArgs& a, int64_t h
   }
   rope(stream, {.x = a.qk, .positions = a.positions, .table = a.table});
   if (!a.to.pages.keys.empty()) kv_write(stream, {k, a.v, a.to});
+}
+
+/// What a GPU needs of heads to prepare.
+void expect_prepared(const Stream& stream, const PrepareHeadsArgs& a, const char* op) {
+  const int64_t R = a.qk.dim(0), K = a.v.dim(1), H = a.qk.dim(1) - K, D = a.qk.dim(2), turned = a.table.dim(1);
+  expect_activation(stream, a.qk, {R, H + K, D}, op, "qk");
+  expect_activation(stream, a.v, {R, K, D}, op, "v");
+  expect_heads(stream, H, K, D, op);
+  if (a.q_norm.empty() != a.k_norm.empty()) fail(Code::kInternal, "%s: a norm for q and k, or for neither.", op);
+  if (!a.q_norm.empty()) {
+    expect_contiguous(a.q_norm, DType::kF32, {D}, op, "q_norm");
+    expect_contiguous(a.k_norm, DType::kF32, {D}, op, "k_norm");
+  }
+  expect_contiguous(a.positions, DType::kI32, {R}, op, "positions");
+  expect(a.table, DType::kF32, {a.table.dim(0), turned}, op, "table");
+  if (turned % 2 || turned > D) fail(Code::kShape, "%s: the table rotates %lld of %lld dimensions.", op, (long long)turned, (long long)D);
+  if (!a.to.pages.keys.empty()) expect_place(stream, a.to, R, op);
 }
 
 }  // namespace
@@ -153,24 +177,46 @@ void kv_write(const Stream& stream, const KvWriteArgs& args) {
 }
 
 void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args) {
-  constexpr const char* op = "prepare_heads";
-  const int64_t R = args.qk.dim(0), K = args.v.dim(1), H = args.qk.dim(1) - K, D = args.qk.dim(2);
+  const int64_t K = args.v.dim(1), H = args.qk.dim(1) - K;
   if (!stream.is_cuda()) return prepare_in_steps(stream, args, H, K);
-  expect_activation(stream, args.qk, {R, H + K, D}, op, "qk");
-  expect_activation(stream, args.v, {R, K, D}, op, "v");
-  expect_heads(stream, H, K, D, op);
-  if (args.q_norm.empty() != args.k_norm.empty()) fail(Code::kInternal, "%s: a norm for q and k, or for neither.", op);
-  if (!args.q_norm.empty()) {
-    expect_contiguous(args.q_norm, DType::kF32, {D}, op, "q_norm");
-    expect_contiguous(args.k_norm, DType::kF32, {D}, op, "k_norm");
-  }
-  expect_contiguous(args.positions, DType::kI32, {R}, op, "positions");
-  const int64_t turned = args.table.dim(1);
-  expect(args.table, DType::kF32, {args.table.dim(0), turned}, op, "table");
-  if (turned % 2 || turned > D) fail(Code::kShape, "%s: the table rotates %lld of %lld dimensions.", op, (long long)turned, (long long)D);
-  if (!args.to.pages.keys.empty()) expect_place(stream, args.to, R, op);
-  if (R == 0) return;
+  expect_prepared(stream, args, "prepare_heads");
+  if (args.qk.dim(0) == 0) return;
   if constexpr (kHasCuda) cuda::prepare_heads(stream, args);
+}
+
+void linear_heads(const Stream& stream, const LinearHeadsArgs& args) {
+  constexpr const char* op = "linear_heads";
+  const LinearArgs& p = args.product;
+  const PrepareHeadsArgs& a = args.heads;
+  const int64_t R = p.y.dim(0), K = a.v.dim(1), all = a.qk.dim(1) + K, D = a.qk.dim(2);
+  if (p.accumulate || p.w.n != all * D || a.qk.data != p.y.data || a.qk.row_stride != p.y.row_stride) {
+    fail(Code::kShape, "%s: %lld heads of %lld are not the product's %lld columns.", op, (long long)all, (long long)D,
+         (long long)p.w.n);
+  }
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda() && cuda::takes_heads(p, a)) {
+      expect(p.x, DType::kBF16, {R, p.w.k}, op, "x");
+      expect(p.y, DType::kBF16, {R, p.w.n}, op, "y");
+      if (!p.bias.empty()) expect_contiguous(p.bias, DType::kF32, {p.w.n}, op, "bias");
+      expect_prepared(stream, a, op);
+      if (R > 0) cuda::linear_heads(stream, p, a);
+      return;
+    }
+  }
+  linear(stream, p);
+  prepare_heads(stream, a);
+}
+
+PagedList list_attention_paged(const Stream& stream, const AttentionPagedArgs& args, Arena& memory) {
+  if (!stream.is_cuda() || args.q.dim(0) == 0) return {};
+  constexpr const char* op = "list_attention_paged";
+  expect_pages(stream, args.pages, op);
+  expect_rows(args.row_sequence, args.row_position, args.block_tables, args.q.dim(0), op);
+  expect_prefixes(args, op);
+  expect_heads(stream, args.q.dim(1), args.pages.kv_heads, args.pages.head_dim, op);
+  expect_scratch(stream, &memory, op);
+  if constexpr (kHasCuda) return cuda::list_attention_paged(stream, args, memory);
+  return {};
 }
 
 void attention_paged(const Stream& stream, const AttentionPagedArgs& args) {
@@ -179,23 +225,20 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& args) {
   expect_activation(stream, args.q, {R, H, D}, "attention_paged", "q");
   expect_activation(stream, args.out, {R, H, D}, "attention_paged", "out");
   expect_rows(args.row_sequence, args.row_position, args.block_tables, R, "attention_paged");
-  if (!args.prefix_row.empty() || !args.prefix_tokens.empty()) {
-    expect_contiguous(args.prefix_row, DType::kI32, {R}, "attention_paged", "prefix_row");
-    expect_contiguous(args.prefix_tokens, DType::kI32, {R}, "attention_paged", "prefix_tokens");
-  }
+  expect_prefixes(args, "attention_paged");
   expect_heads(stream, H, args.pages.kv_heads, D, "attention_paged");
-  expect_scratch(stream, args.scratch, "attention_paged");
   expect_uncapped(stream, args.softcap, "attention_paged");
   if (R == 0) return;
+  if (stream.is_cuda() && !args.list.memory) fail(Code::kInternal, "attention_paged: no list of what its rows read.");
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return cuda::attention_paged(stream, args);
   }
   cpu::attention_paged(stream, args);
 }
 
-int64_t attention_paged_scratch_bytes(const Stream& stream, int64_t rows, int64_t heads, int64_t head_dim,
-                                      int64_t tokens) {
-  if (stream.is_cuda()) return cuda::attention_paged_scratch_bytes(rows, heads, head_dim, tokens);
+int64_t attention_paged_scratch_bytes(const Stream& stream, int64_t rows, int64_t heads, int64_t kv_heads,
+                                      int64_t head_dim, int64_t tokens) {
+  if (stream.is_cuda()) return cuda::attention_paged_scratch_bytes(rows, heads, kv_heads, head_dim, tokens);
   return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "core/arena.h"
 #include "core/stream.h"
 #include "core/tensor.h"
+#include "kernels/matmul.h"
 
 namespace hone::kernels {
 
@@ -92,6 +93,21 @@ struct PrepareHeadsArgs {
 };
 void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args);
 
+/// linear into q, k and v side by side, then prepare_heads of them, with their bits. On a Hopper a few rows of heads that
+/// its tiles hold (16, 32, 64 or 128 wide, turned as a whole) are one launch. heads.qk and heads.v are views of product.y.
+struct LinearHeadsArgs {
+  LinearArgs product;  // does not accumulate
+  PrepareHeadsArgs heads;
+};
+void linear_heads(const Stream& stream, const LinearHeadsArgs& args);
+
+/// What the blocks of a GPU read for the rows of a step, the same for every layer whose window is the same. Empty on the
+/// CPU.
+struct PagedList {
+  void* memory = nullptr;  // device; its layout is the backend's own
+  int64_t states = 0;      // of rows' splits that there is room for
+};
+
 /// As attention_packed for R query rows, row r standing at row_position[r] of sequence row_sequence[r],
 /// reading keys 0..position from the pages (written by kv_write, its own included).
 /// Neighbouring rows may begin with the same pages, as rollouts of a group do. prefix_row and prefix_tokens say so:
@@ -107,14 +123,17 @@ struct AttentionPagedArgs {
   TensorView out;           // [R, H, D] act out
   float scale = 1.0f;
   int32_t window = 0;
-  Arena* scratch = nullptr;  // CUDA only: attention_paged_scratch_bytes of device memory
+  PagedList list{};         // CUDA only: of these rows, prefixes, sizes and window; its states are overwritten
   TensorView prefix_row{}, prefix_tokens{};  // [R] i32 in; both empty: nothing is shared
   float softcap = 0.0f;
 };
 void attention_paged(const Stream& stream, const AttentionPagedArgs& args);
-/// For up to `rows` rows and sequences of up to `tokens` tokens (block-table columns times W). Less scratch, down to
-/// that of 512 tokens, gives the same results, but rows without room are slower.
-int64_t attention_paged_scratch_bytes(const Stream& stream, int64_t rows, int64_t heads, int64_t head_dim,
-                                      int64_t tokens);
+/// Makes args.list, once for all layers of a step; q, out, and what is in the pages, do not matter. Takes up to
+/// attention_paged_scratch_bytes from `memory` (the device's), to be released when the last layer is done. With less,
+/// down to that of 512 tokens, results are the same, but rows without room are slower.
+PagedList list_attention_paged(const Stream& stream, const AttentionPagedArgs& args, Arena& memory);
+/// For up to `rows` rows and sequences of up to `tokens` tokens (block-table columns times W).
+int64_t attention_paged_scratch_bytes(const Stream& stream, int64_t rows, int64_t heads, int64_t kv_heads,
+                                      int64_t head_dim, int64_t tokens);
 
 }  // namespace hone::kernels

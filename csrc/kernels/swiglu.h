@@ -3,6 +3,7 @@
 
 #include "core/stream.h"
 #include "core/tensor.h"
+#include "kernels/matmul.h"
 
 namespace hone::kernels {
 
@@ -13,6 +14,18 @@ struct SwigluArgs {
   bool gelu = false;   // gate / 2 (1 + tanh(sqrt(2 / pi) (gate + 0.044715 gate^3))) up
 };
 void swiglu(const Stream& stream, const SwigluArgs& args);
+
+/// linear into gate_up, then swiglu, with their bits. On a Hopper a few rows are one launch.
+struct LinearSwigluArgs {
+  TensorView x;              // [R, K] activation in, strided rows
+  PackedMatrix w;            // of [2F, K]
+  TensorView gate_up;        // [R, 2F] activation out
+  TensorView y;              // [R, F] activation out
+  bool gelu = false;         // as SwigluArgs has it
+  bool keep = true;          // false: gate_up may be left as it was
+  Arena* scratch = nullptr;  // as LinearArgs has it
+};
+void linear_swiglu(const Stream& stream, const LinearSwigluArgs& args);
 
 /// dgate = dy up s (1 + gate (1 - s)), dup = dy gate s, s = sigmoid(gate); recomputed from gate_up.
 struct SwigluGradArgs {

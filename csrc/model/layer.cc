@@ -64,19 +64,26 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
                      const LayerActivations& act, const LayerScratch& scratch) {
   const int64_t H = config.heads, K = config.kv_heads, D = config.head_dim;
   const TensorView& x = entering(stream, config, act.input, weights.attn_norm, scratch);
-  kernels::linear(stream, {.x = x, .w = weights.qkv, .bias = weights.qkv_bias, .y = act.qkv, .scratch = scratch.ops});
-  if (!act.qk_raw.empty()) copy_rows(stream, column_view(act.qkv, 0, (H + K) * D), act.qk_raw);
-  if (config.qk_norm_whole) norm_whole(stream, config, weights, act.qkv);
   const TensorView v = head_view(act.qkv, (H + K) * D, K, D);
-  kernels::prepare_heads(stream, {.qk = head_view(act.qkv, 0, H + K, D),
-                                  .v = v,
-                                  .q_norm = config.qk_norm_whole ? TensorView{} : weights.q_norm,
-                                  .k_norm = config.qk_norm_whole ? TensorView{} : weights.k_norm,
-                                  .eps = config.norm_eps,
-                                  .positions = positions,
-                                  .table = rope_table,
-                                  .to = attention.place(layer),
-                                  .norm_offset = config.norm_offset});
+  const kernels::LinearArgs product{
+      .x = x, .w = weights.qkv, .bias = weights.qkv_bias, .y = act.qkv, .scratch = scratch.ops};
+  const kernels::PrepareHeadsArgs heads{.qk = head_view(act.qkv, 0, H + K, D),
+                                        .v = v,
+                                        .q_norm = config.qk_norm_whole ? TensorView{} : weights.q_norm,
+                                        .k_norm = config.qk_norm_whole ? TensorView{} : weights.k_norm,
+                                        .eps = config.norm_eps,
+                                        .positions = positions,
+                                        .table = rope_table,
+                                        .to = attention.place(layer),
+                                        .norm_offset = config.norm_offset};
+  if (act.qk_raw.empty() && !config.qk_norm_whole) {
+    kernels::linear_heads(stream, {product, heads});
+  } else {
+    kernels::linear(stream, product);
+    if (!act.qk_raw.empty()) copy_rows(stream, column_view(act.qkv, 0, (H + K) * D), act.qk_raw);
+    if (config.qk_norm_whole) norm_whole(stream, config, weights, act.qkv);
+    kernels::prepare_heads(stream, heads);
+  }
   attention.attend(stream, layer, head_view(act.qkv, 0, H, D), head_view(act.qkv, H * D, K, D), v, act.attn_out, act.lse);
 }
 
@@ -84,9 +91,17 @@ void layer_output(const Stream& stream, const ModelConfig& config, const PackedL
                   const LayerActivations& act, const LayerScratch& scratch, const TensorView& out) {
   add_half(stream, config, {act.attn_rows, weights.attn_after, act.attn_added, act.middle, weights.o}, scratch);
   const TensorView& x = entering(stream, config, act.middle, weights.mlp_norm, scratch);
-  kernels::linear(stream, {.x = x, .w = weights.gate_up, .bias = {}, .y = act.gate_up, .scratch = scratch.ops});
-  if (out.empty() && act.mlp_added.empty()) return;
-  kernels::swiglu(stream, {.gate_up = act.gate_up, .y = scratch.mlp, .gelu = config.gelu});
+  if (out.empty() && act.mlp_added.empty()) {
+    kernels::linear(stream, {.x = x, .w = weights.gate_up, .bias = {}, .y = act.gate_up, .scratch = scratch.ops});
+    return;
+  }
+  kernels::linear_swiglu(stream, {.x = x,
+                                  .w = weights.gate_up,
+                                  .gate_up = act.gate_up,
+                                  .y = scratch.mlp,
+                                  .gelu = config.gelu,
+                                  .keep = act.kept,
+                                  .scratch = scratch.ops});
   if (out.empty()) {
     kernels::linear(stream, {.x = scratch.mlp, .w = weights.down, .bias = {}, .y = act.mlp_added, .scratch = scratch.ops});
     return;

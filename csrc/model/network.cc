@@ -74,6 +74,7 @@ LayerActivations take_layer(const ModelConfig& c, DType type, int64_t rows, int6
   act.attn_out = arena.take_view(type, {rows, c.heads, c.head_dim});
   act.attn_rows = {act.attn_out.data, type, {rows, c.q_width()}};
   act.gate_up = arena.take_view(type, {outputs, 2 * c.mlp_width});
+  act.kept = training;
   if (!training) return act;
   act.lse = arena.take_view(DType::kF32, {rows, c.heads});
   act.middle = arena.take_view(type, {outputs, c.width});

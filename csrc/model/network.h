@@ -64,6 +64,7 @@ struct LayerActivations {
   TensorView gate_up;    // [Q, 2F]; the backward puts its gradient here
   TensorView attn_added;  // [Q, C] what attention adds, before its norm; only with norms after
   TensorView mlp_added;   // [Q, C] what the MLP adds, likewise
+  bool kept = true;       // for a backward; false in generation, where gate_up may be left unwritten
 };
 struct Activations {
   bool recompute = false;  // of a layer only `input` is there; `room` has the rest of the last

@@ -19,19 +19,37 @@ inline constexpr bool kSm90Built = true;
 /// Shared memory that a block may use without opting in to more.
 inline constexpr size_t kPlainSharedBytes = 48 * 1024;
 
+/// Lets a block of `kernel` have so much dynamic shared memory.
+inline void allow_shared(const char* name, const void* kernel, size_t dynamic) {
+  if (dynamic <= kPlainSharedBytes) return;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(dynamic)), name);
+}
+
 /// Launches; an empty grid launches nothing. Throws kCuda naming the kernel. `P...` are the kernel's own types.
 template <class... P, class... A>
 void launch(const char* name, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes, const Stream& stream,
             A&&... args) {
   static_assert(sizeof...(P) == sizeof...(A), "a kernel takes exactly its parameters");
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
-  if (shared_bytes > kPlainSharedBytes) {
-    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               int(shared_bytes)),
-          name);
-  }
+  allow_shared(name, reinterpret_cast<const void*>(kernel), shared_bytes);
   kernel<<<grid, block, shared_bytes, static_cast<cudaStream_t>(stream.handle)>>>(static_cast<P>(args)...);
   check(cudaGetLastError(), name);
+}
+
+/// The same in clusters of `cluster` neighbouring blocks of the grid's x, of which that is a multiple (sm_90, at most 8).
+template <class... P, class... A>
+void launch_clusters(const char* name, int cluster, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes,
+                     const Stream& stream, A&&... args) {
+  static_assert(sizeof...(P) == sizeof...(A), "a kernel takes exactly its parameters");
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  allow_shared(name, reinterpret_cast<const void*>(kernel), shared_bytes);
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = unsigned(cluster), attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid, config.blockDim = block, config.dynamicSmemBytes = shared_bytes;
+  config.stream = static_cast<cudaStream_t>(stream.handle), config.attrs = &attribute, config.numAttrs = 1;
+  check(cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...), name);
 }
 
 }  // namespace hone::cuda
@@ -39,6 +57,10 @@ void launch(const char* name, void (*kernel)(P...), dim3 grid, dim3 block, size_
 /// HONE_LAUNCH(kernel, grid, block, shared_bytes, stream, args...); parenthesize a kernel with commas: (k<T, 64>).
 #define HONE_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \
   ::hone::cuda::launch(#kernel, kernel, grid, block, shared_bytes, stream, __VA_ARGS__)
+
+/// The same with the size of a cluster after the kernel.
+#define HONE_LAUNCH_CLUSTERS(kernel, cluster, grid, block, shared_bytes, stream, ...) \
+  ::hone::cuda::launch_clusters(#kernel, cluster, kernel, grid, block, shared_bytes, stream, __VA_ARGS__)
 
 /// `type* name`: this launch's dynamic shared memory, 128-byte aligned.
 #define HONE_DYNAMIC_SHARED(type, name)                              \

@@ -20,6 +20,7 @@ void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& 
 
 void kv_write(const Stream& stream, const KvWriteArgs& args);
 void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args);
+PagedList list_attention_paged(const Stream& stream, const AttentionPagedArgs& args, Arena& memory);
 void attention_paged(const Stream& stream, const AttentionPagedArgs& args);
 
 }  // namespace hone::kernels::cuda

@@ -16,7 +16,6 @@ constexpr int kWarps = 4, kThreads = kWarps * 32;
 static_assert(kPagedTileRows == kWarps * 16 && kPagedTileRows == kMaxHeadGroup);
 /// Blocks in flight. A block has two tiles in flight, so a few per multiprocessor keep the memory busy.
 constexpr int kBlocks = 132 * 2;
-/// Rows times splits whose partial states fit the scratch; further rows walk their splits in one block.
 
 struct Paged {
   PagedRows rows;
@@ -183,6 +182,58 @@ __device__ __forceinline__ void attend_item(const Paged& a, const PagedItem& ite
   }
 }
 
+/// A head of a row from the states of its splits, ascending, as the packed forward merges them. Other blocks wrote them
+/// during this launch: they are read past this multiprocessor's own cache.
+__device__ __forceinline__ void merge_head(const Paged& a, int row, int head) {
+  const int partial = a.plan.row_partial[row], heads = a.kv_heads * a.rows.group, lane = threadIdx.x % 32;
+  const int end = partial + a.rows.last_split(row) - a.rows.first_split(row) + 1;
+  const Exp2Scaled exp{a.scale_log2};
+  float maximum = -INFINITY, total = 0.0f, out[kMaxHeadDim / 32] = {};
+  for (int state = partial; state < end; ++state) {
+    const int64_t at = int64_t(state) * heads + head;
+    const MergeWeights w = merge_weights(maximum, __ldcg(a.partial_terms + 2 * at), exp);
+    maximum = w.maximum;
+    total = fmaf(__ldcg(a.partial_terms + 2 * at + 1), w.b, total * w.a);
+#pragma unroll
+    for (int i = 0; i < int(kMaxHeadDim) / 32; ++i) {
+      const int d = i * 32 + lane;
+      if (d < a.dim) out[i] = fmaf(__ldcg(a.partial_out + at * a.dim + d), w.b, out[i] * w.a);
+    }
+  }
+  bf16* const to = a.out + row * a.out_stride + int64_t(head) * a.dim;
+  const float factor = 1.0f / total;
+#pragma unroll
+  for (int i = 0; i < int(kMaxHeadDim) / 32; ++i) {
+    const int d = i * 32 + lane;
+    if (d < a.dim) to[d] = __float2bfloat16(out[i] * factor);
+  }
+}
+
+/// Counts the item's split of `row`; whether it was the last of them. The count is back at 0 then, for the next layer.
+__device__ __forceinline__ bool completes_row(const Paged& a, const PagedItem& item, int kv_head, int row) {
+  const KeySpan span = key_span(a.rows, a.plan, item, row);
+  if (a.plan.row_partial[row] < 0 || span.first > span.last) return false;
+  int* const done = a.plan.done + row * a.kv_heads + kv_head;
+  __threadfence();  // the block's states before its count
+  const bool last = atomicAdd(done, 1) == a.rows.last_split(row) - a.rows.first_split(row);
+  if (last) *done = 0;
+  __threadfence();  // the others' counts before their states
+  return last;
+}
+
+/// Merges the rows whose last split this item was: whichever block comes last, the order of the states is the same.
+__device__ __forceinline__ void merge_completed(const Paged& a, const PagedItem& item, int kv_head) {
+  __shared__ bool complete[kPagedTileRows];
+  __syncthreads();  // all of the block's states are written
+  if (int(threadIdx.x) < item.rows) {
+    complete[threadIdx.x] = completes_row(a, item, kv_head, item.row + int(threadIdx.x));
+  }
+  __syncthreads();
+  for (int i = int(threadIdx.x) / 32; i < item.rows * a.rows.group; i += kWarps) {
+    if (complete[i / a.rows.group]) merge_head(a, item.row + i / a.rows.group, kv_head * a.rows.group + i % a.rows.group);
+  }
+}
+
 template <int kDim>
 __global__ void __launch_bounds__(kThreads) attention_paged_kernel(Paged a) {
   HONE_DYNAMIC_SHARED(bf16, shared);
@@ -190,36 +241,7 @@ __global__ void __launch_bounds__(kThreads) attention_paged_kernel(Paged a) {
   for (int i = int(blockIdx.x); i < count; i += int(gridDim.x)) {
     const PagedItem item = a.plan.items[i / a.kv_heads];
     attend_item<kDim>(a, item, i % a.kv_heads, shared);
-  }
-}
-
-/// One block per row, one warp per head: merges its splits, ascending, as the packed forward does.
-__global__ void __launch_bounds__(kThreads) attention_paged_merge_kernel(Paged a) {
-  const int row = int(blockIdx.x), partial = a.plan.row_partial[row];
-  if (partial < 0) return;
-  const int heads = a.kv_heads * a.rows.group, lane = threadIdx.x % 32;
-  const int end = partial + a.rows.last_split(row) - a.rows.first_split(row) + 1;
-  const Exp2Scaled exp{a.scale_log2};
-  for (int head = int(threadIdx.x) / 32; head < heads; head += kWarps) {
-    float maximum = -INFINITY, total = 0.0f, out[kMaxHeadDim / 32] = {};
-    for (int state = partial; state < end; ++state) {
-      const int64_t at = int64_t(state) * heads + head;
-      const MergeWeights w = merge_weights(maximum, a.partial_terms[2 * at], exp);
-      maximum = w.maximum;
-      total = fmaf(a.partial_terms[2 * at + 1], w.b, total * w.a);
-#pragma unroll
-      for (int i = 0; i < int(kMaxHeadDim) / 32; ++i) {
-        const int d = i * 32 + lane;
-        if (d < a.dim) out[i] = fmaf(a.partial_out[at * a.dim + d], w.b, out[i] * w.a);
-      }
-    }
-    bf16* const to = a.out + row * a.out_stride + int64_t(head) * a.dim;
-    const float factor = 1.0f / total;
-#pragma unroll
-    for (int i = 0; i < int(kMaxHeadDim) / 32; ++i) {
-      const int d = i * 32 + lane;
-      if (d < a.dim) to[d] = __float2bfloat16(out[i] * factor);
-    }
+    if (item.split >= 0) merge_completed(a, item, i % a.kv_heads);
   }
 }
 
@@ -255,39 +277,57 @@ __global__ void __launch_bounds__(kThreads) kv_write_kernel(KvWrite a) {
   }
 }
 
-/// And at most as many as `bytes` hold; 256 is what rounding may add.
-int64_t partials_within(int64_t bytes, int64_t wanted, int64_t rows, int64_t heads, int64_t dim) {
-  if (paged_scratch_bytes(rows, heads, dim, wanted) <= bytes) return wanted;
-  const int64_t left = bytes - paged_scratch_bytes(rows, heads, dim, 0) - 256;
-  return std::max<int64_t>(0, left / (heads * (dim + 2) * int64_t(sizeof(float)) + int64_t(sizeof(PagedItem))));
+struct PagedSizes {
+  int64_t rows, heads, kv_heads, dim;
+  PagedLayout layout(int64_t partials) const { return paged_layout(rows, heads, kv_heads, dim, partials); }
+};
+PagedSizes sizes_of(const AttentionPagedArgs& a) { return {a.q.dim(0), a.q.dim(1), a.pages.kv_heads, a.pages.head_dim}; }
+
+/// At most as many states as `bytes` hold; 256 is what rounding may add.
+int64_t partials_within(int64_t bytes, int64_t wanted, const PagedSizes& s) {
+  if (s.layout(wanted).end <= bytes) return wanted;
+  const int64_t left = bytes - s.layout(0).end - 256;
+  return std::max<int64_t>(0, left / (s.heads * (s.dim + 2) * int64_t(sizeof(float)) + int64_t(sizeof(PagedItem))));
+}
+
+PagedRows rows_of(const AttentionPagedArgs& a) {
+  const bool shared = !a.prefix_row.empty();
+  return {a.row_sequence.as<int32_t>(), a.row_position.as<int32_t>(), shared ? a.prefix_row.as<int32_t>() : nullptr,
+          shared ? a.prefix_tokens.as<int32_t>() : nullptr, int(a.q.dim(0)), int(a.q.dim(1) / a.pages.kv_heads), a.window};
+}
+
+PagedPlan plan_of(const PagedList& list, const PagedSizes& s) {
+  std::byte* const memory = static_cast<std::byte*>(list.memory);
+  const PagedLayout at = s.layout(list.states);
+  // Few rows leave blocks idle, and then all wait for the longest item.
+  const int longest = s.rows * s.kv_heads < kBlocks ? kPagedSplitTiles : 2 * kPagedSplitTiles;
+  return {reinterpret_cast<PagedItem*>(memory + at.items), reinterpret_cast<int*>(memory + at.count),
+          reinterpret_cast<int*>(memory + at.row_partial), reinterpret_cast<int*>(memory + at.done), int(list.states), longest};
 }
 
 }  // namespace
 
+PagedList list_attention_paged(const Stream& stream, const AttentionPagedArgs& a, Arena& memory) {
+  const PagedSizes sizes = sizes_of(a);
+  const int64_t wanted = paged_partials(sizes.rows, a.block_tables.dim(1) * a.pages.page_tokens);
+  PagedList list;
+  list.states = partials_within(memory.capacity() - memory.mark(), wanted, sizes);
+  list.memory = memory.take(sizes.layout(list.states).end);
+  list_paged_items(stream, rows_of(a), plan_of(list, sizes), int(sizes.kv_heads));
+  return list;
+}
+
 void attention_paged(const Stream& stream, const AttentionPagedArgs& a) {
-  const int64_t rows = a.q.dim(0), heads = a.q.dim(1), dim = a.pages.head_dim, mark = a.scratch->mark();
-  const int64_t wanted = paged_partials(rows, a.block_tables.dim(1) * a.pages.page_tokens);
-  const int64_t partials = partials_within(a.scratch->capacity() - mark, wanted, rows, heads, dim);
-  const int64_t kv_heads = a.pages.kv_heads, group = heads / kv_heads;
-  const bool shared = !a.prefix_row.empty();
-  const PagedRows where{a.row_sequence.as<int32_t>(), a.row_position.as<int32_t>(),
-                        shared ? a.prefix_row.as<int32_t>() : nullptr,
-                        shared ? a.prefix_tokens.as<int32_t>() : nullptr, int(rows), int(group), a.window};
-  // Few rows leave blocks idle, and then all wait for the longest item.
-  const int longest = rows * kv_heads < kBlocks ? kPagedSplitTiles : 2 * kPagedSplitTiles;
-  const PagedPlan plan{a.scratch->take_array<PagedItem>(paged_items(rows, partials)), a.scratch->take_array<int>(1),
-                       a.scratch->take_array<int>(rows), int(partials), longest};
-  const Paged args{where, plan, a.q.as<bf16>(), a.q.row_stride, a.block_tables.as<int32_t>(), a.block_tables.row_stride,
-                   a.pages.keys.as<bf16>(), a.pages.values.as<bf16>(), int(a.pages.page_tokens), int(kv_heads),
-                   int(dim), a.scale * kLog2E, a.out.as<bf16>(), a.out.row_stride,
-                   a.scratch->take_array<float>(partials * heads * dim),
-                   a.scratch->take_array<float>(partials * heads * 2)};
-  list_paged_items(stream, where, plan);
-  const int64_t blocks = std::min<int64_t>(kBlocks, paged_items(rows, partials) * kv_heads);
-  if (dim <= 64) launch_paged<64>(stream, blocks, args);
+  const PagedSizes s = sizes_of(a);
+  const PagedLayout at = s.layout(a.list.states);
+  std::byte* const memory = static_cast<std::byte*>(a.list.memory);
+  const Paged args{rows_of(a), plan_of(a.list, s), a.q.as<bf16>(), a.q.row_stride, a.block_tables.as<int32_t>(),
+                   a.block_tables.row_stride, a.pages.keys.as<bf16>(), a.pages.values.as<bf16>(),
+                   int(a.pages.page_tokens), int(s.kv_heads), int(s.dim), a.scale * kLog2E, a.out.as<bf16>(),
+                   a.out.row_stride, reinterpret_cast<float*>(memory + at.out), reinterpret_cast<float*>(memory + at.terms)};
+  const int64_t blocks = std::min<int64_t>(kBlocks, paged_items(s.rows, a.list.states) * s.kv_heads);
+  if (s.dim <= 64) launch_paged<64>(stream, blocks, args);
   else launch_paged<128>(stream, blocks, args);
-  if (partials > 0) HONE_LAUNCH(attention_paged_merge_kernel, unsigned(rows), kThreads, 0, stream, args);
-  a.scratch->release(mark);
 }
 
 void kv_write(const Stream& stream, const KvWriteArgs& a) {

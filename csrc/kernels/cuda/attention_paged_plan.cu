@@ -115,8 +115,9 @@ __device__ __forceinline__ void place_partials(const PagedRows& a, const PagedPl
 }
 
 /// One block lists every row's items.
-__global__ void __launch_bounds__(kThreads, 1) list_paged_items_kernel(PagedRows a, PagedPlan plan) {
+__global__ void __launch_bounds__(kThreads, 1) list_paged_items_kernel(PagedRows a, PagedPlan plan, int kv_heads) {
   __shared__ int scratch[kThreads / 32];
+  for (int i = int(threadIdx.x); i < a.rows * kv_heads; i += kThreads) plan.done[i] = 0;
   place_partials(a, plan, scratch);
   __syncthreads();  // a row reads the places of its neighbours
   int before = 0;
@@ -137,8 +138,8 @@ __global__ void __launch_bounds__(kThreads, 1) list_paged_items_kernel(PagedRows
 
 }  // namespace
 
-void list_paged_items(const Stream& stream, const PagedRows& rows, const PagedPlan& plan) {
-  HONE_LAUNCH(list_paged_items_kernel, 1, kThreads, 0, stream, rows, plan);
+void list_paged_items(const Stream& stream, const PagedRows& rows, const PagedPlan& plan, int kv_heads) {
+  HONE_LAUNCH(list_paged_items_kernel, 1, kThreads, 0, stream, rows, plan, kv_heads);
 }
 
 }  // namespace hone::kernels::cuda

@@ -40,6 +40,7 @@ struct PagedPlan {
   PagedItem* items;   // [rows + partials]
   int* count;
   int* row_partial;   // [rows] where the states of a row's splits are, or
+  int* done;          // [rows * kv_heads] splits of a row and key head that are complete; 0 between two layers
   int partials;       // states there is room for
   int longest;        // tiles of the longest item of rows that go on by themselves: 8 (a split) or more
 };
@@ -58,6 +59,6 @@ __device__ __forceinline__ KeySpan key_span(const PagedRows& a, const PagedPlan&
   return {low, high};
 }
 
-void list_paged_items(const Stream& stream, const PagedRows& rows, const PagedPlan& plan);
+void list_paged_items(const Stream& stream, const PagedRows& rows, const PagedPlan& plan, int kv_heads);
 
 }  // namespace hone::kernels::cuda

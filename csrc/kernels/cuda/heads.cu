@@ -2,51 +2,12 @@
 // bf16 where the three ops would store them, and sums use the same tree, so the bits are the same.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/attention.h"
-#include "kernels/cuda/reduce.cuh"
-#include "kernels/cuda/vector.cuh"
+#include "kernels/cuda/heads.cuh"
 
 namespace hone::kernels::cuda {
 namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / 32;
-
-struct Heads {
-  bf16* qk;
-  const bf16* v;
-  int64_t qk_stride, v_stride, items;
-  int heads, kv_heads, dim, turned;  // turned: dimensions of a head that are; a row's items: heads, then kv_heads of k, then (with pages) kv_heads of v
-  const float *q_norm, *k_norm;
-  float eps, norm_offset;
-  const int32_t* positions;
-  const float* table;
-  int64_t table_stride;
-  bool wide;  // half of the rotated dimensions is a whole number of table vectors
-  bf16 *keys, *values;  // null: no pages
-  const int32_t *row_sequence, *row_position, *block_tables;
-  int64_t block_stride;
-  int page_tokens;
-};
-
-/// Head `head` of the place of `row` in `pages`, or null for padding.
-__device__ bf16* place_of(const Heads& a, bf16* pages, int64_t row, int head) {
-  const int sequence = a.row_sequence[row];
-  if (sequence < 0) return nullptr;
-  const int position = a.row_position[row];
-  const int64_t page = a.block_tables[sequence * a.block_stride + position / a.page_tokens];
-  return pages + ((page * a.kv_heads + head) * a.page_tokens + position % a.page_tokens) * a.dim;
-}
-
-/// x / rms(x) w, rounded to bf16: rms_norm of one head. All lanes take part; those beyond the head have zeros.
-__device__ Eight normed(const Heads& a, Eight x, const float* weight, int at) {
-  float squares = 0.0f;
-#pragma unroll
-  for (int i = 0; i < 8; ++i) squares = fmaf(x.at[i], x.at[i], squares);
-  const float scale = 1.0f / sqrtf(warp_sum(squares) / float(a.dim) + a.eps);
-  const Eight w = load_eight(weight + at, a.dim - at, false);
-#pragma unroll
-  for (int i = 0; i < 8; ++i) x.at[i] = to_f32(__float2bfloat16_rn(x.at[i] * scale * (w.at[i] + a.norm_offset)));
-  return x;
-}
 
 /// Values [at, at + 8) of the head in `shared`, turned.
 __device__ Eight turned(const Heads& a, const float* shared, int64_t row, int at) {
@@ -90,7 +51,7 @@ __global__ void __launch_bounds__(kThreads) prepare_heads_kernel(Heads a) {
   bf16* const x = a.qk + row * a.qk_stride + head * a.dim + at;
   const bool is_key = head >= a.heads;
   Eight value = inside ? load_vector(x) : Eight{};
-  if (a.q_norm) value = normed(a, value, is_key ? a.k_norm : a.q_norm, at);
+  if (a.q_norm) value = normed(a, value, is_key ? a.k_norm : a.q_norm, at, warp_sum(squares_of(value)));
   if (inside) store_vector(shared[warp] + at, value);
   __syncwarp();
   if (!inside) return;
@@ -102,7 +63,7 @@ __global__ void __launch_bounds__(kThreads) prepare_heads_kernel(Heads a) {
 
 }  // namespace
 
-void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args) {
+Heads heads_of(const PrepareHeadsArgs& args) {
   const KvPages& pages = args.to.pages;
   const bool cached = !pages.keys.empty();
   Heads a{};
@@ -132,6 +93,11 @@ void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args) {
     a.block_stride = args.to.block_tables.row_stride;
     a.page_tokens = int(pages.page_tokens);
   }
+  return a;
+}
+
+void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args) {
+  const Heads a = heads_of(args);
   HONE_LAUNCH(prepare_heads_kernel, blocks_for(a.items, kWarps), kThreads, 0, stream, a);
 }
 

@@ -8,6 +8,7 @@
 #include "core/arena.h"
 
 #include "kernels/cuda/matmul_tile.cuh"
+#include "kernels/cuda/vector.cuh"
 
 namespace hone::kernels::cuda {
 namespace {
@@ -106,8 +107,12 @@ void multiply_portable(const Stream& stream, const Product& p, Inside a, Inside 
   launch_product<Tile128, kDepth, kDepth, false>(stream, p);
 }
 
-void multiply(const Stream& stream, const Product& p, Inside a, Inside b, int64_t n, int64_t k) {
+void expect_countable(const Product& p) {
   if (std::max({p.rows, p.columns, p.depth}) > kMostLines) fail(Code::kShape, "matmul: a side of more than 2^31 - 1.");
+}
+
+void multiply(const Stream& stream, const Product& p, Inside a, Inside b, int64_t n, int64_t k) {
+  expect_countable(p);
   if constexpr (::hone::cuda::kSm90Built) {
     if (uses_wgmma(n, k)) return multiply_sm90(stream, p, a, b);
   }
@@ -129,6 +134,18 @@ void multiply_spread(const Stream& stream, const LinearArgs& a, Product p) {
   a.scratch->release(mark);
 }
 
+/// Whether a product goes to the kernels of few rows on Hopper.
+bool is_few_sm90(const PackedMatrix& w, int64_t rows) {
+  return ::hone::cuda::kSm90Built && !w.transposed && rows <= kFewRows && uses_wgmma(w.n, w.k);
+}
+
+Product product_of(const TensorView& x, const PackedMatrix& w, const Output& out) {
+  Product p{operand(x), operand(w), out, x.dim(0), w.n, w.k, 1, false};
+  expect_countable(p);
+  if (!w.transposed) p.pieces = fixed_split_k(p.columns, p.depth);
+  return p;
+}
+
 }  // namespace
 
 void force_portable(bool on) { portable_only() = on; }
@@ -146,11 +163,32 @@ void pack_matrix(const Stream& stream, const PackMatrixArgs& a) {
 }
 
 void linear(const Stream& stream, const LinearArgs& a) {
-  Product p{operand(a.x), operand(a.w), output(a.y, a.bias, a.accumulate), a.x.dim(0), a.w.n, a.w.k, 1, false};
+  const Product p = product_of(a.x, a.w, output(a.y, a.bias, a.accumulate));
   if (a.w.transposed) return multiply(stream, p, Inside::kDepth, Inside::kLines, p.columns, p.depth);
-  p.pieces = fixed_split_k(p.columns, p.depth);
+  if constexpr (::hone::cuda::kSm90Built) {
+    if (is_few_sm90(a.w, p.rows)) return multiply_few_sm90(stream, p, is_wide(a.y));
+  }
   if (p.pieces > 1 && p.rows <= kFewRows) return multiply_spread(stream, a, p);
   multiply(stream, p, Inside::kDepth, Inside::kDepth, p.columns, p.depth);
+}
+
+bool takes_swiglu(const LinearSwigluArgs& a) { return is_few_sm90(a.w, a.x.dim(0)); }
+
+void linear_swiglu(const Stream& stream, const LinearSwigluArgs& a) {
+  if constexpr (::hone::cuda::kSm90Built) multiply_gated_sm90(stream, product_of(a.x, a.w, output(a.gate_up, {}, false)), a);
+}
+
+bool takes_heads(const LinearArgs& product, const PrepareHeadsArgs& heads) {
+  if constexpr (::hone::cuda::kSm90Built) {
+    return is_few_sm90(product.w, product.x.dim(0)) && is_wide(product.y) && places_heads_sm90(heads);
+  }
+  return false;
+}
+
+void linear_heads(const Stream& stream, const LinearArgs& a, const PrepareHeadsArgs& heads) {
+  if constexpr (::hone::cuda::kSm90Built) {
+    multiply_heads_sm90(stream, product_of(a.x, a.w, output(a.y, a.bias, false)), heads);
+  }
 }
 
 void linear_grad_weight(const Stream& stream, const LinearGradWeightArgs& a) {

@@ -1,13 +1,20 @@
 // The CUDA backend of kernels/matmul.h: shapes and dtypes are already checked.
 #pragma once
 
+#include "kernels/attention.h"
 #include "kernels/matmul.h"
+#include "kernels/swiglu.h"
 #include "kernels/cuda/scratch.h"
 
 namespace hone::kernels::cuda {
 
 void pack_matrix(const Stream& stream, const PackMatrixArgs& args);
 void linear(const Stream& stream, const LinearArgs& args);
+/// Whether linear_swiglu and linear_heads below take it: few rows, on a Hopper.
+bool takes_swiglu(const LinearSwigluArgs& args);
+void linear_swiglu(const Stream& stream, const LinearSwigluArgs& args);
+bool takes_heads(const LinearArgs& product, const PrepareHeadsArgs& heads);
+void linear_heads(const Stream& stream, const LinearArgs& product, const PrepareHeadsArgs& heads);
 void linear_grad_weight(const Stream& stream, const LinearGradWeightArgs& args);
 
 /// Makes this process use the portable kernels (mma.sync) even where wgmma is available, or not. HONE_CUDA_PORTABLE=1

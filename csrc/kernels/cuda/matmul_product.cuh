@@ -5,6 +5,8 @@
 #include <cuda_runtime.h>
 
 #include "core/stream.h"
+#include "kernels/attention.h"
+#include "kernels/swiglu.h"
 #include "kernels/cuda/matmul_plan.h"
 
 namespace hone::kernels::cuda {
@@ -154,6 +156,13 @@ __device__ __forceinline__ Output output_of(const Product& p, const BlockWork& w
   if (p.spread) out.data = static_cast<float*>(out.data) + work.first_piece * p.rows * p.columns;
   return out;
 }
+
+/// Products of few rows on Hopper, and the ops that follow them (matmul_few_sm90.cu). `wide`: rows of y start at 16 bytes.
+void multiply_few_sm90(const Stream& stream, const Product& p, bool wide);
+void multiply_gated_sm90(const Stream& stream, const Product& p, const LinearSwigluArgs& args);
+void multiply_heads_sm90(const Stream& stream, const Product& p, const PrepareHeadsArgs& args);
+/// Whether multiply_heads_sm90 takes these heads.
+bool places_heads_sm90(const PrepareHeadsArgs& args);
 
 /// The products on Hopper's wgmma (matmul_sm90.cu), and whether the device of this thread has it.
 void multiply_sm90(const Stream& stream, const Product& p, Inside a, Inside b);

@@ -4,28 +4,16 @@
 #include <algorithm>
 
 #include "core/cuda/launch.cuh"
-#include "kernels/cuda/matmul_product.cuh"
-#include "kernels/cuda/tma_ring.cuh"
-#include "kernels/cuda/tma_map.h"
-#include "kernels/cuda/wgmma.cuh"
+#include "kernels/cuda/matmul_stage_sm90.cuh"
 
 namespace hone::kernels::cuda {
 namespace {
 
-/// 64 kGroups x kColumns outputs; kWalk: pieces of k are added up in registers of their own.
-template <int kGroups_, int kColumns_, int kStages_, bool kWalk_>
-struct HopperTile {
-  static constexpr int kGroups = kGroups_, kRows = 64 * kGroups_, kColumns = kColumns_, kStages = kStages_;
-  static constexpr bool kWalk = kWalk_;
-  static constexpr int kThreads = 128 * (kGroups + 1), kBlocksPerProcessor = kGroups == 1 ? 2 : 1;
-  static constexpr int kPairs = kGroups == 1 ? 8 : 16;  // finished at a time; 128 registers have no room for more
-  static constexpr uint32_t kABytes = kRows * 128, kBBytes = kColumns * 128, kStageBytes = kABytes + kBBytes;
-};
-
-// Chosen by arithmetic, not yet measured: 192 KB in flight, or two blocks of 96 KB to read weights with.
-using Few = HopperTile<1, 128, 4, false>;    // few rows
+// Chosen by arithmetic, not yet measured: 192 KB in flight. Few rows have kernels of their own (matmul_few_sm90.cu).
 using Walk = HopperTile<2, 128, 6, true>;    // many rows, k in pieces: 64 sums and 64 totals a thread
 using Many = HopperTile<2, 256, 4, false>;   // many rows: 128 sums a thread
+
+constexpr int kPairs = 16;  // of sums finished at a time
 
 /// The body is a trap without wgmma: such a device never calls it (device_is_sm90).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -58,29 +46,13 @@ __device__ __forceinline__ void fill_ring(const Ring<T>& ring, const CUtensorMap
   }
 }
 
-/// One stage: four products of 16 k. `add` 0 starts the sums from zero.
-template <class T, Inside kA, Inside kB>
-__device__ __forceinline__ void multiply_stage(float (&sums)[T::kColumns / 2], const Ring<T>& ring, int stage,
-                                               int group, int add) {
-  constexpr bool kLinesA = kA == Inside::kLines, kLinesB = kB == Inside::kLines;
-  const uint32_t a = shared_address(ring.a(stage)) + hopper_byte(kLinesA, 64 * group, 0);
-  const uint32_t b = shared_address(ring.b(stage));
-  wgmma_fence();
-#pragma unroll
-  for (int i = 0; i < kHopperDepth / 16; ++i) {
-    wgmma_bf16<kLinesA, kLinesB>(sums, hopper_descriptor(kLinesA, a + i * hopper_step(kLinesA)),
-                                 hopper_descriptor(kLinesB, b + i * hopper_step(kLinesB)), i == 0 ? add : 1);
-  }
-  wgmma_commit();
-}
-
 template <class T>
 __device__ __forceinline__ void store_tile(const Product& p, const BlockWork& work, int group,
                                            const float (&sums)[T::kColumns / 2]) {
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32 % 4;
   const Output out = output_of(p, work);
   const int64_t row = work.row + 64 * group + 16 * warp + sum_row(lane);
-  store_sums<T::kColumns / 8, T::kPairs>(p, out, row, work.column + sum_column(lane),
+  store_sums<T::kColumns / 8, kPairs>(p, out, row, work.column + sum_column(lane),
                               [&](int j, int i) { return sums[4 * j + i]; });
 }
 
@@ -141,24 +113,15 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
   __syncthreads();
   const int64_t blocks = blocks_of(p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
   if (threadIdx.x < 128) {
-    if constexpr (T::kGroups == 2) give_registers_back<40>();
+    give_registers_back<40>();
     if (threadIdx.x == 0) fill_ring<T, kA, kB>(ring, a, b, p, blocks);
   } else {
-    if constexpr (T::kGroups == 2) take_registers<232>();
+    take_registers<232>();
     drain_ring<T, kA, kB>(ring, p, blocks, int(threadIdx.x) / 128 - 1);
   }
 #else
   __trap();  // machine code for another device: never fail silently
 #endif
-}
-
-/// Boxes of 64 elements by `box_rows` rows of an operand.
-CUtensorMap operand_map(const Operand& m, uint32_t box_rows, const char* name) {
-  if (!m.aligned) {
-    fail(Code::kShape, "matmul: on Hopper the rows of %s must start at 16 bytes; here they are %lld elements apart.", name,
-         (long long)m.stride);
-  }
-  return tensor_map(m.data, m.height, m.width, m.stride, box_rows, name);
 }
 
 template <class T, Inside kA, Inside kB>
@@ -184,7 +147,6 @@ void multiply_sm90(const Stream& stream, const Product& p, Inside a, Inside b) {
   constexpr Inside kDepth = Inside::kDepth, kLines = Inside::kLines;
   if (a == kLines) return launch_sm90<Many, kLines, kLines>(stream, p);
   if (b == kLines) return launch_sm90<Many, kDepth, kLines>(stream, p);
-  if (p.rows <= kFewRows) return launch_sm90<Few, kDepth, kDepth>(stream, p);
   if (p.pieces > 1) return launch_sm90<Walk, kDepth, kDepth>(stream, p);
   launch_sm90<Many, kDepth, kDepth>(stream, p);
 }

@@ -67,13 +67,25 @@ inline int64_t paged_partials(int64_t rows, int64_t tokens) {
 /// A row has one item, or at most as many as it has partial states.
 inline int64_t paged_items(int64_t rows, int64_t partials) { return rows + partials; }
 
-inline int64_t paged_scratch_bytes(int64_t rows, int64_t heads, int64_t dim, int64_t partials) {
-  return Arena::rounded(paged_items(rows, partials) * kPagedItemBytes) + Arena::rounded(rows * 4) + Arena::rounded(4) +
-         Arena::rounded(partials * heads * dim * 4) + Arena::rounded(partials * heads * 2 * 4);
+/// Where the parts of a paged step's memory begin, and its end: items, their count, the rows' places among the states,
+/// how many splits of a row and key head are done, sums of values, maxima and totals.
+struct PagedLayout {
+  int64_t items = 0, count, row_partial, done, out, terms, end;
+};
+inline PagedLayout paged_layout(int64_t rows, int64_t heads, int64_t kv_heads, int64_t dim, int64_t partials) {
+  PagedLayout at;
+  at.count = Arena::rounded(paged_items(rows, partials) * kPagedItemBytes);
+  at.row_partial = at.count + Arena::rounded(4);
+  at.done = at.row_partial + Arena::rounded(rows * 4);
+  at.out = at.done + Arena::rounded(rows * kv_heads * 4);
+  at.terms = at.out + Arena::rounded(partials * heads * dim * 4);
+  at.end = at.terms + Arena::rounded(partials * heads * 2 * 4);
+  return at;
 }
 
-inline int64_t attention_paged_scratch_bytes(int64_t rows, int64_t heads, int64_t head_dim, int64_t tokens) {
-  return paged_scratch_bytes(rows, heads, head_dim, paged_partials(rows, tokens));
+inline int64_t attention_paged_scratch_bytes(int64_t rows, int64_t heads, int64_t kv_heads, int64_t head_dim,
+                                             int64_t tokens) {
+  return paged_layout(rows, heads, kv_heads, head_dim, paged_partials(rows, tokens)).end;
 }
 
 // ---- optimizer ----------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // Elementwise over rows; the sigmoid is recomputed in the backward.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/rows.h"
+#include "kernels/cuda/swiglu.cuh"
 #include "kernels/cuda/vector.cuh"
 
 namespace hone::kernels::cuda {
@@ -14,19 +15,6 @@ struct Gates {
   bool wide;
 };
 
-__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
-
-/// Both gates are x sigmoid(bent(x)), as kernels/cpu/rows.inc has them; stretched(x) is x times the slope of bent.
-struct Silu {
-  __device__ static float bent(float x) { return x; }
-  __device__ static float stretched(float x) { return x; }
-};
-struct Gelu {
-  static constexpr float kRoot = 1.5957691216057308f, kCube = kRoot * 0.044715f;
-  __device__ static float bent(float x) { return x * fmaf(x * x, kCube, kRoot); }
-  __device__ static float stretched(float x) { return x * fmaf(x * x, 3.0f * kCube, kRoot); }
-};
-
 template <class Gate>
 __global__ void __launch_bounds__(kThreads) swiglu_kernel(Gates a, bf16* y, int64_t y_stride) {
   const int64_t item = int64_t(blockIdx.x) * kThreads + threadIdx.x;
@@ -36,7 +24,7 @@ __global__ void __launch_bounds__(kThreads) swiglu_kernel(Gates a, bf16* y, int6
   Eight g = load_eight(gate, left, a.wide);
   const Eight u = load_eight(gate + a.width, left, a.wide);
 #pragma unroll
-  for (int i = 0; i < 8; ++i) g.at[i] = g.at[i] * sigmoid(Gate::bent(g.at[i])) * u.at[i];
+  for (int i = 0; i < 8; ++i) g.at[i] = gated<Gate>(g.at[i], u.at[i]);
   store_eight(y + r * y_stride + c, g, left, a.wide);
 }
 

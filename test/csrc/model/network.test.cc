@@ -86,7 +86,7 @@ class PagedCache final : public model::AttentionSource {
               const TensorView& out, const TensorView&) override {
     const kernels::KvPlace at = place(layer);
     kernels::attention_paged(stream, {q, at.row_sequence, at.row_position, at.block_tables, at.pages, out,
-                                      model::attention_scale(config_), config_.window(layer), nullptr, {}, {},
+                                      model::attention_scale(config_), config_.window(layer), {}, {}, {},
                                       config_.attention_softcap});
   }
 

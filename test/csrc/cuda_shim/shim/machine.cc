@@ -12,105 +12,15 @@
 #include <numeric>
 #include <vector>
 
-#include "shim/fiber.h"
 #include "shim/hopper.h"
+#include "shim/machine_state.h"
 #include "shim/static_shared.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#else
-#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
-#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
-#endif
 
 namespace hone::cuda_shim {
 namespace {
 
-constexpr size_t kGuard = 128;
-constexpr unsigned char kPoison = 0xff;  // NaN as f32 and as bf16, -1 as an integer
-
-enum class State { kReady, kBlock, kWarp, kUntil, kDone };
-
-struct Copy {
-  void* to;
-  const void* from;
-  bool valid;
-};
-
-/// One CUDA thread.
-struct Thread {
-  Fiber fiber;
-  State state = State::kReady;
-  uint3 index{};
-  int number = 0;  // within the block
-  // where and why it waits
-  const char *what = "", *file = "";
-  int line = 0, predicate = 0;
-  unsigned mask = 0;
-  void* mine = nullptr;
-  const std::function<bool()>* until = nullptr;
-  std::vector<std::vector<Copy>> copies;  // groups, the last one open
-
-  int lane() const { return number % 32; }
-  int warp() const { return number / 32; }
-};
-
-/// Lanes of a warp, a bit each.
-struct Warp {
-  unsigned waiting = 0;  // in a collective
-  unsigned done = 0;     // have left the kernel
-};
-
-struct Machine {
-  std::recursive_mutex turn;  // one grid at a time in a process
-  std::vector<std::unique_ptr<Thread>> threads;
-  std::vector<Warp> warps;
-  int count = 0;  // of threads in a block
-  Thread* current = nullptr;
-  std::function<void()> entry;
-  std::exception_ptr failure;
-  const char* kernel = "";
-  int arrived = 0;  // predicates of the last block barrier
-  std::vector<unsigned char> shared;
-  size_t shared_bytes = 0;
-  uint64_t random = 0x9e3779b97f4a7c15u;
-  int capability = std::getenv("HONE_SHIM_CAPABILITY") ? std::atoi(std::getenv("HONE_SHIM_CAPABILITY")) : 8;
-  size_t shared_limit = ~size_t(0);
-};
-
-Machine& machine() {
-  static Machine m;
-  return m;
-}
-
 /// Mostly the same literal: comparing letters was a third of the machine's time under ASan.
 bool same_text(const char* a, const char* b) { return a == b || !std::strcmp(a, b); }
-
-unsigned char* shared_begin() {
-  const auto at = reinterpret_cast<uintptr_t>(machine().shared.data()) + kGuard;
-  return reinterpret_cast<unsigned char*>((at + 127) / 128 * 128);
-}
-
-void prepare_shared(size_t bytes) {
-  Machine& m = machine();
-  ASAN_UNPOISON_MEMORY_REGION(m.shared.data(), m.shared.size());
-  m.shared.assign(bytes + 2 * kGuard + 128, kPoison);
-  m.shared_bytes = bytes;
-  unsigned char* begin = shared_begin();
-  ASAN_POISON_MEMORY_REGION(begin - kGuard, kGuard);
-  ASAN_POISON_MEMORY_REGION(begin + bytes, kGuard);
-}
-
-void expect_guards() {
-  Machine& m = machine();
-  unsigned char* begin = shared_begin();
-  ASAN_UNPOISON_MEMORY_REGION(m.shared.data(), m.shared.size());
-  for (size_t i = 0; i < kGuard; ++i) {
-    if (begin[-1 - std::ptrdiff_t(i)] != kPoison || begin[m.shared_bytes + i] != kPoison) {
-      fault("%s: wrote outside its %zu bytes of dynamic shared memory.", m.kernel, m.shared_bytes);
-    }
-  }
-}
 
 std::string place(const Thread& t) {
   char text[256];
@@ -126,8 +36,19 @@ void wait(State state, const char* what, const char* file, int line) {
   me.line = line;
 }
 
+/// From here on the static shared memory is that of this block; so are the units that work beside its threads.
+void enter_block(int block) {
+  Machine& m = machine();
+  if (block == m.block) return;
+  save_static_shared(m.blocks[size_t(m.block)].statics);
+  m.block = block;
+  load_static_shared(m.blocks[size_t(block)].statics);
+  blockIdx = m.blocks[size_t(block)].index;
+}
+
 void resume(Thread& t) {
   Machine& m = machine();
+  if (m.cluster() > 1) enter_block(t.block);
   m.current = &t;
   threadIdx = t.index;
   t.fiber.resume();
@@ -135,18 +56,28 @@ void resume(Thread& t) {
   if (m.failure) std::rethrow_exception(m.failure);
 }
 
-bool can_run(const Thread& t) { return t.state == State::kReady || (t.state == State::kUntil && (*t.until)()); }
+bool can_run(const Thread& t) {
+  if (t.state != State::kUntil) return t.state == State::kReady;
+  if (machine().cluster() > 1) enter_block(t.block);
+  return (*t.until)();
+}
 
-/// Each ready lane of a warp once, in an order of its own; whether there was one.
+/// Warps of a block.
+int block_warps() { return (machine().count + 31) / 32; }
+
+/// Each ready lane of a warp, counted over the cluster, once, in an order of its own; whether there was one.
 bool run_warp(int warp) {
   Machine& m = machine();
+  const int warps = block_warps(), first = warp % warps * 32;
+  const std::unique_ptr<Thread>* const threads = &m.threads[size_t(warp / warps * m.count)];
+  if (!m.blocks[size_t(warp / warps)].begun) return false;
   const uint64_t r = next_random();
   const unsigned start = unsigned(r) % 32, stride = unsigned(r >> 8) | 1;
   bool ran = false;
   for (unsigned i = 0; i < 32; ++i) {
-    const int number = warp * 32 + int((start + i * stride) % 32);
-    if (number >= m.count || !can_run(*m.threads[size_t(number)])) continue;
-    resume(*m.threads[size_t(number)]);
+    const int number = first + int((start + i * stride) % 32);
+    if (number >= m.count || !can_run(*threads[number])) continue;
+    resume(*threads[number]);
     ran = true;
   }
   return ran;
@@ -156,14 +87,17 @@ bool run_warp(int warp) {
 const Thread& absentee(const Thread& t) {
   Machine& m = machine();
   for (int i = 0; i < 32; ++i) {
-    const Thread& other = *m.threads[size_t(t.warp() * 32 + i)];
+    const Thread& other = m.thread(t.block, t.warp() * 32 + i);
     if ((t.mask >> i & 1) && (other.state != State::kWarp || other.line != t.line)) return other;
   }
   return t;
 }
 
 /// The lane of the thread's own warp.
-Thread& lane_of(const Thread& t, int lane) { return *machine().threads[size_t(t.warp() * 32 + lane)]; }
+Thread& lane_of(const Thread& t, int lane) { return machine().thread(t.block, t.warp() * 32 + lane); }
+
+/// Of the cluster's warps.
+Warp& warp_of(const Thread& t) { return machine().warps[size_t(t.block * block_warps() + t.warp())]; }
 
 /// Whether the block has every lane of the mask in the thread's warp.
 bool reaches(const Thread& t, unsigned mask) { return t.warp() * 32 + int(std::bit_width(mask)) <= machine().count; }
@@ -196,17 +130,16 @@ bool gather(const Thread& me, void** lanes) {
 
 bool somebody_waits_until() {
   const Machine& m = machine();
-  return std::any_of(m.threads.begin(), m.threads.begin() + m.count,
+  return std::any_of(m.threads.begin(), m.threads.begin() + m.cluster() * m.count,
                      [](const auto& t) { return t->state == State::kUntil; });
 }
 
-/// Everybody waits or is done: opens the block barrier, or says who stands where. False at the end of the block.
-bool open_barrier() {
+/// Every thread of the block waits or is done: where all of them are, or a Fault that says who stands where.
+State agreed_state(int block) {
   Machine& m = machine();
-  const Thread& first = *m.threads[0];
-  int predicates = 0;
+  const Thread& first = m.thread(block, 0);
   for (int i = 0; i < m.count; ++i) {
-    const Thread& t = *m.threads[size_t(i)];
+    const Thread& t = m.thread(block, i);
     const bool same = t.state == first.state && t.line == first.line && same_text(t.file, first.file) &&
                       same_text(t.what, first.what);
     if (t.state == State::kUntil) fault("%s: waits for ever: %s.", m.kernel, place(t).c_str());
@@ -214,28 +147,82 @@ bool open_barrier() {
     if (!same && !(t.state == State::kDone && first.state == State::kDone)) {
       fault("%s: threads part: %s, %s.", m.kernel, place(first).c_str(), place(t).c_str());
     }
-    predicates += t.predicate != 0;
   }
-  if (first.state == State::kDone) return false;
-  m.arrived = predicates;
-  for (int i = 0; i < m.count; ++i) m.threads[size_t(i)]->state = State::kReady;
+  return first.state;
+}
+
+void open_block(int block) {
+  Machine& m = machine();
+  int predicates = 0;
+  for (int i = 0; i < m.count; ++i) predicates += m.thread(block, i).predicate != 0;
+  m.blocks[size_t(block)].arrived = predicates;
+  for (int i = 0; i < m.count; ++i) m.thread(block, i).state = State::kReady;
+}
+
+/// Nobody can run: lets one block of the cluster go on that waits at its own barrier or has not begun, so that they part as
+/// far as they may; else all of them, if they wait at the cluster's. False at the end.
+bool open_barriers() {
+  Machine& m = machine();
+  std::vector<int> may_go;
+  int done = 0;
+  for (int b = 0; b < m.cluster(); ++b) {
+    const State state = m.blocks[size_t(b)].begun ? agreed_state(b) : State::kBlock;
+    done += state == State::kDone;
+    if (state == State::kBlock) may_go.push_back(b);
+  }
+  if (!may_go.empty()) {
+    const int b = may_go.size() == 1 ? may_go[0] : may_go[next_random() % may_go.size()];
+    if (m.blocks[size_t(b)].begun) open_block(b);
+    m.blocks[size_t(b)].begun = true;
+    return true;
+  }
+  if (done == m.cluster()) return false;
+  const Thread& first = m.thread(0, 0);
+  for (int b = 0; b < m.cluster(); ++b) {
+    const Thread& t = m.thread(b, 0);
+    if (t.state == State::kCluster && t.line == first.line && same_text(t.file, first.file)) continue;
+    fault("%s: blocks of a cluster part: of block 0 %s, of block %d %s.", m.kernel, place(first).c_str(), b, place(t).c_str());
+  }
+  for (int b = 0; b < m.cluster(); ++b) open_block(b);
   return true;
 }
 
-void run_block(uint3 index) {
+/// One piece of the work beside the threads of some block.
+bool some_async_step() {
   Machine& m = machine();
-  blockIdx = index;
-  poison_static_shared(kPoison);
-  prepare_shared(m.shared_bytes);
-  for (int i = 0; i < m.count; ++i) {
-    Thread& t = *m.threads[size_t(i)];
-    t.state = State::kReady;
-    t.copies.assign(1, {});
-    t.fiber.start(&m.entry);
+  const int start = m.cluster() == 1 ? 0 : int(next_random() % uint64_t(m.cluster()));
+  for (int i = 0; i < m.cluster(); ++i) {
+    enter_block((start + i) % m.cluster());
+    if (async_step()) return true;
   }
-  begin_async();
-  m.warps.assign(size_t(m.count + 31) / 32, {});
-  std::vector<int> order(m.warps.size());
+  return false;
+}
+
+void begin_cluster(uint3 first) {
+  Machine& m = machine();
+  poison_static_shared(kPoison);
+  m.warps.assign(size_t(block_warps() * m.cluster()), {});
+  for (int b = 0; b < m.cluster(); ++b) {
+    Block& block = m.blocks[size_t(b)];
+    blockIdx = block.index = {first.x + unsigned(b), first.y, first.z};
+    block.begun = m.cluster() == 1 || next_random() & 1;
+    if (m.cluster() > 1) save_static_shared(block.statics);
+    m.block = b;
+    prepare_shared(m.shared_bytes);
+    for (int i = 0; i < m.count; ++i) {
+      Thread& t = m.thread(b, i);
+      t.state = State::kReady;
+      t.copies.assign(1, {});
+      t.fiber.start(&m.entry);
+    }
+    begin_async();
+  }
+}
+
+/// The blocks of a cluster, the first of which is given.
+void run_cluster(uint3 first) {
+  begin_cluster(first);
+  std::vector<int> order(static_cast<size_t>(block_warps() * machine().cluster()));
   std::iota(order.begin(), order.end(), 0);
   do {
     for (bool ran = true; ran;) {
@@ -250,36 +237,51 @@ void run_block(uint3 index) {
         }
       }
       // What runs beside the threads gets on by itself, but no further than somebody waits for.
-      for (uint64_t n = next_random() % 4; n > 0 && async_step(); --n) ran = true;
-      if (!ran && somebody_waits_until()) ran = async_step();
+      for (uint64_t n = next_random() % 4; n > 0 && some_async_step(); --n) ran = true;
+      if (!ran && somebody_waits_until()) ran = some_async_step();
     }
-  } while (open_barrier());
-  end_async();
-  expect_guards();
-}
-
-void prepare_threads(dim3 block) {
-  Machine& m = machine();
-  m.count = int(block.x * block.y * block.z);
-  while (int(m.threads.size()) < m.count) m.threads.push_back(std::make_unique<Thread>());
-  for (int i = 0; i < m.count; ++i) {
-    Thread& t = *m.threads[size_t(i)];
-    t.number = i;
-    t.index = {unsigned(i) % block.x, unsigned(i) / block.x % block.y, unsigned(i) / block.x / block.y};
+  } while (open_barriers());
+  for (int b = 0; b < machine().cluster(); ++b) {
+    enter_block(b);
+    end_async();
+    expect_guards();
   }
 }
 
-void expect_launch(const char* name, dim3 grid, dim3 block, size_t shared_bytes) {
+void prepare_threads(int cluster, dim3 block) {
+  Machine& m = machine();
+  m.count = int(block.x * block.y * block.z);
+  m.blocks.resize(size_t(cluster));
+  while (int(m.threads.size()) < cluster * m.count) m.threads.push_back(std::make_unique<Thread>());
+  for (int b = 0; b < cluster; ++b) {
+    for (int i = 0; i < m.count; ++i) {
+      Thread& t = m.thread(b, i);
+      t.block = b;
+      t.number = i;
+      t.index = {unsigned(i) % block.x, unsigned(i) / block.x % block.y, unsigned(i) / block.x / block.y};
+    }
+  }
+}
+
+void expect_launch(const char* name, int cluster, dim3 grid, dim3 block, size_t shared_bytes) {
   const uint64_t threads = uint64_t(block.x) * block.y * block.z;
   if (threads < 1 || threads > 1024) fault("%s: a block of %llu threads.", name, (unsigned long long)threads);
   if (grid.y > 65535 || grid.z > 65535 || grid.x > 0x7fffffffu) fault("%s: a grid of (%u, %u, %u).", name, grid.x, grid.y, grid.z);
   if (shared_bytes > max_shared_bytes()) {
     fault("%s: %zu bytes of shared memory; a block has %zu.", name, shared_bytes, max_shared_bytes());
   }
+  if (cluster < 1 || cluster > 8 || grid.x % unsigned(cluster) || (cluster > 1 && capability() < 9)) {
+    fault("%s: clusters of %d in a grid of %u on a device of capability %d.", name, cluster, grid.x, capability());
+  }
   if (machine().current) fault("%s: launched from a kernel.", name);
 }
 
 }  // namespace
+
+Machine& machine() {
+  static Machine m;
+  return m;
+}
 
 void fault(const char* format, ...) {
   char text[1024];
@@ -309,11 +311,13 @@ void limit_shared_bytes(size_t limit) { machine().shared_limit = limit; }
 
 bool in_kernel() { return machine().current != nullptr; }
 
-void run_grid(const char* name, dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()>& thread) {
+void run_grid(const char* name, int cluster, dim3 grid, dim3 block, size_t shared_bytes,
+              const std::function<void()>& thread) {
   Machine& m = machine();
   const DeviceAccess open;
   const std::lock_guard lock(m.turn);
-  expect_launch(name, grid, block, shared_bytes);
+  expect_launch(name, cluster, grid, block, shared_bytes);
+  if (!note_launch(name)) return;
   m.kernel = name;
   m.shared_bytes = shared_bytes;
   m.failure = nullptr;
@@ -324,15 +328,16 @@ void run_grid(const char* name, dim3 grid, dim3 block, size_t shared_bytes, cons
       m.failure = std::current_exception();
     }
     m.current->state = State::kDone;
-    m.warps[size_t(m.current->warp())].done |= 1u << m.current->lane();
+    warp_of(*m.current).done |= 1u << m.current->lane();
   };
   gridDim = grid;
   blockDim = block;
-  prepare_threads(block);
-  std::vector<uint32_t> blocks(size_t(grid.x) * grid.y * grid.z);
-  std::iota(blocks.begin(), blocks.end(), 0u);
-  for (size_t i = blocks.size(); i > 1; --i) std::swap(blocks[i - 1], blocks[next_random() % i]);
-  for (const uint32_t b : blocks) run_block({b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y});
+  prepare_threads(cluster, block);
+  const auto across = grid.x / unsigned(cluster);
+  std::vector<uint32_t> clusters(size_t(across) * grid.y * grid.z);
+  std::iota(clusters.begin(), clusters.end(), 0u);
+  for (size_t i = clusters.size(); i > 1; --i) std::swap(clusters[i - 1], clusters[next_random() % i]);
+  for (const uint32_t c : clusters) run_cluster({c % across * unsigned(cluster), c / across % grid.y, c / across / grid.y});
 }
 
 int block_barrier(int predicate, const char* what, const char* file, int line) {
@@ -340,8 +345,15 @@ int block_barrier(int predicate, const char* what, const char* file, int line) {
   me.predicate = predicate;
   wait(State::kBlock, what, file, line);
   me.fiber.yield();
-  return machine().arrived;
+  return machine().blocks[size_t(me.block)].arrived;
 }
+
+void cluster_barrier(const char* file, int line) {
+  wait(State::kCluster, "a barrier of the cluster", file, line);
+  machine().current->fiber.yield();
+}
+
+int cluster_rank() { return machine().block; }
 
 void wait_until(const std::function<bool()>& ready, const char* what, const char* file, int line) {
   Thread& me = *machine().current;
@@ -365,7 +377,7 @@ void warp_collective(unsigned mask, Collective run, void* mine, const char* what
   me.mask = mask;
   me.mine = mine;
   wait(State::kWarp, what, file, line);
-  Warp& warp = m.warps[size_t(me.warp())];
+  Warp& warp = warp_of(me);
   const unsigned before = warp.waiting & mask;
   warp.waiting |= 1u << me.lane();
   // Every lane looks at one other; only the last one, or one that finds something wrong, looks at them all.
@@ -377,36 +389,6 @@ void warp_collective(unsigned mask, Collective run, void* mine, const char* what
   warp.waiting &= ~mask;
   for (int i = 0; i < 32; ++i) {
     if (mask >> i & 1) lane_of(me, i).state = State::kReady;
-  }
-}
-
-void* dynamic_shared() { return shared_begin(); }
-size_t dynamic_shared_bytes() { return machine().shared_bytes; }
-
-void expect_shared(const void* p, size_t bytes, const char* what) {
-  const auto* at = static_cast<const unsigned char*>(p);
-  const bool dynamic = at >= shared_begin() && at + bytes <= shared_begin() + machine().shared_bytes;
-  if (!dynamic && !in_static_shared(at, bytes)) fault("%s: %s outside shared memory.", machine().kernel, what);
-  if (reinterpret_cast<uintptr_t>(p) % bytes) fault("%s: %s of a misaligned address.", machine().kernel, what);
-}
-
-void async_copy16(void* shared, const void* global, bool valid) {
-  expect_shared(shared, 16, "cp.async");
-  if (valid && reinterpret_cast<uintptr_t>(global) % 16) fault("%s: cp.async of a misaligned source.", machine().kernel);
-  std::memset(shared, kPoison, 16);
-  machine().current->copies.back().push_back({shared, global, valid});
-}
-
-void async_commit() { machine().current->copies.emplace_back(); }
-
-void async_wait(int groups_left) {
-  auto& groups = machine().current->copies;
-  while (int(groups.size()) - 1 > groups_left) {
-    for (const Copy& c : groups.front()) {
-      if (c.valid) std::memcpy(c.to, c.from, 16);
-      else std::memset(c.to, 0, 16);
-    }
-    groups.erase(groups.begin());
   }
 }
 

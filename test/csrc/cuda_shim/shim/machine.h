@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "shim/types.h"
 
@@ -29,13 +30,35 @@ int capability();
 size_t max_shared_bytes();
 void limit_shared_bytes(size_t limit);
 
-/// Runs `thread` once for every thread of the grid. Throws the first Fault.
-void run_grid(const char* name, dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()>& thread);
+/// Runs `thread` once for every thread of the grid. Throws the first Fault. The blocks of a cluster (`cluster` neighbours
+/// in x) run side by side.
+void run_grid(const char* name, int cluster, dim3 grid, dim3 block, size_t shared_bytes,
+              const std::function<void()>& thread);
 /// Whether the caller is a CUDA thread.
 bool in_kernel();
 
+/// Notes, while it lives, the name of every kernel that runs, in order, and "copy" for every copy and fill on the device;
+/// with `run` false they are noted only. One at a time.
+class LaunchLog {
+ public:
+  explicit LaunchLog(bool run = true);
+  ~LaunchLog();
+  LaunchLog(const LaunchLog&) = delete;
+  std::vector<std::string> names;
+  const bool run;
+};
+/// What a launch does first; whether it is to be done.
+bool note_launch(const char* name);
+
 /// Waits for all threads of the block; returns how many handed in a non-zero predicate.
 int block_barrier(int predicate, const char* what, const char* file, int line);
+
+/// Waits for all threads of the cluster's blocks.
+void cluster_barrier(const char* file, int line);
+int cluster_rank();  // of the block that runs, or whose memory is looked at
+/// The place in the dynamic shared memory of the cluster's block `rank` where [p, p + bytes) is in this block's. Faults if
+/// that block has not begun, or has left.
+const void* peer_shared(const void* p, size_t bytes, int rank);
 
 /// What the last of the lanes in `mask` to arrive does for all of them: lanes[i] is what lane i handed in.
 using Collective = void (*)(void* const* lanes, unsigned mask);
@@ -79,12 +102,12 @@ void expect_device_argument(const char* name, [[maybe_unused]] const P& value) {
 }
 
 template <class... P, class... A>
-void launch(const char* name, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes, void* stream,
-            A&&... args) {
+void launch(const char* name, int cluster, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes,
+            void* stream, A&&... args) {
   static_assert(sizeof...(P) == sizeof...(A), "a kernel takes exactly its parameters");
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   (expect_device_argument<P>(name, static_cast<P>(args)), ...);
-  submit(stream, [=] { run_grid(name, grid, block, shared_bytes, [&] { kernel(static_cast<P>(args)...); }); });
+  submit(stream, [=] { run_grid(name, cluster, grid, block, shared_bytes, [&] { kernel(static_cast<P>(args)...); }); });
 }
 
 }  // namespace hone::cuda_shim

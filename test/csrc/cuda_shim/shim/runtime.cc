@@ -199,6 +199,7 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
     return report(cudaErrorInvalidValue);
   }
   submit(stream, [=] {
+    if (!note_launch("copy")) return;
     const DeviceAccess open;
     for (size_t i = 0; i < height; ++i) {
       std::memcpy(static_cast<char*>(to) + i * to_pitch, static_cast<const char*>(from) + i * from_pitch, width);
@@ -214,6 +215,7 @@ cudaError_t cudaMemsetAsync(void* p, int value, size_t bytes, cudaStream_t strea
   if (bytes == 0) return cudaSuccess;
   if (!is_device_pointer(p)) return report(cudaErrorInvalidValue);
   submit(stream, [=] {
+    if (!note_launch("copy")) return;
     const DeviceAccess open;
     std::memset(p, value, bytes);
   });

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 namespace hone::cuda_shim {
 
 /// Fills every __shared__ variable; does nothing without AddressSanitizer.
 void poison_static_shared(unsigned char value);
+/// Their contents, and back: blocks of a cluster have their own.
+void save_static_shared(std::vector<unsigned char>& to);
+void load_static_shared(const std::vector<unsigned char>& from);
 /// Whether [p, p + bytes) lies in one of them; without AddressSanitizer, whether it lies in no global memory.
 bool in_static_shared(const void* p, size_t bytes);
 

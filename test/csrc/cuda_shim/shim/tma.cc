@@ -1,5 +1,6 @@
 // Barriers in shared memory and the copy engine. Source: PTX ISA, mbarrier and cp.async.bulk.tensor; the CUDA driver
 // API's conditions on tensor maps.
+#include <array>
 #include <cstring>
 #include <unordered_map>
 #include <utility>
@@ -53,10 +54,12 @@ struct Units {
   std::vector<BoxCopy> copies;
 };
 
-Units& units() {
-  static Units& u = *new Units;
-  return u;
+Units& units_of(int rank) {
+  static auto& all = *new std::array<Units, 8>;
+  return all[size_t(rank)];
 }
+/// Of the block that runs.
+Units& units() { return units_of(cluster_rank()); }
 
 Barrier& barrier_at(uint32_t address, const char* what) {
   const unsigned char* at = window_bytes(address, 8, what);
@@ -124,7 +127,8 @@ void begin_async() {
   Units& u = units();
   u.barriers.clear();
   u.copies.clear();
-  u.origin = 1024 + uint32_t(next_random() % 8) * 128;
+  // The same for all blocks of a launch, so that a place has one address in each of a cluster.
+  u.origin = cluster_rank() > 0 ? units_of(0).origin : 1024 + uint32_t(next_random() % 8) * 128;
   u.view.assign(dynamic_shared_bytes(), 0xff);
   begin_products();
 }

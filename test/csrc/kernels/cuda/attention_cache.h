@@ -143,17 +143,18 @@ class PagedRun {
     const DeviceRows q(gather(rows, batch_.q, s.q_width()), H, D, 8), out(R, H, D, 8);
     const Where where(rows, cache, prefixes);
     const Stream stream = device_stream();
-    Arena scratch(kernels::attention_paged_scratch_bytes(stream, R, H, D, scratch_tokens), "test", Memory::kDevice);
+    Arena scratch(kernels::attention_paged_scratch_bytes(stream, R, H, s.kv_heads, D, scratch_tokens), "test", Memory::kDevice);
     // What another step left: places that would make every row walk alone.
     const std::vector<int32_t> left(size_t(scratch.capacity() / 4), -2);
     upload(stream, scratch.take(scratch.capacity()), left.data(), scratch.capacity() / 4 * 4);
     scratch.release(0);
-    kernels::attention_paged(stream, {q.view(), where.sequence(), where.position(), where.tables(), cache.view(),
-                                      out.view(), s.scale(), s.window, &scratch,
-                                      prefixes.empty() ? TensorView{} : where.prefix_row(),
-                                      prefixes.empty() ? TensorView{} : where.prefix_tokens()});
+    kernels::AttentionPagedArgs args{q.view(), where.sequence(), where.position(), where.tables(), cache.view(),
+                                     out.view(), s.scale(), s.window, {},
+                                     prefixes.empty() ? TensorView{} : where.prefix_row(),
+                                     prefixes.empty() ? TensorView{} : where.prefix_tokens()};
+    args.list = kernels::list_attention_paged(stream, args, scratch);
+    kernels::attention_paged(stream, args);
     scatter(rows, out.values());
-    EXPECT_EQ(scratch.used(), 0);
   }
   std::vector<float> gather(const std::vector<Row>& rows, const std::vector<float>& x, int64_t width) const {
     std::vector<float> out;

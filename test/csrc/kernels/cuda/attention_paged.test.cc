@@ -180,21 +180,25 @@ TEST(what_is_written_lies_where_the_table_says_and_nowhere_else) {
   }
 }
 
-TEST(a_recorded_step_serves_other_rows_of_the_same_number) {
+TEST(a_recorded_step_of_two_layers_serves_other_rows_of_the_same_number) {
   NEEDS_DEVICE;
   const AttentionShape& shape = two_splits().batch.shape;
   const int64_t R = 3, H = shape.heads, D = shape.head_dim;
   PagedRun run(two_splits().batch, 64);
   run.write(prompt({0, 529}));
-  const DeviceRows q(R, H, D, 0), out(R, H, D, 0);
+  const DeviceRows q(R, H, D, 0), first(R, H, D, 0), out(R, H, D, 0);
   const DeviceArray<int32_t> sequence(R), position(R), tables = run.cache.tables();
   const Stream stream = device_stream();
-  Arena scratch(attention_paged_scratch_bytes(stream, R, H, D, run.scratch_tokens), "test", Memory::kDevice);
+  Arena scratch(attention_paged_scratch_bytes(stream, R, H, shape.kv_heads, D, run.scratch_tokens), "test", Memory::kDevice);
   Graph graph;
   EXPECT_TRUE(graph.record(stream, [&] {
-    attention_paged(stream, {q.view(), sequence.view(DType::kI32, {R}), position.view(DType::kI32, {R}),
-                             tables.view(DType::kI32, {1, run.cache.columns()}), run.cache.view(), out.view(),
-                             shape.scale(), 0, &scratch});
+    AttentionPagedArgs args{q.view(), sequence.view(DType::kI32, {R}), position.view(DType::kI32, {R}),
+                            tables.view(DType::kI32, {1, run.cache.columns()}), run.cache.view(), first.view(),
+                            shape.scale()};
+    args.list = list_attention_paged(stream, args, scratch);
+    attention_paged(stream, args);
+    args.out = out.view();  // one list serves all layers
+    attention_paged(stream, args);
   }));
   const std::vector<Row> steps[] = {
       {{0, 529}, {0, 100}, {-1, -1}}, {{0, 511}, {0, 512}, {0, 513}}, {{-1, 0}, {-1, 0}, {0, 0}}};
@@ -220,20 +224,22 @@ TEST(pages_and_scratch_that_the_device_kernels_cannot_use_are_refused) {
   const DeviceRows q(1, 2, 16, 0), kv(1, 1, 16, 0);
   const DeviceArray<int32_t> one(std::vector<int32_t>{0});
   const TensorView row = one.view(DType::kI32, {1}), table = one.view(DType::kI32, {1, 1});
-  const auto run = [&](DType dtype, int64_t page_tokens, bool with_scratch) {
+  const auto run = [&](DType dtype, int64_t page_tokens, bool with_list, Memory where = Memory::kDevice) {
     const DeviceArray<uint16_t> memory(page_tokens * 16 * 2);
     const TensorView page = memory.view(dtype, {1, page_tokens * 16});
     const KvPages pages{page, page, 1, page_tokens, 16};
-    Arena scratch(attention_paged_scratch_bytes(device_stream(), 1, 2, 16, 512), "test", Memory::kDevice);
+    Arena scratch(attention_paged_scratch_bytes(device_stream(), 1, 2, 1, 16, 512), "test", where);
     kv_write(device_stream(), {kv.view(), kv.view(), row, row, table, pages});
-    attention_paged(device_stream(),
-                    {q.view(), row, row, table, pages, q.view(), 1.0f, 0, with_scratch ? &scratch : nullptr});
+    AttentionPagedArgs args{q.view(), row, row, table, pages, q.view()};
+    if (with_list) args.list = list_attention_paged(device_stream(), args, scratch);
+    attention_paged(device_stream(), args);
     synchronize();
   };
   run(DType::kBF16, 16, true);
   EXPECT_THROWS(run(DType::kF32, 16, true), Code::kShape);
   EXPECT_THROWS(run(DType::kBF16, 24, true), Code::kShape);
   EXPECT_THROWS(run(DType::kBF16, 16, false), Code::kInternal);
+  EXPECT_THROWS(run(DType::kBF16, 16, true, Memory::kHost), Code::kInternal);
 }
 
 TEST(no_rows_are_no_launch) {

@@ -169,10 +169,12 @@ TEST(shared_prefixes_have_a_number_for_every_row) {
   const TensorView rows = two.view(DType::kI32, {2}), one = two.view(DType::kI32, {1});
   const DeviceArray<uint16_t> memory(64 * 16);
   const TensorView page = memory.view(DType::kBF16, {1, 64 * 16});
-  Arena scratch(attention_paged_scratch_bytes(device_stream(), 2, 2, 16, 64), "test", Memory::kDevice);
+  Arena scratch(attention_paged_scratch_bytes(device_stream(), 2, 2, 1, 16, 64), "test", Memory::kDevice);
   const auto run = [&](const TensorView& row, const TensorView& tokens) {
-    attention_paged(device_stream(), {q.view(), rows, rows, two.view(DType::kI32, {2, 1}), {page, page, 1, 64, 16},
-                                      q.view(), 1.0f, 0, &scratch, row, tokens});
+    AttentionPagedArgs args{q.view(), rows, rows, two.view(DType::kI32, {2, 1}), {page, page, 1, 64, 16},
+                            q.view(), 1.0f, 0, {}, row, tokens};
+    args.list = list_attention_paged(device_stream(), args, scratch);
+    attention_paged(device_stream(), args);
   };
   EXPECT_THROWS(run(one, rows), Code::kShape);
   EXPECT_THROWS(run(rows, TensorView{}), Code::kShape);

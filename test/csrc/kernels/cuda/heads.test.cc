@@ -3,6 +3,7 @@
 // Mutants tried, all killed: the norm not rounded before the rotation; no __syncwarp between them; q's weights for k;
 // padding written (AddressSanitizer); whole vectors of the table at head dims 8 and 24; the wrong place inside a page.
 #include "attention_cache.h"
+#include "each_way.h"
 #include "kernels/rms_norm.h"
 #include "kernels/rope.h"
 
@@ -84,6 +85,84 @@ TEST(heads_prepared_in_one_launch_have_the_bits_of_norm_rotation_and_write) {
       EXPECT_TRUE(once.cache.values() == thrice.cache.values());
     }
   }
+}
+
+namespace {
+
+struct Projection {
+  AttentionShape shape;
+  int64_t k;
+  bool norm, bias;
+  int64_t turned;  // of a head's dimensions
+};
+
+/// q, k and v of the rows of a step, and what is in its pages then: one op after the other, or both at once.
+std::vector<std::vector<uint16_t>> projected(const Projection& p, const std::vector<Row>& rows, const PagedCache& pages,
+                                             const std::vector<DeviceArray<float>>& floats, const DeviceArray<uint16_t>& x,
+                                             const DeviceArray<uint16_t>& w, bool cached, bool at_once) {
+  const int64_t R = int64_t(rows.size()), H = p.shape.heads, K = p.shape.kv_heads, D = p.shape.head_dim, N = (H + 2 * K) * D;
+  const DeviceArray<uint16_t> qkv(R * N);
+  const PagedCache cache = pages.empty_copy();
+  const Where where(rows, cache);
+  const DeviceArray<int32_t> positions(Unprepared::column(rows));
+  Arena scratch(int64_t(4) << 20, "test", Memory::kDevice);
+  const auto heads = [&](int64_t first, int64_t count) {
+    TensorView view(qkv.data() + first * D, DType::kBF16, {R, count, D});
+    view.row_stride = N;
+    return view;
+  };
+  LinearArgs product{x.view(DType::kBF16, {R, p.k}), {N, p.k, DType::kBF16, w.data()}, {}, qkv.view(DType::kBF16, {R, N})};
+  product.scratch = &scratch;
+  if (p.bias) product.bias = floats[3].view(DType::kF32, {N});
+  PrepareHeadsArgs a;
+  a.qk = heads(0, H + K), a.v = heads(H + K, K), a.eps = 1e-3f, a.norm_offset = 0.5f;
+  if (p.norm) a.q_norm = floats[0].view(DType::kF32, {D}), a.k_norm = floats[1].view(DType::kF32, {D});
+  a.positions = positions.view(DType::kI32, {R});
+  a.table = floats[2].view(DType::kF32, {floats[2].size() / p.turned, p.turned});
+  if (cached) a.to = {where.sequence(), where.position(), where.tables(), cache.view()};
+  if (at_once) {
+    linear_heads(device_stream(), {product, a});
+  } else {
+    linear(device_stream(), product);
+    prepare_heads(device_stream(), a);
+  }
+  return {qkv.download(), cache.keys(), cache.values()};
+}
+
+}  // namespace
+
+TEST(a_product_and_its_heads_at_once_have_the_bits_of_one_after_the_other) {
+  NEEDS_DEVICE;
+  const Projection all[] = {{{{67}, 1, 1, 128}, 1096, true, false, 128}, {{{7}, 1, 1, 64}, 2112, false, true, 64},
+                            {{{5}, 4, 2, 16}, 40, true, true, 16},       {{{5}, 2, 2, 24}, 40, true, false, 24},
+                            {{{9}, 2, 1, 64}, 40, true, false, 32},      {{{9}, 1, 1, 32}, 72, true, true, 32}};
+  each_way([&] {
+    for (const Projection& p : all) {
+      const AttentionShape& s = p.shape;
+      const int64_t width = s.q_width() + 2 * s.kv_width();
+      std::vector<Row> rows;
+      for (int i = 0; i < s.tokens(); ++i) rows.push_back(i % 5 == 3 ? Row{-1, i % 2 ? -1 : 7} : Row{0, i});
+      std::vector<DeviceArray<float>> floats;
+      for (const int64_t n : {s.head_dim, s.head_dim, 80 * p.turned, width}) floats.emplace_back(random_floats(n));
+      const DeviceArray<uint16_t> x(to_bf16(random_floats(s.tokens() * p.k))), w(to_bf16(random_floats(width * p.k)));
+      const PagedCache pages(s, 16);
+      for (const bool cached : {true, false}) {
+        if (!cached && p.k > 100) continue;
+        EXPECT_TRUE(projected(p, rows, pages, floats, x, w, cached, false) ==
+                    projected(p, rows, pages, floats, x, w, cached, true));
+      }
+    }
+  });
+}
+
+TEST(heads_that_are_not_the_products_are_refused) {
+  NEEDS_DEVICE;
+  const DeviceArray<uint16_t> x(32), w(32 * 32), qkv(32), other(32);
+  const TensorView y = qkv.view(DType::kBF16, {1, 32});
+  PrepareHeadsArgs a;
+  a.qk = other.view(DType::kBF16, {1, 2, 8}), a.v = qkv.view(DType::kBF16, {1, 2, 8});
+  EXPECT_THROWS(linear_heads(device_stream(), {{x.view(DType::kBF16, {1, 32}), {32, 32, DType::kBF16, w.data()}, {}, y}, a}),
+                Code::kShape);
 }
 
 #else

@@ -332,7 +332,9 @@ TEST(what_a_device_cannot_do_is_refused) {
   wide.storage = DType::kF32;
   EXPECT_THROWS(linear(stream, {x.view(), wide, {}, y.view(), false, &scratch()}), Code::kShape);
   EXPECT_THROWS(linear(stream, {master.view(), packed(w, false), {}, y.view(), false, &scratch()}), Code::kShape);
+  kernels::cuda::force_portable(true);  // on a Hopper the pieces are a cluster's
   EXPECT_THROWS(linear(stream, {x.view(), packed(w, false), {}, y.view()}), Code::kInternal);  // pieces, no scratch
+  kernels::cuda::force_portable(false);
   EXPECT_THROWS(pack_matrix(stream, {master.view(), false, {8, 1024, DType::kBF16, w.view().data, true}}),
                 Code::kUnsupported);
   EXPECT_THROWS(linear_grad_weight(stream, {y.view(), x.view(), w.view(), {}}), Code::kShape);

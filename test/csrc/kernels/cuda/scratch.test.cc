@@ -19,8 +19,8 @@ TEST(sizes_are_those_worked_out_by_hand) {
   EXPECT_EQ(kernels::cuda::attention_packed_grad_scratch_bytes(100, 16), 100 * 16 * 4);
   // 64 rows of up to 4096 keys: 4096 / kAttentionSplit states each.
   const int64_t states = 64 * (4096 / kernels::kAttentionSplit);
-  EXPECT_EQ(kernels::cuda::attention_paged_scratch_bytes(64, 8, 128, 4096),
-            (64 + states) * 16 + 256 + 64 + states * 8 * 128 * 4 + states * 8 * 2 * 4);
+  EXPECT_EQ(kernels::cuda::attention_paged_scratch_bytes(64, 8, 2, 128, 4096),
+            (64 + states) * 16 + 64 + 256 + 64 * 2 * 4 + states * 8 * 128 * 4 + states * 8 * 2 * 4);
   EXPECT_EQ(kernels::cuda::strip_bytes(16384 * 9), 128);
   EXPECT_EQ(kernels::cuda::newton_schulz_bytes(64, 128), 64 * 128 * 6 + 64 * 64 * 12);
 }

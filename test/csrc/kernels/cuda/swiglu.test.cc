@@ -4,7 +4,9 @@
 // (AddressSanitizer, width 5).
 #include "kernels/swiglu.h"
 
-#include "device.h"
+#include <algorithm>
+
+#include "each_way.h"
 
 using namespace hone;
 using namespace hone::kernels;
@@ -58,5 +60,50 @@ TEST(extreme_gates_are_finite) {
   // The CPU clamps the exponent at 88: what should vanish is 6e-9 there.
   for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(got[i], wanted[i], bf16_rounding(double(wanted[i])) + 1e-7);
 }
+
+#ifdef HONE_HAVE_CUDA
+
+namespace {
+
+struct Shape {
+  int64_t rows, width, k;
+  bool gelu;
+};
+
+/// y and gate_up of linear and swiglu one after the other, or of both at once; gate_up is NaN where nobody wrote.
+std::vector<std::vector<uint16_t>> gated_product(const Shape& s, const DeviceArray<uint16_t>& x, const DeviceArray<uint16_t>& w,
+                                                 bool at_once, bool keep) {
+  const int64_t pitch = 2 * s.width + 8;
+  const DeviceArray<uint16_t> gate_up(s.rows * pitch), y(s.rows * s.width);
+  Arena scratch(int64_t(4) << 20, "test", Memory::kDevice);
+  const TensorView both = with_stride(gate_up.view(DType::kBF16, {s.rows, 2 * s.width}), pitch);
+  const TensorView in = x.view(DType::kBF16, {s.rows, s.k}), out = y.view(DType::kBF16, {s.rows, s.width});
+  const PackedMatrix matrix{2 * s.width, s.k, DType::kBF16, w.data()};
+  if (at_once) {
+    linear_swiglu(device_stream(), {in, matrix, both, out, s.gelu, keep, &scratch});
+  } else {
+    linear(device_stream(), {.x = in, .w = matrix, .bias = {}, .y = both, .scratch = &scratch});
+    swiglu(device_stream(), {both, out, s.gelu});
+  }
+  return {y.download(), gate_up.download()};
+}
+
+}  // namespace
+
+TEST(a_product_and_its_gates_at_once_have_the_bits_of_one_after_the_other) {
+  NEEDS_DEVICE;
+  const Shape shapes[] = {{1, 64, 64, false}, {17, 72, 2112, false}, {70, 136, 1096, true}, {257, 64, 136, false}};
+  each_way([&] {
+    for (const Shape& s : shapes) {
+      const DeviceArray<uint16_t> x(to_bf16(random_floats(s.rows * s.k))), w(to_bf16(random_floats(2 * s.width * s.k)));
+      const auto apart = gated_product(s, x, w, false, true), kept = gated_product(s, x, w, true, true);
+      EXPECT_TRUE(apart == kept);
+      EXPECT_TRUE(apart[0] == gated_product(s, x, w, true, false)[0]);
+      EXPECT_TRUE(std::none_of(apart[0].begin(), apart[0].end(), [](uint16_t v) { return v == 0xffff; }));
+    }
+  });
+}
+
+#endif
 
 TEST_MAIN

@@ -1,0 +1,33 @@
+// Blocks of a cluster (sm_90), which run at the same time and read each other's shared memory.
+// test/csrc/cuda_shim has a host version.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace hone::kernels::cuda {
+
+/// Waits for all threads of all blocks of the cluster: what they wrote before is seen after it. Before the first look at a
+/// peer's memory, and after the last, so that nobody has left.
+__device__ __forceinline__ void cluster_sync() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;\n" ::: "memory");
+}
+__device__ __forceinline__ int cluster_rank() {
+  unsigned rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;\n" : "=r"(rank));
+  return int(rank);
+}
+/// The four values at the same place in the shared memory of the cluster's block `rank`.
+__device__ __forceinline__ float4 load_peer(const float4* mine, int rank) {
+  float4 v;
+  asm volatile(
+      "{\n.reg .b32 at;\nmapa.shared::cluster.u32 at, %4, %5;\n"
+      "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [at];\n}\n"
+      : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+      : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(mine))), "r"(rank)
+      : "memory");
+  return v;
+}
+
+}  // namespace hone::kernels::cuda

@@ -1,0 +1,45 @@
+// What Hopper's products share: a tile's sizes, and what a group of four warps does with one stage of a ring.
+#pragma once
+
+#include "kernels/cuda/matmul_product.cuh"
+#include "kernels/cuda/tma_map.h"
+#include "kernels/cuda/tma_ring.cuh"
+#include "kernels/cuda/wgmma.cuh"
+
+namespace hone::kernels::cuda {
+
+/// 64 kGroups x kColumns outputs; kWalk: pieces of k are added up in registers of their own.
+template <int kGroups_, int kColumns_, int kStages_, bool kWalk_>
+struct HopperTile {
+  static constexpr int kGroups = kGroups_, kRows = 64 * kGroups_, kColumns = kColumns_, kStages = kStages_;
+  static constexpr bool kWalk = kWalk_;
+  static constexpr int kThreads = 128 * (kGroups + 1), kBlocksPerProcessor = kGroups == 1 ? 2 : 1;
+  static constexpr uint32_t kABytes = kRows * 128, kBBytes = kColumns * 128, kStageBytes = kABytes + kBBytes;
+};
+
+/// One stage: four products of 16 k. `add` 0 starts the sums from zero.
+template <class T, Inside kA, Inside kB>
+__device__ __forceinline__ void multiply_stage(float (&sums)[T::kColumns / 2], const Ring<T>& ring, int stage,
+                                               int group, int add) {
+  constexpr bool kLinesA = kA == Inside::kLines, kLinesB = kB == Inside::kLines;
+  const uint32_t a = shared_address(ring.a(stage)) + hopper_byte(kLinesA, 64 * group, 0);
+  const uint32_t b = shared_address(ring.b(stage));
+  wgmma_fence();
+#pragma unroll
+  for (int i = 0; i < kHopperDepth / 16; ++i) {
+    wgmma_bf16<kLinesA, kLinesB>(sums, hopper_descriptor(kLinesA, a + i * hopper_step(kLinesA)),
+                                 hopper_descriptor(kLinesB, b + i * hopper_step(kLinesB)), i == 0 ? add : 1);
+  }
+  wgmma_commit();
+}
+
+/// Boxes of 64 elements by `box_rows` rows of an operand.
+inline CUtensorMap operand_map(const Operand& m, uint32_t box_rows, const char* name) {
+  if (!m.aligned) {
+    fail(Code::kShape, "matmul: on Hopper the rows of %s must start at 16 bytes; here they are %lld elements apart.", name,
+         (long long)m.stride);
+  }
+  return tensor_map(m.data, m.height, m.width, m.stride, box_rows, name);
+}
+
+}  // namespace hone::kernels::cuda

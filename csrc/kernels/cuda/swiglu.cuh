@@ -1,0 +1,27 @@
+// The gates of an MLP, for every kernel that has both halves of one.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace hone::kernels::cuda {
+
+__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
+
+/// Both gates are x sigmoid(bent(x)), as kernels/cpu/rows.inc has them; stretched(x) is x times the slope of bent.
+struct Silu {
+  __device__ static float bent(float x) { return x; }
+  __device__ static float stretched(float x) { return x; }
+};
+struct Gelu {
+  static constexpr float kRoot = 1.5957691216057308f, kCube = kRoot * 0.044715f;
+  __device__ static float bent(float x) { return x * fmaf(x * x, kCube, kRoot); }
+  __device__ static float stretched(float x) { return x * fmaf(x * x, 3.0f * kCube, kRoot); }
+};
+
+/// f32, to be rounded once.
+template <class Gate>
+__device__ __forceinline__ float gated(float gate, float up) {
+  return gate * sigmoid(Gate::bent(gate)) * up;
+}
+
+}  // namespace hone::kernels::cuda

@@ -1,0 +1,86 @@
+// What the machine is made of, for the files that work on it.
+#pragma once
+
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "shim/fiber.h"
+#include "shim/machine.h"
+
+namespace hone::cuda_shim {
+
+constexpr unsigned char kPoison = 0xff;  // NaN as f32 and as bf16, -1 as an integer
+
+enum class State { kReady, kBlock, kCluster, kWarp, kUntil, kDone };
+
+struct Copy {
+  void* to;
+  const void* from;
+  bool valid;
+};
+
+/// One CUDA thread.
+struct Thread {
+  Fiber fiber;
+  State state = State::kReady;
+  uint3 index{};
+  int number = 0;  // within the block
+  int block = 0;   // within the cluster
+  // where and why it waits
+  const char *what = "", *file = "";
+  int line = 0, predicate = 0;
+  unsigned mask = 0;
+  void* mine = nullptr;
+  const std::function<bool()>* until = nullptr;
+  std::vector<std::vector<Copy>> copies;  // groups, the last one open
+
+  int lane() const { return number % 32; }
+  int warp() const { return number / 32; }
+};
+
+/// Lanes of a warp, a bit each.
+struct Warp {
+  unsigned waiting = 0;  // in a collective
+  unsigned done = 0;     // have left the kernel
+};
+
+/// One block of the cluster that runs.
+struct Block {
+  uint3 index{};
+  std::vector<unsigned char> shared, statics;  // the statics while another block runs
+  bool begun = true;
+  int arrived = 0;  // predicates of the last barrier
+};
+
+struct Machine {
+  std::recursive_mutex turn;  // one grid at a time in a process
+  std::vector<std::unique_ptr<Thread>> threads;
+  std::vector<Warp> warps;
+  int count = 0;  // of threads in a block
+  std::vector<Block> blocks;
+  int block = 0;  // the one that runs, or whose memory is looked at
+  int cluster() const { return int(blocks.size()); }
+  Thread& thread(int of, int number) { return *threads[size_t(of * count + number)]; }
+  Thread* current = nullptr;
+  std::function<void()> entry;
+  std::exception_ptr failure;
+  const char* kernel = "";
+  size_t shared_bytes = 0;
+  uint64_t random = 0x9e3779b97f4a7c15u;
+  int capability = std::getenv("HONE_SHIM_CAPABILITY") ? std::atoi(std::getenv("HONE_SHIM_CAPABILITY")) : 8;
+  size_t shared_limit = ~size_t(0);
+  LaunchLog* log = nullptr;
+};
+
+Machine& machine();
+
+/// Dynamic shared memory of a block that begins, and whether it wrote outside of it.
+void prepare_shared(size_t bytes);
+void expect_guards();
+
+}  // namespace hone::cuda_shim
