@@ -4,19 +4,36 @@
 #include <algorithm>
 
 #include "core/cuda/launch.cuh"
+#include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/matmul_stage_sm90.cuh"
 
 namespace hone::kernels::cuda {
 namespace {
 
 // Chosen by arithmetic, not yet measured: 192 KB in flight. Few rows have kernels of their own (matmul_few_sm90.cu).
-using Walk = HopperTile<2, 128, 6, true>;    // many rows, k in pieces: 64 sums and 64 totals a thread
+using Walk = HopperTile<2, 128, 6, true, 2>; // many rows, k in pieces: 64 sums and 64 totals a thread; pairs of blocks
 using Many = HopperTile<2, 256, 4, false>;   // many rows: 128 sums a thread
 
 constexpr int kPairs = 16;  // of sums finished at a time
 
 /// The body is a trap without wgmma: such a device never calls it (device_is_sm90).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+/// The block's next work: a cluster's blocks have the rows of a taller tile.
+template <class T>
+__device__ __forceinline__ BlockWork block_work(const Product& p, int64_t index) {
+  BlockWork work = work_of(index, p.rows, p.columns, p.pieces, p.spread, T::kRows * T::kCluster, T::kColumns);
+  if constexpr (T::kCluster > 1) work.row += cluster_rank() * T::kRows;
+  return work;
+}
+
+/// This block's part of the right operand, for all blocks of the cluster.
+template <class T>
+__device__ __forceinline__ void copy_shared_part(unsigned char* to, const CUtensorMap& map, int line, int k, uint64_t* barrier) {
+  constexpr int kPart = T::kColumns / T::kCluster;
+  const int first = cluster_rank() * kPart;
+  copy_box_to(to + hopper_byte(false, first, 0), map, k, line + first, barrier, (1 << T::kCluster) - 1);
+}
 
 template <int kLines, Inside kInside>
 __device__ __forceinline__ void copy_operand(unsigned char* to, const CUtensorMap& map, int line, int k,
@@ -34,14 +51,15 @@ template <class T, Inside kA, Inside kB>
 __device__ __forceinline__ void fill_ring(const Ring<T>& ring, const CUtensorMap& a, const CUtensorMap& b,
                                           const Product& p, int64_t blocks) {
   RingPlace<T::kStages> at;
-  for (int64_t index = blockIdx.x; index < blocks; index += gridDim.x) {
-    const BlockWork work = work_of(index, p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
+  for (int64_t index = blockIdx.x / T::kCluster; index < blocks; index += gridDim.x / T::kCluster) {
+    const BlockWork work = block_work<T>(p, index);
     const Range depth = depth_of(p.depth, p.pieces, work);
     for (int64_t k = depth.begin; k < depth.end; k += kHopperDepth, at.advance()) {
       barrier_wait(&ring.empty[at.stage], at.parity ^ 1);
       barrier_arrive_expecting(&ring.full[at.stage], T::kStageBytes);
       copy_operand<T::kRows, kA>(ring.a(at.stage), a, int(work.row), int(k), &ring.full[at.stage]);
-      copy_operand<T::kColumns, kB>(ring.b(at.stage), b, int(work.column), int(k), &ring.full[at.stage]);
+      if constexpr (T::kCluster > 1) copy_shared_part<T>(ring.b(at.stage), b, int(work.column), int(k), &ring.full[at.stage]);
+      else copy_operand<T::kColumns, kB>(ring.b(at.stage), b, int(work.column), int(k), &ring.full[at.stage]);
     }
   }
 }
@@ -56,6 +74,17 @@ __device__ __forceinline__ void store_tile(const Product& p, const BlockWork& wo
                               [&](int j, int i) { return sums[4 * j + i]; });
 }
 
+/// By a lane of every warp that is done with a stage: tells whoever fills it, in every block that may.
+template <class T>
+__device__ __forceinline__ void release_stage(const Ring<T>& ring, int stage) {
+  if constexpr (T::kCluster == 1) {
+    barrier_arrive(&ring.empty[stage]);
+  } else {
+#pragma unroll
+    for (int rank = 0; rank < T::kCluster; ++rank) barrier_arrive_at(&ring.empty[stage], rank);
+  }
+}
+
 /// A group of four warps: 64 rows of every block of work. One product stays in flight while the next stage is awaited.
 template <class T, Inside kA, Inside kB>
 __device__ __forceinline__ void drain_ring(const Ring<T>& ring, const Product& p, int64_t blocks, int group) {
@@ -64,8 +93,8 @@ __device__ __forceinline__ void drain_ring(const Ring<T>& ring, const Product& p
   RingPlace<T::kStages> at;
   float sums[T::kColumns / 2];
   [[maybe_unused]] float totals[T::kColumns / 2];
-  for (int64_t index = blockIdx.x; index < blocks; index += gridDim.x) {
-    const BlockWork work = work_of(index, p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
+  for (int64_t index = blockIdx.x / T::kCluster; index < blocks; index += gridDim.x / T::kCluster) {
+    const BlockWork work = block_work<T>(p, index);
     const Range depth = depth_of(p.depth, p.pieces, work);
     const int steps = int(ceil_div(depth.end - depth.begin, kHopperDepth));
     if constexpr (T::kWalk) {
@@ -77,7 +106,7 @@ __device__ __forceinline__ void drain_ring(const Ring<T>& ring, const Product& p
       barrier_wait(&ring.full[at.stage], at.parity);
       multiply_stage<T, kA, kB>(sums, ring, at.stage, group, T::kWalk ? left != 0 : step != 0);
       wgmma_wait<1>();
-      if (held >= 0 && first_lane) barrier_arrive(&ring.empty[held]);
+      if (held >= 0 && first_lane) release_stage(ring, held);
       held = at.stage;
       if constexpr (T::kWalk) {
         left = left == 0 ? piece_steps - 1 : left - 1;
@@ -90,13 +119,18 @@ __device__ __forceinline__ void drain_ring(const Ring<T>& ring, const Product& p
     }
     wgmma_wait<0>();
     wgmma_settle(sums);
-    if (first_lane) barrier_arrive(&ring.empty[held]);
+    if (first_lane) release_stage(ring, held);
     if constexpr (T::kWalk) store_tile<T>(p, work, group, totals);
     else store_tile<T>(p, work, group, sums);
   }
 }
 
 #endif
+
+template <class T>
+HONE_HOST_DEVICE int64_t cluster_tiles(const Product& p) {
+  return blocks_of(p.rows, p.columns, p.pieces, p.spread, T::kRows * T::kCluster, T::kColumns);
+}
 
 /// Persistent blocks: each takes every gridDim.x-th tile, so that one tile's output is written while the next one's
 /// operands arrive.
@@ -107,11 +141,13 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
   HONE_DYNAMIC_SHARED(unsigned char, shared);
   const Ring<T> ring(shared);
   if (threadIdx.x == 0) {
-    ring.make_barriers();
-    barriers_made();
+    ring.make_barriers(T::kCluster);
+    if constexpr (T::kCluster > 1) cluster_barriers_made();
+    else barriers_made();
   }
   __syncthreads();
-  const int64_t blocks = blocks_of(p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
+  if constexpr (T::kCluster > 1) cluster_sync();  // nobody copies to barriers that are not there yet
+  const int64_t blocks = cluster_tiles<T>(p);
   if (threadIdx.x < 128) {
     give_registers_back<40>();
     if (threadIdx.x == 0) fill_ring<T, kA, kB>(ring, a, b, p, blocks);
@@ -119,6 +155,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     take_registers<232>();
     drain_ring<T, kA, kB>(ring, p, blocks, int(threadIdx.x) / 128 - 1);
   }
+  __syncwarp();
+  if constexpr (T::kCluster > 1) cluster_sync();  // nobody leaves whom another block still tells of a stage
 #else
   __trap();  // machine code for another device: never fail silently
 #endif
@@ -126,13 +164,19 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
 
 template <class T, Inside kA, Inside kB>
 void launch_sm90(const Stream& stream, const Product& p) {
+  static_assert(T::kCluster == 1 || kB == Inside::kDepth, "a part of the right operand is a box");
   static_assert(!T::kWalk || T::kColumns <= 128, "sums and totals share 232 registers");
   const CUtensorMap a = operand_map(p.a, kA == Inside::kDepth ? T::kRows : 64, "the left operand");
-  const CUtensorMap b = operand_map(p.b, kB == Inside::kDepth ? T::kColumns : 64, "the right operand");
-  static const int resident = ::hone::cuda::device_attribute(cudaDevAttrMultiProcessorCount) * T::kBlocksPerProcessor;
-  const int64_t blocks = blocks_of(p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
-  HONE_LAUNCH((product_sm90_kernel<T, kA, kB>), unsigned(std::min<int64_t>(blocks, resident)), T::kThreads,
-              Ring<T>::kBytes, stream, a, b, p);
+  const CUtensorMap b = operand_map(p.b, kB == Inside::kDepth ? T::kColumns / T::kCluster : 64, "the right operand");
+  static const int resident =
+      ::hone::cuda::device_attribute(cudaDevAttrMultiProcessorCount) * T::kBlocksPerProcessor / T::kCluster;
+  const auto clusters = unsigned(std::min<int64_t>(cluster_tiles<T>(p), std::max(resident, 1)));
+  if constexpr (T::kCluster > 1) {
+    HONE_LAUNCH_CLUSTERS((product_sm90_kernel<T, kA, kB>), T::kCluster, clusters * T::kCluster, T::kThreads, Ring<T>::kBytes,
+                         stream, a, b, p);
+  } else {
+    HONE_LAUNCH((product_sm90_kernel<T, kA, kB>), clusters, T::kThreads, Ring<T>::kBytes, stream, a, b, p);
+  }
 }
 
 }  // namespace

@@ -8,9 +8,11 @@
 
 namespace hone::kernels::cuda {
 
-/// 64 kGroups x kColumns outputs; kWalk: pieces of k are added up in registers of their own.
-template <int kGroups_, int kColumns_, int kStages_, bool kWalk_>
+/// 64 kGroups x kColumns outputs; kWalk: pieces of k are added up in registers of their own. kCluster blocks with tiles one
+/// below the other share the right operand: each brings a part of it for all.
+template <int kGroups_, int kColumns_, int kStages_, bool kWalk_, int kCluster_ = 1>
 struct HopperTile {
+  static constexpr int kCluster = kCluster_;
   static constexpr int kGroups = kGroups_, kRows = 64 * kGroups_, kColumns = kColumns_, kStages = kStages_;
   static constexpr bool kWalk = kWalk_;
   static constexpr int kThreads = 128 * (kGroups + 1), kBlocksPerProcessor = kGroups == 1 ? 2 : 1;

@@ -22,8 +22,22 @@ __device__ __forceinline__ void show_writes() { asm volatile("fence.proxy.async.
 /// Makes new barriers visible to the copy engine. Call in the thread that made them, before a __syncthreads().
 __device__ __forceinline__ void barriers_made() { show_writes(); }
 
+/// And to the other blocks of a cluster. Call before a cluster_sync().
+__device__ __forceinline__ void cluster_barriers_made() {
+  asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
+  show_writes();
+}
+
 __device__ __forceinline__ void barrier_arrive(uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(shared_address(barrier)) : "memory");
+}
+/// Arrives at the barrier that is at this place in the cluster's block `rank`.
+__device__ __forceinline__ void barrier_arrive_at(uint64_t* barrier, int rank) {
+  asm volatile(
+      "{\n.reg .b32 at;\nmapa.shared::cluster.u32 at, %0, %1;\nmbarrier.arrive.release.cluster.shared::cluster.b64 _, [at];\n}\n" ::
+          "r"(shared_address(barrier)),
+      "r"(rank)
+      : "memory");
 }
 /// Arrives and announces `bytes` that copies will bring in this phase.
 __device__ __forceinline__ void barrier_arrive_expecting(uint64_t* barrier, unsigned bytes) {
@@ -49,6 +63,17 @@ __device__ __forceinline__ void copy_box(void* shared, const CUtensorMap& map, i
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];\n" ::
           "r"(shared_address(shared)),
       "l"(reinterpret_cast<uint64_t>(&map)), "r"(inner), "r"(outer), "r"(shared_address(barrier))
+      : "memory");
+}
+
+/// The same, to this place in every block of the cluster that has a bit in `blocks`, each of which hears of it at its
+/// barrier.
+__device__ __forceinline__ void copy_box_to(void* shared, const CUtensorMap& map, int inner, int outer, uint64_t* barrier,
+                                            unsigned short blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], [%1, {%2, %3}], [%4], %5;\n" ::"r"(shared_address(shared)),
+      "l"(reinterpret_cast<uint64_t>(&map)), "r"(inner), "r"(outer), "r"(shared_address(barrier)), "h"(blocks)
       : "memory");
 }
 

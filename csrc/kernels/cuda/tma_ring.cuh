@@ -34,11 +34,11 @@ struct Ring {
   __device__ __forceinline__ unsigned char* a(int stage) const { return stages + stage * T::kStageBytes; }
   __device__ __forceinline__ unsigned char* b(int stage) const { return a(stage) + T::kABytes; }
 
-  /// By one thread, before barriers_made() and a __syncthreads().
-  __device__ __forceinline__ void make_barriers() const {
+  /// By one thread, before barriers_made() and a __syncthreads(). Warps of `blocks` blocks release a stage.
+  __device__ __forceinline__ void make_barriers(int blocks = 1) const {
     for (int i = 0; i < T::kStages; ++i) {
       barrier_init(&full[i], 1);
-      barrier_init(&empty[i], 4 * T::kGroups);
+      barrier_init(&empty[i], 4 * T::kGroups * blocks);
     }
   }
 };

@@ -56,8 +56,9 @@ int block_barrier(int predicate, const char* what, const char* file, int line);
 /// Waits for all threads of the cluster's blocks.
 void cluster_barrier(const char* file, int line);
 int cluster_rank();  // of the block that runs, or whose memory is looked at
-/// The place in the dynamic shared memory of the cluster's block `rank` where [p, p + bytes) is in this block's. Faults if
-/// that block has not begun, or has left.
+/// Does something to the memory of the cluster's block `rank`. Faults if that block may not have begun, or has left.
+void in_peer(int rank, const std::function<void()>& work);
+/// The place in the dynamic shared memory of that block where [p, p + bytes) is in this block's.
 const void* peer_shared(const void* p, size_t bytes, int rank);
 
 /// What the last of the lanes in `mask` to arrive does for all of them: lanes[i] is what lane i handed in.

@@ -1,5 +1,6 @@
 // A block's dynamic shared memory, a peer's, and copies into it.
 #include <cstring>
+#include <utility>
 
 #include "shim/machine_state.h"
 #include "shim/static_shared.h"
@@ -46,22 +47,26 @@ void expect_guards() {
   }
 }
 
+void in_peer(int rank, const std::function<void()>& work) {
+  Machine& m = machine();
+  if (rank < 0 || rank >= m.cluster()) fault("%s: block %d of a cluster of %d.", m.kernel, rank, m.cluster());
+  const bool left = m.thread(rank, 0).state == State::kDone;
+  if (!m.blocks[size_t(rank)].begun || left) {
+    fault("%s: looks at the memory of a block that %s.", m.kernel, left ? "has left" : "may not have begun");
+  }
+  const int mine = std::exchange(m.block, rank);
+  work();
+  m.block = mine;
+}
+
 const void* peer_shared(const void* p, size_t bytes, int rank) {
   Machine& m = machine();
   const auto* at = static_cast<const unsigned char*>(p);
   if (at < shared_begin() || at + bytes > shared_begin() + m.shared_bytes || reinterpret_cast<uintptr_t>(p) % bytes) {
     fault("%s: a peer's memory at a place that is not in dynamic shared memory, or misaligned.", m.kernel);
   }
-  if (rank < 0 || rank >= m.cluster()) fault("%s: block %d of a cluster of %d.", m.kernel, rank, m.cluster());
-  const bool left = m.thread(rank, 0).state == State::kDone;
-  if (!m.blocks[size_t(rank)].begun || left) {
-    fault("%s: reads the memory of a block that %s.", m.kernel, left ? "has left" : "may not have begun");
-  }
-  const std::ptrdiff_t offset = at - shared_begin();
-  const int mine = m.block;
-  m.block = rank;
-  const void* const there = shared_begin() + offset;
-  m.block = mine;
+  const void* there = nullptr;
+  in_peer(rank, [&, offset = at - shared_begin()] { there = shared_begin() + offset; });
   return there;
 }
 
