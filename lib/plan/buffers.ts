@@ -1,9 +1,12 @@
-import { loraOptions, maxContext, type Recipe } from "../config/index.ts";
+import { evaluationContext, loraOptions, maxContext, type Recipe } from "../config/index.ts";
 import type { DeviceName } from "../device.ts";
 import { NO_OPTIMIZER } from "../inference/index.ts";
 import { type MemorySizes, memorySizes } from "../native/index.ts";
 
-export type Sizes = MemorySizes;
+export interface Sizes extends MemorySizes {
+  /** Of a step of the evaluation's engine: its budget may be larger than training's, or smaller. */
+  readonly evaluationScratch: number;
+}
 
 /** What the core says an engine and a trainer of this recipe take on such a device, whether there is one or not. */
 export function sizesOf(recipe: Recipe, config: string, device: DeviceName, threads: number): Sizes {
@@ -25,5 +28,10 @@ export function sizesOf(recipe: Recipe, config: string, device: DeviceName, thre
     ...loraOptions(recipe),
   };
   const sequences = Math.min(training.packedTokens, training.groupsPerStep * rollouts.groupSize);
-  return memorySizes(config, { engine, trainer }, { sequences, threads });
+  const core = (maxContext: number) =>
+    memorySizes(config, { engine: { ...engine, maxContext }, trainer }, { sequences, threads });
+  const sizes = core(engine.maxContext);
+  const evaluation = evaluationContext(recipe);
+  const { engineScratch } = evaluation === engine.maxContext ? sizes : core(evaluation);
+  return { ...sizes, evaluationScratch: engineScratch };
 }

@@ -62,11 +62,11 @@ function engineRows({ keyValues, engineScratch }: Sizes): MemoryRow[] {
 
 /** An evaluation beside training loads the checkpoint into a trainer that takes no step, and pins it on an engine of its own. */
 export function evaluationRow({ evaluation }: Recipe, sizes: Sizes): MemoryRow {
-  const { parameters, moments, adapters, snapshot, keyValues, engineScratch, firstPacking } = sizes;
+  const { parameters, moments, adapters, snapshot, keyValues, evaluationScratch, firstPacking } = sizes;
   const trainer = parameters + moments + adapters + snapshot + firstPacking;
   return {
     name: EVALUATION,
-    bytes: evaluation.everySteps > 0 ? trainer + snapshot + keyValues + engineScratch : 0,
+    bytes: evaluation.everySteps > 0 ? trainer + snapshot + keyValues + evaluationScratch : 0,
     change: "evaluation.everySteps: 0",
   };
 }

@@ -79,3 +79,18 @@ test("keys and values are one row, and every row has a name of its own", () => {
   expect(bytesOf(rows, new RegExp(`^${KEY_VALUES}$`))).toBe(sizesOf(small(), TINY, "cpu", 2).keyValues);
   expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
 });
+
+test("an evaluation beside training takes the scratch of its own budget's contexts", () => {
+  const trained = ["engine.pages=4096", "model.config.maxPositions=20000"];
+  const beside = (...settings: string[]) => small("evaluation.everySteps=1", ...trained, ...settings);
+  const sizes = (recipe: Recipe) => sizesOf(recipe, TINY, "cuda", 1);
+  const longer = beside("evaluation.maxTokens=9000");
+  const asTrained = beside("rollouts.maxOutputTokens=9000");
+  expect(sizes(longer).evaluationScratch).toBe(sizes(asTrained).engineScratch);
+  expect(sizes(longer).engineScratch).toBe(sizes(beside()).engineScratch);
+  const more = sizes(longer).evaluationScratch - sizes(longer).engineScratch;
+  expect(more).toBeGreaterThan(0);
+  expect(evaluationRow(longer, sizes(longer)).bytes - evaluationRow(beside(), sizes(beside())).bytes).toBe(
+    more,
+  );
+});
