@@ -8,7 +8,7 @@
 
 namespace hone {
 
-Device::Device(Stream::Backend backend, ThreadPool* pool) {
+Device::Device(Stream::Backend backend, ThreadPool* pool, [[maybe_unused]] Priority priority) {
   stream_.backend = backend;
   stream_.pool = pool;
   if (backend == Stream::Backend::kCpu) return;
@@ -16,7 +16,7 @@ Device::Device(Stream::Backend backend, ThreadPool* pool) {
     fail(Code::kCuda, "device \"cuda\" was asked for, but %s. Run `npx hone doctor`, or ask for device \"cpu\".",
          info.reason.c_str());
   }
-  if constexpr (kHasCuda) stream_.handle = cuda::open_stream();
+  if constexpr (kHasCuda) stream_.handle = cuda::open_stream(priority == Priority::kUrgent);
 }
 
 Device::~Device() {

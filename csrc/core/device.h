@@ -10,11 +10,14 @@
 
 namespace hone {
 
+/// Whose work a GPU starts first where streams compete: many small steps, or few long ones that can wait.
+enum class Priority : uint8_t { kBatch, kUrgent };
+
 /// Owns what a Stream refers to. On a GPU: the first device the process sees (CUDA_VISIBLE_DEVICES chooses).
 class Device {
  public:
   /// `pool` is for CPU ops. Throws kCuda, naming the reason and the next command, if a GPU is asked for and cannot be had.
-  Device(Stream::Backend backend, ThreadPool* pool);
+  Device(Stream::Backend backend, ThreadPool* pool, Priority priority = Priority::kBatch);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;

@@ -63,7 +63,7 @@ struct Engine::Impl {
       : model(m),
         threads(threads),
         config(checked(model, c)),
-        device(config.device, threads),
+        device(config.device, threads, Priority::kUrgent),  // short steps beside a trainer's long ones
         pool(model, config.pages, config.page_tokens, config.weight_storage, device.stream()),
         scheduler(config, pool) {
     if (device.stream().is_cuda()) gpu = std::make_unique<DeviceStep>(model, config, pool, device.stream());

@@ -31,9 +31,11 @@ void release(Memory memory, void* block) noexcept {
   else cudaFreeHost(block);
 }
 
-void* open_stream() {
+void* open_stream(bool urgent) {
   cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  int least = 0, greatest = 0;  // numbers fall as priority rises
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
+  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, urgent ? greatest : least), "cudaStreamCreate");
   return stream;
 }
 

@@ -11,8 +11,9 @@ namespace hone::cuda {
 void* allocate(Memory memory, int64_t bytes);
 void release(Memory memory, void* block) noexcept;
 
-/// Throws kCuda saying why the process cannot use a GPU.
-void* open_stream();
+/// The work of an urgent stream's kernels goes before that of others wherever a multiprocessor has room for a block; it
+/// interrupts none. Throws kCuda saying why the process cannot use a GPU.
+void* open_stream(bool urgent);
 void close_stream(void* stream) noexcept;
 void synchronize(void* stream);
 

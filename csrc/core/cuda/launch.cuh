@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "core/cuda/check.h"
+#include "core/cuda/shared_bytes.h"
 #include "core/stream.h"
 
 namespace hone::cuda {
@@ -16,12 +17,14 @@ inline constexpr bool kSm90Built = false;
 inline constexpr bool kSm90Built = true;
 #endif
 
-/// Shared memory that a block may use without opting in to more.
-inline constexpr size_t kPlainSharedBytes = 48 * 1024;
-
-/// Lets a block of `kernel` have so much dynamic shared memory.
+/// Lets a block of `kernel` have so much dynamic shared memory. Without that it has 48 KiB, static variables included.
 inline void allow_shared(const char* name, const void* kernel, size_t dynamic) {
-  if (dynamic <= kPlainSharedBytes) return;
+  if (dynamic == 0) return;  // nvcc refuses static variables of more
+  if (dynamic <= kPlainSharedBytes) {
+    cudaFuncAttributes known;
+    check(cudaFuncGetAttributes(&known, kernel), name);
+    if (!exceeds_plain_shared(known.sharedSizeBytes, dynamic)) return;
+  }
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(dynamic)), name);
 }
 

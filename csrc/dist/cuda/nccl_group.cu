@@ -10,6 +10,7 @@ bool stream_idle(const Stream& stream) {
   if (!stream.is_cuda()) return true;
   const cudaError_t status = cudaStreamQuery(static_cast<cudaStream_t>(stream.handle));
   if (status == cudaSuccess) return true;
+  cudaGetLastError();  // clears it, "not ready" too: the next launch would report it
   if (status == cudaErrorNotReady) return false;
   fail(Code::kCuda, "wait: CUDA says: %s.", cudaGetErrorString(status));
 }

@@ -1,5 +1,6 @@
 // Launches and what the fiber shim must catch: each broken kernel here is a bug that a GPU would answer with garbage.
 #include "core/cuda/launch.cuh"
+#include "core/device.h"
 
 #include "device.h"
 
@@ -44,6 +45,16 @@ __global__ void lanes_kernel(int* out) {
   out[lane] = got;
 }
 
+/// Static and dynamic shared memory; the last of both.
+__global__ void both_kernel(float* out, int n) {
+  HONE_DYNAMIC_SHARED(float, values);
+  __shared__ float fixed[32];
+  fixed[threadIdx.x] = float(threadIdx.x);
+  if (threadIdx.x == 0) values[n - 1] = 2.0f;
+  __syncthreads();
+  if (threadIdx.x == 0) *out = values[n - 1] + fixed[31];
+}
+
 __global__ void host_pointer_kernel(const float* in, float* out) { *out = *in; }
 
 }  // namespace
@@ -56,6 +67,24 @@ TEST(every_thread_of_every_block_runs_once) {
   const std::vector<int> values = out.download();
   for (int y = 0; y < 7; ++y) {
     for (int x = 0; x < 50; ++x) EXPECT_EQ(values[size_t(y * 50 + x)], 1000 * y + x);
+  }
+}
+
+TEST(an_urgent_stream_goes_before_others) {
+  NEEDS_DEVICE;
+  const Device batch(Stream::Backend::kCuda, nullptr), urgent(Stream::Backend::kCuda, nullptr, Priority::kUrgent);
+  int later = 0, sooner = 0;
+  cuda::check(cudaStreamGetPriority(static_cast<cudaStream_t>(batch.stream().handle), &later), "test");
+  cuda::check(cudaStreamGetPriority(static_cast<cudaStream_t>(urgent.stream().handle), &sooner), "test");
+  EXPECT_TRUE(sooner < later);  // CUDA's numbers fall as priority rises
+}
+
+TEST(static_and_dynamic_shared_memory_together_may_exceed_what_a_launch_has_unasked) {
+  NEEDS_DEVICE;
+  for (const int n : {12256, 12257, 12288, 12289}) {
+    DeviceArray<float> out(1);
+    HONE_LAUNCH(both_kernel, dim3(1), dim3(32), size_t(n) * 4, device_stream(), out.data(), n);
+    EXPECT_EQ(out.download()[0], 33.0f);
   }
 }
 

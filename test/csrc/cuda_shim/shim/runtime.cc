@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +26,7 @@ struct CUgraph_st {
 struct CUgraphExec_st : CUgraph_st {};
 struct CUstream_st {
   cudaGraph_t capture = nullptr;
+  int priority = 0;
 };
 struct CUevent_st {
   std::chrono::steady_clock::time_point at;
@@ -228,11 +230,30 @@ cudaError_t cudaMemset(void* p, int value, size_t bytes) {
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) { return *stream = new CUstream_st, cudaSuccess; }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int priority) {
+  *stream = new CUstream_st;
+  (*stream)->priority = priority;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) { return *priority = stream->priority, cudaSuccess; }
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) { return *least = 0, *greatest = -5, cudaSuccess; }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) { return delete stream, cudaSuccess; }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return report(stream && stream->capture ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
 }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+namespace hone::cuda_shim {
+namespace {
+std::atomic<int> busy_queries{0};
+}
+void stay_busy(int queries) { busy_queries = queries; }
+}  // namespace hone::cuda_shim
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (hone::cuda_shim::busy_queries.load() > 0) {
+    --hone::cuda_shim::busy_queries;
+    return report(cudaErrorNotReady);
+  }
+  return cudaStreamSynchronize(stream);
+}
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return *event = new CUevent_st, cudaSuccess; }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }

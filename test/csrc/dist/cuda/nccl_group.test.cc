@@ -3,10 +3,22 @@
 #include "dist/communicator.h"
 
 #include "device.h"
+#include "dist/nccl_group.h"
 
 using namespace hone;
 using namespace hone::dist;
 using namespace hone::test;
+
+#ifdef HONE_CUDA_SHIM
+TEST(a_stream_that_is_still_at_work_leaves_no_error_for_the_next_launch) {
+  NEEDS_DEVICE;
+  cuda_shim::stay_busy(2);
+  for (const bool idle : {false, false, true}) {
+    EXPECT_EQ(stream_idle(device_stream()), idle);
+    EXPECT_TRUE(cudaGetLastError() == cudaSuccess);
+  }
+}
+#endif
 
 TEST(a_group_of_one_on_a_gpu_gives_back_what_it_is_given) {
   NEEDS_DEVICE;
