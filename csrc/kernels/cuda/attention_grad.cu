@@ -15,7 +15,7 @@ static_assert(kTileRows == kTileKeys);
 
 __device__ __forceinline__ void score_gradient(float scale_log2, RowTerms row, bool visible, float& score,
                                                float& slope) {
-  const float p = visible ? exp2f(fmaf(score, scale_log2, -row.lse)) : 0.0f;
+  const float p = visible ? exp2_normal(fmaf(score, scale_log2, -row.lse)) : 0.0f;
   slope = visible ? p * (slope - row.delta) : 0.0f;
   score = p;
 }

@@ -183,7 +183,7 @@ __device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGr
 #pragma unroll
     for (int n = 0; n < 8; ++n)
 #pragma unroll
-      for (int j = 0; j < 4; ++j) p[n][j] = exp2f(fmaf(p[n][j], scale, -rows.terms[j / 2].lse));
+      for (int j = 0; j < 4; ++j) p[n][j] = exp2_normal(fmaf(p[n][j], scale, -rows.terms[j / 2].lse));
     await<0>(ds);
 #pragma unroll
     for (int n = 0; n < 8; ++n)
@@ -211,6 +211,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   const TileOfSequence tile = find_tile(a.cu_seqlens, a.sequences, kBlockLines, slot);
   if (tile.first_row >= tile.length) return;
   const Layout<kDim> at(shared, 0);
+  if (threadIdx.x == 0) prefetch_map(k), prefetch_map(v);
   at.make_barriers();
   const int first_tile = first_key(tile.first_row, a.window) / kTileKeys;
   const int tiles = (min(tile.first_row + kBlockLines, tile.length) - 1) / kTileKeys + 1 - first_tile;
@@ -301,7 +302,7 @@ __device__ __forceinline__ void walk_queries(const Layout<kDim>& at, const Packe
     for (int n = 0; n < 8; ++n) {
       const float2 lse = *reinterpret_cast<const float2*>(at.lse(i) + n * 8 + column);
 #pragma unroll
-      for (int j = 0; j < 4; ++j) p[n][j] = exp2f(fmaf(p[n][j], scale, -(j % 2 ? lse.y : lse.x)));
+      for (int j = 0; j < 4; ++j) p[n][j] = exp2_normal(fmaf(p[n][j], scale, -(j % 2 ? lse.y : lse.x)));
     }
     await<0>(ds);
 #pragma unroll
@@ -336,6 +337,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   const TileOfSequence tile = find_tile(a.cu_seqlens, a.sequences, kBlockLines, int(blockIdx.x / kv_heads));
   if (tile.first_row >= tile.length) return;
   const Layout<kDim> at(shared, kOwnTiles);
+  if (threadIdx.x == 0) prefetch_map(q), prefetch_map(k), prefetch_map(v), prefetch_map(dout);
   at.make_barriers();
   const int last_key = min(tile.first_row + kBlockLines, tile.length) - 1;
   const int tiles = (last_row(last_key, a.window, tile.length) - tile.first_row) / kTileKeys + 1;

@@ -51,24 +51,29 @@ __device__ __forceinline__ void pack_tile(const float (&w)[8][4], uint32_t (&lef
   for (int kk = 0; kk < 4; ++kk) pack_left(w, kk, left[kk]);
 }
 
-/// A tile's rows as lines of an operand, its columns 16 kk .. as depth.
-__device__ __forceinline__ uint64_t depth_of_columns(const unsigned char* tile, int kk) {
-  return hopper_descriptor(false, shared_address(tile) + kk / 4 * kBoxBytes + kk % 4 * hopper_step(false));
+/// A tile's rows as lines of an operand, its columns 16 kk .. as depth: the descriptor of the tile plus a constant.
+__device__ __forceinline__ uint64_t depth_of_columns(uint64_t tile, int kk) {
+  return tile + ((kk / 4 * kBoxBytes + kk % 4 * hopper_step(false)) >> 4);
+}
+__device__ __forceinline__ uint64_t tile_descriptor(bool lines_inside, const unsigned char* tile) {
+  return hopper_descriptor(lines_inside, same_in_warp(shared_address(tile)));
 }
 
 /// Starts sum = x tile^T, ascending in the head dimension; x in registers, or a tile too.
 template <int kDim>
 __device__ __forceinline__ void start_scores(const uint32_t (&x)[kDim / 16][4], const unsigned char* tile,
                                              float (&sum)[8][4]) {
+  const uint64_t lines = tile_descriptor(false, tile);
 #pragma unroll
-  for (int kk = 0; kk < kDim / 16; ++kk) wgmma_bf16<0>(flat(sum), x[kk], depth_of_columns(tile, kk), kk != 0);
+  for (int kk = 0; kk < kDim / 16; ++kk) wgmma_bf16<0>(flat(sum), x[kk], depth_of_columns(lines, kk), kk != 0);
   wgmma_commit();
 }
 template <int kDim>
 __device__ __forceinline__ void start_scores(const unsigned char* x, const unsigned char* tile, float (&sum)[8][4]) {
+  const uint64_t left = tile_descriptor(false, x), right = tile_descriptor(false, tile);
 #pragma unroll
   for (int kk = 0; kk < kDim / 16; ++kk) {
-    wgmma_bf16<0, 0>(flat(sum), depth_of_columns(x, kk), depth_of_columns(tile, kk), kk != 0);
+    wgmma_bf16<0, 0>(flat(sum), depth_of_columns(left, kk), depth_of_columns(right, kk), kk != 0);
   }
   wgmma_commit();
 }
@@ -77,10 +82,10 @@ __device__ __forceinline__ void start_scores(const unsigned char* x, const unsig
 template <int kDim>
 __device__ __forceinline__ void start_sums(const uint32_t (&w)[4][4], const unsigned char* tile,
                                            float (&sum)[kDim / 8][4]) {
-  const uint32_t address = shared_address(tile);
+  const uint64_t depth = tile_descriptor(true, tile);
 #pragma unroll
   for (int kk = 0; kk < 4; ++kk) {
-    wgmma_bf16<1>(flat(sum), w[kk], hopper_descriptor(true, address + kk * hopper_step(true)), 1);
+    wgmma_bf16<1>(flat(sum), w[kk], depth + (kk * hopper_step(true) >> 4), 1);
   }
   wgmma_commit();
 }

@@ -191,6 +191,8 @@ __global__ void __launch_bounds__(kThreads, 1)
   if (walk.rows.first_row >= walk.rows.length) return;
   const Layout<kDim> at(shared);
   if (threadIdx.x == 0) {
+    prefetch_map(keys);
+    prefetch_map(values);
     at.keys.make_barriers(4 * walk.groups());
     at.values.make_barriers(4 * walk.groups());
     barrier_init(at.landed, 1);

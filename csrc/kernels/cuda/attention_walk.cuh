@@ -72,7 +72,7 @@ __device__ __forceinline__ void weigh_scores(Exp2Scaled exp, float (&p)[8][4], R
 #pragma unroll
     for (int n = 0; n < 8; ++n)
 #pragma unroll
-      for (int i = 2 * r; i < 2 * r + 2; ++i) total += p[n][i] = exp2f(fmaf(p[n][i], exp.scale_log2, minus));
+      for (int i = 2 * r; i < 2 * r + 2; ++i) total += p[n][i] = exp2_normal(fmaf(p[n][i], exp.scale_log2, minus));
     keep[r] = exp(s.maximum[r] - shift);
     s.maximum[r] = maximum;
     s.total[r] = fmaf(s.total[r], keep[r], total);

@@ -140,6 +140,8 @@ __global__ void __launch_bounds__(HopperHeadTile<Weight, kRows>::kThreads,
   const Ring<T> ring(shared);
   uint64_t* const met = ring.empty + T::kStages;
   if (threadIdx.x == 0) {
+    prefetch_map(w);
+    prefetch_map(h);
     ring.make_barriers();
     barrier_init(met, 128 * T::kGroups);
     barriers_made();

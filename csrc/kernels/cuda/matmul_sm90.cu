@@ -141,6 +141,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
   HONE_DYNAMIC_SHARED(unsigned char, shared);
   const Ring<T> ring(shared);
   if (threadIdx.x == 0) {
+    prefetch_map(a);
+    prefetch_map(b);
     ring.make_barriers(T::kCluster);
     if constexpr (T::kCluster > 1) cluster_barriers_made();
     else barriers_made();

@@ -1,4 +1,5 @@
-// The tensor core of sm_80 and later: fragments of 16 x 8 x 16 in bf16 with f32 sums. g = lane / 4, t = lane % 4.
+// The tensor core of sm_80 and later: fragments of 16 x 8 x 16 in bf16 with f32 sums; and 2^x in one instruction.
+// g = lane / 4, t = lane % 4.
 // test/csrc/cuda_shim has a host version.
 #pragma once
 
@@ -36,6 +37,14 @@ __device__ __forceinline__ void mma_bf16_16816(float (&d)[4], const uint32_t (&a
       "{%0, %1, %2, %3};\n"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+/// exp2f where that is a normal number, else 0 (of x < -126, -inf too). exp2f itself takes three instructions more, for
+/// results below 2^-126, which no sum of weights of which one is 1 can see.
+__device__ __forceinline__ float exp2_normal(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;\n" : "=f"(y) : "f"(x));
+  return y;
 }
 
 }  // namespace hone::kernels::cuda

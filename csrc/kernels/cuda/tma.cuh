@@ -56,6 +56,11 @@ __device__ __forceinline__ void barrier_wait(uint64_t* barrier, unsigned parity)
   }
 }
 
+/// Fetches the map's description ahead of the first copy. One thread calls it; the map is a kernel's parameter.
+__device__ __forceinline__ void prefetch_map(const CUtensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];\n" ::"l"(reinterpret_cast<uint64_t>(&map)) : "memory");
+}
+
 /// Starts copying the map's box at (inner, outer) to `shared` (1024-byte aligned for the 128-byte swizzle); what lies
 /// beyond the tensor arrives as zeros and counts as bytes too. One thread calls it.
 __device__ __forceinline__ void copy_box(void* shared, const CUtensorMap& map, int inner, int outer, uint64_t* barrier) {

@@ -9,6 +9,10 @@
 
 namespace hone::kernels::cuda {
 
+/// Tells the compiler that a warp's lanes have one value, which then stays in a uniform register, as descriptors must be
+/// in the end. All lanes take part.
+__device__ __forceinline__ uint32_t same_in_warp(uint32_t x) { return __shfl_sync(0xffffffffu, x, 0); }
+
 /// Before the first product, and after other code wrote the sums: orders registers with what follows.
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory"); }
 /// Ends a group: the products since the last one.

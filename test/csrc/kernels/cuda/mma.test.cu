@@ -34,6 +34,8 @@ __global__ void tile_kernel(const uint16_t* a, const uint16_t* b, float* c) {
   c[(g + 8) * 8 + 2 * t + 1] = d[3];
 }
 
+__global__ void exp2_kernel(const float* x, float* y) { y[threadIdx.x] = exp2_normal(x[threadIdx.x]); }
+
 void expect_product(bool transposed) {
   // Small integers: every sum is exact in f32 whatever the order and rounding.
   std::vector<float> a(256), b(128), c(128);
@@ -64,6 +66,21 @@ TEST(a_tile_product_is_exact_on_integers) {
 TEST(a_transposed_load_serves_rows_of_the_second_factor) {
   NEEDS_DEVICE;
   expect_product(true);
+}
+
+TEST(two_to_the_x_is_that_of_the_library_or_zero) {
+  NEEDS_DEVICE;
+  const std::vector<float> at{0.0f, -0.0f, 1.0f, -1.0f, 12.0f, -125.5f, -126.0f, -126.5f, -149.0f, -200.0f, -INFINITY, NAN,
+                              0.3f, -0.7f, -17.25f, -80.1f};
+  const DeviceArray<float> x(at), y(int64_t(at.size()));
+  HONE_LAUNCH(exp2_kernel, 1, unsigned(at.size()), 0, device_stream(), x.data(), y.data());
+  const std::vector<float> got = y.download();
+  for (size_t i = 0; i < at.size(); ++i) {
+    const double exact = std::exp2(double(at[i]));
+    if (std::isnan(at[i])) EXPECT_TRUE(std::isnan(got[i]));
+    else if (at[i] < -126.0f) EXPECT_EQ(got[i], 0.0f);
+    else EXPECT_NEAR(got[i], exact, 2.5e-7 * exact);
+  }
 }
 
 TEST_MAIN

@@ -3,6 +3,8 @@
 
 #include <cuda_bf16.h>
 
+#include <cmath>
+
 namespace hone::cuda_shim {
 
 struct MatrixLoad {
@@ -80,6 +82,11 @@ inline void mma_bf16_16816(float (&d)[4], const uint32_t (&a)[4], const uint32_t
                            const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   cuda_shim::MatrixMultiply mine{d, a, b};
   cuda_shim::warp_collective(0xffffffffu, cuda_shim::multiply_16816, &mine, "mma", file, line);
+}
+
+inline float exp2_normal(float x) {
+  const float y = exp2f(x);
+  return y < 0x1p-126f ? 0.0f : y;
 }
 
 }  // namespace hone::kernels::cuda

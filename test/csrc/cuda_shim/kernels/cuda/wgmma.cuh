@@ -7,6 +7,8 @@
 
 namespace hone::kernels::cuda {
 
+inline uint32_t same_in_warp(uint32_t x) { return x; }
+
 inline void wgmma_fence() { cuda_shim::wgmma_fence(); }
 inline void wgmma_commit() { cuda_shim::wgmma_commit(); }
 template <int N>
