@@ -17,9 +17,9 @@ struct Sum {
 };
 
 __global__ void __launch_bounds__(kThreads) axpby_kernel(Sum s) {
-  const int64_t item = int64_t(blockIdx.x) * kThreads + threadIdx.x;
-  if (item >= s.items) return;
-  const int64_t r = item / s.pieces, c = item % s.pieces * 8, left = s.width - c;
+  const Item item(s.pieces);
+  if (item.index >= s.items) return;
+  const int64_t r = item.row, c = int64_t(item.piece) * 8, left = s.width - c;
   bf16* const to = s.y + r * s.y_stride + c;
   Eight v = load_eight(s.x + r * s.x_stride + c, left, s.wide);
   const Eight old = s.b != 0.0f ? load_eight(to, left, s.wide) : Eight{};

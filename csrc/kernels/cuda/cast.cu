@@ -10,9 +10,9 @@ constexpr int kThreads = 256;
 template <class From, class To>
 __global__ void __launch_bounds__(kThreads) cast_kernel(const From* from, int64_t from_stride, To* to,
                                                         int64_t to_stride, int64_t width, int64_t items, bool wide) {
-  const int64_t item = int64_t(blockIdx.x) * kThreads + threadIdx.x;
-  if (item >= items) return;
-  const int64_t pieces = (width + 7) / 8, r = item / pieces, c = item % pieces * 8;
+  const Item item((width + 7) / 8);
+  if (item.index >= items) return;
+  const int64_t r = item.row, c = int64_t(item.piece) * 8;
   store_eight(to + r * to_stride + c, load_eight(from + r * from_stride + c, width - c, wide), width - c, wide);
 }
 

@@ -12,9 +12,9 @@ template <class T>
 __global__ void __launch_bounds__(kThreads) embedding_kernel(const int32_t* ids, const T* table, int64_t table_stride,
                                                              bf16* x, int64_t x_stride, int64_t items, int width,
                                                              bool wide) {
-  const int64_t item = int64_t(blockIdx.x) * kThreads + threadIdx.x;
-  if (item >= items) return;
-  const int64_t pieces = (width + 7) / 8, t = item / pieces, c = item % pieces * 8;
+  const Item item((width + 7) / 8);
+  if (item.index >= items) return;
+  const int64_t t = item.row, c = int64_t(item.piece) * 8;
   store_eight(x + t * x_stride + c, load_eight(table + ids[t] * table_stride + c, width - c, wide), width - c, wide);
 }
 

@@ -21,9 +21,9 @@ struct Moves {
 
 template <class T>
 __global__ void __launch_bounds__(kThreads) gather_kernel(Moves<T> a) {
-  const int64_t item = int64_t(blockIdx.x) * kThreads + threadIdx.x;
-  if (item >= a.items) return;
-  const int64_t r = item / a.width, c = item % a.width;
+  const Item item(a.width);
+  if (item.index >= a.items) return;
+  const int64_t r = item.row, c = item.piece;
   a.to[r * a.to_stride + c] = a.from[a.rows[r] * a.from_stride + c];
 }
 
@@ -40,9 +40,9 @@ __device__ int64_t find_row(const int32_t* rows, int64_t count, int64_t row) {
 
 template <class T>
 __global__ void __launch_bounds__(kThreads) scatter_kernel(Moves<T> a) {
-  const int64_t item = int64_t(blockIdx.x) * kThreads + threadIdx.x;
-  if (item >= a.items) return;
-  const int64_t t = item / a.width, c = item % a.width, r = find_row(a.rows, a.count, t);
+  const Item item(a.width);
+  if (item.index >= a.items) return;
+  const int64_t t = item.row, c = item.piece, r = find_row(a.rows, a.count, t);
   T value{};
   if (r >= 0) value = a.from[r * a.from_stride + c];
   a.to[t * a.to_stride + c] = value;

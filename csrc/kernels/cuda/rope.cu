@@ -20,12 +20,12 @@ struct Rotation {
 };
 
 __global__ void __launch_bounds__(kThreads) rope_kernel(Rotation a) {
-  const int64_t item = int64_t(blockIdx.x) * kThreads + threadIdx.x;
-  if (item >= a.items) return;
-  const int i = int(item % a.pieces) * 8, left = a.half - i;
-  const int64_t head = item / a.pieces, token = head / a.heads;
+  const Item item(a.pieces);  // of the row of one head
+  if (item.index >= a.items) return;
+  const int i = int(item.piece) * 8, left = a.half - i;
+  const int64_t token = item.row / uint32_t(a.heads), head = item.row % uint32_t(a.heads);
   const float* cosine = a.table + a.positions[token] * a.table_stride + i;
-  bf16* low = a.x + token * a.x_stride + head % a.heads * a.dim + i;
+  bf16* low = a.x + token * a.x_stride + head * a.dim + i;
   bf16* high = low + a.half;
   const Eight c = load_eight(cosine, left, a.wide), s = load_eight(cosine + a.half, left, a.wide);
   Eight u = load_eight(low, left, a.wide), v = load_eight(high, left, a.wide);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "core/error.h"
 #include "core/tensor.h"
 
 namespace hone::kernels::cuda {
@@ -89,7 +90,18 @@ struct SecondCopy {
   }
 };
 
-/// Blocks of `threads` that cover n items.
-inline unsigned blocks_for(int64_t n, int threads) { return unsigned((n + threads - 1) / threads); }
+/// Blocks of `threads` that cover n items. Throws kShape if 32 bits cannot count their threads.
+inline unsigned blocks_for(int64_t n, int threads) {
+  if (n > int64_t(UINT32_MAX) - threads) fail(Code::kShape, "a kernel cannot count %lld items.", (long long)n);
+  return unsigned((n + threads - 1) / threads);
+}
+
+/// This thread's item of a launch over blocks_for(items), and where it lies: `pieces` items a row, at most 2^31 - 1. In 32
+/// bits, because a division of 64 is a function call.
+struct Item {
+  uint32_t index, row, piece;
+  __device__ __forceinline__ explicit Item(int64_t pieces)
+      : index(blockIdx.x * blockDim.x + threadIdx.x), row(index / uint32_t(pieces)), piece(index % uint32_t(pieces)) {}
+};
 
 }  // namespace hone::kernels::cuda
