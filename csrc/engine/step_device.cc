@@ -24,6 +24,13 @@ int64_t windows(const model::ModelConfig& model) {
   return with > 0 && with < model.layers ? 2 : 1;
 }
 
+/// The first `rows` rows and `columns` columns of tables of `width`.
+TensorView corner(int32_t* tables, int64_t rows, int64_t columns, int64_t width) {
+  TensorView view = i32(tables, {rows, columns});
+  view.row_stride = width;
+  return view;
+}
+
 int64_t row_bytes(int64_t rows, int64_t samples, int64_t sequences, int64_t table_width) {
   return Arena::rounded(rows * 20 + sequences * table_width * 4 + 16 * 64 +
                         samples * int64_t(16 + sizeof(kernels::SamplingParams) + sizeof(SampleKey)));
@@ -86,10 +93,11 @@ void DeviceStep::lay_out(Arrays& a, int64_t rows, int64_t samples, int64_t seque
   a.memory.clear();
   for (auto* array : {&a.ids, &a.positions, &a.sequences, &a.prefix_row, &a.prefix_tokens})
     *array = a.memory.take<int32_t>(rows);
-  a.tables = a.memory.take<int32_t>(sequences * table_width_);
   a.sample_rows = a.memory.take<int32_t>(samples);
   a.params = a.memory.take<kernels::SamplingParams>(samples);
   a.keys = a.memory.take<SampleKey>(samples);
+  a.whole = a.memory.used();
+  a.tables = a.memory.take<int32_t>(sequences * table_width_);
   a.results = a.memory.used();
   a.tokens = a.memory.take<int32_t>(samples);
   for (auto* array : {&a.logprobs, &a.entropies}) *array = a.memory.take<float>(samples);
@@ -103,13 +111,15 @@ void DeviceStep::fill(Arrays& a, const TensorView& block_tables) {
   copy_in(rows_.keys, a.keys, {});
   std::fill_n(a.sequences.host, a.sequences.size, -1);  // padding, unless overwritten
   slots_.assign(size_t(block_tables.dim(0)), -1);
+  // That some row reads or writes: few of a table's, with room for long contexts.
+  const int64_t pages = *std::max_element(rows_.positions.begin(), rows_.positions.end()) / pool_.page_tokens() + 1;
   int32_t used = 0;
   for (size_t r = 0; r < rows_.table_rows.size(); ++r) {
     int32_t& slot = slots_[size_t(rows_.table_rows[r])];
     if (slot < 0) {
       slot = used++;
       const int32_t* const table = block_tables.row<int32_t>(rows_.table_rows[r]);
-      std::copy(table, table + table_width_, a.tables.host + slot * table_width_);
+      std::copy(table, table + pages, a.tables.host + slot * table_width_);
     }
     a.sequences.host[r] = slot;
   }
@@ -117,7 +127,8 @@ void DeviceStep::fill(Arrays& a, const TensorView& block_tables) {
     a.prefix_row.host[r] = int32_t(r), a.prefix_tokens.host[r] = 0;
   }
   find_shared_prefixes(rows_.table_rows, block_tables, pool_.page_tokens(), a.prefix_row.host, a.prefix_tokens.host);
-  a.memory.upload(stream_, 0, a.results);
+  a.memory.upload(stream_, 0, a.whole);
+  copy_rows(stream_, corner(a.tables.host, used, pages, table_width_), corner(a.tables.device, used, pages, table_width_));
 }
 
 void DeviceStep::compute(const Arrays& a) {

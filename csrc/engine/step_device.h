@@ -1,4 +1,4 @@
-// A step on a GPU: one copy up for rows, one copy down for tokens; decode steps are recorded and repeated.
+// A step on a GPU: two copies up (rows; the pages they use), one down for tokens; decode steps are recorded and repeated.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +35,15 @@ class DeviceStep {
   const std::vector<Sample>& run(const std::vector<Piece>& pieces, const TensorView& block_tables);
 
  private:
-  /// A step's arrays in host and device memory: the first group is uploaded, the second downloaded.
+  /// A step's arrays in host and device memory: up to `whole` bytes are uploaded, of the tables then what is in use, and
+  /// from `results` on they are downloaded.
   struct Arrays {
     SharedArrays memory;
-    int64_t capacity = 0, results = 0;
-    SharedArrays::Array<int32_t> ids, positions, sequences, prefix_row, prefix_tokens, tables,
-        sample_rows, tokens;
+    int64_t capacity = 0, whole = 0, results = 0;
+    SharedArrays::Array<int32_t> ids, positions, sequences, prefix_row, prefix_tokens, sample_rows;
     SharedArrays::Array<kernels::SamplingParams> params;
     SharedArrays::Array<SampleKey> keys;
+    SharedArrays::Array<int32_t> tables, tokens;
     SharedArrays::Array<float> logprobs, entropies;
   };
   void lay_out(Arrays& arrays, int64_t rows, int64_t samples, int64_t sequences);
