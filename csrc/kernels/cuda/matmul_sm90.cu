@@ -14,10 +14,10 @@ namespace {
 using Walk = HopperTile<2, 128, 6, true, 2>; // many rows, k in pieces: 64 sums and 64 totals a thread; pairs of blocks
 using Many = HopperTile<2, 256, 4, false>;   // many rows: 128 sums a thread
 
-constexpr int kPairs = 16;  // of sums finished at a time
-
 /// The body is a trap without wgmma: such a device never calls it (device_is_sm90).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+constexpr int kPairs = 16;  // of sums finished at a time
 
 /// The block's next work: a cluster's blocks have the rows of a taller tile.
 template <class T>
