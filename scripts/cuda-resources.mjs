@@ -216,7 +216,7 @@ async function measure(compiler, only) {
 
 /** Adds what the addon's objects say; how many kernels were readable. */
 function readObjects(kernels) {
-  const build = path.join(root, "build/CMakeFiles");
+  const build = path.join(root, "build/cmake/CMakeFiles");
   const objects = existsSync(build)
     ? readdirSync(build, { recursive: true }).filter((file) => /\/cuda\/\w+\.cu\.o$/.test(file))
     : [];
