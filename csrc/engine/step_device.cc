@@ -31,6 +31,16 @@ TensorView corner(int32_t* tables, int64_t rows, int64_t columns, int64_t width)
   return view;
 }
 
+/// That some row reads or writes: few of a table's, with room for long contexts.
+int64_t pages_in_use(const StepRows& rows, int64_t page_tokens) {
+  return *std::max_element(rows.positions.begin(), rows.positions.end()) / page_tokens + 1;
+}
+
+/// Rows from `first` on are padding: each reads its own pages, of which there are none.
+void share_nothing(SharedArrays::Array<int32_t>& row, SharedArrays::Array<int32_t>& tokens, int64_t first) {
+  for (int64_t r = first; r < row.size; ++r) row.host[r] = int32_t(r), tokens.host[r] = 0;
+}
+
 int64_t row_bytes(int64_t rows, int64_t samples, int64_t sequences, int64_t table_width) {
   return Arena::rounded(rows * 20 + sequences * table_width * 4 + 16 * 64 +
                         samples * int64_t(16 + sizeof(kernels::SamplingParams) + sizeof(SampleKey)));
@@ -111,8 +121,7 @@ void DeviceStep::fill(Arrays& a, const TensorView& block_tables) {
   copy_in(rows_.keys, a.keys, {});
   std::fill_n(a.sequences.host, a.sequences.size, -1);  // padding, unless overwritten
   slots_.assign(size_t(block_tables.dim(0)), -1);
-  // That some row reads or writes: few of a table's, with room for long contexts.
-  const int64_t pages = *std::max_element(rows_.positions.begin(), rows_.positions.end()) / pool_.page_tokens() + 1;
+  const int64_t pages = pages_in_use(rows_, pool_.page_tokens());
   int32_t used = 0;
   for (size_t r = 0; r < rows_.table_rows.size(); ++r) {
     int32_t& slot = slots_[size_t(rows_.table_rows[r])];
@@ -123,9 +132,7 @@ void DeviceStep::fill(Arrays& a, const TensorView& block_tables) {
     }
     a.sequences.host[r] = slot;
   }
-  for (int64_t r = int64_t(rows_.table_rows.size()); r < a.ids.size; ++r) {
-    a.prefix_row.host[r] = int32_t(r), a.prefix_tokens.host[r] = 0;
-  }
+  share_nothing(a.prefix_row, a.prefix_tokens, int64_t(rows_.table_rows.size()));
   find_shared_prefixes(rows_.table_rows, block_tables, pool_.page_tokens(), a.prefix_row.host, a.prefix_tokens.host);
   a.memory.upload(stream_, 0, a.whole);
   copy_rows(stream_, corner(a.tables.host, used, pages, table_width_), corner(a.tables.device, used, pages, table_width_));
