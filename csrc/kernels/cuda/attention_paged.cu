@@ -234,8 +234,9 @@ __device__ __forceinline__ void merge_completed(const Paged& a, const PagedItem&
   }
 }
 
+/// Two blocks a multiprocessor are launched (kBlocks): registers for more of them would be spilt for nothing.
 template <int kDim>
-__global__ void __launch_bounds__(kThreads) attention_paged_kernel(Paged a) {
+__global__ void __launch_bounds__(kThreads, 2) attention_paged_kernel(Paged a) {
   HONE_DYNAMIC_SHARED(bf16, shared);
   const int count = *a.plan.count * a.kv_heads;
   for (int i = int(blockIdx.x); i < count; i += int(gridDim.x)) {
