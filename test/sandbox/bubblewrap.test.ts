@@ -271,7 +271,7 @@ describe.skipIf(!hasBubblewrap)("killed from outside", () => {
     ],
     ["runs out of memory", "x = []\nwhile True: x.append(bytearray(10**7))", "MemoryError"],
   ])("is not what becomes of a program that %s", async (_, source, detail) => {
-    const { end, detail: told, stdout } = await run(source);
+    const { end, detail: told, stdout } = await run(source, { memoryBytes: 2 ** 28 });
     expect([told, stdout.trim()]).toEqual([detail, detail === "" ? "-1" : ""]);
     expect(end).toBe(detail === "" ? "finished" : "failed");
   });

@@ -5,7 +5,7 @@ import { codeVerifier } from "../../lib/domains/code/verify.ts";
 import { STAR_MODULES } from "../../lib/sandbox/preamble.ts";
 import { PyodideSandbox } from "../../lib/sandbox/pyodide.ts";
 import { HACKS, HONEST, secret } from "../fixtures/code-hacks.ts";
-import { descendants, LIMITS, OWN_MEMORY_MB, starvedMs } from "../fixtures/python-sandboxes.ts";
+import { descendants, LIMITS, MEMORY_MB, starvedMs } from "../fixtures/python-sandboxes.ts";
 import { long } from "../long.ts";
 import { patient } from "../patience.ts";
 
@@ -154,7 +154,7 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
     stdin: { inputs: ["3\n"], outputs: [`${secret(3)}\n`] },
   };
   const judge = (source: string, style: "call" | "stdin") => {
-    const limits = { wallMs: 15_000, memoryMb: OWN_MEMORY_MB };
+    const limits = { wallMs: 15_000, memoryMb: MEMORY_MB };
     const reference = code.parseReference({ input_output: rows[style], limits });
     return code.verify({ text: `\`\`\`python\n${source}\n\`\`\``, finish: "stop" }, reference);
   };

@@ -14,7 +14,7 @@ import {
   bubblewrap,
   descendants,
   hasBubblewrap,
-  OWN_MEMORY_MB,
+  MEMORY_MB,
   programsLeft,
   programsRunning,
 } from "../../fixtures/python-sandboxes.ts";
@@ -30,7 +30,7 @@ interface Row {
 }
 
 async function judge(source: string, row: Row, compat: "strict" | "reference" = "strict", wallMs = 10_000) {
-  const limits = { wallMs, memoryMb: OWN_MEMORY_MB };
+  const limits = { wallMs, memoryMb: MEMORY_MB };
   const reference = code.parseReference({ input_output: JSON.stringify(row), compat, limits });
   const verdict = await code.verify({ text: fenced(source), finish: "stop" }, reference);
   expect(verdict.score).toBe(verdict.status === "correct" ? 1 : 0);
@@ -217,7 +217,7 @@ describe.skipIf(!hasBubblewrap)("verdicts", () => {
 
   test("the tests together have a limit too", async () => {
     const input_output = { inputs: ["1", "1", "1", "1"], outputs: ["1", "1", "1", "1"] };
-    const limits = { wallMs: 5000, totalMs: 900, memoryMb: OWN_MEMORY_MB };
+    const limits = { wallMs: 5000, totalMs: 900, memoryMb: MEMORY_MB };
     const reference = code.parseReference({ input_output, limits });
     const source = "import time\ntime.sleep(0.6)\nprint(1)";
     const { status } = await code.verify({ text: fenced(source), finish: "stop" }, reference);
@@ -330,7 +330,7 @@ describe.skipIf(!hasBubblewrap)("hacks", () => {
 describe.skipIf(!hasBubblewrap)("in the pool", () => {
   const pool = new VerifierPool({ workers: 1, limits: { code: { timeoutMs: 8000 } } });
   afterAll(() => pool.close());
-  const memoryMb = OWN_MEMORY_MB + 1;
+  const memoryMb = MEMORY_MB;
   const problem = (limits: object) => ({
     id: 1,
     domain: "code" as const,
