@@ -10,7 +10,7 @@ const problem = {
   verifier: "math",
   reference: {},
 };
-const journal = new VerdictJournal(process.argv[2]!, false);
+const journal = new VerdictJournal(process.argv[2]!);
 const say = (i: number) => new Promise<void>((done) => process.stdout.write(`${i}\n`, () => done()));
 for (let i = 0; ; i++) {
   journal.add([{ problem, text: `text ${i}`, finish: "eos" }], [{ status: "wrong", score: 0, reason: "no" }]);

@@ -8,6 +8,7 @@ export {
   type LoggedVerdict,
   readEvents,
 } from "./event-log.ts";
+export type { JournalLine, JudgedProblem, TakenGroup, TakenMember } from "./journal-lines.ts";
 export { recipeChanges } from "./recipe-changes.ts";
 export { inTodaysNames, recordedRecipe } from "./recorded-recipe.ts";
 export {

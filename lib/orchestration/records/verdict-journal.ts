@@ -4,47 +4,53 @@ import type { Recipe } from "../../config/index.ts";
 import { versionOf } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import { AppendFile } from "../../metrics/index.ts";
-import type { FinishReason, Problem, Verdict } from "../../records.ts";
+import type { FinishReason, Rollout, Verdict } from "../../records.ts";
 import type { VerificationRequest } from "../../rewards/index.ts";
 import { textLines } from "../../text-lines.ts";
+import type { SettledGroup } from "../line/index.ts";
 import type { Verifiers } from "../setup/index.ts";
 import { DiskSet } from "./disk-set.ts";
+import { type CompletionKeys, type JournalLine, type JudgedProblem, takenGroup } from "./journal-lines.ts";
 
 /** Completions and their verdicts. */
 export const VERDICT_JOURNAL = "verdicts.jsonl";
-
-/** What a verdict depends on beside the completion. */
-type JudgedProblem = Pick<Problem, "id" | "domain" | "family" | "level" | "verifier" | "reference">;
-
-/** One object a line: a problem, a completion of a problem, a verdict on a completion, each named by its hash. */
-type JournalLine =
-  | ({ readonly problem: string } & JudgedProblem)
-  | {
-      readonly completion: string;
-      readonly of: string;
-      readonly finish: FinishReason;
-      readonly text: string;
-    }
-  | { readonly verdict: Verdict; readonly on: string; readonly version: number };
 
 /** 128 bits of SHA-256 in hex. */
 const digest = (...parts: readonly string[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 
+/** A completion to be judged, and its prompt where it is a rollout. */
+type Judged = VerificationRequest & Partial<Pick<Rollout, "promptTokens">>;
+
+export interface JournalOptions {
+  /** Keep what is there. */
+  readonly append?: boolean;
+  /** Steps that are done where the run goes on: what later ones took before is void. */
+  readonly sitting?: number;
+  /** A prompt as the model saw it, special tokens spelled; without it prompts are not kept. */
+  readonly spell?: (tokens: Int32Array) => string;
+}
+
 /**
- * Every completion that a run had judged, and its verdicts: appended line by line to a file of the run folder,
- * addressed by content (problem with its reference and verifier; completion; version of the verifier). What is written
- * survives the process: one write per call, and whoever opens the file next cuts off a torn last line.
+ * Every completion that a run had judged, its verdicts, and which step took it with what reward: appended line by line
+ * to a file of the run folder, completions addressed by content (problem with its reference and verifier; completion;
+ * version of the verifier). What is written survives the process: one write per call, and whoever opens the file next
+ * cuts off a torn last line.
  */
 export class VerdictJournal implements Disposable {
   readonly #file: AppendFile;
+  readonly #spell: JournalOptions["spell"];
   /** Problems that this process has written down. */
   readonly #problems: DiskSet;
+  /** Of what was judged and not yet taken. */
+  readonly #keys = new WeakMap<object, CompletionKeys>();
 
-  /** Keeps what is there when `append`. Throws HONE_ERR_IO naming the file. */
-  constructor(path: string, append: boolean) {
+  /** Throws HONE_ERR_IO naming the file. */
+  constructor(path: string, { append = false, sitting, spell }: JournalOptions = {}) {
     this.#file = new AppendFile(path, { fresh: !append });
     this.#problems = new DiskSet(`${path}.problems`);
+    this.#spell = spell;
+    if (append && sitting !== undefined) this.#append([{ sitting }]);
   }
 
   /** The same verifiers; what they judge is written down before the verdicts are handed on. */
@@ -59,7 +65,7 @@ export class VerdictJournal implements Disposable {
     };
   }
 
-  add(requests: readonly VerificationRequest[], verdicts: readonly Verdict[]): void {
+  add(requests: readonly Judged[], verdicts: readonly Verdict[]): void {
     this.#expectOpen();
     this.#append(requests.flatMap((request, i) => this.#lines(request, verdicts[i]!)));
   }
@@ -67,6 +73,12 @@ export class VerdictJournal implements Disposable {
   /** A further verdict on a completion that is there. */
   addVerdict(completion: string, version: number, verdict: Verdict): void {
     this.#append([{ verdict, on: completion, version }]);
+  }
+
+  /** The groups of a step, in one write. @param step from 1. */
+  taken(groups: readonly SettledGroup[], step: number): void {
+    const keysOf = (rollout: Rollout) => this.#keys.get(rollout) ?? keysOfCompletion(rollout);
+    this.#append(groups.flatMap((group) => takenGroup(group, step, keysOf) ?? []));
   }
 
   [Symbol.dispose](): void {
@@ -81,22 +93,34 @@ export class VerdictJournal implements Disposable {
     if (!isOpen) throw new HoneError("HONE_ERR_STATE", `${path}: a verdict after close`);
   }
 
-  #lines({ problem, text, finish }: VerificationRequest, verdict: Verdict): JournalLine[] {
-    const { id, domain, family, level, verifier, reference } = problem;
-    const of = digest(verifier, domain, String(id), JSON.stringify(reference) ?? "");
-    const completion = digest(of, finish, text);
+  #lines(request: Judged, verdict: Verdict): JournalLine[] {
+    const { problem, text, finish } = request;
+    const keys = keysOfCompletion(request);
+    const { completion, of } = keys;
+    this.#keys.set(request, keys);
     const lines: JournalLine[] = [
       { completion, of, finish, text },
-      { verdict, on: completion, version: versionOf(verifier) },
+      { verdict, on: completion, version: versionOf(problem.verifier) },
     ];
-    if (!this.#problems.add(of)) return lines;
-    return [{ problem: of, id, domain, family, level, verifier, reference }, ...lines];
+    return this.#problems.add(of) ? [{ problem: of, ...this.#judged(request) }, ...lines] : lines;
+  }
+
+  #judged({ problem, promptTokens }: Judged): JudgedProblem {
+    const { id, domain, family, level, verifier, reference } = problem;
+    const prompt = promptTokens && this.#spell?.(promptTokens);
+    return { id, domain, family, level, verifier, reference, ...(prompt !== undefined && { prompt }) };
   }
 
   #append(lines: readonly JournalLine[]): void {
     if (lines.length === 0) return;
     this.#file.append(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   }
+}
+
+function keysOfCompletion({ problem, finish, text }: VerificationRequest): CompletionKeys {
+  const { id, domain, verifier, reference } = problem;
+  const of = digest(verifier, domain, String(id), JSON.stringify(reference) ?? "");
+  return { of, completion: digest(of, finish, text) };
 }
 
 /** What a journal tells, in its order: a completion once, when it was first judged, and then each verdict on it. */
@@ -123,9 +147,9 @@ export interface JournaledVerdict {
 export function openJournal(
   { verification }: Recipe,
   dir: string,
-  append: boolean,
+  options: JournalOptions,
 ): VerdictJournal | undefined {
-  return verification.journal ? new VerdictJournal(join(dir, VERDICT_JOURNAL), append) : undefined;
+  return verification.journal ? new VerdictJournal(join(dir, VERDICT_JOURNAL), options) : undefined;
 }
 
 /**
@@ -180,6 +204,8 @@ class Known {
       this.#completions.add(key);
       return { kind: "completion", key, problem, text, finish };
     }
+    if ("members" in line) return this.#problems.has(line.of) ? "nothing new" : undefined;
+    if ("sitting" in line) return "nothing new";
     if (!("verdict" in line) || !this.#completions.has(line.on)) return undefined;
     return { kind: "verdict", key: line.on, version: line.version, verdict: line.verdict };
   }

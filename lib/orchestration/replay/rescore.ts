@@ -79,7 +79,7 @@ export async function rescoreRun(dir: string, options: RescoreOptions = {}): Pro
   const { verifiers: shared } = options;
   const own = shared === undefined ? openVerifiers(recipe) : undefined;
   try {
-    using journal = new VerdictJournal(path, true);
+    using journal = new VerdictJournal(path, { append: true });
     await judgeAgain(outcomes, path, shared ?? own!, journal, options);
     return summarize([...outcomes.values()] as Compared[]);
   } finally {

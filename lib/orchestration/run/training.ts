@@ -9,6 +9,7 @@ import {
   EventLog,
   openJournal,
   StepRecorder,
+  type VerdictJournal,
   writeRolloutRecord,
 } from "../records/index.ts";
 import { type RunState, weightsHash } from "../recovery/index.ts";
@@ -21,21 +22,28 @@ import type { RunContext } from "./run-context.ts";
 import type { StepWish } from "./run-face.ts";
 import { refuseIfHopeless } from "./verifier-health.ts";
 
+/** What is written as groups and steps come. */
+interface Records {
+  readonly events: EventLog;
+  /** Absent where the recipe wants none. */
+  readonly journal: VerdictJournal | undefined;
+}
+
 /** The steps of a run: trains, records, saves, and serves what is asked for in between. */
 export class Training {
   readonly line: Line;
   readonly #context: RunContext;
   readonly #lifecycle: Lifecycle<Training>;
-  readonly #events: EventLog;
+  readonly #records: Records;
   readonly #recorder: StepRecorder;
   /** The record of the last step, written while the next one trains. */
   readonly #recording = new Later();
 
-  constructor(context: RunContext, lifecycle: Lifecycle<Training>, line: Line, events: EventLog) {
+  constructor(context: RunContext, lifecycle: Lifecycle<Training>, line: Line, records: Records) {
     const { resources, clock, progress } = context;
     this.#context = context;
     this.#lifecycle = lifecycle;
-    this.#events = events;
+    this.#records = records;
     this.line = line;
     const sources = {
       recipe: resources.recipe,
@@ -57,7 +65,7 @@ export class Training {
       await underWatch(this.#steps(), recipe.training.stallSeconds, clock, () => this.#position());
       if (!stop.save) return;
       const weights = weightsHash(await this.save());
-      this.#events.add({ e: "end", s: progress.step, v: trainer.version, w: weights });
+      this.#records.events.add({ e: "end", s: progress.step, v: trainer.version, w: weights });
     } finally {
       stop.signal.removeEventListener("abort", draining);
       this.#recording.flush();
@@ -90,7 +98,7 @@ export class Training {
       const ended = clock.now();
       progress.seconds.training += (ended - begun) / 1000;
       begun = ended;
-      this.#events.stepped(outcome);
+      this.#records.events.stepped(outcome);
       const wish = await this.#record(outcome, between);
       const logged = clock.now();
       if (wish === "checkpoint" || this.#checkpointIsDue()) await this.save();
@@ -118,8 +126,9 @@ export class Training {
       this.#recorder.record(gathered, (record) => {
         latest = record;
         if (resources.recipe.rollouts.record) writeRolloutRecord(options.dir, resources.recipe, outcome);
+        this.#records.journal?.taken(outcome.batch.groups, record.step);
         publisher.step(record, outcome);
-        this.#events.flush();
+        this.#records.events.flush();
       });
     });
     if (options.hooks?.afterStep === undefined) return undefined;
@@ -149,7 +158,8 @@ export async function train(
     events.add(goesOn ? { e: "resume", s: state.step, c: recipe } : { e: "start", c: recipe });
     cutRolloutRecord(options.dir, progress.step);
     const warn = (message: string) => publisher.warn(message);
-    using journal = openJournal(recipe, options.dir, goesOn);
+    const spell = (tokens: Int32Array) => resources.model.tokenizer.decode(tokens);
+    using journal = openJournal(recipe, options.dir, { append: goesOn, sitting: progress.step, spell });
     await using reference = await openReference(resources, checkpoints);
     const parts = {
       ...resources,
@@ -160,7 +170,7 @@ export async function train(
       onGroup: options.hooks?.onGroup,
       reference: reference?.score,
     };
-    const training = new Training(context, lifecycle, new Line(parts, state), events);
+    const training = new Training(context, lifecycle, new Line(parts, state), { events, journal });
     lifecycle.beginTraining(training);
     if (lifecycle.paused) training.line.books.credits.pause();
     publisher.listeners.emit("phase", "training", recipe.training.steps);

@@ -42,7 +42,7 @@ const JUDGED = {
 };
 
 function write(append: boolean, ...pairs: readonly (readonly [ReturnType<typeof request>, Verdict])[]): void {
-  using journal = new VerdictJournal(path, append);
+  using journal = new VerdictJournal(path, { append });
   for (const [one, verdict] of pairs) journal.add([one], [verdict]);
 }
 const linesOf = () => readFileSync(path, "utf8").trimEnd().split("\n");
@@ -94,7 +94,7 @@ test("a further verdict stands beside the first", async () => {
   write(false, [request("a"), CORRECT]);
   const { key } = (await wholeJournal(path))[0]!;
   {
-    using journal = new VerdictJournal(path, true);
+    using journal = new VerdictJournal(path, { append: true });
     journal.addVerdict(key, 9, WRONG);
   }
   const [read] = await wholeJournal(path);
@@ -105,7 +105,7 @@ test("a further verdict stands beside the first", async () => {
 });
 
 test("verdicts are on file before they are handed on, and stay as they are", async () => {
-  using journal = new VerdictJournal(path, false);
+  using journal = new VerdictJournal(path);
   const verifiers = journal.around({
     verify: async (group) => group.map(({ text }) => (text === "a" ? CORRECT : LOST)),
     stats: () => ({}),
@@ -148,12 +148,12 @@ test.each([
 
 test("what cannot be read or written is a typed error", async () => {
   await expect(wholeJournal(path)).rejects.toMatchObject({ code: "HONE_ERR_IO" });
-  expect(() => new VerdictJournal("/dev/null/verdicts.jsonl", false)).toThrow(
+  expect(() => new VerdictJournal("/dev/null/verdicts.jsonl")).toThrow(
     expect.objectContaining({ code: "HONE_ERR_IO" }),
   );
-  using full = new VerdictJournal("/dev/full", false);
+  using full = new VerdictJournal("/dev/full");
   expect(() => full.add([request("a")], [CORRECT])).toThrow(expect.objectContaining({ code: "HONE_ERR_IO" }));
-  const closed = new VerdictJournal(path, false);
+  const closed = new VerdictJournal(path);
   closed[Symbol.dispose]();
   closed[Symbol.dispose]();
   expect(() => closed.add([request("a")], [CORRECT])).toThrow(

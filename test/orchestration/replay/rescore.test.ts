@@ -45,7 +45,7 @@ function runFolder(kept: readonly Kept[]): void {
   for (const { text, verdict, version, domain = "math", verifier = "math" } of kept) {
     const problem: Problem = { id: 1, domain, family: "f", level: 0, question: "?", verifier, reference: {} };
     {
-      using journal = new VerdictJournal(path, true);
+      using journal = new VerdictJournal(path, { append: true });
       journal.add([{ problem, text, finish: "eos" }], [verdict]);
     }
     if (version === undefined) continue;

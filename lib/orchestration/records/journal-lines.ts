@@ -1,0 +1,104 @@
+import type {
+  DropReason,
+  FinishReason,
+  Problem,
+  Rollout,
+  ScoredRollout,
+  ScoredVerdict,
+  Verdict,
+} from "../../records.ts";
+import type { SettledGroup } from "../line/index.ts";
+import { versionRuns } from "./event-log.ts";
+
+/** What a verdict depends on beside the completion. */
+export type JudgedProblem = Pick<Problem, "id" | "domain" | "family" | "level" | "verifier" | "reference"> & {
+  /** As the model saw it, special tokens spelled; absent in journals of older versions. */
+  readonly prompt?: string;
+};
+
+/** A completion in its group. Without a reward it was not scored, and trained nothing. */
+export interface TakenMember {
+  /** Its hash. */
+  readonly completion: string;
+  readonly attempt: number;
+  /** Sampled ones. */
+  readonly tokens: number;
+  /** [first token, version, first token, version, ...] */
+  readonly versions: readonly number[];
+  readonly status: Verdict["status"];
+  readonly score?: number;
+  readonly reward?: number;
+  readonly penaltyScale?: number;
+  readonly penalty?: number;
+  readonly advantage?: number;
+  /** Cut, and left out of the loss (advantages.overlong: "mask"). */
+  readonly masked?: true;
+}
+
+/** A group that a step took off the line, and what reward shaping made of its members. */
+export interface TakenGroup {
+  /** As in steps.jsonl, from 1. */
+  readonly step: number;
+  readonly group: number;
+  /** Hash of its problem. */
+  readonly of: string;
+  readonly submittedVersion: number;
+  /** Why nothing of it was trained on. */
+  readonly dropped?: DropReason;
+  readonly members: readonly TakenMember[];
+}
+
+/**
+ * One object a line: a problem, a completion of a problem, a verdict on a completion, each named by its hash; a group
+ * that a step took; and where a run that was resumed went on: what steps after `sitting` took before is void.
+ */
+export type JournalLine =
+  | ({ readonly problem: string } & JudgedProblem)
+  | {
+      readonly completion: string;
+      readonly of: string;
+      readonly finish: FinishReason;
+      readonly text: string;
+    }
+  | { readonly verdict: Verdict; readonly on: string; readonly version: number }
+  | TakenGroup
+  | { readonly sitting: number };
+
+/** Hashes of a completion and of its problem. */
+export interface CompletionKeys {
+  readonly completion: string;
+  readonly of: string;
+}
+
+/** @param step from 1. @param keysOf of a rollout of the group. */
+export function takenGroup(
+  { request, group, rollouts }: SettledGroup,
+  step: number,
+  keysOf: (rollout: Rollout) => CompletionKeys,
+): TakenGroup | undefined {
+  const first = rollouts[0];
+  if (first === undefined) return undefined; // every attempt was aborted
+  const scored = new Map(group.rollouts.map((one) => [one.rollout, one] as const));
+  return {
+    step,
+    group: request.group,
+    of: keysOf(first).of,
+    submittedVersion: group.submittedVersion,
+    ...(group.dropped && { dropped: group.dropped }),
+    members: rollouts.map((rollout) => ({
+      completion: keysOf(rollout).completion,
+      attempt: rollout.attempt,
+      tokens: rollout.tokens.length,
+      versions: versionRuns(rollout.versions),
+      ...shaped(scored.get(rollout)),
+    })),
+  };
+}
+
+function shaped(scored: ScoredRollout | undefined) {
+  if (scored === undefined) return { status: "unscored" as const };
+  const { reward, penaltyScale, penalty, advantage, masked } = scored;
+  const { status, score }: ScoredVerdict = scored.verdict;
+  const numbers = { score, reward, penaltyScale, penalty, advantage };
+  return { status, ...numbers, ...(masked && { masked: true as const }) };
+}
