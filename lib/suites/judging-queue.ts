@@ -2,13 +2,15 @@ import { versionOf } from "../domains/index.ts";
 import type { Problem } from "../records.ts";
 import type { VerificationRequest, VerifierPool } from "../rewards/index.ts";
 import type { Answer } from "./answerer.ts";
-import type { EvaluationLog, KeptCompletion } from "./record.ts";
+import type { EvaluationLog, KeptCompletion, RecordLine } from "./record.ts";
 import type { Suite } from "./suite.ts";
 import { problemKey } from "./suite.ts";
 
 /** Completions of a verifier that go to the pool together, and how long the first waits for others: messages cost time. */
 const BATCH = 32;
-const GATHER_MS = 50;
+const GATHER_MS = 100;
+/** How long a verdict waits for others to be written down with it: a write costs as much as some judging. */
+const WRITE_MS = 100;
 
 interface Waiting {
   readonly key: string;
@@ -23,7 +25,7 @@ export const isJudged = (completion: KeptCompletion | undefined, verifier: strin
 
 /** Has every completion judged once, in the order they come, and writes the verdicts down. */
 export class JudgingQueue {
-  /** Told after every batch. */
+  /** Told whenever verdicts have been written down. */
   onJudged: () => void = () => {};
   /** Told what keeps anything from being judged. */
   onFailure: (error: unknown) => void = () => {};
@@ -36,8 +38,11 @@ export class JudgingQueue {
   readonly #running = new Set<Promise<void>>();
   /** What goes next, by verifier: the pool sends each verifier's in messages of their own. */
   readonly #next = new Map<string, Waiting[]>();
+  /** Judged and not yet written down. */
+  #judged: RecordLine[] = [];
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
+  #writing: NodeJS.Timeout | undefined;
 
   constructor(pool: Pick<VerifierPool, "verify">, log: EvaluationLog) {
     this.#pool = pool;
@@ -77,10 +82,23 @@ export class JudgingQueue {
     }
   }
 
-  /** Resolves when everything added so far has a verdict, or none to be had. */
+  /** Resolves when everything added so far has a verdict, or none to be had, and all are written down. */
   async drained(): Promise<void> {
     this.#sendAll();
     while (this.#running.size > 0) await Promise.all(this.#running);
+    this.write();
+  }
+
+  /** Writes down the verdicts that have come: from then on they count. Throws HONE_ERR_IO. */
+  write(): void {
+    clearTimeout(this.#writing);
+    const judged = this.#judged;
+    if (judged.length === 0) return;
+    this.#judged = [];
+    this.#log.add(judged);
+    this.unscored += judged.filter((line) => "verdict" in line && line.verdict.status === "unscored").length;
+    this.#waiting -= judged.length;
+    this.onJudged();
   }
 
   #sendAll(): void {
@@ -99,16 +117,21 @@ export class JudgingQueue {
 
   async #judge(batch: readonly Waiting[]): Promise<void> {
     const verdicts = await this.#pool.verify(batch.map(({ request }) => request));
-    this.#log.add(
-      batch.map(({ key, request }, i) => ({
+    if (this.#judged.length === 0) this.#writing = setTimeout(() => this.#writeOrFail(), WRITE_MS);
+    for (const [i, { key, request }] of batch.entries())
+      this.#judged.push({
         verdict: verdicts[i]!,
         on: key,
         version: versionOf(request.problem.verifier),
-      })),
-    );
-    this.unscored += verdicts.filter(({ status }) => status === "unscored").length;
-    this.#waiting -= batch.length;
-    this.onJudged();
+      });
+  }
+
+  #writeOrFail(): void {
+    try {
+      this.write();
+    } catch (error) {
+      this.onFailure(error);
+    }
   }
 }
 

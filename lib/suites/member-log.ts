@@ -17,6 +17,8 @@ import { fileWork } from "../metrics/index.ts";
 const HEAD = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 8, 0, 0x48, 0x4e, 4, 0]);
 const HEAD_BYTES = HEAD.length + 4;
 const TAIL_BYTES = 8;
+/** Of zlib: a fifth of its default's time, for files a tenth larger. */
+const FASTEST = 1;
 
 /**
  * A gzip file that only grows, a member per append, each of whole lines; a process that is killed leaves at most a torn
@@ -82,7 +84,7 @@ export function* readMemberLog(path: string): Generator<string, void, undefined>
 }
 
 function member(text: Buffer): Buffer {
-  const body = deflateRawSync(text);
+  const body = deflateRawSync(text, { level: FASTEST });
   const out = Buffer.alloc(HEAD_BYTES + body.length + TAIL_BYTES);
   HEAD.copy(out);
   out.writeUInt32LE(out.length, HEAD.length);

@@ -46,6 +46,26 @@ test("completions are judged together, and once", async () => {
   log[Symbol.dispose]();
 });
 
+test("verdicts are on the disk soon, though others are still to come", async () => {
+  const { log, keys } = logWith(["\\boxed{0}", "\\boxed{2}"]);
+  const [quick, never] = [judgeHere.verify, () => new Promise<Verdict[]>(() => {})];
+  const verify = (requests: readonly VerificationRequest[]) =>
+    requests[0]!.text === "\\boxed{0}" ? quick(requests) : never();
+  const queue = new JudgingQueue({ verify }, log);
+  const written = new Promise<void>((resolve) => {
+    queue.onJudged = resolve;
+  });
+  const other = { ...suite.problem(1), verifier: "another" };
+  queue.add(keys[0]!, suite.problem(0), said("\\boxed{0}"));
+  queue.add(keys[1]!, other, said("\\boxed{2}"));
+  await written;
+  expect([...log.lines()].filter((line) => "verdict" in line)).toMatchObject([
+    { on: keys[0], verdict: { status: "correct" } },
+  ]);
+  expect(queue.waiting).toBe(1);
+  log[Symbol.dispose]();
+});
+
 test("what an earlier session left is judged, whatever its problem's place; an old version's verdict again", async () => {
   const { log, keys } = logWith(["\\boxed{0}", "\\boxed{2}", "\\boxed{9}"]);
   log.add([
