@@ -5,5 +5,5 @@ export { expectFit, settings } from "./fit.ts";
 export type { RolePlan } from "./measured.ts";
 export { type Machine, type MemoryPlan, planMemory } from "./memory.ts";
 export { type Network, networkOf } from "./network.ts";
-export { CARDS, planTable, type TableRow } from "./table.ts";
+export { CARDS, planTable, recipeOfModel, type TableRow } from "./table.ts";
 export { fromUnits, inUnits } from "./units.ts";

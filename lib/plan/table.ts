@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { defineRecipe, maxContext, overrideRecipe, type Recipe } from "../config/index.ts";
 import { PUBLISHED_CONFIGS } from "../inference/index.ts";
 import { measureMemory } from "./memory.ts";
@@ -34,10 +35,14 @@ export interface TableRow {
   readonly tokens: readonly number[];
 }
 
-/** Groups of 8 answers of up to 16,000 tokens to prompts of up to 2,000, in micro-batches of one longest sequence. */
-function tableRecipe(model: string): Recipe {
+/**
+ * What a model is planned with that no recipe speaks of: one card, full training, groups of 8 answers of up to 16,000
+ * tokens to prompts of up to 2,000, in micro-batches of one longest sequence.
+ * @param model folder or Hub name.
+ */
+export function recipeOfModel(model: string): Recipe {
   return defineRecipe({
-    name: "table",
+    name: basename(model),
     hardware: { gpus: 1 },
     device: "cuda",
     model: { folder: model, weightStorage: "bf16" },
@@ -55,7 +60,7 @@ export function planTable(): TableRow[] {
 }
 
 function row(model: string, way: string, settings: readonly string[]): TableRow {
-  const recipe = overrideRecipe(tableRecipe(model), settings);
+  const recipe = overrideRecipe(recipeOfModel(model), settings);
   const config = JSON.stringify(PUBLISHED_CONFIGS[model]);
   const planned = CARDS.map((card) => measureMemory(recipe, config, { memory: 0, threads: 1 }, card * GB));
   const tokens = planned.map(({ roles }) => {

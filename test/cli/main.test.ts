@@ -52,6 +52,37 @@ test("check loads a TypeScript recipe, applies overrides, tries data and verifie
   expect(findings.domains["math"]).toMatchObject({ questions: { length: 3 }, verifiers: ["residue"] });
 });
 
+test("plan takes a model by its name or folder, where there is no recipe", () => {
+  const named = hone("plan", "Qwen/Qwen3-0.6B", "--gpu-memory", "80GiB");
+  expect([named.status, named.stderr]).toEqual([0, ""]);
+  expect(named.stdout).toContain("596,049,920 parameters on GPU, 80.0 GiB each");
+  expect(named.stdout).toContain("Planned as on one card");
+  const folder = join(dir, "model");
+  mkdirSync(folder);
+  const config = { model_type: "qwen3", hidden_size: 64, num_hidden_layers: 2, num_attention_heads: 2 };
+  const sizes = { head_dim: 32, num_key_value_heads: 1, intermediate_size: 128, vocab_size: 512 };
+  const rest = {
+    max_position_embeddings: 32_768,
+    rms_norm_eps: 1e-6,
+    rope_theta: 1e6,
+    tie_word_embeddings: true,
+  };
+  writeFileSync(join(folder, "config.json"), JSON.stringify({ ...config, ...sizes, ...rest }));
+  const own = hone("plan", folder, "--gpu-memory", "8GiB", "--set", "lora.rank=4", "--json");
+  expect([own.status, own.stderr]).toEqual([0, ""]);
+  const { network, capacity } = JSON.parse(own.stdout) as {
+    network: { layers: number };
+    capacity: number;
+  };
+  expect([network.layers, capacity]).toEqual([2, 8 * 2 ** 30]);
+  const tight = hone("plan", "Qwen/Qwen3-8B", "--gpu-memory", "24GiB");
+  expect(tight.status).not.toBe(0);
+  expect(tight.stdout).toContain("--set lora.rank=16");
+  const unknown = hone("plan", "nobody/nothing");
+  expect([unknown.status, unknown.stdout]).toEqual([3, ""]);
+  expect(unknown.stderr).toContain("nobody/nothing is not here");
+});
+
 test("a bad recipe shows every issue and exits 2", () => {
   const bad = RECIPE.replace("bufferTokens: 20", "bufferTokens: 99").replace("layers: 1", "layer: 1");
   const { status, stderr } = hone("check", file("bad.ts", bad));

@@ -1,3 +1,4 @@
+import type { Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT } from "../exit.ts";
 import { loadRecipe } from "../load-recipe.ts";
@@ -12,16 +13,31 @@ interface Flags extends Common {
 async function plan(file: string | undefined, flags: Flags): Promise<number> {
   if (flags.table) return table(flags);
   if (file === undefined)
-    throw new HoneError("HONE_ERR_USAGE", "plan is given neither a recipe nor --table", {
-      hint: "npx hone plan recipes/single-gpu.ts",
+    throw new HoneError("HONE_ERR_USAGE", "plan is given neither a recipe nor a model nor --table", {
+      hint: "npx hone plan recipes/single-gpu.ts, or: npx hone plan Qwen/Qwen3-4B --gpu-memory 48GiB",
     });
   const { planRecipe, planText } = await import("../plan.ts");
   const { expectFit } = await import("../../plan/index.ts");
-  const recipe = await loadRecipe(file, flags.set);
+  const recipe = isScript(file) ? await loadRecipe(file, flags.set) : await ofModel(file, flags.set);
   const found = await planRecipe(recipe, flags.gpuMemory);
-  print(flags, found, planText(recipe, found));
+  const text = planText(recipe, found);
+  print(flags, found, isScript(file) ? text : `${text}\n\n${ASSUMED}`);
   expectFit(found);
   return EXIT.done;
+}
+
+const ASSUMED =
+  "Planned as on one card that generates and trains, answers of up to 16,000 tokens to prompts of up to 2,000, 64 at once; " +
+  "--set rollouts.maxOutputTokens=4000 (training.packedTokens, engine.maxRunning, ...) plans it otherwise.";
+
+/** An entry script, by its name; anything else is a model. */
+const isScript = (name: string): boolean => /\.[cm]?[jt]s$/.test(name);
+
+/** The recipe that `--table` has too, for a folder or Hub name. */
+async function ofModel(model: string, settings: readonly string[]): Promise<Recipe> {
+  const { overrideRecipe } = await import("../../config/index.ts");
+  const { recipeOfModel } = await import("../../plan/index.ts");
+  return overrideRecipe(recipeOfModel(model), settings);
 }
 
 async function table(flags: Flags): Promise<number> {
@@ -34,9 +50,9 @@ async function table(flags: Flags): Promise<number> {
 
 export const planVerb: Verb = (hone, ends) => {
   hone
-    .command("plan [recipe]")
+    .command("plan [recipe-or-model]")
     .description(
-      "memory by class of tensor and role, against what the device has; for what cannot fit, the changes that make it",
+      "memory by class of tensor and role, against what the device has; for what cannot fit, the changes that make it; of a model alone (folder or Hub name): trained whole on one card, answers up to 16,000 tokens",
     )
     .option(
       "--gpu-memory <amount>",
