@@ -23,10 +23,12 @@ import { tokenizeVerb } from "./verbs/tokenize.ts";
 import { tracesVerb } from "./verbs/traces.ts";
 import type { Verb } from "./verbs/verb.ts";
 import { verifyVerb } from "./verbs/verify.ts";
+import { watchVerb } from "./verbs/watch.ts";
 
 /** Every command, in the order `hone --help` lists them. Each imports what it needs when it runs, if that is heavy. */
 export const VERBS: readonly Verb[] = [
   runVerb,
+  watchVerb,
   checkVerb,
   planVerb,
   dataVerb,

@@ -1,8 +1,9 @@
 /** Metrics: facts of a step in, flat named numbers out; sinks that keep them; the run folder. */
 
-export { AppendFile, wholeLines } from "./append-file.ts";
+export { AppendFile, type Line, linesOf, wholeLines } from "./append-file.ts";
 export { collectStepMetrics, MetricsHistory } from "./collect.ts";
 export type * from "./facts.ts";
+export * from "./line-status.ts";
 export { bottleneck } from "./machine-metrics.ts";
 export { RunDigest } from "./run-digest.ts";
 export {
@@ -14,7 +15,7 @@ export {
   writeRunManifest,
   writeWhole,
 } from "./run-folder.ts";
-export { RunLogReader, readRunLog } from "./run-log.ts";
+export { parseRecord, RunLogReader, readRunLog } from "./run-log.ts";
 export { fileWork, type Sink } from "./sink.ts";
 export { openSinks, SINKS } from "./sinks.ts";
 export { type Stretch, StretchSum, stepsWith, stretchOf } from "./stretch.ts";

@@ -15,6 +15,8 @@ export const RUN_FILES = {
   heldOutAfter: "held-out-after.jsonl",
   heldOut: "held-out.json",
   report: "report.html",
+  line: "line.json",
+  requests: "requests",
   prometheus: "metrics.prom",
   tensorboard: "tensorboard",
 } as const;

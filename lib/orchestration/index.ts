@@ -3,6 +3,7 @@
 export {
   decodeIds,
   decodeLogprobs,
+  EVENT_LOG,
   type RecordedGroup,
   type RecordedRollout,
   type RecordedStep,

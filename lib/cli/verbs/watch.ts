@@ -1,0 +1,19 @@
+import { EXIT, endWithParent } from "../exit.ts";
+import { type WatchFlags, watchFolders } from "../watch.ts";
+import type { Verb } from "./verb.ts";
+
+async function watch(folders: readonly string[], flags: WatchFlags): Promise<number> {
+  endWithParent();
+  await watchFolders(folders, flags);
+  return EXIT.done;
+}
+
+export const watchVerb: Verb = (hone, ends) => {
+  hone
+    .command("watch <folder...>")
+    .description("serve a page of runs, finished or not; a folder of runs means all of them")
+    .option("--port <number>", "where the page is served (default: a free port)")
+    .option("--host <name>", "address to listen at (default: 127.0.0.1, this machine alone)")
+    .option("--json", "print the page's address as JSON")
+    .action(ends(watch));
+};

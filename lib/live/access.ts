@@ -1,0 +1,34 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { isIP } from "node:net";
+import { hostname } from "node:os";
+
+/** 128 random bits as hex, for the page's address. */
+export const newToken = (): string => randomBytes(16).toString("hex");
+
+/** Whether two texts are the same, in a time that does not tell where they differ, nor how long the secret is. */
+export function sameSecret(given: string | null | undefined, secret: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(given ?? ""), digest(secret)) && given !== null && given !== undefined;
+}
+
+/**
+ * Whether a request's Host header names this machine by address or by a name of ours. A page of a stranger that has its
+ * own name resolve to 127.0.0.1 (DNS rebinding) sends that name.
+ * @param also a name that the server was told to listen at.
+ */
+export function isOwnHost(header: string | undefined, also?: string): boolean {
+  const name = hostOf(header);
+  if (name === undefined) return false;
+  return isIP(name) !== 0 || [`localhost`, hostname().toLowerCase(), also?.toLowerCase()].includes(name);
+}
+
+/** Whether a request that changes something comes from a page of this server, or from no page at all. */
+export function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
+  return origin === undefined || origin === `http://${host}`;
+}
+
+/** Without port and brackets, in lower case. */
+function hostOf(header: string | undefined): string | undefined {
+  const parts = /^(?:\[([0-9a-f:.]+)\]|([^\s:/?#@[\]]+))(?::\d{1,5})?$/i.exec(header ?? "");
+  return (parts?.[1] ?? parts?.[2])?.toLowerCase();
+}

@@ -1,0 +1,15 @@
+import { overview } from "./answers/overview.ts";
+import { recipe } from "./answers/recipe.ts";
+import { series } from "./answers/series.ts";
+import { summary } from "./answers/summary.ts";
+import { guideRows } from "./guide.ts";
+import type { Answer } from "./question.ts";
+
+/** Every question by name. A panel that needs another one adds a file to answers/ and a row here. */
+export const ANSWERS: Readonly<Record<string, Answer>> = {
+  overview,
+  series,
+  summary,
+  recipe,
+  guide: () => guideRows(),
+};

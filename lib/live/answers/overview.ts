@@ -1,0 +1,7 @@
+import type { Question } from "../question.ts";
+import type { Overview } from "../wire.ts";
+
+/** Everything about every run but its numbers. */
+export function overview({ watch }: Question): Overview {
+  return { runs: watch.runs.map((run) => run.info()), cursor: watch.cursor };
+}

@@ -1,0 +1,53 @@
+import type { ServerResponse } from "node:http";
+import type { StreamEvents } from "./wire.ts";
+
+/** Something that keeps proxies and browsers from taking a quiet stream for a dead one. */
+const HEARTBEAT_MS = 15_000;
+/** The page asks again so soon after the stream broke. */
+const RETRY_MS = 1000;
+/** A reader that lets this much pile up has stopped reading. */
+const MOST_UNREAD_BYTES = 16 << 20;
+
+/** Server-sent events to everybody who listens. */
+export class EventStream {
+  readonly #listeners = new Set<ServerResponse>();
+  readonly #heartbeat: NodeJS.Timeout;
+
+  constructor() {
+    this.#heartbeat = setInterval(() => this.#write(":\n\n"), HEARTBEAT_MS).unref();
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  add(response: ServerResponse): void {
+    response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+    response.write(`retry: ${RETRY_MS}\n\n`);
+    this.#listeners.add(response);
+    response.on("close", () => this.#listeners.delete(response));
+  }
+
+  /** @param id what a listener that comes back says it has seen. */
+  send<E extends keyof StreamEvents>(event: E, data: StreamEvents[E], id: string): void {
+    if (this.#listeners.size > 0) this.#write(framed(event, data, id));
+  }
+
+  close(): void {
+    clearInterval(this.#heartbeat);
+    for (const response of this.#listeners) response.destroy();
+    this.#listeners.clear();
+  }
+
+  #write(text: string): void {
+    for (const response of this.#listeners) {
+      if (response.writableLength > MOST_UNREAD_BYTES) response.destroy();
+      else response.write(text);
+    }
+  }
+}
+
+/** An event as it is sent. JSON has no line breaks of its own, so that the data is one line. */
+export function framed<E extends keyof StreamEvents>(event: E, data: StreamEvents[E], id: string): string {
+  return `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../package-root.ts";
+import type { GuideRow } from "./wire.ts";
+
+let known: GuideRow[] | undefined;
+
+/** The rows of docs/metrics.md; none where the package came without its docs. */
+export function guideRows(): readonly GuideRow[] {
+  known ??= parseGuide(readGuide());
+  return known;
+}
+
+/** The tables of a page whose rows are: name in backquotes, definition, unit, when it is absent. */
+export function parseGuide(page: string): GuideRow[] {
+  const rows: GuideRow[] = [];
+  let section = "";
+  for (const line of page.split("\n")) {
+    section = /^## (.+)$/.exec(line)?.[1] ?? section;
+    const cells = /^\| `([^`]+)` \| (.*) \| (.*) \| .* \|$/.exec(line);
+    if (cells === null) continue;
+    const [, name, definition, unit] = cells;
+    rows.push({ name: name!, definition: plain(definition!), unit: plain(unit!), section });
+  }
+  return rows;
+}
+
+/** Without marks of Markdown. */
+const plain = (text: string): string => text.replace(/\[([^\]]+)\]\([^)]+\)/g, "$1").replace(/[`*]/g, "");
+
+function readGuide(): string {
+  try {
+    return readFileSync(join(packageRoot(), "docs", "metrics.md"), "utf8");
+  } catch {
+    return "";
+  }
+}

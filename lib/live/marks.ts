@@ -1,0 +1,60 @@
+import { join } from "node:path";
+import { EVENT_LOG } from "../orchestration/index.ts";
+import { Tail } from "./tail.ts";
+import type { Mark } from "./wire.ts";
+
+/** Lines of the event log that are marks; the others, which are most, are not parsed. */
+const WANTED = /^\{"e":"(?:resume|note)",/;
+const KINDS: ReadonlySet<string> = new Set(["checkpoint", "phase", "control", "warning"]);
+
+interface LoggedMark {
+  readonly e: "resume" | "note";
+  readonly s: number;
+  readonly k?: string;
+  readonly m?: string;
+  readonly t?: number;
+}
+
+/** What the event log of a run tells beside its groups and steps, read as it grows. */
+export class Marks {
+  readonly #tail: Tail;
+  #marks: Mark[] = [];
+
+  constructor(runDir: string) {
+    this.#tail = new Tail(join(runDir, EVENT_LOG));
+  }
+
+  get list(): readonly Mark[] {
+    return this.#marks;
+  }
+
+  /** Reads what is new; whether there was anything. Throws HONE_ERR_IO. */
+  look(): boolean {
+    const before = this.#marks;
+    let found = 0;
+    const lines = this.#tail.lines(() => {
+      this.#marks = [];
+    });
+    for (const { text } of lines) {
+      const mark = WANTED.test(text) ? markOf(text) : undefined;
+      if (mark === undefined) continue;
+      this.#marks.push(mark);
+      found += 1;
+    }
+    return found > 0 || before !== this.#marks;
+  }
+}
+
+/** Undefined for a line that is damaged, or of a kind that this version does not know. */
+function markOf(line: string): Mark | undefined {
+  let event: LoggedMark;
+  try {
+    event = JSON.parse(line) as LoggedMark;
+  } catch {
+    return undefined;
+  }
+  if (event.e === "resume") return { kind: "resume", step: event.s, text: `resumed at step ${event.s}` };
+  if (!KINDS.has(event.k ?? "")) return undefined;
+  const at = event.t === undefined ? {} : { atMs: event.t };
+  return { kind: event.k as Mark["kind"], step: event.s, text: event.m ?? "", ...at };
+}

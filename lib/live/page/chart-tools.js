@@ -1,0 +1,70 @@
+import { el, fill } from "./dom.js";
+import { SMOOTHING } from "./view.js";
+
+/** @import { Page } from "./page.js" */
+
+/**
+ * What is chosen for all charts: smoothing, first and last step, which runs.
+ * @param {Page} page @returns {{ element: HTMLElement, update: () => void }} `update` after a choice was made
+ */
+export function chartTools(page) {
+  const { view } = page;
+  const smoothing = el(
+    "select",
+    { id: "smoothing", onchange: () => (view.smoothing = Number(smoothing.value)) },
+    ...SMOOTHING.map((steps) =>
+      el("option", { value: String(steps) }, steps === 1 ? "none" : `mean of ${steps} steps`),
+    ),
+  );
+  const from = stepInput(page, "first step", 0);
+  const to = stepInput(page, "last step", 1);
+  const all = el("button", { type: "button", onclick: () => (view.range = null) }, "all steps");
+  const runs = el("div", { className: "runs", role: "group", "aria-label": "runs" });
+  const show = () => {
+    smoothing.value = String(view.smoothing);
+    from.value = view.range ? String(view.range[0]) : "";
+    to.value = view.range ? String(view.range[1]) : "";
+    all.disabled = view.range === null;
+    fill(runs, ...(page.store.runs.length > 1 ? page.store.runs.map(({ run }) => runSwitch(page, run)) : []));
+  };
+  show();
+  const tools = el(
+    "div",
+    { className: "tools" },
+    el("label", { for: "smoothing" }, "Smoothing "),
+    smoothing,
+    el("span", { className: "range" }, el("label", {}, "Steps ", from), " to ", to, " ", all),
+    runs,
+  );
+  return { element: tools, update: show };
+}
+
+/** @param {Page} page @param {string} label @param {0 | 1} end */
+function stepInput(page, label, end) {
+  const input = el("input", {
+    type: "number",
+    min: "0",
+    placeholder: end === 0 ? "first" : "last",
+    "aria-label": label,
+  });
+  input.addEventListener("change", () => {
+    const last = Math.max(0, ...page.visibleRuns().map(({ rows }) => rows));
+    const range = /** @type {[number, number]} */ ([...(page.view.range ?? [0, last])]);
+    range[end] = input.value === "" ? (end === 0 ? 0 : last) : Number(input.value);
+    page.view.range = range;
+  });
+  return input;
+}
+
+/** @param {Page} page @param {number} run */
+function runSwitch(page, run) {
+  const dir = page.store.runs[run]?.dir ?? "";
+  const chip = el("span", { className: "chip" });
+  chip.style.background = `var(--hue-${run % 8})`;
+  const box = el("input", {
+    type: "checkbox",
+    checked: page.view.shows(dir),
+    onchange: () => page.view.toggle(dir),
+  });
+  return el("label", { className: "run-switch", title: dir }, box, chip, page.runLabel(run));
+}

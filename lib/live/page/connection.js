@@ -1,0 +1,67 @@
+/** @import { ControlAction, StreamEvents } from "../wire.ts" */
+
+/** What came instead of an answer. */
+export class Refused extends Error {}
+
+/** Asks the server that the page came from. The token never leaves this module but in requests to it. */
+export class Connection {
+  /** Nothing changes any more, and nothing can be asked for that is not here. */
+  frozen = false;
+  #token = new URLSearchParams(location.search).get("token") ?? "";
+  /** @type {EventSource | undefined} */
+  #source;
+
+  /**
+   * The answer to a question, as JSON. Throws Refused with the server's words.
+   * @param {string} name @param {{ [name: string]: string | number | readonly string[] | undefined }} [params]
+   * @returns {Promise<unknown>}
+   */
+  async ask(name, params = {}) {
+    const query = new URLSearchParams();
+    for (const [key, value] of Object.entries(params))
+      for (const one of Array.isArray(value) ? value : [value])
+        if (one !== undefined) query.append(key, String(one));
+    return answered(fetch(`api/${name}?${query}`, { headers: { "x-hone-token": this.#token } }));
+  }
+
+  /** @param {number} run @param {ControlAction} action */
+  async control(run, action) {
+    const headers = { "x-hone-token": this.#token, "content-type": "application/json" };
+    return answered(
+      fetch(`api/control?run=${run}`, { method: "POST", headers, body: JSON.stringify({ action }) }),
+    );
+  }
+
+  /**
+   * Listens from a cursor on; the browser takes up a broken stream by itself, from the last event it saw.
+   * @param {string} from
+   * @param {{ [E in keyof StreamEvents]: (data: StreamEvents[E]) => void }} handlers
+   * @param {(state: "open" | "broken") => void} onState
+   */
+  listen(from, handlers, onState) {
+    this.#source?.close();
+    const source = new EventSource(`api/events?token=${this.#token}&from=${encodeURIComponent(from)}`);
+    this.#source = source;
+    for (const [name, handle] of Object.entries(handlers))
+      source.addEventListener(name, (event) =>
+        /** @type {(data: unknown) => void} */ (handle)(JSON.parse(event.data)),
+      );
+    source.onopen = () => onState("open");
+    source.onerror = () => {
+      onState("broken");
+      // A server that refuses, or answers with an error, ends the stream for good: it may be back in a moment.
+      if (source.readyState === EventSource.CLOSED)
+        setTimeout(() => this.#source === source && this.listen(from, handlers, onState), RETRY_MS);
+    };
+  }
+}
+
+const RETRY_MS = 2000;
+
+/** @param {Promise<Response>} request @returns {Promise<unknown>} */
+async function answered(request) {
+  const response = await request;
+  const body = await response.json();
+  if (!response.ok) throw new Refused(body.error ?? `status ${response.status}`);
+  return body;
+}

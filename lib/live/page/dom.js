@@ -1,0 +1,77 @@
+/**
+ * An element. Texts become text nodes, never markup: whatever a model or a file says stays text.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {{ [name: string]: unknown }} [props] properties; names with a hyphen, `role` and `for` are attributes
+ * @param {(Node | string | number | undefined | false | null)[]} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
+export function el(tag, props = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (value === undefined || value === false) continue;
+    if (name.includes("-") || ATTRIBUTES.has(name)) node.setAttribute(name, String(value));
+    else Object.assign(node, { [name]: value });
+  }
+  node.append(
+    ...children.filter(isThere).map((child) => (typeof child === "number" ? String(child) : child)),
+  );
+  return node;
+}
+
+const ATTRIBUTES = new Set(["role", "for", "list", "scope", "colspan"]);
+
+/**
+ * @template T
+ * @param {T | undefined | false | null} child
+ * @returns {child is T}
+ */
+const isThere = (child) => child !== undefined && child !== false && child !== null;
+
+/**
+ * Replaces what an element holds.
+ * @param {Element} node
+ * @param {(Node | string | undefined | false)[]} children
+ */
+export function fill(node, ...children) {
+  node.replaceChildren(.../** @type {(Node | string)[]} */ (children.filter(isThere)));
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * An element of a drawing.
+ * @param {string} tag
+ * @param {{ [name: string]: string | number | undefined }} [attributes]
+ * @param {(Node | string)[]} children
+ * @returns {SVGElement}
+ */
+export function svg(tag, attributes = {}, ...children) {
+  const node = /** @type {SVGElement} */ (document.createElementNS(SVG, tag));
+  for (const [name, value] of Object.entries(attributes))
+    if (value !== undefined) node.setAttribute(name, String(value));
+  node.append(...children);
+  return node;
+}
+
+/**
+ * A table of texts, the first column as row heads.
+ * @param {readonly string[]} head
+ * @param {readonly (readonly (string | Node)[])[]} rows
+ * @param {string} [caption]
+ */
+export function table(head, rows, caption) {
+  const cell = (/** @type {string | Node} */ content, /** @type {number} */ i) =>
+    i === 0 ? el("th", { scope: "row" }, content) : el("td", {}, content);
+  return el(
+    "div",
+    { className: "scroll", tabIndex: 0 },
+    el(
+      "table",
+      {},
+      caption !== undefined && el("caption", {}, caption),
+      el("thead", {}, el("tr", {}, ...head.map((name) => el("th", { scope: "col" }, name)))),
+      el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map(cell)))),
+    ),
+  );
+}

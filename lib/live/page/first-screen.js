@@ -1,0 +1,151 @@
+/** @import { ChartSpec, ChartLine } from "./chart.js" */
+/** @import { RunInfo } from "../wire.ts" */
+
+const DOMAIN_HUE = 0;
+const NEUTRAL = 5;
+const QUANTILES = [1, 5, 25, 50, 75, 95, 99];
+
+/**
+ * The twelve charts of docs/metrics.md's first screen, for what these runs have.
+ * @param {readonly RunInfo[]} runs @returns {ChartSpec[]}
+ */
+export function firstScreen(runs) {
+  const names = [...new Set(runs.flatMap((run) => [...run.names]))];
+  const domains = [...new Set(runs.flatMap((run) => [...run.domains]))];
+  const has = (/** @type {string} */ name) => names.includes(name);
+  const rest = (/** @type {string} */ prefix) =>
+    names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+  const each = (/** @type {string} */ prefix, /** @type {readonly string[]} */ list = rest(prefix)) =>
+    list.filter((one) => has(prefix + one)).map((label, hue) => ({ name: prefix + label, label, hue }));
+  const byDomain = (/** @type {string} */ prefix) =>
+    domains.flatMap((label, hue) =>
+      has(prefix + label) ? [{ name: prefix + label, label, hue: hue + DOMAIN_HUE }] : [],
+    );
+  const one = (/** @type {string} */ name, /** @type {string} */ label, hue = 0) => ({ name, label, hue });
+  return [
+    {
+      id: "score",
+      title: "Score",
+      note: "Mean score of the verdicts of finished rollouts.",
+      unit: "score",
+      lines: [one("score/mean", "mean")],
+    },
+    {
+      id: "success",
+      title: "Solved",
+      note: "Rollouts judged correct, by domain.",
+      unit: "fraction",
+      lines: byDomain("success/"),
+    },
+    {
+      id: "length",
+      title: "Length",
+      note: "Generated tokens; dashed, at the right: cut at the limit.",
+      unit: "tokens",
+      rightUnit: "fraction",
+      lines: [one("length/mean", "mean"), { ...one("truncated", "truncated", 1), right: true }],
+    },
+    {
+      id: "entropy",
+      title: "Entropy",
+      note: "Of the sampling distribution, mean over tokens.",
+      unit: "nats",
+      lines: [one("entropy/mean", "mean")],
+    },
+    {
+      id: "ratio",
+      title: "Sequence ratio",
+      note: "New over old probability, quantiles; dashed, at the right: sequences clipped.",
+      unit: "–",
+      rightUnit: "fraction",
+      lines: [
+        ...QUANTILES.filter((q) => has(`ratio/p${q}`)).map((q) =>
+          one(`ratio/p${q}`, `p${q}`, q === 50 ? 0 : q < 50 ? 2 : 3),
+        ),
+        { ...one("clip/sequences", "clipped", 1), right: true },
+      ],
+    },
+    {
+      id: "mismatch",
+      title: "Engine against trainer",
+      note: "Largest difference of log-probs of the same weights: 0 on the CPU.",
+      unit: "nats",
+      lines: [one("mismatch/lag0/max", "max")],
+    },
+    {
+      id: "groups",
+      title: "Groups without a signal",
+      note: "Every member scored the same: nothing to learn.",
+      unit: "fraction",
+      lines: [one("groups/zero-score-std", "zero spread")],
+    },
+    {
+      id: "mixture",
+      title: "Mixture trained",
+      note: "Share of each domain in the rollouts of the step.",
+      unit: "fraction",
+      lines: mixtureLines(byDomain),
+    },
+    {
+      id: "lag",
+      title: "Lag",
+      note: "Rollouts trained by the age of their oldest token, in steps.",
+      unit: "fraction",
+      stacked: true,
+      range: [0, 1],
+      lines: each(
+        "lag/share/",
+        rest("lag/share/").sort((a, b) => parseInt(a, 10) - parseInt(b, 10)),
+      ),
+    },
+    {
+      id: "grad",
+      title: "Gradient norm",
+      note: "Before clipping.",
+      unit: "–",
+      lines: [one("grad/norm", "norm", 3)],
+    },
+    {
+      id: "time",
+      title: "Time per step",
+      note: "The trainer's step, split; the engine generates beside it.",
+      unit: "s",
+      stacked: true,
+      lines: each("time/", TIMES),
+    },
+    {
+      id: "nothing",
+      title: "Should be nothing",
+      note: "Unscored; verifiers' time-outs; at the right: steps skipped.",
+      unit: "fraction",
+      rightUnit: "steps",
+      lines: troubles(has, each("verifier/timeouts/")),
+    },
+  ];
+}
+
+const TIMES = [
+  "waiting",
+  "packing",
+  "forward",
+  "backward",
+  "optimizer",
+  "publishing",
+  "checkpointing",
+  "other",
+];
+
+/** @param {(prefix: string) => ChartLine[]} byDomain */
+function mixtureLines(byDomain) {
+  const window = byDomain("mixture/trained/window/");
+  return window.length > 0 ? window : byDomain("mixture/trained/");
+}
+
+/** @param {(name: string) => boolean} has @param {ChartLine[]} timeouts @returns {ChartLine[]} */
+function troubles(has, timeouts) {
+  return [
+    { name: "verdict/unscored", label: "unscored", hue: 1 },
+    ...timeouts.map(({ name, label }, i) => ({ name, label: `${label} timed out`, hue: 2 + i })),
+    { name: "step/skipped-total", label: "skipped", hue: NEUTRAL, right: true },
+  ].filter(({ name }) => has(name));
+}

@@ -1,0 +1,215 @@
+import { Connection } from "./connection.js";
+import { el, fill } from "./dom.js";
+import { duration } from "./format.js";
+import { Page } from "./page.js";
+import { doctorText } from "./panel-line.js";
+import { PANELS } from "./panels.js";
+import { applyTheme } from "./view.js";
+
+/** @import { Mounted, Change } from "./page.js" */
+/** @import { RunInfo, ControlAction } from "../wire.ts" */
+
+const REDRAW_MS = 400;
+const THEMES = /** @type {const} */ (["auto", "light", "dark"]);
+const SMALL = {
+  pause: "no new prompts; what is under way goes on",
+  resume: "go on",
+  checkpoint: "save a checkpoint after this step",
+  stop: "finish this step, save and end",
+};
+
+const page = new Page(new Connection());
+const tabs = el("nav", { className: "tabs", role: "tablist", "aria-label": "parts of the page" });
+const header = el("header", { className: "top" });
+const main = el("main", { role: "tabpanel" });
+const help = helpDialog();
+/** @type {Mounted | undefined} */
+let mounted;
+let current = "";
+
+/** What has changed since the last drawing: many steps a second must not mean many drawings. @type {Set<Change>} */
+const pending = new Set();
+
+/** @param {Change} what */
+function changed(what) {
+  if (pending.size === 0) setTimeout(redraw, what === "steps" || what === "line" ? REDRAW_MS : 0);
+  pending.add(what);
+}
+
+function redraw() {
+  const all = [...pending];
+  pending.clear();
+  showHeader();
+  for (const what of all) mounted?.update?.(what);
+}
+
+function showPanel() {
+  const id = location.hash.slice(1);
+  const panel = PANELS.find((panel) => panel.id === id) ?? /** @type {typeof PANELS[0]} */ (PANELS[0]);
+  if (panel.id === current) return;
+  current = panel.id;
+  mounted?.close?.();
+  const root = el("div", { className: "panel", id: `panel-${panel.id}` });
+  fill(main, root);
+  mounted = panel.mount(root, page);
+  for (const tab of tabs.children)
+    tab.setAttribute("aria-selected", String(tab.getAttribute("href") === `#${panel.id}`));
+}
+
+function showHeader() {
+  const { runs, stream } = page.store;
+  const [first] = page.visibleRuns();
+  document.title =
+    first === undefined
+      ? "Hone"
+      : `${first.state === "running" ? "▶ " : ""}${runs.length === 1 ? first.name : `${runs.length} runs`} · Hone`;
+  const broken = stream === "broken" && !page.connection.frozen;
+  fill(
+    header,
+    el(
+      "div",
+      { className: "top-runs" },
+      ...(runs.length <= 3 ? runs : page.visibleRuns().slice(0, 3)).map(runLine),
+      runs.length > 3 && el("p", { className: "muted" }, `and ${runs.length - 3} more`),
+    ),
+    el(
+      "div",
+      { className: "top-tools" },
+      broken && el("span", { className: "state silent", role: "alert" }, "no connection; trying again"),
+      el(
+        "button",
+        { type: "button", title: "light, dark, or as the system has it (t)", onclick: nextTheme },
+        `theme: ${page.view.theme}`,
+      ),
+      el(
+        "button",
+        { type: "button", title: "keys (?)", "aria-label": "keys", onclick: () => help.showModal() },
+        "?",
+      ),
+    ),
+  );
+}
+
+/** @param {RunInfo} info */
+function runLine(info) {
+  const { status, state } = info;
+  const live = ["running", "paused", "stopping"].includes(state);
+  const elapsed = status && live ? ` · ${duration((status.writtenMs - status.sittingStartedMs) / 1000)}` : "";
+  const phase =
+    status && live && status.phase.name !== "training"
+      ? ` · ${status.phase.name} ${status.phase.done} of ${status.phase.total}`
+      : "";
+  return el(
+    "div",
+    { className: "run-line", "data-run": info.run },
+    el("h1", { title: info.dir }, page.runLabel(info.run)),
+    el("span", { className: `state ${state}` }, state),
+    el(
+      "span",
+      { className: "muted steps" },
+      `step ${info.rows}${info.steps === undefined ? "" : ` of ${info.steps}`}${phase}${elapsed}`,
+    ),
+    info.damaged > 0 && el("span", { className: "state silent" }, `${info.damaged} damaged lines left out`),
+    live && !page.connection.frozen && controls(info),
+    status !== undefined &&
+      live &&
+      el("p", { className: `doctor ${status.waits.stuck ? "stuck" : ""}` }, doctorText(status, live)),
+  );
+}
+
+/** @param {RunInfo} info */
+function controls({ run, state, status }) {
+  const training = status?.phase.name === "training";
+  const button = (/** @type {ControlAction} */ action, enabled = true) =>
+    el(
+      "button",
+      {
+        type: "button",
+        title: SMALL[action],
+        disabled: !enabled || state === "stopping",
+        onclick: () => void ask(run, action),
+      },
+      action,
+    );
+  return el(
+    "span",
+    { className: "controls", role: "group", "aria-label": "controls" },
+    button(state === "paused" ? "resume" : "pause"),
+    button("checkpoint", training),
+    button("stop"),
+  );
+}
+
+/** @param {number} run @param {ControlAction} action */
+async function ask(run, action) {
+  if (
+    action === "stop" &&
+    !confirm(`Stop ${page.runLabel(run)}? It finishes its step, saves, and can be resumed.`)
+  )
+    return;
+  await page.connection.control(run, action).catch((error) => page.say(error));
+}
+
+function nextTheme() {
+  page.view.theme = THEMES[(THEMES.indexOf(page.view.theme) + 1) % THEMES.length] ?? "auto";
+  changed("theme");
+}
+
+function helpDialog() {
+  const keys = [
+    ["1 … 9", "parts of the page"],
+    ["/", "search metrics"],
+    ["s", "more smoothing, then none"],
+    ["z", "all steps again"],
+    ["t", "light, dark, system"],
+    ["← →", "in a chart: the cursor by a step"],
+    ["drag, double-click", "zoom into steps, and out"],
+  ];
+  return el(
+    "dialog",
+    {},
+    el("h2", {}, "Keys"),
+    el("dl", {}, ...keys.flatMap(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)])),
+    el("form", { method: "dialog" }, el("button", {}, "close")),
+  );
+}
+
+/** @param {KeyboardEvent} event */
+function onKey(event) {
+  const typing =
+    event.target instanceof HTMLInputElement ||
+    event.target instanceof HTMLSelectElement ||
+    event.target instanceof HTMLTextAreaElement;
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+  const panel = PANELS[Number(event.key) - 1];
+  if (panel !== undefined) location.hash = panel.id;
+  else if (event.key === "/") openSearch();
+  else if (event.key === "z") page.view.range = null;
+  else if (event.key === "s") page.view.nextSmoothing();
+  else if (event.key === "t") nextTheme();
+  else if (event.key === "?") help.showModal();
+  else return;
+  event.preventDefault();
+}
+
+function openSearch() {
+  location.hash = "metrics";
+  showPanel();
+  document.getElementById("metric-search")?.focus();
+}
+
+fill(
+  tabs,
+  ...PANELS.map(({ id, title }, i) =>
+    el("a", { href: `#${id}`, role: "tab", title: `${title} (${i + 1})` }, title),
+  ),
+);
+const foot = el("footer", {}, "Hone. Charts drawn by uPlot (MIT licence, Leon Sorokin).");
+document.getElementById("page")?.append(header, tabs, page.notice, main, foot, help);
+applyTheme(page.view.theme);
+page.store.on(changed);
+page.view.on(() => changed("view"));
+addEventListener("hashchange", showPanel);
+addEventListener("keydown", onKey);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => changed("theme"));
+page.store.load().then(showPanel, (error) => page.say(error));

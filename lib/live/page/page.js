@@ -1,0 +1,64 @@
+import { el, fill } from "./dom.js";
+import { Store } from "./store.js";
+import { View } from "./view.js";
+
+/** @import { Connection } from "./connection.js" */
+/** @import { RunInfo } from "../wire.ts" */
+
+/**
+ * A part of the page with a tab of its own. `mount` fills an element and says what to do when something is new, and when
+ * the reader goes to another tab. It asks the server by `page.connection.ask(name, params)`: lib/live/answers.ts lists
+ * what is answered. Text goes in through `el()` alone.
+ * @typedef {"steps" | "runs" | "line" | "all" | "view" | "theme"} Change
+ * @typedef {{ update?: (what: Change) => void, close?: () => void }} Mounted
+ * @typedef {object} Panel
+ * @property {string} id of its tab, in the address after #
+ * @property {string} title
+ * @property {(root: HTMLElement, page: Page) => Mounted} mount
+ */
+
+/** What panels work with. */
+export class Page {
+  connection;
+  store;
+  view = new View();
+  /** Messages of the page itself. */
+  notice = el("div", { className: "notice", role: "status", hidden: true });
+
+  /** @param {Connection} connection */
+  constructor(connection) {
+    this.connection = connection;
+    this.store = new Store(connection);
+  }
+
+  /** Runs that the reader has not switched off. @returns {RunInfo[]} */
+  visibleRuns() {
+    const shown = this.store.runs.filter(({ dir }) => this.view.shows(dir));
+    return shown.length > 0 ? shown : this.store.runs.slice(0, 1);
+  }
+
+  /** A name that tells runs apart. @param {number} run */
+  runLabel(run) {
+    const info = this.store.runs[run];
+    if (info === undefined) return `run ${run}`;
+    const same = this.store.runs.filter(({ name }) => name === info.name);
+    if (same.length === 1) return info.name;
+    const folder = info.dir.split("/").filter(Boolean).at(-1) ?? info.dir;
+    return same.some((other) => other !== info && other.dir.endsWith(`/${folder}`)) ? info.dir : folder;
+  }
+
+  /** Tells the reader that something went wrong. @param {unknown} error */
+  say(error) {
+    const text = error instanceof Error ? error.message : String(error);
+    const close = el(
+      "button",
+      { type: "button", onclick: () => fill(this.notice), "aria-label": "close" },
+      "×",
+    );
+    fill(this.notice, el("span", {}, text), close);
+    this.notice.hidden = false;
+    close.addEventListener("click", () => {
+      this.notice.hidden = true;
+    });
+  }
+}

@@ -1,0 +1,76 @@
+import { Chart } from "./chart.js";
+import { chartTools } from "./chart-tools.js";
+import { el, fill } from "./dom.js";
+import { firstScreen } from "./first-screen.js";
+
+/** @import { Panel, Page } from "./page.js" */
+
+/** @type {Panel} */
+export const overviewPanel = {
+  id: "overview",
+  title: "Overview",
+  mount(root, page) {
+    const grid = el("div", { className: "charts" });
+    const tools = chartTools(page);
+    root.append(tools.element, grid);
+    const charts = new ChartGrid(page, grid);
+    const renew = () => charts.show(firstScreen(page.visibleRuns()).filter(({ lines }) => lines.length > 0));
+    renew();
+    return {
+      update(what) {
+        if (what === "view" || what === "all") tools.update();
+        if (what === "theme") return charts.repaint();
+        if (what === "runs" || what === "all" || what === "view") renew();
+        if (what !== "line" && what !== "runs") charts.update();
+      },
+      close: () => charts.close(),
+    };
+  },
+};
+
+/** Charts in a grid, kept as long as they draw the same lines. */
+export class ChartGrid {
+  #page;
+  #root;
+  /** @type {Map<string, Chart>} */
+  #charts = new Map();
+
+  /** @param {Page} page @param {HTMLElement} root */
+  constructor(page, root) {
+    this.#page = page;
+    this.#root = root;
+  }
+
+  /** @param {import("./chart.js").ChartSpec[]} specs */
+  show(specs) {
+    const before = this.#charts;
+    this.#charts = new Map(
+      specs.map((spec) => {
+        const key = JSON.stringify(spec);
+        const chart = before.get(key) ?? new Chart(this.#page, spec);
+        before.delete(key);
+        return [key, chart];
+      }),
+    );
+    for (const chart of before.values()) chart.close();
+    const figures = [...this.#charts.values()].map(({ figure }) => figure);
+    if (
+      figures.some((figure, i) => figure !== this.#root.children[i]) ||
+      figures.length !== this.#root.children.length
+    )
+      fill(this.#root, ...figures);
+  }
+
+  update() {
+    for (const chart of this.#charts.values()) void chart.update();
+  }
+
+  repaint() {
+    for (const chart of this.#charts.values()) chart.repaint();
+  }
+
+  close() {
+    for (const chart of this.#charts.values()) chart.close();
+    this.#charts.clear();
+  }
+}

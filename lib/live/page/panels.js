@@ -1,0 +1,10 @@
+import { linePanel } from "./panel-line.js";
+import { metricsPanel } from "./panel-metrics.js";
+import { overviewPanel } from "./panel-overview.js";
+import { recipePanel } from "./panel-recipe.js";
+import { resultsPanel } from "./panel-results.js";
+
+/** @import { Panel } from "./page.js" */
+
+/** Every tab, in order. @type {readonly Panel[]} */
+export const PANELS = [overviewPanel, metricsPanel, linePanel, resultsPanel, recipePanel];

@@ -1,0 +1,84 @@
+/**
+ * What the reader has chosen: it stays when steps arrive, when the page is loaded again, and is the same on every chart.
+ * @typedef {{ range: [number, number] | null, smoothing: number, hidden: string[], theme: "auto" | "light" | "dark" }} Chosen
+ */
+
+export const SMOOTHING = [1, 5, 15, 51, 151];
+const KEY = "hone.view";
+
+export class View {
+  /** @type {Chosen} */
+  #chosen = { range: null, smoothing: 1, hidden: [], theme: "auto", ...restored() };
+  /** @type {Set<() => void>} */
+  #listeners = new Set();
+
+  /** First and last step shown; null: all of them. */
+  get range() {
+    return this.#chosen.range;
+  }
+  set range(range) {
+    this.#set({ range: range === null ? null : [Math.min(...range), Math.max(...range)] });
+  }
+
+  /** Steps that a mean is over; 1: none. */
+  get smoothing() {
+    return this.#chosen.smoothing;
+  }
+  set smoothing(smoothing) {
+    this.#set({ smoothing });
+  }
+
+  nextSmoothing() {
+    this.smoothing = SMOOTHING[(SMOOTHING.indexOf(this.smoothing) + 1) % SMOOTHING.length] ?? 1;
+  }
+
+  get theme() {
+    return this.#chosen.theme;
+  }
+  set theme(theme) {
+    this.#set({ theme });
+    applyTheme(theme);
+  }
+
+  /** @param {string} dir of a run */
+  shows(dir) {
+    return !this.#chosen.hidden.includes(dir);
+  }
+
+  /** @param {string} dir */
+  toggle(dir) {
+    const others = this.#chosen.hidden.filter((other) => other !== dir);
+    this.#set({ hidden: this.shows(dir) ? [...others, dir] : others });
+  }
+
+  /** @param {() => void} listener @returns {() => void} */
+  on(listener) {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** @param {Partial<Chosen>} change */
+  #set(change) {
+    this.#chosen = { ...this.#chosen, ...change };
+    try {
+      sessionStorage.setItem(KEY, JSON.stringify(this.#chosen));
+    } catch {
+      // a page opened from a file may have no storage: the choice lives as long as the page
+    }
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** @param {Chosen["theme"]} theme */
+export function applyTheme(theme) {
+  document.documentElement.dataset["theme"] = theme;
+}
+
+/** @returns {Partial<Chosen>} */
+function restored() {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY) ?? "{}");
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,20 @@
+import { HoneError } from "../errors.ts";
+import type { Watch } from "./watch.ts";
+import type { WatchedRun } from "./watched-run.ts";
+
+/** What the page asks, and what an answer is made of. Nothing is changed by asking. */
+export interface Question {
+  /** Parameters of the address, without the token. */
+  readonly query: URLSearchParams;
+  readonly watch: Watch;
+}
+
+/** JSON for `/api/<name>`. Throws HONE_ERR_USAGE for a question that makes no sense (status 400). */
+export type Answer = (question: Question) => unknown | Promise<unknown>;
+
+/** The run that a question is about (`run=0`). Throws HONE_ERR_USAGE. */
+export function runOf({ query, watch }: Question): WatchedRun {
+  const run = watch.runs[Number(query.get("run") ?? "0")];
+  if (run !== undefined) return run;
+  throw new HoneError("HONE_ERR_USAGE", `run=${query.get("run")}: there are ${watch.runs.length}, from 0 on`);
+}

@@ -1,0 +1,167 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { HoneError } from "../errors.ts";
+import { isOwnHost, isOwnOrigin, newToken, sameSecret } from "./access.ts";
+import { ANSWERS } from "./answers.ts";
+import { requestControl } from "./control.ts";
+import { pageFile } from "./page-files.ts";
+import { type Question, runOf } from "./question.ts";
+import { Watch } from "./watch.ts";
+
+export interface LiveOptions {
+  /** Default 127.0.0.1: this machine alone. */
+  readonly host?: string | undefined;
+  /** Default: one that is free. */
+  readonly port?: number | undefined;
+  /** Default: a new one. */
+  readonly token?: string | undefined;
+}
+
+const LOCAL = "127.0.0.1";
+const MOST_BODY_BYTES = 10_000;
+const WORTH_PACKING_BYTES = 4096;
+const HEADERS = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  "cache-control": "no-store",
+} as const;
+const STATUS: Readonly<Partial<Record<string, number>>> = { HONE_ERR_USAGE: 400, HONE_ERR_STATE: 409 };
+
+/** A refusal: its status, and one line for whoever reads it. */
+class Refusal extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * The page of some run folders over HTTP. Whoever has the token in its address may look, and control the runs; without
+ * it there are only the page's own files, which say nothing of a run. Close it when done.
+ */
+export class LiveServer implements AsyncDisposable {
+  readonly watch: Watch;
+  readonly token: string;
+  readonly #host: string;
+  readonly #server: Server;
+
+  private constructor(watch: Watch, { host = LOCAL, token = newToken() }: LiveOptions) {
+    this.watch = watch;
+    this.token = token;
+    this.#host = host;
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+  }
+
+  /** Throws HONE_ERR_IO if a folder cannot be read or the port is taken. */
+  static async open(dirs: readonly string[], options: LiveOptions = {}): Promise<LiveServer> {
+    const live = new LiveServer(new Watch(dirs), options);
+    await new Promise<void>((resolve, reject) => {
+      live.#server.once("error", (cause) => {
+        const hint = "Choose another --port, or none for one that is free.";
+        reject(new HoneError("HONE_ERR_IO", `no page at ${live.#host}: ${cause.message}`, { cause, hint }));
+      });
+      live.#server.listen(options.port ?? 0, live.#host, resolve);
+    });
+    live.watch.start();
+    return live;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** What to open. */
+  get url(): string {
+    const host = this.#host.includes(":") ? `[${this.#host}]` : this.#host;
+    return `http://${host}:${this.port}/?token=${this.token}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.watch.close();
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    try {
+      if (!isOwnHost(request.headers.host, this.#host)) throw new Refusal(421, "not a name of this machine");
+      const url = new URL(request.url ?? "/", "http://localhost");
+      if (url.pathname.startsWith("/api/")) await this.#api(url, request, response);
+      else sendFile(url.pathname, request, response);
+    } catch (error) {
+      refuse(error, response);
+    }
+  }
+
+  async #api(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const given = request.headers["x-hone-token"] ?? url.searchParams.get("token");
+    if (!sameSecret(typeof given === "string" ? given : null, this.token))
+      throw new Refusal(403, "the address lacks the token that the command printed");
+    url.searchParams.delete("token");
+    const name = url.pathname.slice("/api/".length);
+    const question = { query: url.searchParams, watch: this.watch };
+    if (name === "events") return this.#listen(url, request, response);
+    if (name === "control") return sendJson(await this.#control(request, question), request, response);
+    const answer = Object.hasOwn(ANSWERS, name) ? ANSWERS[name] : undefined;
+    if (answer === undefined) throw new Refusal(404, "there is no such answer");
+    if (request.method !== "GET") throw new Refusal(405, "only to be read");
+    sendJson(await answer(question), request, response);
+  }
+
+  #listen(url: URL, request: IncomingMessage, response: ServerResponse): void {
+    const seen = request.headers["last-event-id"] ?? url.searchParams.get("from");
+    this.watch.stream.add(response);
+    if (typeof seen === "string") response.write(this.watch.missed(seen));
+  }
+
+  async #control(request: IncomingMessage, question: Question): Promise<unknown> {
+    // Pages of other origins can neither set this header nor send it without being asked about first.
+    if (request.method !== "POST" || request.headers["x-hone-token"] === undefined)
+      throw new Refusal(405, "only by POST, with the token in its header");
+    if (!isOwnOrigin(request.headers.origin, request.headers.host)) throw new Refusal(403, "another origin");
+    const body = JSON.parse(await bodyOf(request)) as { action?: unknown } | null;
+    return requestControl(runOf(question), body?.action, `page at ${request.socket.remoteAddress ?? "?"}`);
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const part of request.setEncoding("utf8")) {
+    text += part;
+    if (text.length > MOST_BODY_BYTES) throw new Refusal(413, "too long");
+  }
+  return text;
+}
+
+function sendFile(path: string, request: IncomingMessage, response: ServerResponse): void {
+  const file = pageFile(path === "/" ? "index.html" : path.slice(1));
+  if (file === undefined) throw new Refusal(404, "there is no such page");
+  send(file.type, file.text, request, response);
+}
+
+const sendJson = (value: unknown, request: IncomingMessage, response: ServerResponse): void =>
+  send("application/json", JSON.stringify(value), request, response);
+
+function send(type: string, text: string, request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader("content-type", type);
+  const packs = /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""));
+  if (!packs || text.length < WORTH_PACKING_BYTES) return void response.end(text);
+  response.setHeader("content-encoding", "gzip");
+  response.end(gzipSync(text, { level: 1 }));
+}
+
+function refuse(error: unknown, response: ServerResponse): void {
+  const known = error instanceof Refusal || HoneError.is(error) || error instanceof SyntaxError;
+  const status =
+    error instanceof Refusal ? error.status : HoneError.is(error) ? (STATUS[error.code] ?? 500) : 400;
+  response.statusCode = known ? status : 500;
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify({ error: error instanceof Error ? error.message : String(error) }));
+}

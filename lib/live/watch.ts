@@ -1,0 +1,62 @@
+import { EventStream, framed } from "./event-stream.ts";
+import { WatchedRun } from "./watched-run.ts";
+
+const LOOK_MS = 500;
+/** Who missed more steps than that loads them as columns. */
+const MOST_REPEATED = 500;
+
+/** Run folders that are watched together: looks at them twice a second and tells the stream what is new. */
+export class Watch {
+  readonly runs: readonly WatchedRun[];
+  readonly stream = new EventStream();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(dirs: readonly string[]) {
+    this.runs = dirs.map((dir, i) => new WatchedRun(dir, i));
+    for (const run of this.runs) run.look();
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
+  }
+
+  /** Reads what is new and tells it. */
+  look(): void {
+    for (const run of this.runs) this.#look(run);
+  }
+
+  /** Where every log has been read to. */
+  get cursor(): string {
+    return this.runs.map((run) => run.cursor).join("_");
+  }
+
+  /** What a listener that comes back has missed, as it is sent. @param cursor of the last event it saw. */
+  missed(cursor: string): string {
+    const cursors = cursor.split("_");
+    const reset = framed("reset", {}, this.cursor);
+    if (cursors.length !== this.runs.length) return reset;
+    const missed = this.runs.map((run, i) => run.since(cursors[i]!));
+    if (missed.some((rows) => rows === undefined || rows.length > MOST_REPEATED)) return reset;
+    const steps = missed.flatMap((rows, run) =>
+      rows!.map(({ record }) => framed("step", { run, record }, this.cursor)),
+    );
+    return steps.join("") + this.runs.map((run) => framed("run", run.info(), this.cursor)).join("");
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.stream.close();
+  }
+
+  #look(run: WatchedRun): void {
+    const { rows, replaced, changed, status } = run.look();
+    const { cursor, stream } = this;
+    if (replaced || rows.length > MOST_REPEATED) {
+      stream.send("reset", {}, cursor);
+      return;
+    }
+    for (const { record } of rows) stream.send("step", { run: run.run, record }, cursor);
+    if (changed) stream.send("run", run.info(), cursor);
+    if (status !== undefined) stream.send("line", { run: run.run, status }, cursor);
+  }
+}

@@ -1,0 +1,164 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import {
+  type LineStatus,
+  parseRecord,
+  RUN_FILES,
+  readLineStatus,
+  readRunManifest,
+  type StoredManifest,
+} from "../metrics/index.ts";
+import { Marks } from "./marks.ts";
+import { type Row, StepTable } from "./step-table.ts";
+import { Tail } from "./tail.ts";
+import type { Mark, RunInfo, RunState } from "./wire.ts";
+
+/** A process that has said nothing for so long is taken for gone, or hung. */
+const SILENT_MS = 15_000;
+
+/** What a look at a run found. */
+export interface Found {
+  readonly rows: readonly Row[];
+  /** Its log was replaced: what was told of it before holds no longer. */
+  readonly replaced: boolean;
+  /** Name, state, marks or metrics are others than before. */
+  readonly changed: boolean;
+  /** Set if it was written since the last look. */
+  readonly status: LineStatus | undefined;
+}
+
+/** A run folder that somebody looks at, of whatever process, finished or not. Looks only when asked. */
+export class WatchedRun {
+  readonly dir: string;
+  readonly run: number;
+  readonly table = new StepTable();
+  readonly #log: Tail;
+  readonly #marks: Marks;
+  #manifest: StoredManifest | undefined;
+  #manifestMs = 0;
+  #status: LineStatus | undefined;
+  #statusMs = 0;
+  #damaged = 0;
+  #told = "";
+
+  /** @param run its place among those watched. */
+  constructor(dir: string, run: number) {
+    this.dir = dir;
+    this.run = run;
+    this.#log = new Tail(join(dir, RUN_FILES.log));
+    this.#marks = new Marks(dir);
+  }
+
+  /** Where the log has been read to, for `Last-Event-ID`. */
+  get cursor(): string {
+    return `${this.#log.inode}.${this.#log.end}`;
+  }
+
+  /** Reads what is new. Throws HONE_ERR_IO. */
+  look(): Found {
+    const rows: Row[] = [];
+    let replaced = false;
+    const lines = this.#log.lines(() => {
+      replaced = this.table.length > 0;
+      this.table.clear();
+      this.#damaged = 0;
+    });
+    for (const { text, bytes } of lines) {
+      const row = this.#parsed(text, bytes.end);
+      if (row === undefined) continue;
+      this.table.add(row);
+      rows.push(row);
+    }
+    this.#marks.look();
+    this.#readManifest();
+    const status = this.#readStatus();
+    const { rows: _, status: __, ...rest } = this.info();
+    const told = JSON.stringify(rest);
+    const changed = told !== this.#told;
+    this.#told = told;
+    return { rows, replaced, changed, status };
+  }
+
+  /** Rows that follow a cursor in the same file; undefined if it belongs to another one. */
+  since(cursor: string): Row[] | undefined {
+    const [inode, end] = cursor.split(".").map(Number);
+    if (inode !== this.#log.inode || !(end! <= this.#log.end)) return undefined;
+    const first = this.table.rowAfter(end!);
+    return Array.from({ length: this.table.length - first }, (_, i) => this.table.row(first + i));
+  }
+
+  info(): RunInfo {
+    const { table, dir, run } = this;
+    const manifest = this.#manifest;
+    const recipe = manifest?.config as { training?: { steps?: number }; domains?: object } | undefined;
+    return {
+      run,
+      name: manifest?.name ?? basename(dir),
+      dir,
+      state: this.#state(),
+      startedAt: manifest?.startedAt ?? "",
+      seeds: manifest?.seeds ?? {},
+      rows: table.length,
+      steps: this.#status?.steps ?? recipe?.training?.steps,
+      domains: Object.keys(recipe?.domains ?? {}),
+      names: table.names,
+      marks: [...this.#marks.list, ...this.#unloggedCheckpoints()],
+      status: this.#status,
+      damaged: this.#damaged,
+    };
+  }
+
+  #parsed(text: string, end: number): Row | undefined {
+    try {
+      return { record: parseRecord(text, () => this.dir), end };
+    } catch {
+      this.#damaged += 1;
+      return undefined;
+    }
+  }
+
+  #readManifest(): void {
+    const path = join(this.dir, RUN_FILES.manifest);
+    const modified = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (modified === this.#manifestMs) return;
+    this.#manifestMs = modified;
+    try {
+      this.#manifest = modified === 0 ? undefined : readRunManifest(this.dir);
+    } catch {
+      this.#manifest = undefined; // a stranger's run.json: the folder's name will do
+    }
+  }
+
+  #readStatus(): LineStatus | undefined {
+    const path = join(this.dir, RUN_FILES.line);
+    const modified = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (modified === this.#statusMs) return undefined;
+    this.#statusMs = modified;
+    this.#status = readLineStatus(this.dir);
+    return this.#status;
+  }
+
+  #state(): RunState {
+    const status = this.#status;
+    if (status === undefined) return existsSync(join(this.dir, RUN_FILES.summary)) ? "done" : "unfinished";
+    const { end, writtenMs, paused } = status;
+    if (end !== undefined && end !== "stopping") return end === "aborted" ? "stopped" : end;
+    if (Date.now() - writtenMs > SILENT_MS) return "silent";
+    if (end === "stopping") return "stopping";
+    return paused ? "paused" : "running";
+  }
+
+  /** Checkpoints that the log does not tell of: it was written by an older version. */
+  #unloggedCheckpoints(): Mark[] {
+    const logged = new Set(
+      this.#marks.list.filter(({ kind }) => kind === "checkpoint").map(({ step }) => step),
+    );
+    const folder = join(this.dir, "checkpoints");
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder).flatMap((name) => {
+      const step = Number(/^step-(\d{6})$/.exec(name)?.[1] ?? Number.NaN);
+      if (Number.isNaN(step) || logged.has(step)) return [];
+      return [{ kind: "checkpoint" as const, step, text: `checkpoint ${name}` }];
+    });
+  }
+}

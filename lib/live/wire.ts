@@ -1,0 +1,79 @@
+/** What travels between server and page. Types alone: the page's own check reads them too. */
+import type { ControlAction, ControlOutcome, LineStatus } from "../metrics/line-status.ts";
+import type { StepRecord } from "../records.ts";
+
+export type { ControlAction, ControlOutcome, LineStatus, StepRecord };
+
+/** Something that happened at a step, for the charts: where a sitting began, a checkpoint, what somebody asked for. */
+export interface Mark {
+  readonly kind: "resume" | "checkpoint" | "phase" | "control" | "warning";
+  /** Steps done when it happened. */
+  readonly step: number;
+  readonly text: string;
+  /** Milliseconds since 1970, where the log tells it. */
+  readonly atMs?: number | undefined;
+}
+
+/** "running" while the process gives signs of life; "silent" if it stopped without saying so. */
+export type RunState =
+  | "running"
+  | "paused"
+  | "stopping"
+  | "silent"
+  | "done"
+  | "stopped"
+  | "failed"
+  | "unfinished";
+
+/** A run as the page lists it. */
+export interface RunInfo {
+  /** Its place in the list, the same for as long as the server lives. */
+  readonly run: number;
+  readonly name: string;
+  readonly dir: string;
+  readonly state: RunState;
+  readonly startedAt: string;
+  readonly seeds: Readonly<Record<string, number | string>>;
+  /** Steps in its log; of how many, where that is known. */
+  readonly rows: number;
+  readonly steps?: number | undefined;
+  readonly domains: readonly string[];
+  /** Every metric that any of its steps has. */
+  readonly names: readonly string[];
+  readonly marks: readonly Mark[];
+  readonly status?: LineStatus | undefined;
+  /** Lines of its log that could not be read. */
+  readonly damaged: number;
+}
+
+/** `/api/overview` */
+export interface Overview {
+  readonly runs: readonly RunInfo[];
+  /** Where the stream of events goes on from: `/api/events?from=`. */
+  readonly cursor: string;
+}
+
+/** `/api/series?run=0&name=a&name=b`: values in the order of `steps`, null where a step has none. */
+export interface SeriesAnswer {
+  readonly steps: readonly number[];
+  readonly versions: readonly number[];
+  readonly series: Readonly<Record<string, readonly (number | null)[]>>;
+}
+
+/** `/api/guide`: a row of docs/metrics.md. */
+export interface GuideRow {
+  /** With placeholders: `success/<domain>`. */
+  readonly name: string;
+  readonly definition: string;
+  readonly unit: string;
+  readonly section: string;
+}
+
+/** Events of the stream `/api/events`. */
+export interface StreamEvents {
+  step: { readonly run: number; readonly record: StepRecord };
+  run: RunInfo;
+  line: { readonly run: number; readonly status: LineStatus };
+  /** What the page has no longer fits: it loads everything anew. */
+  reset: Record<string, never>;
+}

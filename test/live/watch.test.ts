@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { Watch } from "../../lib/live/watch.ts";
+import { addStep, smallRun, writeStatus } from "./live-run.ts";
+
+const steps = (text: string) =>
+  [...text.matchAll(/"record":\{"step":(\d+)/g)].map(([, step]) => Number(step));
+
+test("a listener that comes back is told the steps it missed, of every run, and how they are now", () => {
+  const [a, b] = [smallRun(2), smallRun(1)];
+  const watch = new Watch([a, b]);
+  const seen = watch.cursor;
+  addStep(a, 3);
+  addStep(b, 2);
+  writeStatus(a);
+  watch.look();
+  const missed = watch.missed(seen);
+  expect(steps(missed)).toEqual([3, 2]);
+  expect(missed.match(/^event: run$/gm)).toHaveLength(2);
+  expect(missed).toContain(`id: ${watch.cursor}`);
+  expect(steps(watch.missed(watch.cursor))).toEqual([]);
+});
+
+test.each(["", "rubbish", "1.2", "1.2_3.4"])(
+  "a cursor of another time (%j) means: load everything",
+  (cursor) => {
+    const watch = new Watch([smallRun(1), smallRun(1)]);
+    expect(watch.missed(cursor)).toContain("event: reset");
+  },
+);
+
+test("so does one that lies too far back", () => {
+  const dir = smallRun(1);
+  const watch = new Watch([dir]);
+  const seen = watch.cursor;
+  for (let step = 2; step < 600; step++) addStep(dir, step);
+  watch.look();
+  expect(watch.missed(seen)).toContain("event: reset");
+});
