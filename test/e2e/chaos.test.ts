@@ -1,7 +1,7 @@
 /**
  * A synchronous run is killed with SIGKILL at the n-th open, write, fsync, rename, unlink, mkdir or rmdir in its folder,
  * or at some moment, and resumed: it must end with the bits of a run that nobody killed, and lose no checkpoint it told of.
- * `npm run test:chaos` tries 400 such moments, `npm run test:all` 40, `npm test` a few.
+ * Every second run trains adapters, with moments in bf16. `npm run test:chaos` tries 400 such moments, `npm run test:all` 40, `npm test` a few.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -19,6 +19,10 @@ const SHIM = fileURLToPath(new URL("../fixtures/crash-shim.c", import.meta.url))
 const TRIALS = Number(process.env["HONE_CHAOS"] ?? (long ? 40 : 4));
 const SEED = Number(process.env["HONE_CHAOS_SEED"] ?? 0);
 const TRAINING = JSON.stringify({ schedule: "sync", steps: 12 });
+const ADAPTERS = JSON.stringify({
+  lora: { rank: 4 },
+  optimizer: { lr: 1e-2, warmupSteps: 1, gradientClip: 1, moments: "bf16" },
+});
 const AT_ONCE = 2;
 
 const dir = mkdtempSync(join(tmpdir(), "hone-chaos-"));
@@ -34,6 +38,15 @@ interface Sitting {
   readonly errors: string;
 }
 
+interface Kind {
+  /** Of the recipe, beside training. */
+  readonly more: string;
+  /** The last line of a run that nobody killed. */
+  whole: string;
+  /** System calls of such a run, by name. */
+  counts: Map<string, number>;
+}
+
 interface Death {
   readonly env?: Readonly<Record<string, string>>;
   /** Kill so many milliseconds after this line, or after the start. */
@@ -41,8 +54,12 @@ interface Death {
   readonly afterMs?: number;
 }
 
-async function sit(folder: string, { env = {}, afterLine, afterMs }: Death = {}): Promise<Sitting> {
-  const args = ["--import", "tsx", CHILD, folder, "auto", TRAINING];
+async function sit(
+  folder: string,
+  { more }: Kind,
+  { env = {}, afterLine, afterMs }: Death = {},
+): Promise<Sitting> {
+  const args = ["--import", "tsx", CHILD, folder, "auto", TRAINING, more];
   const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, HONE_THREADS: "1", UV_USE_IO_URING: "0", ...env },
@@ -64,26 +81,28 @@ async function sit(folder: string, { env = {}, afterLine, afterMs }: Death = {})
 const numbers = (lines: readonly string[], word: string) =>
   lines.flatMap((line) => (line.startsWith(`${word} `) ? [Number(line.split(" ")[1])] : []));
 
-let whole: string;
-let counts: Map<string, number>;
+const KINDS: readonly Kind[] = ["{}", ADAPTERS].map((more) => ({ more, whole: "", counts: new Map() }));
 
 beforeAll(async () => {
   if (noAddon !== undefined || noShim !== undefined) return;
-  const folder = join(dir, "whole");
-  mkdirSync(folder);
-  const told = join(dir, "counts");
-  const env = { LD_PRELOAD: shim, CRASH_DIR: folder, CRASH_COUNTS: told };
-  const { lines, code, errors } = await sit(folder, { env });
-  expect(errors).toBe("");
-  expect(code).toBe(0);
-  whole = lines.at(-1)!;
-  const pairs = readFileSync(told, "utf8").trim().split("\n");
-  counts = new Map(pairs.map((line) => [line.split(" ")[0]!, Number(line.split(" ")[1])]));
+  for (const [i, kind] of KINDS.entries()) {
+    const folder = join(dir, `whole-${i}`);
+    mkdirSync(folder);
+    const told = join(dir, `counts-${i}`);
+    const env = { LD_PRELOAD: shim, CRASH_DIR: folder, CRASH_COUNTS: told };
+    const { lines, code, errors } = await sit(folder, kind, { env });
+    expect(errors).toBe("");
+    expect(code).toBe(0);
+    kind.whole = lines.at(-1)!;
+    const pairs = readFileSync(told, "utf8").trim().split("\n");
+    kind.counts = new Map(pairs.map((line) => [line.split(" ")[0]!, Number(line.split(" ")[1])]));
+  }
+  expect(KINDS[1]!.whole).not.toBe(KINDS[0]!.whole);
 }, 240_000);
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** By call for most of the trials, kinds in turn; by phase for the others. */
-function deathOf(trial: number, folder: string): { name: string; death: Death } {
+function deathOf(trial: number, folder: string, { counts }: Kind): { name: string; death: Death } {
   const random = new CounterRandom(SEED, trial, 0xc4, 0);
   const kinds = [...counts].filter(([, count]) => count > 0);
   const turn = trial % (kinds.length + 2);
@@ -101,19 +120,20 @@ function deathOf(trial: number, folder: string): { name: string; death: Death } 
 async function trialFails(trial: number): Promise<string | undefined> {
   const folder = join(dir, `trial-${trial}`);
   mkdirSync(folder);
-  const { name, death } = deathOf(trial, folder);
-  const killed = await sit(folder, death);
+  const kind = KINDS[trial % KINDS.length]!;
+  const { name, death } = deathOf(trial, folder, kind);
+  const killed = await sit(folder, kind, death);
   const fail = (what: string, by: Sitting) =>
     `trial ${trial}, killed at ${name}: ${what}\n${by.lines.join(", ")}\n${by.errors}`;
   if (!killed.killed && death.env !== undefined) return fail("it was not killed", killed);
   const kept = Math.max(0, ...numbers(killed.lines, "checkpoint"));
-  const resumed = await sit(folder);
+  const resumed = await sit(folder, kind);
   if (resumed.code !== 0) return fail(`the resume ended with ${resumed.code}`, resumed);
   const first = numbers(resumed.lines, "step")[0] ?? Number.POSITIVE_INFINITY;
   if (first <= kept)
     return fail(`checkpoint ${kept} was told of, but step ${first} was trained again`, resumed);
-  if (resumed.lines.at(-1) !== whole)
-    return fail(`ended with ${resumed.lines.at(-1)}, not ${whole}`, resumed);
+  if (resumed.lines.at(-1) !== kind.whole)
+    return fail(`ended with ${resumed.lines.at(-1)}, not ${kind.whole}`, resumed);
   const stray = readdirSync(join(folder, "checkpoints")).filter((n) => !/^(step-\d{6}|warm-start)$/.test(n));
   if (stray.length > 0) return fail(`left ${stray}`, resumed);
   rmSync(folder, { recursive: true });

@@ -1,25 +1,30 @@
 /**
- * A training run in a process of its own, for tests that kill it: run-child.ts <folder> <resume> <training as JSON>.
+ * A training run in a process of its own, for tests that kill it: run-child.ts <folder> <resume> <training as JSON>
+ * [more of the recipe as JSON].
  * Prints one line a step and a checkpoint, and the hash of the final weights.
  */
 import { join } from "node:path";
 import { exitCodeOf, interruptSignal, runMain } from "../../lib/cli/exit.ts";
+import { defineRecipe } from "../../lib/config/index.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/checkpoints.ts";
 import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
-import { tinyRecipe } from "./tiny-recipe.ts";
+import { tinyInput } from "./tiny-recipe.ts";
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 await runMain(async () => {
-  const [dir, resume, training] = process.argv.slice(2) as [string, string, string];
+  const [dir, resume, training, more = "{}"] = process.argv.slice(2) as [string, string, string, string?];
   const signal = interruptSignal(say);
-  await using run = await createRun(tinyRecipe(JSON.parse(training)), {
-    dir,
-    resume,
-    signal,
-    verifiers: inlineVerifiers,
-  });
+  await using run = await createRun(
+    defineRecipe({ ...tinyInput(JSON.parse(training)), ...JSON.parse(more) }),
+    {
+      dir,
+      resume,
+      signal,
+      verifiers: inlineVerifiers,
+    },
+  );
   run.on("checkpoint", (_, step) => say(`checkpoint ${step}`));
   for await (const { step } of run) say(`step ${step}`);
   const { reason, steps } = await run.finished;
