@@ -14,7 +14,7 @@
 #include "kernels/cuda/attention.h"
 
 #include "attention_batch.h"
-#include "kernels/cuda/matmul.h"
+#include "each_way.h"
 
 #ifdef HONE_HAVE_CUDA
 
@@ -22,15 +22,7 @@ using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
 
-#define NEEDS_HOPPER \
-  NEEDS_DEVICE;      \
-  if (!kernels::cuda::has_wgmma()) SKIP("no Hopper")
-
 namespace {
-
-#ifdef HONE_CUDA_SHIM
-const bool hopper = (cuda_shim::set_capability(9), true);
-#endif
 
 using Forward = PackedBatch::Forward;
 

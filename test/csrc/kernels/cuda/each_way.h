@@ -1,4 +1,5 @@
-// For ops with two kernels: on the shim the device says it is a Hopper, and a test runs by each of the two.
+// For ops with two kernels: on the shim the device says it is a Hopper, and a test runs by each of the two, or by
+// Hopper's alone.
 #pragma once
 
 #include "device.h"
@@ -6,6 +7,14 @@
 #ifdef HONE_HAVE_CUDA
 
 #include "kernels/cuda/matmul.h"
+#ifdef HONE_CUDA_SHIM
+#include "shim/hopper.h"
+#endif
+
+/// Skips a test that is of Hopper's kernels alone.
+#define NEEDS_HOPPER \
+  NEEDS_DEVICE;      \
+  if (!hone::kernels::cuda::has_wgmma()) SKIP("no Hopper")
 
 namespace hone::test {
 
@@ -22,6 +31,14 @@ void each_way(const Body& body) {
   body();
   kernels::cuda::force_portable(false);
 }
+
+/// As long as it lives the shim's wgmma truncates: no tile can take another instruction unseen.
+struct Truncating {
+#ifdef HONE_CUDA_SHIM
+  Truncating() { cuda_shim::truncate_products(true); }
+  ~Truncating() { cuda_shim::truncate_products(false); }
+#endif
+};
 
 }  // namespace hone::test
 

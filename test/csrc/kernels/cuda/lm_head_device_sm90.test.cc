@@ -7,19 +7,11 @@
 #include "each_way.h"
 #include "head.h"
 
-#ifdef HONE_CUDA_SHIM
-#include "shim/hopper.h"
-#endif
-
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
 
 #ifdef HONE_HAVE_CUDA
-
-#define NEEDS_HOPPER \
-  NEEDS_DEVICE;      \
-  if (!kernels::cuda::has_wgmma()) SKIP("no Hopper")
 
 namespace {
 
@@ -28,14 +20,6 @@ const std::vector<SamplingParams> kPlain = {{0.9f, 0, 1.0f, 0.0f}};
 bool equal(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && same_bits(a.data(), b.data(), int64_t(a.size()));
 }
-
-/// As long as it lives the shim's wgmma truncates: no tile can take another instruction unseen.
-struct Truncating {
-#ifdef HONE_CUDA_SHIM
-  Truncating() { cuda_shim::truncate_products(true); }
-  ~Truncating() { cuda_shim::truncate_products(false); }
-#endif
-};
 
 }  // namespace
 

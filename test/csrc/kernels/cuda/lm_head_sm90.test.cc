@@ -13,10 +13,6 @@
 #include "each_way.h"
 #include "head.h"
 
-#ifdef HONE_CUDA_SHIM
-#include "shim/hopper.h"
-#endif
-
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -25,8 +21,6 @@ using namespace hone::test;
 
 namespace {
 
-bool has_hopper() { return has_device() && kernels::cuda::has_wgmma(); }
-
 const std::vector<SamplingParams> kPlain = {{0.9f, 0, 1.0f, 0.0f}};
 const std::vector<SamplingParams> kMixed = {kPlain[0], {0.6f, 0, 0.9f, 0.0f}, {0.0f, 0, 1.0f, 0.0f}};
 
@@ -34,14 +28,6 @@ void expect_same(const std::vector<float>& a, const std::vector<float>& b) {
   EXPECT_EQ(a.size(), b.size());
   EXPECT_TRUE(same_bits(a.data(), b.data(), int64_t(a.size())));
 }
-
-/// As long as it lives the shim's wgmma truncates.
-struct Truncating {
-#ifdef HONE_CUDA_SHIM
-  Truncating() { cuda_shim::truncate_products(true); }
-  ~Truncating() { cuda_shim::truncate_products(false); }
-#endif
-};
 
 /// Everything the head makes of m, by the kernels that are on.
 struct Results {
@@ -65,7 +51,7 @@ void expect_same(const Results& a, const Results& b) {
 
 TEST(on_the_shim_both_kernels_have_the_same_bits) {
   if (!on_shim()) SKIP("the shim only");
-  EXPECT_TRUE(has_hopper());
+  EXPECT_TRUE(has_device() && kernels::cuda::has_wgmma());
   struct Shape {
     int64_t rows, width, vocabulary, gap;
   };
@@ -93,7 +79,7 @@ TEST(on_the_shim_both_kernels_have_the_same_bits) {
 // shim it holds because the shim says so, and what shows is that no tile takes another instruction: wgmma truncates
 // here, mma.sync does not. A GPU has to show the rest.
 TEST(a_row_has_the_same_bits_in_a_tile_of_any_height) {
-  if (!has_hopper()) SKIP("no device of capability 9.0");
+  NEEDS_HOPPER;
   [[maybe_unused]] const Truncating here;
   for (const bool tied : {false, true}) {
     Head m(130, tied ? 72 : 552, 40, tied);
@@ -115,7 +101,7 @@ TEST(a_row_has_the_same_bits_in_a_tile_of_any_height) {
 }
 
 TEST(the_portable_kernels_can_be_asked_for) {
-  if (!has_hopper()) SKIP("no device of capability 9.0");
+  NEEDS_HOPPER;
   EXPECT_TRUE(kernels::cuda::uses_wgmma(8, 8) && !kernels::cuda::uses_wgmma(8, 12));
   kernels::cuda::force_portable(true);
   EXPECT_TRUE(!kernels::cuda::has_wgmma());

@@ -10,19 +10,11 @@
 #include "core/arena.h"
 #include "kernels/matmul.h"
 
-#ifdef HONE_CUDA_SHIM
-#include "shim/hopper.h"
-#endif
-
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
 
 #ifdef HONE_HAVE_CUDA
-
-#define NEEDS_HOPPER \
-  NEEDS_DEVICE;      \
-  if (!kernels::cuda::has_wgmma()) SKIP("no Hopper")
 
 namespace {
 
