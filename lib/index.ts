@@ -12,7 +12,7 @@ export {
   recipeJsonSchema,
 } from "./config/index.ts";
 export { isHeldOut, type ProblemSource, problemId, type SourceOptions } from "./data/index.ts";
-export type { Completion, VerifierModule as Verifier } from "./domains/index.ts";
+export type { Completion, RewardFunction, RewardInput, VerifierModule as Verifier } from "./domains/index.ts";
 export { ConfigError, type ConfigIssue, type ErrorCode, HoneError } from "./errors.ts";
 export {
   type EvaluationPlan,

@@ -80,6 +80,8 @@ export interface ScoredVerdict {
   readonly score: number;
   /** A few words for people and for counting, e.g. "numbers not used exactly once". */
   readonly reason: string;
+  /** Score of each reward of a domain that has several, by name; their weighted mean is `score`. */
+  readonly parts?: Readonly<Record<string, number>>;
 }
 
 /** A fault of ours (worker lost, sandbox down): retried once, then taken out of the group; it never trains. */

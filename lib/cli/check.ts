@@ -4,12 +4,14 @@ import { HoneError } from "../errors.ts";
 import {
   admissionOf,
   expectDemonstrations,
+  giverText,
   type Model,
   nativeCore,
   openModel,
   openProblems,
   openVerifiers,
   PromptEncoder,
+  rewardPlan,
   whyNotRunnable,
 } from "../orchestration/index.ts";
 import { expectFit, inUnits, type MemoryPlan } from "../plan/index.ts";
@@ -26,6 +28,8 @@ export interface DomainCheck {
   readonly looked: number;
   readonly leftOut: number;
   readonly verifiers: readonly string[];
+  /** Who gives the recipe's own rewards, and where. */
+  readonly rewards?: readonly string[];
   /** Counts of the rows of a data set by outcome. */
   readonly report?: DatasetReport;
 }
@@ -127,6 +131,7 @@ async function checkDomains(
   const { sources, sets } = await openProblems(recipe, { admit: admissionOf(recipe, format) });
   const measured = [...sets].map(([name, { source }]) => [name, source] as const);
   for (const [domain, source] of [...sources, ...measured]) {
+    const plan = recipe.domains[domain] && rewardPlan(recipe, domain);
     const trained = (recipe.domains[domain]?.weight ?? 0) > 0;
     const { askable, leftOut } = lookAt(
       (index) => (trained ? source.problem(index) : source.heldOut(index)),
@@ -135,7 +140,8 @@ async function checkDomains(
     const problems = askable.slice(0, SAMPLES);
     const silence = problems.map((problem) => ({ problem, text: "", finish: "eos" as const }));
     for (const [i, verdict] of (await verifiers.verify(silence)).entries()) {
-      if (verdict.status !== "unscored" && verdict.status !== "correct") continue;
+      const isOwn = plan !== undefined && verdict.status === "correct"; // brevity may be all that is asked
+      if ((verdict.status !== "unscored" && verdict.status !== "correct") || isOwn) continue;
       const found =
         verdict.status === "unscored" ? `cannot judge: ${verdict.cause}` : "takes an empty answer for right";
       throw new HoneError(
@@ -149,11 +155,21 @@ async function checkDomains(
       looked: LOOKED_AT,
       leftOut,
       verifiers: [...new Set(problems.map((p) => p.verifier))],
+      ...(plan && { rewards: plan.parts.map((part) => rewardLine(part, plan.isSum)) }),
       ...(source.report && { report: source.report }),
     };
   }
   return domains;
 }
+
+/** "short, weight 0.2: function short in the main process, ..." */
+function rewardLine({ name, weight, giver }: RewardPart, isOneOfSeveral: boolean): string {
+  const which = isOneOfSeveral ? `reward ${name}, weight ${weight}` : "reward";
+  const risk = giver.by === "function" ? ": an endless loop there holds up the whole run" : "";
+  return `${which}: ${giverText(giver)}${risk}`;
+}
+
+type RewardPart = NonNullable<ReturnType<typeof rewardPlan>>["parts"][number];
 
 /** The first problems of a source that can be asked. Throws HONE_ERR_DATA if none of those examined can. */
 function lookAt(
@@ -194,6 +210,7 @@ export function checkText({ stages, domains, warnings }: Findings): string {
     const found = Object.hasOwn(domains, name) ? domains[name] : undefined;
     const more = [
       ...(instead === undefined ? [] : [instead]),
+      ...(found?.rewards ?? []),
       ...(found?.report ? [reportLine(found.report)] : []),
       ...(found && found.leftOut > 0
         ? [

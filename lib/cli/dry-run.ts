@@ -40,6 +40,7 @@ export async function rehearse(recipe: Recipe): Promise<Rehearsal> {
     const model = await standInModel(recipe, folder, missing);
     const { domains, few, sets } = standInData(recipe, folder, missing);
     const { hardware: _, warmStart: __, ...input } = recipeInput(recipe);
+    for (const made of [domains, few]) withRewards(made, input.domains);
     const { stopIds: ___, ...rollouts } = input.rollouts;
     const bytes = missing.has("model");
     const maxPromptTokens = recipe.rollouts.maxPromptTokens * (bytes ? BYTES_PER_TOKEN : 1);
@@ -118,6 +119,14 @@ function standInSource(field: string, source: Recipe["domains"][string]["source"
     sampled,
     instead: `${absent.join(", ")} is not here; sample rows in the same shape instead`,
   };
+}
+
+/** Gives domains the rewards that the recipe's author wrote for them, functions too. */
+function withRewards(domains: RecipeInput["domains"], written: RecipeInput["domains"]): void {
+  for (const [name, domain] of Object.entries(domains)) {
+    const { reward, rewards } = written[name] ?? {};
+    domains[name] = { ...domain, ...(reward && { reward }), ...(rewards && { rewards }) };
+  }
 }
 
 /** Budgets count tokens of the model's: without its tokenizer they say nothing. */

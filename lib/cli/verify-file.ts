@@ -1,15 +1,20 @@
 import { availableParallelism } from "node:os";
 import { basename, dirname } from "node:path";
+import type { Recipe } from "../config/index.ts";
 import { CASE_READERS, type CaseReader, type Compat } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
+import { openVerifiers } from "../orchestration/index.ts";
 import type { Verdict } from "../records.ts";
 import { type VerificationRequest, VerifierPool } from "../rewards/index.ts";
 import { parseJson, readLines } from "./json-lines.ts";
+import { rewardReader } from "./reward-cases.ts";
 
 export interface VerifyFileOptions {
   readonly domain: string;
   /** One JSON object a line; blank lines are skipped. */
   readonly file: string;
+  /** Judge by the reward that it gives the domain, cases { prompt, response, reference, finish }. */
+  readonly recipe?: Recipe | undefined;
   /** Default strict. */
   readonly compat?: Compat;
   /** Default: one a core. */
@@ -31,15 +36,9 @@ export async function* verifyFile(
   options: VerifyFileOptions,
   onFault: (error: HoneError) => void = () => {},
 ): AsyncGenerator<Verdict> {
-  const { domain, file, compat = "strict", workers = availableParallelism() } = options;
-  const reader = CASE_READERS.get(domain);
-  if (reader === undefined) {
-    const known = [...CASE_READERS.keys()].join(", ");
-    throw new HoneError("HONE_ERR_USAGE", `no cases are read for domain ${JSON.stringify(domain)}`, {
-      hint: `Known domains: ${known}.`,
-    });
-  }
-  await using pool = new VerifierPool({ workers });
+  const { domain, file, compat = "strict", recipe, workers = availableParallelism() } = options;
+  const reader = recipe === undefined ? readerOf(domain) : rewardReader(recipe, domain);
+  await using pool = recipe === undefined ? new VerifierPool({ workers }) : openVerifiers(recipe);
   const running: Promise<Verdict[]>[] = [];
   for await (const batch of batches(readCases(file, domain, reader, compat))) {
     for (const line of batch) if ("fault" in line) onFault(line.fault);
@@ -49,6 +48,15 @@ export async function* verifyFile(
     if (running.length >= 2 * workers) yield* await running.shift()!;
   }
   for (const verdicts of running) yield* await verdicts;
+}
+
+/** Throws HONE_ERR_USAGE for an unknown domain. */
+function readerOf(domain: string): CaseReader {
+  const reader = CASE_READERS.get(domain);
+  if (reader !== undefined) return reader;
+  throw new HoneError("HONE_ERR_USAGE", `no cases are read for domain ${JSON.stringify(domain)}`, {
+    hint: `Known domains: ${[...CASE_READERS.keys()].join(", ")}. Rewards of your own: --recipe <file>.`,
+  });
 }
 
 async function judge(pool: VerifierPool, batch: readonly Line[]): Promise<Verdict[]> {

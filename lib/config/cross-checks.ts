@@ -109,6 +109,15 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
         : "has weight 0 everywhere; at least one domain must be trained on",
   },
   {
+    paths: ["domains"],
+    rule: ({ domains }) => {
+      const twice = Object.entries(domains).find(
+        ([, d]) => d.reward !== undefined && d.rewards !== undefined,
+      );
+      return twice && `gives ${twice[0]} both reward and rewards; name one judge, or several with weights`;
+    },
+  },
+  {
     paths: ["warmStart.mixture", "domains"],
     rule: ({ warmStart, domains }) => {
       const stranger = Object.keys(warmStart?.mixture ?? {}).find((d) => !Object.hasOwn(domains, d));

@@ -1,8 +1,9 @@
 /** Recipes: what a run does, checked before anything starts. */
 export { loraOptions } from "./lora.ts";
 export { overrideRecipe } from "./overrides.ts";
-export { definedRecipe, defineRecipe, recipeInput, recipeJsonSchema } from "./recipe.ts";
+export { definedRecipe, defineRecipe, recipeInput, recipeJsonSchema, rewardFunctions } from "./recipe.ts";
 export { recipeWarnings } from "./recipe-warnings.ts";
+export type { RewardChoice } from "./reward.ts";
 export {
   evaluationContext,
   type ModelSizes,

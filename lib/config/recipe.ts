@@ -4,16 +4,21 @@ import { ConfigError, type ConfigIssue } from "../errors.ts";
 import { crossCheck } from "./cross-checks.ts";
 import { nearest } from "./nearest.ts";
 import { expectPlainData } from "./plain-data.ts";
+import { putRewardFunctions, type RewardFunctions, takeRewardFunctions } from "./reward-functions.ts";
 import { maxContext, type ParsedRecipe, type Recipe, type RecipeInput, recipeSchema } from "./schema.ts";
 
 const INPUT = Symbol.for("hone.recipe.input");
+const FUNCTIONS = Symbol.for("hone.recipe.rewards");
 
 /**
- * Checks a recipe and fills in its defaults. The result is plain JSON and itself a valid recipe.
+ * Checks a recipe and fills in its defaults. The result is plain JSON and itself a valid recipe; reward functions come
+ * along beside it (rewardFunctions), in the JSON by name and hash.
  * Throws ConfigError with every issue at once: path, value found, rule, nearest known name.
  * @param where what to call the recipe in the error, usually its file.
  */
-export function defineRecipe(input: RecipeInput, where = "recipe"): Recipe {
+export function defineRecipe(given: RecipeInput, where = "recipe"): Recipe {
+  const { plain, functions } = takeRewardFunctions(given);
+  const input = plain as RecipeInput;
   expectPlainData(input, where);
   const parsed = recipeSchema.safeParse(input, { reportInput: true });
   if (!parsed.success) {
@@ -28,6 +33,7 @@ export function defineRecipe(input: RecipeInput, where = "recipe"): Recipe {
   const issues = crossCheck(recipe);
   if (issues.length > 0) throw new ConfigError(where, issues);
   Object.defineProperty(recipe, INPUT, { value: structuredClone(input) });
+  Object.defineProperty(recipe, FUNCTIONS, { value: functions });
   return recipe;
 }
 
@@ -40,7 +46,12 @@ export function definedRecipe(recipe: unknown, where: string): Recipe {
 /** What `defineRecipe` was given, before defaults: overrides apply to this, so that derived defaults follow them. */
 export function recipeInput(recipe: Recipe): RecipeInput {
   const kept = (recipe as { [INPUT]?: RecipeInput })[INPUT];
-  return structuredClone(kept ?? (recipe as RecipeInput));
+  return putRewardFunctions(structuredClone(kept ?? (recipe as RecipeInput)), rewardFunctions(recipe));
+}
+
+/** The reward functions that a recipe was defined with; none of a recipe that was read from a file of JSON. */
+export function rewardFunctions(recipe: Recipe): RewardFunctions {
+  return (recipe as { [FUNCTIONS]?: RewardFunctions })[FUNCTIONS] ?? new Map();
 }
 
 /** JSON Schema (draft 2020-12) of what a recipe may say, for editors. */

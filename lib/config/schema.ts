@@ -14,6 +14,7 @@ import {
   size,
   tokens,
 } from "./numbers.ts";
+import { domainRewards } from "./reward.ts";
 import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.ts";
 
 /**
@@ -76,6 +77,7 @@ const domainSchema = z.strictObject({
   weight: orOff(),
   source: sourceSchema,
   verifier: verifierSchema.optional(),
+  ...domainRewards,
 });
 
 const rolloutsSchema = z.strictObject({

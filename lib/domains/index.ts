@@ -14,6 +14,13 @@ export {
 export { type Demonstration, type DemonstrationOptions, Demonstrator } from "./demonstrations.ts";
 export { QUICKSTART_LEXICON } from "./lexicon.ts";
 export { openProblemSource, openValidationSource, PROBLEM_SOURCES } from "./problem-sources.ts";
+export {
+  type RewardFunction,
+  type RewardInput,
+  rewardedBy,
+  rewardedProblem,
+  rewardName,
+} from "./reward.ts";
 export { writeSampleRows } from "./sample-rows.ts";
 export type { Completion, Verifier, VerifierModule } from "./verifier.ts";
 export { loadBuiltIn, referenceFault, UNVERSIONED, VERIFIERS, versionOf } from "./verifiers.ts";

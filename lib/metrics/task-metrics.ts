@@ -11,6 +11,7 @@ export function putTaskMetrics(sheet: MetricSheet, facts: StepFacts): void {
   const rollouts = facts.groups.flatMap((group) => group.rollouts);
   putRewards(sheet, rollouts, facts);
   putVerdicts(sheet, rollouts, facts.unscored);
+  putParts(sheet, rollouts);
   putPenalty(sheet, rollouts);
   putMasked(sheet, rollouts);
   putGroups(sheet, facts.groups);
@@ -53,6 +54,15 @@ function putRewards(sheet: MetricSheet, rollouts: readonly ScoredRollout[], fact
   for (const [lag, m] of scoreByLag.entries()) {
     sheet.put(`score/lag-${lag === OLDEST_LAG_BUCKET ? `${lag}+` : lag}`, m.mean);
   }
+}
+
+/** Each of a domain's several rewards by itself. */
+function putParts(sheet: MetricSheet, rollouts: readonly ScoredRollout[]): void {
+  const parts = new MomentsBy<string>();
+  for (const { rollout, verdict } of rollouts)
+    for (const [name, score] of Object.entries(verdict.parts ?? {}))
+      parts.add(`${rollout.problem.domain}/${name}`, score);
+  for (const [name, moments] of parts.entries()) sheet.put(`reward/part/${name}`, moments.mean);
 }
 
 function putVerdicts(

@@ -19,6 +19,7 @@ export { createRun, expectDemonstrations } from "./run/index.ts";
 export type { Core } from "./setup/index.ts";
 export {
   admissionOf,
+  giverText,
   type Model,
   nativeCore,
   newModelConfig,
@@ -26,6 +27,7 @@ export {
   openProblems,
   openVerifiers,
   PromptEncoder,
+  rewardPlan,
   thisMachine,
   whyNotRunnable,
 } from "./setup/index.ts";

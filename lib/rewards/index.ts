@@ -1,4 +1,5 @@
 export { VerifierPool } from "./pool/pool.ts";
 export type { VerificationRequest } from "./pool/pooled-verifier.ts";
+export type { RewardGiver, RewardPlan } from "./pool/rewards.ts";
 export type { VerifierStats } from "./pool/verifier-stats.ts";
 export { type ShapingOptions, shapeGroup, trainedMembers, withRewards } from "./shape-group.ts";

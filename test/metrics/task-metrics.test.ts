@@ -55,6 +55,15 @@ describe("rewards", () => {
   });
 });
 
+test("each of several rewards by itself, over the rollouts that have it", () => {
+  const withParts = (parts: Record<string, number>) => ({ ...right, verdict: { ...right.verdict, parts } });
+  const m = collect({
+    groups: [group([withParts({ right: 1, short: 0.25 }), withParts({ right: 0, short: 0.75 }), wrong])],
+  });
+  const parts = Object.fromEntries(Object.entries(m).filter(([name]) => name.startsWith("reward/part/")));
+  expect(parts).toEqual({ "reward/part/math/right": 0.5, "reward/part/math/short": 0.5 });
+});
+
 describe("verdicts", () => {
   test("shares are of all rollouts, those lost to us included", () => {
     const m = collect({ groups: [group([right, wrong, half])], unscored: { math: 1 } });

@@ -2,29 +2,33 @@ import type { Rescoring } from "../../orchestration/index.ts";
 import type { Verdict } from "../../records.ts";
 import { columnsOf, textTable } from "../../report/index.ts";
 import { EXIT } from "../exit.ts";
+import { loadRecipe } from "../load-recipe.ts";
 import { progress } from "../progress.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 
 interface Flags extends Common {
   readonly domain?: string;
   readonly all?: boolean;
+  readonly recipe?: string;
 }
 
 const SHOWN_CHANGES = 20;
 
 async function rescore(dir: string, flags: Flags): Promise<number> {
-  const { rescoreRun } = await import("../../orchestration/index.ts");
+  const { openVerifiers, rescoreRun } = await import("../../orchestration/index.ts");
   const { isEvaluation } = await import("../../suites/index.ts");
   if (isEvaluation(dir)) return rescoreEvaluated(dir, flags);
   const { domain, all = false, json } = flags;
+  const own = flags.recipe === undefined ? undefined : openVerifiers(await loadRecipe(flags.recipe));
   const line = progress();
   const rescoring = await rescoreRun(dir, {
     ...(domain !== undefined && { domain }),
+    ...(own && { verifiers: own }),
     all,
     onProgress: (judged, total) => {
       if (!json) line.show(`${judged} of ${total} judged`, judged === total);
     },
-  });
+  }).finally(() => own?.close());
   line.end();
   print(flags, rescoring, rescoringText(rescoring));
   return EXIT.done;
@@ -95,6 +99,7 @@ export const rescoreVerb: Verb = (hone, ends) => {
     .description("judge the completions of a run or an evaluation again and show which verdicts change")
     .option("--domain <domain>", "only this domain")
     .option("--all", "also where the run has a verdict of the verifier's present version")
+    .option("--recipe <file>", "judge as this recipe does, with its reward functions")
     .option("--json", "print JSON")
     .action(ends(rescore));
 };

@@ -4,12 +4,14 @@ import type { Compat } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { Verdict } from "../../records.ts";
 import { EXIT, explain } from "../exit.ts";
+import { loadRecipe } from "../load-recipe.ts";
 import { progress } from "../progress.ts";
 import type { Common, Verb } from "./verb.ts";
 
 interface Flags extends Common {
   readonly domain: string;
   readonly file: string;
+  readonly recipe?: string;
   readonly compat: Compat;
 }
 
@@ -39,13 +41,14 @@ class Count {
 }
 
 /** Verdicts go to stdout, one per line; messages for people go to stderr. */
-async function verify({ domain, file, compat, json }: Flags): Promise<number> {
+async function verify({ domain, file, compat, json, ...flags }: Flags): Promise<number> {
   const { verifyFile } = await import("../verify-file.ts");
+  const recipe = flags.recipe === undefined ? undefined : await loadRecipe(flags.recipe);
   const started = performance.now();
   const faults: HoneError[] = [];
   const count = new Count();
   const line = progress();
-  for await (const verdict of verifyFile({ domain, file, compat }, (fault) => faults.push(fault))) {
+  for await (const verdict of verifyFile({ domain, file, compat, recipe }, (fault) => faults.push(fault))) {
     if (!process.stdout.write(`${JSON.stringify(verdict)}\n`)) await once(process.stdout, "drain");
     count.add(verdict);
     if (!json) line.show(`${count.rows} judged`);
@@ -78,6 +81,7 @@ export const verifyVerb: Verb = (hone, ends) => {
     )
     .requiredOption("--domain <domain>", "what the cases are of: math, logic, ...")
     .requiredOption("--file <cases.jsonl>", "the cases")
+    .option("--recipe <file>", "judge by the reward that this recipe gives the domain (docs/rewards.md)")
     .addOption(
       new Option("--compat <mode>", "strict, or reference to reproduce the reference's bugs too")
         .choices(["strict", "reference"])

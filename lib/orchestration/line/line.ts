@@ -7,7 +7,7 @@ import type { Generations } from "../../native/generations.ts";
 import type { DomainName } from "../../records.ts";
 import type { PromptFormat } from "../../text/index.ts";
 import type { Verifiers } from "../setup/index.ts";
-import { PromptEncoder } from "../setup/index.ts";
+import { PromptEncoder, verificationCalls } from "../setup/index.ts";
 import { actorOptions, generateRollouts } from "./actor.ts";
 import { batchGroups } from "./batcher.ts";
 import { Books, type BooksParts } from "./books.ts";
@@ -70,7 +70,7 @@ export class Line {
       onTokens: (count) => books.generated(count),
     });
     const judge = verifiers.verify.bind(verifiers);
-    const judged = verifyGroups(rollouts, judge, progress.verifying, recipe.verification.workers);
+    const judged = verifyGroups(rollouts, judge, progress.verifying, verificationCalls(recipe));
     const settled = settleGroups(judged, {
       shaping: shapingOptions(recipe),
       onGroup: onGroup && progress.aroundHook(onGroup),

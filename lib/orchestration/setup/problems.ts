@@ -1,6 +1,6 @@
 import type { Recipe } from "../../config/index.ts";
 import type { Admission, ProblemSource, SourceOptions } from "../../data/index.ts";
-import { judgedBy, openProblemSource, openValidationSource } from "../../domains/index.ts";
+import { judgedBy, openProblemSource, openValidationSource, rewardedBy } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { DomainName } from "../../records.ts";
 
@@ -46,7 +46,9 @@ async function openDomains(
   asked: ReadonlySet<string>,
 ): Promise<Map<DomainName, ProblemSource>> {
   const sources = new Map<DomainName, ProblemSource>();
-  for (const [ordinal, [domain, { source, verifier }]] of Object.entries(domains).entries()) {
+  for (const [ordinal, [domain, { source, verifier, reward, rewards }]] of Object.entries(
+    domains,
+  ).entries()) {
     const held = heldOut?.get(domain);
     const place: SourceOptions = { seed, ordinal, domain, elsewhere: asked, ...(held && { heldOut: held }) };
     const opened = await openProblemSource(source, place, admit);
@@ -56,7 +58,9 @@ async function openDomains(
         `domains.${domain}.source is ${nameOf(source)}, whose domain is ${opened.domain}`,
       );
     }
-    sources.set(domain, verifier === undefined ? opened : judgedBy(opened, verifier.compat));
+    const strict = verifier === undefined ? opened : judgedBy(opened, verifier.compat);
+    const isRewarded = reward !== undefined || rewards !== undefined;
+    sources.set(domain, isRewarded ? rewardedBy(strict, domain) : strict);
   }
   return sources;
 }

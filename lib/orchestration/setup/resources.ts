@@ -9,6 +9,7 @@ import { type Core, engineOptions, rlOptimizer } from "./core.ts";
 import { type Model, openModel } from "./model.ts";
 import { type HeldOut, openProblems, type ValidationSet } from "./problems.ts";
 import { expectRoom } from "./readiness.ts";
+import { rewardPlans } from "./rewards.ts";
 
 /** The part of a verifier pool that a run uses. */
 export type Verifiers = Pick<VerifierPool, "verify" | "stats">;
@@ -91,6 +92,7 @@ export async function openResources(
   };
 }
 
-export function openVerifiers({ verification: { workers, timeoutMs, modules } }: Recipe): VerifierPool {
-  return new VerifierPool({ workers, modules, timeoutMs });
+export function openVerifiers(recipe: Recipe): VerifierPool {
+  const { workers, timeoutMs, modules } = recipe.verification;
+  return new VerifierPool({ workers, modules, timeoutMs, rewards: rewardPlans(recipe) });
 }

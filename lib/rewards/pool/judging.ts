@@ -1,7 +1,8 @@
 import { loadBuiltIn } from "../../domains/load-built-in.ts";
-import type { Verifier } from "../../domains/verifier.ts";
+import { rewardVerdict } from "../../domains/reward.ts";
 import type { Verdict } from "../../records.ts";
-import { loadVerifier } from "./load-verifier.ts";
+import { type Loaded, loadReward, loadVerifier } from "./load-verifier.ts";
+import { noAnswerIn, TimeLimit } from "./time-limit.ts";
 import type { JobResult, MemberOutcome, Phase, VerificationJob } from "./verification-job.ts";
 import { faultOf } from "./verifier-fault.ts";
 
@@ -10,18 +11,21 @@ export interface PhaseLog {
   begin(phase: Phase, limitMs?: number, member?: number): void;
 }
 
-const loaded = new Map<string, Promise<Verifier>>();
+const loaded = new Map<string, Promise<Loaded>>();
 
-function find(job: VerificationJob): Promise<Verifier> {
-  const key = job.moduleUrl ?? job.verifier;
+const keyOf = ({ verifier, moduleUrl = verifier, isReward }: VerificationJob): string =>
+  isReward ? `reward ${moduleUrl}` : moduleUrl;
+
+function find(job: VerificationJob): Promise<Loaded> {
+  const key = keyOf(job);
   const verifier = loaded.get(key) ?? load(job);
   loaded.set(key, verifier);
   return verifier;
 }
 
-async function load({ verifier: name, moduleUrl, domain }: VerificationJob): Promise<Verifier> {
+async function load({ verifier: name, moduleUrl, isReward, domain }: VerificationJob): Promise<Loaded> {
   if (moduleUrl !== undefined) {
-    const verifier = await loadVerifier(moduleUrl);
+    const verifier = isReward ? await loadReward(moduleUrl) : await loadVerifier(moduleUrl);
     await verifier.prepare?.();
     return verifier;
   }
@@ -32,6 +36,7 @@ async function load({ verifier: name, moduleUrl, domain }: VerificationJob): Pro
 
 /** Limit of a reason, because reasons are stored with every completion of a run. */
 const REASON_LENGTH = 500;
+const NO_VERDICT: Verdict = { status: "unscored", cause: "the verifier returned no verdict" };
 const STATUSES = new Set(["correct", "partial", "wrong", "no_answer", "unparsable"]);
 
 /**
@@ -39,15 +44,11 @@ const STATUSES = new Set(["correct", "partial", "wrong", "no_answer", "unparsabl
  * what the reference modes of built-in verifiers return where the reference does; of a user's verifier it is an
  * error.
  */
-function checkVerdict(verdict: Verdict, isBuiltIn: boolean): Verdict {
-  if (
-    verdict === null ||
-    typeof verdict !== "object" ||
-    !STATUSES.has(verdict.status) ||
-    !("score" in verdict)
-  ) {
-    return { status: "unscored", cause: "the verifier returned no verdict" };
-  }
+export function checkVerdict(verdict: Verdict, isBuiltIn: boolean): Verdict {
+  if (verdict === null || typeof verdict !== "object") return NO_VERDICT;
+  if (verdict.status === "unscored")
+    return { status: "unscored", cause: String(verdict.cause ?? "it gave no cause").slice(0, REASON_LENGTH) };
+  if (!STATUSES.has(verdict.status) || !("score" in verdict)) return NO_VERDICT;
   const { status, score, reason } = verdict;
   const mayBePart = status === "partial" || (status === "wrong" && isBuiltIn);
   const fits = status === "correct" ? score === 1 : mayBePart ? score >= 0 && score < 1 : score === 0;
@@ -62,11 +63,11 @@ function checkVerdict(verdict: Verdict, isBuiltIn: boolean): Verdict {
 /** Judges the members in order, and tells the log which one is next. */
 export async function judgeJob(job: VerificationJob, log: PhaseLog): Promise<JobResult> {
   log.begin("loading", job.loadTimeoutMs);
-  let verifier: Verifier;
+  let verifier: Loaded;
   try {
     verifier = await find(job);
   } catch (error) {
-    loaded.delete(job.moduleUrl ?? job.verifier); // so that the retry loads again
+    loaded.delete(keyOf(job)); // so that the retry loads again
     const cause = `verifier did not load: ${faultOf(error, job.moduleUrl)}`;
     const outcomes = job.members.map(
       () => ({ verdict: { status: "unscored", cause }, microseconds: 0 }) as const,
@@ -77,29 +78,44 @@ export async function judgeJob(job: VerificationJob, log: PhaseLog): Promise<Job
   const references = new Map<unknown, unknown>();
   for (const index of job.members.keys()) {
     const started = performance.now();
-    const verdict = await judge(job, index, verifier, references, log);
-    outcomes.push({ verdict, microseconds: (performance.now() - started) * 1000 });
+    const time = new TimeLimit(job.timeoutMs, () => log.begin("waiting", 0, index));
+    const judged = await judge(job, index, { verifier, references, log, time }).finally(() => time.end());
+    const isLate = time.signal.aborted && { isLate: true as const };
+    const verdict = isLate ? noAnswerIn(job.timeoutMs) : judged;
+    outcomes.push({ verdict, microseconds: (performance.now() - started) * 1000, ...isLate });
   }
   return { outcomes, limits: verifier.limits };
 }
 
+/** What the members of a job have in common, and the time of one of them. */
+interface Judging {
+  readonly verifier: Loaded;
+  readonly references: Map<unknown, unknown>;
+  readonly log: PhaseLog;
+  readonly time: TimeLimit;
+}
+
 async function judge(
-  { members, moduleUrl, timeoutMs }: VerificationJob,
+  job: VerificationJob,
   index: number,
-  verifier: Verifier,
-  references: Map<unknown, unknown>,
-  log: PhaseLog,
+  { verifier, references, log, time }: Judging,
 ): Promise<Verdict> {
+  const { members, moduleUrl, timeoutMs, isReward = false } = job;
   const { reference, text, finish } = members[index]!;
   try {
     if (!references.has(reference)) {
       log.begin("reference", timeoutMs, index);
       references.set(reference, verifier.parseReference(reference));
     }
-    log.begin("verifying", timeoutMs, index);
-    const verdict = await verifier.verify({ text, finish }, references.get(reference));
-    return checkVerdict(verdict, moduleUrl === undefined);
+    log.begin("verifying", isReward ? timeoutMs + TIMER_SLACK_MS : timeoutMs, index);
+    if (isReward) time.begin();
+    const verdict = await verifier.verify({ text, finish }, references.get(reference), time.signal);
+    if (isReward) return rewardVerdict(verdict, (one) => checkVerdict(one, false));
+    return checkVerdict(verdict as Verdict, moduleUrl === undefined);
   } catch (error) {
     return { status: "unscored", cause: `verifier threw: ${faultOf(error, moduleUrl)}` };
   }
 }
+
+/** How much later than the timer the watchdog acts: where the timer cannot fire, the reward is computing. */
+const TIMER_SLACK_MS = 100;

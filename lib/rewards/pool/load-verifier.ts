@@ -1,4 +1,5 @@
-import type { Verifier, VerifierLimits } from "../../domains/verifier.ts";
+import { type RewardFunction, rewardedReference, rewardInput } from "../../domains/reward.ts";
+import type { Completion, Verifier, VerifierLimits } from "../../domains/verifier.ts";
 import { HoneError } from "../../errors.ts";
 
 /** Files Node cannot import itself before it strips types (22.18); jiti is loaded for these alone. */
@@ -29,6 +30,47 @@ export async function loadVerifier(url: string): Promise<Verifier> {
     parseReference: (raw) => (exported.parseReference ? exported.parseReference(raw) : raw),
     verify: (completion, reference) => exported.verify!(completion, reference),
     ...(exported.prepare ? { prepare: () => exported.prepare!() } : {}),
+  };
+}
+
+/** A verifier, or a reward function in the place of one: what it returns is still to be checked. */
+export type Loaded = Pick<Verifier, "limits" | "parseReference" | "prepare"> & {
+  verify(completion: Completion, reference: unknown, signal: AbortSignal): unknown;
+};
+
+/**
+ * Imports a reward of the user's by URL, "file:///srv/module.ts" or "file:///srv/module.ts#name". The export is a reward function,
+ * with limits in a further export `limits`, or an object as loadVerifier takes it. Its references are RewardedReference.
+ * Throws HONE_ERR_VERIFIER when there is no such export; errors of the import itself pass through.
+ */
+export async function loadReward(place: string): Promise<Loaded> {
+  const [url, name] = place.split("#", 2) as [string, string | undefined];
+  const module = await importModule(url);
+  const exported = name ? module[decodeURIComponent(name)] : (module["default"] ?? module["reward"]);
+  if (typeof exported === "function") {
+    const reward = exported as RewardFunction;
+    const limits = module["limits"] as VerifierLimits | undefined;
+    return {
+      ...(limits !== undefined && { limits: checkLimits(limits, url) }),
+      parseReference: rewardedReference,
+      verify: (completion, reference, signal) =>
+        reward(rewardInput(completion, rewardedReference(reference), signal)),
+    };
+  }
+  const verifier = exported as Partial<Verifier> | undefined;
+  if (typeof verifier?.verify !== "function") {
+    throw new HoneError("HONE_ERR_VERIFIER", `${place} exports no reward`, {
+      hint: "Export a function ({ prompt, completion, reference, signal }) => number, by default or named after #.",
+    });
+  }
+  return {
+    ...(verifier.limits && { limits: checkLimits(verifier.limits, url) }),
+    parseReference: (raw) => {
+      const { reference } = rewardedReference(raw);
+      return verifier.parseReference ? verifier.parseReference(reference) : reference;
+    },
+    verify: (completion, reference) => verifier.verify!(completion, reference),
+    ...(verifier.prepare && { prepare: () => verifier.prepare!() }),
   };
 }
 

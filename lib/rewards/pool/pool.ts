@@ -8,6 +8,7 @@ import {
   type VerificationRequest,
   type Workers,
 } from "./pooled-verifier.ts";
+import { type CountedJudge, openReward, type RewardPlan } from "./rewards.ts";
 import type { JobEnd, VerificationJob } from "./verification-job.ts";
 import type { VerifierStats } from "./verifier-stats.ts";
 import { WorkerGroup } from "./worker-group.ts";
@@ -21,6 +22,8 @@ export interface VerifierPoolOptions {
   readonly timeoutMs?: number;
   /** Users' own verifiers: name to the URL of a `.js` or `.ts` module; see load-verifier.ts. */
   readonly modules?: Readonly<Record<string, string | URL>>;
+  /** Rewards of a recipe, for problems that name them as their verifier. */
+  readonly rewards?: readonly RewardPlan[];
   /** Heap of one worker where a verifier's limits do not say. Default 256. */
   readonly workerHeapMb?: number;
   /** Milliseconds for importing and preparing a verifier. Default 30,000. */
@@ -33,7 +36,7 @@ const DEFAULT_HEAP_MB = 256;
 
 /**
  * Judges completions in processes that never load the native addon, so that nothing a verifier does to its process
- * reaches this one. A completion that makes its verifier hang costs the time limit and a new process, and scores 0:
+ * reaches this one; only reward functions of a recipe are called here. A completion that makes its verifier hang costs the time limit and a new process, and scores 0:
  * that is the completion's fault. A verifier that throws or a process that dies is our fault: the completion is
  * judged once more, then given up as unscored; but one that fills a fresh process's memory a second time scores 0.
  * Verifiers with a heap limit of their own have processes of their own.
@@ -42,7 +45,8 @@ export class VerifierPool implements AsyncDisposable {
   readonly #count: number;
   /** By heap of their processes; started when first needed. */
   readonly #groups = new Map<number, WorkerGroup>();
-  readonly #verifiers = new Map<string, PooledVerifier>();
+  readonly #verifiers = new Map<string, CountedJudge>();
+  readonly #closed = new AbortController();
   readonly #running = new Set<Promise<Verdict[]>>();
   #closing: Promise<void> | undefined;
   #abandoned = false;
@@ -72,6 +76,15 @@ export class VerifierPool implements AsyncDisposable {
       add(name, { stated: limits, domain: VERIFIER_DOMAINS.get(name) });
     for (const [name, url] of Object.entries(options.modules ?? {})) add(name, { moduleUrl: String(url) });
     for (const name of Object.keys(options.limits ?? {})) this.#of(name);
+    const verify = this.#verifyGroup.bind(this);
+    for (const plan of options.rewards ?? [])
+      for (const [name, judge] of openReward(plan, {
+        workers: place,
+        defaults,
+        closing: this.#closed.signal,
+        verify,
+      }))
+        this.#verifiers.set(name, judge);
   }
 
   /**
@@ -91,13 +104,16 @@ export class VerifierPool implements AsyncDisposable {
 
   /** By verifier name, those that were used. */
   stats(): Record<string, VerifierStats> {
-    const snapshots = [...this.#verifiers].map(([name, { meter }]) => [name, meter.snapshot()] as const);
+    const snapshots = [...this.#verifiers].flatMap(([name, { meter }]) =>
+      meter === undefined ? [] : [[name, meter.snapshot()] as const],
+    );
     return Object.fromEntries(snapshots.filter(([, s]) => s.calls + s.timeouts + s.crashes + s.unscored > 0));
   }
 
   /** Stops the workers without waiting for verdicts that nobody will read: what is running rejects with HONE_ERR_STATE. */
   abandon(): Promise<void> {
     this.#abandoned = true;
+    this.#closed.abort();
     for (const group of this.#groups.values()) void group.close(); // running jobs end with their process
     return this.close();
   }
@@ -115,7 +131,7 @@ export class VerifierPool implements AsyncDisposable {
   }
 
   async #verifyGroup(requests: readonly VerificationRequest[]): Promise<Verdict[]> {
-    const byVerifier = new Map<PooledVerifier, number[]>();
+    const byVerifier = new Map<CountedJudge, number[]>();
     for (const [index, { problem }] of requests.entries()) {
       const verifier = this.#of(problem.verifier);
       byVerifier.set(verifier, [...(byVerifier.get(verifier) ?? []), index]);
@@ -136,7 +152,7 @@ export class VerifierPool implements AsyncDisposable {
   }
 
   /** Throws HONE_ERR_CONFIG for an unknown name. */
-  #of(name: string): PooledVerifier {
+  #of(name: string): CountedJudge {
     const verifier = this.#verifiers.get(name);
     if (verifier !== undefined) return verifier;
     const known = [...this.#verifiers.keys()].join(", ");

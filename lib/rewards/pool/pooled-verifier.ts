@@ -2,6 +2,7 @@ import { type VerifierLimits, wrong } from "../../domains/verifier.ts";
 import { HoneError } from "../../errors.ts";
 import type { FinishReason, Problem, Verdict } from "../../records.ts";
 import { Semaphore } from "./semaphore.ts";
+import { noAnswerIn, tooSlow } from "./time-limit.ts";
 import type { JobEnd, VerificationJob } from "./verification-job.ts";
 import { VerifierMeter } from "./verifier-stats.ts";
 import { abandoned } from "./worker-group.ts";
@@ -33,6 +34,8 @@ export interface PooledVerifierOptions {
   readonly name: string;
   /** Of a user's verifier. */
   readonly moduleUrl?: string | undefined;
+  /** The module is a reward of the recipe's. */
+  readonly isReward?: boolean | undefined;
   /** Of a built-in verifier. */
   readonly domain?: string | undefined;
   /** Limits where the verifier states none. */
@@ -109,11 +112,12 @@ export class PooledVerifier {
     const end = await this.#run(requests);
     this.#hungLoads = isHungLoad(end) ? this.#hungLoads + 1 : 0;
     if (end.kind === "done") {
-      for (const { microseconds } of end.outcomes) {
+      for (const { microseconds, isLate } of end.outcomes) {
+        if (isLate) this.meter.timeouts += 1;
         this.meter.recordCall(microseconds);
         this.#noteOverrun(microseconds / 1000);
       }
-    } else if (end.kind === "expired" && end.phase === "verifying") {
+    } else if (end.kind === "expired" && (end.phase === "verifying" || end.phase === "waiting")) {
       this.meter.timeouts += 1;
       this.#noteOverrun(end.elapsedMs);
     } else this.meter.crashes += 1;
@@ -136,11 +140,12 @@ export class PooledVerifier {
   }
 
   #run(requests: readonly VerificationRequest[]): Promise<JobEnd> {
-    const { name, moduleUrl, domain } = this.#options;
+    const { name, moduleUrl, isReward, domain } = this.#options;
     const { heapMb, timeoutMs } = this.#limits;
     return this.#workers.run(heapMb, {
       verifier: name,
       ...(moduleUrl === undefined ? {} : { moduleUrl }),
+      ...(isReward && { isReward }),
       ...(domain === undefined ? {} : { domain }),
       members: requests.map(({ problem, text, finish }) => ({ reference: problem.reference, text, finish })),
       timeoutMs,
@@ -158,11 +163,11 @@ export class PooledVerifier {
   /** The verdict on a completion whose worker had to be given up. */
   #verdictOf({ phase, ...end }: Exclude<JobEnd, { kind: "done" }>, isRetry: boolean): Verdict {
     const { timeoutMs, heapMb } = this.#limits;
-    if (phase === "verifying" && end.kind === "expired")
-      return wrong(`verification took over ${timeoutMs} ms`);
+    if (phase === "verifying" && end.kind === "expired") return tooSlow(timeoutMs);
     if (phase === "verifying" && end.kind === "exhausted" && isRetry)
       return wrong(`verification took over ${heapMb} MiB`);
     const what = WORK[phase];
+    if (end.kind === "expired" && phase === "waiting") return noAnswerIn(timeoutMs);
     if (end.kind === "expired") return { status: "unscored", cause: `${what} took too long` };
     const cause = end.kind === "exhausted" ? "its memory was full" : end.cause;
     return { status: "unscored", cause: `worker lost${what && ` while ${what}`}: ${cause}` };
@@ -185,6 +190,7 @@ export class PooledVerifier {
 }
 
 const WORK = {
+  waiting: "waiting for the reward",
   reference: "reading the reference",
   loading: "loading the verifier",
   verifying: "",

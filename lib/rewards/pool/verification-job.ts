@@ -10,6 +10,8 @@ export interface VerificationJob {
   readonly verifier: string;
   /** Module of a user's verifier; absent for built-in ones. */
   readonly moduleUrl?: string;
+  /** The module is a reward of a recipe: "module.ts#name", and a function may take the place of the verifier. */
+  readonly isReward?: boolean;
   /** Domain of a built-in verifier. */
   readonly domain?: string;
   readonly members: readonly {
@@ -27,6 +29,8 @@ export interface VerificationJob {
 export interface MemberOutcome {
   readonly verdict: Verdict;
   readonly microseconds: number;
+  /** A reward that gave up at its time limit. */
+  readonly isLate?: true;
 }
 
 /** What comes back of a job. */
@@ -37,8 +41,11 @@ export interface JobResult {
   readonly limits: VerifierLimits | undefined;
 }
 
-/** The phases of a process; time limits hold in all but the first. */
-export const PHASES = ["idle", "loading", "reference", "verifying"] as const;
+/**
+ * The phases of a process; time limits hold in all but the first. "waiting": a reward's time is up while it waits for
+ * something, and not for its own computing.
+ */
+export const PHASES = ["idle", "loading", "reference", "verifying", "waiting"] as const;
 export type Phase = (typeof PHASES)[number];
 
 /** How one message to a process ended: with its verdicts, or with the process. */

@@ -37,9 +37,10 @@ export class VerifierMeter {
   unscored = 0;
   overrunMs = 0;
 
-  recordCall(microseconds: number): void {
+  /** @param isWork false for a call that no worker was busy with. */
+  recordCall(microseconds: number, isWork = true): void {
     this.#calls += 1;
-    this.#busyMs += microseconds / 1000;
+    if (isWork) this.#busyMs += microseconds / 1000;
     this.#histogram.record(Math.max(1, Math.round(microseconds)));
   }
 

@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { type RewardFunction, rewardName } from "../domains/index.ts";
+
+/** Functions of a recipe by the name (rewardName) of what they judge. */
+export type RewardFunctions = ReadonlyMap<string, RewardFunction>;
+
+type Fields = Record<string, unknown>;
+
+/**
+ * A recipe's input with the reward functions taken out, which JSON cannot hold: in the place of each its name, a hash of
+ * its source, and that it runs in the main process. Functions anywhere else stay, for the check of plain data to name.
+ */
+export function takeRewardFunctions(input: unknown): {
+  readonly plain: unknown;
+  readonly functions: RewardFunctions;
+} {
+  const functions = new Map<string, RewardFunction>();
+  const take = (name: string, value: unknown) => {
+    const settings = isFields(value) ? value : { function: value };
+    if (typeof settings["function"] !== "function") return value;
+    const taken = settings["function"] as RewardFunction;
+    functions.set(name, taken);
+    return { ...settings, function: taken.name || "anonymous", sha256: hashOf(taken), process: "main" };
+  };
+  const plain = atRewards(input, take);
+  return { plain, functions };
+}
+
+/** The opposite: functions back in their places, for a recipe that is to be defined again. */
+export function putRewardFunctions<T>(plain: T, functions: RewardFunctions): T {
+  return atRewards(plain, (name, value) => {
+    const own = functions.get(name);
+    if (own === undefined || !isFields(value)) return value;
+    const { sha256: _, process: __, ...settings } = value;
+    return { ...settings, function: own };
+  }) as T;
+}
+
+/** A shallow copy with `change` made to every reward of every domain; what has none is returned as it is. */
+function atRewards(input: unknown, change: (name: string, value: unknown) => unknown): unknown {
+  if (!isFields(input) || !isFields(input["domains"])) return input;
+  const domains = mapFields(input["domains"], (name, domain) => {
+    if (!isFields(domain)) return domain;
+    const { reward, rewards } = domain;
+    return {
+      ...domain,
+      ...(reward !== undefined && { reward: change(rewardName(name), reward) }),
+      ...(isFields(rewards) && {
+        rewards: mapFields(rewards, (part, value) =>
+          isFields(value) && value["reward"] !== undefined
+            ? { ...value, reward: change(rewardName(name, part), value["reward"]) }
+            : value,
+        ),
+      }),
+    };
+  });
+  return { ...input, domains };
+}
+
+const mapFields = (fields: Fields, change: (name: string, value: unknown) => unknown): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, change(name, value)]));
+
+function isFields(value: unknown): value is Fields {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Spaces and line ends do not count: loaders of TypeScript put spaces where types were. */
+const hashOf = (reward: RewardFunction): string =>
+  createHash("sha256").update(Function.prototype.toString.call(reward).replace(/\s+/g, " ")).digest("hex");

@@ -1,0 +1,55 @@
+import { z } from "zod";
+import type { RewardFunction } from "../domains/index.ts";
+import { count, LONGEST_TIMER_MS, positive } from "./numbers.ts";
+
+/** Wall time of one call, and calls at the same time. */
+const limits = {
+  timeoutMs: z.number().min(1).max(LONGEST_TIMER_MS).optional(),
+  concurrency: count(4096).optional(),
+};
+
+/** A function of the entry script as run.json keeps it: by name and a hash of its source. */
+const functionSchema = z.strictObject({
+  function: z.string().min(1),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, "it must be a hash of the function's source"),
+  /** A function that exists in one process alone is called there. */
+  process: z.literal("main"),
+  ...limits,
+});
+
+/**
+ * "verifier": the one that the problem names. Otherwise a module, by file URL or by a path from the working folder, that
+ * exports a reward function or a verifier: by default, or as "module.ts#name".
+ */
+const moduleSchema = z
+  .string()
+  .refine(
+    (name) => name === "verifier" || /^(?:file:|\.{0,2}\/)/.test(name),
+    'it must be a function, "verifier", or a module by path or file URL: "./mine.ts", "./mine.ts#name"',
+  );
+
+const choiceSchema = z.union([moduleSchema, functionSchema]);
+
+/** What a recipe may say where run.json has a function's name. */
+type Written =
+  | z.input<typeof choiceSchema>
+  | RewardFunction
+  | { readonly function: RewardFunction; readonly timeoutMs?: number; readonly concurrency?: number };
+
+export type RewardChoice = z.output<typeof choiceSchema>;
+
+const rewardChoice = choiceSchema as unknown as z.ZodType<RewardChoice, Written>;
+
+/** The schema's part that says who judges a domain instead of the problem's own verifier. */
+export const domainRewards = {
+  /** One judge. */
+  reward: rewardChoice.optional(),
+  /** Several, each with its weight, any scale: the score is their weighted mean. */
+  rewards: z
+    .record(
+      z.string().regex(/^[\w.-]{1,64}$/, "a reward's name is of letters, digits, _ . and -"),
+      z.strictObject({ weight: positive(), reward: rewardChoice }),
+    )
+    .refine((parts) => Object.keys(parts).length > 0, "it is empty; name at least one reward")
+    .optional(),
+};

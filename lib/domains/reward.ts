@@ -1,0 +1,101 @@
+import { z } from "zod";
+import type { ProblemSource } from "../data/index.ts";
+import type { FinishReason, Problem, Verdict } from "../records.ts";
+import { checkedReference } from "./checked.ts";
+import { finalResponse } from "./final-response.ts";
+import { type Completion, fraction } from "./verifier.ts";
+
+/** What a reward function is given. */
+export interface RewardInput {
+  /** The question, before any chat template. */
+  readonly prompt: string;
+  /** The whole response with its special tokens spelled out, thought included. */
+  readonly completion: string;
+  /** What follows the thought, trimmed; empty where a thought never ends. */
+  readonly answer: string;
+  /** "length" where the budget cut the response. */
+  readonly finish: FinishReason;
+  /** Of the problem, as its source has it. */
+  readonly reference: unknown;
+  /** Aborted at the time limit, and when the run ends without waiting. */
+  readonly signal: AbortSignal;
+}
+
+/** A number in [0, 1], 1 for an answer that is right, or a verdict. What it throws makes the completion unscored. */
+export type RewardFunction = (input: RewardInput) => number | Verdict | Promise<number | Verdict>;
+
+const referenceSchema = z.object({
+  prompt: z.string(),
+  verifier: z.string(),
+  reference: z.unknown().optional(),
+});
+
+/** The reference of a problem that is judged by rewards of the recipe's: all that they may ask about it. */
+export interface RewardedReference {
+  readonly prompt: string;
+  /** Who would have judged it, and judges the part "verifier". */
+  readonly verifier: string;
+  readonly reference: unknown;
+}
+
+/** Throws HONE_ERR_DATA. */
+export const rewardedReference = (raw: unknown): RewardedReference =>
+  checkedReference(referenceSchema, raw, "reward", "{ prompt, verifier, reference }") as RewardedReference;
+
+export function rewardInput(
+  { text, finish }: Completion,
+  { prompt, reference }: RewardedReference,
+  signal: AbortSignal,
+): RewardInput {
+  return { prompt, completion: text, answer: finalResponse(text), finish, reference, signal };
+}
+
+/** Name in the pool and in metrics of what judges a domain by its recipe's reward, or by one of several. */
+export const rewardName = (domain: string, part?: string): string =>
+  part === undefined ? `reward:${domain}` : `part:${domain}/${part}`;
+
+/** A problem as its recipe's reward judges it. */
+export function rewardedProblem(
+  { question, verifier, reference, ...rest }: Problem,
+  domain: string,
+): Problem {
+  const judged: RewardedReference = { prompt: question, verifier, reference };
+  return { ...rest, question, verifier: rewardName(domain), reference: judged };
+}
+
+/** The same problems, judged by the recipe's own reward for the domain. */
+export function rewardedBy(source: ProblemSource, domain: string): ProblemSource {
+  return {
+    domain: source.domain,
+    families: source.families,
+    problem: (index) => rewardedProblem(source.problem(index), domain),
+    heldOut: (index) => rewardedProblem(source.heldOut(index), domain),
+    ...(source.heldOutCount !== undefined && { heldOutCount: source.heldOutCount }),
+    ...(source.heldOutKeys && { heldOutKeys: source.heldOutKeys }),
+    ...(source.report && { report: source.report }),
+  };
+}
+
+const MOST_CHARS = 500;
+
+/** Checks what a reward function returned, which is not compiled against our types. */
+export function rewardVerdict(returned: unknown, check: (verdict: Verdict) => Verdict): Verdict {
+  if (typeof returned === "number") {
+    if (returned >= 0 && returned <= 1) return fraction(returned, `reward ${returned}`);
+    return { status: "unscored", cause: `the reward returned ${returned}, which is not in [0, 1]` };
+  }
+  if (typeof returned !== "object" || returned === null)
+    return {
+      status: "unscored",
+      cause: `the reward returned ${shown(returned)}, neither a number nor a verdict`,
+    };
+  return check(returned as Verdict);
+}
+
+function shown(value: unknown): string {
+  try {
+    return (typeof value === "string" ? JSON.stringify(value) : String(value)).slice(0, MOST_CHARS);
+  } catch {
+    return `a ${typeof value}`;
+  }
+}

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { changed, issuesOf } from "./recipes.ts";
+
+const HASH = "0".repeat(64);
+
+test.each([
+  ["a path", "./mine.ts"],
+  ["a path with a name", "../rewards/mine.ts#short"],
+  ["a URL", "file:///srv/mine.ts"],
+  ["the problem's verifier", "verifier"],
+  ["a function as run.json keeps it", { function: "mine", sha256: HASH, process: "main", timeoutMs: 5 }],
+])("%s judges a domain", (_, reward) => {
+  expect(issuesOf(changed({ "domains.math.reward": reward }))).toEqual([]);
+  const rewards = { short: { weight: 0.2, reward } };
+  expect(issuesOf(changed({ "domains.math.rewards": rewards }))).toEqual([]);
+});
+
+test.each([
+  ["a bare name", "domains.math.reward", "mine", "domains.math.reward", 'it must be a function, "verifier"'],
+  ["a number", "domains.math.reward", 3, "domains.math.reward", "is 3"],
+  ["no rewards", "domains.math.rewards", {}, "domains.math.rewards", "name at least one reward"],
+  [
+    "a weight of 0",
+    "domains.math.rewards",
+    { a: { weight: 0, reward: "./a.ts" } },
+    "domains.math.rewards.a.weight",
+    "is 0",
+  ],
+  [
+    "no weight",
+    "domains.math.rewards",
+    { a: { reward: "./a.ts" } },
+    "domains.math.rewards.a.weight",
+    "is required",
+  ],
+  [
+    "a name with a slash",
+    "domains.math.rewards",
+    { "a/b": { weight: 1, reward: "./a.ts" } },
+    "domains.math.rewards.a/b",
+    "",
+  ],
+])("%s is refused", (_, field, value, path, message) => {
+  expect(issuesOf(changed({ [field]: value }))).toEqual([
+    expect.objectContaining({ path, message: expect.stringContaining(message) }),
+  ]);
+});
+
+test("one judge and several at once are refused", () => {
+  const rewards = { a: { weight: 1, reward: "./a.ts" } };
+  const recipe = changed({ "domains.math.reward": "./a.ts", "domains.math.rewards": rewards });
+  expect(issuesOf(recipe)).toEqual([
+    {
+      path: "domains",
+      message: "gives math both reward and rewards; name one judge, or several with weights",
+    },
+  ]);
+});
