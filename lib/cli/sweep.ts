@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { definedRecipe, overrideRecipe, type Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import { columnsOf, formatTable, type TableFormat } from "../report/index.ts";
@@ -16,16 +15,11 @@ import {
   type SweepDefinition,
   type SweepPlan,
 } from "../sweeps/index.ts";
+import { honeCommand } from "./hone-command.ts";
 import { loadExport } from "./load-recipe.ts";
 import { progress } from "./progress.ts";
 
 const SHOW_MS = 500;
-
-/** What stands before a verb to run this command again, from source or from dist/. */
-export function honeCommand(): string[] {
-  const main = import.meta.url.endsWith(".ts") ? "main.ts" : "main.js";
-  return [process.execPath, ...process.execArgv, fileURLToPath(new URL(main, import.meta.url))];
-}
 
 /**
  * The sweep that a file exports, or one of the recipe that it exports; `settings` apply to every cell. Throws

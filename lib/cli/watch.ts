@@ -1,13 +1,15 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
-import { LiveServer } from "../live/index.ts";
+import { type LiveOptions, LiveServer } from "../live/index.ts";
 import { RUN_FILES } from "../metrics/index.ts";
 
 export interface WatchFlags {
   readonly port?: string;
   readonly host?: string;
   readonly json?: boolean;
+  /** A run is about to begin in the folder: what lies there may be of an earlier one. */
+  readonly coming?: boolean;
 }
 
 const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
@@ -17,13 +19,44 @@ const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
  * for a folder without a run or a bad port, HONE_ERR_IO.
  */
 export async function watchFolders(folders: readonly string[], flags: WatchFlags): Promise<void> {
-  const dirs = folders.flatMap(runFolders);
-  await using live = await LiveServer.open(dirs, { host: flags.host, port: portOf(flags.port) });
+  const dirs = flags.coming ? folders : folders.flatMap(runFolders);
+  const options = { host: flags.host, port: portOf(flags.port) };
+  await using live = flags.coming ? await openAgain(dirs[0]!, options) : await LiveServer.open(dirs, options);
   if (flags.host !== undefined && !LOCAL.test(flags.host))
     process.stderr.write(`${remoteWarning(flags.host)}\n`);
   const { url } = live;
   process.stdout.write(flags.json ? `${JSON.stringify({ url, runs: dirs })}\n` : `${url}\n`);
   await interrupted();
+}
+
+/**
+ * Serves a run at the port and with the token that its folder's last page had, so that a page which is still open finds
+ * it again when the run goes on; at another port where that one is taken.
+ */
+export async function openAgain(dir: string, { host, port }: LiveOptions): Promise<LiveServer> {
+  const before = readAddress(join(dir, ADDRESS));
+  const token = before?.token;
+  const wanted = { host, token, port: port ?? before?.port };
+  const live = await LiveServer.open([dir], wanted).catch((error: unknown) => {
+    if (port !== undefined || before === undefined) throw error;
+    return LiveServer.open([dir], { host, token });
+  });
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, ADDRESS), JSON.stringify({ port: live.port, token: live.token }), { mode: 0o600 });
+  return live;
+}
+
+/** Where the page of a run was; for its owner's eyes alone, as it holds the token. */
+const ADDRESS = "live.json";
+
+function readAddress(path: string): { readonly port: number; readonly token: string } | undefined {
+  try {
+    const { port, token } = JSON.parse(readFileSync(path, "utf8")) as { port?: unknown; token?: unknown };
+    const known = Number.isInteger(port) && typeof token === "string" && /^[0-9a-f]{32}$/.test(token);
+    return known ? { port: port as number, token } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The folder itself, or the runs that lie in it. Throws HONE_ERR_USAGE if there is none. */

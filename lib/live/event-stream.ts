@@ -35,7 +35,7 @@ export class EventStream {
 
   close(): void {
     clearInterval(this.#heartbeat);
-    for (const response of this.#listeners) response.destroy();
+    for (const response of this.#listeners) response.end();
     this.#listeners.clear();
   }
 

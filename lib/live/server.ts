@@ -19,6 +19,8 @@ export interface LiveOptions {
 }
 
 const LOCAL = "127.0.0.1";
+/** Time for listeners to read the last events. */
+const GRACE_MS = 200;
 const MOST_BODY_BYTES = 10_000;
 const WORTH_PACKING_BYTES = 4096;
 const HEADERS = {
@@ -84,8 +86,10 @@ export class LiveServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.watch.close();
-    this.#server.closeAllConnections();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const late = setTimeout(() => this.#server.closeAllConnections(), GRACE_MS);
+    await closed;
+    clearTimeout(late);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

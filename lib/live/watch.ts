@@ -43,8 +43,10 @@ export class Watch {
     return steps.join("") + this.runs.map((run) => framed("run", run.info(), this.cursor)).join("");
   }
 
+  /** Tells what is new, for the last time. */
   close(): void {
     clearInterval(this.#timer);
+    this.look();
     this.stream.close();
   }
 

@@ -104,6 +104,7 @@ export class WatchedRun {
       names: table.names,
       marks: [...this.#marks.list, ...this.#unloggedCheckpoints()],
       status: this.#status,
+      summary: existsSync(join(dir, RUN_FILES.summary)),
       damaged: this.#damaged,
     };
   }

@@ -42,6 +42,8 @@ export interface RunInfo {
   readonly names: readonly string[];
   readonly marks: readonly Mark[];
   readonly status?: LineStatus | undefined;
+  /** Whether summary.json is there. */
+  readonly summary: boolean;
   /** Lines of its log that could not be read. */
   readonly damaged: number;
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { honeCommand, loadSweep, progressText } from "../../lib/cli/sweep.ts";
+import { loadSweep, progressText } from "../../lib/cli/sweep.ts";
 import { recipeInput } from "../../lib/config/index.ts";
 import { HONE } from "../fixtures/command-line.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
@@ -119,12 +119,4 @@ test("progress counts what is done and failed, and says where each process is", 
     entry("waiting", "w"),
   ];
   expect(progressText(dir, jobs)).toBe("1 of 5 done, 1 failed | z, seed 3: step 12 | warm start, seed 3");
-});
-
-test("a run is started as this process was", () => {
-  const [program, ...rest] = honeCommand();
-  expect([program, rest.at(-1)]).toEqual([
-    process.execPath,
-    join(import.meta.dirname, "../../lib/cli/main.ts"),
-  ]);
 });

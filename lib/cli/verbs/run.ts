@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { deviceOf } from "../../device.ts";
 import { EXIT, endWithParent, exitCodeOf, interruptSignal } from "../exit.ts";
+import { startLivePage } from "../live-page.ts";
 import { loadRecipe } from "../load-recipe.ts";
 import { trainAndEvaluate } from "../session.ts";
 import { type Common, collect, print, SETTING, STRICT_CONFIG, type Verb } from "./verb.ts";
@@ -12,6 +13,9 @@ interface Flags extends Common {
   readonly overwrite?: boolean;
   readonly startFrom?: string;
   readonly device?: string;
+  readonly live?: boolean;
+  readonly port?: string;
+  readonly host?: string;
 }
 
 async function run(file: string, flags: Flags): Promise<number> {
@@ -22,6 +26,8 @@ async function run(file: string, flags: Flags): Promise<number> {
   const say = (line: string) => process.stderr.write(`${line}\n`);
   endWithParent();
   const signal = interruptSignal(say);
+  using page = flags.live ? await startLivePage(dir, flags) : undefined;
+  if (page?.url !== undefined) say(`watch it at ${page.url}`);
   const terminal = flags.json ? { write: () => true } : process.stdout;
   const { outcome, summary, interrupted } = await trainAndEvaluate(recipe, {
     dir,
@@ -45,6 +51,9 @@ export const runVerb: Verb = (hone, ends) => {
     .option("--start-from <checkpoint>", "begin with its weights instead of the recipe's warm start")
     .option("--overwrite", "replace the run that the folder holds")
     .option("--device <name>", "cpu or cuda (default: what the recipe says)")
+    .option("--live", "serve a page of the run while it goes on, and print its address (docs/live.md)")
+    .option("--port <number>", "of that page (default: a free port, the same again when the run is resumed)")
+    .option("--host <name>", "address that page listens at (default: 127.0.0.1, this machine alone)")
     .option(SETTING, "override a field, e.g. optimizer.lr=2e-4 (repeatable)", collect, [])
     .option(...STRICT_CONFIG)
     .option("--json", "print summary.json instead of progress")

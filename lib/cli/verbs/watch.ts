@@ -1,3 +1,4 @@
+import { Option } from "commander";
 import { EXIT, endWithParent } from "../exit.ts";
 import { type WatchFlags, watchFolders } from "../watch.ts";
 import type { Verb } from "./verb.ts";
@@ -14,6 +15,7 @@ export const watchVerb: Verb = (hone, ends) => {
     .description("serve a page of runs, finished or not; a folder of runs means all of them")
     .option("--port <number>", "where the page is served (default: a free port)")
     .option("--host <name>", "address to listen at (default: 127.0.0.1, this machine alone)")
+    .addOption(new Option("--coming").hideHelp())
     .option("--json", "print the page's address as JSON")
     .action(ends(watch));
 };

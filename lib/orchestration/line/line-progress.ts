@@ -23,6 +23,15 @@ export class LineProgress {
   #training = false;
   #inGroupHook = false;
 
+  get training(): boolean {
+    return this.#training;
+  }
+
+  /** The hook that holds the line; a step goes on beside it. */
+  get hook(): string | undefined {
+    return this.#inGroupHook && !this.#training ? "onGroup" : undefined;
+  }
+
   moved(): void {
     this.#moves += 1;
   }
@@ -64,7 +73,7 @@ export class LineProgress {
     const judged = Object.values(verifiers).reduce((n, s) => n + s.calls + s.timeouts + s.crashes, 0);
     const progress = this.#moves + decodeTokens + prefillTokens + judged;
     const position = { progress, stages, culprit: this.#culprit(engine) };
-    return this.#inGroupHook && !this.#training ? heldByHook(position, "onGroup") : position;
+    return this.hook === undefined ? position : heldByHook(position, this.hook);
   }
 
   #culprit({ running, waiting }: StageFacts["engine"]): string {

@@ -9,8 +9,10 @@ import type { PromptFormat } from "../../text/index.ts";
 import type { Verifiers } from "../setup/index.ts";
 import { PromptEncoder, verificationCalls } from "../setup/index.ts";
 import { actorOptions, generateRollouts } from "./actor.ts";
+import { AskedVerifiers, verifierStatuses } from "./asked-verifiers.ts";
 import { batchGroups } from "./batcher.ts";
 import { Books, type BooksParts } from "./books.ts";
+import type { LineMoment } from "./diagnosis.ts";
 import { type GroupHook, type SettledGroup, settleGroups, shapingOptions } from "./grouper.ts";
 import { LineProgress } from "./line-progress.ts";
 import type { LineState } from "./line-state.ts";
@@ -45,11 +47,13 @@ export class Line {
   readonly #firstStep: number;
   readonly #settled = new Channel<SettledGroup>();
   readonly #progress = new LineProgress();
+  readonly #verifiers: AskedVerifiers;
 
   constructor(parts: LineParts, state?: LineState) {
     const { recipe, sources, trainer, onLeftOut } = parts;
     this.#parts = parts;
     this.#firstStep = state?.step ?? 0;
+    this.#verifiers = new AskedVerifiers(parts.verifiers, parts.clock);
     this.books = new Books({ ...parts, domains: [...sources.keys()], version: () => trainer.version }, state);
     const { groupSize, maxPromptTokens } = recipe.rollouts;
     this.#encoder = new PromptEncoder(parts.model.format, maxPromptTokens);
@@ -61,7 +65,7 @@ export class Line {
   /** Runs the line; one outcome per step. Ending the iteration stops every stage. */
   async *steps(): AsyncGenerator<StepOutcome, void, undefined> {
     const { books } = this;
-    const { recipe, model, generations, clock, verifiers, trainer, onGroup, reference } = this.#parts;
+    const { recipe, model, generations, clock, trainer, onGroup, reference } = this.#parts;
     const progress = this.#progress;
     const requests = drawProblems(this.#drawer, books, mostGroups(recipe));
     const prompts = encodePrompts(requests, this.#encoder);
@@ -69,7 +73,7 @@ export class Line {
       ...actorOptions(recipe, model.format, clock),
       onTokens: (count) => books.generated(count),
     });
-    const judge = verifiers.verify.bind(verifiers);
+    const judge = this.#verifiers.verify.bind(this.#verifiers);
     const judged = verifyGroups(rollouts, judge, progress.verifying, verificationCalls(recipe));
     const settled = settleGroups(judged, {
       shaping: shapingOptions(recipe),
@@ -120,6 +124,28 @@ export class Line {
   /** What waits where, for the metrics. */
   queues(): Record<string, number> {
     return { verifier: this.#progress.verifying.groups, batcher: this.#settled.length };
+  }
+
+  /** What is known of it at this moment, for whoever watches the run. */
+  moment(): LineMoment {
+    const { generations, recipe } = this.#parts;
+    const { running, waiting, ...engine } = generations.engine.stats();
+    const { credits, outstanding } = this.books;
+    return {
+      training: this.#progress.training,
+      hook: this.#progress.hook,
+      progress: this.position().progress,
+      credits: { free: credits.free, total: credits.total },
+      outstanding,
+      running,
+      waiting,
+      verifying: this.#progress.verifying.groups,
+      ready: this.#settled.length,
+      wanted: recipe.training.groupsPerStep,
+      verifiers: verifierStatuses(this.#verifiers),
+      workers: recipe.verification.workers,
+      engine,
+    };
   }
 
   position(): LinePosition {

@@ -31,6 +31,7 @@ export function readHistory(events: readonly RunEvent[]): RunHistory {
   for (const event of events) {
     if (event.e === "submit") drawn.set(event.g, { domain: event.d, index: event.i });
     else if (event.e === "group") pending.push(event);
+    else if (event.e === "note") continue;
     else if (event.e === "end") weights = event.w;
     else if (event.e === "start") recipe = event.c;
     else if (event.e === "step") {

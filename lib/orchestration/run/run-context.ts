@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import type { EvaluationFacts } from "../../metrics/index.ts";
+import type { ControlOutcome, EvaluationFacts } from "../../metrics/index.ts";
 import type { Checkpoints } from "../recovery/index.ts";
 import type { RunResources } from "../setup/index.ts";
 import type { Publisher } from "./publisher.ts";
@@ -15,6 +15,8 @@ export interface RunContext {
   readonly publisher: Publisher;
   readonly stop: StopRequest;
   readonly progress: RunProgress;
+  /** What was asked of the run by files in its folder so far; set when the run begins. */
+  asked: readonly ControlOutcome[];
 }
 
 /** How far a run is, earlier sessions included. */

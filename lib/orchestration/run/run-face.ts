@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import type { Recipe } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
-import type { EvaluationFacts, Sink } from "../../metrics/index.ts";
+import type { ControlOutcome, EvaluationFacts, Sink } from "../../metrics/index.ts";
 import type { Generations } from "../../native/generations.ts";
 import type { DomainName, RolloutGroup, StepRecord } from "../../records.ts";
 import type { GroupHook } from "../line/index.ts";
@@ -42,6 +42,8 @@ export interface RunEvents {
   group: readonly [group: RolloutGroup, of: { readonly id: number; readonly step: number }];
   checkpoint: readonly [path: string, step: number];
   warning: readonly [message: string];
+  /** Something was asked of the run by a file in its folder: told when it is taken, and when it is done or has failed. */
+  control: readonly [outcome: ControlOutcome];
 }
 
 export interface RunOptions {

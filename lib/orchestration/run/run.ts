@@ -18,6 +18,7 @@ import { Publisher } from "./publisher.ts";
 import type { RunContext } from "./run-context.ts";
 import type { PinnedPolicy, Run, RunEvents, RunOptions, RunOutcome } from "./run-face.ts";
 import { prepareWeights, restoreRun, willWarmUp } from "./starting-weights.ts";
+import { StatusBoard } from "./status-board.ts";
 import { StopRequest } from "./stop-request.ts";
 import { nothingToSave, type Training, train } from "./training.ts";
 import { expectDemonstrations } from "./warm-start.ts";
@@ -54,6 +55,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
         metrics: undefined,
         evaluated: undefined,
       },
+      asked: [],
     };
     const run = new LiveRun(context, lock);
     run.start(changes);
@@ -113,7 +115,17 @@ class LiveRun implements Run {
     const abort = () => stop.request("aborted", { save: true });
     if (options.signal?.aborted) abort();
     options.signal?.addEventListener("abort", abort, { once: true });
+    const board = new StatusBoard(this.#context, this.#lifecycle, this);
+    this.#context.asked = board.requests.outcomes;
     this.#drive(changes)
+      .then((outcome) => {
+        board.close(outcome.reason, `${outcome.steps} steps done`);
+        return outcome;
+      })
+      .catch((error: unknown) => {
+        board.close("failed", String((error as Error).message));
+        throw error;
+      })
       .finally(() => this.#lock[Symbol.dispose]())
       .then((outcome) => {
         publisher.records.end();

@@ -13,6 +13,7 @@ import {
   writeRolloutRecord,
 } from "../records/index.ts";
 import { type RunState, weightsHash } from "../recovery/index.ts";
+import { noteEvents } from "./event-notes.ts";
 import { callHook } from "./hooks.ts";
 import { Later } from "./later.ts";
 import type { Lifecycle } from "./lifecycle.ts";
@@ -157,6 +158,7 @@ export async function train(
   try {
     events.add(goesOn ? { e: "resume", s: state.step, c: recipe } : { e: "start", c: recipe });
     cutRolloutRecord(options.dir, progress.step);
+    using _ = noteEvents(publisher.listeners, events, () => progress.step, context.asked);
     const warn = (message: string) => publisher.warn(message);
     const spell = (tokens: Int32Array) => resources.model.tokenizer.decode(tokens);
     using journal = openJournal(recipe, options.dir, { append: goesOn, sitting: progress.step, spell });

@@ -104,8 +104,8 @@ export class VerifierPool implements AsyncDisposable {
 
   /** By verifier name, those that were used. */
   stats(): Record<string, VerifierStats> {
-    const snapshots = [...this.#verifiers].flatMap(([name, { meter }]) =>
-      meter === undefined ? [] : [[name, meter.snapshot()] as const],
+    const snapshots = [...this.#verifiers].flatMap(([name, { meter, timeoutMs }]) =>
+      meter === undefined ? [] : [[name, { ...meter.snapshot(), limitMs: timeoutMs }] as const],
     );
     return Object.fromEntries(snapshots.filter(([, s]) => s.calls + s.timeouts + s.crashes + s.unscored > 0));
   }

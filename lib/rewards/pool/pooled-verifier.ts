@@ -68,6 +68,11 @@ export class PooledVerifier {
     this.#limit(options.stated ?? {});
   }
 
+  /** Milliseconds that one completion may take. */
+  get timeoutMs(): number {
+    return this.#limits.timeoutMs;
+  }
+
   /**
    * Verdicts in the order of the requests. Sends until each has one; every round decides at least one or uses up its
    * retry. Throws HONE_ERR_VERIFIER when loading never ends, HONE_ERR_STATE when the pool is abandoned.

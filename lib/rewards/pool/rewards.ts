@@ -49,6 +49,8 @@ export interface RewardPlace {
 /** Something that judges, and its counts where it is not made of others. */
 export interface CountedJudge extends Judge {
   readonly meter?: VerifierMeter;
+  /** Milliseconds that one completion may take, where that is known. */
+  readonly timeoutMs?: number;
 }
 
 const CALLS_AT_ONCE = 16;

@@ -24,6 +24,8 @@ export interface VerifierStats {
   readonly unscored: number;
   /** Milliseconds that the slowest completion took beyond its limit, until its worker was given up. */
   readonly overrunMs: number;
+  /** Milliseconds a completion may take, where that is known. */
+  readonly limitMs?: number | undefined;
 }
 
 /** Counts and times of one verifier. */

@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { constants, setPriority } from "node:os";
+import { createInterface } from "node:readline";
+import { honeCommand } from "./hone-command.ts";
+
+export interface LivePageOptions {
+  readonly port?: string | undefined;
+  readonly host?: string | undefined;
+  /** What stands before `watch`. Default: this command. */
+  readonly command?: readonly string[] | undefined;
+}
+
+/** The page of a run that is about to begin, served by a process of its own, so that it takes no time from this one. */
+export interface LivePage extends Disposable {
+  /** What to open; undefined if the page could not be served, of which that process has told why. */
+  readonly url: string | undefined;
+}
+
+/** Starts `hone watch` for a folder in which a run begins; it ends with this process, at the latest. */
+export async function startLivePage(
+  dir: string,
+  { port, host, command = honeCommand() }: LivePageOptions,
+): Promise<LivePage> {
+  const [program, ...before] = command as [string, ...string[]];
+  const where = [
+    ...(port === undefined ? [] : ["--port", port]),
+    ...(host === undefined ? [] : ["--host", host]),
+  ];
+  const child = spawn(program, [...before, "watch", dir, "--coming", ...where], {
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+    detached: true, // Ctrl-C is for the run, which has something to save; the page stays until it has
+  });
+  child.unref();
+  child.channel?.unref();
+  const url = await firstLine(child);
+  (child.stdout as unknown as { unref(): void }).unref();
+  return { url, [Symbol.dispose]: () => void child.kill("SIGTERM") };
+}
+
+function firstLine(child: ChildProcess): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    child.once("error", () => resolve(undefined));
+    child.once("exit", () => resolve(undefined));
+    createInterface({ input: child.stdout! }).once("line", resolve);
+    if (child.pid !== undefined) lowerPriority(child.pid);
+  });
+}
+
+/** The run comes first, also where all cores are busy. */
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // it has ended already
+  }
+}

@@ -1,0 +1,66 @@
+import type { Clock } from "../../clock.ts";
+import type { VerifierStatus } from "../../metrics/index.ts";
+import type { Verdict } from "../../records.ts";
+import type { VerificationRequest } from "../../rewards/index.ts";
+import type { Verifiers } from "../setup/index.ts";
+
+/** Completions handed to a verifier and not back. */
+export interface Asked {
+  readonly out: number;
+  /** Milliseconds for which the oldest of them has been out. */
+  readonly oldestMs: number;
+}
+
+/** The same verifiers, and what each of them has to do at this moment. */
+export class AskedVerifiers implements Verifiers {
+  readonly #inner: Verifiers;
+  readonly #clock: Clock;
+  readonly #calls = new Set<{ readonly counts: ReadonlyMap<string, number>; readonly sinceMs: number }>();
+
+  constructor(inner: Verifiers, clock: Clock) {
+    this.#inner = inner;
+    this.#clock = clock;
+  }
+
+  async verify(requests: readonly VerificationRequest[]): Promise<Verdict[]> {
+    const counts = new Map<string, number>();
+    for (const { problem } of requests) counts.set(problem.verifier, (counts.get(problem.verifier) ?? 0) + 1);
+    const call = { counts, sinceMs: this.#clock.now() };
+    this.#calls.add(call);
+    try {
+      return await this.#inner.verify(requests);
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
+  stats(): ReturnType<Verifiers["stats"]> {
+    return this.#inner.stats();
+  }
+
+  /** By verifier name, those with something to do. */
+  get asked(): Map<string, Asked> {
+    const asked = new Map<string, Asked>();
+    const now = this.#clock.now();
+    for (const { counts, sinceMs } of this.#calls) {
+      for (const [name, count] of counts) {
+        const { out, oldestMs } = asked.get(name) ?? { out: 0, oldestMs: 0 };
+        asked.set(name, { out: out + count, oldestMs: Math.max(oldestMs, now - sinceMs) });
+      }
+    }
+    return asked;
+  }
+}
+
+/** Every verifier that was asked so far, in the order of their names. */
+export function verifierStatuses(verifiers: AskedVerifiers): VerifierStatus[] {
+  const { asked } = verifiers;
+  const stats = verifiers.stats();
+  const names = [...new Set([...Object.keys(stats), ...asked.keys()])].sort();
+  return names.map((name) => {
+    const { calls = 0, timeouts = 0, crashes = 0, unscored = 0, latencyMs, limitMs } = stats[name] ?? {};
+    const { out, oldestMs } = asked.get(name) ?? { out: 0, oldestMs: 0 };
+    const { p50 = 0, p95 = 0 } = latencyMs ?? {};
+    return { name, out, oldestMs, limitMs, calls, timeouts, crashes, unscored, p50Ms: p50, p95Ms: p95 };
+  });
+}

@@ -1,0 +1,49 @@
+import { execFile } from "node:child_process";
+import type { LineStatus } from "../../metrics/index.ts";
+
+type Usage = NonNullable<LineStatus["machine"]["gpu"]>;
+
+const EVERY_MS = 5000;
+const QUERY = [
+  "--query-gpu=memory.used,memory.total,utilization.gpu",
+  "--format=csv,noheader,nounits",
+  "--id=0",
+];
+
+/** Memory and load of the first GPU as the driver's own tool tells them, asked for at most every five seconds. */
+export class GpuUsage {
+  readonly #program: string;
+  #latest: Usage | undefined;
+  #askedMs = Number.NEGATIVE_INFINITY;
+  #asking = false;
+
+  constructor(program = "nvidia-smi") {
+    this.#program = program;
+  }
+
+  /** What the last answer said; undefined before the first, and where the tool does not work. */
+  get latest(): Usage | undefined {
+    if (!this.#asking && performance.now() - this.#askedMs >= EVERY_MS) this.#ask();
+    return this.#latest;
+  }
+
+  #ask(): void {
+    this.#asking = true;
+    this.#askedMs = performance.now();
+    execFile(this.#program, QUERY, { timeout: EVERY_MS }, (error, output) => {
+      this.#asking = false;
+      this.#latest = error === null ? parseUsage(output) : undefined;
+    });
+  }
+}
+
+/** "1234, 81559, 97": MiB used, MiB in all, percent busy. */
+export function parseUsage(output: string): Usage | undefined {
+  const [used, total, busy] = output.split(",").map((cell) => Number(cell.trim()));
+  if (!Number.isFinite(used) || !Number.isFinite(total)) return undefined;
+  return {
+    usedBytes: used! * 2 ** 20,
+    totalBytes: total! * 2 ** 20,
+    busy: Number.isFinite(busy) ? busy! / 100 : 0,
+  };
+}

@@ -1,0 +1,205 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type LineStatus, RUN_FILES, type StageStatus, writeWhole } from "../../metrics/index.ts";
+import { type Diagnosis, diagnose, type LineFacts, type LineMoment } from "../line/index.ts";
+import { GpuUsage } from "./gpu-usage.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import { type Controlled, RequestBox } from "./request-box.ts";
+import type { RunContext } from "./run-context.ts";
+import type { Training } from "./training.ts";
+
+const EVERY_MS = 1000;
+/** Nothing has moved for so long: the sentence is shown as an alarm, long before the run gives up (training.stallSeconds). */
+const STUCK_MS = 10_000;
+
+/**
+ * Writes line.json once a second while the run lives, and does what is asked for in its folder. What fails here (a full
+ * disk) is a warning, once, and no end of the run.
+ */
+export class StatusBoard {
+  readonly requests: RequestBox;
+  readonly #context: RunContext;
+  readonly #lifecycle: Lifecycle<Training>;
+  readonly #gpu = new GpuUsage();
+  readonly #startedMs = Date.now();
+  readonly #timer: NodeJS.Timeout;
+  #phase = { name: "preparing", done: 0, total: 0 };
+  #before = { atMs: Date.now(), tokens: 0, cpu: process.cpuUsage() };
+  #waits = { key: "", sinceMs: Date.now() };
+  #moved = { progress: Number.NaN, atMs: Date.now() };
+  #timeouts: { step: number; counts: Readonly<Record<string, number>> } = { step: -1, counts: {} };
+  #failed = false;
+
+  constructor(context: RunContext, lifecycle: Lifecycle<Training>, run: Controlled) {
+    this.#context = context;
+    this.#lifecycle = lifecycle;
+    const { listeners } = context.publisher;
+    this.requests = new RequestBox(context.options.dir, run, (outcome) => listeners.emit("control", outcome));
+    listeners.on("phase", (name, total) => {
+      this.#phase = { name, done: 0, total };
+    });
+    listeners.on("warmStart", ({ step, steps }) => {
+      this.#phase = { name: "warm start", done: step, total: steps };
+    });
+    this.#timer = setInterval(() => this.look(), EVERY_MS).unref();
+    this.look();
+  }
+
+  look(): void {
+    this.#try(() => this.requests.look());
+    this.#write();
+  }
+
+  /** Writes how the run ended, and no more. */
+  close(end: NonNullable<LineStatus["end"]>, sentence: string): void {
+    clearInterval(this.#timer);
+    this.#write({ end, waits: { sentence, sinceMs: Date.now(), stuck: false } });
+  }
+
+  #write(last: Partial<LineStatus> = {}): void {
+    this.#try(() => {
+      const path = join(this.#context.options.dir, RUN_FILES.line);
+      writeWhole(path, `${JSON.stringify({ ...this.#status(), ...last })}\n`);
+    });
+  }
+
+  #try(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (!this.#failed)
+        this.#context.publisher.warn(`line.json is not written: ${(error as Error).message}`);
+      this.#failed = true;
+    }
+  }
+
+  #status(): LineStatus {
+    const { resources, progress, stop } = this.#context;
+    const { recipe, trainer } = resources;
+    const now = Date.now();
+    const moment = this.#lifecycle.training?.line.moment();
+    const facts = moment && this.#facts(moment);
+    const engine = moment?.engine;
+    const before = this.#before;
+    const cpu = process.cpuUsage();
+    const tokens = (engine?.decodeTokens ?? 0) as number;
+    const elapsed = Math.max(1, now - before.atMs);
+    this.#before = { atMs: now, tokens, cpu };
+    const busyMicros = cpu.user + cpu.system - before.cpu.user - before.cpu.system;
+    const training = this.#phase.name === "training";
+    return {
+      schema: 1,
+      pid: process.pid,
+      writtenMs: now,
+      sittingStartedMs: this.#startedMs,
+      phase: training ? { ...this.#phase, done: progress.step } : this.#phase,
+      step: progress.step,
+      steps: recipe.training.steps,
+      paused: this.#lifecycle.paused,
+      end: stop.signal.aborted ? "stopping" : undefined,
+      waits: this.#waitsFor(facts, moment?.progress, now),
+      stages: facts ? stagesOf(facts) : [],
+      credits: facts?.credits ?? { free: recipe.training.credits, total: recipe.training.credits },
+      version: { trainer: trainer.version, engine: engine?.version ?? 0 },
+      engine: {
+        pagesUsed: engine?.pagesUsed ?? 0,
+        pagesTotal: engine?.pagesTotal ?? 0,
+        tokensPerSecond: (1000 * Math.max(0, tokens - before.tokens)) / elapsed,
+      },
+      verifiers: facts?.verifiers ?? [],
+      verifierWorkers: recipe.verification.workers,
+      machine: {
+        rssBytes: process.memoryUsage.rss(),
+        heapBytes: process.memoryUsage().heapUsed,
+        threads: threadCount(),
+        processors: busyMicros / 1000 / elapsed,
+        device: recipe.device,
+        gpu: recipe.device === "cuda" ? this.#gpu.latest : undefined,
+      },
+      requests: this.requests.outcomes,
+    };
+  }
+
+  #facts(moment: LineMoment): LineFacts {
+    const { step } = this.#context.progress;
+    const counts = Object.fromEntries(moment.verifiers.map(({ name, timeouts }) => [name, timeouts]));
+    if (step !== this.#timeouts.step) this.#timeouts = { step, counts };
+    const recent = Object.entries(counts).map(([name, n]) => [name, n - (this.#timeouts.counts[name] ?? 0)]);
+    const { stage, paused } = this.#lifecycle;
+    const hook = stage.at === "hook" ? stage.hook : moment.hook;
+    return { ...moment, step, paused, hook, recentTimeouts: Object.fromEntries(recent) };
+  }
+
+  #waitsFor(facts: LineFacts | undefined, progress: number | undefined, now: number): LineStatus["waits"] {
+    const { key, sentence } = facts === undefined ? this.#preparing() : diagnose(facts);
+    if (key !== this.#waits.key) this.#waits = { key, sinceMs: now };
+    if (progress === undefined || progress !== this.#moved.progress)
+      this.#moved = { progress: progress ?? Number.NaN, atMs: now };
+    const stuck = !this.#lifecycle.paused && now - this.#moved.atMs >= STUCK_MS;
+    return { sentence, sinceMs: this.#waits.sinceMs, stuck };
+  }
+
+  #preparing(): Diagnosis {
+    const { name, done, total } = this.#phase;
+    const { stage } = this.#lifecycle;
+    if (stage.at === "hook")
+      return { key: stage.hook, sentence: `before training: in your hook ${stage.hook}` };
+    return { key: name, sentence: total > 0 ? `${name}: ${done} of ${total} steps` : name };
+  }
+}
+
+/** The boxes of the page, from left to right. */
+function stagesOf(facts: LineFacts): StageStatus[] {
+  const { credits, outstanding, running, waiting, verifying, ready, wanted, training, step, paused } = facts;
+  const groups = "groups" as const;
+  const out = facts.verifiers.reduce((sum, verifier) => sum + verifier.out, 0);
+  return [
+    {
+      name: "prompts",
+      holds: credits.free,
+      of: credits.total,
+      unit: groups,
+      busy: !paused && credits.free > 0,
+      detail: `${outstanding} groups under way${paused ? "; paused" : ""}`,
+    },
+    {
+      name: "engine",
+      holds: running + waiting,
+      unit: "sequences",
+      busy: running > 0,
+      detail: `${running} running, ${waiting} waiting for room`,
+    },
+    {
+      name: "verifiers",
+      holds: verifying,
+      unit: groups,
+      busy: verifying > 0,
+      detail: `${out} completions out`,
+    },
+    {
+      name: "batcher",
+      holds: ready,
+      of: wanted,
+      unit: groups,
+      busy: ready > 0,
+      detail: `settled; a step takes ${wanted}`,
+    },
+    {
+      name: "trainer",
+      holds: training ? wanted : 0,
+      of: wanted,
+      unit: groups,
+      busy: training,
+      detail: training ? `in step ${step + 1}` : "waits for a batch",
+    },
+  ];
+}
+
+/** Of this process, as Linux counts them; 0 elsewhere. */
+function threadCount(): number {
+  try {
+    return Number(/^Threads:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}

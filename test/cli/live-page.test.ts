@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { startLivePage } from "../../lib/cli/live-page.ts";
+import { HONE } from "../fixtures/command-line.ts";
+
+const command = [process.execPath, ...HONE];
+
+test("a page of its own process is there before the run, and gone after it", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "hone-live-page-"));
+  {
+    using page = await startLivePage(join(dir, "run"), { command });
+    const { searchParams, origin } = new URL(page.url!);
+    const headers = { "x-hone-token": searchParams.get("token")! };
+    const look = async () =>
+      (await (await fetch(`${origin}/api/overview`, { headers })).json()) as {
+        runs: { name: string; rows: number }[];
+      };
+    expect((await look()).runs).toMatchObject([{ name: "run", rows: 0 }]);
+    writeFileSync(join(dir, "run", "steps.jsonl"), '{"step":1,"version":1,"metrics":{"a":1}}\n');
+    await vi.waitFor(async () => expect((await look()).runs).toMatchObject([{ rows: 1 }]), { timeout: 5000 });
+    page[Symbol.dispose]();
+    await vi.waitFor(() => expect(fetch(origin)).rejects.toThrow(), { timeout: 5000 });
+  }
+  rmSync(dir, { recursive: true });
+}, 30_000);
+
+test("a port that is no port leaves the run without a page", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "hone-live-page-"));
+  using page = await startLivePage(dir, { command, port: "http" });
+  expect(page.url).toBeUndefined();
+  rmSync(dir, { recursive: true });
+}, 30_000);
