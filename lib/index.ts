@@ -37,6 +37,18 @@ export { CounterRandom } from "./random.ts";
 export type * from "./records.ts";
 export { beforeAfterText, Progress, type RunSummary, writeReport } from "./report/index.ts";
 export {
+  type Hint,
+  hints as rewardHints,
+  problems as queryProblems,
+  query as querySamples,
+  type Sample,
+  type SampleFilter,
+  SampleIndex,
+  takings,
+  type WholeSample,
+  wholeSample,
+} from "./samples/index.ts";
+export {
   type Comparison,
   compareEvaluations,
   type EvaluationResults,

@@ -8,6 +8,7 @@ import type {
   ShownChange,
   SuiteResult,
 } from "../suites/index.ts";
+import { visibleText } from "../visible-text.ts";
 
 const percent = (share: number | undefined): string => (share === undefined ? "–" : (100 * share).toFixed(1));
 const tokens = (count: number | undefined): string => (count === undefined ? "–" : String(Math.round(count)));
@@ -152,10 +153,9 @@ function changeText(change: ShownChange, before: string, after: string): string 
   return [head, part("asked", question), part(before, texts.before), part(after, texts.after)].join("\n");
 }
 
-/** Its beginning and its end, on lines that stand to the right; control characters are spelled. */
+/** Its beginning and its end, on lines that stand to the right. */
 function shortened(text: string): string {
   const whole = text.length <= TEXT_CHARS;
   const kept = whole ? text : `${text.slice(0, TEXT_CHARS / 2)} [...] ${text.slice(-TEXT_CHARS / 2)}`;
-  const plain = kept.replace(/(?!\n)\p{Cc}/gu, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
-  return plain.trim().replaceAll("\n", "\n    ");
+  return visibleText(kept).trim().replaceAll("\n", "\n    ");
 }

@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import { type ErrorCode, HoneError } from "../errors.ts";
+import { visibleText } from "../visible-text.ts";
 
 /**
  * Exit codes of the commands. A process stopped by a signal exits with 128 plus the signal's number, as in a shell.
@@ -40,11 +41,13 @@ export function explain(error: unknown): string {
   if (!HoneError.is(error)) return error instanceof Error ? (error.stack ?? String(error)) : String(error);
   const cause =
     error.cause instanceof Error && !error.message.includes(error.cause.message) ? error.cause : undefined;
-  return [
-    `${error.code}  ${error.message}`,
-    ...(error.hint === undefined ? [] : [`  hint: ${error.hint}`]),
-    ...(cause === undefined ? [] : [`  cause: ${cause.message}`]),
-  ].join("\n");
+  return visibleText(
+    [
+      `${error.code}  ${error.message}`,
+      ...(error.hint === undefined ? [] : [`  hint: ${error.hint}`]),
+      ...(cause === undefined ? [] : [`  cause: ${cause.message}`]),
+    ].join("\n"),
+  );
 }
 
 /** What to do when nobody reads the output any more; a run has something to save first. */

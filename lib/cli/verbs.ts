@@ -15,6 +15,7 @@ import { reportVerb } from "./verbs/report.ts";
 import { rescoreVerb } from "./verbs/rescore.ts";
 import { rolloutsVerb } from "./verbs/rollouts.ts";
 import { runVerb } from "./verbs/run.ts";
+import { samplesVerb } from "./verbs/samples.ts";
 import { schemaVerb } from "./verbs/schema.ts";
 import { scoreVerb } from "./verbs/score.ts";
 import { buildVerb } from "./verbs/scripts.ts";
@@ -41,6 +42,7 @@ export const VERBS: readonly Verb[] = [
   verifyVerb,
   rescoreVerb,
   rolloutsVerb,
+  samplesVerb,
   generateVerb,
   inspectVerb,
   convertVerb,

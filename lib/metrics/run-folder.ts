@@ -17,6 +17,8 @@ export const RUN_FILES = {
   report: "report.html",
   line: "line.json",
   requests: "requests",
+  /** Derived from the journal of verdicts; whoever looks at samples makes it (lib/samples). */
+  samples: "samples.index",
   prometheus: "metrics.prom",
   tensorboard: "tensorboard",
 } as const;

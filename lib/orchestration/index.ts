@@ -4,12 +4,17 @@ export {
   decodeIds,
   decodeLogprobs,
   EVENT_LOG,
+  type JournalLine,
+  type JudgedProblem,
+  parseJournalLine,
   type RecordedGroup,
   type RecordedRollout,
   type RecordedStep,
   readRolloutRecord,
   readVerdictJournal,
   recordedSteps,
+  type TakenGroup,
+  type TakenMember,
   VERDICT_JOURNAL,
 } from "./records/index.ts";
 export { BEFORE_FILE, checkpointName } from "./recovery/index.ts";

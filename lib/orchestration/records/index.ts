@@ -8,7 +8,13 @@ export {
   type LoggedVerdict,
   readEvents,
 } from "./event-log.ts";
-export type { JournalLine, JudgedProblem, TakenGroup, TakenMember } from "./journal-lines.ts";
+export {
+  type JournalLine,
+  type JudgedProblem,
+  parseJournalLine,
+  type TakenGroup,
+  type TakenMember,
+} from "./journal-lines.ts";
 export { recipeChanges } from "./recipe-changes.ts";
 export { inTodaysNames, recordedRecipe } from "./recorded-recipe.ts";
 export {

@@ -10,7 +10,13 @@ import { textLines } from "../../text-lines.ts";
 import type { SettledGroup } from "../line/index.ts";
 import type { Verifiers } from "../setup/index.ts";
 import { DiskSet } from "./disk-set.ts";
-import { type CompletionKeys, type JournalLine, type JudgedProblem, takenGroup } from "./journal-lines.ts";
+import {
+  type CompletionKeys,
+  type JournalLine,
+  type JudgedProblem,
+  parseJournalLine,
+  takenGroup,
+} from "./journal-lines.ts";
 
 /** Completions and their verdicts. */
 export const VERDICT_JOURNAL = "verdicts.jsonl";
@@ -164,7 +170,7 @@ export async function* readVerdictJournal(path: string): AsyncGenerator<JournalE
   for await (const text of textLines(path, hint)) {
     number += 1;
     if (damaged !== undefined) throw damaged;
-    const line = parseLine(text);
+    const line = parseJournalLine(text);
     const entry = line && known.entryOf(line);
     if (entry === undefined)
       damaged = new HoneError(
@@ -172,15 +178,6 @@ export async function* readVerdictJournal(path: string): AsyncGenerator<JournalE
         `${path}:${number}: not a line of a verdict journal: ${text.slice(0, 80)}`,
       );
     else if (entry !== "nothing new") yield entry;
-  }
-}
-
-function parseLine(text: string): JournalLine | undefined {
-  try {
-    const line: unknown = JSON.parse(text);
-    return typeof line === "object" && line !== null ? (line as JournalLine) : undefined;
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,0 +1,180 @@
+import { padEnd } from "../report/ansi.ts";
+import { clip, flow, textTable } from "../report/index.ts";
+import type { Hint, ProblemStatistics, Sample, Taking, WholeSample } from "../samples/index.ts";
+import { visibleText } from "../visible-text.ts";
+
+/** Characters of a text that are looked at for an excerpt of one line. */
+const EXCERPT_CHARS = 400;
+/** Of each text of a sample that is shown whole, from its beginning and from its end; more than anybody reads. */
+const SHOWN_CHARS = 20_000;
+
+/** A row a sample, and below it the beginning of what it says behind its thought. */
+export function samplesText(total: number, samples: readonly WholeSample[], columns: number): string {
+  const head = ["problem", "step", "group", "try", "verdict", "reward", "adv.", "tokens", "weights"];
+  const [first, ...rows] = textTable({ head, rows: samples.map(cellsOf) }, Number.MAX_SAFE_INTEGER);
+  const lines = rows.flatMap((row, i) => [row, `    ${excerpt(samples[i]!)}`]);
+  const of = total === samples.length ? `${total}` : `${samples.length} of ${total}`;
+  return [...[first!, ...lines].map((line) => clip(line, columns)), "", `${of} completions`].join("\n");
+}
+
+function cellsOf(one: Sample): string[] {
+  const [first, last] = one.versions;
+  const left = one.dropped ?? (one.masked ? "masked" : undefined);
+  return [
+    `${one.domain} ${one.problem}`,
+    String(one.step),
+    String(one.group),
+    String(one.attempt),
+    left === undefined ? one.status : `${one.status}, ${left}`,
+    number(one.reward),
+    number(one.advantage),
+    `${one.tokens}${one.finish === "length" ? " cut" : ""}`,
+    first === last ? `${first}` : `${first}..${last}`,
+  ];
+}
+
+const number = (value: number | undefined): string => value?.toFixed(3) ?? "-";
+
+/** One line, its space taken together before anything is spelled. */
+function excerpt({ response, thought }: WholeSample): string {
+  const text = response.trim() === "" && thought !== undefined ? `(thinks) ${thought}` : response;
+  return visibleText(text.slice(0, EXCERPT_CHARS).replace(/\s+/g, " ").trim());
+}
+
+/** Everything that is known of a sample. */
+export function wholeSampleText(one: WholeSample): string {
+  const { penaltyScale = 0, penalty = 0 } = one;
+  const facts = [
+    `step ${one.step}, group ${one.group}, attempt ${one.attempt}: ${one.domain} problem ${one.problem} (${one.family}, level ${one.level})`,
+    `verdict: ${one.status}${one.score === undefined ? "" : `, score ${one.score}`}${one.reason === undefined ? "" : `: ${one.reason}`}`,
+    ...(one.rescored === undefined ? [] : [`judged again: ${one.rescored}`]),
+    ...(one.reward === undefined
+      ? []
+      : [
+          `reward ${number(one.reward)} (penalty ${number(penaltyScale)} x ${number(penalty)}), advantage ${number(one.advantage)}`,
+        ]),
+    ...(one.dropped === undefined ? [] : [`not trained on: ${one.dropped}`]),
+    `${one.tokens} tokens, ended by ${one.finish}; weights ${runsText(one.versionRuns)}`,
+  ];
+  const parts = [
+    ...(one.prompt === undefined ? [] : [part("prompt", one.prompt)]),
+    ...(one.thought === undefined ? [] : [part("thought", one.thought)]),
+    part("response", one.response),
+    part(
+      "reference",
+      typeof one.reference === "string" ? one.reference : (JSON.stringify(one.reference) ?? ""),
+    ),
+  ];
+  return [...facts.map(visibleText), ...parts].join("\n");
+}
+
+/** "3 from token 0, 4 from token 120" */
+function runsText(runs: readonly number[]): string {
+  const pairs = runs.flatMap((token, i) => (i % 2 === 0 ? [`${runs[i + 1]} from token ${token}`] : []));
+  return pairs.join(", ") || "-";
+}
+
+function part(name: string, text: string): string {
+  const lines = visibleText(ends(text)).trim().split("\n");
+  return `${name}:\n${lines.map((line) => `  | ${line}`).join("\n")}`;
+}
+
+function ends(text: string): string {
+  if (text.length <= 2 * SHOWN_CHARS) return text;
+  const left = text.length - 2 * SHOWN_CHARS;
+  return `${text.slice(0, SHOWN_CHARS)}\n[... ${left} characters ...]\n${text.slice(-SHOWN_CHARS)}`;
+}
+
+export function problemsText(
+  { total, problems }: { readonly total: number; readonly problems: readonly ProblemStatistics[] },
+  columns: number,
+): string {
+  const head = [
+    "problem",
+    "family",
+    "level",
+    "groups",
+    "judged",
+    "unscored",
+    "solved",
+    "first",
+    "last",
+    "steps",
+    "tokens",
+  ];
+  const percent = (rate: number) => `${Math.round(100 * rate)} %`;
+  const rows = problems.map((one) => [
+    `${one.domain} ${one.problem}`,
+    one.family,
+    String(one.level),
+    String(one.groups),
+    String(one.judged),
+    String(one.unscored),
+    percent(one.solveRate),
+    percent(one.firstRate),
+    percent(one.lastRate),
+    `${one.firstStep}..${one.lastStep}`,
+    one.meanTokens.toFixed(0),
+  ]);
+  const of = total === problems.length ? `${total}` : `${problems.length} of ${total}`;
+  return [...textTable({ head, rows }, columns), "", `${of} problems`].join("\n");
+}
+
+/** The groups of one problem, a row each. */
+export function takingsText(takings: readonly Taking[], columns: number): string {
+  const head = ["step", "group", "judged", "solved", "rate", "unscored", "cut", "reward", "tokens"];
+  const rows = takings.map((one) => [
+    String(one.step),
+    String(one.group),
+    String(one.judged),
+    String(one.solved),
+    one.solveRate.toFixed(2),
+    String(one.unscored),
+    String(one.truncated),
+    number(one.meanReward),
+    one.meanTokens.toFixed(1),
+  ]);
+  return textTable({ head, rows }, columns).join("\n");
+}
+
+/** What one attempt said in the problem's first group and in its last. */
+export function beforeAfterSamples(before: WholeSample, after: WholeSample, columns: number): string {
+  const width = Math.max(20, Math.floor((columns - 3) / 2));
+  const sides = [before, after].map((one) => {
+    const title = `step ${one.step}: ${one.status}, reward ${number(one.reward)}, ${one.tokens} tokens`;
+    return [
+      title,
+      "",
+      ...visibleText(ends(one.text))
+        .split("\n")
+        .flatMap((line) => broken(line, width)),
+    ];
+  }) as [string[], string[]];
+  const rows = Math.max(sides[0].length, sides[1].length);
+  const prompt = before.prompt === undefined ? [] : [part("prompt", before.prompt), ""];
+  const lines = Array.from({ length: rows }, (_, i) => {
+    const [left, right] = [sides[0][i] ?? "", sides[1][i] ?? ""];
+    return `${padEnd(left, width)} | ${clip(right, width)}`.trimEnd();
+  });
+  return [...prompt, ...lines].join("\n");
+}
+
+/** A line in pieces of at most so many columns, cut between words where there is one. */
+function broken(line: string, columns: number): string[] {
+  const words = line.split(" ").flatMap((word) => word.match(new RegExp(`.{1,${columns}}`, "gu")) ?? [""]);
+  return flow(words, columns, " ");
+}
+
+/** A hint with the samples that show it. */
+export type ShownHint = Omit<Hint, "rows"> & { readonly samples: readonly Sample[] };
+
+export function hintsText(found: readonly ShownHint[]): string {
+  if (found.length === 0) return "Nothing looks as if reward were gained otherwise than meant.";
+  return found.map(hintText).join("\n\n");
+}
+
+function hintText({ kind, says, quotes = {}, samples }: ShownHint): string {
+  const quoted = Object.entries(quotes).map(([name, text]) => `  ${name}: ${text.replace(/\s+/g, " ")}`);
+  const shown = samples.map((one) => `step ${one.step} group ${one.group} attempt ${one.attempt}`);
+  return visibleText([`${kind}: ${says}`, ...quoted, `  see: ${shown.join("; ")}`].join("\n"));
+}

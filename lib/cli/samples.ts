@@ -1,0 +1,126 @@
+import { HoneError } from "../errors.ts";
+import type { Verdict } from "../records.ts";
+import {
+  type HintKind,
+  hints,
+  type Order,
+  type ProblemKind,
+  problems,
+  query,
+  type Range,
+  type SampleFilter,
+  SampleIndex,
+  sampleOf,
+  type Taking,
+  takings,
+  type WholeSample,
+  wholeSample,
+  wholeSamples,
+} from "../samples/index.ts";
+import {
+  beforeAfterSamples,
+  hintsText,
+  problemsText,
+  samplesText,
+  takingsText,
+  wholeSampleText,
+} from "./sample-tables.ts";
+
+/** What `hone samples` is asked, as the command line has it. */
+export interface SampleFlags {
+  readonly step?: Range;
+  readonly domain?: string;
+  readonly problem?: number;
+  readonly group?: number;
+  readonly attempt?: number;
+  readonly verdict?: readonly Verdict["status"][];
+  readonly tokens?: Range;
+  readonly weights?: Range;
+  readonly truncated?: boolean;
+  readonly wrongLong?: boolean;
+  readonly flippedSince?: number;
+  readonly order?: Order;
+  readonly offset?: number;
+  readonly limit?: number;
+  readonly show?: boolean;
+  readonly overTime?: boolean;
+  readonly problems?: ProblemKind;
+  readonly hints?: boolean | HintKind;
+}
+
+/** What is printed: a value as JSON, or text. */
+export interface Shown {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+const SAMPLES = 20;
+
+/** Throws HONE_ERR_IO, HONE_ERR_FORMAT, HONE_ERR_USAGE for flags that do not go together. */
+export async function showSamples(dir: string, flags: SampleFlags, columns: number): Promise<Shown> {
+  const index = await SampleIndex.open(dir);
+  if (flags.hints) return shownHints(index, flags.hints);
+  if (flags.problems !== undefined) {
+    const { domain, offset, limit = SAMPLES } = flags;
+    const paging = { limit, ...(offset !== undefined && { offset }) };
+    const found = problems(index, { domain, kind: flags.problems, ...paging });
+    return { value: found, text: problemsText(found, columns) };
+  }
+  if (flags.overTime) return overTime(index, flags, columns);
+  const { order, offset, limit = SAMPLES } = flags;
+  const page = { limit, ...(order && { order }), ...(offset !== undefined && { offset }) };
+  const found = query(index, filterOf(flags), page);
+  const whole = await wholeSamples(
+    index,
+    found.samples.map(({ row }) => row),
+  );
+  const text = flags.show
+    ? whole.map(wholeSampleText).join("\n\n")
+    : samplesText(found.total, whole, columns);
+  return { value: { total: found.total, samples: flags.show ? whole : found.samples }, text };
+}
+
+function filterOf(flags: SampleFlags): SampleFilter {
+  const { step, domain, problem, group, attempt, verdict, tokens, weights } = flags;
+  const { truncated, wrongLong, flippedSince } = flags;
+  const numbers = { steps: step, problem, group, attempt, tokens, versions: weights, flippedSince };
+  return { ...numbers, domain, statuses: verdict, truncated, wrongButLong: wrongLong };
+}
+
+async function shownHints(index: SampleIndex, kind: boolean | HintKind): Promise<Shown> {
+  const found = (await hints(index)).filter((hint) => kind === true || hint.kind === kind);
+  const shown = found.map(({ rows, ...hint }) => ({
+    ...hint,
+    samples: rows.map((row) => sampleOf(index, row)),
+  }));
+  return { value: shown, text: hintsText(shown) };
+}
+
+/** The groups of a problem, and one attempt of the first beside the same of the last. */
+async function overTime(
+  index: SampleIndex,
+  { domain, problem, attempt = 0 }: SampleFlags,
+  columns: number,
+): Promise<Shown> {
+  if (domain === undefined || problem === undefined)
+    throw new HoneError("HONE_ERR_USAGE", "--over-time is of one problem: --domain and --problem name it");
+  const found = takings(index, domain, problem);
+  if (found.length === 0)
+    throw new HoneError("HONE_ERR_USAGE", `no step took a group of ${domain} problem ${problem}`);
+  const [before, after] = await endsOf(index, found, attempt);
+  const table = takingsText(found, columns);
+  const text = after === undefined ? table : `${table}\n\n${beforeAfterSamples(before, after, columns)}`;
+  return { value: { groups: found.map(({ rows: _, ...taking }) => taking), before, after }, text };
+}
+
+/** The attempt in the first group and in the last; undefined where there is but one group. */
+async function endsOf(
+  index: SampleIndex,
+  found: readonly Taking[],
+  attempt: number,
+): Promise<readonly [WholeSample, WholeSample | undefined]> {
+  const of = ({ rows }: Taking) =>
+    wholeSample(index, rows.find((row) => sampleOf(index, row).attempt === attempt) ?? rows[0]!);
+  const before = await of(found[0]!);
+  return [before, found.length > 1 ? await of(found.at(-1)!) : undefined];
+}

@@ -1,0 +1,88 @@
+import { InvalidArgumentError, Option } from "commander";
+import type { Verdict } from "../../records.ts";
+import { columnsOf } from "../../report/index.ts";
+import { HINT_KINDS, ORDERS, PROBLEM_KINDS } from "../../samples/choices.ts";
+import type { Range } from "../../samples/index.ts";
+import { visibleJson } from "../../visible-text.ts";
+import { EXIT } from "../exit.ts";
+import type { SampleFlags } from "../samples.ts";
+import type { Common, Verb } from "./verb.ts";
+
+async function samples(dir: string, flags: SampleFlags & Common): Promise<number> {
+  const { showSamples } = await import("../samples.ts");
+  const { value, text } = await showSamples(dir, flags, columnsOf(process.stdout));
+  process.stdout.write(`${flags.json ? visibleJson(value, 2) : text}\n`);
+  return EXIT.done;
+}
+
+const natural = (text: string): number => {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number.");
+};
+
+/** "7", "7..", "..7", "7..12" */
+function range(text: string): Range {
+  const ends = /^(\d{0,15})\.\.(\d{0,15})$/.exec(text);
+  if (ends === null) return [natural(text), natural(text)];
+  const [, from, to] = ends;
+  return [Number(from), to === "" ? Number.MAX_SAFE_INTEGER : Number(to)];
+}
+
+const VERDICTS: Readonly<Record<Verdict["status"], true>> = {
+  correct: true,
+  partial: true,
+  wrong: true,
+  no_answer: true,
+  unparsable: true,
+  unscored: true,
+};
+
+function verdicts(text: string): Verdict["status"][] {
+  const names = text.split(",");
+  if (names.every((name): name is Verdict["status"] => Object.hasOwn(VERDICTS, name))) return names;
+  throw new InvalidArgumentError(`They are: ${Object.keys(VERDICTS).join(", ")}.`);
+}
+
+export const samplesVerb: Verb = (hone, ends) => {
+  hone
+    .command("samples <run>")
+    .description(
+      "completions of a run, found and shown, with its problems over time and hints (docs/samples.md)",
+    )
+    .option("--step <n|a..b>", "taken by these steps, numbered as in steps.jsonl", range)
+    .option("--domain <name>", "of this domain")
+    .option("--problem <id>", "of this problem", natural)
+    .option("--group <n>", "of this group", natural)
+    .option("--attempt <n>", "this one of its group", natural)
+    .option(
+      "--verdict <names>",
+      "with one of these: correct, partial, wrong, no_answer, unparsable, unscored",
+      verdicts,
+    )
+    .option("--tokens <n|a..b>", "of so many tokens", range)
+    .option("--weights <n|a..b>", "a token of which these versions of the weights sampled", range)
+    .option("--truncated", "cut by the token budget")
+    .option("--wrong-long", "wrong, and longer than nine tenths of the domain's completions")
+    .option(
+      "--flipped-since <step>",
+      "of problems that went from mostly solved to not, or back, since this step",
+      natural,
+    )
+    .addOption(new Option("--order <which>", "what comes first").choices([...ORDERS]))
+    .option("--offset <n>", "pass over so many", natural)
+    .option("--limit <n>", "show so many at most (default: 20)", natural)
+    .option("--show", "the texts whole: prompt as the model saw it, thought, response, reference")
+    .option("--over-time", "the groups of one problem, the first beside the last")
+    .addOption(
+      new Option("--problems [which]", "problems in place of completions")
+        .choices([...PROBLEM_KINDS])
+        .preset("all"),
+    )
+    .addOption(
+      new Option("--hints [kind]", "where reward may be gained otherwise than meant").choices([
+        ...HINT_KINDS,
+      ]),
+    )
+    .option("--json", "print JSON")
+    .action(ends(samples));
+};

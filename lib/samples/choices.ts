@@ -1,0 +1,14 @@
+/** What comes first: by step, by tokens, or by reward; where equal, the newest. */
+export const ORDERS = ["newest", "oldest", "longest", "shortest", "best", "worst"] as const;
+export type Order = (typeof ORDERS)[number];
+
+/** By what became of the judged: none solved, all, some; flipped: at least half of the first group or of the last, not of both. */
+export const PROBLEM_KINDS = ["all", "never", "always", "sometimes", "flipped"] as const;
+export type ProblemKind = (typeof PROBLEM_KINDS)[number];
+
+/** By solve rate, by what it gained or lost from the first group to the last, by tokens, by number of completions. */
+export const PROBLEM_ORDERS = ["hardest", "easiest", "gained", "lost", "longest", "most"] as const;
+export type ProblemOrder = (typeof PROBLEM_ORDERS)[number];
+
+export const HINT_KINDS = ["gold-rejected", "longer-and-longer", "one-answer", "empty-thoughts"] as const;
+export type HintKind = (typeof HINT_KINDS)[number];

@@ -1,0 +1,56 @@
+import type { SampleIndex } from "../sample-index.ts";
+import { NO_THOUGHT } from "../tables.ts";
+import { CORRECT, ends, examples, type Hint, percent } from "./hint.ts";
+
+const FEWEST_SAMPLES = 32;
+/** Characters of a thought that says nothing. */
+const EMPTY_CHARS = 4;
+const SHARE = 0.25;
+/** More than at the beginning. */
+const RISE = 0.2;
+/** A share that tells by itself. */
+const MOST = 0.5;
+
+/** Domains whose latest completions open a thought and say nothing in it. */
+export function emptyThoughts(index: SampleIndex): Hint[] {
+  const { completion, status, reward } = index.tables.members.columns;
+  const { thought } = index.tables.completions.columns;
+  const charsOf = (row: number) => thought[completion[row]!]!;
+  const marked = (rows: readonly number[]) => rows.filter((row) => charsOf(row) !== NO_THOUGHT);
+  const isEmpty = (row: number) => charsOf(row) < EMPTY_CHARS;
+  return ends(index).flatMap(({ domain, early, late }): Hint[] => {
+    const [before, after] = [marked(early.rows), marked(late.rows)];
+    if (after.length < FEWEST_SAMPLES) return [];
+    const share = shareOf(after, isEmpty);
+    const shareBefore = before.length === 0 ? 0 : shareOf(before, isEmpty);
+    if (share < SHARE || (share < MOST && share < shareBefore + RISE)) return [];
+    const empty = after.filter(isEmpty);
+    const full = after.filter((row) => !isEmpty(row));
+    const solved = shareOf(empty, (row) => status[row] === CORRECT);
+    const rewardEmpty = mean(empty, reward);
+    const rewardFull = full.length === 0 ? undefined : mean(full, reward);
+    const beside = rewardFull === undefined ? "" : `, ${rewardFull.toFixed(3)} those that think`;
+    return [
+      {
+        kind: "empty-thoughts",
+        domain,
+        says: `${domain}: in steps ${late.from} to ${late.to}, ${percent(share)} of ${after.length} thoughts are empty (${percent(shareBefore)} in steps ${early.from} to ${early.to}); completions with an empty one get a mean reward of ${rewardEmpty.toFixed(3)}${beside}, and ${percent(solved)} of them are right.`,
+        evidence: {
+          share,
+          shareBefore,
+          samples: after.length,
+          solved,
+          rewardEmpty,
+          ...(rewardFull !== undefined && { rewardThinking: rewardFull }),
+        },
+        rows: examples(empty),
+      },
+    ];
+  });
+}
+
+const shareOf = (rows: readonly number[], test: (row: number) => boolean): number =>
+  rows.filter(test).length / rows.length;
+
+const mean = (rows: readonly number[], column: ArrayLike<number>): number =>
+  rows.reduce((sum, row) => sum + column[row]!, 0) / rows.length;

@@ -1,0 +1,109 @@
+import type { SampleIndex } from "../sample-index.ts";
+import { answerOf, byDomain, CORRECT, examples, type Hint, percent } from "./hint.ts";
+
+/** Answers that must agree: those of two groups, or so many of one, since one group's samples share their mistakes. */
+const FEWEST_ANSWERS = 8;
+const FEWEST_OF_ONE_GROUP = 16;
+const AGREEMENT = 0.5;
+/** Problems that agree as much, and how many of those must be right for the agreement to be believed. */
+const FEWEST_PEERS = 8;
+const RELIABLE = 0.9;
+/** So many times more frequent than among the domain's completions at large. */
+const OWN = 3;
+
+interface Answer {
+  readonly key: number;
+  readonly rows: number[];
+  solved: number;
+}
+
+interface Answered {
+  readonly problem: number;
+  readonly answers: number;
+  readonly solved: number;
+  readonly top: Answer;
+}
+
+/**
+ * Problems of which most completions give one answer, none of which was accepted, in a domain where answers that agree
+ * as much are right as a rule: either the reference is wrong, or the verifier cannot read the answer.
+ */
+export function goldRejected(index: SampleIndex): Hint[] {
+  return [...byDomain(index)].flatMap(([domain, rows]) => {
+    const agreed = answeredProblems(index, rows)
+      .filter((one) => shareOf(one) >= AGREEMENT)
+      .sort((a, b) => shareOf(b) - shareOf(a));
+    const common = countsOf(rows.map((row) => answerOf(index, row)));
+    const isOwn = (one: Answered) => shareOf(one) >= (OWN * common.get(one.top.key)!) / rows.length;
+    return agreed
+      .filter((one) => one.top.solved === 0 && isOwn(one))
+      .map((one) => ({ one, peers: peersOf(one, agreed) }))
+      .filter(({ peers }) => peers.count >= FEWEST_PEERS && peers.right >= RELIABLE)
+      .sort((a, b) => b.one.top.rows.length - a.one.top.rows.length)
+      .map(({ one, peers }) => hintOf(index, domain, one, peers));
+  });
+}
+
+const shareOf = ({ top, answers }: Answered): number => top.rows.length / answers;
+
+interface Peers {
+  readonly count: number;
+  /** Share of them whose frequent answer was accepted more often than not. */
+  readonly right: number;
+}
+
+/** The other problems whose answers agree at least as much. @param agreed those that agree most first. */
+function peersOf(one: Answered, agreed: readonly Answered[]): Peers {
+  const peers = agreed.filter((other) => other !== one && shareOf(other) >= shareOf(one));
+  const right = peers.filter(({ top }) => 2 * top.solved > top.rows.length).length;
+  return { count: peers.length, right: right / peers.length };
+}
+
+function answeredProblems(index: SampleIndex, rows: readonly number[]): Answered[] {
+  const { problem, status, group } = index.tables.members.columns;
+  const { same } = index.tables.problems.columns;
+  const all = new Map<number, Map<number, Answer>>();
+  for (const row of rows) {
+    const key = answerOf(index, row);
+    if (key === 0) continue;
+    const of = same[problem[row]!]!;
+    const answers = all.get(of) ?? new Map<number, Answer>();
+    all.set(of, answers);
+    const answer = answers.get(key) ?? { key, rows: [], solved: 0 };
+    answers.set(key, answer);
+    answer.rows.push(row);
+    if (status[row] === CORRECT) answer.solved += 1;
+  }
+  return [...all].flatMap(([of, answers]) => {
+    const list = [...answers.values()];
+    const count = list.reduce((sum, { rows: given }) => sum + given.length, 0);
+    const top = list.reduce((a, b) => (b.rows.length > a.rows.length ? b : a));
+    const groups = new Set(top.rows.map((row) => group[row])).size;
+    if (count < (groups > 1 ? FEWEST_ANSWERS : FEWEST_OF_ONE_GROUP)) return [];
+    return [{ problem: of, answers: count, solved: list.reduce((sum, one) => sum + one.solved, 0), top }];
+  });
+}
+
+export function countsOf(keys: readonly number[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
+}
+
+function hintOf(
+  { tables }: SampleIndex,
+  domain: string,
+  { problem, answers, solved, top }: Answered,
+  peers: Peers,
+): Hint {
+  const id = tables.problems.columns.id[problem]!;
+  const agreeing = top.rows.length;
+  return {
+    kind: "gold-rejected",
+    domain,
+    problem: id,
+    says: `${domain} problem ${id}: ${agreeing} of ${answers} answers agree and none of them was accepted (${solved} others were). Of ${peers.count} problems of this domain whose answers agree as much, ${percent(peers.right)} are answered right: the reference may be wrong, or the verifier cannot read the answer.`,
+    evidence: { answers, agreeing, solved, peers: peers.count, peersRight: peers.right },
+    rows: examples(top.rows),
+  };
+}

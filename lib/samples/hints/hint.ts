@@ -1,0 +1,98 @@
+import type { HintKind } from "../choices.ts";
+import type { SampleIndex } from "../sample-index.ts";
+import { STATUSES } from "../tables.ts";
+
+/** Something that looks as if a reward were gained otherwise than meant: no proof, but where to look, and why. */
+export interface Hint {
+  readonly kind: HintKind;
+  readonly domain: string;
+  /** Where it is about one. */
+  readonly problem?: number;
+  /** A sentence with its numbers. */
+  readonly says: string;
+  readonly evidence: Readonly<Record<string, number>>;
+  /** Rows of samples that show it, the latest first. */
+  readonly rows: readonly number[];
+  /** The beginning of what policy and data set wrote: an answer, the reference. Not made fit for any screen. */
+  readonly quotes?: Readonly<Record<string, string>>;
+}
+
+const EXAMPLES = 5;
+export const UNSCORED = STATUSES.indexOf("unscored");
+export const CORRECT = STATUSES.indexOf("correct");
+
+/** The latest few of rows that come in the order of steps. */
+export const examples = (rows: readonly number[]): number[] => rows.slice(-EXAMPLES).reverse();
+
+/** Judged samples of a domain. */
+export interface Stretch {
+  readonly rows: readonly number[];
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The first and the last quarter of the steps that took samples of a domain. */
+export interface Ends {
+  readonly domain: string;
+  readonly early: Stretch;
+  readonly late: Stretch;
+}
+
+const END = 0.25;
+
+/** Of every domain with samples. */
+export function ends(index: SampleIndex): Ends[] {
+  const { step } = index.tables.members.columns;
+  return [...byDomain(index)].map(([domain, rows]) => {
+    const [first, last] = [step[rows[0]!]!, step[rows.at(-1)!]!];
+    const width = Math.max(1, Math.ceil(END * (last - first + 1)));
+    const stretch = (from: number, to: number) => ({
+      rows: rows.filter((row) => step[row]! >= from && step[row]! <= to),
+      from,
+      to,
+    });
+    return { domain, early: stretch(first, first + width - 1), late: stretch(last - width + 1, last) };
+  });
+}
+
+/** Judged rows by domain, in the order of steps. */
+export function byDomain({ live, tables, names }: SampleIndex): Map<string, number[]> {
+  const { problem, status } = tables.members.columns;
+  const { domain } = tables.problems.columns;
+  const all = new Map<string, number[]>();
+  for (const row of live) {
+    if (status[row] === UNSCORED) continue;
+    const name = names[domain[problem[row]!]!]!;
+    const rows = all.get(name);
+    if (rows === undefined) all.set(name, [row]);
+    else rows.push(row);
+  }
+  return all;
+}
+
+export interface Mean {
+  readonly n: number;
+  readonly mean: number;
+  /** Of the mean; samples of one group count as independent, so it is on the small side. */
+  readonly error: number;
+}
+
+export function meanOf(rows: readonly number[], value: (row: number) => number): Mean {
+  const n = rows.length;
+  const mean = rows.reduce((sum, row) => sum + value(row), 0) / n;
+  const squares = rows.reduce((sum, row) => sum + (value(row) - mean) ** 2, 0);
+  return { n, mean, error: Math.sqrt(squares / Math.max(1, n - 1) / n) };
+}
+
+/** How many standard errors the second mean lies above the first. */
+export const rise = (a: Mean, b: Mean): number =>
+  (b.mean - a.mean) / Math.max(1e-12, Math.hypot(a.error, b.error));
+
+/** A key of the comparable answer; 0 where there is none. */
+export function answerOf({ tables }: SampleIndex, row: number): number {
+  const completion = tables.members.columns.completion[row]!;
+  const { answer0, answer1 } = tables.completions.columns;
+  return answer0[completion]! * 2 ** 21 + (answer1[completion]! & (2 ** 21 - 1));
+}
+
+export const percent = (share: number): string => `${Math.round(100 * share)} %`;

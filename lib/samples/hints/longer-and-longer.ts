@@ -1,0 +1,44 @@
+import type { SampleIndex } from "../sample-index.ts";
+import { CORRECT, ends, examples, type Hint, meanOf, percent, rise } from "./hint.ts";
+
+const FEWEST_SAMPLES = 32;
+const GROWTH = 1.5;
+/** Standard errors, between the two ends. */
+const CERTAIN = 4;
+
+/** Domains whose reward rose while completions grew by half and more: is it the answers, or the length, that pays? */
+export function longerAndLonger(index: SampleIndex): Hint[] {
+  const { reward, tokens, status } = index.tables.members.columns;
+  return ends(index).flatMap(({ domain, early, late }): Hint[] => {
+    if (early.to >= late.from) return [];
+    if (early.rows.length < FEWEST_SAMPLES || late.rows.length < FEWEST_SAMPLES) return [];
+    const both = (value: (row: number) => number) =>
+      [meanOf(early.rows, value), meanOf(late.rows, value)] as const;
+    const [lengthBefore, lengthAfter] = both((row) => tokens[row]!);
+    const [rewardBefore, rewardAfter] = both((row) => reward[row]!);
+    const [solvedBefore, solvedAfter] = both((row) => Number(status[row] === CORRECT));
+    const growth = lengthAfter.mean / Math.max(1, lengthBefore.mean);
+    if (growth < GROWTH || rise(lengthBefore, lengthAfter) < CERTAIN) return [];
+    if (rise(rewardBefore, rewardAfter) < CERTAIN) return [];
+    const learned = rise(solvedBefore, solvedAfter) >= CERTAIN;
+    const longest = [...late.rows].sort((a, b) => tokens[a]! - tokens[b]!);
+    return [
+      {
+        kind: "longer-and-longer",
+        domain,
+        says: `${domain}: between steps ${early.from} to ${early.to} and ${late.from} to ${late.to} the mean reward rose from ${rewardBefore.mean.toFixed(3)} to ${rewardAfter.mean.toFixed(3)} while completions grew from ${Math.round(lengthBefore.mean)} to ${Math.round(lengthAfter.mean)} tokens; ${learned ? "the solve rate rose as well" : "the solve rate did not rise with it"}, from ${percent(solvedBefore.mean)} to ${percent(solvedAfter.mean)}.`,
+        evidence: {
+          rewardBefore: rewardBefore.mean,
+          rewardAfter: rewardAfter.mean,
+          tokensBefore: lengthBefore.mean,
+          tokensAfter: lengthAfter.mean,
+          solvedBefore: solvedBefore.mean,
+          solvedAfter: solvedAfter.mean,
+          samplesBefore: early.rows.length,
+          samplesAfter: late.rows.length,
+        },
+        rows: examples(longest),
+      },
+    ];
+  });
+}

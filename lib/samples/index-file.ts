@@ -1,0 +1,198 @@
+import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
+import { crc32 } from "node:zlib";
+import { FORMAT, type Tables, tables } from "./tables.ts";
+
+/** What tables cover: the journal's bytes before `end`, which `tail` tells. */
+export interface Covered {
+  readonly end: number;
+  readonly tail: Buffer;
+}
+
+const MAGIC = 0x484d5053;
+const HEAD_BYTES = 96;
+const TAIL_BYTES = 16;
+/** So many small segments are written as one. */
+const MOST_SEGMENTS = 256;
+const TABLE_NAMES = ["problems", "completions", "verdicts", "members", "sittings"] as const;
+/** Of an index that covers nothing. */
+export const NOTHING: Covered = { end: 0, tail: Buffer.alloc(TAIL_BYTES) };
+
+const aligned = (bytes: number): number => 8 * Math.ceil(bytes / 8);
+const countsOf = (of: Tables): number[] => TABLE_NAMES.map((name) => of[name].rows);
+
+/** Of a segment. Numbers are in this machine's byte order: what a machine with the other one wrote is made anew. */
+interface Head {
+  readonly from: number;
+  readonly to: Covered;
+  readonly bodyBytes: number;
+  readonly crc: number;
+  /** Of each table, then bytes of the names. */
+  readonly counts: readonly number[];
+}
+
+/**
+ * The tables of a run folder and the file that keeps them: segments, each with the rows that came since the one before.
+ * The file is derived: what does not fit is thrown away, and a folder that cannot be written has none.
+ */
+export class IndexFile {
+  readonly tables = tables();
+  readonly names: string[] = [];
+  covered = NOTHING;
+  readonly #path: string;
+  /** Of the file, as it was read and written here. */
+  #bytes = 0;
+  #segments = 0;
+  /** Written so far. */
+  #saved = { counts: countsOf(this.tables), names: 0, end: 0 };
+  /** The file has something else at its end. */
+  #torn = false;
+
+  /** @param path read if it is there, unless `fresh`. */
+  constructor(path: string, { fresh = false } = {}) {
+    this.#path = path;
+    if (!fresh) withFile(path, "r", (fd) => this.#read(fd));
+  }
+
+  /** Writes what has come since the last time; another process may have done so meanwhile, then nothing. */
+  save(): void {
+    if (this.covered.end === this.#saved.end && !this.#torn) return;
+    if (this.#torn || this.#segments === 0 || this.#segments >= MOST_SEGMENTS) this.#rewrite();
+    else withFile(this.#path, "a", (fd) => this.#append(fd));
+  }
+
+  #read(fd: number): void {
+    const { size } = fstatSync(fd);
+    this.#torn = true;
+    while (this.#bytes < size) {
+      const head = headOf(bytesAt(fd, this.#bytes, HEAD_BYTES));
+      if (head === undefined || head.from !== this.covered.end) return;
+      if (this.#bytes + HEAD_BYTES + head.bodyBytes > size) return;
+      const body = bytesAt(fd, this.#bytes + HEAD_BYTES, head.bodyBytes);
+      if (crc32(body) !== head.crc) return;
+      this.#take(head, body);
+      this.#bytes += HEAD_BYTES + head.bodyBytes;
+      this.#segments += 1;
+    }
+    this.#torn = false;
+  }
+
+  #take({ counts, to }: Head, body: Uint8Array<ArrayBuffer>): void {
+    const nameBytes = counts.at(-1)!;
+    const names = Buffer.from(body.buffer, body.byteOffset, nameBytes).toString("utf8");
+    this.names.push(...(JSON.parse(names) as string[]));
+    let at = aligned(nameBytes);
+    for (const [i, name] of TABLE_NAMES.entries()) {
+      const table = this.tables[name];
+      const bytes = table.bytesOf(counts[i]!);
+      table.append(body.subarray(at, at + bytes), counts[i]!);
+      at += bytes;
+    }
+    this.covered = to;
+    this.#markSaved();
+  }
+
+  #markSaved(): void {
+    this.#saved = { counts: countsOf(this.tables), names: this.names.length, end: this.covered.end };
+  }
+
+  #append(fd: number): void {
+    if (fstatSync(fd).size !== this.#bytes) return;
+    const segment = this.#segment(this.#saved);
+    this.#torn = true;
+    writeAll(fd, segment);
+    this.#torn = false;
+    this.#bytes += segment.length;
+    this.#segments += 1;
+    this.#markSaved();
+  }
+
+  #rewrite(): void {
+    const beside = `${this.#path}.${process.pid}.tmp`;
+    const nothing = { counts: TABLE_NAMES.map(() => 0), names: 0, end: 0 };
+    const segment = this.#segment(nothing);
+    const written = withFile(beside, "w", (fd) => writeAll(fd, segment));
+    if (!written || !attempted(() => renameSync(beside, this.#path))) {
+      attempted(() => rmSync(beside, { force: true }));
+      return;
+    }
+    this.#torn = false;
+    this.#bytes = segment.length;
+    this.#segments = 1;
+    this.#markSaved();
+  }
+
+  #segment(since: {
+    readonly counts: readonly number[];
+    readonly names: number;
+    readonly end: number;
+  }): Buffer {
+    const names = Buffer.from(JSON.stringify(this.names.slice(since.names)));
+    const counts = countsOf(this.tables).map((rows, i) => rows - since.counts[i]!);
+    const parts = TABLE_NAMES.map((name, i) => this.tables[name].encode(since.counts[i]!));
+    const padding = Buffer.alloc(aligned(names.length) - names.length);
+    const body = Buffer.concat([names, padding, ...parts]);
+    const head = { from: since.end, to: this.covered, bodyBytes: body.length, crc: crc32(body) };
+    return Buffer.concat([headBytes({ ...head, counts: [...counts, names.length] }), body]);
+  }
+}
+
+function headBytes({ from, to, bodyBytes, crc, counts }: Head): Buffer {
+  const bytes = Buffer.alloc(HEAD_BYTES);
+  new Float64Array(bytes.buffer, bytes.byteOffset, 3).set([from, to.end, bodyBytes]);
+  new Uint32Array(bytes.buffer, bytes.byteOffset + 24, 3 + counts.length).set([
+    MAGIC,
+    FORMAT,
+    crc,
+    ...counts,
+  ]);
+  to.tail.copy(bytes, HEAD_BYTES - TAIL_BYTES);
+  return bytes;
+}
+
+/** Undefined for what is no head of this format. */
+function headOf(bytes: Uint8Array): Head | undefined {
+  if (bytes.length < HEAD_BYTES) return undefined;
+  const [from, end, bodyBytes] = new Float64Array(bytes.buffer, bytes.byteOffset, 3) as unknown as number[];
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset + 24, 3 + TABLE_NAMES.length + 1);
+  const [magic, format, crc, ...counts] = [...words];
+  if (magic !== MAGIC || format !== FORMAT) return undefined;
+  const tail = Buffer.from(bytes.slice(HEAD_BYTES - TAIL_BYTES));
+  return { from: from!, to: { end: end!, tail }, bodyBytes: bodyBytes!, crc: crc!, counts };
+}
+
+/** In memory of their own, so that typed arrays may begin at their first. */
+function bytesAt(fd: number, at: number, size: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(size);
+  let got = 0;
+  while (got < size) {
+    const n = readSync(fd, bytes, got, size - got, at + got);
+    if (n === 0) break;
+    got += n;
+  }
+  return bytes.subarray(0, got);
+}
+
+function writeAll(fd: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
+}
+
+/** False if the file cannot be opened, or the work not be done. */
+function withFile(path: string, flags: "r" | "a" | "w", work: (fd: number) => void): boolean {
+  return attempted(() => {
+    const fd = openSync(path, flags);
+    try {
+      work(fd);
+    } finally {
+      closeSync(fd);
+    }
+  });
+}
+
+function attempted(work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,24 @@
+/** What a run's completions were: found, shown with everything known of them, counted by problem. */
+export { readCompletion } from "./answer.ts";
+export {
+  HINT_KINDS,
+  type HintKind,
+  ORDERS,
+  type Order,
+  PROBLEM_KINDS,
+  PROBLEM_ORDERS,
+  type ProblemKind,
+  type ProblemOrder,
+} from "./choices.ts";
+export type { Range, SampleFilter } from "./filter.ts";
+export { type Hint, hints } from "./hints/hints.ts";
+export {
+  type ProblemQuery,
+  type ProblemStatistics,
+  problems,
+  type Taking,
+  takings,
+} from "./problems.ts";
+export { type Found, type Page, query } from "./query.ts";
+export { type Sample, sampleOf, type WholeSample, wholeSample, wholeSamples } from "./sample.ts";
+export { SampleIndex } from "./sample-index.ts";

@@ -1,0 +1,60 @@
+import type { Tables } from "./tables.ts";
+
+/** The members of a run's one history: a sitting voids what steps after its beginning had taken before. */
+export class LiveRows {
+  readonly #tables: Pick<Tables, "members" | "sittings">;
+  #rows = new Uint32Array(0);
+  #count = 0;
+  #entered = 0;
+  #sittings = 0;
+
+  constructor(tables: Pick<Tables, "members" | "sittings">) {
+    this.#tables = tables;
+  }
+
+  /** Ascending. Valid until rows come. */
+  rows(): Uint32Array {
+    const { members, sittings } = this.#tables;
+    if (sittings.rows !== this.#sittings) this.#begin();
+    if (this.#entered < members.rows) this.#enter();
+    return this.#rows.subarray(0, this.#count);
+  }
+
+  /** Anew, since a sitting may void any row. */
+  #begin(): void {
+    this.#sittings = this.#tables.sittings.rows;
+    this.#entered = 0;
+    this.#count = 0;
+  }
+
+  #enter(): void {
+    const { members } = this.#tables;
+    if (this.#rows.length < members.rows) {
+      const grown = new Uint32Array(Math.max(1024, 2 * members.rows));
+      grown.set(this.#rows.subarray(0, this.#count));
+      this.#rows = grown;
+    }
+    const { step } = members.columns;
+    const last = this.#lastSteps();
+    let sitting = 0;
+    for (let row = this.#entered; row < members.rows; row++) {
+      while (sitting < last.length && row >= last[sitting]!.members) sitting += 1;
+      if (sitting < last.length && step[row]! > last[sitting]!.step) continue;
+      this.#rows[this.#count] = row;
+      this.#count += 1;
+    }
+    this.#entered = members.rows;
+  }
+
+  /** For the rows before each sitting, the last step that none of the sittings to come takes back. */
+  #lastSteps(): { readonly members: number; readonly step: number }[] {
+    const { rows, columns } = this.#tables.sittings;
+    const last: { members: number; step: number }[] = [];
+    let step = Number.POSITIVE_INFINITY;
+    for (let row = rows - 1; row >= 0; row--) {
+      step = Math.min(step, columns.step[row]!);
+      last.unshift({ members: columns.members[row]!, step });
+    }
+    return last;
+  }
+}

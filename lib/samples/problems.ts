@@ -1,0 +1,196 @@
+import type { ProblemKind, ProblemOrder } from "./choices.ts";
+import { matching } from "./filter.ts";
+import type { SampleIndex } from "./sample-index.ts";
+import { FINISHES, STATUSES } from "./tables.ts";
+
+/** What became of one problem in a run. */
+export interface ProblemStatistics {
+  readonly domain: string;
+  readonly problem: number;
+  readonly family: string;
+  readonly level: number;
+  /** Groups that steps took of it. */
+  readonly groups: number;
+  readonly judged: number;
+  readonly unscored: number;
+  readonly solved: number;
+  /** Of the judged; 0 where none was. */
+  readonly solveRate: number;
+  /** Of its first group, and of its last. */
+  readonly firstRate: number;
+  readonly lastRate: number;
+  readonly firstStep: number;
+  readonly lastStep: number;
+  readonly meanTokens: number;
+}
+
+/** One group of a problem. */
+export interface Taking {
+  readonly step: number;
+  readonly group: number;
+  readonly judged: number;
+  readonly unscored: number;
+  readonly solved: number;
+  readonly solveRate: number;
+  readonly truncated: number;
+  readonly meanTokens: number;
+  /** Of the judged; absent where none was. */
+  readonly meanReward?: number;
+  /** Rows of its samples. */
+  readonly rows: readonly number[];
+}
+
+export interface ProblemQuery {
+  readonly domain?: string | undefined;
+  readonly kind?: ProblemKind | undefined;
+  readonly order?: ProblemOrder | undefined;
+  readonly offset?: number;
+  readonly limit?: number;
+}
+
+const CORRECT = STATUSES.indexOf("correct");
+const UNSCORED = STATUSES.indexOf("unscored");
+const DEFAULT_LIMIT = 50;
+
+/** Sums over a problem's samples, while they are read in the order of steps. */
+interface Sums {
+  groups: number;
+  group: number;
+  judged: number;
+  unscored: number;
+  solved: number;
+  tokens: number;
+  samples: number;
+  firstStep: number;
+  lastStep: number;
+  first: { judged: number; solved: number };
+  last: { judged: number; solved: number };
+}
+
+/** Every problem that a step took, a row each. */
+export function problemStatistics(index: SampleIndex): ProblemStatistics[] {
+  const { step, group, problem, status, tokens } = index.tables.members.columns;
+  const { same } = index.tables.problems.columns;
+  const all = new Map<number, Sums>();
+  for (const row of index.live) {
+    const of = same[problem[row]!]!;
+    const sums = all.get(of) ?? beginSums(step[row]!);
+    if (sums.samples === 0) all.set(of, sums);
+    if (sums.groups === 0 || sums.group !== group[row]) {
+      sums.groups += 1;
+      sums.group = group[row]!;
+      sums.last = sums.groups === 1 ? sums.first : { judged: 0, solved: 0 };
+    }
+    sums.samples += 1;
+    sums.tokens += tokens[row]!;
+    sums.lastStep = step[row]!;
+    if (status[row] === UNSCORED) {
+      sums.unscored += 1;
+      continue;
+    }
+    const solved = Number(status[row] === CORRECT);
+    sums.judged += 1;
+    sums.last.judged += 1;
+    sums.solved += solved;
+    sums.last.solved += solved;
+  }
+  return [...all].map(([of, sums]) => statisticsOf(index, of, sums));
+}
+
+function beginSums(step: number): Sums {
+  const first = { judged: 0, solved: 0 };
+  const counts = { groups: 0, group: 0, judged: 0, unscored: 0, solved: 0, tokens: 0, samples: 0 };
+  return { ...counts, firstStep: step, lastStep: step, first, last: first };
+}
+
+function statisticsOf({ tables, names }: SampleIndex, row: number, sums: Sums): ProblemStatistics {
+  const { domain, family, id, level } = tables.problems.columns;
+  const { groups, judged, unscored, solved, firstStep, lastStep, first, last } = sums;
+  return {
+    domain: names[domain[row]!]!,
+    problem: id[row]!,
+    family: names[family[row]!]!,
+    level: level[row]!,
+    groups,
+    judged,
+    unscored,
+    solved,
+    firstStep,
+    lastStep,
+    solveRate: rate(sums),
+    firstRate: rate(first),
+    lastRate: rate(last),
+    meanTokens: sums.tokens / sums.samples,
+  };
+}
+
+const rate = ({ judged, solved }: { readonly judged: number; readonly solved: number }): number =>
+  judged === 0 ? 0 : solved / judged;
+
+/** Problems of a kind in an order, a page of them. */
+export function problems(
+  index: SampleIndex,
+  { domain, kind = "all", order = "hardest", offset = 0, limit = DEFAULT_LIMIT }: ProblemQuery = {},
+): { readonly total: number; readonly problems: readonly ProblemStatistics[] } {
+  const found = problemStatistics(index).filter(
+    (one) => (domain === undefined || one.domain === domain) && isOf(kind, one),
+  );
+  const key = KEYS[order];
+  found.sort((a, b) => key(a) - key(b) || b.judged - a.judged);
+  return { total: found.length, problems: found.slice(offset, offset + limit) };
+}
+
+function isOf(
+  kind: ProblemKind,
+  { judged, solved, groups, firstRate, lastRate }: ProblemStatistics,
+): boolean {
+  if (kind === "all") return true;
+  if (kind === "never") return judged > 0 && solved === 0;
+  if (kind === "always") return judged > 0 && solved === judged;
+  if (kind === "sometimes") return solved > 0 && solved < judged;
+  return groups > 1 && firstRate >= 0.5 !== lastRate >= 0.5;
+}
+
+/** Ascending is what comes first. */
+const KEYS: Readonly<Record<ProblemOrder, (one: ProblemStatistics) => number>> = {
+  hardest: ({ solveRate }) => solveRate,
+  easiest: ({ solveRate }) => -solveRate,
+  gained: ({ firstRate, lastRate }) => firstRate - lastRate,
+  lost: ({ firstRate, lastRate }) => lastRate - firstRate,
+  longest: ({ meanTokens }) => -meanTokens,
+  most: ({ judged }) => -judged,
+};
+
+/** The groups of one problem in the order of steps. */
+export function takings(index: SampleIndex, domain: string, problem: number): Taking[] {
+  const { group } = index.tables.members.columns;
+  const found: number[][] = [];
+  for (const row of matching(index, { domain, problem })) {
+    const last = found.at(-1);
+    if (last !== undefined && group[last[0]!] === group[row]) last.push(row);
+    else found.push([row]);
+  }
+  return found.map((rows) => takingOf(index, rows));
+}
+
+function takingOf({ tables }: SampleIndex, rows: readonly number[]): Taking {
+  const { step, group, status, tokens, reward, completion } = tables.members.columns;
+  const { finish } = tables.completions.columns;
+  const cut = FINISHES.indexOf("length");
+  const judged = rows.filter((row) => status[row] !== UNSCORED);
+  const solved = judged.filter((row) => status[row] === CORRECT).length;
+  const mean = (of: readonly number[], column: ArrayLike<number>) =>
+    of.reduce((sum, row) => sum + column[row]!, 0) / of.length;
+  return {
+    step: step[rows[0]!]!,
+    group: group[rows[0]!]!,
+    judged: judged.length,
+    unscored: rows.length - judged.length,
+    solved,
+    solveRate: rate({ judged: judged.length, solved }),
+    truncated: rows.filter((row) => finish[completion[row]!] === cut).length,
+    meanTokens: mean(rows, tokens),
+    ...(judged.length > 0 && { meanReward: mean(judged, reward) }),
+    rows,
+  };
+}

@@ -1,0 +1,49 @@
+import type { Order } from "./choices.ts";
+import { matching, type SampleFilter } from "./filter.ts";
+import { type Sample, sampleOf } from "./sample.ts";
+import type { SampleIndex } from "./sample-index.ts";
+
+export interface Page {
+  readonly order?: Order;
+  /** Samples passed over. Default 0. */
+  readonly offset?: number;
+  /** Samples at most. Default 50. */
+  readonly limit?: number;
+}
+
+export interface Found {
+  /** How many pass the filter. */
+  readonly total: number;
+  readonly samples: readonly Sample[];
+}
+
+const DEFAULT_LIMIT = 50;
+
+/** A page of the samples that pass a filter. */
+export function query(index: SampleIndex, filter: SampleFilter, page: Page = {}): Found {
+  const { order = "newest", offset = 0, limit = DEFAULT_LIMIT } = page;
+  const rows = matching(index, filter);
+  const total = rows.length;
+  if (order !== "oldest") rows.reverse();
+  const key = keyOf(index, order);
+  if (key !== undefined) rows.sort((a, b) => key(a) - key(b));
+  return { total, samples: rows.slice(offset, offset + limit).map((row) => sampleOf(index, row)) };
+}
+
+/** Ascending is what comes first. */
+function keyOf(index: SampleIndex, order: Order): ((row: number) => number) | undefined {
+  const { tokens, reward } = index.tables.members.columns;
+  const rewardOf = (row: number) => (Number.isNaN(reward[row]) ? Number.MAX_VALUE : reward[row]!);
+  switch (order) {
+    case "longest":
+      return (row) => -tokens[row]!;
+    case "shortest":
+      return (row) => tokens[row]!;
+    case "worst":
+      return rewardOf;
+    case "best":
+      return (row) => (Number.isNaN(reward[row]) ? Number.MAX_VALUE : -reward[row]!);
+    default:
+      return undefined;
+  }
+}

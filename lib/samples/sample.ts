@@ -1,0 +1,171 @@
+import type { TakenGroup } from "../orchestration/index.ts";
+import type { DropReason, FinishReason, Verdict } from "../records.ts";
+import { readCompletion } from "./answer.ts";
+import type { Journal } from "./journal.ts";
+import { hexOf } from "./key-map.ts";
+import type { SampleIndex } from "./sample-index.ts";
+import { DROPS, FINISHES, NO_THOUGHT, STATUSES } from "./tables.ts";
+
+/** A completion that a step took, without its texts. */
+export interface Sample {
+  /** Its number in the index, until that is made anew. */
+  readonly row: number;
+  readonly step: number;
+  readonly group: number;
+  readonly attempt: number;
+  readonly domain: string;
+  /** Id of the problem in its domain. */
+  readonly problem: number;
+  readonly family: string;
+  readonly level: number;
+  readonly status: Verdict["status"];
+  readonly finish: FinishReason;
+  /** Sampled tokens. */
+  readonly tokens: number;
+  /** Characters of the completion, and of its thought where one is marked. */
+  readonly chars: number;
+  readonly thoughtChars?: number;
+  /** Of the weights that sampled its first token and its last. */
+  readonly versions: readonly [number, number];
+  /** Absent where it was not scored. */
+  readonly score?: number;
+  readonly reward?: number;
+  readonly penaltyScale?: number;
+  readonly penalty?: number;
+  readonly advantage?: number;
+  /** Why nothing of its group was trained on. */
+  readonly dropped?: DropReason | "unknown";
+  /** Cut, and left out of the loss. */
+  readonly masked?: true;
+  /** The status that a later verdict gave it (hone rescore), where that is another. */
+  readonly rescored?: Verdict["status"];
+}
+
+/** The same with its texts, as the journal has them: whatever a policy wrote, not made fit for any screen. */
+export interface WholeSample extends Sample {
+  /** Its hash in the journal. */
+  readonly completion: string;
+  /** As the model saw it; absent in journals of older versions. */
+  readonly prompt?: string;
+  readonly text: string;
+  /** Behind the opening mark and before the closing one; absent where nothing marks a thought. */
+  readonly thought?: string;
+  readonly response: string;
+  readonly reference: unknown;
+  readonly verifier: string;
+  /** Why the verdict is what it is: its reason, or of an unscored one its cause. */
+  readonly reason?: string;
+  /** [first token, version, first token, version, ...] */
+  readonly versionRuns: readonly number[];
+}
+
+/** The row of `members` for people and programs. */
+export function sampleOf(index: SampleIndex, row: number): Sample {
+  const { members, problems, completions } = index.tables;
+  const at = (name: keyof typeof members.columns) => members.columns[name][row]!;
+  const completion = at("completion");
+  const problem = at("problem");
+  const status = STATUSES[at("status")]!;
+  const thought = completions.columns.thought[completion]!;
+  const dropped = at("dropped");
+  return {
+    row,
+    step: at("step"),
+    group: at("group"),
+    attempt: at("attempt"),
+    domain: index.names[problems.columns.domain[problem]!]!,
+    problem: problems.columns.id[problem]!,
+    family: index.names[problems.columns.family[problem]!]!,
+    level: problems.columns.level[problem]!,
+    status,
+    finish: FINISHES[completions.columns.finish[completion]!]!,
+    tokens: at("tokens"),
+    chars: completions.columns.chars[completion]!,
+    ...(thought !== NO_THOUGHT && { thoughtChars: thought }),
+    versions: [at("firstVersion"), at("lastVersion")],
+    ...numbersOf(index, row),
+    ...(dropped !== 0 && { dropped: DROPS[dropped] ?? "unknown" }),
+    ...(at("masked") === 1 && { masked: true }),
+    ...rescored(index, completion, status),
+  };
+}
+
+const NUMBERS = ["score", "reward", "penaltyScale", "penalty", "advantage"] as const;
+
+function numbersOf(index: SampleIndex, row: number): Partial<Record<(typeof NUMBERS)[number], number>> {
+  const { columns } = index.tables.members;
+  const numbers = NUMBERS.map((name) => [name, columns[name][row]!] as const);
+  return Object.fromEntries(numbers.filter(([, value]) => !Number.isNaN(value)));
+}
+
+/** Only a verdict beside the run's own can be another one. */
+function rescored({ verdicts, tables }: SampleIndex, completion: number, was: Verdict["status"]) {
+  const [first, last] = [verdicts.first(completion), verdicts.last(completion)];
+  if (last === undefined || first === last) return {};
+  const status = STATUSES[tables.verdicts.columns.status[last]!]!;
+  return status === was ? {} : { rescored: status };
+}
+
+/** Reads its texts. Throws HONE_ERR_IO, HONE_ERR_FORMAT where the run began anew meanwhile. */
+export async function wholeSample(index: SampleIndex, row: number): Promise<WholeSample> {
+  await using journal = await index.journal();
+  return await readWhole(index, row, journal);
+}
+
+/** As wholeSample, of many rows. */
+export async function wholeSamples(index: SampleIndex, rows: readonly number[]): Promise<WholeSample[]> {
+  await using journal = await index.journal();
+  const samples: WholeSample[] = [];
+  for (const row of rows) samples.push(await readWhole(index, row, journal));
+  return samples;
+}
+
+async function readWhole(index: SampleIndex, row: number, journal: Journal): Promise<WholeSample> {
+  const { members, problems, completions } = index.tables;
+  const completion = members.columns.completion[row]!;
+  const problem = members.columns.problem[row]!;
+  const placeIn = ({ columns }: { columns: Record<"at" | "size", ArrayLike<number>> }, of: number) => ({
+    at: columns.at[of]!,
+    size: columns.size[of]!,
+  });
+  const [said, asked, group] = [
+    await journal.line(placeIn(completions, completion)),
+    await journal.line(placeIn(problems, problem)),
+    await journal.line(placeIn(members, row)),
+  ];
+  if (!("text" in said) || !("problem" in asked) || !("members" in group))
+    throw journal.damaged(placeIn(members, row).at, "the index is of another journal");
+  const { thought, response } = readCompletion(said.text);
+  const sample = sampleOf(index, row);
+  return {
+    ...sample,
+    completion: hexOf(completions, completion),
+    ...(asked.prompt !== undefined && { prompt: asked.prompt }),
+    text: said.text,
+    ...(thought !== undefined && { thought }),
+    response,
+    reference: asked.reference,
+    verifier: asked.verifier,
+    ...(await reasonOf(index, row, journal)),
+    versionRuns: memberOf(group, sample.attempt)?.versions ?? [],
+  };
+}
+
+const memberOf = ({ members }: TakenGroup, attempt: number) =>
+  members.find((member) => member.attempt === attempt);
+
+/** Of the verdict that the member got: a text that was sampled twice may have been judged once and lost once. */
+async function reasonOf(index: SampleIndex, row: number, journal: Journal): Promise<{ reason?: string }> {
+  const { members, verdicts } = index.tables;
+  const completion = members.columns.completion[row]!;
+  const wanted = members.columns.status[row];
+  const ends = [index.verdicts.first(completion), index.verdicts.last(completion)];
+  const found = ends.find((verdict) => verdict !== undefined && verdicts.columns.status[verdict] === wanted);
+  if (found === undefined) return {};
+  const line = await journal.line({
+    at: verdicts.columns.at[found]!,
+    size: verdicts.columns.size[found]!,
+  });
+  if (!("verdict" in line)) return {};
+  return { reason: line.verdict.status === "unscored" ? line.verdict.cause : line.verdict.reason };
+}

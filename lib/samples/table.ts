@@ -1,0 +1,89 @@
+const ARRAYS = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array } as const;
+
+/** Column names and what they hold. */
+export type Schema = Readonly<Record<string, keyof typeof ARRAYS>>;
+type Row<S extends Schema> = { readonly [K in keyof S]: number };
+type Column = Uint8Array | Uint32Array | Float64Array;
+
+const FIRST_ROWS = 1024;
+/** Columns begin at multiples of it in bytes, as typed arrays need. */
+const ALIGNMENT = 8;
+
+const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+
+/** Rows of numbers, each column a typed array that grows. Read columns anew after every push: growing replaces them. */
+export class Table<S extends Schema> {
+  readonly #schema: S;
+  readonly columns: { [K in keyof S]: Column };
+  #rows = 0;
+  #room = 0;
+
+  constructor(schema: S) {
+    this.#schema = schema;
+    this.columns = {} as { [K in keyof S]: Column };
+    this.reserve(FIRST_ROWS);
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Makes room for so many rows in all. */
+  reserve(rows: number): void {
+    if (rows <= this.#room) return;
+    this.#room = rows;
+    for (const [name, kind] of Object.entries(this.#schema)) {
+      const grown = new ARRAYS[kind](rows);
+      const old = this.columns[name];
+      if (old !== undefined) grown.set(old.subarray(0, this.#rows));
+      (this.columns as Record<string, Column>)[name] = grown;
+    }
+  }
+
+  /** Returns the row's number. @param shared columns that many rows have alike, in place of a copy in each. */
+  push<P extends Partial<Row<S>>>(own: Omit<Row<S>, keyof P>, shared?: P): number {
+    if (this.#rows === this.#room) this.reserve(2 * this.#room);
+    this.#put(own as Partial<Row<S>>);
+    if (shared !== undefined) this.#put(shared);
+    this.#rows += 1;
+    return this.#rows - 1;
+  }
+
+  #put(values: Partial<Row<S>>): void {
+    const { columns } = this;
+    for (const name in values) columns[name]![this.#rows] = values[name]!;
+  }
+
+  /** Bytes that `encode` gives for so many rows. */
+  bytesOf(rows: number): number {
+    return Object.values(this.#schema).reduce(
+      (sum, kind) => sum + aligned(rows * ARRAYS[kind].BYTES_PER_ELEMENT),
+      0,
+    );
+  }
+
+  /** The rows from `first` on, column after column, in this machine's byte order. */
+  encode(first: number): Uint8Array {
+    const out = new Uint8Array(this.bytesOf(this.#rows - first));
+    let at = 0;
+    for (const name of Object.keys(this.#schema)) {
+      const { buffer, byteOffset, byteLength } = this.columns[name]!.subarray(first, this.#rows);
+      out.set(new Uint8Array(buffer, byteOffset, byteLength), at);
+      at += aligned(byteLength);
+    }
+    return out;
+  }
+
+  /** Appends what `encode` gave for so many rows. @param bytes beginning at a multiple of 8 in its buffer. */
+  append(bytes: Uint8Array<ArrayBuffer>, rows: number): void {
+    const wanted = this.#rows + rows;
+    this.reserve(wanted > this.#room && this.#rows > 0 ? Math.max(wanted, 2 * this.#room) : wanted);
+    let at = bytes.byteOffset;
+    for (const [name, kind] of Object.entries(this.#schema)) {
+      const column = new ARRAYS[kind](bytes.buffer, at, rows);
+      this.columns[name]!.set(column, this.#rows);
+      at += aligned(column.byteLength);
+    }
+    this.#rows += rows;
+  }
+}

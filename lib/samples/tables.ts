@@ -1,0 +1,100 @@
+import type { DropReason, FinishReason, Verdict } from "../records.ts";
+import { Table } from "./table.ts";
+
+/** A hash of 128 bits. */
+const KEY = { key0: "u32", key1: "u32", key2: "u32", key3: "u32" } as const;
+/** Where a line of the journal lies, in bytes. */
+const LINE = { at: "f64", size: "u32" } as const;
+
+/** Told by the place in the list; new ones go to its end. */
+export const STATUSES: readonly Verdict["status"][] = [
+  "unscored",
+  "correct",
+  "partial",
+  "wrong",
+  "no_answer",
+  "unparsable",
+];
+export const FINISHES: readonly FinishReason[] = ["eos", "stop", "length", "abort"];
+/** 0: not dropped. */
+export const DROPS: readonly (DropReason | undefined)[] = [
+  undefined,
+  "zero-advantage",
+  "unscored",
+  "too-small-group",
+  "overlong",
+  "hook",
+  "abort",
+];
+
+/** Characters of a thought where nothing marks one. */
+export const NO_THOUGHT = 0xffffffff;
+
+const PROBLEM = {
+  ...KEY,
+  ...LINE,
+  id: "u32",
+  /** Places in the names. */
+  domain: "u32",
+  family: "u32",
+  level: "f64",
+  /** First row of the same problem: a run that goes on writes its problems down again. */
+  same: "u32",
+  reference0: "u32",
+  reference1: "u32",
+} as const;
+
+const COMPLETION = {
+  ...KEY,
+  ...LINE,
+  problem: "u32",
+  finish: "u8",
+  /** UTF-16 code units. */
+  chars: "u32",
+  thought: "u32",
+  /** Of the comparable answer; both 0 where there is none. */
+  answer0: "u32",
+  answer1: "u32",
+} as const;
+
+const VERDICT = { ...LINE, completion: "u32", version: "f64", status: "u8", score: "f64" } as const;
+
+/** A completion that a step took. Numbers that it has not are NaN. */
+const MEMBER = {
+  /** Of the group's line. */
+  ...LINE,
+  step: "u32",
+  group: "u32",
+  /** The latest row of its problem at that time. */
+  problem: "u32",
+  completion: "u32",
+  attempt: "u32",
+  tokens: "u32",
+  firstVersion: "u32",
+  lastVersion: "u32",
+  status: "u8",
+  dropped: "u8",
+  masked: "u8",
+  score: "f64",
+  reward: "f64",
+  penaltyScale: "f64",
+  penalty: "f64",
+  advantage: "f64",
+} as const;
+
+/** A run went on after `step` when there were `members` rows: of those, what later steps took is void. */
+const SITTING = { step: "u32", members: "u32" } as const;
+
+export const tables = () => ({
+  problems: new Table(PROBLEM),
+  completions: new Table(COMPLETION),
+  verdicts: new Table(VERDICT),
+  members: new Table(MEMBER),
+  sittings: new Table(SITTING),
+});
+
+/** What an index holds: the journal without its texts. */
+export type Tables = ReturnType<typeof tables>;
+
+/** Version of all of this; an index of another one is made anew. */
+export const FORMAT = 1;

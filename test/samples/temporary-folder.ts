@@ -1,0 +1,14 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach } from "vitest";
+
+/** A folder of its own for each test of a file. */
+export function temporaryFolder(): { readonly path: string } {
+  const folder = { path: "" };
+  beforeEach(() => {
+    folder.path = mkdtempSync(join(tmpdir(), "hone-samples-"));
+  });
+  afterEach(() => rmSync(folder.path, { recursive: true, force: true }));
+  return folder;
+}
