@@ -22,7 +22,7 @@ export {
   type Scoreboard,
   scoreboard,
 } from "./evaluation/index.ts";
-export { RUN_FILES, readRunLog, type Sink, writeWhole } from "./metrics/index.ts";
+export { RUN_FILES, readRunLog, type Sink, type StepDetails, writeWhole } from "./metrics/index.ts";
 export {
   createRun,
   type PinnedPolicy,
@@ -57,3 +57,12 @@ export {
 } from "./suites/index.ts";
 export { defineSweep, type Study, type SweepDefinition } from "./sweeps/index.ts";
 export { type Look, type LookOptions, lookAtTraces } from "./traces/index.ts";
+export type {
+  Sending,
+  Tracked,
+  TrackedEnd,
+  TrackedRollout,
+  TrackedRun,
+  TrackedStep,
+  Tracker,
+} from "./trackers/index.ts";

@@ -8,6 +8,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
     "no sandbox of that kind here: apt-get install bubblewrap python3; pyodide",
   ],
   [/noAddon/, "the native core is not built: npm run build:native"],
+  [/mlflowPython/, "HONE_MLFLOW_PYTHON names no Python that has mlflow"],
   [/python/i, "no /usr/bin/python3"],
   [/cuda|gpu/i, "a GPU is, or is not, here"],
   [/nvcc/i, "no nvcc"],

@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { createJiti } from "jiti";
 import { definedRecipe, overrideRecipe, type Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
+import type { RunOptions } from "../orchestration/index.ts";
 
 /**
  * The default export of a recipe file, with overrides applied. TypeScript is loaded directly, on any Node; "hone-rl"
@@ -11,7 +12,22 @@ import { HoneError } from "../errors.ts";
  * recipe; errors of the file itself pass through.
  */
 export async function loadRecipe(file: string, assignments: readonly string[] = []): Promise<Recipe> {
-  const exported = await loadExport(file);
+  return recipeOf(await loadExport(file), file, assignments);
+}
+
+/** What an entry script says: its recipe, and sinks beside it. */
+export interface Entry {
+  readonly recipe: Recipe;
+  readonly sinks: NonNullable<RunOptions["sinks"]>;
+}
+
+/** As loadRecipe, with what the file exports as `sinks`. Throws HONE_ERR_USAGE if they are none. */
+export async function loadEntry(file: string, assignments: readonly string[] = []): Promise<Entry> {
+  const exported = await importExisting(file);
+  return { recipe: recipeOf(exported.default, file, assignments), sinks: sinksOf(exported.sinks, file) };
+}
+
+function recipeOf(exported: unknown, file: string, assignments: readonly string[]): Recipe {
   if (typeof exported !== "object" || exported === null) {
     throw new HoneError("HONE_ERR_USAGE", `${file} has no recipe as its default export`, {
       hint: "End it with: export default defineRecipe({ ... })",
@@ -21,16 +37,38 @@ export async function loadRecipe(file: string, assignments: readonly string[] = 
   return assignments.length === 0 ? recipe : overrideRecipe(recipe, assignments);
 }
 
-/** The default export of a recipe or sweep file. Throws HONE_ERR_USAGE if there is no such file. */
-export async function loadExport(file: string): Promise<unknown> {
-  const path = resolve(file);
-  if (!existsSync(path)) throw new HoneError("HONE_ERR_USAGE", `there is no recipe at ${path}`);
-  return importDefault(path);
+function sinksOf(sinks: unknown, file: string): Entry["sinks"] {
+  const isSink = (sink: unknown): boolean =>
+    typeof sink === "object" &&
+    sink !== null &&
+    "name" in sink &&
+    typeof sink.name === "string" &&
+    ("send" in sink ? typeof sink.send === "function" : "write" in sink && "close" in sink);
+  if (sinks === undefined) return [];
+  if (Array.isArray(sinks) && sinks.every(isSink)) return sinks as Entry["sinks"];
+  throw new HoneError("HONE_ERR_USAGE", `${file}: its export "sinks" is no list of sinks`, {
+    hint: "A sink has a name and either send, or write and close: docs/how-to-tracker.md.",
+  });
 }
 
-async function importDefault(path: string): Promise<unknown> {
-  if (!/\.[cm]?ts$/.test(path))
-    return ((await import(pathToFileURL(path).href)) as { default?: unknown }).default;
+/** The default export of a recipe or sweep file. Throws HONE_ERR_USAGE if there is no such file. */
+export async function loadExport(file: string): Promise<unknown> {
+  return (await importExisting(file)).default;
+}
+
+async function importExisting(file: string): Promise<Exports> {
+  const path = resolve(file);
+  if (!existsSync(path)) throw new HoneError("HONE_ERR_USAGE", `there is no recipe at ${path}`);
+  return importModule(path);
+}
+
+interface Exports {
+  readonly default?: unknown;
+  readonly sinks?: unknown;
+}
+
+async function importModule(path: string): Promise<Exports> {
+  if (!/\.[cm]?ts$/.test(path)) return (await import(pathToFileURL(path).href)) as Exports;
   const source = import.meta.url.endsWith(".ts");
   const hone = fileURLToPath(new URL(source ? "../index.ts" : "../index.js", import.meta.url));
   const jiti = createJiti(import.meta.url, {
@@ -38,5 +76,5 @@ async function importDefault(path: string): Promise<unknown> {
     interopDefault: false,
     tryNative: !source,
   });
-  return ((await jiti.import(path)) as { default?: unknown }).default;
+  return (await jiti.import(path)) as Exports;
 }

@@ -18,6 +18,7 @@ import {
   type Terminal,
   writeReport,
 } from "../report/index.ts";
+import { STDOUT } from "../trackers/index.ts";
 import { SessionDisplay, type TerminalLook } from "./session-display.ts";
 import { SessionEvaluation } from "./session-evaluation.ts";
 import { SessionValidation } from "./session-validation.ts";
@@ -28,7 +29,7 @@ export interface SessionOptions {
   readonly overwrite?: boolean;
   readonly startFrom?: string;
   readonly signal?: AbortSignal;
-  /** Default: process.stdout. */
+  /** Default: process.stdout, or stderr where a tracker of the recipe has stdout. */
   readonly terminal?: Terminal;
   /** Further work with the policy training starts from and with the one it ends at. */
   readonly onPolicy?: (when: "before" | "after", policy: PinnedPolicy) => Promise<void>;
@@ -36,6 +37,8 @@ export interface SessionOptions {
   readonly hooks?: RunHooks;
   readonly core?: RunOptions["core"];
   readonly verifiers?: RunOptions["verifiers"];
+  /** Besides those the recipe names (docs/how-to-tracker.md). */
+  readonly sinks?: RunOptions["sinks"];
 }
 
 export interface SessionResult {
@@ -74,7 +77,7 @@ class Session {
     this.#display = new SessionDisplay({
       title: `${recipe.name}, seed ${recipe.seed}`,
       domains: Object.keys(recipe.domains),
-      terminal: options.terminal ?? process.stdout,
+      terminal: options.terminal ?? (takesStdout(recipe) ? process.stderr : process.stdout),
     });
     this.#evaluation = new SessionEvaluation(options, this.#display);
     const say = (line: string) => this.#display.say(line);
@@ -105,7 +108,7 @@ class Session {
   }
 
   #runOptions(): RunOptions {
-    const { dir, resume, overwrite, startFrom, signal, core, verifiers, hooks } = this.#options;
+    const { dir, resume, overwrite, startFrom, signal, core, verifiers, hooks, sinks } = this.#options;
     return {
       dir,
       ...(resume !== undefined && { resume }),
@@ -114,6 +117,7 @@ class Session {
       ...(signal && { signal }),
       ...(core && { core }),
       ...(verifiers && { verifiers }),
+      ...(sinks && { sinks }),
       hooks: {
         ...hooks,
         beforeTraining: async (begun) => {
@@ -191,6 +195,10 @@ class Session {
     };
   }
 }
+
+/** Whether lines of JSON go there, so that nothing else may. */
+export const takesStdout = ({ trackers }: Pick<Recipe, "trackers">): boolean =>
+  trackers.some((tracker) => tracker.kind === "jsonl" && tracker.path === STDOUT);
 
 /** What a reader compares, and what it cost. */
 function candidateRow({ step, boards, seconds, tokens }: Validation): CandidateRow {

@@ -22,6 +22,7 @@ import { buildVerb } from "./verbs/scripts.ts";
 import { sweepVerb } from "./verbs/sweep.ts";
 import { tokenizeVerb } from "./verbs/tokenize.ts";
 import { tracesVerb } from "./verbs/traces.ts";
+import { trackVerb } from "./verbs/track.ts";
 import type { Verb } from "./verbs/verb.ts";
 import { verifyVerb } from "./verbs/verify.ts";
 import { watchVerb } from "./verbs/watch.ts";
@@ -36,6 +37,7 @@ export const VERBS: readonly Verb[] = [
   sweepVerb,
   replayVerb,
   reportVerb,
+  trackVerb,
   evalVerb,
   compareVerb,
   tracesVerb,

@@ -12,3 +12,4 @@ export {
   type RecipeInput,
   type WarmStartConfig,
 } from "./schema.ts";
+export type { TrackerConfig } from "./trackers.ts";

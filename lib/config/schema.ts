@@ -16,6 +16,7 @@ import {
 } from "./numbers.ts";
 import { domainRewards } from "./reward.ts";
 import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.ts";
+import { trackersSchema } from "./trackers.ts";
 
 /**
  * Every field of a recipe, in the paper's letters (docs/glossary.md), with its default. Where the paper is
@@ -306,6 +307,8 @@ export const recipeSchema = z.strictObject({
     .array(z.enum(["jsonl", "tensorboard", "prometheus"]))
     .refine((names) => new Set(names).size === names.length, "it names a sink twice")
     .default(["jsonl", "tensorboard"]),
+  /** Where its numbers go besides its folder (docs/trackers.md); what keys they need is in the environment. */
+  trackers: trackersSchema,
 });
 
 /** What a recipe file says. */

@@ -42,6 +42,8 @@ export function collectStepMetrics(
   putMixtureMetrics(sheet, facts.mixture, history.counts);
   putMachineMetrics(sheet, facts);
   for (const [name, value] of Object.entries(facts.evaluation ?? {})) sheet.put(`evaluation/${name}`, value);
+  for (const [name, tracker] of Object.entries(facts.trackers ?? {}))
+    for (const [count, value] of Object.entries(tracker)) sheet.put(`tracker/${count}/${name}`, value);
   if (facts.update !== undefined) {
     history.steps += 1;
     if (facts.update.report.gradScale < 1) history.clippedSteps += 1;

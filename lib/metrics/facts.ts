@@ -148,6 +148,14 @@ export interface EvaluationFacts {
   readonly tokens: number;
 }
 
+/** How far a tracker is, since the run began. */
+export interface TrackerFacts {
+  readonly sent: number;
+  readonly waiting: number;
+  readonly refused: number;
+  readonly failures: number;
+}
+
 export interface StepFacts {
   readonly evaluation?: EvaluationFacts | undefined;
   readonly step: number;
@@ -175,5 +183,7 @@ export interface StepFacts {
   /** Problems passed over since the run began because they cannot be asked; domains without any are absent. */
   readonly leftOut?: Readonly<Record<DomainName, number>> | undefined;
   readonly credits?: { readonly free: number; readonly total: number } | undefined;
+  /** By name; absent without trackers that are sent to. */
+  readonly trackers?: Readonly<Record<string, TrackerFacts>> | undefined;
   readonly rssBytes: number;
 }

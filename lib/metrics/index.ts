@@ -5,6 +5,8 @@ export { collectStepMetrics, MetricsHistory } from "./collect.ts";
 export type * from "./facts.ts";
 export * from "./line-status.ts";
 export { bottleneck } from "./machine-metrics.ts";
+export { prometheusText } from "./prometheus.ts";
+export { Message } from "./protobuf.ts";
 export { RunDigest } from "./run-digest.ts";
 export {
   RUN_FILES,
@@ -16,6 +18,6 @@ export {
   writeWhole,
 } from "./run-folder.ts";
 export { parseRecord, RunLogReader, readRunLog } from "./run-log.ts";
-export { fileWork, type Sink } from "./sink.ts";
+export { fileWork, type Sink, type StepDetails } from "./sink.ts";
 export { openSinks, SINKS } from "./sinks.ts";
 export { type Stretch, StretchSum, stepsWith, stretchOf } from "./stretch.ts";

@@ -21,6 +21,8 @@ export const RUN_FILES = {
   samples: "samples.index",
   prometheus: "metrics.prom",
   tensorboard: "tensorboard",
+  trackers: "trackers",
+  wandb: "wandb",
 } as const;
 
 /** Describes a run: enough to start it again and to know what it ran on. */

@@ -1,13 +1,25 @@
 import { HoneError } from "../errors.ts";
-import type { StepRecord } from "../records.ts";
+import type { RolloutGroup, StepRecord } from "../records.ts";
+
+/** What a step's record is made of, for sinks that show more than numbers. */
+export interface StepDetails {
+  /** Those that ended with the step, kept and dropped. */
+  readonly groups: readonly RolloutGroup[];
+  /** When the step ended, milliseconds since 1970. */
+  readonly endedAt: number;
+  /** What to add to a time of the run's clock to get milliseconds since 1970. */
+  readonly epochMs: number;
+}
 
 /** Where step records go. `write` returns when the record would survive the end of the process. */
 export interface Sink {
   readonly name: string;
-  /** Throws HONE_ERR_IO. */
-  write(record: StepRecord): void;
+  /** Called on the run's thread; what it throws ends the run. */
+  write(record: StepRecord, details: StepDetails): void;
+  /** Training is over; told before `close`. */
+  ended?(state: "finished" | "stopped" | "failed"): void;
   /** Idempotent. */
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 const HINTS: Readonly<Record<string, string>> = {

@@ -3,7 +3,15 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import type { StepRecord } from "../records.ts";
-import { fileWork, type Sink } from "./sink.ts";
+import { fileWork, type Sink, type StepDetails } from "./sink.ts";
+import {
+  histogramsOf,
+  restartEvent,
+  samplesOf,
+  scalars,
+  summaryEvent,
+  versionEvent,
+} from "./tensorboard-events.ts";
 
 const CASTAGNOLI_REFLECTED = 0x82f63b78;
 const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
@@ -35,84 +43,13 @@ export function tfRecord(data: Uint8Array): Buffer {
   return record;
 }
 
-const WIRE_VARINT = 0;
-const WIRE_FIXED64 = 1;
-const WIRE_BYTES = 2;
-const WIRE_FIXED32 = 5;
-
-/** Protobuf fields, written one after another. */
-class Message {
-  readonly #parts: Uint8Array[] = [];
-
-  #tag(field: number, wire: number): void {
-    this.#parts.push(varint(BigInt((field << 3) | wire)));
-  }
-
-  int(field: number, value: number): this {
-    this.#tag(field, WIRE_VARINT);
-    this.#parts.push(varint(BigInt(value)));
-    return this;
-  }
-
-  double(field: number, value: number): this {
-    this.#tag(field, WIRE_FIXED64);
-    const bytes = Buffer.alloc(8);
-    bytes.writeDoubleLE(value);
-    this.#parts.push(bytes);
-    return this;
-  }
-
-  float(field: number, value: number): this {
-    this.#tag(field, WIRE_FIXED32);
-    const bytes = Buffer.alloc(4);
-    bytes.writeFloatLE(value);
-    this.#parts.push(bytes);
-    return this;
-  }
-
-  bytes(field: number, value: Uint8Array | string): this {
-    const bytes = typeof value === "string" ? Buffer.from(value) : value;
-    this.#tag(field, WIRE_BYTES);
-    this.#parts.push(varint(BigInt(bytes.length)), bytes);
-    return this;
-  }
-
-  finish(): Buffer {
-    return Buffer.concat(this.#parts);
-  }
-}
-
-function varint(value: bigint): Uint8Array {
-  const bytes: number[] = [];
-  let rest = BigInt.asUintN(64, value);
-  while (rest > 0x7fn) {
-    bytes.push(Number(rest & 0x7fn) | 0x80);
-    rest >>= 7n;
-  }
-  bytes.push(Number(rest));
-  return Uint8Array.from(bytes);
-}
-
-/** Event {1 wall_time double, 2 step int64, 5 summary {1 value {1 tag, 2 simple_value float}*}}. */
-export function scalarEvent(
-  wallSeconds: number,
-  step: number,
-  metrics: Readonly<Record<string, number>>,
-): Buffer {
-  const summary = new Message();
-  for (const [tag, value] of Object.entries(metrics)) {
-    summary.bytes(1, new Message().bytes(1, tag).float(2, value).finish());
-  }
-  return new Message().double(1, wallSeconds).int(2, step).bytes(5, summary.finish()).finish();
-}
-
-/** Event {1 wall_time, 3 file_version}: must be the first of a file. */
-function versionEvent(wallSeconds: number): Buffer {
-  return new Message().double(1, wallSeconds).bytes(3, "brain.Event:2").finish();
-}
+/** Text takes most of a file: so many steps apart. */
+const STEPS_BETWEEN_SAMPLES = 10;
 
 /**
- * Event files that TensorBoard (and W&B's import) reads: one new file each time a run is opened, scalars only.
+ * Event files that TensorBoard (and W&B's import) reads, a new one each time a run is opened: every metric, histograms
+ * of the step's rollouts, and at the first and every tenth step one completion a domain. The first record of a file
+ * drops what earlier files say of its step and those behind it (a run that went on from an older checkpoint).
  * Throws HONE_ERR_IO naming the file. Source: tensorflow/core/util/event.proto, lib/io/record_writer.h.
  */
 export class TensorBoardSink implements Sink {
@@ -120,6 +57,7 @@ export class TensorBoardSink implements Sink {
   readonly path: string;
   readonly #nowSeconds: () => number;
   #fd: number | undefined;
+  #begun = false;
 
   /** @param nowSeconds wall clock since 1970, seconds. */
   constructor(directory: string, nowSeconds: () => number = () => Date.now() / 1000) {
@@ -133,8 +71,12 @@ export class TensorBoardSink implements Sink {
     this.#append(versionEvent(nowSeconds()));
   }
 
-  write(record: StepRecord): void {
-    this.#append(scalarEvent(this.#nowSeconds(), record.step, record.metrics));
+  write({ step, metrics }: StepRecord, { groups }: Pick<StepDetails, "groups">): void {
+    const now = this.#nowSeconds();
+    if (!this.#begun && step > 1) this.#append(restartEvent(now, step));
+    this.#begun = true;
+    const samples = step === 1 || step % STEPS_BETWEEN_SAMPLES === 0 ? samplesOf(groups) : [];
+    this.#append(summaryEvent(now, step, [...scalars(metrics), ...histogramsOf(groups), ...samples]));
   }
 
   close(): void {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { loadRecipe } from "../../lib/cli/load-recipe.ts";
+import { loadEntry, loadRecipe } from "../../lib/cli/load-recipe.ts";
 import { recipeInput } from "../../lib/config/index.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
@@ -47,4 +47,20 @@ test.each([
 ])("%s is a usage error", async (_, name, text, message) => {
   const path = text === undefined ? join(dir, name) : file(name, text);
   await expect(loadRecipe(path)).rejects.toThrow(message);
+});
+
+test("sinks that a file exports beside its recipe come with it; what is none is refused", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "hone-entry-"));
+  const recipe = JSON.stringify(recipeInput(smallRecipe()));
+  const write = (sinks: string) => {
+    const file = join(dir, `entry-${Math.random()}.mjs`);
+    writeFileSync(file, `export default ${recipe};\n${sinks}`);
+    return file;
+  };
+  expect((await loadEntry(write(""))).sinks).toEqual([]);
+  const both = "export const sinks = [{ name: 'a', send() {} }, { name: 'b', write() {}, close() {} }];";
+  expect((await loadEntry(write(both))).sinks.map(({ name }) => name)).toEqual(["a", "b"]);
+  for (const wrong of ["[{ name: 'a' }]", "[{ send() {} }]", "{}", "[{ name: 'a', send: 1 }]", "[null]"])
+    await expect(loadEntry(write(`export const sinks = ${wrong};`))).rejects.toThrow(/is no list of sinks/);
+  rmSync(dir, { recursive: true });
 });

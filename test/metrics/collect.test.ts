@@ -34,6 +34,7 @@ function emittedNames(): Set<string> {
     },
     groups: [group(rollouts.map((one, i) => ({ ...one, masked: i === 0 })))],
     leftOut: { math: 1 },
+    trackers: { mlflow: { sent: 3, waiting: 1, refused: 0, failures: 2 } },
   });
   for (const name in collectStepMetrics(last)) names.add(name);
   return names;

@@ -5,13 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HoneError } from "../../lib/errors.ts";
-import {
-  crc32c,
-  maskedCrc32c,
-  scalarEvent,
-  TensorBoardSink,
-  tfRecord,
-} from "../../lib/metrics/tensorboard.ts";
+import { crc32c, maskedCrc32c, TensorBoardSink, tfRecord } from "../../lib/metrics/tensorboard.ts";
+import { scalars, summaryEvent } from "../../lib/metrics/tensorboard-events.ts";
+import { NO_DETAILS } from "./details.ts";
 
 describe("CRC-32C", () => {
   const ascending = Uint8Array.from({ length: 32 }, (_, i) => i);
@@ -125,9 +121,9 @@ describe("event files", () => {
   test("an independent reader gets back steps, times, tags and values", () => {
     let now = 1_700_000_000.5;
     const sink = new TensorBoardSink(join(folder, "tensorboard"), () => now);
-    sink.write({ step: 1, version: 1, metrics: { "reward/mean": 0.5, "größe/x": -2.25 } });
+    sink.write({ step: 1, version: 1, metrics: { "reward/mean": 0.5, "größe/x": -2.25 } }, NO_DETAILS);
     now += 1;
-    sink.write({ step: 300, version: 9, metrics: { [`length/${"m".repeat(200)}`]: 1e-3 } });
+    sink.write({ step: 300, version: 9, metrics: { [`length/${"m".repeat(200)}`]: 1e-3 } }, NO_DETAILS);
     sink.close();
     const events = [...records(readFileSync(sink.path))].map(decode);
     expect(events).toEqual([
@@ -137,10 +133,26 @@ describe("event files", () => {
     ]);
   });
 
+  test("a file that does not begin with step 1 drops what others say of its first step and those behind it", () => {
+    const sink = new TensorBoardSink(folder, () => 1);
+    for (const step of [5, 6]) sink.write({ step, version: 1, metrics: { a: step } }, NO_DETAILS);
+    sink.close();
+    const events = [...records(readFileSync(sink.path))].map((record) => new Map(fields(record)));
+    // file_version, session_log { status: START } at step 5, and the two steps
+    expect(
+      events.map((event) => [event.get(2), (event.get(7) as Buffer | undefined)?.toString("hex")]),
+    ).toEqual([
+      [undefined, undefined],
+      [5n, "0801"],
+      [5n, undefined],
+      [6n, undefined],
+    ]);
+  });
+
   test("a known event in bytes", () => {
     // 09 wall_time double 1.0 | 10 05 step | 2a 09 summary { 0a 07 value { 0a 01 'a' tag | 15 simple_value 1.0f } }
     const expected = "09000000000000f03f10052a0a0a080a016115" + "0000803f";
-    expect(scalarEvent(1, 5, { a: 1 }).toString("hex")).toBe(expected);
+    expect(summaryEvent(1, 5, scalars({ a: 1 })).toString("hex")).toBe(expected);
   });
 
   test("a record is 16 bytes longer than its data", () => {
@@ -149,11 +161,11 @@ describe("event files", () => {
 
   test("a step is in the file when write returns, and every opening has a file of its own", () => {
     const sink = new TensorBoardSink(folder, () => 1000);
-    sink.write({ step: 1, version: 1, metrics: { a: 1 } });
+    sink.write({ step: 1, version: 1, metrics: { a: 1 } }, NO_DETAILS);
     expect([...records(readFileSync(sink.path))]).toHaveLength(2);
     expect(new TensorBoardSink(folder, () => 2000).path).not.toBe(sink.path);
     sink.close();
     sink.close();
-    expect(() => sink.write({ step: 2, version: 2, metrics: {} })).toThrow(HoneError);
+    expect(() => sink.write({ step: 2, version: 2, metrics: {} }, NO_DETAILS)).toThrow(HoneError);
   });
 });

@@ -8,6 +8,7 @@ import {
   writeRunManifest,
 } from "../../lib/metrics/index.ts";
 import type { EvaluationTable, RunSummary, Score } from "../../lib/report/index.ts";
+import { NO_DETAILS } from "../metrics/details.ts";
 import { SyntheticRun, TARGETS } from "../metrics/synthetic-facts.ts";
 
 const BEFORE = [0.57, 0.51, 0.34, 0.63, 0.53];
@@ -99,7 +100,7 @@ export function writeSyntheticRun(runDir: string, steps = 120): void {
   const history = new MetricsHistory();
   for (let step = 1; step <= steps; ++step) {
     const metrics = collectStepMetrics(run.step(step), history);
-    for (const sink of sinks) sink.write({ step, version: step, metrics });
+    for (const sink of sinks) sink.write({ step, version: step, metrics }, NO_DETAILS);
   }
   for (const sink of sinks) sink.close();
   writeFileSync(join(runDir, RUN_FILES.summary), JSON.stringify(syntheticSummary()));

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { deviceOf } from "../../device.ts";
+import { HoneError } from "../../errors.ts";
 import { EXIT, endWithParent, exitCodeOf, interruptSignal } from "../exit.ts";
 import { startLivePage } from "../live-page.ts";
-import { loadRecipe } from "../load-recipe.ts";
-import { trainAndEvaluate } from "../session.ts";
+import { loadEntry } from "../load-recipe.ts";
+import { takesStdout, trainAndEvaluate } from "../session.ts";
 import { type Common, collect, print, SETTING, STRICT_CONFIG, type Verb } from "./verb.ts";
 
 interface Flags extends Common {
@@ -20,21 +21,25 @@ interface Flags extends Common {
 
 async function run(file: string, flags: Flags): Promise<number> {
   const device = flags.device === undefined ? [] : [`device=${deviceOf(flags.device, "--device")}`];
-  const recipe = await loadRecipe(file, [...flags.set, ...device]);
+  const { recipe, sinks } = await loadEntry(file, [...flags.set, ...device]);
   const dir = flags.dir ?? join("runs", recipe.name);
   const resume = flags.resume === undefined ? "never" : flags.resume === true ? "auto" : String(flags.resume);
   const say = (line: string) => process.stderr.write(`${line}\n`);
   endWithParent();
   const signal = interruptSignal(say);
+  if (flags.json && takesStdout(recipe))
+    throw new HoneError("HONE_ERR_USAGE", "--json and a tracker of the recipe both want standard output", {
+      hint: 'Give the tracker a path instead of "-", or leave out --json.',
+    });
   using page = flags.live ? await startLivePage(dir, flags) : undefined;
   if (page?.url !== undefined) say(`watch it at ${page.url}`);
-  const terminal = flags.json ? { write: () => true } : process.stdout;
   const { outcome, summary, interrupted } = await trainAndEvaluate(recipe, {
     dir,
     resume,
     overwrite: flags.overwrite === true,
     ...(flags.startFrom !== undefined && { startFrom: flags.startFrom }),
-    terminal,
+    ...(flags.json && { terminal: { write: () => true } }),
+    sinks,
     signal,
   });
   if (flags.json) print(flags, summary, "");

@@ -19,6 +19,8 @@ export interface FactSources {
   readonly line: Line;
   readonly engineStats: () => EngineStats;
   readonly verifierStats: () => Readonly<Record<string, VerifierStats>>;
+  /** How far the trackers are. */
+  readonly deliveries?: () => StepFacts["trackers"];
   readonly clock: Clock;
 }
 
@@ -77,6 +79,7 @@ export class StepRecorder {
       credits: { free, total },
       rssBytes: process.memoryUsage.rss(),
       evaluation,
+      trackers: this.#from.deliveries?.(),
     };
   }
 

@@ -1,6 +1,7 @@
 import { Channel } from "../../channel.ts";
-import type { Sink } from "../../metrics/index.ts";
+import type { Sink, StepDetails } from "../../metrics/index.ts";
 import type { StepRecord } from "../../records.ts";
+import { Delivery, type DeliveryState } from "../../trackers/index.ts";
 import { nameRollout, type StepOutcome } from "../line/index.ts";
 import { Announcer } from "./announcer.ts";
 
@@ -22,9 +23,20 @@ export class Publisher {
     this.listeners.emit("warning", message);
   }
 
+  /** How far the trackers that are sent to are, by name. */
+  get deliveries(): Record<string, DeliveryState> {
+    const trackers = this.#sinks.filter((sink) => sink instanceof Delivery);
+    return Object.fromEntries(trackers.map(({ name, state }) => [name, state]));
+  }
+
   /** A step's record, and what its groups and its update came to. Throws what a sink throws. */
-  step(record: StepRecord, { batch, update }: StepOutcome): void {
-    for (const sink of this.#sinks) sink.write(record);
+  step(
+    record: StepRecord,
+    { batch, update }: StepOutcome,
+    times: Pick<StepDetails, "endedAt" | "epochMs">,
+  ): void {
+    const details = { ...times, groups: batch.groups.map(({ group }) => group) };
+    for (const sink of this.#sinks) sink.write(record, details);
     if (this.records.length < BUFFERED_RECORDS) this.records.push(record);
     else this.missedRecords += 1;
     if (this.listeners.hears("group"))
@@ -37,7 +49,11 @@ export class Publisher {
     this.warn(`step ${record.step} was skipped${whose}`);
   }
 
-  close(): void {
-    for (const sink of this.#sinks) sink.close();
+  ended(state: "finished" | "stopped" | "failed"): void {
+    for (const sink of this.#sinks) sink.ended?.(state);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#sinks.map((sink) => sink.close()));
   }
 }

@@ -4,6 +4,7 @@ import type { ProblemSource } from "../../data/index.ts";
 import type { ControlOutcome, EvaluationFacts, Sink } from "../../metrics/index.ts";
 import type { Generations } from "../../native/generations.ts";
 import type { DomainName, RolloutGroup, StepRecord } from "../../records.ts";
+import type { Tracker } from "../../trackers/index.ts";
 import type { GroupHook } from "../line/index.ts";
 import type { Core, Model, ValidationSet, Verifiers } from "../setup/index.ts";
 import type { WarmStartProgress } from "./warm-start.ts";
@@ -60,8 +61,8 @@ export interface RunOptions {
   readonly startFrom?: string;
   /** Aborting drains and saves, like `stop`. */
   readonly signal?: AbortSignal;
-  /** Besides those the recipe names. */
-  readonly sinks?: readonly Sink[];
+  /** Besides those the recipe names: what writes at once, and what sends beside the run (docs/how-to-tracker.md). */
+  readonly sinks?: readonly (Sink | Tracker)[];
   readonly hooks?: RunHooks;
   readonly clock?: Clock;
   /** Default: the native core. */

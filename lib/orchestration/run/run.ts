@@ -1,9 +1,10 @@
 import { systemClock } from "../../clock.ts";
 import { definedRecipe, type Recipe } from "../../config/index.ts";
 import { deferred } from "../../deferred.ts";
-import { type EvaluationFacts, openSinks } from "../../metrics/index.ts";
+import { type EvaluationFacts, openSinks, type Sink } from "../../metrics/index.ts";
 import type { TrainerFace } from "../../native/face.ts";
 import type { StepRecord } from "../../records.ts";
+import { beginSitting, openTrackers, sends } from "../../trackers/index.ts";
 import {
   Checkpoints,
   claimRunFolder,
@@ -40,12 +41,12 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
     });
     if (willWarmUp(recipe, options)) expectDemonstrations(recipe, resources.model);
     const changes = prepareRunFolder(options.dir, options.resume ?? "never", resources);
-    const sinks = [...openSinks(recipe.sinks, options.dir), ...(options.sinks ?? [])];
+    const publisher: Publisher = new Publisher(openAllSinks(recipe, options, (text) => publisher.warn(text)));
     const context = {
       resources,
       options,
       stop: new StopRequest(),
-      publisher: new Publisher(sinks),
+      publisher,
       clock: options.clock ?? systemClock,
       checkpoints: new Checkpoints(options.dir, recipe.checkpoint),
       progress: {
@@ -65,6 +66,15 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
     await resources?.[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** Sinks of the run's folder, of the recipe's trackers, and of whoever starts it. */
+function openAllSinks(recipe: Recipe, { dir, sinks = [] }: RunOptions, warn: (text: string) => void): Sink[] {
+  const own = sinks.filter(sends);
+  const writing = sinks.filter((sink) => !sends(sink)) as Sink[];
+  const open = [...openSinks(recipe.sinks, dir), ...writing];
+  if (recipe.trackers.length === 0 && own.length === 0) return open;
+  return [...open, ...openTrackers(recipe.trackers, own, beginSitting(dir, recipe), { warn })];
 }
 
 class LiveRun implements Run {
@@ -128,10 +138,12 @@ class LiveRun implements Run {
       })
       .finally(() => this.#lock[Symbol.dispose]())
       .then((outcome) => {
+        publisher.ended(outcome.reason === "done" ? "finished" : "stopped");
         publisher.records.end();
         this.#outcome.resolve(outcome);
       })
       .catch((error: unknown) => {
+        publisher.ended("failed");
         publisher.records.fail(error);
         this.#outcome.reject(error);
       })
@@ -189,7 +201,7 @@ class LiveRun implements Run {
   async [Symbol.asyncDispose](): Promise<void> {
     const { publisher, resources } = this.#context;
     await this.stop().catch(() => {});
-    publisher.close();
+    await publisher.close();
     await resources[Symbol.asyncDispose]();
   }
 

@@ -52,6 +52,7 @@ export class Training {
       clock,
       engineStats: () => resources.generations.engine.stats(),
       verifierStats: () => resources.verifiers.stats(),
+      deliveries: () => context.publisher.deliveries,
     };
     this.#recorder = new StepRecorder(sources, progress.metrics);
   }
@@ -119,16 +120,18 @@ export class Training {
 
   /** Leaves the record for later, unless a hook wants to see it before the run goes on; returns what the hook wishes. */
   async #record(outcome: StepOutcome, before: BetweenSteps): Promise<StepWish> {
-    const { options, publisher, resources, progress } = this.#context;
+    const { options, publisher, resources, progress, clock } = this.#context;
     const gathered = this.#recorder.gather(outcome, before, progress.evaluated);
     progress.evaluated = undefined;
+    const endedAt = Date.now();
+    const times = { endedAt, epochMs: endedAt - clock.now() };
     let latest: StepRecord | undefined;
     this.#recording.defer(() => {
       this.#recorder.record(gathered, (record) => {
         latest = record;
         if (resources.recipe.rollouts.record) writeRolloutRecord(options.dir, resources.recipe, outcome);
         this.#records.journal?.taken(outcome.batch.groups, record.step);
-        publisher.step(record, outcome);
+        publisher.step(record, outcome, times);
         this.#records.events.flush();
       });
     });

@@ -1,0 +1,89 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { lockFolder } from "../folder-lock.ts";
+import { readJson, readRunManifest, wholeLines } from "../metrics/index.ts";
+import {
+  Delivery,
+  type DeliveryState,
+  TRACKERS_FOLDER,
+  type TrackerChoice,
+  trackedFolder,
+  trackerOf,
+} from "../trackers/index.ts";
+
+export interface TrackerRow extends DeliveryState {
+  readonly tracker: string;
+  /** Why nothing was sent, or not all. */
+  readonly note?: string | undefined;
+}
+
+/** What is read of the recipe that the folder keeps. */
+interface RecordedRecipe {
+  readonly name: string;
+  readonly seed: number;
+  /** Absent in folders of earlier versions. */
+  readonly trackers?: readonly TrackerChoice[];
+}
+
+export interface SendOptions {
+  /** Of all trackers together. */
+  readonly signal: AbortSignal;
+  /** Of one attempt. */
+  readonly timeoutMs?: number;
+}
+
+/** How far each tracker of a run folder is, under way or not. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
+export function trackerRows(dir: string): TrackerRow[] {
+  const folder = join(dir, TRACKERS_FOLDER);
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder).flatMap((file) => /^([\w-]+)\.jsonl$/.exec(file)?.[1] ?? []);
+  return names.sort().map((tracker) => {
+    const cursor = join(folder, `${tracker}.json`);
+    const { offset, sent, refused, failures } = (
+      existsSync(cursor) ? readJson(cursor) : { offset: 0, sent: 0, refused: 0, failures: 0 }
+    ) as DeliveryState & { offset: number };
+    let bytes = 0;
+    let waiting = 0;
+    for (const line of wholeLines(join(folder, `${tracker}.jsonl`))) {
+      if (bytes >= offset) waiting += 1;
+      bytes += Buffer.byteLength(line) + 1;
+    }
+    return { tracker, sent, waiting, refused, failures };
+  });
+}
+
+/**
+ * Sends what waits in the folder of a run that is not under way. A tracker that fails, or that only the run's entry
+ * script can make, keeps what it has, and its row says why.
+ * Throws HONE_ERR_USAGE if the run is under way, HONE_ERR_IO, HONE_ERR_FORMAT.
+ */
+export async function sendWaiting(dir: string, { signal, timeoutMs }: SendOptions): Promise<TrackerRow[]> {
+  const recipe = readRunManifest(dir).config as RecordedRecipe;
+  const folder = trackedFolder(dir, recipe);
+  if (folder === undefined) return [];
+  using _lock = await lockFolder(dir);
+  const notes = new Map<string, string>();
+  for (const { tracker: name, waiting } of trackerRows(dir)) {
+    if (waiting === 0) continue;
+    const choice = recipe.trackers?.find(
+      (one) => ("name" in one ? one.name : undefined) ?? one.kind === name,
+    );
+    const tracker = choice && trackerOf(choice);
+    if (tracker === undefined || tracker.name !== name) {
+      notes.set(name, "it is no tracker of the recipe: go on with the run's entry script (--resume)");
+      continue;
+    }
+    const warn = (message: string) => void (message.includes("hone track send") || notes.set(name, message));
+    const delivery = new Delivery(tracker, {
+      ...folder,
+      warn,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    });
+    await delivery.drain(signal);
+    await delivery.close(0);
+  }
+  return trackerRows(dir).map((row) => ({
+    ...row,
+    ...(notes.has(row.tracker) && { note: notes.get(row.tracker) }),
+  }));
+}

@@ -1,0 +1,58 @@
+import { HoneError } from "../../errors.ts";
+import { columnsOf, textTable } from "../../report/index.ts";
+import { EXIT, interruptSignal } from "../exit.ts";
+import type { TrackerRow } from "../track.ts";
+import { type Common, print, type Verb } from "./verb.ts";
+
+interface Flags extends Common {
+  readonly timeout: string;
+}
+
+function show(flags: Common, rows: readonly TrackerRow[]): void {
+  const head = ["tracker", "sent", "waiting", "refused", "failures"];
+  const cells = rows.map(({ tracker, ...row }) => [
+    tracker,
+    ...[row.sent, row.waiting, row.refused, row.failures].map(String),
+  ]);
+  const notes = rows.flatMap(({ tracker, note }) => (note === undefined ? [] : [`${tracker}: ${note}`]));
+  const table = textTable({ head, rows: cells }, columnsOf(process.stdout));
+  print(flags, rows, rows.length === 0 ? "no tracker was ever sent to" : [...table, ...notes].join("\n"));
+}
+
+async function list(dir: string, flags: Common): Promise<number> {
+  const { trackerRows } = await import("../track.ts");
+  const { readRunManifest } = await import("../../metrics/index.ts");
+  readRunManifest(dir);
+  show(flags, trackerRows(dir));
+  return EXIT.done;
+}
+
+async function send(dir: string, flags: Flags): Promise<number> {
+  const { sendWaiting } = await import("../track.ts");
+  const seconds = Number(flags.timeout);
+  if (!(seconds > 0 && seconds <= 86_400))
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      `--timeout is ${flags.timeout}; it is seconds, from above 0 to a day`,
+    );
+  const interrupted = interruptSignal((line) => process.stderr.write(`${line}\n`));
+  const signal = AbortSignal.any([interrupted, AbortSignal.timeout(1000 * seconds)]);
+  const rows = await sendWaiting(dir, { signal });
+  show(flags, rows);
+  return rows.some(({ waiting }) => waiting > 0) ? EXIT.environment : EXIT.done;
+}
+
+export const trackVerb: Verb = (hone, ends) => {
+  const track = hone.command("track").description("what waits for the trackers of a run");
+  track
+    .command("send <run>")
+    .description("send what waits in a run folder; exits 3 if something is left")
+    .option("--timeout <s>", "give up after so many seconds", "600")
+    .option("--json", "print JSON")
+    .action(ends(send));
+  track
+    .command("list <run>")
+    .description("what each tracker has taken, and what waits for it")
+    .option("--json", "print JSON")
+    .action(ends(list));
+};

@@ -1,0 +1,73 @@
+import { z } from "zod";
+
+const PORT = 65_535;
+
+/** run.json keeps the recipe: who may write to a server is said by the environment alone. */
+function withoutCredentials(url: string): boolean {
+  const { username, password, search, hash } = new URL(url);
+  return username === "" && password === "" && search === "" && hash === "";
+}
+
+const server = () =>
+  z
+    .url({ protocol: /^https?$/ })
+    .refine(
+      withoutCredentials,
+      "it may hold no user, password or query: run.json keeps it; the environment says them (docs/trackers.md)",
+    );
+
+const name = z
+  .string()
+  .regex(
+    /^[a-z][a-z0-9-]{0,31}$/,
+    "small letters, digits and hyphens, 32 at most: it names a file of the run folder",
+  )
+  .optional();
+
+const mlflowSchema = z.strictObject({
+  kind: z.literal("mlflow"),
+  name,
+  /** Of the tracking server; MLFLOW_TRACKING_URI where it is left out. */
+  url: server().optional(),
+  experiment: z.string().min(1).max(256).default("hone"),
+});
+
+const otlpSchema = z.strictObject({
+  kind: z.literal("otlp"),
+  name,
+  /** Of the collector, without /v1/traces; OTEL_EXPORTER_OTLP_ENDPOINT where it is left out. */
+  url: server().optional(),
+  metrics: z.boolean().default(true),
+  traces: z.boolean().default(true),
+});
+
+const wandbSchema = z.strictObject({
+  kind: z.literal("wandb"),
+  project: z.string().min(1).max(128).default("hone"),
+  entity: z.string().min(1).max(128).optional(),
+});
+
+const prometheusSchema = z.strictObject({
+  kind: z.literal("prometheus"),
+  host: z.string().min(1).default("127.0.0.1"),
+  /** 0: one that is free, which a warning tells. */
+  port: z.int().min(0).max(PORT).default(9464),
+});
+
+const jsonlSchema = z.strictObject({
+  kind: z.literal("jsonl"),
+  name,
+  /** A file that grows, relative to where the command runs; "-" is standard output. */
+  path: z.string().min(1),
+});
+
+/** Where a run's numbers go besides its folder. */
+export const trackersSchema = z
+  .array(z.discriminatedUnion("kind", [mlflowSchema, otlpSchema, wandbSchema, prometheusSchema, jsonlSchema]))
+  .refine((list) => {
+    const names = list.map((tracker) => ("name" in tracker ? tracker.name : undefined) ?? tracker.kind);
+    return new Set(names).size === names.length;
+  }, "two trackers have one name: give one of them a `name`")
+  .default([]);
+
+export type TrackerConfig = z.output<typeof trackersSchema>[number];

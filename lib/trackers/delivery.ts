@@ -1,0 +1,220 @@
+import { join } from "node:path";
+import { RUN_FILES, type Sink, type StepDetails } from "../metrics/index.ts";
+import type { StepRecord } from "../records.ts";
+import { type Delivered, type Portion, Spool } from "./spool.ts";
+import {
+  MOST_AT_ONCE,
+  type Tracked,
+  type TrackedEnd,
+  type TrackedRun,
+  type Tracker,
+  trackedStep,
+} from "./tracker.ts";
+
+/** The folder of spools in a run folder. */
+export const TRACKERS_FOLDER = RUN_FILES.trackers;
+
+/** At the end of a run a tracker that answers may have so long. */
+const GRACE_MS = 5_000;
+
+export interface DeliveryOptions {
+  readonly run: TrackedRun;
+  readonly sitting: number;
+  /** Told once when a tracker stops answering, once when it answers again, and of what it refuses. */
+  readonly warn: (message: string) => void;
+  /** One attempt may take so long; default 30,000. */
+  readonly timeoutMs?: number;
+  /** The pause after a failure doubles from the first to the longest; default 1,000 and 60,000. */
+  readonly firstPauseMs?: number;
+  readonly longestPauseMs?: number;
+}
+
+/** How a tracker stands, for metrics and for `hone track list`. */
+export interface DeliveryState extends Delivered {
+  readonly waiting: number;
+}
+
+/**
+ * Takes a run's steps to one tracker: each goes to its spool at once, and from there to the tracker beside the run, a
+ * portion at a time, again and again until it is taken. In memory is one portion.
+ */
+export class Delivery implements Sink {
+  readonly name: string;
+  readonly #tracker: Tracker;
+  readonly #options: Required<DeliveryOptions>;
+  readonly #spool: Spool;
+  readonly #abort = new AbortController();
+  #failuresInARow = 0;
+  #portionSize = MOST_AT_ONCE;
+  #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> | undefined;
+  #closing = false;
+  #lost = 0;
+
+  /** Sends what an earlier sitting left. Throws HONE_ERR_IO. */
+  constructor(tracker: Tracker, options: DeliveryOptions) {
+    this.name = tracker.name;
+    this.#tracker = tracker;
+    this.#options = { timeoutMs: 30_000, firstPauseMs: 1_000, longestPauseMs: 60_000, ...options };
+    this.#spool = new Spool(join(options.run.dir, TRACKERS_FOLDER), tracker.name);
+    this.#wake();
+  }
+
+  get state(): DeliveryState {
+    return { ...this.#spool.delivered, waiting: this.#spool.waiting };
+  }
+
+  write(record: StepRecord, details: StepDetails): void {
+    this.#keep(trackedStep(record, details, this.#options.sitting));
+  }
+
+  ended(state: TrackedEnd["state"], at = Date.now()): void {
+    this.#keep({ kind: "end", at, sitting: this.#options.sitting, state });
+  }
+
+  /**
+   * Sends until nothing waits, or a tracker that answers has had `graceMs`; one that is not answering now is not waited
+   * for. What is left stays in the spool. Idempotent.
+   */
+  async close(graceMs = GRACE_MS): Promise<void> {
+    if (this.#closing) return;
+    await this.drain(AbortSignal.timeout(graceMs));
+    this.#closing = true;
+    clearTimeout(this.#timer);
+    this.#abort.abort(new Error("the run has ended"));
+    await this.#sending;
+    const left = `has yet to be sent ${this.#spool.waiting}: hone track send ${this.#options.run.dir}`;
+    if (this.#spool.waiting > 0) this.#say(left);
+    this.#spool.close();
+    await this.#tracker.close?.();
+  }
+
+  /** Resolves when nothing waits, after the first failure, or with the signal. */
+  async drain(signal: AbortSignal): Promise<void> {
+    const stopped = new Promise<void>((resolve) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    while (this.#spool.waiting > 0 && this.#failuresInARow === 0 && !signal.aborted) {
+      this.#wake();
+      await Promise.race([this.#sending ?? pause(20), stopped]);
+    }
+  }
+
+  #keep(entry: Tracked): void {
+    try {
+      this.#spool.append(entry);
+    } catch (error) {
+      if (this.#lost++ === 0) this.#say(`cannot keep what it is to be sent: ${(error as Error).message}`);
+      return;
+    }
+    this.#wake();
+  }
+
+  /** Begins to send, unless it is sending or pausing. */
+  #wake(): void {
+    const busy = this.#sending !== undefined || this.#timer !== undefined;
+    if (busy || this.#closing || this.#spool.waiting === 0) return;
+    this.#sending = this.#sendAll().finally(() => {
+      this.#sending = undefined;
+    });
+  }
+
+  async #sendAll(): Promise<void> {
+    try {
+      while (!this.#closing) {
+        const portion = this.#spool.next(this.#portionSize);
+        if (portion.entries.length === 0) return;
+        if (!(await this.#sendOne(portion))) return;
+      }
+    } catch (error) {
+      this.#say(`its spool fails, so nothing is sent to it: ${(error as Error).message}`);
+      this.#pause(this.#options.longestPauseMs);
+    }
+  }
+
+  /** Whether to go on at once. */
+  async #sendOne(portion: Portion): Promise<boolean> {
+    const { run, timeoutMs } = this.#options;
+    const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(timeoutMs)]);
+    try {
+      const memory = await unlessAborted(
+        this.#tracker.send(portion.entries, { run, signal, memory: this.#spool.memory }),
+        signal,
+      );
+      this.#spool.taken(portion, memory);
+      this.#recovered();
+      return true;
+    } catch (error) {
+      if (this.#abort.signal.aborted) return false;
+      return this.#failed(portion, error as Error & { refused?: boolean; retryAfterMs?: number });
+    }
+  }
+
+  #recovered(): void {
+    if (this.#failuresInARow > 0) this.#say("answers again: what waited is being sent");
+    this.#failuresInARow = 0;
+    this.#portionSize = MOST_AT_ONCE;
+  }
+
+  #failed(portion: Portion, error: Error & { refused?: boolean; retryAfterMs?: number }): boolean {
+    this.#spool.failed();
+    if (error.refused === true) {
+      if (portion.entries.length === 1) {
+        this.#say(`refuses an entry, which is set aside: ${error.message}`);
+        this.#spool.refused(portion, error.message);
+      }
+      // by itself each entry shows whether it is the one
+      this.#portionSize = 1;
+      return true;
+    }
+    if (this.#failuresInARow === 0)
+      this.#say(
+        `does not take its steps (${why(error)}); they are kept in ${this.#spool.path} and sent later`,
+      );
+    this.#failuresInARow += 1;
+    this.#pause(error.retryAfterMs ?? pauseAfter(this.#failuresInARow, this.#options));
+    return false;
+  }
+
+  #pause(ms: number): void {
+    if (this.#closing) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#wake();
+    }, ms).unref();
+  }
+
+  #say(what: string): void {
+    this.#options.warn(`tracker ${this.name} ${what}`);
+  }
+}
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** Many runs that lost one server together must not all come back at the same moment: hence the dice. */
+function pauseAfter(
+  failures: number,
+  { firstPauseMs, longestPauseMs }: Pick<Required<DeliveryOptions>, "firstPauseMs" | "longestPauseMs">,
+): number {
+  return (
+    Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures - 1, 20)) * (0.75 + 0.5 * Math.random())
+  );
+}
+
+/** fetch hides what happened in the cause. */
+function why(error: Error): string {
+  const { cause } = error as { cause?: { message?: string; code?: string } };
+  const inner = cause?.message || cause?.code;
+  return inner ? `${error.message}: ${inner}` : error.message;
+}
+
+/** A tracker of somebody's own may not look at its signal. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  work.catch(() => {}); // whoever gave up on it hears no more of it
+  return new Promise((resolve, reject) => {
+    const gaveUp = () => reject(signal.reason as Error);
+    if (signal.aborted) return gaveUp();
+    signal.addEventListener("abort", gaveUp, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", gaveUp));
+  });
+}

@@ -1,0 +1,23 @@
+/** Trackers: where a run's numbers go besides its folder, sent beside the run, kept until they are taken. */
+
+export { Delivery, type DeliveryOptions, type DeliveryState, TRACKERS_FOLDER } from "./delivery.ts";
+export { STDOUT } from "./jsonl.ts";
+export {
+  beginSitting,
+  openTrackers,
+  sends,
+  type TrackedFolder,
+  type TrackerChoice,
+  trackedFolder,
+  trackerOf,
+} from "./open.ts";
+export {
+  NotTaken,
+  type Sending,
+  type Tracked,
+  type TrackedEnd,
+  type TrackedRollout,
+  type TrackedRun,
+  type TrackedStep,
+  type Tracker,
+} from "./tracker.ts";

@@ -1,0 +1,56 @@
+import { once } from "node:events";
+import { open } from "node:fs/promises";
+import type { Writable } from "node:stream";
+import type { Sending, Tracked, Tracker } from "./tracker.ts";
+
+/** The path that stands for standard output. */
+export const STDOUT = "-";
+
+/**
+ * One line of JSON an entry, with the run's id and name, to a file that only grows or to a stream. A reader that is slow
+ * or gone (a pipe, a FIFO) holds nothing up. A step that goes back replaces those behind it, as in steps.jsonl.
+ */
+export class JsonlTracker implements Tracker {
+  readonly name: string;
+  readonly #path: string;
+  readonly #stream: Writable | undefined;
+  /** Written to the stream and not drained from it when `send` was given up. */
+  #handedOver = "";
+
+  /** @param stream where `path` is STDOUT. */
+  constructor(path: string, stream: Writable | undefined, name = "jsonl") {
+    this.name = name;
+    this.#path = path;
+    this.#stream = stream;
+  }
+
+  async send(entries: readonly Tracked[], { run, signal }: Sending): Promise<undefined> {
+    const lines = entries
+      .map((entry) => `${JSON.stringify({ run: run.id, name: run.name, ...entry })}\n`)
+      .join("");
+    if (this.#stream !== undefined) await this.#write(this.#stream, lines, signal);
+    else await appended(this.#path, lines);
+    return undefined;
+  }
+
+  /** At most one portion is in the stream's memory: what it still has is not written once more. */
+  async #write(stream: Writable, lines: string, signal: AbortSignal): Promise<void> {
+    if (stream.destroyed || stream.errored) throw stream.errored ?? new Error("the stream is closed");
+    if (stream.writableNeedDrain) await once(stream, "drain", { signal });
+    const rest = lines.startsWith(this.#handedOver) ? lines.slice(this.#handedOver.length) : lines;
+    this.#handedOver = "";
+    if (rest === "" || stream.write(rest)) return;
+    this.#handedOver = lines;
+    await once(stream, "drain", { signal });
+    this.#handedOver = "";
+  }
+}
+
+async function appended(path: string, lines: string): Promise<void> {
+  const file = await open(path, "a");
+  try {
+    await file.appendFile(lines);
+  } finally {
+    await file.close();
+  }
+}

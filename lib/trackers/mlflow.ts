@@ -1,0 +1,251 @@
+import { HoneError } from "../errors.ts";
+import { ask, type HttpAnswer, notTaken, request } from "./http.ts";
+import {
+  NotTaken,
+  type Sending,
+  type Tracked,
+  type TrackedEnd,
+  type TrackedStep,
+  type Tracker,
+} from "./tracker.ts";
+
+/** Limits of one request. Source: MLflow REST API, "Log Batch", request limits. */
+const MOST_METRICS = 1000;
+const MOST_PARAMS = 100;
+/** Shorter than any store's: 500 characters of a parameter, 250 of a key. */
+const LONGEST_VALUE = 500;
+const LONGEST_KEY = 250;
+/** Logged behind a step's other metrics: whoever has it has them. */
+const MARK = "hone/step";
+const RUN_TAG = "hone.run";
+const STATUS = { finished: "FINISHED", stopped: "KILLED", failed: "FAILED" } as const;
+
+export interface MlflowOptions {
+  /** The tracking server, e.g. "http://127.0.0.1:5000". */
+  readonly url: string;
+  readonly experiment: string;
+  /** Who asks: from the environment alone. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Memory {
+  readonly mlflowRun: string;
+  /** The recipe is logged. */
+  readonly params: boolean;
+}
+
+/**
+ * Metrics of every step, the recipe as parameters, and the state of the run, by MLflow's REST API. One MLflow run for a
+ * run folder: it is found again by a tag. MLflow has no way to take a point back or to say "once": before the first
+ * portion of a process, and after every failure, the run's last step is asked for, and steps up to it are not sent again.
+ * Source: MLflow REST API 2.0.
+ */
+export class MlflowTracker implements Tracker {
+  readonly name: string;
+  readonly #options: MlflowOptions;
+  /** Kept here as well, so that an attempt that fails later need not begin anew. */
+  #memory: Memory | undefined;
+  /** The last step the server has; undefined when that is not certain. */
+  #told: number | undefined;
+  #running = false;
+
+  constructor(options: MlflowOptions, name = "mlflow") {
+    this.name = name;
+    this.#options = options;
+  }
+
+  async send(entries: readonly Tracked[], sending: Sending): Promise<Memory> {
+    try {
+      const memory = await this.#run(sending);
+      this.#told ??= await this.#lastStep(memory.mlflowRun, sending.signal);
+      const known = this.#told;
+      const fresh = stepsAfter(entries, known);
+      if (fresh.length > 0) {
+        if (!this.#running) await this.#update(memory.mlflowRun, { status: "RUNNING" }, sending.signal);
+        this.#running = true;
+        await this.#metrics(memory.mlflowRun, fresh, sending.signal);
+        this.#told = fresh.at(-1)!.step;
+      }
+      const end = entries.findLast((entry): entry is TrackedEnd => entry.kind === "end");
+      if (end !== undefined && entries.at(-1) === end)
+        await this.#ended(memory.mlflowRun, end, sending.signal);
+      return memory;
+    } catch (error) {
+      this.#told = undefined;
+      throw error;
+    }
+  }
+
+  /** The run of this folder: as remembered, else found by its tag (the answer to its making may have been lost), else new. */
+  async #run(sending: Sending): Promise<Memory> {
+    const { run, signal } = sending;
+    this.#memory ??= sending.memory as Memory | undefined;
+    this.#memory ??= { mlflowRun: await this.#findOrMake(sending), params: false };
+    const { mlflowRun, params } = this.#memory;
+    if (!params) await this.#params(mlflowRun, flatten(run.recipe), signal);
+    this.#memory = { mlflowRun, params: true };
+    return this.#memory;
+  }
+
+  async #findOrMake({ run, signal }: Sending): Promise<string> {
+    const experiment = await this.#experiment(signal);
+    const found = await this.#post("runs/search", signal, {
+      experiment_ids: [experiment],
+      filter: `tags."${RUN_TAG}" = '${run.id}'`,
+      max_results: 1,
+    });
+    const known = (found as { runs?: { info: { run_id: string } }[] }).runs?.[0];
+    if (known !== undefined) return known.info.run_id;
+    const made = await this.#post("runs/create", signal, {
+      experiment_id: experiment,
+      run_name: run.name,
+      start_time: Date.now(),
+      tags: [
+        { key: RUN_TAG, value: run.id },
+        { key: "mlflow.runName", value: run.name },
+        { key: "mlflow.source.name", value: "hone" },
+      ],
+    });
+    return textAt(made, "run", "info", "run_id");
+  }
+
+  async #experiment(signal: AbortSignal): Promise<string> {
+    const name = this.#options.experiment;
+    const known = await this.#get(
+      `experiments/get-by-name?experiment_name=${encodeURIComponent(name)}`,
+      signal,
+    );
+    if (known.status === 200) return textAt(known.body, "experiment", "experiment_id");
+    if (codeOf(known) !== "RESOURCE_DOES_NOT_EXIST") throw notTaken(known);
+    // another run may make it at the same moment: then the next attempt finds it
+    const made = await request({ ...this.#to("experiments/create", signal), json: { name } });
+    if (made.status === 200) return textAt(made.body, "experiment_id");
+    throw codeOf(made) === "RESOURCE_ALREADY_EXISTS"
+      ? new NotTaken("the experiment was being made", { retryAfterMs: 100 })
+      : notTaken(made);
+  }
+
+  async #params(
+    mlflowRun: string,
+    pairs: readonly (readonly [string, string])[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (let i = 0; i < pairs.length; i += MOST_PARAMS) {
+      const params = pairs.slice(i, i + MOST_PARAMS).map(([key, value]) => ({ key, value }));
+      await this.#post("runs/log-batch", signal, { run_id: mlflowRun, params });
+    }
+  }
+
+  /** Whole steps to a request where they fit. */
+  async #metrics(mlflowRun: string, steps: readonly TrackedStep[], signal: AbortSignal): Promise<void> {
+    let batch: object[] = [];
+    const flush = async () => {
+      if (batch.length > 0) await this.#post("runs/log-batch", signal, { run_id: mlflowRun, metrics: batch });
+      batch = [];
+    };
+    for (const entry of steps) {
+      const points = pointsOf(entry);
+      if (batch.length + points.length > MOST_METRICS) await flush();
+      for (let i = 0; i < points.length; i += MOST_METRICS) {
+        batch.push(...points.slice(i, i + MOST_METRICS));
+        if (batch.length >= MOST_METRICS) await flush();
+      }
+    }
+    await flush();
+  }
+
+  async #lastStep(mlflowRun: string, signal: AbortSignal): Promise<number> {
+    const answer = await this.#get(`runs/get?run_id=${encodeURIComponent(mlflowRun)}`, signal);
+    if (answer.status !== 200) throw notTaken(answer);
+    const { run } = answer.body as { run?: { data?: { metrics?: { key: string; value: number }[] } } };
+    return run?.data?.metrics?.find(({ key }) => key === MARK)?.value ?? 0;
+  }
+
+  async #ended(mlflowRun: string, { at, state }: TrackedEnd, signal: AbortSignal): Promise<void> {
+    await this.#update(mlflowRun, { status: STATUS[state], end_time: Math.round(at) }, signal);
+    this.#running = false;
+  }
+
+  async #update(mlflowRun: string, change: object, signal: AbortSignal): Promise<void> {
+    await this.#post("runs/update", signal, { run_id: mlflowRun, ...change });
+  }
+
+  #to(path: string, signal: AbortSignal) {
+    const { url, headers } = this.#options;
+    return { url: `${url.replace(/\/+$/, "")}/api/2.0/mlflow/${path}`, headers, signal };
+  }
+
+  #get(path: string, signal: AbortSignal): Promise<HttpAnswer> {
+    return request({ ...this.#to(path, signal), method: "GET" });
+  }
+
+  #post(path: string, signal: AbortSignal, json: object): Promise<unknown> {
+    return ask({ ...this.#to(path, signal), json });
+  }
+}
+
+/** Steps that the server does not have; of two sittings' the first is the one that it was told. */
+function stepsAfter(entries: readonly Tracked[], known: number): TrackedStep[] {
+  let last = known;
+  const fresh: TrackedStep[] = [];
+  for (const entry of entries) {
+    if (entry.kind !== "step" || entry.step <= last) continue;
+    fresh.push(entry);
+    last = entry.step;
+  }
+  return fresh;
+}
+
+function pointsOf({ step, at, metrics }: TrackedStep): object[] {
+  const point = (key: string, value: number) => ({
+    key: mlflowKey(key),
+    value,
+    timestamp: Math.round(at),
+    step,
+  });
+  return [...Object.entries(metrics).map(([key, value]) => point(key, value)), point(MARK, step)];
+}
+
+/** Letters, digits, "_", "-", ".", " ", ":" and "/" may be in a key. */
+export function mlflowKey(name: string): string {
+  return name
+    .replaceAll("+", "-or-more")
+    .replaceAll(/[^\w\-. :/]/g, "_")
+    .slice(0, LONGEST_KEY);
+}
+
+/** A recipe as parameters: "optimizer.lr" to "0.001". Lists are one value, as JSON. */
+export function flatten(value: unknown, path = ""): [string, string][] {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return [[mlflowKey(path), text.slice(0, LONGEST_VALUE)]];
+  }
+  return Object.entries(value).flatMap(([key, inner]) =>
+    flatten(inner, path === "" ? key : `${path}.${key}`),
+  );
+}
+
+const codeOf = ({ body }: HttpAnswer): unknown => (body as { error_code?: unknown } | undefined)?.error_code;
+
+function textAt(body: unknown, ...path: readonly string[]): string {
+  const found = path.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], body);
+  if (typeof found === "string" && found !== "") return found;
+  throw new NotTaken(`its answer has no ${path.join(".")}: is this an MLflow server?`);
+}
+
+/**
+ * Credentials of MLflow's own variables: a token, or a user and a password.
+ * Throws HONE_ERR_CONFIG for a user without a password.
+ */
+export function mlflowHeaders(env: NodeJS.ProcessEnv): Record<string, string> {
+  const { MLFLOW_TRACKING_TOKEN: token, MLFLOW_TRACKING_USERNAME: user } = env;
+  if (token) return { authorization: `Bearer ${token}` };
+  if (!user) return {};
+  const password = env["MLFLOW_TRACKING_PASSWORD"];
+  if (password === undefined)
+    throw new HoneError(
+      "HONE_ERR_CONFIG",
+      "MLFLOW_TRACKING_USERNAME is set and MLFLOW_TRACKING_PASSWORD is not",
+    );
+  return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
+}

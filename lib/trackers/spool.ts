@@ -1,0 +1,131 @@
+import { existsSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { AppendFile, fileWork, linesOf, readJson, writeWhole } from "../metrics/index.ts";
+import type { Tracked } from "./tracker.ts";
+
+/** A spool of which everything is sent is emptied when it is longer. */
+const WORTH_EMPTYING_BYTES = 1 << 20;
+const MOST_BYTES_AT_ONCE = 1 << 20;
+
+/** How far a tracker is, over all sittings. */
+export interface Delivered {
+  /** Entries it took. */
+  readonly sent: number;
+  /** Entries it will never take, kept in `<tracker>.refused.jsonl`. */
+  readonly refused: number;
+  /** Attempts that failed. */
+  readonly failures: number;
+}
+
+interface Cursor extends Delivered {
+  /** Bytes of the spool that are done with. */
+  readonly offset: number;
+  readonly memory?: unknown;
+}
+
+/** What was read to be sent, and where it ends in the spool. */
+export interface Portion {
+  readonly entries: readonly Tracked[];
+  /** The byte behind each entry. */
+  readonly ends: readonly number[];
+}
+
+/**
+ * What waits for one tracker: a file of lines in the run folder, and beside it how far the tracker has taken it. Nothing
+ * of it is held in memory. Appending survives the process; a kill between an answer and the note of it sends one portion
+ * twice. Throws HONE_ERR_IO, HONE_ERR_FORMAT.
+ */
+export class Spool {
+  readonly path: string;
+  readonly #file: AppendFile;
+  readonly #cursorPath: string;
+  readonly #refusedPath: string;
+  #cursor: Cursor = { offset: 0, sent: 0, refused: 0, failures: 0 };
+  #waiting = 0;
+
+  constructor(folder: string, name: string) {
+    this.path = join(folder, `${name}.jsonl`);
+    this.#cursorPath = join(folder, `${name}.json`);
+    this.#refusedPath = join(folder, `${name}.refused.jsonl`);
+    this.#file = new AppendFile(this.path);
+    if (existsSync(this.#cursorPath)) this.#cursor = readJson(this.#cursorPath) as Cursor;
+    // killed between emptying the file and saying so
+    if (this.#cursor.offset > this.#file.size) this.#cursor = { ...this.#cursor, offset: 0 };
+    for (const _ of this.#linesLeft()) this.#waiting += 1;
+  }
+
+  /** Entries that are not sent yet. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  get delivered(): Delivered {
+    const { sent, refused, failures } = this.#cursor;
+    return { sent, refused, failures };
+  }
+
+  get memory(): unknown {
+    return this.#cursor.memory;
+  }
+
+  append(entry: Tracked): void {
+    this.#file.append(`${JSON.stringify(entry)}\n`);
+    this.#waiting += 1;
+  }
+
+  /** The oldest entries that wait, at most so many and about a MiB, but one at least if there is one. */
+  next(most: number): Portion {
+    const entries: Tracked[] = [];
+    const ends: number[] = [];
+    if (this.#waiting === 0) return { entries, ends };
+    for (const { text, bytes } of this.#linesLeft()) {
+      entries.push(JSON.parse(text) as Tracked);
+      ends.push(bytes.end);
+      if (entries.length === most || bytes.end - this.#cursor.offset > MOST_BYTES_AT_ONCE) break;
+    }
+    return { entries, ends };
+  }
+
+  /** @param memory of the tracker; undefined keeps the one it had. */
+  taken({ entries, ends }: Portion, memory: unknown): void {
+    this.#pass(ends, { sent: this.#cursor.sent + entries.length, ...(memory !== undefined && { memory }) });
+  }
+
+  /** Sets entries aside that the tracker will never take. */
+  refused({ entries, ends }: Portion, why: string): void {
+    const aside = new AppendFile(this.#refusedPath);
+    try {
+      aside.append(entries.map((entry) => `${JSON.stringify({ why, entry })}\n`).join(""));
+    } finally {
+      aside.close();
+    }
+    this.#pass(ends, { refused: this.#cursor.refused + entries.length });
+  }
+
+  failed(): void {
+    this.#cursor = { ...this.#cursor, failures: this.#cursor.failures + 1 };
+  }
+
+  close(): void {
+    if (this.#file.isOpen) this.#save();
+    this.#file.close();
+  }
+
+  #pass(ends: readonly number[], change: Partial<Cursor>): void {
+    this.#waiting -= ends.length;
+    this.#cursor = { ...this.#cursor, ...change, offset: ends.at(-1)! };
+    if (this.#waiting === 0 && this.#cursor.offset > WORTH_EMPTYING_BYTES) {
+      fileWork(this.path, () => truncateSync(this.path, 0)); // before the cursor: the constructor mends the other order
+      this.#cursor = { ...this.#cursor, offset: 0 };
+    }
+    this.#save();
+  }
+
+  #save(): void {
+    writeWhole(this.#cursorPath, `${JSON.stringify(this.#cursor)}\n`);
+  }
+
+  #linesLeft() {
+    return linesOf(this.path, { start: this.#cursor.offset, end: Number.POSITIVE_INFINITY });
+  }
+}

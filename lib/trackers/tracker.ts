@@ -1,0 +1,138 @@
+import type { StepDetails } from "../metrics/index.ts";
+import type { RolloutGroup, StepRecord } from "../records.ts";
+
+/** What a tracker is told of the run itself. */
+export interface TrackedRun {
+  /** Made once for a run folder, the same after every resume: 32 hexadecimal digits. */
+  readonly id: string;
+  readonly name: string;
+  readonly seed: number;
+  /** The recipe with its defaults, plain JSON. */
+  readonly recipe: unknown;
+  /** The run folder, absolute. */
+  readonly dir: string;
+}
+
+/** One completion's way through the run; times are milliseconds since 1970. */
+export interface TrackedRollout {
+  readonly domain: string;
+  readonly problem: number;
+  readonly family: string;
+  readonly attempt: number;
+  readonly submittedAt: number;
+  readonly generatedAt: number;
+  readonly promptTokens: number;
+  readonly tokens: number;
+  readonly finish: string;
+  /** [first token, weight version, first token, weight version, ...] */
+  readonly versions: readonly number[];
+  readonly verdict: { readonly status: string; readonly score: number; readonly reason: string };
+  readonly reward: number;
+  readonly advantage: number;
+  /** Why its group was not trained on. */
+  readonly dropped?: string | undefined;
+}
+
+/** A step as it waits for a tracker: one line of JSON. */
+export interface TrackedStep extends StepRecord {
+  readonly kind: "step";
+  /** When the step ended, milliseconds since 1970. */
+  readonly at: number;
+  /** 1 for the first start of the run, one more for every resume. */
+  readonly sitting: number;
+  /** The first completion of the step's first group. */
+  readonly rollout?: TrackedRollout | undefined;
+}
+
+/** The end of a sitting. */
+export interface TrackedEnd {
+  readonly kind: "end";
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly sitting: number;
+  readonly state: "finished" | "stopped" | "failed";
+}
+
+export type Tracked = TrackedStep | TrackedEnd;
+
+export interface Sending {
+  readonly run: TrackedRun;
+  /** Aborts when the attempt has taken too long, or the run ends. */
+  readonly signal: AbortSignal;
+  /** What the tracker wants to know next time, also after a kill: plain JSON, undefined at first. */
+  readonly memory: unknown;
+}
+
+/**
+ * A sink that sends: called beside the run, never in its way, with what waits in order, at most `MOST_AT_ONCE` entries.
+ * Resolves with the memory to keep (undefined: as before). When it rejects, the same entries are sent again later;
+ * a `retryAfterMs` on the error says how much later, and `refused: true` that it will never take them: then they are
+ * set aside in a file.
+ */
+export interface Tracker {
+  /** A plain file name, unique in the run. */
+  readonly name: string;
+  send(entries: readonly Tracked[], sending: Sending): Promise<unknown>;
+  /** Called once, after the last `send`. */
+  close?(): void | Promise<void>;
+}
+
+/** Entries of one `send`. */
+export const MOST_AT_ONCE = 50;
+
+/** Why a tracker did not take what it was sent. */
+export class NotTaken extends Error {
+  override readonly name = "NotTaken";
+  /** It never will. */
+  readonly refused: boolean;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, { refused = false, retryAfterMs = undefined as number | undefined } = {}) {
+    super(message);
+    this.refused = refused;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** A step as it is kept and sent. */
+export function trackedStep(
+  { step, version, metrics }: StepRecord,
+  { endedAt, epochMs, groups }: StepDetails,
+  sitting: number,
+): TrackedStep {
+  const rollout = trackedRollout(groups, epochMs);
+  return { kind: "step", step, version, at: endedAt, sitting, metrics, ...(rollout && { rollout }) };
+}
+
+/** @param epochMs what to add to the times of the run's clock to get milliseconds since 1970. */
+function trackedRollout(groups: readonly RolloutGroup[], epochMs: number): TrackedRollout | undefined {
+  const group = groups.find(({ rollouts }) => rollouts.length > 0);
+  const first = group?.rollouts[0];
+  if (group === undefined || first === undefined) return undefined;
+  const { rollout, verdict, reward, advantage } = first;
+  const { problem, attempt, tokens, promptTokens, finish, versions } = rollout;
+  return {
+    domain: problem.domain,
+    problem: problem.id,
+    family: problem.family,
+    attempt,
+    submittedAt: epochMs + rollout.submittedMs,
+    generatedAt: epochMs + rollout.finishedMs,
+    promptTokens: promptTokens.length,
+    tokens: tokens.length,
+    finish,
+    versions: versionStarts(versions),
+    verdict: { status: verdict.status, score: verdict.score, reason: verdict.reason },
+    reward,
+    advantage,
+    ...(group.dropped !== undefined && { dropped: group.dropped }),
+  };
+}
+
+function versionStarts(versions: Uint32Array): number[] {
+  const starts: number[] = [];
+  versions.forEach((version, t) => {
+    if (t === 0 || version !== versions[t - 1]) starts.push(t, version);
+  });
+  return starts;
+}

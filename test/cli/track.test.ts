@@ -1,0 +1,70 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { sendWaiting, trackerRows } from "../../lib/cli/track.ts";
+import { lockFolder } from "../../lib/folder-lock.ts";
+import { writeRunManifest } from "../../lib/metrics/index.ts";
+import { beginSitting, Delivery, type Tracker } from "../../lib/trackers/index.ts";
+import { NO_DETAILS } from "../metrics/details.ts";
+import { SwitchedServer, scratch } from "../trackers/fixtures.ts";
+import { MlflowServer } from "../trackers/mlflow-server.ts";
+
+const signal = AbortSignal.timeout(60_000);
+
+/** A run folder in which two steps wait for MLflow and for a tracker of an entry script. */
+async function waiting(url: string): Promise<string> {
+  const dir = scratch();
+  mkdirSync(dir, { recursive: true });
+  const config = { name: "demo", seed: 0, trackers: [{ kind: "mlflow", url, experiment: "hone" }] };
+  writeRunManifest(dir, { name: "demo", config, seeds: {}, versions: {} });
+  const folder = beginSitting(dir, config);
+  for (const name of ["mlflow", "own"]) {
+    const down: Tracker = { name, send: () => Promise.reject(new Error("down")) };
+    const delivery = new Delivery(down, { ...folder, warn: () => {} });
+    for (const step of [1, 2]) delivery.write({ step, version: step, metrics: { a: step } }, NO_DETAILS);
+    await delivery.close(0);
+  }
+  return dir;
+}
+
+test("what waits is sent, and what only the entry script can send stays and says so", async () => {
+  const store = new MlflowServer();
+  const server = await SwitchedServer.on(store.answer);
+  const dir = await waiting(server.url);
+  expect(trackerRows(dir)).toMatchObject([
+    { tracker: "mlflow", sent: 0, waiting: 2 },
+    { tracker: "own", sent: 0, waiting: 2 },
+  ]);
+  const rows = await sendWaiting(dir, { signal });
+  expect(rows).toMatchObject([
+    { tracker: "mlflow", sent: 2, waiting: 0 },
+    { tracker: "own", sent: 0, waiting: 2, note: expect.stringContaining("entry script") },
+  ]);
+  expect(rows[0]).not.toHaveProperty("note");
+  expect(store.runs[0]!.points.filter(({ key }) => key === "a").map(({ value }) => value)).toEqual([1, 2]);
+  const { requests } = server;
+  await sendWaiting(dir, { signal });
+  expect(server.requests).toBe(requests);
+});
+
+test("a server that is still away keeps everything, with the reason, at once", async () => {
+  const server = await SwitchedServer.off(() => {});
+  const dir = await waiting(server.url);
+  const begun = performance.now();
+  const [row] = await sendWaiting(dir, { signal });
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  expect(row).toMatchObject({ waiting: 2, note: expect.stringContaining("ECONNREFUSED") });
+  expect(readFileSync(`${dir}/trackers/mlflow.jsonl`, "utf8").trimEnd().split("\n")).toHaveLength(2);
+});
+
+test("a run that is under way sends by itself", async () => {
+  const dir = await waiting("http://127.0.0.1:1");
+  using _lock = await lockFolder(dir);
+  await expect(sendWaiting(dir, { signal })).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
+});
+
+test("a folder without trackers has none", async () => {
+  const dir = scratch();
+  writeRunManifest(dir, { name: "demo", config: { name: "demo", seed: 0 }, seeds: {}, versions: {} });
+  expect(await sendWaiting(dir, { signal })).toEqual([]);
+  expect(trackerRows(dir)).toEqual([]);
+});
