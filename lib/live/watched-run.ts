@@ -16,6 +16,14 @@ import type { Mark, RunInfo, RunState } from "./wire.ts";
 /** A process that has said nothing for so long is taken for gone, or hung. */
 const SILENT_MS = 15_000;
 
+const TARGET = "mixture/target/";
+
+/** Those of the recipe; of a run.json that tells none, those of the log. */
+const domainsOf = (named: readonly string[], metrics: readonly string[]): readonly string[] =>
+  named.length > 0
+    ? named
+    : metrics.filter((name) => name.startsWith(TARGET)).map((name) => name.slice(TARGET.length));
+
 /** What a look at a run found. */
 export interface Found {
   readonly rows: readonly Row[];
@@ -100,7 +108,7 @@ export class WatchedRun {
       seeds: manifest?.seeds ?? {},
       rows: table.length,
       steps: this.#status?.steps ?? recipe?.training?.steps,
-      domains: Object.keys(recipe?.domains ?? {}),
+      domains: domainsOf(Object.keys(recipe?.domains ?? {}), table.names),
       names: table.names,
       marks: [...this.#marks.list, ...this.#unloggedCheckpoints()],
       status: this.#status,

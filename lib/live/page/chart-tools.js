@@ -13,7 +13,11 @@ export function chartTools(page) {
     "select",
     { id: "smoothing", onchange: () => (view.smoothing = Number(smoothing.value)) },
     ...SMOOTHING.map((steps) =>
-      el("option", { value: String(steps) }, steps === 1 ? "none" : `mean of ${steps} steps`),
+      el(
+        "option",
+        { value: String(steps) },
+        steps === 0 ? "by length of run" : steps === 1 ? "none" : `mean of ${steps} steps`,
+      ),
     ),
   );
   const from = stepInput(page, "first step", 0);

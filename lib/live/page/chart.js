@@ -1,6 +1,6 @@
 import { el, fill } from "./dom.js";
 import { axisLabels, show } from "./format.js";
-import { joined, lowerBound, movingMean, nearest, thinned } from "./numbers.js";
+import { joined, lowerBound, movingMean, nearest, smoothingWindow, thinned } from "./numbers.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { RunInfo } from "../wire.ts" */
@@ -47,8 +47,9 @@ export class Chart {
   #cursor;
   #resize = new ResizeObserver(() => this.#fitWidth());
   #sight = new IntersectionObserver(
-    ([entry]) => {
-      this.#seen = entry?.isIntersecting ?? false;
+    (entries) => {
+      // several may come at once, the latest last
+      this.#seen = entries.at(-1)?.isIntersecting ?? false;
       if (this.#seen && this.#stale) void this.update();
     },
     { rootMargin: "300px" },
@@ -139,6 +140,7 @@ export class Chart {
   #tableOf(/** @type {RunInfo} */ { run }, /** @type {number} */ _width) {
     const { store, view } = this.#page;
     const steps = store.steps(run);
+    const window = view.smoothing === 0 ? smoothingWindow(steps.length) : view.smoothing;
     const [from, to] = view.range
       ? [lowerBound(steps, view.range[0] - 1), lowerBound(steps, view.range[1] + 2)]
       : [0, steps.length];
@@ -147,10 +149,9 @@ export class Chart {
     for (const line of this.spec.lines) {
       const column = store.column(run, line.name);
       if (column === undefined || column.every((value) => value === null)) continue;
-      const smooth = view.smoothing > 1 && !this.spec.stacked;
+      const smooth = window > 1 && !this.spec.stacked;
       drawn.push({ run, line, values: column.slice(from, to), faint: smooth });
-      if (smooth)
-        drawn.push({ run, line, values: movingMean(column, view.smoothing).slice(from, to), faint: false });
+      if (smooth) drawn.push({ run, line, values: movingMean(column, window).slice(from, to), faint: false });
     }
     return { x: steps.slice(from, to), drawn };
   }
@@ -218,7 +219,7 @@ export class Chart {
             ]
           : []),
       ],
-      series: [{}, ...this.#drawn.map((drawn, i) => this.#seriesOf(drawn, i))],
+      series: [{}, ...this.#drawn.map((drawn) => this.#seriesOf(drawn))],
       bands: spec.stacked
         ? this.#drawn.slice(1).map((_, i) => ({ series: /** @type {[number, number]} */ ([i + 2, i + 1]) }))
         : [],
@@ -230,8 +231,8 @@ export class Chart {
     };
   }
 
-  /** @param {Drawn} drawn @param {number} index @returns {Series} */
-  #seriesOf({ line, run, faint }, index) {
+  /** @param {Drawn} drawn @returns {Series} */
+  #seriesOf({ line, run, faint }) {
     const stroke = () => withAlpha(this.#colourOf(line, run), faint ? 0.22 : 1);
     const dash =
       DASHES[this.#lineIsRun() ? 0 : this.#runIndex(run) % DASHES.length] ??
@@ -243,7 +244,7 @@ export class Chart {
       width: faint ? 1 : this.spec.stacked ? 1 : 1.75,
       ...(dash && { dash }),
       ...(this.spec.stacked && {
-        fill: () => withAlpha(this.#colourOf(line, run), index === 0 ? 0.55 : 0.55),
+        fill: () => withAlpha(this.#colourOf(line, run), 0.55),
       }),
       spanGaps: !faint,
       points: { show: this.#page.store.steps(run).length < 3 && !faint, size: 6 },
@@ -303,23 +304,28 @@ export class Chart {
     this.#showValues();
   }
 
-  /** The log's own numbers at the step nearest to the cursor, or at the last one. */
+  /** The log's own numbers at the step nearest to the cursor; without one, of each run's last. */
   #showValues() {
     const runs = this.#runs();
-    const last = Math.max(...runs.map(({ run }) => this.#page.store.steps(run).at(-1) ?? 0), 0);
-    const all = runs.map(({ run }) => nearest(this.#page.store.steps(run), this.#cursor ?? last));
-    const step = all.find((found) => found !== undefined);
+    const stepsOf = (/** @type {RunInfo} */ { run }) => this.#page.store.steps(run);
+    const cursor = this.#cursor;
+    const near = cursor === undefined ? [] : runs.map((info) => nearest(stepsOf(info), cursor));
+    const at = nearest(
+      /** @type {number[]} */ (near.filter((step) => step !== undefined)).sort((a, b) => a - b),
+      cursor ?? 0,
+    );
+    const shown = new Map(runs.map((info) => [info.run, cursor === undefined ? stepsOf(info).at(-1) : at]));
+    const steps = new Set([...shown.values()].filter((step) => step !== undefined));
     const marks = runs
       .flatMap(({ marks }) => marks)
-      .filter((mark) => mark.step === step)
+      .filter((mark) => mark.step === at)
       .map(({ text }) => text);
-    const items = this.#drawn.flatMap((drawn) => (drawn.faint ? [] : [this.#legendItem(drawn, step, runs)]));
-    fill(
-      this.#legend,
-      el("li", { className: "at" }, step === undefined ? "no step yet" : `step ${step}`),
-      ...items,
-      marks.length > 0 && this.#cursor !== undefined && el("li", { className: "mark" }, marks.join(" · ")),
+    const items = this.#drawn.flatMap((drawn) =>
+      drawn.faint ? [] : [this.#legendItem(drawn, shown.get(drawn.run), runs)],
     );
+    const label = steps.size === 0 ? "no step yet" : steps.size > 1 ? "last steps" : `step ${[...steps][0]}`;
+    const mark = marks.length > 0 && el("li", { className: "mark" }, marks.join(" · "));
+    fill(this.#legend, el("li", { className: "at" }, label), ...items, mark);
   }
 
   /** @param {Drawn} drawn @param {number | undefined} step @param {readonly RunInfo[]} runs */
@@ -397,7 +403,13 @@ const STEP_INCREMENTS = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000,
 ];
 /** Units that the axis says already have no name beside the title. */
-const UNIT_NAMES = /** @type {{ [unit: string]: string }} */ ({ fraction: "", s: "", bytes: "", "–": "" });
+const UNIT_NAMES = /** @type {{ [unit: string]: string }} */ ({
+  fraction: "",
+  score: "0 to 1",
+  s: "",
+  bytes: "",
+  "–": "",
+});
 
 /** @param {string} name */
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -68,7 +68,7 @@ export function firstScreen(runs) {
     {
       id: "mismatch",
       title: "Engine against trainer",
-      note: "Largest difference of log-probs of the same weights: 0 on the CPU.",
+      note: "Largest difference of log-probs of the same weights; 0 on the CPU where the keys are fresh too.",
       unit: "nats",
       lines: [one("mismatch/lag0/max", "max")],
     },
@@ -82,9 +82,9 @@ export function firstScreen(runs) {
     {
       id: "mixture",
       title: "Mixture trained",
-      note: "Share of each domain in the rollouts of the step.",
+      note: "Share of each domain in all rollouts trained so far.",
       unit: "fraction",
-      lines: mixtureLines(byDomain),
+      lines: byDomain("mixture/trained/"),
     },
     {
       id: "lag",
@@ -116,7 +116,7 @@ export function firstScreen(runs) {
     {
       id: "nothing",
       title: "Should be nothing",
-      note: "Unscored; verifiers' time-outs; at the right: steps skipped.",
+      note: "Unscored rollouts, each verifier's time-outs; at the right: steps skipped.",
       unit: "fraction",
       rightUnit: "steps",
       lines: troubles(has, each("verifier/timeouts/")),
@@ -135,17 +135,11 @@ const TIMES = [
   "other",
 ];
 
-/** @param {(prefix: string) => ChartLine[]} byDomain */
-function mixtureLines(byDomain) {
-  const window = byDomain("mixture/trained/window/");
-  return window.length > 0 ? window : byDomain("mixture/trained/");
-}
-
 /** @param {(name: string) => boolean} has @param {ChartLine[]} timeouts @returns {ChartLine[]} */
 function troubles(has, timeouts) {
   return [
     { name: "verdict/unscored", label: "unscored", hue: 1 },
-    ...timeouts.map(({ name, label }, i) => ({ name, label: `${label} timed out`, hue: 2 + i })),
+    ...timeouts.map(({ name, label }, i) => ({ name, label: label, hue: 2 + i })),
     { name: "step/skipped-total", label: "skipped", hue: NEUTRAL, right: true },
   ].filter(({ name }) => has(name));
 }

@@ -21,6 +21,9 @@ export function movingMean(values, window) {
   });
 }
 
+/** Odd, about a twentieth of the run; 1 (none) below a dozen steps. @param {number} steps */
+export const smoothingWindow = (steps) => (steps < 12 ? 1 : Math.max(3, 2 * Math.floor(steps / 40) + 1));
+
 /** The first index whose entry is not below `wanted`. @param {readonly number[]} ascending @param {number} wanted */
 export function lowerBound(ascending, wanted) {
   let low = 0;

@@ -101,7 +101,7 @@ function stages({ stages, credits, version }, live) {
       el(
         "p",
         {},
-        `engine samples with v${version.engine}; ${credits.total - credits.free} of ${credits.total} groups may be older`,
+        `the engine samples with v${version.engine}; ${credits.total - credits.free} of ${credits.total} credits are out`,
       ),
     ),
   );

@@ -100,15 +100,25 @@ function specOf(name, guide) {
   };
 }
 
+/** Rows found so far: a search asks for that of every metric, at every key. @type {WeakMap<readonly GuideRow[], Map<string, GuideRow | undefined>>} */
+const found = new WeakMap();
+
+/** The row of the guide that a name belongs to. @param {string} name @param {readonly GuideRow[]} guide */
+export function rowFor(name, guide) {
+  const known = found.get(guide) ?? new Map();
+  found.set(guide, known);
+  if (!known.has(name)) known.set(name, findRow(name, guide));
+  return known.get(name);
+}
+
 /**
- * The row of the guide that a name belongs to: the one with the fewest placeholders. "the same, one domain" is told by
- * the row it refers to.
+ * Of the rows that fit, the one with the fewest placeholders. "the same, one domain" is told by the row it refers to.
  * @param {string} name @param {readonly GuideRow[]} guide @returns {GuideRow | undefined}
  */
-export function rowFor(name, guide) {
-  const found = guide.flatMap((row, at) => (pattern(row.name).test(name) ? [{ row, at }] : []));
-  found.sort((a, b) => a.row.name.split("<").length - b.row.name.split("<").length);
-  const best = found[0];
+function findRow(name, guide) {
+  const fits = guide.flatMap((row, at) => (pattern(row.name).test(name) ? [{ row, at }] : []));
+  fits.sort((a, b) => a.row.name.split("<").length - b.row.name.split("<").length);
+  const best = fits[0];
   if (best === undefined || !best.row.definition.startsWith("the same")) return best?.row;
   const meant = guide.slice(0, best.at).findLast(({ definition }) => !definition.startsWith("the same"));
   return { ...best.row, definition: `${meant?.definition ?? ""}; ${best.row.definition}` };

@@ -65,7 +65,9 @@ export class Store {
     const missing = names.filter((name) => known.has(name) && this.column(run, name) === undefined);
     const fresh = missing.filter((name) => !this.#loading.has(`${run} ${name}`));
     if (fresh.length > 0) {
-      const work = this.#fetch(run, fresh);
+      const work = this.#fetch(run, fresh).finally(() => {
+        for (const name of fresh) this.#loading.delete(`${run} ${name}`);
+      });
       for (const name of fresh) this.#loading.set(`${run} ${name}`, work);
     }
     await Promise.all(missing.map((name) => this.#loading.get(`${run} ${name}`)));
@@ -86,10 +88,7 @@ export class Store {
       for (const record of numbers.recent) addRow(numbers, record);
     }
     this.#numbers.set(run, numbers);
-    for (const name of names) {
-      numbers.columns.set(name, aligned(numbers, answer, name));
-      this.#loading.delete(`${run} ${name}`);
-    }
+    for (const name of names) numbers.columns.set(name, aligned(numbers, answer, name));
     this.#tell("steps");
   }
 

@@ -3,12 +3,13 @@
  * @typedef {{ range: [number, number] | null, smoothing: number, hidden: string[], theme: "auto" | "light" | "dark" }} Chosen
  */
 
-export const SMOOTHING = [1, 5, 15, 51, 151];
+/** Steps that a mean is over; 0: about a twentieth of the run, 1: none. */
+export const SMOOTHING = [0, 1, 5, 15, 51, 151];
 const KEY = "hone.view";
 
 export class View {
   /** @type {Chosen} */
-  #chosen = { range: null, smoothing: 1, hidden: [], theme: "auto", ...restored() };
+  #chosen = { range: null, smoothing: 0, hidden: [], theme: "auto", ...restored() };
   /** @type {Set<() => void>} */
   #listeners = new Set();
 
@@ -20,7 +21,7 @@ export class View {
     this.#set({ range: range === null ? null : [Math.min(...range), Math.max(...range)] });
   }
 
-  /** Steps that a mean is over; 1: none. */
+  /** One of SMOOTHING. */
   get smoothing() {
     return this.#chosen.smoothing;
   }
@@ -29,7 +30,7 @@ export class View {
   }
 
   nextSmoothing() {
-    this.smoothing = SMOOTHING[(SMOOTHING.indexOf(this.smoothing) + 1) % SMOOTHING.length] ?? 1;
+    this.smoothing = SMOOTHING[(SMOOTHING.indexOf(this.smoothing) + 1) % SMOOTHING.length] ?? 0;
   }
 
   get theme() {

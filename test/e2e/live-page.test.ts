@@ -1,0 +1,282 @@
+// The page of a run in a real browser: the system's chromium.
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { LiveServer } from "../../lib/live/index.ts";
+import { RUN_FILES, readRunLog, writeRunManifest } from "../../lib/metrics/index.ts";
+import { addStep, smallRun, writeStatus } from "../live/live-run.ts";
+import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+/** How wide the page is beyond its window, its colour, where charts begin, and how many pixels of each are painted. */
+const LAYOUT = `({
+  out: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  paper: getComputedStyle(document.body).backgroundColor,
+  charts: [...document.querySelectorAll(".chart")].map((node) => node.getBoundingClientRect().left),
+  painted: [...document.querySelectorAll("canvas")].map((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return data.filter((value, i) => i % 4 === 3 && value > 0).length;
+  }),
+})`;
+interface Layout {
+  readonly out: number;
+  readonly paper: string;
+  readonly charts: readonly number[];
+  readonly painted: readonly number[];
+}
+const WAIT = { timeout: 15_000 };
+
+describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () => {
+  let browser: Browser;
+  let folder: string;
+  let synthetic: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "hone-page-"));
+    synthetic = join(folder, "synthetic");
+    writeSyntheticRun(synthetic);
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** A page, and everything on it that must not be: errors, dialogs, requests to anywhere else. */
+  async function open(url: string, options: Parameters<Browser["newPage"]>[0] = {}) {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+    const faults: string[] = [];
+    page.on("pageerror", (error) => faults.push(error.message));
+    page.on("console", (line) => line.type() === "error" && faults.push(line.text()));
+    page.on("request", (request) => {
+      if (new URL(request.url()).origin !== new URL(url).origin) faults.push(`asked for ${request.url()}`);
+    });
+    page.on("dialog", (dialog) => {
+      faults.push(`dialog ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    await page.goto(url);
+    await page.waitForSelector(".panel");
+    return { page, faults };
+  }
+
+  /** What stands beside a metric's name, with all its digits. */
+  const shown = async (page: Page, metric: string) => {
+    const title = await page.locator(`[data-metric="${metric}"]`).first().getAttribute("title");
+    return Number(title?.split(" = ").at(-1));
+  };
+  const drawn = (page: Page, chart = "score") => page.waitForSelector(`[data-chart="${chart}"] canvas`);
+
+  test("the first screen has its twelve charts, and the numbers are the log's own", async () => {
+    await using live = await LiveServer.open([synthetic]);
+    const { page, faults } = await open(live.url);
+    await drawn(page);
+    expect(await page.locator("[data-chart]").count()).toBe(12);
+    const log = readRunLog(join(synthetic, RUN_FILES.log));
+    for (const metric of ["score/mean", "success/math", "length/mean", "truncated", "entropy/mean"])
+      expect(await shown(page, metric), metric).toBe(log.at(-1)!.metrics[metric]);
+    await page.locator('[data-chart="score"]').focus();
+    for (let i = 0; i < 20; i++) await page.keyboard.press("ArrowLeft");
+    const text = await page.locator('[data-chart="score"] .at').innerText();
+    const step = Number(text.replace("step ", ""));
+    expect(step).toBeLessThan(110);
+    expect(await shown(page, "score/mean")).toBe(
+      log.find((record) => record.step === step)!.metrics["score/mean"],
+    );
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test("every metric is found by a part of its name or of its definition", async () => {
+    await using live = await LiveServer.open([synthetic]);
+    const { page, faults } = await open(`${live.url}#metrics`);
+    await page.keyboard.press("/");
+    await page.keyboard.type("grad norm");
+    await page.waitForSelector('[data-chart="grad/norm"] canvas');
+    expect(await page.locator("[data-chart]").count()).toBeLessThan(10);
+    await page.locator("#metric-search").fill("before clipping");
+    await page.waitForSelector('[data-chart="grad/norm"] canvas');
+    const log = readRunLog(join(synthetic, RUN_FILES.log));
+    expect(await shown(page, "grad/norm")).toBe(log.at(-1)!.metrics["grad/norm"]);
+    for (const name of Object.keys(log.at(-1)!.metrics).slice(0, 30)) {
+      await page.locator("#metric-search").fill(name);
+      expect(await page.locator("[data-chart]").first().getAttribute("data-chart")).toBe(name);
+    }
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test("steps arrive by themselves; a zoom and a choice of smoothing stay; a sitting that goes back is one history", async () => {
+    const dir = smallRun(10);
+    await using live = await LiveServer.open([dir]);
+    const { page, faults } = await open(`${live.url}#metrics`);
+    await drawn(page, "a");
+    await page.getByLabel("first step").fill("3");
+    await page.getByLabel("first step").press("Enter");
+    await page.locator("#smoothing").selectOption("5");
+    addStep(dir, 11, { a: 1.25 });
+    await vi.waitFor(async () => expect(await shown(page, "a")).toBe(1.25), WAIT);
+    expect(await page.getByLabel("first step").inputValue()).toBe("3");
+    appendFileSync(join(dir, "events.jsonl"), '{"e":"resume","s":6}\n');
+    addStep(dir, 7, { a: 0.5 });
+    await vi.waitFor(async () => expect(await shown(page, "a")).toBe(0.5), WAIT);
+    expect(await page.locator('[data-chart="a"] .at').innerText()).toBe("step 7");
+    await page.reload();
+    await drawn(page, "a");
+    expect(await page.getByLabel("first step").inputValue()).toBe("3");
+    expect(await page.locator("#smoothing").inputValue()).toBe("5");
+    expect(await shown(page, "a")).toBe(0.5);
+    expect(await page.locator(".run-line").innerText()).toContain("step 7 of 20");
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test("finds the run again when its server comes back, and misses no step", async () => {
+    const dir = smallRun(3);
+    const first = await LiveServer.open([dir]);
+    const { port, token } = first;
+    const { page } = await open(`${first.url}#metrics`);
+    await drawn(page, "a");
+    await first[Symbol.asyncDispose]();
+    await page.waitForSelector(".state.silent", WAIT);
+    for (const step of [4, 5]) addStep(dir, step);
+    await using _ = await LiveServer.open([dir], { port, token });
+    await vi.waitFor(async () => expect(await shown(page, "a")).toBe(5), WAIT);
+    await page.locator('[data-chart="a"]').focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowLeft");
+    expect(await shown(page, "a")).toBe(4);
+    expect(await page.locator(".state.silent").count()).toBe(0);
+    await page.close();
+  });
+
+  test("runs are laid over each other, switched off and compared", async () => {
+    const [a, b] = [smallRun(5, "first"), smallRun(8, "second")];
+    await using live = await LiveServer.open([a, b]);
+    const { page, faults } = await open(`${live.url}#metrics`);
+    await drawn(page, "a");
+    const values = async () =>
+      await page
+        .locator('[data-chart="a"] [data-metric="a"]')
+        .evaluateAll((nodes) => nodes.map((node) => node.textContent));
+    expect(await values()).toEqual(["first 5", "second 8"]);
+    await page.getByLabel("first", { exact: true }).uncheck();
+    await vi.waitFor(async () => expect(await values()).toEqual(["value 8"]), WAIT);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test("shows the line and what it waits for, and a control is a request in the run's folder", async () => {
+    const dir = smallRun(3);
+    const sentence = "trainer waits for verifier `python`: 14 completions out; pool of 2";
+    writeStatus(dir, { waits: { sentence, sinceMs: Date.now() - 60_000, stuck: true } });
+    await using live = await LiveServer.open([dir]);
+    const { page, faults } = await open(`${live.url}#line`);
+    await vi.waitFor(
+      async () => expect(await page.locator(".panel .doctor.stuck").innerText()).toContain(sentence),
+      WAIT,
+    );
+    expect(await page.locator('[data-stage="engine"] b').innerText()).toBe("64 / 128");
+    writeStatus(dir, { step: 4 });
+    await page.getByRole("button", { name: "pause" }).click();
+    await vi.waitFor(() => expect(readdirSync(join(dir, "requests"))).toHaveLength(1), WAIT);
+    const [name] = readdirSync(join(dir, "requests"));
+    expect(JSON.parse(readFileSync(join(dir, "requests", name!), "utf8"))).toMatchObject({ action: "pause" });
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test("no name, no message and no value runs, breaks or leaves the page", async () => {
+    const evil = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
+    const dir = smallRun(2, evil);
+    const odd = `${evil}\u202e\u001b[2J\ud800`;
+    writeRunManifest(dir, {
+      name: evil,
+      config: { [evil]: odd, domains: { [evil]: {} } },
+      seeds: { [evil]: odd },
+      versions: {},
+    });
+    addStep(dir, 3, { [evil]: 1, [`success/${evil}`]: 0.5, "javascript:window.hacked=1": 2, constructor: 3 });
+    const note = { e: "note", s: 3, t: 1, k: "warning", m: odd };
+    writeFileSync(join(dir, "events.jsonl"), `${JSON.stringify(note)}\n`);
+    writeStatus(dir, {
+      waits: { sentence: odd, sinceMs: 0, stuck: true },
+      machine: { ...writeStatus(dir).machine, device: evil },
+    });
+    await using live = await LiveServer.open([dir]);
+    for (const panel of ["overview", "metrics", "line", "results", "recipe"]) {
+      const { page, faults } = await open(`${live.url}#${panel}`);
+      await page.waitForTimeout(300);
+      expect(await page.evaluate(() => (globalThis as { hacked?: number }).hacked)).toBeUndefined();
+      expect(await page.locator("img").count()).toBe(0);
+      expect(await page.locator("h1").innerText()).toBe(evil);
+      expect(faults, panel).toEqual([]);
+      await page.close();
+    }
+  });
+
+  test("ten thousand steps are drawn at once, and a new one without a pause", async () => {
+    const dir = smallRun(0);
+    const lines = Array.from({ length: 10_000 }, (_, i) => {
+      const metrics = Object.fromEntries(
+        ["score/mean", "grad/norm", "entropy/mean", "length/mean", "truncated", "groups/zero-score-std"].map(
+          (name, k) => [name, Math.sin(i / (50 + k))],
+        ),
+      );
+      return JSON.stringify({
+        step: i + 1,
+        version: i,
+        metrics: { ...metrics, ...(i === 7777 && { "grad/norm": 99.5 }) },
+      });
+    });
+    writeFileSync(join(dir, RUN_FILES.log), `${lines.join("\n")}\n`);
+    await using live = await LiveServer.open([dir]);
+    const { page, faults } = await open(live.url);
+    await drawn(page);
+    await page.evaluate(
+      "globalThis.seen = []; new PerformanceObserver((list) => seen.push(...list.getEntries().map(({ duration }) => duration))).observe({ entryTypes: ['longtask'] }); undefined",
+    );
+    for (let step = 10_001; step <= 10_010; step++) addStep(dir, step, { "score/mean": step });
+    await vi.waitFor(async () => expect(await shown(page, "score/mean")).toBe(10_010), WAIT);
+    const longest = Number(await page.evaluate("Math.max(0, ...seen)"));
+    expect(longest, "milliseconds of the longest task while steps came in").toBeLessThan(400);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test.each([
+    [400, "light"],
+    [400, "dark"],
+    [1000, "light"],
+    [2000, "dark"],
+  ] as const)(
+    "at %i pixels, %s: nothing sticks out, and every chart is painted in the theme's colours",
+    async (width, colorScheme) => {
+      writeStatus(synthetic);
+      await using live = await LiveServer.open([synthetic]);
+      const { page, faults } = await open(live.url, { viewport: { width, height: 1000 }, colorScheme });
+      for (const panel of ["overview", "metrics", "line", "results", "recipe"]) {
+        await page.goto(`${live.url}#${panel}`);
+        await page.waitForSelector(`#panel-${panel}`);
+        await page.waitForTimeout(400);
+        const layout = (await page.evaluate(LAYOUT)) as Layout;
+        expect(layout.out, panel).toBeLessThanOrEqual(0);
+        expect(layout.paper).toBe(colorScheme === "dark" ? "rgb(16, 21, 28)" : "rgb(246, 247, 249)");
+        for (const painted of layout.painted) expect(painted, panel).toBeGreaterThan(300);
+        const columns = new Set(layout.charts).size;
+        if (panel === "overview") expect(columns).toBe(width === 400 ? 1 : width === 1000 ? 2 : 5);
+      }
+      expect(faults).toEqual([]);
+      await page.close();
+    },
+  );
+});
