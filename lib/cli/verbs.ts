@@ -6,6 +6,7 @@ import { convertVerb } from "./verbs/convert.ts";
 import { dataVerb } from "./verbs/data.ts";
 import { doctorVerb } from "./verbs/doctor.ts";
 import { evalVerb } from "./verbs/eval.ts";
+import { explainVerb } from "./verbs/explain.ts";
 import { exportVerb } from "./verbs/export.ts";
 import { generateVerb } from "./verbs/generate.ts";
 import { inspectVerb } from "./verbs/inspect.ts";
@@ -45,6 +46,7 @@ export const VERBS: readonly Verb[] = [
   rescoreVerb,
   rolloutsVerb,
   samplesVerb,
+  explainVerb,
   generateVerb,
   inspectVerb,
   convertVerb,

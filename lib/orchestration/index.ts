@@ -1,5 +1,6 @@
 /** A run: from recipe to trained weights. */
 
+export { type AssembledBatch, stepOptions } from "./line/index.ts";
 export {
   decodeIds,
   decodeLogprobs,
@@ -18,7 +19,19 @@ export {
   VERDICT_JOURNAL,
 } from "./records/index.ts";
 export { BEFORE_FILE, checkpointName } from "./recovery/index.ts";
-export { type Rescoring, replayRun, rescoreRun } from "./replay/index.ts";
+export {
+  type BeforeStep,
+  diverged,
+  expectRecorded,
+  expectSameStep,
+  openBeforeStep,
+  type Rescoring,
+  type ResettledGroup,
+  recordedBatch,
+  replayRun,
+  rescoreRun,
+  settleRecorded,
+} from "./replay/index.ts";
 export type { PinnedPolicy, Run, RunEnd, RunEvents, RunHooks, RunOptions, RunOutcome } from "./run/index.ts";
 export { createRun, expectDemonstrations } from "./run/index.ts";
 export type { Core } from "./setup/index.ts";

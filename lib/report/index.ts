@@ -1,5 +1,5 @@
 /** What people see of a run: the live frame, the tables at its end, the report page. */
-export { clip, flow } from "./ansi.ts";
+export { COLORED, clip, flow, PLAIN, type Style } from "./ansi.ts";
 export { type Bar, type BarFigure, barsSvg, standaloneBars } from "./bars.ts";
 export { movingMean, smoothingWindow } from "./charts.ts";
 export { htmlDocument, htmlTable } from "./document.ts";
@@ -10,6 +10,6 @@ export { readRunFolder } from "./run-reader.ts";
 export type { CandidateRow, EvaluationTable, RunSummary, Score } from "./summary.ts";
 export { beforeAfterText, scoreRows, settingName } from "./table.ts";
 export { formatTable, type PlainTable, TABLE_FORMATS, type TableFormat } from "./table-formats.ts";
-export { columnsOf, isLive, type Terminal } from "./terminal.ts";
+export { columnsOf, isLive, type Terminal, usesColor } from "./terminal.ts";
 export { textTable } from "./text-table.ts";
 export { writeReport } from "./write-report.ts";

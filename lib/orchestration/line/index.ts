@@ -10,3 +10,4 @@ export { lineStateSchema } from "./line-state.ts";
 export type { DrawerOptions } from "./problem-drawer.ts";
 export { heldByHook, type LinePosition, underWatch } from "./stall-watch.ts";
 export { nameRollout, type PolicyUpdate, type StepOutcome, stepOptions, trainBatch } from "./step-trainer.ts";
+export { type AssembledBatch, assembleBatch } from "./training-batch.ts";

@@ -1,4 +1,12 @@
 /** A recorded run once more. */
 
+export { type BeforeStep, diverged, expectSameStep, openBeforeStep } from "./before-step.ts";
+export {
+  expectRecorded,
+  type HookRewards,
+  type ResettledGroup,
+  recordedBatch,
+  settleRecorded,
+} from "./recorded-groups.ts";
 export { replayRun } from "./replay.ts";
 export { type Rescoring, rescoreRun } from "./rescore.ts";

@@ -1,4 +1,4 @@
-import { evaluationContext, maxContext, type Recipe } from "../../config/index.ts";
+import { evaluationContext, loraOptions, maxContext, type Recipe } from "../../config/index.ts";
 import type {
   EngineFace,
   EngineHandlers,
@@ -61,5 +61,18 @@ export function rlOptimizer({ optimizer: o, seed }: Recipe): OptimizerOptions {
     gradientClip,
     moments,
     seed: BigInt(seed),
+  };
+}
+
+/** @param whole without adapters. */
+export function trainerOptions(recipe: Recipe, whole = false): TrainerOptions {
+  return {
+    ...(whole ? {} : loraOptions(recipe)),
+    optimizer: rlOptimizer(recipe),
+    packedTokens: recipe.training.packedTokens,
+    weightStorage: recipe.model.weightStorage,
+    device: recipe.device,
+    deterministic: recipe.deterministic,
+    recompute: recipe.hardware?.recompute ?? false,
   };
 }

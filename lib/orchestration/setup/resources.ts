@@ -1,11 +1,11 @@
-import { loraOptions, type Recipe } from "../../config/index.ts";
+import type { Recipe } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
 import type { EngineHandlers, TrainerFace } from "../../native/face.ts";
 import { Generations } from "../../native/generations.ts";
 import type { DomainName } from "../../records.ts";
 import { VerifierPool } from "../../rewards/index.ts";
 import { admissionOf } from "./admission.ts";
-import { type Core, engineOptions, rlOptimizer } from "./core.ts";
+import { type Core, engineOptions, trainerOptions } from "./core.ts";
 import { type Model, openModel } from "./model.ts";
 import { type HeldOut, openProblems, type ValidationSet } from "./problems.ts";
 import { expectRoom } from "./readiness.ts";
@@ -59,16 +59,7 @@ export async function openResources(
       engineOptions(recipe, () => model.tokenizer.tokenBytes(), use),
       handlers,
     );
-  const openTrainer = (whole = false) =>
-    core.trainer(model.config, {
-      ...(whole ? {} : loraOptions(recipe)),
-      optimizer: rlOptimizer(recipe),
-      packedTokens: recipe.training.packedTokens,
-      weightStorage: recipe.model.weightStorage,
-      device: recipe.device,
-      deterministic: recipe.deterministic,
-      recompute: recipe.hardware?.recompute ?? false,
-    });
+  const openTrainer = (whole = false) => core.trainer(model.config, trainerOptions(recipe, whole));
   const trainer = openTrainer();
   const generations = new Generations(openEngine("training"));
   const own = shared === undefined ? openVerifiers(recipe) : undefined;

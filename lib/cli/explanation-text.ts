@@ -1,0 +1,141 @@
+import type { ExplainedSettings, ExplainedToken, Explanation, GradientPart } from "../explain/index.ts";
+import { type Style, textTable } from "../report/index.ts";
+import { visibleText } from "../visible-text.ts";
+
+/** What `hone explain` prints for people: the way from verdict to gradient, then a row a token. */
+export function explanationText(explanation: Explanation, columns: number, style: Style): string {
+  const { settings } = explanation;
+  const lines = [
+    ...head(explanation, style),
+    "",
+    ...textTable({ head: ["", ...settings.map(title)], rows: chain(explanation) }, columns),
+    "",
+    ...tokenTable(settings, columns, style),
+    "",
+    ...LEGEND.map(style.dim),
+  ];
+  return lines.map((line) => line.trimEnd()).join("\n");
+}
+
+const LEGEND = [
+  "then, now: log-prob when it was sampled, and under the weights before the step. ratio: what the clip looks at.",
+  "coefficient: slope of the step's loss in this token's log-prob; negative raises it, 0 leaves it alone.",
+];
+
+function head({ step, version, from, group, ...of }: Explanation, style: Style): string[] {
+  const again = from.trainedAgain;
+  const way = again === 0 ? "" : `, ${again} step${again === 1 ? "" : "s"} trained again from there`;
+  const verdict =
+    "score" in of.verdict ? `${of.verdict.status}, score ${number(of.verdict.score)}` : "unscored";
+  const why = "score" in of.verdict ? of.verdict.reason : of.verdict.cause;
+  return [
+    style.bold(
+      `step ${step}: ${of.domain} problem ${of.problem} (${of.family}, level ${of.level}), attempt ${of.attempt}, group ${group}`,
+    ),
+    `weights before the step: version ${version}, from ${from.checkpoint}${way}; loss and gradient are the run's to the bit`,
+    `verdict: ${verdict} (${onOneLine(why)}), ended by ${of.finish}`,
+    ...of.settings.filter(({ set }) => set.length > 0).map(({ set }) => `otherwise: ${set.join(", ")}`),
+  ];
+}
+
+const onOneLine = (text: string): string => visibleText(text.replaceAll("\n", "\\n").replaceAll("\t", "\\t"));
+
+const title = ({ set }: ExplainedSettings): string => (set.length === 0 ? "as trained" : "otherwise");
+
+const number = (value: number): string =>
+  Number.isInteger(value) && Math.abs(value) < 1e6 ? String(value) : value.toPrecision(5);
+const maybe = (value: number | undefined): string => (value === undefined ? "–" : number(value));
+
+/** From verdict to gradient, a row a link; those that no settings have are left out. */
+function chain({ settings }: Explanation): string[][] {
+  const row = (name: string, of: (settings: ExplainedSettings) => string) => [name, ...settings.map(of)];
+  const rows = [
+    row("R, worth of the verdict", ({ reward }) => maybe(reward?.verdict)),
+    row("P, length penalty", penaltyCell),
+    row("λ, its scale", ({ reward }) =>
+      reward === undefined ? "–" : `${number(reward.penalty.scale)} (${reward.penalty.why})`,
+    ),
+    row(
+      "reward R + λP",
+      ({ reward, group }) => `${maybe(reward?.reward)}${group.byHook ? " (of a hook)" : ""}`,
+    ),
+    row("group", ({ group }) => `${group.size} judged, solve rate ${number(group.solveRate)}`),
+    row("mean ± deviation", ({ group }) => `${number(group.mean)} ± ${number(group.deviation)}`),
+    row("lowest to highest", ({ group }) => `${number(group.lowest)} to ${number(group.highest)}`),
+    row("baseline", ({ reward, group }) => `${maybe(reward?.baseline)} (${group.baseline})`),
+    row("divided by", ({ reward, group }) => `${maybe(reward?.divisor)} (${group.divideBy})`),
+    row("advantage A", ({ reward }) => maybe(reward?.advantage)),
+    row("trained", trainedCell),
+    row("objective", ({ objective }) => objective.kind),
+    row("clip", ({ sequence }) =>
+      sequence === undefined ? "–" : `${number(1 - sequence.clipLow)} to ${number(1 + sequence.clipHigh)}`,
+    ),
+    row("sequence ratio", ({ sequence }) => maybe(sequence?.ratio)),
+    row("tokens clipped", ({ sequence }) =>
+      sequence === undefined ? "–" : `${sequence.clippedTokens} of ${sequence.tokens}`,
+    ),
+    row("sequence weight", ({ sequence }) => maybe(sequence?.weight)),
+    row("loss of the sequence", ({ sequence }) => maybe(sequence?.loss)),
+    row("loss of the step", ({ step }) => maybe(step?.loss)),
+    row("gradient's norm |g|", ({ step }) => maybe(step?.gradNorm)),
+    row("clipped to", ({ step }) => maybe(step && step.gradNorm * step.gradScale)),
+    ...gradientRows(settings),
+  ];
+  return rows.filter(([, ...cells]) => cells.some((cell) => cell !== "–"));
+}
+
+function penaltyCell({ reward }: ExplainedSettings): string {
+  if (reward === undefined) return "–";
+  const { kind, tokens, maxOutputTokens: L, bufferTokens: B = 0, penalty } = reward.penalty;
+  if (kind === "none") return "0 (none)";
+  return `${number(penalty)} (${tokens} tokens, L ${L}, ramp from ${L - B})`;
+}
+
+function trainedCell({ sequence, step, group, reward }: ExplainedSettings): string {
+  if (sequence !== undefined) return `sequence ${sequence.sequence} of ${step!.sequences}`;
+  if (group.dropped !== undefined) return `no: ${group.dropped}`;
+  return reward === undefined ? "no: unscored" : "no: overlong";
+}
+
+function gradientRows(settings: readonly ExplainedSettings[]): string[][] {
+  const row = (name: string, of: (part: GradientPart) => number, which: "sequence" | "token") => [
+    name,
+    ...settings.map(({ gradient }) => maybe(gradient?.[which] && of(gradient[which]!))),
+  ];
+  return (["sequence", "token"] as const).flatMap((which) => [
+    row(`|g_x| of the ${which}`, ({ norm }) => norm, which),
+    row("  cosine to g", ({ cosine }) => cosine, which),
+    row("  share <g_x, g>/|g|²", ({ share }) => share, which),
+  ]);
+}
+
+/** Green where the step raises the token, red where it lowers it, dim where it does neither. */
+function tokenTable(settings: readonly ExplainedSettings[], columns: number, style: Style): string[] {
+  const [trained, ...others] = settings;
+  const names = ["token", "version", "then", "now", "ratio", "clipped", "coefficient"];
+  const head = [...names, ...others.flatMap(() => ["· ratio", "· clipped", "· coefficient"])];
+  const rows = trained!.tokens.map((token, i) => [
+    `${String(token.index).padStart(4)} ${onOneLine(token.text)}`,
+    token.lag === 0 ? String(token.version) : `${token.version} (−${token.lag})`,
+    token.behavior.toFixed(4),
+    token.now.toFixed(4),
+    ...termCells(token),
+    ...others.flatMap(({ tokens }) => termCells(tokens[i]!)),
+  ]);
+  const paint = (line: string, row: number) => {
+    if (row < 0) return style.bold(line);
+    const { coefficient } = trained!.tokens[row]!;
+    return coefficient === 0 ? style.dim(line) : style.hue(coefficient < 0 ? 2 : 5, line);
+  };
+  return textTable({ head, rows, paint }, columns);
+}
+
+function termCells({ ratio, tokenRatio, clipped, bounded, weight, coefficient }: ExplainedToken): string[] {
+  const sides = [clipped, bounded && `w ${bounded}`].filter((side) => side !== undefined).join(", ");
+  const times = weight === undefined ? "" : ` × w ${weight.toFixed(4)}`;
+  return [
+    `${(ratio ?? tokenRatio).toFixed(5)}${times}`,
+    sides || "–",
+    coefficient === 0 ? "0" : coefficient.toExponential(4),
+  ];
+}

@@ -1,0 +1,61 @@
+import { HoneError } from "../../errors.ts";
+import { visibleJson } from "../../visible-text.ts";
+import { EXIT } from "../exit.ts";
+import { type Common, collect, SETTING, type Verb } from "./verb.ts";
+
+interface Flags extends Common {
+  readonly step: string;
+  readonly problem: string;
+  readonly attempt: string;
+  readonly token?: string;
+  readonly set: readonly string[];
+  readonly gradient?: boolean;
+}
+
+async function explain(dir: string, flags: Flags): Promise<number> {
+  const { explainStep } = await import("../../explain/index.ts");
+  const { COLORED, columnsOf, PLAIN, usesColor } = await import("../../report/index.ts");
+  const { explanationText } = await import("../explanation-text.ts");
+  const explanation = await explainStep(dir, {
+    step: whole("--step", flags.step),
+    problem: whole("--problem", flags.problem),
+    attempt: whole("--attempt", flags.attempt),
+    token: flags.token === undefined ? undefined : whole("--token", flags.token),
+    set: flags.set,
+    gradient: flags.gradient,
+    onStep: (step) => process.stderr.write(`step ${step} trained again\n`),
+  });
+  const style = usesColor(process.stdout, process.env) ? COLORED : PLAIN;
+  const text = flags.json
+    ? visibleJson(explanation, 2)
+    : explanationText(explanation, columnsOf(process.stdout), style);
+  process.stdout.write(`${text}\n`);
+  return EXIT.done;
+}
+
+/** Throws HONE_ERR_USAGE for what is no whole number from 0 on. */
+function whole(name: string, text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new HoneError("HONE_ERR_USAGE", `${name} is ${text}; a whole number is needed`);
+}
+
+export const explainVerb: Verb = (hone, ends) => {
+  hone
+    .command("explain <folder>")
+    .description(
+      "why a token of a recorded run got its gradient: verdict, reward, advantage, ratio, clip, coefficient",
+    )
+    .requiredOption("--step <n>", "numbered as in steps.jsonl")
+    .requiredOption("--problem <id>", "as hone rollouts --step lists them")
+    .requiredOption("--attempt <k>", "which of the group's samples")
+    .option("--token <t>", "only this token of the completion, from 0")
+    .option(
+      SETTING,
+      "beside it, what other settings give: reward, lengthPenalty, advantages, objective (repeatable)",
+      collect,
+      [],
+    )
+    .option("--gradient", "measure the share of the step's gradient too, by further backward passes")
+    .option("--json", "print JSON")
+    .action(ends(explain));
+};

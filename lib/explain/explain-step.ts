@@ -1,0 +1,236 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { overrideRecipe, type Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
+import { RUN_FILES, RunLogReader } from "../metrics/index.ts";
+import {
+  type BeforeStep,
+  type Core,
+  decodeIds,
+  diverged,
+  expectRecorded,
+  expectSameStep,
+  openBeforeStep,
+  type RecordedGroup,
+  type ResettledGroup,
+  settleRecorded,
+  stepOptions,
+} from "../orchestration/index.ts";
+import type { Rollout, StepRecord } from "../records.ts";
+import {
+  explainedGroup,
+  explainedReward,
+  explainedSequence,
+  explainedToken,
+  type TokenFacts,
+} from "./explained-attempt.ts";
+import type { ExplainedSettings, Explanation } from "./explanation.ts";
+import { gradientShares } from "./gradient-share.ts";
+import { type RecomputedStep, recomputeStep, responseOf, sequenceOf } from "./recomputed-step.ts";
+
+export interface ExplainOptions {
+  /** As in steps.jsonl, from 1. */
+  readonly step: number;
+  /** Id of the problem in the run. */
+  readonly problem: number;
+  readonly attempt: number;
+  /** Only this token of the completion, from 0. */
+  readonly token?: number | undefined;
+  /** Assignments to the recipe for a second column: fields of reward, lengthPenalty, advantages and objective. */
+  readonly set?: readonly string[];
+  /** Measure the share of the gradient too: three to five further backward passes. */
+  readonly gradient?: boolean | undefined;
+  readonly core?: Core;
+  /** Told of each step that is trained again on the way. */
+  readonly onStep?: ((step: number) => void) | undefined;
+}
+
+/** What can be changed without other completions or other weights. */
+const CHANGEABLE = ["reward", "lengthPenalty", "advantages", "objective"];
+
+/** Which of the step's groups, and which of its rollouts. */
+interface Target {
+  readonly place: number;
+  readonly member: number;
+}
+
+/**
+ * Why a token got its gradient: the recorded step computed again from the weights it started from, held against the
+ * record to the bit on the CPU.
+ * Throws HONE_ERR_USAGE for a step, problem, attempt or token that is not in the record and for settings that ask for
+ * other completions; HONE_ERR_CHECKPOINT where no checkpoint leads to the step; HONE_ERR_REPLAY where what is computed
+ * differs from what was trained.
+ */
+export async function explainStep(dir: string, options: ExplainOptions): Promise<Explanation> {
+  const { step, core, onStep, set = [] } = options;
+  expectChangeable(set);
+  const expect = (recorded: readonly RecordedGroup[]) => {
+    find(recorded, options);
+  };
+  await using before = await openBeforeStep(dir, step, { ...(core && { core }), expect, onStep });
+  const target = find(before.groups, options);
+  const { group, problem, domain, family, level } = before.groups[target.place]!;
+  const { attempt, finish, verdict } = before.groups[target.place]!.rollouts[target.member]!;
+  const settings = [await asTrained(dir, before, target, options)];
+  if (set.length > 0) settings.push(await otherwise(before, target, options));
+  const { versionBefore: version } = before.step;
+  const { from } = before;
+  const whose = { group, problem, domain, family, level, attempt, finish, verdict };
+  return { run: dir, step, version, from, ...whose, settings };
+}
+
+/** Throws HONE_ERR_USAGE. */
+function expectChangeable(set: readonly string[]): void {
+  for (const assignment of set) {
+    const [section = ""] = assignment.split(/[.=]/);
+    if (CHANGEABLE.includes(section)) continue;
+    throw new HoneError("HONE_ERR_USAGE", `--set ${assignment}: explain changes ${CHANGEABLE.join(", ")}`, {
+      hint: "Anything else would have had other completions or other weights, which the record does not have.",
+    });
+  }
+}
+
+function find(groups: readonly RecordedGroup[], { step, problem, attempt, token }: ExplainOptions): Target {
+  const refuse = (message: string, hint: string): never => {
+    throw new HoneError("HONE_ERR_USAGE", message, { hint, details: { step, problem, attempt, token } });
+  };
+  const seen = `\`hone rollouts <folder> --step ${step}\` lists them.`;
+  const there: number[] = [];
+  for (const [place, { problem: id, rollouts }] of groups.entries()) {
+    if (id !== problem) continue;
+    there.push(...rollouts.map((rollout) => rollout.attempt));
+    const member = rollouts.findIndex((rollout) => rollout.attempt === attempt);
+    if (member < 0) continue;
+    const n = decodeIds(rollouts[member]!.tokens).length;
+    if (token !== undefined && !(Number.isInteger(token) && token >= 0 && token < n)) {
+      const what = `token ${token} is not in attempt ${attempt} of problem ${problem}: it has ${n} tokens, from 0 on`;
+      refuse(what, "Without --token all of them are shown.");
+    }
+    return { place, member };
+  }
+  if (there.length === 0) return refuse(`problem ${problem} is not in step ${step}`, seen);
+  const what = `attempt ${attempt} of problem ${problem} is not in step ${step}`;
+  return refuse(`${what} (there: ${there.join(", ")})`, seen);
+}
+
+/** The run's own settings, compared with the record. */
+async function asTrained(
+  dir: string,
+  before: BeforeStep,
+  target: Target,
+  options: ExplainOptions,
+): Promise<ExplainedSettings> {
+  const { recipe, step, trainer } = before;
+  const groups = settleRecorded(before.groups, recipe, before.hooked);
+  expectRecorded(groups, before.groups);
+  const trained = step.trained && { ...step.trained.objective, muonLr: 0 };
+  const again = await recomputeStep(trainer, groups, recipe, trained ?? stepOptions(recipe, 0));
+  if ((again === undefined) !== (step.trained === undefined))
+    throw diverged(step.step, `${again === undefined ? "trains nothing" : "trains"}, in the run it did not`);
+  if (again !== undefined) {
+    expectSameStep(step, again.report);
+    expectSameRatios(dir, step.step, again);
+  }
+  return explained(before, groups, target, { again, recipe, set: [], options });
+}
+
+/** Held against steps.jsonl, where the run kept one: the least and the greatest ratio of a sequence, to the bit. */
+function expectSameRatios(dir: string, step: number, { terms }: RecomputedStep): void {
+  const log = join(dir, RUN_FILES.log);
+  const metrics = existsSync(log) ? metricsOf(new RunLogReader(log), step) : undefined;
+  const ratios = terms.filter(({ tokens }) => tokens.length > 0).map(({ ratio }) => ratio);
+  for (const [name, here] of [
+    ["ratio/min", Math.min(...ratios)],
+    ["ratio/max", Math.max(...ratios)],
+  ] as const) {
+    const then = metrics?.[name];
+    if (then !== undefined && then !== here) throw diverged(step, `has ${name} ${here}, in the run ${then}`);
+  }
+}
+
+function metricsOf(log: RunLogReader, step: number): StepRecord["metrics"] | undefined {
+  for (const record of log) if (record.step === step) return record.metrics;
+  return undefined;
+}
+
+/** The same record by other settings, under the same weights. */
+async function otherwise(
+  before: BeforeStep,
+  target: Target,
+  options: ExplainOptions,
+): Promise<ExplainedSettings> {
+  const set = options.set ?? [];
+  const recipe = overrideRecipe(before.recipe, set);
+  const groups = settleRecorded(before.groups, recipe, before.hooked);
+  const again = await recomputeStep(before.trainer, groups, recipe, stepOptions(recipe, 0));
+  return explained(before, groups, target, { again, recipe, set, options });
+}
+
+interface Basis {
+  readonly again: RecomputedStep | undefined;
+  readonly recipe: Recipe;
+  readonly set: readonly string[];
+  readonly options: ExplainOptions;
+}
+
+async function explained(
+  before: BeforeStep,
+  groups: readonly ResettledGroup[],
+  { place, member: index }: Target,
+  { again, recipe, set, options }: Basis,
+): Promise<ExplainedSettings> {
+  const group = explainedGroup(groups[place]!, recipe.advantages);
+  const rollout = groups[place]!.rollouts[index]!;
+  const member = groups[place]!.group.rollouts.find((scored) => scored.rollout === rollout);
+  const sequence = again && sequenceOf(again.batch, rollout);
+  const terms = sequence === undefined ? undefined : again!.terms[sequence];
+  const now =
+    sequence === undefined
+      ? await scored(before, rollout)
+      : again!.report.logprobs.subarray(...responseOf(again!.batch, sequence));
+  const textOf = (id: number) => before.model.tokenizer.decode([id]);
+  const facts: TokenFacts = { rollout, version: before.step.versionBefore, now, textOf };
+  const places = options.token === undefined ? [...rollout.tokens.keys()] : [options.token];
+  const corrected = recipe.objective.correction.kind !== "none";
+  const measures = options.gradient === true && sequence !== undefined && !again!.report.skipped;
+  return {
+    set,
+    objective: recipe.objective,
+    ...(again && { step: stepOf(again) }),
+    group,
+    ...(member && {
+      reward: explainedReward(member, worthOf(before, place, rollout, recipe), group, recipe),
+    }),
+    ...(terms && { sequence: explainedSequence(sequence!, terms, again!.options) }),
+    tokens: places.map((t) => explainedToken(facts, t, terms, corrected)),
+    ...(measures && { gradient: await gradientShares(before.trainer, again!, sequence, options.token) }),
+  };
+}
+
+/** R: the reward where no length penalty applies. */
+function worthOf(before: BeforeStep, place: number, { attempt }: Rollout, recipe: Recipe): number {
+  const plain = { ...recipe, lengthPenalty: { ...recipe.lengthPenalty, kind: "none" as const } };
+  const [settled] = settleRecorded([before.groups[place]!], plain, new Map());
+  return settled!.group.rollouts.find(({ rollout }) => rollout.attempt === attempt)!.reward;
+}
+
+/** Log-probs of a completion that is not trained on, under the weights before the step. */
+async function scored({ trainer, recipe }: BeforeStep, rollout: Rollout): Promise<Float32Array> {
+  const tokens = Int32Array.of(...rollout.promptTokens, ...rollout.tokens);
+  const start = rollout.promptTokens.length;
+  const mask = new Uint8Array(tokens.length).fill(1, start);
+  const batch = { tokens, mask, cuSeqlens: Int32Array.of(0, tokens.length) };
+  return (await trainer.score(batch, recipe.rollouts.temperature)).logprobs.subarray(start);
+}
+
+function stepOf({ batch: { data }, report }: RecomputedStep): NonNullable<ExplainedSettings["step"]> {
+  const { loss, gradNorm, gradScale, trainedTokens } = report;
+  return {
+    sequences: data.sequences,
+    groups: data.groups!,
+    tokens: trainedTokens,
+    loss,
+    gradNorm,
+    gradScale,
+  };
+}

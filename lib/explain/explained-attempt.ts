@@ -1,0 +1,153 @@
+import type { Recipe } from "../config/index.ts";
+import type { ResettledGroup } from "../orchestration/index.ts";
+import type { Rollout, ScoredRollout } from "../records.ts";
+import type {
+  ExplainedGroup,
+  ExplainedPenalty,
+  ExplainedReward,
+  ExplainedSequence,
+  ExplainedToken,
+} from "./explanation.ts";
+import type { ObjectiveSettings, SequenceTerms, TokenTerm } from "./objective-terms.ts";
+
+/** Group, reward, sequence and tokens of an attempt in terms that people read. */
+
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Rewards that span less get advantages of 0; what a division adds to a deviation. Both as `rewards` has them. */
+const EPSILON = 1e-6;
+
+export function explainedGroup(
+  { group, rewards: hooked }: ResettledGroup,
+  { baseline, divideBy }: Recipe["advantages"],
+): ExplainedGroup {
+  const rewards = group.rollouts.map(({ reward }) => reward);
+  const middle = rewards.length === 0 ? 0 : mean(rewards);
+  return {
+    ...(group.dropped && { dropped: group.dropped }),
+    size: rewards.length,
+    solveRate: group.solveRate,
+    mean: middle,
+    deviation: rewards.length === 0 ? 0 : Math.sqrt(mean(rewards.map((reward) => (reward - middle) ** 2))),
+    lowest: rewards.length === 0 ? 0 : Math.min(...rewards),
+    highest: rewards.length === 0 ? 0 : Math.max(...rewards),
+    baseline,
+    divideBy,
+    byHook: hooked !== undefined,
+    members: group.rollouts.map(({ rollout, verdict, reward, advantage, masked = false }) => ({
+      attempt: rollout.attempt,
+      status: verdict.status,
+      score: verdict.score,
+      tokens: rollout.tokens.length,
+      reward,
+      advantage,
+      masked,
+    })),
+  };
+}
+
+/** @param worth R, what the verdict is worth without a length penalty. */
+export function explainedReward(
+  member: ScoredRollout,
+  worth: number,
+  group: ExplainedGroup,
+  recipe: Recipe,
+): ExplainedReward {
+  const n = group.size;
+  const others = (group.mean * n - member.reward) / Math.max(1, n - 1);
+  const spread = group.highest - group.lowest;
+  const divisor = {
+    none: 1,
+    "population-std": group.deviation + EPSILON,
+    "sample-std": group.deviation * Math.sqrt(n / Math.max(1, n - 1)) + EPSILON,
+  }[group.divideBy];
+  return {
+    verdict: worth,
+    penalty: explainedPenalty(member, recipe),
+    reward: member.reward,
+    baseline: group.baseline === "mean" ? group.mean : others,
+    ...(n > 1 && spread >= EPSILON && { divisor }),
+    advantage: member.advantage,
+  };
+}
+
+function explainedPenalty(
+  { rollout, verdict, penalty, penaltyScale }: ScoredRollout,
+  { lengthPenalty: { kind, bufferTokens }, rollouts: { maxOutputTokens } }: Recipe,
+): ExplainedPenalty {
+  const tokens = rollout.tokens.length;
+  const finished = rollout.finish === "eos" || rollout.finish === "stop";
+  const ended = verdict.status === "correct" ? "correct" : "not correct";
+  const cut = tokens >= maxOutputTokens && !finished;
+  const why = kind === "none" || kind === "lp" ? kind : cut ? "cut" : ended;
+  return {
+    kind,
+    tokens,
+    maxOutputTokens,
+    ...(bufferTokens !== undefined && { bufferTokens }),
+    penalty,
+    scale: penaltyScale,
+    why,
+  };
+}
+
+export function explainedSequence(
+  sequence: number,
+  { ratio, weight, loss, tokens }: SequenceTerms,
+  { clipLow, clipHigh }: ObjectiveSettings,
+): ExplainedSequence {
+  const clippedTokens = tokens.filter((token) => (token.clipped ?? token.bounded) !== undefined).length;
+  return { sequence, tokens: tokens.length, ratio, clipLow, clipHigh, weight, loss, clippedTokens };
+}
+
+/** What a token has whether it is trained on or not. */
+export interface TokenFacts {
+  readonly rollout: Rollout;
+  /** Weight version before the step. */
+  readonly version: number;
+  /** [n] under the weights before the step. */
+  readonly now: ArrayLike<number>;
+  readonly textOf: (id: number) => string;
+}
+
+/** @param terms absent where the attempt is not trained on. */
+export function explainedToken(
+  { rollout, version, now, textOf }: TokenFacts,
+  index: number,
+  terms: SequenceTerms | undefined,
+  corrected: boolean,
+): ExplainedToken {
+  const id = rollout.tokens[index]!;
+  const behavior = rollout.logprobs[index]!;
+  const sampledBy = rollout.versions[index]!;
+  const term = terms?.tokens[index];
+  return {
+    index,
+    id,
+    text: textOf(id),
+    version: sampledBy,
+    lag: version - sampledBy,
+    oldestKv: rollout.oldestKvVersions[index]!,
+    behavior,
+    now: now[index]!,
+    tokenRatio: Math.exp(now[index]! - behavior),
+    ...(term === undefined ? UNTRAINED : trainedToken(term, corrected)),
+  };
+}
+
+const UNTRAINED = { coefficient: 0, policySlope: 0, klSlope: 0, entropyCoefficient: 0 } as const;
+
+function trainedToken(term: TokenTerm, corrected: boolean) {
+  const { ratio, clipped, weight, bounded, coefficient, policySlope, klSlope, entropyCoefficient } = term;
+  return {
+    ratio,
+    ...(clipped && { clipped }),
+    ...(corrected && { weight }),
+    ...(bounded && { bounded }),
+    coefficient,
+    policySlope,
+    klSlope,
+    entropyCoefficient,
+  };
+}

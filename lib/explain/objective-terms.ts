@@ -1,0 +1,224 @@
+import type { StepOptions } from "../native/face.ts";
+
+/** What the terms of a step are computed by; `objective` is its kind. */
+export type ObjectiveSettings = Omit<StepOptions, "lr" | "muonLr" | "temperature">;
+
+/** What the losses of a step are divided by (docs/recipe.md, objectives). */
+export interface StepTotals {
+  /** N, with sequences that only count. */
+  readonly sequences: number;
+  readonly groups: number;
+  /** Sum of n_i. */
+  readonly tokens: number;
+  /** Of dr-grpo, tokens. */
+  readonly normalizer: number;
+}
+
+/** One trained sequence, an entry a generated token; natural logs. */
+export interface TrainedSequence {
+  /** Under the weights before the step. */
+  readonly logprobs: Float32Array;
+  readonly behavior: Float32Array;
+  /** Nats, under the weights before the step. */
+  readonly entropies: Float32Array;
+  readonly reference?: Float32Array | undefined;
+  /** As the trainer takes it, in float32. */
+  readonly advantage: number;
+  /** |g|. */
+  readonly groupSize: number;
+}
+
+/** Which bound of the clip or of a correction's band a ratio is beyond. */
+export type Side = "high" | "low";
+
+export interface TokenTerm {
+  /** exp(now − behavior) of this token alone. */
+  readonly tokenRatio: number;
+  /** What the objective's clip looks at: the token's or the sequence's ratio; 1 with a correction. */
+  readonly ratio: number;
+  /** Where clipping took the gradient away, or for cispo and reinforce-clamped bounded its weight. */
+  readonly clipped: Side | undefined;
+  /** w of a correction; 1 without one. */
+  readonly weight: number;
+  /** Where a correction's bounds changed w. */
+  readonly bounded: Side | undefined;
+  /** Derivatives of the step's loss in this token's log-probability: of the objective, of the KL term, and their sum. */
+  readonly policySlope: number;
+  readonly klSlope: number;
+  readonly coefficient: number;
+  /** Derivative in this token's entropy. */
+  readonly entropyCoefficient: number;
+  /** Its part of the loss; a sequence objective's without correction is the sequence's alone. */
+  readonly loss: number;
+}
+
+export interface SequenceTerms {
+  /** s_i = exp(mean of now − behavior). */
+  readonly ratio: number;
+  /** w of: loss = sum over sequences of w times the mean over the sequence's tokens of the objective's term. */
+  readonly weight: number;
+  /** Its part of the step's loss, regularisers included. */
+  readonly loss: number;
+  readonly tokens: readonly TokenTerm[];
+}
+
+/** Value to be minimised, slope in the token's log-probability, and the bound that was passed. */
+interface Term {
+  readonly value: number;
+  readonly slope: number;
+  readonly clipped: Side | undefined;
+}
+
+/** Settings as the core reads them: numbers of a step's options are float32. */
+interface Bounds {
+  readonly low: number;
+  readonly high: number;
+}
+
+const clip = (x: number, { low, high }: Bounds): number => (x > high ? high : x < low ? low : x);
+
+const sideOf = (x: number, { low, high }: Bounds): Side | undefined =>
+  x > high ? "high" : x < low ? "low" : undefined;
+
+/** −min(x A, clip(x) A); `dx` is the slope of x. The gradient stops only where the minimum takes the clipped term. */
+function clippedMinimum(x: number, dx: number, advantage: number, bounds: Bounds): Term {
+  const side = sideOf(x, bounds);
+  const stops = (side === "high" && advantage > 0) || (side === "low" && advantage < 0);
+  if (stops) return { value: -clip(x, bounds) * advantage, slope: 0, clipped: side };
+  return { value: -x * advantage, slope: -dx * advantage, clipped: undefined };
+}
+
+/** A constant weight times the log-probability. */
+const weighted = (weight: number, logprob: number, clipped?: Side): Term => ({
+  value: -weight * logprob,
+  slope: -weight,
+  clipped,
+});
+
+function tokenTerm(
+  kind: ObjectiveSettings["objective"],
+  ratio: number,
+  advantage: number,
+  logprob: number,
+  bounds: Bounds,
+): Term {
+  switch (kind) {
+    case "cispo":
+      return weighted(clip(ratio, bounds) * advantage, logprob, sideOf(ratio, bounds));
+    case "reinforce-clamped": {
+      const above = { low: 0, high: bounds.high };
+      return weighted(clip(ratio, above) * advantage, logprob, sideOf(ratio, above));
+    }
+    case "reinforce":
+      return weighted(advantage, logprob);
+    case "supervised":
+      return weighted(1, logprob);
+    default:
+      return clippedMinimum(ratio, ratio, advantage, bounds);
+  }
+}
+
+/** The factor of every term of a sequence of n tokens. */
+function scaleOf(settings: ObjectiveSettings, totals: StepTotals, n: number, groupSize: number): number {
+  switch (settings.objective) {
+    case "gspo":
+      return (settings.sequenceWeight === "length" ? n : 1) / totals.sequences;
+    case "grpo":
+      return 1 / (totals.groups * groupSize * n);
+    case "dapo":
+    case "cispo":
+    case "supervised":
+      return 1 / totals.tokens;
+    case "dr-grpo":
+      return 1 / (totals.sequences * totals.normalizer);
+    default:
+      return 1 / totals.sequences;
+  }
+}
+
+interface Weight {
+  readonly weight: number;
+  readonly bounded: Side | undefined;
+}
+
+const ONE: Weight = { weight: 1, bounded: undefined };
+
+/** w of each token, from log q_t = now − behavior. */
+function corrections({ correction }: ObjectiveSettings, gaps: Float64Array, sum: number): Weight[] {
+  const kind = correction?.kind ?? "none";
+  const bounds = { low: Math.fround(correction?.low ?? 0), high: Math.fround(correction?.high ?? 1) };
+  const truncated = (x: number): Weight => ({ weight: clip(x, bounds), bounded: sideOf(x, bounds) });
+  const masked = (x: number, weight: number): Weight => {
+    const bounded = sideOf(x, bounds);
+    return { weight: bounded === undefined ? weight : 0, bounded };
+  };
+  const whole = Math.exp(sum);
+  const mean = Math.exp(sum / gaps.length);
+  return Array.from(gaps, (gap): Weight => {
+    const q = Math.exp(gap);
+    switch (kind) {
+      case "tis":
+        return truncated(q);
+      case "icepop":
+        return masked(q, q);
+      case "sequence-tis":
+        return truncated(whole);
+      case "sequence-mask":
+        return masked(whole, whole);
+      case "geometric-mask":
+        return masked(mean, q);
+      default:
+        return ONE;
+    }
+  });
+}
+
+/**
+ * The terms of one sequence in float64, by the formulas of docs/recipe.md; what the core gets as float32 (advantages,
+ * bounds, coefficients) is rounded first. Sums ascend in the token, as the core's do.
+ */
+export function sequenceTerms(
+  settings: ObjectiveSettings,
+  totals: StepTotals,
+  { logprobs, behavior, entropies, reference, advantage, groupSize }: TrainedSequence,
+): SequenceTerms {
+  const n = logprobs.length;
+  const gaps = Float64Array.from(logprobs, (now, t) => now - behavior[t]!);
+  const sum = gaps.reduce((all, gap) => all + gap, 0);
+  const corrected = (settings.correction?.kind ?? "none") !== "none";
+  const bounds = { low: 1 - Math.fround(settings.clipLow), high: 1 + Math.fround(settings.clipHigh) };
+  const bySequence = settings.objective === "gspo";
+  const scale = scaleOf(settings, totals, n, groupSize);
+  const regularizer = 1 / (totals.sequences * (settings.sequenceWeight === "length" ? 1 : n));
+  const shared = corrected ? 1 : Math.exp(sum / n);
+  const weights = corrections(settings, gaps, sum);
+  const own = clippedMinimum(shared, shared / n, advantage, bounds);
+  const kl = Math.fround(settings.klCoef) * regularizer;
+  const entropyCoefficient = -Math.fround(settings.entropyCoef) * regularizer;
+  const tokens = Array.from(logprobs, (now, t): TokenTerm => {
+    const tokenRatio = Math.exp(gaps[t]!);
+    const ratio = bySequence ? shared : corrected ? 1 : tokenRatio;
+    const term = bySequence
+      ? { ...own, value: own.value / n }
+      : tokenTerm(settings.objective, ratio, advantage, now, bounds);
+    const d = reference === undefined || kl === 0 ? 0 : reference[t]! - now;
+    const policySlope = scale * term.slope * weights[t]!.weight;
+    const klSlope = -kl * Math.expm1(d);
+    return {
+      tokenRatio,
+      ratio,
+      clipped: term.clipped,
+      ...weights[t]!,
+      policySlope,
+      klSlope,
+      coefficient: policySlope + klSlope,
+      entropyCoefficient,
+      loss:
+        scale * term.value * weights[t]!.weight +
+        kl * (Math.expm1(d) - d) +
+        entropyCoefficient * entropies[t]!,
+    };
+  });
+  const weight = bySequence ? scale : scale * n;
+  return { ratio: Math.exp(sum / n), weight, loss: tokens.reduce((all, { loss }) => all + loss, 0), tokens };
+}

@@ -1,0 +1,94 @@
+import type { Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
+import type { StepOptions, StepReport, TrainerFace } from "../native/face.ts";
+import { type AssembledBatch, type ResettledGroup, recordedBatch } from "../orchestration/index.ts";
+import type { ScoredRollout } from "../records.ts";
+import { type ObjectiveSettings, type SequenceTerms, sequenceTerms } from "./objective-terms.ts";
+
+/** A step computed once more by some settings: the core's report, and the same in terms a person can read. */
+export interface RecomputedStep {
+  readonly batch: AssembledBatch;
+  readonly options: StepOptions;
+  readonly report: StepReport;
+  /** Sequence i is rollout i of the batch. */
+  readonly terms: readonly SequenceTerms[];
+}
+
+/**
+ * Runs the step's forward and backward with a learning rate of 0, which leaves the weights as they are, and computes
+ * each token's terms from the log-probs. Undefined where no group is kept.
+ * Throws HONE_ERR_INTERNAL where formulas and core do not agree, HONE_ERR_UNSUPPORTED for an objective without formula.
+ */
+export async function recomputeStep(
+  trainer: TrainerFace,
+  groups: readonly ResettledGroup[],
+  recipe: Recipe,
+  options: StepOptions,
+): Promise<RecomputedStep | undefined> {
+  const batch = recordedBatch(groups, recipe);
+  if (batch.rollouts.length === 0) return undefined;
+  const still = { ...options, lr: 0, muonLr: 0 };
+  const report = await trainer.step(batch.data, still);
+  const terms = termsOf(batch, report, still);
+  if (!report.skipped) expectAgreement(terms, batch, report);
+  return { batch, options: still, report, terms };
+}
+
+/** Where the generated tokens of a sequence lie in the arrays of its batch. */
+export function responseOf({ data, rollouts }: AssembledBatch, sequence: number): [number, number] {
+  const end = data.cuSeqlens[sequence + 1]!;
+  return [end - rollouts[sequence]!.rollout.tokens.length, end];
+}
+
+/** The sequence that a rollout is in the batch; undefined where it is not trained on. */
+export function sequenceOf(batch: AssembledBatch, rollout: ScoredRollout["rollout"]): number | undefined {
+  const sequence = batch.rollouts.findIndex((member) => member.rollout === rollout);
+  return sequence < 0 ? undefined : sequence;
+}
+
+function termsOf(batch: AssembledBatch, report: StepReport, settings: ObjectiveSettings): SequenceTerms[] {
+  const { data } = batch;
+  const totals = {
+    sequences: data.sequences,
+    groups: data.groups!,
+    tokens: report.trainedTokens,
+    normalizer: data.drGrpoNormalizer!,
+  };
+  return batch.rollouts.map((_, i) => {
+    const place = responseOf(batch, i);
+    return sequenceTerms(settings, totals, {
+      logprobs: report.logprobs.subarray(...place),
+      behavior: data.behaviorLogprobs.subarray(...place),
+      entropies: report.entropies.subarray(...place),
+      reference: data.referenceLogprobs?.subarray(...place),
+      advantage: data.advantages[i]!,
+      groupSize: data.groupSizes![i]!,
+    });
+  });
+}
+
+/** Relative: what exp of another library and sums in float64 may differ by. */
+const SUM_ERROR = 1e-10;
+
+/** The formulas here are a second writing of the core's: ratios, clips and the loss must be the same. */
+function expectAgreement(terms: readonly SequenceTerms[], batch: AssembledBatch, report: StepReport): void {
+  const loss = terms.reduce((sum, sequence) => sum + sequence.loss, 0);
+  const size = terms.reduce((sum, sequence) => sum + Math.abs(sequence.loss), 0);
+  const refuse = (what: string): never => {
+    throw new HoneError("HONE_ERR_INTERNAL", `explain: the core computed another ${what}`);
+  };
+  if (Math.abs(loss - report.loss) > SUM_ERROR * (size + Math.abs(loss)))
+    refuse(`loss: ${report.loss}, by the formulas ${loss}`);
+  for (const [i, { tokens }] of terms.entries()) {
+    const [start] = responseOf(batch, i);
+    for (const [k, { ratio, clipped, bounded }] of tokens.entries()) {
+      const there = report.ratios[start + k]!;
+      if (Math.abs(there - ratio) > 2 ** -23 * Math.abs(ratio))
+        refuse(`ratio of sequence ${i}, token ${k}: ${there}, by the formulas ${ratio}`);
+      if (
+        (clipped ?? bounded) === undefined ? report.clipped[start + k] !== 0 : report.clipped[start + k] === 0
+      )
+        refuse(`clip of sequence ${i}, token ${k}`);
+    }
+  }
+}

@@ -1,0 +1,258 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import type { Recipe } from "../../config/index.ts";
+import { HoneError } from "../../errors.ts";
+import { checkOrigin } from "../../inference/index.ts";
+import { readRunManifest } from "../../metrics/index.ts";
+import type { StepReport, TrainerFace } from "../../native/face.ts";
+import {
+  EVENT_LOG,
+  type RecordedGroup,
+  type RecordedStep,
+  readEvents,
+  readHistory,
+  readRolloutRecord,
+  recordedRecipe,
+  recordedSteps,
+} from "../records/index.ts";
+import { Checkpoints, recordedClock } from "../recovery/index.ts";
+import { type Core, type Model, nativeCore, openModel, trainerOptions } from "../setup/index.ts";
+import { expectRecorded, type HookRewards, recordedBatch, settleRecorded } from "./recorded-groups.ts";
+
+/** A recorded step, and a trainer that has the weights it started from. */
+export interface BeforeStep extends AsyncDisposable {
+  readonly step: RecordedStep;
+  readonly groups: readonly RecordedGroup[];
+  readonly hooked: HookRewards;
+  /** Of the step. */
+  readonly recipe: Recipe;
+  readonly model: Model;
+  readonly trainer: TrainerFace;
+  /** The checkpoint it was restored from, and how many steps were trained again from there. */
+  readonly from: { readonly checkpoint: string; readonly trainedAgain: number };
+}
+
+/** Recipes and hook rewards of a run by step, as its event log has them. */
+interface Past {
+  readonly recipes: ReadonlyMap<number, Recipe>;
+  readonly hooked: HookRewards;
+}
+
+type Step = Pick<BeforeStep, "step" | "groups">;
+
+export interface BeforeStepOptions {
+  readonly core?: Core;
+  /** Throws for a step that is not what was meant, before any weights are restored. */
+  readonly expect?: (groups: readonly RecordedGroup[]) => void;
+  /** Told of each step that has been trained again on the way. */
+  readonly onStep?: ((step: number) => void) | undefined;
+}
+
+/**
+ * Restores the weights that a recorded step started from: the nearest checkpoint before it, and from there the recorded
+ * steps trained again, each held against its recorded loss and norm of the gradient.
+ * Throws HONE_ERR_USAGE for a step without record, HONE_ERR_CHECKPOINT where no checkpoint leads there, HONE_ERR_REPLAY
+ * naming the step that came out differently.
+ */
+export async function openBeforeStep(
+  dir: string,
+  step: number,
+  options: BeforeStepOptions = {},
+): Promise<BeforeStep> {
+  const target = await readStep(dir, step);
+  options.expect?.(target.groups);
+  const route = routeTo(dir, step);
+  const past = readPast(dir);
+  const way = new WayBack(dir, past, options.core ?? (await nativeCore()));
+  try {
+    await way.start(route.checkpoint, route.again[0] ?? step);
+    for (const again of route.again) {
+      await way.trainAgain(await readStep(dir, again));
+      options.onStep?.(again);
+    }
+    const { trainer, model, recipe } = await way.arrive(target.step);
+    const from = { checkpoint: route.name, trainedAgain: route.again.length };
+    const close = () => trainer.close();
+    return {
+      ...target,
+      hooked: past.hooked,
+      recipe,
+      model,
+      trainer,
+      from,
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await way.close();
+    throw error;
+  }
+}
+
+/** Throws HONE_ERR_USAGE for a step that there is no record of. */
+async function readStep(dir: string, number: number): Promise<Step> {
+  const steps = recordedSteps(dir);
+  if (!steps.includes(number)) {
+    const there = steps.length === 0 ? "none" : `${steps.length} between ${steps[0]} and ${steps.at(-1)}`;
+    throw new HoneError("HONE_ERR_USAGE", `step ${number} is not in the record of ${dir} (there: ${there})`, {
+      hint: "`hone rollouts <folder>` lists the recorded steps; a run records with rollouts: { record: true }.",
+    });
+  }
+  let step: RecordedStep | undefined;
+  const groups: RecordedGroup[] = [];
+  for await (const line of readRolloutRecord(dir, number)) {
+    if ("schema" in line) step = line;
+    else groups.push(line);
+  }
+  if (step !== undefined) return { step, groups };
+  throw new HoneError("HONE_ERR_FORMAT", `the record of step ${number} in ${dir} is empty`);
+}
+
+interface Route {
+  /** Undefined for the weights that training started from. */
+  readonly checkpoint: string | undefined;
+  readonly name: string;
+  /** Steps after it and before the one that is asked for. */
+  readonly again: readonly number[];
+}
+
+/** The nearest checkpoint, and the steps from there. Throws HONE_ERR_CHECKPOINT where one of them has no record. */
+function routeTo(dir: string, step: number): Route {
+  const checkpoints = new Checkpoints(dir);
+  const numbers = checkpoints.list().map((path) => ({ path, after: Number(basename(path).slice(5)) }));
+  const nearest = numbers.find(({ after }) => after < step);
+  const after = nearest?.after ?? 0;
+  const again = Array.from({ length: step - 1 - after }, (_, i) => after + 1 + i);
+  const recorded = new Set(recordedSteps(dir));
+  const missing = again.find((number) => !recorded.has(number));
+  const name = nearest === undefined ? "the weights training started from" : basename(nearest.path);
+  if (missing === undefined) return { checkpoint: nearest?.path, name, again };
+  throw new HoneError(
+    "HONE_ERR_CHECKPOINT",
+    `no checkpoint in ${checkpoints.directory} leads to the weights before step ${step}: the nearest is ${name}, and step ${missing} after it has no record to train again`,
+    {
+      details: { step, missing },
+      hint: "Keep more checkpoints (checkpoint: { everySteps: 1, keepLast: ... } or keepEvery), or record from the first step on (rollouts: { record: true }).",
+    },
+  );
+}
+
+/** Recipe of every step and the rewards of hooks, from the event log; the latter need no more than the log has. */
+function readPast(dir: string): Past {
+  const events = readEvents(join(dir, EVENT_LOG));
+  const recipes = new Map<number, Recipe>();
+  const manifest = readRunManifest(dir);
+  const hooked = new Map<number, readonly number[]>();
+  for (const { recipe: config, steps } of readHistory(events).stretches) {
+    const recipe = recordedRecipe(config ?? manifest.config, dir);
+    for (const { event, groups } of steps) {
+      recipes.set(event.s + 1, recipe);
+      for (const { g, h } of groups) if (h !== undefined) hooked.set(g, h);
+    }
+  }
+  return { recipes, hooked };
+}
+
+/** A trainer that takes the recorded steps once more, made anew where the recipe changes. */
+class WayBack {
+  readonly #dir: string;
+  readonly #past: Past;
+  readonly #core: Core;
+  #open: { readonly trainer: TrainerFace; readonly model: Model; readonly recipe: Recipe } | undefined;
+
+  constructor(dir: string, past: Past, core: Core) {
+    this.#dir = dir;
+    this.#past = past;
+    this.#core = core;
+  }
+
+  /** @param checkpoint undefined: where training started. @param next the step that its weights go into. */
+  async start(checkpoint: string | undefined, next: number): Promise<void> {
+    const { trainer, model, recipe } = await this.#make(this.#recipeOf(next));
+    const checkpoints = new Checkpoints(this.#dir);
+    if (checkpoint === undefined) {
+      if (model.origin === undefined && !existsSync(checkpoints.warmStart))
+        throw new HoneError("HONE_ERR_CHECKPOINT", `${checkpoints.warmStart} is missing: the first weights`, {
+          hint: "Ask for a step after one of the checkpoints that are there.",
+        });
+      await checkpoints.loadStart(trainer, { model, recipe });
+    } else {
+      if (recipe.lora !== undefined) await checkpoints.loadBase(trainer, model);
+      await checkpoints.load(trainer, checkpoint);
+    }
+  }
+
+  async trainAgain({ step, groups }: Step): Promise<void> {
+    const { trainer, recipe } = await this.arrive(step);
+    if (step.trained === undefined) return;
+    const settled = settleRecorded(groups, recipe, this.#past.hooked);
+    expectRecorded(settled, groups);
+    const { data } = recordedBatch(settled, recipe);
+    const report = await trainer.step(data, { ...step.trained.objective, muonLr: 0 });
+    expectSameStep(step, report);
+    if (trainer.version === step.version) return;
+    throw diverged(step.step, `led to version ${trainer.version}, in the run to ${step.version}`);
+  }
+
+  /** With the trainer of the step's own recipe, at the step's version. */
+  async arrive({ step, versionBefore }: RecordedStep) {
+    const recipe = this.#recipeOf(step);
+    if (this.#open!.recipe !== recipe) await this.#moveTo(recipe);
+    const open = this.#open!;
+    if (open.trainer.version === versionBefore) return open;
+    throw diverged(
+      step,
+      `starts from version ${versionBefore}, but what was restored is ${open.trainer.version}`,
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.#open?.trainer.close();
+    this.#open = undefined;
+  }
+
+  async #make(recipe: Recipe) {
+    const manifest = readRunManifest(this.#dir);
+    const model = await openModel(recipe, recordedClock(manifest));
+    checkOrigin(this.#dir, manifest.model, model.origin);
+    const trainer = this.#core.trainer(model.config, trainerOptions(recipe));
+    this.#open = { trainer, model, recipe };
+    return this.#open;
+  }
+
+  async #moveTo(recipe: Recipe): Promise<void> {
+    const saved = mkdtempSync(join(tmpdir(), "hone-before-step-"));
+    const weights = join(saved, "weights");
+    try {
+      await this.#open!.trainer.save(weights, "{}");
+      await this.close();
+      const { trainer, model } = await this.#make(recipe);
+      if (recipe.lora !== undefined) await new Checkpoints(this.#dir).loadBase(trainer, model);
+      await trainer.load(weights);
+    } finally {
+      rmSync(saved, { recursive: true, force: true });
+    }
+  }
+
+  #recipeOf(step: number): Recipe {
+    const recipe = this.#past.recipes.get(step);
+    if (recipe !== undefined) return recipe;
+    throw new HoneError("HONE_ERR_FORMAT", `${join(this.#dir, EVENT_LOG)} does not tell of step ${step}`);
+  }
+}
+
+/** Throws HONE_ERR_REPLAY where a step that was computed again is not the recorded one to the bit. */
+export function expectSameStep({ step, trained }: RecordedStep, report: StepReport): void {
+  for (const name of ["loss", "gradNorm"] as const) {
+    const then = trained![name] ?? Number.NaN; // JSON has null for what is not finite
+    const here = Number.isFinite(report[name]) ? report[name] : Number.NaN;
+    if (Object.is(then, here)) continue;
+    throw diverged(step, `has ${name} ${here}, in the run ${then}`);
+  }
+}
+
+export const diverged = (step: number, what: string): HoneError =>
+  new HoneError("HONE_ERR_REPLAY", `step ${step} ${what}`, {
+    details: { step },
+    hint: "A step is the same to the bit on the same build, device and instruction set; compare `hone doctor` with run.json.",
+  });

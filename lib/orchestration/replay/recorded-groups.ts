@@ -1,0 +1,137 @@
+import type { Recipe } from "../../config/index.ts";
+import { HoneError } from "../../errors.ts";
+import type { Rollout, Verdict } from "../../records.ts";
+import {
+  type AssembledBatch,
+  assembleBatch,
+  rewarded,
+  type SettledGroup,
+  settle,
+  shapingOptions,
+} from "../line/index.ts";
+import { decodeIds, decodeLogprobs, type RecordedGroup, type RecordedRollout } from "../records/index.ts";
+
+/** A group of the record as the batcher had it, and which line each of its rollouts is. */
+export interface ResettledGroup extends SettledGroup {
+  readonly lines: ReadonlyMap<Rollout, RecordedRollout>;
+}
+
+/** Rewards that a hook put in place of the recipe's, by group. */
+export type HookRewards = ReadonlyMap<number, readonly number[]>;
+
+/**
+ * Recorded groups with rewards, advantages and filter as `recipe` has them, from the recorded verdicts and lengths; a
+ * group that a hook took out stays out, and the rewards of a hook stay in place.
+ */
+export function settleRecorded(
+  groups: readonly RecordedGroup[],
+  recipe: Recipe,
+  hooked: HookRewards,
+): ResettledGroup[] {
+  const shaping = shapingOptions(recipe);
+  return groups.map((recorded) => {
+    const { rollouts, lines } = rolloutsOf(recorded);
+    const verdicts = recorded.rollouts.map(({ verdict }): Verdict => verdict);
+    const judged = settle(requestOf(recorded), rollouts, verdicts, shaping);
+    const rewards = hooked.get(recorded.group);
+    const kept = judged.group.dropped === undefined;
+    const settled = rewards !== undefined && kept ? rewarded(judged, rewards, shaping) : judged;
+    const { dropped } = recorded;
+    const byHook = dropped === "hook" || dropped === "abort";
+    return { ...settled, lines, ...(byHook && { group: { ...settled.group, dropped } }) };
+  });
+}
+
+function requestOf({ group, problem, domain, family, level, submittedVersion, rollouts }: RecordedGroup) {
+  return {
+    group,
+    domain,
+    index: 0,
+    problem: { id: problem, domain, family, level, question: "", verifier: "", reference: null },
+    attempts: rollouts.length,
+    submittedVersion,
+    submittedMs: 0,
+  };
+}
+
+function rolloutsOf(group: RecordedGroup): Pick<ResettledGroup, "rollouts" | "lines"> {
+  const { problem } = requestOf(group);
+  const promptTokens = decodeIds(group.prompt);
+  const lines = new Map<Rollout, RecordedRollout>();
+  const rollouts = group.rollouts.map((line) => {
+    const tokens = decodeIds(line.tokens);
+    const { attempt, finish } = line;
+    const rollout: Rollout = {
+      problem,
+      attempt,
+      finish,
+      promptTokens,
+      tokens,
+      logprobs: decodeLogprobs(line.logprobs),
+      entropies: new Float32Array(tokens.length),
+      versions: expanded(line.versions, tokens.length),
+      oldestKvVersions: expanded(line.oldestKv, tokens.length),
+      text: "",
+      submittedMs: 0,
+      finishedMs: 0,
+    };
+    lines.set(rollout, line);
+    return rollout;
+  });
+  return { rollouts, lines };
+}
+
+/** [first token, version, first token, version, ...] as one a token. */
+function expanded(runs: readonly number[], tokens: number): Uint32Array {
+  const versions = new Uint32Array(tokens);
+  for (let i = 0; i + 1 < runs.length; i += 2) versions.fill(runs[i + 1]!, runs[i]);
+  return versions;
+}
+
+/**
+ * The batch that these groups make, with the recorded log-probs of the reference policy where `klCoef` asks for them.
+ * Throws HONE_ERR_USAGE where a rollout has none in the record.
+ */
+export function recordedBatch(
+  groups: readonly ResettledGroup[],
+  { rollouts: { maxOutputTokens }, objective: { klCoef } }: Recipe,
+): AssembledBatch {
+  const batch = assembleBatch(groups, maxOutputTokens);
+  if (klCoef === 0) return batch;
+  const lines = new Map(groups.flatMap((group) => [...group.lines]));
+  const referenceLogprobs = new Float32Array(batch.data.tokens.length);
+  for (const [i, { rollout }] of batch.rollouts.entries()) {
+    const { reference } = lines.get(rollout)!;
+    const { problem, attempt, tokens } = rollout;
+    if (reference === undefined) {
+      throw new HoneError(
+        "HONE_ERR_USAGE",
+        `objective.klCoef is ${klCoef}; the record has no reference log-probs of ${problem.domain} problem ${problem.id}, attempt ${attempt}`,
+        { hint: "They are recorded of what a run with a KL term trained on; ask without one." },
+      );
+    }
+    referenceLogprobs.set(decodeLogprobs(reference), batch.data.cuSeqlens[i + 1]! - tokens.length);
+  }
+  return { ...batch, data: { ...batch.data, referenceLogprobs } };
+}
+
+/** Throws HONE_ERR_REPLAY naming the first rollout whose reward or advantage is not the recorded one. */
+export function expectRecorded(groups: readonly ResettledGroup[], recorded: readonly RecordedGroup[]): void {
+  for (const [i, { group, lines }] of groups.entries()) {
+    const { group: ordinal, dropped, domain } = recorded[i]!;
+    const refuse = (what: string): never => {
+      throw new HoneError("HONE_ERR_REPLAY", `group ${ordinal} (${domain}): ${what}`, {
+        details: { group: ordinal, domain },
+        hint: "Record and recipe belong to different versions of Hone, or one of them was altered.",
+      });
+    };
+    if (group.dropped !== dropped) refuse(`${dropped ?? "kept"} in the run, ${group.dropped ?? "kept"} here`);
+    for (const { rollout, reward, penaltyScale, penalty, advantage } of group.rollouts) {
+      const line = lines.get(rollout)!;
+      for (const [name, here] of Object.entries({ reward, penaltyScale, penalty, advantage })) {
+        const then = line[name as "reward" | "penaltyScale" | "penalty" | "advantage"];
+        if (then !== here) refuse(`attempt ${line.attempt} has the ${name} ${here}, in the record ${then}`);
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { afterAll, describe, expect, test } from "vitest";
+import type { RecipeInput } from "../../lib/config/index.ts";
+import { noAddon } from "../e2e/native-core.ts";
+import { compareStep } from "./recomputation.ts";
+import { record, removeFolders, STEPS } from "./recording.ts";
+
+afterAll(removeFolders);
+
+const clip = { clipLow: 0.02, clipHigh: 0.02 };
+const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
+  ["gspo", { objective: { kind: "gspo", clipLow: 3e-3, clipHigh: 4e-3 } }],
+  [
+    "gspo by length, divided by the deviation",
+    {
+      objective: { kind: "gspo", sequenceWeight: "length", clipLow: 3e-3, clipHigh: 4e-3 },
+      advantages: { filter: "reward" },
+    },
+  ],
+  [
+    "grpo, leave-one-out",
+    {
+      objective: { kind: "grpo", ...clip },
+      advantages: { baseline: "leave-one-out", divideBy: "sample-std", filter: "reward" },
+    },
+  ],
+  ["dapo", { objective: { kind: "dapo", ...clip } }],
+  [
+    "dr-grpo, cut answers masked",
+    {
+      objective: { kind: "dr-grpo", ...clip },
+      advantages: { divideBy: "none", filter: "reward", overlong: "mask" },
+    },
+  ],
+  [
+    "ppo-clip, lp",
+    { objective: { kind: "ppo-clip", ...clip }, lengthPenalty: { kind: "lp", bufferTokens: 64 } },
+  ],
+  [
+    "cispo with a KL and an entropy term",
+    { objective: { kind: "cispo", ...clip, klCoef: 0.05, entropyCoef: 0.01 } },
+  ],
+  ["reinforce-clamped", { objective: { kind: "reinforce-clamped", ...clip } }],
+  ["gspo, truncated", { objective: { kind: "gspo", correction: { kind: "tis", high: 1.05 } } }],
+  ["grpo, icepop", { objective: { kind: "grpo", correction: { kind: "icepop", low: 0.95, high: 1.05 } } }],
+  [
+    "dapo, whole sequences masked",
+    { objective: { kind: "dapo", correction: { kind: "sequence-mask", low: 0.8, high: 1.2 } } },
+  ],
+  [
+    "dr-grpo, sequences truncated",
+    { objective: { kind: "dr-grpo", correction: { kind: "sequence-tis", high: 1.1 } } },
+  ],
+  [
+    "reinforce, masked by the mean",
+    { objective: { kind: "reinforce", correction: { kind: "geometric-mask", low: 0.999, high: 1.001 } } },
+  ],
+];
+
+describe.skipIf(noAddon !== undefined)("what was trained, computed once more in this test", () => {
+  test.each(CASES)("%s", async (_, rest) => {
+    const seen = await compareStep(await record(rest), STEPS);
+    expect(seen.trained).toBeGreaterThan(3);
+    expect(seen.changed, "every ratio is 1: nothing is off policy").toBeGreaterThan(10);
+    expect(seen.clipped, "nothing was clipped").toBeGreaterThan(0);
+  });
+});
