@@ -87,12 +87,13 @@ function resolveModel({ config, ...model }: ParsedRecipe["model"]): Recipe["mode
   return { ...model, config: { ...config, kvHeads, headDim } } as Recipe["model"];
 }
 
-/** The issues of that alternative of a union which the value was probably meant for: the one with its type. */
+/** The issues of that alternative of a union which the value was probably meant for: the one with its type, and its fields. */
 function unfold(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== "invalid_union") return [issue];
-  const meant = issue.errors.find(
-    (issues) => !issues.some(({ code, path }) => code === "invalid_type" && path.length === 0),
-  );
+  const isOf = (issues: readonly z.core.$ZodIssue[], code: string) =>
+    issues.some((inner) => inner.code === code && inner.path.length === 0);
+  const ofItsType = issue.errors.filter((issues) => !isOf(issues, "invalid_type"));
+  const meant = ofItsType.find((issues) => !isOf(issues, "unrecognized_keys")) ?? ofItsType[0];
   if (meant === undefined) return [issue];
   return meant.flatMap((inner) => unfold({ ...inner, path: [...issue.path, ...inner.path] }));
 }

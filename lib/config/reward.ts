@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { RewardFunction } from "../domains/index.ts";
+import { judgeSchema } from "./judge.ts";
 import { count, LONGEST_TIMER_MS, positive } from "./numbers.ts";
 
 /** Wall time of one call, and calls at the same time. */
@@ -28,7 +29,7 @@ const moduleSchema = z
     'it must be a function, "verifier", or a module by path or file URL: "./mine.ts", "./mine.ts#name"',
   );
 
-const choiceSchema = z.union([moduleSchema, functionSchema]);
+const choiceSchema = z.union([moduleSchema, functionSchema, z.strictObject({ judge: judgeSchema })]);
 
 /** What a recipe may say where run.json has a function's name. */
 type Written =

@@ -52,7 +52,7 @@ export function rewardInput(
 
 /** Name in the pool and in metrics of what judges a domain by its recipe's reward, or by one of several. */
 export const rewardName = (domain: string, part?: string): string =>
-  part === undefined ? `reward:${domain}` : `part:${domain}/${part}`;
+  part === undefined ? `reward:${domain}` : `part:${domain}:${part}`;
 
 /** A problem as its recipe's reward judges it. */
 export function rewardedProblem(

@@ -134,6 +134,21 @@ export interface VerifierFacts {
   readonly busySeconds: number;
   /** Quantiles over all calls of the run that came back, milliseconds; absent before the first. */
   readonly latencyMs?: { readonly p50: number; readonly p95: number; readonly p99: number } | undefined;
+  readonly judge?: JudgeFacts | undefined;
+}
+
+/** What a language model that judges did in this step. */
+export interface JudgeFacts {
+  /** Questions answered by the server, and from the cache. */
+  readonly calls: number;
+  readonly cached: number;
+  readonly tokens: number;
+  readonly unreadable: number;
+  /** Answers judged more than once, and the sum of the spread of their scores. */
+  readonly compared: number;
+  readonly disagreement: number;
+  /** At the end of the step, in [0, 1]; absent without a budget. */
+  readonly budgetLeft?: number | undefined;
 }
 
 /** An evaluation beside training that ended since the last step, and what it cost. */

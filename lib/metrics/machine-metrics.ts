@@ -1,5 +1,5 @@
 import type { MetricSheet } from "./distribution.ts";
-import type { EngineFacts, StepFacts, UpdateFacts } from "./facts.ts";
+import type { EngineFacts, JudgeFacts, StepFacts, UpdateFacts } from "./facts.ts";
 
 /** Optimizer, speed, time, memory and verifiers: how the machine spent this step. */
 export function putMachineMetrics(sheet: MetricSheet, facts: StepFacts): void {
@@ -91,6 +91,7 @@ function putVerifiers(sheet: MetricSheet, facts: StepFacts): void {
     sheet.put(`verifier/p50-ms/${name}`, verifier.latencyMs?.p50);
     sheet.put(`verifier/p95-ms/${name}`, verifier.latencyMs?.p95);
     sheet.put(`verifier/p99-ms/${name}`, verifier.latencyMs?.p99);
+    if (verifier.judge !== undefined) putJudge(sheet, name, verifier.judge);
   }
 }
 
@@ -104,6 +105,15 @@ function putUtilisation(sheet: MetricSheet, facts: StepFacts): void {
   if (facts.verifierWorkers === undefined || facts.verifierWorkers <= 0) return;
   const busy = Object.values(facts.verifiers).reduce((sum, verifier) => sum + verifier.busySeconds, 0);
   sheet.put("utilisation/verifiers", Math.min(1, busy / (total * facts.verifierWorkers)));
+}
+
+function putJudge(sheet: MetricSheet, name: string, judge: JudgeFacts): void {
+  sheet.put(`judge/calls/${name}`, judge.calls);
+  sheet.put(`judge/tokens/${name}`, judge.tokens);
+  sheet.share(`judge/cached/${name}`, judge.cached, judge.calls + judge.cached);
+  sheet.share(`judge/unreadable/${name}`, judge.unreadable, judge.calls + judge.cached);
+  sheet.share(`judge/disagreement/${name}`, judge.disagreement, judge.compared);
+  sheet.put(`judge/budget-left/${name}`, judge.budgetLeft);
 }
 
 /** Name of the busiest worker ("engine", "trainer" or "verifiers"), by the step's utilisation metrics. */

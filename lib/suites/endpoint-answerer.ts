@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { ChatServer, type ChatServerOptions } from "../chat-server.ts";
 import { HoneError } from "../errors.ts";
 import type { Problem } from "../records.ts";
 import type { Answer, Answerer, Drawn, Draws, Sampling } from "./answerer.ts";
-import { ChatServer, type ChatServerOptions } from "./chat-server.ts";
 import { digest } from "./suite.ts";
 
 export interface EndpointOptions extends Sampling, Partial<ChatServerOptions> {

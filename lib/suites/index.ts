@@ -1,6 +1,5 @@
 /** What people measure: suites, completions that are kept, and numbers with their uncertainty. */
 export type { Answer, Answerer, Drawn, Draws, Sampling } from "./answerer.ts";
-export { ChatServer, type ChatServerOptions } from "./chat-server.ts";
 export { type Comparison, compareEvaluations, type ShownChange } from "./compare.ts";
 export { EndpointAnswerer, type EndpointOptions } from "./endpoint-answerer.ts";
 export { EngineAnswerer, type EngineAnswererOptions } from "./engine-answerer.ts";

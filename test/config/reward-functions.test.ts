@@ -33,8 +33,8 @@ test("several, with limits, in the order of their names", () => {
     concurrency: 2,
   });
   expect([...rewardFunctions(recipe)]).toEqual([
-    ["part:math/first", one],
-    ["part:math/second", half],
+    ["part:math:first", one],
+    ["part:math:second", half],
   ]);
 });
 

@@ -96,6 +96,31 @@ describe("step time", () => {
   });
 });
 
+describe("a language model that judges", () => {
+  const judge = { calls: 6, cached: 2, tokens: 600, unreadable: 1, compared: 4, disagreement: 0.5 };
+  const counts = { calls: 4, timeouts: 0, crashes: 0, retries: 0, busySeconds: 0 };
+  const judged = (change: object) => {
+    const m = collect({ verifiers: { mine: { ...counts, judge: { ...judge, ...change } } } });
+    return Object.fromEntries(Object.entries(m).filter(([name]) => name.startsWith("judge/")));
+  };
+
+  test("costs, and disagrees with itself", () => {
+    expect(judged({ budgetLeft: 0.25 })).toEqual({
+      "judge/calls/mine": 6,
+      "judge/tokens/mine": 600,
+      "judge/cached/mine": 0.25,
+      "judge/unreadable/mine": 0.125,
+      "judge/disagreement/mine": 0.125,
+      "judge/budget-left/mine": 0.25,
+    });
+  });
+
+  test("says nothing of what it was not asked", () => {
+    const none = judged({ calls: 0, cached: 0, unreadable: 0, compared: 0, disagreement: 0 });
+    expect(Object.keys(none)).toEqual(["judge/calls/mine", "judge/tokens/mine"]);
+  });
+});
+
 describe("verifiers", () => {
   const verifiers = {
     exact: {

@@ -115,6 +115,15 @@ export class SyntheticRun {
           retries: 0,
           busySeconds: calls * 1e-4,
           latencyMs: { p50: 0.05, p95: 0.11, p99: 0.4 },
+          judge: {
+            calls: 6,
+            cached: 2,
+            tokens: 600,
+            unreadable: 1,
+            compared: 4,
+            disagreement: 0.5,
+            budgetLeft: 0.9,
+          },
         },
         program: {
           calls: 40,

@@ -126,10 +126,27 @@ export class StepRecorder {
         const faults = { crashes: since((s) => s.crashes), retries: since((s) => s.retries) };
         const { latencyMs } = stats;
         const busySeconds = since((s) => s.busyMs) / 1000;
-        return [name, { ...counts, ...faults, busySeconds, ...(stats.calls > 0 && { latencyMs }) }];
+        const judge = stats.judge && { judge: judgeFacts(stats.judge, then[name]?.judge) };
+        return [name, { ...counts, ...faults, busySeconds, ...(stats.calls > 0 && { latencyMs }), ...judge }];
       }),
     );
   }
+}
+
+type JudgeStats = NonNullable<VerifierStats["judge"]>;
+
+/** What has come since then; a budget is as it is now. */
+function judgeFacts(now: JudgeStats, then: JudgeStats | undefined): NonNullable<VerifierFacts["judge"]> {
+  const since = (of: Exclude<keyof JudgeStats, "budgetLeft">) => now[of] - (then?.[of] ?? 0);
+  return {
+    calls: since("calls"),
+    cached: since("cached"),
+    tokens: since("tokens"),
+    unreadable: since("unreadable"),
+    compared: since("compared"),
+    disagreement: since("disagreement"),
+    budgetLeft: now.budgetLeft,
+  };
 }
 
 function unscoredByDomain(groups: StepOutcome["batch"]["groups"]): Record<DomainName, number> {

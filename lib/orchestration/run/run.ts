@@ -12,7 +12,13 @@ import {
   recordedHeldOut,
   runClock,
 } from "../recovery/index.ts";
-import { expectRunnable, nativeCore, openResources, type RunResources } from "../setup/index.ts";
+import {
+  expectRewards,
+  expectRunnable,
+  nativeCore,
+  openResources,
+  type RunResources,
+} from "../setup/index.ts";
 import { callHook } from "./hooks.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { Publisher } from "./publisher.ts";
@@ -32,6 +38,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
   const recipe = definedRecipe(given, "createRun");
   const core = options.core ?? (await nativeCore());
   expectRunnable(recipe, core.info());
+  if (options.verifiers === undefined) expectRewards(recipe);
   const lock = await claimRunFolder(options);
   let resources: RunResources | undefined;
   try {

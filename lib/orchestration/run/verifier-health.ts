@@ -7,7 +7,7 @@ const HOPELESS_STEPS = 3;
 
 /**
  * The same verifiers, watched for one that gives no verdict any more: an outage trains nothing wrong, and nothing at
- * all. After four groups of completions in a row without a verdict `warn` is told, once; after three steps' worth
+ * all. Completions without an answer say nothing either way. After four groups of completions in a row without a verdict `warn` is told, once; after three steps' worth
  * verify() throws HONE_ERR_VERIFIER with the last cause.
  */
 export function refuseIfHopeless(
@@ -39,8 +39,11 @@ export function refuseIfHopeless(
   return {
     verify: async (requests) => {
       const verdicts = await verifiers.verify(requests);
-      for (const [i, verdict] of verdicts.entries())
+      for (const [i, verdict] of verdicts.entries()) {
+        // that nothing was answered is seen without the judge, the sandbox or the service that may be down
+        if (verdict.status === "no_answer") continue;
         note(requests[i]!.problem.verifier, verdict.status === "unscored" ? verdict.cause : undefined);
+      }
       return verdicts;
     },
     stats: () => verifiers.stats(),

@@ -1,7 +1,8 @@
 import { pathToFileURL } from "node:url";
 import { type Recipe, type RewardChoice, rewardFunctions } from "../../config/index.ts";
 import { rewardName } from "../../domains/index.ts";
-import type { RewardGiver, RewardPlan } from "../../rewards/index.ts";
+import { HoneError } from "../../errors.ts";
+import { keyOf, type RewardGiver, type RewardPlan } from "../../rewards/index.ts";
 
 /** How the recipe's domains with rewards of their own are judged. */
 export function rewardPlans(recipe: Recipe): RewardPlan[] {
@@ -31,6 +32,7 @@ function giverOf(
 ): RewardGiver {
   if (choice === "verifier") return { by: "verifier" };
   if (typeof choice === "string") return { by: "module", url: moduleUrl(choice) };
+  if ("judge" in choice) return { by: "judge", judge: choice.judge };
   const { function: name, timeoutMs, concurrency } = choice;
   return { by: "function", name, reward, timeoutMs, concurrency };
 }
@@ -44,8 +46,22 @@ function moduleUrl(place: string): string {
 
 /** Calls of the line to its verifiers at the same time: rewards in this process mostly wait, and hold up nobody else. */
 export function verificationCalls(recipe: Recipe): number {
-  const waits = rewardPlans(recipe).some(({ parts }) => parts.some(({ giver }) => giver.by === "function"));
+  const waits = giversOf(recipe).some(({ by }) => by === "function" || by === "judge");
   return recipe.verification.workers + (waits ? WAITING_CALLS : 0);
+}
+
+const giversOf = (recipe: Recipe): RewardGiver[] =>
+  rewardPlans(recipe).flatMap(({ parts }) => parts.map(({ giver }) => giver));
+
+/** Throws HONE_ERR_CONFIG for a function that is not here, as in a recipe read from JSON, and for a judge's missing key. */
+export function expectRewards(recipe: Recipe): void {
+  for (const giver of giversOf(recipe)) {
+    if (giver.by === "judge") keyOf(giver.judge.apiKeyEnv);
+    if (giver.by !== "function" || giver.reward !== undefined) continue;
+    throw new HoneError("HONE_ERR_CONFIG", `the reward function ${giver.name} is not here, only its name`, {
+      hint: "Run the script that has it: a recipe that went through JSON, or was spread into another object, lost its functions.",
+    });
+  }
 }
 
 const WAITING_CALLS = 16;
@@ -53,6 +69,10 @@ const WAITING_CALLS = 16;
 /** Who gives a reward, for people: "function short in the main process". */
 export function giverText(giver: RewardGiver): string {
   if (giver.by === "verifier") return "the problem's verifier";
+  if (giver.by === "judge") {
+    const { kind, model, url, samplings } = giver.judge;
+    return `${model} at ${url} judges (${kind}, ${samplings} ${samplings === 1 ? "sampling" : "samplings"})`;
+  }
   if (giver.by === "module") return `${giver.url} in the verifier pool`;
   return `function ${giver.name} in the main process`;
 }

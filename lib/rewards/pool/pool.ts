@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { VerifierLimits } from "../../domains/verifier.ts";
 import { VERIFIER_DOMAINS, VERIFIERS } from "../../domains/verifiers.ts";
 import { HoneError } from "../../errors.ts";
@@ -77,6 +78,7 @@ export class VerifierPool implements AsyncDisposable {
     for (const [name, url] of Object.entries(options.modules ?? {})) add(name, { moduleUrl: String(url) });
     for (const name of Object.keys(options.limits ?? {})) this.#of(name);
     const verify = this.#verifyGroup.bind(this);
+    setMaxListeners(0, this.#closed.signal); // every call of a reward listens
     for (const plan of options.rewards ?? [])
       for (const [name, judge] of openReward(plan, {
         workers: place,
@@ -104,9 +106,10 @@ export class VerifierPool implements AsyncDisposable {
 
   /** By verifier name, those that were used. */
   stats(): Record<string, VerifierStats> {
-    const snapshots = [...this.#verifiers].flatMap(([name, { meter, timeoutMs }]) =>
-      meter === undefined ? [] : [[name, { ...meter.snapshot(), limitMs: timeoutMs }] as const],
-    );
+    const snapshots = [...this.#verifiers].flatMap(([name, { meter, timeoutMs, model }]) => {
+      const more = { limitMs: timeoutMs, ...(model && { judge: model.stats }) };
+      return meter === undefined ? [] : [[name, { ...meter.snapshot(), ...more }] as const];
+    });
     return Object.fromEntries(snapshots.filter(([, s]) => s.calls + s.timeouts + s.crashes + s.unscored > 0));
   }
 
@@ -122,6 +125,7 @@ export class VerifierPool implements AsyncDisposable {
   close(): Promise<void> {
     this.#closing ??= Promise.allSettled(this.#running).then(async () => {
       await Promise.all([...this.#groups.values()].map((group) => group.close()));
+      this.#closed.abort();
     });
     return this.#closing;
   }

@@ -4,19 +4,19 @@ import type { ScoredVerdict, Verdict } from "../../records.ts";
 import type { VerificationRequest } from "./pooled-verifier.ts";
 
 /** Who gives verdicts, in the order of the requests. */
-export interface Judge {
+export interface Judges {
   judge(requests: readonly VerificationRequest[]): Promise<Verdict[]>;
 }
 
 /** One of several rewards. */
-export interface WeightedJudge extends Judge {
+export interface WeightedJudge extends Judges {
   readonly name: string;
   /** Any scale. */
   readonly weight: number;
 }
 
 /** Hands a problem to the verifier that it names itself, with the reference that this one reads. */
-export function ownVerifier(verify: Judge["judge"]): Judge {
+export function ownVerifier(verify: Judges["judge"]): Judges {
   return {
     judge: (requests) =>
       verify(
@@ -29,7 +29,7 @@ export function ownVerifier(verify: Judge["judge"]): Judge {
 }
 
 /** Several rewards as one: their weighted mean. A completion that one of them gives no verdict on is unscored. */
-export class RewardSum implements Judge {
+export class RewardSum implements Judges {
   readonly #parts: readonly WeightedJudge[];
 
   constructor(parts: readonly WeightedJudge[]) {

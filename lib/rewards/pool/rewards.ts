@@ -1,8 +1,10 @@
 import type { RewardFunction } from "../../domains/reward.ts";
 import { HoneError } from "../../errors.ts";
+import type { Verdict } from "../../records.ts";
+import { Judge, type JudgeOptions } from "../judge/judge.ts";
 import { FunctionVerifier } from "./function-verifier.ts";
 import { PooledVerifier, type PooledVerifierOptions, type Workers } from "./pooled-verifier.ts";
-import { type Judge, ownVerifier, RewardSum, type WeightedJudge } from "./reward-sum.ts";
+import { type Judges, ownVerifier, RewardSum, type WeightedJudge } from "./reward-sum.ts";
 import type { VerifierMeter } from "./verifier-stats.ts";
 
 /** Who gives one reward. */
@@ -18,7 +20,9 @@ export type RewardGiver =
       readonly reward?: RewardFunction | undefined;
       readonly timeoutMs?: number | undefined;
       readonly concurrency?: number | undefined;
-    };
+    }
+  /** A language model behind a server. */
+  | { readonly by: "judge"; readonly judge: JudgeOptions };
 
 export interface RewardPart {
   /** Name in counts and metrics. */
@@ -43,14 +47,16 @@ export interface RewardPlace {
   readonly defaults: PooledVerifierOptions["defaults"];
   readonly closing: AbortSignal;
   /** The pool's own verdicts. */
-  readonly verify: Judge["judge"];
+  readonly verify: Judges["judge"];
 }
 
 /** Something that judges, and its counts where it is not made of others. */
-export interface CountedJudge extends Judge {
+export interface CountedJudge extends Judges {
   readonly meter?: VerifierMeter;
   /** Milliseconds that one completion may take, where that is known. */
   readonly timeoutMs?: number;
+  /** The language model behind it. */
+  readonly model?: Judge;
 }
 
 const CALLS_AT_ONCE = 16;
@@ -78,13 +84,45 @@ function openGiver({ verifier, giver }: RewardPart, place: RewardPlace): Counted
     const options = { name: verifier, moduleUrl: giver.url, isReward: true, defaults };
     return new PooledVerifier(options, workers);
   }
+  if (giver.by === "judge") return openJudge(giver.judge, closing);
   const { name, reward, timeoutMs = defaults.timeoutMs, concurrency = CALLS_AT_ONCE } = giver;
   if (reward === undefined) return absent(name, verifier);
-  return new FunctionVerifier({ reward, timeoutMs, concurrency, closing });
+  const calls = new FunctionVerifier({ reward, timeoutMs, concurrency, closing });
+  return { meter: calls.meter, timeoutMs, judge: (requests) => calls.judge(requests) };
 }
 
+/** Its requests have limits of their own; the whole of them has none. */
+function openJudge(options: JudgeOptions, closing: AbortSignal): CountedJudge {
+  const model = new Judge(options);
+  closing.addEventListener("abort", () => model[Symbol.dispose](), { once: true });
+  const reward: RewardFunction = (input) => model.judge(input);
+  const { concurrency } = options;
+  const calls = new FunctionVerifier({ reward, timeoutMs: LONGEST_TIMER_MS, concurrency, closing });
+  const { timeoutMs } = options;
+  return {
+    meter: calls.meter,
+    timeoutMs,
+    model,
+    judge: async (requests) => inOutage(await calls.judge(requests)),
+  };
+}
+
+/**
+ * Where every question of a batch failed, completions that needed none are unscored too: a group would otherwise be
+ * trained on its cut and empty answers alone.
+ */
+function inOutage(verdicts: Verdict[]): Verdict[] {
+  const failed = verdicts.find((verdict) => verdict.status === "unscored");
+  const isUnasked = ({ status }: Verdict) => status === "no_answer" || status === "unparsable";
+  if (failed === undefined || !verdicts.every((one) => one.status === "unscored" || isUnasked(one)))
+    return verdicts;
+  return verdicts.map((one) => (one.status === "unscored" ? one : failed));
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** A function whose entry script did not make this pool. */
-const absent = (name: string, verifier: string): Judge => ({
+const absent = (name: string, verifier: string): Judges => ({
   judge: () =>
     Promise.reject(
       new HoneError("HONE_ERR_CONFIG", `${verifier} is the function ${name}, which is not here`, {

@@ -1,4 +1,5 @@
 import { createHistogram } from "node:perf_hooks";
+import type { JudgeStats } from "../judge/judge.ts";
 
 /** Milliseconds per completion inside the worker, completed calls only; 0 before the first. */
 export interface Latency {
@@ -26,6 +27,8 @@ export interface VerifierStats {
   readonly overrunMs: number;
   /** Milliseconds a completion may take, where that is known. */
   readonly limitMs?: number | undefined;
+  /** Of a language model that judges. */
+  readonly judge?: JudgeStats;
 }
 
 /** Counts and times of one verifier. */

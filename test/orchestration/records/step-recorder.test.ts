@@ -26,6 +26,15 @@ test("a record counts what the stages counted: since the last step, or since the
         retries: 0,
         unscored: 0,
         overrunMs: 0,
+        judge: {
+          calls: calls * 2,
+          cached: 0,
+          tokens: calls * 10,
+          unreadable: 0,
+          compared: calls,
+          disagreement: calls / 4,
+          budgetLeft: 0.5,
+        },
       },
     }),
   };
@@ -40,6 +49,12 @@ test("a record counts what the stages counted: since the last step, or since the
     for (const { metrics } of records) {
       // P = 4 groups of 4 a step; in step they are all that is verified
       expect(metrics).toMatchObject({ "groups/count": 4, "verifier/calls/residue": 16, "lag/max": 0 });
+      expect(metrics).toMatchObject({
+        "judge/calls/residue": 32,
+        "judge/tokens/residue": 160,
+        "judge/disagreement/residue": 0.25,
+        "judge/budget-left/residue": 0.5,
+      });
       expect(metrics["credits/free"]).toBeGreaterThanOrEqual(0);
     }
     // The stand-in's: a quarter of a second for each version taken, an eighth of one for each engine step.

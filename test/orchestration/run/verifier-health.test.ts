@@ -54,3 +54,12 @@ test("one verdict starts the count anew, and verifiers are counted apart", async
   await ask(20);
   expect(warnings).toHaveLength(2);
 });
+
+test("completions without an answer are seen without the verifier, and neither count nor start anew", async () => {
+  const { ask, answer } = watched();
+  await ask(47);
+  answer({ status: "no_answer", score: 0, reason: "cut" });
+  await ask(100);
+  answer(down);
+  await expect(ask(1)).rejects.toMatchObject({ details: { completions: 48 } });
+});

@@ -3,6 +3,7 @@ import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../../lib/config/index.ts";
 import {
+  expectRewards,
   giverText,
   rewardPlan,
   rewardPlans,
@@ -53,9 +54,9 @@ test("several have their weights, and functions their own calls", () => {
   const plan = rewardPlan(recipe, "math")!;
   expect(plan.isSum).toBe(true);
   expect(plan.parts).toEqual([
-    { verifier: "part:math/right", name: "right", weight: 1, giver: { by: "verifier" } },
+    { verifier: "part:math:right", name: "right", weight: 1, giver: { by: "verifier" } },
     {
-      verifier: "part:math/half",
+      verifier: "part:math:half",
       name: "half",
       weight: 2,
       giver: { by: "function", name: "half", reward: half, timeoutMs: 9, concurrency: 3 },
@@ -66,6 +67,22 @@ test("several have their weights, and functions their own calls", () => {
     "function half in the main process",
   ]);
   expect(verificationCalls(recipe)).toBeGreaterThan(8);
+});
+
+const judge = { url: "http://localhost:8000/v1", model: "j", apiKeyEnv: "HONE_TEST_ABSENT_KEY" };
+
+test("a judge is named with its model and server, and waits beside the workers", () => {
+  const recipe = recipeOf({ reward: { judge: { ...judge, samplings: 1 } } });
+  const { giver } = rewardPlan(recipe, "math")!.parts[0];
+  expect(giverText(giver)).toBe("j at http://localhost:8000/v1 judges (rubric, 1 sampling)");
+  expect(verificationCalls(recipe)).toBeGreaterThan(8);
+});
+
+test("a missing key and a lost function are refused before a run", () => {
+  const half = recipeOf({ reward: () => 0.5 });
+  expect(() => expectRewards(half)).not.toThrow();
+  expect(() => expectRewards(defineRecipe(JSON.parse(JSON.stringify(half))))).toThrow("only its name");
+  expect(() => expectRewards(recipeOf({ reward: { judge } }))).toThrow("HONE_TEST_ABSENT_KEY is not set");
 });
 
 test("a recipe read from JSON knows the function's name and has none to call", () => {

@@ -1,8 +1,10 @@
 // Real processes: the pool of a recipe with rewards. Mutants tried: a looping reward unscored, a waiting one scored 0,
 // the name after # ignored, limits of the module ignored, the sum's parts without counts.
 import { afterAll, expect, test, vi } from "vitest";
+import { judgeSchema } from "../../../lib/config/judge.ts";
 import type { Problem } from "../../../lib/records.ts";
-import { type RewardPlan, VerifierPool } from "../../../lib/rewards/index.ts";
+import { type JudgeOptions, type RewardPlan, VerifierPool } from "../../../lib/rewards/index.ts";
+import { JudgeServer } from "../../fixtures/judge-server.ts";
 
 vi.setConfig({ testTimeout: 120_000 }); // processes start from source here
 
@@ -25,10 +27,10 @@ const pool = new VerifierPool({
       verifier: "reward:sum",
       isSum: true,
       parts: [
-        { verifier: "part:sum/right", name: "right", weight: 3, giver: { by: "verifier" } },
-        { verifier: "part:sum/long", name: "long", weight: 1, giver: { by: "module", url: file } },
+        { verifier: "part:sum:right", name: "right", weight: 3, giver: { by: "verifier" } },
+        { verifier: "part:sum:long", name: "long", weight: 1, giver: { by: "module", url: file } },
         {
-          verifier: "part:sum/half",
+          verifier: "part:sum:half",
           name: "half",
           weight: 4,
           giver: { by: "function", name: "half", reward: () => 0.5 },
@@ -110,7 +112,30 @@ test("several rewards, each where it belongs, are one verdict that tells its par
     score: 0.125 * 0.5 + 0.5 * 0.5,
     parts: { right: 0, long: 0.5, half: 0.5 },
   });
-  expect(pool.stats()["part:sum/half"]).toMatchObject({ calls: 4 });
-  expect(pool.stats()["part:sum/long"]!.calls).toBeGreaterThan(0);
+  expect(pool.stats()["part:sum:half"]).toMatchObject({ calls: 4 });
+  expect(pool.stats()["part:sum:long"]!.calls).toBeGreaterThan(0);
   expect(pool.stats()["reward:sum"]).toBeUndefined();
+});
+
+test("a judge that is down leaves a group's cut answers unscored as well; one that answers does not", async () => {
+  const server = new JudgeServer((_, response) => void response.writeHead(500).end("oops"));
+  const judge: JudgeOptions = judgeSchema.parse({
+    url: `${await server.listen()}/v1`,
+    model: "j",
+    retries: 0,
+    cache: false,
+    samplings: 1,
+  });
+  await using judged = new VerifierPool({ rewards: [alone("reward:judged", { by: "judge", judge })] });
+  const group = (...finishes: ("eos" | "length")[]) =>
+    judged.verify(
+      finishes.map((finish) => ({ problem: problem("reward:judged", "4"), text: "four", finish })),
+    );
+  const causes = (await group("eos", "length", "eos")).map((verdict) => "cause" in verdict && verdict.cause);
+  expect(causes).toEqual(Array(3).fill("the judge: the server says 500: oops"));
+  expect(await group("length", "length")).toMatchObject([{ status: "no_answer" }, { status: "no_answer" }]);
+  server.script = ({ key }) => `VERDICT ${key}: 5`;
+  expect(await group("eos", "length")).toMatchObject([{ status: "partial" }, { status: "no_answer" }]);
+  expect(judged.stats()["reward:judged"]).toMatchObject({ calls: 9, unscored: 2, judge: { calls: 1 } });
+  await server[Symbol.asyncDispose]();
 });

@@ -1,6 +1,7 @@
+import { setMaxListeners } from "node:events";
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { HoneError } from "../errors.ts";
+import { HoneError } from "./errors.ts";
 
 export interface ChatServerOptions {
   /** "http://localhost:8000/v1". */
@@ -59,13 +60,14 @@ export class ChatServer implements Disposable {
     if (url === undefined || !/^https?:$/.test(url.protocol)) {
       throw new HoneError(
         "HONE_ERR_USAGE",
-        `--endpoint is ${JSON.stringify(options.url)}, no http or https address`,
+        `${JSON.stringify(options.url)} is no http or https address of a server`,
         {
           hint: "Such as http://localhost:8000/v1.",
         },
       );
     }
     this.#options = options;
+    setMaxListeners(0, this.#closing.signal); // one for each request that waits to be tried again
     this.#isTls = url.protocol === "https:";
     const Agent = this.#isTls ? HttpsAgent : HttpAgent;
     this.#agent = new Agent({ keepAlive: true, maxSockets: options.concurrency });
@@ -128,7 +130,7 @@ export class ChatServer implements Disposable {
     if (HOPELESS.has(status)) {
       throw new HoneError("HONE_ERR_ENDPOINT", `${this.url}${path}: ${said}`, {
         details: { status },
-        hint: "Check the address, the model's name (--model) and the key in the environment (--api-key-env).",
+        hint: "Check the address, the model's name (--model) and the key in the environment (--api-key-env, apiKeyEnv).",
       });
     }
     throw new Fault(said, { isFinal: REFUSED.has(status), retryAfterMs: retryAfter(headers["retry-after"]) });

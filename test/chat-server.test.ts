@@ -1,9 +1,9 @@
 // Against a real HTTP server of the test's own.
 // Mutants tried: 429 not tried again; Retry-After ignored; a cut answer taken; the key in an error; no limit of connections.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { afterEach, expect, test } from "vitest";
-import { ChatServer, type ChatServerOptions } from "../../lib/suites/chat-server.ts";
-import { LocalServer } from "../fixtures/local-server.ts";
+import { afterEach, expect, test, vi } from "vitest";
+import { ChatServer, type ChatServerOptions } from "../lib/chat-server.ts";
+import { LocalServer } from "./fixtures/local-server.ts";
 
 type Script = (request: IncomingMessage, response: ServerResponse, count: number) => void;
 
@@ -149,6 +149,17 @@ test("never more connections than it may have", async () => {
   });
   await Promise.all(Array.from({ length: 20 }, () => chat.post("/x", {}, (json) => json)));
   expect(most).toBe(4);
+});
+
+test("many requests that wait to be tried again are no leak", async () => {
+  const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+  const { ask } = await serving((_, response) => response.writeHead(503).end(), {
+    retries: 1,
+    backoffMs: 50,
+  });
+  await Promise.all(Array.from({ length: 30 }, ask));
+  expect(warned).not.toHaveBeenCalled();
+  warned.mockRestore();
 });
 
 test("closing ends what is under way, without another try", async () => {

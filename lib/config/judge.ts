@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { count, LONGEST_TIMER_MS, tokens } from "./numbers.ts";
+
+/** A key in a URL would be in run.json. */
+function isPublicUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search } = new URL(text);
+  return /^https?:$/.test(protocol) && username === "" && password === "" && search === "";
+}
+
+/** A language model that judges: docs/rewards.md. */
+export const judgeSchema = z.strictObject({
+  /** "http://localhost:8000/v1": what comes before /chat/completions. */
+  url: z
+    .string()
+    .refine(
+      isPublicUrl,
+      "it must be an http or https address without credentials (the key comes by apiKeyEnv)",
+    ),
+  model: z.string().min(1),
+  /** Name of the environment variable with the key; the key itself is in no file. */
+  apiKeyEnv: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, "it must be the name of an environment variable, not a key")
+    .optional(),
+  /** "rubric": a grade; "pairwise": better or worse than the reference. */
+  kind: z.enum(["rubric", "pairwise"]).default("rubric"),
+  /** What makes an answer good. */
+  rubric: z
+    .string()
+    .min(1)
+    .max(100_000)
+    .default("The answer solves the task: it is correct, complete and clear."),
+  /** Grades are whole numbers from 0 to this. */
+  scale: count(100).default(10),
+  /** Field of the reference to show, or to compare with, as a dotted path; the whole reference when left out. */
+  against: z.string().min(1).optional(),
+  /** Times that each answer is judged; two show how far the judge agrees with itself, and take both orders of a pair. */
+  samplings: count(16).default(2),
+  temperature: z.number().min(0).max(2).default(0.7),
+  /** Of a reply of the judge, its thinking included. */
+  maxTokens: tokens().default(1024),
+  /** Longer answers are unparsable. */
+  maxAnswerChars: count().default(20_000),
+  /** Answers being judged at the same time, and connections. */
+  concurrency: count(4096).default(8),
+  timeoutMs: z.number().min(1).max(LONGEST_TIMER_MS).default(60_000),
+  /** Tries of a request after the first, with back-off from backoffMs. */
+  retries: z.int().min(0).max(20).default(4),
+  backoffMs: z.number().min(1).max(60_000).default(500),
+  /** What one process may ask; when it is spent, answers are unscored. */
+  budget: z
+    .strictObject({ calls: count().optional(), tokens: count(Number.MAX_SAFE_INTEGER).optional() })
+    .prefault({}),
+  /** Folder of replies by content; false keeps none. */
+  cache: z.union([z.string().min(1), z.literal(false)]).default("runs/judge-cache"),
+});

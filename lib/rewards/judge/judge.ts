@@ -1,0 +1,244 @@
+import { ChatServer } from "../../chat-server.ts";
+import type { RewardInput } from "../../domains/reward.ts";
+import { fraction, noAnswer, unparsable } from "../../domains/verifier.ts";
+import { HoneError } from "../../errors.ts";
+import type { Verdict } from "../../records.ts";
+import { JudgeCache, type JudgeReply } from "./judge-cache.ts";
+import { type JudgeCase, type JudgeForm, type JudgeQuestion, judgeQuestion } from "./judge-prompt.ts";
+
+export interface JudgeOptions {
+  /** "http://localhost:8000/v1". */
+  readonly url: string;
+  readonly model: string;
+  /** Environment variable that holds the key; none is sent without. */
+  readonly apiKeyEnv?: string | undefined;
+  /** A grade, or better or worse than the reference. */
+  readonly kind: "rubric" | "pairwise";
+  /** What makes an answer good. */
+  readonly rubric: string;
+  /** Grades are from 0 to this. */
+  readonly scale: number;
+  /** Dotted path of the field of the reference that is shown, or compared with; the whole reference where left out. */
+  readonly against?: string | undefined;
+  /** Times that each answer is judged; a pair's order alternates. */
+  readonly samplings: number;
+  readonly temperature: number;
+  readonly maxTokens: number;
+  /** Answers longer than this are unparsable and not asked about, characters. */
+  readonly maxAnswerChars: number;
+  /** Connections at once. */
+  readonly concurrency: number;
+  /** For one reply of the server. */
+  readonly timeoutMs: number;
+  /** Tries after the first. */
+  readonly retries: number;
+  readonly backoffMs: number;
+  /** What this process may ask of the server; replies from the cache cost nothing. */
+  readonly budget: { readonly calls?: number | undefined; readonly tokens?: number | undefined };
+  /** Folder; false keeps nothing. */
+  readonly cache: string | false;
+}
+
+/** What a judge has cost and how sure it is, since the process began. */
+export interface JudgeStats {
+  /** Questions answered by the server. */
+  readonly calls: number;
+  /** Questions answered from the cache. */
+  readonly cached: number;
+  /** Of the server's answers and their questions. */
+  readonly tokens: number;
+  /** Replies without a verdict. */
+  readonly unreadable: number;
+  /** Answers judged more than once, and the sum of the spread of their scores. */
+  readonly compared: number;
+  readonly disagreement: number;
+  /** Part of the budget that is left, in [0, 1]; absent without a budget. */
+  readonly budgetLeft?: number;
+}
+
+/** Askings of a question whose reply has no verdict. */
+const READINGS = 3;
+/** Characters a token, where a server does not count. */
+const CHARS_PER_TOKEN = 4;
+/** Between the seeds of a first and a further asking. */
+const SEED_STRIDE = 1000;
+
+/**
+ * A language model that judges, behind any server with OpenAI's chat completions. Whatever keeps it from a verdict (the
+ * server is down, busy or silent, a reply without a verdict, the budget spent) leaves the completion unscored.
+ */
+export class Judge implements Disposable {
+  readonly #options: JudgeOptions;
+  readonly #cache: JudgeCache;
+  #server: ChatServer | undefined;
+  #calls = 0;
+  /** Those, and questions that wait for the server. */
+  #asked = 0;
+  readonly #counts = { cached: 0, tokens: 0, unreadable: 0, compared: 0, disagreement: 0 };
+
+  constructor(options: JudgeOptions) {
+    this.#options = options;
+    this.#cache = new JudgeCache(options.cache === false ? undefined : options.cache);
+  }
+
+  get stats(): JudgeStats {
+    const { budget } = this.#options;
+    const left = [
+      ...(budget.calls === undefined ? [] : [1 - this.#asked / budget.calls]),
+      ...(budget.tokens === undefined ? [] : [1 - this.#counts.tokens / budget.tokens]),
+    ];
+    const budgetLeft = left.length > 0 && { budgetLeft: Math.max(0, Math.min(...left)) };
+    return { calls: this.#calls, ...this.#counts, ...budgetLeft };
+  }
+
+  [Symbol.dispose](): void {
+    this.#server?.[Symbol.dispose]();
+  }
+
+  async judge({ prompt, answer, finish, reference }: RewardInput): Promise<Verdict> {
+    const { kind, rubric: criteria, against, samplings, maxAnswerChars } = this.#options;
+    if (finish !== "eos" && finish !== "stop") return noAnswer("response not finished");
+    if (answer === "") return noAnswer("empty answer");
+    if (answer.length > maxAnswerChars) return unparsable(`answer longer than ${maxAnswerChars} characters`);
+    const shown = shownReference(reference, against);
+    if (kind === "pairwise" && shown === undefined)
+      return {
+        status: "unscored",
+        cause: `the judge has no answer to compare with${against ? ` at ${against}` : ""}`,
+      };
+    const given: JudgeCase = { task: prompt, answer, reference: shown, criteria };
+    try {
+      const each = await Promise.allSettled(
+        Array.from({ length: samplings }, (_, seed) => this.#score(given, seed)),
+      );
+      return this.#verdict(each.map((one) => scoreOf(one)));
+    } catch (error) {
+      return { status: "unscored", cause: this.#withoutKey(`the judge: ${(error as Error).message}`) };
+    }
+  }
+
+  #verdict(scores: readonly number[]): Verdict {
+    if (scores.length > 1) {
+      this.#counts.compared += 1;
+      this.#counts.disagreement += Math.max(...scores) - Math.min(...scores);
+    }
+    const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
+    return fraction(mean, `judged ${scores.map((score) => Number(score.toFixed(3))).join(", ")}`);
+  }
+
+  /** One sampling's score. Throws what kept the server from one. */
+  async #score(given: JudgeCase, seed: number): Promise<number> {
+    const question = judgeQuestion(given, this.#form(seed));
+    for (let reading = 0; reading < READINGS; reading++) {
+      const score = question.read(await this.#ask(question, seed + reading * SEED_STRIDE));
+      if (score !== undefined) return score;
+      this.#counts.unreadable += 1;
+    }
+    throw new Error(`no verdict in ${READINGS} replies`);
+  }
+
+  #form(seed: number): JudgeForm {
+    const { kind, scale } = this.#options;
+    return kind === "rubric" ? { kind, scale } : { kind, answerFirst: seed % 2 === 0 };
+  }
+
+  async #ask({ messages, read }: JudgeQuestion, seed: number): Promise<string> {
+    const { url, model, temperature, maxTokens } = this.#options;
+    const body = { model, messages, temperature, max_tokens: maxTokens, seed };
+    const { reply, isCached } = await this.#cache.reply(
+      { url, ...body },
+      () => this.#post(body),
+      ({ text }) => read(text) !== undefined,
+    );
+    if (isCached) this.#counts.cached += 1;
+    return reply.text;
+  }
+
+  async #post(body: { readonly messages: JudgeQuestion["messages"] }): Promise<JudgeReply> {
+    this.#expectBudget();
+    this.#server ??= this.#open();
+    this.#asked += 1;
+    try {
+      const answered = await this.#server.post("/chat/completions", body, (json) =>
+        readReply(json, body.messages),
+      );
+      if ("outage" in answered) throw new Error(answered.outage);
+      this.#calls += 1;
+      this.#counts.tokens += answered.value.tokens;
+      return answered.value;
+    } catch (error) {
+      this.#asked -= 1; // it cost nothing
+      throw error;
+    }
+  }
+
+  #open(): ChatServer {
+    const { url, apiKeyEnv, concurrency, timeoutMs, retries, backoffMs } = this.#options;
+    const key = keyOf(apiKeyEnv);
+    return new ChatServer({ url, key, concurrency, timeoutMs, retries, backoffMs });
+  }
+
+  #expectBudget(): void {
+    const { calls, tokens } = this.#options.budget;
+    if (calls !== undefined && this.#asked >= calls) throw new Error(`its budget of ${calls} calls is spent`);
+    if (tokens !== undefined && this.#counts.tokens >= tokens)
+      throw new Error(`its budget of ${tokens} tokens is spent`);
+  }
+
+  /** Servers repeat keys that they refuse. */
+  #withoutKey(text: string): string {
+    const { apiKeyEnv } = this.#options;
+    const key = apiKeyEnv === undefined ? undefined : process.env[apiKeyEnv];
+    return key ? text.replaceAll(key, "***") : text;
+  }
+}
+
+/** Throws what it was rejected with. */
+function scoreOf<T>(settled: PromiseSettledResult<T>): T {
+  if (settled.status === "rejected") throw settled.reason;
+  return settled.value;
+}
+
+/** The key in that environment variable; none without a name. Throws HONE_ERR_CONFIG where it is not set. */
+export function keyOf(apiKeyEnv: string | undefined): string | undefined {
+  if (apiKeyEnv === undefined) return undefined;
+  const key = process.env[apiKeyEnv];
+  if (key) return key;
+  throw new HoneError(
+    "HONE_ERR_CONFIG",
+    `the judge's key is missing: ${apiKeyEnv} is not set in the environment`,
+    {
+      hint: `Set it (export ${apiKeyEnv}=...), or leave apiKeyEnv out for a server that asks for none.`,
+    },
+  );
+}
+
+/** As text: JSON unless it is one. */
+function shownReference(reference: unknown, path: string | undefined): string | undefined {
+  const found = (path?.split(".") ?? []).reduce<unknown>(
+    (at, field) =>
+      typeof at === "object" && at !== null && Object.hasOwn(at, field)
+        ? (at as Record<string, unknown>)[field]
+        : undefined,
+    reference,
+  );
+  return found === undefined || found === null
+    ? undefined
+    : typeof found === "string"
+      ? found
+      : JSON.stringify(found);
+}
+
+/** The text of a chat completion. Throws for what is none: such an answer is asked for again. */
+function readReply(json: unknown, messages: JudgeQuestion["messages"]): JudgeReply {
+  const { choices, usage } = (json ?? {}) as {
+    choices?: { message?: { content?: unknown }; finish_reason?: unknown }[];
+    usage?: { total_tokens?: unknown };
+  };
+  const text = Array.isArray(choices) ? choices[0]?.message?.content : undefined;
+  if (typeof text !== "string") throw new Error("the server's answer is no chat completion with a text");
+  const counted = usage?.total_tokens;
+  const chars = messages.reduce((sum, { content }) => sum + content.length, text.length);
+  const isCounted = typeof counted === "number" && Number.isFinite(counted) && counted >= 0;
+  return { text, tokens: isCounted ? counted : Math.ceil(chars / CHARS_PER_TOKEN) };
+}
