@@ -1,5 +1,9 @@
+import { hints } from "./answers/hints.ts";
 import { overview } from "./answers/overview.ts";
+import { problem, problems } from "./answers/problems.ts";
 import { recipe } from "./answers/recipe.ts";
+import { sample } from "./answers/sample.ts";
+import { samples } from "./answers/samples.ts";
 import { series } from "./answers/series.ts";
 import { summary } from "./answers/summary.ts";
 import { guideRows } from "./guide.ts";
@@ -11,5 +15,10 @@ export const ANSWERS: Readonly<Record<string, Answer>> = {
   series,
   summary,
   recipe,
+  samples,
+  sample,
+  problems,
+  problem,
+  hints,
   guide: () => guideRows(),
 };

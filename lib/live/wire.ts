@@ -1,8 +1,11 @@
 /** What travels between server and page. Types alone: the page's own check reads them too. */
 import type { ControlAction, ControlOutcome, LineStatus } from "../metrics/line-status.ts";
 import type { StepRecord } from "../records.ts";
+import type { Hint } from "../samples/hints/hint.ts";
+import type { ProblemStatistics, Taking } from "../samples/problems.ts";
+import type { Sample, WholeSample } from "../samples/sample.ts";
 
-export type { ControlAction, ControlOutcome, LineStatus, StepRecord };
+export type { ControlAction, ControlOutcome, LineStatus, ProblemStatistics, Sample, StepRecord, Taking };
 
 /** Something that happened at a step, for the charts: where a sitting began, a checkpoint, what somebody asked for. */
 export interface Mark {
@@ -69,6 +72,35 @@ export interface GuideRow {
   readonly definition: string;
   readonly unit: string;
   readonly section: string;
+}
+
+/** `/api/samples?run=0&steps=1..9&domain=math&...` */
+export interface SamplesAnswer {
+  /** How many pass the filter; of the page's, each with a line of what it says. */
+  readonly total: number;
+  readonly samples: readonly (Sample & { readonly excerpt: string })[];
+}
+
+/** `/api/sample?run=0&row=0`: texts without what a screen acts on, of long ones the two ends. */
+export interface ShownSample extends Omit<WholeSample, "text" | "reference"> {
+  readonly reference: string;
+}
+
+/** `/api/problems?run=0&kind=never&order=most` */
+export interface ProblemsAnswer {
+  readonly total: number;
+  readonly problems: readonly ProblemStatistics[];
+}
+
+/** `/api/problem?run=0&domain=math&problem=7` */
+export interface ProblemAnswer {
+  readonly takings: readonly Taking[];
+}
+
+/** One of `/api/hints?run=0`. */
+export interface ShownHint extends Omit<Hint, "rows" | "quotes"> {
+  readonly quotes: readonly (readonly [name: string, text: string])[];
+  readonly samples: readonly Sample[];
 }
 
 /** Events of the stream `/api/events`. */

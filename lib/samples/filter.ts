@@ -5,6 +5,15 @@ import { FINISHES, STATUSES } from "./tables.ts";
 /** From and to, both counted in. */
 export type Range = readonly [from: number, to: number];
 
+/** "7", "7..", "..7" or "7..12"; undefined for anything else. */
+export function parseRange(text: string): Range | undefined {
+  const ends = /^(\d{0,15})(\.\.)?(\d{0,15})$/.exec(text);
+  if (ends === null || text === "" || text === "..") return undefined;
+  const [, from, dots, to] = ends;
+  if (dots === undefined) return [Number(text), Number(text)];
+  return [Number(from), to === "" ? Number.MAX_SAFE_INTEGER : Number(to)];
+}
+
 /** What samples must be, all of it at once. */
 export interface SampleFilter {
   readonly steps?: Range | undefined;

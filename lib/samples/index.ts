@@ -10,7 +10,7 @@ export {
   type ProblemKind,
   type ProblemOrder,
 } from "./choices.ts";
-export type { Range, SampleFilter } from "./filter.ts";
+export { parseRange, type Range, type SampleFilter } from "./filter.ts";
 export { type Hint, hints } from "./hints/hints.ts";
 export {
   type ProblemQuery,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SampleFilter } from "../../lib/samples/filter.ts";
-import { longLimits, matching } from "../../lib/samples/filter.ts";
+import { longLimits, matching, parseRange } from "../../lib/samples/filter.ts";
 import { SampleIndex, sampleOf } from "../../lib/samples/index.ts";
 import { ConstructedRun, type Said } from "./constructed-run.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -106,4 +106,17 @@ test("a group without a verdict flips nothing", async () => {
     run.step({ problem: 1, said: [said({ status: "unscored" })] });
   });
   expect(matching(index, { flippedSince: 1 })).toEqual([]);
+});
+
+test("ranges are read as they are written", () => {
+  const far = Number.MAX_SAFE_INTEGER;
+  expect(["7", "7..", "..7", "7..12", "0"].map(parseRange)).toEqual([
+    [7, 7],
+    [7, far],
+    [0, 7],
+    [7, 12],
+    [0, 0],
+  ]);
+  for (const bad of ["", "..", "a", "-1", "1.5", "1...2", "1..2..3"])
+    expect(parseRange(bad), bad).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from "commander";
 import type { Verdict } from "../../records.ts";
 import { columnsOf } from "../../report/index.ts";
 import { HINT_KINDS, ORDERS, PROBLEM_KINDS } from "../../samples/choices.ts";
-import type { Range } from "../../samples/index.ts";
+import { parseRange, type Range } from "../../samples/filter.ts";
 import { visibleJson } from "../../visible-text.ts";
 import { EXIT } from "../exit.ts";
 import type { SampleFlags } from "../samples.ts";
@@ -20,12 +20,10 @@ const natural = (text: string): number => {
   throw new InvalidArgumentError("It must be a whole number.");
 };
 
-/** "7", "7..", "..7", "7..12" */
 function range(text: string): Range {
-  const ends = /^(\d{0,15})\.\.(\d{0,15})$/.exec(text);
-  if (ends === null) return [natural(text), natural(text)];
-  const [, from, to] = ends;
-  return [Number(from), to === "" ? Number.MAX_SAFE_INTEGER : Number(to)];
+  const found = parseRange(text);
+  if (found !== undefined) return found;
+  throw new InvalidArgumentError("It must be like 7, 7.., ..7 or 7..12.");
 }
 
 const VERDICTS: Readonly<Record<Verdict["status"], true>> = {

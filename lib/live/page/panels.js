@@ -1,10 +1,20 @@
 import { linePanel } from "./panel-line.js";
 import { metricsPanel } from "./panel-metrics.js";
 import { overviewPanel } from "./panel-overview.js";
+import { problemsPanel } from "./panel-problems.js";
 import { recipePanel } from "./panel-recipe.js";
 import { resultsPanel } from "./panel-results.js";
+import { samplesPanel } from "./panel-samples.js";
 
 /** @import { Panel } from "./page.js" */
 
 /** Every tab, in order. @type {readonly Panel[]} */
-export const PANELS = [overviewPanel, metricsPanel, linePanel, resultsPanel, recipePanel];
+export const PANELS = [
+  overviewPanel,
+  metricsPanel,
+  linePanel,
+  samplesPanel,
+  problemsPanel,
+  resultsPanel,
+  recipePanel,
+];

@@ -43,7 +43,7 @@ export function emptyThoughts(index: SampleIndex): Hint[] {
           rewardEmpty,
           ...(rewardFull !== undefined && { rewardThinking: rewardFull }),
         },
-        rows: examples(empty),
+        rows: examples(index, empty),
       },
     ];
   });

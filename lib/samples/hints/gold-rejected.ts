@@ -91,12 +91,12 @@ export function countsOf(keys: readonly number[]): Map<number, number> {
 }
 
 function hintOf(
-  { tables }: SampleIndex,
+  index: SampleIndex,
   domain: string,
   { problem, answers, solved, top }: Answered,
   peers: Peers,
 ): Hint {
-  const id = tables.problems.columns.id[problem]!;
+  const id = index.tables.problems.columns.id[problem]!;
   const agreeing = top.rows.length;
   return {
     kind: "gold-rejected",
@@ -104,6 +104,6 @@ function hintOf(
     problem: id,
     says: `${domain} problem ${id}: ${agreeing} of ${answers} answers agree and none of them was accepted (${solved} others were). Of ${peers.count} problems of this domain whose answers agree as much, ${percent(peers.right)} are answered right: the reference may be wrong, or the verifier cannot read the answer.`,
     evidence: { answers, agreeing, solved, peers: peers.count, peersRight: peers.right },
-    rows: examples(top.rows),
+    rows: examples(index, top.rows),
   };
 }

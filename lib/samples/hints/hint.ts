@@ -21,8 +21,12 @@ const EXAMPLES = 5;
 export const UNSCORED = STATUSES.indexOf("unscored");
 export const CORRECT = STATUSES.indexOf("correct");
 
-/** The latest few of rows that come in the order of steps. */
-export const examples = (rows: readonly number[]): number[] => rows.slice(-EXAMPLES).reverse();
+/** The last rows of the last few groups, the latest first. @param rows in the order of steps. */
+export function examples({ tables }: SampleIndex, rows: readonly number[]): number[] {
+  const { group } = tables.members.columns;
+  const lasts = rows.filter((row, i) => i === rows.length - 1 || group[rows[i + 1]!] !== group[row]);
+  return lasts.slice(-EXAMPLES).reverse();
+}
 
 /** Judged samples of a domain. */
 export interface Stretch {

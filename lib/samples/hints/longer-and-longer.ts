@@ -1,5 +1,5 @@
 import type { SampleIndex } from "../sample-index.ts";
-import { CORRECT, ends, examples, type Hint, meanOf, percent, rise } from "./hint.ts";
+import { CORRECT, ends, type Hint, meanOf, percent, rise } from "./hint.ts";
 
 const FEWEST_SAMPLES = 32;
 const GROWTH = 1.5;
@@ -21,7 +21,7 @@ export function longerAndLonger(index: SampleIndex): Hint[] {
     if (growth < GROWTH || rise(lengthBefore, lengthAfter) < CERTAIN) return [];
     if (rise(rewardBefore, rewardAfter) < CERTAIN) return [];
     const learned = rise(solvedBefore, solvedAfter) >= CERTAIN;
-    const longest = [...late.rows].sort((a, b) => tokens[a]! - tokens[b]!);
+    const longest = [...late.rows].sort((a, b) => tokens[b]! - tokens[a]!);
     return [
       {
         kind: "longer-and-longer",
@@ -37,7 +37,7 @@ export function longerAndLonger(index: SampleIndex): Hint[] {
           samplesBefore: early.rows.length,
           samplesAfter: late.rows.length,
         },
-        rows: examples(longest),
+        rows: longest.slice(0, 5),
       },
     ];
   });

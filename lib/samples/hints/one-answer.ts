@@ -31,7 +31,7 @@ export function oneAnswer(index: SampleIndex): Hint[] {
         domain,
         says: `${domain}: in steps ${from} to ${to}, ${percent(share)} of ${rows.length} completions of ${problems} problems give one and the same answer, of which ${percent(solved)} were accepted; no reference is that of more than ${percent(asked)} of them.`,
         evidence: { share, samples: rows.length, problems, solved, mostFrequentReference: asked },
-        rows: examples(alike),
+        rows: examples(index, alike),
       },
     ];
   });

@@ -51,5 +51,15 @@ test("mean, its error and how far means lie apart", () => {
   expect(mean).toEqual({ n: 4, mean: 2.5, error: Math.sqrt(5 / 3 / 4) });
   expect(rise({ n: 9, mean: 1, error: 3 }, { n: 9, mean: 11, error: 4 })).toBeCloseTo(2, 12);
   expect(rise({ n: 1, mean: 1, error: 0 }, { n: 1, mean: 1, error: 0 })).toBe(0);
-  expect(examples([1, 2, 3, 4, 5, 6, 7])).toEqual([7, 6, 5, 4, 3]);
+});
+
+test("examples are of different groups, the latest first", async () => {
+  {
+    using run = new ConstructedRun(folder.path);
+    for (let s = 0; s < 7; s++) run.step({ problem: s, said: [{ text: `a${s}` }, { text: `b${s}` }] });
+  }
+  const index = await SampleIndex.open(folder.path);
+  expect(examples(index, [...index.live])).toEqual([13, 11, 9, 7, 5]);
+  expect(examples(index, [0, 1, 2])).toEqual([2, 1]);
+  expect(examples(index, [])).toEqual([]);
 });

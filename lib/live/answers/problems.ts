@@ -1,0 +1,41 @@
+import { HoneError } from "../../errors.ts";
+import {
+  PROBLEM_KINDS,
+  PROBLEM_ORDERS,
+  type ProblemKind,
+  type ProblemOrder,
+  problems as problemsOf,
+  takings,
+} from "../../samples/index.ts";
+import { type Question, runOf } from "../question.ts";
+import { samplesOf } from "../run-samples.ts";
+import type { ProblemAnswer, ProblemsAnswer } from "../wire.ts";
+import { natural } from "./samples.ts";
+
+const MOST = 200;
+
+/** Problems of a kind in an order, a page of them; null while the run has none. Throws HONE_ERR_USAGE. */
+export async function problems(question: Question): Promise<ProblemsAnswer | null> {
+  const asked = question.query;
+  const kind = oneOf(asked, "kind", PROBLEM_KINDS) as ProblemKind;
+  const order = oneOf(asked, "order", PROBLEM_ORDERS) as ProblemOrder;
+  const index = await samplesOf(runOf(question));
+  if (index === undefined) return null;
+  const [offset, limit] = [natural(asked, "offset") ?? 0, Math.min(natural(asked, "limit") ?? 50, MOST)];
+  return problemsOf(index, { domain: asked.get("domain") || undefined, kind, order, offset, limit });
+}
+
+/** The groups of one problem in the order of steps. */
+export async function problem(question: Question): Promise<ProblemAnswer | null> {
+  const index = await samplesOf(runOf(question));
+  if (index === undefined) return null;
+  const { query } = question;
+  return { takings: takings(index, query.get("domain") ?? "", natural(query, "problem") ?? 0) };
+}
+
+/** The first of the names where none is given. */
+function oneOf(asked: URLSearchParams, name: string, names: readonly string[]): string {
+  const text = asked.get(name) || names[0]!;
+  if (names.includes(text)) return text;
+  throw new HoneError("HONE_ERR_USAGE", `${name}=${text}: it is one of ${names.join(", ")}`);
+}

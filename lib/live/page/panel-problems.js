@@ -1,0 +1,183 @@
+import { el, fill, table } from "./dom.js";
+import { short } from "./format.js";
+import { choice } from "./panel-samples.js";
+import { searchSamples } from "./sample-search.js";
+
+/** @import { Panel, Page } from "./page.js" */
+/** @import { ProblemsAnswer, ProblemStatistics, ShownHint } from "../wire.ts" */
+
+const PROBLEMS_A_PAGE = 50;
+const HINT_NAMES = {
+  "gold-rejected": "Agreeing answers are rejected",
+  "longer-and-longer": "Reward rises while length explodes",
+  "one-answer": "One answer to everything",
+  "empty-thoughts": "Empty thoughts",
+};
+/** Outlives the tab. @type {{ run: number, kind: string, order: string, domain: string, offset: number }} */
+const problemSearch = { run: 0, kind: "all", order: "hardest", domain: "", offset: 0 };
+
+/** @type {Panel} */
+export const problemsPanel = {
+  id: "problems",
+  title: "Problems",
+  mount(root, page) {
+    const suspicions = el("section", { className: "hints", "aria-label": "hints" });
+    const list = el("div", {});
+    const start = () =>
+      void Promise.all([showHints(page, suspicions), showProblems(page, list)]).catch((error) =>
+        page.say(error),
+      );
+    const listAgain = () => void showProblems(page, list).catch((error) => page.say(error));
+    fill(root, suspicions, problemForm(page, start, listAgain), list);
+    start();
+    return { update: (what) => void (what === "all" && start()) };
+  },
+};
+
+/** @param {Page} page @param {HTMLElement} root */
+async function showHints(page, root) {
+  const { run } = problemSearch;
+  const hints = /** @type {ShownHint[] | null} */ (await page.connection.ask("hints", { run }));
+  const cards = (hints ?? []).map((hint) => hintCard(run, hint));
+  const none =
+    hints === null
+      ? "The run has judged no completion yet."
+      : "Nothing looks as if reward were gained otherwise than meant.";
+  fill(root, el("h2", {}, "Hints"), ...(cards.length > 0 ? cards : [el("p", { className: "muted" }, none)]));
+}
+
+/** @param {number} run @param {ShownHint} hint */
+function hintCard(run, { kind, says, quotes, samples, domain, problem }) {
+  const conditions = { domain, problem: problem === undefined ? "" : String(problem) };
+  const see = samples.map(({ row, step, attempt }) =>
+    el(
+      "button",
+      { type: "button", onclick: () => searchSamples(run, conditions, row) },
+      `step ${step}, attempt ${attempt}`,
+    ),
+  );
+  return el(
+    "div",
+    { className: "card hint", "data-kind": kind },
+    el("h3", {}, HINT_NAMES[kind]),
+    el("p", {}, says),
+    quotes.length > 0 &&
+      el(
+        "dl",
+        {},
+        ...quotes.flatMap(([name, text]) => [
+          el("dt", {}, name),
+          el("dd", { className: "written", dir: "auto" }, text),
+        ]),
+      ),
+    el("p", { className: "attempts" }, "see ", ...see),
+  );
+}
+
+/** @param {Page} page @param {HTMLElement} root */
+async function showProblems(page, root) {
+  const { run, offset, ...asked } = problemSearch;
+  const params = { run, ...asked, offset, limit: PROBLEMS_A_PAGE };
+  const answer = /** @type {ProblemsAnswer | null} */ (await page.connection.ask("problems", params));
+  if (answer === null) return fill(root);
+  const { total, problems } = answer;
+  const move = (/** @type {number} */ by) => () => {
+    problemSearch.offset = Math.max(0, offset + by);
+    void showProblems(page, root).catch((error) => page.say(error));
+  };
+  const last = offset + problems.length;
+  fill(
+    root,
+    el(
+      "p",
+      { className: "count", role: "status" },
+      total === 0 ? "no problem is like that" : `${offset + 1} to ${last} of ${total} problems`,
+    ),
+    table(
+      [
+        "problem",
+        "family",
+        "level",
+        "groups",
+        "judged",
+        "unscored",
+        "solved",
+        "first → last",
+        "steps",
+        "tokens",
+      ],
+      problems.map((one) => problemRow(run, one)),
+    ),
+    el(
+      "p",
+      { className: "pager" },
+      el("button", { type: "button", disabled: offset === 0, onclick: move(-PROBLEMS_A_PAGE) }, "back"),
+      el("button", { type: "button", disabled: last >= total, onclick: move(PROBLEMS_A_PAGE) }, "more"),
+    ),
+  );
+}
+
+/** @param {number} run @param {ProblemStatistics} one @returns {(string | Node)[]} */
+function problemRow(run, one) {
+  const percent = (/** @type {number} */ rate) => `${Math.round(100 * rate)} %`;
+  const conditions = { domain: one.domain, problem: String(one.problem), order: "newest" };
+  const open = () => searchSamples(run, conditions);
+  return [
+    el("button", { type: "button", className: "link", onclick: open }, `${one.domain} ${one.problem}`),
+    one.family,
+    String(one.level),
+    String(one.groups),
+    String(one.judged),
+    String(one.unscored),
+    percent(one.solveRate),
+    one.groups > 1 ? `${percent(one.firstRate)} → ${percent(one.lastRate)}` : "–",
+    one.firstStep === one.lastStep ? String(one.firstStep) : `${one.firstStep} … ${one.lastStep}`,
+    short(one.meanTokens),
+  ];
+}
+
+/** @param {Page} page @param {() => void} anew @param {() => void} again */
+function problemForm(page, anew, again) {
+  const keep = (/** @type {"kind" | "order" | "domain"} */ name) => (/** @type {string} */ value) => {
+    problemSearch[name] = value;
+    problemSearch.offset = 0;
+    again();
+  };
+  const { runs } = page.store;
+  const names = runs[problemSearch.run]?.domains ?? [];
+  return el(
+    "form",
+    {
+      className: "tools",
+      "aria-label": "which problems",
+      onsubmit: (/** @type {Event} */ event) => event.preventDefault(),
+    },
+    runs.length > 1 &&
+      choice(
+        "run",
+        "run",
+        runs.map(({ run }) => String(run)),
+        String(problemSearch.run),
+        (value) => {
+          Object.assign(problemSearch, { run: Number(value), offset: 0 });
+          anew();
+        },
+        (value) => page.runLabel(Number(value)),
+      ),
+    choice(
+      "solved",
+      "kind",
+      ["all", "never", "always", "sometimes", "flipped"],
+      problemSearch.kind,
+      keep("kind"),
+    ),
+    choice("domain", "domain", ["", ...names], problemSearch.domain, keep("domain")),
+    choice(
+      "first",
+      "order",
+      ["hardest", "easiest", "gained", "lost", "longest", "most"],
+      problemSearch.order,
+      keep("order"),
+    ),
+  );
+}

@@ -1,0 +1,71 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { VERDICT_JOURNAL } from "../orchestration/index.ts";
+import { type Sample, SampleIndex, type WholeSample } from "../samples/index.ts";
+import { visibleText } from "../visible-text.ts";
+import type { WatchedRun } from "./watched-run.ts";
+import type { ShownSample } from "./wire.ts";
+
+const SAVE_MS = 60_000;
+/** Characters that the page gets of a text, of its beginning and its end together. */
+const SHOWN_CHARS = 100_000;
+
+interface Kept {
+  readonly index: Promise<SampleIndex>;
+  savedMs: number;
+}
+const kept = new WeakMap<WatchedRun, Kept>();
+
+/** The completions of a run as far as it has come; undefined while it has judged none. Throws HONE_ERR_FORMAT. */
+export async function samplesOf(run: WatchedRun): Promise<SampleIndex | undefined> {
+  if (!existsSync(join(run.dir, VERDICT_JOURNAL))) return undefined;
+  let known = kept.get(run);
+  if (known === undefined) {
+    known = { index: SampleIndex.open(run.dir), savedMs: Date.now() };
+    kept.set(run, known);
+    known.index.catch(() => kept.delete(run));
+  }
+  const index = await known.index;
+  await index.update();
+  if (Date.now() - known.savedMs > SAVE_MS) {
+    known.savedMs = Date.now();
+    index.save();
+  }
+  return index;
+}
+
+/** For the page: texts without what a screen acts on, and of long ones the two ends. */
+export function shownSample(one: WholeSample): ShownSample {
+  const { prompt, text: _, thought, response, reference, reason, verifier, completion, ...facts } = one;
+  const asText = typeof reference === "string" ? reference : (JSON.stringify(reference) ?? "");
+  return {
+    ...facts,
+    completion,
+    verifier,
+    ...(prompt !== undefined && { prompt: shownText(prompt) }),
+    ...(thought !== undefined && { thought: shownText(thought) }),
+    response: shownText(response),
+    reference: shownText(asText),
+    ...(reason !== undefined && { reason: shownText(reason) }),
+  };
+}
+
+export function shownText(text: string, most = SHOWN_CHARS): string {
+  if (text.length <= most) return visibleText(text);
+  const end = Math.floor(most / 2);
+  const left = text.length - 2 * end;
+  return visibleText(`${text.slice(0, end)}\n[... ${left} characters ...]\n${text.slice(-end)}`);
+}
+
+/** One line of what it says behind its thought. */
+export function excerptOf({ response, thought }: WholeSample, chars: number): string {
+  const text = response.trim() === "" && thought !== undefined ? `(thinks) ${thought}` : response;
+  const line = text
+    .slice(0, 4 * chars)
+    .replace(/\s+/g, " ")
+    .trim();
+  return visibleText(line.slice(0, chars)).trim();
+}
+
+/** What is read for an excerpt is its whole line: not of those that have megabytes. */
+export const isReadable = ({ chars }: Sample): boolean => chars < 1e6;
