@@ -100,3 +100,20 @@ function taken(dir: string, what: string): HoneError {
     hint: "Wait for it, stop it (in this process: dispose of it), or choose another folder.",
   });
 }
+
+/** Whether a process of this machine holds the folder's lock now; false for a folder that cannot be read. */
+export async function isLocked(dir: string): Promise<boolean> {
+  let fd: number;
+  try {
+    fd = openSync(dir, "r");
+  } catch {
+    return false;
+  }
+  try {
+    const folder = process.platform === "linux" ? `/proc/self/fd/${fd}` : dir;
+    const names = readdirSync(folder).filter((name) => NAME.test(name));
+    return (await Promise.all(names.map((name) => isAlive(join(folder, name))))).includes(true);
+  } finally {
+    closeSync(fd);
+  }
+}

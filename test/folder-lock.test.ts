@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { lockFolder } from "../lib/folder-lock.ts";
+import { isLocked, lockFolder } from "../lib/folder-lock.ts";
 
 // Mutants tried: not released, dead names kept, no look at the others after listening.
 
@@ -94,4 +94,15 @@ test("of many that come at once one gets the folder at a time, however long its 
   expect(readdirSync(deep)).toEqual([expect.stringMatching(/^\.lock-\d+-[0-9a-f]{12}$/)]);
   last[Symbol.dispose]();
   expect(readdirSync(deep)).toEqual([]);
+});
+
+test("whether a folder is locked can be asked without taking it", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "hone-asked-"));
+  expect(await isLocked(dir)).toBe(false);
+  const lock = await lockFolder(dir);
+  expect(await isLocked(dir)).toBe(true);
+  lock[Symbol.dispose]();
+  expect(await isLocked(dir)).toBe(false);
+  expect(await isLocked(join(dir, "none"))).toBe(false);
+  rmSync(dir, { recursive: true });
 });

@@ -4,6 +4,7 @@ import { compareVerb } from "./verbs/compare.ts";
 import { completionVerb } from "./verbs/completion.ts";
 import { convertVerb } from "./verbs/convert.ts";
 import { dataVerb } from "./verbs/data.ts";
+import { diffVerb } from "./verbs/diff.ts";
 import { doctorVerb } from "./verbs/doctor.ts";
 import { evalVerb } from "./verbs/eval.ts";
 import { explainVerb } from "./verbs/explain.ts";
@@ -16,6 +17,7 @@ import { reportVerb } from "./verbs/report.ts";
 import { rescoreVerb } from "./verbs/rescore.ts";
 import { rolloutsVerb } from "./verbs/rollouts.ts";
 import { runVerb } from "./verbs/run.ts";
+import { runsVerb } from "./verbs/runs.ts";
 import { samplesVerb } from "./verbs/samples.ts";
 import { schemaVerb } from "./verbs/schema.ts";
 import { scoreVerb } from "./verbs/score.ts";
@@ -38,6 +40,8 @@ export const VERBS: readonly Verb[] = [
   sweepVerb,
   replayVerb,
   reportVerb,
+  runsVerb,
+  diffVerb,
   trackVerb,
   evalVerb,
   compareVerb,

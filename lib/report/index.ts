@@ -6,7 +6,7 @@ export { htmlDocument, htmlTable } from "./document.ts";
 export { type Figure, type FigureLine, type FigureMark, figureSvg, standaloneFigure } from "./figure.ts";
 export { type Html, html } from "./html.ts";
 export { Progress, type ProgressOptions } from "./progress.ts";
-export { readRunFolder } from "./run-reader.ts";
+export { readRunFolder, readSummary } from "./run-reader.ts";
 export type { CandidateRow, EvaluationTable, RunSummary, Score } from "./summary.ts";
 export { beforeAfterText, scoreRows, settingName } from "./table.ts";
 export { formatTable, type PlainTable, TABLE_FORMATS, type TableFormat } from "./table-formats.ts";

@@ -35,13 +35,18 @@ export interface RunFolder {
 export function readRunFolder(runDir: string): RunFolder {
   const manifest = readRunManifest(runDir);
   const steps = readSteps(join(runDir, RUN_FILES.log), join(runDir, RUN_FILES.digest));
-  const summary = join(runDir, RUN_FILES.summary);
   return {
     manifest,
     steps,
     stepsEach: steps.reduce((most, stretch) => Math.max(most, stretch.steps), 1),
-    summary: existsSync(summary) ? parseSummary(summary) : undefined,
+    summary: readSummary(runDir),
   };
+}
+
+/** Undefined for a run that wrote none yet. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming the file. */
+export function readSummary(runDir: string): RunSummary | undefined {
+  const path = join(runDir, RUN_FILES.summary);
+  return existsSync(path) ? parseSummary(path) : undefined;
 }
 
 function readSteps(log: string, digest: string): Stretch[] {

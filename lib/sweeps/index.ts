@@ -4,4 +4,5 @@ export { defineSweep, isSweepDefinition, type Study, type SweepDefinition } from
 export { progressIn } from "./process.ts";
 export { type Published, publish } from "./publish.ts";
 export type { CaptionedTable } from "./sections.ts";
+export { pairedSpread, type Spread, spreadOf } from "./spread.ts";
 export { type PlanOptions, planSweep, type RunSweepOptions, runSweep, type SweepPlan } from "./sweep.ts";

@@ -1,0 +1,87 @@
+import { flow, textTable } from "../report/index.ts";
+import type { ResultDifference, RunList, RunRow, RunsDifference } from "../runs/index.ts";
+import { visibleText } from "../visible-text.ts";
+
+/** Of a recipe's differences; --json has all. */
+const MOST_FIELDS = 4;
+const NONE = "–";
+
+/** A line a run, and below the fields that tell it from the others. */
+export function runsText({ runs, unreadable }: RunList, columns: number): string {
+  const head = ["run", "state", "steps", "score", "held out", "started"];
+  const rows = runs.map((run) => [
+    run.dir,
+    run.state,
+    run.ofSteps === undefined ? String(run.steps) : `${run.steps}/${run.ofSteps}`,
+    run.score?.toFixed(3) ?? NONE,
+    heldOut(run),
+    run.startedAt.slice(0, 16).replace("T", " "),
+  ]);
+  const notes = runs.flatMap((run) => differences(run, columns));
+  const bad = unreadable.map(({ dir, error }) => `${dir}: ${error}`);
+  if (runs.length === 0 && bad.length === 0) return "no runs";
+  const table = textTable({ head, rows }, columns);
+  return visibleText([...table, ...section("recipes", notes), ...section("unreadable", bad)].join("\n"));
+}
+
+const section = (title: string, lines: readonly string[]): string[] =>
+  lines.length === 0 ? [] : ["", title, ...lines];
+
+function heldOut({ before, after }: RunRow): string {
+  if (before === undefined) return NONE;
+  return `${before.mean.score.toFixed(3)} -> ${after?.mean.score.toFixed(3) ?? NONE}`;
+}
+
+function differences({ dir, differs }: RunRow, columns: number): string[] {
+  const fields = Object.entries(differs);
+  if (fields.length === 0) return [];
+  const shown = fields.slice(0, MOST_FIELDS).map(([path, value]) => `${path}=${value}`);
+  const more = fields.length > MOST_FIELDS ? [`and ${fields.length - MOST_FIELDS} more`] : [];
+  return flow([`${dir}:`, ...shown, ...more], columns, "  ");
+}
+
+/** Results with their spread, then the fields of the recipes. */
+export function diffText({ a, b, recipe, results }: RunsDifference, columns: number): string {
+  const side = (runs: RunsDifference["a"]) =>
+    `${runs[0]!.dir}${runs.length > 1 ? ` and ${runs.length - 1} more` : ""}: ${runs.map(({ state, seed }) => `seed ${seed} ${state}`).join(", ")}`;
+  const rows = results.map((result) => [
+    `${result.measure} ${result.domain}`,
+    value(result, "a"),
+    value(result, "b"),
+    change(result),
+  ]);
+  const table = textTable({ head: ["held out, after", "A", "B", "B - A"], rows }, columns);
+  const fields = recipe.map(
+    ({ path, a: was, b: is }) => `  ${path}: ${was.join(" | ")} -> ${is.join(" | ")}`,
+  );
+  const lines = [
+    `A  ${side(a)}`,
+    `B  ${side(b)}`,
+    "",
+    ...(rows.length === 0 ? ["no side was evaluated after training"] : table),
+    "",
+    ...(fields.length === 0 ? ["recipes: the same"] : ["recipes:", ...fields]),
+  ];
+  return visibleText(lines.join("\n"));
+}
+
+const digits = ({ measure }: Pick<ResultDifference, "measure">): number => (measure === "meanTokens" ? 1 : 3);
+
+function value(result: ResultDifference, side: "a" | "b"): string {
+  const spread = result[side];
+  if (spread === undefined) return NONE;
+  const mean = spread.mean.toFixed(digits(result));
+  return spread.deviation === undefined
+    ? mean
+    : `${mean} ±${spread.deviation.toFixed(digits(result))} (${spread.n})`;
+}
+
+function change(result: ResultDifference): string {
+  const { difference, standardError } = result;
+  if (difference === undefined) return NONE;
+  const show = (n: number) => n.toFixed(digits(result));
+  const mean = `${difference.mean < 0 ? "" : "+"}${show(difference.mean)}`;
+  const { interval } = difference;
+  if (interval !== undefined) return `${mean} [${show(interval.low)}, ${show(interval.high)}]`;
+  return standardError === undefined ? mean : `${mean} ±${show(standardError)}`;
+}

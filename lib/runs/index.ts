@@ -1,0 +1,12 @@
+/** Run folders side by side: their states, how their recipes differ, what came out. */
+
+export {
+  diffRuns,
+  type FieldDifference,
+  MEAN,
+  type Measure,
+  type ResultDifference,
+  type RunsDifference,
+} from "./diff.ts";
+export { listRuns, type RunList, type RunRow } from "./list.ts";
+export type { RunFacts, RunState } from "./read-run.ts";

@@ -1,0 +1,81 @@
+import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
+import { basename, join } from "node:path";
+import { isLocked } from "../folder-lock.ts";
+import { fileWork, RUN_FILES, RunDigest, readRunManifest } from "../metrics/index.ts";
+import { type EvaluationTable, type RunSummary, readSummary } from "../report/index.ts";
+
+/** An event line is shorter, but for that of a group. */
+const TAIL_BYTES = 65_536;
+const EVENT_LOG = "events.jsonl";
+
+/** "killed": it ended without a word, by a signal that it could not catch or by an error. */
+export type RunState = "running" | "finished" | "stopped" | "failed" | "killed";
+
+/** A run as its folder tells it. */
+export interface RunFacts {
+  readonly dir: string;
+  readonly name: string;
+  readonly seed: number;
+  readonly state: RunState;
+  /** ISO 8601, UTC, of its last sitting. */
+  readonly startedAt: string;
+  /** Done, and those of the recipe. */
+  readonly steps: number;
+  readonly ofSteps: number | undefined;
+  /** The mean score of the last step's rollouts. */
+  readonly score: number | undefined;
+  /** Held out, under the first sampling setting; undefined where the run did not get there. */
+  readonly before: EvaluationTable | undefined;
+  readonly after: EvaluationTable | undefined;
+  /** As run.json keeps it. */
+  readonly recipe: unknown;
+}
+
+/** Throws HONE_ERR_IO, HONE_ERR_FORMAT naming the file. */
+export async function readRun(dir: string): Promise<RunFacts> {
+  const { name, config, startedAt } = readRunManifest(dir);
+  const recipe = config as { seed?: number; training?: { steps?: number } } | undefined;
+  const log = join(dir, RUN_FILES.log);
+  const last = existsSync(log) ? new RunDigest(log, join(dir, RUN_FILES.digest)).last : undefined;
+  const summary = readSummary(dir);
+  const steps = last?.step ?? 0;
+  // a sitting that came later, and did not get to write its own
+  const current = summary !== undefined && summary.steps >= steps ? summary : undefined;
+  return {
+    dir,
+    name: name ?? basename(dir),
+    seed: recipe?.seed ?? 0,
+    state: (await isLocked(dir)) ? "running" : stateOf(dir, current, recipe?.training?.steps),
+    startedAt,
+    steps,
+    ofSteps: recipe?.training?.steps,
+    score: last?.metrics["score/mean"],
+    before: current?.before[0],
+    after: current?.after[0],
+    recipe: config,
+  };
+}
+
+function stateOf(dir: string, summary: RunSummary | undefined, ofSteps: number | undefined): RunState {
+  if (summary !== undefined) return summary.state === "done" ? "finished" : summary.state;
+  const end = lastEvent(join(dir, EVENT_LOG));
+  if (end?.e !== "end") return "killed";
+  return end.s !== undefined && ofSteps !== undefined && end.s >= ofSteps ? "finished" : "stopped";
+}
+
+/** A run without a session (createRun) writes no summary; but its log says that it came to an end. */
+function lastEvent(path: string): { readonly e?: string; readonly s?: number } | undefined {
+  if (!existsSync(path)) return undefined;
+  const fd = fileWork(path, () => openSync(path, "r"));
+  try {
+    const { size } = fstatSync(fd);
+    const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
+    readSync(fd, tail, 0, tail.length, size - tail.length);
+    const line = tail.toString("utf8").trimEnd().split("\n").at(-1) ?? "";
+    return JSON.parse(line) as { e?: string; s?: number };
+  } catch {
+    return undefined; // torn, or a line of a group longer than the tail: no end in any case
+  } finally {
+    closeSync(fd);
+  }
+}

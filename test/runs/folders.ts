@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { writeRunManifest } from "../../lib/metrics/index.ts";
+import type { EvaluationTable, Score } from "../../lib/report/index.ts";
+
+export function scratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), "hone-runs-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const score = (value: number): Score => ({
+  score: value,
+  solveRate: value / 2,
+  meanTokens: 100 * value,
+  truncation: 0,
+  n: 64,
+  standardError: 0.03,
+  tokensStandardError: 4,
+});
+
+export const table = (math: number, code: number): EvaluationTable => ({
+  temperature: 1,
+  version: 1,
+  domains: { math: score(math), code: score(code) },
+  mean: score((math + code) / 2),
+});
+
+export interface Written {
+  readonly seed?: number;
+  readonly steps?: number;
+  readonly ofSteps?: number;
+  readonly lr?: number;
+  /** Of summary.json; none without. */
+  readonly state?: "done" | "stopped" | "failed";
+  readonly summarySteps?: number;
+  readonly after?: EvaluationTable;
+  /** Last lines of events.jsonl. */
+  readonly events?: string;
+  readonly config?: object;
+}
+
+/** A run folder as a session leaves it. */
+export function writeRun(
+  dir: string,
+  {
+    seed = 0,
+    steps = 3,
+    ofSteps = 3,
+    lr = 0.001,
+    state,
+    summarySteps = steps,
+    after,
+    events,
+    config,
+  }: Written = {},
+): string {
+  const recipe = {
+    name: "demo",
+    seed,
+    optimizer: { lr, beta1: 0.9 },
+    training: { steps: ofSteps },
+    ...config,
+  };
+  writeRunManifest(dir, { name: "demo", config: recipe, seeds: {}, versions: {} });
+  const line = (step: number) =>
+    JSON.stringify({ step, version: step, metrics: { "score/mean": step / 10 } });
+  writeFileSync(
+    join(dir, "steps.jsonl"),
+    Array.from({ length: steps }, (_, i) => `${line(i + 1)}\n`).join(""),
+  );
+  if (events !== undefined) writeFileSync(join(dir, "events.jsonl"), events);
+  if (state === undefined) return dir;
+  const summary = {
+    schema: 2,
+    state,
+    steps: summarySteps,
+    before: [table(0.2, 0.2)],
+    after: after ? [after] : [],
+  };
+  writeFileSync(join(dir, "summary.json"), JSON.stringify(summary));
+  return dir;
+}
