@@ -1,0 +1,139 @@
+// Samples and problems of a run in a real browser: the system's chromium.
+import { existsSync } from "node:fs";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LiveServer } from "../../lib/live/index.ts";
+import { query, SampleIndex } from "../../lib/samples/index.ts";
+import { smallRun } from "../live/live-run.ts";
+import { boxed, ConstructedRun } from "../samples/constructed-run.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+const HOSTILE =
+  "<think>\u001b[2J\u202eevil\ud800</think></pre><script>pwned=1</script><img src=x onerror=pwned=1>\u2066\u2028";
+
+/** Six steps: a problem that flips and is always hostile once, and one of ten megabytes. */
+function hostileRun(): string {
+  const dir = smallRun(6);
+  using run = new ConstructedRun(dir);
+  for (let s = 1; s <= 6; s++)
+    run.step(
+      {
+        problem: 1,
+        reference: "</pre><script>pwned=1</script>",
+        said: [
+          {
+            text: `${HOSTILE}${s}`,
+            status: s > 3 ? "correct" : "wrong",
+            reason: "<b>no</b>\u202e",
+            reward: s / 3,
+          },
+          { text: boxed(s), status: s > 3 ? "correct" : "wrong", tokens: 10 + s },
+        ],
+      },
+      {
+        problem: 2,
+        domain: "code",
+        said: [{ text: "y".repeat(10_000_000) + s, tokens: 4000, finish: "length" }],
+      },
+    );
+  return dir;
+}
+
+describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  /** @param faults errors and dialogs, which there must not be. */
+  async function open(url: string, faults: string[], width = 1300): Promise<Page> {
+    const page = await browser.newPage({ viewport: { width, height: 900 } });
+    page.on("pageerror", (error) => faults.push(error.message));
+    page.on("console", (line) => line.type() === "error" && faults.push(line.text()));
+    page.on("dialog", (dialog) => {
+      faults.push(dialog.message());
+      void dialog.dismiss();
+    });
+    await page.goto(url);
+    return page;
+  }
+  const textOf = (page: Page, selector: string) => page.locator(selector).first().innerText();
+
+  test("filters find what the index finds, and a completion is shown with the journal's numbers", async () => {
+    const dir = hostileRun();
+    await using live = await LiveServer.open([dir]);
+    const faults: string[] = [];
+    const page = await open(`${live.url}#samples`, faults);
+    await page.waitForSelector(".sample-row");
+    const index = await SampleIndex.open(dir);
+    const count = (total: number) => page.waitForSelector(`.count:has-text("of ${total} completions")`);
+    await count(18);
+    await page.selectOption("select[name=status]", "wrong");
+    await count(query(index, { statuses: ["wrong"] }).total);
+    await page.locator("input[name=steps]").fill("2..3");
+    await page.keyboard.press("Enter");
+    await count(query(index, { statuses: ["wrong"], steps: [2, 3] }).total);
+    await page.locator("input[name=steps]").fill("");
+    await page.selectOption("select[name=status]", "");
+    await page.locator("input[name=flippedSince]").fill("3");
+    await page.keyboard.press("Enter");
+    await count(query(index, { flippedSince: 3 }).total);
+    await page.locator(".sample-row").last().click();
+    await page.waitForSelector(".over-time table");
+    const fact = await textOf(page, ".sample dd");
+    const { samples } = query(index, { flippedSince: 3 });
+    expect(Number(fact)).toBeCloseTo(samples.at(-1)!.reward!, 6);
+    expect(await page.locator(".over-time tbody tr").count()).toBe(6);
+    await page.locator(".over-time tbody tr").last().locator("button").first().click();
+    await page.waitForSelector(".side-by-side");
+    expect(await page.locator(".side-by-side > section h3").allInnerTexts()).toEqual(
+      expect.arrayContaining(["step 3, attempt 0", "step 6, attempt 0"]),
+    );
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test("hostile completions neither run, break nor turn the page around, ten megabytes among them", async () => {
+    await using live = await LiveServer.open([hostileRun()]);
+    const faults: string[] = [];
+    for (const width of [400, 1300]) {
+      const page = await open(`${live.url}#samples`, faults, width);
+      await page.waitForSelector(".sample-row");
+      for (const row of [0, 2]) {
+        await page.locator(".sample-row").nth(row).click();
+        await page.waitForSelector('.sample-row[aria-current="true"]');
+        await page.waitForSelector(".over-time table");
+        await page.evaluate(
+          "for (const one of document.querySelectorAll('details')) one.open = true; undefined",
+        );
+        const text = await page.locator("#page").innerText();
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be there
+        expect(text).not.toMatch(/[\u001b\u202e\u2066\u2028]|\p{Cs}/u);
+      }
+      expect(await page.evaluate("typeof pwned")).toBe("undefined");
+      expect(await page.locator("#page script, #page img, .written *").count()).toBe(0);
+      const out = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+      expect(await page.evaluate(out)).toBeLessThanOrEqual(0);
+      await page.close();
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test("problems lead to their completions", async () => {
+    await using live = await LiveServer.open([hostileRun()]);
+    const faults: string[] = [];
+    const page = await open(`${live.url}#problems`, faults);
+    await page.waitForSelector("#panel-problems tbody tr");
+    expect(await page.locator("#panel-problems tbody tr").count()).toBe(2);
+    await page.selectOption("select[name=kind]", "flipped");
+    await page.waitForSelector('.count:has-text("of 1 problems")');
+    expect(await textOf(page, "#panel-problems tbody tr")).toMatch(
+      /math 1\s+chain\s+2\s+6\s+12\s+0\s+50 %\s+0 % → 100 %/,
+    );
+    await page.locator("#panel-problems tbody button").first().click();
+    await page.waitForSelector('.count:has-text("of 12 completions")');
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
