@@ -1,3 +1,4 @@
+import { explain } from "./answers/explain.ts";
 import { hints } from "./answers/hints.ts";
 import { overview } from "./answers/overview.ts";
 import { problem, problems } from "./answers/problems.ts";
@@ -20,5 +21,6 @@ export const ANSWERS: Readonly<Record<string, Answer>> = {
   problems,
   problem,
   hints,
+  explain,
   guide: () => guideRows(),
 };

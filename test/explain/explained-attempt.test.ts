@@ -19,6 +19,7 @@ describe.skipIf(noAddon !== undefined)("rewards and advantages", () => {
       "lengthPenalty.kind=lp",
       "objective.kind=grpo",
       "advantages.divideBy=sample-std",
+      "advantages.baseline=leave-one-out",
     ]);
   });
 

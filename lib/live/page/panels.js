@@ -1,3 +1,4 @@
+import { explainPanel } from "./panel-explain.js";
 import { linePanel } from "./panel-line.js";
 import { metricsPanel } from "./panel-metrics.js";
 import { overviewPanel } from "./panel-overview.js";
@@ -15,6 +16,7 @@ export const PANELS = [
   linePanel,
   samplesPanel,
   problemsPanel,
+  explainPanel,
   resultsPanel,
   recipePanel,
 ];
