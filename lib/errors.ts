@@ -20,6 +20,7 @@ export type ErrorCode =
   // TypeScript side
   | "HONE_ERR_NATIVE_LOAD"
   | "HONE_ERR_VERIFIER"
+  | "HONE_ERR_OBJECTIVE"
   | "HONE_ERR_CHECKPOINT"
   | "HONE_ERR_STALL"
   | "HONE_ERR_REPLAY"

@@ -11,6 +11,7 @@ export {
   type RecipeInput,
   recipeJsonSchema,
 } from "./config/index.ts";
+export type { SlopesFunction, SlopesInput } from "./custom-objective.ts";
 export { isHeldOut, type ProblemSource, problemId, type SourceOptions } from "./data/index.ts";
 export type { Completion, RewardFunction, RewardInput, VerifierModule as Verifier } from "./domains/index.ts";
 export { ConfigError, type ConfigIssue, type ErrorCode, HoneError } from "./errors.ts";

@@ -200,7 +200,7 @@ trainer::StepOptions read_step_options(const Napi::Value& value) {
   trainer::StepOptions o;
   o.objective = static_cast<kernels::Objective>(
       f.choice("objective", {"gspo", "grpo", "dapo", "dr-grpo", "ppo-clip", "cispo", "reinforce-clamped", "reinforce",
-                             "supervised"}));
+                             "custom", "supervised"}));
   o.sequence_weight = static_cast<kernels::SequenceWeight>(f.choice("sequenceWeight", {"uniform", "length"}));
   o.clip_low = float(f.number("clipLow"));
   o.clip_high = float(f.number("clipHigh"));

@@ -7,6 +7,7 @@
 #include "addon/engine_object.h"
 #include "addon/errors.h"
 #include "addon/model_options.h"
+#include "addon/slopes_function.h"
 #include "addon/training_batch.h"
 #include "core/stopwatch.h"
 #include "model/hf_loader.h"
@@ -125,12 +126,16 @@ Napi::Value TrainerObject::step(const Napi::CallbackInfo& info) {
   auto batch = std::make_shared<OwnedBatch>();
   trainer::StepOptions options;
   std::shared_ptr<EngineThread> engine;
+  std::shared_ptr<SlopesFunction> slopes;
   translated(info.Env(), [&] {
     *batch = read_batch(info[0]);
     options = read_step_options(info[1]);
+    slopes = SlopesFunction::read(info[1]);
     if (!info[2].IsUndefined()) engine = engine_for(thread_->model(), info[2]);
   });
-  return thread_->run(info.Env(), step_job(batch, options, engine));
+  if (!slopes) return thread_->run(info.Env(), step_job(batch, options, engine));
+  options.slopes = [slopes, worker = &thread_->worker()](const trainer::SlopesRequest& request) { slopes->ask(*worker, request); };
+  return thread_->run(info.Env(), step_job(batch, options, engine), [slopes](Napi::Env env) { slopes->release(env); });
 }
 
 Napi::Value TrainerObject::score(const Napi::CallbackInfo& info) {

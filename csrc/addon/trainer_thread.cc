@@ -16,12 +16,13 @@ void TrainerThread::start(Napi::Env env) {
   worker_ = Worker::open(env, "hone.trainer", nullptr, [self = shared_from_this()] { self->trainer_.reset(); });
 }
 
-Napi::Promise TrainerThread::run(Napi::Env env, Job job) {
+Napi::Promise TrainerThread::run(Napi::Env env, Job job, std::function<void(Napi::Env)> settled) {
   const auto deferred = Napi::Promise::Deferred::New(env);
   Worker* const worker = worker_.get();
-  const auto settle = [worker, deferred](Result result, std::exception_ptr failure) {
-    worker->deliver([worker, deferred, result = std::move(result), failure](Napi::Env js) {
+  const auto settle = [worker, deferred, settled](Result result, std::exception_ptr failure) {
+    worker->deliver([worker, deferred, settled, result = std::move(result), failure](Napi::Env js) {
       worker->release(js);
+      if (settled) settled(js);
       if (failure) deferred.Reject(to_js_error(js, failure).Value());
       else deferred.Resolve(result ? result(js) : js.Undefined());
     });
@@ -39,6 +40,7 @@ Napi::Promise TrainerThread::run(Napi::Env env, Job job) {
   worker->hold(env);
   if (!worker->post(on_thread, [settle, closed] { settle(nullptr, closed); })) {
     worker->release(env);
+    if (settled) settled(env);
     deferred.Reject(to_js_error(env, closed).Value());
   }
   return deferred.Promise();

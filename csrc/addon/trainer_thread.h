@@ -25,8 +25,9 @@ class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
   void start(Napi::Env env);
 
   /// JavaScript thread. Jobs run in order. The promise rejects with what the job throws, or with STATE if the thread
-  /// stops first; the process and this object live until it is settled.
-  Napi::Promise run(Napi::Env env, Job job);
+  /// stops first; the process and this object live until it is settled. `settled` is then called on the JavaScript
+  /// thread, unless that is being torn down.
+  Napi::Promise run(Napi::Env env, Job job, std::function<void(Napi::Env)> settled = nullptr);
 
   /// To be called within a job.
   trainer::Trainer& trainer() { return *trainer_; }

@@ -37,6 +37,19 @@ void Worker::deliver(Delivery delivery) {
   napi_call_threadsafe_function(tsfn_, nullptr, napi_tsfn_nonblocking);
 }
 
+bool Worker::ask(const Delivery& delivery) {
+  const auto done = std::make_shared<bool>(false);
+  deliver([this, done, &delivery](Napi::Env env) {
+    delivery(env);
+    const std::lock_guard lock(mutex_);
+    *done = true;
+    answered_.notify_all();
+  });
+  std::unique_lock lock(mutex_);
+  answered_.wait(lock, [&] { return *done || torn_down_; });
+  return *done;
+}
+
 void Worker::call_js(napi_env env, napi_value, void* context, void*) {
   if (!env) return;
   const std::shared_ptr<Worker> self = *static_cast<std::shared_ptr<Worker>*>(context);
@@ -96,6 +109,8 @@ void Worker::finish(Napi::Env env) {
 
 void Worker::at_teardown(void* context) {
   auto* self = static_cast<Worker*>(context);
+  { const std::lock_guard lock(self->mutex_); self->torn_down_ = true; }
+  self->answered_.notify_all();  // a job that waits for an answer would never be joined
   self->thread_.stop();
   self->join();
 }

@@ -3,6 +3,7 @@
 
 #include <napi.h>
 
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -36,6 +37,8 @@ class Worker : public std::enable_shared_from_this<Worker> {
   bool post(Job run, Job cancelled = nullptr) { return thread_.post(std::move(run), std::move(cancelled)); }
   /// Worker's thread (or a cancellation): runs on the JavaScript thread, or is dropped if that is being torn down.
   void deliver(Delivery delivery);
+  /// Worker's thread: the same, and waits until it ran, which must not throw. False if JavaScript is torn down first.
+  bool ask(const Delivery& delivery);
 
   /// JavaScript thread: keeps the process alive while held. Calls nest.
   void hold(Napi::Env env);
@@ -60,7 +63,8 @@ class Worker : public std::enable_shared_from_this<Worker> {
   napi_threadsafe_function tsfn_ = nullptr;
   std::mutex mutex_;
   std::vector<Delivery> deliveries_;
-  bool signalled_ = false;  // Node knows of the deliveries
+  bool signalled_ = false, torn_down_ = false;  // Node knows of the deliveries; nobody answers any more
+  std::condition_variable answered_;
   // JavaScript thread only:
   std::function<void()> ended_;
   bool joined_ = false;

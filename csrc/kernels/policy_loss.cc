@@ -20,6 +20,10 @@ void expect_inputs(const PolicyLossArgs& args, int64_t tokens, int64_t sequences
   expect_optional(args.behavior_logprobs, DType::kF32, tokens, !supervised, "behavior_logprobs");
   const bool corrected = args.correction != Correction::kNone;
   if (corrected && supervised) fail(Code::kConfig, "policy_loss: a correction is given, but the supervised objective has no behavior to correct.");
+  const bool custom = args.objective == Objective::kCustom;
+  if (corrected && custom) fail(Code::kConfig, "policy_loss: a correction is given, but a custom objective is asked for its slopes as they are.");
+  expect_optional(args.custom_slopes, DType::kF64, tokens, custom, "custom_slopes");
+  expect_optional(args.custom_losses, DType::kF64, sequences, custom, "custom_losses");
   expect_optional(args.proximal_logprobs, DType::kF32, tokens, corrected, "proximal_logprobs");
   expect_optional(args.weights, DType::kF32, tokens, corrected, "weights");
   expect_optional(args.reference_logprobs, DType::kF32, tokens, args.kl_coef != 0.0f, "reference_logprobs");

@@ -17,6 +17,7 @@ enum class Objective : uint8_t {
   kCispo,             // -(1/sum n) sum_t stop(clip(rho_t)) A_i new_t
   kReinforceClamped,  // -(1/N) sum_t stop(clamp(rho_t, 0, 1+clip_high)) A_i new_t
   kReinforce,         // -(1/N) sum_t A_i new_t
+  kCustom,            // given: a value for every sequence, a slope for every token
   kSupervised,        // -(1/sum n) sum_t new_t
 };
 enum class SequenceWeight : uint8_t { kUniform, kLength };  // 1/N, or n_i/N as PipelineRL runs
@@ -50,7 +51,7 @@ struct StepNormalizer {
 /// With a correction the ratios above are those to `proximal` in place of `behavior`, and a token's policy term is w_t times
 /// what it was. GSPO's is then (1/n_i) sum_t w_t c(s_it, A_i), s_it = stop(s_i / exp(new_t)) exp(new_t), so that a token
 /// of weight 0 has no gradient. Denominators, KL and entropy stay as they are. clipped is also 1 where clip() or the band
-/// changed a weight. Throws kConfig for a correction of the supervised objective.
+/// changed a weight. Throws kConfig for a correction of the supervised objective, and of a custom one, which sees behavior itself.
 /// Source: GSPO (Zheng et al. 2025), Apriel-Reasoner eq. 2-3; the others, and the corrections, as in docs/recipe.md.
 struct PolicyLossArgs {
   Objective objective = Objective::kGspo;
@@ -65,6 +66,8 @@ struct PolicyLossArgs {
   TensorView advantages;          // [S] f32 in
   TensorView token_advantages;    // [T] f32 in, ppo-clip only
   TensorView group_sizes;         // [S] i32 in, |g| of each sequence's group, grpo only
+  TensorView custom_slopes;       // [T] f64 in, custom only: dL/dnew_t of what is in custom_losses
+  TensorView custom_losses;       // [S] f64 in, custom only; not read for a sequence with nothing counted
   TensorView a, b;                // [T] f32 out
   TensorView ratios;              // [T] f32 out; sequence objectives write s_i at every counted token, else 0
   TensorView clipped;             // [T] u8 out, likewise

@@ -20,6 +20,7 @@ struct PolicyTokens {
   const float *logprob, *behavior, *proximal, *reference, *entropy, *advantage, *token_advantage;
   const uint8_t* mask;
   const int32_t *starts, *group_sizes;
+  const double *custom_slopes, *custom_losses;
   float *a, *b, *ratio, *weight;
   uint8_t* clipped;
   double* losses;
@@ -57,6 +58,8 @@ inline PolicyTokens policy_tokens(const PolicyLossArgs& x) {
   p.mask = x.mask.as<uint8_t>();
   p.starts = x.cu_seqlens.as<int32_t>();
   p.group_sizes = x.group_sizes.as<int32_t>();
+  p.custom_slopes = x.custom_slopes.as<double>();
+  p.custom_losses = x.custom_losses.as<double>();
   p.a = x.a.as<float>();
   p.b = x.b.as<float>();
   p.ratio = x.ratios.as<float>();
@@ -97,7 +100,8 @@ HONE_HOST_DEVICE inline PolicyTerm token_term(const PolicyTokens& p, double rati
     case Objective::kGrpo:
     case Objective::kDapo:
     case Objective::kDrGrpo:
-    case Objective::kPpoClip: break;
+    case Objective::kPpoClip:
+    case Objective::kCustom: break;
   }
   return clipped_minimum(ratio, ratio, advantage, p.low, p.high);
 }
@@ -112,6 +116,7 @@ HONE_HOST_DEVICE inline double sequence_scale(const PolicyTokens& p, int64_t i, 
     case Objective::kCispo:
     case Objective::kSupervised: return 1.0 / double(p.step.counted_tokens);
     case Objective::kDrGrpo: return 1.0 / (sequences * p.step.dr_grpo);
+    case Objective::kCustom: return 1.0;
     case Objective::kPpoClip:
     case Objective::kReinforceClamped:
     case Objective::kReinforce: break;
@@ -172,6 +177,7 @@ HONE_HOST_DEVICE inline PolicySequence policy_sequence(const PolicyTokens& p, in
   s.ratio = exp(log_ratio_sum / double(n));
   s.term = clipped_minimum(s.ratio, s.ratio / double(n), s.advantage, p.low, p.high);
   s.loss = p.by_sequence() && !p.corrected() ? s.scale * s.term.value : 0.0;
+  if (p.objective == Objective::kCustom) s.loss = p.custom_losses[i];
   s.correction = sequence_correction(p, n, log_gap_sum);
   if (p.by_sequence()) s.term.value = p.corrected() ? s.term.value / double(n) : 0.0;  // a token's part of the loss
   return s;
@@ -189,7 +195,9 @@ HONE_HOST_DEVICE inline double write_token(const PolicyTokens& p, const PolicySe
   const bool by_sequence = p.by_sequence();
   const double ratio = by_sequence ? s.ratio : exp(p.log_ratio(t));
   const double advantage = p.objective == Objective::kPpoClip ? double(p.token_advantage[t]) : s.advantage;
-  const PolicyTerm term = by_sequence ? s.term : token_term(p, ratio, advantage, double(p.logprob[t]));
+  const PolicyTerm term = by_sequence                         ? s.term
+                          : p.objective == Objective::kCustom ? PolicyTerm{0.0, p.custom_slopes[t], false}
+                                                              : token_term(p, ratio, advantage, double(p.logprob[t]));
   const CorrectionWeight weight = token_correction(p, s.correction, t);
   double loss = s.scale * term.value, slope = s.scale * term.slope;
   if (p.weight) {

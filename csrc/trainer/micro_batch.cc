@@ -1,6 +1,8 @@
 #include "trainer/micro_batch.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -71,6 +73,9 @@ void check_correction(const StepOptions& o) {
   if (o.objective == Objective::kSupervised) {
     fail(Code::kConfig, "step: a correction is given, but the supervised objective has no behavior to correct.");
   }
+  if (o.objective == Objective::kCustom) {
+    fail(Code::kConfig, "step: a correction is given, but a custom objective is asked for its slopes as they are.");
+  }
   constexpr double kMost = 3e38;
   option_range("correction.high", o.correction_high, 0.0, kMost);
   option_range("correction.low", o.correction_low, 0.0, o.correction_high);
@@ -84,6 +89,7 @@ void check_options(const TrainingBatch& b, const StepOptions& o) {
   require(b.group_sizes, o.objective == Objective::kGrpo, "group_sizes", "grpo");
   require(b.reference_logprobs, o.kl_coef != 0.0f, "reference_logprobs", "kl_coef above 0");
   constexpr double kMost = 3e38;
+  if (o.objective == Objective::kCustom && !o.slopes) fail(Code::kConfig, "step: the custom objective is given no function for its slopes.");
   option_range("clip_low", o.clip_low, 0.0, kMost);
   option_range("clip_high", o.clip_high, 0.0, kMost);
   option_range("temperature", o.temperature, 1e-3, 1e3);
@@ -125,8 +131,8 @@ void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, co
 }
 
 int64_t packed_batch_bytes(int64_t tokens, int64_t sequences) {
-  // Per token 14 arrays of 4 bytes and 2 of 1, per sequence 6 of 4 or 8; each array starts on a 64-byte line.
-  return Arena::rounded(tokens * (14 * 4 + 2) + (sequences + 1) * 32 + 25 * 64);
+  // Per token 14 arrays of 4 bytes, 2 of 1 and 1 of 8, per sequence 7 of 4 or 8; each array starts on a 64-byte line.
+  return Arena::rounded(tokens * (14 * 4 + 2 + 8) + (sequences + 1) * 40 + 27 * 64);
 }
 
 void PackedBatch::reserve(int64_t tokens, int64_t sequences) {
@@ -157,6 +163,9 @@ void PackedBatch::lay_out(const TrainingBatch& batch, int64_t T, int64_t S, int6
   for (auto* array : {&logprobs, &entropies, &lse, &a, &b, &ratios, &weights}) *array = memory_.take<float>(R);
   clipped = memory_.take<uint8_t>(R);
   for (auto* array : {&losses, &policy_losses}) *array = memory_.take<double>(S);
+  custom_ = memory_.used();
+  custom_slopes = memory_.take<double>(R);
+  custom_losses = memory_.take<double>(S);
 }
 
 void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which) {
@@ -194,7 +203,7 @@ void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which) {
 }
 
 kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const StepOptions& o, bool regularizers) const {
-  const bool corrected = o.correction != kernels::Correction::kNone;
+  const bool corrected = o.correction != kernels::Correction::kNone, custom = o.objective == Objective::kCustom;
   return {.objective = o.objective,
           .sequence_weight = o.sequence_weight,
           .logprobs = logprobs.view(),
@@ -207,6 +216,8 @@ kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const
           .advantages = optional(advantages),
           .token_advantages = optional(token_advantages),
           .group_sizes = optional(group_sizes),
+          .custom_slopes = custom ? custom_slopes.view() : TensorView{},
+          .custom_losses = custom ? custom_losses.view() : TensorView{},
           .a = a.view(),
           .b = b.view(),
           .ratios = ratios.view(),
@@ -221,6 +232,44 @@ kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const
           .correction = o.correction,
           .correction_low = o.correction_low,
           .correction_high = o.correction_high};
+}
+
+namespace {
+
+/// Weights that are not finite: the step is skipped and its sequence named, as with every other objective.
+void refuse_to_ask(const PackedBatch& p) {
+  std::fill_n(p.custom_slopes.host, p.custom_slopes.size, 0.0);
+  for (int64_t s = 0; s < p.custom_losses.size; ++s) {
+    const bool known = std::all_of(p.logprobs.host + p.loss_starts.host[s], p.logprobs.host + p.loss_starts.host[s + 1],
+                                   [](float x) { return std::isfinite(x); });
+    p.custom_losses.host[s] = known ? 0.0 : std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
+}  // namespace
+
+void ask_slopes(const TrainingBatch& batch, const StepOptions& options, const PackedBatch& p) {
+  p.fetch();
+  const int64_t R = p.loss_rows();
+  const bool finite = std::all_of(p.logprobs.host, p.logprobs.host + R, [](float x) { return std::isfinite(x); });
+  if (finite) {
+    options.slopes({.tokens = R,
+                    .sequences = p.custom_losses.size,
+                    .logprobs = p.logprobs.host,
+                    .entropies = p.entropies.host,
+                    .behavior = p.behavior.host,
+                    .reference = p.reference.host,
+                    .token_advantages = p.token_advantages.host,
+                    .advantages = p.advantages.host,
+                    .starts = p.loss_starts.host,
+                    .group_sizes = p.group_sizes.host,
+                    .step = batch.step,
+                    .slopes = p.custom_slopes.host,
+                    .losses = p.custom_losses.host});
+  } else {
+    refuse_to_ask(p);
+  }
+  p.upload_custom();
 }
 
 }  // namespace hone::trainer

@@ -30,7 +30,9 @@ class PackedBatch {
   /// Copies the micro-batch's sequences side by side into the stream's memory. Does not clear the results.
   void gather(const TrainingBatch& batch, const MicroBatch& which);
   /// Copies the results back to the host; waits for the stream.
-  void fetch() const { memory_.download(stream_, results_, memory_.used()); }
+  void fetch() const { memory_.download(stream_, results_, custom_); }
+  /// Copies custom_slopes and custom_losses to the device.
+  void upload_custom() const { memory_.upload(stream_, custom_, memory_.used()); }
 
   model::PackedRows rows() const {
     return {.ids = ids.view(),
@@ -53,6 +55,7 @@ class PackedBatch {
   Array<float> logprobs, entropies, lse, a, b, ratios, weights;  // [R] results
   Array<uint8_t> clipped;                                     // [R]
   Array<double> losses, policy_losses;                        // [S] with and without the regularizers
+  Array<double> custom_slopes, custom_losses;                 // [R], [S] what a custom objective said
 
  private:
   void reserve(int64_t tokens, int64_t sequences);
@@ -61,8 +64,11 @@ class PackedBatch {
   Stream stream_;
   bool deterministic_;
   SharedArrays memory_;
-  int64_t capacity_ = 0, results_ = 0;
+  int64_t capacity_ = 0, results_ = 0, custom_ = 0;
 };
+
+/// Asks a custom objective about a batch whose log-probs are known; waits for the stream.
+void ask_slopes(const TrainingBatch& batch, const StepOptions& options, const PackedBatch& packed);
 
 /// Writes the loss tokens' results to out [T] in the batch's order; 0 where masked out.
 template <class T>

@@ -62,6 +62,7 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
   const bool regularized = o.kl_coef != 0.0f || o.entropy_coef != 0.0f;
   std::optional<Stopwatch> watch(report.forward_seconds);
   const model::Activations saved = forward(batch, which, weights.forward, o.temperature);
+  if (o.objective == kernels::Objective::kCustom) ask_slopes(batch, o, packed_);
   if (regularized) kernels::policy_loss(stream_, packed_.loss_args(batch, o, false));
   kernels::policy_loss(stream_, packed_.loss_args(batch, o, true));
   watch.emplace(report.backward_seconds);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "kernels/policy_loss.h"
@@ -22,6 +23,19 @@ struct TrainingBatch {
   kernels::StepNormalizer step;                // counted_tokens are checked against the data; sequences may be more
 };
 
+/// What a custom objective is asked once a micro-batch: R counted tokens in S sequences, in host memory, borrowed for the
+/// call. Null where the batch has no such array.
+struct SlopesRequest {
+  int64_t tokens = 0, sequences = 0;                 // R, S
+  const float *logprobs = nullptr, *entropies = nullptr;                       // [R] under the weights before the step
+  const float *behavior = nullptr, *reference = nullptr, *token_advantages = nullptr;  // [R]
+  const float* advantages = nullptr;                 // [S]
+  const int32_t *starts = nullptr, *group_sizes = nullptr;  // [S+1] index into R; [S]
+  kernels::StepNormalizer step;
+  double* slopes = nullptr;                          // [R] out, dL/dlogprob
+  double* losses = nullptr;                          // [S] out, their sum is the loss of the micro-batch
+};
+
 struct StepOptions {
   kernels::Objective objective = kernels::Objective::kGspo;
   kernels::SequenceWeight sequence_weight = kernels::SequenceWeight::kUniform;
@@ -30,6 +44,9 @@ struct StepOptions {
   /// Against the log-probs that this step computes: it is the only update of its batch, so they are those of its start.
   kernels::Correction correction = kernels::Correction::kNone;
   float correction_low = 0, correction_high = 1;
+  /// Of the custom objective: fills slopes and losses, or throws, which ends the step with weights and moments as they
+  /// were. Called again for single sequences where a gradient is not finite. Not called for log-probs that are not finite.
+  std::function<void(const SlopesRequest&)> slopes;
 };
 
 /// What a step did. Per-token and per-sequence arrays keep the order of the batch.

@@ -1,4 +1,4 @@
-import { type Recipe, recipeWarnings } from "../config/index.ts";
+import { type Recipe, recipeWarnings, slopesFunction } from "../config/index.ts";
 import { type DatasetReport, type ProblemSource, reportLine } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
 import {
@@ -19,6 +19,7 @@ import type { DomainName, Problem } from "../records.ts";
 import { flow } from "../report/index.ts";
 import { type Rehearsal, rehearse, rehearseStep } from "./dry-run.ts";
 import { planRecipe, UNKNOWN_MEMORY } from "./plan.ts";
+import { checkSlopes } from "./slopes-check.ts";
 
 export interface DomainCheck {
   readonly questions: readonly string[];
@@ -96,6 +97,8 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
       ok: true,
       said: `${demonstrated} demonstrations fit prompt and answer`,
     });
+  const slopes = slopesFunction(recipe.objective);
+  if (slopes !== undefined) stages.push({ name: "objective", ...checkSlopes(slopes, recipe.objective) });
   const { metrics } = await rehearseStep(rehearsal.small, verifiers);
   const rollouts = rehearsal.small.training.groupsPerStep * rehearsal.small.rollouts.groupSize;
   stages.push({

@@ -22,6 +22,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   HONE_ERR_ENDPOINT: EXIT.environment,
   HONE_ERR_DATA: EXIT.data,
   HONE_ERR_VERIFIER: EXIT.data,
+  HONE_ERR_OBJECTIVE: EXIT.usage,
   HONE_ERR_CHECKPOINT: EXIT.data,
   HONE_ERR_FORMAT: EXIT.data,
   HONE_ERR_REPLAY: EXIT.data,

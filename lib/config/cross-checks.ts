@@ -35,6 +35,23 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
       o.clipLow >= 1 ? `is ${o.clipLow}; 1 - clipLow must stay positive` : undefined,
   },
   {
+    paths: ["objective.slopes", "objective.kind"],
+    rule: ({ objective: { kind, slopes } }) => {
+      if (kind === "custom" && slopes === undefined)
+        return 'is required with kind "custom": the function that fills one slope a token (docs/how-to-loss.md)';
+      return kind !== "custom" && slopes !== undefined
+        ? `is a function that objective.kind "${kind}" never asks; say kind: "custom"`
+        : undefined;
+    },
+  },
+  {
+    paths: ["objective.correction.kind", "objective.kind"],
+    rule: ({ objective: { kind, correction } }) =>
+      kind === "custom" && correction.kind !== "none"
+        ? `is "${correction.kind}", which weighs built-in objectives alone; a custom one has both log-probs to weigh by`
+        : undefined,
+  },
+  {
     paths: ["objective.correction.high", "objective.correction.kind"],
     rule: ({ objective: { correction: c } }) =>
       c.kind !== "none" && c.high === undefined

@@ -12,4 +12,5 @@ export {
   type RecipeInput,
   type WarmStartConfig,
 } from "./schema.ts";
+export { adoptSlopes, slopesFunction } from "./slopes.ts";
 export type { TrackerConfig } from "./trackers.ts";

@@ -6,18 +6,20 @@ import { nearest } from "./nearest.ts";
 import { expectPlainData } from "./plain-data.ts";
 import { putRewardFunctions, type RewardFunctions, takeRewardFunctions } from "./reward-functions.ts";
 import { maxContext, type ParsedRecipe, type Recipe, type RecipeInput, recipeSchema } from "./schema.ts";
+import { keepSlopes, slopesFunction, takeSlopes } from "./slopes.ts";
 
 const INPUT = Symbol.for("hone.recipe.input");
 const FUNCTIONS = Symbol.for("hone.recipe.rewards");
 
 /**
- * Checks a recipe and fills in its defaults. The result is plain JSON and itself a valid recipe; reward functions come
- * along beside it (rewardFunctions), in the JSON by name and hash.
+ * Checks a recipe and fills in its defaults. The result is plain JSON and itself a valid recipe; reward functions
+ * (rewardFunctions) and a custom objective's (slopesFunction) come along beside it, in the JSON by name and hash.
  * Throws ConfigError with every issue at once: path, value found, rule, nearest known name.
  * @param where what to call the recipe in the error, usually its file.
  */
 export function defineRecipe(given: RecipeInput, where = "recipe"): Recipe {
-  const { plain, functions } = takeRewardFunctions(given);
+  const { plain: unrewarded, functions } = takeRewardFunctions(given);
+  const { plain, slopes } = takeSlopes(unrewarded);
   const input = plain as RecipeInput;
   expectPlainData(input, where);
   const parsed = recipeSchema.safeParse(input, { reportInput: true });
@@ -32,6 +34,7 @@ export function defineRecipe(given: RecipeInput, where = "recipe"): Recipe {
   const recipe = resolve(parsed.data);
   const issues = crossCheck(recipe);
   if (issues.length > 0) throw new ConfigError(where, issues);
+  keepSlopes(recipe.objective.slopes, slopes);
   Object.defineProperty(recipe, INPUT, { value: structuredClone(input) });
   Object.defineProperty(recipe, FUNCTIONS, { value: functions });
   return recipe;
@@ -46,7 +49,10 @@ export function definedRecipe(recipe: unknown, where: string): Recipe {
 /** What `defineRecipe` was given, before defaults: overrides apply to this, so that derived defaults follow them. */
 export function recipeInput(recipe: Recipe): RecipeInput {
   const kept = (recipe as { [INPUT]?: RecipeInput })[INPUT];
-  return putRewardFunctions(structuredClone(kept ?? (recipe as RecipeInput)), rewardFunctions(recipe));
+  const plain = structuredClone(kept ?? (recipe as RecipeInput));
+  const slopes = slopesFunction(recipe.objective);
+  const input = slopes === undefined ? plain : { ...plain, objective: { ...plain.objective, slopes } };
+  return putRewardFunctions(input, rewardFunctions(recipe));
 }
 
 /** The reward functions that a recipe was defined with; none of a recipe that was read from a file of JSON. */

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { type RewardFunction, rewardName } from "../domains/index.ts";
+import { sourceHash } from "./source-hash.ts";
 
 /** Functions of a recipe by the name (rewardName) of what they judge. */
 export type RewardFunctions = ReadonlyMap<string, RewardFunction>;
@@ -20,7 +20,7 @@ export function takeRewardFunctions(input: unknown): {
     if (typeof settings["function"] !== "function") return value;
     const taken = settings["function"] as RewardFunction;
     functions.set(name, taken);
-    return { ...settings, function: taken.name || "anonymous", sha256: hashOf(taken), process: "main" };
+    return { ...settings, function: taken.name || "anonymous", sha256: sourceHash(taken), process: "main" };
   };
   const plain = atRewards(input, take);
   return { plain, functions };
@@ -65,7 +65,3 @@ function isFields(value: unknown): value is Fields {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
-
-/** Spaces and line ends do not count: loaders of TypeScript put spaces where types were. */
-const hashOf = (reward: RewardFunction): string =>
-  createHash("sha256").update(Function.prototype.toString.call(reward).replace(/\s+/g, " ")).digest("hex");

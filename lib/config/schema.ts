@@ -16,6 +16,7 @@ import {
 } from "./numbers.ts";
 import { domainRewards } from "./reward.ts";
 import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.ts";
+import { slopesSchema } from "./slopes.ts";
 import { trackersSchema } from "./trackers.ts";
 
 /**
@@ -103,8 +104,20 @@ const rolloutsSchema = z.strictObject({
 const objectiveSchema = z
   .strictObject({
     kind: z
-      .enum(["gspo", "grpo", "dapo", "dr-grpo", "ppo-clip", "cispo", "reinforce-clamped", "reinforce"])
+      .enum([
+        "gspo",
+        "grpo",
+        "dapo",
+        "dr-grpo",
+        "ppo-clip",
+        "cispo",
+        "reinforce-clamped",
+        "reinforce",
+        "custom",
+      ])
       .default("gspo"),
+    /** Of kind "custom": a function that fills one slope a token (docs/how-to-loss.md). */
+    slopes: slopesSchema.optional(),
     /** "uniform" is the paper's 1/G; "length" is what PipelineRL runs. */
     sequenceWeight: z.enum(["uniform", "length"]).default("uniform"),
     /** epsilon below and above: the ratio stays in [1 - clipLow, 1 + clipHigh]. */

@@ -4,6 +4,7 @@
  * border, one message per engine step, never one object per token.
  */
 
+import type { SlopesRequest } from "../custom-objective.ts";
 import type { DeviceName } from "../device.ts";
 
 /** Sizes and switches of a decoder; the Hugging Face config.json the core understands, as JSON text. */
@@ -185,6 +186,7 @@ export type ObjectiveName =
   | "cispo"
   | "reinforce-clamped"
   | "reinforce"
+  | "custom"
   | "supervised";
 
 /** csrc/kernels/policy_loss.h has the formulas. */
@@ -256,6 +258,11 @@ export interface StepOptions {
   readonly temperature: number;
   readonly lr: number;
   readonly muonLr: number;
+  /**
+   * Of the objective "custom": called on this thread while the trainer waits. What it throws rejects the step, which then
+   * changed nothing.
+   */
+  readonly slopes?: (request: SlopesRequest) => void;
   /** Constant weights of tokens, from the trainer's log-probs over those of the batch. Default: "none". */
   readonly correction?: { readonly kind: CorrectionName; readonly low: number; readonly high: number };
 }

@@ -1,3 +1,4 @@
+import type { SlopesRequest } from "../custom-objective.ts";
 import { defaultDevice } from "../device.ts";
 import { HoneError } from "../errors.ts";
 import type { NativeEngine, NativeTrainer } from "./binding.ts";
@@ -42,7 +43,23 @@ export class Trainer implements TrainerFace {
 
   async step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<StepReport> {
     const engine = publishTo && nativeOf(publishTo);
-    return await awaited(() => this.#native.step(batch, options, engine));
+    const { slopes } = options;
+    if (slopes === undefined) return await awaited(() => this.#native.step(batch, options, engine));
+    // the core keeps a failure's words alone
+    const failures: unknown[] = [];
+    const kept = (request: SlopesRequest) => {
+      try {
+        slopes(request);
+      } catch (failure) {
+        failures.push(failure);
+        throw failure;
+      }
+    };
+    try {
+      return await awaited(() => this.#native.step(batch, { ...options, slopes: kept }, engine));
+    } catch (failure) {
+      throw failures.length > 0 ? failures[0] : failure;
+    }
   }
 
   score(

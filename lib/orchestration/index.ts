@@ -1,6 +1,6 @@
 /** A run: from recipe to trained weights. */
 
-export { type AssembledBatch, stepOptions } from "./line/index.ts";
+export { type AssembledBatch, askSlopes, stepOptions } from "./line/index.ts";
 export {
   decodeIds,
   decodeLogprobs,

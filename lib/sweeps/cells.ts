@@ -49,9 +49,14 @@ const shortName = (path: string): string => path.split(".").slice(-2).join(".");
 
 /**
  * Every cell with its recipe, each checked as `--set` checks. Throws ConfigError with what is wrong in all of them,
- * HONE_ERR_USAGE where two have one name, or one recipe.
+ * HONE_ERR_USAGE where two have one name, or one recipe, HONE_ERR_UNSUPPORTED for an objective that is a function: the
+ * processes that run cells are given recipes as JSON.
  */
 export function planCells(base: Recipe, cells: readonly Cell[]): PlannedCell[] {
+  if (base.objective.kind === "custom") {
+    const message = "objective.slopes is a function, which the processes of a sweep cannot be given";
+    throw new HoneError("HONE_ERR_UNSUPPORTED", message);
+  }
   const issues: ConfigIssue[] = [];
   const planned = cells.flatMap((cell) => {
     try {

@@ -33,6 +33,23 @@ test("every file and folder the how-tos name exists", () => {
   }
 });
 
+test("the objective of how-to-loss.md passes its check and trains", async () => {
+  const folder = mkdtempSync(join(fileURLToPath(new URL("../../", import.meta.url)), "build", "how-to-"));
+  const [, name, code] = /```ts file=(\S+)\n([\s\S]*?)```/.exec(read("docs/how-to-loss.md"))!;
+  writeFileSync(join(folder, name!), code!);
+  try {
+    const recipe = await loadRecipe(join(folder, name!));
+    const { stages } = await checkRecipe(recipe);
+    expect(stages.find((stage) => stage.name === "objective")).toMatchObject({ ok: true });
+    await using run = await createRun(recipe, { dir: join(folder, "run"), sinks: [] });
+    const steps: number[] = [];
+    for await (const step of run) steps.push(step.step);
+    expect(steps).toEqual([1, 2]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}, 60_000);
+
 describe("the code of how-to-verifier.md", () => {
   const folder = mkdtempSync(join(fileURLToPath(new URL("../../", import.meta.url)), "build", "how-to-"));
   afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,9 +1,15 @@
 import { EXIT } from "../exit.ts";
+import { loadRecipe } from "../load-recipe.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 
-async function replay(dir: string, flags: Common): Promise<number> {
+interface Flags extends Common {
+  readonly recipe?: string;
+}
+
+async function replay(dir: string, flags: Flags): Promise<number> {
   const { replayRun } = await import("../../orchestration/index.ts");
   const verdict = await replayRun(dir, {
+    recipe: flags.recipe === undefined ? undefined : await loadRecipe(flags.recipe),
     onStep: (step) => flags.json || process.stdout.write(`step=${step}\n`),
   });
   const end = verdict.weightsCompared
@@ -17,6 +23,7 @@ export const replayVerb: Verb = (hone, ends) => {
   hone
     .command("replay <folder>")
     .description("execute a run again from its event log and compare every rollout and the weights by hash")
+    .option("--recipe <file>", "the entry script, of a run whose objective is a function in it")
     .option("--json", "print JSON")
     .action(ends(replay));
 };

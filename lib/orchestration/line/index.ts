@@ -1,6 +1,7 @@
 /** The stages of the line and the books of what passes along it. */
 
 export { type ActorOptions, actorOptions, type GroupRollouts, submitGroup } from "./actor.ts";
+export { askSlopes, customSlopes } from "./custom-slopes.ts";
 export { type Diagnosis, diagnose, type LineFacts, type LineMoment } from "./diagnosis.ts";
 export type { GroupRequest } from "./group-request.ts";
 export { type GroupHook, rewarded, type SettledGroup, settle, shapingOptions } from "./grouper.ts";

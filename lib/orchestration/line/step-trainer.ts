@@ -4,6 +4,7 @@ import { HoneError } from "../../errors.ts";
 import type { EngineFace, StepOptions, StepReport, TrainerFace, TrainingBatch } from "../../native/face.ts";
 import type { ScoredRollout } from "../../records.ts";
 import type { StepBatch } from "./batcher.ts";
+import { customSlopes } from "./custom-slopes.ts";
 import { learningRateFactor } from "./learning-rate.ts";
 import { type AssembledBatch, assembleBatch } from "./training-batch.ts";
 
@@ -89,13 +90,15 @@ export async function trainBatch(
     recipe.optimizer.lr * learningRateFactor(step, recipe.training.steps, recipe.optimizer);
   const referenceLogprobs = await parts.reference?.(assembled.data);
   const data = { ...assembled.data, ...(referenceLogprobs && { referenceLogprobs }) };
-  const report = await parts.trainer.step(data, stepOptions(recipe, learningRate), parts.engine);
+  const slopes = customSlopes(recipe.objective);
+  const options = { ...stepOptions(recipe, learningRate), ...(slopes && { slopes }) };
+  const report = await parts.trainer.step(data, options, parts.engine);
   const culprit = assembled.rollouts[report.nonFiniteSequence];
   return { ...assembled, data, report, learningRate, ...(culprit && { culprit }) };
 }
 
-/** What the trainer is told beside the batch. */
-export function stepOptions({ objective, rollouts }: Recipe, lr: number): StepOptions {
+/** What the trainer is told beside the batch and a custom objective's function. */
+export function stepOptions({ objective, rollouts }: Recipe, lr: number): Omit<StepOptions, "slopes"> {
   const { kind, sequenceWeight, clipLow, clipHigh, klCoef, entropyCoef, correction } = objective;
   const { temperature } = rollouts;
   const { high } = correction;

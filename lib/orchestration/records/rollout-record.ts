@@ -40,7 +40,7 @@ export interface RecordedStep {
     /** Generated ones, which the loss is over; `sequences` counts masked ones too. */
     readonly tokens: number;
     readonly drGrpoNormalizer: number;
-    readonly objective: Omit<StepOptions, "muonLr">;
+    readonly objective: Omit<StepOptions, "muonLr" | "slopes">;
     /** Its seed is the run's. */
     readonly optimizer: Omit<OptimizerOptions, "seed">;
     readonly loss: number;
@@ -267,15 +267,16 @@ class Sequences {
     const end = data.cuSeqlens[sequence + 1]!;
     const n = rollouts[sequence]!.rollout.tokens.length;
     const reference = data.referenceLogprobs?.subarray(end - n, end);
+    const weight = this.#weight(sequence, n);
     return {
       sequence,
-      weight: this.#weight(sequence, n),
+      ...(weight !== undefined && { weight }),
       ...(reference && { reference: encode(reference) }),
     };
   }
 
   /** w of: loss = sum over sequences of w times the mean over the n tokens of the objective's term (docs/recipe.md). */
-  #weight(sequence: number, n: number): number {
+  #weight(sequence: number, n: number): number | undefined {
     const { data, report } = this.#update;
     const { kind, sequenceWeight } = this.#recipe.objective;
     switch (kind) {
@@ -288,6 +289,8 @@ class Sequences {
         return n / report.trainedTokens;
       case "dr-grpo":
         return n / (data.sequences * data.drGrpoNormalizer!);
+      case "custom":
+        return undefined; // only the function knows
       default:
         return n / data.sequences;
     }

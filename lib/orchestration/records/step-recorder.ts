@@ -164,8 +164,9 @@ function updateFacts(
   const { rollouts, data, report, learningRate } = update;
   const of = objective.kind === "gspo" ? ("sequence" as const) : ("token" as const);
   const clip = { of, low: objective.clipLow, high: objective.clipHigh };
-  // with a correction every ratio that could be clipped is 1
-  const clips = objective.kind !== "reinforce" && objective.correction.kind === "none";
+  // with a correction every ratio that could be clipped is 1; what a custom objective clips only it knows
+  const clips =
+    objective.kind !== "reinforce" && objective.kind !== "custom" && objective.correction.kind === "none";
   return {
     rollouts,
     batch: data,

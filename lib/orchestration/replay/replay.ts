@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../clock.ts";
+import { adoptSlopes, type Recipe } from "../../config/index.ts";
 import { deferred } from "../../deferred.ts";
 import { HoneError } from "../../errors.ts";
 import { checkOrigin } from "../../inference/index.ts";
@@ -12,6 +13,7 @@ import type { GroupRequest } from "../line/index.ts";
 import {
   type ActorOptions,
   actorOptions,
+  customSlopes,
   type GroupRollouts,
   rewarded,
   type SettledGroup,
@@ -54,13 +56,16 @@ export interface ReplayVerdict {
 /**
  * Executes a run again from its folder: the weights training started from, and the log of what happened when.
  * Engine sequences wait for the weight versions they had, steps take the groups they had. Throws HONE_ERR_REPLAY
- * naming the first rollout, version or weights that came out differently.
+ * naming the first rollout, version or weights that came out differently, ConfigError where the recipe's objective is
+ * another function than the run's.
  */
 export async function replayRun(
   dir: string,
   options: {
     readonly core?: Core;
     readonly verifiers?: Verifiers;
+    /** That of the entry script, for a run with a custom objective: its function is not in the folder. */
+    readonly recipe?: Recipe | undefined;
     readonly onStep?: (step: number) => void;
   } = {},
 ): Promise<ReplayVerdict> {
@@ -78,6 +83,8 @@ export async function replayRun(
   try {
     for (const [n, { recipe: config, steps }] of history.stretches.entries()) {
       const recipe = recordedRecipe(config ?? manifest.config, dir);
+      if (options.recipe !== undefined) adoptSlopes(recipe.objective, options.recipe.objective, dir);
+      customSlopes(recipe.objective); // throws before anything is generated
       await using resources = await openResources(recipe, core, options.verifiers, {
         clock: recordedClock(manifest),
         heldOut: recordedHeldOut({ dir, resume: "auto" }),

@@ -5,6 +5,7 @@ import { type EvaluationFacts, openSinks, type Sink } from "../../metrics/index.
 import type { TrainerFace } from "../../native/face.ts";
 import type { StepRecord } from "../../records.ts";
 import { beginSitting, openTrackers, sends } from "../../trackers/index.ts";
+import { customSlopes } from "../line/index.ts";
 import {
   Checkpoints,
   claimRunFolder,
@@ -39,6 +40,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
   const core = options.core ?? (await nativeCore());
   expectRunnable(recipe, core.info());
   if (options.verifiers === undefined) expectRewards(recipe);
+  customSlopes(recipe.objective); // throws before anything starts
   const lock = await claimRunFolder(options);
   let resources: RunResources | undefined;
   try {

@@ -15,7 +15,7 @@ struct PolicyBatch {
   std::vector<int32_t> starts{0}, group_sizes;
   std::vector<float> a, b, ratios, weights;
   std::vector<uint8_t> clipped;
-  std::vector<double> losses;
+  std::vector<double> losses, custom_slopes, custom_losses;
 
   int64_t tokens() const { return int64_t(logprobs.size()); }
   int64_t sequences() const { return int64_t(starts.size()) - 1; }
@@ -48,6 +48,8 @@ struct PolicyBatch {
     x.advantages = optional(advantages);
     x.token_advantages = optional(token_advantages);
     if (!group_sizes.empty()) x.group_sizes = i32(group_sizes.data(), {S});
+    if (!custom_slopes.empty()) x.custom_slopes = {custom_slopes.data(), DType::kF64, {T}};
+    if (!custom_losses.empty()) x.custom_losses = {custom_losses.data(), DType::kF64, {S}};
     x.a = f32(a.data(), {T});
     x.b = f32(b.data(), {T});
     x.ratios = f32(ratios.data(), {T});

@@ -234,3 +234,38 @@ TEST(wrong_arguments_are_named) {
 }
 
 TEST_MAIN
+
+// Mutants tried: a custom slope scaled, the loss of a sequence added to each of its tokens, a masked token's slope kept.
+TEST(a_custom_objective_is_what_it_says_and_the_regularizers) {
+  Batch given = random_batch(Objective::kCustom);
+  for (size_t t = 0; t < given.logprobs.size(); ++t) given.custom_slopes.push_back(0.1 * double(t) - 0.6);
+  for (int64_t i = 0; i < given.sequences(); ++i) given.custom_losses.push_back(double(i) + 0.25);
+  Batch none = random_batch(Objective::kReinforce);
+  none.logprobs = given.logprobs, none.behavior = given.behavior, none.reference = given.reference;
+  none.entropies = given.entropies;
+  none.advantages.assign(none.advantages.size(), 0.0f);
+  for (Batch* batch : {&given, &none}) batch->args.kl_coef = 0.3f, batch->args.entropy_coef = 0.1f;
+  const double regularizers = none.run();
+  double expected = regularizers;
+  for (int64_t i = 0; i < given.sequences(); ++i) expected += given.counted(i) > 0 ? given.custom_losses[size_t(i)] : 0.0;
+  EXPECT_NEAR(given.run(), expected, 1e-12);
+  for (size_t t = 0; t < given.logprobs.size(); ++t) {
+    const double slope = given.mask[t] ? given.custom_slopes[t] + double(none.a[t]) : 0.0;
+    EXPECT_NEAR(given.a[t], slope, 1e-7);
+    EXPECT_EQ(given.b[t], none.b[t]);
+    EXPECT_EQ(given.ratios[t], none.ratios[t]);
+    EXPECT_EQ(int(given.clipped[t]), 0);
+  }
+}
+
+TEST(a_custom_objective_without_its_numbers_is_refused) {
+  Batch batch = random_batch(Objective::kCustom);
+  EXPECT_THROWS(batch.run(), Code::kShape);
+  batch.custom_slopes.assign(batch.logprobs.size(), 0.0);
+  EXPECT_THROWS(batch.run(), Code::kShape);
+  batch.custom_losses.assign(size_t(batch.sequences()), 0.0);
+  batch.run();
+  batch.args.correction = Correction::kTis;
+  batch.proximal = batch.logprobs;
+  EXPECT_THROWS(batch.run(), Code::kConfig);
+}
