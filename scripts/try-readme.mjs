@@ -106,36 +106,49 @@ async function judgePrograms(folder, node, sandbox) {
   if (found.length > 0) throw new Error(`${sandbox}: ${found.join("\n")}`);
 }
 
-const sandboxes = () => {
+function sandboxesHere() {
   const hasBubblewrap = spawnSync("bwrap", ["--version"]).status === 0;
   if (!hasBubblewrap) console.log("bubblewrap is not installed: only wasm is tried");
   return hasBubblewrap ? ["bubblewrap", "wasm"] : ["wasm"];
-};
+}
+
+/** What is tried on one Node, in a folder that has the package and the README's files. */
+async function tryNode(version, { node, folder, typed, sandboxes }) {
+  const manifest = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
+  await Promise.all(sandboxes.map((sandbox) => judgePrograms(folder, node, sandbox)));
+  console.log(`Node ${version}: programs judged`);
+  for (const kind of TYPES) {
+    writeFileSync(path.join(folder, "package.json"), JSON.stringify({ ...manifest, type: kind }));
+    rmSync(path.join(folder, "runs"), { recursive: true, force: true });
+    const whole = version === NODES[0] && kind === TYPES[0];
+    const begun = performance.now();
+    for (const block of typed) await type(block, folder, node, whole);
+    const seconds = ((performance.now() - begun) / 1000).toFixed(0);
+    console.log(
+      `Node ${version}, type ${kind}: ${typed.length} blocks${whole ? ", to the end" : ""}, ${seconds} s`,
+    );
+  }
+}
 
 async function main() {
   const { files, typed } = readSteps(readFileSync(path.join(root, "README.md"), "utf8"));
   if (typed.length === 0) throw new Error("README.md has no shell block behind <!-- tried -->");
+  const sandboxes = sandboxesHere();
   const work = mkdtempSync(path.join(tmpdir(), "hone-readme-"));
   try {
     const nodes = installNodes(work);
     const folder = installPacked(work);
-    const manifest = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
     for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
-    for (const [version, node] of Object.entries(nodes)) {
-      await Promise.all(sandboxes().map((sandbox) => judgePrograms(folder, node, sandbox)));
-      console.log(`Node ${version}: programs judged`);
-      for (const kind of TYPES) {
-        writeFileSync(path.join(folder, "package.json"), JSON.stringify({ ...manifest, type: kind }));
-        rmSync(path.join(folder, "runs"), { recursive: true, force: true });
-        const whole = Number(version) === NODES[0] && kind === TYPES[0];
-        const begun = performance.now();
-        for (const block of typed) await type(block, folder, node, whole);
-        const seconds = ((performance.now() - begun) / 1000).toFixed(0);
-        console.log(
-          `Node ${version}, type ${kind}: ${typed.length} blocks${whole ? ", to the end" : ""}, ${seconds} s`,
-        );
-      }
-    }
+    const [oldest, ...others] = NODES.map((version) => {
+      const own = path.join(work, `newcomer-${version}`);
+      cpSync(folder, own, { recursive: true });
+      return () => tryNode(version, { node: nodes[version], folder: own, typed, sandboxes });
+    });
+    // The oldest alone goes to the end, which takes as long as the others together.
+    const rest = async () => {
+      for (const other of others) await other();
+    };
+    await Promise.all([oldest(), rest()]);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
