@@ -23,6 +23,7 @@ export {
   type Scoreboard,
   scoreboard,
 } from "./evaluation/index.ts";
+export { LiveServer, writeReport } from "./live/index.ts";
 export { RUN_FILES, readRunLog, type Sink, type StepDetails, writeWhole } from "./metrics/index.ts";
 export {
   createRun,
@@ -36,7 +37,7 @@ export {
 } from "./orchestration/index.ts";
 export { CounterRandom } from "./random.ts";
 export type * from "./records.ts";
-export { beforeAfterText, Progress, type RunSummary, writeReport } from "./report/index.ts";
+export { beforeAfterText, Progress, type RunSummary } from "./report/index.ts";
 export {
   type Hint,
   hints as rewardHints,

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Recipe } from "../config/index.ts";
 import type { Scoreboard, Validation } from "../evaluation/index.ts";
+import { writeReport } from "../live/index.ts";
 import { RUN_FILES, RunDigest, writeWhole } from "../metrics/index.ts";
 import {
   createRun,
@@ -11,13 +12,7 @@ import {
   type RunOptions,
   type RunOutcome,
 } from "../orchestration/index.ts";
-import {
-  beforeAfterText,
-  type CandidateRow,
-  type RunSummary,
-  type Terminal,
-  writeReport,
-} from "../report/index.ts";
+import { beforeAfterText, type CandidateRow, type RunSummary, type Terminal } from "../report/index.ts";
 import { STDOUT } from "../trackers/index.ts";
 import { SessionDisplay, type TerminalLook } from "./session-display.ts";
 import { SessionEvaluation } from "./session-evaluation.ts";
@@ -96,7 +91,7 @@ class Session {
     const interrupted = signal?.aborted === true && cut;
     const summary = this.#summary(run, { ...outcome, reason: interrupted ? "aborted" : outcome.reason });
     writeWhole(join(dir, RUN_FILES.summary), `${JSON.stringify(summary, null, 2)}\n`);
-    const report = this.#report();
+    const report = await this.#report();
     this.#display.endPhase();
     this.#display.say((look) => closingText(summary, report, look));
     if (failure !== undefined) throw failure.error;
@@ -154,9 +149,9 @@ class Session {
     this.#validation.add({ step, version, seconds: seconds.after, tokens, boards: after, problems });
   }
 
-  #report(): string | undefined {
+  async #report(): Promise<string | undefined> {
     try {
-      return writeReport(this.#options.dir);
+      return await writeReport(this.#options.dir);
     } catch (error) {
       this.#display.say(`warning: there is no report: ${(error as Error).message}`);
       return undefined;

@@ -103,6 +103,14 @@ export interface ShownHint extends Omit<Hint, "rows" | "quotes"> {
   readonly samples: readonly Sample[];
 }
 
+/** What a frozen page answers by itself. */
+export interface Frozen {
+  readonly overview: Overview;
+  readonly series: SeriesAnswer;
+  /** By question. */
+  readonly answers: Readonly<Record<string, unknown>>;
+}
+
 /** Events of the stream `/api/events`. */
 export interface StreamEvents {
   step: { readonly run: number; readonly record: StepRecord };

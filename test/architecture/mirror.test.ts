@@ -24,8 +24,6 @@ const EXEMPT: Readonly<Record<string, string>> = {
   "csrc/kernels/cuda/vector.cuh": "the cast kernel is one load and one store of it, tested as that",
   "csrc/sandbox/program.cc": "one run of the server, which program_server.test.cc has run",
   "csrc/sandbox/program.h": "likewise",
-  "lib/report/chart-script.ts":
-    "text for a browser; test/report/page.test.ts parses it, a screenshot judges it",
   "lib/report/page-style.ts": "a style sheet; a screenshot judges it",
   "lib/samples/tables.ts": "lists of columns and names; test/samples/builder.test.ts fills them",
   "lib/cli/verbs.ts": "a list; test/cli/main.test.ts asks for it by --help",

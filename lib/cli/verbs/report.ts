@@ -2,8 +2,8 @@ import { EXIT } from "../exit.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 
 async function report(dir: string, flags: Common): Promise<number> {
-  const { writeReport } = await import("../../report/index.ts");
-  const path = writeReport(dir);
+  const { writeReport } = await import("../../live/index.ts");
+  const path = await writeReport(dir);
   print(flags, { path }, path);
   return EXIT.done;
 }

@@ -1,15 +1,20 @@
-/** @import { ControlAction, StreamEvents } from "../wire.ts" */
+/** @import { ControlAction, Frozen, StreamEvents } from "../wire.ts" */
 
 /** What came instead of an answer. */
 export class Refused extends Error {}
 
 /** Asks the server that the page came from. The token never leaves this module but in requests to it. */
 export class Connection {
-  /** Nothing changes any more, and nothing can be asked for that is not here. */
-  frozen = false;
+  /** What a page in a file of its own answers by itself. @type {Frozen | undefined} */
+  #frozen = JSON.parse(document.getElementById("frozen")?.textContent ?? "null") ?? undefined;
   #token = new URLSearchParams(location.search).get("token") ?? "";
   /** @type {EventSource | undefined} */
   #source;
+
+  /** Nothing changes any more, and nothing can be asked for that is not here. */
+  get frozen() {
+    return this.#frozen !== undefined;
+  }
 
   /**
    * The answer to a question, as JSON. Throws Refused with the server's words.
@@ -21,6 +26,7 @@ export class Connection {
     for (const [key, value] of Object.entries(params))
       for (const one of Array.isArray(value) ? value : [value])
         if (one !== undefined) query.append(key, String(one));
+    if (this.#frozen !== undefined) return frozenAnswer(this.#frozen, name, query);
     return answered(fetch(`api/${name}?${query}`, { headers: { "x-hone-token": this.#token } }));
   }
 
@@ -57,6 +63,15 @@ export class Connection {
 }
 
 const RETRY_MS = 2000;
+
+/** @param {Frozen} frozen @param {string} name @param {URLSearchParams} query */
+function frozenAnswer({ overview, series, answers }, name, query) {
+  if (name === "overview") return overview;
+  if (name === "series") return series;
+  const question = query.size === 0 ? name : `${name}?${query}`;
+  if (!Object.hasOwn(answers, question)) throw new Refused(`${question} is not in this file: see hone watch`);
+  return answers[question];
+}
 
 /** @param {Promise<Response>} request @returns {Promise<unknown>} */
 async function answered(request) {

@@ -15,7 +15,7 @@ export const resultsPanel = {
       fill(
         root,
         ...runs.map(({ run }, i) =>
-          section(page, run, /** @type {RunSummary | null} */ (summaries[i] ?? null)),
+          section(page, run, /** @type {(RunSummary & { notes: string[] }) | null} */ (summaries[i] ?? null)),
         ),
       );
     };
@@ -25,7 +25,7 @@ export const resultsPanel = {
   },
 };
 
-/** @param {Page} page @param {number} run @param {RunSummary | null} summary */
+/** @param {Page} page @param {number} run @param {(RunSummary & { notes: string[] }) | null} summary */
 function section(page, run, summary) {
   const title = page.store.runs.length > 1 && el("h2", {}, page.runLabel(run));
   if (summary === null)
@@ -35,13 +35,14 @@ function section(page, run, summary) {
       title,
       el("p", { className: "muted" }, "Scores before and after stand here when the run has ended."),
     );
-  const { before, after, selection } = summary;
+  const { before, after, selection, notes } = summary;
   return el(
     "section",
     { "data-run": run },
     title,
     cards(summary),
     ...before.map((was, i) => scores(was, after[i])),
+    ...notes.map((note) => el("p", { className: "muted note" }, note)),
     selection !== undefined && candidates(selection),
     phases(summary.seconds),
   );

@@ -10,5 +10,5 @@ test("is null until there is one", () => {
   const question = { query: new URLSearchParams("run=0"), watch: new Watch([dir]) };
   expect(summary(question)).toBeNull();
   writeFileSync(join(dir, "summary.json"), '{"steps":3}');
-  expect(summary(question)).toEqual({ steps: 3 });
+  expect(summary(question)).toEqual({ steps: 3, notes: [] });
 });

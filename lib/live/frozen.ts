@@ -1,0 +1,104 @@
+import { join } from "node:path";
+import {
+  RUN_FILES,
+  readRunManifest,
+  type Stretch,
+  StretchSum,
+  stretchOf,
+  writeWhole,
+} from "../metrics/index.ts";
+import { ANSWERS } from "./answers.ts";
+import { bundle } from "./bundle.ts";
+import { pageFile } from "./page-files.ts";
+import { Watch } from "./watch.ts";
+import type { Frozen, SeriesAnswer } from "./wire.ts";
+
+/** Numbers in a frozen page, over all metrics and steps: seven bytes each, so that it stays well below 2 MB. */
+const MOST_NUMBERS = 150_000;
+/** A page's 2 MB, less what is always there. */
+const MOST_ANSWER_CHARS = 400_000;
+const DIGITS = 5;
+
+/** What is asked for a frozen page, as in the page's own requests. A panel that wants more adds a row. */
+const QUESTIONS: readonly string[] = ["guide", "summary?run=0", "recipe?run=0"];
+
+/**
+ * Writes `report.html` into a run folder, finished or not, and returns its path: the page as it would show the run now, in
+ * one file that needs neither network nor server. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming the file at fault.
+ */
+export async function writeReport(runDir: string): Promise<string> {
+  const { name } = readRunManifest(runDir);
+  const path = join(runDir, RUN_FILES.report);
+  writeWhole(path, frozenPage(name, await freeze(runDir)));
+  return path;
+}
+
+/** Everything that the page of a run asks for. An answer that is too long for a file is left out, and the page says so. */
+export async function freeze(runDir: string): Promise<Frozen> {
+  const watch = new Watch([runDir]);
+  try {
+    const answers: Record<string, unknown> = {};
+    for (const question of QUESTIONS) {
+      const [name, query] = question.split("?");
+      const answer = await ANSWERS[name!]!({ query: new URLSearchParams(query), watch });
+      if (JSON.stringify(answer).length <= MOST_ANSWER_CHARS) answers[question] = answer;
+    }
+    const [info] = watch.runs.map((run) => run.info());
+    const { series, rows } = frozenSeries(watch);
+    return { overview: { runs: [{ ...info!, rows }], cursor: "" }, series, answers };
+  } finally {
+    watch.close();
+  }
+}
+
+/** Every metric, five digits of it; of a long run means over equally many steps in a row, by the last one's number. */
+function frozenSeries({ runs }: Watch): { readonly series: SeriesAnswer; readonly rows: number } {
+  const { table } = runs[0]!;
+  const each = Math.max(1, Math.ceil((table.length * table.names.length) / MOST_NUMBERS));
+  const records = means(
+    Array.from({ length: table.length }, (_, i) => stretchOf(table.row(i).record)),
+    each,
+  );
+  const column = (name: string) =>
+    records.map(({ metrics }) => (name in metrics ? Number(metrics[name]!.toPrecision(DIGITS)) : null));
+  const series: SeriesAnswer = {
+    steps: records.map(({ step }) => step),
+    versions: records.map(({ version }) => version),
+    series: Object.fromEntries(table.names.map((name) => [name, column(name)])),
+  };
+  return { series, rows: table.steps.at(-1) ?? 0 };
+}
+
+function means(stretches: readonly Stretch[], each: number): Stretch[] {
+  if (each === 1) return [...stretches];
+  const sums: StretchSum[] = [];
+  for (const [i, stretch] of stretches.entries()) {
+    if (i % each === 0) sums.push(new StretchSum());
+    sums.at(-1)!.add(stretch);
+  }
+  return sums.map((sum) => sum.stretch);
+}
+
+/** The page's own files and its answers in one document. */
+export function frozenPage(title: string, frozen: Frozen): string {
+  const text = (name: string) => pageFile(name)!.text;
+  // A "<" in a string of the answers, or of a script, could end the element that holds it.
+  const data = JSON.stringify(frozen).replaceAll("<", "\\u003c");
+  const script = (code: string) => code.replaceAll("</script", "<\\/script");
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<link rel="icon" href="data:,">
+<title>${escaped(title)}</title>
+<style>${text("uplot.css")}${text("page.css")}</style></head>
+<body><div id="page"></div>
+<script type="application/json" id="frozen">${data}</script>
+<script>${script(text("uplot.js"))}</script>
+<script type="module">${script(bundle("main.js"))}</script>
+</body></html>
+`;
+}
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);

@@ -1,0 +1,13 @@
+/** Odd, about a twentieth of the run; 1 (none) below a dozen steps. */
+export function smoothingWindow(steps: number): number {
+  return steps < 12 ? 1 : Math.max(3, 2 * Math.floor(steps / 40) + 1);
+}
+
+/** Centred mean over `window` entries, shorter at the ends; null entries do not count; null where all are. */
+export function movingMean(values: readonly (number | null)[], window: number): (number | null)[] {
+  const reach = Math.floor(window / 2);
+  return values.map((_, i) => {
+    const near = values.slice(Math.max(0, i - reach), i + reach + 1).filter((v) => v !== null);
+    return near.length === 0 ? null : near.reduce((a, b) => a + b, 0) / near.length;
+  });
+}
