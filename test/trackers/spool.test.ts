@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Spool } from "../../lib/trackers/spool.ts";
@@ -52,5 +52,14 @@ test("what is refused is kept beside it with the reason", () => {
   spool.refused(spool.next(1), "odd");
   expect([spool.waiting, spool.delivered.refused]).toEqual([1, 1]);
   expect(JSON.parse(readFileSync(join(folder, "t.refused.jsonl"), "utf8"))).toMatchObject({ why: "odd" });
+  spool.close();
+});
+
+test("a cursor behind the file's end (killed between emptying it and saying so) starts at the front", () => {
+  const folder = scratch();
+  writeFileSync(join(folder, "t.json"), '{"offset":5000,"sent":9,"refused":0,"failures":0}\n');
+  const spool = new Spool(folder, "t");
+  spool.append(stepOf(10));
+  expect([numbers(spool.next(5).entries), spool.delivered.sent]).toEqual([[10], 9]);
   spool.close();
 });
