@@ -79,10 +79,15 @@ export async function explainStep(dir: string, options: ExplainOptions): Promise
   return { run: dir, step, version, from, ...whose, settings };
 }
 
-/** Throws HONE_ERR_USAGE. */
+/** Throws HONE_ERR_USAGE, HONE_ERR_UNSUPPORTED. */
 function expectChangeable(set: readonly string[]): void {
   for (const assignment of set) {
     const [section = ""] = assignment.split(/[.=]/);
+    if (assignment === "objective.kind=custom")
+      throw new HoneError(
+        "HONE_ERR_UNSUPPORTED",
+        `--set ${assignment}: explain has the built-in objectives' formulas`,
+      );
     if (CHANGEABLE.includes(section)) continue;
     throw new HoneError("HONE_ERR_USAGE", `--set ${assignment}: explain changes ${CHANGEABLE.join(", ")}`, {
       hint: "Anything else would have had other completions or other weights, which the record does not have.",

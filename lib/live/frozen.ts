@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { HoneError } from "../errors.ts";
 import {
   RUN_FILES,
   readRunManifest,
@@ -9,6 +10,7 @@ import {
 } from "../metrics/index.ts";
 import { ANSWERS } from "./answers.ts";
 import { bundle } from "./bundle.ts";
+import { frozenSamples } from "./frozen-samples.ts";
 import { pageFile } from "./page-files.ts";
 import { Watch } from "./watch.ts";
 import type { Frozen, SeriesAnswer } from "./wire.ts";
@@ -20,7 +22,13 @@ const MOST_ANSWER_CHARS = 400_000;
 const DIGITS = 5;
 
 /** What is asked for a frozen page, as in the page's own requests. A panel that wants more adds a row. */
-const QUESTIONS: readonly string[] = ["guide", "summary?run=0", "recipe?run=0"];
+const QUESTIONS: readonly string[] = [
+  "guide",
+  "summary?run=0",
+  "recipe?run=0",
+  "hints?run=0",
+  "problems?run=0&kind=all&order=hardest&domain=&offset=0&limit=50",
+];
 
 /**
  * Writes `report.html` into a run folder, finished or not, and returns its path: the page as it would show the run now, in
@@ -33,21 +41,40 @@ export async function writeReport(runDir: string): Promise<string> {
   return path;
 }
 
-/** Everything that the page of a run asks for. An answer that is too long for a file is left out, and the page says so. */
+/**
+ * Everything that the page of a run asks for. An answer that is too long for a file, or that a damaged journal does not give,
+ * is left out, and the page says so.
+ */
 export async function freeze(runDir: string): Promise<Frozen> {
   const watch = new Watch([runDir]);
   try {
     const answers: Record<string, unknown> = {};
     for (const question of QUESTIONS) {
-      const [name, query] = question.split("?");
-      const answer = await ANSWERS[name!]!({ query: new URLSearchParams(query), watch });
-      if (JSON.stringify(answer).length <= MOST_ANSWER_CHARS) answers[question] = answer;
+      const answer = await answerTo(question, watch);
+      if (answer !== undefined && JSON.stringify(answer).length <= MOST_ANSWER_CHARS)
+        answers[question] = answer;
     }
     const [info] = watch.runs.map((run) => run.info());
     const { series, rows } = frozenSeries(watch);
-    return { overview: { runs: [{ ...info!, rows }], cursor: "" }, series, answers };
+    const samples = await frozenSamples(watch);
+    return {
+      overview: { runs: [{ ...info!, rows }], cursor: "" },
+      series,
+      answers,
+      ...(samples && { samples }),
+    };
   } finally {
     watch.close();
+  }
+}
+
+async function answerTo(question: string, watch: Watch): Promise<unknown> {
+  const [name, query] = question.split("?");
+  try {
+    return await ANSWERS[name!]!({ query: new URLSearchParams(query), watch });
+  } catch (error) {
+    if (HoneError.is(error)) return undefined;
+    throw error;
   }
 }
 

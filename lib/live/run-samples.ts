@@ -34,19 +34,19 @@ export async function samplesOf(run: WatchedRun): Promise<SampleIndex | undefine
   return index;
 }
 
-/** For the page: texts without what a screen acts on, and of long ones the two ends. */
-export function shownSample(one: WholeSample): ShownSample {
+/** For the page: texts without what a screen acts on, and of those with more characters than `most` the two ends. */
+export function shownSample(one: WholeSample, most = SHOWN_CHARS): ShownSample {
   const { prompt, text: _, thought, response, reference, reason, verifier, completion, ...facts } = one;
   const asText = typeof reference === "string" ? reference : (JSON.stringify(reference) ?? "");
   return {
     ...facts,
     completion,
     verifier,
-    ...(prompt !== undefined && { prompt: shownText(prompt) }),
-    ...(thought !== undefined && { thought: shownText(thought) }),
-    response: shownText(response),
-    reference: shownText(asText),
-    ...(reason !== undefined && { reason: shownText(reason) }),
+    ...(prompt !== undefined && { prompt: shownText(prompt, most) }),
+    ...(thought !== undefined && { thought: shownText(thought, most) }),
+    response: shownText(response, most),
+    reference: shownText(asText, most),
+    ...(reason !== undefined && { reason: shownText(reason, most) }),
   };
 }
 

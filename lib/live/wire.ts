@@ -109,6 +109,17 @@ export interface Frozen {
   readonly series: SeriesAnswer;
   /** By question. */
   readonly answers: Readonly<Record<string, unknown>>;
+  /** Absent where the run has judged no completion. */
+  readonly samples?: FrozenSamples;
+}
+
+/** Completions that a frozen page keeps. */
+export interface FrozenSamples {
+  /** How many the run has. */
+  readonly of: number;
+  readonly samples: SamplesAnswer["samples"];
+  /** By row. */
+  readonly shown: Readonly<Record<number, ShownSample>>;
 }
 
 /** Events of the stream `/api/events`. */

@@ -1,4 +1,3 @@
-// Mutants tried: no difference moved along, the tolerance of a kink for all, the second call left out.
 import { expect, test } from "vitest";
 import { checkRecipe } from "../../lib/cli/check.ts";
 import { checkSlopes } from "../../lib/cli/slopes-check.ts";

@@ -1,4 +1,3 @@
-// Mutants tried: the function lost by overrides, a hash of the name, another function adopted, kind not asked for.
 import { expect, test } from "vitest";
 import {
   adoptSlopes,

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { LiveServer } from "../../lib/live/index.ts";
+import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { query, SampleIndex } from "../../lib/samples/index.ts";
 import { smallRun } from "../live/live-run.ts";
 import { boxed, ConstructedRun } from "../samples/constructed-run.ts";
@@ -133,6 +133,26 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
     );
     await page.locator("#panel-problems tbody button").first().click();
     await page.waitForSelector('.count:has-text("of 12 completions")');
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test("a report in a file of its own has some of the completions, and finds among them", async () => {
+    const dir = hostileRun();
+    const faults: string[] = [];
+    const page = await open(`file://${await writeReport(dir)}#samples`, faults);
+    await page.waitForSelector(".sample-row");
+    expect(await textOf(page, ".count")).toMatch(/completions kept in this file; the run has 18 /);
+    await page.selectOption("select[name=status]", "wrong");
+    await page.waitForSelector('.count:has-text("1 to ")');
+    const statuses = await page.locator(".sample-row .status").allInnerTexts();
+    expect(new Set(statuses)).toEqual(new Set(["wrong"]));
+    await page.locator(".sample-row").first().click();
+    expect(await textOf(page, ".reference .written")).toBe("</pre><script>pwned=1</script>");
+    expect(await page.getByRole("tab", { name: "Explain" }).count()).toBe(0);
+    await page.goto(`${page.url().replace(/#.*/, "")}#problems`);
+    await page.waitForSelector("text=of 2 problems");
+    expect(await page.evaluate("globalThis.pwned")).toBeUndefined();
     expect(faults).toEqual([]);
     await page.close();
   });

@@ -1,7 +1,4 @@
 // A custom objective's function, asked by the trainer's thread on this one.
-//
-// Mutants tried: slopes not copied back, losses not copied back, the answer of one micro-batch kept for the next, a
-// throw that lets the step go on, a reference released too early, teardown that does not wake the trainer.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";

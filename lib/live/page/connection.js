@@ -1,7 +1,6 @@
-/** @import { ControlAction, Frozen, StreamEvents } from "../wire.ts" */
+import { frozenAnswer, Refused } from "./frozen-answers.js";
 
-/** What came instead of an answer. */
-export class Refused extends Error {}
+/** @import { ControlAction, Frozen, StreamEvents } from "../wire.ts" */
 
 /** Asks the server that the page came from. The token never leaves this module but in requests to it. */
 export class Connection {
@@ -10,6 +9,11 @@ export class Connection {
   #token = new URLSearchParams(location.search).get("token") ?? "";
   /** @type {EventSource | undefined} */
   #source;
+
+  /** How many completions the run has, where the page keeps only some. */
+  get completionsInAll() {
+    return this.#frozen?.samples?.of;
+  }
 
   /** Nothing changes any more, and nothing can be asked for that is not here. */
   get frozen() {
@@ -63,15 +67,6 @@ export class Connection {
 }
 
 const RETRY_MS = 2000;
-
-/** @param {Frozen} frozen @param {string} name @param {URLSearchParams} query */
-function frozenAnswer({ overview, series, answers }, name, query) {
-  if (name === "overview") return overview;
-  if (name === "series") return series;
-  const question = query.size === 0 ? name : `${name}?${query}`;
-  if (!Object.hasOwn(answers, question)) throw new Refused(`${question} is not in this file: see hone watch`);
-  return answers[question];
-}
 
 /** @param {Promise<Response>} request @returns {Promise<unknown>} */
 async function answered(request) {

@@ -19,6 +19,7 @@ const SMALL = {
 };
 
 const page = new Page(new Connection());
+const panels = PANELS.filter(({ needsServer }) => !needsServer || !page.connection.frozen);
 const tabs = el("nav", { className: "tabs", role: "tablist", "aria-label": "parts of the page" });
 const header = el("header", { className: "top" });
 const main = el("main", { role: "tabpanel" });
@@ -45,7 +46,7 @@ function redraw() {
 
 function showPanel() {
   const id = location.hash.slice(1);
-  const panel = PANELS.find((panel) => panel.id === id) ?? /** @type {typeof PANELS[0]} */ (PANELS[0]);
+  const panel = panels.find((panel) => panel.id === id) ?? /** @type {typeof PANELS[0]} */ (panels[0]);
   if (panel.id === current) return;
   current = panel.id;
   mounted?.close?.();
@@ -181,7 +182,7 @@ function onKey(event) {
     event.target instanceof HTMLSelectElement ||
     event.target instanceof HTMLTextAreaElement;
   if (typing || event.ctrlKey || event.metaKey || event.altKey || help.open) return;
-  const panel = PANELS[Number(event.key) - 1];
+  const panel = panels[Number(event.key) - 1];
   if (panel !== undefined) location.hash = panel.id;
   else if (event.key === "/") openSearch();
   else if (event.key === "z") page.view.range = null;
@@ -200,7 +201,7 @@ function openSearch() {
 
 fill(
   tabs,
-  ...PANELS.map(({ id, title }, i) =>
+  ...panels.map(({ id, title }, i) =>
     el("a", { href: `#${id}`, role: "tab", title: `${title} (${i + 1})` }, title),
   ),
 );

@@ -7,6 +7,7 @@ import { el, fill, table } from "./dom.js";
 export const explainPanel = {
   id: "explain",
   title: "Explain",
+  needsServer: true,
   mount(root, page) {
     const shown = el("div");
     root.append(explainForm(page, shown), shown);

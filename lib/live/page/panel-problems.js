@@ -28,7 +28,7 @@ export const problemsPanel = {
         page.say(error),
       );
     const listAgain = () => void showProblems(page, list).catch((error) => page.say(error));
-    fill(root, suspicions, problemForm(page, start, listAgain), list);
+    fill(root, suspicions, !page.connection.frozen && problemForm(page, start, listAgain), list);
     start();
     return { update: (what) => void (what === "all" && start()) };
   },
@@ -108,12 +108,13 @@ async function showProblems(page, root) {
       ],
       problems.map((one) => problemRow(run, one)),
     ),
-    el(
-      "p",
-      { className: "pager" },
-      el("button", { type: "button", disabled: offset === 0, onclick: move(-PROBLEMS_A_PAGE) }, "back"),
-      el("button", { type: "button", disabled: last >= total, onclick: move(PROBLEMS_A_PAGE) }, "more"),
-    ),
+    !page.connection.frozen &&
+      el(
+        "p",
+        { className: "pager" },
+        el("button", { type: "button", disabled: offset === 0, onclick: move(-PROBLEMS_A_PAGE) }, "back"),
+        el("button", { type: "button", disabled: last >= total, onclick: move(PROBLEMS_A_PAGE) }, "more"),
+      ),
   );
 }
 

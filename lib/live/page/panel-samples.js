@@ -29,7 +29,7 @@ export const samplesPanel = {
       const { run, asked: conditions, offset } = sampleSearch;
       const params = { run, ...given(conditions), offset, limit: SAMPLES_A_PAGE };
       const answer = /** @type {SamplesAnswer | null} */ (await page.connection.ask("samples", params));
-      if (mine === asked) fill(list, ...rowsOf(answer, open, start));
+      if (mine === asked) fill(list, ...rowsOf(answer, open, start, page.connection.completionsInAll));
     };
     const open = async (/** @type {number} */ row) => {
       sampleSearch.row = row;
@@ -59,9 +59,10 @@ function mark(list, row) {
 
 /**
  * @param {SamplesAnswer | null} answer @param {(row: number) => Promise<void>} open @param {() => void} again
+ * @param {number | undefined} of how many there are, where the page keeps only some
  * @returns {(Node | false)[]}
  */
-function rowsOf(answer, open, again) {
+function rowsOf(answer, open, again, of) {
   if (answer === null) return [el("p", { className: "muted" }, "The run has judged no completion yet.")];
   const { total, samples } = answer;
   const { offset, row } = sampleSearch;
@@ -75,6 +76,7 @@ function rowsOf(answer, open, again) {
       "p",
       { className: "count", role: "status" },
       total === 0 ? "no completion is like that" : `${offset + 1} to ${last} of ${total} completions`,
+      of === undefined ? "" : ` kept in this file; the run has ${short(of)} (hone watch)`,
     ),
     el("ol", {}, ...samples.map((one) => el("li", {}, sampleRow(one, open, row)))),
     el(
@@ -144,6 +146,7 @@ function searchForm(page, search) {
       label,
     );
   const domains = page.store.runs[sampleSearch.run]?.domains ?? [];
+  const { frozen } = page.connection;
   return el(
     "form",
     {
@@ -155,12 +158,16 @@ function searchForm(page, search) {
     choice("domain", "domain", ["", ...domains], asked["domain"], (value) => keep("domain", value)),
     choice("verdict", "status", ["", ...STATUS_NAMES], asked["status"], (value) => keep("status", value)),
     field("problem", "problem", "any"),
-    field("steps", "steps", "7..12"),
-    field("tokens", "tokens", "100.."),
-    field("weights", "versions", "any"),
-    field("flipped since step", "flippedSince", "–"),
-    flag("wrong but long", "wrongButLong"),
-    flag("truncated", "truncated"),
+    ...(frozen
+      ? []
+      : [
+          field("steps", "steps", "7..12"),
+          field("tokens", "tokens", "100.."),
+          field("weights", "versions", "any"),
+          field("flipped since step", "flippedSince", "–"),
+          flag("wrong but long", "wrongButLong"),
+          flag("truncated", "truncated"),
+        ]),
     choice("first", "order", ORDER_NAMES, asked["order"], (value) => keep("order", value)),
   );
 }

@@ -9,8 +9,9 @@ const OPEN_PROMPT_CHARS = 600;
 
 /** Everything about one completion. @param {Page} page @param {number} run @param {ShownSample} one */
 export function sampleView(page, run, one) {
+  const { frozen } = page.connection; // which keeps single completions, no problem's groups
   const over = el("div", { className: "over-time" });
-  void overTime(page, run, one, over).catch((error) => page.say(error));
+  if (!frozen) void overTime(page, run, one, over).catch((error) => page.say(error));
   return el(
     "article",
     { className: "sample", "aria-label": `completion of step ${one.step}` },
@@ -26,7 +27,7 @@ export function sampleView(page, run, one) {
       folded("Prompt, as the model saw it", one.prompt, one.prompt.length < OPEN_PROMPT_CHARS),
     ...texts(one),
     said("Reference", one.reference, "reference"),
-    el("h3", {}, "The same problem over time"),
+    !frozen && el("h3", {}, "The same problem over time"),
     over,
   );
 }

@@ -53,7 +53,7 @@ export interface BeforeStepOptions {
  * Restores the weights that a recorded step started from: the nearest checkpoint before it, and from there the recorded
  * steps trained again, each held against its recorded loss and norm of the gradient.
  * Throws HONE_ERR_USAGE for a step without record, HONE_ERR_CHECKPOINT where no checkpoint leads there, HONE_ERR_REPLAY
- * naming the step that came out differently.
+ * naming the step that came out differently, HONE_ERR_UNSUPPORTED for an objective in TypeScript.
  */
 export async function openBeforeStep(
   dir: string,
@@ -64,6 +64,7 @@ export async function openBeforeStep(
   options.expect?.(target.groups);
   const route = routeTo(dir, step);
   const past = readPast(dir);
+  expectBuiltIn(past.recipes.values());
   const way = new WayBack(dir, past, options.core ?? (await nativeCore()));
   try {
     await way.start(route.checkpoint, route.again[0] ?? step);
@@ -135,6 +136,17 @@ function routeTo(dir: string, step: number): Route {
       hint: "Keep more checkpoints (checkpoint: { everySteps: 1, keepLast: ... } or keepEvery), or record from the first step on (rollouts: { record: true }).",
     },
   );
+}
+
+/** The record has the name and hash of such a function only. */
+function expectBuiltIn(recipes: Iterable<Recipe>): void {
+  for (const { objective } of recipes)
+    if (objective.kind === "custom")
+      throw new HoneError(
+        "HONE_ERR_UNSUPPORTED",
+        'the run trained by an objective of its own (objective.kind: "custom"), which its record does not have',
+        { hint: "hone replay --recipe trains such a run again, by the function of the entry script." },
+      );
 }
 
 /** Recipe of every step and the rewards of hooks, from the event log; the latter need no more than the log has. */

@@ -235,7 +235,6 @@ TEST(wrong_arguments_are_named) {
 
 TEST_MAIN
 
-// Mutants tried: a custom slope scaled, the loss of a sequence added to each of its tokens, a masked token's slope kept.
 TEST(a_custom_objective_is_what_it_says_and_the_regularizers) {
   Batch given = random_batch(Objective::kCustom);
   for (size_t t = 0; t < given.logprobs.size(); ++t) given.custom_slopes.push_back(0.1 * double(t) - 0.6);

@@ -1,4 +1,3 @@
-// Mutants tried: the first check of each kind left out, a loss given to an empty sequence, clip bounds in f64.
 import { expect, test } from "vitest";
 import { defineRecipe, recipeInput } from "../../../lib/config/index.ts";
 import type { SlopesFunction, SlopesRequest } from "../../../lib/custom-objective.ts";

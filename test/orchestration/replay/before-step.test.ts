@@ -84,3 +84,18 @@ test("what is asked of the groups is asked before any weights are restored", asy
     message: expect.stringContaining("warm-start is missing"),
   });
 });
+
+test("an objective in TypeScript is not in the record, which is said before weights are looked for", async () => {
+  await record();
+  const path = join(dir, "events.jsonl");
+  const text = readFileSync(path, "utf8");
+  const slopes = `"slopes":{"function":"mine","sha256":"${"0".repeat(64)}"}`;
+  const changed = text.replace('"objective":{"kind":"gspo"', `"objective":{"kind":"custom",${slopes}`);
+  expect(changed).not.toBe(text);
+  writeFileSync(path, changed);
+  rmSync(join(dir, "checkpoints"), { recursive: true });
+  await expect(openBeforeStep(dir, 3, { core: standInCore() })).rejects.toMatchObject({
+    code: "HONE_ERR_UNSUPPORTED",
+    hint: expect.stringContaining("hone replay --recipe"),
+  });
+});
