@@ -46,7 +46,7 @@ struct StepOptions {
   float correction_low = 0, correction_high = 1;
   /// Of the custom objective: fills slopes and losses, or throws, which ends the step with weights and moments as they
   /// were. Called again for single sequences where a gradient is not finite. Not called for log-probs that are not finite.
-  std::function<void(const SlopesRequest&)> slopes;
+  std::function<void(const SlopesRequest&)> slopes = {};
 };
 
 /// What a step did. Per-token and per-sequence arrays keep the order of the batch.
