@@ -109,13 +109,13 @@ test("computing activations again saves seven of eight layers, less what enters 
   }
 });
 
-test("a micro-batch may hold every answer of a step: each takes 32 bytes of arrays", () => {
+test("a micro-batch may hold every answer of a step: each takes 40 bytes of arrays", () => {
   const { training, rollouts } = smallRecipe();
   const [few, many] = [1, 2].map((factor) => {
     const recipe = smallRecipe({}, { rollouts: { ...rollouts, groupSize: factor * rollouts.groupSize } });
     return sizesOf(recipe, config, "cpu", 2).arrays;
   });
-  expect(many! - few!).toBe(32 * training.groupsPerStep * rollouts.groupSize);
+  expect(many! - few!).toBe(40 * training.groupsPerStep * rollouts.groupSize);
 });
 
 test("a GPU is answered for without one, with what only its kernels need", () => {
