@@ -96,6 +96,7 @@ TEST(a_good_batch_is_accepted_for_every_objective) {
     StepOptions o;
     o.objective = Objective(objective);
     o.kl_coef = 0.1f;
+    if (o.objective == Objective::kCustom) o.slopes = [](const trainer::SlopesRequest&) {};
     trainer::check_batch(batch.view(), test::tiny_config(), &o);
   }
 }
@@ -112,6 +113,7 @@ TEST(inconsistent_batches_are_refused) {
     spoil(bad, view, o);
     EXPECT_THROWS(trainer::check_batch(view, config, &o), code);
   };
+  refuse(Code::kConfig, [](auto&, auto&, StepOptions& o) { o.objective = Objective::kCustom; });  // without a function
   refuse(Code::kShape, [&](Batch& b, auto&, auto&) { b.tokens[1] = int32_t(config.vocabulary); });
   refuse(Code::kShape, [&](Batch& b, auto&, auto&) { b.tokens[0] = -1; });
   refuse(Code::kShape, [](Batch& b, auto&, auto&) { b.cu_seqlens[0] = 1; });
