@@ -23,6 +23,13 @@ export {
   type Scoreboard,
   scoreboard,
 } from "./evaluation/index.ts";
+export {
+  type ExplainedSettings,
+  type ExplainedToken,
+  type ExplainOptions,
+  type Explanation,
+  explainStep,
+} from "./explain/index.ts";
 export { LiveServer, writeReport } from "./live/index.ts";
 export { RUN_FILES, readRunLog, type Sink, type StepDetails, writeWhole } from "./metrics/index.ts";
 export {

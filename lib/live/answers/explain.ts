@@ -1,21 +1,28 @@
 import { HoneError } from "../../errors.ts";
-import { type Explanation, explainStep } from "../../explain/index.ts";
+import { type ExplainedSettings, type Explanation, explainStep } from "../../explain/index.ts";
+import type { Verdict } from "../../records.ts";
+import { visibleText } from "../../visible-text.ts";
 import { type Question, runOf } from "../question.ts";
 
 /** The one that is under way: each holds a model. */
 let underWay: Promise<unknown> = Promise.resolve();
 
 /**
- * Why the tokens of an attempt got their gradient: `run`, `step`, `problem`, `attempt`, and `set` as often as wanted. One
+ * Why the tokens of an attempt got their gradient: `run`, `step`, `problem`, `attempt`; `position` for one of the tokens alone,
+ * `gradient=1` for shares of the step's gradient, `set` as often as wanted. Texts come without what a screen acts on. One
  * question after the other. Throws what `explainStep` throws, HONE_ERR_USAGE for a parameter that is no whole number.
  */
 export function explain(question: Question): Promise<Explanation> {
   const { query } = question;
   const [step, problem, attempt] = ["step", "problem", "attempt"].map((name) => whole(query, name));
-  const options = { step: step!, problem: problem!, attempt: attempt!, set: query.getAll("set") };
-  const answer = underWay.then(() => explainStep(runOf(question).dir, options));
+  const token = query.has("position") ? whole(query, "position") : undefined;
+  const gradient = query.get("gradient") === "1";
+  const which = { step: step!, problem: problem!, attempt: attempt!, token };
+  const answer = underWay.then(() =>
+    explainStep(runOf(question).dir, { ...which, gradient, set: query.getAll("set") }),
+  );
   underWay = answer.catch(() => {}); // whoever asked is told; the next one is answered all the same
-  return answer;
+  return answer.then(shown);
 }
 
 function whole(query: URLSearchParams, name: string): number {
@@ -23,3 +30,19 @@ function whole(query: URLSearchParams, name: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new HoneError("HONE_ERR_USAGE", `${name}=${text}: a whole number is needed`);
 }
+
+const shown = (explanation: Explanation): Explanation => ({
+  ...explanation,
+  verdict: shownVerdict(explanation.verdict),
+  settings: explanation.settings.map(shownTokens),
+});
+
+const shownVerdict = (verdict: Verdict): Verdict =>
+  verdict.status === "unscored"
+    ? { ...verdict, cause: visibleText(verdict.cause) }
+    : { ...verdict, reason: visibleText(verdict.reason) };
+
+const shownTokens = (settings: ExplainedSettings): ExplainedSettings => ({
+  ...settings,
+  tokens: settings.tokens.map((token) => ({ ...token, text: visibleText(token.text) })),
+});

@@ -1,4 +1,6 @@
 import { el, fill, table } from "./dom.js";
+import { explainSearch } from "./explain-search.js";
+import { choice } from "./panel-samples.js";
 
 /** @import { Explanation, ExplainedSettings, ExplainedToken } from "../../explain/index.ts" */
 /** @import { Panel, Page } from "./page.js" */
@@ -15,27 +17,14 @@ export const explainPanel = {
   },
 };
 
-const EXPLAIN_FIELDS = /** @type {const} */ (["step", "problem", "attempt"]);
-
 /** @param {Page} page @param {HTMLElement} shown */
 function explainForm(page, shown) {
-  const inputs = EXPLAIN_FIELDS.map((name) =>
-    el("input", { name, type: "number", min: "0", required: true }),
-  );
-  const set = el("input", { name: "set", type: "text", placeholder: "objective.kind=cispo", size: 30 });
   const button = el("button", { type: "submit" }, "Explain");
   const submit = async () => {
     button.disabled = true;
-    fill(shown, el("p", { className: "muted" }, "The step is computed again…"));
-    const values = inputs.map(({ name, value }) => [name, value]);
-    const changes = set.value.split(/\s+/).filter(Boolean);
+    fill(shown, el("p", { className: "muted", role: "status" }, "The step is computed again…"));
     try {
-      const run = page.visibleRuns()[0]?.run ?? 0;
-      const answer = await page.connection.ask("explain", {
-        run,
-        ...Object.fromEntries(values),
-        set: changes,
-      });
+      const answer = await page.connection.ask("explain", explainQuestion());
       fill(shown, ...explanationOf(/** @type {Explanation} */ (answer)));
     } catch (error) {
       fill(shown);
@@ -43,19 +32,89 @@ function explainForm(page, shown) {
     }
     button.disabled = false;
   };
-  const form = el(
+  return el(
     "form",
-    { className: "explain" },
-    ...inputs.map((input) => el("label", {}, `${input.name} `, input, " ")),
-    el("label", {}, "other settings ", set, " "),
+    {
+      className: "tools explain",
+      "aria-label": "which attempt",
+      onsubmit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        void submit();
+      },
+    },
+    page.store.runs.length > 1 && explainedRun(page),
+    explainField("step", "step", { required: true }),
+    explainField("problem", "problem", { required: true }),
+    explainField("attempt", "attempt", { required: true }),
+    explainField("token", "token", { placeholder: "all" }),
+    explainField("other settings", "set", { type: "text", placeholder: "objective.kind=cispo", size: 24 }),
+    gradientChoice(),
     button,
   );
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    void submit();
-  });
-  return form;
 }
+
+/** What is asked for: empty fields are left out. */
+function explainQuestion() {
+  const { run, fields } = explainSearch;
+  const { step, problem, attempt, token, set, gradient } = fields;
+  return {
+    run,
+    step,
+    problem,
+    attempt,
+    position: token || undefined, // `token` in an address is the key to the page
+    gradient: gradient ? 1 : undefined,
+    set: set.split(/\s+/).filter(Boolean),
+  };
+}
+
+/** @param {string} label @param {"step" | "problem" | "attempt" | "token" | "set"} name @param {Partial<HTMLInputElement>} more */
+function explainField(label, name, more) {
+  const input = el("input", {
+    name,
+    type: "number",
+    min: "0",
+    value: explainSearch.fields[name],
+    oninput: () => {
+      explainSearch.fields[name] = input.value.trim();
+    },
+    ...more,
+  });
+  return el("label", {}, label, input);
+}
+
+function gradientChoice() {
+  const box = el("input", {
+    name: "gradient",
+    type: "checkbox",
+    checked: explainSearch.fields.gradient,
+    onchange: () => {
+      explainSearch.fields.gradient = box.checked;
+    },
+  });
+  return el(
+    "label",
+    {
+      className: "flag",
+      title: "what part of the step's gradient this is: three to five further backward passes",
+    },
+    box,
+    "share of the gradient",
+  );
+}
+
+/** @param {Page} page */
+const explainedRun = (page) =>
+  choice(
+    "run",
+    "run",
+    page.store.runs.map(({ run }) => String(run)),
+    String(explainSearch.run),
+    (value) => {
+      explainSearch.run = Number(value);
+    },
+    (value) => page.runLabel(Number(value)),
+  );
 
 /** @param {Explanation} answer @returns {HTMLElement[]} */
 function explanationOf({ step, version, from, group, domain, problem, attempt, verdict, settings }) {
@@ -66,7 +125,9 @@ function explanationOf({ step, version, from, group, domain, problem, attempt, v
     el("p", {}, `${verdict.status} (${why}). Weights of version ${version}, from ${from.checkpoint}.`),
     table(
       ["", ...names],
-      EXPLAIN_ROWS.map(([name, of]) => [name, ...settings.map(of)]),
+      EXPLAIN_ROWS.map(([name, of]) => [name, ...settings.map(of)]).filter(([, ...cells]) =>
+        cells.some((cell) => cell !== "–"),
+      ),
     ),
     el("h2", {}, "Tokens"),
     table(
@@ -106,8 +167,27 @@ const EXPLAIN_ROWS = [
   ["sequence ratio", ({ sequence }) => digits(sequence?.ratio)],
   ["sequence weight", ({ sequence }) => digits(sequence?.weight)],
   ["loss of the sequence", ({ sequence }) => digits(sequence?.loss)],
+  ["loss of the step", ({ step }) => digits(step?.loss)],
   ["norm of the step's gradient", ({ step }) => digits(step?.gradNorm)],
+  ["the same, from the coefficients", ({ gradient }) => digits(gradient?.fromCoefficients)],
+  ...partRows("sequence"),
+  ...partRows("token"),
 ];
+
+/** @param {"sequence" | "token"} part @returns {[string, (settings: ExplainedSettings) => string][]} */
+function partRows(part) {
+  return [
+    [`|g_x| of the ${part}`, ({ gradient }) => digits(gradient?.[part]?.norm)],
+    [`cosine of the ${part} to the step`, ({ gradient }) => digits(gradient?.[part]?.cosine)],
+    [
+      `share of the ${part} in the step`,
+      ({ gradient }) => {
+        const share = gradient?.[part]?.share;
+        return share === undefined ? "–" : `${digits(100 * share)} %`;
+      },
+    ],
+  ];
+}
 
 /** @param {ExplainedToken} token @param {readonly ExplainedSettings[]} settings @param {number} i */
 function explainedRow(token, settings, i) {

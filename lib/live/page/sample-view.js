@@ -1,4 +1,5 @@
 import { el, fill, svg, table } from "./dom.js";
+import { explainAttempt } from "./explain-search.js";
 import { short } from "./format.js";
 
 /** @import { Page } from "./page.js" */
@@ -23,6 +24,7 @@ export function sampleView(page, run, one) {
     ),
     verdictLine(one),
     facts(one),
+    !frozen && explainLink(run, one),
     one.prompt !== undefined &&
       folded("Prompt, as the model saw it", one.prompt, one.prompt.length < OPEN_PROMPT_CHARS),
     ...texts(one),
@@ -31,6 +33,23 @@ export function sampleView(page, run, one) {
     over,
   );
 }
+
+/** @param {number} run @param {ShownSample} one */
+const explainLink = (run, one) =>
+  el(
+    "p",
+    {},
+    el(
+      "button",
+      {
+        type: "button",
+        className: "link",
+        title: "in a run with rollouts: { record: true }",
+        onclick: () => explainAttempt(run, one),
+      },
+      "Why this gradient? Explain the attempt",
+    ),
+  );
 
 /** @param {ShownSample} one */
 function texts(one) {

@@ -29,11 +29,25 @@ test.skipIf(noAddon !== undefined)(
     const bad = expect(of(99)).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
     expect(await of(STEPS)).toEqual(await explainStep(dir, { ...asked, set: ["objective.kind=cispo"] }));
     await bad;
+    const one = await explain(
+      question(
+        dir,
+        `step=${STEPS}&problem=${asked.problem}&attempt=${asked.attempt}&position=1&gradient=1&set=objective.kind=cispo`,
+      ),
+    );
+    const same = { ...asked, token: 1, gradient: true, set: ["objective.kind=cispo"] };
+    expect(one).toEqual(await explainStep(dir, same));
+    expect(one.settings[0]!.gradient!.token!.norm).toBeGreaterThan(0);
   },
 );
 
 test("what is no number is refused before anything is computed", () => {
   const dir = smallRun(1);
-  for (const query of ["step=1&problem=2", "step=1&problem=2&attempt=-1", "step=x&problem=2&attempt=1"])
+  for (const query of [
+    "step=1&problem=2",
+    "step=1&problem=2&attempt=-1",
+    "step=x&problem=2&attempt=1",
+    "step=1&problem=2&attempt=1&position=",
+  ])
     expect(() => explain(question(dir, query))).toThrow("a whole number is needed");
 });

@@ -1,0 +1,68 @@
+// From a completion to its explanation, in a real browser: the system's chromium.
+import { existsSync } from "node:fs";
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { explainStep } from "../../lib/index.ts";
+import { LiveServer } from "../../lib/live/index.ts";
+import { record, removeFolders, STEPS, trainedAttempt } from "../explain/recording.ts";
+import { noAddon } from "./native-core.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+
+describe.skipIf(!existsSync(CHROMIUM) || noAddon !== undefined)("in chromium", { timeout: 60_000 }, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    removeFolders();
+  });
+
+  test("a completion leads to its explanation: by token, with other settings and shares of the gradient", async () => {
+    const run = await record({});
+    const asked = await trainedAttempt(run, STEPS);
+    await using live = await LiveServer.open([run.dir]);
+    const page = await browser.newPage({ viewport: { width: 1300, height: 900 } });
+    const faults: string[] = [];
+    page.on("pageerror", (error) => faults.push(error.message));
+    page.on("console", (line) => line.type() === "error" && faults.push(line.text()));
+    await page.goto(`${live.url}#samples`);
+    await page.locator("input[name=steps]").fill(`${STEPS}..${STEPS}`);
+    await page.locator("input[name=problem]").fill(String(asked.problem));
+    await page.keyboard.press("Enter");
+    await page.locator(`.sample-row:has-text("try ${asked.attempt}")`).first().click();
+    await page.getByRole("button", { name: "Explain the attempt" }).click();
+    await page.waitForSelector("#panel-explain");
+    const field = (name: string) => page.locator(`form.explain input[name=${name}]`);
+    for (const name of ["step", "problem", "attempt"] as const)
+      expect(await field(name).inputValue()).toBe(String(asked[name]));
+    await field("token").fill("1");
+    await field("set").fill("objective.kind=cispo");
+    await field("gradient").check();
+    await page.getByRole("button", { name: "Explain", exact: true }).click();
+    await page.waitForSelector("#panel-explain table");
+    const [trained, otherwise] = (
+      await explainStep(run.dir, { ...asked, token: 1, gradient: true, set: ["objective.kind=cispo"] })
+    ).settings;
+    const row = async (name: string) =>
+      (await page.locator(`#panel-explain tr:has(th:text-is("${name}")) td`).allInnerTexts()).map(Number);
+    const near = (value: number) => expect.closeTo(value, 5);
+    for (const part of ["sequence", "token"] as const) {
+      const values = [trained!, otherwise!].map(({ gradient }) => near(gradient![part]!.cosine));
+      expect(await row(`cosine of the ${part} to the step`)).toEqual(values);
+    }
+    expect(await row("advantage")).toEqual(
+      [trained!, otherwise!].map(({ reward }) => near(reward!.advantage)),
+    );
+    const tokens = page.locator("#panel-explain table").last().locator("tbody tr");
+    expect(await tokens.count()).toBe(1);
+    const cells = await tokens.locator("td").allInnerTexts();
+    expect(Number(cells.at(-1))).toBeCloseTo(otherwise!.tokens[0]!.coefficient, 5);
+    await page.getByRole("tab", { name: "Samples" }).click();
+    await page.getByRole("tab", { name: "Explain" }).click();
+    expect(await field("token").inputValue()).toBe("1");
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
