@@ -58,6 +58,8 @@ export interface Findings {
 /** How many problems' prompts are measured, and how many of them are judged. */
 const LOOKED_AT = 32;
 const SAMPLES = 3;
+/** Of a warm start that are written: half a second of work. */
+const DEMONSTRATIONS = 20_000;
 
 /**
  * A dry run: the model's files, every domain's data, prompts and verifiers on a few problems, demonstrations, memory,
@@ -90,7 +92,9 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
     stages.push({ name: domain, ok: true, said, ...instead(domain) });
   }
   // lengths by another tokenizer mean nothing
-  const demonstrated = rehearsal.missing.has("model") ? 0 : expectDemonstrations(recipe, model);
+  const demonstrated = rehearsal.missing.has("model")
+    ? 0
+    : expectDemonstrations(recipe, model, DEMONSTRATIONS);
   if (demonstrated > 0)
     stages.push({
       name: "warm start",

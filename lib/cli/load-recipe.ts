@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { createJiti } from "jiti";
-import { definedRecipe, overrideRecipe, type Recipe } from "../config/index.ts";
+import type { Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import type { RunOptions } from "../orchestration/index.ts";
 
@@ -24,10 +23,14 @@ export interface Entry {
 /** As loadRecipe, with what the file exports as `sinks`. Throws HONE_ERR_USAGE if they are none. */
 export async function loadEntry(file: string, assignments: readonly string[] = []): Promise<Entry> {
   const exported = await importExisting(file);
-  return { recipe: recipeOf(exported.default, file, assignments), sinks: sinksOf(exported.sinks, file) };
+  return {
+    recipe: await recipeOf(exported.default, file, assignments),
+    sinks: sinksOf(exported.sinks, file),
+  };
 }
 
-function recipeOf(exported: unknown, file: string, assignments: readonly string[]): Recipe {
+async function recipeOf(exported: unknown, file: string, assignments: readonly string[]): Promise<Recipe> {
+  const { definedRecipe, overrideRecipe } = await import("../config/index.ts");
   if (typeof exported !== "object" || exported === null) {
     throw new HoneError("HONE_ERR_USAGE", `${file} has no recipe as its default export`, {
       hint: "End it with: export default defineRecipe({ ... })",
@@ -69,6 +72,7 @@ interface Exports {
 
 async function importModule(path: string): Promise<Exports> {
   if (!/\.[cm]?ts$/.test(path)) return (await import(pathToFileURL(path).href)) as Exports;
+  const { createJiti } = await import("jiti");
   const source = import.meta.url.endsWith(".ts");
   const hone = fileURLToPath(new URL(source ? "../index.ts" : "../index.js", import.meta.url));
   const jiti = createJiti(import.meta.url, {

@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Files that loading the command has open at a time, with those of Node itself; with fewer an import fails half way.
+ * Files that loading a verb has open at a time, with those of Node itself; with fewer an import fails half way, perhaps
+ * when the verb is at work.
  */
 const FILES_NEEDED = 256;
 /**
@@ -12,11 +13,17 @@ const FILES_NEEDED = 256;
  */
 const ADDRESSES_NEEDED = 3;
 
-// read now: once an import has failed for lack of files, none is left to read the limits
 const limits = readLimits();
 const files = limitOf("Max open files");
 const addresses = (limitOf("Max address space") ?? Number.POSITIVE_INFINITY) / 2 ** 30;
 
+if (files !== undefined && files < FILES_NEEDED) {
+  process.stderr.write(
+    `HONE_ERR_IO  this process may have ${files} files open, too few to load the command\n` +
+      `  hint: Raise the limit first: ulimit -n 1024 (at least ${FILES_NEEDED}).\n`,
+  );
+  process.exit(3);
+}
 if (addresses < ADDRESSES_NEEDED) {
   process.stderr.write(
     `HONE_ERR_OUT_OF_MEMORY  this process may use ${addresses.toFixed(1)} GiB of addresses, too few to run the command\n` +
@@ -34,12 +41,6 @@ try {
 
 /** Why the command did not start: usually Node's own message, with what to do. */
 function startFault(error: unknown): string {
-  if (files !== undefined && files < FILES_NEEDED) {
-    return [
-      `HONE_ERR_IO  this process may have ${files} files open, too few to load the command`,
-      `  hint: Raise the limit first: ulimit -n 1024 (at least ${FILES_NEEDED}).`,
-    ].join("\n");
-  }
   const message = error instanceof Error ? error.message : String(error);
   return [
     `HONE_ERR_IO  the command does not load: ${message}`,

@@ -1,5 +1,6 @@
-import { inUnits } from "../plan/index.ts";
-import { clip, columnsOf, isLive } from "../report/index.ts";
+import { inUnits } from "../plan/units.ts";
+import { clip } from "../report/ansi.ts";
+import { columnsOf, isLive } from "../report/terminal.ts";
 
 /** Milliseconds between two updates: of a line that is overwritten, and of lines in a log. */
 const TTY_MS = 100;

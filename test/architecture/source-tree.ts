@@ -70,6 +70,28 @@ export function reachOf(start: readonly string[]): string[] {
   return [...seen];
 }
 
+/** Files that importing `start` loads at once: without dynamic imports, and without what only lends a type. */
+export function staticReachOf(start: string): string[] {
+  const seen = new Set([start]);
+  for (const file of seen) {
+    for (const statement of ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest).statements) {
+      const isLoad = ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement);
+      const path = isLoad && statement.moduleSpecifier;
+      if (!path || !ts.isStringLiteral(path) || !path.text.startsWith(".") || onlyTypes(statement)) continue;
+      seen.add(posix.join(posix.dirname(file), path.text));
+    }
+  }
+  return [...seen];
+}
+
+function onlyTypes(statement: ts.ImportDeclaration | ts.ExportDeclaration): boolean {
+  if (ts.isExportDeclaration(statement)) return statement.isTypeOnly;
+  const { importClause: clause } = statement;
+  const names = clause?.namedBindings;
+  const allTypes = names && ts.isNamedImports(names) && names.elements.every((one) => one.isTypeOnly);
+  return clause?.isTypeOnly === true || (clause !== undefined && !clause.name && allTypes === true);
+}
+
 /** A cycle among `edges` as the files along it, or undefined. */
 export function findCycle(edges: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const done = new Set<string>();

@@ -1,4 +1,3 @@
-import { checkRecipe, checkText } from "../check.ts";
 import { EXIT } from "../exit.ts";
 import { loadRecipe } from "../load-recipe.ts";
 import { type Common, collect, print, SETTING, STRICT_CONFIG, type Verb } from "./verb.ts";
@@ -9,6 +8,7 @@ interface Flags extends Common {
 }
 
 async function check(file: string, flags: Flags): Promise<number> {
+  const { checkRecipe, checkText } = await import("../check.ts");
   const findings = await checkRecipe(await loadRecipe(file, flags.set));
   const resolved = flags.resolved ? `\n\n${JSON.stringify(findings.recipe, null, 2)}` : "";
   print(flags, findings, checkText(findings) + resolved);

@@ -1,6 +1,7 @@
 import { Option } from "commander";
 import { HoneError } from "../../errors.ts";
-import { columnsOf, TABLE_FORMATS, type TableFormat } from "../../report/index.ts";
+import { TABLE_FORMATS, type TableFormat } from "../../report/table-formats.ts";
+import { columnsOf } from "../../report/terminal.ts";
 import { EXIT } from "../exit.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 

@@ -1,6 +1,6 @@
 import { HoneError } from "../../errors.ts";
 import type { WeightDtype } from "../../native/index.ts";
-import { fromUnits, inUnits } from "../../plan/index.ts";
+import { fromUnits, inUnits } from "../../plan/units.ts";
 import { EXIT } from "../exit.ts";
 import { withProgress } from "../progress.ts";
 import { type Common, print, type Verb } from "./verb.ts";

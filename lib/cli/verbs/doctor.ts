@@ -1,9 +1,9 @@
-import { columnsOf } from "../../report/index.ts";
-import { diagnose, diagnosisText } from "../doctor.ts";
+import { columnsOf } from "../../report/terminal.ts";
 import { EXIT } from "../exit.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 
 async function doctor(flags: Common): Promise<number> {
+  const { diagnose, diagnosisText } = await import("../doctor.ts");
   const diagnosis = await diagnose();
   print(flags, diagnosis, diagnosisText(diagnosis, columnsOf(process.stdout)));
   return diagnosis.problem === undefined ? EXIT.done : EXIT.environment;

@@ -1,7 +1,8 @@
 import { InvalidArgumentError, Option } from "commander";
 import { deviceOf } from "../../device.ts";
 import { HoneError } from "../../errors.ts";
-import { columnsOf, TABLE_FORMATS, type TableFormat } from "../../report/index.ts";
+import { TABLE_FORMATS, type TableFormat } from "../../report/table-formats.ts";
+import { columnsOf } from "../../report/terminal.ts";
 import type { EvaluationProgress, Suite } from "../../suites/index.ts";
 import { EXIT, explain, interruptSignal } from "../exit.ts";
 import { progress } from "../progress.ts";

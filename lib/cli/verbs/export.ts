@@ -1,4 +1,4 @@
-import { inUnits } from "../../plan/index.ts";
+import { inUnits } from "../../plan/units.ts";
 import { EXIT } from "../exit.ts";
 import { withProgress } from "../progress.ts";
 import { DTYPE_OPTION, type WriteFlags, writeOptions } from "./convert.ts";

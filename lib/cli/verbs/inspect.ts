@@ -1,5 +1,5 @@
 import type { ModelFindings } from "../../inference/index.ts";
-import { inUnits } from "../../plan/index.ts";
+import { inUnits } from "../../plan/units.ts";
 import { EXIT } from "../exit.ts";
 import { withProgress } from "../progress.ts";
 import { type Common, print, STRICT_CONFIG, type Verb } from "./verb.ts";

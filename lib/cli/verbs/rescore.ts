@@ -1,6 +1,7 @@
 import type { Rescoring } from "../../orchestration/index.ts";
 import type { Verdict } from "../../records.ts";
-import { columnsOf, textTable } from "../../report/index.ts";
+import { columnsOf } from "../../report/terminal.ts";
+import { textTable } from "../../report/text-table.ts";
 import { EXIT } from "../exit.ts";
 import { loadRecipe } from "../load-recipe.ts";
 import { progress } from "../progress.ts";

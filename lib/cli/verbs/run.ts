@@ -2,9 +2,7 @@ import { join } from "node:path";
 import { deviceOf } from "../../device.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT, endWithParent, exitCodeOf, interruptSignal } from "../exit.ts";
-import { startLivePage } from "../live-page.ts";
 import { loadEntry } from "../load-recipe.ts";
-import { takesStdout, trainAndEvaluate } from "../session.ts";
 import { type Common, collect, print, SETTING, STRICT_CONFIG, type Verb } from "./verb.ts";
 
 interface Flags extends Common {
@@ -20,6 +18,7 @@ interface Flags extends Common {
 }
 
 async function run(file: string, flags: Flags): Promise<number> {
+  const { takesStdout, trainAndEvaluate } = await import("../session.ts");
   const device = flags.device === undefined ? [] : [`device=${deviceOf(flags.device, "--device")}`];
   const { recipe, sinks } = await loadEntry(file, [...flags.set, ...device]);
   const dir = flags.dir ?? join("runs", recipe.name);
@@ -31,7 +30,7 @@ async function run(file: string, flags: Flags): Promise<number> {
     throw new HoneError("HONE_ERR_USAGE", "--json and a tracker of the recipe both want standard output", {
       hint: 'Give the tracker a path instead of "-", or leave out --json.',
     });
-  using page = flags.live ? await startLivePage(dir, flags) : undefined;
+  using page = flags.live ? await (await import("../live-page.ts")).startLivePage(dir, flags) : undefined;
   if (page?.url !== undefined) say(`watch it at ${page.url}`);
   const { outcome, summary, interrupted } = await trainAndEvaluate(recipe, {
     dir,

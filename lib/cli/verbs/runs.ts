@@ -1,4 +1,4 @@
-import { columnsOf } from "../../report/index.ts";
+import { columnsOf } from "../../report/terminal.ts";
 import { EXIT } from "../exit.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { Verdict } from "../../records.ts";
-import { columnsOf } from "../../report/index.ts";
+import { columnsOf } from "../../report/terminal.ts";
 import { HINT_KINDS, ORDERS, PROBLEM_KINDS } from "../../samples/choices.ts";
 import { parseRange, type Range } from "../../samples/filter.ts";
 import { visibleJson } from "../../visible-text.ts";

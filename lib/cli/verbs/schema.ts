@@ -1,4 +1,3 @@
-import { recipeJsonSchema } from "../../config/index.ts";
 import { EXIT } from "../exit.ts";
 import { print, type Verb } from "./verb.ts";
 
@@ -8,6 +7,7 @@ export const schemaVerb: Verb = (hone, ends) => {
     .description("print the JSON Schema of recipes")
     .action(
       ends(async () => {
+        const { recipeJsonSchema } = await import("../../config/index.ts");
         print({ json: true }, recipeJsonSchema(), "");
         return EXIT.done;
       }),

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Option } from "commander";
 import { HoneError } from "../../errors.ts";
-import { TABLE_FORMATS, type TableFormat } from "../../report/index.ts";
+import { TABLE_FORMATS, type TableFormat } from "../../report/table-formats.ts";
 import { EXIT, exitCodeOf, interruptSignal } from "../exit.ts";
 import { type Common, collect, print, SETTING, type Verb } from "./verb.ts";
 

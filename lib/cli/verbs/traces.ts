@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
 import { InvalidArgumentError, Option } from "commander";
 import { HoneError } from "../../errors.ts";
-import { columnsOf, formatTable, TABLE_FORMATS, type TableFormat } from "../../report/index.ts";
+import { formatTable, TABLE_FORMATS, type TableFormat } from "../../report/table-formats.ts";
+import { columnsOf } from "../../report/terminal.ts";
 import type { CaptionedTable } from "../../traces/index.ts";
 import { EXIT, explain } from "../exit.ts";
 import { progress } from "../progress.ts";

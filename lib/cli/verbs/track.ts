@@ -1,5 +1,6 @@
 import { HoneError } from "../../errors.ts";
-import { columnsOf, textTable } from "../../report/index.ts";
+import { columnsOf } from "../../report/terminal.ts";
+import { textTable } from "../../report/text-table.ts";
 import { EXIT, interruptSignal } from "../exit.ts";
 import type { TrackerRow } from "../track.ts";
 import { type Common, print, type Verb } from "./verb.ts";

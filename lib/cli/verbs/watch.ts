@@ -1,9 +1,10 @@
 import { Option } from "commander";
 import { EXIT, endWithParent } from "../exit.ts";
-import { type WatchFlags, watchFolders } from "../watch.ts";
+import type { WatchFlags } from "../watch.ts";
 import type { Verb } from "./verb.ts";
 
 async function watch(folders: readonly string[], flags: WatchFlags): Promise<number> {
+  const { watchFolders } = await import("../watch.ts");
   endWithParent();
   await watchFolders(folders, flags);
   return EXIT.done;

@@ -69,18 +69,23 @@ function demonstratorOf(
   });
 }
 
-/** Demonstrations that are written to see whether they fit: half a second of work. */
-const TRIED = 20_000;
+/** Demonstrations that a run writes ahead to see whether they fit: 50 ms of work. */
+const TRIED = 2000;
 
 /**
  * Writes the warm start's first demonstrations and their prompts; returns how many there were. Throws HONE_ERR_CONFIG
  * for one that is longer than rollouts.maxOutputTokens, HONE_ERR_DATA for a prompt that is too long.
+ * @param most to write; the rest meet the same errors when the warm start comes to them.
  */
-export function expectDemonstrations(recipe: Recipe, model: Pick<Model, "tokenizer" | "format">): number {
+export function expectDemonstrations(
+  recipe: Recipe,
+  model: Pick<Model, "tokenizer" | "format">,
+  most = TRIED,
+): number {
   const { warmStart: config, rollouts } = recipe;
   if (config === undefined) return 0;
   const demonstrator = demonstratorOf(recipe, config, model);
-  const count = Math.min(TRIED, config.steps * config.batchSize);
+  const count = Math.min(most, config.steps * config.batchSize);
   for (let i = 0; i < count; i++)
     encodePrompt(demonstrator.demonstration(i).problem, model.format, rollouts.maxPromptTokens);
   return count;
