@@ -18,7 +18,7 @@ interface Flags extends Common {
 }
 
 async function run(file: string, flags: Flags): Promise<number> {
-  const { takesStdout, trainAndEvaluate } = await import("../session.ts");
+  const { takesStdout, trainAndEvaluate } = await session();
   const device = flags.device === undefined ? [] : [`device=${deviceOf(flags.device, "--device")}`];
   const { recipe, sinks } = await loadEntry(file, [...flags.set, ...device]);
   const dir = flags.dir ?? join("runs", recipe.name);
@@ -30,7 +30,7 @@ async function run(file: string, flags: Flags): Promise<number> {
     throw new HoneError("HONE_ERR_USAGE", "--json and a tracker of the recipe both want standard output", {
       hint: 'Give the tracker a path instead of "-", or leave out --json.',
     });
-  using page = flags.live ? await (await import("../live-page.ts")).startLivePage(dir, flags) : undefined;
+  using page = flags.live ? await openPage(dir, flags) : undefined;
   if (page?.url !== undefined) say(`watch it at ${page.url}`);
   const { outcome, summary, interrupted } = await trainAndEvaluate(recipe, {
     dir,
@@ -45,6 +45,11 @@ async function run(file: string, flags: Flags): Promise<number> {
   if (interrupted || outcome.reason === "aborted") return exitCodeOf(signal.reason);
   return summary.steps > 0 && summary.changedSteps === 0 ? EXIT.data : EXIT.done;
 }
+
+// Beside `run`: tsc leaves ".ts" in an import() of a function that has `using`.
+const session = () => import("../session.ts");
+const openPage = async (dir: string, flags: Flags) =>
+  (await import("../live-page.ts")).startLivePage(dir, flags);
 
 export const runVerb: Verb = (hone, ends) => {
   hone
