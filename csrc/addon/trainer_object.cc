@@ -1,5 +1,6 @@
 #include "addon/trainer_object.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -47,6 +48,57 @@ Job step_job(std::shared_ptr<OwnedBatch> batch, const trainer::StepOptions& opti
   };
 }
 
+/// What a step and a measurement of its gradients are given.
+struct StepCall {
+  std::shared_ptr<OwnedBatch> batch;
+  trainer::StepOptions options;
+  std::shared_ptr<SlopesFunction> slopes;  // of a custom objective
+  std::function<void(Napi::Env)> release() const {
+    if (!slopes) return nullptr;
+    return [slopes = slopes](Napi::Env env) { slopes->release(env); };
+  }
+};
+
+StepCall read_step_call(const Napi::CallbackInfo& info, Worker& worker) {
+  StepCall call{std::make_shared<OwnedBatch>(read_batch(info[0])), read_step_options(info[1]), nullptr};
+  call.slopes = SlopesFunction::read(info[1]);
+  if (!call.slopes) return call;
+  call.options.slopes = [slopes = call.slopes, &worker](const trainer::SlopesRequest& request) { slopes->ask(worker, request); };
+  return call;
+}
+
+struct Parts {
+  std::vector<int32_t> of;  // [S]
+  int32_t count = 0;
+};
+
+Parts read_parts(const Napi::CallbackInfo& info, const OwnedBatch& batch) {
+  Parts parts;
+  copy_array(info[2], "gradientParts: partOf", parts.of);
+  const size_t sequences = batch.cu_seqlens.size() - 1;
+  if (parts.of.size() != sequences) {
+    fail(Code::kShape, "gradientParts: partOf has %zu entries for %zu sequences.", parts.of.size(), sequences);
+  }
+  parts.count = int32_t(std::min<uint64_t>(to_id(info[3], "gradientParts: parts"), INT32_MAX));
+  return parts;
+}
+
+Job gradient_parts_job(const StepCall& call, const Parts& parts) {
+  return [batch = call.batch, options = call.options, parts](TrainerThread& thread) -> TrainerThread::Result {
+    const auto start = Clock::now();
+    auto result = std::make_shared<trainer::GradientParts>(
+        thread.trainer().gradient_parts(batch->view(), options, parts.of.data(), parts.count));
+    return [result, seconds = seconds_since(start)](Napi::Env env) {
+      Napi::Object out = Napi::Object::New(env);
+      out.Set("products", new_array<Napi::Float64Array>(env, result->products));
+      out.Set("nonFiniteSequence", double(result->non_finite_sequence));
+      out.Set("microBatches", double(result->micro_batches));
+      out.Set("seconds", seconds);
+      return out;
+    };
+  };
+}
+
 Job score_job(std::shared_ptr<OwnedBatch> batch, float temperature) {
   return [batch, temperature](TrainerThread& thread) -> TrainerThread::Result {
     auto logprobs = std::make_shared<std::vector<float>>(batch->tokens.size());
@@ -59,6 +111,17 @@ Job score_job(std::shared_ptr<OwnedBatch> batch, float temperature) {
       return out;
     };
   };
+}
+
+float to_temperature(const Napi::Value& value) {
+  if (!value.IsNumber()) fail(Code::kConfig, "score: temperature must be a number.");
+  return value.As<Napi::Number>().FloatValue();
+}
+
+uint32_t to_version(const Napi::Value& value) {
+  const uint64_t version = to_id(value, "setVersion: version");
+  if (version > UINT32_MAX) fail(Code::kConfig, "setVersion: version must fit 32 bits.");
+  return uint32_t(version);
 }
 
 Job parameter_job(const std::string& name) {
@@ -80,6 +143,7 @@ Napi::Function TrainerObject::define(Napi::Env env) {
       env, "NativeTrainer",
       {InstanceAccessor<&TrainerObject::version>("version"), InstanceMethod<&TrainerObject::initialize>("initialize"),
        InstanceMethod<&TrainerObject::load_hf>("loadHf"), InstanceMethod<&TrainerObject::step>("step"),
+       InstanceMethod<&TrainerObject::gradient_parts>("gradientParts"),
        InstanceMethod<&TrainerObject::score>("score"), InstanceMethod<&TrainerObject::publish>("publish"),
        InstanceMethod<&TrainerObject::set_version>("setVersion"),
        InstanceMethod<&TrainerObject::reset_optimizer>("resetOptimizer"), InstanceMethod<&TrainerObject::save>("save"),
@@ -123,19 +187,23 @@ Napi::Value TrainerObject::load_hf(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value TrainerObject::step(const Napi::CallbackInfo& info) {
-  auto batch = std::make_shared<OwnedBatch>();
-  trainer::StepOptions options;
+  StepCall call;
   std::shared_ptr<EngineThread> engine;
-  std::shared_ptr<SlopesFunction> slopes;
   translated(info.Env(), [&] {
-    *batch = read_batch(info[0]);
-    options = read_step_options(info[1]);
-    slopes = SlopesFunction::read(info[1]);
+    call = read_step_call(info, thread_->worker());
     if (!info[2].IsUndefined()) engine = engine_for(thread_->model(), info[2]);
   });
-  if (!slopes) return thread_->run(info.Env(), step_job(batch, options, engine));
-  options.slopes = [slopes, worker = &thread_->worker()](const trainer::SlopesRequest& request) { slopes->ask(*worker, request); };
-  return thread_->run(info.Env(), step_job(batch, options, engine), [slopes](Napi::Env env) { slopes->release(env); });
+  return thread_->run(info.Env(), step_job(call.batch, call.options, engine), call.release());
+}
+
+Napi::Value TrainerObject::gradient_parts(const Napi::CallbackInfo& info) {
+  StepCall call;
+  Parts parts;
+  translated(info.Env(), [&] {
+    call = read_step_call(info, thread_->worker());
+    parts = read_parts(info, *call.batch);
+  });
+  return thread_->run(info.Env(), gradient_parts_job(call, parts), call.release());
 }
 
 Napi::Value TrainerObject::score(const Napi::CallbackInfo& info) {
@@ -143,8 +211,7 @@ Napi::Value TrainerObject::score(const Napi::CallbackInfo& info) {
   float temperature = 1.0f;
   translated(info.Env(), [&] {
     *batch = read_batch(info[0]);
-    if (!info[1].IsNumber()) fail(Code::kConfig, "score: temperature must be a number.");
-    temperature = info[1].As<Napi::Number>().FloatValue();
+    temperature = to_temperature(info[1]);
   });
   return thread_->run(info.Env(), score_job(batch, temperature));
 }
@@ -158,13 +225,9 @@ Napi::Value TrainerObject::publish(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value TrainerObject::set_version(const Napi::CallbackInfo& info) {
-  const uint64_t version = translated(info.Env(), [&] {
-    const uint64_t v = to_id(info[0], "setVersion: version");
-    if (v > UINT32_MAX) fail(Code::kConfig, "setVersion: version must fit 32 bits.");
-    return v;
-  });
+  const uint32_t version = translated(info.Env(), [&] { return to_version(info[0]); });
   return thread_->run(info.Env(), [version](TrainerThread& thread) {
-    thread.trainer().set_version(uint32_t(version));
+    thread.trainer().set_version(version);
     return nullptr;
   });
 }

@@ -23,6 +23,7 @@ class TrainerObject : public Napi::ObjectWrap<TrainerObject> {
   Napi::Value initialize(const Napi::CallbackInfo& info);
   Napi::Value load_hf(const Napi::CallbackInfo& info);
   Napi::Value step(const Napi::CallbackInfo& info);
+  Napi::Value gradient_parts(const Napi::CallbackInfo& info);
   Napi::Value score(const Napi::CallbackInfo& info);
   Napi::Value publish(const Napi::CallbackInfo& info);
   Napi::Value set_version(const Napi::CallbackInfo& info);

@@ -1,5 +1,6 @@
 #include "trainer/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -108,6 +109,7 @@ struct Trainer::Impl {
   }
 
   StepReport step(const TrainingBatch& batch, const StepOptions& o);
+  GradientParts gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of, int32_t parts);
   Parameters merged();
   int64_t find_bad_gradient(const TrainingBatch& batch, const StepOptions& o);
   void score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies);
@@ -157,6 +159,29 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
   watch.reset();
   if (report.skipped && report.non_finite_sequence < 0) report.non_finite_sequence = find_bad_gradient(batch, o);
   return report;
+}
+
+GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of,
+                                            int32_t parts) {
+  check_batch(batch, config, &o);
+  check_parts(part_of, batch.sequences, parts);
+  const PassWeights current = pass_weights();
+  GradientProducts products(stream, grads().flat().numel(), parts);
+  StepLosses losses(batch.sequences);
+  StepReport unread = blank_report(batch, o);
+  GradientParts out;
+  for (int32_t part = 0; part < parts; ++part) {
+    const std::vector<MicroBatch> micro_batches = pack_part(batch, part_of, part, options.packed_tokens);
+    for (const MicroBatch& which : micro_batches) pass.reserve(which.tokens);
+    grads().zero();
+    for (const MicroBatch& which : micro_batches) pass.train(batch, which, o, current, losses, unread);
+    products.add(grads().flat());
+    out.micro_batches += int64_t(micro_batches.size());
+  }
+  out.products = products.products();
+  out.non_finite_sequence = losses.first_bad;
+  if (losses.first_bad >= 0) std::fill(out.products.begin(), out.products.end(), std::nan(""));
+  return out;
 }
 
 /// The weights as they are read: adapted, and rounded as the packs are.
@@ -227,6 +252,12 @@ void Trainer::save_model(const std::string& directory) {
 StepReport Trainer::step(const TrainingBatch& batch, const StepOptions& options) {
   const ThreadPool::Occupied busy(impl_->stream.pool);
   return impl_->step(batch, options);
+}
+
+GradientParts Trainer::gradient_parts(const TrainingBatch& batch, const StepOptions& options, const int32_t* part_of,
+                                      int32_t parts) {
+  const ThreadPool::Occupied busy(impl_->stream.pool);
+  return impl_->gradient_parts(batch, options, part_of, parts);
 }
 
 void Trainer::score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies) {

@@ -8,6 +8,7 @@
 #include "model/parameters.h"
 #include "model/weight_snapshot.h"
 #include "trainer/config.h"
+#include "trainer/gradient_parts.h"
 #include "trainer/step.h"
 
 namespace hone::trainer {
@@ -38,6 +39,11 @@ class Trainer {
   /// Throws kShape naming the argument and index on an inconsistent batch; the model is then untouched.
   /// Same batch, same bits, for any number of threads.
   StepReport step(const TrainingBatch& batch, const StepOptions& options);
+  /// Inner products of the gradients that P parts of a batch add to that of step(): part p is the sequences i with
+  /// part_of[i] = p, packed on their own, with the normalizer of the whole batch, so that the P gradients add up to the
+  /// step's. Takes no step: overwrites gradients() alone. Keeps P - 1 gradients in host memory meanwhile.
+  /// Throws what step throws, and kShape naming a part outside [0, parts). The same bits for any number of threads.
+  GradientParts gradient_parts(const TrainingBatch& batch, const StepOptions& options, const int32_t* part_of, int32_t parts);
   /// Forward only: log-prob and entropy of every masked-in token; bit for bit what the engine records on the CPU, and
   /// on a GPU if TrainerConfig::deterministic.
   void score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies);

@@ -78,9 +78,7 @@ export function planText(recipe: Recipe, plan: MemoryPlan): string {
     ...plan.roles.flatMap((role) => ["", ...roleLines(role, capacity)]),
     "",
     recompute,
-    ...(plan.hostMemory > 0
-      ? [`${inUnits(plan.hostMemory)} of this machine's own memory hold the frozen base in f32`]
-      : []),
+    ...plan.hostRows.map(({ name, bytes }) => `${inUnits(bytes)} of the host's own memory: ${name}`),
     ...(plan.advice === undefined ? [] : ["", ...adviceLines(plan.advice)]),
     ...unknown,
   ].join("\n");

@@ -255,6 +255,20 @@ const checkpointSchema = z
   })
   .prefault({});
 
+const metricsSchema = z
+  .strictObject({
+    /** Gradients of each domain against each other (docs/metrics.md, "Who pays for whom"). */
+    gradients: z
+      .strictObject({
+        /** Measured in steps divisible by this; a measurement is one more forward and backward of the batch. 0: never. */
+        everySteps: z.int().min(0).default(0),
+        /** Also the gradient noise scale, of two halves of each domain's groups: twice the gradients in host memory. */
+        noiseScale: z.boolean().default(true),
+      })
+      .prefault({}),
+  })
+  .prefault({});
+
 /** GPUs a recipe is meant for. Read by `hone plan` and `hone check`; a run refuses what this version cannot do. */
 const hardwareSchema = z.strictObject({
   /** For people: "H100 80GB". */
@@ -316,6 +330,7 @@ export const recipeSchema = z.strictObject({
   verification: verificationSchema,
   checkpoint: checkpointSchema,
   evaluation: evaluationSchema,
+  metrics: metricsSchema,
   sinks: z
     .array(z.enum(["jsonl", "tensorboard", "prometheus"]))
     .refine((names) => new Set(names).size === names.length, "it names a sink twice")

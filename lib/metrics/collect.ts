@@ -1,6 +1,7 @@
 import { putCorrectionMetrics } from "./correction-metrics.ts";
 import { MetricSheet } from "./distribution.ts";
 import type { StageCounts, StepFacts } from "./facts.ts";
+import { type NoiseSums, putGradientMetrics } from "./gradient-metrics.ts";
 import { putLengthMetrics } from "./length-metrics.ts";
 import { putMachineMetrics } from "./machine-metrics.ts";
 import { putMixtureMetrics } from "./mixture-metrics.ts";
@@ -18,6 +19,8 @@ export class MetricsHistory {
   clippedSteps = 0;
   skippedSteps = 0;
   changedSteps = 0;
+  /** Smoothed sums behind the gradient noise scales: "" of all domains, else of the one. */
+  gradientNoise: Readonly<Record<string, NoiseSums>> = {};
 
   constructor(saved: Partial<MetricsHistory> = {}) {
     Object.assign(this, saved);
@@ -38,6 +41,8 @@ export function collectStepMetrics(
   putLengthMetrics(sheet, facts);
   putPolicyMetrics(sheet, facts);
   putCorrectionMetrics(sheet, facts);
+  if (facts.update?.gradients !== undefined)
+    history.gradientNoise = putGradientMetrics(sheet, facts.update.gradients, history.gradientNoise);
   putStalenessMetrics(sheet, facts);
   putMixtureMetrics(sheet, facts.mixture, history.counts);
   putMachineMetrics(sheet, facts);

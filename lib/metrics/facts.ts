@@ -51,6 +51,15 @@ export interface TrainerOutcome {
   readonly layerGradNorms: Float64Array;
 }
 
+/** Gradients of parts of the step's batch, which add up to that of the step. */
+export interface GradientFacts {
+  /** [P] in the order of the recipe's domains; a domain has one part, or two in a row: halves of its groups. */
+  readonly parts: readonly { readonly domain: DomainName; readonly groups: number }[];
+  /** [P, P] inner products; NaN where a loss was not finite. */
+  readonly products: Float64Array;
+  readonly seconds: number;
+}
+
 /** What was trained in this step. */
 export interface UpdateFacts {
   /** Sequence i of the batch is rollout i: prompt, then the generated tokens with mask 1. */
@@ -64,6 +73,8 @@ export interface UpdateFacts {
   readonly clip?:
     | { readonly of: "sequence" | "token"; readonly low: number; readonly high: number }
     | undefined;
+  /** Absent where this step does not measure them. */
+  readonly gradients?: GradientFacts | undefined;
   /** T of a micro-batch, for packing efficiency. */
   readonly packingBudget: number;
 }

@@ -64,6 +64,7 @@ function putTimes(sheet: MetricSheet, { timing, update }: StepFacts): void {
   const stages: Record<string, number | undefined> = {
     waiting: timing.waiting,
     starting: report?.startSeconds,
+    gradients: update?.gradients?.seconds,
     packing: report?.packSeconds,
     forward: report?.forwardSeconds,
     backward: report?.backwardSeconds,

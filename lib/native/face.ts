@@ -298,6 +298,15 @@ export interface StepReport {
   readonly layerGradNorms: Float64Array;
 }
 
+/** Gradients of P parts of a batch against each other, see csrc/trainer/trainer.h. */
+export interface GradientParts {
+  /** [P, P] inner products; NaN everywhere where a loss is not finite. */
+  readonly products: Float64Array;
+  readonly nonFiniteSequence: number;
+  readonly microBatches: number;
+  readonly seconds: number;
+}
+
 /** A trainer with a thread of its own: calls queue in order and resolve when done. */
 export interface TrainerFace {
   readonly version: number;
@@ -306,6 +315,13 @@ export interface TrainerFace {
   loadHf(directory: string): Promise<void>;
   /** With `publishTo` the new weights are handed to it, as `publish` does, unless the step is skipped. */
   step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<StepReport>;
+  /** Takes no step. Sequence i belongs to part partOf[i] of `parts`; the gradients of all parts add up to the step's. */
+  gradientParts(
+    batch: TrainingBatch,
+    options: StepOptions,
+    partOf: Int32Array,
+    parts: number,
+  ): Promise<GradientParts>;
   score(
     batch: TrainingBatch,
     temperature: number,

@@ -6,6 +6,7 @@ import { Engine } from "./engine.ts";
 import { awaited, translated } from "./errors.ts";
 import type {
   EngineFace,
+  GradientParts,
   ModelConfigJson,
   OptimizerOptions,
   StepOptions,
@@ -43,23 +44,16 @@ export class Trainer implements TrainerFace {
 
   async step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<StepReport> {
     const engine = publishTo && nativeOf(publishTo);
-    const { slopes } = options;
-    if (slopes === undefined) return await awaited(() => this.#native.step(batch, options, engine));
-    // the core keeps a failure's words alone
-    const failures: unknown[] = [];
-    const kept = (request: SlopesRequest) => {
-      try {
-        slopes(request);
-      } catch (failure) {
-        failures.push(failure);
-        throw failure;
-      }
-    };
-    try {
-      return await awaited(() => this.#native.step(batch, { ...options, slopes: kept }, engine));
-    } catch (failure) {
-      throw failures.length > 0 ? failures[0] : failure;
-    }
+    return await withSlopes(options, (kept) => this.#native.step(batch, kept, engine));
+  }
+
+  gradientParts(
+    batch: TrainingBatch,
+    options: StepOptions,
+    partOf: Int32Array,
+    parts: number,
+  ): Promise<GradientParts> {
+    return withSlopes(options, (kept) => this.#native.gradientParts(batch, kept, partOf, parts));
   }
 
   score(
@@ -104,6 +98,26 @@ export class Trainer implements TrainerFace {
 
   close(): Promise<void> {
     return this.#native.close();
+  }
+}
+
+/** Calls the core, which keeps the words alone of what `slopes` throws: here the failure itself is thrown. */
+async function withSlopes<T>(options: StepOptions, call: (options: StepOptions) => Promise<T>): Promise<T> {
+  const { slopes } = options;
+  if (slopes === undefined) return await awaited(() => call(options));
+  const failures: unknown[] = [];
+  const kept = (request: SlopesRequest) => {
+    try {
+      slopes(request);
+    } catch (failure) {
+      failures.push(failure);
+      throw failure;
+    }
+  };
+  try {
+    return await awaited(() => call({ ...options, slopes: kept }));
+  } catch (failure) {
+    throw failures.length > 0 ? failures[0] : failure;
   }
 }
 

@@ -45,6 +45,18 @@ export const CHANGES: readonly Change[] = [
     assignments: ({ hardware }) => (hardware?.recompute ? undefined : ["hardware.recompute=true"]),
   },
   {
+    name: "metrics.gradients.noiseScale",
+    cost: "no gradient noise scale; norms, cosines and shares of domains stay",
+    assignments: ({ metrics: { gradients } }) =>
+      gradients.everySteps > 0 && gradients.noiseScale ? ["metrics.gradients.noiseScale=false"] : undefined,
+  },
+  {
+    name: "metrics.gradients.everySteps",
+    cost: "gradients of domains are not measured",
+    assignments: ({ metrics: { gradients } }) =>
+      gradients.everySteps > 0 ? ["metrics.gradients.everySteps=0"] : undefined,
+  },
+  {
     name: "evaluation.everySteps",
     cost: "no evaluation beside training; checkpoints can be evaluated afterwards",
     assignments: ({ evaluation, checkpoint }) =>

@@ -1,6 +1,6 @@
 import { HoneError } from "../errors.ts";
 import type { Advice, Proposal } from "./advice.ts";
-import type { RolePlan } from "./measured.ts";
+import { fitsHost, type RolePlan } from "./measured.ts";
 import type { MemoryPlan } from "./memory.ts";
 import { inUnits } from "./units.ts";
 
@@ -8,14 +8,19 @@ const NAMED = 3;
 
 /**
  * Throws HONE_ERR_OUT_OF_MEMORY if a role does not fit its device, naming its largest classes and the cheapest changes
- * that make it fit, or what is needed at least. A device of unknown capacity refuses nothing.
+ * that make it fit, or what is needed at least; so too where the host of a GPU has no room. What is of unknown capacity
+ * refuses nothing.
  */
 export function expectFit(plan: MemoryPlan): void {
   const { capacity = Number.POSITIVE_INFINITY } = plan;
   const worst = plan.roles.filter(({ total }) => total > capacity);
-  if (worst.length === 0) return;
-  const said = worst.map((role) => overflow(role, capacity));
+  if (worst.length === 0 && fitsHost(plan)) return;
+  const said = worst.map((role) => overflow(role.role, role.rows, capacity));
   const largest = worst.flatMap(largestRows);
+  if (!fitsHost(plan)) {
+    said.push(overflow("its host", plan.hostRows, plan.hostCapacity!));
+    largest.push(...plan.hostRows);
+  }
   const changes = [...new Set(largest.flatMap(({ change }) => change ?? []))];
   throw new HoneError(
     "HONE_ERR_OUT_OF_MEMORY",
@@ -38,11 +43,12 @@ function adviceHint({ proposals, least }: Advice, changes: readonly string[]): s
   return `No change of settings makes it fit: it needs ${inUnits(least.total)} at least${by}. Change ${changes.join("; ")}.`;
 }
 
-function overflow(role: RolePlan, capacity: number): string {
-  const parts = largestRows(role).map(({ name, bytes }) => `${name} ${inUnits(bytes)}`);
-  return `${role.role} needs ${inUnits(role.total)} of ${inUnits(capacity)} (${parts.join(", ")})`;
+function overflow(who: string, rows: RolePlan["rows"], capacity: number): string {
+  const parts = largestRows({ rows }).map(({ name, bytes }) => `${name} ${inUnits(bytes)}`);
+  const total = rows.reduce((sum, { bytes }) => sum + bytes, 0);
+  return `${who} needs ${inUnits(total)} of ${inUnits(capacity)} (${parts.join(", ")})`;
 }
 
-function largestRows({ rows }: RolePlan) {
+function largestRows({ rows }: Pick<RolePlan, "rows">) {
   return rows.toSorted((a, b) => b.bytes - a.bytes).slice(0, NAMED);
 }

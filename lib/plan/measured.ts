@@ -23,11 +23,21 @@ export interface Measured {
   /** Bytes of one device; left out for a GPU that neither the recipe nor this machine knows. */
   readonly capacity?: number;
   readonly roles: readonly RolePlan[];
-  /** Bytes of the host that a GPU's trainer keeps: with adapters the frozen base in f32. 0 for a plan of the CPU. */
-  readonly hostMemory: number;
+  /** What a GPU's trainer keeps in the memory of its host. None for a plan of the CPU. */
+  readonly hostRows: readonly MemoryRow[];
+  /** Bytes of that host; left out for a GPU that is not this machine's. */
+  readonly hostCapacity?: number;
 }
 
-/** Whether every role fits its device; one of unknown capacity fits anything. */
-export function fits({ roles, capacity = Number.POSITIVE_INFINITY }: Measured): boolean {
-  return roles.every(({ total }) => total <= capacity);
+/** Whether every role fits its device, and its host; what is of unknown capacity fits anything. */
+export function fits({ roles, capacity = Number.POSITIVE_INFINITY, ...host }: Measured): boolean {
+  return roles.every(({ total }) => total <= capacity) && fitsHost(host);
+}
+
+/** Whether what lies in the host's memory fits there. */
+export function fitsHost({
+  hostRows,
+  hostCapacity = Number.POSITIVE_INFINITY,
+}: Pick<Measured, "hostRows" | "hostCapacity">): boolean {
+  return hostRows.reduce((sum, { bytes }) => sum + bytes, 0) <= hostCapacity;
 }

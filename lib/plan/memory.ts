@@ -10,6 +10,7 @@ import {
   evaluationRow,
   gpuActor,
   gpuTrainer,
+  gradientRow,
   KEY_VALUES,
   type MemoryRow,
 } from "./rows.ts";
@@ -70,12 +71,14 @@ export function measureMemory(
   const sizes = sizesOf(recipe, config, "cpu", machine.threads);
   const capacity = machine.memory;
   const role = rolePlan("actor and trainer", 1, cpuRows(recipe, sizes), { recipe, sizes, capacity });
-  return { network, device: CPU, capacity, roles: [role], hostMemory: 0 };
+  return { network, device: CPU, capacity, roles: [role], hostRows: [] };
 }
 
 interface Gpu {
   readonly name: string;
   readonly memory?: number;
+  /** Of the machine it is in, if that is this one. */
+  readonly hostMemory?: number;
 }
 
 function measuredGpus(recipe: Recipe, config: string, gpu: Gpu): Measured {
@@ -100,8 +103,10 @@ function measuredGpus(recipe: Recipe, config: string, gpu: Gpu): Measured {
           rolePlan("trainer", trainers, [...trainer, ...everywhere], about),
         ];
   const capacity = gpu.memory !== undefined && { capacity: gpu.memory };
-  const hostMemory = recipe.lora === undefined ? 0 : network.parameters * 4;
-  return { network, device: gpu.name, ...capacity, roles, hostMemory };
+  const base = { name: "frozen base, f32", bytes: recipe.lora === undefined ? 0 : network.parameters * 4 };
+  const hostRows = [base, gradientRow(recipe, sizes)].filter(({ bytes }) => bytes > 0);
+  const host = gpu.hostMemory !== undefined && { hostCapacity: gpu.hostMemory };
+  return { network, device: gpu.name, ...capacity, roles, hostRows, ...host };
 }
 
 function recomputeSaves(recipe: Recipe, config: string, device: DeviceName): number {
@@ -121,7 +126,8 @@ function gpuOf(
   const said = asked ?? (gpuMemoryGiB === undefined ? undefined : gpuMemoryGiB * 2 ** 30);
   if (said !== undefined) return { name: gpu ?? "GPU", memory: said };
   const { name, memory } = machine.gpu ?? { name: "GPU" };
-  return { name: gpu ?? name, ...(memory !== undefined && { memory }) };
+  const here = memory !== undefined && { memory, hostMemory: machine.memory };
+  return { name: gpu ?? name, ...here };
 }
 
 interface About {

@@ -15,6 +15,7 @@ const BF16 = 2;
 
 export const KEY_VALUES = "keys and values";
 export const EVALUATION = "an evaluation beside training";
+const GRADIENTS = "gradients of domains against each other";
 const ADAPTERS = "adapters, and the matrix they change";
 const FIRST_PACKING = "an embedding in f32, while the base is packed for the first time";
 
@@ -29,6 +30,7 @@ export function cpuRows(recipe: Recipe, sizes: Sizes): MemoryRow[] {
     { name: "weights, engine", bytes: sizes.snapshot, change: storage },
     ...engineRows(sizes),
     evaluationRow(recipe, sizes),
+    gradientRow(recipe, sizes),
   ];
 }
 
@@ -68,6 +70,18 @@ export function evaluationRow({ evaluation }: Recipe, sizes: Sizes): MemoryRow {
     name: EVALUATION,
     bytes: evaluation.everySteps > 0 ? trainer + snapshot + keyValues + evaluationScratch : 0,
     change: "evaluation.everySteps: 0",
+  };
+}
+
+/** All gradients of parts but one are kept on the host, whatever computes them (csrc/trainer/gradient_parts.h). */
+export function gradientRow({ metrics, domains, training }: Recipe, sizes: Sizes): MemoryRow {
+  const { everySteps, noiseScale } = metrics.gradients;
+  const trained = Object.values(domains).filter(({ weight }) => weight > 0).length;
+  const parts = Math.min(trained, training.groupsPerStep) * (noiseScale ? 2 : 1);
+  return {
+    name: GRADIENTS,
+    bytes: everySteps > 0 ? (parts - 1) * sizes.trained : 0,
+    change: `metrics.gradients.${noiseScale ? "noiseScale: false" : "everySteps: 0"}`,
   };
 }
 

@@ -92,5 +92,5 @@ test("with adapters on a GPU the memory of the host is told", async () => {
     lora: { rank: 8, alpha: 16, targets: "all-linear" },
   };
   const text = planText(recipe as Recipe, await planRecipe(recipe as Recipe, "24GiB"));
-  expect(text).toMatch(/^2\.2 GiB of this machine's own memory hold the frozen base in f32$/m);
+  expect(text).toMatch(/^2\.2 GiB of the host's own memory: frozen base, f32$/m);
 });

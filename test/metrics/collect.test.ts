@@ -31,6 +31,11 @@ function emittedNames(): Set<string> {
       ...batch,
       batch: { ...batch.batch, referenceLogprobs },
       report: { ...batch.report, weights },
+      gradients: {
+        parts: ["math", "math", "code", "code"].map((domain) => ({ domain, groups: 1 })),
+        products: Float64Array.from({ length: 16 }, () => 1),
+        seconds: 0.5,
+      },
     },
     groups: [group(rollouts.map((one, i) => ({ ...one, masked: i === 0 })))],
     leftOut: { math: 1 },
@@ -94,6 +99,28 @@ test("every value of a whole run is a finite number, and shares are shares", () 
     }
     expect(m["mismatch/lag0/max"] ?? 0).toBe(0);
   }
+});
+
+test("smoothed sums of the noise scale go from step to step, and through a checkpoint", () => {
+  const gradients = (apart: number) => ({
+    parts: ["math", "math"].map((domain) => ({ domain, groups: 1 })),
+    products: Float64Array.of(1, apart, apart, 1),
+    seconds: 0.5,
+  });
+  const step = (apart?: number) =>
+    facts({
+      update: { ...trained([rollout()]), ...(apart !== undefined && { gradients: gradients(apart) }) },
+    });
+  const history = new MetricsHistory();
+  expect(collectStepMetrics(step(0.5), history)).toMatchObject({
+    "gradient/signal": 2,
+    "time/gradients": 0.5,
+  });
+  const between = collectStepMetrics(step(), history);
+  expect(Object.keys(between).filter((name) => /^gradient\/|gradients/.test(name))).toEqual([]);
+  const resumed = new MetricsHistory(JSON.parse(JSON.stringify(history)));
+  for (const one of [history, resumed])
+    expect(collectStepMetrics(step(0), one)["gradient/signal"]).toBeCloseTo(1.8, 12);
 });
 
 describe("history", () => {

@@ -38,6 +38,7 @@ test("the addon exports what binding.ts says", () => {
   expect(members(binding().NativeEngine)).toEqual(["abort", "close", "stats", "submit"]);
   expect(members(binding().NativeTrainer)).toEqual([
     "close",
+    "gradientParts",
     "initialize",
     "load",
     "loadAdapters",
@@ -84,7 +85,7 @@ test("a missing argument of any call is a typed error, not a crash", async () =>
   for (const method of ["initialize", "loadHf", "publish", "resetOptimizer", "save", "load", "parameter"]) {
     expect([method, await codeOf(() => loose(trainer)[method]!())]).toEqual([method, "HONE_ERR_CONFIG"]);
   }
-  for (const method of ["setVersion", "step", "score"]) {
+  for (const method of ["setVersion", "step", "gradientParts", "score"]) {
     expect([method, await codeOf(() => loose(trainer)[method]!())]).toEqual([method, "HONE_ERR_CONFIG"]);
   }
   await engine.close();

@@ -269,6 +269,12 @@ export class StandInTrainer implements TrainerFace {
     };
   }
 
+  async gradientParts(_: TrainingBatch, __: StepOptions, ___: Int32Array, parts: number) {
+    const products = new Float64Array(parts * parts);
+    for (let p = 0; p < parts; ++p) products[p * parts + p] = 1;
+    return { products, nonFiniteSequence: -1, microBatches: parts, seconds: 0 };
+  }
+
   async score(batch: TrainingBatch): Promise<{ logprobs: Float32Array; entropies: Float32Array }> {
     return {
       logprobs: new Float32Array(batch.tokens.length),

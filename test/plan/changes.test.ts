@@ -13,6 +13,8 @@ test("they stand in the order of their cost, pages twice", () => {
     "training.packedTokens",
     "engine.pages",
     "hardware.recompute",
+    "metrics.gradients.noiseScale",
+    "metrics.gradients.everySteps",
     "evaluation.everySteps",
     "optimizer.moments",
     "model.weightStorage",
@@ -24,7 +26,12 @@ test("they stand in the order of their cost, pages twice", () => {
 });
 
 test("a change that was made cannot be made again", () => {
-  const recipe = small({ evaluation: { everySteps: 2 }, checkpoint: { keepBest: 1 } });
+  const recipe = small({
+    evaluation: { everySteps: 2 },
+    checkpoint: { keepBest: 1 },
+    metrics: { gradients: { everySteps: 5 } },
+  });
+  expect(assignmentsOf("metrics.gradients.noiseScale", recipe)).toBeDefined();
   for (const { name, assignments } of CHANGES) {
     const first = assignments(recipe);
     if (first === undefined) continue;

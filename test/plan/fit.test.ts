@@ -19,7 +19,7 @@ const plan = (...roles: RolePlan[]): MemoryPlan => ({
   device: "GPU",
   capacity: 10 * GIB,
   roles,
-  hostMemory: 0,
+  hostRows: [],
   recomputeSaves: 0,
 });
 

@@ -180,10 +180,27 @@ test("adapters on a GPU leave the base in f32 to the host, which the plan counts
     device: "cuda",
     lora: { rank: 8, alpha: 16, targets: "all-linear" },
   } as Recipe;
-  expect(planMemory(lora, TINY, { ...machine, gpu }).hostMemory).toBe(596_049_920 * 4);
-  expect(planMemory({ ...lora, device: "cpu" }, TINY, machine).hostMemory).toBe(0);
+  const base = { name: "frozen base, f32", bytes: 596_049_920 * 4 };
+  expect(planMemory(lora, TINY, { ...machine, gpu }).hostRows).toEqual([base]);
+  expect(planMemory({ ...lora, device: "cpu" }, TINY, machine).hostRows).toEqual([]);
   const { lora: _, ...full } = lora;
-  expect(planMemory(full as Recipe, TINY, { ...machine, gpu }).hostMemory).toBe(0);
+  expect(planMemory(full as Recipe, TINY, { ...machine, gpu }).hostRows).toEqual([]);
+});
+
+test("gradients of domains lie on the host of a GPU, and where it is this machine they have to fit", () => {
+  const gpu = { name: "A100", memory: 400 * 2 ** 30 };
+  const metrics = { gradients: { everySteps: 5, noiseScale: true } };
+  const recipe = { ...smallRecipe(), device: "cuda", metrics } as Recipe;
+  const [row] = planMemory(recipe, TINY, { ...machine, gpu }).hostRows;
+  expect(row).toMatchObject({ name: "gradients of domains against each other" });
+  const room = (memory: number) => planMemory(recipe, TINY, { ...machine, gpu, memory });
+  expect(room(row!.bytes).advice).toBeUndefined();
+  const tight = room(row!.bytes - 1);
+  expect(() => expectFit(tight)).toThrow(/its host needs .*gradients of domains against each other/);
+  expect(tight.advice!.proposals[0]!.changes.map(({ name }) => name)).toEqual([
+    "metrics.gradients.noiseScale",
+  ]);
+  expect(planMemory(recipe, TINY, { ...machine, memory: 1 }).advice).toBeUndefined();
 });
 
 test("hardware that names no memory is this machine's GPU, under the recipe's name for it if it has one", () => {

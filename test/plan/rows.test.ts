@@ -3,7 +3,14 @@ import { overrideRecipe, type Recipe } from "../../lib/config/index.ts";
 import { PUBLISHED_CONFIGS } from "../../lib/inference/index.ts";
 import { sizesOf } from "../../lib/plan/buffers.ts";
 import { networkOf } from "../../lib/plan/network.ts";
-import { cpuRows, evaluationRow, gpuTrainer, KEY_VALUES, type MemoryRow } from "../../lib/plan/rows.ts";
+import {
+  cpuRows,
+  evaluationRow,
+  gpuTrainer,
+  gradientRow,
+  KEY_VALUES,
+  type MemoryRow,
+} from "../../lib/plan/rows.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 const TINY = JSON.stringify(PUBLISHED_CONFIGS["Qwen/Qwen3-0.6B"]);
@@ -72,6 +79,21 @@ test("an evaluation beside training is another engine, and a trainer to read the
   expect(evaluationRow(beside, s).bytes).toBe(trainerBytes + s.snapshot + s.keyValues + s.engineScratch);
   const onCpu = sizesOf(beside, TINY, "cpu", 2);
   expect(sum(cpuRows(beside, onCpu)) - sum(cpuRows(without, onCpu))).toBe(evaluationRow(beside, onCpu).bytes);
+});
+
+test("of gradients of domains all but one are kept: two a domain that is trained, or one without the noise scale", () => {
+  const gradients = (...settings: string[]) => {
+    const recipe = small("metrics.gradients.everySteps=5", ...settings);
+    return gradientRow(recipe, sizesOf(recipe, TINY, "cpu", 2)).bytes / (596_049_920 * 4);
+  };
+  expect(gradientRow(small(), sizesOf(small(), TINY, "cpu", 2)).bytes).toBe(0);
+  expect(Object.keys(small().domains)).toHaveLength(3);
+  expect(gradients()).toBeCloseTo(5, 5);
+  expect(gradients("metrics.gradients.noiseScale=false")).toBeCloseTo(2, 5);
+  expect(gradients("domains.code.weight=0")).toBeCloseTo(3, 5);
+  expect(gradients("training.groupsPerStep=1")).toBeCloseTo(1, 5);
+  const rows = cpuRows(small("metrics.gradients.everySteps=5"), sizesOf(small(), TINY, "cpu", 2));
+  expect(bytesOf(rows, /^gradients of domains/) / (596_049_920 * 4)).toBeCloseTo(5, 5);
 });
 
 test("keys and values are one row, and every row has a name of its own", () => {

@@ -5,6 +5,7 @@ import type { EngineFace, StepOptions, StepReport, TrainerFace, TrainingBatch } 
 import type { ScoredRollout } from "../../records.ts";
 import type { StepBatch } from "./batcher.ts";
 import { customSlopes } from "./custom-slopes.ts";
+import { type GradientFacts, gradientsAreDue, measureGradients } from "./gradient-parts.ts";
 import { learningRateFactor } from "./learning-rate.ts";
 import { type AssembledBatch, assembleBatch } from "./training-batch.ts";
 
@@ -24,6 +25,8 @@ export interface StepOutcome {
 export interface PolicyUpdate extends AssembledBatch {
   readonly report: StepReport;
   readonly learningRate: number;
+  /** Where this step measures them. */
+  readonly gradients?: GradientFacts;
   /** Whose sample made the loss not finite. */
   readonly culprit?: ScoredRollout;
 }
@@ -54,7 +57,7 @@ export async function* trainSteps(
   for await (const batch of batches) {
     const started = clock.now();
     const versionBefore = parts.trainer.version;
-    const update = await trainBatch(batch, step, parts);
+    const update = await trainBatch(batch, step, { ...parts, measured: true });
     parts.afterPublication(batch);
     const end = clock.now();
     skippedInARow = update?.report.skipped ? skippedInARow + 1 : 0;
@@ -77,11 +80,16 @@ export async function* trainSteps(
   }
 }
 
-/** One step, published unless it was skipped. Undefined when no group was kept: there is nothing to train on. */
+/**
+ * One step, published unless it was skipped. Undefined when no group was kept: there is nothing to train on.
+ * @param parts `measured`: gradients of domains too, where the recipe wants them of this step; the step is the same.
+ */
 export async function trainBatch(
   batch: StepBatch,
   step: number,
-  parts: Pick<StepTrainerParts, "recipe" | "trainer" | "engine" | "reference">,
+  parts: Pick<StepTrainerParts, "recipe" | "trainer" | "engine" | "reference"> & {
+    readonly measured?: boolean;
+  },
 ): Promise<PolicyUpdate | undefined> {
   const { recipe } = parts;
   const assembled = assembleBatch(batch.groups, recipe.rollouts.maxOutputTokens);
@@ -92,9 +100,18 @@ export async function trainBatch(
   const data = { ...assembled.data, ...(referenceLogprobs && { referenceLogprobs }) };
   const slopes = customSlopes(recipe.objective);
   const options = { ...stepOptions(recipe, learningRate), ...(slopes && { slopes }) };
+  const due = parts.measured === true && gradientsAreDue(recipe, step);
+  const gradients = due ? await measureGradients(assembled, { ...parts, data, options }) : undefined;
   const report = await parts.trainer.step(data, options, parts.engine);
   const culprit = assembled.rollouts[report.nonFiniteSequence];
-  return { ...assembled, data, report, learningRate, ...(culprit && { culprit }) };
+  return {
+    ...assembled,
+    data,
+    report,
+    learningRate,
+    ...(gradients && { gradients }),
+    ...(culprit && { culprit }),
+  };
 }
 
 /** What the trainer is told beside the batch and a custom objective's function. */

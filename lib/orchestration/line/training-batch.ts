@@ -7,6 +7,8 @@ import type { SettledGroup } from "./grouper.ts";
 export interface AssembledBatch {
   /** Sequence i is rollout i. */
   readonly rollouts: readonly ScoredRollout[];
+  /** [S] number of the group that sequence i is of, ascending. */
+  readonly groupOf: Int32Array;
   readonly data: TrainingBatch & {
     readonly behaviorLogprobs: Float32Array;
     readonly advantages: Float32Array;
@@ -45,6 +47,7 @@ export function assembleBatch(groups: readonly SettledGroup[], drGrpoNormalizer:
   });
   const advantages = Float32Array.from(rollouts, (r) => r.advantage);
   const groupSizes = Int32Array.from(members.flatMap(({ trained, size }) => trained.map(() => size)));
+  const groupOf = Int32Array.from(members.flatMap(({ trained }, group) => trained.map(() => group)));
   const data = {
     tokens,
     cuSeqlens,
@@ -57,5 +60,5 @@ export function assembleBatch(groups: readonly SettledGroup[], drGrpoNormalizer:
     groups: kept.length,
     drGrpoNormalizer,
   };
-  return { rollouts, data };
+  return { rollouts, groupOf, data };
 }

@@ -161,7 +161,7 @@ function updateFacts(
   version: number,
   { objective, training }: Recipe,
 ): StepFacts["update"] {
-  const { rollouts, data, report, learningRate } = update;
+  const { rollouts, data, report, learningRate, gradients } = update;
   const of = objective.kind === "gspo" ? ("sequence" as const) : ("token" as const);
   const clip = { of, low: objective.clipLow, high: objective.clipHigh };
   // with a correction every ratio that could be clipped is 1; what a custom objective clips only it knows
@@ -173,6 +173,7 @@ function updateFacts(
     report,
     version,
     learningRate,
+    ...(gradients && { gradients }),
     ...(clips && { clip }),
     packingBudget: training.packedTokens,
   };

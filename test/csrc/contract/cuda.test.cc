@@ -270,6 +270,27 @@ TEST(a_step_is_the_same_bits_twice_and_clips_where_the_norm_is) {
   EXPECT_TRUE(after[0] == after[1]);
 }
 
+TEST(gradients_of_parts_add_up_to_the_step_after_them_which_has_the_bits_of_one_alone) {
+  NEEDS_DEVICE;
+  const ModelConfig model = small_gpu_decoder();
+  const Batch batch = some_batch(model);
+  StepOptions o;
+  o.objective = kernels::Objective::kSupervised, o.lr = 0.01f;
+  const auto measured = make_trainer(model, 3), plain = make_trainer(model, 3);
+  const std::vector<int32_t> part_of{1, 0, 1};
+  const trainer::GradientParts got = measured->gradient_parts(batch.view(), o, part_of.data(), 2);
+  const std::vector<float> last = values(measured->gradients(), measured->gradients().flat());
+  const StepReport a = measured->step(batch.view(), o), b = plain->step(batch.view(), o);
+  const auto after = values(measured->parameters(), measured->parameters().flat());
+  EXPECT_TRUE(a.grad_norm == b.grad_norm && after == values(plain->parameters(), plain->parameters().flat()));
+  std::vector<float> first = values(measured->gradients(), measured->gradients().flat());
+  for (size_t i = 0; i < first.size(); ++i) first[i] -= last[i];
+  EXPECT_NEAR(got.products[3] / (norm(last) * norm(last)), 1.0, 1e-6);  // norm sums in f64 as well, in another order
+  // bf16 slopes and activations: the sums of a part are rounded where those of the whole are not.
+  EXPECT_NEAR(std::sqrt(got.products[0]) / norm(first), 1.0, 0.036);
+  EXPECT_NEAR((got.products[0] + 2 * got.products[1] + got.products[3]) / (b.grad_norm * b.grad_norm), 1.0, 0.036);
+}
+
 TEST(muon_has_its_own_rate_and_leaves_the_embedding_to_adamw) {
   NEEDS_DEVICE;
   ModelConfig model = small_gpu_decoder();

@@ -3,7 +3,7 @@ import { assembleBatch } from "../../../lib/orchestration/line/training-batch.ts
 import { rolloutOf, settledOf } from "../lines-books.ts";
 
 test("prompts and responses end to end, mask and log-probs on the response, dropped groups left out", () => {
-  const { rollouts, data } = assembleBatch(
+  const { rollouts, groupOf, data } = assembleBatch(
     [
       settledOf(0, [rolloutOf([1, 2], [8, 16], 0.5), rolloutOf([1, 2], [24], -0.5)]),
       settledOf(1, [rolloutOf([9], [9], 9)], "hook"),
@@ -12,6 +12,7 @@ test("prompts and responses end to end, mask and log-probs on the response, drop
     80,
   );
   expect(rollouts).toHaveLength(3);
+  expect(groupOf).toEqual(Int32Array.of(0, 0, 1));
   expect(data).toEqual({
     tokens: Int32Array.of(1, 2, 8, 16, 1, 2, 24, 3, 32, 40, 48),
     cuSeqlens: Int32Array.of(0, 4, 7, 11),

@@ -1,0 +1,55 @@
+// Gradients of parts of a batch against each other: their inner products, of which norms and cosines are made.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/arena.h"
+#include "core/stream.h"
+#include "trainer/packer.h"
+#include "trainer/step.h"
+
+namespace hone::trainer {
+
+struct GradientParts {
+  std::vector<double> products;      // [P, P] <g_p, g_q>, symmetric; NaN everywhere if a loss is not finite
+  int64_t non_finite_sequence = -1;  // first sequence whose loss is not finite
+  int64_t micro_batches = 0;         // forward and backward passes that were made
+};
+
+/// Throws kShape unless parts >= 1 and each of part_of [S] is in [0, parts).
+void check_parts(const int32_t* part_of, int64_t sequences, int32_t parts);
+
+/// The sequences of one part, packed on their own; none for a part without sequences.
+std::vector<MicroBatch> pack_part(const TrainingBatch& batch, const int32_t* part_of, int32_t part, int64_t packed_tokens);
+
+/// Host bytes of the products of P gradients of n elements.
+int64_t gradient_products_bytes(const Stream& stream, int64_t n, int32_t parts);
+
+/// Inner products of P gradients that come one after another: all but the last are kept in host memory as they are, f32.
+///   products[p, q] = sum_i g_p[i] g_q[i]
+/// Each product is exact (f32 times f32 in f64); the sums are f64, in an order that depends on n alone.
+class GradientProducts {
+ public:
+  /// n elements. Throws kOutOfMemory naming the purpose.
+  GradientProducts(const Stream& stream, int64_t n, int32_t parts);
+  /// The next gradient [n] f32, in the stream's memory. Waits for it. Trusts that there are no more than `parts`.
+  void add(const TensorView& gradient);
+  /// [P, P] of those added; 0 for the others.
+  const std::vector<double>& products() const { return products_; }
+
+ private:
+  void multiply(const float* piece, int64_t at, int64_t count);
+
+  Stream stream_;
+  int64_t n_;
+  int32_t parts_, added_ = 0;
+  Arena memory_;
+  float* piece_ = nullptr;       // where a piece of a gradient on a GPU comes down to
+  std::vector<float*> kept_;     // [P - 1] of n elements
+  std::vector<double> partial_;  // [blocks of a piece, P]
+  std::vector<double> products_;
+};
+
+}  // namespace hone::trainer

@@ -1,0 +1,70 @@
+import type { Recipe } from "../../config/index.ts";
+import type { GradientFacts } from "../../metrics/index.ts";
+import type { StepOptions, TrainerFace, TrainingBatch } from "../../native/face.ts";
+import type { AssembledBatch } from "./training-batch.ts";
+
+export type { GradientFacts };
+
+/** @param step from 0; steps are counted from 1 where people see them. */
+export function gradientsAreDue({ metrics: { gradients } }: Recipe, step: number): boolean {
+  return gradients.everySteps > 0 && (step + 1) % gradients.everySteps === 0;
+}
+
+/** The parts of a batch: a domain's groups, whole or in two halves. */
+export interface BatchParts {
+  /** [S] */
+  readonly partOf: Int32Array;
+  readonly parts: GradientFacts["parts"];
+}
+
+/**
+ * Parts of the domains that the batch has, in the order of `domains`. With `halves` a domain's groups go to its halves by
+ * turns, so that neither has more of what comes early; the first goes where the whole batch has fewer so far.
+ */
+export function partsOf(
+  { rollouts, groupOf }: Pick<AssembledBatch, "rollouts" | "groupOf">,
+  domains: readonly string[],
+  halves: boolean,
+): BatchParts {
+  const names = rollouts.map(({ rollout }) => rollout.problem.domain);
+  const present = domains.filter((domain) => names.includes(domain));
+  const width = halves ? 2 : 1;
+  const counts = new Int32Array(present.length * width);
+  const partOf = new Int32Array(rollouts.length);
+  const half = [0, 0];
+  for (let i = 0; i < partOf.length; i++) {
+    if (i > 0 && groupOf[i] === groupOf[i - 1]) {
+      partOf[i] = partOf[i - 1]!;
+      continue;
+    }
+    const first = present.indexOf(names[i]!) * width;
+    const ahead = counts[first]! - counts[first + 1]! || half[0]! - half[1]!;
+    const side = halves && ahead > 0 ? 1 : 0;
+    partOf[i] = first + side;
+    counts[first + side]! += 1;
+    half[side]! += 1;
+  }
+  const parts = [...counts].map((groups, part) => ({ domain: present[Math.floor(part / width)]!, groups }));
+  return { partOf, parts };
+}
+
+/** Measures them, with the options of the step to come; takes none. */
+export async function measureGradients(
+  assembled: Pick<AssembledBatch, "rollouts" | "groupOf">,
+  step: {
+    readonly recipe: Recipe;
+    readonly trainer: TrainerFace;
+    readonly data: TrainingBatch;
+    readonly options: StepOptions;
+  },
+): Promise<GradientFacts> {
+  const { domains, metrics } = step.recipe;
+  const { partOf, parts } = partsOf(assembled, Object.keys(domains), metrics.gradients.noiseScale);
+  const { products, seconds } = await step.trainer.gradientParts(
+    step.data,
+    step.options,
+    partOf,
+    parts.length,
+  );
+  return { parts, products, seconds };
+}
