@@ -5,7 +5,7 @@ import type { Mark } from "./wire.ts";
 
 /** Lines of the event log that are marks; the others, which are most, are not parsed. */
 const WANTED = /^\{"e":"(?:resume|note)",/;
-const KINDS: ReadonlySet<string> = new Set(["checkpoint", "phase", "control", "warning"]);
+const KINDS: ReadonlySet<string> = new Set(["checkpoint", "phase", "pause", "control", "warning"]);
 
 interface LoggedMark {
   readonly e: "resume" | "note";
@@ -13,6 +13,7 @@ interface LoggedMark {
   readonly k?: string;
   readonly m?: string;
   readonly t?: number;
+  readonly f?: number;
 }
 
 /** What the event log of a run tells beside its groups and steps, read as it grows. */
@@ -55,6 +56,12 @@ function markOf(line: string): Mark | undefined {
   }
   if (event.e === "resume") return { kind: "resume", step: event.s, text: `resumed at step ${event.s}` };
   if (!KINDS.has(event.k ?? "")) return undefined;
-  const at = event.t === undefined ? {} : { atMs: event.t };
-  return { kind: event.k as Mark["kind"], step: event.s, text: event.m ?? "", ...at };
+  const { s: step, f: from, t: atMs, m: text = "" } = event;
+  return {
+    kind: event.k as Mark["kind"],
+    step,
+    text,
+    ...(from !== undefined && { from }),
+    ...(atMs !== undefined && { atMs }),
+  };
 }

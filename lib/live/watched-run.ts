@@ -8,6 +8,7 @@ import {
   readRunManifest,
   type StoredManifest,
 } from "../metrics/index.ts";
+import { EvaluationMarks } from "./evaluation-marks.ts";
 import { Marks } from "./marks.ts";
 import { type Row, StepTable } from "./step-table.ts";
 import { Tail } from "./tail.ts";
@@ -42,6 +43,7 @@ export class WatchedRun {
   readonly table = new StepTable();
   readonly #log: Tail;
   readonly #marks: Marks;
+  readonly #evaluations: EvaluationMarks;
   #manifest: StoredManifest | undefined;
   #manifestMs = 0;
   #status: LineStatus | undefined;
@@ -55,6 +57,7 @@ export class WatchedRun {
     this.run = run;
     this.#log = new Tail(join(dir, RUN_FILES.log));
     this.#marks = new Marks(dir);
+    this.#evaluations = new EvaluationMarks(dir);
   }
 
   /** Where the log has been read to, for `Last-Event-ID`. */
@@ -110,7 +113,7 @@ export class WatchedRun {
       steps: this.#status?.steps ?? recipe?.training?.steps,
       domains: domainsOf(Object.keys(recipe?.domains ?? {}), table.names),
       names: table.names,
-      marks: [...this.#marks.list, ...this.#unloggedCheckpoints()],
+      marks: [...this.#marks.list, ...this.#unloggedCheckpoints(), ...this.#evaluations.list],
       status: this.#status,
       summary: existsSync(join(dir, RUN_FILES.summary)),
       damaged: this.#damaged,

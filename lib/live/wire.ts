@@ -7,11 +7,13 @@ import type { Sample, WholeSample } from "../samples/sample.ts";
 
 export type { ControlAction, ControlOutcome, LineStatus, ProblemStatistics, Sample, StepRecord, Taking };
 
-/** Something that happened at a step, for the charts: where a sitting began, a checkpoint, what somebody asked for. */
+/** Something that happened at a step, for the charts: where a sitting or a phase began, a checkpoint, what somebody asked for. */
 export interface Mark {
-  readonly kind: "resume" | "checkpoint" | "phase" | "control" | "warning";
-  /** Steps done when it happened. */
+  readonly kind: "resume" | "checkpoint" | "evaluation" | "phase" | "pause" | "control" | "warning";
+  /** Steps done when it happened, or was over; of an evaluation those of the weights. */
   readonly step: number;
+  /** Steps done when it began, of what takes time. */
+  readonly from?: number | undefined;
   readonly text: string;
   /** Milliseconds since 1970, where the log tells it. */
   readonly atMs?: number | undefined;

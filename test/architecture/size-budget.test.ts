@@ -25,7 +25,8 @@ const TABLES: Readonly<Record<string, string>> = {
 };
 
 const cppSources = filesUnder("csrc", CPP_ENDINGS);
-const tsSources = ["lib", "recipes", "bench"].flatMap((folder) => filesUnder(folder, [".ts"]));
+/** The page of a run is JavaScript, sent as it lies there. */
+const tsSources = ["lib", "recipes", "bench"].flatMap((folder) => filesUnder(folder, [".ts", ".js"]));
 const tests = filesUnder("test", [".ts", ".cc", ".cu", ".cuh", ".h"]);
 
 interface Sized extends FunctionSize {

@@ -28,6 +28,13 @@ const LAYOUT = `({
     return data.filter((value, i) => i % 4 === 3 && value > 0).length;
   }),
 })`;
+/** How many pixels of the first chart have the colour of evaluations. */
+const GREEN = `(() => {
+  const canvas = document.querySelector(".chart canvas");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const is = (i) => data[i] === 20 && data[i + 1] === 136 && data[i + 2] === 90;
+  return data.reduce((sum, _, i) => sum + (i % 4 === 0 && is(i) ? 1 : 0), 0);
+})()`;
 interface Layout {
   readonly out: number;
   readonly paper: string;
@@ -160,6 +167,47 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
     expect(await page.locator("#smoothing").inputValue()).toBe("5");
     expect(await shown(page, "a")).toBe(0.5);
     expect(await page.locator(".run-line").innerText()).toContain("step 7 of 20");
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test("phases, evaluations, checkpoints and pauses are marked on every chart, and told at their steps", async () => {
+    const dir = smallRun(9);
+    await using live = await LiveServer.open([dir]);
+    const { page, faults } = await open(`${live.url}#metrics`);
+    await drawn(page, "a");
+    const kinds = () =>
+      page.locator("[data-mark]").evaluateAll((items) => items.map((item) => item.dataset["mark"]));
+    const green = async () => Number(await page.evaluate(GREEN));
+    expect(await kinds()).toEqual([]);
+    expect(await green()).toBe(0);
+    writeFileSync(join(dir, "before.json"), JSON.stringify([{ mean: { score: 0.25 } }]));
+    const notes = [
+      { e: "note", s: 0, t: 1, k: "phase", m: "warm start: 12.3 s" },
+      { e: "note", s: 3, t: 2, k: "checkpoint", m: "checkpoint step-000003" },
+      { e: "note", s: 7, f: 5, t: 3, k: "pause", m: "paused for 44.0 s" },
+    ];
+    writeFileSync(join(dir, "events.jsonl"), notes.map((note) => `${JSON.stringify(note)}\n`).join(""));
+    await vi.waitFor(
+      async () => expect(await kinds()).toEqual(["checkpoint", "evaluation", "phase", "pause"]),
+      WAIT,
+    );
+    await vi.waitFor(async () => expect(await green()).toBeGreaterThan(10), WAIT);
+    await page.locator('[data-chart="a"]').focus();
+    const told: string[] = [];
+    for (let step = 9; step >= 1; step--) {
+      await page.keyboard.press("ArrowLeft");
+      told.unshift((await page.locator('[data-chart="a"] .mark').allInnerTexts()).join());
+    }
+    expect(told).toEqual([
+      "warm start: 12.3 s · evaluation before training: mean score 0.250",
+      "",
+      "checkpoint step-000003",
+      "",
+      ...Array<string>(3).fill("paused for 44.0 s"),
+      "",
+      "",
+    ]);
     expect(faults).toEqual([]);
     await page.close();
   });

@@ -1,3 +1,4 @@
+import { showMarkKey } from "./chart-marks.js";
 import { el, fill } from "./dom.js";
 import { SMOOTHING } from "./view.js";
 
@@ -24,7 +25,9 @@ export function chartTools(page) {
   const to = stepInput(page, "last step", 1);
   const all = el("button", { type: "button", onclick: () => (view.range = null) }, "all steps");
   const runs = el("div", { className: "runs", role: "group", "aria-label": "runs" });
+  const marks = el("ul", { className: "marks", "aria-label": "marks on the charts" });
   const show = () => {
+    showMarkKey(page, marks);
     smoothing.value = String(view.smoothing);
     from.value = view.range ? String(view.range[0]) : "";
     to.value = view.range ? String(view.range[1]) : "";
@@ -39,6 +42,7 @@ export function chartTools(page) {
     smoothing,
     el("span", { className: "range" }, el("label", {}, "Steps ", from), " to ", to, " ", all),
     runs,
+    marks,
   );
   return { element: tools, update: show };
 }

@@ -1,4 +1,4 @@
-/** @import { ChartSpec, ChartLine } from "./chart.js" */
+/** @import { ChartSpec, ChartLine } from "./chart-data.js" */
 /** @import { RunInfo } from "../wire.ts" */
 
 const DOMAIN_HUE = 0;
@@ -10,6 +10,14 @@ const QUANTILES = [1, 5, 25, 50, 75, 95, 99];
  * @param {readonly RunInfo[]} runs @returns {ChartSpec[]}
  */
 export function firstScreen(runs) {
+  const lines = linesOf(runs);
+  return [...answerCharts(lines), ...trainingCharts(lines)];
+}
+
+const one = (/** @type {string} */ name, /** @type {string} */ label, hue = 0) => ({ name, label, hue });
+
+/** The metrics that runs have, as lines of charts. @param {readonly RunInfo[]} runs */
+function linesOf(runs) {
   const names = [...new Set(runs.flatMap((run) => [...run.names]))];
   const domains = [...new Set(runs.flatMap((run) => [...run.domains]))];
   const has = (/** @type {string} */ name) => names.includes(name);
@@ -21,7 +29,11 @@ export function firstScreen(runs) {
     domains.flatMap((label, hue) =>
       has(prefix + label) ? [{ name: prefix + label, label, hue: hue + DOMAIN_HUE }] : [],
     );
-  const one = (/** @type {string} */ name, /** @type {string} */ label, hue = 0) => ({ name, label, hue });
+  return { has, rest, each, byDomain };
+}
+
+/** What the policy says. @param {ReturnType<typeof linesOf>} lines @returns {ChartSpec[]} */
+function answerCharts({ has, byDomain }) {
   return [
     {
       id: "score",
@@ -65,6 +77,12 @@ export function firstScreen(runs) {
         { ...one("clip/sequences", "clipped", 1), right: true },
       ],
     },
+  ];
+}
+
+/** What becomes of it. @param {ReturnType<typeof linesOf>} lines @returns {ChartSpec[]} */
+function trainingCharts({ has, rest, each, byDomain }) {
+  return [
     {
       id: "mismatch",
       title: "Engine against trainer",

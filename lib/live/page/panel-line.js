@@ -184,7 +184,7 @@ function requests({ requests }) {
   );
 }
 
-/** @param {Page} page @returns {import("./chart.js").ChartSpec[]} */
+/** @param {Page} page @returns {import("./chart-data.js").ChartSpec[]} */
 function historyCharts(page) {
   const names = new Set(page.visibleRuns().flatMap((run) => [...run.names]));
   const lines = (/** @type {[string, string][]} */ list) =>

@@ -49,7 +49,7 @@ export const metricsPanel = {
     renew();
     return {
       update(what) {
-        if (what === "view" || what === "all") tools.update();
+        if (what === "view" || what === "all" || what === "runs") tools.update();
         if (what === "theme") return charts.repaint();
         if (what === "runs" || what === "all" || what === "view") renew();
         else if (what === "steps") charts.update();
@@ -88,7 +88,7 @@ export function matching(names, text, guide) {
   return ranked.sort((a, b) => a.rank - b.rank).map(({ name }) => name);
 }
 
-/** @param {string} name @param {readonly GuideRow[]} guide @returns {import("./chart.js").ChartSpec} */
+/** @param {string} name @param {readonly GuideRow[]} guide @returns {import("./chart-data.js").ChartSpec} */
 function specOf(name, guide) {
   const row = rowFor(name, guide);
   return {

@@ -18,7 +18,7 @@ export const overviewPanel = {
     renew();
     return {
       update(what) {
-        if (what === "view" || what === "all") tools.update();
+        if (what === "view" || what === "all" || what === "runs") tools.update();
         if (what === "theme") return charts.repaint();
         if (what === "runs" || what === "all" || what === "view") renew();
         if (what !== "line" && what !== "runs") charts.update();
@@ -41,7 +41,7 @@ export class ChartGrid {
     this.#root = root;
   }
 
-  /** @param {import("./chart.js").ChartSpec[]} specs */
+  /** @param {import("./chart-data.js").ChartSpec[]} specs */
   show(specs) {
     const before = this.#charts;
     this.#charts = new Map(

@@ -46,10 +46,12 @@ export type RunEvent =
   | { readonly e: "start"; readonly c: unknown }
   /** The run went on from the checkpoint before step s, by recipe c. */
   | { readonly e: "resume"; readonly s: number; readonly c?: unknown }
-  /** For people: something that happened when s steps were done, at t (ms since 1970). Not replayed. */
+  /** For people: something that happened, or was over, when s steps were done, at t (ms since 1970). Not replayed. */
   | {
       readonly e: "note";
       readonly s: number;
+      /** Steps done when it began, of what takes time. */
+      readonly f?: number;
       readonly t: number;
       readonly k: NoteKind;
       readonly m: string;
@@ -57,7 +59,7 @@ export type RunEvent =
   /** The weights at the end, by hash. */
   | { readonly e: "end"; readonly s: number; readonly v: number; readonly w: string };
 
-export type NoteKind = "checkpoint" | "phase" | "control" | "warning";
+export type NoteKind = "checkpoint" | "phase" | "pause" | "control" | "warning";
 
 /** [attempt, tokens, hash, first token, version, first token, version, ...] */
 export type LoggedRollout = readonly [attempt: number, tokens: number, hash: string, ...runs: number[]];
@@ -85,7 +87,14 @@ const eventSchema = z.discriminatedUnion("e", [
     k: z.array(natural),
     lr: z.number().optional(),
   }),
-  z.object({ e: z.literal("note"), s: natural, t: z.number(), k: z.string(), m: z.string() }),
+  z.object({
+    e: z.literal("note"),
+    s: natural,
+    f: natural.optional(),
+    t: z.number(),
+    k: z.string(),
+    m: z.string(),
+  }),
   z.object({ e: z.literal("start"), c: z.unknown() }),
   z.object({ e: z.literal("resume"), s: natural, c: z.unknown().optional() }),
   z.object({ e: z.literal("end"), s: natural, v: natural, w: z.string() }),

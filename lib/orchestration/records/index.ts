@@ -6,6 +6,7 @@ export {
   hashRollout,
   type LoggedRollout,
   type LoggedVerdict,
+  type NoteKind,
   readEvents,
 } from "./event-log.ts";
 export {

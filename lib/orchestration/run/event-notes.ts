@@ -1,27 +1,40 @@
 import { basename } from "node:path";
 import type { ControlOutcome } from "../../metrics/index.ts";
-import type { EventLog } from "../records/index.ts";
+import type { EventLog, NoteKind } from "../records/index.ts";
 import type { Announcer } from "./announcer.ts";
+import type { RunProgress } from "./run-context.ts";
 
 /** Words of a warning that go into the log. */
 const MOST_CHARS = 400;
 
 /**
- * Writes into the event log, for people, what is no part of a replay: checkpoints, warnings, and every use of the controls,
- * those at once, until it is disposed.
+ * Writes into the event log, for people, what is no part of a replay: the warm start, checkpoints, pauses, warnings, and every
+ * use of the controls, those at once, until it is disposed.
  * @param earlier what was asked before the log was open.
  */
 export function noteEvents(
   listeners: Announcer,
   events: Pick<EventLog, "add" | "flush">,
-  step: () => number,
+  progress: Pick<RunProgress, "step" | "seconds">,
   earlier: readonly ControlOutcome[] = [],
 ): Disposable {
-  const note = (k: "checkpoint" | "warning" | "control", m: string, s = step()) =>
-    events.add({ e: "note", s, t: Date.now(), k, m: m.slice(0, MOST_CHARS) });
+  const note = (k: NoteKind, m: string, s = progress.step, f?: number) =>
+    events.add({ e: "note", s, ...(f !== undefined && { f }), t: Date.now(), k, m: m.slice(0, MOST_CHARS) });
   const control = (outcome: ControlOutcome) => note("control", controlText(outcome), outcome.step);
   for (const outcome of earlier) control(outcome);
+  let pause = { step: progress.step, ms: Date.now() };
   const off = [
+    listeners.on("phase", (name) => {
+      const seconds = progress.seconds.warmStart;
+      if (name === "training" && progress.step === 0 && seconds > 0)
+        note("phase", `warm start: ${seconds.toFixed(1)} s`);
+    }),
+    listeners.on("paused", (paused) => {
+      const { step, ms } = pause;
+      if (!paused)
+        note("pause", `paused for ${((Date.now() - ms) / 1000).toFixed(1)} s`, progress.step, step);
+      pause = { step: progress.step, ms: Date.now() };
+    }),
     listeners.on("checkpoint", (path, at) => note("checkpoint", `checkpoint ${basename(path)}`, at)),
     listeners.on("warning", (message) => note("warning", message)),
     listeners.on("control", (outcome) => {

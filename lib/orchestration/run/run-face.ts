@@ -45,6 +45,8 @@ export interface RunEvents {
   warning: readonly [message: string];
   /** Something was asked of the run by a file in its folder: told when it is taken, and when it is done or has failed. */
   control: readonly [outcome: ControlOutcome];
+  /** It was paused (true), or goes on. */
+  paused: readonly [paused: boolean];
 }
 
 export interface RunOptions {

@@ -171,13 +171,13 @@ class LiveRun implements Run {
   }
 
   pause(): void {
-    this.#lifecycle.paused = true;
     this.#lifecycle.training?.line.books.credits.pause();
+    this.#tellPaused(true);
   }
 
   resume(): void {
-    this.#lifecycle.paused = false;
     this.#lifecycle.training?.line.books.credits.resume();
+    this.#tellPaused(false);
   }
 
   checkpoint(): Promise<string> {
@@ -212,6 +212,12 @@ class LiveRun implements Run {
     await this.stop().catch(() => {});
     await publisher.close();
     await resources[Symbol.asyncDispose]();
+  }
+
+  #tellPaused(paused: boolean): void {
+    if (this.#lifecycle.paused === paused) return;
+    this.#lifecycle.paused = paused;
+    this.#context.publisher.listeners.emit("paused", paused);
   }
 
   async #drive(changes: readonly string[]): Promise<RunOutcome> {

@@ -161,7 +161,7 @@ export async function train(
   try {
     events.add(goesOn ? { e: "resume", s: state.step, c: recipe } : { e: "start", c: recipe });
     cutRolloutRecord(options.dir, progress.step);
-    using _ = noteEvents(publisher.listeners, events, () => progress.step, context.asked);
+    using _ = noteEvents(publisher.listeners, events, progress, context.asked);
     const warn = (message: string) => publisher.warn(message);
     const spell = (tokens: Int32Array) => resources.model.tokenizer.decode(tokens);
     using journal = openJournal(recipe, options.dir, { append: goesOn, sitting: progress.step, spell });

@@ -1,0 +1,64 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { RUN_FILES, readJson } from "../metrics/index.ts";
+import { BEFORE_FILE } from "../orchestration/index.ts";
+import type { Mark } from "./wire.ts";
+
+interface Board {
+  readonly mean: { readonly score: number };
+}
+type Reader = (content: unknown) => Mark[];
+
+/** Files that tell of an evaluation on held-out problems, each with the marks that are in it. */
+const FILES: Readonly<Record<string, Reader>> = {
+  [BEFORE_FILE]: (boards) => markOf(0, "evaluation before training", boards as Board[]),
+  [RUN_FILES.validation]: (evaluated) =>
+    (evaluated as { step: number; boards: Board[] }[]).flatMap(({ step, boards }) =>
+      markOf(step, `evaluation of step ${step}`, boards),
+    ),
+  [RUN_FILES.summary]: (summary) => {
+    const { steps, after } = summary as { steps: number; after: Board[] };
+    return markOf(steps, "evaluation after training", after);
+  },
+};
+
+function markOf(step: number, text: string, [board]: readonly Board[]): Mark[] {
+  if (board === undefined) return [];
+  return [{ kind: "evaluation", step, text: `${text}: mean score ${board.mean.score.toFixed(3)}` }];
+}
+
+/** Where a run was evaluated, from its files; each is read again when it was written. */
+export class EvaluationMarks {
+  readonly #dir: string;
+  readonly #known = new Map<string, { readonly writtenMs: number; readonly marks: readonly Mark[] }>();
+
+  constructor(runDir: string) {
+    this.#dir = runDir;
+  }
+
+  /** By step: the last step was evaluated once, whatever it is a candidate for. */
+  get list(): Mark[] {
+    const marks = Object.entries(FILES).flatMap(([name, read]) => this.#of(name, read));
+    return [...new Map(marks.map((mark) => [mark.step, mark])).values()];
+  }
+
+  #of(name: string, read: Reader): readonly Mark[] {
+    const path = join(this.#dir, name);
+    const writtenMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (writtenMs === undefined) return [];
+    const known = this.#known.get(name);
+    if (known?.writtenMs === writtenMs) return known.marks;
+    const marks = marksIn(path, read);
+    this.#known.set(name, { writtenMs, marks });
+    return marks;
+  }
+}
+
+/** None in a file of another shape: a chart without marks is better than no page. */
+function marksIn(path: string, read: Reader): Mark[] {
+  try {
+    return read(readJson(path));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,69 @@
+import { joined, lowerBound, movingMean, smoothingWindow, thinned } from "./numbers.js";
+
+/** @import { Page } from "./page.js" */
+/** @import { RunInfo } from "../wire.ts" */
+
+/**
+ * A line of a chart: a metric. `hue` picks a colour; the same index is the same domain on every chart.
+ * @typedef {{ name: string, label: string, hue: number, right?: boolean }} ChartLine
+ *
+ * @typedef {object} ChartSpec
+ * @property {string} id
+ * @property {string} title
+ * @property {string} note what is drawn and how to read it
+ * @property {string} unit as docs/metrics.md names it
+ * @property {string} [rightUnit] of the lines at the right axis
+ * @property {[number, number]} [range] of the values, where it is fixed
+ * @property {boolean} [stacked]
+ * @property {ChartLine[]} lines
+ *
+ * @typedef {{ run: number, line: ChartLine, values: readonly (number | null)[], faint: boolean }} Drawn
+ */
+
+/** Runs that a chart draws: where lines are stacked there is room for one. @param {Page} page @param {ChartSpec} spec @returns {RunInfo[]} */
+export function chartRuns(page, { stacked }) {
+  const runs = page.visibleRuns();
+  return stacked ? runs.slice(0, 1) : runs;
+}
+
+/**
+ * What a chart draws of the columns that are here, as many points as its pixels take.
+ * @param {Page} page @param {ChartSpec} spec @param {number} width
+ */
+export function chartData(page, spec, width) {
+  const tables = chartRuns(page, spec).map((info) => drawnOf(page, spec, info));
+  const thin = tables.map(({ x, drawn }) => {
+    const columns = drawn.map(({ values }) => values);
+    return thinned(x, spec.stacked ? stackedUp(columns) : columns, width);
+  });
+  return { drawn: tables.flatMap(({ drawn }) => drawn), ...joined(thin) };
+}
+
+/**
+ * Of a run: steps in sight, and of each line its values, and where it is smoothed the mean over them.
+ * @param {Page} page @param {ChartSpec} spec @param {RunInfo} info
+ */
+function drawnOf({ store, view }, { lines, stacked }, { run }) {
+  const steps = store.steps(run);
+  const window = view.smoothing === 0 ? smoothingWindow(steps.length) : view.smoothing;
+  const [from, to] = view.range
+    ? [lowerBound(steps, view.range[0] - 1), lowerBound(steps, view.range[1] + 2)]
+    : [0, steps.length];
+  /** @type {Drawn[]} */
+  const drawn = [];
+  for (const line of lines) {
+    const column = store.column(run, line.name);
+    if (column === undefined || column.every((value) => value === null)) continue;
+    const smooth = window > 1 && !stacked;
+    drawn.push({ run, line, values: column.slice(from, to), faint: smooth });
+    if (smooth) drawn.push({ run, line, values: movingMean(column, window).slice(from, to), faint: false });
+  }
+  return { x: steps.slice(from, to), drawn };
+}
+
+/** @param {(readonly (number | null)[])[]} columns @returns {(readonly (number | null)[])[]} */
+function stackedUp(columns) {
+  /** @type {number[]} */
+  const total = [];
+  return columns.map((column) => column.map((value, i) => (total[i] = (total[i] ?? 0) + (value ?? 0))));
+}
