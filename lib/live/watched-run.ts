@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { isLocked } from "../folder-lock.ts";
 import {
   type LineStatus,
   parseRecord,
@@ -16,6 +17,8 @@ import type { Mark, RunInfo, RunState } from "./wire.ts";
 
 /** A process that has said nothing for so long is taken for gone, or hung. */
 const SILENT_MS = 15_000;
+/** After so long, in which it writes line.json several times, it is asked for at the folder's lock. */
+const QUIET_MS = 3000;
 
 const TARGET = "mixture/target/";
 
@@ -48,6 +51,10 @@ export class WatchedRun {
   #manifestMs = 0;
   #status: LineStatus | undefined;
   #statusMs = 0;
+  /** When it was written anew, by this process's clock; before that is seen its own time counts. */
+  #signMs: number | undefined;
+  /** The folder's lock is held by nobody; known of a quiet run alone. */
+  #gone = false;
   #damaged = 0;
   #told = "";
 
@@ -83,6 +90,7 @@ export class WatchedRun {
     this.#marks.look();
     this.#readManifest();
     const status = this.#readStatus();
+    this.#lookForProcess();
     const { rows: _, status: __, ...rest } = this.info();
     const told = JSON.stringify(rest);
     const changed = told !== this.#told;
@@ -145,17 +153,34 @@ export class WatchedRun {
     const path = join(this.dir, RUN_FILES.line);
     const modified = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (modified === this.#statusMs) return undefined;
+    this.#signMs = this.#statusMs === 0 ? undefined : Date.now();
+    this.#gone = false;
     this.#statusMs = modified;
     this.#status = readLineStatus(this.dir);
     return this.#status;
   }
 
+  /** How long the process has given no sign of life. A clock of another machine may be another. */
+  #quietMs({ writtenMs }: LineStatus): number {
+    return Date.now() - (this.#signMs ?? writtenMs);
+  }
+
+  /** The answer counts at the next look. */
+  #lookForProcess(): void {
+    const status = this.#status;
+    if (status === undefined || this.#quietMs(status) < QUIET_MS) return;
+    void isLocked(this.dir).then((held) => {
+      if (status === this.#status) this.#gone = !held;
+    });
+  }
+
   #state(): RunState {
     const status = this.#status;
     if (status === undefined) return existsSync(join(this.dir, RUN_FILES.summary)) ? "done" : "unfinished";
-    const { end, writtenMs, paused } = status;
+    const { end, paused } = status;
     if (end !== undefined && end !== "stopping") return end === "aborted" ? "stopped" : end;
-    if (Date.now() - writtenMs > SILENT_MS) return "silent";
+    if (this.#gone) return "killed";
+    if (this.#quietMs(status) > SILENT_MS) return "silent";
     if (end === "stopping") return "stopping";
     return paused ? "paused" : "running";
   }

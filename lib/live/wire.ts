@@ -19,12 +19,13 @@ export interface Mark {
   readonly atMs?: number | undefined;
 }
 
-/** "running" while the process gives signs of life; "silent" if it stopped without saying so. */
+/** "running" while the process gives signs of life; "silent" if it stopped doing so; "killed" if it is gone. */
 export type RunState =
   | "running"
   | "paused"
   | "stopping"
   | "silent"
+  | "killed"
   | "done"
   | "stopped"
   | "failed"

@@ -1,6 +1,8 @@
 import { mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { lockFolder } from "../../lib/folder-lock.ts";
 import { WatchedRun } from "../../lib/live/watched-run.ts";
 import { addStep, smallRun, temporary, writeStatus } from "./live-run.ts";
 
@@ -76,6 +78,32 @@ test.each([
   writeStatus(dir, change);
   expect(run.look().status).toBeDefined();
   expect(run.info().state).toBe(state);
+});
+
+test("is killed when nobody holds its folder, silent when somebody does, running when it writes again", async () => {
+  const dir = smallRun(1);
+  const run = new WatchedRun(dir, 0);
+  const looked = async () => {
+    run.look();
+    await setTimeout(50);
+    run.look();
+    return run.info().state;
+  };
+  writeStatus(dir, { writtenMs: Date.now() - 5000 });
+  expect(await looked()).toBe("killed");
+  {
+    using _ = await lockFolder(dir);
+    expect(await looked()).toBe("running");
+    writeStatus(dir, { writtenMs: Date.now() - 20_000 });
+    expect(await looked()).toBe("running"); // it was written just now, whatever the writer's clock says
+    const late = new WatchedRun(dir, 0);
+    late.look();
+    await setTimeout(50);
+    late.look();
+    expect(late.info().state).toBe("silent");
+  }
+  writeStatus(dir, { end: "done", writtenMs: 0 });
+  expect(await looked()).toBe("done");
 });
 
 test("a run of an older version: done by its summary, checkpoints by their folders", () => {
