@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { collectStepMetrics, MetricsHistory } from "../../lib/metrics/index.ts";
 import { COLORED, PLAIN, wholeCells, width } from "../../lib/report/ansi.ts";
@@ -31,6 +32,49 @@ test.each([200, 100, 80, 40, 1, 0, -1, Number.NaN, Number.POSITIVE_INFINITY])(
     }
   },
 );
+
+test("whatever is measured, in 1 to 300 columns and in terminals without a size, it draws, and never wider", () => {
+  const any = fc.oneof(
+    fc.double(),
+    fc.constantFrom(0, -0, 1, Number.NaN, Infinity, -Infinity, 5e-324, 1e308),
+  );
+  const names = [...new Set(steps.flatMap(({ metrics }) => Object.keys(metrics)))];
+  const metrics = fc
+    .tuple(fc.subarray(names), fc.array(any, { minLength: names.length, maxLength: names.length }))
+    .map(([some, values]) => Object.fromEntries(some.map((name, i) => [name, values[i]!])));
+  const states = fc.record<FrameState>({
+    title: fc.string({ unit: "grapheme", maxLength: 120 }),
+    phase: fc.constantFrom("warm start", "evaluation before", "training"),
+    done: any,
+    total: any,
+    elapsedSeconds: any,
+    note: fc.string({ unit: "grapheme", maxLength: 40 }),
+    domains: fc.array(fc.oneof(fc.constantFrom(...state.domains), fc.string({ unit: "grapheme" })), {
+      maxLength: 6,
+    }),
+    steps: fc.array(
+      metrics.map((some) => ({ step: 1, version: 1, metrics: some })),
+      { maxLength: 4 },
+    ),
+  });
+  const room = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.constantFrom(0, -1, 0.5, Number.NaN, Infinity));
+  fc.assert(
+    fc.property(states, room, fc.constantFrom(PLAIN, COLORED), (drawn, columns, style) => {
+      for (const line of renderFrame(drawn, columns, style))
+        expect(width(line)).toBeLessThanOrEqual(wholeCells(columns));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("in every width of a terminal the bars are as wide as their lines", () => {
+  for (const columns of [...Array.from({ length: 110 }, (_, i) => i + 1), 299, 300]) {
+    const [, progress, ...rest] = renderFrame(state, columns, PLAIN);
+    expect(width(progress!)).toBe(Math.min(100, columns));
+    const stacked = rest.find((line) => line.includes("█") && line.startsWith(" step"));
+    if (stacked !== undefined) expect(width(stacked)).toBeLessThanOrEqual(Math.min(100, columns));
+  }
+});
 
 test("in 80 columns nothing is cut off: target shares, health and the busiest part are all there", () => {
   const text = renderFrame(state, 79, PLAIN).join("\n");
