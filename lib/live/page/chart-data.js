@@ -17,8 +17,12 @@ import { joined, lowerBound, movingMean, smoothingWindow, thinned } from "./numb
  * @property {boolean} [stacked]
  * @property {ChartLine[]} lines
  *
- * @typedef {{ run: number, line: ChartLine, values: readonly (number | null)[], faint: boolean }} Drawn
+ * `rare`: most steps have no value, so that points say more than the line between them.
+ * @typedef {{ run: number, line: ChartLine, values: readonly (number | null)[], faint: boolean, rare: boolean }} Drawn
  */
+
+/** A line that fewer of the steps have is rare. */
+const RARE = 1 / 3;
 
 /** Runs that a chart draws: where lines are stacked there is room for one. @param {Page} page @param {ChartSpec} spec @returns {RunInfo[]} */
 export function chartRuns(page, { stacked }) {
@@ -53,10 +57,13 @@ function drawnOf({ store, view }, { lines, stacked }, { run }) {
   const drawn = [];
   for (const line of lines) {
     const column = store.column(run, line.name);
-    if (column === undefined || column.every((value) => value === null)) continue;
-    const smooth = window > 1 && !stacked;
-    drawn.push({ run, line, values: column.slice(from, to), faint: smooth });
-    if (smooth) drawn.push({ run, line, values: movingMean(column, window).slice(from, to), faint: false });
+    const there = column?.filter((value) => value !== null).length ?? 0;
+    if (column === undefined || there === 0) continue;
+    const rare = there < RARE * steps.length && !stacked;
+    const smooth = window > 1 && !stacked && !rare;
+    drawn.push({ run, line, values: column.slice(from, to), faint: smooth, rare });
+    if (smooth)
+      drawn.push({ run, line, values: movingMean(column, window).slice(from, to), faint: false, rare });
   }
   return { x: steps.slice(from, to), drawn };
 }

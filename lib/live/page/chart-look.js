@@ -72,8 +72,9 @@ function axesOf(spec, right) {
 }
 
 /** @param {Page} page @param {ChartSpec} spec @param {Drawn} drawn @returns {Series} */
-function seriesOf(page, spec, { line, run, faint }) {
-  const stroke = () => withAlpha(lineColour(page, spec, line, run), faint ? 0.22 : 1);
+function seriesOf(page, spec, { line, run, faint, rare }) {
+  const own = () => lineColour(page, spec, line, run);
+  const stroke = () => withAlpha(own(), faint ? 0.22 : rare ? 0.35 : 1);
   const place = page.visibleRuns().findIndex((info) => info.run === run);
   const dash = DASHES[lineIsRun(page, spec) ? 0 : place % DASHES.length] ?? (line.right ? [3, 3] : undefined);
   return {
@@ -84,7 +85,7 @@ function seriesOf(page, spec, { line, run, faint }) {
     ...(dash && { dash }),
     ...(spec.stacked && { fill: () => withAlpha(lineColour(page, spec, line, run), 0.55) }),
     spanGaps: !faint,
-    points: { show: page.store.steps(run).length < 3 && !faint, size: 6 },
+    points: { show: rare || (page.store.steps(run).length < 3 && !faint), size: 6, stroke: own, fill: own },
   };
 }
 

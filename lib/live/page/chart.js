@@ -73,7 +73,9 @@ export class Chart {
     if (width === 0) return;
     const { drawn, x, columns } = chartData(this.#page, this.spec, width);
     this.#drawn = drawn;
-    const signature = JSON.stringify(drawn.map(({ run, line, faint }) => [run, line.name, faint]));
+    const signature = JSON.stringify(
+      drawn.map(({ run, line, faint, rare }) => [run, line.name, faint, rare]),
+    );
     const data = /** @type {AlignedData} */ ([x, ...columns]);
     if (this.#plot === undefined || signature !== this.#signature) {
       this.#plot?.destroy();

@@ -86,9 +86,14 @@ function trainingCharts({ has, rest, each, byDomain }) {
     {
       id: "mismatch",
       title: "Engine against trainer",
-      note: "Largest difference of log-probs of the same weights; 0 on the CPU where the keys are fresh too.",
+      note: "Difference of log-probs. Same weights and keys, largest: 0 on the CPU. Dashed, at the right: older weights, mean.",
       unit: "nats",
-      lines: [one("mismatch/lag0/max", "max")],
+      rightUnit: "nats",
+      lines: [
+        one("mismatch/kernel/max", "same"),
+        one("mismatch/stale-kv/max", "older keys", 2),
+        { ...one("mismatch/policy/mean", "older weights", 1), right: true },
+      ],
     },
     {
       id: "groups",
