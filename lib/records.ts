@@ -44,7 +44,23 @@ export interface Prompt {
   readonly tokens: Int32Array;
 }
 
-export type FinishReason = "eos" | "stop" | "length" | "abort";
+/** "turns": an episode that its limit of turns cut. */
+export type FinishReason = "eos" | "stop" | "length" | "abort" | "turns";
+
+/** What makes a rollout of several turns an episode: who wrote which of its tokens, and what its environment says of it. */
+export interface Episode {
+  /**
+   * An entry a token of the rollout: 1 where its environment or the chat template chose it and not the policy. Those
+   * have log-prob and entropy 0, are in no loss, and carry the version whose weights read them for the turn that follows.
+   */
+  readonly given: Uint8Array;
+  /** Where those stand in the text: begin, end, begin, end, ... in UTF-16 units. */
+  readonly givenText: readonly number[];
+  /** Messages of the policy, and calls of tools that were read in them. */
+  readonly turns: number;
+  readonly toolCalls: number;
+  readonly verdict: Verdict;
+}
 
 /** One sampled completion with everything the trainer needs. Arrays have one entry per generated token. */
 export interface Rollout {
@@ -65,9 +81,19 @@ export interface Rollout {
   readonly text: string;
   /** Tokens the vocabulary has no text for (a model's table of embeddings may be longer); absent where none. */
   readonly textlessTokens?: number;
+  /** Of a domain with an environment: a rollout that reads between its turns. */
+  readonly episode?: Episode;
   /** Milliseconds on the run's clock. */
   readonly submittedMs: number;
   readonly finishedMs: number;
+}
+
+/** Tokens that the policy chose: all but those an episode's environment gave it. */
+export function sampledTokens({
+  tokens,
+  episode,
+}: Pick<Rollout, "tokens"> & { readonly episode?: Episode | undefined }): number {
+  return episode === undefined ? tokens.length : episode.given.reduce((n, given) => n - given, tokens.length);
 }
 
 /** The policy's own result: its faults (wrong, too slow, hangs) score 0. */

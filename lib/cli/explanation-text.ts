@@ -117,8 +117,8 @@ function tokenTable(settings: readonly ExplainedSettings[], columns: number, sty
   const rows = trained!.tokens.map((token, i) => [
     `${String(token.index).padStart(4)} ${onOneLine(token.text)}`,
     token.lag === 0 ? String(token.version) : `${token.version} (−${token.lag})`,
-    token.behavior.toFixed(4),
-    token.now.toFixed(4),
+    token.given ? "–" : token.behavior.toFixed(4),
+    token.given ? "–" : token.now.toFixed(4),
     ...termCells(token),
     ...others.flatMap(({ tokens }) => termCells(tokens[i]!)),
   ]);
@@ -130,7 +130,9 @@ function tokenTable(settings: readonly ExplainedSettings[], columns: number, sty
   return textTable({ head, rows, paint }, columns);
 }
 
-function termCells({ ratio, tokenRatio, clipped, bounded, weight, coefficient }: ExplainedToken): string[] {
+function termCells(token: ExplainedToken): string[] {
+  if (token.given) return ["–", "given", "0"];
+  const { ratio, tokenRatio, clipped, bounded, weight, coefficient } = token;
   const sides = [clipped, bounded && `w ${bounded}`].filter((side) => side !== undefined).join(", ");
   const times = weight === undefined ? "" : ` × w ${weight.toFixed(4)}`;
   return [

@@ -1,3 +1,4 @@
+import { EPISODE_SOURCES } from "../domains/index.ts";
 import type { ConfigIssue } from "../errors.ts";
 import { evaluationContext, MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
 
@@ -132,6 +133,25 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
         ([, d]) => d.reward !== undefined && d.rewards !== undefined,
       );
       return twice && `gives ${twice[0]} both reward and rewards; name one judge, or several with weights`;
+    },
+  },
+  {
+    paths: ["domains"],
+    rule: ({ domains }) => {
+      for (const [name, { source, environment, episode, reward, rewards, verifier }] of Object.entries(
+        domains,
+      )) {
+        if (environment === undefined && typeof source === "string" && Object.hasOwn(EPISODE_SOURCES, source))
+          return `has ${name} with source ${source}, which only an environment can judge; say environment: "${source.slice("procedural/".length)}"`;
+        if (environment === undefined && episode !== undefined)
+          return `gives ${name} the limits of an episode, and no environment to play it in`;
+        if (environment === undefined) continue;
+        const other = { reward, rewards, verifier };
+        const second = Object.entries(other).find(([, judge]) => judge !== undefined);
+        if (second)
+          return `gives ${name} both environment and ${second[0]}; an environment scores its episodes`;
+      }
+      return undefined;
     },
   },
   {

@@ -1,4 +1,5 @@
 /** Recipes: what a run does, checked before anything starts. */
+export { environmentOf } from "./environment.ts";
 export { loraOptions } from "./lora.ts";
 export { overrideRecipe } from "./overrides.ts";
 export { definedRecipe, defineRecipe, recipeInput, recipeJsonSchema, rewardFunctions } from "./recipe.ts";

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defaultDevice } from "../device.ts";
 import { ConfigError, type ConfigIssue } from "../errors.ts";
 import { crossCheck } from "./cross-checks.ts";
+import { environmentOf, keepEnvironments, takeEnvironments } from "./environment.ts";
 import { nearest } from "./nearest.ts";
 import { expectPlainData } from "./plain-data.ts";
 import { putRewardFunctions, type RewardFunctions, takeRewardFunctions } from "./reward-functions.ts";
@@ -18,7 +19,8 @@ const FUNCTIONS = Symbol.for("hone.recipe.rewards");
  * @param where what to call the recipe in the error, usually its file.
  */
 export function defineRecipe(given: RecipeInput, where = "recipe"): Recipe {
-  const { plain: unrewarded, functions } = takeRewardFunctions(given);
+  const { plain: unplayed, environments } = takeEnvironments(given);
+  const { plain: unrewarded, functions } = takeRewardFunctions(unplayed);
   const { plain, slopes } = takeSlopes(unrewarded);
   const input = plain as RecipeInput;
   expectPlainData(input, where);
@@ -35,6 +37,7 @@ export function defineRecipe(given: RecipeInput, where = "recipe"): Recipe {
   const issues = crossCheck(recipe);
   if (issues.length > 0) throw new ConfigError(where, issues);
   keepSlopes(recipe.objective.slopes, slopes);
+  keepEnvironments(recipe.domains, environments);
   Object.defineProperty(recipe, INPUT, { value: structuredClone(input) });
   Object.defineProperty(recipe, FUNCTIONS, { value: functions });
   return recipe;
@@ -52,7 +55,16 @@ export function recipeInput(recipe: Recipe): RecipeInput {
   const plain = structuredClone(kept ?? (recipe as RecipeInput));
   const slopes = slopesFunction(recipe.objective);
   const input = slopes === undefined ? plain : { ...plain, objective: { ...plain.objective, slopes } };
-  return putRewardFunctions(input, rewardFunctions(recipe));
+  return putRewardFunctions(withEnvironments(input, recipe), rewardFunctions(recipe));
+}
+
+function withEnvironments(input: RecipeInput, { domains }: Recipe): RecipeInput {
+  const played = Object.entries(input.domains ?? {}).map(([name, domain]) => {
+    const environment = typeof domain.environment === "string" ? undefined : domains[name]?.environment;
+    const own = environmentOf(environment);
+    return [name, own === undefined ? domain : { ...domain, environment: own }] as const;
+  });
+  return { ...input, domains: Object.fromEntries(played) };
 }
 
 /** The reward functions that a recipe was defined with; none of a recipe that was read from a file of JSON. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DEVICES, type DeviceName } from "../device.ts";
+import { domainEnvironment } from "./environment.ts";
 import { evaluationSchema, sourceSchema, verifierSchema } from "./evaluation.ts";
 import { loraSchema } from "./lora.ts";
 import {
@@ -80,6 +81,7 @@ const domainSchema = z.strictObject({
   source: sourceSchema,
   verifier: verifierSchema.optional(),
   ...domainRewards,
+  ...domainEnvironment,
 });
 
 const rolloutsSchema = z.strictObject({

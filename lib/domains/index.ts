@@ -12,6 +12,18 @@ export {
   readerOf,
 } from "./datasets.ts";
 export { type Demonstration, type DemonstrationOptions, Demonstrator } from "./demonstrations.ts";
+export {
+  type Environment,
+  type EnvironmentCall,
+  type EpisodeProblem,
+  environmentName,
+  playedIn,
+  type ToolCall,
+  type TurnMessage,
+  type TurnOutcome,
+} from "./environment.ts";
+export { ENVIRONMENTS, EPISODE_SOURCES } from "./environments/index.ts";
+export { finalResponse } from "./final-response.ts";
 export { QUICKSTART_LEXICON } from "./lexicon.ts";
 export { openProblemSource, openValidationSource, PROBLEM_SOURCES } from "./problem-sources.ts";
 export {

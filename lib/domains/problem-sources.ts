@@ -5,6 +5,7 @@ import type { Admission } from "../data/row-filter.ts";
 import { isModule, openModuleSource } from "../data/user-source.ts";
 import { HoneError } from "../errors.ts";
 import { DATASETS, type DatasetSpec, openDataset, parseDatasetSpec } from "./datasets.ts";
+import { EPISODE_SOURCES } from "./environments/index.ts";
 import { DOMAIN_ROWS } from "./registry.ts";
 
 type OpenSource = (options: SourceOptions) => ProblemSource;
@@ -15,11 +16,14 @@ function drawing(families: readonly Family[]): OpenSource {
 
 /** Every source of made-up problems by its name in a recipe. */
 export const PROBLEM_SOURCES: Readonly<Record<string, OpenSource>> = Object.fromEntries(
-  DOMAIN_ROWS.flatMap(([name, { families, sources = {} }]) => {
-    const all = families ? { [`procedural/${name}`]: families, ...sources } : sources;
-    return Object.entries(all).map(([source, drawn]) => [source, drawing(drawn)] as const);
-  }),
+  [...DOMAIN_ROWS.flatMap(sourcesOf), ...Object.entries(EPISODE_SOURCES)].map(
+    ([source, drawn]) => [source, drawing(drawn)] as const,
+  ),
 );
+
+function sourcesOf([name, { families, sources = {} }]: (typeof DOMAIN_ROWS)[number]) {
+  return Object.entries(families ? { [`procedural/${name}`]: families, ...sources } : sources);
+}
 
 /**
  * Opens a source: made-up problems by name, a user's module by URL or path (user-source.ts), or a data set as an

@@ -1,8 +1,10 @@
+import { setMaxListeners } from "node:events";
 import type { ProblemSource } from "../data/index.ts";
+import { EnvironmentPartner, type Play, playEpisode, turnBudget } from "../episodes/index.ts";
 import { HoneError } from "../errors.ts";
-import type { SamplingOptions } from "../native/face.ts";
+import type { GenerationRequest, SamplingOptions } from "../native/face.ts";
 import type { Completion, Generations } from "../native/generations.ts";
-import type { DomainName, Problem, Prompt } from "../records.ts";
+import { type DomainName, type Episode, type Problem, type Prompt, sampledTokens } from "../records.ts";
 import type { VerifierPool } from "../rewards/index.ts";
 import type { PromptFormat } from "../text/index.ts";
 
@@ -15,6 +17,8 @@ export interface PolicyUnderTest {
   /** Validation sets by name, asked after the domains. */
   readonly sets?: ReadonlyMap<string, ValidationSet>;
   readonly verifiers: Pick<VerifierPool, "verify">;
+  /** Environments and limits of the domains that are played in several turns. */
+  readonly plays?: ReadonlyMap<DomainName, Play>;
   readonly recipe: {
     readonly rollouts: {
       readonly maxOutputTokens: number;
@@ -182,7 +186,7 @@ async function askOne(
   const { recipe } = policy;
   const { format } = policy.model;
   const sampling: SamplingOptions = { temperature: plan.temperature, topP: plan.topP };
-  const completions = await policy.generations.generate({
+  const request = {
     id,
     prompt,
     count: attempts,
@@ -192,27 +196,64 @@ async function askOne(
     maxTokens,
     stopIds: format.stopIds,
     stopStrings: recipe.rollouts.stopStrings,
+  };
+  const of = { problem, ...(set !== undefined && { set }) };
+  const play = set === undefined ? policy.plays?.get(problem.domain) : undefined;
+  if (play !== undefined)
+    return judge(policy, plan, of, await playAll(policy, plan, request, { play, problem }));
+  const completions = await policy.generations.generate(request);
+  const read = completions.map((completion) => ({ completion, ...format.read(completion.tokens) }));
+  return judge(policy, plan, of, read);
+}
+
+const NEVER = new AbortController().signal;
+
+/** Every attempt at an episode, from a first turn that all are asked for at once. */
+async function playAll(
+  { generations, model: { format } }: PolicyUnderTest,
+  { signal = NEVER }: EvaluationPlan,
+  request: GenerationRequest,
+  { play, problem }: { readonly play: Play; readonly problem: Problem },
+): Promise<Answer[]> {
+  const turns = format.turns();
+  setMaxListeners(0, signal); // every call of an environment listens
+  const { maxTokens } = request;
+  const firsts = await generations.generate({ ...request, maxTokens: turnBudget(play, maxTokens) });
+  const played = firsts.map((first) => {
+    const partner = new EnvironmentPartner({ play, problem, format, turns, closing: signal });
+    const task = { request, maxTokens, attempt: first.attempt, partner };
+    return playEpisode(first, task, play, { generations, format });
   });
-  return judge(policy, plan, { problem, ...(set !== undefined && { set }) }, completions);
+  return Promise.all(played);
+}
+
+/** What was said, and of an episode what its environment says of it. */
+interface Answer {
+  readonly completion: Completion;
+  readonly text: string;
+  readonly episode?: Episode;
 }
 
 async function judge(
   policy: PolicyUnderTest,
   plan: EvaluationPlan,
   of: Pick<ProblemResult, "problem" | "set">,
-  completions: readonly Completion[],
+  answers: readonly Answer[],
 ): Promise<ProblemResult> {
   const { problem, set } = of;
   const verdicts = await policy.verifiers.verify(
-    completions.map(({ tokens, finish }) => ({
+    answers.map(({ completion: { finish }, text, episode }) => ({
       problem,
       finish,
-      text: policy.model.format.read(tokens).text,
+      text,
+      ...(episode && { episode }),
     })),
   );
-  const judged = completions.flatMap((completion, i) => {
+  const judged = answers.flatMap(({ completion, episode }, i) => {
     const verdict = verdicts[i]!;
-    return verdict.status === "unscored" ? [] : [{ completion, verdict }];
+    return verdict.status === "unscored"
+      ? []
+      : [{ tokens: sampledTokens({ ...completion, episode }), completion, verdict }];
   });
   const causes = verdicts.flatMap((verdict) => (verdict.status === "unscored" ? [verdict.cause] : []));
   if (causes.length > 0) plan.onUnscored?.(problem, causes, set);
@@ -220,7 +261,7 @@ async function judge(
     ...of,
     scores: judged.map(({ verdict }) => verdict.score),
     correct: judged.map(({ verdict }) => verdict.status === "correct"),
-    tokens: judged.map(({ completion }) => completion.tokens.length),
+    tokens: judged.map(({ tokens }) => tokens),
     truncated: judged.map(({ completion }) => completion.finish === "length"),
   };
 }

@@ -1,6 +1,6 @@
 import type { Recipe } from "../config/index.ts";
 import type { ResettledGroup } from "../orchestration/index.ts";
-import type { Rollout, ScoredRollout } from "../records.ts";
+import { type Rollout, type ScoredRollout, sampledTokens } from "../records.ts";
 import type {
   ExplainedGroup,
   ExplainedPenalty,
@@ -9,6 +9,7 @@ import type {
   ExplainedToken,
 } from "./explanation.ts";
 import type { ObjectiveSettings, SequenceTerms, TokenTerm } from "./objective-terms.ts";
+import { sampledPlaces } from "./recomputed-step.ts";
 
 /** Group, reward, sequence and tokens of an attempt in terms that people read. */
 
@@ -39,7 +40,7 @@ export function explainedGroup(
       attempt: rollout.attempt,
       status: verdict.status,
       score: verdict.score,
-      tokens: rollout.tokens.length,
+      tokens: sampledTokens(rollout),
       reward,
       advantage,
       masked,
@@ -76,7 +77,7 @@ function explainedPenalty(
   { rollout, verdict, penalty, penaltyScale }: ScoredRollout,
   { lengthPenalty: { kind, bufferTokens }, rollouts: { maxOutputTokens } }: Recipe,
 ): ExplainedPenalty {
-  const tokens = rollout.tokens.length;
+  const tokens = sampledTokens(rollout);
   const finished = rollout.finish === "eos" || rollout.finish === "stop";
   const ended = verdict.status === "correct" ? "correct" : "not correct";
   const cut = tokens >= maxOutputTokens && !finished;
@@ -121,7 +122,8 @@ export function explainedToken(
   const id = rollout.tokens[index]!;
   const behavior = rollout.logprobs[index]!;
   const sampledBy = rollout.versions[index]!;
-  const term = terms?.tokens[index];
+  const isGiven = rollout.episode?.given[index] === 1;
+  const term = isGiven ? undefined : terms?.tokens[sampledPlaces(rollout).indexOf(index)];
   return {
     index,
     id,
@@ -131,7 +133,8 @@ export function explainedToken(
     oldestKv: rollout.oldestKvVersions[index]!,
     behavior,
     now: now[index]!,
-    tokenRatio: Math.exp(now[index]! - behavior),
+    tokenRatio: isGiven ? 1 : Math.exp(now[index]! - behavior),
+    ...(isGiven && { given: true as const }),
     ...(term === undefined ? UNTRAINED : trainedToken(term, corrected)),
   };
 }

@@ -137,6 +137,8 @@ export interface ExplainedToken {
   readonly now: number;
   /** exp(now − behavior). */
   readonly tokenRatio: number;
+  /** An episode's environment chose it: it has no log-prob of the policy's and no gradient. */
+  readonly given?: true;
   /** What the clip looks at: the token's or the sequence's; absent where the attempt is not trained on. */
   readonly ratio?: number;
   readonly clipped?: Side;

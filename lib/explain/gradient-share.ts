@@ -1,5 +1,5 @@
 import type { StepOptions, TrainerFace, TrainingBatch } from "../native/face.ts";
-import { type RecomputedStep, responseOf } from "./recomputed-step.ts";
+import { type RecomputedStep, responseOf, sampledPlaces } from "./recomputed-step.ts";
 
 /** What a part of the step (g_x) is in the step's gradient g, before its norm is clipped. */
 export interface GradientPart {
@@ -117,8 +117,10 @@ class SlopeGradient {
   }
 
   #fill(slopes: Float32Array, sequence: number, only?: number): void {
-    const [start] = responseOf(this.#step.batch, sequence);
-    for (const [t, { coefficient }] of this.#step.terms[sequence]!.tokens.entries())
-      if (only === undefined || t === only) slopes[start + t] = coefficient;
+    const { batch, terms } = this.#step;
+    const [start] = responseOf(batch, sequence);
+    const places = sampledPlaces(batch.rollouts[sequence]!.rollout);
+    for (const [k, { coefficient }] of terms[sequence]!.tokens.entries())
+      if (only === undefined || places[k] === only) slopes[start + places[k]!] = coefficient;
   }
 }

@@ -2,7 +2,7 @@ import type { Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import type { StepOptions, StepReport, TrainerFace } from "../native/face.ts";
 import { type AssembledBatch, type ResettledGroup, recordedBatch } from "../orchestration/index.ts";
-import type { ScoredRollout } from "../records.ts";
+import type { Rollout, ScoredRollout } from "../records.ts";
 import { type ObjectiveSettings, type SequenceTerms, sequenceTerms } from "./objective-terms.ts";
 
 /** A step computed once more by some settings: the core's report, and the same in terms a person can read. */
@@ -40,6 +40,11 @@ export function responseOf({ data, rollouts }: AssembledBatch, sequence: number)
   return [end - rollouts[sequence]!.rollout.tokens.length, end];
 }
 
+/** Indices of the tokens that the policy chose, which a sequence's terms are of. */
+export function sampledPlaces({ tokens, episode }: Pick<Rollout, "tokens" | "episode">): number[] {
+  return [...tokens.keys()].filter((t) => episode?.given[t] !== 1);
+}
+
 /** The sequence that a rollout is in the batch; undefined where it is not trained on. */
 export function sequenceOf(batch: AssembledBatch, rollout: ScoredRollout["rollout"]): number | undefined {
   const sequence = batch.rollouts.findIndex((member) => member.rollout === rollout);
@@ -54,13 +59,17 @@ function termsOf(batch: AssembledBatch, report: StepReport, settings: ObjectiveS
     tokens: report.trainedTokens,
     normalizer: data.drGrpoNormalizer!,
   };
-  return batch.rollouts.map((_, i) => {
+  return batch.rollouts.map(({ rollout: { episode } }, i) => {
     const place = responseOf(batch, i);
+    const sampled = (values: Float32Array) => {
+      const response = values.subarray(...place);
+      return episode === undefined ? response : response.filter((_, t) => episode.given[t] === 0);
+    };
     return sequenceTerms(settings, totals, {
-      logprobs: report.logprobs.subarray(...place),
-      behavior: data.behaviorLogprobs.subarray(...place),
-      entropies: report.entropies.subarray(...place),
-      reference: data.referenceLogprobs?.subarray(...place),
+      logprobs: sampled(report.logprobs),
+      behavior: sampled(data.behaviorLogprobs),
+      entropies: sampled(report.entropies),
+      reference: data.referenceLogprobs && sampled(data.referenceLogprobs),
       advantage: data.advantages[i]!,
       groupSize: data.groupSizes![i]!,
     });
@@ -81,13 +90,13 @@ function expectAgreement(terms: readonly SequenceTerms[], batch: AssembledBatch,
     refuse(`loss: ${report.loss}, by the formulas ${loss}`);
   for (const [i, { tokens }] of terms.entries()) {
     const [start] = responseOf(batch, i);
+    const places = sampledPlaces(batch.rollouts[i]!.rollout);
     for (const [k, { ratio, clipped, bounded }] of tokens.entries()) {
-      const there = report.ratios[start + k]!;
+      const at = start + places[k]!;
+      const there = report.ratios[at]!;
       if (Math.abs(there - ratio) > 2 ** -23 * Math.abs(ratio))
         refuse(`ratio of sequence ${i}, token ${k}: ${there}, by the formulas ${ratio}`);
-      if (
-        (clipped ?? bounded) === undefined ? report.clipped[start + k] !== 0 : report.clipped[start + k] === 0
-      )
+      if (((clipped ?? bounded) === undefined) !== (report.clipped[at] === 0))
         refuse(`clip of sequence ${i}, token ${k}`);
     }
   }

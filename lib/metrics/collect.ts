@@ -1,5 +1,6 @@
 import { putCorrectionMetrics } from "./correction-metrics.ts";
 import { MetricSheet } from "./distribution.ts";
+import { putEpisodeMetrics } from "./episode-metrics.ts";
 import type { StageCounts, StepFacts } from "./facts.ts";
 import { type NoiseSums, putGradientMetrics } from "./gradient-metrics.ts";
 import { putLengthMetrics } from "./length-metrics.ts";
@@ -39,6 +40,7 @@ export function collectStepMetrics(
   const sheet = new MetricSheet();
   putTaskMetrics(sheet, facts);
   putLengthMetrics(sheet, facts);
+  putEpisodeMetrics(sheet, facts);
   putPolicyMetrics(sheet, facts);
   putCorrectionMetrics(sheet, facts);
   if (facts.update?.gradients !== undefined)

@@ -1,4 +1,4 @@
-import type { ScoredRollout } from "../records.ts";
+import { type ScoredRollout, sampledTokens } from "../records.ts";
 import { type MetricSheet, Moments, MomentsBy } from "./distribution.ts";
 import type { StepFacts } from "./facts.ts";
 
@@ -11,7 +11,7 @@ export function putLengthMetrics(sheet: MetricSheet, facts: StepFacts): void {
   const fates = new MomentsBy<string>();
   for (const group of facts.groups) {
     const fate = group.dropped === undefined ? "kept" : "dropped";
-    for (const { rollout } of group.rollouts) fates.add(fate, rollout.tokens.length);
+    for (const { rollout } of group.rollouts) fates.add(fate, sampledTokens(rollout));
   }
   for (const [fate, m] of fates.entries()) sheet.put(`length/${fate}`, m.mean);
 }
@@ -21,7 +21,7 @@ function putLengths(sheet: MetricSheet, rollouts: readonly ScoredRollout[], budg
   const prompts = new Moments();
   const means = new MomentsBy<string>();
   for (const { rollout, verdict } of rollouts) {
-    const length = rollout.tokens.length;
+    const length = sampledTokens(rollout);
     prompts.add(rollout.promptTokens.length);
     means.add("length/mean", length);
     means.add(`length/mean/${rollout.problem.domain}`, length);
@@ -30,7 +30,7 @@ function putLengths(sheet: MetricSheet, rollouts: readonly ScoredRollout[], budg
     if (rollout.finish !== "length") means.add("length/terminated", length);
   }
   for (const [name, m] of means.entries()) sheet.put(name, m.mean);
-  const lengths = Float64Array.from(rollouts, (r) => r.rollout.tokens.length);
+  const lengths = Float64Array.from(rollouts, (r) => sampledTokens(r.rollout));
   const total = lengths.reduce((a, b) => a + b, 0);
   sheet.put("length/max", Math.max(...lengths));
   sheet.share("length/budget", total / lengths.length, budget);
@@ -52,7 +52,7 @@ function putTruncation(sheet: MetricSheet, rollouts: readonly ScoredRollout[]): 
 }
 
 function putEntropies(sheet: MetricSheet, rollouts: readonly ScoredRollout[]): void {
-  const every = new Float64Array(rollouts.reduce((n, r) => n + r.rollout.entropies.length, 0));
+  const every = new Float64Array(rollouts.reduce((n, r) => n + sampledTokens(r.rollout), 0));
   const domains = new Map<string, { sum: number; n: number }>();
   let total = 0;
   let edges = 0;
@@ -60,7 +60,7 @@ function putEntropies(sheet: MetricSheet, rollouts: readonly ScoredRollout[]): v
   let last = 0;
   let filled = 0;
   for (const { rollout } of rollouts) {
-    const { entropies } = rollout;
+    const entropies = sampledEntropies(rollout);
     let sum = 0;
     for (let t = 0; t < entropies.length; ++t) {
       sum += entropies[t]!;
@@ -81,6 +81,10 @@ function putEntropies(sheet: MetricSheet, rollouts: readonly ScoredRollout[]): v
   sheet.share("entropy/last-tenth", last, edges);
   sheet.quantiles("entropy", every, [0.1, 0.5, 0.9]);
   for (const [domain, { sum, n }] of domains) sheet.share(`entropy/mean/${domain}`, sum, n);
+}
+
+function sampledEntropies({ entropies, episode }: ScoredRollout["rollout"]): Float32Array {
+  return episode === undefined ? entropies : entropies.filter((_, t) => episode.given[t] === 0);
 }
 
 function sumOf(values: Float32Array, from: number, to: number): number {

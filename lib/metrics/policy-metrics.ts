@@ -1,3 +1,4 @@
+import { sampledTokens } from "../records.ts";
 import { type MetricSheet, Moments, MomentsBy } from "./distribution.ts";
 import type { StepFacts, UpdateFacts } from "./facts.ts";
 
@@ -33,7 +34,8 @@ function putTokenMetrics(sheet: MetricSheet, update: UpdateFacts): SequenceRatio
   const mismatch = new Mismatch(update.report.trainedTokens);
   const ratios: SequenceRatios = { sequences: [], values: [], clipped: [] };
   for (let i = 0; i + 1 < cuSeqlens.length; ++i) {
-    const { versions, oldestKvVersions } = update.rollouts[i]!.rollout;
+    const { versions, oldestKvVersions, tokens } = update.rollouts[i]!.rollout;
+    const response = cuSeqlens[i + 1]! - tokens.length;
     let sum = 0;
     let n = 0;
     let anyClipped = false;
@@ -45,7 +47,7 @@ function putTokenMetrics(sheet: MetricSheet, update: UpdateFacts): SequenceRatio
       mismatch.add(
         logprobs[t]!,
         behaviorLogprobs[t]!,
-        sourceOf(versions[n]!, oldestKvVersions[n]!, update.version),
+        sourceOf(versions[t - response]!, oldestKvVersions[t - response]!, update.version),
       );
       if (clipped[t] !== 0) anyClipped = true;
       n += 1;
@@ -263,7 +265,7 @@ function putAdvantages(sheet: MetricSheet, update: UpdateFacts): void {
     const advantage = update.batch.advantages[i]!;
     moments.add(advantage);
     if (advantage > 0) positive += 1;
-    const share = Math.abs(advantage) * rollout.tokens.length;
+    const share = Math.abs(advantage) * sampledTokens(rollout);
     mass.add(rollout.problem.domain, share);
     total += share;
   });

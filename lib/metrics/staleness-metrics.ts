@@ -21,17 +21,19 @@ export function putStalenessMetrics(sheet: MetricSheet, facts: StepFacts): void 
   const versionsPer = new Moments();
   let mixed = 0;
   for (const { rollout } of facts.update.rollouts) {
-    const { versions, oldestKvVersions } = rollout;
+    const { versions, oldestKvVersions, episode } = rollout;
     if (versions.length === 0) continue;
-    let oldest = versions[0]!;
+    const oldest = versions[0]!;
+    let newest = oldest;
     let distinct = 1;
     for (let t = 0; t < versions.length; ++t) {
       const version = versions[t]!;
+      if (episode?.given[t] === 1) continue;
       tokenAge.add(trainer - version);
       if (oldestKvVersions[t]! < version) kvAge.add(version - oldestKvVersions[t]!);
       // Versions only rise along a rollout, so a change is a new one.
-      if (t > 0 && version !== versions[t - 1]) distinct += 1;
-      if (version < oldest) oldest = version;
+      if (version !== newest) distinct += 1;
+      newest = version;
     }
     lags.push(trainer - oldest);
     versionsPer.add(distinct);

@@ -1,11 +1,12 @@
-import type {
-  DropReason,
-  Problem,
-  Rollout,
-  RolloutGroup,
-  ScoredRollout,
-  ScoredVerdict,
-  Verdict,
+import {
+  type DropReason,
+  type Problem,
+  type Rollout,
+  type RolloutGroup,
+  type ScoredRollout,
+  type ScoredVerdict,
+  sampledTokens,
+  type Verdict,
 } from "../records.ts";
 import { type AdvantageOptions, groupAdvantages } from "./advantages.ts";
 import { type GroupFilter, hasZeroAdvantage } from "./group-filter.ts";
@@ -75,7 +76,7 @@ function scoreMembers(
   const { reward: rule = "score", overlong = "keep" } = options;
   const shaped = judged.map(({ rollout, verdict }) => {
     const completion = {
-      tokens: rollout.tokens.length,
+      tokens: sampledTokens(rollout),
       finished: rollout.finish === "eos" || rollout.finish === "stop",
       correct: verdict.status === "correct",
     };

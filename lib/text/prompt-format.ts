@@ -5,6 +5,7 @@ import { readTokenizerConfig } from "../tokenizer-config.ts";
 import { ChatTemplate, openChatTemplate } from "./chat-template.ts";
 import { readJson } from "./jinja/values.ts";
 import type { Tokenizer } from "./tokenizer.ts";
+import { plainTurns, type TurnFormat, templateTurns } from "./turn-format.ts";
 
 const MOST_TEMPLATE_BYTES = 1 << 24;
 
@@ -31,6 +32,10 @@ export interface PromptFormat {
    */
   prompt(task: Task): Int32Array;
   read(tokens: Int32Array): Reading;
+  /** Of an episode, part by part: what was sampled and what was given, as one text cut at the same places. */
+  readParts(parts: readonly Int32Array[]): { readonly texts: readonly string[]; readonly textless: number };
+  /** What stands between the turns of an episode. Throws HONE_ERR_UNSUPPORTED for a template that has no such thing. */
+  turns(): TurnFormat;
 }
 
 /** Bos, if there is one, and the question; spellings of special tokens in it are ordinary characters. */
@@ -47,6 +52,8 @@ export function plainFormat(
       return bos === undefined ? ids : Int32Array.of(bos, ...ids);
     },
     read: (tokens) => reader.read(tokens),
+    readParts: (parts) => reader.readParts(parts),
+    turns: () => plainTurns(tokenizer),
   };
 }
 
@@ -95,6 +102,8 @@ export function chatFormat(folder: string, tokenizer: Tokenizer, choice: ChatCho
       return tokenizer.encode(text);
     },
     read: (tokens) => reader.read(tokens),
+    readParts: (parts) => reader.readParts(parts),
+    turns: () => templateTurns(template, tokenizer, variables),
   };
 }
 
@@ -203,11 +212,20 @@ class CompletionReader {
   }
 
   read(tokens: Int32Array): Reading {
-    const last = tokens.at(-1);
-    const said = last !== undefined && this.#ends.has(last) ? tokens.subarray(0, -1) : tokens;
-    const spelled = said.every((id) => this.#hasText(id)) ? said : said.filter((id) => this.#hasText(id));
-    const text = this.#opening + this.#tokenizer.decode(spelled);
-    return { text, textless: said.length - spelled.length };
+    const { texts, textless } = this.readParts([tokens]);
+    return { text: texts[0]!, textless };
+  }
+
+  readParts(parts: readonly Int32Array[]): { readonly texts: readonly string[]; readonly textless: number } {
+    let textless = 0;
+    const texts = parts.map((tokens, i) => {
+      const isEnded = i === parts.length - 1 && tokens.length > 0 && this.#ends.has(tokens.at(-1)!);
+      const said = isEnded ? tokens.subarray(0, -1) : tokens;
+      const spelled = said.every((id) => this.#hasText(id)) ? said : said.filter((id) => this.#hasText(id));
+      textless += said.length - spelled.length;
+      return (i === 0 ? this.#opening : "") + this.#tokenizer.decode(spelled);
+    });
+    return { texts, textless };
   }
 
   #hasText(id: number): boolean {

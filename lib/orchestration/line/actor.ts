@@ -1,10 +1,12 @@
 import { Channel } from "../../channel.ts";
 import type { Clock } from "../../clock.ts";
 import type { Recipe } from "../../config/index.ts";
+import { type PlayedEpisode, turnBudget } from "../../episodes/index.ts";
 import type { GenerationRequest, SamplingOptions } from "../../native/face.ts";
-import type { Completion, Generations } from "../../native/generations.ts";
+import type { Generations } from "../../native/generations.ts";
 import type { Prompt, Rollout } from "../../records.ts";
 import type { PromptFormat } from "../../text/index.ts";
+import { type EpisodeStage, playAttempt } from "./episode-stage.ts";
 import type { GroupRequest } from "./group-request.ts";
 import type { RequestedPrompt } from "./requested-prompts.ts";
 
@@ -24,10 +26,16 @@ export interface ActorOptions {
   readonly onTokens?: (count: number) => void;
   /** Replay: the versions each attempt of a group is to be sampled with. */
   readonly plan?: (request: GroupRequest) => GenerationRequest["plan"];
+  /** Who answers the policy between turns, for domains that have an environment. */
+  readonly episodes?: EpisodeStage;
 }
 
-/** The recipe's switches in the actor's terms. */
-export function actorOptions({ rollouts }: Recipe, format: PromptFormat, clock: Clock): ActorOptions {
+/** The recipe's switches in the actor's terms; episodes come beside them. */
+export function actorOptions(
+  { rollouts }: Recipe,
+  format: PromptFormat,
+  clock: Clock,
+): Omit<ActorOptions, "episodes"> {
   const { temperature, topK, topP, minP, maxOutputTokens, stopStrings } = rollouts;
   return { sampling: { temperature, topK, topP, minP }, maxOutputTokens, stopStrings, format, clock };
 }
@@ -87,11 +95,27 @@ export function submitGroup(
   to: { deliver(group: GroupRollouts): void; fail(error: Error): void },
 ): void {
   const rollouts: Rollout[] = [];
-  generations.submit(generationRequest(request, prompt, options), {
+  const add = (rollout: Rollout) => {
+    rollouts.push(rollout);
+    if (rollouts.length < request.attempts) return;
+    to.deliver({ request, rollouts: rollouts.sort((a, b) => a.attempt - b.attempt) });
+  };
+  const asked = generationRequest(request, prompt, options);
+  const play = options.episodes?.plays.get(request.domain);
+  generations.submit(play ? { ...asked, maxTokens: turnBudget(play, asked.maxTokens) } : asked, {
     deliver: (completions) => {
-      for (const completion of completions) rollouts.push(toRollout(completion, request, prompt, options));
-      if (rollouts.length < request.attempts) return;
-      to.deliver({ request, rollouts: rollouts.sort((a, b) => a.attempt - b.attempt) });
+      for (const completion of completions) {
+        if (play === undefined)
+          add(toRollout({ completion, ...options.format.read(completion.tokens) }, request, prompt, options));
+        else
+          playAttempt(
+            completion,
+            { play, stage: options.episodes!, request, asked },
+            { generations, format: options.format },
+          )
+            .then((played) => add(toRollout(played, request, prompt, options)))
+            .catch((error: Error) => to.fail(error));
+      }
     },
     fail: (error) => to.fail(error),
   });
@@ -113,14 +137,15 @@ function generationRequest(request: GroupRequest, prompt: Prompt, options: Actor
   };
 }
 
+type Sampled = Pick<PlayedEpisode, "completion" | "text" | "textless"> & Partial<PlayedEpisode>;
+
 function toRollout(
-  completion: Completion,
+  { completion, text, textless, episode }: Sampled,
   request: GroupRequest,
   prompt: Prompt,
   options: ActorOptions,
 ): Rollout {
   const { tokens, logprobs, entropies, versions, oldestKvVersions, attempt, finish } = completion;
-  const { text, textless } = options.format.read(tokens);
   return {
     problem: request.problem,
     attempt,
@@ -133,6 +158,7 @@ function toRollout(
     finish,
     text,
     ...(textless > 0 && { textlessTokens: textless }),
+    ...(episode && { episode }),
     submittedMs: request.submittedMs,
     finishedMs: options.clock.now(),
   };

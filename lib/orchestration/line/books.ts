@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import type { Recipe } from "../../config/index.ts";
 import type { StepFacts } from "../../metrics/index.ts";
-import type { DomainName } from "../../records.ts";
+import { type DomainName, sampledTokens } from "../../records.ts";
 import { trainedMembers } from "../../rewards/index.ts";
 import { Credits } from "./credits.ts";
 import { DomainSampler } from "./domain-sampler.ts";
@@ -101,7 +101,7 @@ export class Books {
     this.#ledger.dropped(domain, "unscored", unscored.length);
     if (group.dropped === undefined) {
       const trained = trainedMembers(group);
-      const tokens = trained.reduce((n, { rollout }) => n + rollout.tokens.length, 0);
+      const tokens = trained.reduce((n, { rollout }) => n + sampledTokens(rollout), 0);
       this.#ledger.trained(domain, trained.length, tokens);
       this.#ledger.dropped(domain, "overlong", group.rollouts.length - trained.length);
     } else {

@@ -3,6 +3,7 @@
 export { type ActorOptions, actorOptions, type GroupRollouts, submitGroup } from "./actor.ts";
 export { askSlopes, customSlopes } from "./custom-slopes.ts";
 export { type Diagnosis, diagnose, type LineFacts, type LineMoment } from "./diagnosis.ts";
+export type { EpisodeStage } from "./episode-stage.ts";
 export type { GroupRequest } from "./group-request.ts";
 export { type GroupHook, rewarded, type SettledGroup, settle, shapingOptions } from "./grouper.ts";
 export { learningRateFactor } from "./learning-rate.ts";

@@ -13,6 +13,7 @@ import { AskedVerifiers, verifierStatuses } from "./asked-verifiers.ts";
 import { batchGroups } from "./batcher.ts";
 import { Books, type BooksParts } from "./books.ts";
 import type { LineMoment } from "./diagnosis.ts";
+import { type EpisodeStage, liveEpisodes } from "./episode-stage.ts";
 import { type GroupHook, type SettledGroup, settleGroups, shapingOptions } from "./grouper.ts";
 import { LineProgress } from "./line-progress.ts";
 import type { LineState } from "./line-state.ts";
@@ -27,6 +28,8 @@ export interface LineParts {
   readonly sources: ReadonlyMap<DomainName, ProblemSource>;
   readonly model: { readonly format: PromptFormat };
   readonly verifiers: Verifiers;
+  /** Of the domains that are played in several turns; default: none is. */
+  readonly plays?: EpisodeStage["plays"];
   readonly trainer: TrainerFace;
   readonly generations: Generations;
   readonly events: BooksParts["events"];
@@ -65,12 +68,14 @@ export class Line {
   /** Runs the line; one outcome per step. Ending the iteration stops every stage. */
   async *steps(): AsyncGenerator<StepOutcome, void, undefined> {
     const { books } = this;
-    const { recipe, model, generations, clock, trainer, onGroup, reference } = this.#parts;
+    const { recipe, model, generations, clock, trainer, onGroup, reference, plays = NONE } = this.#parts;
+    const closing = new AbortController();
     const progress = this.#progress;
     const requests = drawProblems(this.#drawer, books, mostGroups(recipe));
     const prompts = encodePrompts(requests, this.#encoder);
     const rollouts = generateRollouts(prompts, generations, {
       ...actorOptions(recipe, model.format, clock),
+      episodes: liveEpisodes(plays, model.format, closing.signal),
       onTokens: (count) => books.generated(count),
     });
     const judge = this.#verifiers.verify.bind(this.#verifiers);
@@ -99,6 +104,7 @@ export class Line {
       });
     } finally {
       this.drain();
+      closing.abort();
       generations.abandon();
     }
   }
@@ -158,6 +164,8 @@ export class Line {
     });
   }
 }
+
+const NONE: EpisodeStage["plays"] = new Map();
 
 /** Groups of the whole run where every completed one counts; without a bound where kept ones do. */
 function mostGroups({ training: { steps, groupsPerStep, countGroups } }: Recipe): number {

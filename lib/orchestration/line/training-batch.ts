@@ -18,8 +18,8 @@ export interface AssembledBatch {
 }
 
 /**
- * Lays the rollouts of the kept groups end to end, prompt then response, with mask 1 on the response;
- * every token of a sequence has its advantage (what ppo-clip reads). Masked rollouts are computed by nobody: they
+ * Lays the rollouts of the kept groups end to end, prompt then response, with mask 1 on what the policy sampled of the
+ * response; every such token of a sequence has its advantage (what ppo-clip reads). Masked rollouts are computed by nobody: they
  * are in the numbers of sequences and of group members alone, so that none of the others gains weight.
  * @param drGrpoNormalizer tokens, L of the recipe.
  */
@@ -42,6 +42,9 @@ export function assembleBatch(groups: readonly SettledGroup[], drGrpoNormalizer:
     mask.fill(1, response, end);
     behaviorLogprobs.set(rollout.logprobs, response);
     tokenAdvantages.fill(advantage, response, end);
+    rollout.episode?.given.forEach((given, t) => {
+      if (given === 1) mask[response + t] = tokenAdvantages[response + t] = 0;
+    });
     at = end;
     cuSeqlens[i + 1] = at;
   });

@@ -3,6 +3,7 @@ import { HoneError } from "../../errors.ts";
 import { AppendFile, wholeLines } from "../../metrics/index.ts";
 import type { DomainName, DropReason, Rollout, ScoredVerdict } from "../../records.ts";
 import type { GroupRequest, SettledGroup, StepOutcome } from "../line/index.ts";
+import { type LoggedEpisode, loggedEpisode, loggedEpisodeSchema } from "./logged-episode.ts";
 
 export const EVENT_LOG = "events.jsonl";
 
@@ -31,6 +32,8 @@ export type RunEvent =
       readonly j?: readonly LoggedVerdict[];
       /** Rewards that a hook put in place of the recipe's, one for each judged of `r`; absent where none did. */
       readonly h?: readonly number[];
+      /** Episodes among `r`, null for what is none; absent where none is. */
+      readonly o?: readonly (LoggedEpisode | null)[];
       /** Instead of `j` in those: attempts without a verdict. */
       readonly u?: readonly number[];
     }
@@ -79,6 +82,7 @@ const eventSchema = z.discriminatedUnion("e", [
     r: z.array(z.tuple([natural, natural, z.string()], natural)),
     j: z.array(z.tuple([status, z.number()]).nullable()).optional(),
     h: z.array(z.number()).optional(),
+    o: z.array(loggedEpisodeSchema.nullable()).optional(),
   }),
   z.object({
     e: z.literal("step"),
@@ -119,6 +123,7 @@ export class EventLog {
   }
 
   settled({ request, group, rollouts, rewards }: SettledGroup, step: number): void {
+    const episodes = rollouts.some(({ episode }) => episode !== undefined);
     const verdicts = new Map(group.rollouts.map(({ rollout, verdict }) => [rollout.attempt, verdict]));
     this.add({
       e: "group",
@@ -130,6 +135,7 @@ export class EventLog {
       ),
       j: rollouts.map(({ attempt }) => loggedVerdict(verdicts.get(attempt))),
       ...(rewards && { h: rewards }),
+      ...(episodes && { o: rollouts.map((r) => (r.episode ? loggedEpisode(r, r.episode) : null)) }),
     });
   }
 

@@ -16,6 +16,7 @@ export {
   type TakenGroup,
   type TakenMember,
 } from "./journal-lines.ts";
+export { givenOf, type LoggedEpisode } from "./logged-episode.ts";
 export { recipeChanges } from "./recipe-changes.ts";
 export { inTodaysNames, recordedRecipe } from "./recorded-recipe.ts";
 export {

@@ -1,11 +1,12 @@
-import type {
-  DropReason,
-  FinishReason,
-  Problem,
-  Rollout,
-  ScoredRollout,
-  ScoredVerdict,
-  Verdict,
+import {
+  type DropReason,
+  type FinishReason,
+  type Problem,
+  type Rollout,
+  type ScoredRollout,
+  type ScoredVerdict,
+  sampledTokens,
+  type Verdict,
 } from "../../records.ts";
 import type { SettledGroup } from "../line/index.ts";
 import { versionRuns } from "./event-log.ts";
@@ -59,6 +60,8 @@ export type JournalLine =
       readonly of: string;
       readonly finish: FinishReason;
       readonly text: string;
+      /** Of an episode: begin, end, ... in the text of what its environment gave. */
+      readonly given?: readonly number[];
     }
   | { readonly verdict: Verdict; readonly on: string; readonly version: number }
   | TakenGroup
@@ -88,7 +91,7 @@ export function takenGroup(
     members: rollouts.map((rollout) => ({
       completion: keysOf(rollout).completion,
       attempt: rollout.attempt,
-      tokens: rollout.tokens.length,
+      tokens: sampledTokens(rollout),
       versions: versionRuns(rollout.versions),
       ...shaped(scored.get(rollout)),
     })),

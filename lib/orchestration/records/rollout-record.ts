@@ -13,13 +13,22 @@ import type { Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import { fileWork } from "../../metrics/index.ts";
 import type { OptimizerOptions, StepOptions } from "../../native/face.ts";
-import type { DomainName, DropReason, FinishReason, Rollout, ScoredRollout, Verdict } from "../../records.ts";
+import {
+  type DomainName,
+  type DropReason,
+  type FinishReason,
+  type Rollout,
+  type ScoredRollout,
+  sampledTokens,
+  type Verdict,
+} from "../../records.ts";
 import { trainedMembers } from "../../rewards/index.ts";
 import { textLines } from "../../text-lines.ts";
 import type { SettledGroup } from "../line/index.ts";
 import { type PolicyUpdate, type StepOutcome, stepOptions } from "../line/index.ts";
 import { rlOptimizer } from "../setup/index.ts";
 import { versionRuns } from "./event-log.ts";
+import { givenRuns } from "./logged-episode.ts";
 
 /** Folder in a run folder, a file a step; docs/rollouts.md has the format. */
 export const ROLLOUT_RECORD = "rollouts";
@@ -74,6 +83,8 @@ export interface RecordedRollout {
   /** [first token, version, first token, version, ...] */
   readonly versions: readonly number[];
   readonly oldestKv: readonly number[];
+  /** Of an episode: [begin, end, begin, end, ...] of the tokens that its environment gave; not in any loss. */
+  readonly given?: readonly number[];
   readonly verdict: Verdict;
   /** What reward shaping made of it; absent without a verdict. The trainer takes the advantage in float32. */
   readonly reward?: number;
@@ -237,10 +248,10 @@ function groupLine(
   };
 }
 
-function sampled({ attempt, finish, tokens, logprobs, versions, oldestKvVersions }: Rollout) {
+function sampled({ attempt, finish, tokens, logprobs, versions, oldestKvVersions, episode }: Rollout) {
   const arrays = { tokens: encode(tokens), logprobs: encode(logprobs) };
   const runs = { versions: versionRuns(versions), oldestKv: versionRuns(oldestKvVersions) };
-  return { attempt, finish, ...arrays, ...runs };
+  return { attempt, finish, ...arrays, ...runs, ...(episode && { given: givenRuns(episode.given) }) };
 }
 
 function judged(scored: ScoredRollout | undefined) {
@@ -265,9 +276,9 @@ class Sequences {
     const { data, rollouts } = this.#update;
     const sequence = this.#first + i;
     const end = data.cuSeqlens[sequence + 1]!;
-    const n = rollouts[sequence]!.rollout.tokens.length;
-    const reference = data.referenceLogprobs?.subarray(end - n, end);
-    const weight = this.#weight(sequence, n);
+    const { rollout } = rollouts[sequence]!;
+    const reference = data.referenceLogprobs?.subarray(end - rollout.tokens.length, end);
+    const weight = this.#weight(sequence, sampledTokens(rollout));
     return {
       sequence,
       ...(weight !== undefined && { weight }),

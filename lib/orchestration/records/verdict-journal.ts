@@ -26,7 +26,7 @@ const digest = (...parts: readonly string[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 
 /** A completion to be judged, and its prompt where it is a rollout. */
-type Judged = VerificationRequest & Partial<Pick<Rollout, "promptTokens">>;
+type Judged = VerificationRequest & Partial<Pick<Rollout, "promptTokens" | "episode">>;
 
 export interface JournalOptions {
   /** Keep what is there. */
@@ -100,12 +100,13 @@ export class VerdictJournal implements Disposable {
   }
 
   #lines(request: Judged, verdict: Verdict): JournalLine[] {
-    const { problem, text, finish } = request;
+    const { problem, text, finish, episode } = request;
+    const given = episode && { given: episode.givenText };
     const keys = keysOfCompletion(request);
     const { completion, of } = keys;
     this.#keys.set(request, keys);
     const lines: JournalLine[] = [
-      { completion, of, finish, text },
+      { completion, of, finish, text, ...given },
       { verdict, on: completion, version: versionOf(problem.verifier) },
     ];
     return this.#problems.add(of) ? [{ problem: of, ...this.#judged(request) }, ...lines] : lines;

@@ -1,6 +1,6 @@
 import type { Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
-import type { Rollout, Verdict } from "../../records.ts";
+import type { Episode, Rollout, Verdict } from "../../records.ts";
 import {
   type AssembledBatch,
   assembleBatch,
@@ -9,7 +9,13 @@ import {
   settle,
   shapingOptions,
 } from "../line/index.ts";
-import { decodeIds, decodeLogprobs, type RecordedGroup, type RecordedRollout } from "../records/index.ts";
+import {
+  decodeIds,
+  decodeLogprobs,
+  givenOf,
+  type RecordedGroup,
+  type RecordedRollout,
+} from "../records/index.ts";
 
 /** A group of the record as the batcher had it, and which line each of its rollouts is. */
 export interface ResettledGroup extends SettledGroup {
@@ -60,7 +66,7 @@ function rolloutsOf(group: RecordedGroup): Pick<ResettledGroup, "rollouts" | "li
   const lines = new Map<Rollout, RecordedRollout>();
   const rollouts = group.rollouts.map((line) => {
     const tokens = decodeIds(line.tokens);
-    const { attempt, finish } = line;
+    const { attempt, finish, given } = line;
     const rollout: Rollout = {
       problem,
       attempt,
@@ -74,11 +80,18 @@ function rolloutsOf(group: RecordedGroup): Pick<ResettledGroup, "rollouts" | "li
       text: "",
       submittedMs: 0,
       finishedMs: 0,
+      ...(given && { episode: recordedEpisode(given, tokens.length, line.verdict) }),
     };
     lines.set(rollout, line);
     return rollout;
   });
   return { rollouts, lines };
+}
+
+/** Without the text, which the record does not have. */
+function recordedEpisode(runs: readonly number[], length: number, verdict: Verdict): Episode {
+  const turns = runs.length / 2 + 1;
+  return { given: givenOf(runs, length), givenText: [], turns, toolCalls: 0, verdict };
 }
 
 /** [first token, version, first token, version, ...] as one a token. */

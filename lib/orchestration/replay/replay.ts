@@ -7,7 +7,6 @@ import { deferred } from "../../deferred.ts";
 import { HoneError } from "../../errors.ts";
 import { checkOrigin } from "../../inference/index.ts";
 import { readRunManifest } from "../../metrics/index.ts";
-import type { VersionRun } from "../../native/face.ts";
 import type { Rollout, Verdict } from "../../records.ts";
 import type { GroupRequest } from "../line/index.ts";
 import {
@@ -44,6 +43,7 @@ import {
   type RunResources,
   type Verifiers,
 } from "../setup/index.ts";
+import { firstTurnPlans, RecordedEpisodes } from "./recorded-episodes.ts";
 
 export interface ReplayVerdict {
   readonly steps: number;
@@ -125,6 +125,7 @@ class Replay {
   readonly #reference;
   readonly #actorOptions: ActorOptions;
   readonly #logged = new Map<number, GroupEvent>();
+  readonly #episodes: RecordedEpisodes;
   /** Groups by the version they started with. */
   readonly #byVersion = new Map<number, GroupEvent[]>();
   readonly #submitted = new Set<number>();
@@ -146,10 +147,12 @@ class Replay {
       if (others === undefined) this.#byVersion.set(version, [group]);
       else others.push(group);
     }
-    const { recipe, model } = resources;
+    const { recipe, model, plays } = resources;
+    this.#episodes = new RecordedEpisodes(plays, this.#logged);
     this.#actorOptions = {
       ...actorOptions(recipe, model.format, systemClock),
-      plan: ({ group }) => this.#logged.get(group)!.r.map(planOf),
+      plan: ({ group }) => firstTurnPlans(this.#logged.get(group)!),
+      episodes: this.#episodes,
     };
   }
 
@@ -161,6 +164,7 @@ class Replay {
     const settled: SettledGroup[] = [];
     for (const { g } of groups) settled.push(await this.#settle(await this.#taken(g)));
     settled.sort((a, b) => a.request.group - b.request.group);
+    await this.#episodes.submitted(trainer.version);
     const parts = {
       recipe,
       trainer,
@@ -184,7 +188,8 @@ class Replay {
       const request = this.#request(group.g, version, group.r.length);
       const prompt = encodePrompt(request.problem, model.format, recipe.rollouts.maxPromptTokens);
       const { promise, resolve: deliver, reject: fail } = deferred<GroupRollouts>();
-      promise.catch(() => {}); // whoever waits for the group gets the error; that may be a later step
+      // whoever waits for the group gets the error; that may be a later step
+      promise.catch(() => {}).finally(() => this.#episodes.over(group.g));
       this.#rollouts.set(group.g, promise);
       submitGroup({ request, prompt }, generations, this.#actorOptions, { deliver, fail });
     }
@@ -237,14 +242,6 @@ const runsOf = ([, , , ...runs]: LoggedRollout): number[] => runs;
 
 function startVersion(group: GroupEvent): number {
   return runsOf(group.r[0]!)[1]!;
-}
-
-function planOf(rollout: LoggedRollout): VersionRun[] {
-  const runs = runsOf(rollout);
-  return Array.from({ length: runs.length / 2 }, (_, i) => ({
-    fromToken: runs[2 * i]!,
-    version: runs[2 * i + 1]!,
-  }));
 }
 
 function compare(

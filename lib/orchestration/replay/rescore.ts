@@ -10,7 +10,7 @@ import {
   VERDICT_JOURNAL,
   VerdictJournal,
 } from "../records/index.ts";
-import { openVerifiers, type Verifiers } from "../setup/index.ts";
+import { isEnvironment, openVerifiers, type Verifiers } from "../setup/index.ts";
 
 export interface RescoreOptions {
   /** Only this domain. */
@@ -60,6 +60,8 @@ interface Outcome {
   before: Verdict | undefined;
   after: Verdict | undefined;
   judged: boolean;
+  /** Judged by its environment, which cannot be asked again: the run's verdict stands. */
+  readonly isEpisode: boolean;
 }
 type Compared = Outcome & { readonly before: Verdict; readonly after: Verdict };
 
@@ -102,6 +104,7 @@ async function journaledOutcomes(
         problem: { domain: of, problem, family },
         version,
         ...none,
+        isEpisode: isEnvironment(verifier),
         judged: false,
       });
       continue;
@@ -115,6 +118,7 @@ async function journaledOutcomes(
   for (const [key, outcome] of outcomes) {
     if (outcome.before === undefined) outcomes.delete(key); // the process ended before its verdict was written
     if (outcome.after?.status === "unscored") outcome.after = undefined;
+    if (outcome.isEpisode) outcome.after = outcome.before;
   }
   return outcomes;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import type { Recipe } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
+import type { Play } from "../../episodes/index.ts";
 import type { ControlOutcome, EvaluationFacts, Sink } from "../../metrics/index.ts";
 import type { Generations } from "../../native/generations.ts";
 import type { DomainName, RolloutGroup, StepRecord } from "../../records.ts";
@@ -83,6 +84,8 @@ export interface PinnedPolicy extends AsyncDisposable {
   /** Validation sets of the recipe by name. */
   readonly sets: ReadonlyMap<string, ValidationSet>;
   readonly verifiers: Verifiers;
+  /** Environments and limits of the domains that are played in several turns. */
+  readonly plays: ReadonlyMap<DomainName, Play>;
 }
 
 /**

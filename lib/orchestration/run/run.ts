@@ -14,6 +14,7 @@ import {
   runClock,
 } from "../recovery/index.ts";
 import {
+  expectEnvironments,
   expectRewards,
   expectRunnable,
   nativeCore,
@@ -40,6 +41,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
   const core = options.core ?? (await nativeCore());
   expectRunnable(recipe, core.info());
   if (options.verifiers === undefined) expectRewards(recipe);
+  expectEnvironments(recipe);
   customSlopes(recipe.objective); // throws before anything starts
   const lock = await claimRunFolder(options);
   let resources: RunResources | undefined;
@@ -246,12 +248,22 @@ async function pinCheckpoint({ resources, checkpoints }: RunContext, path: strin
 
 /** The trainer's weights on an engine of their own. */
 async function pinPolicy(resources: RunResources, trainer: TrainerFace): Promise<PinnedPolicy> {
-  const { recipe, model, sources, sets, verifiers, openGenerations } = resources;
+  const { recipe, model, sources, sets, verifiers, plays, openGenerations } = resources;
   const generations = openGenerations();
   const close = () => generations.close();
   const version = await trainer.publish(generations.engine).catch(async (error: unknown) => {
     await close();
     throw error;
   });
-  return { version, recipe, generations, model, sources, sets, verifiers, [Symbol.asyncDispose]: close };
+  return {
+    version,
+    recipe,
+    generations,
+    model,
+    sources,
+    sets,
+    verifiers,
+    plays,
+    [Symbol.asyncDispose]: close,
+  };
 }

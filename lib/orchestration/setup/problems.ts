@@ -1,8 +1,15 @@
 import type { Recipe } from "../../config/index.ts";
 import type { Admission, ProblemSource, SourceOptions } from "../../data/index.ts";
-import { judgedBy, openProblemSource, openValidationSource, rewardedBy } from "../../domains/index.ts";
+import {
+  judgedBy,
+  openProblemSource,
+  openValidationSource,
+  playedIn,
+  rewardedBy,
+} from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { DomainName } from "../../records.ts";
+import { playsOf } from "./episodes.ts";
 
 /** Content keys of held-out rows by domain. */
 export type HeldOut = ReadonlyMap<DomainName, ReadonlySet<string>>;
@@ -46,6 +53,7 @@ async function openDomains(
   asked: ReadonlySet<string>,
 ): Promise<Map<DomainName, ProblemSource>> {
   const sources = new Map<DomainName, ProblemSource>();
+  const plays = playsOf({ domains });
   for (const [ordinal, [domain, { source, verifier, reward, rewards }]] of Object.entries(
     domains,
   ).entries()) {
@@ -60,7 +68,9 @@ async function openDomains(
     }
     const strict = verifier === undefined ? opened : judgedBy(opened, verifier.compat);
     const isRewarded = reward !== undefined || rewards !== undefined;
-    sources.set(domain, isRewarded ? rewardedBy(strict, domain) : strict);
+    const play = plays.get(domain);
+    const judged = isRewarded ? rewardedBy(strict, domain) : strict;
+    sources.set(domain, play === undefined ? judged : playedIn(strict, domain, play.environment));
   }
   return sources;
 }

@@ -1,11 +1,13 @@
 import type { Recipe } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
+import type { Play } from "../../episodes/index.ts";
 import type { EngineHandlers, TrainerFace } from "../../native/face.ts";
 import { Generations } from "../../native/generations.ts";
 import type { DomainName } from "../../records.ts";
 import { VerifierPool } from "../../rewards/index.ts";
 import { admissionOf } from "./admission.ts";
 import { type Core, engineOptions, trainerOptions } from "./core.ts";
+import { besideEpisodes, playsOf } from "./episodes.ts";
 import { type Model, openModel } from "./model.ts";
 import { type HeldOut, openProblems, type ValidationSet } from "./problems.ts";
 import { expectRoom } from "./readiness.ts";
@@ -25,6 +27,8 @@ export interface RunResources extends AsyncDisposable {
   /** Validation sets by name. */
   readonly sets: ReadonlyMap<string, ValidationSet>;
   readonly verifiers: Verifiers;
+  /** Environments and limits of the domains that are played in several turns. */
+  readonly plays: ReadonlyMap<DomainName, Play>;
   readonly trainer: TrainerFace;
   readonly generations: Generations;
   /** One more engine, with room for the contexts of evaluation. */
@@ -63,7 +67,7 @@ export async function openResources(
   const trainer = openTrainer();
   const generations = new Generations(openEngine("training"));
   const own = shared === undefined ? openVerifiers(recipe) : undefined;
-  const verifiers = shared ?? own!;
+  const verifiers = besideEpisodes(shared ?? own!);
   return {
     core,
     recipe,
@@ -72,6 +76,7 @@ export async function openResources(
     sources,
     sets,
     verifiers,
+    plays: playsOf(recipe),
     trainer,
     generations,
     openTrainer,

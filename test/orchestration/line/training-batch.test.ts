@@ -46,6 +46,18 @@ test("masked rollouts count among the sequences and in their group, and are not 
   });
 });
 
+test("what an environment gave is in the sequence, and in neither mask nor advantage", () => {
+  const scored = rolloutOf([1, 2], [8, 16, 24, 32], 0.5);
+  const verdict = { status: "correct", score: 1, reason: "" } as const;
+  const episode = { given: Uint8Array.of(0, 1, 1, 0), givenText: [], turns: 2, toolCalls: 0, verdict };
+  const played = { ...scored, rollout: { ...scored.rollout, episode } };
+  expect(assembleBatch([settledOf(0, [played])], 80).data).toMatchObject({
+    tokens: Int32Array.of(1, 2, 8, 16, 24, 32),
+    mask: Uint8Array.of(0, 0, 1, 0, 0, 1),
+    tokenAdvantages: Float32Array.of(0, 0, 0.5, 0, 0, 0.5),
+  });
+});
+
 test("without a kept group there is nothing", () => {
   expect(assembleBatch([], 80).data.cuSeqlens).toEqual(Int32Array.of(0));
 });

@@ -1,0 +1,96 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { ENVIRONMENTS, type Environment } from "../domains/index.ts";
+import { count, LONGEST_TIMER_MS, tokens } from "./numbers.ts";
+import { sourceHash } from "./source-hash.ts";
+
+/** An environment of the entry script as run.json keeps it: by the names of its functions and a hash of their source. */
+const writtenSchema = z.strictObject({
+  functions: z.string().min(1),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, "it must be a hash of the functions' source"),
+  /** Functions that exist in one process alone are called there. */
+  process: z.literal("main"),
+  /** The functions its policy may call, as JSON: a replay writes the same prompts without the object. */
+  tools: z.string().optional(),
+});
+type Written = z.output<typeof writtenSchema>;
+
+const builtIn = z.enum(Object.keys(ENVIRONMENTS) as [string, ...string[]]);
+
+/** The schema's part that says what a domain's problems are played in, over several turns. */
+export const domainEnvironment = {
+  /** A built-in one by name, or an object of the entry script with reset, step and score (docs/environments.md). */
+  environment: z.union([builtIn, writtenSchema]).optional() as unknown as z.ZodOptional<
+    z.ZodType<string | Written, string | Written | Environment>
+  >,
+  episode: z
+    .strictObject({
+      /** Messages of the policy at most. */
+      maxTurns: count(2 ** 16).default(8),
+      /** Tokens of one message at most; `rollouts.maxOutputTokens` bounds the episode, observations included. */
+      maxTurnTokens: tokens().optional(),
+      /** Wall time of one call of the environment. */
+      timeoutMs: z.number().min(1).max(LONGEST_TIMER_MS).default(10_000),
+    })
+    .optional(),
+};
+
+/** On what stands in a recipe for an environment: the object, in the process that was given it. */
+const OBJECT = Symbol.for("hone.recipe.environment");
+const FUNCTIONS = ["reset", "step", "score"] as const;
+
+type Fields = Record<string, unknown>;
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Environments of the entry script by domain. */
+export type Environments = ReadonlyMap<string, Environment>;
+
+/** A recipe's input with names and a hash in the place of every environment, which JSON cannot hold. */
+export function takeEnvironments(input: unknown): {
+  readonly plain: unknown;
+  readonly environments: Environments;
+} {
+  const environments = new Map<string, Environment>();
+  if (!isFields(input) || !isFields(input["domains"])) return { plain: input, environments };
+  const domains = Object.entries(input["domains"]).map(([name, domain]) => {
+    const own = isFields(domain) ? environmentIn(domain["environment"]) : undefined;
+    if (own === undefined) return [name, domain] as const;
+    environments.set(name, own);
+    return [name, { ...(domain as Fields), environment: writtenOf(own) }] as const;
+  });
+  return { plain: { ...input, domains: Object.fromEntries(domains) }, environments };
+}
+
+function environmentIn(value: unknown): Environment | undefined {
+  if (!isFields(value)) return undefined;
+  const kept = (value as { [OBJECT]?: Environment })[OBJECT];
+  if (kept !== undefined) return kept;
+  return FUNCTIONS.every((name) => typeof value[name] === "function")
+    ? (value as unknown as Environment)
+    : undefined;
+}
+
+function writtenOf(environment: Environment): Written {
+  const joined = FUNCTIONS.map((name) => sourceHash(environment[name])).join();
+  const sha256 = createHash("sha256").update(joined).digest("hex");
+  const tools = environment.tools && { tools: JSON.stringify(environment.tools) };
+  return { functions: FUNCTIONS.join(), sha256, process: "main", ...tools };
+}
+
+/** Lets a defined recipe's domains know their environments. */
+export function keepEnvironments(
+  domains: Readonly<Record<string, { readonly environment?: string | object | undefined }>>,
+  environments: Environments,
+): void {
+  for (const [name, value] of environments) {
+    const written = domains[name]?.environment;
+    if (typeof written === "object") Object.defineProperty(written, OBJECT, { value });
+  }
+}
+
+/** What a domain is played in; undefined where its object is not in this process, or there is none. */
+export function environmentOf(written: string | object | undefined): Environment | undefined {
+  if (typeof written === "string") return ENVIRONMENTS[written];
+  return (written as { [OBJECT]?: Environment } | undefined)?.[OBJECT];
+}

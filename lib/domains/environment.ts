@@ -1,0 +1,76 @@
+import type { ProblemSource } from "../data/index.ts";
+import type { FinishReason, Problem, Verdict } from "../records.ts";
+
+/** A call of a tool that a message of the policy makes, by the chat template's own way to write one. */
+export interface ToolCall {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** What the policy said in one turn. */
+export interface TurnMessage {
+  /** Of the episode, from 0. */
+  readonly turn: number;
+  /** The whole turn with special tokens spelled, thought included; without the token that ended it. */
+  readonly text: string;
+  /** What follows the thought, trimmed; empty where a thought never ends. */
+  readonly answer: string;
+  readonly calls: readonly ToolCall[];
+  /** Why something that looks like a call could not be read; absent where nothing does. */
+  readonly malformed?: string;
+}
+
+/** What the policy reads next, or that the episode is over. */
+export type TurnOutcome = { readonly observation: string } | { readonly done: true };
+
+/** Who asks: aborted at the time limit of the call, and when the run ends without waiting. */
+export interface EnvironmentCall {
+  readonly signal: AbortSignal;
+}
+
+/** What an episode is about. */
+export type EpisodeProblem = Pick<Problem, "id" | "question" | "reference" | "family" | "level">;
+
+/**
+ * What a policy acts in over several turns. An episode has a state of its own, which `step` may change; the object itself
+ * is shared by all episodes of a domain. What it throws, or does not do in time, leaves the episode unscored.
+ */
+export interface Environment<State = unknown> {
+  /** Functions that the policy may call, in JSON Schema, for chat templates that show them. */
+  readonly tools?: readonly unknown[];
+  reset(problem: EpisodeProblem, call: EnvironmentCall): State | Promise<State>;
+  /** Called with every message of the policy, the last one too; not with one that the token limit of the episode cut. */
+  step(state: State, message: TurnMessage, call: EnvironmentCall): TurnOutcome | Promise<TurnOutcome>;
+  /** At the end, whatever ended it: a number in [0, 1], 1 for an episode that succeeded, or a verdict. */
+  score(
+    state: State,
+    end: { readonly finish: FinishReason; readonly turns: number },
+    call: EnvironmentCall,
+  ): number | Verdict | Promise<number | Verdict>;
+}
+
+/** Name in journal and metrics of what judges a domain that has an environment. */
+export const environmentName = (domain: string): string => `environment:${domain}`;
+
+/** The same problems, judged by the environment their episodes are played in. */
+export function playedIn(
+  source: ProblemSource,
+  domain: string,
+  { tools }: Pick<Environment, "tools">,
+): ProblemSource {
+  const shown = tools && { tools: JSON.stringify(tools) };
+  const played = (problem: Problem): Problem => ({
+    ...shown,
+    ...problem,
+    verifier: environmentName(domain),
+  });
+  return {
+    domain: source.domain,
+    families: source.families,
+    problem: (index) => played(source.problem(index)),
+    heldOut: (index) => played(source.heldOut(index)),
+    ...(source.heldOutCount !== undefined && { heldOutCount: source.heldOutCount }),
+    ...(source.heldOutKeys && { heldOutKeys: source.heldOutKeys }),
+    ...(source.report && { report: source.report }),
+  };
+}

@@ -1,0 +1,179 @@
+import type { GenerationRequest, VersionRun } from "../native/face.ts";
+import type { Completion, Generations } from "../native/generations.ts";
+import type { Episode, FinishReason } from "../records.ts";
+import type { PromptFormat } from "../text/index.ts";
+import type { Partner, Play } from "./partner.ts";
+
+/** Of all turns but the first, whose request is the caller's: ids above any that a caller chooses. */
+const FIRST_ID = 2 ** 40;
+let requests = 0;
+
+/** One attempt at an episode. */
+export interface EpisodeTask {
+  /** As the first turn was asked for; `count`, `id` and `plan` are the turns' own. */
+  readonly request: Omit<GenerationRequest, "plan">;
+  /** Tokens of all turns together, observations included. */
+  readonly maxTokens: number;
+  readonly attempt: number;
+  readonly partner: Partner;
+  /** Replay: what each turn is to be sampled with. */
+  readonly plan?: ((turn: number) => readonly VersionRun[]) | undefined;
+  /** Told that the engine has the request of a turn after the first. */
+  readonly onTurn?: ((turn: number) => void) | undefined;
+}
+
+/** A whole episode as one completion, and what makes it an episode. */
+export interface PlayedEpisode {
+  readonly completion: Completion;
+  readonly text: string;
+  readonly textless: number;
+  readonly episode: Episode;
+}
+
+/** Tokens of a turn at most, where `left` of the episode's are left. */
+export const turnBudget = (
+  { maxTurnTokens = Number.POSITIVE_INFINITY }: Pick<Play, "maxTurnTokens">,
+  left: number,
+): number => Math.min(maxTurnTokens, left);
+
+/**
+ * Plays an episode on from its first turn. Each further turn is a request whose prompt are the very ids sampled and
+ * given so far, so nothing is encoded twice; the randomness of a token is keyed by its place in the whole sequence and
+ * goes on where the turn before ended.
+ * Rejects with the engine's failure; never settles if the generations are abandoned.
+ */
+export async function playEpisode(
+  first: Completion,
+  task: EpisodeTask,
+  play: Pick<Play, "maxTurns" | "maxTurnTokens">,
+  { generations, format }: { readonly generations: Generations; readonly format: PromptFormat },
+): Promise<PlayedEpisode> {
+  const course = new Course(task.request.prompt, first);
+  const end = await courseToEnd(course, task, play, generations);
+  const verdict = await task.partner.verdict(end, course.turns);
+  const completion = course.whole(first, end);
+  const { texts, textless } = format.readParts(course.parts.map(idsOf));
+  const { toolCalls } = task.partner;
+  const episode = { ...course.given(texts), turns: course.turns, toolCalls, verdict };
+  return { completion, text: texts.join(""), textless, episode };
+}
+
+async function courseToEnd(
+  course: Course,
+  { request, maxTokens, attempt, partner, plan, onTurn }: EpisodeTask,
+  play: Pick<Play, "maxTurns" | "maxTurnTokens">,
+  generations: Generations,
+): Promise<FinishReason> {
+  for (;;) {
+    const { tokens, finish } = course.last;
+    if (finish === "abort") return "abort";
+    if (finish === "length" && course.length >= maxTokens) return "length";
+    const ended = request.stopIds.includes(tokens.at(-1) ?? -1) ? tokens.at(-1) : undefined;
+    const reply = await partner.answer({ turn: course.turns - 1, tokens, ended });
+    if ("over" in reply) return reply.over ?? (finish === "length" ? "stop" : finish);
+    if (course.turns >= play.maxTurns) return "turns";
+    if (course.length + reply.given.length >= maxTokens) return "length";
+    course.give(reply.given);
+    const turn = course.turns;
+    const sampled = generations.generate({
+      ...request,
+      id: FIRST_ID + requests++,
+      prompt: course.soFar(),
+      count: 1,
+      firstAttempt: attempt,
+      maxTokens: turnBudget(play, maxTokens - course.length),
+      ...(plan && { plan: [plan(turn)] }),
+    });
+    onTurn?.(turn);
+    course.said((await sampled)[0]!);
+  }
+}
+
+/** A sampled turn, or what was given between two. */
+type Part = Completion | Int32Array;
+
+const idsOf = (part: Part): Int32Array => (part instanceof Int32Array ? part : part.tokens);
+
+/** What has been sampled and given so far. */
+class Course {
+  readonly #prompt: Int32Array;
+  readonly parts: Part[] = [];
+  turns = 0;
+  length = 0;
+
+  constructor(prompt: Int32Array, first: Completion) {
+    this.#prompt = prompt;
+    this.said(first);
+  }
+
+  get last(): Completion {
+    return this.parts.at(-1) as Completion;
+  }
+
+  said(turn: Completion): void {
+    this.parts.push(turn);
+    this.turns += 1;
+    this.length += turn.tokens.length;
+  }
+
+  give(ids: Int32Array): void {
+    this.parts.push(ids);
+    this.length += ids.length;
+  }
+
+  soFar(): Int32Array {
+    const all = new Int32Array(this.#prompt.length + this.length);
+    all.set(this.#prompt);
+    this.#each((part, at) => {
+      all.set(idsOf(part), this.#prompt.length + at);
+    });
+    return all;
+  }
+
+  whole({ request, attempt }: Completion, finish: FinishReason): Completion {
+    const [tokens, logprobs, entropies] = [
+      this.soFar().subarray(this.#prompt.length),
+      new Float32Array(this.length),
+      new Float32Array(this.length),
+    ];
+    const [versions, oldestKvVersions] = [new Uint32Array(this.length), new Uint32Array(this.length)];
+    this.#each((part, at, next) => {
+      if (part instanceof Int32Array) {
+        // read for the turn that follows, with the weights that sampled its first token
+        versions.fill(next!.versions[0]!, at, at + part.length);
+        oldestKvVersions.fill(next!.versions[0]!, at, at + part.length);
+        return;
+      }
+      logprobs.set(part.logprobs, at);
+      entropies.set(part.entropies, at);
+      versions.set(part.versions, at);
+      oldestKvVersions.set(part.oldestKvVersions, at);
+    });
+    return { request, attempt, tokens, logprobs, entropies, versions, oldestKvVersions, finish };
+  }
+
+  /** @param texts of the parts. */
+  given(texts: readonly string[]): Pick<Episode, "given" | "givenText"> {
+    const given = new Uint8Array(this.length);
+    const givenText: number[] = [];
+    let begin = 0;
+    let i = 0;
+    this.#each((part, at) => {
+      const end = begin + texts[i++]!.length;
+      if (part instanceof Int32Array) {
+        given.fill(1, at, at + part.length);
+        givenText.push(begin, end);
+      }
+      begin = end;
+    });
+    return { given, givenText };
+  }
+
+  #each(visit: (part: Part, at: number, next: Completion | undefined) => void): void {
+    let at = 0;
+    for (const [i, part] of this.parts.entries()) {
+      visit(part, at, this.parts[i + 1] as Completion | undefined);
+      at += idsOf(part).length;
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import type { Partner, Play } from "../../episodes/index.ts";
+import type { VersionRun } from "../../native/face.ts";
+import type { DomainName, Verdict } from "../../records.ts";
+import type { EpisodeStage } from "../line/index.ts";
+import type { GroupEvent, LoggedEpisode, LoggedRollout } from "../records/index.ts";
+
+/** Sampled tokens of a turn in the whole rollout, [begin, end). */
+type Span = readonly [begin: number, end: number];
+
+/** Of an ordinary rollout the one turn that it is. */
+function spansOf(tokens: number, episode: LoggedEpisode | null | undefined): Span[] {
+  const given = episode?.o.map(([at, ...ids]) => [at!, at! + ids.length] as const) ?? [];
+  const begins = [0, ...given.map(([, end]) => end)];
+  return begins.map((begin, turn) => [begin, given[turn]?.[0] ?? tokens]);
+}
+
+/** Version runs of one turn, counted from its first token. */
+function planOf([, , , ...runs]: LoggedRollout, [begin, end]: Span): VersionRun[] {
+  const plan: VersionRun[] = [];
+  for (let i = 0; i < runs.length; i += 2) {
+    const [from, until] = [Math.max(begin, runs[i]!), Math.min(end, runs[i + 2] ?? end)];
+    if (from < until) plan.push({ fromToken: from - begin, version: runs[i + 1]! });
+  }
+  return plan;
+}
+
+/** One list an attempt, of its first turn. */
+export function firstTurnPlans({ r, o }: GroupEvent): VersionRun[][] {
+  return r.map((rollout, i) => planOf(rollout, spansOf(rollout[1], o?.[i])[0]!));
+}
+
+const AS_IT_WAS: Verdict = { status: "unscored", cause: "as it was in the run" };
+
+/** What the environment of a recorded episode said; it is not asked again. */
+function recordedPartner({ f, c, o }: LoggedEpisode): Partner {
+  return {
+    toolCalls: c,
+    answer: async ({ turn }) => {
+      const given = o[turn];
+      return given === undefined ? { over: f } : { given: Int32Array.from(given.slice(1)) };
+    },
+    verdict: async () => AS_IT_WAS, // the log's own takes its place
+  };
+}
+
+/**
+ * Episodes of a recorded run. A turn comes to the engine when the one before it is back, and the engine goes on to newer
+ * weights when no request needs the old ones: so whoever publishes new weights waits here first (`submitted`).
+ */
+export class RecordedEpisodes implements EpisodeStage {
+  readonly plays: ReadonlyMap<DomainName, Play>;
+  readonly #logged: ReadonlyMap<number, GroupEvent>;
+  /** Turns that have not come to the engine, by group: the version each begins with, under attempt and turn. */
+  readonly #due = new Map<number, Map<string, number>>();
+  #waiting: { readonly version: number; readonly go: () => void } | undefined;
+
+  constructor(plays: ReadonlyMap<DomainName, Play>, logged: ReadonlyMap<number, GroupEvent>) {
+    this.plays = plays;
+    this.#logged = logged;
+    for (const { g, r, o = [] } of logged.values()) {
+      const due = new Map<string, number>();
+      for (const [i, episode] of o.entries()) {
+        const spans = episode === null ? [] : spansOf(r[i]![1], episode);
+        for (const [turn, span] of spans.entries())
+          if (turn > 0) due.set(`${r[i]![0]} ${turn}`, planOf(r[i]!, span)[0]!.version);
+      }
+      if (due.size > 0) this.#due.set(g, due);
+    }
+  }
+
+  partnerOf(_: Play, { group }: { readonly group: number }, attempt: number): Partner {
+    return recordedPartner(this.#of(group, attempt).episode);
+  }
+
+  planOf({ group }: { readonly group: number }, attempt: number): (turn: number) => VersionRun[] {
+    const { rollout, episode } = this.#of(group, attempt);
+    const spans = spansOf(rollout[1], episode);
+    return (turn) => planOf(rollout, spans[turn]!);
+  }
+
+  onTurn({ group }: { readonly group: number }, attempt: number, turn: number): void {
+    this.#due.get(group)?.delete(`${attempt} ${turn}`);
+    this.#look();
+  }
+
+  /** A group that is over has no further turns, also where it went otherwise than in the run. */
+  over(group: number): void {
+    this.#due.delete(group);
+    this.#look();
+  }
+
+  /** Resolves when the engine has every turn that begins with this version or an older one. */
+  submitted(version: number): Promise<void> {
+    return new Promise((go) => {
+      this.#waiting = { version, go };
+      this.#look();
+    });
+  }
+
+  #look(): void {
+    if (this.#waiting === undefined) return;
+    const { version, go } = this.#waiting;
+    for (const due of this.#due.values()) for (const begins of due.values()) if (begins <= version) return;
+    this.#waiting = undefined;
+    go();
+  }
+
+  #of(group: number, attempt: number): { readonly rollout: LoggedRollout; readonly episode: LoggedEpisode } {
+    const { r, o } = this.#logged.get(group)!;
+    const i = r.findIndex(([number]) => number === attempt);
+    return { rollout: r[i]!, episode: o?.[i] ?? { f: "stop", c: 0, o: [] } };
+  }
+}

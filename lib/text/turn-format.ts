@@ -1,0 +1,129 @@
+import { HoneError } from "../errors.ts";
+import type { ChatMessage } from "../records.ts";
+import type { ChatTemplate } from "./chat-template.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+
+/** How a chat template writes calls: `<tool_call>{…}</tool_call>`, `[TOOL_CALLS][…]`, `{"name": …, "parameters": …}`, or `name(text)`. */
+export type ToolCallStyle = "hermes" | "mistral" | "llama" | "plain";
+
+/** What stands between two turns of the policy. */
+export interface TurnFormat {
+  readonly toolCalls: ToolCallStyle;
+  /**
+   * Tokens from the policy's last one to its next turn: the end of its turn where it has not written that itself, the
+   * observation, the opening of the next turn. Spellings of special tokens in the observation are ordinary characters.
+   * Throws HONE_ERR_DATA for characters the vocabulary cannot spell.
+   * @param ended the token that ended the policy's turn; undefined where a limit or a stop string did.
+   */
+  observation(text: string, ended: number | undefined): Int32Array;
+}
+
+/** Without a chat template the observation follows as it is. */
+export const plainTurns = (tokenizer: Tokenizer): TurnFormat => ({
+  toolCalls: "plain",
+  observation: (text) => tokenizer.encode(wellFormed(text), { specials: "spell" }),
+});
+
+/** Half a character becomes U+FFFD, as in every file. */
+const wellFormed = (text: string): string => Buffer.from(text).toString();
+
+const USER: ChatMessage = { role: "user", content: "x" };
+const ANSWER = "hone-answer";
+/** With a quotation mark: a template that escapes what it is given shows it. */
+const OBSERVED = 'hone"observation';
+
+/** What a template puts before and after an observation. */
+interface Surroundings {
+  readonly before: string;
+  readonly after: string;
+}
+
+/**
+ * Turns as a chat template writes them: an observation is the message of a tool where the template shows one as it is,
+ * otherwise of the user. What surrounds it is the difference of two renderings, so nothing that was sampled is ever
+ * rendered or encoded again. Throws HONE_ERR_UNSUPPORTED for a template that has no such difference: one that writes
+ * what follows an answer otherwise later in a conversation, or leaves it out.
+ */
+export function templateTurns(
+  template: ChatTemplate,
+  tokenizer: Tokenizer,
+  variables: Readonly<Record<string, unknown>>,
+): TurnFormat {
+  const { before, after } = surroundings(template, variables);
+  const isSpecial = (id: number) => tokenizer.decode([id], { skipSpecial: true }) === "";
+  const specialsOf = (ids: Int32Array) => ids.filter(isSpecial).join();
+  const encodeAround = (opening: string, text: string): Int32Array => {
+    const whole = tokenizer.encode(opening + text + after);
+    const [head, tail] = [tokenizer.encode(opening), tokenizer.encode(after)];
+    const glue = [specialsOf(head), specialsOf(tail)].filter((ids) => ids !== "").join();
+    if (specialsOf(whole) === glue) return whole;
+    return Int32Array.of(...head, ...tokenizer.encode(text, { specials: "spell" }), ...tail);
+  };
+  return {
+    toolCalls: styleOf(template, variables),
+    observation: (text, ended) => encodeAround(withoutEnd(before, tokenizer, ended), wellFormed(text)),
+  };
+}
+
+/** What precedes an observation, less the end of the turn where the policy has written one. */
+function withoutEnd(before: string, tokenizer: Tokenizer, ended: number | undefined): string {
+  if (ended === undefined) return before;
+  const own = tokenizer.decode([ended]);
+  const opening = before.trimStart();
+  if (own !== "" && opening.startsWith(own)) return opening.slice(own.length);
+  // another end than the template's stands in its place
+  const [first] = tokenizer.encode(opening);
+  const usual = first === undefined ? "" : tokenizer.decode([first]);
+  const isEnd = first !== undefined && tokenizer.decode([first], { skipSpecial: true }) === "";
+  return isEnd && opening.startsWith(usual) ? opening.slice(usual.length) : before;
+}
+
+function surroundings(template: ChatTemplate, variables: Readonly<Record<string, unknown>>): Surroundings {
+  const answer: ChatMessage = { role: "assistant", content: ANSWER };
+  const asTool = { role: "tool", name: "tool", tool_call_id: "call00000", content: OBSERVED };
+  for (const observed of [asTool, { role: "user", content: OBSERVED }]) {
+    const once = tailOf(template, [USER, answer, observed], variables);
+    if (once === undefined) continue;
+    const twice = tailOf(template, [USER, answer, observed, answer, observed], variables);
+    if (twice?.before === once.before && twice.after === once.after) return once;
+  }
+  throw new HoneError(
+    "HONE_ERR_UNSUPPORTED",
+    `${template.where}: it does not write a conversation turn by turn, so that episodes cannot be played with it`,
+    {
+      hint: "What follows an answer must begin with the answer's end and be the same in every turn; give chatTemplate.file.",
+    },
+  );
+}
+
+function tailOf(
+  template: ChatTemplate,
+  messages: readonly ChatMessage[],
+  variables: Readonly<Record<string, unknown>>,
+): Surroundings | undefined {
+  const text = attempt(() => template.render(messages, { variables, addGenerationPrompt: true }));
+  const at = text?.lastIndexOf(ANSWER) ?? -1;
+  if (text === undefined || at < 0) return undefined;
+  const [before, after, ...more] = text.slice(at + ANSWER.length).split(OBSERVED);
+  return after === undefined || more.length > 0 ? undefined : { before: before!, after };
+}
+
+function styleOf(template: ChatTemplate, variables: Readonly<Record<string, unknown>>): ToolCallStyle {
+  for (const given of [{ x: 1 }, '{"x": 1}']) {
+    const call = { type: "function", id: "call00000", function: { name: "probe", arguments: given } };
+    const turn = { role: "assistant", content: "", tool_calls: [call] };
+    const text = attempt(() => template.render([USER, turn], { variables }));
+    if (text === undefined || !text.includes("probe")) continue;
+    if (text.includes("[TOOL_CALLS]")) return "mistral";
+    return /"parameters"\s*:/.test(text) && !text.includes("<tool_call>") ? "llama" : "hermes";
+  }
+  return "hermes";
+}
+
+function attempt(render: () => string): string | undefined {
+  try {
+    return render();
+  } catch {
+    return undefined; // a template may refuse this probe
+  }
+}

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { defineRecipe, environmentOf, overrideRecipe, recipeInput } from "../../lib/config/index.ts";
+import type { Environment } from "../../lib/domains/index.ts";
+import type { ConfigError } from "../../lib/errors.ts";
+import { tinyInput } from "../e2e/tiny-recipe.ts";
+
+const mine: Environment<{ n: number }> = {
+  reset: () => ({ n: 0 }),
+  step: () => ({ done: true }),
+  score: () => 1,
+};
+const inputWith = (domain: object) => ({
+  ...tinyInput(),
+  warmStart: undefined as never,
+  domains: { math: { weight: 1, source: "procedural/math", ...domain } },
+});
+const issuesOf = (domain: object): string => {
+  try {
+    defineRecipe(inputWith(domain) as never);
+    return "";
+  } catch (error) {
+    return (error as ConfigError).issues.map(({ path, message }) => `${path} ${message}`).join("; ");
+  }
+};
+
+test("an environment is kept by a hash of its functions, and found again in this process, overrides included", () => {
+  const recipe = defineRecipe(inputWith({ environment: mine, episode: { maxTurns: 2 } }));
+  const { environment } = recipe.domains["math"]!;
+  expect(JSON.parse(JSON.stringify(environment))).toEqual({
+    functions: "reset,step,score",
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    process: "main",
+  });
+  expect(environmentOf(environment)).toBe(mine);
+  const changed = overrideRecipe(recipe, ["seed=9", "domains.math.episode.maxTurns=5"]);
+  expect(environmentOf(changed.domains["math"]!.environment)).toBe(mine);
+  expect(changed.domains["math"]!.episode).toMatchObject({ maxTurns: 5 });
+  const again = defineRecipe(recipeInput(recipe));
+  expect(again).toEqual(recipe);
+  const other = defineRecipe(inputWith({ environment: { ...mine, score: () => 0 } }));
+  expect(JSON.stringify(other.domains["math"]!.environment)).not.toBe(JSON.stringify(environment));
+});
+
+test("a recipe read from JSON knows the hash alone; built-in environments go by name", () => {
+  const recipe = defineRecipe(inputWith({ environment: mine }));
+  const read = defineRecipe(JSON.parse(JSON.stringify(recipe)));
+  expect(environmentOf(read.domains["math"]!.environment)).toBeUndefined();
+  const named = defineRecipe(inputWith({ environment: "calculator" }));
+  expect(environmentOf(named.domains["math"]!.environment)).toHaveProperty("step");
+});
+
+test("what does not go together is refused, with what to do", () => {
+  expect(issuesOf({ environment: "calculater" })).toContain("domains.math.environment");
+  expect(issuesOf({ environment: { reset: mine.reset } })).not.toBe("");
+  expect(issuesOf({ episode: { maxTurns: 2 } })).toContain("no environment to play it in");
+  expect(issuesOf({ environment: "calculator", reward: "verifier" })).toContain(
+    "both environment and reward",
+  );
+  expect(issuesOf({ source: "procedural/calculator" })).toContain('environment: "calculator"');
+  expect(issuesOf({ environment: "calculator", episode: { maxTurns: 0 } })).toContain("episode.maxTurns");
+});

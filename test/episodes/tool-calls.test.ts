@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { readCalls } from "../../lib/episodes/tool-calls.ts";
+
+const call = (name: string, given: object) => ({ name, arguments: given });
+
+test("each style of chat templates is read, arguments as an object or as JSON in a text", () => {
+  const json = '{"name": "compute", "arguments": {"expression": "1+1"}}';
+  const one = { calls: [call("compute", { expression: "1+1" })] };
+  expect(readCalls(`I call <tool_call>\n${json}\n</tool_call>`, "hermes")).toEqual(one);
+  expect(readCalls(`<tool_call>${json}`, "hermes")).toEqual(one);
+  expect(
+    readCalls(`<tool_call>${json}</tool_call><tool_call>${json}</tool_call>`, "hermes").calls,
+  ).toHaveLength(2);
+  expect(readCalls(`[TOOL_CALLS][${json}]`, "mistral")).toEqual(one);
+  expect(readCalls('{"name": "compute", "parameters": {"expression": "1+1"}}', "llama")).toEqual(one);
+  expect(readCalls('<tool_call>{"name": "f", "arguments": "{\\"x\\": 2}"}</tool_call>', "hermes")).toEqual({
+    calls: [call("f", { x: 2 })],
+  });
+  expect(readCalls(" Compute(34*57) ", "plain")).toEqual({ calls: [call("Compute", { input: "34*57" })] });
+});
+
+test("what has no marks of the style is no call", () => {
+  const json = '{"name": "f", "arguments": {}}';
+  expect(readCalls(json, "hermes")).toEqual({ calls: [] });
+  expect(readCalls(json, "mistral")).toEqual({ calls: [] });
+  expect(readCalls("say f(x) now", "plain")).toEqual({ calls: [] });
+});
+
+test("a call that cannot be read takes the others with it and says why", () => {
+  const good = '<tool_call>{"name": "f"}</tool_call>';
+  for (const bad of [
+    "{",
+    '"f"',
+    '{"arguments": {}}',
+    '{"name": "f", "arguments": [1]}',
+    '{"name": ""}',
+    '{"name": "f", "arguments": "x"}',
+  ]) {
+    const read = readCalls(`${good}<tool_call>${bad}</tool_call>`, "hermes");
+    expect(read.calls).toEqual([]);
+    expect(read.malformed).toBeTypeOf("string");
+  }
+  expect(readCalls("Compute(34", "plain").malformed).toBeTypeOf("string");
+  expect(readCalls(`<tool_call>${"x".repeat(300_000)}`, "hermes").malformed).toContain("longer than");
+});
