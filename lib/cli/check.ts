@@ -1,5 +1,6 @@
 import { type Recipe, recipeWarnings, slopesFunction } from "../config/index.ts";
 import { type DatasetReport, type ProblemSource, reportLine } from "../data/index.ts";
+import { EnvironmentPartner, type Play } from "../episodes/index.ts";
 import { HoneError } from "../errors.ts";
 import {
   admissionOf,
@@ -11,12 +12,14 @@ import {
   openProblems,
   openVerifiers,
   PromptEncoder,
+  playsOf,
   rewardPlan,
   whyNotRunnable,
 } from "../orchestration/index.ts";
 import { expectFit, inUnits, type MemoryPlan } from "../plan/index.ts";
 import type { DomainName, Problem } from "../records.ts";
 import { flow } from "../report/index.ts";
+import type { PromptFormat } from "../text/index.ts";
 import { type Rehearsal, rehearse, rehearseStep } from "./dry-run.ts";
 import { planRecipe, UNKNOWN_MEMORY } from "./plan.ts";
 import { checkSlopes } from "./slopes-check.ts";
@@ -136,6 +139,7 @@ async function checkDomains(
   const domains: Record<DomainName, DomainCheck> = {};
   const encoder = new PromptEncoder(format, recipe.rollouts.maxPromptTokens);
   const { sources, sets } = await openProblems(recipe, { admit: admissionOf(recipe, format) });
+  const plays = playsOf(recipe);
   const measured = [...sets].map(([name, { source }]) => [name, source] as const);
   for (const [domain, source] of [...sources, ...measured]) {
     const plan = recipe.domains[domain] && rewardPlan(recipe, domain);
@@ -145,7 +149,9 @@ async function checkDomains(
       encoder,
     );
     const problems = askable.slice(0, SAMPLES);
-    const silence = problems.map((problem) => ({ problem, text: "", finish: "eos" as const }));
+    const play = sources.get(domain) === source ? plays.get(domain) : undefined;
+    const silence = play ? [] : problems.map((problem) => ({ problem, text: "", finish: "eos" as const }));
+    if (play) for (const problem of problems) await tryEpisode(play, problem, format);
     for (const [i, verdict] of (await verifiers.verify(silence)).entries()) {
       const isOwn = plan !== undefined && verdict.status === "correct"; // brevity may be all that is asked
       if ((verdict.status !== "unscored" && verdict.status !== "correct") || isOwn) continue;
@@ -167,6 +173,22 @@ async function checkDomains(
     };
   }
   return domains;
+}
+
+/** Says nothing to an environment, twice, and asks what that is worth. Throws HONE_ERR_VERIFIER, HONE_ERR_UNSUPPORTED. */
+async function tryEpisode(play: Play, problem: Problem, format: PromptFormat): Promise<void> {
+  const closing = new AbortController().signal;
+  const partner = new EnvironmentPartner({ play, problem, format, turns: format.turns(), closing });
+  for (let turn = 0; turn < 2; turn++) {
+    const reply = await partner.answer({ turn, tokens: new Int32Array(0), ended: undefined });
+    if ("over" in reply) break;
+  }
+  const verdict = await partner.verdict("turns", 2);
+  if (verdict.status !== "unscored") return;
+  throw new HoneError(
+    "HONE_ERR_VERIFIER",
+    `${problem.verifier} cannot be played: ${verdict.cause} (problem ${problem.id})`,
+  );
 }
 
 /** "short, weight 0.2: function short in the main process, ..." */

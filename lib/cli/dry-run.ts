@@ -121,11 +121,13 @@ function standInSource(field: string, source: Recipe["domains"][string]["source"
   };
 }
 
-/** Gives domains the rewards that the recipe's author wrote for them, functions too. */
+/** Gives domains the rewards and environments that the recipe's author wrote for them, functions too. */
 function withRewards(domains: RecipeInput["domains"], written: RecipeInput["domains"]): void {
   for (const [name, domain] of Object.entries(domains)) {
-    const { reward, rewards } = written[name] ?? {};
-    domains[name] = { ...domain, ...(reward && { reward }), ...(rewards && { rewards }) };
+    const { reward, rewards, environment, episode } = written[name] ?? {};
+    const rewarded = { ...(reward && { reward }), ...(rewards && { rewards }) };
+    const played = { ...(environment && { environment }), ...(episode && { episode }) };
+    domains[name] = { ...domain, ...rewarded, ...played };
   }
 }
 

@@ -45,6 +45,7 @@ export {
   openProblems,
   openVerifiers,
   PromptEncoder,
+  playsOf,
   rewardPlan,
   thisMachine,
   whyNotRunnable,

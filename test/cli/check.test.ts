@@ -125,6 +125,27 @@ test("a demonstration longer than the answer's budget is found before a run", as
   });
 }, 60_000);
 
+test("an environment is tried before a run, in the step too, and what it throws is told", async () => {
+  const domain = (step: () => { observation: string }) => ({
+    math: {
+      weight: 1,
+      source: "procedural/math",
+      environment: { reset: () => ({}), step, score: () => 0 },
+      episode: { maxTurns: 2, maxTurnTokens: 4 },
+    },
+  });
+  const { stages } = await checkRecipe(smallRecipe({}, { domains: domain(() => ({ observation: "ok" })) }));
+  expect(stages.map(({ name, ok }) => [name, ok])).toContainEqual(["one step", true]);
+  expect(stages.find(({ name }) => name === "math")!.said).toContain("environment:math");
+  const down = () => {
+    throw new Error("down");
+  };
+  await expect(checkRecipe(smallRecipe({}, { domains: domain(down) }))).rejects.toMatchObject({
+    code: "HONE_ERR_VERIFIER",
+    message: expect.stringContaining("down"),
+  });
+});
+
 test("a run that is all warm-up is warned of", async () => {
   const recipe = overrideRecipe(smallRecipe(), [
     "optimizer.warmupSteps=50",
