@@ -1,4 +1,5 @@
 import { explainPanel } from "./panel-explain.js";
+import { gradientsPanel } from "./panel-gradients.js";
 import { linePanel } from "./panel-line.js";
 import { metricsPanel } from "./panel-metrics.js";
 import { overviewPanel } from "./panel-overview.js";
@@ -17,6 +18,7 @@ export const PANELS = [
   samplesPanel,
   problemsPanel,
   explainPanel,
+  gradientsPanel,
   resultsPanel,
   recipePanel,
 ];
