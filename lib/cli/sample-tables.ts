@@ -58,14 +58,19 @@ export function wholeSampleText(one: WholeSample): string {
   ];
   const parts = [
     ...(one.prompt === undefined ? [] : [part("prompt", one.prompt)]),
-    ...(one.thought === undefined ? [] : [part("thought", one.thought)]),
-    part("response", one.response),
+    ...spoken(one),
     part(
       "reference",
       typeof one.reference === "string" ? one.reference : (JSON.stringify(one.reference) ?? ""),
     ),
   ];
   return [...facts.map(visibleText), ...parts].join("\n");
+}
+
+/** Thought and response, or of an episode who said what. */
+function spoken({ turns, thought, response }: WholeSample): string[] {
+  if (turns !== undefined) return turns.map(({ by, text }) => part(by, text));
+  return [...(thought === undefined ? [] : [part("thought", thought)]), part("response", response)];
 }
 
 /** "3 from token 0, 4 from token 120" */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { VERDICT_JOURNAL } from "../orchestration/index.ts";
-import { type Sample, SampleIndex, type WholeSample } from "../samples/index.ts";
+import { type Sample, SampleIndex, type SpokenPart, type WholeSample } from "../samples/index.ts";
 import { visibleText } from "../visible-text.ts";
 import type { WatchedRun } from "./watched-run.ts";
 import type { ShownSample } from "./wire.ts";
@@ -36,7 +36,18 @@ export async function samplesOf(run: WatchedRun): Promise<SampleIndex | undefine
 
 /** For the page: texts without what a screen acts on, and of those with more characters than `most` the two ends. */
 export function shownSample(one: WholeSample, most = SHOWN_CHARS): ShownSample {
-  const { prompt, text: _, thought, response, reference, reason, verifier, completion, ...facts } = one;
+  const {
+    prompt,
+    text: _,
+    thought,
+    response,
+    turns,
+    reference,
+    reason,
+    verifier,
+    completion,
+    ...facts
+  } = one;
   const asText = typeof reference === "string" ? reference : (JSON.stringify(reference) ?? "");
   return {
     ...facts,
@@ -45,9 +56,20 @@ export function shownSample(one: WholeSample, most = SHOWN_CHARS): ShownSample {
     ...(prompt !== undefined && { prompt: shownText(prompt, most) }),
     ...(thought !== undefined && { thought: shownText(thought, most) }),
     response: shownText(response, most),
+    ...(turns && { turns: shownTurns(turns, most) }),
     reference: shownText(asText, most),
     ...(reason !== undefined && { reason: shownText(reason, most) }),
   };
+}
+
+const MOST_PARTS = 200;
+
+/** The first and last parts of a long conversation, each with its share of what is shown. */
+function shownTurns(turns: readonly SpokenPart[], most: number): SpokenPart[] {
+  const half = MOST_PARTS / 2;
+  const shown = turns.length <= MOST_PARTS ? turns : [...turns.slice(0, half), ...turns.slice(-half)];
+  const each = Math.max(1000, Math.floor(most / shown.length));
+  return shown.map(({ by, text }) => ({ by, text: shownText(text, each) }));
 }
 
 export function shownText(text: string, most = SHOWN_CHARS): string {

@@ -20,5 +20,12 @@ export {
   takings,
 } from "./problems.ts";
 export { type Found, type Page, query } from "./query.ts";
-export { type Sample, sampleOf, type WholeSample, wholeSample, wholeSamples } from "./sample.ts";
+export {
+  type Sample,
+  type SpokenPart,
+  sampleOf,
+  type WholeSample,
+  wholeSample,
+  wholeSamples,
+} from "./sample.ts";
 export { SampleIndex } from "./sample-index.ts";

@@ -41,6 +41,12 @@ export interface Sample {
   readonly rescored?: Verdict["status"];
 }
 
+/** What a policy said in a turn, or what its environment (and a chat template around it) gave it to read. */
+export interface SpokenPart {
+  readonly by: "policy" | "environment";
+  readonly text: string;
+}
+
 /** The same with its texts, as the journal has them: whatever a policy wrote, not made fit for any screen. */
 export interface WholeSample extends Sample {
   /** Its hash in the journal. */
@@ -51,6 +57,8 @@ export interface WholeSample extends Sample {
   /** Behind the opening mark and before the closing one; absent where nothing marks a thought. */
   readonly thought?: string;
   readonly response: string;
+  /** Of an episode: who said what, in order; together the text. */
+  readonly turns?: readonly SpokenPart[];
   readonly reference: unknown;
   readonly verifier: string;
   /** Why the verdict is what it is: its reason, or of an unscored one its cause. */
@@ -144,11 +152,21 @@ async function readWhole(index: SampleIndex, row: number, journal: Journal): Pro
     text: said.text,
     ...(thought !== undefined && { thought }),
     response,
+    ...(said.given && { turns: turnsOf(said.text, said.given) }),
     reference: asked.reference,
     verifier: asked.verifier,
     ...(await reasonOf(index, row, journal)),
     versionRuns: memberOf(group, sample.attempt)?.versions ?? [],
   };
+}
+
+/** @param given begin, end, ... of what the environment said. */
+function turnsOf(text: string, given: readonly number[]): SpokenPart[] {
+  const cuts = [0, ...given, text.length];
+  return cuts.slice(1).flatMap((end, i): SpokenPart[] => {
+    const part = text.slice(cuts[i], end);
+    return part === "" ? [] : [{ by: i % 2 === 0 ? "policy" : "environment", text: part }];
+  });
 }
 
 const memberOf = ({ members }: TakenGroup, attempt: number) =>

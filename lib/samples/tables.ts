@@ -15,7 +15,7 @@ export const STATUSES: readonly Verdict["status"][] = [
   "no_answer",
   "unparsable",
 ];
-export const FINISHES: readonly FinishReason[] = ["eos", "stop", "length", "abort"];
+export const FINISHES: readonly FinishReason[] = ["eos", "stop", "length", "abort", "turns"];
 /** 0: not dropped. */
 export const DROPS: readonly (DropReason | undefined)[] = [
   undefined,

@@ -32,6 +32,18 @@ test("nothing of a completion that the page gets acts on it, and none of it is l
   expect([isReadable(one as never), isReadable(long as never)]).toEqual([true, false]);
 });
 
+test("what an environment says is made fit for the screen as well, and a long conversation is cut in the middle", () => {
+  const turns = Array.from({ length: 1000 }, (_, i) => ({
+    by: "environment",
+    text: `${i}\u202e\ud800\u001b[2J`,
+  }));
+  const shown = shownSample({ response: "", reference: "", turns } as never);
+  expect(shown.turns).toHaveLength(200);
+  expect([shown.turns![0]!.text[0], shown.turns![199]!.text.slice(0, 3)]).toEqual(["0", "999"]);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  for (const { text } of shown.turns!) expect(text).not.toMatch(/[\u202e\ud800\u001b]/);
+});
+
 test("texts are cut to their ends, excerpts to one line", () => {
   expect(shownText("abcdef", 4)).toBe("ab\n[... 2 characters ...]\nef");
   expect(shownText("abcd", 4)).toBe("abcd");

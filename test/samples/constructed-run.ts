@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { SettledGroup } from "../../lib/orchestration/line/index.ts";
 import { VerdictJournal } from "../../lib/orchestration/records/verdict-journal.ts";
-import type { DropReason, FinishReason, Problem, Rollout, Verdict } from "../../lib/records.ts";
+import type { DropReason, Episode, FinishReason, Problem, Rollout, Verdict } from "../../lib/records.ts";
 
 /** A completion of a constructed run; what is left out is of no matter to the test. */
 export interface Said {
@@ -14,6 +14,8 @@ export interface Said {
   readonly finish?: FinishReason;
   /** Of the weights, for its first half and its second. */
   readonly versions?: readonly [number, number];
+  /** Where in its text an environment speaks: begin, end, ... */
+  readonly given?: readonly number[];
 }
 
 export interface Group {
@@ -97,7 +99,7 @@ const problemOf = ({ problem = 1, domain = "math", reference = { answer: "7" } }
 
 function rolloutOf(
   problem: Problem,
-  { text, tokens = 10, finish = "eos", versions = [0, 0] }: Said,
+  { text, tokens = 10, finish = "eos", versions = [0, 0], given }: Said,
   attempt: number,
 ): Rollout {
   const half = Math.ceil(tokens / 2);
@@ -109,6 +111,9 @@ function rolloutOf(
     versions: new Uint32Array(tokens).fill(versions[0]).fill(versions[1], half),
     finish,
     text,
+    ...(given && {
+      episode: { given: new Uint8Array(tokens), givenText: given } as Partial<Episode> as Episode,
+    }),
   } as Partial<Rollout> as Rollout;
 }
 

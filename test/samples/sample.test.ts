@@ -9,6 +9,24 @@ const folder = temporaryFolder();
 
 const HOSTILE = `<think>\u0000\u001b[2J\ud800\u202e</think><script>alert(1)</script>\n${"x".repeat(10_000_000)}`;
 
+test("of an episode it is told who said what, and that its turns ended it", async () => {
+  {
+    using written = new ConstructedRun(folder.path);
+    written.step({ said: [{ text: "cat_a_ map", given: [3, 7], finish: "turns" }, { text: "plain" }] });
+  }
+  const index = await SampleIndex.open(folder.path);
+  const [played, plain] = await wholeSamples(index, [0, 1]);
+  expect(played).toMatchObject({
+    finish: "turns",
+    turns: [
+      { by: "policy", text: "cat" },
+      { by: "environment", text: "_a_ " },
+      { by: "policy", text: "map" },
+    ],
+  });
+  expect(plain).not.toHaveProperty("turns");
+});
+
 test("everything that is known of a completion, its texts as they were written", async () => {
   {
     using run = new ConstructedRun(folder.path);

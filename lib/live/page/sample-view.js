@@ -53,6 +53,10 @@ const explainLink = (run, one) =>
 
 /** @param {ShownSample} one */
 function texts(one) {
+  if (one.turns !== undefined)
+    return one.turns.map(({ by, text }) =>
+      by === "policy" ? said("Policy", text, "answer") : said("Environment", text, "given"),
+    );
   return [
     one.thought !== undefined && folded(`Thought, ${one.thoughtChars} characters`, one.thought, false),
     said("Answer", one.response === "" ? "(nothing)" : one.response, "answer"),
@@ -75,9 +79,13 @@ function facts(one) {
   const runs = one.versionRuns.flatMap((token, i) =>
     i % 2 === 0 ? [`${one.versionRuns[i + 1]} from token ${token}`] : [],
   );
-  const ended = { eos: "by itself", stop: "by itself", length: "cut by the budget", abort: "aborted" }[
-    one.finish
-  ];
+  const ended = {
+    eos: "by itself",
+    stop: "by itself",
+    length: "cut by the budget",
+    abort: "aborted",
+    turns: "cut by its turns",
+  }[one.finish];
   const rows = [
     ["reward", number(one.reward)],
     ["score", number(one.score)],
