@@ -142,7 +142,7 @@ async function checkDomains(
   const plays = playsOf(recipe);
   const measured = [...sets].map(([name, { source }]) => [name, source] as const);
   for (const [domain, source] of [...sources, ...measured]) {
-    const plan = recipe.domains[domain] && rewardPlan(recipe, domain);
+    const plan = rewardPlan(recipe, domain);
     const trained = (recipe.domains[domain]?.weight ?? 0) > 0;
     const { askable, leftOut } = lookAt(
       (index) => (trained ? source.problem(index) : source.heldOut(index)),

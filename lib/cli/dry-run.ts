@@ -41,6 +41,7 @@ export async function rehearse(recipe: Recipe): Promise<Rehearsal> {
     const { domains, few, sets } = standInData(recipe, folder, missing);
     const { hardware: _, warmStart: __, ...input } = recipeInput(recipe);
     for (const made of [domains, few]) withRewards(made, input.domains);
+    withRewards(sets, input.evaluation?.sets ?? {});
     const { stopIds: ___, ...rollouts } = input.rollouts;
     const bytes = missing.has("model");
     const maxPromptTokens = recipe.rollouts.maxPromptTokens * (bytes ? BYTES_PER_TOKEN : 1);
@@ -121,15 +122,17 @@ function standInSource(field: string, source: Recipe["domains"][string]["source"
   };
 }
 
-/** Gives domains the rewards and environments that the recipe's author wrote for them, functions too. */
-function withRewards(domains: RecipeInput["domains"], written: RecipeInput["domains"]): void {
-  for (const [name, domain] of Object.entries(domains)) {
+/** Gives domains, or validation sets, the rewards and environments that the recipe's author wrote, functions too. */
+function withRewards<T extends Judged>(made: Record<string, T>, written: Record<string, Judged>): void {
+  for (const [name, one] of Object.entries(made)) {
     const { reward, rewards, environment, episode } = written[name] ?? {};
     const rewarded = { ...(reward && { reward }), ...(rewards && { rewards }) };
     const played = { ...(environment && { environment }), ...(episode && { episode }) };
-    domains[name] = { ...domain, ...rewarded, ...played };
+    made[name] = { ...one, ...rewarded, ...played };
   }
 }
+
+type Judged = Pick<RecipeInput["domains"][string], "reward" | "rewards" | "environment" | "episode">;
 
 /** Budgets count tokens of the model's: without its tokenizer they say nothing. */
 function withoutBudgets({ sets = {}, maxTokens: _, ...evaluation }: NonNullable<RecipeInput["evaluation"]>) {

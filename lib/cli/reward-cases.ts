@@ -13,13 +13,14 @@ const rowSchema = z.object({
 });
 
 /**
- * Reads { prompt, response, reference } for the reward that a recipe gives a domain. Throws HONE_ERR_USAGE where it gives
+ * Reads { prompt, response, reference } for the reward that a recipe gives a domain or validation set. Throws HONE_ERR_USAGE where it gives
  * none.
  */
-export function rewardReader({ name, domains }: Recipe, domain: string): CaseReader {
-  const found = Object.hasOwn(domains, domain) ? domains[domain] : undefined;
+export function rewardReader({ name, domains, evaluation }: Recipe, domain: string): CaseReader {
+  const judged = { ...evaluation.sets, ...domains };
+  const found = Object.hasOwn(judged, domain) ? judged[domain] : undefined;
   if (found?.reward === undefined && found?.rewards === undefined) {
-    const own = Object.keys(domains).filter((d) => domains[d]!.reward ?? domains[d]!.rewards);
+    const own = Object.keys(judged).filter((d) => judged[d]!.reward ?? judged[d]!.rewards);
     throw new HoneError(
       "HONE_ERR_USAGE",
       `recipe ${name} gives no reward for domain ${JSON.stringify(domain)}`,

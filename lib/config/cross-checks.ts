@@ -127,9 +127,9 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
         : "has weight 0 everywhere; at least one domain must be trained on",
   },
   {
-    paths: ["domains"],
-    rule: ({ domains }) => {
-      const twice = Object.entries(domains).find(
+    paths: ["domains", "evaluation.sets"],
+    rule: ({ domains, evaluation: { sets } }) => {
+      const twice = [...Object.entries(domains), ...Object.entries(sets)].find(
         ([, d]) => d.reward !== undefined && d.rewards !== undefined,
       );
       return twice && `gives ${twice[0]} both reward and rewards; name one judge, or several with weights`;

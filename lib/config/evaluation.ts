@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { datasetSchema } from "../domains/dataset-schema.ts";
 import { count, MOST_SEQUENCES, positive, tokens } from "./numbers.ts";
+import { domainRewards } from "./reward.ts";
 
 /**
  * Name in the table of problem sources ("procedural/math"), the URL or path of a module of the user's, or a data set:
@@ -15,6 +16,7 @@ export const verifierSchema = z.strictObject({ compat: z.enum(["strict", "refere
 const setSchema = z.strictObject({
   source: sourceSchema,
   verifier: verifierSchema.optional(),
+  ...domainRewards,
   /** The first so many; as many as of a domain when left out. */
   problems: count(2 ** 24).optional(),
   /** Completions a problem, and their budget; those of the domains when left out. */

@@ -36,14 +36,29 @@ export function putRewardFunctions<T>(plain: T, functions: RewardFunctions): T {
   }) as T;
 }
 
-/** A shallow copy with `change` made to every reward of every domain; what has none is returned as it is. */
-function atRewards(input: unknown, change: (name: string, value: unknown) => unknown): unknown {
-  if (!isFields(input) || !isFields(input["domains"])) return input;
-  const domains = mapFields(input["domains"], (name, domain) => {
-    if (!isFields(domain)) return domain;
-    const { reward, rewards } = domain;
+type Change = (name: string, value: unknown) => unknown;
+
+/** A shallow copy with `change` made to every reward of every domain and validation set; what has none stays as it is. */
+function atRewards(input: unknown, change: Change): unknown {
+  if (!isFields(input)) return input;
+  const { domains, evaluation } = input;
+  return {
+    ...input,
+    ...(isFields(domains) && { domains: inJudged(domains, change) }),
+    ...(isFields(evaluation) &&
+      isFields(evaluation["sets"]) && {
+        evaluation: { ...evaluation, sets: inJudged(evaluation["sets"], change) },
+      }),
+  };
+}
+
+/** @param judged domains or validation sets by name; no two of them share one. */
+function inJudged(judged: Fields, change: Change): Fields {
+  return mapFields(judged, (name, one) => {
+    if (!isFields(one)) return one;
+    const { reward, rewards } = one;
     return {
-      ...domain,
+      ...one,
       ...(reward !== undefined && { reward: change(rewardName(name), reward) }),
       ...(isFields(rewards) && {
         rewards: mapFields(rewards, (part, value) =>
@@ -54,7 +69,6 @@ function atRewards(input: unknown, change: (name: string, value: unknown) => unk
       }),
     };
   });
-  return { ...input, domains };
 }
 
 const mapFields = (fields: Fields, change: (name: string, value: unknown) => unknown): Fields =>

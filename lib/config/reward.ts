@@ -41,7 +41,7 @@ export type RewardChoice = z.output<typeof choiceSchema>;
 
 const rewardChoice = choiceSchema as unknown as z.ZodType<RewardChoice, Written>;
 
-/** The schema's part that says who judges a domain instead of the problem's own verifier. */
+/** The schema's part that says who judges a domain, or a validation set, instead of the problem's own verifier. */
 export const domainRewards = {
   /** One judge. */
   reward: rewardChoice.optional(),

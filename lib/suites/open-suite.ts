@@ -157,6 +157,9 @@ const moduleSchema = z.object({
   answer: z.custom<Suite["answer"]>((value) => typeof value === "function", "must be a function").optional(),
 });
 
+const HOW_IT_JUDGES =
+  "A suite judges by verify(completion, reference), which gives a verdict, or names a built-in verifier; a recipe's reward({ prompt, completion, ... }) is called from verify. See docs/how-to-suite.md.";
+
 /** Throws HONE_ERR_DATA where the module cannot be imported or is no suite. */
 async function openModule(file: string): Promise<Suite> {
   const whole = resolve(file);
@@ -172,7 +175,8 @@ async function openModule(file: string): Promise<Suite> {
     );
   }
   const { name, path, verify, verifier = verify && name, metric, levels, answer } = parsed.data;
-  if (verifier === undefined) throw new HoneError("HONE_ERR_DATA", `${file}: neither verify nor verifier`);
+  if (verifier === undefined)
+    throw new HoneError("HONE_ERR_DATA", `${file}: neither verify nor verifier`, { hint: HOW_IT_JUDGES });
   const reader: RowReader<DatasetOptions> = {
     domain: name,
     verifier,

@@ -20,6 +20,22 @@ test("a function is kept beside the recipe, and in it by name, hash and place", 
   expect(rewardFunctions(defineRecipe(kept)).size).toBe(0);
 });
 
+test("functions of validation sets too, by the sets' names", () => {
+  const sets = {
+    brief: { source: "procedural/math", reward: half },
+    both: { source: "procedural/math", rewards: { a: { weight: 1, reward: one } } },
+  };
+  const recipe = recipeOf({ "domains.math.reward": one, "evaluation.sets": sets });
+  expect([...rewardFunctions(recipe)]).toEqual([
+    ["reward:math", one],
+    ["reward:brief", half],
+    ["part:both:a", one],
+  ]);
+  expect(recipe.evaluation.sets["brief"]!.reward).toMatchObject({ function: "half", process: "main" });
+  expect(rewardFunctions(overrideRecipe(recipe, ["optimizer.lr=1e-5"])).get("reward:brief")).toBe(half);
+  expect(defineRecipe(JSON.parse(JSON.stringify(recipe)))).toEqual(recipe);
+});
+
 test("several, with limits, in the order of their names", () => {
   const rewards = {
     first: { weight: 1, reward: { function: one, timeoutMs: 9, concurrency: 2 } },

@@ -66,11 +66,14 @@ async function openDomains(
         `domains.${domain}.source is ${nameOf(source)}, whose domain is ${opened.domain}`,
       );
     }
-    const strict = verifier === undefined ? opened : judgedBy(opened, verifier.compat);
-    const isRewarded = reward !== undefined || rewards !== undefined;
     const play = plays.get(domain);
-    const judged = isRewarded ? rewardedBy(strict, domain) : strict;
-    sources.set(domain, play === undefined ? judged : playedIn(strict, domain, play.environment));
+    const strict = verifier === undefined ? opened : judgedBy(opened, verifier.compat);
+    sources.set(
+      domain,
+      play === undefined
+        ? judged(opened, domain, { verifier, reward, rewards })
+        : playedIn(strict, domain, play.environment),
+    );
   }
   return sources;
 }
@@ -81,11 +84,21 @@ async function openSets(
 ): Promise<Map<string, ValidationSet>> {
   const sets = new Map<string, ValidationSet>();
   const first = Object.keys(domains).length;
-  for (const [i, [name, { source, verifier, ...how }]] of Object.entries(evaluation.sets).entries()) {
+  for (const [i, [name, { source, verifier, reward, rewards, ...how }]] of Object.entries(
+    evaluation.sets,
+  ).entries()) {
     const opened = await openValidationSource(source, { seed, ordinal: first + i, domain: name }, admit);
-    sets.set(name, { ...how, source: verifier === undefined ? opened : judgedBy(opened, verifier.compat) });
+    sets.set(name, { ...how, source: judged(opened, name, { verifier, reward, rewards }) });
   }
   return sets;
+}
+
+type JudgedBy = Pick<Recipe["domains"][string], "verifier" | "reward" | "rewards">;
+
+/** Problems as the recipe has them judged. @param name of their domain or validation set. */
+function judged(source: ProblemSource, name: string, { verifier, reward, rewards }: JudgedBy): ProblemSource {
+  const strict = verifier === undefined ? source : judgedBy(source, verifier.compat);
+  return reward === undefined && rewards === undefined ? strict : rewardedBy(strict, name);
 }
 
 const nameOf = (source: Recipe["domains"][string]["source"]) =>

@@ -4,14 +4,17 @@ import { rewardName } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import { keyOf, type RewardGiver, type RewardPlan } from "../../rewards/index.ts";
 
-/** How the recipe's domains with rewards of their own are judged. */
+/** How the recipe's domains and validation sets with rewards of their own are judged. */
 export function rewardPlans(recipe: Recipe): RewardPlan[] {
-  return Object.keys(recipe.domains).flatMap((domain) => rewardPlan(recipe, domain) ?? []);
+  return Object.keys(judgedOf(recipe)).flatMap((name) => rewardPlan(recipe, name) ?? []);
 }
 
-/** Undefined for a domain whose problems name their verifiers. */
+/** Names are of one kind: no set is called like a domain. */
+const judgedOf = ({ domains, evaluation }: Recipe) => ({ ...evaluation.sets, ...domains });
+
+/** @param domain or validation set. Undefined where its problems name their verifiers. */
 export function rewardPlan(recipe: Recipe, domain: string): RewardPlan | undefined {
-  const { reward, rewards } = recipe.domains[domain]!;
+  const { reward, rewards } = judgedOf(recipe)[domain]!;
   const functions = rewardFunctions(recipe);
   const verifier = rewardName(domain);
   if (rewards !== undefined) {

@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ProblemSource } from "../../../lib/data/index.ts";
+import type { RewardFunction } from "../../../lib/domains/index.ts";
 import { openProblems } from "../../../lib/orchestration/setup/problems.ts";
+import { openVerifiers } from "../../../lib/orchestration/setup/resources.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
 let dir: string;
@@ -76,6 +78,38 @@ test("a set that says which rows are held out leaves the others to training", as
   );
   expect(sets.get("fifteen")!.source.heldOutCount).toBe(15);
   expect(sources.get("math")!.report).toMatchObject({ training: 30, heldOut: 5 });
+});
+
+test("a set is judged by its own reward, the domain of the same problems by theirs", async () => {
+  const length: RewardFunction = ({ completion, reference }) =>
+    reference === undefined ? 0 : Math.min(1, completion.length / 10);
+  const recipe = smallRecipe(
+    {},
+    {
+      domains: { math: { weight: 1, source: "procedural/math" } },
+      evaluation: {
+        sets: {
+          long: { source: "procedural/math", reward: length },
+          both: {
+            source: "procedural/math",
+            rewards: { long: { weight: 1, reward: length }, right: { weight: 1, reward: "verifier" } },
+          },
+          plain: { source: "procedural/math" },
+        },
+      },
+    },
+  );
+  const { sources, sets } = await openProblems(recipe);
+  await using verifiers = openVerifiers(recipe);
+  const verdictOf = async (source: ProblemSource) => {
+    const [verdict] = await verifiers.verify([{ problem: source.heldOut(0), text: "12345", finish: "eos" }]);
+    return verdict;
+  };
+  const [long, both, plain] = await Promise.all([...sets.values()].map(({ source }) => verdictOf(source)));
+  expect(long).toMatchObject({ status: "partial", score: 0.5 });
+  expect(both).toMatchObject({ score: 0.25, parts: { long: 0.5, right: 0 } });
+  expect(plain).toEqual(await verdictOf(sources.get("math")!));
+  expect(plain).toMatchObject({ score: 0 });
 });
 
 test("what a run held out is held out when it goes on", async () => {
