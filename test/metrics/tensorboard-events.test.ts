@@ -44,10 +44,10 @@ function buckets(values: number[]): { limits: number[]; counts: number[]; stats:
 }
 
 test("a histogram has every value in the bucket below its limit", () => {
-  const { stats, limits, counts } = buckets([0, 1, 2, 29.5, 30]);
-  expect(stats).toEqual([0, 30, 5, 62.5, 0 + 1 + 4 + 29.5 ** 2 + 900]);
+  const { stats, limits, counts } = buckets([0, 0.5, 1, 2, 29.5, 30]);
+  expect(stats).toEqual([0, 30, 6, 63, 0 + 0.25 + 1 + 4 + 29.5 ** 2 + 900]);
   expect(limits).toEqual(Array.from({ length: 30 }, (_, i) => i + 1));
-  expect(counts).toEqual(limits.map((limit) => [1, 1, 1][limit - 1] ?? (limit === 30 ? 2 : 0)));
+  expect(counts).toEqual(limits.map((limit) => [2, 1, 1][limit - 1] ?? (limit === 30 ? 2 : 0)));
 });
 
 test("equal values have one bucket", () => {

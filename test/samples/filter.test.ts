@@ -60,15 +60,15 @@ test("wrong but long: not solved, scored, and longer than nine tenths of its own
   const index = await opened((run) => {
     run.step(
       { problem: 1, said: lengths },
-      { problem: 2, said: Array.from({ length: 10 }, () => said({ tokens: 5 })) },
+      { problem: 2, said: Array.from({ length: 20 }, () => said({ tokens: 5 })) },
       {
         problem: 3,
-        said: [said({ tokens: 95, status: "correct" }), said({ tokens: 95, status: "unscored" })],
+        said: [said({ tokens: 96, status: "correct" }), said({ tokens: 97, status: "unscored" })],
       },
       { problem: 4, domain: "code", said: Array.from({ length: 9 }, () => said({ tokens: 1000 })) },
     );
   });
-  const tokens = [...lengths.map((one) => one.tokens!), ...Array(10).fill(5), 95, 95].sort((a, b) => a - b);
+  const tokens = [...lengths.map((one) => one.tokens!), ...Array(20).fill(5), 96, 97].sort((a, b) => a - b);
   const limits = longLimits(index);
   expect([...limits.values()]).toEqual([tokens[Math.ceil(0.9 * tokens.length) - 1], 1000]);
   expect(matching(index, { wrongButLong: true }).map((row) => sampleOf(index, row).tokens)).toEqual([100]);

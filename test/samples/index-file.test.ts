@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { IndexFile } from "../../lib/samples/index-file.ts";
@@ -51,6 +51,18 @@ test("of two that save the same, one does", () => {
   grow(first, 3);
   first.save();
   expect(stateOf(new IndexFile(path())).steps).toEqual([1, 2, 3]);
+});
+
+test("a piece that another process wrote again counts once", () => {
+  const file = new IndexFile(path());
+  const ends: number[] = [];
+  for (const end of [1, 2]) {
+    grow(file, end);
+    file.save();
+    ends.push(statSync(path()).size);
+  }
+  appendFileSync(path(), readFileSync(path()).subarray(ends[0]!));
+  expect(stateOf(new IndexFile(path())).steps).toEqual([1, 2]);
 });
 
 test("what stands behind a damaged piece is not read, and the next save mends it", () => {

@@ -60,16 +60,18 @@ test.each<[string, unknown, RegExp]>([
 });
 
 test("a slope that is not finite names token and sequence; what it throws is the cause", () => {
-  const mine: SlopesFunction = ({ out }) => {
-    out[2] = Number.NaN;
-    return 0;
-  };
-  expect(() => ask(mine)).toThrow(
-    expect.objectContaining({
-      message: "mine gave token 2 the slope NaN",
-      details: { token: 2, sequence: 2 },
-    }),
-  );
+  for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+    const mine: SlopesFunction = ({ out }) => {
+      out[2] = bad;
+      return 0;
+    };
+    expect(() => ask(mine)).toThrow(
+      expect.objectContaining({
+        message: `mine gave token 2 the slope ${bad}`,
+        details: { token: 2, sequence: 2 },
+      }),
+    );
+  }
   const cause = new RangeError("too far");
   const thrower: SlopesFunction = () => {
     throw cause;
