@@ -121,7 +121,7 @@ export class WatchedRun {
       steps: this.#status?.steps ?? recipe?.training?.steps,
       domains: domainsOf(Object.keys(recipe?.domains ?? {}), table.names),
       names: table.names,
-      marks: [...this.#marks.list, ...this.#unloggedCheckpoints(), ...this.#evaluations.list],
+      marks: [...this.#marks.list, ...unloggedCheckpoints(dir, this.#marks.list), ...this.#evaluations.list],
       status: this.#status,
       summary: existsSync(join(dir, RUN_FILES.summary)),
       damaged: this.#damaged,
@@ -184,18 +184,16 @@ export class WatchedRun {
     if (end === "stopping") return "stopping";
     return paused ? "paused" : "running";
   }
+}
 
-  /** Checkpoints that the log does not tell of: it was written by an older version. */
-  #unloggedCheckpoints(): Mark[] {
-    const logged = new Set(
-      this.#marks.list.filter(({ kind }) => kind === "checkpoint").map(({ step }) => step),
-    );
-    const folder = join(this.dir, "checkpoints");
-    if (!existsSync(folder)) return [];
-    return readdirSync(folder).flatMap((name) => {
-      const step = Number(/^step-(\d{6})$/.exec(name)?.[1] ?? Number.NaN);
-      if (Number.isNaN(step) || logged.has(step)) return [];
-      return [{ kind: "checkpoint" as const, step, text: `checkpoint ${name}` }];
-    });
-  }
+/** Checkpoints that the log does not tell of: it was written by an older version. */
+function unloggedCheckpoints(dir: string, marks: readonly Mark[]): Mark[] {
+  const logged = new Set(marks.filter(({ kind }) => kind === "checkpoint").map(({ step }) => step));
+  const folder = join(dir, "checkpoints");
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap((name) => {
+    const step = Number(/^step-(\d{6})$/.exec(name)?.[1] ?? Number.NaN);
+    if (Number.isNaN(step) || logged.has(step)) return [];
+    return [{ kind: "checkpoint" as const, step, text: `checkpoint ${name}` }];
+  });
 }
