@@ -307,7 +307,7 @@ function strip(parts, step, label) {
   return svg("svg", { class: "strip", role: "img", "aria-label": label }, ...cells, mark);
 }
 
-/** @param {RunInfo[]} runs @returns {import("./chart.js").ChartSpec[]} */
+/** @param {RunInfo[]} runs @returns {import("./chart-data.js").ChartSpec[]} */
 function gradientCharts(runs) {
   const names = new Set(runs.flatMap((run) => [...run.names]));
   const domains = [...new Set(runs.flatMap((run) => [...run.domains, ...measuredDomains(run)]))];
