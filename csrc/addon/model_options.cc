@@ -162,6 +162,7 @@ trainer::OptimizerConfig read_optimizer_config(const Napi::Value& value) {
   c.muon_momentum = float(f.number("muonMomentum"));
   c.gradient_clip = float(f.number("gradientClip"));
   if (f.has("moments") && f.choice("moments", {"f32", "bf16"}) == 1) c.moments = DType::kBF16;
+  c.moments_on_host = f.has("memory") && f.choice("memory", {"device", "host"}) == 1;
   if (f.has("seed")) c.seed = f.bigint("seed");
   return c;
 }

@@ -25,6 +25,37 @@ Device::~Device() {
   }
 }
 
+Event::Event([[maybe_unused]] const Stream& stream) {
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) handle_ = cuda::create_event();
+  }
+}
+
+Event::~Event() {
+  if constexpr (kHasCuda) {
+    if (handle_) cuda::destroy_event(handle_);
+  }
+}
+
+Event::Event(Event&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+
+Event& Event::operator=(Event&& other) noexcept {
+  std::swap(handle_, other.handle_);
+  return *this;
+}
+
+void Event::record([[maybe_unused]] const Stream& stream) const {
+  if constexpr (kHasCuda) {
+    if (handle_) cuda::record_event(handle_, stream.handle);
+  }
+}
+
+void Event::hold([[maybe_unused]] const Stream& stream) const {
+  if constexpr (kHasCuda) {
+    if (handle_) cuda::wait_for_event(handle_, stream.handle);
+  }
+}
+
 void synchronize(const Stream& stream) {
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) cuda::synchronize(stream.handle);

@@ -30,6 +30,24 @@ class Device {
 /// Waits until all work given to the stream is done. CPU ops are done when they return.
 void synchronize(const Stream& stream);
 
+/// A point in a stream's work, for which another stream waits; the host does not. On the CPU, where work is done when
+/// its call returns, nothing waits. Movable.
+class Event {
+ public:
+  /// For streams of that device. Throws kCuda.
+  explicit Event(const Stream& stream);
+  ~Event();
+  Event(Event&& other) noexcept;
+  Event& operator=(Event&& other) noexcept;
+  /// Everything that the stream was given so far.
+  void record(const Stream& stream) const;
+  /// What the stream is given from now on starts after what was recorded last; at once if nothing was.
+  void hold(const Stream& stream) const;
+
+ private:
+  void* handle_ = nullptr;
+};
+
 /// Copies host memory to the stream's; `from` may be reused at once, unless it is page-locked.
 void upload(const Stream& stream, void* to, const void* from, int64_t bytes);
 /// Copies the stream's memory to the host's; waits until it is there.

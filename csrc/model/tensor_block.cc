@@ -19,10 +19,11 @@ int64_t total_elements(const std::vector<TensorSpec>& specs) {
   return (end + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
 }
 
-TensorBlock::TensorBlock(const ModelConfig& config, std::vector<TensorSpec> specs, const Stream& stream, DType dtype)
+TensorBlock::TensorBlock(const ModelConfig& config, std::vector<TensorSpec> specs, const Stream& stream, DType dtype,
+                         Memory memory)
     : config_(config), stream_(stream), specs_(std::move(specs)), dtype_(dtype) {
   const int64_t bytes = total_elements(specs_) * dtype_bytes(dtype_);
-  arena_ = Arena(bytes, "parameters", tensor_memory(stream));
+  arena_ = Arena(bytes, "parameters", memory);
   base_ = arena_.take(bytes);
   if (!arena_.discard()) zero();
 }

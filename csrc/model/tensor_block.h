@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/arena.h"
@@ -32,7 +33,10 @@ int64_t total_elements(const std::vector<TensorSpec>& specs);
 class TensorBlock {
  public:
   /// In the memory of `stream`, which does its copies and must outlive it. config: of the model they belong to.
-  TensorBlock(const ModelConfig& config, std::vector<TensorSpec> specs, const Stream& stream, DType dtype = DType::kF32);
+  TensorBlock(const ModelConfig& config, std::vector<TensorSpec> specs, const Stream& stream, DType dtype = DType::kF32)
+      : TensorBlock(config, std::move(specs), stream, dtype, tensor_memory(stream)) {}
+  /// In that memory, which the stream's copies reach.
+  TensorBlock(const ModelConfig& config, std::vector<TensorSpec> specs, const Stream& stream, DType dtype, Memory memory);
 
   DType dtype() const { return dtype_; }
   const ModelConfig& config() const { return config_; }

@@ -18,6 +18,10 @@ struct OptimizerConfig {
   float gradient_clip = 0.3f;    // global norm; 0: off
   DType moments = DType::kF32;   // of AdamW; kBF16: rounded at random, see kernels::AdamWArgs
   uint64_t seed = 0;             // of those draws
+  /// On a GPU: AdamW's moments lie in page-locked host memory, and windows of them visit the device during an update; the
+  /// same bits. On the CPU they lie in the host's memory anyway.
+  bool moments_on_host = false;
+  int64_t window = int64_t(1) << 22;  // on a GPU: elements of AdamW that one call updates at most, a multiple of 16
 };
 
 struct TrainerConfig {

@@ -30,11 +30,13 @@ TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig&
   const bool adapted = config.adapters.on();
   const model::TrainingBytes training = model::training_bytes(stream, model, config.packed_tokens, config.recompute);
   const int64_t logits = kernels::lm_head_scratch_bytes(stream, config.packed_tokens, model.width, model.vocabulary);
+  const bool visit = moments_visit(stream, config.optimizer);
   const auto specs = adapted ? model::adapter_specs(model, config.adapters) : model::tensor_specs(model);
   const int64_t trained = Arena::rounded(model::total_elements(specs) * int64_t(sizeof(float)));
   return {.parameters = adapted && stream.is_cuda() ? 0 : model::parameter_bytes(model),
           .trained = trained,
-          .moments = moment_bytes(specs, config.optimizer),
+          .moments = visit ? 0 : moment_bytes(specs, config.optimizer),
+          .host_moments = visit ? moment_bytes(specs, config.optimizer) : 0,
           .first_packing = adapted && stream.is_cuda() ? embedding_bytes(stream, model, config.adapters) : 0,
           .adapters = adapted ? adapter_bytes(stream, model, config.adapters, trained) : 0,
           .transposed = model::transposed_bytes(stream, model, config.weight_storage),

@@ -12,7 +12,8 @@ namespace hone::trainer {
 struct TrainerBytes {
   int64_t parameters = 0;   // f32 weights there; with adapters the frozen base, which a GPU has none of
   int64_t trained = 0;      // f32 gradients of what is trained
-  int64_t moments = 0;      // both
+  int64_t moments = 0;      // both, unless they are on the host
+  int64_t host_moments = 0; // both, in page-locked memory of a GPU's host; not in total(), unlike the windows of them there, which are in arrays
   int64_t first_packing = 0;  // of a frozen base on a GPU: while it is packed, given back before the first step; not in total()
   int64_t adapters = 0;     // A and B, their packs, and the matrix that is formed; 0 without
   int64_t transposed = 0;   // transposed matrices for the backward

@@ -12,8 +12,16 @@ namespace {
 // Matrices up to this size are updated side by side, one per thread: their products are too small to split.
 constexpr int64_t kSmallMatrix = 1 << 17;
 
+/// In pieces that one call updates.
+void append_pieces(const model::TensorSpec& spec, bool decay, int64_t window, std::vector<ParameterRun>& out) {
+  for (int64_t begin = 0; begin < spec.numel(); begin += window) {
+    out.push_back({spec.offset + begin, std::min(window, spec.numel() - begin), decay});
+  }
+}
+
 /// Plans ranges for AdamW and matrices for Muon, largest first. joined: neighbouring tensors become one range, which is
-/// impossible where each tensor has a packed copy of its own.
+/// impossible where each tensor has a packed copy of its own; there a large one is cut, wherever its moments lie, so that
+/// the norm of the change is added up in the same order.
 void plan(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config, bool joined,
           std::vector<ParameterRun>& adamw, std::vector<ParameterRun>& muon) {
   const bool has_muon = config.kind == OptimizerConfig::Kind::kMuon;
@@ -26,9 +34,38 @@ void plan(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& co
     ParameterRun* last = adamw.empty() ? nullptr : &adamw.back();
     const bool joins = joined && last && last->decay == decay && !has_muon;
     if (joins) last->count = spec.offset + spec.numel() - last->offset;  // over the alignment gap, which stays 0
-    else adamw.push_back({spec.offset, spec.numel(), decay});
+    else append_pieces(spec, decay, joined ? spec.numel() : config.window, adamw);
   }
   std::stable_sort(muon.begin(), muon.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
+}
+
+/// As many neighbouring runs as fit a window, and so on.
+std::vector<ParameterWindow> divide(const std::vector<ParameterRun>& runs, int64_t window) {
+  std::vector<ParameterWindow> out;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const int64_t end = runs[i].offset + runs[i].count;
+    if (out.empty() || end - out.back().offset > window) out.push_back({i, i, runs[i].offset, 0});
+    out.back().last = i + 1;
+    out.back().count = end - out.back().offset;
+  }
+  return out;
+}
+
+/// Where they lie on the host. element: bytes of one moment.
+std::vector<StreamedMoments::Window> travelling(const std::vector<ParameterWindow>& windows, int64_t element, std::byte* m,
+                                                std::byte* v) {
+  std::vector<StreamedMoments::Window> out;
+  for (const ParameterWindow& window : windows) {
+    out.push_back({m + window.offset * element, v + window.offset * element, window.count * element});
+  }
+  return out;
+}
+
+/// What moments take on a device that they visit.
+int64_t visiting_bytes(const std::vector<ParameterRun>& adamw, const OptimizerConfig& config) {
+  int64_t widest = 0;
+  for (const ParameterWindow& window : divide(adamw, config.window)) widest = std::max(widest, window.count);
+  return StreamedMoments::device_bytes(widest * dtype_bytes(config.moments));
 }
 
 /// Elements of a matrix that one thread updates alone, at most.
@@ -47,9 +84,29 @@ int64_t slot_bytes(const Stream& stream, const std::vector<ParameterRun>& muon, 
   return Arena::rounded(bytes);
 }
 
+/// Where the packed copy of a run is, if there is one. packs: by place of their parameters, which begin at param.
+TensorView packed_copy(const std::map<const float*, TensorView>& packs, const float* param, const ParameterRun& run) {
+  auto part = packs.upper_bound(param + run.offset);  // a part holds several tensors: q, k and v
+  if (part == packs.begin()) return {};
+  --part;
+  const TensorView& all = part->second;
+  const int64_t skipped = param + run.offset - part->first;
+  return {all.as<std::byte>() + skipped * dtype_bytes(all.dtype), all.dtype, {run.count}};
+}
+
 int64_t sums_bytes(size_t runs) { return int64_t(runs + 2) * 64; }
 
+model::TensorBlock moment_block(const model::ModelConfig& model, const std::vector<model::TensorSpec>& specs,
+                                const OptimizerConfig& config, const Stream& stream) {
+  if (!moments_visit(stream, config)) return {model, specs, stream, config.moments};
+  return {model, specs, Stream{}, config.moments, Memory::kPinned};
+}
+
 }  // namespace
+
+bool moments_visit(const Stream& stream, const OptimizerConfig& config) {
+  return stream.is_cuda() && config.moments_on_host;
+}
 
 int64_t moment_bytes(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config) {
   return 2 * Arena::rounded(model::total_elements(specs) * dtype_bytes(config.moments));
@@ -61,8 +118,9 @@ int64_t optimizer_bytes(const Stream& stream, const std::vector<model::TensorSpe
   plan(specs, config, !stream.is_cuda(), adamw, muon);
   const int64_t n = model::total_elements(specs), small = small_matrix(stream);
   const auto others = int64_t(slot_count(!muon.empty(), threads)) - 1;
+  const int64_t visiting = moments_visit(stream, config) ? visiting_bytes(adamw, config) : 0;
   return sums_bytes(adamw.size() + muon.size()) + slot_bytes(stream, muon, n, small, true) +
-         others * slot_bytes(stream, muon, n, small, false);
+         others * slot_bytes(stream, muon, n, small, false) + visiting;
 }
 
 void check_optimizer(const OptimizerConfig& c) {
@@ -77,6 +135,12 @@ void check_optimizer(const OptimizerConfig& c) {
   rate("eps", c.eps, HUGE_VAL);
   if (c.eps == 0.0f) fail(Code::kConfig, "optimizer: eps is 0; a weight that never had a gradient would become 0 / 0.");
   rate("gradient_clip", c.gradient_clip, HUGE_VAL);
+  if (c.window < 16 || c.window % 16 != 0) {
+    fail(Code::kConfig, "optimizer: window is %lld; it must be a multiple of 16.", (long long)c.window);
+  }
+  if (c.moments_on_host && c.kind != OptimizerConfig::Kind::kAdamW) {
+    fail(Code::kConfig, "optimizer: moments in host memory are AdamW's; Muon updates a whole matrix at once.");
+  }
   if (c.moments == DType::kF32) return;
   if (c.moments != DType::kBF16) {
     fail(Code::kConfig, "optimizer: moments are %s; they must be f32 or bf16.", dtype_name(c.moments));
@@ -89,11 +153,14 @@ void check_optimizer(const OptimizerConfig& c) {
 Optimizer::Optimizer(const model::ModelConfig& model, const std::vector<model::TensorSpec>& specs,
                      const OptimizerConfig& config, const Stream& stream)
     : config_((check_optimizer(config), config)),
-      m_(model, specs, stream, config_.moments),
-      v_(model, specs, stream, config_.moments),
+      m_(moment_block(model, specs, config_, stream)),
+      v_(moment_block(model, specs, config_, stream)),
       small_matrix_(small_matrix(stream)) {
   plan(m_.specs(), config_, !stream.is_cuda(), adamw_, muon_);
   sums_ = SharedArrays(stream, sums_bytes(adamw_.size() + muon_.size()), "optimizer sums");
+  if (!moments_visit(stream, config_)) return;
+  windows_ = divide(adamw_, config_.window);
+  streamed_ = std::make_unique<StreamedMoments>(stream);
 }
 
 void Optimizer::reserve(const Stream& stream, size_t slots) {
@@ -103,50 +170,47 @@ void Optimizer::reserve(const Stream& stream, size_t slots) {
   }
 }
 
-TensorView Optimizer::Update::packed(const Run& run) const {
-  auto part = packs.upper_bound(param + run.offset);  // a part holds several tensors: q, k and v
-  if (part == packs.begin()) return {};
-  --part;
-  const TensorView& all = part->second;
-  const int64_t skipped = param + run.offset - part->first;
-  return {all.as<std::byte>() + skipped * dtype_bytes(all.dtype), all.dtype, {run.count}};
-}
-
-void Optimizer::adamw(const Stream& stream, const Update& update, const Run& run, double* change) {
+void Optimizer::adamw(const Stream& stream, const Update& update, const Run& run, std::byte* m, std::byte* v, double* change) {
   const auto part = [&](float* base) { return f32(base + run.offset, {run.count}); };
-  const auto moment = [&](const model::TensorBlock& block) -> TensorView {
-    return {block.flat().as<std::byte>() + run.offset * dtype_bytes(block.dtype()), block.dtype(), {run.count}};
-  };
   kernels::adamw(stream, {.param = part(update.param),
-                          .m = moment(m_),
-                          .v = moment(v_),
+                          .m = {m, config_.moments, {run.count}}, .v = {v, config_.moments, {run.count}},
                           .grad = part(update.grad),
                           .lr = update.rates.lr,
                           .beta1 = config_.beta1,
                           .beta2 = config_.beta2,
                           .eps = config_.eps,
                           .weight_decay = run.decay ? config_.weight_decay : 0.0f,
-                          .step = steps,
-                          .scale = update.scale,
+                          .step = steps, .scale = update.scale,
                           .squared_change = {change, DType::kF64, {1}},
-                          .scratch = &scratch_[0],
-                          .seed = config_.seed,
-                          .first = run.offset,
-                          .packed = update.packed(run)});
+                          .scratch = &scratch_[0], .seed = config_.seed, .first = run.offset,
+                          .packed = packed_copy(update.packs, update.param, run)});
+}
+
+void Optimizer::adamw_runs(const Stream& stream, const Update& update, double* changes) {
+  const int64_t element = dtype_bytes(config_.moments);
+  const auto update_window = [&](const ParameterWindow& window, std::byte* m, std::byte* v) {
+    for (size_t i = window.first; i < window.last; ++i) {
+      const int64_t skipped = (adamw_[i].offset - window.offset) * element;
+      adamw(stream, update, adamw_[i], m + skipped, v + skipped, changes + i);
+    }
+  };
+  std::byte *const m = m_.flat().as<std::byte>(), *const v = v_.flat().as<std::byte>();
+  if (!streamed_) return update_window({0, adamw_.size(), 0, 0}, m, v);
+  const auto visit = [&](size_t i, std::byte* at_m, std::byte* at_v) { update_window(windows_[i], at_m, at_v); };
+  streamed_->visit(stream, travelling(windows_, element, m, v), visit);
 }
 
 void Optimizer::muon(const Stream& stream, const Update& update, const Run& run, double* change, Arena& scratch) {
   const auto part = [&](float* base) { return f32(base + run.offset, {run.muon_rows, run.count / run.muon_rows}); };
   kernels::muon(stream, {.param = part(update.param),
-                         .momentum_buffer = part(m_.flat().as<float>()),
-                         .grad = part(update.grad),
+                         .momentum_buffer = part(m_.flat().as<float>()), .grad = part(update.grad),
                          .lr = update.rates.muon_lr,
                          .momentum = config_.muon_momentum,
                          .weight_decay = run.decay ? config_.weight_decay : 0.0f,
                          .scale = update.scale,
                          .squared_change = {change, DType::kF64, {1}},
                          .scratch = &scratch,
-                         .packed = update.packed(run)});
+                         .packed = packed_copy(update.packs, update.param, run)});
 }
 
 void Optimizer::muon_runs(const Stream& stream, const Update& update, double* changes) {
@@ -176,7 +240,7 @@ Optimizer::Applied Optimizer::apply(const Stream& stream, model::TensorBlock& pa
   Update update{parameters.flat().as<float>(), grads.flat().as<float>(), rates, scale.view(), {}};
   for (const auto& part : packs) update.packs.emplace(part.from.as<float>(), part.flat());
   ++steps;
-  for (size_t i = 0; i < adamw_.size(); ++i) adamw(stream, update, adamw_[i], changes.device + i);
+  adamw_runs(stream, update, changes.device);
   muon_runs(stream, update, changes.device + adamw_.size());
   kernels::sum_of_squares(stream, {.x = parameters.flat(), .total = weight.view(), .scratch = &scratch_[0]});
   sums_.download(stream, 0, sums_.used());

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "core/arena.h"
@@ -12,14 +13,17 @@
 #include "model/parameters.h"
 #include "model/weight_snapshot.h"
 #include "trainer/config.h"
+#include "trainer/streamed_moments.h"
 
 namespace hone::trainer {
 
 /// Throws kConfig naming the field for a rate outside its range.
 void check_optimizer(const OptimizerConfig& config);
 
-/// Bytes of both moments.
+/// Bytes of both moments, where OptimizerConfig::moments_on_host and the backend put them.
 int64_t moment_bytes(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config);
+/// Whether they lie in the host's memory and are updated on a device.
+bool moments_visit(const Stream& stream, const OptimizerConfig& config);
 /// Bytes that an Optimizer takes in the stream's memory besides its moments. threads: size of the stream's pool.
 int64_t optimizer_bytes(const Stream& stream, const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config,
                         int threads);
@@ -31,10 +35,16 @@ struct ParameterRun {
   int64_t muon_rows = 0;  // > 0: a matrix for Muon
 };
 
+/// Runs [first, last) of AdamW, which lie side by side: their moments travel together.
+struct ParameterWindow {
+  size_t first = 0, last = 0;
+  int64_t offset = 0, count = 0;  // of their elements, gaps between them included
+};
+
 /// Moments m and v in the layout of the parameters, f32 or bf16; Muon keeps its momentum buffer in m.
 class Optimizer {
  public:
-  /// Moments lie in the memory of `stream`. Throws what check_optimizer throws.
+  /// Moments lie in the memory of `stream`, or visit it. Throws what check_optimizer throws.
   Optimizer(const model::ModelConfig& model, const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config,
             const Stream& stream);
   /// Of all parameters of the model.
@@ -59,8 +69,9 @@ class Optimizer {
                 const std::vector<model::WeightSnapshot::Part>& packs = {});
 
   const OptimizerConfig& config() const { return config_; }
-  model::TensorBlock& m() { return m_; }
-  model::TensorBlock& v() { return v_; }
+  /// Waits for moments that are on their way back from the device.
+  model::TensorBlock& m() { return settle(), m_; }
+  model::TensorBlock& v() { return settle(), v_; }
   int64_t steps = 0;  // updates applied, for bias correction
 
  private:
@@ -70,10 +81,12 @@ class Optimizer {
     Rates rates;
     TensorView scale;                           // [1] f32, where the parameters are
     std::map<const float*, TensorView> packs;   // by place of their parameters
-    TensorView packed(const Run& run) const;
   };
   void reserve(const Stream& stream, size_t slots);
-  void adamw(const Stream& stream, const Update& update, const Run& run, double* change);
+  void settle() const { if (streamed_) streamed_->settle(); }
+  /// m, v: of the run's first element.
+  void adamw(const Stream& stream, const Update& update, const Run& run, std::byte* m, std::byte* v, double* change);
+  void adamw_runs(const Stream& stream, const Update& update, double* changes);
   void muon(const Stream& stream, const Update& update, const Run& run, double* change, Arena& scratch);
   void muon_runs(const Stream& stream, const Update& update, double* changes);
 
@@ -83,6 +96,8 @@ class Optimizer {
   std::vector<Arena> scratch_;     // one per matrix in flight
   int64_t small_matrix_;           // elements of a matrix that one thread updates alone
   SharedArrays sums_;              // scale, squared weights, squared change of each run
+  std::vector<ParameterWindow> windows_;
+  std::unique_ptr<StreamedMoments> streamed_;  // null: moments stay where they are updated
 };
 
 }  // namespace hone::trainer

@@ -1,6 +1,7 @@
 /** Recipes: what a run does, checked before anything starts. */
 export { environmentOf } from "./environment.ts";
 export { loraOptions } from "./lora.ts";
+export { optimizerMemory } from "./optimizer-memory.ts";
 export { overrideRecipe } from "./overrides.ts";
 export { definedRecipe, defineRecipe, recipeInput, recipeJsonSchema, rewardFunctions } from "./recipe.ts";
 export { recipeWarnings } from "./recipe-warnings.ts";

@@ -92,7 +92,7 @@ function resolve(parsed: ParsedRecipe): Recipe {
   };
 }
 
-/** `recompute` alone is for any device. */
+/** `recompute` and `optimizerMemory` alone are for any device. */
 function namesGpus({ hardware }: ParsedRecipe): boolean {
   const { gpu, gpuMemoryGiB, gpus = 1 } = hardware ?? {};
   return gpu !== undefined || gpuMemoryGiB !== undefined || gpus > 1;

@@ -282,6 +282,8 @@ const hardwareSchema = z.strictObject({
   actorGpus: count().optional(),
   /** The backward pass computes activations again instead of keeping them all. */
   recompute: z.boolean().default(false),
+  /** Where AdamW's moments lie: on the GPU ("device", or left out), or in its host's memory, from where every step streams them through it. */
+  optimizerMemory: z.enum(["device", "host"]).optional(),
 });
 
 export const recipeSchema = z.strictObject({

@@ -39,8 +39,9 @@ export interface MemorySizes {
   readonly parameters: number;
   /** Gradients in f32 of what is trained. */
   readonly trained: number;
-  /** Both of the optimizer. */
+  /** Both of the optimizer: on the trainer's device, or page-locked in its host's memory (windows of them are in `arrays`). */
   readonly moments: number;
+  readonly hostMoments: number;
   /** With adapters on "cuda": what the first packing of the base takes besides, and gives back before the first step. */
   readonly firstPacking: number;
   /** A and B, their packs, and the largest matrix they change; 0 without adapters. */
@@ -48,7 +49,6 @@ export interface MemorySizes {
   /** Weights as the kernels read them, of which the head's own matrix is a part; 0 where it is the embedding. */
   readonly snapshot: number;
   readonly head: number;
-  /** Shared by all snapshots on one device. */
   readonly ropeTables: number;
   /** Matrices turned round for the backward pass. */
   readonly transposed: number;
@@ -58,7 +58,7 @@ export interface MemorySizes {
   readonly trainingScratch: number;
   /** Of a chunk of rows, in the head. */
   readonly logits: number;
-  /** Tokens and per-token results of a micro-batch, gradient norms, the optimizer's scratch. */
+  /** Of a micro-batch; gradient norms; the optimizer's scratch. */
   readonly arrays: number;
   /** Of all pages, and of one. */
   readonly keyValues: number;
@@ -205,6 +205,8 @@ export interface OptimizerOptions {
   /** How AdamW keeps m and v; bf16 rounds them at random, by draws that `seed` (64-bit, default 0) keys. Default: f32. */
   readonly moments?: "f32" | "bf16";
   readonly seed?: bigint;
+  /** Where AdamW's m and v lie on "cuda": "host" has them visit the device in every step, with the same bits. Default: "device". */
+  readonly memory?: "device" | "host";
 }
 
 /** Low-rank adapters: W + alpha/rank B A takes the place of W, and only A and B are trained. */

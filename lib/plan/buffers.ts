@@ -1,4 +1,4 @@
-import { evaluationContext, loraOptions, maxContext, type Recipe } from "../config/index.ts";
+import { evaluationContext, loraOptions, maxContext, optimizerMemory, type Recipe } from "../config/index.ts";
 import type { DeviceName } from "../device.ts";
 import { NO_OPTIMIZER } from "../inference/index.ts";
 import { type MemorySizes, memorySizes } from "../native/index.ts";
@@ -15,7 +15,8 @@ export function sizesOf(recipe: Recipe, config: string, device: DeviceName, thre
   const engine = { ...recipe.engine, maxContext: maxContext(recipe), runSeed: 0n, weightStorage, device };
   // A warm start keeps its moments in f32, and comes first.
   const moments = recipe.warmStart === undefined ? recipe.optimizer.moments : "f32";
-  const optimizer = { ...NO_OPTIMIZER, kind: recipe.warmStart?.optimizer ?? "adamw", moments } as const;
+  const kind = recipe.warmStart?.optimizer ?? "adamw";
+  const optimizer = { ...NO_OPTIMIZER, kind, moments, memory: optimizerMemory(recipe, kind) } as const;
   const recompute = recipe.hardware?.recompute ?? false;
   // A sequence that is longer than a micro-batch gets one of its own.
   const packedTokens = Math.max(training.packedTokens, maxContext(recipe));

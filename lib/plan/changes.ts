@@ -45,6 +45,12 @@ export const CHANGES: readonly Change[] = [
     assignments: ({ hardware }) => (hardware?.recompute ? undefined : ["hardware.recompute=true"]),
   },
   {
+    name: "hardware.optimizerMemory",
+    cost: "the moments lie in host memory, and each step takes them to the GPU and back over the bus: the same bits",
+    assignments: ({ hardware }) =>
+      hardware?.optimizerMemory === "host" ? undefined : ["hardware.optimizerMemory=host"],
+  },
+  {
     name: "metrics.gradients.noiseScale",
     cost: "no gradient noise scale; norms, cosines and shares of domains stay",
     assignments: ({ metrics: { gradients } }) =>

@@ -11,6 +11,7 @@ import {
   gpuActor,
   gpuTrainer,
   gradientRow,
+  hostMoments,
   KEY_VALUES,
   type MemoryRow,
 } from "./rows.ts";
@@ -104,7 +105,9 @@ function measuredGpus(recipe: Recipe, config: string, gpu: Gpu): Measured {
         ];
   const capacity = gpu.memory !== undefined && { capacity: gpu.memory };
   const base = { name: "frozen base, f32", bytes: recipe.lora === undefined ? 0 : network.parameters * 4 };
-  const hostRows = [base, gradientRow(recipe, sizes)].filter(({ bytes }) => bytes > 0);
+  const hostRows = [base, hostMoments(recipe, sizes), gradientRow(recipe, sizes)].filter(
+    ({ bytes }) => bytes > 0,
+  );
   const host = gpu.hostMemory !== undefined && { hostCapacity: gpu.hostMemory };
   return { network, device: gpu.name, ...capacity, roles, hostRows, ...host };
 }

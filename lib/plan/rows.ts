@@ -94,11 +94,19 @@ export function gpuActor(sizes: Sizes): MemoryRow[] {
   ];
 }
 
+/** Moments that visit the GPU from its host's memory; an evaluation beside training loads those of its checkpoint too. */
+export function hostMoments({ evaluation }: Recipe, sizes: Sizes): MemoryRow {
+  const { hostMoments: moments } = sizes;
+  const name = `${momentsName({ ...sizes, moments })}, page-locked`;
+  return { name, bytes: moments * (evaluation.everySteps > 0 ? 2 : 1), change: "lora" };
+}
+
 /** What a trainer takes on each of `shards` GPUs. */
 export function gpuTrainer(recipe: Recipe, n: Network, sizes: Sizes, shards: number): MemoryRow[] {
   const { recompute = false } = recipe.hardware ?? {};
   const { parameters, trained, adapters, snapshot, head } = sizes;
   const more = `${recipe.lora ? "" : "lora, "}hardware.gpus (more trainer GPUs, smaller shards)`;
+  const toHost = 'hardware.optimizerMemory: "host", ';
   const less = `training.packedTokens${recompute ? "" : ", hardware.recompute: true"}`;
   // Whole while they are in use: this layer's weights and the next's, and one layer's gradient before it is scattered.
   const layer = n.layerMatrices * (2 * BF16 + F32);
@@ -115,7 +123,7 @@ export function gpuTrainer(recipe: Recipe, n: Network, sizes: Sizes, shards: num
   return [
     { name: "master weights, f32", bytes: parameters / shards, change: more },
     { name: "gradients, f32", bytes: trained / shards, change: more },
-    { name: momentsName(sizes), bytes: sizes.moments / shards, change: more },
+    { name: momentsName(sizes), bytes: sizes.moments / shards, change: `${toHost}${more}` },
     { name: ADAPTERS, bytes: adapters },
     { name: "weights, bf16, trainer", bytes: (snapshot - head) / shards, change: more },
     { name: "head, f32, trainer", bytes: head / shards, change: more },

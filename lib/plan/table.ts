@@ -16,6 +16,7 @@ const MODELS = [
 const WAYS: Readonly<Record<string, readonly string[]>> = {
   full: [],
   "full, recompute": ["hardware.recompute=true"],
+  "full, recompute, moments on the host": ["hardware.recompute=true", "hardware.optimizerMemory=host"],
   "full, recompute, bf16 moments": ["hardware.recompute=true", "optimizer.moments=bf16"],
   LoRA: ["lora.rank=16"],
   "LoRA, recompute": ["lora.rank=16", "hardware.recompute=true"],

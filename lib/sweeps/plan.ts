@@ -44,8 +44,8 @@ function startKey(recipe: Recipe): string | undefined {
   if (warmStart === undefined || warmStart.steps === 0) return undefined;
   const { maxOutputTokens, maxPromptTokens } = rollouts;
   const lengths = { maxOutputTokens, maxPromptTokens, packedTokens: recipe.training.packedTokens };
-  const recompute = recipe.hardware?.recompute;
-  const machine = { device, deterministic, recompute };
+  const { recompute, optimizerMemory } = recipe.hardware ?? {};
+  const machine = { device, deterministic, recompute, optimizerMemory };
   return `${hashOf({ warmStart, model, tokenizer, chatTemplate, lora, machine, lengths })}/seed-${recipe.seed}`;
 }
 

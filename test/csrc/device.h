@@ -115,6 +115,16 @@ class DeviceArray {
 
 #endif
 
+/// Streams whose work waits for somebody who asks for it, where the shim has such.
+struct Deferred {
+#ifdef HONE_CUDA_SHIM
+  Deferred() { cuda_shim::defer_streams(true); }
+  ~Deferred() { cuda_shim::defer_streams(false); }
+#else
+  ~Deferred() {}
+#endif
+};
+
 /// Rounds every value to bf16, in place: what the CPU op is given when the device's inputs are bf16.
 inline std::vector<float> rounded_to_bf16(std::vector<float> values) {
   for (float& x : values) x = bf16_to_f32(f32_to_bf16(x));

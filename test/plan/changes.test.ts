@@ -13,6 +13,7 @@ test("they stand in the order of their cost, pages twice", () => {
     "training.packedTokens",
     "engine.pages",
     "hardware.recompute",
+    "hardware.optimizerMemory",
     "metrics.gradients.noiseScale",
     "metrics.gradients.everySteps",
     "evaluation.everySteps",

@@ -8,6 +8,7 @@ import {
   evaluationRow,
   gpuTrainer,
   gradientRow,
+  hostMoments,
   KEY_VALUES,
   type MemoryRow,
 } from "../../lib/plan/rows.ts";
@@ -56,6 +57,35 @@ test("moments in bf16 are half of those in f32, also of adapters; a warm start k
     sizesOf(small("optimizer.moments=bf16"), TINY, "cpu", 2),
   );
   expect(bytesOf(onCpu, /^optimizer moments, bf16$/)).toBe(4 * 596_049_920);
+});
+
+test("moments on the host take windows of the card and the host's memory, twice with an evaluation beside training", () => {
+  const host = small("hardware.optimizerMemory=host");
+  const sizes = sizesOf(host, TINY, "cuda", 1);
+  const there = sizesOf(small(), TINY, "cuda", 1);
+  expect([sizes.moments, sizes.hostMoments, there.hostMoments]).toEqual([0, 8 * 596_049_920, 0]);
+  // Three places for both moments of 4 Mi weights.
+  expect(sizes.arrays - there.arrays).toBe(3 * 2 * 4 * 2 ** 22);
+  expect(bytesOf(trainer(host), /^optimizer moments/)).toBe(0);
+  const beside = overrideRecipe(host, ["evaluation.everySteps=2"]);
+  expect(hostMoments(host, sizes)).toMatchObject({
+    name: "optimizer moments, f32, page-locked",
+    bytes: 8 * 596_049_920,
+  });
+  expect(hostMoments(beside, sizes).bytes).toBe(16 * 596_049_920);
+  const half = small("hardware.optimizerMemory=host", "optimizer.moments=bf16");
+  expect(hostMoments(half, sizesOf(half, TINY, "cuda", 1))).toMatchObject({
+    name: "optimizer moments, bf16, page-locked",
+    bytes: 4 * 596_049_920,
+  });
+  expect(sizesOf(host, TINY, "cpu", 2)).toEqual(sizesOf(small(), TINY, "cpu", 2));
+  const muon = small(
+    "hardware.optimizerMemory=host",
+    "warmStart.steps=1",
+    'warmStart.mixture={"math":1}',
+    'warmStart.optimizer="muon"',
+  );
+  expect(sizesOf(muon, TINY, "cuda", 1)).toMatchObject({ hostMoments: 0, moments: 8 * 596_049_920 });
 });
 
 test("a reference policy on one card is a second trainer without gradients and moments", () => {

@@ -58,6 +58,22 @@ void zero(void* stream, void* to, int64_t bytes) {
   check(cudaMemsetAsync(to, 0, size_t(bytes), handle(stream)), "cudaMemset");
 }
 
+void* create_event() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+  return event;
+}
+
+void destroy_event(void* event) noexcept { cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
+
+void record_event(void* event, void* stream) {
+  check(cudaEventRecord(static_cast<cudaEvent_t>(event), handle(stream)), "cudaEventRecord");
+}
+
+void wait_for_event(void* event, void* stream) {
+  check(cudaStreamWaitEvent(handle(stream), static_cast<cudaEvent_t>(event), 0), "cudaStreamWaitEvent");
+}
+
 void begin_capture(void* stream) {
   // Thread local: the trainer's thread may allocate during the capture.
   check(cudaStreamBeginCapture(handle(stream), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");

@@ -24,6 +24,13 @@ void copy_rows(void* stream, void* to, int64_t to_pitch, const void* from, int64
                int64_t rows);
 void zero(void* stream, void* to, int64_t bytes);
 
+/// A point in the work of streams.
+void* create_event();
+void destroy_event(void* event) noexcept;
+void record_event(void* event, void* stream);
+/// What the stream is given from now on starts after what the event recorded last, if anything.
+void wait_for_event(void* event, void* stream);
+
 /// Between the two, work given to the stream is recorded, not done; end_capture returns a graph ready to launch.
 void begin_capture(void* stream);
 void* end_capture(void* stream);

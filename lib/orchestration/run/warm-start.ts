@@ -1,4 +1,4 @@
-import type { Recipe, WarmStartConfig } from "../../config/index.ts";
+import { optimizerMemory, type Recipe, type WarmStartConfig } from "../../config/index.ts";
 import { type Demonstration, Demonstrator } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { OptimizerOptions, StepOptions, TrainerFace, TrainingBatch } from "../../native/face.ts";
@@ -32,7 +32,7 @@ export async function warmStart(
     const demos = Array.from({ length: config.batchSize }, (_, i) => demonstrator.demonstration(first + i));
     return assembleDemonstrations(demos, format, recipe.rollouts.maxPromptTokens);
   };
-  await trainer.resetOptimizer(warmStartOptimizer(config));
+  await trainer.resetOptimizer(warmStartOptimizer(recipe, config));
   let batch = config.steps > 0 ? batchAt(0) : undefined;
   for (let step = 0; batch !== undefined; step++) {
     options.signal.throwIfAborted();
@@ -91,9 +91,10 @@ export function expectDemonstrations(
   return count;
 }
 
-function warmStartOptimizer(config: WarmStartConfig): OptimizerOptions {
+function warmStartOptimizer(recipe: Recipe, config: WarmStartConfig): OptimizerOptions {
   const { optimizer: kind, beta1, beta2, weightDecay, muonMomentum, gradientClip } = config;
-  return { kind, beta1, beta2, eps: 1e-8, weightDecay, decayAll: true, muonMomentum, gradientClip };
+  const memory = optimizerMemory(recipe, kind);
+  return { kind, beta1, beta2, eps: 1e-8, weightDecay, decayAll: true, muonMomentum, gradientClip, memory };
 }
 
 function stepOptions(config: WarmStartConfig, step: number): StepOptions {

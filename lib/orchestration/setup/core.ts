@@ -1,4 +1,10 @@
-import { evaluationContext, loraOptions, maxContext, type Recipe } from "../../config/index.ts";
+import {
+  evaluationContext,
+  loraOptions,
+  maxContext,
+  optimizerMemory,
+  type Recipe,
+} from "../../config/index.ts";
 import type {
   EngineFace,
   EngineHandlers,
@@ -48,7 +54,8 @@ export function engineOptions(
   };
 }
 
-export function rlOptimizer({ optimizer: o, seed }: Recipe): OptimizerOptions {
+export function rlOptimizer(recipe: Recipe): OptimizerOptions {
+  const { optimizer: o, seed } = recipe;
   const { beta1, beta2, eps, weightDecay, gradientClip, moments } = o;
   return {
     kind: "adamw",
@@ -61,6 +68,7 @@ export function rlOptimizer({ optimizer: o, seed }: Recipe): OptimizerOptions {
     gradientClip,
     moments,
     seed: BigInt(seed),
+    memory: optimizerMemory(recipe, "adamw"),
   };
 }
 

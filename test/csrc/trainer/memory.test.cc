@@ -36,7 +36,7 @@ void check(const model::ModelConfig& model, TrainerConfig config, ThreadPool* po
   config.packed_tokens = 40;
   const Batch batch(config.packed_tokens);
   const Memory where = config.device == Stream::Backend::kCuda ? Memory::kDevice : Memory::kHost;
-  const int64_t before = Arena::live_bytes(where);
+  const int64_t before = Arena::live_bytes(where), pinned = Arena::live_bytes(Memory::kPinned);
   {
     trainer::Trainer made(model, config, pool);
     made.parameters().initialize(1);
@@ -50,7 +50,11 @@ void check(const model::ModelConfig& model, TrainerConfig config, ThreadPool* po
     const bool on_device = !config.adapters.on() || where == Memory::kHost;
     EXPECT_EQ(planned.parameters, on_device ? made.parameters().flat().numel() * 4 : 0);
     EXPECT_EQ(planned.trained, made.trained().flat().numel() * 4);
-    EXPECT_EQ(planned.moments, 2 * Arena::rounded(made.trained().flat().numel() * dtype_bytes(config.optimizer.moments)));
+    const int64_t both = 2 * Arena::rounded(made.trained().flat().numel() * dtype_bytes(config.optimizer.moments));
+    const bool visit = config.optimizer.moments_on_host && where == Memory::kDevice;
+    EXPECT_EQ(planned.moments, visit ? 0 : both);
+    EXPECT_EQ(planned.host_moments, visit ? both : 0);
+    if (visit) EXPECT_TRUE(Arena::live_bytes(Memory::kPinned) - pinned >= both);
   }
   EXPECT_EQ(Arena::live_bytes(where), before);
 }
@@ -93,6 +97,10 @@ TEST(on_a_gpu_too) {
     config.recompute = true;
     check(model, config, nullptr);
     if (kind == OptimizerConfig::Kind::kMuon) continue;
+    config.optimizer.moments_on_host = true;
+    check(model, config, nullptr);
+    config.optimizer.window = 4096;
+    check(model, config, nullptr);
     config.optimizer.moments = DType::kBF16;
     check(model, config, nullptr);
     config.adapters = {8, 8.0f, {"q_proj", "down_proj"}, 1};

@@ -278,6 +278,61 @@ TEST(on_a_gpu_the_clip_factor_is_read_where_the_norm_is_and_nan_changes_nothing)
   EXPECT_TRUE(both.packed());
 }
 
+std::vector<std::byte> bytes_of(const model::TensorBlock& block) {
+  Arena staging(block.staging_bytes(block.flat()), "test");
+  const TensorView host = block.read(block.flat(), staging);
+  return {host.as<std::byte>(), host.as<std::byte>() + host.numel() * dtype_bytes(host.dtype)};
+}
+
+TEST(moments_that_visit_the_device_have_the_bits_of_those_that_stay_there) {
+  NEEDS_DEVICE;
+  for (const DType moments : {DType::kF32, DType::kBF16}) {
+    for (const int64_t window : {208, 1 << 22}) {
+      OptimizerConfig c;
+      c.moments = moments, c.seed = 11, c.weight_decay = 0.3f, c.window = window;
+      TwoSides stay(c);
+      c.moments_on_host = true;
+      TwoSides visit(c);
+      EXPECT_TRUE(visit.packs(*visit.weights) == stay.packs(*stay.weights));
+      const test::Deferred streams;
+      const double norm = std::sqrt(kernels::sum_of_squares(Stream{}, stay.f.g.flat()));
+      for (const double clip : {norm / 4, 0.0, std::nan(""), 2 * norm, norm / 9}) {
+        const bool skipped = std::isnan(clip);
+        const double squares = skipped ? clip : norm * norm, most = skipped ? 1.0 : clip;
+        const Optimizer::Applied one = stay.apply(squares, most), other = visit.apply(squares, most);
+        EXPECT_TRUE(skipped ? std::isnan(other.scale) : other.scale == one.scale);
+        EXPECT_TRUE(one.update_norm == other.update_norm && one.weight_norm == other.weight_norm);
+        if (!skipped) visit.apply_on_cpu(squares, most);
+      }
+      EXPECT_TRUE(values(visit.p) == values(visit.f.p));  // the CPU's, which knows no windows
+      EXPECT_TRUE(values(visit.p) == values(stay.p));
+      EXPECT_EQ(visit.gpu.steps, 4);
+      for (auto moment : {&Optimizer::m, &Optimizer::v}) {
+        const std::vector<std::byte> here = bytes_of((visit.gpu.*moment)());
+        EXPECT_TRUE(here == bytes_of((stay.gpu.*moment)()) && here == bytes_of((visit.cpu.*moment)()));
+      }
+      EXPECT_TRUE(visit.packed());
+    }
+  }
+}
+
+TEST(moments_on_the_host_are_adamws_alone_and_mean_nothing_on_the_cpu) {
+  Fixture f, same;
+  OptimizerConfig c;
+  c.moments_on_host = true;
+  Optimizer there(f.config, c), here(same.config, {});
+  apply(there, f, 0.1f, 0.0f);
+  apply(here, same, 0.1f, 0.0f);
+  EXPECT_TRUE(values(f.p) == values(same.p));
+  c.kind = OptimizerConfig::Kind::kMuon;
+  EXPECT_THROWS(Optimizer(f.config, c), Code::kConfig);
+  c = {};
+  for (const int64_t window : {0, -16, 8, 24}) {
+    c.window = window;
+    EXPECT_THROWS(Optimizer(f.config, c), Code::kConfig);
+  }
+}
+
 TEST(on_a_gpu_every_tensor_goes_to_its_own_packs_also_where_all_of_them_decay) {
   NEEDS_DEVICE;
   OptimizerConfig c;

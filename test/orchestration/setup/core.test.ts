@@ -33,4 +33,6 @@ test("training takes AdamW with the recipe's numbers", () => {
     seed: 7n,
   });
   expect(rlOptimizer(smallRecipe({}, { optimizer: { moments: "bf16" } })).moments).toBe("bf16");
+  expect(rlOptimizer(recipe).memory).toBe("device");
+  expect(rlOptimizer(smallRecipe({}, { hardware: { optimizerMemory: "host" } })).memory).toBe("host");
 });

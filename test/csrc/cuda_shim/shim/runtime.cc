@@ -2,16 +2,17 @@
 
 #include <sys/mman.h>
 
-#include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "shim/machine.h"
+#include "shim/streams.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -19,18 +20,6 @@
 #define ASAN_POISON_MEMORY_REGION(p, n) ((void)0)
 #define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)0)
 #endif
-
-struct CUgraph_st {
-  std::vector<std::function<void()>> work;
-};
-struct CUgraphExec_st : CUgraph_st {};
-struct CUstream_st {
-  cudaGraph_t capture = nullptr;
-  int priority = 0;
-};
-struct CUevent_st {
-  std::chrono::steady_clock::time_point at;
-};
 
 namespace hone::cuda_shim {
 namespace {
@@ -45,8 +34,8 @@ struct Heap {
   unsigned char* base = nullptr;
   size_t end = kAlign;  // of what was ever handed out
   size_t live_bytes = 0;
-  std::map<const void*, size_t> live;
-  int open = 0, captures = 0;
+  std::map<const void*, size_t> live, pinned;
+  int open = 0;
 
   Heap() {
     void* p = mmap(nullptr, kAddresses, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -63,9 +52,14 @@ Heap& heap() {
 
 cudaError_t last_error = cudaSuccess;
 
-cudaError_t report(cudaError_t status) {
-  if (status != cudaSuccess) last_error = status;
-  return status;
+/// Memory of the device, or of the host where it is page-locked.
+bool waits_in_queue(const void* p) {
+  if (is_device_pointer(p)) return true;
+  const DeviceAccess locked;
+  const auto after = heap().pinned.upper_bound(p);
+  if (after == heap().pinned.begin()) return false;
+  const auto& [base, bytes] = *std::prev(after);
+  return static_cast<const char*>(p) < static_cast<const char*>(base) + bytes;
 }
 
 bool wrong_side(const void* p, bool device) { return is_device_pointer(p) != device; }
@@ -79,6 +73,11 @@ cudaError_t expect_sides(const void* to, const void* from, cudaMemcpyKind kind) 
 
 }  // namespace
 
+cudaError_t report(cudaError_t status) {
+  if (status != cudaSuccess) last_error = status;
+  return status;
+}
+
 DeviceAccess::DeviceAccess() {
   heap().lock.lock();
   if (heap().open++ == 0) heap().protect(PROT_READ | PROT_WRITE);
@@ -91,12 +90,6 @@ DeviceAccess::~DeviceAccess() {
 bool is_device_pointer(const void* p) {
   const auto* at = static_cast<const unsigned char*>(p);
   return at >= heap().base && at < heap().base + kAddresses;
-}
-
-void submit(void* stream, std::function<void()> work) {
-  auto* s = static_cast<cudaStream_t>(stream);
-  if (s && s->capture) s->capture->work.push_back(std::move(work));
-  else work();
 }
 
 }  // namespace hone::cuda_shim
@@ -143,7 +136,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
-  return report(heap().captures ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
+  finish_all();
+  return report(captures() ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
 }
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
   *total_bytes = kMemory;
@@ -155,7 +149,7 @@ cudaError_t cudaMalloc(void** p, size_t bytes) {
   Heap& h = heap();
   const DeviceAccess open;
   *p = nullptr;
-  if (h.captures) return report(cudaErrorStreamCaptureUnsupported);
+  if (captures()) return report(cudaErrorStreamCaptureUnsupported);
   if (bytes == 0) return cudaSuccess;
   const size_t room = (bytes + kAlign - 1) / kAlign * kAlign + kAlign;  // a guard behind every piece
   if (bytes > kMemory - h.live_bytes || room > kAddresses - h.end) return report(cudaErrorMemoryAllocation);
@@ -172,6 +166,7 @@ cudaError_t cudaMalloc(void** p, size_t bytes) {
 
 cudaError_t cudaFree(void* p) {
   if (!p) return cudaSuccess;
+  finish_all();
   Heap& h = heap();
   const DeviceAccess open;
   const auto found = h.live.find(p);
@@ -187,9 +182,17 @@ cudaError_t cudaFree(void* p) {
 
 cudaError_t cudaMallocHost(void** p, size_t bytes) {
   *p = std::malloc(bytes ? bytes : 1);
-  return *p ? cudaSuccess : report(cudaErrorMemoryAllocation);
+  if (!*p) return report(cudaErrorMemoryAllocation);
+  const DeviceAccess locked;
+  heap().pinned[*p] = bytes;
+  return cudaSuccess;
 }
-cudaError_t cudaFreeHost(void* p) { return std::free(p), cudaSuccess; }
+cudaError_t cudaFreeHost(void* p) {
+  finish_all();
+  const DeviceAccess locked;
+  heap().pinned.erase(p);
+  return std::free(p), cudaSuccess;
+}
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   return cudaMemcpy2DAsync(to, bytes, from, bytes, bytes, 1, kind, stream);
@@ -200,17 +203,27 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
   if (expect_sides(to, from, kind) != cudaSuccess || to_pitch < width || from_pitch < width) {
     return report(cudaErrorInvalidValue);
   }
+  // As the runtime has it: ordinary host memory was read, or is written, when the call returns; page-locked is not.
+  std::shared_ptr<std::vector<char>> read_now;
+  if (deferring(stream) && !waits_in_queue(from)) {
+    read_now = std::make_shared<std::vector<char>>((height - 1) * from_pitch + width);
+    std::memcpy(read_now->data(), from, read_now->size());
+    from = read_now->data();
+  }
   submit(stream, [=] {
+    (void)read_now;
     if (!note_launch("copy")) return;
     const DeviceAccess open;
     for (size_t i = 0; i < height; ++i) {
       std::memcpy(static_cast<char*>(to) + i * to_pitch, static_cast<const char*>(from) + i * from_pitch, width);
     }
   });
+  if (deferring(stream) && !waits_in_queue(to)) finish(stream);
   return cudaSuccess;
 }
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  if (heap().captures) return report(cudaErrorStreamCaptureUnsupported);
+  if (captures()) return report(cudaErrorStreamCaptureUnsupported);
+  finish_all();
   return cudaMemcpyAsync(to, from, bytes, kind);
 }
 cudaError_t cudaMemsetAsync(void* p, int value, size_t bytes, cudaStream_t stream) {
@@ -224,73 +237,7 @@ cudaError_t cudaMemsetAsync(void* p, int value, size_t bytes, cudaStream_t strea
   return cudaSuccess;
 }
 cudaError_t cudaMemset(void* p, int value, size_t bytes) {
-  if (heap().captures) return report(cudaErrorStreamCaptureUnsupported);
+  if (captures()) return report(cudaErrorStreamCaptureUnsupported);
+  finish_all();
   return cudaMemsetAsync(p, value, bytes);
 }
-
-cudaError_t cudaStreamCreate(cudaStream_t* stream) { return *stream = new CUstream_st, cudaSuccess; }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int priority) {
-  *stream = new CUstream_st;
-  (*stream)->priority = priority;
-  return cudaSuccess;
-}
-cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) { return *priority = stream->priority, cudaSuccess; }
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) { return *least = 0, *greatest = -5, cudaSuccess; }
-cudaError_t cudaStreamDestroy(cudaStream_t stream) { return delete stream, cudaSuccess; }
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return report(stream && stream->capture ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
-}
-namespace hone::cuda_shim {
-namespace {
-std::atomic<int> busy_queries{0};
-}
-void stay_busy(int queries) { busy_queries = queries; }
-}  // namespace hone::cuda_shim
-cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  if (hone::cuda_shim::busy_queries.load() > 0) {
-    --hone::cuda_shim::busy_queries;
-    return report(cudaErrorNotReady);
-  }
-  return cudaStreamSynchronize(stream);
-}
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
-cudaError_t cudaEventCreate(cudaEvent_t* event) { return *event = new CUevent_st, cudaSuccess; }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
-cudaError_t cudaEventDestroy(cudaEvent_t event) { return delete event, cudaSuccess; }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  submit(stream, [event] { event->at = std::chrono::steady_clock::now(); });
-  return cudaSuccess;
-}
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
-  *milliseconds = std::chrono::duration<float, std::milli>(end->at - begin->at).count();
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  if (!stream || stream->capture) return report(cudaErrorInvalidValue);
-  stream->capture = new CUgraph_st;
-  heap().captures += mode == cudaStreamCaptureModeGlobal;
-  return cudaSuccess;
-}
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  if (!stream || !stream->capture) return report(cudaErrorInvalidValue);
-  *graph = std::exchange(stream->capture, nullptr);
-  if (heap().captures) --heap().captures;
-  return cudaSuccess;
-}
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  *status = stream && stream->capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-  return cudaSuccess;
-}
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
-  return *exec = new CUgraphExec_st{*graph}, cudaSuccess;
-}
-cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  for (const auto& work : exec->work) submit(stream, work);
-  return cudaSuccess;
-}
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return delete graph, cudaSuccess; }
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { return delete exec, cudaSuccess; }

@@ -109,6 +109,9 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 namespace hone::cuda_shim {
 /// The next `queries` of streams are answered "not ready", as a device at work does.
 void stay_busy(int queries);
+/// From now on work given to a stream (but the default one) waits there, and is done at a drawn moment, in any order that
+/// streams and events allow, before the call that waits for it returns. Off: what is left is done.
+void defer_streams(bool on);
 }  // namespace hone::cuda_shim
 
 template <class F>

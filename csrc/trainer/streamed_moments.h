@@ -1,0 +1,57 @@
+// Moments in host memory that visit the device during an update, one window after the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "core/arena.h"
+#include "core/device.h"
+#include "core/stream.h"
+
+namespace hone::trainer {
+
+/// Copies windows to the device, and back, while the windows before and after them are updated: a copy stream for each
+/// direction, and as many places on the device as make all three go on at once.
+class StreamedMoments {
+ public:
+  /// A window of both moments: the same number of bytes of each, in page-locked memory.
+  struct Window {
+    std::byte *m, *v;
+    int64_t bytes;
+  };
+  /// Updates window i, given to the stream of visit(); m and v: where its moments are on the device, to be overwritten.
+  using Visit = std::function<void(size_t i, std::byte* m, std::byte* v)>;
+
+  /// stream: that of the updates. Throws kCuda.
+  explicit StreamedMoments(const Stream& stream);
+  /// Waits for all copies.
+  ~StreamedMoments();
+  StreamedMoments(const StreamedMoments&) = delete;
+  StreamedMoments& operator=(const StreamedMoments&) = delete;
+
+  /// Bytes on the device, for windows of at most that many bytes of each moment; taken by the first visit.
+  static int64_t device_bytes(int64_t window_bytes);
+
+  /// Calls `update` for every window in order, without waiting for the device: the last windows are still on their way
+  /// back when it returns. The windows of one call must not overlap, and be those of every call. Throws kOutOfMemory.
+  void visit(const Stream& stream, const std::vector<Window>& windows, const Visit& update);
+  /// Waits until all that was updated is in host memory.
+  void settle() const;
+
+ private:
+  static constexpr size_t kPlaces = 3;  // one being filled, one updated, one emptied
+  struct Place {
+    explicit Place(const Stream& stream) : filled(stream), updated(stream), emptied(stream) {}
+    std::byte *m = nullptr, *v = nullptr;
+    Event filled, updated, emptied;
+  };
+  void reserve(const Stream& stream, const std::vector<Window>& windows);
+
+  Device in_, out_;  // a stream for each direction
+  Arena room_;
+  std::vector<Place> places_;
+};
+
+}  // namespace hone::trainer

@@ -1,0 +1,18 @@
+// Work that streams have not done yet, for the files of the runtime.
+#pragma once
+
+#include "shim/runtime.h"
+
+namespace hone::cuda_shim {
+
+/// What cudaGetLastError will say, unless it is success; `status` itself.
+cudaError_t report(cudaError_t status);
+/// Streams that record a graph for all threads.
+int captures();
+/// Whether work given to the stream waits there (defer_streams).
+bool deferring(cudaStream_t stream);
+/// Does what the stream was given, and what that waits for. A Fault if it waits for itself.
+void finish(cudaStream_t stream);
+void finish_all();
+
+}  // namespace hone::cuda_shim
