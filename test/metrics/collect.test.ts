@@ -1,8 +1,18 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { collectStepMetrics, MetricsHistory } from "../../lib/metrics/index.ts";
+import type { ScoredRollout } from "../../lib/records.ts";
 import { SyntheticRun } from "./synthetic-facts.ts";
 import { counts, facts, group, rollout, trained } from "./tiny-facts.ts";
+
+/** The same as an episode whose second token was given. */
+const played = (one: ScoredRollout): ScoredRollout => ({
+  ...one,
+  rollout: {
+    ...one.rollout,
+    episode: { given: Uint8Array.of(0, 1), givenText: [], turns: 1, toolCalls: 0, verdict: one.verdict },
+  },
+});
 
 /** Names emitted by runs that together have everything a run can have. */
 function emittedNames(): Set<string> {
@@ -37,7 +47,7 @@ function emittedNames(): Set<string> {
         seconds: 0.5,
       },
     },
-    groups: [group(rollouts.map((one, i) => ({ ...one, masked: i === 0 })))],
+    groups: [group(rollouts.map((one, i) => ({ ...one, masked: i === 0 }))), group([played(rollouts[0]!)])],
     leftOut: { math: 1 },
     trackers: { mlflow: { sent: 3, waiting: 1, refused: 0, failures: 2 } },
   });

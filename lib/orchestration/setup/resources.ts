@@ -67,7 +67,9 @@ export async function openResources(
   const trainer = openTrainer();
   const generations = new Generations(openEngine("training"));
   const own = shared === undefined ? openVerifiers(recipe) : undefined;
-  const verifiers = besideEpisodes(shared ?? own!);
+  const plays = playsOf(recipe);
+  const judges = shared ?? own!;
+  const verifiers = plays.size === 0 ? judges : besideEpisodes(judges);
   return {
     core,
     recipe,
@@ -76,7 +78,7 @@ export async function openResources(
     sources,
     sets,
     verifiers,
-    plays: playsOf(recipe),
+    plays,
     trainer,
     generations,
     openTrainer,
