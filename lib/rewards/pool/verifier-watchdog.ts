@@ -14,7 +14,28 @@ export interface WatchdogData {
 /** Descriptor of the process's progress file. */
 export const PROGRESS_FD = 3;
 const LOOK_MS = 20;
+/** A look that comes so much later than the one before says that the process stood still: stopped, frozen, starved. */
+const STOOD_STILL_MS = 250;
 const MEBIBYTE = 1 << 20;
+
+/**
+ * Time in which a process did not run, as a thread of it sees that looks every few milliseconds. That time is nobody's
+ * computing: without it a completion whose verifier was frozen would score 0 when it thaws.
+ */
+export class Standstills {
+  #lookedAt: number | undefined;
+  #gaps: { readonly from: number; readonly to: number }[] = [];
+
+  /** Milliseconds of the last `elapsedMs` before `at`, the time of this look, in which the process stood still. */
+  look(at: number, elapsedMs: number): number {
+    const from = this.#lookedAt ?? at;
+    this.#lookedAt = at;
+    if (at - from > STOOD_STILL_MS) this.#gaps.push({ from, to: at });
+    const since = at - elapsedMs;
+    this.#gaps = this.#gaps.filter(({ to }) => to > since);
+    return this.#gaps.reduce((sum, gap) => sum + gap.to - Math.max(gap.from, since), 0);
+  }
+}
 
 /** Which limit a process has exceeded; undefined if none. */
 export function passedLimit(
@@ -28,9 +49,12 @@ export function passedLimit(
 
 function watch({ memoryMb }: WatchdogData): void {
   const progress = new JobProgress(PROGRESS_FD);
+  const standstills = new Standstills();
   let before: Progress | undefined;
   const look = () => {
-    const now = progress.read();
+    const read = progress.read();
+    const stood = standstills.look(performance.now(), read.elapsedMs);
+    const now = { ...read, elapsedMs: read.elapsedMs - stood, leftMs: read.leftMs + stood };
     const passed = passedLimit(now, process.memoryUsage.rss(), memoryMb);
     // Two equal readings: the other thread may have written half of a record at this moment.
     const isSame = before?.phase === now.phase && before.member === now.member;

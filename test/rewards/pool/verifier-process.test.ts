@@ -63,6 +63,17 @@ test("jobs are judged one after another; what verifiers print is heard; an exit 
   expect(await one.judge(job("ok"))).toMatchObject({ kind: "lost" });
 });
 
+test("a process that was stopped for longer than its limit goes on where it was: that is no fault of the completion", async () => {
+  const one = start();
+  await one.judge(job("ok")); // loaded
+  const judged = one.judge({ ...job("busy 600 ok"), timeoutMs: 4000 });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  process.kill(one.pid, "SIGSTOP");
+  await new Promise((resolve) => setTimeout(resolve, 5000));
+  process.kill(one.pid, "SIGCONT");
+  expect(await judged).toMatchObject({ kind: "done", outcomes: [{ verdict: { status: "correct" } }] });
+});
+
 test("a stray rejection is told with its message", async () => {
   expect(await start().judge(job("stray"))).toMatchObject({
     kind: "lost",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Progress } from "../../../lib/rewards/pool/verification-job.ts";
-import { passedLimit } from "../../../lib/rewards/pool/verifier-watchdog.ts";
+import { passedLimit, Standstills } from "../../../lib/rewards/pool/verifier-watchdog.ts";
 
 // That it ends its process, and when its parent is gone, is in verifier-process.test.ts.
 
@@ -17,4 +17,17 @@ test.each<[string, Progress, number, "expired" | "exhausted" | undefined]>([
   ["idle, with more than its memory", idle, 101, "exhausted"],
 ])("a process %s", (_, now, mebibytes, verdict) => {
   expect(passedLimit(now, mebibytes * MEBIBYTE, 100)).toBe(verdict);
+});
+
+test("time in which the process stood still is told of the phase it fell into, and of no later one", () => {
+  const standstills = new Standstills();
+  expect(standstills.look(1000, 500)).toBe(0); // when the first look comes says nothing
+  expect(standstills.look(1020, 520)).toBe(0);
+  expect(standstills.look(1270, 770)).toBe(0); // late, not still
+  expect(standstills.look(6270, 5770)).toBe(5000);
+  expect(standstills.look(6290, 5790)).toBe(5000);
+  expect(standstills.look(6310, 2000)).toBe(1960); // a phase that began in it
+  expect(standstills.look(6330, 40)).toBe(0);
+  expect(standstills.look(6830, 540)).toBe(500);
+  expect(standstills.look(7330, 1040)).toBe(1000);
 });
