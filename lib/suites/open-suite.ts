@@ -8,6 +8,7 @@ import { isDataPath, type ProblemSource } from "../data/index.ts";
 import type { DatasetOptions, RowOutcome, RowReader } from "../data/row-reader.ts";
 import {
   type DatasetSpec,
+  EPISODE_SOURCES,
   openBenchmark,
   openProblemSource,
   PROBLEM_SOURCES,
@@ -34,19 +35,20 @@ const MOST_DRAWS = 20 * MADE_UP;
 const LEVELS = ["0", "1", "2", "3"];
 const MADE_UP_NAME = /^procedural\/|^puzzles/;
 
+/** Those that are judged answer by answer: what an environment plays over several turns is no suite. */
+const MADE_UP_SUITES = Object.keys(PROBLEM_SOURCES).filter((name) => !Object.hasOwn(EPISODE_SOURCES, name));
+
 /** What `--suite` may say by name, for messages. */
 export const SUITE_NAMES: readonly string[] = [
   ...Object.keys(SUITES),
   "procedural",
-  ...Object.keys(PROBLEM_SOURCES).filter((source) => !source.startsWith("puzzles/")),
+  ...MADE_UP_SUITES.filter((source) => !source.startsWith("puzzles/")),
   "puzzles/<game>",
 ];
 
 /** The names that a name stands for: "procedural" for all suites of the quick start. */
 export const suitesNamed = (name: string): readonly string[] =>
-  name === "procedural"
-    ? Object.keys(PROBLEM_SOURCES).filter((source) => source.startsWith("procedural/"))
-    : [name];
+  name === "procedural" ? MADE_UP_SUITES.filter((source) => source.startsWith("procedural/")) : [name];
 
 /**
  * Opens a suite: a published one by name, its files under `data` or at "name=path"; one made up on the spot
@@ -57,7 +59,8 @@ export async function openSuite(spec: string, options: OpenSuiteOptions = {}): P
   const [, name = spec, path] = /^([^=/]+)=(.+)$/.exec(spec) ?? [];
   if (Object.hasOwn(SUITES, name))
     return openPublished(name, SUITES[name]!, path ?? pathIn(name, options.data));
-  if (Object.hasOwn(PROBLEM_SOURCES, spec)) return openMadeUp(spec);
+  if (MADE_UP_SUITES.includes(spec)) return openMadeUp(spec);
+  if (Object.hasOwn(EPISODE_SOURCES, spec)) throw playedInTurns(spec);
   if (/\.[cm]?[jt]s$/.test(spec)) return openModule(spec);
   if (isDataPath(spec)) return openFile(spec, options.verifier);
   throw new HoneError(
@@ -217,3 +220,8 @@ function rowOf(row: unknown, name: string): RowOutcome {
     reference,
   };
 }
+
+const playedInTurns = (name: string): HoneError =>
+  new HoneError("HONE_ERR_USAGE", `${name} is played over several turns, and a suite is answered in one`, {
+    hint: "The evaluations of a run play it: docs/environments.md.",
+  });

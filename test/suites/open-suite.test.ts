@@ -76,6 +76,7 @@ test("a suite that is made up asks no question twice, and the same every time", 
     "function-calling",
   ]);
   expect(suitesNamed("aime25")).toEqual(["aime25"]);
+  await expect(openSuite("procedural/word-guess")).rejects.toThrow("is played over several turns");
   expect(SUITE_NAMES).toContain("puzzles");
   const [one, two] = [await openSuite("procedural/math"), await openSuite("procedural/math")];
   const questions = Array.from({ length: one.count }, (_, i) => one.problem(i).question);
