@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, expect, test, vi } from "vitest";
 import type { VerificationJob } from "../../../lib/rewards/pool/verification-job.ts";
@@ -67,15 +68,16 @@ test("jobs are judged one after another; what verifiers print is heard; an exit 
 
 test("a process that was stopped for longer than its limit goes on where it was: that is no fault of the completion", async () => {
   const one = start();
-  const timeoutMs = 4000;
+  const timeoutMs = 8000;
   await one.judge(job("ok")); // loaded
   const gate = join(mkdtempSync(join(tmpdir(), "hone-gate-")), "open");
   const judged = one.judge({ ...job(`until ${gate} ok`), timeoutMs });
   await vi.waitFor(() => expect(printed).toContain("until"), { timeout: 60_000 });
   process.kill(one.pid, "SIGSTOP");
-  await new Promise((resolve) => setTimeout(resolve, timeoutMs + 1000));
-  writeFileSync(gate, ""); // all that is left to do takes no time, however busy the machine is
+  await sleep(timeoutMs + 1000);
   process.kill(one.pid, "SIGCONT");
+  await sleep(500); // for its watchdog to look
+  writeFileSync(gate, ""); // what is left to do takes no time, however busy the machine is
   expect(await judged).toMatchObject({ kind: "done", outcomes: [{ verdict: { status: "correct" } }] });
 });
 
