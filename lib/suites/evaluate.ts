@@ -47,7 +47,7 @@ const MOST_UNJUDGED = 4096;
 /** Problems that are written down together. */
 const LINES_AT_ONCE = 64;
 /** How long the first completion waits for others to be written down with it: a small model gives a thousand a second. */
-const GATHER_MS = 100;
+const GATHER_MS = 250;
 
 /**
  * Asks a model every problem of every suite and judges the answers; what the folder has already is neither asked nor judged

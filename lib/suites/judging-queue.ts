@@ -7,10 +7,10 @@ import type { Suite } from "./suite.ts";
 import { problemKey } from "./suite.ts";
 
 /** Completions of a verifier that go to the pool together, and how long the first waits for others: messages cost time. */
-const BATCH = 32;
-const GATHER_MS = 100;
+const BATCH = 256;
+const GATHER_MS = 250;
 /** How long a verdict waits for others to be written down with it: a write costs as much as some judging. */
-const WRITE_MS = 100;
+const WRITE_MS = 250;
 
 interface Waiting {
   readonly key: string;

@@ -1,6 +1,7 @@
 import { type VerifierLimits, wrong } from "../../domains/verifier.ts";
 import { HoneError } from "../../errors.ts";
 import type { FinishReason, Problem, Verdict } from "../../records.ts";
+import { messagesOf } from "./messages.ts";
 import { Semaphore } from "./semaphore.ts";
 import { noAnswerIn, tooSlow } from "./time-limit.ts";
 import type { JobEnd, VerificationJob } from "./verification-job.ts";
@@ -25,8 +26,6 @@ export interface Workers {
   run(heapMb: number, job: VerificationJob): Promise<JobEnd>;
 }
 
-/** Completions in one message to a worker: few enough that the counts follow soon. */
-const MESSAGE_COMPLETIONS = 32;
 /** Loads that may exceed their time limit before a verifier is given up. */
 const LOAD_ATTEMPTS = 2;
 
@@ -81,7 +80,7 @@ export class PooledVerifier {
     await this.#ask();
     const verdicts = new Array<Verdict>(requests.length);
     const retried = new Set<number>();
-    const batches = messages(requests.length);
+    const batches = messagesOf(requests.length, this.meter.meanMs);
     const decide = (index: number, verdict: Verdict, again: number[]) => {
       if (verdict.status === "unscored" && !retried.has(index)) {
         retried.add(index);
@@ -201,13 +200,5 @@ const WORK = {
   verifying: "",
   idle: "",
 } as const;
-
-/** Indices 0 to count - 1 in messages, the first to send last. */
-function messages(count: number): number[][] {
-  const size = (i: number) => Math.min(MESSAGE_COMPLETIONS, count - i * MESSAGE_COMPLETIONS);
-  return Array.from({ length: Math.ceil(count / MESSAGE_COMPLETIONS) }, (_, i) =>
-    Array.from({ length: size(i) }, (_, k) => i * MESSAGE_COMPLETIONS + k),
-  ).reverse();
-}
 
 const isHungLoad = (end: JobEnd): boolean => end.kind === "expired" && end.phase === "loading";

@@ -49,6 +49,11 @@ export class VerifierMeter {
     this.#histogram.record(Math.max(1, Math.round(microseconds)));
   }
 
+  /** Milliseconds per completion; undefined before the first call. */
+  get meanMs(): number | undefined {
+    return this.#calls === 0 ? undefined : this.#busyMs / this.#calls;
+  }
+
   /** The counts now; percentiles, which take a while, are computed when read, as of that moment. */
   snapshot(): VerifierStats {
     const calls = this.#calls;

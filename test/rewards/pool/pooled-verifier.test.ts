@@ -43,7 +43,7 @@ function pooled(ends: ((job: VerificationJob) => JobEnd)[], options: object = {}
   return { jobs, heaps, workers, verifier: new PooledVerifier({ name: "v", defaults, ...options }, workers) };
 }
 
-test("completions go out 32 at a time, and verdicts come in their order", async () => {
+test("completions go out 32 at a time while nobody knows how long one takes, and verdicts come in their order", async () => {
   const { jobs, verifier } = pooled([
     (job) => done(job, { ...correct, reason: String(job.members[0]!.reference) }),
   ]);
@@ -54,6 +54,14 @@ test("completions go out 32 at a time, and verdicts come in their order", async 
     ...Array(32).fill("32"),
     ...Array(6).fill("64"),
   ]);
+});
+
+test("once the first are judged, messages are as long as they took", async () => {
+  const { jobs, verifier } = pooled([(job) => done(job)]);
+  await verifier.judge(requests(1));
+  verifier.meter.recordCall(9990); // and 10 before: 5 ms each
+  await verifier.judge(requests(9));
+  expect(jobs.map(({ members }) => members.length)).toEqual([1, 4, 4, 1]);
 });
 
 test("one that hangs scores 0 at once, the rest of its message is judged again", async () => {
