@@ -89,15 +89,19 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
     said: `${parameters}, ${model.tokenizer.vocabularySize.toLocaleString("en")} tokens, answers end at ${model.format.stopIds.join(", ")}`,
   });
   await using verifiers = openVerifiers(recipe);
-  const domains = await checkDomains(rehearsal.recipe, model, verifiers);
+  const problems = await openProblems(rehearsal.recipe, {
+    admit: admissionOf(rehearsal.recipe, model.format),
+  });
+  const domains = await checkDomains(rehearsal.recipe, problems, model, verifiers);
   for (const [domain, { longestPrompt, looked, verifiers: judges }] of Object.entries(domains)) {
     const said = `prompts up to ${longestPrompt} tokens in ${looked} problems, judged by ${judges.join(", ")}`;
     stages.push({ name: domain, ok: true, said, ...instead(domain) });
   }
+  const plays = playsOf(rehearsal.recipe);
   // lengths by another tokenizer mean nothing
   const demonstrated = rehearsal.missing.has("model")
     ? 0
-    : expectDemonstrations(recipe, model, DEMONSTRATIONS);
+    : await expectDemonstrations(recipe, { model, plays, sources: problems.sources }, DEMONSTRATIONS);
   if (demonstrated > 0)
     stages.push({
       name: "warm start",
@@ -133,12 +137,12 @@ async function hereStage(recipe: Recipe, { missing, required }: Rehearsal): Prom
 /** Tries data, prompts and verifiers on three problems of every domain and validation set. */
 async function checkDomains(
   recipe: Recipe,
+  { sources, sets }: Awaited<ReturnType<typeof openProblems>>,
   { format }: Model,
   verifiers: ReturnType<typeof openVerifiers>,
 ): Promise<Record<DomainName, DomainCheck>> {
   const domains: Record<DomainName, DomainCheck> = {};
   const encoder = new PromptEncoder(format, recipe.rollouts.maxPromptTokens);
-  const { sources, sets } = await openProblems(recipe, { admit: admissionOf(recipe, format) });
   const plays = playsOf(recipe);
   const measured = [...sets].map(([name, { source }]) => [name, source] as const);
   for (const [domain, source] of [...sources, ...measured]) {

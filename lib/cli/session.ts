@@ -186,9 +186,20 @@ class Session {
       peakRssBytes: process.resourceUsage().maxRSS * 1024,
       tokens: { generated: run.generatedTokens, trained },
       tokensPerSecond: { generated: perSecond(run.generatedTokens), trained: perSecond(trained) },
-      ...(ws && ws.steps > 0 && { demonstrations: { wrongAnswers: ws.wrongRate, endless: ws.endlessRate } }),
+      ...(ws && ws.steps > 0 && { demonstrations: imperfections(this.#recipe.domains, ws) }),
     };
   }
+}
+
+function imperfections(
+  domains: Recipe["domains"],
+  { mixture, wrongRate, endlessRate }: NonNullable<Recipe["warmStart"]>,
+): RunSummary["demonstrations"] {
+  const names = Object.keys(mixture);
+  const played = names.filter((name) => domains[name]?.environment !== undefined);
+  const answers = played.length < names.length && { wrongAnswers: wrongRate, endless: endlessRate };
+  const messages = played.length > 0 && wrongRate > 0 && { careless: wrongRate };
+  return answers || messages ? { ...answers, ...messages } : undefined;
 }
 
 /** Whether lines of JSON go there, so that nothing else may. */

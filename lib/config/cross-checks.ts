@@ -1,5 +1,6 @@
 import { EPISODE_SOURCES } from "../domains/index.ts";
 import type { ConfigIssue } from "../errors.ts";
+import { hasExpert } from "./environment.ts";
 import { evaluationContext, MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
 
 const INT32 = 2 ** 31 - 1;
@@ -159,6 +160,16 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     rule: ({ warmStart, domains }) => {
       const stranger = Object.keys(warmStart?.mixture ?? {}).find((d) => !Object.hasOwn(domains, d));
       return stranger === undefined ? undefined : `names ${stranger}, which is no domain of this recipe`;
+    },
+  },
+  {
+    paths: ["warmStart.mixture", "domains"],
+    rule: ({ warmStart, domains }) => {
+      const mute = Object.keys(warmStart?.mixture ?? {}).find((name) => {
+        const environment = domains[name]?.environment;
+        return environment !== undefined && !hasExpert(environment);
+      });
+      return mute && `names ${mute}, whose environment has no expert to play its demonstrations`;
     },
   },
   {

@@ -72,10 +72,17 @@ function environmentIn(value: unknown): Environment | undefined {
 }
 
 function writtenOf(environment: Environment): Written {
-  const joined = FUNCTIONS.map((name) => sourceHash(environment[name])).join();
+  const names = environment.expert === undefined ? FUNCTIONS : ([...FUNCTIONS, "expert"] as const);
+  const joined = names.map((name) => sourceHash(environment[name] as Environment["step"])).join();
   const sha256 = createHash("sha256").update(joined).digest("hex");
   const tools = environment.tools && { tools: JSON.stringify(environment.tools) };
-  return { functions: FUNCTIONS.join(), sha256, process: "main", ...tools };
+  return { functions: names.join(), sha256, process: "main", ...tools };
+}
+
+/** Whether what stands in a recipe for an environment has an expert, also where its object is not in this process. */
+export function hasExpert(written: string | object): boolean {
+  if (typeof written === "string") return ENVIRONMENTS[written]?.expert !== undefined;
+  return (written as Written).functions.split(",").includes("expert");
 }
 
 /** Lets a defined recipe's domains know their environments. */

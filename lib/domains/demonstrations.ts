@@ -10,6 +10,8 @@ export interface DemonstrationOptions {
   readonly seed: number;
   /** Relative frequency per domain; domains left out are not demonstrated. */
   readonly mixture: Readonly<Record<DomainName, number>>;
+  /** Domains of the mixture that somebody else demonstrates. */
+  readonly elsewhere?: ReadonlySet<DomainName>;
   /** Response budget in tokens: no demonstration is longer, endless ones have exactly this many. */
   readonly maxTokens: number;
   /** Response text with its special tokens spelled out ("<think>", "</think>", "<eos>") to ids. */
@@ -54,6 +56,7 @@ export class Demonstrator {
     this.#domains = Object.keys(options.mixture);
     this.#weights = Object.values(options.mixture);
     for (const [domain, weight] of Object.entries(options.mixture)) {
+      if (options.elsewhere?.has(domain)) continue;
       const families = FAMILIES.filter((family) => family.domain === domain);
       if (families.length === 0) {
         throw new HoneError(
@@ -67,9 +70,17 @@ export class Demonstrator {
     }
   }
 
-  /** The index-th demonstration: a pure function of (options, index), never on a held-out question. */
+  /** Which domain the index-th demonstration is of. */
+  domainOf(index: number): DomainName {
+    return this.#domains[this.#stream(index, 0).weighted(this.#weights)]!;
+  }
+
+  /**
+   * The index-th demonstration, of a domain that is demonstrated here: a pure function of (options, index), never on a
+   * held-out question.
+   */
   demonstration(index: number): Demonstration {
-    const stream = (attempt: number) => new CounterRandom(this.#options.seed, index, PURPOSE_WORD, attempt);
+    const stream = (attempt: number) => this.#stream(index, attempt);
     const manner = stream(0);
     const domain = this.#domains[manner.weighted(this.#weights)]!;
     const family = manner.choice(this.#families.get(domain)!);
@@ -78,6 +89,10 @@ export class Demonstrator {
     const ordinal = FAMILIES.indexOf(family);
     const problem = toProblem(family, level, problemId("demonstration", ordinal, index), draft);
     return { problem, ...this.#respond(manner, family, level, draft) };
+  }
+
+  #stream(index: number, attempt: number): CounterRandom {
+    return new CounterRandom(this.#options.seed, index, PURPOSE_WORD, attempt);
   }
 
   #respond(

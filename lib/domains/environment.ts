@@ -1,4 +1,5 @@
 import type { ProblemSource } from "../data/index.ts";
+import type { CounterRandom } from "../random.ts";
 import type { FinishReason, Problem, Verdict } from "../records.ts";
 
 /** A call of a tool that a message of the policy makes, by the chat template's own way to write one. */
@@ -31,6 +32,25 @@ export interface EnvironmentCall {
 /** What an episode is about. */
 export type EpisodeProblem = Pick<Problem, "id" | "question" | "reference" | "family" | "level">;
 
+/** What an expert knows when it is its turn: what a policy would, and the problem with its reference. */
+export interface ExpertTurn {
+  /** From 0. */
+  readonly turn: number;
+  /** Messages of the episode at most. */
+  readonly maxTurns: number;
+  /** Its own messages as the environment read them, oldest first. */
+  readonly messages: readonly string[];
+  /** What the environment said to each of them. */
+  readonly observations: readonly string[];
+  /** Whether this message should be a poor one: `warmStart.wrongRate` of them, so that there is something left to learn. */
+  readonly careless: boolean;
+  /** Of this message alone: the same in every run with the same seed. */
+  readonly random: CounterRandom;
+}
+
+/** A message as it is, or a call, which is written in the way of the chat template. */
+export type ExpertMessage = string | { readonly call: ToolCall };
+
 /**
  * What a policy acts in over several turns. An episode has a state of its own, which `step` may change; the object itself
  * is shared by all episodes of a domain. What it throws, or does not do in time, leaves the episode unscored.
@@ -47,6 +67,8 @@ export interface Environment<State = unknown> {
     end: { readonly finish: FinishReason; readonly turns: number },
     call: EnvironmentCall,
   ): number | Verdict | Promise<number | Verdict>;
+  /** Writes the next message of a demonstration, for a warm start: special tokens are spelled, the turn's end is left out. */
+  expert?(problem: EpisodeProblem, turn: ExpertTurn): ExpertMessage;
 }
 
 /** Name in journal and metrics of what judges a domain that has an environment. */

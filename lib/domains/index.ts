@@ -16,6 +16,8 @@ export {
   type Environment,
   type EnvironmentCall,
   type EpisodeProblem,
+  type ExpertMessage,
+  type ExpertTurn,
   environmentName,
   playedIn,
   type ToolCall,

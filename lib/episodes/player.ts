@@ -30,6 +30,9 @@ export interface PlayedEpisode {
   readonly episode: Episode;
 }
 
+/** Who writes the policy's turns. */
+type Asked = Pick<Generations, "generate">;
+
 /** Tokens of a turn at most, where `left` of the episode's are left. */
 export const turnBudget = (
   { maxTurnTokens = Number.POSITIVE_INFINITY }: Pick<Play, "maxTurnTokens">,
@@ -46,7 +49,7 @@ export async function playEpisode(
   first: Completion,
   task: EpisodeTask,
   play: Pick<Play, "maxTurns" | "maxTurnTokens">,
-  { generations, format }: { readonly generations: Generations; readonly format: PromptFormat },
+  { generations, format }: { readonly generations: Asked; readonly format: PromptFormat },
 ): Promise<PlayedEpisode> {
   const course = new Course(task.request.prompt, first);
   const end = await courseToEnd(course, task, play, generations);
@@ -62,7 +65,7 @@ async function courseToEnd(
   course: Course,
   { request, maxTokens, attempt, partner, plan, onTurn }: EpisodeTask,
   play: Pick<Play, "maxTurns" | "maxTurnTokens">,
-  generations: Generations,
+  generations: Asked,
 ): Promise<FinishReason> {
   for (;;) {
     const { tokens, finish } = course.last;

@@ -33,6 +33,29 @@ export function readCalls(answer: string, style: ToolCallStyle): CallsRead {
   }
 }
 
+/**
+ * A call as a policy would write it in a style; in "plain", which has no names of arguments, it may have one.
+ * Throws Error for a call that would not be read as one.
+ */
+export function writeCall(call: ToolCall, style: ToolCallStyle): string {
+  const text = callText(call, style);
+  if (readCalls(text, style).calls.length === 0) throw new Error(`no call in the ${style} style: ${text}`);
+  return text;
+}
+
+function callText({ name, arguments: given }: ToolCall, style: ToolCallStyle): string {
+  switch (style) {
+    case "plain":
+      return `${name}(${Object.values(given).join()})`;
+    case "mistral":
+      return `[TOOL_CALLS]${JSON.stringify([{ name, arguments: given }])}`;
+    case "llama":
+      return JSON.stringify({ name, parameters: given });
+    case "hermes":
+      return `${OPEN}\n${JSON.stringify({ name, arguments: given })}\n${CLOSE}`;
+  }
+}
+
 /** `name(text)` and nothing else: the text is the argument "input". */
 function readPlain(answer: string): CallsRead {
   const call = /^(\w+)\(([^()]*)\)$/.exec(answer.trim());

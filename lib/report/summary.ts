@@ -56,6 +56,13 @@ export interface SelectionSummary {
   readonly candidates: readonly CandidateRow[];
 }
 
+/** What was wrong with demonstrations on purpose: shares of the answers, and of an expert's messages in episodes. */
+export interface Imperfections {
+  readonly wrongAnswers?: number;
+  readonly endless?: number;
+  readonly careless?: number;
+}
+
 export interface RunSummary {
   readonly schema: 2;
   readonly name: string;
@@ -80,5 +87,5 @@ export interface RunSummary {
   /** Over the training phase, generation and training together. */
   readonly tokensPerSecond: { readonly generated: number; readonly trained: number };
   /** Set when the warm start learnt from deliberately imperfect demonstrations; fractions in [0, 1]. */
-  readonly demonstrations?: { readonly wrongAnswers: number; readonly endless: number } | undefined;
+  readonly demonstrations?: Imperfections | undefined;
 }

@@ -1,5 +1,5 @@
 import { flow, PLAIN, percent, type Style } from "./ansi.ts";
-import type { EvaluationTable, RunSummary, Score } from "./summary.ts";
+import type { EvaluationTable, Imperfections, RunSummary, Score } from "./summary.ts";
 import { textTable } from "./text-table.ts";
 
 /** Prose reads badly in longer lines. */
@@ -69,6 +69,16 @@ export function signed(value: number, digits: number, unit: string): string {
   return `${value < 0 && Number(text) !== 0 ? "−" : "+"}${text}${unit}`;
 }
 
+function imperfection({ wrongAnswers, endless = 0, careless }: Imperfections): string {
+  const answers =
+    wrongAnswers === undefined
+      ? []
+      : [`${percent(wrongAnswers, 0)} end in a wrong answer and ${percent(endless, 0)} never end`];
+  const messages =
+    careless === undefined ? [] : [`${percent(careless, 0)} of the messages in episodes are careless`];
+  return [...answers, ...messages].join("; ");
+}
+
 /** What a reader must know to read the numbers right, in whole sentences. */
 export function honestyNotes(summary: RunSummary): string[] {
   const notes: string[] = [];
@@ -85,7 +95,7 @@ export function honestyNotes(summary: RunSummary): string[] {
   if (unclear !== undefined) notes.push(unclear);
   if (demonstrations !== undefined && unclear === undefined) {
     notes.push(
-      `The warm start learnt from deliberately imperfect demonstrations: ${percent(demonstrations.wrongAnswers, 0)} end in a wrong answer and ${percent(demonstrations.endless, 0)} never end. Part of the gain is reinforcement learning taking that noise out again.`,
+      `The warm start learnt from deliberately imperfect demonstrations: ${imperfection(demonstrations)}. Part of the gain is reinforcement learning taking that noise out again.`,
     );
     const cool = summary.before.findIndex((table) => table.temperature < 1);
     if (gains[cool] !== undefined && gains[hot] !== undefined) {

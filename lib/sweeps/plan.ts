@@ -46,7 +46,18 @@ function startKey(recipe: Recipe): string | undefined {
   const lengths = { maxOutputTokens, maxPromptTokens, packedTokens: recipe.training.packedTokens };
   const { recompute, optimizerMemory } = recipe.hardware ?? {};
   const machine = { device, deterministic, recompute, optimizerMemory };
-  return `${hashOf({ warmStart, model, tokenizer, chatTemplate, lora, machine, lengths })}/seed-${recipe.seed}`;
+  const played = demonstratedEpisodes(recipe, warmStart);
+  return `${hashOf({ warmStart, model, tokenizer, chatTemplate, lora, machine, lengths, ...played })}/seed-${recipe.seed}`;
+}
+
+/** Of the domains whose demonstrations are episodes: place, problems, environment and limits. */
+function demonstratedEpisodes({ domains }: Recipe, { mixture }: NonNullable<Recipe["warmStart"]>) {
+  const played = Object.entries(domains).flatMap(([name, { source, environment, episode }], place) =>
+    environment !== undefined && Object.hasOwn(mixture, name)
+      ? [{ name, place, source, environment, episode }]
+      : [],
+  );
+  return played.length > 0 ? { played } : {};
 }
 
 /** A run of no step: its folder then has the weights that training starts from. */

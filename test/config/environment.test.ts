@@ -59,3 +59,18 @@ test("what does not go together is refused, with what to do", () => {
   expect(issuesOf({ source: "procedural/calculator" })).toContain('environment: "calculator"');
   expect(issuesOf({ environment: "calculator", episode: { maxTurns: 0 } })).toContain("episode.maxTurns");
 });
+
+test("a warm start may show the episodes of an environment that has an expert, and of no other", () => {
+  const shown = { ...mine, expert: () => "x" };
+  const define = (environment: unknown) => {
+    const domains = { math: { weight: 1, source: "procedural/math", environment } };
+    return defineRecipe({ ...tinyInput(), domains, warmStart: { steps: 1, mixture: { math: 1 } } } as never);
+  };
+  const { environment } = define(shown).domains["math"]!;
+  expect(environment).toMatchObject({ functions: "reset,step,score,expert" });
+  const other = define({ ...shown, expert: () => "y" }).domains["math"]!.environment;
+  expect((other as { sha256: string }).sha256).not.toBe((environment as { sha256: string }).sha256);
+  define("calculator");
+  define(environment); // as in a recipe read from JSON
+  expect(() => define(mine)).toThrow("names math, whose environment has no expert");
+});

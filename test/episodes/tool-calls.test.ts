@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { readCalls } from "../../lib/episodes/tool-calls.ts";
+import { readCalls, writeCall } from "../../lib/episodes/tool-calls.ts";
 
-const call = (name: string, given: object) => ({ name, arguments: given });
+const call = (name: string, given: Record<string, unknown>) => ({ name, arguments: given });
 
 test("each style of chat templates is read, arguments as an object or as JSON in a text", () => {
   const json = '{"name": "compute", "arguments": {"expression": "1+1"}}';
@@ -42,4 +42,12 @@ test("a call that cannot be read takes the others with it and says why", () => {
   }
   expect(readCalls("Compute(34", "plain").malformed).toBeTypeOf("string");
   expect(readCalls(`<tool_call>${"x".repeat(300_000)}`, "hermes").malformed).toContain("longer than");
+});
+
+test("a written call is read as that call in every style; one that would not be read is refused", () => {
+  const written = call("compute", { expression: '34*57 "x" </s>' });
+  for (const style of ["hermes", "mistral", "llama"] as const)
+    expect(readCalls(writeCall(written, style), style)).toEqual({ calls: [written] });
+  expect(writeCall(call("compute", { expression: "34*57" }), "plain")).toBe("compute(34*57)");
+  expect(() => writeCall(call("compute", { expression: "(1+2)*3" }), "plain")).toThrow("plain style");
 });

@@ -64,6 +64,16 @@ describe("honesty", () => {
     );
   });
 
+  test("careless messages of episodes are named, beside the answers or alone", () => {
+    const noteOf = (demonstrations: object) => honestyNotes({ ...summary, demonstrations }).join(" ");
+    expect(noteOf({ careless: 0.5 })).toContain(
+      "demonstrations: 50\u00a0% of the messages in episodes are careless.",
+    );
+    expect(noteOf({ wrongAnswers: 0.1, endless: 0, careless: 0.1 })).toContain(
+      "never end; 10\u00a0% of the messages",
+    );
+  });
+
   test("a run with clean demonstrations has no such note", () => {
     const { demonstrations, ...clean } = summary;
     expect(demonstrations).toBeDefined();

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { defineRecipe } from "../../lib/config/index.ts";
 import { planCells } from "../../lib/sweeps/cells.ts";
 import { planJobs, startCheckpoint } from "../../lib/sweeps/plan.ts";
-import { tinyRecipe } from "../e2e/tiny-recipe.ts";
+import { tinyInput, tinyRecipe } from "../e2e/tiny-recipe.ts";
 
 const planned = (...variants: string[][]) =>
   planJobs(
@@ -54,6 +55,20 @@ test.each([
     ["cell 0", undefined],
     ["cell 1", undefined],
   ]);
+});
+
+test("a warm start that shows episodes is shared by runs with the same episodes, and weights of domains differ freely", () => {
+  const recipe = defineRecipe({
+    ...tinyInput(),
+    domains: { calc: { weight: 1, source: "procedural/calculator", environment: "calculator" } },
+    warmStart: { steps: 1, mixture: { calc: 1 } },
+  } as never);
+  const sharing = (setting: string) => {
+    const cells = [[], [setting]].map((settings, i) => ({ name: `cell ${i}`, settings }));
+    return planJobs(planCells(recipe, cells), [3]).some(({ cell }) => cell === undefined);
+  };
+  expect(sharing("domains.calc.weight=2")).toBe(true);
+  expect(sharing('domains.calc.episode={"maxTurns":1}')).toBe(false);
 });
 
 test("a recipe without a warm start has runs alone", () => {

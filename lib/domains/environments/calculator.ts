@@ -20,7 +20,8 @@ export const computing: Family = {
   },
 };
 
-const TOOL = "compute";
+/** One token of the quick start's vocabulary. */
+const TOOL = "Compute";
 
 interface Desk {
   readonly expression: string;
@@ -31,7 +32,7 @@ interface Desk {
 }
 
 /**
- * A calculator as a tool: "compute" with an expression of whole numbers, + - * and parentheses gives its value. A message
+ * A calculator as a tool: "Compute" with an expression of whole numbers, + - * and parentheses gives its value. A message
  * without a call is the answer and ends the episode. 1 for the right number; below 0.7 for a call and an answer that are
  * right in part, sign by sign, so that a policy that cannot call yet has a slope to climb.
  */
@@ -58,14 +59,14 @@ export const calculator: Environment<Desk> = {
     const [call] = calls;
     if (turn === 0) {
       const asked = call && String(call.arguments["expression"] ?? call.arguments["input"]);
-      desk.called = asked === desk.expression ? 1 : inPlace(answer, `Compute(${desk.expression})`);
+      desk.called = asked === desk.expression ? 1 : inPlace(answer, `${TOOL}(${desk.expression})`);
     }
     if (malformed !== undefined) return { observation: `error: ${malformed}\n` };
     if (call === undefined) {
       desk.answer = answer;
       return { done: true };
     }
-    if (call.name.toLowerCase() !== TOOL) return { observation: "error: no such tool\n" };
+    if (call.name.toLowerCase() !== TOOL.toLowerCase()) return { observation: "error: no such tool\n" };
     const given = call.arguments["expression"] ?? call.arguments["input"];
     const value = typeof given === "string" ? computed(given) : undefined;
     return { observation: `${value ?? "error"}\n` };
@@ -73,6 +74,14 @@ export const calculator: Environment<Desk> = {
   score({ value, called, answer = "" }) {
     if (answer === value) return 1;
     return 0.3 * called + 0.4 * inPlace(answer, value);
+  },
+  /** Calls and answers with what came back; with one turn, answers. Careless, it answers with the value of another problem. */
+  expert({ reference, level }, { turn, maxTurns, observations, careless, random }) {
+    const { expression, value } = reference as Pick<Desk, "expression" | "value">;
+    if (careless) return computing.draw(random, level).answer;
+    if (turn + 1 === maxTurns) return value;
+    const [seen] = observations;
+    return seen?.trim() ?? { call: { name: TOOL, arguments: { expression } } };
   },
 };
 

@@ -53,4 +53,12 @@ export const wordGuess: Environment<Game> = {
   score({ secret, guesses, fitting }) {
     return guesses.at(-1) === secret ? 1 : (0.3 * fitting) / Math.max(1, guesses.length);
   },
+  /** A word that can be right by all that was shown; careless, any of the words. */
+  expert({ reference }, { messages, observations, careless, random }) {
+    const { words } = reference as Pick<Game, "words">;
+    if (careless) return random.choice(words);
+    const canBeRight = (word: string) =>
+      messages.every((guess, i) => !words.includes(guess) || `${shown(guess, word)} ` === observations[i]);
+    return random.choice(words.filter(canBeRight));
+  },
 };

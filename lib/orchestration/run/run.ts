@@ -50,7 +50,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
       clock: runClock(options),
       heldOut: recordedHeldOut(options),
     });
-    if (willWarmUp(recipe, options)) expectDemonstrations(recipe, resources.model);
+    if (willWarmUp(recipe, options)) await expectDemonstrations(recipe, resources);
     const changes = prepareRunFolder(options.dir, options.resume ?? "never", resources);
     const publisher: Publisher = new Publisher(openAllSinks(recipe, options, (text) => publisher.warn(text)));
     const context = {

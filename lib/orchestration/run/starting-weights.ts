@@ -100,7 +100,7 @@ async function warmUp(
   { resources, clock, stop, publisher }: RunContext,
   trainer: TrainerFace,
 ): Promise<number> {
-  const { recipe, model } = resources;
+  const { recipe } = resources;
   const config = recipe.warmStart;
   if (config === undefined || config.steps === 0) return 0;
   const begun = clock.now();
@@ -108,6 +108,6 @@ async function warmUp(
   const onStep = (progress: { step: number; steps: number; loss: number }) =>
     publisher.listeners.emit("warmStart", progress);
   const { signal } = stop;
-  const whole = await completes(warmStart(trainer, recipe, config, model, { signal, onStep }), signal);
+  const whole = await completes(warmStart(trainer, recipe, config, resources, { signal, onStep }), signal);
   return whole ? (clock.now() - begun) / 1000 : 0;
 }

@@ -1,11 +1,10 @@
 import { optimizerMemory, type Recipe, type WarmStartConfig } from "../../config/index.ts";
-import { type Demonstration, Demonstrator } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { OptimizerOptions, StepOptions, TrainerFace, TrainingBatch } from "../../native/face.ts";
 import type { PromptFormat } from "../../text/index.ts";
 import { learningRateFactor } from "../line/index.ts";
-import type { Model } from "../setup/index.ts";
 import { encodePrompt } from "../setup/index.ts";
+import { type Demonstrated, Demonstrations, type Shown } from "./demonstrations.ts";
 
 export interface WarmStartProgress {
   /** Steps done. */
@@ -23,22 +22,26 @@ export async function warmStart(
   trainer: TrainerFace,
   recipe: Recipe,
   config: WarmStartConfig,
-  { tokenizer, format }: Pick<Model, "tokenizer" | "format">,
+  resources: Demonstrated,
   options: { readonly signal: AbortSignal; readonly onStep: (progress: WarmStartProgress) => void },
 ): Promise<void> {
-  const demonstrator = demonstratorOf(recipe, config, { tokenizer, format });
-  const batchAt = (step: number) => {
+  const demonstrations = new Demonstrations(recipe, config, resources, options.signal);
+  const batchAt = async (step: number) => {
     const first = step * config.batchSize;
-    const demos = Array.from({ length: config.batchSize }, (_, i) => demonstrator.demonstration(first + i));
-    return assembleDemonstrations(demos, format, recipe.rollouts.maxPromptTokens);
+    const demos = Array.from({ length: config.batchSize }, (_, i) => demonstrations.at(first + i));
+    return assembleDemonstrations(
+      await Promise.all(demos),
+      resources.model.format,
+      recipe.rollouts.maxPromptTokens,
+    );
   };
   await trainer.resetOptimizer(warmStartOptimizer(recipe, config));
-  let batch = config.steps > 0 ? batchAt(0) : undefined;
+  let batch = config.steps > 0 ? await batchAt(0) : undefined;
   for (let step = 0; batch !== undefined; step++) {
     options.signal.throwIfAborted();
     const running = trainer.step(batch, stepOptions(config, step));
     running.catch(() => {}); // if the next batch cannot be written, nobody will wait for this one
-    batch = step + 1 < config.steps ? batchAt(step + 1) : undefined;
+    batch = step + 1 < config.steps ? await batchAt(step + 1) : undefined;
     const report = await running;
     if (report.skipped) {
       throw new HoneError(
@@ -53,41 +56,28 @@ export async function warmStart(
   }
 }
 
-function demonstratorOf(
-  { seed, rollouts }: Recipe,
-  { mixture, wrongRate, endlessRate }: WarmStartConfig,
-  { tokenizer, format }: Pick<Model, "tokenizer" | "format">,
-): Demonstrator {
-  const end = tokenizer.nameOf(format.stopIds[0]!) ?? "";
-  return new Demonstrator({
-    seed,
-    mixture,
-    wrongRate,
-    endlessRate,
-    maxTokens: rollouts.maxOutputTokens,
-    encode: (text) => tokenizer.encode(text.replace(/<eos>$/, () => end)),
-  });
-}
-
 /** Demonstrations that a run writes ahead to see whether they fit: 50 ms of work. */
 const TRIED = 2000;
 
 /**
  * Writes the warm start's first demonstrations and their prompts; returns how many there were. Throws HONE_ERR_CONFIG
- * for one that is longer than rollouts.maxOutputTokens, HONE_ERR_DATA for a prompt that is too long.
+ * for one that is longer than rollouts.maxOutputTokens, HONE_ERR_DATA for a prompt that is too long, HONE_ERR_VERIFIER for
+ * an environment that cannot be played.
  * @param most to write; the rest meet the same errors when the warm start comes to them.
  */
-export function expectDemonstrations(
+export async function expectDemonstrations(
   recipe: Recipe,
-  model: Pick<Model, "tokenizer" | "format">,
+  resources: Demonstrated,
   most = TRIED,
-): number {
+): Promise<number> {
   const { warmStart: config, rollouts } = recipe;
   if (config === undefined) return 0;
-  const demonstrator = demonstratorOf(recipe, config, model);
+  const demonstrations = new Demonstrations(recipe, config, resources, new AbortController().signal);
   const count = Math.min(most, config.steps * config.batchSize);
-  for (let i = 0; i < count; i++)
-    encodePrompt(demonstrator.demonstration(i).problem, model.format, rollouts.maxPromptTokens);
+  for (let i = 0; i < count; i++) {
+    const { problem } = await demonstrations.at(i);
+    encodePrompt(problem, resources.model.format, rollouts.maxPromptTokens);
+  }
   return count;
 }
 
@@ -113,9 +103,9 @@ function stepOptions(config: WarmStartConfig, step: number): StepOptions {
   };
 }
 
-/** Prompt and response end to end, mask 1 on the response. */
+/** Prompt and response end to end, mask 1 on the response but what an environment said in it. */
 export function assembleDemonstrations(
-  demonstrations: readonly Demonstration[],
+  demonstrations: readonly Shown[],
   format: PromptFormat,
   maxPromptTokens: number,
 ): TrainingBatch {
@@ -133,6 +123,9 @@ export function assembleDemonstrations(
     tokens.set(prompts[i]!, start);
     tokens.set(d.tokens, response);
     mask.fill(1, response, cuSeqlens[i + 1]!);
+    d.given?.forEach((given, t) => {
+      if (given === 1) mask[response + t] = 0;
+    });
   });
   return { tokens, cuSeqlens, mask };
 }

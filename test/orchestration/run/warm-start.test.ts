@@ -16,14 +16,9 @@ const recipe = smallRecipe(
     warmStart: { steps: 5, batchSize: 3, mixture: { math: 1, logic: 1 }, warmupSteps: 2 },
   },
 );
+const resources = { model: { tokenizer, format }, sources: new Map(), plays: new Map() };
 const run = (trainer: StandInTrainer, signal = new AbortController().signal, seen: number[] = []) =>
-  warmStart(
-    trainer,
-    recipe,
-    recipe.warmStart!,
-    { tokenizer, format },
-    { signal, onStep: ({ step }) => seen.push(step) },
-  );
+  warmStart(trainer, recipe, recipe.warmStart!, resources, { signal, onStep: ({ step }) => seen.push(step) });
 
 test("each step has fresh demonstrations, supervised, both rates on one cosine", async () => {
   const options: StepOptions[] = [];
@@ -54,6 +49,14 @@ test("the loss counts the response only", () => {
   const batch = assembleDemonstrations([demo, demo], format, 48);
   expect([...batch.cuSeqlens]).toEqual([0, 6, 12]);
   expect([...batch.mask]).toEqual([0, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1]);
+});
+
+test("of an episode the loss counts what the expert wrote", async () => {
+  const given = Uint8Array.of(0, 1, 1, 0);
+  const shown = { problem: problemOf("math"), tokens: tokenizer.encode("cat  dog"), given };
+  const { mask, cuSeqlens } = assembleDemonstrations([shown, shown], format, 48);
+  expect([...cuSeqlens]).toEqual([0, 6, 12]);
+  expect([...mask]).toEqual([0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1]);
 });
 
 test("an abort ends it between two steps with the signal's reason", async () => {
@@ -95,7 +98,13 @@ test("a batch that cannot be written ends it, and the step in flight that fails 
     },
   } as LexiconTokenizer;
   const options = { signal: new AbortController().signal, onStep: () => {} };
-  const work = warmStart(trainer, recipe, recipe.warmStart!, { tokenizer: failing, format }, options);
+  const work = warmStart(
+    trainer,
+    recipe,
+    recipe.warmStart!,
+    { ...resources, model: { tokenizer: failing, format } },
+    options,
+  );
   await expect(work).rejects.toThrow("the third batch");
   await new Promise((resolve) => setTimeout(resolve, 50));
   process.off("unhandledRejection", note);
