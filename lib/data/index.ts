@@ -1,5 +1,5 @@
 export { type DatasetReport, reportLine, Tallies, type Tally } from "./census.ts";
-export { dataFiles, isDataPath } from "./files.ts";
+export { type DataFile, dataFiles, isDataPath } from "./files.ts";
 export { isHeldOut } from "./holdout.ts";
 export { problemId } from "./problem-id.ts";
 export type { ProblemSource, SourceOptions } from "./problem-source.ts";

@@ -12,6 +12,7 @@ import {
 import { HoneError } from "../errors.ts";
 import { membersOf } from "../json-text.ts";
 import { describeTools } from "./function-calling/read/bfcl-prompt.ts";
+import { hiddenChoices } from "./hidden-choices.ts";
 import { statedAnswer } from "./math/read/stated-answer.ts";
 
 export interface JsonlOptions extends DatasetOptions {
@@ -22,6 +23,9 @@ export interface JsonlOptions extends DatasetOptions {
 }
 
 const text = z.string().trim().min(1);
+/** OlympiadBench lists its answers, and its solutions. */
+const onlyOne = z.tuple([text], "not one answer").transform(([answer]) => answer);
+const solutions = z.array(text).transform((all) => all.join("\n\n"));
 const toolSchema = z.looseObject({
   type: z.literal("function").optional(),
   function: z.looseObject({ name: text }),
@@ -37,8 +41,8 @@ const rowSchema = z
     tools: z.array(toolSchema).min(1).optional(),
     reference: z.unknown().optional(),
     answer: z.union([text, z.number()]).optional(),
-    final_answer: z.union([text, z.number()]).optional(),
-    solution: text.optional(),
+    final_answer: z.union([text, z.number(), onlyOne]).optional(),
+    solution: z.union([text, solutions]).optional(),
     family: text.optional(),
     level: z.int().min(0).optional(),
     gold: text.optional(),
@@ -84,7 +88,9 @@ export function jsonl({ domain, verifier }: JsonlOptions): RowReader<JsonlOption
         const tools =
           row.tools && ((raw.text && membersOf(raw.text).get("tools")) ?? JSON.stringify(row.tools));
         const draft = draftOf(row, tools, template);
-        return row.reference === undefined ? withAnswer(draft, row, judge === "math") : draft;
+        if (row.reference !== undefined) return draft;
+        const bad = hiddenChoices(raw.value, draft.question);
+        return bad === undefined ? withAnswer(draft, row, judge === "math") : { bad };
       };
     },
   };

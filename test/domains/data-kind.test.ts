@@ -65,3 +65,27 @@ test("rows of no kind are an error that lists the kinds", async () => {
     hint: expect.stringContaining("--kind: jsonl, open-reasoner-zero"),
   });
 });
+
+test("a folder is of the kind of its first file that is of any", async () => {
+  const all = mkdtempSync(join(folder, "folder-"));
+  writeFileSync(join(all, "a-notes.json"), JSON.stringify([{ note: "no rows of a set" }]));
+  writeFileSync(join(all, "b-gpqa.csv"), GPQA);
+  expect((await tellKind(all)).kind).toBe("gpqa");
+});
+
+test("a multiple-choice row that would be asked without its choices is of no kind, and the hint says so", async () => {
+  const mmlu = file("mmlu.jsonl", [
+    { question: "Which is even?", subject: "algebra", choices: ["1", "2"], answer: 1 },
+  ]);
+  await expect(tellKind(mmlu)).rejects.toMatchObject({
+    code: "HONE_ERR_USAGE",
+    hint: expect.stringContaining("choices: multiple choice"),
+  });
+});
+
+test("an answer that is the only one of a list is read; of several none is chosen", async () => {
+  const row = { question: "Half of 4?", final_answer: ["2"], solution: ["Two.", "It is 2."] };
+  expect((await check(file("one.jsonl", [row]))).gold?.accepted).toBe(1);
+  const several = file("several.jsonl", [{ ...row, final_answer: ["2", "3"] }]);
+  await expect(tellKind(several)).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
+}, 120_000);

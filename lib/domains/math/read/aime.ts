@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type DatasetOptions, fill, isBad, type RowReader, readFields } from "../../../data/row-reader.ts";
+import { hiddenChoices } from "../../hidden-choices.ts";
 
 const text = () => z.string().trim().min(1);
 const rowSchema = z.object({
@@ -36,6 +37,8 @@ export const aime: RowReader<DatasetOptions> = {
       const answer = String(row.answer);
       const problem = row.problem ?? row.question;
       if (problem === undefined) return { bad: "problem: missing" };
+      const bad = hiddenChoices(value, problem);
+      if (bad !== undefined) return { bad };
       return {
         content: problem,
         question: fill(template, problem),
