@@ -43,6 +43,16 @@ export async function* textLines(path: string, hint?: string): AsyncGenerator<st
   }
 }
 
+/** The JSON object that a line is; undefined where it is none. */
+export function objectOfLine(line: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Without "\r" at its end and, in the first line, a byte order mark. */
 function clean(line: string, number: number): string {
   const end = line.endsWith("\r") ? -1 : undefined;

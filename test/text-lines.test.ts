@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { textLines } from "../lib/text-lines.ts";
+import { objectOfLine, textLines } from "../lib/text-lines.ts";
 
 let dir: string;
 let path: string;
@@ -28,6 +28,17 @@ test.each([
   ["é\u2028😀\u0085\nz\n", ["é\u2028😀\u0085", "z"]],
 ])("%j is the lines %j", async (text, lines) => {
   expect(await linesOf(text)).toEqual(lines);
+});
+
+test.each([
+  ['{"a":1}', { a: 1 }],
+  ["[1]", [1]],
+  ['{"a":', undefined],
+  ["", undefined],
+  ["null", undefined],
+  ["7", undefined],
+])("the object of the line %j is %j", (line, object) => {
+  expect(objectOfLine(line)).toEqual(object);
 });
 
 test("a byte order mark is no part of the first line", async () => {

@@ -12,7 +12,7 @@ import {
   writeAnswers,
 } from "../evaluation/index.ts";
 import { RUN_FILES, readJson, writeWhole } from "../metrics/index.ts";
-import { BEFORE_FILE, type PinnedPolicy, type Run } from "../orchestration/index.ts";
+import type { PinnedPolicy, Run } from "../orchestration/index.ts";
 import type { SessionDisplay } from "./session-display.ts";
 import { UnscoredAnswers } from "./unscored-answers.ts";
 
@@ -42,7 +42,7 @@ export class SessionEvaluation {
 
   /** Evaluates the weights training starts from; a resumed session reads the first session's result. */
   async evaluateBefore(run: Run): Promise<void> {
-    const path = join(this.#options.dir, BEFORE_FILE);
+    const path = join(this.#options.dir, RUN_FILES.before);
     if (run.step > 0 && existsSync(path)) {
       this.before = readBefore(path);
       return;

@@ -1,26 +1,26 @@
-import { explain } from "./answers/explain.ts";
-import { hints } from "./answers/hints.ts";
 import { overview } from "./answers/overview.ts";
-import { problem, problems } from "./answers/problems.ts";
 import { recipe } from "./answers/recipe.ts";
-import { sample } from "./answers/sample.ts";
-import { samples } from "./answers/samples.ts";
 import { series } from "./answers/series.ts";
-import { summary } from "./answers/summary.ts";
 import { guideRows } from "./guide.ts";
 import type { Answer } from "./question.ts";
+
+/** What is loaded when somebody asks: most runs have a page, and few of these questions are asked of it. */
+const later =
+  (load: () => Promise<Answer>): Answer =>
+  async (question) =>
+    (await load())(question);
 
 /** Every question by name. A panel that needs another one adds a file to answers/ and a row here. */
 export const ANSWERS: Readonly<Record<string, Answer>> = {
   overview,
   series,
-  summary,
   recipe,
-  samples,
-  sample,
-  problems,
-  problem,
-  hints,
-  explain,
+  summary: later(async () => (await import("./answers/summary.ts")).summary),
+  samples: later(async () => (await import("./answers/samples.ts")).samples),
+  sample: later(async () => (await import("./answers/sample.ts")).sample),
+  problems: later(async () => (await import("./answers/problems.ts")).problems),
+  problem: later(async () => (await import("./answers/problems.ts")).problem),
+  hints: later(async () => (await import("./answers/hints.ts")).hints),
+  explain: later(async () => (await import("./answers/explain.ts")).explain),
   guide: () => guideRows(),
 };

@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { RUN_FILES, readJson } from "../metrics/index.ts";
-import { BEFORE_FILE } from "../orchestration/index.ts";
 import type { Mark } from "./wire.ts";
 
 interface Board {
@@ -11,7 +10,7 @@ type Reader = (content: unknown) => Mark[];
 
 /** Files that tell of an evaluation on held-out problems, each with the marks that are in it. */
 const FILES: Readonly<Record<string, Reader>> = {
-  [BEFORE_FILE]: (boards) => markOf(0, "evaluation before training", boards as Board[]),
+  [RUN_FILES.before]: (boards) => markOf(0, "evaluation before training", boards as Board[]),
   [RUN_FILES.validation]: (evaluated) =>
     (evaluated as { step: number; boards: Board[] }[]).flatMap(({ step, boards }) =>
       markOf(step, `evaluation of step ${step}`, boards),

@@ -10,7 +10,6 @@ import {
 } from "../metrics/index.ts";
 import { ANSWERS } from "./answers.ts";
 import { bundle } from "./bundle.ts";
-import { frozenSamples } from "./frozen-samples.ts";
 import { pageFile } from "./page-files.ts";
 import { Watch } from "./watch.ts";
 import type { Frozen, SeriesAnswer } from "./wire.ts";
@@ -46,6 +45,7 @@ export async function writeReport(runDir: string): Promise<string> {
  * is left out, and the page says so.
  */
 export async function freeze(runDir: string): Promise<Frozen> {
+  const { frozenSamples } = await import("./frozen-samples.ts");
   const watch = new Watch([runDir]);
   try {
     const answers: Record<string, unknown> = {};

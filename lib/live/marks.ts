@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { EVENT_LOG } from "../orchestration/index.ts";
+import { RUN_FILES } from "../metrics/index.ts";
 import { Tail } from "./tail.ts";
 import type { Mark } from "./wire.ts";
 
@@ -22,7 +22,7 @@ export class Marks {
   #marks: Mark[] = [];
 
   constructor(runDir: string) {
-    this.#tail = new Tail(join(runDir, EVENT_LOG));
+    this.#tail = new Tail(join(runDir, RUN_FILES.events));
   }
 
   get list(): readonly Mark[] {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { VERDICT_JOURNAL } from "../orchestration/index.ts";
+import { RUN_FILES } from "../metrics/index.ts";
 import { type Sample, SampleIndex, type SpokenPart, type WholeSample } from "../samples/index.ts";
 import { visibleText } from "../visible-text.ts";
 import type { WatchedRun } from "./watched-run.ts";
@@ -18,7 +18,7 @@ const kept = new WeakMap<WatchedRun, Kept>();
 
 /** The completions of a run as far as it has come; undefined while it has judged none. Throws HONE_ERR_FORMAT. */
 export async function samplesOf(run: WatchedRun): Promise<SampleIndex | undefined> {
-  if (!existsSync(join(run.dir, VERDICT_JOURNAL))) return undefined;
+  if (!existsSync(join(run.dir, RUN_FILES.verdicts))) return undefined;
   let known = kept.get(run);
   if (known === undefined) {
     known = { index: SampleIndex.open(run.dir), savedMs: Date.now() };

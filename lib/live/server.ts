@@ -109,6 +109,7 @@ export class LiveServer implements AsyncDisposable {
     if (!sameSecret(typeof given === "string" ? given : null, this.token))
       throw new Refusal(403, "the address lacks the token that the command printed");
     url.searchParams.delete("token");
+    this.watch.refresh();
     const name = url.pathname.slice("/api/".length);
     const question = { query: url.searchParams, watch: this.watch };
     if (name === "events") return this.#listen(url, request, response);

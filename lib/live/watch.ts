@@ -5,24 +5,34 @@ const LOOK_MS = 500;
 /** Who missed more steps than that loads them as columns. */
 const MOST_REPEATED = 500;
 
-/** Run folders that are watched together: looks at them twice a second and tells the stream what is new. */
+/**
+ * Run folders that are watched together: while somebody listens it looks at them twice a second and tells the stream what
+ * is new; otherwise it looks only when asked.
+ */
 export class Watch {
   readonly runs: readonly WatchedRun[];
   readonly stream = new EventStream();
   #timer: NodeJS.Timeout | undefined;
+  #lookedMs = Number.NEGATIVE_INFINITY;
 
   constructor(dirs: readonly string[]) {
     this.runs = dirs.map((dir, i) => new WatchedRun(dir, i));
-    for (const run of this.runs) run.look();
+    this.look();
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
+    this.#timer = setInterval(() => this.stream.listeners > 0 && this.look(), LOOK_MS).unref();
   }
 
   /** Reads what is new and tells it. */
   look(): void {
+    this.#lookedMs = performance.now();
     for (const run of this.runs) this.#look(run);
+  }
+
+  /** Sees to it that what is known is half a second old at most. Throws HONE_ERR_IO. */
+  refresh(): void {
+    if (performance.now() - this.#lookedMs >= LOOK_MS) this.look();
   }
 
   /** Where every log has been read to. */
@@ -46,7 +56,7 @@ export class Watch {
   /** Tells what is new, for the last time. */
   close(): void {
     clearInterval(this.#timer);
-    this.look();
+    if (this.stream.listeners > 0) this.look();
     this.stream.close();
   }
 

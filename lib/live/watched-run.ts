@@ -51,7 +51,8 @@ export class WatchedRun {
   #manifestMs = 0;
   #status: LineStatus | undefined;
   #statusMs = 0;
-  /** When it was written anew, by this process's clock; before that is seen its own time counts. */
+  #lookedMs = 0;
+  /** When it was seen to be written anew, by this process's clock; where nobody was looking its own time counts. */
   #signMs: number | undefined;
   /** The folder's lock is held by nobody; known of a quiet run alone. */
   #gone = false;
@@ -90,6 +91,7 @@ export class WatchedRun {
     this.#marks.look();
     this.#readManifest();
     const status = this.#readStatus();
+    this.#lookedMs = Date.now();
     this.#lookForProcess();
     const { rows: _, status: __, ...rest } = this.info();
     const told = JSON.stringify(rest);
@@ -153,7 +155,7 @@ export class WatchedRun {
     const path = join(this.dir, RUN_FILES.line);
     const modified = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (modified === this.#statusMs) return undefined;
-    this.#signMs = this.#statusMs === 0 ? undefined : Date.now();
+    this.#signMs = Date.now() - this.#lookedMs < QUIET_MS ? Date.now() : undefined;
     this.#gone = false;
     this.#statusMs = modified;
     this.#status = readLineStatus(this.dir);

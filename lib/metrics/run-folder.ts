@@ -9,6 +9,11 @@ export const RUN_FILES = {
   manifest: "run.json",
   log: "steps.jsonl",
   digest: "steps.digest.jsonl",
+  events: "events.jsonl",
+  /** Completions and their verdicts. */
+  verdicts: "verdicts.jsonl",
+  /** What the policy could do before training; kept for sessions that go on. */
+  before: "before.json",
   summary: "summary.json",
   validation: "validation.json",
   heldOutBefore: "held-out-before.jsonl",

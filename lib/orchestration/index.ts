@@ -4,10 +4,8 @@ export { type AssembledBatch, askSlopes, stepOptions } from "./line/index.ts";
 export {
   decodeIds,
   decodeLogprobs,
-  EVENT_LOG,
   type JournalLine,
   type JudgedProblem,
-  parseJournalLine,
   type RecordedGroup,
   type RecordedRollout,
   type RecordedStep,
@@ -16,9 +14,8 @@ export {
   recordedSteps,
   type TakenGroup,
   type TakenMember,
-  VERDICT_JOURNAL,
 } from "./records/index.ts";
-export { BEFORE_FILE, checkpointName } from "./recovery/index.ts";
+export { checkpointName } from "./recovery/index.ts";
 export {
   type BeforeStep,
   diverged,

@@ -6,8 +6,6 @@ import { type EvaluationTable, type RunSummary, readSummary } from "../report/in
 
 /** An event line is shorter, but for that of a group. */
 const TAIL_BYTES = 65_536;
-const EVENT_LOG = "events.jsonl";
-
 /** "killed": it ended without a word, by a signal that it could not catch or by an error. */
 export type RunState = "running" | "finished" | "stopped" | "failed" | "killed";
 
@@ -58,7 +56,7 @@ export async function readRun(dir: string): Promise<RunFacts> {
 
 function stateOf(dir: string, summary: RunSummary | undefined, ofSteps: number | undefined): RunState {
   if (summary !== undefined) return summary.state === "done" ? "finished" : summary.state;
-  const end = lastEvent(join(dir, EVENT_LOG));
+  const end = lastEvent(join(dir, RUN_FILES.events));
   if (end?.e !== "end") return "killed";
   return end.s !== undefined && ofSteps !== undefined && end.s >= ofSteps ? "finished" : "stopped";
 }

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { HoneError } from "../errors.ts";
-import { type JournalLine, parseJournalLine } from "../orchestration/index.ts";
+import type { JournalLine } from "../orchestration/index.ts";
+import { objectOfLine } from "../text-lines.ts";
 import type { Place } from "./builder.ts";
 
 const NEWLINE = 0x0a;
@@ -62,7 +63,7 @@ export class Journal implements AsyncDisposable {
 
   /** The line at a place. Throws HONE_ERR_FORMAT where there is none: the run began anew. */
   async line({ at, size }: Place): Promise<JournalLine> {
-    const line = parseJournalLine((await this.read({ at, size })).toString("utf8"));
+    const line = lineOf((await this.read({ at, size })).toString("utf8"));
     if (line === undefined) throw this.damaged(at, "the line is no longer there");
     return line;
   }
@@ -103,7 +104,7 @@ export class Journal implements AsyncDisposable {
     for (let at = 0; at < bytes.length; ) {
       const end = bytes.indexOf(NEWLINE, at);
       const text = bytes.toString("utf8", at, end);
-      const line = parseJournalLine(text);
+      const line = lineOf(text);
       if (line === undefined) {
         throw this.damaged(
           start + at,
@@ -116,3 +117,6 @@ export class Journal implements AsyncDisposable {
     return lines;
   }
 }
+
+/** What kind of line it is shows in its fields. */
+const lineOf = (text: string): JournalLine | undefined => objectOfLine(text) as JournalLine | undefined;

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { RUN_FILES } from "../metrics/index.ts";
-import { VERDICT_JOURNAL } from "../orchestration/index.ts";
 import { IndexBuilder } from "./builder.ts";
 import { IndexFile } from "./index-file.ts";
 import { Journal } from "./journal.ts";
@@ -82,7 +81,7 @@ export class SampleIndex {
 
   /** The journal, for texts; the caller closes it. */
   journal(): Promise<Journal> {
-    return Journal.open(join(this.dir, VERDICT_JOURNAL));
+    return Journal.open(join(this.dir, RUN_FILES.verdicts));
   }
 
   async #read(): Promise<boolean> {

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { HoneError } from "../errors.ts";
-import { readVerdictJournal, VERDICT_JOURNAL } from "../orchestration/index.ts";
+import { RUN_FILES } from "../metrics/index.ts";
+import { readVerdictJournal } from "../orchestration/index.ts";
 import type { Verdict } from "../records.ts";
 import { drawKey, isEvaluation, readManifest, readRecord } from "../suites/index.ts";
 import type { Side, Trace } from "./trace.ts";
@@ -30,7 +31,8 @@ export async function readSides(folders: readonly string[], options: ReadOptions
   return folders.map((folder, i) => evaluationSide(folder, names[i]!, options));
 }
 
-const isRun = (folder: string): boolean => !isEvaluation(folder) && existsSync(join(folder, VERDICT_JOURNAL));
+const isRun = (folder: string): boolean =>
+  !isEvaluation(folder) && existsSync(join(folder, RUN_FILES.verdicts));
 
 /** What the models are called; where that is one name, the folders'. */
 function namesOf(folders: readonly string[]): string[] {
@@ -112,7 +114,7 @@ const isRight = (verdict: Verdict | undefined): boolean | undefined =>
 
 /** In the order of judging, evaluations before and after training among them; a text counts where it first came. */
 async function runEnds(folder: string, { limit }: ReadOptions): Promise<Side[]> {
-  const path = join(folder, VERDICT_JOURNAL);
+  const path = join(folder, RUN_FILES.verdicts);
   let count = 0;
   for await (const { kind } of readVerdictJournal(path)) if (kind === "completion") count += 1;
   if (count < FEWEST)

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { defineRecipe } from "../../lib/config/index.ts";
-import { createRun, EVENT_LOG, replayRun } from "../../lib/orchestration/index.ts";
+import { RUN_FILES } from "../../lib/metrics/index.ts";
+import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import { gspo } from "../fixtures/custom-gspo.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";
@@ -24,7 +25,7 @@ function record(slopes: typeof gspo) {
 
 /** The folder's recipe with a built-in objective, wherever it is written. */
 function rewrite(kind: string): void {
-  for (const file of [EVENT_LOG, "run.json"]) {
+  for (const file of [RUN_FILES.events, "run.json"]) {
     const text = readFileSync(join(dir, file), "utf8");
     const changed = text.replace(/"kind":\s*"custom",\s*"slopes":\s*\{[^}]*\}/, `"kind":"${kind}"`);
     expect(changed).not.toBe(text);
@@ -55,7 +56,7 @@ native(
     });
     rewrite("gspo");
     expect(await replayRun(dir, { verifiers })).toEqual(own);
-    for (const file of [EVENT_LOG, "run.json"]) {
+    for (const file of [RUN_FILES.events, "run.json"]) {
       const text = readFileSync(join(dir, file), "utf8");
       writeFileSync(join(dir, file), text.replace('"kind":"gspo"', '"kind":"dapo"'));
     }

@@ -7,9 +7,9 @@ import { defineRecipe, type Recipe, type RecipeInput } from "../../lib/config/in
 import type { Environment } from "../../lib/domains/index.ts";
 import { evaluate } from "../../lib/evaluation/index.ts";
 import { explainStep } from "../../lib/explain/index.ts";
+import { RUN_FILES } from "../../lib/metrics/index.ts";
 import {
   createRun,
-  EVENT_LOG,
   nativeCore,
   openBeforeStep,
   recordedBatch,
@@ -98,10 +98,10 @@ native(
     expect({ steps, weightsCompared }).toEqual({ steps: 8, weightsCompared: true });
     expect(rollouts).toBe(8 * 4 * 4);
     // the environment is not asked: another word in the record is another prompt for the turn that follows
-    const log = readFileSync(join(dir, EVENT_LOG), "utf8");
+    const log = readFileSync(join(dir, RUN_FILES.events), "utf8");
     const changed = log.replace(/"o":\[\[(\d+),(\d+),/, (_, at, id) => `"o":[[${at},${Number(id) + 1},`);
     expect(changed).not.toBe(log);
-    writeFileSync(join(dir, EVENT_LOG), changed);
+    writeFileSync(join(dir, RUN_FILES.events), changed);
     await expect(replayRun(dir, { verifiers })).rejects.toMatchObject({ code: "HONE_ERR_REPLAY" });
   },
   120_000,

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
-import { createRun, EVENT_LOG, replayRun } from "../../lib/orchestration/index.ts";
+import { RUN_FILES } from "../../lib/metrics/index.ts";
+import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
@@ -67,7 +68,7 @@ native(
     const weights = async (name: string, input: RecipeInput) => {
       const folder = join(dir, name);
       await metricsOf(input, folder);
-      const end = readFileSync(join(folder, EVENT_LOG), "utf8").trim().split("\n").at(-1)!;
+      const end = readFileSync(join(folder, RUN_FILES.events), "utf8").trim().split("\n").at(-1)!;
       return JSON.parse(end) as { readonly e: string; readonly w: string };
     };
     const plain = tinyInput({ schedule: "sync", steps: 4 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { ANSWERS } from "../../lib/live/answers.ts";
 import { Watch } from "../../lib/live/watch.ts";
+import { staticReachOf } from "../architecture/source-tree.ts";
 import { smallRun } from "./live-run.ts";
 
 /** Asked about an attempt, not a run: answers/explain.test.ts. */
@@ -14,4 +15,11 @@ test("every question has an answer that is JSON, also for a run of one step", as
     expect(value, name).not.toBeUndefined();
     expect(JSON.parse(JSON.stringify(value)), name).toEqual(value);
   }
+});
+
+test("a page that nobody has asked yet has loaded nothing that trains, computes or reads completions", () => {
+  const rooms = new Set(staticReachOf("lib/cli/watch.ts").map((file) => file.split("/")[1]));
+  expect(rooms).toContain("live");
+  for (const room of ["orchestration", "domains", "config", "native", "samples", "explain"])
+    expect(rooms).not.toContain(room);
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Watch } from "../../lib/live/watch.ts";
 import { addStep, smallRun, writeStatus } from "./live-run.ts";
 
@@ -35,4 +35,27 @@ test("so does one that lies too far back", () => {
   for (let step = 2; step < 600; step++) addStep(dir, step);
   watch.look();
   expect(watch.missed(seen)).toContain("event: reset");
+});
+
+test("looks by itself only while somebody listens, and when asked, at most twice a second", () => {
+  vi.useFakeTimers();
+  try {
+    const dir = smallRun(1);
+    const watch = new Watch([dir]);
+    watch.start();
+    addStep(dir, 2);
+    vi.advanceTimersByTime(60_000);
+    expect(watch.runs[0]!.table.length).toBe(1);
+    watch.refresh();
+    expect(watch.runs[0]!.table.length).toBe(2);
+    addStep(dir, 3);
+    watch.refresh();
+    expect(watch.runs[0]!.table.length).toBe(2);
+    vi.spyOn(watch.stream, "listeners", "get").mockReturnValue(1);
+    vi.advanceTimersByTime(500);
+    expect(watch.runs[0]!.table.length).toBe(3);
+    watch.close();
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { lockFolder } from "../../lib/folder-lock.ts";
 import { WatchedRun } from "../../lib/live/watched-run.ts";
 import { addStep, smallRun, temporary, writeStatus } from "./live-run.ts";
@@ -80,6 +80,16 @@ test.each([
   expect(run.info().state).toBe(state);
 });
 
+/** The folder's lock is asked for beside a look. */
+const becomes = (run: WatchedRun, state: string) =>
+  vi.waitFor(
+    () => {
+      run.look();
+      expect(run.info().state).toBe(state);
+    },
+    { timeout: 60_000 },
+  );
+
 test("is killed when nobody holds its folder, silent when somebody does, running when it writes again", async () => {
   const dir = smallRun(1);
   const run = new WatchedRun(dir, 0);
@@ -90,20 +100,33 @@ test("is killed when nobody holds its folder, silent when somebody does, running
     return run.info().state;
   };
   writeStatus(dir, { writtenMs: Date.now() - 5000 });
-  expect(await looked()).toBe("killed");
+  await becomes(run, "killed");
   {
     using _ = await lockFolder(dir);
     expect(await looked()).toBe("running");
     writeStatus(dir, { writtenMs: Date.now() - 20_000 });
     expect(await looked()).toBe("running"); // it was written just now, whatever the writer's clock says
-    const late = new WatchedRun(dir, 0);
-    late.look();
-    await setTimeout(50);
-    late.look();
-    expect(late.info().state).toBe("silent");
+    await becomes(new WatchedRun(dir, 0), "silent");
   }
   writeStatus(dir, { end: "done", writtenMs: 0 });
   expect(await looked()).toBe("done");
+});
+
+test("what was written while nobody looked counts by its own time", () => {
+  const dir = smallRun(1);
+  const run = new WatchedRun(dir, 0);
+  writeStatus(dir);
+  run.look();
+  vi.useFakeTimers({ toFake: ["Date"] });
+  try {
+    vi.setSystemTime(Date.now() + 100_000);
+    writeStatus(dir, { writtenMs: Date.now() - 20_000 });
+    utimesSync(join(dir, "line.json"), 1, 1);
+    run.look();
+    expect(run.info().state).toBe("silent");
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test("a run of an older version: done by its summary, checkpoints by their folders", () => {

@@ -5,8 +5,6 @@ import type { DomainName, DropReason, Rollout, ScoredVerdict } from "../../recor
 import type { GroupRequest, SettledGroup, StepOutcome } from "../line/index.ts";
 import { type LoggedEpisode, loggedEpisode, loggedEpisodeSchema } from "./logged-episode.ts";
 
-export const EVENT_LOG = "events.jsonl";
-
 /**
  * What a replay needs to know of an asynchronous run: everything else follows from the recipe and the seed.
  * One JSON array or object a line.

@@ -1,7 +1,6 @@
 /** What a run writes down, and reads back. */
 
 export {
-  EVENT_LOG,
   EventLog,
   hashRollout,
   type LoggedRollout,
@@ -12,7 +11,6 @@ export {
 export {
   type JournalLine,
   type JudgedProblem,
-  parseJournalLine,
   type TakenGroup,
   type TakenMember,
 } from "./journal-lines.ts";
@@ -37,6 +35,5 @@ export {
   type JournaledCompletion,
   openJournal,
   readVerdictJournal,
-  VERDICT_JOURNAL,
   VerdictJournal,
 } from "./verdict-journal.ts";

@@ -105,13 +105,3 @@ function shaped(scored: ScoredRollout | undefined) {
   const numbers = { score, reward, penaltyScale, penalty, advantage };
   return { status, ...numbers, ...(masked && { masked: true as const }) };
 }
-
-/** Undefined for what is no JSON object; what kind of line it is shows in its fields. */
-export function parseJournalLine(text: string): JournalLine | undefined {
-  try {
-    const line: unknown = JSON.parse(text);
-    return typeof line === "object" && line !== null ? (line as JournalLine) : undefined;
-  } catch {
-    return undefined;
-  }
-}

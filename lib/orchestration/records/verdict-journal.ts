@@ -3,10 +3,10 @@ import { join } from "node:path";
 import type { Recipe } from "../../config/index.ts";
 import { versionOf } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
-import { AppendFile } from "../../metrics/index.ts";
+import { AppendFile, RUN_FILES } from "../../metrics/index.ts";
 import type { FinishReason, Rollout, Verdict } from "../../records.ts";
 import type { VerificationRequest } from "../../rewards/index.ts";
-import { textLines } from "../../text-lines.ts";
+import { objectOfLine, textLines } from "../../text-lines.ts";
 import type { SettledGroup } from "../line/index.ts";
 import type { Verifiers } from "../setup/index.ts";
 import { DiskSet } from "./disk-set.ts";
@@ -14,12 +14,8 @@ import {
   type CompletionKeys,
   type JournalLine,
   type JudgedProblem,
-  parseJournalLine,
   takenGroup,
 } from "./journal-lines.ts";
-
-/** Completions and their verdicts. */
-export const VERDICT_JOURNAL = "verdicts.jsonl";
 
 /** 128 bits of SHA-256 in hex. */
 const digest = (...parts: readonly string[]): string =>
@@ -156,7 +152,7 @@ export function openJournal(
   dir: string,
   options: JournalOptions,
 ): VerdictJournal | undefined {
-  return verification.journal ? new VerdictJournal(join(dir, VERDICT_JOURNAL), options) : undefined;
+  return verification.journal ? new VerdictJournal(join(dir, RUN_FILES.verdicts), options) : undefined;
 }
 
 /**
@@ -171,7 +167,7 @@ export async function* readVerdictJournal(path: string): AsyncGenerator<JournalE
   for await (const text of textLines(path, hint)) {
     number += 1;
     if (damaged !== undefined) throw damaged;
-    const line = parseJournalLine(text);
+    const line = objectOfLine(text) as JournalLine | undefined;
     const entry = line && known.entryOf(line);
     if (entry === undefined)
       damaged = new HoneError(

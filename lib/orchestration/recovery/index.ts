@@ -8,11 +8,4 @@ export {
   type RunState,
   weightsHash,
 } from "./checkpoints.ts";
-export {
-  BEFORE_FILE,
-  claimRunFolder,
-  prepareRunFolder,
-  recordedClock,
-  recordedHeldOut,
-  runClock,
-} from "./run-folder.ts";
+export { claimRunFolder, prepareRunFolder, recordedClock, recordedHeldOut, runClock } from "./run-folder.ts";

@@ -14,18 +14,9 @@ import {
   writeRunManifest,
   writeWhole,
 } from "../../metrics/index.ts";
-import {
-  EVENT_LOG,
-  inTodaysNames,
-  ROLLOUT_RECORD,
-  recipeChanges,
-  VERDICT_JOURNAL,
-} from "../records/index.ts";
+import { inTodaysNames, ROLLOUT_RECORD, recipeChanges } from "../records/index.ts";
 import type { HeldOut, RunResources } from "../setup/index.ts";
 import { Checkpoints } from "./checkpoints.ts";
-
-/** What the policy could do before training; kept for sessions that go on. */
-export const BEFORE_FILE = "before.json";
 
 /** Options of a run that say what its folder holds so far. */
 interface FolderOptions {
@@ -136,7 +127,7 @@ function writeHeldOut(
 function expectRecords(dir: string): void {
   const steps = join(dir, RUN_FILES.log);
   if (existsSync(steps)) for (const _ of new RunLogReader(steps));
-  const events = join(dir, EVENT_LOG);
+  const events = join(dir, RUN_FILES.events);
   if (existsSync(events) || new Checkpoints(dir).list().length === 0) return;
   throw new HoneError(
     "HONE_ERR_FORMAT",
@@ -150,13 +141,7 @@ function expectRecords(dir: string): void {
 /** Removes what an earlier run left in the folder, and nothing else. Throws HONE_ERR_IO. */
 export function clearRunFolder(directory: string): void {
   try {
-    for (const name of [
-      ...Object.values(RUN_FILES),
-      EVENT_LOG,
-      VERDICT_JOURNAL,
-      BEFORE_FILE,
-      ROLLOUT_RECORD,
-    ]) {
+    for (const name of [...Object.values(RUN_FILES), ROLLOUT_RECORD]) {
       rmSync(join(directory, name), { recursive: true, force: true });
     }
     new Checkpoints(directory).clear();

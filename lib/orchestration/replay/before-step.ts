@@ -4,10 +4,9 @@ import { basename, join } from "node:path";
 import type { Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import { checkOrigin } from "../../inference/index.ts";
-import { readRunManifest } from "../../metrics/index.ts";
+import { RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { StepReport, TrainerFace } from "../../native/face.ts";
 import {
-  EVENT_LOG,
   type RecordedGroup,
   type RecordedStep,
   readEvents,
@@ -151,7 +150,7 @@ function expectBuiltIn(recipes: Iterable<Recipe>): void {
 
 /** Recipe of every step and the rewards of hooks, from the event log; the latter need no more than the log has. */
 function readPast(dir: string): Past {
-  const events = readEvents(join(dir, EVENT_LOG));
+  const events = readEvents(join(dir, RUN_FILES.events));
   const recipes = new Map<number, Recipe>();
   const manifest = readRunManifest(dir);
   const hooked = new Map<number, readonly number[]>();
@@ -249,7 +248,10 @@ class WayBack {
   #recipeOf(step: number): Recipe {
     const recipe = this.#past.recipes.get(step);
     if (recipe !== undefined) return recipe;
-    throw new HoneError("HONE_ERR_FORMAT", `${join(this.#dir, EVENT_LOG)} does not tell of step ${step}`);
+    throw new HoneError(
+      "HONE_ERR_FORMAT",
+      `${join(this.#dir, RUN_FILES.events)} does not tell of step ${step}`,
+    );
   }
 }
 

@@ -6,7 +6,7 @@ import { adoptSlopes, type Recipe } from "../../config/index.ts";
 import { deferred } from "../../deferred.ts";
 import { HoneError } from "../../errors.ts";
 import { checkOrigin } from "../../inference/index.ts";
-import { readRunManifest } from "../../metrics/index.ts";
+import { RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { Rollout, Verdict } from "../../records.ts";
 import type { GroupRequest } from "../line/index.ts";
 import {
@@ -22,7 +22,6 @@ import {
   trainBatch,
 } from "../line/index.ts";
 import {
-  EVENT_LOG,
   expectPlayable,
   type GroupEvent,
   hashRollout,
@@ -70,7 +69,7 @@ export async function replayRun(
   } = {},
 ): Promise<ReplayVerdict> {
   const manifest = readRunManifest(dir);
-  const log = join(dir, EVENT_LOG);
+  const log = join(dir, RUN_FILES.events);
   const history = readHistory(readEvents(log));
   expectPlayable(history, log);
   if (history.steps.length === 0) {

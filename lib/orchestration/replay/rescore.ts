@@ -1,13 +1,12 @@
 import { join } from "node:path";
 import { UNVERSIONED, versionOf } from "../../domains/index.ts";
-import { readRunManifest } from "../../metrics/index.ts";
+import { RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { DomainName, Verdict } from "../../records.ts";
 import type { VerificationRequest } from "../../rewards/index.ts";
 import {
   type JournaledCompletion,
   readVerdictJournal,
   recordedRecipe,
-  VERDICT_JOURNAL,
   VerdictJournal,
 } from "../records/index.ts";
 import { isEnvironment, openVerifiers, type Verifiers } from "../setup/index.ts";
@@ -76,7 +75,7 @@ const BATCH = 64;
  */
 export async function rescoreRun(dir: string, options: RescoreOptions = {}): Promise<Rescoring> {
   const recipe = recordedRecipe(readRunManifest(dir).config, dir);
-  const path = join(dir, VERDICT_JOURNAL);
+  const path = join(dir, RUN_FILES.verdicts);
   const outcomes = await journaledOutcomes(path, options);
   const { verifiers: shared } = options;
   const own = shared === undefined ? openVerifiers(recipe) : undefined;

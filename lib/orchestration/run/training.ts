@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { HoneError } from "../../errors.ts";
+import { RUN_FILES } from "../../metrics/index.ts";
 import type { StepRecord } from "../../records.ts";
 import { heldByHook, Line, type LinePosition, type StepOutcome, underWatch } from "../line/index.ts";
 import {
   type BetweenSteps,
   cutRolloutRecord,
-  EVENT_LOG,
   EventLog,
   openJournal,
   StepRecorder,
@@ -157,7 +157,7 @@ export async function train(
   const { resources, options, clock, checkpoints, publisher, progress } = context;
   const { recipe, verifiers } = resources;
   const goesOn = state !== undefined;
-  const events = new EventLog(join(options.dir, EVENT_LOG), goesOn);
+  const events = new EventLog(join(options.dir, RUN_FILES.events), goesOn);
   try {
     events.add(goesOn ? { e: "resume", s: state.step, c: recipe } : { e: "start", c: recipe });
     cutRolloutRecord(options.dir, progress.step);

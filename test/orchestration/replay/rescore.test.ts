@@ -7,9 +7,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { math } from "../../../lib/domains/math/verify.ts";
-import { writeRunManifest } from "../../../lib/metrics/index.ts";
+import { RUN_FILES, writeRunManifest } from "../../../lib/metrics/index.ts";
 import { createRun, rescoreRun } from "../../../lib/orchestration/index.ts";
-import { VERDICT_JOURNAL, VerdictJournal } from "../../../lib/orchestration/records/verdict-journal.ts";
+import { VerdictJournal } from "../../../lib/orchestration/records/verdict-journal.ts";
 import type { Verifiers } from "../../../lib/orchestration/setup/resources.ts";
 import type { Problem, Verdict } from "../../../lib/records.ts";
 import { inlineVerifiers } from "../inline-verifiers.ts";
@@ -41,7 +41,7 @@ interface Kept {
 /** A run folder that holds these completions and the verdicts they had. */
 function runFolder(kept: readonly Kept[]): void {
   writeRunManifest(dir, { name: "r", config: smallRecipe(), seeds: { run: 7 }, versions: {} });
-  const path = join(dir, VERDICT_JOURNAL);
+  const path = join(dir, RUN_FILES.verdicts);
   for (const { text, verdict, version, domain = "math", verifier = "math" } of kept) {
     const problem: Problem = { id: 1, domain, family: "f", level: 0, question: "?", verifier, reference: {} };
     {
@@ -153,7 +153,7 @@ test("a completion that came twice is judged once, and one whose verdict was nev
     { text: "0", verdict: LOST },
     { text: "1", verdict: scored(1) },
   ]);
-  const path = join(dir, VERDICT_JOURNAL);
+  const path = join(dir, RUN_FILES.verdicts);
   const whole = readFileSync(path, "utf8").trimEnd().split("\n");
   const problem = whole.find((line) => line.includes('"reference"'))!;
   const { problem: of } = JSON.parse(problem) as { problem: string };
@@ -166,7 +166,7 @@ test("a completion that came twice is judged once, and one whose verdict was nev
 });
 
 test("texts are held a batch at a time: 64 MB of them are judged in less than 24 MB", async () => {
-  const path = join(dir, VERDICT_JOURNAL);
+  const path = join(dir, RUN_FILES.verdicts);
   writeRunManifest(dir, { name: "r", config: smallRecipe(), seeds: { run: 7 }, versions: {} });
   const problem = {
     problem: "p",
@@ -214,7 +214,7 @@ test("a real run keeps its completions, and a rescoring changes nothing", async 
     });
     await run.finished;
   }
-  const kept = await wholeJournal(join(dir, VERDICT_JOURNAL));
+  const kept = await wholeJournal(join(dir, RUN_FILES.verdicts));
   expect(kept.length).toBeGreaterThan(8);
   expect(new Set(kept.map(({ problem }) => problem.domain)).size).toBeGreaterThan(1);
   const { domains, changes } = await rescoreRun(dir, { all: true, verifiers: inlineVerifiers });
@@ -228,7 +228,7 @@ test("a run that keeps no journal has nothing to rescore, and says how to keep o
     await using run = await createRun(recipe, { verifiers: inlineVerifiers, dir, core: standInCore() });
     await run.finished;
   }
-  expect(existsSync(join(dir, VERDICT_JOURNAL))).toBe(false);
+  expect(existsSync(join(dir, RUN_FILES.verdicts))).toBe(false);
   await expect(rescoreRun(dir, { verifiers: inlineVerifiers })).rejects.toMatchObject({
     code: "HONE_ERR_IO",
     hint: expect.stringContaining("verification.journal"),
@@ -245,5 +245,5 @@ test("a new run in the same folder starts a new journal", async () => {
     });
     await run.finished;
   }
-  expect(readFileSync(join(dir, VERDICT_JOURNAL), "utf8")).not.toContain("of the run before");
+  expect(readFileSync(join(dir, RUN_FILES.verdicts), "utf8")).not.toContain("of the run before");
 });
