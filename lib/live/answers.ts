@@ -1,6 +1,7 @@
 import { overview } from "./answers/overview.ts";
 import { recipe } from "./answers/recipe.ts";
 import { series } from "./answers/series.ts";
+import { verifiers } from "./answers/verifiers.ts";
 import { guideRows } from "./guide.ts";
 import type { Answer } from "./question.ts";
 
@@ -15,6 +16,7 @@ export const ANSWERS: Readonly<Record<string, Answer>> = {
   overview,
   series,
   recipe,
+  verifiers,
   summary: later(async () => (await import("./answers/summary.ts")).summary),
   samples: later(async () => (await import("./answers/samples.ts")).samples),
   sample: later(async () => (await import("./answers/sample.ts")).sample),

@@ -25,6 +25,7 @@ const QUESTIONS: readonly string[] = [
   "guide",
   "summary?run=0",
   "recipe?run=0",
+  "verifiers?run=0",
   "hints?run=0",
   "problems?run=0&kind=all&order=hardest&domain=&offset=0&limit=50",
 ];

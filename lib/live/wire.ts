@@ -89,6 +89,25 @@ export interface ShownSample extends Omit<WholeSample, "text" | "reference"> {
   readonly reference: string;
 }
 
+/** One of `/api/verifiers?run=0`, over all steps. What a log of an older version does not tell is absent. */
+export interface VerifierRow {
+  readonly name: string;
+  /** Completions that it was done with; of them correct, partial, and left without a score. */
+  readonly judged?: number;
+  readonly correct?: number;
+  readonly partial?: number;
+  readonly unscored?: number;
+  /** That came back. */
+  readonly calls?: number;
+  readonly retries?: number;
+  readonly timeouts?: number;
+  readonly crashes?: number;
+  /** Of the calls that came back. */
+  readonly meanMs?: number;
+  /** Of them, in the sitting that the log ends with. */
+  readonly p95Ms?: number;
+}
+
 /** `/api/problems?run=0&kind=never&order=most` */
 export interface ProblemsAnswer {
   readonly total: number;

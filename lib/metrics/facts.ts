@@ -141,7 +141,13 @@ export interface VerifierFacts {
   readonly timeouts: number;
   readonly crashes: number;
   readonly retries: number;
-  /** Time in workers, summed over calls that came back in this step. */
+  /** Completions that it was done with in this step; of them correct, partial, and left without a score. */
+  readonly judged: number;
+  readonly correct: number;
+  readonly partial: number;
+  readonly unscored: number;
+  /** Summed over calls that came back in this step, and of that the time in workers. */
+  readonly totalSeconds: number;
   readonly busySeconds: number;
   /** Quantiles over all calls of the run that came back, milliseconds; absent before the first. */
   readonly latencyMs?: { readonly p50: number; readonly p95: number; readonly p99: number } | undefined;

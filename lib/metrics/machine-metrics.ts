@@ -86,7 +86,11 @@ function putTimes(sheet: MetricSheet, { timing, update }: StepFacts): void {
 function putVerifiers(sheet: MetricSheet, facts: StepFacts): void {
   for (const [name, verifier] of Object.entries(facts.verifiers)) {
     sheet.put(`verifier/calls/${name}`, verifier.calls);
-    sheet.put(`verifier/retries/${name}`, verifier.retries);
+    sheet.put(`verifier/seconds/${name}`, verifier.totalSeconds);
+    for (const count of ["retries", "judged", "correct", "partial", "unscored"] as const)
+      sheet.put(`verifier/${count}/${name}`, verifier[count]);
+    sheet.put(`verifier/timed-out/${name}`, verifier.timeouts);
+    sheet.put(`verifier/crashed/${name}`, verifier.crashes);
     sheet.share(`verifier/timeouts/${name}`, verifier.timeouts, verifier.calls);
     sheet.share(`verifier/crashes/${name}`, verifier.crashes, verifier.calls);
     sheet.put(`verifier/p50-ms/${name}`, verifier.latencyMs?.p50);

@@ -41,7 +41,7 @@ interface Layout {
   readonly charts: readonly number[];
   readonly painted: readonly number[];
 }
-const WAIT = { timeout: 15_000 };
+const WAIT = { timeout: 60_000 };
 
 interface Numbers {
   thinned(
@@ -283,6 +283,30 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
     expect(await page.locator(".controls").count()).toBe(0);
     expect(faults).toEqual([]);
     await page.close();
+  });
+
+  test("results tell what each verifier did: the sums of the log, live and from a file", async () => {
+    const log = readRunLog(join(synthetic, RUN_FILES.log));
+    const sum = (name: string) => log.reduce((total, { metrics }) => total + (metrics[name] ?? 0), 0);
+    const rows = ["exact", "program"].map((name) => {
+      const [judged, correct, partial, unscored, calls, retries, late, crashed] = (
+        ["judged", "correct", "partial", "unscored", "calls", "retries", "timed-out", "crashed"] as const
+      ).map((field) => sum(`verifier/${field}/${name}`)) as [number, number, number, number, ...number[]];
+      const wrong = judged - correct - partial - unscored;
+      return [name, judged, correct, partial, wrong, unscored, calls, retries, late, crashed].map(String);
+    });
+    await using live = await LiveServer.open([synthetic]);
+    for (const address of [`${live.url}#results`, `file://${await writeReport(synthetic)}#results`]) {
+      const { page, faults } = await open(address);
+      const table = page.locator('[data-table="verifiers"] tbody tr');
+      await vi.waitFor(async () => expect(await table.count()).toBe(2), WAIT);
+      const shownRows = await Promise.all(
+        (await table.all()).map(async (row) => (await row.locator("th, td").allInnerTexts()).slice(0, 10)),
+      );
+      expect(shownRows).toEqual(rows);
+      expect(faults).toEqual([]);
+      await page.close();
+    }
   });
 
   test("no name, no message and no value runs, breaks or leaves the page", async () => {

@@ -96,9 +96,14 @@ describe("step time", () => {
   });
 });
 
+const NOTHING = {
+  ...{ calls: 0, timeouts: 0, crashes: 0, retries: 0 },
+  ...{ judged: 0, correct: 0, partial: 0, unscored: 0, totalSeconds: 0, busySeconds: 0 },
+};
+
 describe("a language model that judges", () => {
   const judge = { calls: 6, cached: 2, tokens: 600, unreadable: 1, compared: 4, disagreement: 0.5 };
-  const counts = { calls: 4, timeouts: 0, crashes: 0, retries: 0, busySeconds: 0 };
+  const counts = { ...NOTHING, calls: 4 };
   const judged = (change: object) => {
     const m = collect({ verifiers: { mine: { ...counts, judge: { ...judge, ...change } } } });
     return Object.fromEntries(Object.entries(m).filter(([name]) => name.startsWith("judge/")));
@@ -128,10 +133,15 @@ describe("verifiers", () => {
       timeouts: 1,
       crashes: 0,
       retries: 2,
+      judged: 3,
+      correct: 1,
+      partial: 1,
+      unscored: 1,
+      totalSeconds: 0.7,
       busySeconds: 0.6,
       latencyMs: { p50: 200, p95: 290, p99: 300 },
     },
-    idle: { calls: 0, timeouts: 0, crashes: 0, retries: 0, busySeconds: 0 },
+    idle: NOTHING,
   };
 
   test("rates and latencies, by name", () => {
@@ -141,6 +151,13 @@ describe("verifiers", () => {
       "verifier/timeouts/exact": 0.25,
       "verifier/crashes/exact": 0,
       "verifier/retries/exact": 2,
+      "verifier/timed-out/exact": 1,
+      "verifier/crashed/exact": 0,
+      "verifier/judged/exact": 3,
+      "verifier/correct/exact": 1,
+      "verifier/partial/exact": 1,
+      "verifier/unscored/exact": 1,
+      "verifier/seconds/exact": 0.7,
       "verifier/p50-ms/exact": 200,
       "verifier/calls/idle": 0,
     });

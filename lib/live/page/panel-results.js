@@ -1,7 +1,9 @@
 import { el, fill, svg, table } from "./dom.js";
 import { bytes, duration, short } from "./format.js";
+import { verifierTable } from "./verifier-table.js";
 
 /** @import { Panel, Page } from "./page.js" */
+/** @import { VerifierRow } from "../wire.ts" */
 /** @import { RunSummary, EvaluationTable, Score, SelectionSummary } from "../../report/summary.ts" */
 
 /** @type {Panel} */
@@ -11,12 +13,15 @@ export const resultsPanel = {
   mount(root, page) {
     const show = async () => {
       const runs = page.visibleRuns();
-      const summaries = await Promise.all(runs.map(({ run }) => page.connection.ask("summary", { run })));
+      const ask = (/** @type {string} */ name) =>
+        Promise.all(runs.map(({ run }) => page.connection.ask(name, { run })));
+      const [summaries, verifiers] = await Promise.all([ask("summary"), ask("verifiers")]);
       fill(
         root,
-        ...runs.map(({ run }, i) =>
+        ...runs.flatMap(({ run }, i) => [
           section(page, run, /** @type {(RunSummary & { notes: string[] }) | null} */ (summaries[i] ?? null)),
-        ),
+          calledVerifiers(/** @type {readonly VerifierRow[]} */ (verifiers[i])),
+        ]),
       );
     };
     const start = () => void show().catch((error) => page.say(error));
@@ -24,6 +29,9 @@ export const resultsPanel = {
     return { update: (what) => void (["view", "all", "runs"].includes(what) && start()) };
   },
 };
+
+/** @param {readonly VerifierRow[]} rows */
+const calledVerifiers = (rows) => rows.length > 0 && verifierTable(rows);
 
 /** @param {Page} page @param {number} run @param {(RunSummary & { notes: string[] }) | null} summary */
 function section(page, run, summary) {

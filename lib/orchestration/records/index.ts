@@ -8,11 +8,11 @@ export {
   type NoteKind,
   readEvents,
 } from "./event-log.ts";
-export {
-  type JournalLine,
-  type JudgedProblem,
-  type TakenGroup,
-  type TakenMember,
+export type {
+  JournalLine,
+  JudgedProblem,
+  TakenGroup,
+  TakenMember,
 } from "./journal-lines.ts";
 export { givenOf, type LoggedEpisode } from "./logged-episode.ts";
 export { recipeChanges } from "./recipe-changes.ts";

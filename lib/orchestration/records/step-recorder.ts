@@ -122,12 +122,21 @@ export class StepRecorder {
       Object.entries(now).map(([name, stats]) => {
         const since = (of: (s: VerifierStats) => number) =>
           of(stats) - (then[name] === undefined ? 0 : of(then[name]));
-        const counts = { calls: since((s) => s.calls), timeouts: since((s) => s.timeouts) };
-        const faults = { crashes: since((s) => s.crashes), retries: since((s) => s.retries) };
         const { latencyMs } = stats;
-        const busySeconds = since((s) => s.busyMs) / 1000;
+        const facts = {
+          calls: since((s) => s.calls),
+          timeouts: since((s) => s.timeouts),
+          crashes: since((s) => s.crashes),
+          retries: since((s) => s.retries),
+          judged: since((s) => s.judged),
+          correct: since((s) => s.correct),
+          partial: since((s) => s.partial),
+          unscored: since((s) => s.unscored),
+          totalSeconds: since((s) => s.totalMs) / 1000,
+          busySeconds: since((s) => s.busyMs) / 1000,
+        };
         const judge = stats.judge && { judge: judgeFacts(stats.judge, then[name]?.judge) };
-        return [name, { ...counts, ...faults, busySeconds, ...(stats.calls > 0 && { latencyMs }), ...judge }];
+        return [name, { ...facts, ...(stats.calls > 0 && { latencyMs }), ...judge }];
       }),
     );
   }

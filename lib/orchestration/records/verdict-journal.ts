@@ -10,12 +10,7 @@ import { objectOfLine, textLines } from "../../text-lines.ts";
 import type { SettledGroup } from "../line/index.ts";
 import type { Verifiers } from "../setup/index.ts";
 import { DiskSet } from "./disk-set.ts";
-import {
-  type CompletionKeys,
-  type JournalLine,
-  type JudgedProblem,
-  takenGroup,
-} from "./journal-lines.ts";
+import { type CompletionKeys, type JournalLine, type JudgedProblem, takenGroup } from "./journal-lines.ts";
 
 /** 128 bits of SHA-256 in hex. */
 const digest = (...parts: readonly string[]): string =>

@@ -40,12 +40,13 @@ export class FunctionVerifier {
   }
 
   async #judgeOne(request: VerificationRequest): Promise<Verdict> {
-    const first = await this.#semaphore.run(() => this.#call(request));
-    if (first.status !== "unscored") return first;
-    this.meter.retries += 1;
-    const second = await this.#semaphore.run(() => this.#call(request));
-    if (second.status === "unscored") this.meter.unscored += 1;
-    return second;
+    let verdict = await this.#semaphore.run(() => this.#call(request));
+    if (verdict.status === "unscored") {
+      this.meter.retries += 1;
+      verdict = await this.#semaphore.run(() => this.#call(request));
+    }
+    this.meter.recordVerdict(verdict);
+    return verdict;
   }
 
   async #call(request: VerificationRequest): Promise<Verdict> {

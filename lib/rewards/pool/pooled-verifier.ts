@@ -88,7 +88,7 @@ export class PooledVerifier {
         again.push(index);
         return;
       }
-      if (verdict.status === "unscored") this.meter.unscored += 1;
+      this.meter.recordVerdict(verdict);
       verdicts[index] = verdict;
     };
     for (let batch = batches.pop(); batch; batch = batches.pop()) {

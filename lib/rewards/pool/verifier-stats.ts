@@ -1,4 +1,5 @@
 import { createHistogram } from "node:perf_hooks";
+import type { Verdict } from "../../records.ts";
 import type { JudgeStats } from "../judge/judge.ts";
 
 /** Milliseconds per completion inside the worker, completed calls only; 0 before the first. */
@@ -13,7 +14,8 @@ export interface VerifierStats {
   /** Completions judged, repeats after a kill included. */
   readonly calls: number;
   readonly latencyMs: Latency;
-  /** Milliseconds spent in workers, summed over completed calls. */
+  /** Milliseconds of completed calls, and of those the ones spent in workers. */
+  readonly totalMs: number;
   readonly busyMs: number;
   /** Completions whose verification ran into the limit: scored 0, the worker was replaced. */
   readonly timeouts: number;
@@ -21,7 +23,10 @@ export interface VerifierStats {
   readonly crashes: number;
   /** Completions judged again because the first attempt was unscored. */
   readonly retries: number;
-  /** Completions that stayed without a score. */
+  /** Completions that it is done with; of them correct, partial, and left without a score. The others are wrong. */
+  readonly judged: number;
+  readonly correct: number;
+  readonly partial: number;
   readonly unscored: number;
   /** Milliseconds that the slowest completion took beyond its limit, until its worker was given up. */
   readonly overrunMs: number;
@@ -35,16 +40,21 @@ export interface VerifierStats {
 export class VerifierMeter {
   readonly #histogram = createHistogram();
   #calls = 0;
+  #totalMs = 0;
   #busyMs = 0;
+  #judged = 0;
+  #correct = 0;
+  #partial = 0;
+  #unscored = 0;
   timeouts = 0;
   crashes = 0;
   retries = 0;
-  unscored = 0;
   overrunMs = 0;
 
   /** @param isWork false for a call that no worker was busy with. */
   recordCall(microseconds: number, isWork = true): void {
     this.#calls += 1;
+    this.#totalMs += microseconds / 1000;
     if (isWork) this.#busyMs += microseconds / 1000;
     this.#histogram.record(Math.max(1, Math.round(microseconds)));
   }
@@ -52,6 +62,14 @@ export class VerifierMeter {
   /** Milliseconds per completion; undefined before the first call. */
   get meanMs(): number | undefined {
     return this.#calls === 0 ? undefined : this.#busyMs / this.#calls;
+  }
+
+  /** What a completion came to in the end. */
+  recordVerdict({ status }: Verdict): void {
+    this.#judged += 1;
+    if (status === "correct") this.#correct += 1;
+    else if (status === "partial") this.#partial += 1;
+    else if (status === "unscored") this.#unscored += 1;
   }
 
   /** The counts now; percentiles, which take a while, are computed when read, as of that moment. */
@@ -71,11 +89,15 @@ export class VerifierMeter {
           return percentileMs(99);
         },
       },
+      totalMs: this.#totalMs,
       busyMs: this.#busyMs,
       timeouts: this.timeouts,
       crashes: this.crashes,
       retries: this.retries,
-      unscored: this.unscored,
+      judged: this.#judged,
+      correct: this.#correct,
+      partial: this.#partial,
+      unscored: this.#unscored,
       overrunMs: this.overrunMs,
     };
   }

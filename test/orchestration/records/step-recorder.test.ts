@@ -20,10 +20,14 @@ test("a record counts what the stages counted: since the last step, or since the
       residue: {
         calls,
         latencyMs: { p50: 1, p95: 2, p99: 3 },
+        totalMs: calls * 3,
         busyMs: calls * 2,
         timeouts: 0,
         crashes: 0,
         retries: 0,
+        judged: calls,
+        correct: calls / 2,
+        partial: calls / 4,
         unscored: 0,
         overrunMs: 0,
         judge: {
@@ -49,6 +53,13 @@ test("a record counts what the stages counted: since the last step, or since the
     for (const { metrics } of records) {
       // P = 4 groups of 4 a step; in step they are all that is verified
       expect(metrics).toMatchObject({ "groups/count": 4, "verifier/calls/residue": 16, "lag/max": 0 });
+      expect(metrics).toMatchObject({
+        "verifier/judged/residue": 16,
+        "verifier/correct/residue": 8,
+        "verifier/partial/residue": 4,
+        "verifier/unscored/residue": 0,
+      });
+      expect(metrics["verifier/seconds/residue"]).toBeCloseTo(0.048, 12);
       expect(metrics).toMatchObject({
         "judge/calls/residue": 32,
         "judge/tokens/residue": 160,

@@ -4,8 +4,20 @@ import { VerifierMeter } from "../../../lib/rewards/pool/verifier-stats.ts";
 
 test("a fresh meter is all zeros", () => {
   const { latencyMs, ...counts } = new VerifierMeter().snapshot();
-  expect(Object.values(counts)).toEqual(new Array(7).fill(0));
+  expect(Object.values(counts)).toEqual(new Array(11).fill(0));
   expect(latencyMs).toEqual({ p50: 0, p95: 0, p99: 0 });
+});
+
+test("a completion counts once, by its last verdict; time waited for is no time in workers", () => {
+  const meter = new VerifierMeter();
+  const scored = { score: 0, reason: "" };
+  for (const status of ["correct", "correct", "partial", "wrong", "no_answer", "unparsable"] as const)
+    meter.recordVerdict({ status, ...scored });
+  meter.recordVerdict({ status: "unscored", cause: "" });
+  meter.recordCall(3000);
+  meter.recordCall(5000, false);
+  expect(meter.snapshot()).toMatchObject({ judged: 7, correct: 2, partial: 1, unscored: 1 });
+  expect(meter.snapshot()).toMatchObject({ calls: 2, totalMs: 8, busyMs: 3 });
 });
 
 test("percentiles are of the recorded times, in milliseconds", () => {
