@@ -81,7 +81,8 @@ const MOST_CHARS = 500;
 /** Checks what a reward function returned, which is not compiled against our types. */
 export function rewardVerdict(returned: unknown, check: (verdict: Verdict) => Verdict): Verdict {
   if (typeof returned === "number") {
-    if (returned >= 0 && returned <= 1) return fraction(returned, `reward ${returned}`);
+    if (returned >= 0 && returned <= 1)
+      return fraction(returned, `reward ${Number(returned.toPrecision(12))}`);
     return { status: "unscored", cause: `the reward returned ${returned}, which is not in [0, 1]` };
   }
   if (typeof returned !== "object" || returned === null)

@@ -79,9 +79,14 @@ export function shownText(text: string, most = SHOWN_CHARS): string {
   return visibleText(`${text.slice(0, end)}\n[... ${left} characters ...]\n${text.slice(-end)}`);
 }
 
-/** One line of what it says behind its thought. */
-export function excerptOf({ response, thought }: WholeSample, chars: number): string {
-  const text = response.trim() === "" && thought !== undefined ? `(thinks) ${thought}` : response;
+/** One line of what it says behind its thought; of an episode all turns, with what the environment said in brackets. */
+export function excerptOf({ response, thought, turns }: WholeSample, chars: number): string {
+  const text =
+    turns !== undefined
+      ? turns.map(({ by, text }) => (by === "policy" ? text : `[${text.trim()}]`)).join(" ")
+      : response.trim() === "" && thought !== undefined
+        ? `(thinks) ${thought}`
+        : response;
   const line = text
     .slice(0, 4 * chars)
     .replace(/\s+/g, " ")

@@ -50,6 +50,12 @@ test("texts are cut to their ends, excerpts to one line", () => {
   expect(excerptOf({ response: "  a\n\n b  c", thought: "t" } as never, 4)).toBe("a b");
   expect(excerptOf({ response: " ", thought: "t u" } as never, 99)).toBe("(thinks) t u");
   expect(excerptOf({ response: "" } as never, 99)).toBe("");
+  const turns = [
+    { by: "policy", text: "owl" },
+    { by: "environment", text: "_w_\n" },
+    { by: "policy", text: "cat" },
+  ];
+  expect(excerptOf({ response: "owl_w_cat", turns } as never, 99)).toBe("owl [_w_] cat");
 });
 
 test("a journal that is damaged is told each time, until it is mended", async () => {

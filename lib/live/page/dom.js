@@ -37,6 +37,44 @@ export function fill(node, ...children) {
   node.replaceChildren(.../** @type {(Node | string)[]} */ (children.filter(isThere)));
 }
 
+const HANDLERS = /** @type {const} */ (["onclick", "onchange", "onsubmit", "oninput"]);
+
+/**
+ * Makes what an element holds equal to new children, and keeps nodes of the same kind: what has the focus, is being clicked
+ * or was scrolled stays. For texts, attributes and buttons; not for fields that a reader fills.
+ * @param {Element} node
+ * @param {(Node | string | undefined | false)[]} children
+ */
+export function renew(node, ...children) {
+  const fresh = children.filter(isThere).map((one) => (typeof one === "string" ? new Text(one) : one));
+  const old = [...node.childNodes];
+  for (const [i, next] of fresh.entries()) {
+    const before = old[i];
+    if (before === undefined) node.append(next);
+    else if (!isAlike(before, next)) before.replaceWith(next);
+    else if (before instanceof Element) renewElement(before, /** @type {Element} */ (next));
+    else if (before.nodeValue !== next.nodeValue) before.nodeValue = next.nodeValue;
+  }
+  for (const rest of old.slice(fresh.length)) rest.remove();
+}
+
+/** @param {Node} one @param {Node} other */
+const isAlike = (one, other) =>
+  one.nodeName === other.nodeName &&
+  (!(one instanceof Element) || keyOfNode(one) === keyOfNode(/** @type {Element} */ (other)));
+
+/** A button is the same while it says the same. @param {Element} node */
+const keyOfNode = (node) => (node.nodeName === "BUTTON" ? node.textContent : null);
+
+/** @param {Element} old @param {Element} next */
+function renewElement(old, next) {
+  for (const { name } of [...old.attributes]) if (!next.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of [...next.attributes])
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  for (const name of HANDLERS) Object.assign(old, { [name]: Reflect.get(next, name) });
+  renew(old, ...next.childNodes);
+}
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /**

@@ -1,5 +1,5 @@
 import { Connection } from "./connection.js";
-import { el, fill } from "./dom.js";
+import { el, fill, renew } from "./dom.js";
 import { duration } from "./format.js";
 import { Page } from "./page.js";
 import { doctorText } from "./panel-line.js";
@@ -53,8 +53,11 @@ function showPanel() {
   const root = el("div", { className: "panel", id: `panel-${panel.id}` });
   fill(main, root);
   mounted = panel.mount(root, page);
-  for (const tab of tabs.children)
-    tab.setAttribute("aria-selected", String(tab.getAttribute("href") === `#${panel.id}`));
+  for (const tab of tabs.children) {
+    const isIts = tab.getAttribute("href") === `#${panel.id}`;
+    tab.setAttribute("aria-selected", String(isIts));
+    if (isIts) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
 }
 
 function showHeader() {
@@ -65,7 +68,7 @@ function showHeader() {
       ? "Hone"
       : `${first.state === "running" ? "▶ " : ""}${runs.length === 1 ? first.name : `${runs.length} runs`} · Hone`;
   const broken = stream === "broken" && !page.connection.frozen;
-  fill(
+  renew(
     header,
     el(
       "div",

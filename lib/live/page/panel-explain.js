@@ -116,7 +116,7 @@ const explainedRun = (page) =>
     (value) => page.runLabel(Number(value)),
   );
 
-/** @param {Explanation} answer @returns {HTMLElement[]} */
+/** @param {Explanation} answer @returns {(HTMLElement | undefined | false)[]} */
 function explanationOf({ step, version, from, group, domain, problem, attempt, verdict, settings }) {
   const why = verdict.status === "unscored" ? verdict.cause : `score ${verdict.score}, ${verdict.reason}`;
   const names = settings.map(({ set }) => (set.length === 0 ? "as trained" : set.join(" ")));
@@ -130,6 +130,13 @@ function explanationOf({ step, version, from, group, domain, problem, attempt, v
       ),
     ),
     el("h2", {}, "Tokens"),
+    settings[0]?.tokens.some(({ given }) => given) &&
+      el(
+        "p",
+        { className: "muted", "data-legend": "given" },
+        el("span", { className: "given-token" }, "given"),
+        " are the tokens that the environment and the chat template put between the policy's turns: they are in no loss and no ratio, and have no gradient.",
+      ),
     table(
       [
         "token",
@@ -191,16 +198,15 @@ function partRows(part) {
 
 /** @param {ExplainedToken} token @param {readonly ExplainedSettings[]} settings @param {number} i */
 function explainedRow(token, settings, i) {
+  const name = `${token.index} ${JSON.stringify(token.text)}`;
+  if (token.given) {
+    const none = ["–", "–", ...settings.flatMap(() => ["–", "–", "0"])];
+    return [el("span", { className: "given-token" }, name), "given", ...none];
+  }
   const terms = settings.flatMap(({ tokens }) => {
     const term = tokens[i];
     return [digits(term?.ratio), term?.clipped ?? term?.bounded ?? "–", digits(term?.coefficient)];
   });
   const version = token.lag === 0 ? String(token.version) : `${token.version} (−${token.lag})`;
-  return [
-    `${token.index} ${JSON.stringify(token.text)}`,
-    version,
-    digits(token.behavior),
-    digits(token.now),
-    ...terms,
-  ];
+  return [name, version, digits(token.behavior), digits(token.now), ...terms];
 }

@@ -1,4 +1,4 @@
-import { el, fill, table } from "./dom.js";
+import { el, renew, table } from "./dom.js";
 import { bytes, duration, short } from "./format.js";
 import { ChartGrid } from "./panel-overview.js";
 
@@ -16,17 +16,17 @@ export const linePanel = {
     const history = el("div", { className: "charts" });
     root.append(now, el("h2", {}, "Over the steps"), history);
     const charts = new ChartGrid(page, history);
-    const show = () => fill(now, ...page.visibleRuns().map((info) => runNow(info, page)));
-    const renew = () => {
+    const show = () => renew(now, ...page.visibleRuns().map((info) => runNow(info, page)));
+    const redrawLine = () => {
       show();
       charts.show(historyCharts(page));
     };
-    renew();
+    redrawLine();
     return {
       update(what) {
         if (what === "theme") return charts.repaint();
         if (what === "line") return show();
-        if (what !== "steps") renew();
+        if (what !== "steps") redrawLine();
         charts.update();
       },
       close: () => charts.close(),
@@ -159,10 +159,12 @@ function verifiers({ verifiers, verifierWorkers }) {
     "div",
     { className: "card" },
     el("h3", {}, `Verifiers, ${verifierWorkers} at a time`),
-    table(
-      ["verifier", "out", "oldest", "limit", "calls", "timed out", "crashed", "unscored", "p50 / p95"],
-      rows,
-    ),
+    rows.length === 0
+      ? el("p", { className: "muted" }, "None was called. Episodes are scored by their environment.")
+      : table(
+          ["verifier", "out", "oldest", "limit", "calls", "timed out", "crashed", "unscored", "p50 / p95"],
+          rows,
+        ),
   );
 }
 

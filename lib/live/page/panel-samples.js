@@ -36,7 +36,10 @@ export const samplesPanel = {
       mark(list, row);
       const { run } = sampleSearch;
       const one = /** @type {ShownSample | null} */ (await page.connection.ask("sample", { run, row }));
-      if (one !== null && sampleSearch.row === row) fill(shown, sampleView(page, run, one));
+      if (one === null || sampleSearch.row !== row) return;
+      fill(shown, sampleView(page, run, one));
+      // where there is one column it stands above the list, which the reader may have scrolled
+      if (shown.getBoundingClientRect().top < 0) shown.scrollIntoView({ block: "start" });
     };
     const start = () => void show().catch((error) => page.say(error));
     start();

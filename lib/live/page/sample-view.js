@@ -80,18 +80,19 @@ function facts(one) {
     i % 2 === 0 ? [`${one.versionRuns[i + 1]} from token ${token}`] : [],
   );
   const ended = {
-    eos: "by itself",
-    stop: "by itself",
+    eos: "ended by itself",
+    stop: "ended by itself",
     length: "cut by the budget",
     abort: "aborted",
-    turns: "cut by its turns",
+    turns: "out of turns",
   }[one.finish];
   const rows = [
     ["reward", number(one.reward)],
     ["score", number(one.score)],
     ["penalty", one.penalty === undefined ? "–" : `${number(one.penaltyScale)} × ${number(one.penalty)}`],
     ["advantage", number(one.advantage)],
-    ["tokens", `${one.tokens}, ended ${ended}`],
+    ["tokens", `${one.tokens}, ${ended}`],
+    ["turns", one.turns === undefined ? "" : String(one.turns.filter(({ by }) => by === "policy").length)],
     ["weights", runs.join(", ") || "–"],
     ["family, level", `${one.family}, ${one.level}`],
     ["verifier", one.verifier],
