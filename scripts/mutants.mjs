@@ -1,6 +1,6 @@
 // npm run mutants: what the tests catch. Makes one wrong edit of a kept list (test/mutants/<room>.json) at a time, in a
 // copy of the tree, and runs the tests that must notice. Fails when a mutant survives or its text is no longer there.
-//   npm run mutants -- --only rewards,metrics    --list
+//   npm run mutants -- --only rewards,metrics --matching "stood still"    --list
 // TypeScript by vitest; C++ by the one test program, built as ctest builds it, in build/mutants/cpp.
 import { spawnSync } from "node:child_process";
 import {
@@ -167,6 +167,21 @@ function tryMutant(tree, mutant, limitMs) {
 /** A mutant may loop for ever, which shows in tests that take so many times as long as without one. */
 export const limitOf = (healthyMs) => Math.ceil(Math.max(LEAST_LIMIT_MS, SLOWER * healthyMs));
 
+/** Rooms and, of each, the mutants whose file or reason has a text in it. Throws where there are none. */
+export function chosen(all, { only, matching = "" }) {
+  const wanted = only?.split(",");
+  const unknown = wanted?.find((name) => !all.some(({ room }) => room === name));
+  if (unknown !== undefined)
+    throw new Error(`no room ${unknown}; there are ${all.map(({ room }) => room).join(", ")}`);
+  const has = ({ file, why }) => file.includes(matching) || why.includes(matching);
+  const rooms = all
+    .filter(({ room }) => wanted?.includes(room) ?? true)
+    .map(({ room, mutants }) => ({ room, mutants: mutants.filter(has) }))
+    .filter(({ mutants }) => mutants.length > 0);
+  if (rooms.length === 0) throw new Error(`no mutant has "${matching}" in its file or its reason`);
+  return rooms;
+}
+
 /** How many of a room's mutants met which end. Throws where its tests fail without any. */
 function tryRoom(tree, { room, mutants }) {
   const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
@@ -185,13 +200,9 @@ function tryRoom(tree, { room, mutants }) {
 }
 
 function main() {
-  const { values } = parseArgs({ options: { only: { type: "string" }, list: { type: "boolean" } } });
-  const wanted = values.only?.split(",");
-  const all = readMutants();
-  const unknown = wanted?.find((name) => !all.some(({ room }) => room === name));
-  if (unknown !== undefined)
-    throw new Error(`no room ${unknown}; there are ${all.map(({ room }) => room).join(", ")}`);
-  const rooms = all.filter(({ room }) => wanted?.includes(room) ?? true);
+  const text = { type: "string" };
+  const { values } = parseArgs({ options: { only: text, matching: text, list: { type: "boolean" } } });
+  const rooms = chosen(readMutants(), values);
   if (values.list) {
     for (const { room, mutants } of rooms)
       for (const { file, why } of mutants) console.log(`${room.padEnd(24)} ${file}: ${why}`);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 // @ts-expect-error a script, not a module with types
-import { limitOf, mutated, outcomeOf, readMutants, run, testOf } from "../../scripts/mutants.mjs";
+import { chosen, limitOf, mutated, outcomeOf, readMutants, run, testOf } from "../../scripts/mutants.mjs";
 
 interface Mutant {
   readonly file: string;
@@ -40,6 +40,27 @@ test("every room of the source tree has a list", () => {
     ...folders("csrc").flatMap((name) => (name === "addon" ? [] : [`csrc-${name}`])),
   ];
   expect(rooms.map(({ room }) => room)).toEqual(expected.sort());
+});
+
+test("mutants are chosen by room and by a text in file or reason; none is an error", () => {
+  const all = [
+    {
+      room: "a",
+      mutants: [
+        { file: "x.ts", why: "Loops." },
+        { file: "y.ts", why: "Stops." },
+      ],
+    },
+    { room: "b", mutants: [{ file: "x.ts", why: "Stops." }] },
+  ];
+  expect(chosen(all, {})).toEqual(all);
+  expect(chosen(all, { only: "b" })).toEqual([all[1]]);
+  expect(chosen(all, { matching: "Stops" })).toEqual([{ room: "a", mutants: [all[0]!.mutants[1]] }, all[1]]);
+  expect(chosen(all, { only: "a", matching: "x.ts" })).toEqual([
+    { room: "a", mutants: [all[0]!.mutants[0]] },
+  ]);
+  expect(() => chosen(all, { only: "c" })).toThrow("no room c; there are a, b");
+  expect(() => chosen(all, { matching: "none" })).toThrow('no mutant has "none"');
 });
 
 test("a mutant applies where its text is there once, and changes it", () => {
