@@ -11,10 +11,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CounterRandom } from "../../lib/random.ts";
+import { childProgram } from "../fixtures/child-program.ts";
 import { long } from "../long.ts";
 import { noAddon } from "./native-core.ts";
 
-const CHILD = fileURLToPath(new URL("./run-child.ts", import.meta.url));
+const CHILD = childProgram(fileURLToPath(new URL("./run-child.ts", import.meta.url)));
 const SHIM = fileURLToPath(new URL("../fixtures/crash-shim.c", import.meta.url));
 const TRIALS = Number(process.env["HONE_CHAOS"] ?? (long ? 40 : 4));
 const SEED = Number(process.env["HONE_CHAOS_SEED"] ?? 0);
@@ -59,7 +60,7 @@ async function sit(
   { more }: Kind,
   { env = {}, afterLine, afterMs }: Death = {},
 ): Promise<Sitting> {
-  const args = ["--import", "tsx", CHILD, folder, "auto", TRAINING, more];
+  const args = [...CHILD, folder, "auto", TRAINING, more];
   const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, HONE_THREADS: "1", UV_USE_IO_URING: "0", ...env },

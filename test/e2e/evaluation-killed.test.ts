@@ -8,12 +8,13 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { CounterRandom } from "../../lib/random.ts";
 import { readRecord } from "../../lib/suites/record.ts";
+import { childProgram } from "../fixtures/child-program.ts";
 import { tinyModel } from "../fixtures/model-folder.ts";
 import { patient } from "../patience.ts";
 import { evaluation } from "../suites/killed-evaluation.ts";
 import { scratchFolder } from "../suites/scripted.ts";
 
-const CHILD = fileURLToPath(new URL("../suites/evaluation-child.ts", import.meta.url));
+const CHILD = childProgram(fileURLToPath(new URL("../suites/evaluation-child.ts", import.meta.url)));
 
 /** Runs an evaluation until it has counted `until` completions, then kills it; @returns the last count it told, and whether it ended by itself. */
 async function evaluate(
@@ -21,7 +22,7 @@ async function evaluate(
   dir: string,
   until: number,
 ): Promise<{ counted: number; ended: boolean }> {
-  const child = spawn(process.execPath, ["--import", "tsx", CHILD, model, dir], {
+  const child = spawn(process.execPath, [...CHILD, model, dir], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let counted = 0;

@@ -17,11 +17,12 @@ import { EXIT } from "../../lib/cli/exit.ts";
 import { defineRecipe, overrideRecipe } from "../../lib/config/index.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import type { RolloutGroup, StepRecord } from "../../lib/records.ts";
+import { childProgram } from "../fixtures/child-program.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput, tinyRecipe } from "./tiny-recipe.ts";
 
-const CHILD = fileURLToPath(new URL("./run-child.ts", import.meta.url));
+const CHILD = childProgram(fileURLToPath(new URL("./run-child.ts", import.meta.url)));
 const native = test.skipIf(noAddon !== undefined);
 
 let dir: string;
@@ -44,14 +45,10 @@ function child(
   training: object,
   env: Record<string, string> = {},
 ): Child {
-  const started = spawn(
-    process.execPath,
-    ["--import", "tsx", CHILD, folder, resume, JSON.stringify(training)],
-    {
-      stdio: ["ignore", "pipe", "inherit"],
-      env: { ...process.env, ...env },
-    },
-  );
+  const started = spawn(process.execPath, [...CHILD, folder, resume, JSON.stringify(training)], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...env },
+  });
   const lines: string[] = [];
   let torn = "";
   const watchers: (() => void)[] = [];
@@ -259,7 +256,7 @@ native("a run folder that cannot be is a typed error before anything runs", asyn
 /** The limit on file size stands in for a full disk: the write fails in the same place, with another reason. */
 native("a checkpoint that the disk has no room for is a typed error and leaves nothing half done", () => {
   const command = 'trap "" XFSZ; ulimit -f 40; exec "$0" "$@"';
-  const args = [process.execPath, "--import", "tsx", CHILD, dir, "never", "{}"];
+  const args = [process.execPath, ...CHILD, dir, "never", "{}"];
   const { status, stderr } = spawnSync("bash", ["-c", command, ...args], { encoding: "utf8" });
   expect(stderr).toMatch(/^HONE_ERR_IO {2}.*checkpoints/m);
   expect(status).toBe(EXIT.environment);
