@@ -153,7 +153,7 @@ async function checkDomains(
       encoder,
     );
     const problems = askable.slice(0, SAMPLES);
-    const play = sources.get(domain) === source ? plays.get(domain) : undefined;
+    const play = plays.get(domain);
     const silence = play ? [] : problems.map((problem) => ({ problem, text: "", finish: "eos" as const }));
     if (play) for (const problem of problems) await tryEpisode(play, problem, format);
     for (const [i, verdict] of (await verifiers.verify(silence)).entries()) {

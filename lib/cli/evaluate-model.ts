@@ -28,6 +28,9 @@ export interface EvaluateOptions extends Partial<Sampling> {
   readonly data?: string | undefined;
   /** Who judges the rows of a file that are of no published kind. Default "math". */
   readonly verifier?: string | undefined;
+  /** Of episodes: messages at most, default 3, and tokens of one at most. */
+  readonly maxTurns?: number | undefined;
+  readonly maxTurnTokens?: number | undefined;
   /** Default [42]. */
   readonly seeds?: readonly number[] | undefined;
   readonly attempts?: number | undefined;
@@ -64,8 +67,9 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluated> {
   const { model, seeds = [42], attempts, limit, workers = 2, signal, onProgress } = options;
   const dir = options.out ?? join("evals", nameOf(model));
   const suites: Suite[] = [];
+  const { data, verifier, maxTurns, maxTurnTokens } = options;
   for (const spec of options.suites.flatMap(suitesNamed)) {
-    const suite = await openSuite(spec, { data: options.data, verifier: options.verifier });
+    const suite = await openSuite(spec, { data, verifier, maxTurns, maxTurnTokens });
     expectNew(suite, suites);
     options.onSuite?.(suite);
     suites.push(suite);

@@ -137,11 +137,12 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     },
   },
   {
-    paths: ["domains"],
-    rule: ({ domains }) => {
-      for (const [name, { source, environment, episode, reward, rewards, verifier }] of Object.entries(
-        domains,
-      )) {
+    paths: ["domains", "evaluation.sets"],
+    rule: ({ domains, evaluation: { sets } }) => {
+      for (const [name, { source, environment, episode, reward, rewards, verifier }] of [
+        ...Object.entries(domains),
+        ...Object.entries(sets),
+      ]) {
         if (environment === undefined && typeof source === "string" && Object.hasOwn(EPISODE_SOURCES, source))
           return `has ${name} with source ${source}, which only an environment can judge; say environment: "${source.slice("procedural/".length)}"`;
         if (environment === undefined && episode !== undefined)

@@ -17,7 +17,7 @@ type Written = z.output<typeof writtenSchema>;
 
 const builtIn = z.enum(Object.keys(ENVIRONMENTS) as [string, ...string[]]);
 
-/** The schema's part that says what a domain's problems are played in, over several turns. */
+/** The schema's part that says what a domain's or a validation set's problems are played in, over several turns. */
 export const domainEnvironment = {
   /** A built-in one by name, or an object of the entry script with reset, step and score (docs/environments.md). */
   environment: z.union([builtIn, writtenSchema]).optional() as unknown as z.ZodOptional<
@@ -43,7 +43,7 @@ type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Environments of the entry script by domain. */
+/** Environments of the entry script by domain or validation set. */
 export type Environments = ReadonlyMap<string, Environment>;
 
 /** A recipe's input with names and a hash in the place of every environment, which JSON cannot hold. */
@@ -52,14 +52,42 @@ export function takeEnvironments(input: unknown): {
   readonly environments: Environments;
 } {
   const environments = new Map<string, Environment>();
-  if (!isFields(input) || !isFields(input["domains"])) return { plain: input, environments };
-  const domains = Object.entries(input["domains"]).map(([name, domain]) => {
-    const own = isFields(domain) ? environmentIn(domain["environment"]) : undefined;
-    if (own === undefined) return [name, domain] as const;
+  const plain = inPlayed(input, (name, one) => {
+    const own = environmentIn(one["environment"]);
+    if (own === undefined) return one;
     environments.set(name, own);
-    return [name, { ...(domain as Fields), environment: writtenOf(own) }] as const;
+    return { ...one, environment: writtenOf(own) };
   });
-  return { plain: { ...input, domains: Object.fromEntries(domains) }, environments };
+  return { plain, environments };
+}
+
+/** The opposite: environments back in their places, for a recipe that is to be defined again. */
+export function putEnvironments<T>(input: T, { domains, evaluation }: Played): T {
+  const written = { ...evaluation.sets, ...domains };
+  return inPlayed(input, (name, one) => {
+    const own =
+      typeof one["environment"] === "string" ? undefined : environmentOf(written[name]?.environment);
+    return own === undefined ? one : { ...one, environment: own };
+  }) as T;
+}
+
+type Judged = Readonly<Record<string, { readonly environment?: string | object | undefined }>>;
+type Played = { readonly domains: Judged; readonly evaluation: { readonly sets: Judged } };
+
+/** A shallow copy with `change` made to every domain and validation set; no two of them share a name. */
+function inPlayed(input: unknown, change: (name: string, one: Fields) => unknown): unknown {
+  if (!isFields(input)) return input;
+  const changed = (all: Fields) =>
+    Object.fromEntries(
+      Object.entries(all).map(([name, one]) => [name, isFields(one) ? change(name, one) : one]),
+    );
+  const { domains, evaluation } = input;
+  return {
+    ...input,
+    ...(isFields(domains) && { domains: changed(domains) }),
+    ...(isFields(evaluation) &&
+      isFields(evaluation["sets"]) && { evaluation: { ...evaluation, sets: changed(evaluation["sets"]) } }),
+  };
 }
 
 function environmentIn(value: unknown): Environment | undefined {
@@ -85,13 +113,10 @@ export function hasExpert(written: string | object): boolean {
   return (written as Written).functions.split(",").includes("expert");
 }
 
-/** Lets a defined recipe's domains know their environments. */
-export function keepEnvironments(
-  domains: Readonly<Record<string, { readonly environment?: string | object | undefined }>>,
-  environments: Environments,
-): void {
+/** Lets a defined recipe's domains and validation sets know their environments. */
+export function keepEnvironments({ domains, evaluation }: Played, environments: Environments): void {
   for (const [name, value] of environments) {
-    const written = domains[name]?.environment;
+    const written = (domains[name] ?? evaluation.sets[name])?.environment;
     if (typeof written === "object") Object.defineProperty(written, OBJECT, { value });
   }
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { datasetSchema } from "../domains/dataset-schema.ts";
+import { domainEnvironment } from "./environment.ts";
 import { count, MOST_SEQUENCES, positive, tokens } from "./numbers.ts";
 import { domainRewards } from "./reward.ts";
 
@@ -17,6 +18,7 @@ const setSchema = z.strictObject({
   source: sourceSchema,
   verifier: verifierSchema.optional(),
   ...domainRewards,
+  ...domainEnvironment,
   /** The first so many; as many as of a domain when left out. */
   problems: count(2 ** 24).optional(),
   /** Completions a problem, and their budget; those of the domains when left out. */

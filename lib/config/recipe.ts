@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defaultDevice } from "../device.ts";
 import { ConfigError, type ConfigIssue } from "../errors.ts";
 import { crossCheck } from "./cross-checks.ts";
-import { environmentOf, keepEnvironments, takeEnvironments } from "./environment.ts";
+import { keepEnvironments, putEnvironments, takeEnvironments } from "./environment.ts";
 import { nearest } from "./nearest.ts";
 import { expectPlainData } from "./plain-data.ts";
 import { putRewardFunctions, type RewardFunctions, takeRewardFunctions } from "./reward-functions.ts";
@@ -37,7 +37,7 @@ export function defineRecipe(given: RecipeInput, where = "recipe"): Recipe {
   const issues = crossCheck(recipe);
   if (issues.length > 0) throw new ConfigError(where, issues);
   keepSlopes(recipe.objective.slopes, slopes);
-  keepEnvironments(recipe.domains, environments);
+  keepEnvironments(recipe, environments);
   Object.defineProperty(recipe, INPUT, { value: structuredClone(input) });
   Object.defineProperty(recipe, FUNCTIONS, { value: functions });
   return recipe;
@@ -55,16 +55,7 @@ export function recipeInput(recipe: Recipe): RecipeInput {
   const plain = structuredClone(kept ?? (recipe as RecipeInput));
   const slopes = slopesFunction(recipe.objective);
   const input = slopes === undefined ? plain : { ...plain, objective: { ...plain.objective, slopes } };
-  return putRewardFunctions(withEnvironments(input, recipe), rewardFunctions(recipe));
-}
-
-function withEnvironments(input: RecipeInput, { domains }: Recipe): RecipeInput {
-  const played = Object.entries(input.domains ?? {}).map(([name, domain]) => {
-    const environment = typeof domain.environment === "string" ? undefined : domains[name]?.environment;
-    const own = environmentOf(environment);
-    return [name, own === undefined ? domain : { ...domain, environment: own }] as const;
-  });
-  return { ...input, domains: Object.fromEntries(played) };
+  return putRewardFunctions(putEnvironments(input, recipe), rewardFunctions(recipe));
 }
 
 /** The reward functions that a recipe was defined with; none of a recipe that was read from a file of JSON. */

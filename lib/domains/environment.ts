@@ -74,6 +74,9 @@ export interface Environment<State = unknown> {
 /** Name in journal and metrics of what judges a domain that has an environment. */
 export const environmentName = (domain: string): string => `environment:${domain}`;
 
+/** Whether problems that name this verifier are judged by an environment. */
+export const isEnvironment = (verifier: string): boolean => verifier.startsWith(environmentName(""));
+
 /** The same problems, judged by the environment their episodes are played in. */
 export function playedIn(
   source: ProblemSource,

@@ -19,6 +19,7 @@ export {
   type ExpertMessage,
   type ExpertTurn,
   environmentName,
+  isEnvironment,
   playedIn,
   type ToolCall,
   type TurnMessage,

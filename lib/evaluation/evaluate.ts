@@ -17,7 +17,7 @@ export interface PolicyUnderTest {
   /** Validation sets by name, asked after the domains. */
   readonly sets?: ReadonlyMap<string, ValidationSet>;
   readonly verifiers: Pick<VerifierPool, "verify">;
-  /** Environments and limits of the domains that are played in several turns. */
+  /** Environments and limits of the domains and validation sets that are played in several turns. */
   readonly plays?: ReadonlyMap<DomainName, Play>;
   readonly recipe: {
     readonly rollouts: {
@@ -198,7 +198,7 @@ async function askOne(
     stopStrings: recipe.rollouts.stopStrings,
   };
   const of = { problem, ...(set !== undefined && { set }) };
-  const play = set === undefined ? policy.plays?.get(problem.domain) : undefined;
+  const play = policy.plays?.get(set ?? problem.domain);
   if (play !== undefined)
     return judge(policy, plan, of, await playAll(policy, plan, request, { play, problem }));
   const completions = await policy.generations.generate(request);

@@ -1,4 +1,5 @@
-import type { FinishReason, Problem } from "../records.ts";
+import type { Play } from "../episodes/index.ts";
+import type { FinishReason, Problem, Verdict } from "../records.ts";
 
 /** One completion, as its verifier reads it. */
 export interface Answer {
@@ -6,6 +7,9 @@ export interface Answer {
   readonly finish: FinishReason;
   /** Generated, thinking included. */
   readonly tokens: number;
+  /** Of an episode: begin, end, ... in the text of what its environment said, and the environment's verdict. */
+  readonly given?: readonly number[];
+  readonly verdict?: Verdict;
 }
 
 /** Which completions of a problem are wanted: attempt `attempt` of each seed. */
@@ -13,6 +17,8 @@ export interface Draws {
   readonly problem: Problem;
   readonly attempt: number;
   readonly seeds: readonly number[];
+  /** How it is played, where it is not answered in one turn. */
+  readonly play?: Play | undefined;
 }
 
 /** What came of one draw: an answer, or why there is none, which is no fault of the model's. */
@@ -24,6 +30,8 @@ export interface Answerer extends AsyncDisposable {
   readonly identity: Readonly<Record<string, unknown>>;
   /** Draws it wants in hand at once, so that it never waits for more. */
   readonly width: number;
+  /** Whether it can play episodes. */
+  readonly plays?: boolean;
   /** Told every problem before the first is asked; returns why some cannot be asked, by place. */
   prepare(problems: Iterable<Problem>): Promise<ReadonlyMap<number, string>>;
   /** Resolves when all draws were told. Rejects where nothing more can be asked: a dead engine, a server that refuses everything. */

@@ -1,5 +1,13 @@
+import { setMaxListeners } from "node:events";
 import { freemem } from "node:os";
 import type { DeviceName } from "../device.ts";
+import {
+  EnvironmentPartner,
+  type Play,
+  type PlayedEpisode,
+  playEpisode,
+  turnBudget,
+} from "../episodes/index.ts";
 import { HoneError } from "../errors.ts";
 import {
   type LoadedModel,
@@ -9,9 +17,17 @@ import {
   originOf,
   readModelFile,
 } from "../inference/index.ts";
-import { type Completion, Engine, Generations, info, memorySizes, openTokenizer } from "../native/index.ts";
-import type { Problem } from "../records.ts";
-import { chatFormat, type PromptFormat } from "../text/index.ts";
+import {
+  type Completion,
+  Engine,
+  type GenerationRequest,
+  Generations,
+  info,
+  memorySizes,
+  openTokenizer,
+} from "../native/index.ts";
+import { type Problem, sampledTokens } from "../records.ts";
+import { chatFormat, type PromptFormat, type TurnFormat } from "../text/index.ts";
 import type { Answerer, Drawn, Draws, Sampling } from "./answerer.ts";
 import { digest, problemKey } from "./suite.ts";
 
@@ -37,6 +53,7 @@ const WAITING = 2;
 export class EngineAnswerer implements Answerer {
   readonly identity: Readonly<Record<string, unknown>>;
   readonly width: number;
+  readonly plays = true;
   readonly #folder: string;
   readonly #options: EngineAnswererOptions;
   readonly #format: PromptFormat;
@@ -45,12 +62,15 @@ export class EngineAnswerer implements Answerer {
     | { readonly model: LoadedModel; readonly generations: Generations; readonly maxContext: number }
     | undefined;
   #asked = 0;
+  #turns: TurnFormat | undefined;
+  readonly #closing = new AbortController();
 
   /** Throws what a folder's files deserve: HONE_ERR_IO, HONE_ERR_FORMAT, HONE_ERR_UNSUPPORTED, HONE_ERR_CONFIG. */
   constructor(folder: string, options: EngineAnswererOptions) {
     this.#folder = folder;
     this.#options = options;
     this.#format = chatFormat(folder, openTokenizer(folder), { clock: CLOCK });
+    setMaxListeners(0, this.#closing.signal); // every call of an environment listens
     this.width = options.maxRunning * (1 + WAITING);
     const { temperature, topP, maxTokens } = options;
     const files = Object.entries(originOf(folder).files).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -80,10 +100,10 @@ export class EngineAnswerer implements Answerer {
     return refused;
   }
 
-  ask({ problem, attempt, seeds }: Draws, told: (seed: number, drawn: Drawn) => void): Promise<void> {
-    const { generations, maxContext } = this.#running!;
-    const { temperature, topP, maxTokens } = this.#options;
-    const prompt = this.#prompts.get(problemKey(problem))!;
+  ask(draws: Draws, told: (seed: number, drawn: Drawn) => void): Promise<void> {
+    const { seeds, play } = draws;
+    if (play !== undefined) return this.#playAll(draws, play, told);
+    const { generations } = this.#running!;
     let left = seeds.length;
     return new Promise((resolve, reject) => {
       const deliver = (completions: readonly Completion[]) => {
@@ -91,24 +111,47 @@ export class EngineAnswerer implements Answerer {
         left -= completions.length;
         if (left === 0) resolve();
       };
-      generations.submit(
-        {
-          id: ++this.#asked,
-          prompt,
-          count: seeds.length,
-          problem: problem.id,
-          firstAttempt: attempt,
-          seeds: seeds.map(BigInt),
-          sampling: { temperature, topP },
-          maxTokens: Math.min(maxTokens, maxContext - prompt.length),
-          stopIds: this.#format.stopIds,
-        },
-        { deliver, fail: reject },
-      );
+      generations.submit(this.#requestOf(draws), { deliver, fail: reject });
     });
   }
 
+  #requestOf({ problem, attempt, seeds }: Draws): GenerationRequest {
+    const { temperature, topP, maxTokens } = this.#options;
+    const prompt = this.#prompts.get(problemKey(problem))!;
+    return {
+      id: ++this.#asked,
+      prompt,
+      count: seeds.length,
+      problem: problem.id,
+      firstAttempt: attempt,
+      seeds: seeds.map(BigInt),
+      sampling: { temperature, topP },
+      maxTokens: Math.min(maxTokens, this.#running!.maxContext - prompt.length),
+      stopIds: this.#format.stopIds,
+    };
+  }
+
+  /** First turns of all seeds at once, then each episode by itself. */
+  async #playAll(draws: Draws, play: Play, told: (seed: number, drawn: Drawn) => void): Promise<void> {
+    const { generations } = this.#running!;
+    const format = this.#format;
+    this.#turns ??= format.turns();
+    const { problem, attempt, seeds } = draws;
+    const request = this.#requestOf(draws);
+    const { maxTokens } = request;
+    const firsts = await generations.generate({ ...request, maxTokens: turnBudget(play, maxTokens) });
+    const episodes = firsts.map(async (first) => {
+      const seed = seeds[first.attempt]!;
+      const closing = this.#closing.signal;
+      const partner = new EnvironmentPartner({ play, problem, format, turns: this.#turns!, closing });
+      const task = { request: { ...request, seeds: [BigInt(seed)] }, maxTokens, attempt, partner };
+      told(seed, playedAnswer(await playEpisode(first, task, play, { generations, format })));
+    });
+    await Promise.all(episodes);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
     await this.#running?.generations.close();
     await this.#running?.model[Symbol.asyncDispose]();
     this.#running = undefined;
@@ -148,6 +191,14 @@ export class EngineAnswerer implements Answerer {
     this.#running = { model, generations, maxContext };
     await model.weights.publish(generations.engine);
   }
+}
+
+/** An environment that failed has judged nothing: an outage. */
+function playedAnswer({ completion, text, episode }: PlayedEpisode): Drawn {
+  const { verdict, givenText } = episode;
+  if (verdict.status === "unscored") return { outage: verdict.cause };
+  const tokens = sampledTokens({ ...completion, episode });
+  return { text, finish: completion.finish, tokens, given: givenText, verdict };
 }
 
 type EngineSizes = ConstructorParameters<typeof Engine>[1];

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { HoneError } from "../errors.ts";
 import { lockFolder } from "../folder-lock.ts";
 import { writeWhole } from "../metrics/index.ts";
 import type { Problem } from "../records.ts";
@@ -53,7 +54,8 @@ const GATHER_MS = 250;
  * Asks a model every problem of every suite and judges the answers; what the folder has already is neither asked nor judged
  * again. A completion is on the disk before it is judged or counted. An outage (of a verifier, of a server) is no answer
  * and no zero: it is counted, and tried again when the evaluation is started again.
- * Throws HONE_ERR_USAGE where the folder is in use or holds completions of another model or sampling, what the answerer
+ * Throws HONE_ERR_USAGE where the folder is in use or holds completions of another model or sampling, and for episodes that
+ * the answerer cannot play; what the answerer
  * throws, and the signal's reason.
  */
 export async function evaluateSuites(
@@ -61,6 +63,12 @@ export async function evaluateSuites(
   suites: readonly Suite[],
   plan: EvaluationPlan,
 ): Promise<EvaluationResults> {
+  const played = answerer.plays === true ? undefined : suites.find(({ play }) => play !== undefined);
+  if (played !== undefined)
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      `${played.name} is played over several turns, which a server is not asked for: give a model folder`,
+    );
   using _ = await lockFolder(plan.dir, "an evaluation");
   expectManifest(plan.dir, plan.model, answerer.identity);
   using log = new EvaluationLog(plan.dir);
@@ -165,7 +173,7 @@ class Evaluation {
   }
 
   #ask(suite: Suite, draws: Draws): Promise<void> {
-    return this.#answerer.ask(draws, (seed, drawn) => {
+    return this.#answerer.ask({ ...draws, play: suite.play }, (seed, drawn) => {
       if (this.#isOver) return;
       this.#inHand -= 1;
       this.#keep(suite, draws.problem, { attempt: draws.attempt, seed }, drawn);

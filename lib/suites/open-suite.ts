@@ -8,14 +8,19 @@ import { isDataPath, type ProblemSource } from "../data/index.ts";
 import type { DatasetOptions, RowOutcome, RowReader } from "../data/row-reader.ts";
 import {
   type DatasetSpec,
+  ENVIRONMENTS,
+  type Environment,
   EPISODE_SOURCES,
+  environmentName,
   openBenchmark,
   openProblemSource,
   PROBLEM_SOURCES,
+  playedIn,
   referenceFault,
   tellKind,
   VERIFIERS,
 } from "../domains/index.ts";
+import type { Play } from "../episodes/index.ts";
 import { HoneError } from "../errors.ts";
 import type { Problem } from "../records.ts";
 import { boxedAnswer, statedAnswer } from "./final-answers.ts";
@@ -27,6 +32,9 @@ export interface OpenSuiteOptions {
   readonly data?: string | undefined;
   /** Who judges a file's rows, where they are of no published kind. Default "math". */
   readonly verifier?: string | undefined;
+  /** Of episodes: messages at most, default 3, and tokens of one at most. */
+  readonly maxTurns?: number | undefined;
+  readonly maxTurnTokens?: number | undefined;
 }
 
 /** Different problems of a suite that is made up on the spot, and draws for each of them: small spaces repeat themselves. */
@@ -35,7 +43,7 @@ const MOST_DRAWS = 20 * MADE_UP;
 const LEVELS = ["0", "1", "2", "3"];
 const MADE_UP_NAME = /^procedural\/|^puzzles/;
 
-/** Those that are judged answer by answer: what an environment plays over several turns is no suite. */
+/** Those that are judged answer by answer. */
 const MADE_UP_SUITES = Object.keys(PROBLEM_SOURCES).filter((name) => !Object.hasOwn(EPISODE_SOURCES, name));
 
 /** What `--suite` may say by name, for messages. */
@@ -43,10 +51,11 @@ export const SUITE_NAMES: readonly string[] = [
   ...Object.keys(SUITES),
   "procedural",
   ...MADE_UP_SUITES.filter((source) => !source.startsWith("puzzles/")),
+  ...Object.keys(EPISODE_SOURCES),
   "puzzles/<game>",
 ];
 
-/** The names that a name stands for: "procedural" for all suites of the quick start. */
+/** The names that a name stands for: "procedural" for all suites of the quick start, which are answered in one turn. */
 export const suitesNamed = (name: string): readonly string[] =>
   name === "procedural" ? MADE_UP_SUITES.filter((source) => source.startsWith("procedural/")) : [name];
 
@@ -60,8 +69,8 @@ export async function openSuite(spec: string, options: OpenSuiteOptions = {}): P
   if (Object.hasOwn(SUITES, name))
     return openPublished(name, SUITES[name]!, path ?? pathIn(name, options.data));
   if (MADE_UP_SUITES.includes(spec)) return openMadeUp(spec);
-  if (Object.hasOwn(EPISODE_SOURCES, spec)) throw playedInTurns(spec);
-  if (/\.[cm]?[jt]s$/.test(spec)) return openModule(spec);
+  if (Object.hasOwn(EPISODE_SOURCES, spec)) return openPlayed(spec, options);
+  if (/\.[cm]?[jt]s$/.test(spec)) return openModule(spec, options);
   if (isDataPath(spec)) return openFile(spec, options.verifier);
   throw new HoneError(
     "HONE_ERR_USAGE",
@@ -131,6 +140,31 @@ async function openMadeUp(name: string): Promise<Suite> {
   return { name, metric: "correct", answer, levels: LEVELS, modules: {}, ...asked };
 }
 
+/** As many as in the recipes of the built-in environments. */
+const TURNS = 3;
+const CALL_MS = 10_000;
+
+/** How episodes are played, and who judges them: its name has the limits, so that episodes under others are others. */
+function playOf(
+  name: string,
+  environment: Environment,
+  { maxTurns = TURNS, maxTurnTokens }: OpenSuiteOptions,
+) {
+  const each = maxTurnTokens === undefined ? "" : ` of ${maxTurnTokens} tokens`;
+  const rules = `${name}, ${maxTurns} turns${each}`;
+  const play: Play = { environment, maxTurns, maxTurnTokens, timeoutMs: CALL_MS };
+  return { play, rules, judge: environmentName(rules) };
+}
+
+async function openPlayed(name: string, options: OpenSuiteOptions): Promise<Suite> {
+  const environment = ENVIRONMENTS[name.slice("procedural/".length)]!;
+  const { play, rules } = playOf(name, environment, options);
+  const source = await openProblemSource(name, { seed: 0, ordinal: 0 });
+  const problems = differentProblems(playedIn(source, rules, environment));
+  const asked = { count: problems.length, problem: (index: number) => problems[index]! };
+  return { name, metric: "correct", levels: LEVELS, modules: {}, play, ...asked };
+}
+
 async function openFile(path: string, verifier?: string): Promise<Suite> {
   const spec = await tellKind(path, verifier);
   const known = Object.values(SUITES).find((row) => row.dataset === spec.kind);
@@ -139,6 +173,11 @@ async function openFile(path: string, verifier?: string): Promise<Suite> {
   const source = await openBenchmark(spec, { path }, admit);
   return { name: basename(path), metric, answer, levels, modules: {}, ...problemsOf(source) };
 }
+
+const isEnvironmentObject = (value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  ["reset", "step", "score"].every((name) => typeof (value as Record<string, unknown>)[name] === "function");
 
 const text = z.string().trim().min(1);
 const rowSchema = z.object({
@@ -155,16 +194,17 @@ const moduleSchema = z.object({
   read: z.custom<(row: unknown) => unknown>((value) => typeof value === "function", "must be a function"),
   verify: z.custom<() => unknown>((value) => typeof value === "function", "must be a function").optional(),
   verifier: text.optional(),
+  environment: z.custom<Environment>(isEnvironmentObject, "must have reset, step and score").optional(),
   metric: z.enum(["correct", "score"]).default("correct"),
   levels: z.array(text).default([]),
   answer: z.custom<Suite["answer"]>((value) => typeof value === "function", "must be a function").optional(),
 });
 
 const HOW_IT_JUDGES =
-  "A suite judges by verify(completion, reference), which gives a verdict, or names a built-in verifier; a recipe's reward({ prompt, completion, ... }) is called from verify. See docs/how-to-suite.md.";
+  "A suite judges by verify(completion, reference), which gives a verdict, names a built-in verifier, or has an environment; a recipe's reward({ prompt, completion, ... }) is called from verify. See docs/how-to-suite.md.";
 
 /** Throws HONE_ERR_DATA where the module cannot be imported or is no suite. */
-async function openModule(file: string): Promise<Suite> {
+async function openModule(file: string, options: OpenSuiteOptions): Promise<Suite> {
   const whole = resolve(file);
   const parsed = moduleSchema.safeParse(await importDefault(whole));
   if (!parsed.success) {
@@ -177,9 +217,13 @@ async function openModule(file: string): Promise<Suite> {
       },
     );
   }
-  const { name, path, verify, verifier = verify && name, metric, levels, answer } = parsed.data;
-  if (verifier === undefined)
-    throw new HoneError("HONE_ERR_DATA", `${file}: neither verify nor verifier`, { hint: HOW_IT_JUDGES });
+  const { name, path, verify, metric, levels, answer, environment } = parsed.data;
+  const played = environment && playOf(name, environment, options);
+  const { verifier = played?.judge ?? (verify && name) } = parsed.data;
+  if (verifier === undefined || (played && verifier !== played.judge) || (played && verify))
+    throw new HoneError("HONE_ERR_DATA", `${file}: not one of verify, verifier and environment`, {
+      hint: HOW_IT_JUDGES,
+    });
   const reader: RowReader<DatasetOptions> = {
     domain: name,
     verifier,
@@ -189,7 +233,12 @@ async function openModule(file: string): Promise<Suite> {
   const paths = path instanceof URL ? [fileURLToPath(path)] : [path].flat();
   const source = await openBenchmark({ kind: name, reader }, { path: paths }, admit);
   const modules = verify === undefined ? {} : { [verifier]: pathToFileURL(whole).href };
-  return { name, metric, answer, levels, modules, ...problemsOf(source) };
+  const rows = problemsOf(source);
+  const suite = { name, metric, answer, levels, modules, ...rows };
+  if (played === undefined) return suite;
+  const tools = environment?.tools && { tools: JSON.stringify(environment.tools) };
+  const problem = (index: number) => named({ ...tools, ...rows.problem(index) });
+  return { ...suite, problem, play: played.play };
 }
 
 async function importDefault(file: string): Promise<unknown> {
@@ -220,8 +269,3 @@ function rowOf(row: unknown, name: string): RowOutcome {
     reference,
   };
 }
-
-const playedInTurns = (name: string): HoneError =>
-  new HoneError("HONE_ERR_USAGE", `${name} is played over several turns, and a suite is answered in one`, {
-    hint: "The evaluations of a run play it: docs/environments.md.",
-  });

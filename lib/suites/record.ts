@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { versionOf } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import { readJson, writeWhole } from "../metrics/index.ts";
 import type { FinishReason, Problem, Verdict } from "../records.ts";
@@ -44,7 +45,7 @@ export interface SuiteLine {
 export type RecordLine =
   | SuiteLine
   | { readonly problem: string; readonly as: Problem }
-  | ({ readonly completion: string; readonly of: string; readonly answer?: string } & Answer)
+  | ({ readonly completion: string; readonly of: string; readonly answer?: string } & Omit<Answer, "verdict">)
   | { readonly drawn: string; readonly of: string; readonly seed: number; readonly attempt: number }
   | { readonly verdict: Verdict; readonly on: string; readonly version: number };
 
@@ -152,24 +153,31 @@ export interface AnsweredDraw {
   readonly answer: Answer;
 }
 
-/** The lines that draws add: a completion where its text is new, and which draw gave it; and each draw's completion. */
+/**
+ * The lines that draws add: a completion where its text is new, with its verdict where it came with one, and which draw gave
+ * it; and each draw's completion.
+ */
 export function linesOfDraws(
   record: EvaluationRecord,
   draws: readonly AnsweredDraw[],
 ): { readonly keys: readonly string[]; readonly lines: RecordLine[] } {
   const lines: RecordLine[] = [];
   const added = new Set<string>();
-  const keys = draws.map(({ suite, problem, attempt, seed, answer: { text, finish, tokens } }) => {
-    const of = problemKey(problem);
-    const key = digest(of, finish, String(tokens), text);
-    if (!record.completions.has(key) && !added.has(key)) {
-      const answer = suite.answer?.(text);
-      lines.push({ completion: key, of, text, finish, tokens, ...(answer !== undefined && { answer }) });
-    }
-    added.add(key);
-    lines.push({ drawn: key, of, attempt, seed });
-    return key;
-  });
+  const keys = draws.map(
+    ({ suite, problem, attempt, seed, answer: { text, finish, tokens, given, verdict } }) => {
+      const of = problemKey(problem);
+      const key = digest(of, finish, String(tokens), text);
+      if (!record.completions.has(key) && !added.has(key)) {
+        const answer = suite.answer?.(text);
+        const told = { ...(answer !== undefined && { answer }), ...(given && { given }) };
+        lines.push({ completion: key, of, text, finish, tokens, ...told });
+        if (verdict !== undefined) lines.push({ verdict, on: key, version: versionOf(problem.verifier) });
+      }
+      added.add(key);
+      lines.push({ drawn: key, of, attempt, seed });
+      return key;
+    },
+  );
   return { keys, lines };
 }
 

@@ -1,4 +1,4 @@
-import { versionOf } from "../domains/index.ts";
+import { isEnvironment, versionOf } from "../domains/index.ts";
 import { lockFolder } from "../folder-lock.ts";
 import type { Problem, Verdict } from "../records.ts";
 import { type VerificationRequest, VerifierPool } from "../rewards/index.ts";
@@ -109,7 +109,12 @@ function* toJudge(log: EvaluationLog, all: boolean, domain: string | undefined):
     const { verdict, version } = log.record.completions.get(line.completion)!;
     const present =
       verdict !== undefined && verdict.status !== "unscored" && version === versionOf(problem.verifier);
-    if ((present && !all) || (domain !== undefined && problem.domain !== domain)) continue;
+    // an environment cannot be asked again
+    if (
+      (present && (!all || isEnvironment(problem.verifier))) ||
+      (domain !== undefined && problem.domain !== domain)
+    )
+      continue;
     yield { key: line.completion, request: { problem, text: line.text, finish: line.finish } };
   }
 }

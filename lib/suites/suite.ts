@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { DatasetReport } from "../data/index.ts";
+import type { Play } from "../episodes/index.ts";
 import type { Problem } from "../records.ts";
 
 /** `correct`: the fraction of answers that are right. `score`: the mean of the verdicts' scores, which counts parts. */
@@ -18,6 +19,8 @@ export interface Suite {
   readonly levels: readonly string[];
   /** The answer that a completion gives, so spelled that equal ones vote together; undefined where it gives none. */
   readonly answer?: ((completion: string) => string | undefined) | undefined;
+  /** What its problems are played in over several turns, which then judges them. */
+  readonly play?: Play | undefined;
   /** Verifiers of its own: name to the URL of a module. */
   readonly modules: Readonly<Record<string, string>>;
   /** What became of the rows it was read from. */

@@ -7,7 +7,7 @@ export interface TextFile {
 
 /** The prompt of plainFormat: bos and the question; an answer ends with eos. */
 const CHAT_TEMPLATE =
-  "{{ bos_token }}{% for message in messages %}{{ message['content'] }}{% if message['role'] == 'assistant' %}{{ eos_token }}{% endif %}{% endfor %}";
+  "{{ bos_token }}{% for message in messages %}{{ message['content'] }}{% for call in message['tool_calls'] or [] %}{{ call['function']['name'] }}({{ call['function']['arguments'].values() | join(',') }}){% endfor %}{% if message['role'] == 'assistant' %}{{ eos_token }}{% endif %}{% endfor %}";
 
 /**
  * A lexicon as the files of a Hugging Face tokenizer with the same ids: characters are byte-level pieces without merges,

@@ -53,7 +53,7 @@ export function plainFormat(
     },
     read: (tokens) => reader.read(tokens),
     readParts: (parts) => reader.readParts(parts),
-    turns: () => plainTurns(tokenizer),
+    turns: () => plainTurns(tokenizer, stopIds[0]!),
   };
 }
 

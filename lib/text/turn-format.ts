@@ -18,10 +18,13 @@ export interface TurnFormat {
   observation(text: string, ended: number | undefined): Int32Array;
 }
 
-/** Without a chat template the observation follows as it is. */
-export const plainTurns = (tokenizer: Tokenizer): TurnFormat => ({
+/** Without a chat template the observation follows as it is. @param end what closes a turn that was cut. */
+export const plainTurns = (tokenizer: Tokenizer, end: number): TurnFormat => ({
   toolCalls: "plain",
-  observation: (text) => tokenizer.encode(wellFormed(text), { specials: "spell" }),
+  observation(text, ended) {
+    const ids = tokenizer.encode(wellFormed(text), { specials: "spell" });
+    return ended === undefined && ids.length > 0 ? Int32Array.of(end, ...ids) : ids;
+  },
 });
 
 /** Half a character becomes U+FFFD, as in every file. */
@@ -115,6 +118,7 @@ function styleOf(template: ChatTemplate, variables: Readonly<Record<string, unkn
     const text = attempt(() => template.render([USER, turn], { variables }));
     if (text === undefined || !text.includes("probe")) continue;
     if (text.includes("[TOOL_CALLS]")) return "mistral";
+    if (text.includes("probe(1)")) return "plain";
     return /"parameters"\s*:/.test(text) && !text.includes("<tool_call>") ? "llama" : "hermes";
   }
   return "hermes";

@@ -41,6 +41,27 @@ test("an environment is kept by a hash of its functions, and found again in this
   expect(JSON.stringify(other.domains["math"]!.environment)).not.toBe(JSON.stringify(environment));
 });
 
+test("validation sets are played in environments too, kept and found as those of domains are", () => {
+  const define = (sets: object) =>
+    defineRecipe({ ...inputWith({}), evaluation: { sets } } as never).evaluation.sets;
+  const source = "procedural/math";
+  const shown = defineRecipe({
+    ...inputWith({}),
+    evaluation: { sets: { played: { source, environment: mine, episode: { maxTurns: 3 } } } },
+  } as never);
+  for (const recipe of [shown, overrideRecipe(shown, ["seed=9"]), defineRecipe(recipeInput(shown))]) {
+    const { environment, episode } = recipe.evaluation.sets["played"]!;
+    expect(environmentOf(environment)).toBe(mine);
+    expect(environment).toMatchObject({ functions: "reset,step,score" });
+    expect(episode).toMatchObject({ maxTurns: 3 });
+  }
+  define({ words: { source: "procedural/word-guess", environment: "word-guess" } });
+  expect(() => define({ words: { source: "procedural/word-guess" } })).toThrow('environment: "word-guess"');
+  expect(() => define({ played: { source, environment: mine, reward: "verifier" } })).toThrow(
+    "both environment and reward",
+  );
+});
+
 test("a recipe read from JSON knows the hash alone; built-in environments go by name", () => {
   const recipe = defineRecipe(inputWith({ environment: mine }));
   const read = defineRecipe(JSON.parse(JSON.stringify(recipe)));

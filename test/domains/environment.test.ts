@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { environmentName, playedIn } from "../../lib/domains/index.ts";
+import { environmentName, isEnvironment, playedIn } from "../../lib/domains/index.ts";
 import { problemOf } from "../orchestration/lines-books.ts";
 
 test("problems name their environment as the judge and show its tools, unless they bring their own", () => {
@@ -17,6 +17,7 @@ test("problems name their environment as the judge and show its tools, unless th
     verifier: environmentName("mine"),
     tools: JSON.stringify(tools),
   });
+  expect([environmentName("mine"), "reward:mine"].map(isEnvironment)).toEqual([true, false]);
   expect(played.heldOut(1).tools).toBe("[]");
   expect(played.heldOutCount).toBe(4);
   expect(playedIn(source, "mine", {}).problem(0)).not.toHaveProperty("tools");

@@ -204,9 +204,11 @@ native(
 );
 
 native(
-  "held-out problems are played as well, the same each time",
+  "held-out problems are played as well, validation sets in environments of their own, the same each time",
   async () => {
-    await using run = await createRun(recipeOf({ steps: 1 }), { dir });
+    const source = "procedural/logic";
+    const sets = { played: { source, environment: talking, episode: { maxTurns: 2, maxTurnTokens: 4 } } };
+    await using run = await createRun(recipeOf({ steps: 1 }, { evaluation: { sets } }), { dir });
     await run.finished;
     const results = [];
     for (let i = 0; i < 2; i++) {
@@ -219,6 +221,12 @@ native(
     expect(math).toHaveLength(6);
     expect(math.flatMap(({ scores }) => scores).every((score) => score === 0 || score === 1)).toBe(true);
     expect(Math.max(...math.flatMap(({ tokens }) => tokens))).toBeLessThanOrEqual(24);
+    const set = results[0]!.filter((result) => result.set === "played");
+    expect(set).toHaveLength(6);
+    expect(Math.max(...set.flatMap(({ tokens }) => tokens))).toBeLessThanOrEqual(8);
+    expect(set.every(({ problem }) => problem.verifier === "environment:played")).toBe(true);
+    const logic = results[0]!.filter(({ problem, set }) => set === undefined && problem.domain === "logic");
+    expect(Math.max(...logic.flatMap(({ tokens }) => tokens))).toBeGreaterThan(8);
   },
   60_000,
 );

@@ -82,7 +82,11 @@ test("what the environment said is marked token by token, in the place where a p
     Array.from({ length: 30 }, (_, i) => guesses.demonstration(problem, new CounterRandom(1, i))),
   );
   // after "cat" or "hat" only "map" can be right
-  expect([...new Set(played.map(conversation))].sort()).toEqual(["cat[_a_ ]map", "hat[_a_ ]map", "map"]);
+  expect([...new Set(played.map(conversation))].sort()).toEqual([
+    "cat[<eos>_a_ ]map",
+    "hat[<eos>_a_ ]map",
+    "map",
+  ]);
 });
 
 test("with one turn the calculator's expert answers without a call", async () => {

@@ -57,7 +57,7 @@ test("a message comes with its answer and its calls; the state is the episode's 
 
 test("spellings of special tokens in an observation are characters; done ends the episode", async () => {
   const { given } = (await partnerOf({ step: () => ({ observation: "<eos><think>" }) }).answer(
-    turn("a"),
+    turn("a<eos>"),
   )) as {
     given: Int32Array;
   };

@@ -3,6 +3,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import type { Environment } from "../../lib/domains/index.ts";
+import type { Play } from "../../lib/episodes/index.ts";
 import type { Answer, Draws } from "../../lib/suites/answerer.ts";
 import { EngineAnswerer } from "../../lib/suites/engine-answerer.ts";
 import { tinyConfig, tinyModel } from "../fixtures/model-folder.ts";
@@ -51,6 +53,36 @@ test("a draw depends on seed, problem and attempt, not on what else is asked, no
   const [[key, answer]] = [...alone] as [[string, Answer]];
   expect(together.get(key)).toEqual(answer);
   expect(await answers(all.reverse())).toEqual(together);
+});
+
+test("an episode depends on seed, problem and attempt too; its environment judges, and one that fails is an outage", async () => {
+  const talking: Environment<{ text: string }> = {
+    reset: () => ({ text: "" }),
+    step: (state, { text, turn }) => {
+      state.text += text;
+      if (state.text.length % 7 === 6) throw new Error("down");
+      return turn === 2 ? { done: true } : { observation: ` ok ${turn} ` };
+    },
+    score: ({ text }) => (text.length % 5) / 5,
+  };
+  const play = { environment: talking, maxTurns: 4, maxTurnTokens: 5, timeoutMs: 60_000 } as Play;
+  const all = problems.flatMap((problem) =>
+    [0, 1].map((attempt) => ({ problem, attempt, seeds: [42, 43], play })),
+  );
+  const together = await answers(all);
+  expect(together.size).toBe(24);
+  const outages = [...together.values()].filter((drawn) => "outage" in drawn);
+  expect(outages.length).toBeGreaterThan(0);
+  expect(outages.length).toBeLessThan(24);
+  const [[key, played]] = [...together].filter(([, drawn]) => !("outage" in drawn)) as [[string, Answer]];
+  expect(played.given!.length % 2).toBe(0);
+  expect(played.text.slice(played.given![0], played.given![1])).toContain(" ok 0 ");
+  expect(played.tokens).toBeLessThanOrEqual(15);
+  expect(played.verdict).toMatchObject({ score: expect.any(Number) });
+  const one = all.find(({ problem, attempt }) => key.startsWith(`${problem.id} ${attempt} `))!;
+  const seeds = [Number(key.split(" ")[2])];
+  const alone = await answers([{ ...one, seeds }], { ...OPTIONS, maxRunning: 1 }, [one.problem]);
+  expect(alone.get(key)).toEqual(played);
 });
 
 test("the budget is the model's positions where those are fewer", async () => {

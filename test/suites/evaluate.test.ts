@@ -2,8 +2,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { Verdict } from "../../lib/records.ts";
+import type { VerificationRequest } from "../../lib/rewards/index.ts";
 import { type EvaluationPlan, type EvaluationProgress, evaluateSuites } from "../../lib/suites/evaluate.ts";
 import { readRecord } from "../../lib/suites/record.ts";
+import { rescoreEvaluation } from "../../lib/suites/rescore.ts";
 import type { Suite } from "../../lib/suites/suite.ts";
 import { judgeHere, right, said, scratchFolder, scripted, sums } from "./scripted.ts";
 
@@ -34,6 +37,38 @@ test("every problem is asked once a seed and attempt, and judged", async () => {
     { seed: 2, accuracy: 0 },
   ]);
   expect(JSON.parse(readFileSync(join(plan.dir, "results.json"), "utf8")).suites[0].accuracy).toBe(0.5);
+});
+
+test("an episode is kept with its verdict; nobody is asked for another, and one turn is no episode", async () => {
+  const environment = { reset: () => 0, step: () => ({ done: true }) as const, score: () => 1 };
+  const play = { environment, maxTurns: 2, timeoutMs: 60_000 };
+  const first = sums(1).problem(0);
+  const problem = () => ({ ...first, verifier: "environment:sums, 2 turns" });
+  const suite = sums(1, { play, problem });
+  const verdict = { status: "correct", score: 1, reason: "won" } as const;
+  const judged: string[] = [];
+  const refuse = {
+    verify: async (requests: readonly VerificationRequest[]): Promise<Verdict[]> => {
+      judged.push(...requests.map(({ text }) => text));
+      return requests.map(() => ({ status: "wrong", score: 0, reason: "asked again" }));
+    },
+  };
+  const answerer = scripted((_, seed) => ({ ...said(`cat_a_ map${seed}`), given: [3, 7], verdict }), {
+    plays: true,
+  });
+  const plan = planOf({ verifiers: refuse });
+  const { suites } = await evaluateSuites(answerer, [suite], plan);
+  expect(suites[0]).toMatchObject({ answers: 2, accuracy: 1, unscored: {} });
+  expect((await rescoreEvaluation(plan.dir, { all: true, verifiers: refuse })).judged).toBe(0);
+  expect(judged).toEqual([]);
+  const given: unknown[] = [];
+  readRecord(plan.dir, (line) => "completion" in line && given.push(line.given));
+  expect(given).toEqual([
+    [3, 7],
+    [3, 7],
+  ]);
+  const oneTurn = evaluateSuites(scripted(right), [suite], planOf());
+  await expect(oneTurn).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
 });
 
 test("a folder goes on: with more seeds, with more problems, with another suite, and asks nothing twice", async () => {

@@ -76,7 +76,6 @@ test("a suite that is made up asks no question twice, and the same every time", 
     "function-calling",
   ]);
   expect(suitesNamed("aime25")).toEqual(["aime25"]);
-  await expect(openSuite("procedural/word-guess")).rejects.toThrow("is played over several turns");
   expect(SUITE_NAMES).toContain("puzzles");
   const [one, two] = [await openSuite("procedural/math"), await openSuite("procedural/math")];
   const questions = Array.from({ length: one.count }, (_, i) => one.problem(i).question);
@@ -84,6 +83,42 @@ test("a suite that is made up asks no question twice, and the same every time", 
   expect(one.count).toBe(96);
   expect(questions).toEqual(Array.from({ length: two.count }, (_, i) => two.problem(i).question));
 });
+
+const playedModule = (more: string): string => {
+  const rows = file("rows.jsonl", [{ q: "one" }, { q: "two" }]);
+  const path = join(scratchFolder(), "played.mjs");
+  const environment = "{ tools: [], reset() {}, step: () => ({ done: true }), score: () => 1 }";
+  writeFileSync(
+    path,
+    `const environment = ${environment};
+     export default { name: "mine", path: ${JSON.stringify(rows)}, read: ({ q }) => ({ question: q, reference: q }), ${more} };`,
+  );
+  return path;
+};
+
+test("episodes are a suite whose problems name their limits, from a built-in environment or a module", async () => {
+  const suite = await openSuite("procedural/calculator");
+  expect(suite.play).toMatchObject({ maxTurns: 3, maxTurnTokens: undefined });
+  expect(suite.problem(0)).toMatchObject({
+    verifier: "environment:procedural/calculator, 3 turns",
+    tools: expect.stringContaining("Compute"),
+  });
+  const other = await openSuite("procedural/calculator", { maxTurns: 5, maxTurnTokens: 9 });
+  expect(other.play).toMatchObject({ maxTurns: 5, maxTurnTokens: 9 });
+  expect(other.problem(0).verifier).toBe("environment:procedural/calculator, 5 turns of 9 tokens");
+  expect(other.problem(0).id).not.toBe(suite.problem(0).id);
+  expect(suitesNamed("procedural")).not.toContain("procedural/calculator");
+  const mine = await openSuite(playedModule("environment"), { maxTurns: 2 });
+  expect([mine.count, mine.play!.maxTurns, mine.modules]).toEqual([2, 2, {}]);
+  expect(mine.problem(1)).toMatchObject({ verifier: "environment:mine, 2 turns", tools: "[]" });
+});
+
+test.each(["environment, verifier: 'math'", "environment, verify() {}", "environment: { reset() {} }"])(
+  "a module that does not say who judges is refused: %s",
+  async (more) => {
+    await expect(openSuite(playedModule(more))).rejects.toMatchObject({ code: "HONE_ERR_DATA" });
+  },
+);
 
 test("a module of one's own", async () => {
   const rows = file("digits.jsonl", [
@@ -115,7 +150,10 @@ test("a module of one's own", async () => {
 test.each([
   ["export default { name: 'x', path: 'p' }", "read"],
   ["export const x = 1", "name"],
-  ["export default { name: 'x', path: 'p', read: (row) => row }", "neither verify nor verifier"],
+  [
+    "export default { name: 'x', path: 'p', read: (row) => row }",
+    "not one of verify, verifier and environment",
+  ],
   ["export default {", "cannot import"],
 ])("%s is no suite", async (source, why) => {
   await expect(openSuite(file("bad.mjs", source))).rejects.toMatchObject({

@@ -35,6 +35,14 @@ test("the files give the lexicon's ids and texts, words within words included", 
   expect(written.special).toEqual(lexicon.special);
 });
 
+test("an episode goes on as training has it, whether the turn ended itself or was cut, and calls are read alike", () => {
+  const [chat, plain] = [chatFormat(folder, written).turns(), plainFormat(lexicon).turns()];
+  for (const ended of [lexicon.special.eos, undefined])
+    for (const text of ["_a_ ", "1938\n", "<eos>"])
+      expect([...chat.observation(text, ended)]).toEqual([...plain.observation(text, ended)]);
+  expect(chat.toolCalls).toBe(plain.toolCalls);
+});
+
 test("a question is asked as training asks it, and an answer ends where it ended there", () => {
   const [chat, plain] = [chatFormat(folder, written), plainFormat(lexicon)];
   const task = { question: "Solve 2x+1=0 mod 3" };

@@ -26,12 +26,14 @@ function open(template?: string, variables = {}) {
   return { tokenizer, turns: () => chatFormat(folder, tokenizer, { variables }).turns() };
 }
 
-test("without a template an observation follows as it is, spellings of special tokens as characters", () => {
+test("without a template an observation follows as it is, spellings of special tokens as characters; what a limit cut is closed", () => {
   const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
   const turns = plainFormat(tokenizer).turns();
   const ids = turns.observation("<eos>91\n", tokenizer.special.eos);
   expect(tokenizer.decode(ids)).toBe("<eos>91\n");
   expect(ids.includes(tokenizer.special.eos)).toBe(false);
+  expect([...turns.observation("<eos>91\n", undefined)]).toEqual([tokenizer.special.eos, ...ids]);
+  expect(turns.observation("", undefined)).toHaveLength(0);
   expect(turns.toolCalls).toBe("plain");
 });
 

@@ -15,6 +15,8 @@ interface Flags extends Common {
   readonly data?: string;
   readonly verifier?: string;
   readonly maxTokens?: number;
+  readonly maxTurns?: number;
+  readonly maxTurnTokens?: number;
   readonly temperature?: number;
   readonly topP?: number;
   readonly seeds: readonly number[];
@@ -138,6 +140,8 @@ export const evalVerb: Verb = (hone, ends) => {
     .option("--data <folder>", "folder of the published sets, each under its suite's name (default: data)")
     .option("--verifier <name>", "who judges a file's rows of no published kind (default: math)")
     .option("--max-tokens <n>", "longest answer, thinking included (default: 32768)", count())
+    .option("--max-turns <n>", "of an episode: messages at most (default: 3)", count(1 << 16))
+    .option("--max-turn-tokens <n>", "of an episode: tokens of one message at most", count())
     .option("--temperature <t>", "0 is greedy (default: 0.6)", number(0, 1e4, false))
     .option("--top-p <p>", "1 is off (default: 0.95)", number(1e-6, 1, false))
     .addOption(new Option("--seeds <seeds>", "such as 42..51").argParser(seedsOf).default([42], "42"))

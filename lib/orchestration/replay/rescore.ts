@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { UNVERSIONED, versionOf } from "../../domains/index.ts";
+import { isEnvironment, UNVERSIONED, versionOf } from "../../domains/index.ts";
 import { RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { DomainName, Verdict } from "../../records.ts";
 import type { VerificationRequest } from "../../rewards/index.ts";
@@ -9,7 +9,7 @@ import {
   recordedRecipe,
   VerdictJournal,
 } from "../records/index.ts";
-import { isEnvironment, openVerifiers, type Verifiers } from "../setup/index.ts";
+import { openVerifiers, type Verifiers } from "../setup/index.ts";
 
 export interface RescoreOptions {
   /** Only this domain. */

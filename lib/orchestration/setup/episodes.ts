@@ -1,22 +1,25 @@
 import { environmentOf, type Recipe } from "../../config/index.ts";
-import { environmentName } from "../../domains/index.ts";
 import type { Play } from "../../episodes/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { DomainName, Episode, Verdict } from "../../records.ts";
 import type { VerificationRequest, VerifierPool } from "../../rewards/index.ts";
 
 type Verifiers = Pick<VerifierPool, "verify" | "stats">;
+type Played = Pick<Recipe, "domains"> & { readonly evaluation: Pick<Recipe["evaluation"], "sets"> };
 type Written = NonNullable<Recipe["domains"][string]["environment"]>;
 
 const DEFAULTS = { maxTurns: 8, timeoutMs: 10_000 } as const;
 
+/** Domains and validation sets by name; no two of them share one. */
+const playedOf = ({ domains, evaluation }: Played) => Object.entries({ ...evaluation.sets, ...domains });
+
 /**
- * Environments and limits of the domains that are played in several turns. An environment that is not in this process,
+ * Environments and limits of the domains and validation sets that are played in several turns. An environment that is not in this process,
  * as in a recipe read from JSON, throws HONE_ERR_CONFIG when it is asked.
  */
-export function playsOf({ domains }: Pick<Recipe, "domains">): Map<DomainName, Play> {
+export function playsOf(recipe: Played): Map<DomainName, Play> {
   const plays = new Map<DomainName, Play>();
-  for (const [domain, { environment, episode = DEFAULTS }] of Object.entries(domains)) {
+  for (const [domain, { environment, episode = DEFAULTS }] of playedOf(recipe)) {
     if (environment === undefined) continue;
     plays.set(domain, { environment: environmentOf(environment) ?? absent(domain, environment), ...episode });
   }
@@ -39,8 +42,8 @@ function notHere(domain: string): HoneError {
 }
 
 /** Throws HONE_ERR_CONFIG for an environment that is not in this process. */
-export function expectEnvironments({ domains }: Pick<Recipe, "domains">): void {
-  for (const [domain, { environment }] of Object.entries(domains))
+export function expectEnvironments(recipe: Played): void {
+  for (const [domain, { environment }] of playedOf(recipe))
     if (environment !== undefined && environmentOf(environment) === undefined) throw notHere(domain);
 }
 
@@ -56,6 +59,3 @@ export function besideEpisodes(verifiers: Verifiers): Verifiers {
     stats: () => verifiers.stats(),
   };
 }
-
-/** Whether problems that name this verifier are judged by an environment. */
-export const isEnvironment = (verifier: string): boolean => verifier.startsWith(environmentName(""));

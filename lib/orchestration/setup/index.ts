@@ -2,7 +2,7 @@
 
 export { admissionOf } from "./admission.ts";
 export { type Core, nativeCore, rlOptimizer, trainerOptions } from "./core.ts";
-export { besideEpisodes, expectEnvironments, isEnvironment, playsOf } from "./episodes.ts";
+export { besideEpisodes, expectEnvironments, playsOf } from "./episodes.ts";
 export { expectRunnable, whyNotRunnable } from "./hardware.ts";
 export { type Model, newModelConfig, openModel } from "./model.ts";
 export { type HeldOut, openProblems, type ValidationSet } from "./problems.ts";

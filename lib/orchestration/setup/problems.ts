@@ -7,6 +7,7 @@ import {
   playedIn,
   rewardedBy,
 } from "../../domains/index.ts";
+import type { Play } from "../../episodes/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { DomainName } from "../../records.ts";
 import { playsOf } from "./episodes.ts";
@@ -48,12 +49,12 @@ export async function openProblems(recipe: Recipe, options: OpenOptions = {}): P
 }
 
 async function openDomains(
-  { domains, seed }: Recipe,
+  { domains, evaluation, seed }: Recipe,
   { admit, heldOut }: OpenOptions,
   asked: ReadonlySet<string>,
 ): Promise<Map<DomainName, ProblemSource>> {
   const sources = new Map<DomainName, ProblemSource>();
-  const plays = playsOf({ domains });
+  const plays = playsOf({ domains, evaluation });
   for (const [ordinal, [domain, { source, verifier, reward, rewards }]] of Object.entries(
     domains,
   ).entries()) {
@@ -66,14 +67,7 @@ async function openDomains(
         `domains.${domain}.source is ${nameOf(source)}, whose domain is ${opened.domain}`,
       );
     }
-    const play = plays.get(domain);
-    const strict = verifier === undefined ? opened : judgedBy(opened, verifier.compat);
-    sources.set(
-      domain,
-      play === undefined
-        ? judged(opened, domain, { verifier, reward, rewards })
-        : playedIn(strict, domain, play.environment),
-    );
+    sources.set(domain, judged(opened, domain, { verifier, reward, rewards, play: plays.get(domain) }));
   }
   return sources;
 }
@@ -84,19 +78,29 @@ async function openSets(
 ): Promise<Map<string, ValidationSet>> {
   const sets = new Map<string, ValidationSet>();
   const first = Object.keys(domains).length;
-  for (const [i, [name, { source, verifier, reward, rewards, ...how }]] of Object.entries(
-    evaluation.sets,
-  ).entries()) {
+  const plays = playsOf({ domains, evaluation });
+  for (const [
+    i,
+    [name, { source, verifier, reward, rewards, environment: _, episode: __, ...how }],
+  ] of Object.entries(evaluation.sets).entries()) {
     const opened = await openValidationSource(source, { seed, ordinal: first + i, domain: name }, admit);
-    sets.set(name, { ...how, source: judged(opened, name, { verifier, reward, rewards }) });
+    const by = { verifier, reward, rewards, play: plays.get(name) };
+    sets.set(name, { ...how, source: judged(opened, name, by) });
   }
   return sets;
 }
 
-type JudgedBy = Pick<Recipe["domains"][string], "verifier" | "reward" | "rewards">;
+type JudgedBy = Pick<Recipe["domains"][string], "verifier" | "reward" | "rewards"> & {
+  readonly play: Play | undefined;
+};
 
 /** Problems as the recipe has them judged. @param name of their domain or validation set. */
-function judged(source: ProblemSource, name: string, { verifier, reward, rewards }: JudgedBy): ProblemSource {
+function judged(
+  source: ProblemSource,
+  name: string,
+  { verifier, reward, rewards, play }: JudgedBy,
+): ProblemSource {
+  if (play !== undefined) return playedIn(source, name, play.environment);
   const strict = verifier === undefined ? source : judgedBy(source, verifier.compat);
   return reward === undefined && rewards === undefined ? strict : rewardedBy(strict, name);
 }

@@ -27,7 +27,7 @@ export interface RunResources extends AsyncDisposable {
   /** Validation sets by name. */
   readonly sets: ReadonlyMap<string, ValidationSet>;
   readonly verifiers: Verifiers;
-  /** Environments and limits of the domains that are played in several turns. */
+  /** Environments and limits of the domains and validation sets that are played in several turns. */
   readonly plays: ReadonlyMap<DomainName, Play>;
   readonly trainer: TrainerFace;
   readonly generations: Generations;

@@ -1,12 +1,7 @@
 import { expect, test } from "vitest";
 import { defineRecipe } from "../../../lib/config/index.ts";
 import type { Environment } from "../../../lib/domains/index.ts";
-import {
-  besideEpisodes,
-  expectEnvironments,
-  isEnvironment,
-  playsOf,
-} from "../../../lib/orchestration/setup/episodes.ts";
+import { besideEpisodes, expectEnvironments, playsOf } from "../../../lib/orchestration/setup/episodes.ts";
 import type { Verdict } from "../../../lib/records.ts";
 import { rolloutOf } from "../lines-books.ts";
 import { smallRecipe } from "../small-recipe.ts";
@@ -62,6 +57,4 @@ test("an episode has its verdict already; the others are judged, in their order"
   expect(await scores([rollout, played, rollout, played])).toEqual([0, 0.9, 0.1, 0.9]);
   expect(await scores([played])).toEqual([0.9]);
   expect(asked).toEqual([2]);
-  expect(isEnvironment("environment:mine")).toBe(true);
-  expect(isEnvironment("reward:mine")).toBe(false);
 });
