@@ -8,8 +8,8 @@ const sizes = (count: number, meanMs: number | undefined) =>
 test.each([
   ["nothing to judge", 0, 1, []],
   ["nobody knows how long it takes", 70, undefined, [6, 32, 32]],
-  ["a message is judged in 20 ms", 25, 2, [5, 10, 10]],
-  ["one that takes longer goes alone", 3, 500, [1, 1, 1]],
+  ["a message is judged in 20 ms", 90, 0.5, [10, 40, 40]],
+  ["slow ones: a group goes together", 70, 500, [6, 32, 32]],
   ["quick ones: 256 at most", 600, 0.001, [88, 256, 256]],
   ["a clock too coarse to see them", 300, 0, [44, 256]],
 ] as const)("%s", (_, count, meanMs, expected) => {

@@ -59,9 +59,9 @@ test("completions go out 32 at a time while nobody knows how long one takes, and
 test("once the first are judged, messages are as long as they took", async () => {
   const { jobs, verifier } = pooled([(job) => done(job)]);
   await verifier.judge(requests(1));
-  verifier.meter.recordCall(9990); // and 10 before: 5 ms each
-  await verifier.judge(requests(9));
-  expect(jobs.map(({ members }) => members.length)).toEqual([1, 4, 4, 1]);
+  verifier.meter.recordCall(990); // and 10 before: half a millisecond each
+  await verifier.judge(requests(90));
+  expect(jobs.map(({ members }) => members.length)).toEqual([1, 40, 40, 10]);
 });
 
 test("one that hangs scores 0 at once, the rest of its message is judged again", async () => {
