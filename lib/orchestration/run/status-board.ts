@@ -42,6 +42,8 @@ export class StatusBoard {
       this.#phase = { name: "warm start", done: step, total: steps };
     });
     this.#timer = setInterval(() => this.look(), EVERY_MS).unref();
+    // with nothing under way, a paused run's process has nothing else to stay for
+    listeners.on("paused", (paused) => void (paused ? this.#timer.ref() : this.#timer.unref()));
     this.look();
   }
 
