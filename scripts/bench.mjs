@@ -47,21 +47,20 @@ if (unknown !== undefined) {
   process.exit(2);
 }
 
-// They link the very libraries that the addon is made of.
-const build = path.join(root, "build/cmake");
-if (!existsSync(path.join(build, "CMakeCache.txt"))) {
-  console.error("hone: the native core was not built here. Run: npm run build:native");
-  process.exit(1);
-}
-run("cmake", ["-S", root, "-B", build, "-DHONE_TESTS=ON", "-DCMAKE_BUILD_TYPE=Release"]);
-
 const natives = readdirSync(path.join(root, "bench"))
   .filter((file) => file.endsWith(".bench.cc"))
   .map((file) => file.slice(0, -".bench.cc".length))
   .filter(wanted);
-const targets = natives.map((name) => `bench_${name}`);
-if (targets.length > 0) {
+// They link the very libraries that the addon is made of.
+const build = path.join(root, "build/cmake");
+if (natives.length > 0) {
+  if (!existsSync(path.join(build, "CMakeCache.txt"))) {
+    console.error("hone: the native core was not built here. Run: npm run build:native");
+    process.exit(1);
+  }
+  run("cmake", ["-S", root, "-B", build, "-DHONE_TESTS=ON", "-DCMAKE_BUILD_TYPE=Release"]);
   const jobs = String(process.env.HONE_JOBS ?? availableParallelism());
+  const targets = natives.map((name) => `bench_${name}`);
   run("cmake", ["--build", build, "-j", jobs, "--target", ...targets]);
 }
 

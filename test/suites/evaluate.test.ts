@@ -6,7 +6,6 @@ import type { Verdict } from "../../lib/records.ts";
 import type { VerificationRequest } from "../../lib/rewards/index.ts";
 import { type EvaluationPlan, type EvaluationProgress, evaluateSuites } from "../../lib/suites/evaluate.ts";
 import { readRecord } from "../../lib/suites/record.ts";
-import { rescoreEvaluation } from "../../lib/suites/rescore.ts";
 import type { Suite } from "../../lib/suites/suite.ts";
 import { judgeHere, right, said, scratchFolder, scripted, sums } from "./scripted.ts";
 
@@ -59,7 +58,6 @@ test("an episode is kept with its verdict; nobody is asked for another, and one 
   const plan = planOf({ verifiers: refuse });
   const { suites } = await evaluateSuites(answerer, [suite], plan);
   expect(suites[0]).toMatchObject({ answers: 2, accuracy: 1, unscored: {} });
-  expect((await rescoreEvaluation(plan.dir, { all: true, verifiers: refuse })).judged).toBe(0);
   expect(judged).toEqual([]);
   const given: unknown[] = [];
   readRecord(plan.dir, (line) => "completion" in line && given.push(line.given));

@@ -40,3 +40,16 @@ test("another domain's completions are left alone", async () => {
   const dir = await evaluated();
   expect((await rescoreEvaluation(dir, { verifiers: allWrong, all: true, domain: "code" })).judged).toBe(0);
 });
+
+test("an episode keeps the verdict of its environment, which cannot be asked again", async () => {
+  const dir = scratchFolder();
+  const environment = { reset: () => 0, step: () => ({ done: true }) as const, score: () => 1 };
+  const play = { environment, maxTurns: 2, timeoutMs: 60_000 };
+  const played = { ...sums(1).problem(0), verifier: "environment:sums, 2 turns" };
+  const verdict = { status: "correct", score: 1, reason: "won" } as const;
+  const answerer = scripted(() => ({ ...said("cat"), verdict }), { plays: true });
+  const suite = sums(1, { play, problem: () => played });
+  await evaluateSuites(answerer, [suite], { dir, model: "m", seeds: [1], verifiers: judgeHere });
+  const { judged } = await rescoreEvaluation(dir, { verifiers: allWrong, all: true });
+  expect([judged, readResults(dir).suites[0]!.accuracy]).toEqual([0, 1]);
+});

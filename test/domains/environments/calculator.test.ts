@@ -77,3 +77,20 @@ test("problems of every level have the value of their expression", () => {
     expect(value).toBe(String(eval(expression)));
   }
 });
+
+test("the expert calls and says what came back, or answers where nothing can be called; a careless one is wrong", () => {
+  const said = (turn: number, observations: string[], more: object = {}) =>
+    calculator.expert!(about, {
+      turn,
+      maxTurns: 3,
+      messages: observations.map(() => "Compute(34*57)"),
+      observations,
+      careless: false,
+      random: new CounterRandom(1, turn),
+      ...more,
+    });
+  expect(said(0, [])).toEqual({ call: { name: "Compute", arguments: { expression: "34*57" } } });
+  expect(said(1, ["1938\n"])).toBe("1938");
+  expect(said(0, [], { maxTurns: 1 })).toBe("1938");
+  expect(said(0, [], { careless: true })).toMatch(/^(?!1938$)-?\d+$/);
+});

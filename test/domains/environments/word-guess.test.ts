@@ -42,3 +42,19 @@ test("problems list the word that is meant among distinct words, more of them le
     expect(question).toBe(`words ${words.join(" ")}: `);
   }
 });
+
+test("the expert names a word that can be right; a careless one any of the words", () => {
+  const said = (careless: boolean) =>
+    Array.from({ length: 60 }, (_, i) =>
+      wordGuess.expert!(about, {
+        turn: 1,
+        maxTurns: 3,
+        messages: ["hat"],
+        observations: ["_a_ "],
+        careless,
+        random: new CounterRandom(1, i),
+      }),
+    );
+  expect(new Set(said(false))).toEqual(new Set(["map"])); // "cat" would have shown "_at"
+  expect(new Set(said(true))).toEqual(new Set(reference.words));
+});
