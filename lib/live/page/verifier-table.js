@@ -16,7 +16,7 @@ export const verifierTable = (rows) =>
     table(VERIFIER_COLUMNS, rows.map(verifierCells), "Verifiers, all steps"),
     el(
       "p",
-      { className: "muted" },
+      { className: "muted note" },
       "Judged counts a completion once. Wrong are also those without an answer, and those that cannot be read. Calls, mean and p95 are of those that came back.",
     ),
   );
