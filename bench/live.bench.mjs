@@ -21,7 +21,7 @@ const CHART_COLUMNS = 40;
 const SHORT = [
   "training.schedule=sync",
   `training.steps=${STEPS}`,
-  "warmStart.steps=60",
+  `warmStart.steps=${smoke ? 4 : 60}`,
   "evaluation.everySteps=0",
   "evaluation.problemsPerDomain=4",
 ];
