@@ -2,4 +2,4 @@
 export const long = process.env["HONE_TEST_ALL"] === "1";
 
 /** Whether runs are worn down for hours: `npm run test:chaos`. */
-export const soak = process.env["HONE_CHAOS"] !== undefined;
+export const soak = process.env["HONE_SOAK"] !== undefined;
