@@ -79,7 +79,7 @@ test.each(Object.keys(FAULTS))("%s for good is an outage with its cause, after a
 
 test("a slow answer is given up after its time, and tried again", async () => {
   const { ask, server } = await serving((_, response, count) => (count === 0 ? undefined : ok(response)), {
-    timeoutMs: 100,
+    timeoutMs: 1000,
   });
   expect(await ask()).toEqual(FINE);
   expect(server.count).toBe(2);

@@ -51,7 +51,9 @@ test("a folder that cannot be made is a typed error", async () => {
 test("a lock keeps no process alive", () => {
   const path = new URL("../lib/folder-lock.ts", import.meta.url).href;
   const script = `import(${JSON.stringify(path)}).then(({ lockFolder }) => lockFolder(${JSON.stringify(dir)}))`;
-  execFileSync(process.execPath, ["--import", import.meta.resolve("tsx"), "-e", script], { timeout: 20_000 });
+  execFileSync(process.execPath, ["--import", import.meta.resolve("tsx"), "-e", script], {
+    timeout: 100_000,
+  });
 });
 
 /** As two containers on one volume see it: another network, other process ids. */

@@ -19,9 +19,11 @@ test("a page of its own process is there before the run, and gone after it", asy
       };
     expect((await look()).runs).toMatchObject([{ name: "run", rows: 0 }]);
     writeFileSync(join(dir, "run", "steps.jsonl"), '{"step":1,"version":1,"metrics":{"a":1}}\n');
-    await vi.waitFor(async () => expect((await look()).runs).toMatchObject([{ rows: 1 }]), { timeout: 5000 });
+    await vi.waitFor(async () => expect((await look()).runs).toMatchObject([{ rows: 1 }]), {
+      timeout: 60_000,
+    });
     page[Symbol.dispose]();
-    await vi.waitFor(() => expect(fetch(origin)).rejects.toThrow(), { timeout: 5000 });
+    await vi.waitFor(() => expect(fetch(origin)).rejects.toThrow(), { timeout: 60_000 });
   }
   rmSync(dir, { recursive: true });
 }, 30_000);

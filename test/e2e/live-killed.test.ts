@@ -15,7 +15,7 @@ import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
-const WAIT = { timeout: 25_000, interval: 100 };
+const WAIT = { timeout: 60_000, interval: 100 };
 /** No step of one sitting takes as long as that of another to the last digit: it tells whose record is shown. */
 const METRIC = "time/step";
 const EVERY_STEPS = 10;

@@ -201,6 +201,6 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
   });
 
   test("keeps no process of a program", async () => {
-    await expect.poll(() => servers().length, { timeout: 10_000 }).toBeLessThanOrEqual(2);
+    await expect.poll(() => servers().length, { timeout: 60_000 }).toBeLessThanOrEqual(2);
   });
 });

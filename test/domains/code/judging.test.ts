@@ -354,7 +354,7 @@ describe.skipIf(!hasBubblewrap)("in the pool", () => {
     ]);
     expect(taken.map(({ depth }) => depth).sort()).toEqual([1, 1, 2, 2]); // pump, zygote, a program for each of two tests
     const gone = () => descendants().every(({ pid }) => !taken.some((one) => one.pid === pid));
-    await vi.waitFor(() => expect(gone()).toBe(true), { timeout: 10_000 });
+    await vi.waitFor(() => expect(gone()).toBe(true), { timeout: 60_000 });
   });
 });
 

@@ -24,7 +24,7 @@ const status = () => readLineStatus(dir)!;
 
 test("another process sees where the run is, pauses it, lets it go on, has it saved and stopped; all of it is logged", async () => {
   await using run = await createRun(smallRecipe({ steps: 100_000 }), { verifiers, dir, core: standInCore() });
-  await vi.waitFor(() => expect(status()?.step).toBeGreaterThan(0), { timeout: 5000 });
+  await vi.waitFor(() => expect(status()?.step).toBeGreaterThan(0), { timeout: 60_000 });
   expect(status()).toMatchObject({
     phase: { name: "training" },
     steps: 100_000,
@@ -39,11 +39,11 @@ test("another process sees where the run is, pauses it, lets it go on, has it sa
     "trainer",
   ]);
   ask("a", "pause");
-  await vi.waitFor(() => expect(status().waits.sentence).toMatch(/^paused after step/), { timeout: 5000 });
+  await vi.waitFor(() => expect(status().waits.sentence).toMatch(/^paused after step/), { timeout: 60_000 });
   const { step } = run;
   ask("b", "checkpoint");
   ask("c", "resume");
-  await vi.waitFor(() => expect(run.step).toBeGreaterThan(step + 1), { timeout: 5000 });
+  await vi.waitFor(() => expect(run.step).toBeGreaterThan(step + 1), { timeout: 60_000 });
   ask("d", "stop");
   expect(await run.finished).toMatchObject({ reason: "stopped" });
   expect(status()).toMatchObject({ end: "stopped", step: run.step });

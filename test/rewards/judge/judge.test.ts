@@ -98,7 +98,7 @@ const OUTAGES: Readonly<Record<string, readonly [JudgeScript, RegExp]>> = {
     /says 429: slow down/,
   ],
   broken: [(_, response) => void response.writeHead(500).end("oops"), /says 500: oops/],
-  silent: [() => undefined, /no answer within 150 ms/],
+  silent: [() => undefined, /no answer within 1000 ms/],
   "cut off": [(_, response) => void response.destroy(), /socket hang up|ECONNRESET/],
   "no JSON": [(_, response) => void response.end("<html>"), /not JSON/],
   "no completion": [(_, response) => void response.end('{"choices":[]}'), /no chat completion with a text/],
@@ -113,7 +113,7 @@ const OUTAGES: Readonly<Record<string, readonly [JudgeScript, RegExp]>> = {
 
 describe("an outage is no score", () => {
   test.each(Object.entries(OUTAGES))("%s", async (_, [script, cause]) => {
-    const { judge, server } = await judging(script, { samplings: 1, timeoutMs: 150 });
+    const { judge, server } = await judging(script, { samplings: 1, timeoutMs: 1000 });
     expect(await judge.judge(input("4"))).toEqual(unscored(expect.stringMatching(cause)));
     const outages = server.questions.length;
     server.script = grade(10);
@@ -133,7 +133,7 @@ describe("an outage is no score", () => {
       const { judge } = await judging(
         (question, response, count) =>
           count === 1 ? OUTAGES[how]![0](question, response, count) : grade(8)(question, response, count),
-        { samplings: 1, timeoutMs: 150 },
+        { samplings: 1, timeoutMs: 1000 },
       );
       expect(await judge.judge(input("4"))).toMatchObject({ status: "partial", score: 0.8 });
     },
