@@ -64,12 +64,14 @@ export function shownSample(one: WholeSample, most = SHOWN_CHARS): ShownSample {
 
 const MOST_PARTS = 200;
 
-/** The first and last parts of a long conversation, each with its share of what is shown. */
+/** The first and last parts of a long conversation, each with its share of what is shown; between them how many are not. */
 function shownTurns(turns: readonly SpokenPart[], most: number): SpokenPart[] {
+  const shorten = (part: SpokenPart) => ({ ...part, text: shownText(part.text, each) });
+  const each = Math.max(1000, Math.floor(most / Math.min(turns.length, MOST_PARTS)));
+  if (turns.length <= MOST_PARTS) return turns.map(shorten);
   const half = MOST_PARTS / 2;
-  const shown = turns.length <= MOST_PARTS ? turns : [...turns.slice(0, half), ...turns.slice(-half)];
-  const each = Math.max(1000, Math.floor(most / shown.length));
-  return shown.map(({ by, text }) => ({ by, text: shownText(text, each) }));
+  const gap = { by: "nobody", text: `${turns.length - MOST_PARTS} parts are not shown` } as const;
+  return [...turns.slice(0, half).map(shorten), gap, ...turns.slice(-half).map(shorten)];
 }
 
 export function shownText(text: string, most = SHOWN_CHARS): string {

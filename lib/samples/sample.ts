@@ -43,7 +43,8 @@ export interface Sample {
 
 /** What a policy said in a turn, or what its environment (and a chat template around it) gave it to read. */
 export interface SpokenPart {
-  readonly by: "policy" | "environment";
+  /** "nobody": stands for parts that are not shown, and says how many. */
+  readonly by: "policy" | "environment" | "nobody";
   readonly text: string;
 }
 

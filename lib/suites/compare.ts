@@ -17,6 +17,7 @@ export interface ChangedProblem {
 /** What a change came to: the question and a completion of each side, one that shows it. */
 export interface ShownChange extends ChangedProblem {
   readonly question: string;
+  /** Of an episode with what its environment said in brackets. */
   readonly texts: { readonly before: string; readonly after: string };
 }
 
@@ -183,7 +184,7 @@ function textsOf(
   const wanted = new Map(changes.map((change) => [change.key, wantsRight(change)]));
   const questions = new Map<string, string>();
   const texts = new Map<string, string>();
-  const unjudged = new Map<string, { of: string; text: string }>();
+  const unjudged = new Map<string, { of: string; text: string; given?: readonly number[] }>();
   readRecord(dir, (line: RecordLine) => {
     if ("as" in line && wanted.has(line.problem)) questions.set(line.problem, line.as.question);
     if ("completion" in line && wanted.has(line.of)) unjudged.set(line.completion, line);
@@ -192,7 +193,14 @@ function textsOf(
     if (completion === undefined || texts.has(completion.of)) return;
     const isRight = line.verdict.status === "correct";
     if (line.verdict.status !== "unscored" && isRight === wanted.get(completion.of))
-      texts.set(completion.of, completion.text);
+      texts.set(completion.of, bracketed(completion));
   });
   return { questions, texts };
+}
+
+/** A text with what its environment said in brackets. */
+function bracketed({ text, given = [] }: { text: string; given?: readonly number[] }): string {
+  const cuts = [0, ...given, text.length];
+  const parts = cuts.slice(1).map((end, i) => text.slice(cuts[i], end));
+  return parts.map((part, i) => (i % 2 === 0 ? part : `[${part}]`)).join("");
 }

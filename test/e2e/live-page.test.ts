@@ -274,6 +274,20 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.close();
   });
 
+  test("of a run whose server is gone it says what the run was, and offers no button", async () => {
+    const dir = smallRun(3);
+    writeStatus(dir, {});
+    const live = await LiveServer.open([dir]);
+    const { page } = await open(live.url);
+    const badge = page.locator(".run-line .state");
+    const seen = async () => [await badge.innerText(), await page.locator(".controls").count()];
+    await vi.waitFor(async () => expect(await seen()).toEqual(["running", 1]), WAIT);
+    await live[Symbol.asyncDispose]();
+    await vi.waitFor(async () => expect(await seen()).toEqual(["was running", 0]), WAIT);
+    expect(await page.title()).not.toContain("▶");
+    await page.close();
+  });
+
   test("report.html is the same page, from a file", async () => {
     const path = await writeReport(synthetic);
     const { page, faults } = await open(`file://${path}`);

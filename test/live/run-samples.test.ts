@@ -38,8 +38,10 @@ test("what an environment says is made fit for the screen as well, and a long co
     text: `${i}\u202e\ud800\u001b[2J`,
   }));
   const shown = shownSample({ response: "", reference: "", turns } as never);
-  expect(shown.turns).toHaveLength(200);
-  expect([shown.turns![0]!.text[0], shown.turns![199]!.text.slice(0, 3)]).toEqual(["0", "999"]);
+  expect(shown.turns).toHaveLength(201);
+  const [first, last, gap] = [shown.turns![0], shown.turns![200], shown.turns![100]];
+  expect([first!.text[0], last!.text.slice(0, 3)]).toEqual(["0", "999"]);
+  expect(gap).toEqual({ by: "nobody", text: "800 parts are not shown" });
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   for (const { text } of shown.turns!) expect(text).not.toMatch(/[\u202e\ud800\u001b]/);
 });

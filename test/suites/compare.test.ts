@@ -80,6 +80,18 @@ test("changed problems come with their texts, gains and losses in turns", async 
   expect(changes[1]!.texts).toEqual({ before: "I add.\n\\boxed{0}", after: "new guesses \\boxed{-1}" });
 });
 
+test("what an environment said stands in brackets", async () => {
+  const folder = async (model: string, last: string) => {
+    const dir = scratchFolder();
+    const given: readonly number[] = [3, 6, 9, 11];
+    const answerer = scripted((problem) => ({ ...right(problem), text: `aaaEEEaaaEE${last}`, given }));
+    await evaluateSuites(answerer, [sums(1)], { dir, model, seeds: [1], verifiers: judgeHere });
+    return dir;
+  };
+  const { changes } = compareEvaluations(await folder("old", "no"), await folder("new", "\\boxed{0}"), 1);
+  expect(changes[0]!.texts).toEqual({ before: "aaa[EEE]aaa[EE]no", after: "aaa[EEE]aaa[EE]\\boxed{0}" });
+});
+
 test("the same twice differs in nothing; suites that one side lacks are named", async () => {
   const always = () => 7;
   const one = await evaluated("one", (n) => n % 2 === 0, always);

@@ -60,14 +60,16 @@ function showPanel() {
   }
 }
 
+/** Nobody answers: what a run was doing is known, not what it does. */
+const broken = () => page.store.stream === "broken" && !page.connection.frozen;
+
 function showHeader() {
-  const { runs, stream } = page.store;
+  const { runs } = page.store;
   const [first] = page.visibleRuns();
   document.title =
     first === undefined
       ? "Hone"
-      : `${first.state === "running" ? "▶ " : ""}${runs.length === 1 ? first.name : `${runs.length} runs`} · Hone`;
-  const broken = stream === "broken" && !page.connection.frozen;
+      : `${first.state === "running" && !broken() ? "▶ " : ""}${runs.length === 1 ? first.name : `${runs.length} runs`} · Hone`;
   renew(
     header,
     el(
@@ -79,7 +81,7 @@ function showHeader() {
     el(
       "div",
       { className: "top-tools" },
-      broken && el("span", { className: "state silent", role: "alert" }, "no connection; trying again"),
+      broken() && el("span", { className: "state silent", role: "alert" }, "no connection; trying again"),
       el(
         "button",
         { type: "button", title: "light, dark, or as the system has it (t)", onclick: nextTheme },
@@ -98,6 +100,7 @@ function showHeader() {
 function runLine(info) {
   const { status, state } = info;
   const live = ["running", "paused", "stopping"].includes(state);
+  const silent = live && broken();
   const elapsed = status && live ? ` · ${duration((status.writtenMs - status.sittingStartedMs) / 1000)}` : "";
   const phase =
     status && live && status.phase.name !== "training"
@@ -107,14 +110,16 @@ function runLine(info) {
     "div",
     { className: "run-line", "data-run": info.run },
     el("h1", { title: info.dir }, page.runLabel(info.run)),
-    el("span", { className: `state ${state}` }, state),
+    silent
+      ? el("span", { className: "state" }, `was ${state}`)
+      : el("span", { className: `state ${state}` }, state),
     el(
       "span",
       { className: "muted steps" },
       `step ${info.rows}${info.steps === undefined ? "" : ` of ${info.steps}`}${phase}${elapsed}`,
     ),
     info.damaged > 0 && el("span", { className: "state silent" }, `${info.damaged} damaged lines left out`),
-    live && !page.connection.frozen && controls(info),
+    live && !silent && !page.connection.frozen && controls(info),
     status !== undefined &&
       live &&
       el("p", { className: `doctor ${status.waits.stuck ? "stuck" : ""}` }, doctorText(status, live)),

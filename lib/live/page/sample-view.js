@@ -54,9 +54,10 @@ const explainLink = (run, one) =>
 /** @param {ShownSample} one */
 function texts(one) {
   if (one.turns !== undefined)
-    return one.turns.map(({ by, text }) =>
-      by === "policy" ? said("Policy", text, "answer") : said("Environment", text, "given"),
-    );
+    return one.turns.map(({ by, text }) => {
+      if (by === "nobody") return el("p", { className: "muted" }, text);
+      return by === "policy" ? said("Policy", text, "answer") : said("Environment", text, "given");
+    });
   return [
     one.thought !== undefined && folded(`Thought, ${one.thoughtChars} characters`, one.thought, false),
     said("Answer", one.response === "" ? "(nothing)" : one.response, "answer"),
