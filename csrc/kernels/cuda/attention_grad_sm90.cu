@@ -155,7 +155,7 @@ __device__ __forceinline__ void await(float (&x)[8][4]) {
 template <int kDim>
 __device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,
                                           int head, int first_tile, int tiles) {
-  const int first = tile.first_row + int(threadIdx.x) / 128 * kGroupLines;
+  const int first = tile.first_row + group_of_warps() * kGroupLines;
   const GroupSight sight(first, tile.length, lane_line(first), [&](int row) { return keys_of(row, a.window); });
   const float scale = a.scale * kLog2E;
   GradRows<kDim> rows;
@@ -271,7 +271,7 @@ __device__ __forceinline__ void fill_queries(const Layout<kDim>& at, const Packe
 template <int kDim>
 __device__ __forceinline__ void walk_queries(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,
                                              int kv_head, int tiles) {
-  const int group = int(threadIdx.x) / 128, first = tile.first_row + group * kGroupLines;
+  const int group = group_of_warps(), first = tile.first_row + group * kGroupLines;
   const GroupSight sight(first, tile.length, lane_line(first),
                          [&](int key) { return rows_of(key, a.window, tile.length); });
   const float scale = a.scale * kLog2E;

@@ -4,9 +4,7 @@
 #pragma once
 
 #include "kernels/cuda/attention_tile.cuh"
-#include "kernels/cuda/matmul_plan.h"
-#include "kernels/cuda/tma.cuh"
-#include "kernels/cuda/wgmma.cuh"
+#include "kernels/cuda/operand_sm90.cuh"
 
 namespace hone::kernels::cuda {
 
@@ -55,22 +53,19 @@ __device__ __forceinline__ void pack_tile(const float (&w)[8][4], uint32_t (&lef
 __device__ __forceinline__ uint64_t depth_of_columns(uint64_t tile, int kk) {
   return tile + ((kk / 4 * kBoxBytes + kk % 4 * hopper_step(false)) >> 4);
 }
-__device__ __forceinline__ uint64_t tile_descriptor(bool lines_inside, const unsigned char* tile) {
-  return hopper_descriptor(lines_inside, same_in_warp(shared_address(tile)));
-}
 
 /// Starts sum = x tile^T, ascending in the head dimension; x in registers, or a tile too.
 template <int kDim>
 __device__ __forceinline__ void start_scores(const uint32_t (&x)[kDim / 16][4], const unsigned char* tile,
                                              float (&sum)[8][4]) {
-  const uint64_t lines = tile_descriptor(false, tile);
+  const uint64_t lines = operand_descriptor(false, tile);
 #pragma unroll
   for (int kk = 0; kk < kDim / 16; ++kk) wgmma_bf16<0>(flat(sum), x[kk], depth_of_columns(lines, kk), kk != 0);
   wgmma_commit();
 }
 template <int kDim>
 __device__ __forceinline__ void start_scores(const unsigned char* x, const unsigned char* tile, float (&sum)[8][4]) {
-  const uint64_t left = tile_descriptor(false, x), right = tile_descriptor(false, tile);
+  const uint64_t left = operand_descriptor(false, x), right = operand_descriptor(false, tile);
 #pragma unroll
   for (int kk = 0; kk < kDim / 16; ++kk) {
     wgmma_bf16<0, 0>(flat(sum), depth_of_columns(left, kk), depth_of_columns(right, kk), kk != 0);
@@ -82,10 +77,10 @@ __device__ __forceinline__ void start_scores(const unsigned char* x, const unsig
 template <int kDim>
 __device__ __forceinline__ void start_sums(const uint32_t (&w)[4][4], const unsigned char* tile,
                                            float (&sum)[kDim / 8][4]) {
-  const uint64_t depth = tile_descriptor(true, tile);
+  const uint64_t depth = operand_descriptor(true, tile);
 #pragma unroll
   for (int kk = 0; kk < 4; ++kk) {
-    wgmma_bf16<1>(flat(sum), w[kk], depth + (kk * hopper_step(true) >> 4), 1);
+    wgmma_bf16<1>(flat(sum), w[kk], deeper(depth, true, kk), 1);
   }
   wgmma_commit();
 }

@@ -164,7 +164,7 @@ __device__ __forceinline__ void walk_rings(const Layout<kDim>& at, int from, int
 /// A group of four warps, 16 rows each.
 template <int kDim>
 __device__ __forceinline__ void attend_rows(const Layout<kDim>& at, const PackedForward& a, const BlockWalk& w) {
-  const int first_row = w.rows.first_row + int(threadIdx.x) / 128 * kGroupRows;
+  const int first_row = w.rows.first_row + group_of_warps() * kGroupRows;
   if (first_row >= w.rows.length) return;
   QueryRows<kDim> queries;
   queries.load(a, w.rows, w.head, first_row + int(threadIdx.x) / 32 % 4 * 16);

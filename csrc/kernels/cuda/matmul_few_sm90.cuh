@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
   const int first_row = int(place.row) * T::kRows, live = min(T::kRows, int(p.rows) - first_row);
   const Range depth = piece_of(p.depth, p.pieces, rank);
   float* const staged = reinterpret_cast<float*>(ring.stages);
-  const int group = int(threadIdx.x) / 128 - 1;  // -1: the one that copies
+  const int group = group_of_warps() - 1;  // -1: the one that copies
   float sums[kFewColumns / 2];
   if (group >= 0) multiply_few(ring, group, int(ceil_div(depth.end - depth.begin, kHopperDepth)), sums);
   else if (threadIdx.x == 0) fill_few(ring, a, b, first_row, epilogue.columns(int(place.column)), depth);

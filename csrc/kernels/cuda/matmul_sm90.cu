@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     if (threadIdx.x == 0) fill_ring<T, kA, kB>(ring, a, b, p, blocks);
   } else {
     take_registers<232>();
-    drain_ring<T, kA, kB>(ring, p, blocks, int(threadIdx.x) / 128 - 1);
+    drain_ring<T, kA, kB>(ring, p, blocks, group_of_warps() - 1);
   }
   __syncwarp();
   if constexpr (T::kCluster > 1) cluster_sync();  // nobody leaves whom another block still tells of a stage

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "kernels/cuda/matmul_product.cuh"
+#include "kernels/cuda/operand_sm90.cuh"
 #include "kernels/cuda/tma_map.h"
 #include "kernels/cuda/tma_ring.cuh"
-#include "kernels/cuda/wgmma.cuh"
 
 namespace hone::kernels::cuda {
 
@@ -24,13 +24,12 @@ template <class T, Inside kA, Inside kB>
 __device__ __forceinline__ void multiply_stage(float (&sums)[T::kColumns / 2], const Ring<T>& ring, int stage,
                                                int group, int add) {
   constexpr bool kLinesA = kA == Inside::kLines, kLinesB = kB == Inside::kLines;
-  const uint32_t a = shared_address(ring.a(stage)) + hopper_byte(kLinesA, 64 * group, 0);
-  const uint32_t b = shared_address(ring.b(stage));
+  const uint64_t left = operand_descriptor(kLinesA, ring.a(stage) + hopper_byte(kLinesA, 64 * group, 0));
+  const uint64_t right = operand_descriptor(kLinesB, ring.b(stage));
   wgmma_fence();
 #pragma unroll
   for (int i = 0; i < kHopperDepth / 16; ++i) {
-    wgmma_bf16<kLinesA, kLinesB>(sums, hopper_descriptor(kLinesA, a + i * hopper_step(kLinesA)),
-                                 hopper_descriptor(kLinesB, b + i * hopper_step(kLinesB)), i == 0 ? add : 1);
+    wgmma_bf16<kLinesA, kLinesB>(sums, deeper(left, kLinesA, i), deeper(right, kLinesB, i), i == 0 ? add : 1);
   }
   wgmma_commit();
 }

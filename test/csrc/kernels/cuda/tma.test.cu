@@ -8,8 +8,8 @@
 #include "device.h"
 #include "fragments.cuh"
 #include "kernels/cuda/matmul.h"
+#include "kernels/cuda/operand_sm90.cuh"
 #include "kernels/cuda/tma_map.h"
-#include "kernels/cuda/wgmma.cuh"
 
 using namespace hone;
 using namespace hone::kernels::cuda;
@@ -23,7 +23,7 @@ const bool hopper = (cuda_shim::set_capability(9), true);
 
 enum class Mistake {
   kNone, kNoFence, kSumsReadEarly, kSumsWritten, kPlainWrite, kNoWait, kFewerBytes, kArrivedTwice, kNotShown, kOneWarpLess,
-  kNeverWaited, kLeftWritten, kOneWarpGives,
+  kNeverWaited, kLeftWritten, kOneWarpGives, kLanesDiffer,
 };
 
 constexpr uint32_t kBytesA = 64 * 128;
@@ -72,12 +72,12 @@ __global__ void __launch_bounds__(128) tile_kernel(const __grid_constant__ CUten
   if (mistake != Mistake::kNoFence) wgmma_fence();
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const uint64_t b_at = hopper_descriptor(kLinesB, shared_address(tile_b) + i * hopper_step(kLinesB));
+    const bool strays = mistake == Mistake::kLanesDiffer && threadIdx.x == 40;
+    const uint64_t b_at = deeper(operand_descriptor(kLinesB, tile_b + 1024 * strays), kLinesB, i);
     if constexpr (kLeft == Left::kRegisters) {
       wgmma_bf16<kLinesB>(sums, left[i], b_at, i != 0);
     } else {
-      wgmma_bf16<kLinesA, kLinesB>(sums, hopper_descriptor(kLinesA, shared_address(tile_a) + i * hopper_step(kLinesA)), b_at,
-                                   i != 0);
+      wgmma_bf16<kLinesA, kLinesB>(sums, deeper(operand_descriptor(kLinesA, tile_a), kLinesA, i), b_at, i != 0);
     }
   }
   wgmma_commit();
@@ -178,7 +178,8 @@ TEST(the_shim_names_every_mistake) {
                        {Mistake::kPlainWrite, "without a proxy fence"}, {Mistake::kNoWait, "still "},
                        {Mistake::kFewerBytes, "waits for ever"}, {Mistake::kArrivedTwice, "more arrivals"},
                        {Mistake::kNotShown, "without a proxy fence"}, {Mistake::kOneWarpLess, "waits for ever"},
-                       {Mistake::kNeverWaited, "did not wait for"}, {Mistake::kOneWarpGives, "setmaxnreg by some"}}) {
+                       {Mistake::kNeverWaited, "did not wait for"}, {Mistake::kOneWarpGives, "setmaxnreg by some"},
+                       {Mistake::kLanesDiffer, "lanes differ"}}) {
     const std::string said = fault_of([&] { wrong_sums<128, 0, 0>(r.mistake); });
     if (said.find(r.says) == std::string::npos) report("the shim", int(r.mistake), "said " + said);
   }

@@ -7,7 +7,11 @@
 
 namespace hone::kernels::cuda {
 
-inline uint32_t same_in_warp(uint32_t x) { return x; }
+/// A device goes on with lane 0's value, whatever the others have.
+inline uint32_t same_in_warp(uint32_t x, HONE_SHIM_SITE) {
+  if (__shfl_sync(0xffffffffu, x, 0, 32, file, line) != x) cuda_shim::fault("same_in_warp: lanes differ (%s:%d).", file, line);
+  return x;
+}
 
 inline void wgmma_fence() { cuda_shim::wgmma_fence(); }
 inline void wgmma_commit() { cuda_shim::wgmma_commit(); }
