@@ -1,12 +1,18 @@
 // A paused run in a process that has nothing else to do: it waits to be asked to go on, and does not end.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
+import { defineRecipe } from "../../lib/config/index.ts";
 import { RUN_FILES, readLineStatus, readRunLog, writeWhole } from "../../lib/metrics/index.ts";
+import { createRun } from "../../lib/orchestration/index.ts";
+import { weightsHash } from "../../lib/orchestration/recovery/checkpoints.ts";
+import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";
+import { tinyInput } from "./tiny-recipe.ts";
 
 const WAIT = { timeout: 60_000, interval: 50 };
 const STEPS = 400;
@@ -39,6 +45,16 @@ test.skipIf(noAddon !== undefined)(
       const { writtenMs } = readLineStatus(dir)!;
       await vi.waitFor(() => expect(readLineStatus(dir)!.writtenMs).toBeGreaterThan(writtenMs + 1500), WAIT);
       expect(child.exitCode).toBeNull();
+      ask("checkpoint");
+      const { step } = readLineStatus(dir)!;
+      await vi.waitFor(
+        () =>
+          expect(readLineStatus(dir)!.requests).toContainEqual(
+            expect.objectContaining({ action: "checkpoint", state: "done" }),
+          ),
+        WAIT,
+      );
+      expect(existsSync(join(dir, "checkpoints", `step-${String(step).padStart(6, "0")}`))).toBe(true);
       ask("resume");
       expect(await ended).toEqual([0, null]);
       expect(readRunLog(join(dir, RUN_FILES.log))).toHaveLength(STEPS);
@@ -48,4 +64,45 @@ test.skipIf(noAddon !== undefined)(
     }
   },
   300_000,
+);
+
+test.skipIf(noAddon !== undefined)(
+  "a checkpoint asked for at any moment between steps, groups under way, resumes to the bits of an undisturbed run",
+  async () => {
+    const dir = mkdtempSync(join(tmpdir(), "hone-asked-"));
+    const recipe = defineRecipe(tinyInput({ steps: 8, schedule: "sync" }));
+    const hashOf = (folder: string) => weightsHash(join(folder, "checkpoints", "step-000008"));
+    // verdicts take a while: a checkpoint finds groups without them
+    const verify: typeof inlineVerifiers.verify = (...args) =>
+      setTimeout(10).then(() => inlineVerifiers.verify(...args));
+    const verifiers = { ...inlineVerifiers, verify };
+    const open = (name: string, resume: "auto" | "never") =>
+      createRun(recipe, { dir: join(dir, name), resume, verifiers });
+    try {
+      await using whole = await open("whole", "never");
+      await whole.finished;
+      let asked = 0;
+      let underWay = 0;
+      for (let ended = false; !ended; ) {
+        await using run = await open("asked", asked === 0 ? "never" : "auto");
+        let saved: Promise<string> | undefined;
+        for await (const { step } of run) {
+          if (step <= asked || step === 8 || saved !== undefined) continue;
+          await setTimeout(asked % 3);
+          saved = run.checkpoint();
+          asked = step;
+          const path = await saved;
+          if (/outstanding\\":\[\{/.test(readFileSync(join(path, "manifest.json"), "utf8"))) underWay += 1;
+          void run.stop({ save: false });
+        }
+        ended = (await run.finished).reason === "done";
+      }
+      expect(asked).toBeGreaterThan(0);
+      expect(underWay).toBeGreaterThan(0);
+      expect(hashOf(join(dir, "asked"))).toBe(hashOf(join(dir, "whole")));
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  },
+  120_000,
 );

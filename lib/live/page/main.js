@@ -14,7 +14,7 @@ const THEMES = /** @type {const} */ (["auto", "light", "dark"]);
 const SMALL = {
   pause: "no new prompts; what is under way goes on",
   resume: "go on",
-  checkpoint: "save a checkpoint after this step",
+  checkpoint: "save a checkpoint, at the end of a step that is running",
   stop: "finish this step, save and end",
 };
 

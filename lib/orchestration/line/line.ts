@@ -122,6 +122,11 @@ export class Line {
     return { step, draws: this.#drawer.saved(), ...books, outstanding };
   }
 
+  /** The trainer has a batch, and its new weights are not published yet. */
+  get isStepping(): boolean {
+    return this.#progress.training;
+  }
+
   /** Problems passed over because they cannot be asked, since the run began. */
   get leftOut(): Readonly<Record<DomainName, number>> {
     return this.#drawer.leftOut;
@@ -138,7 +143,7 @@ export class Line {
     const { running, waiting, ...engine } = generations.engine.stats();
     const { credits, outstanding } = this.books;
     return {
-      training: this.#progress.training,
+      training: this.isStepping,
       hook: this.#progress.hook,
       progress: this.position().progress,
       credits: { free: credits.free, total: credits.total },

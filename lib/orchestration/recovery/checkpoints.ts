@@ -44,6 +44,7 @@ export class Checkpoints {
   /** Steps whose checkpoints are kept, whatever the rule says. */
   kept: ReadonlySet<number> = new Set();
   readonly #rule: KeepRule;
+  #saving = 0;
 
   constructor(runDir: string, rule: KeepRule = { keepLast: 1 }) {
     this.directory = join(runDir, "checkpoints");
@@ -120,7 +121,9 @@ export class Checkpoints {
   async save(trainer: TrainerFace, state: RunState): Promise<string> {
     mkdirSync(this.directory, { recursive: true });
     const path = this.pathOf(state.step);
-    await trainer.save(path, JSON.stringify(state));
+    this.#saving += 1;
+    await trainer.save(path, JSON.stringify(state)).finally(() => (this.#saving -= 1));
+    if (this.#saving > 0) return path; // what another save is writing would be taken for a leftover: that one tidies up
     const { keepLast, keepEvery = 0 } = this.#rule;
     const isKept = (step: number) => this.kept.has(step) || (keepEvery > 0 && step % keepEvery === 0);
     for (const old of this.list().slice(keepLast)) if (!isKept(stepOf(old))) remove(old);

@@ -9,7 +9,7 @@ import type { RunHooks } from "./run-face.ts";
  */
 export async function callHook<T>(
   { stop, options, publisher }: Pick<RunContext, "stop" | "options" | "publisher">,
-  lifecycle: Pick<Lifecycle<unknown>, "inHook">,
+  lifecycle: Pick<Lifecycle<{ readonly isIdle: boolean }>, "inHook">,
   name: "beforeTraining" | "afterStep",
   call: (hooks: RunHooks) => T | PromiseLike<T>,
 ): Promise<Awaited<T> | undefined> {

@@ -1,6 +1,6 @@
 import { deferred } from "../../deferred.ts";
 
-/** Where a run is in its life. A step may be running only while it is at "training". */
+/** Where a run is in its life. A step may be running only while it is at "training" and not idle. */
 export type Stage<Training> =
   | { readonly at: "preparing" }
   | { readonly at: "training"; readonly training: Training }
@@ -8,7 +8,7 @@ export type Stage<Training> =
   | { readonly at: "over"; readonly training: Training | undefined };
 
 /** The one place that knows where a run is, and what may be asked of it there. */
-export class Lifecycle<Training> {
+export class Lifecycle<Training extends { readonly isIdle: boolean }> {
   /** No new prompts. A run may be paused at every stage. */
   paused = false;
   #stage: Stage<Training> = { at: "preparing" };
@@ -40,7 +40,7 @@ export class Lifecycle<Training> {
 
   /** Runs work at once where no step can be in the way, otherwise when the running one has ended. */
   betweenSteps<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#stage.at !== "training") return work();
+    if (this.#stage.at !== "training" || this.#stage.training.isIdle) return work();
     const { promise, resolve, reject } = deferred<T>();
     this.#requests.push(() => work().then(resolve, reject));
     return promise;

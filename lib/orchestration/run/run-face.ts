@@ -110,12 +110,12 @@ export interface Run extends AsyncIterable<StepRecord>, AsyncDisposable {
   /** No new prompts until `resume`; what is under way goes on. Standing still is then no stall. */
   pause(): void;
   resume(): void;
-  /** Saves between two steps, in `afterStep` at once; resolves with the path. Rejects with HONE_ERR_STATE before training. */
+  /** Saves when the running step has ended, where none runs (a batch is awaited, a hook) at once; resolves with the path. Rejects with HONE_ERR_STATE before training. */
   checkpoint(): Promise<string>;
   /** Finishes the running step, saves, and ends. */
   stop(options?: { readonly save?: boolean }): Promise<RunOutcome>;
   /**
-   * The present weights, pinned, between two steps; in a hook at once. Or those of a checkpoint: rejects with
+   * The present weights, pinned, when the running step has ended; where none runs at once. Or those of a checkpoint: rejects with
    * HONE_ERR_CHECKPOINT or HONE_ERR_FORMAT if it cannot be read.
    */
   pin(checkpoint?: string): Promise<PinnedPolicy>;

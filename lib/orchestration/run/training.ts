@@ -74,6 +74,14 @@ export class Training {
     }
   }
 
+  /**
+   * No step is running, and one has been done: what is between two steps may be done at once. A step that begins meanwhile
+   * changes nothing of it: the state is taken at the call, and the trainer does one thing after another.
+   */
+  get isIdle(): boolean {
+    return this.#context.progress.step > 0 && !this.line.isStepping;
+  }
+
   /** Returns the checkpoint's path. Call it between two steps. */
   async save(): Promise<string> {
     const { resources, checkpoints, publisher, progress } = this.#context;

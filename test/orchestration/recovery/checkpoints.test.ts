@@ -74,6 +74,23 @@ test("what a killed process left half done goes with the next save, and nothing 
   expect(readdirSync(checkpoints.directory).sort()).toEqual([...kept, "step-000008"].sort());
 });
 
+test("of two saves at once neither takes the other's unfinished folder for a leftover", async () => {
+  const checkpoints = new Checkpoints(dir, { keepLast: 1 });
+  const folder = join(checkpoints.directory, "step-000008.tmp-1");
+  let finish = () => {};
+  const slow = new StandInTrainer({});
+  slow.save = async () => {
+    mkdirSync(folder, { recursive: true });
+    await new Promise<void>((resolve) => (finish = resolve));
+    expect(existsSync(folder)).toBe(true);
+  };
+  const one = checkpoints.save(slow, stateOf(8));
+  await checkpoints.save(new StandInTrainer({}), stateOf(7));
+  finish();
+  await one;
+  expect(readdirSync(checkpoints.directory)).toEqual(["step-000007"]);
+});
+
 test("when all are damaged the last error comes through", async () => {
   mkdirSync(join(dir, "checkpoints", "step-000007"), { recursive: true });
   const warnings: string[] = [];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Lifecycle } from "../../../lib/orchestration/run/lifecycle.ts";
 
-const training = { name: "training" };
+const training = { isIdle: false };
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 test("what is asked while no step can run is done at once", async () => {
@@ -33,6 +33,12 @@ test("what is asked in a step is done when it has ended, in order, and each is t
   await life.serve();
   expect(done).toEqual([1, 3]);
   expect((await ends).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+});
+
+test("what is asked while the trainer waits for a batch is done at once", async () => {
+  const life = new Lifecycle<{ isIdle: boolean }>();
+  life.beginTraining({ isIdle: true });
+  expect(await life.betweenSteps(async () => "idle")).toBe("idle");
 });
 
 test("the end serves what still waits", async () => {
