@@ -21,9 +21,9 @@ const USE = ["registers", "stack", "spills"];
 const COSTS = ["cas", "calls", "r2ur"];
 const LOADS = ["loads16", "loads32", "loads64", "loads128"];
 
-/** What 384 threads can be launched with. Groups of four warps then hand each other registers (setmaxnreg): of fewer
- *  there would not be enough, and those who take would wait for ever. */
-const WHOLE_SHARE = 168;
+/** What 384 threads can be launched with, or 512, or two blocks of 384. Groups of four warps then hand each other registers (setmaxnreg): of
+ *  fewer there would not be enough, and those who take would wait for ever. */
+const WHOLE_SHARES = [168, 128, 80];
 
 /**
  * What `ptxas -v` says, by kernel. Names come mangled and go through `demangle`, without namespaces and parameters.
@@ -108,9 +108,10 @@ export function compareResources(wanted, got, exact) {
       const was = wanted[where]?.[name];
       const read = [use, was].every((facts) => facts && [...COSTS, ...LOADS].some((k) => k in facts));
       const grown = (read ? [...USE, ...COSTS] : USE).filter((k) => was && (use[k] ?? 0) > (was[k] ?? 0));
-      if (was?.registers === WHOLE_SHARE && name.includes("_sm90_") && use.registers < WHOLE_SHARE)
+      const share = WHOLE_SHARES.find((registers) => registers === was?.registers);
+      if (share !== undefined && name.includes("_sm90_") && use.registers < share)
         complaints.push(
-          `${where}: ${name} starts with ${use.registers} registers, setmaxnreg needs ${WHOLE_SHARE}`,
+          `${where}: ${name} starts with ${use.registers} registers, setmaxnreg needs ${share}`,
         );
       if (was === undefined && exact) complaints.push(`${where}: ${name} is not in the table`);
       if (was === undefined && use.spills > 0)

@@ -19,7 +19,7 @@ struct StatisticsEpilogue {
     float y[4];
     temper(z, inverse_temperature, y);
     TileSums s = tile_sums(y, vocabulary - first);
-    const int tile = blockIdx.y, offset = targets[row] - tile * kHeadOutputs;
+    const int tile = first / kHeadOutputs, offset = targets[row] - tile * kHeadOutputs;
     if (offset >= 0 && offset < kHeadOutputs) {
       s.extra = __shfl_sync(kFullWarp, component(z, offset % 4), offset / 4);
     }

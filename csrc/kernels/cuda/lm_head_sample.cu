@@ -27,8 +27,9 @@ struct SampleEpilogue {
     Candidate best = nobody();
     if (!rule.truncates) best = warp_best(best_of_four(z, y, first, count, keys[row], rule.greedy));
     if (threadIdx.x % 32 != 0) return;
-    sums[int64_t(row) * tiles + blockIdx.y] = s;
-    candidates[int64_t(row) * tiles + blockIdx.y] = best;
+    const int64_t at = int64_t(row) * tiles + first / kHeadOutputs;
+    sums[at] = s;
+    candidates[at] = best;
   }
 };
 

@@ -76,14 +76,13 @@ __device__ __forceinline__ void multiply_stage(
 }
 
 /// epilogue.row(row, first output of the lane, four values) is called by a whole warp for each row of a finished tile
-/// [kRows, 128] that there is; lane l has outputs 4 l .. 4 l + 3.
+/// [kRows, 128] that there is; lane l has outputs 4 l .. 4 l + 3 from output0, a multiple of 128, on.
 template <int kRows, class Epilogue>
 __device__ __forceinline__ void finish_rows(const float* tile, int warp, int warps, int row0, int rows,
-                                            const Epilogue& epilogue) {
+                                            int output0, const Epilogue& epilogue) {
   const int first = threadIdx.x % 32 * 4;
   for (int row = warp; row < kRows && row0 + row < rows; row += warps) {
-    epilogue.row(row0 + row, blockIdx.y * kHeadOutputs + first,
-                 *reinterpret_cast<const float4*>(tile + row * kHeadPitch + first));
+    epilogue.row(row0 + row, output0 + first, *reinterpret_cast<const float4*>(tile + row * kHeadPitch + first));
   }
 }
 
@@ -133,9 +132,8 @@ __global__ void __launch_bounds__(kHeadThreads) head_tile_kernel(HeadWeight w, H
     for (int r = 0; r < 4; ++r) tile[(row + r % 2) * kHeadPitch + output + r / 2 * 8] = promoted[i][r];
   }
   __syncthreads();
-  finish_rows<kRows>(tile, warp, kHeadThreads / 32, row0, h.rows, epilogue);
+  finish_rows<kRows>(tile, warp, kHeadThreads / 32, row0, h.rows, output0, epilogue);
 }
-
 
 /// Rows vary fastest among blocks, so that those which read the same weights run together.
 template <int kRows>

@@ -1,12 +1,16 @@
-// The head's matrix loop on Hopper: one thread uses the copy engine to fill a ring of stages of 64 k; two groups of
-// four warps multiply 64 outputs each with the same rows (wgmma). Order of the sums, promotion and epilogues are those
-// of lm_head_tile.cuh; the instruction rounds differently, so a device uses one of the two for everything.
+// The head's matrix loop on Hopper. Blocks stay and take tile after tile: one thread has the copy engine fill a ring of
+// stages of 64 k, two groups of four warps multiply 64 outputs each with the same rows (wgmma), and a finished tile lies
+// in memory of its own, so that the stages of the next one come meanwhile. Tiles of 128 rows have warps besides that call
+// the epilogue while the groups multiply on; of fewer rows the groups call it. Order of the sums, promotion and epilogues
+// are those of lm_head_tile.cuh; the instruction rounds differently, so a device uses one of the two for everything.
 #pragma once
+
+#include <algorithm>
 
 #include "kernels/cuda/lm_head_tile.cuh"
 #include "kernels/cuda/lm_head_weight_sm90.cuh"
+#include "kernels/cuda/operand_sm90.cuh"
 #include "kernels/cuda/tma_ring.cuh"
-#include "kernels/cuda/wgmma.cuh"
 
 namespace hone::kernels::cuda {
 
@@ -14,21 +18,56 @@ namespace hone::kernels::cuda {
 /// while the other finishes, where registers allow it (64 rows beside two sets of fragments do not).
 template <class Weight, int kRows_>
 struct HopperHeadTile {
-  static constexpr int kRows = kRows_, kGroups = kHeadOutputs / 64, kThreads = 128 * (kGroups + 1);
+  static constexpr int kRows = kRows_, kGroups = kHeadOutputs / 64;
+  static constexpr bool kApart = kRows >= 128;
+  static constexpr int kFirstGroup = kApart ? 2 : 1;  // the groups before it copy (warp 0) and, if apart, finish
+  static constexpr int kFirstFinisher = kApart ? 1 : 4, kFinishers = kApart ? 7 : 4 * kGroups;  // warps
+  static constexpr int kThreads = 128 * (kFirstGroup + kGroups);
   static constexpr int kBlocksPerProcessor = kRows <= (OnHopper<Weight>::kInRegisters ? 16 : 64) ? 2 : 1;
+  // Registers a thread: a multiprocessor's 65,536 by its threads, in eights; then the groups take what the others give.
+  static constexpr int kShare = (65536 / (kThreads * kBlocksPerProcessor)) / 8 * 8, kKept = kApart ? 56 : 24;
+  static constexpr int kTaken = kShare + (kShare - kKept) * kFirstGroup / kGroups / 8 * 8;
   static constexpr uint32_t kABytes = OnHopper<Weight>::kBytes, kStageBytes = kABytes + kRows * 128;
-  static constexpr int kFit = (224 << 10) / kBlocksPerProcessor / kStageBytes, kStages = kFit < 6 ? kFit : 6;
+  static constexpr int kTileBytes = kRows * kHeadPitch * 4;
+  static constexpr int kFit = ((224 << 10) / kBlocksPerProcessor - kTileBytes) / kStageBytes, kStages = kFit < 6 ? kFit : 6;
+  static_assert(kFirstGroup * kKept + kGroups * kTaken <= (kFirstGroup + kGroups) * kShare && kTaken <= 256);
   static constexpr int kPromotion = 512 / kHopperDepth;  // stages between promotions
-  static constexpr bool kMovesRegisters = kRows >= 128;  // 64 sums and 64 promoted ones do not fit an even share
+};
+
+/// A finished tile on its way from the groups to the epilogue: one at a time, in shared memory behind the ring.
+template <class T>
+struct FinishedTile {
+  float* values;  // [kRows][kHeadPitch]
+  uint64_t *full, *empty;
+
+  static constexpr size_t kBytes = 2 * sizeof(uint64_t) + T::kTileBytes;
+
+  __device__ __forceinline__ explicit FinishedTile(const Ring<T>& ring)
+      : values(reinterpret_cast<float*>(ring.empty + T::kStages + 2)), full(ring.empty + T::kStages), empty(full + 1) {}
+  __device__ __forceinline__ void make_barriers() const {
+    barrier_init(full, 4 * T::kGroups);
+    barrier_init(empty, T::kFinishers);
+  }
 };
 
 /// The body is a trap without wgmma: such a device never calls it (has_wgmma).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
+/// Every tile of this block, in the same order for all its warps: visit(first row, first output, parity), whose parity is
+/// that of the finished tile. Rows vary fastest, so that blocks which run together read the same weights.
+template <class T, class Visit>
+__device__ __forceinline__ void for_each_tile(int rows, int tiles, const Visit& visit) {
+  const int down = (rows + T::kRows - 1) / T::kRows;
+  unsigned parity = 0;
+  for (int tile = int(blockIdx.x); tile < tiles; tile += int(gridDim.x), parity ^= 1) {
+    visit(tile % down * T::kRows, tile / down * kHeadOutputs, parity);
+  }
+}
+
+/// One tile's stages, from `at` in the ring on.
 template <class T, class Weight>
-__device__ __forceinline__ void fill_stages(const Ring<T>& ring, const CUtensorMap& w, const CUtensorMap& h, int output0,
-                                            int row0, int stages) {
-  RingPlace<T::kStages> at;
+__device__ __forceinline__ void fill_stages(const Ring<T>& ring, RingPlace<T::kStages>& at, const CUtensorMap& w,
+                                            const CUtensorMap& h, int output0, int row0, int stages) {
   for (int stage = 0; stage < stages; ++stage, at.advance()) {
     uint64_t* const full = &ring.full[at.stage];
     barrier_wait(&ring.empty[at.stage], at.parity ^ 1);
@@ -46,9 +85,7 @@ __device__ __forceinline__ void multiply_group(float (&sums)[T::kRows / 2], uint
                                                const Settled& settled) {
   using W = OnHopper<Weight>;
   constexpr int kSteps = kHopperDepth / 16;
-  const auto rows_at = [&](int i) {
-    return hopper_descriptor(false, shared_address(ring.b(stage)) + i * hopper_step(false));
-  };
+  const uint64_t rows = operand_descriptor(false, ring.b(stage));
   if constexpr (W::kInRegisters) {
     const int output = 64 * group + int(threadIdx.x) / 32 % 4 * 16;
 #pragma unroll
@@ -57,7 +94,7 @@ __device__ __forceinline__ void multiply_group(float (&sums)[T::kRows / 2], uint
       wgmma_fence();
 #pragma unroll
       for (int p = kParts - 1; p >= 0; --p) {
-        wgmma_bf16<false>(sums, left[i % 2][p], rows_at(i), i == 0 && p == kParts - 1 ? add : 1);
+        wgmma_bf16<false>(sums, left[i % 2][p], deeper(rows, false, i), i == 0 && p == kParts - 1 ? add : 1);
       }
       wgmma_commit();
       wgmma_wait<1>();
@@ -65,12 +102,11 @@ __device__ __forceinline__ void multiply_group(float (&sums)[T::kRows / 2], uint
     }
   } else {
     static_assert(kParts == 1);
-    const uint32_t a = shared_address(ring.a(stage)) + hopper_byte(W::kLines, 64 * group, 0);
+    const uint64_t outputs = operand_descriptor(W::kLines, ring.a(stage) + hopper_byte(W::kLines, 64 * group, 0));
     wgmma_fence();
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
-      wgmma_bf16<W::kLines, false>(sums, hopper_descriptor(W::kLines, a + i * hopper_step(W::kLines)), rows_at(i),
-                                   i == 0 ? add : 1);
+      wgmma_bf16<W::kLines, false>(sums, deeper(outputs, W::kLines, i), deeper(rows, false, i), i == 0 ? add : 1);
     }
     wgmma_commit();
     wgmma_wait<1>();
@@ -78,19 +114,19 @@ __device__ __forceinline__ void multiply_group(float (&sums)[T::kRows / 2], uint
   }
 }
 
-/// All stages of a group's 64 outputs; the sums are left in `promoted`.
+/// All stages of a tile, from `at` in the ring on, for a group's 64 outputs; the sums are left in `promoted`.
 template <class T, class Weight, int kParts>
-__device__ __forceinline__ void drain_stages(float (&promoted)[T::kRows / 2], const Ring<T>& ring, int group, int stages) {
+__device__ __forceinline__ void drain_stages(float (&promoted)[T::kRows / 2], const Ring<T>& ring,
+                                             RingPlace<T::kStages>& at, int group, int stages) {
   const bool first_lane = threadIdx.x % 32 == 0;
   float sums[T::kRows / 2];
   // A product reads its fragments until it is waited for, so those of the next step go to a second set.
   [[maybe_unused]] uint32_t left[2][kParts][4];
-  RingPlace<T::kStages> at;
-  int held = -1;  // the stage that a product may still read
 #pragma unroll
   for (float& sum : promoted) sum = 0.0f;
   for (int first = 0; first < stages; first += T::kPromotion) {
     const int last = first + T::kPromotion < stages ? first + T::kPromotion : stages;
+    int held = -1;  // the stage that a product may still read
     for (int stage = first; stage < last; ++stage, at.advance()) {
       barrier_wait(&ring.full[at.stage], at.parity);
       multiply_group<T, Weight, kParts>(sums, left, ring, at.stage, group, stage != first, [&] {
@@ -100,63 +136,89 @@ __device__ __forceinline__ void drain_stages(float (&promoted)[T::kRows / 2], co
     }
     wgmma_wait<0>();
     wgmma_settle(sums);
+    if (first_lane) barrier_arrive(&ring.empty[held]);
 #pragma unroll
     for (int i = 0; i < T::kRows / 2; ++i) promoted[i] += sums[i];
   }
 }
 
-/// For the multiplying warps only: a phase of `barrier` ends when all of them have arrived.
-__device__ __forceinline__ void meet(uint64_t* barrier, unsigned phase) {
-  barrier_arrive(barrier);
-  barrier_wait(barrier, phase);
-}
-
-/// Moves the registers of the two groups into the finished tile, in the memory of the stages; then runs the epilogue.
-template <class T, class Weight, class Epilogue>
-__device__ __forceinline__ void finish_tile(const float (&promoted)[T::kRows / 2], float* tile, uint64_t* met, int group,
-                                            int row0, int rows, const Epilogue& epilogue) {
-  const int warp = int(threadIdx.x) / 32 % 4, lane = threadIdx.x % 32;
+/// By the groups: their registers become the finished tile, once nobody reads the one before.
+template <class T, class Weight>
+__device__ __forceinline__ void hand_over(const float (&promoted)[T::kRows / 2], const FinishedTile<T>& tile, int group,
+                                          unsigned parity) {
+  const int warp = int(threadIdx.x) / 32 % 4, lane = int(threadIdx.x) % 32;
   const int output = 64 * group + 16 * warp + OnHopper<Weight>::line(lane / 4);
-  meet(met, 0);  // nobody reads the stages any more
+  barrier_wait(tile.empty, parity ^ 1);
 #pragma unroll
   for (int i = 0; i < T::kRows / 2; ++i) {
-    tile[(i / 4 * 8 + lane % 4 * 2 + i % 2) * kHeadPitch + output + i / 2 % 2 * 8] = promoted[i];
+    tile.values[(i / 4 * 8 + lane % 4 * 2 + i % 2) * kHeadPitch + output + i / 2 % 2 * 8] = promoted[i];
   }
-  meet(met, 1);
-  finish_rows<T::kRows>(tile, 4 * group + warp, 4 * T::kGroups, row0, rows, epilogue);
+  __syncwarp();
+  if (lane == 0) barrier_arrive(tile.full);
+}
+
+/// By the warps that finish tiles: epilogue.row() for every row there is.
+template <class T, class Epilogue>
+__device__ __forceinline__ void finish_tile(const FinishedTile<T>& tile, int row0, int output0, int rows,
+                                            const Epilogue& epilogue, unsigned parity) {
+  barrier_wait(tile.full, parity);
+  finish_rows<T::kRows>(tile.values, int(threadIdx.x) / 32 - T::kFirstFinisher, T::kFinishers, row0, rows, output0, epilogue);
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) barrier_arrive(tile.empty);
+}
+
+/// A group: its 64 outputs of every tile of this block, and, unless warps of their own do it, the epilogue.
+template <class T, class Weight, int kParts, class Epilogue>
+__device__ __forceinline__ void multiply_tiles(const Ring<T>& ring, const FinishedTile<T>& finished, int group, int rows,
+                                               int tiles, int stages, const Epilogue& epilogue) {
+  RingPlace<T::kStages> at;
+  float promoted[T::kRows / 2];
+  for_each_tile<T>(rows, tiles, [&](int row0, int output0, unsigned parity) {
+    drain_stages<T, Weight, kParts>(promoted, ring, at, group, stages);
+    hand_over<T, Weight>(promoted, finished, group, parity);
+    if constexpr (!T::kApart) finish_tile<T>(finished, row0, output0, rows, epilogue, parity);
+  });
 }
 
 #endif
 
-/// As head_tile_kernel: block (x, y) has rows from x kRows, outputs from y 128.
+/// As head_tile_kernel, for all `tiles` of 128 outputs and kRows rows: each block takes every gridDim.x-th.
 template <class Weight, int kRows, int kParts, class Epilogue>
 __global__ void __launch_bounds__(HopperHeadTile<Weight, kRows>::kThreads,
                                   HopperHeadTile<Weight, kRows>::kBlocksPerProcessor)
     head_tile_sm90_kernel(const __grid_constant__ CUtensorMap w, const __grid_constant__ CUtensorMap h, int rows,
-                          int depth, Epilogue epilogue) {
+                          int depth, int tiles, Epilogue epilogue) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   using T = HopperHeadTile<Weight, kRows>;
   HONE_DYNAMIC_SHARED(unsigned char, shared);
   const Ring<T> ring(shared);
-  uint64_t* const met = ring.empty + T::kStages;
+  const FinishedTile<T> finished(ring);
   if (threadIdx.x == 0) {
     prefetch_map(w);
     prefetch_map(h);
     ring.make_barriers();
-    barrier_init(met, 128 * T::kGroups);
+    finished.make_barriers();
     barriers_made();
   }
   __syncthreads();
-  const int row0 = blockIdx.x * kRows, stages = (depth + kHopperDepth - 1) / kHopperDepth;
-  if (threadIdx.x < 128) {
-    if constexpr (T::kMovesRegisters) give_registers_back<40>();
-    if (threadIdx.x == 0) fill_stages<T, Weight>(ring, w, h, blockIdx.y * kHeadOutputs, row0, stages);
-  } else {
-    if constexpr (T::kMovesRegisters) take_registers<232>();
-    const int group = int(threadIdx.x) / 128 - 1;
-    float promoted[kRows / 2];
-    drain_stages<T, Weight, kParts>(promoted, ring, group, stages);
-    finish_tile<T, Weight>(promoted, reinterpret_cast<float*>(ring.stages), met, group, row0, rows, epilogue);
+  const int stages = (depth + kHopperDepth - 1) / kHopperDepth, group = group_of_warps() - T::kFirstGroup;
+  if (group >= 0) {
+    take_registers<T::kTaken>();
+    multiply_tiles<T, Weight, kParts>(ring, finished, group, rows, tiles, stages, epilogue);
+    return;
+  }
+  give_registers_back<T::kKept>();
+  if (threadIdx.x == 0) {
+    RingPlace<T::kStages> at;
+    for_each_tile<T>(rows, tiles, [&](int row0, int output0, unsigned) {
+      fill_stages<T, Weight>(ring, at, w, h, output0, row0, stages);
+    });
+  }
+  if constexpr (T::kApart) {
+    if (threadIdx.x < 32) return;
+    for_each_tile<T>(rows, tiles, [&](int row0, int output0, unsigned parity) {
+      finish_tile<T>(finished, row0, output0, rows, epilogue, parity);
+    });
   }
 #else
   __trap();  // machine code for another device: never fail silently
@@ -166,10 +228,13 @@ __global__ void __launch_bounds__(HopperHeadTile<Weight, kRows>::kThreads,
 template <class Weight, int kRows, int kParts, class Epilogue>
 void launch_head_tile_sm90(const Stream& stream, const HeadWeight& w, const HeadRows& h, const Epilogue& epilogue) {
   using T = HopperHeadTile<Weight, kRows>;
-  static_assert(kRows * kHeadPitch * 4 <= T::kStages * T::kStageBytes, "the finished tile lies where the stages did");
   const CUtensorMap rows = tensor_map(h.data, h.rows, w.depth, h.pitch, kRows, "the head's rows");
-  HONE_LAUNCH((head_tile_sm90_kernel<Weight, kRows, kParts, Epilogue>), head_grid<kRows>(w, h), T::kThreads,
-              Ring<T>::kBytes + sizeof(uint64_t), stream, OnHopper<Weight>::map(w), rows, h.rows, w.depth, epilogue);
+  static const int resident =
+      ::hone::cuda::device_attribute(cudaDevAttrMultiProcessorCount) * T::kBlocksPerProcessor;
+  const int tiles = (h.rows + kRows - 1) / kRows * head_tiles(w.outputs);
+  HONE_LAUNCH((head_tile_sm90_kernel<Weight, kRows, kParts, Epilogue>), unsigned(std::min(tiles, std::max(resident, 1))),
+              T::kThreads, Ring<T>::kBytes + FinishedTile<T>::kBytes, stream, OnHopper<Weight>::map(w), rows, h.rows,
+              w.depth, tiles, epilogue);
 }
 
 }  // namespace hone::kernels::cuda

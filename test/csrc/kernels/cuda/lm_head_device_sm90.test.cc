@@ -121,6 +121,31 @@ TEST(the_f32_head_is_right_a_hundred_times) {
   }
 }
 
+// On 132 multiprocessors two tiles a block and more, of 16, 64 and 128 rows: rings that start in the middle, finished
+// tiles that take the place of others.
+TEST(every_tile_of_a_block_is_right) {
+  NEEDS_HOPPER;
+  for (const bool tied : {false, true}) {
+    Head m(on_shim() ? 130 : 300, 200, on_shim() ? 700 : 85000, tied);
+    m.temperature = kPlain[0].temperature;
+    for (const int64_t count : {int64_t(16), int64_t(64), m.rows}) {
+      const int64_t first = random_int(0, m.rows - count);
+      Head some = m.part(first, count);
+      const Samples drawn = some.sample(kPlain, first);
+      some.targets = drawn.tokens;
+      some.forward();
+      EXPECT_TRUE(equal(some.logprobs, drawn.logprobs) && equal(some.entropies, drawn.entropies));
+      for (int i = 0; i < 3; ++i) {
+        const int64_t r = random_int(0, count - 1);
+        const RowTruth truth = some.truth(r);
+        EXPECT_NEAR(some.logprobs[size_t(r)], truth.logprob, 3e-5);
+        EXPECT_NEAR(some.entropies[size_t(r)], truth.entropy, 3e-5);
+        EXPECT_NEAR(some.lse[size_t(r)], truth.lse, 3e-5);
+      }
+    }
+  }
+}
+
 TEST(the_heads_of_wgmma_and_mma_sync_agree_and_their_bits_are_noted) {
   NEEDS_HOPPER;
   for (const bool tied : {false, true}) {

@@ -5,11 +5,16 @@
 // Mutants tried on fibers, each killed: one set of fragments; high parts first; sums never started anew, promoted every
 // 256, not added to those before, read without a wait; the last stage lost; a stage released while its products run,
 // never, by eight lanes a warp, by one group only; one product more in flight; either fence left out; the parity of
-// `empty`; bytes announced fewer; barriers not shown; no meeting before the finished tile or after it, or of one group
-// only; more registers than there are; the other group's weights, or its place in the tile; halves of a fragment or of
-// the sums swapped; ids in their own order in the fragments only; no swizzle; boxes of k, of outputs and of either kind
-// of transposed weights; rows of the first tile, the first step or without their pitch; ids cut off at the map's edge;
-// the portable kernel for 16 or for 64 rows. Not observable: both groups calling the epilogue for the same rows.
+// `empty`; bytes announced fewer; barriers not shown; more registers than there are; the other group's weights, or its
+// place in the tile; halves of a fragment or of the sums swapped; ids in their own order in the fragments only; no
+// swizzle; boxes of k, of outputs and of either kind of transposed weights; rows of the first tile, the first step or
+// without their pitch; ids cut off at the map's edge; the portable kernel for 16 or for 64 rows. Of tiles one after the
+// other: the finished tile's parity never flipped; it is written before it was read, read before it was written, given
+// back before it was read, or lies among the stages; one warp less announces it; the groups' ring begins anew, or a
+// stage of a promotion is never released; a stage less is filled; rows and outputs of a tile exchanged; the first tile
+// only; the copying warp finishes tiles too; sums of the tile before kept. Not observable: both groups calling the
+// epilogue for the same rows.
+#include "core/cuda/check.h"
 #include "each_way.h"
 #include "head.h"
 
@@ -49,29 +54,49 @@ void expect_same(const Results& a, const Results& b) {
 
 }  // namespace
 
+namespace {
+
+struct Shape {
+  int64_t rows, width, vocabulary, gap;
+};
+
+/// Everything by both kernels, f32 and tied weights.
+void expect_same_by_both(const Shape& s) {
+  for (const bool tied : {false, true}) {
+    Head m(s.rows, s.width, s.vocabulary, tied);
+    m.gap = s.gap;
+    m.temperature = 0.8f;
+    const Gradient coefficients{random_floats(m.rows), random_floats(m.rows), {}, {}};
+    std::vector<Results> got;
+    each_way([&] {
+      m.forward();
+      Gradient g = coefficients;
+      m.backward(g, true);
+      got.push_back({m, g, m.sample(m.rows == 17 ? kMixed : kPlain)});
+    });
+    EXPECT_EQ(int(got.size()), 2);
+    expect_same(got.front(), got.back());
+  }
+}
+
+}  // namespace
+
 TEST(on_the_shim_both_kernels_have_the_same_bits) {
   if (!on_shim()) SKIP("the shim only");
   EXPECT_TRUE(has_device() && kernels::cuda::has_wgmma());
-  struct Shape {
-    int64_t rows, width, vocabulary, gap;
-  };
   // Tails of rows, k and outputs; more stages than the ring has, and sums of more than 512 k: in the logits, and in dh.
   for (const Shape& s : {Shape{1, 8, 1, 0}, {17, 72, 130, 8}, {129, 40, 129, 0}, {2, 1096, 5, 16}, {3, 136, 530, 0}}) {
-    for (const bool tied : {false, true}) {
-      Head m(s.rows, s.width, s.vocabulary, tied);
-      m.gap = s.gap;
-      m.temperature = 0.8f;
-      const Gradient coefficients{random_floats(m.rows), random_floats(m.rows), {}, {}};
-      std::vector<Results> got;
-      each_way([&] {
-        m.forward();
-        Gradient g = coefficients;
-        m.backward(g, true);
-        got.push_back({m, g, m.sample(m.rows == 17 ? kMixed : kPlain)});
-      });
-      EXPECT_EQ(int(got.size()), 2);
-      expect_same(got.front(), got.back());
-    }
+    expect_same_by_both(s);
+  }
+}
+
+// The shim has two multiprocessors, so two blocks, or four of few rows, take all tiles; rings have 3 to 5 stages.
+TEST(blocks_take_tile_after_tile_wherever_their_ring_stands) {
+  if (!on_shim()) SKIP("the shim only");
+  EXPECT_EQ(::hone::cuda::device_attribute(cudaDevAttrMultiProcessorCount), 2);
+  // Tiles of one stage; rings that begin a tile at any of their stages; 3 and 2 tiles a block, one of which ends early.
+  for (const Shape& s : {Shape{20, 40, 600, 0}, {140, 264, 300, 0}, {9, 200, 1100, 8}, {300, 128, 250, 0}}) {
+    expect_same_by_both(s);
   }
 }
 
