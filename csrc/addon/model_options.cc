@@ -177,6 +177,8 @@ trainer::TrainerConfig read_trainer_config(const Napi::Value& value) {
   c.optimizer = read_optimizer_config(f.get("optimizer"));
   c.packed_tokens = f.integer<int32_t>("packedTokens");
   if (c.packed_tokens < 1) fail(Code::kConfig, "trainer.packedTokens is %lld; it must be at least 1.", (long long)c.packed_tokens);
+  if (f.has("headRows")) c.head_rows = f.integer<int32_t>("headRows");
+  if (c.head_rows < 1) fail(Code::kConfig, "trainer.headRows is %lld; it must be at least 1.", (long long)c.head_rows);
   c.weight_storage = read_storage(f);
   c.device = read_device(f);
   c.deterministic = f.has("deterministic") && f.boolean("deterministic");

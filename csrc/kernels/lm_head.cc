@@ -84,6 +84,7 @@ void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args) {
   if (!args.dw.empty()) expect(args.dw, DType::kF32, {V, C}, op, "dw");
   expect_temperature(args.temperature, op);
   expect_uncapped(stream, args.softcap, op);
+  if (args.chunk < 1) fail(Code::kConfig, "%s: chunks of %lld rows.", op, (long long)args.chunk);
   if (R == 0) return;
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return cuda::lm_head_grad(stream, args);
@@ -106,8 +107,8 @@ void lm_head_sample(const Stream& stream, const LmHeadSampleArgs& args) {
   cpu::lm_head_sample(stream, args);
 }
 
-int64_t lm_head_scratch_bytes(const Stream& stream, int64_t rows, int64_t, int64_t vocabulary) {
-  if (stream.is_cuda()) return cuda::lm_head_scratch_bytes(rows, vocabulary);
+int64_t lm_head_scratch_bytes(const Stream& stream, int64_t rows, int64_t, int64_t vocabulary, int64_t chunk) {
+  if (stream.is_cuda()) return cuda::lm_head_scratch_bytes(rows, vocabulary, chunk);
   return cpu::lm_head_scratch_bytes(rows, vocabulary);
 }
 

@@ -33,10 +33,13 @@ struct LmHeadArgs {
 };
 void lm_head(const Stream& stream, const LmHeadArgs& args);
 
+inline constexpr int64_t kHeadGradientRows = 2048;
+
 /// Pass 2. Recomputes z by chunks; for any objective with per-row coefficients
 /// a_r = dLoss/dlogprob_r and b_r = dLoss/dentropy_r:
 ///   dz = [ a (onehot(target) - p) - b p (log p + entropy) ] / temperature,   dh = dz W,   dW += dz^T h
-/// dW is summed in ascending row order. Source: architecture §5.4.
+/// dW is summed in ascending row order, on CUDA a sum a chunk of rows. Throws kConfig unless chunk > 0. Source:
+/// architecture §5.4.
 struct LmHeadGradArgs {
   TensorView h;          // [R, C] f32 (CUDA bf16) in
   PackedMatrix w;        // of [V, C]
@@ -49,12 +52,17 @@ struct LmHeadGradArgs {
   TensorView dw;         // [V, C] f32 accumulated; or empty: not wanted
   float temperature = 1.0f;
   Arena* scratch = nullptr;
+  /// CUDA: rows whose dz is in memory at a time, which scratch must have room for. Each chunk reads and writes all of dw,
+  /// and dW's bits depend on it, so that it must never follow from what memory happens to be free.
+  int64_t chunk = kHeadGradientRows;
   float softcap = 0.0f;  // > 0: logits z become softcap tanh(z / softcap) before anything else. CPU only
 };
 void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args);
 
-/// Bytes of scratch that each of the three takes at most for R rows: a chunk of logits and of ids, not [R, V].
-int64_t lm_head_scratch_bytes(const Stream& stream, int64_t rows, int64_t width, int64_t vocabulary);
+/// Bytes of scratch that each of the three takes at most for R rows: a chunk of logits and of ids, not [R, V]. `chunk`: of
+/// LmHeadGradArgs; it means nothing on the CPU.
+int64_t lm_head_scratch_bytes(const Stream& stream, int64_t rows, int64_t width, int64_t vocabulary,
+                              int64_t chunk = kHeadGradientRows);
 
 /// How one row is sampled. Truncations apply in the order top-k, top-p, min-p to the tempered
 /// distribution, renormalised after top-k; top-p keeps the smallest set with mass >= top_p, the crossing

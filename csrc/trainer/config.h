@@ -5,6 +5,7 @@
 
 #include "core/stream.h"
 #include "core/tensor.h"
+#include "kernels/lm_head.h"
 #include "model/adapters.h"
 
 namespace hone::trainer {
@@ -29,6 +30,7 @@ struct TrainerConfig {
   OptimizerConfig optimizer;
   int64_t packed_tokens = 4096;  // T of a micro-batch; a longer sequence gets one of its own
   bool recompute = false;  // activations: a layer keeps what enters it, and is computed again in the backward; the same bits
+  int64_t head_rows = kernels::kHeadGradientRows;  // on a GPU: kernels::LmHeadGradArgs::chunk
   DType weight_storage = DType::kF32;  // on the CPU; a GPU always computes in bf16
   Stream::Backend device = Stream::Backend::kCpu;
   /// On a GPU: attention runs the engine's instructions, so that log-probs equal the engine's to the bit (on the CPU

@@ -29,7 +29,8 @@ TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig&
   const Stream stream{.backend = config.device};
   const bool adapted = config.adapters.on();
   const model::TrainingBytes training = model::training_bytes(stream, model, config.packed_tokens, config.recompute);
-  const int64_t logits = kernels::lm_head_scratch_bytes(stream, config.packed_tokens, model.width, model.vocabulary);
+  const int64_t logits = kernels::lm_head_scratch_bytes(stream, config.packed_tokens, model.width, model.vocabulary,
+                                                        config.head_rows);
   const bool visit = moments_visit(stream, config.optimizer);
   const auto specs = adapted ? model::adapter_specs(model, config.adapters) : model::tensor_specs(model);
   const int64_t trained = Arena::rounded(model::total_elements(specs) * int64_t(sizeof(float)));

@@ -14,7 +14,7 @@ int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config,
   return model::training_bytes(stream, config, tokens, options.recompute).total() +
          (adapters.on() ? model::adapter_gradient_bytes(stream, config, adapters, tokens) : 0) +
          Arena::rounded(tokens * config.width * dtype_bytes(activation_dtype(stream))) +  // dLoss/dhidden
-         kernels::lm_head_scratch_bytes(stream, tokens, config.width, config.vocabulary);
+         kernels::lm_head_scratch_bytes(stream, tokens, config.width, config.vocabulary, options.head_rows);
 }
 
 MicroBatchPass::MicroBatchPass(const Stream& stream, const model::ModelConfig& config, const TrainerConfig& options)
@@ -86,6 +86,7 @@ void MicroBatchPass::backward(const model::Activations& saved, const StepOptions
                                   .dw = weights.grads.head(),
                                   .temperature = o.temperature,
                                   .scratch = &arena_,
+                                  .chunk = options_.head_rows,
                                   .softcap = config_.logit_softcap});
   model::backward(stream_, weights.forward, weights.backward, packed_.rows(), saved, dh, weights.grads, arena_);
 }

@@ -182,6 +182,11 @@ const trainingSchema = z.strictObject({
   credits: count().optional(),
   /** T of a micro-batch. */
   packedTokens: tokens().default(4096),
+  /**
+   * On a GPU: rows of a micro-batch whose gradients of logits are in memory at a time, 2 bytes a vocabulary entry each.
+   * The head's gradient is read and written once for so many, and its bits depend on it; on the CPU it means nothing.
+   */
+  headRows: z.literal([2048, 4096, 8192]).default(2048),
   /** After a step whose loss or gradient was not finite: go on without it, or end the run. */
   onNonFinite: z.enum(["skip", "stop"]).default("skip"),
   /** With "skip": this many in a row still end the run. */

@@ -209,23 +209,23 @@ export interface OptimizerOptions {
   readonly memory?: "device" | "host";
 }
 
-/** Low-rank adapters: W + alpha/rank B A takes the place of W, and only A and B are trained. */
+/** Low-rank adapters: W + alpha/rank B A takes the place of W; A, drawn with the 64-bit seed, and B, 0 at first, are trained. */
 export interface LoraOptions {
   readonly rank: number;
   readonly alpha: number;
   /** Names of matrices ("q_proj"), or "all-linear" alone. */
   readonly targets: readonly string[];
-  /** 64-bit; A is drawn with it. B begins at 0. */
   readonly seed: bigint;
 }
 
 export interface TrainerOptions {
   readonly lora?: LoraOptions;
   readonly optimizer: OptimizerOptions;
-  /** Token budget T of a micro-batch. */
+  /** Token budget T of a micro-batch; on "cuda" rows of logits whose dz are there at a time, by which dW is summed (2048). */
   readonly packedTokens: number;
+  readonly headRows?: number;
+  /** On "cuda" matrices are bf16, masters f32. Default: {@link defaultDevice}. */
   readonly weightStorage: "f32" | "bf16";
-  /** Matrices are bf16 on "cuda", masters f32. Default: {@link defaultDevice}. */
   readonly device?: DeviceName;
   /** Keep what enters a layer and compute the rest again in the backward: less memory, the same bits. Default: false. */
   readonly recompute?: boolean;

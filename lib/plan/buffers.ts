@@ -23,6 +23,7 @@ export function sizesOf(recipe: Recipe, config: string, device: DeviceName, thre
   const trainer = {
     optimizer,
     packedTokens,
+    headRows: training.headRows,
     weightStorage,
     device,
     recompute,

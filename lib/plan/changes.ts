@@ -11,6 +11,7 @@ export interface Change {
 
 /** Rows of an engine's step below which reading prompts gets slow. */
 const FEW_STEP_TOKENS = 256;
+const FEWEST_HEAD_ROWS = 2048;
 
 /**
  * What `hone plan` may propose, cheapest first: what changes no number of the run and little of its time, what costs
@@ -25,6 +26,12 @@ export const CHANGES: readonly Change[] = [
       const few = Math.max(FEW_STEP_TOKENS, engine.maxRunning + 1);
       return engine.stepTokens > few ? [`engine.stepTokens=${few}`] : undefined;
     },
+  },
+  {
+    name: "training.headRows",
+    cost: "the head's gradient is read and written more often: the same sum in shorter parts",
+    assignments: ({ training }) =>
+      training.headRows > FEWEST_HEAD_ROWS ? [`training.headRows=${FEWEST_HEAD_ROWS}`] : undefined,
   },
   {
     name: "training.packedTokens",

@@ -109,6 +109,14 @@ test("computing activations again saves seven of eight layers, less what enters 
   }
 });
 
+test("rows of the head's gradient take two bytes a logit on a GPU, and nothing on the CPU", () => {
+  const logits = (device: "cpu" | "cuda", headRows: 2048 | 8192) =>
+    sizesOf(smallRecipe({ packedTokens: 9000, headRows }), config, device, 2).logits;
+  expect(logits("cuda", 8192)).toBe(8192 * 2048 * 2);
+  expect(logits("cuda", 2048)).toBe(logits("cuda", 8192) / 4);
+  expect(logits("cpu", 8192)).toBe(logits("cpu", 2048));
+});
+
 test("a micro-batch may hold every answer of a step: each takes 40 bytes of arrays", () => {
   const { training, rollouts } = smallRecipe();
   const [few, many] = [1, 2].map((factor) => {

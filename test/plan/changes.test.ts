@@ -10,6 +10,7 @@ const assignmentsOf = (name: string, recipe = small()) =>
 test("they stand in the order of their cost, pages twice", () => {
   expect(CHANGES.map(({ name }) => name)).toEqual([
     "engine.stepTokens",
+    "training.headRows",
     "training.packedTokens",
     "engine.pages",
     "hardware.recompute",
@@ -46,6 +47,13 @@ test("a micro-batch stays as long as the longest sequence, a step longer than th
   expect(assignmentsOf("engine.stepTokens")).toEqual(["engine.stepTokens=256"]);
   expect(assignmentsOf("engine.stepTokens", small({ engine: { maxRunning: 400 } }))).toEqual([
     "engine.stepTokens=401",
+  ]);
+});
+
+test("rows of the head's gradient are fewer only where there are more than the fewest", () => {
+  expect(assignmentsOf("training.headRows")).toBeUndefined();
+  expect(assignmentsOf("training.headRows", smallRecipe({ headRows: 8192 }))).toEqual([
+    "training.headRows=2048",
   ]);
 });
 

@@ -1,5 +1,7 @@
 // Pass 2 of the head, a chunk of rows at a time: logits again, their gradient in bf16, and its two products. dh, a sum
 // over the vocabulary, uses the head's own tiles with their promotion; dw is computed like any weight gradient.
+#include <algorithm>
+
 #include "kernels/cuda/lm_head.h"
 #include "kernels/cuda/lm_head_memory.h"
 #include "kernels/cuda/lm_head_pass.cuh"
@@ -51,34 +53,55 @@ struct StoreEpilogue {
   }
 };
 
+/// Rows [first, first + count) and their dz, rows `pitch` apart.
+struct GradientRows {
+  int64_t first;
+  int count;
+  __nv_bfloat16* dz;
+  int64_t pitch;
+};
+
+/// dz and dh.
 template <class Weight, class Transposed>
-void gradient(const Stream& stream, const LmHeadGradArgs& a) {
+void rows_gradient(const Stream& stream, const LmHeadGradArgs& a, const GradientRows& r) {
   constexpr int kParts = Weight::kParts < kGradientParts ? Weight::kParts : kGradientParts;
   const HeadWeight w = head_weight(a.w), w_t{w.data, w.pitch, w.depth, w.outputs};
-  const int64_t rows = a.h.dim(0), chunk = std::min(rows, kHeadChunk), pitch = logit_pitch(w.outputs);
+  const HeadRows h{a.h.row<const __nv_bfloat16>(r.first), a.h.row_stride, r.count};
+  const GradientEpilogue epilogue{a.lse.as<float>() + r.first,
+                                  a.entropies.as<float>() + r.first,
+                                  a.a.as<float>() + r.first,
+                                  a.b.empty() ? nullptr : a.b.as<float>() + r.first,
+                                  a.targets.as<int32_t>() + r.first,
+                                  r.dz,
+                                  r.pitch,
+                                  1.0f / a.temperature,
+                                  w.outputs};
+  head_pass<Weight, 128, kParts>(stream, w, h, epilogue);
+  const StoreEpilogue store{a.dh.row<__nv_bfloat16>(r.first), a.dh.row_stride, w.depth};
+  head_pass<Transposed, 128, 1>(stream, w_t, {r.dz, r.pitch, r.count}, store);
+}
+
+void add_weight_gradient(const Stream& stream, const LmHeadGradArgs& a, const GradientRows& r) {
+  TensorView dz(r.dz, DType::kBF16, {r.count, a.w.n}), inputs = a.h;
+  dz.row_stride = r.pitch;
+  inputs.data = a.h.row<__nv_bfloat16>(r.first);
+  inputs.shape[0] = r.count;
+  linear_grad_weight(stream, {dz, inputs, a.dw, {}});
+}
+
+/// However long a chunk is, a pass has at most kHeadChunk rows: more would share weights no better, and another stream's
+/// blocks wait for its end.
+template <class Weight, class Transposed>
+void gradient(const Stream& stream, const LmHeadGradArgs& a) {
+  const int64_t rows = a.h.dim(0), chunk = std::min(rows, a.chunk), pitch = logit_pitch(a.w.n);
   const HeadScratch scratch(a.scratch);
   __nv_bfloat16* const dz = scratch.arena.take_array<__nv_bfloat16>(chunk * pitch);
   for (int64_t first = 0; first < rows; first += chunk) {
-    const int count = int(std::min(chunk, rows - first));
-    const HeadRows h{a.h.row<const __nv_bfloat16>(first), a.h.row_stride, count};
-    const GradientEpilogue epilogue{a.lse.as<float>() + first,
-                                    a.entropies.as<float>() + first,
-                                    a.a.as<float>() + first,
-                                    a.b.empty() ? nullptr : a.b.as<float>() + first,
-                                    a.targets.as<int32_t>() + first,
-                                    dz,
-                                    pitch,
-                                    1.0f / a.temperature,
-                                    w.outputs};
-    head_pass<Weight, 128, kParts>(stream, w, h, epilogue);
-    const StoreEpilogue store{a.dh.row<__nv_bfloat16>(first), a.dh.row_stride, w.depth};
-    head_pass<Transposed, 128, 1>(stream, w_t, {dz, pitch, count}, store);
-    if (a.dw.empty()) continue;
-    TensorView gradient_rows(dz, DType::kBF16, {count, w.outputs}), inputs = a.h;
-    gradient_rows.row_stride = pitch;
-    inputs.data = a.h.row<__nv_bfloat16>(first);
-    inputs.shape[0] = count;
-    linear_grad_weight(stream, {gradient_rows, inputs, a.dw, {}});
+    const int64_t count = std::min(chunk, rows - first);
+    for (int64_t at = 0; at < count; at += kHeadChunk) {
+      rows_gradient<Weight, Transposed>(stream, a, {first + at, int(std::min(kHeadChunk, count - at)), dz + at * pitch, pitch});
+    }
+    if (!a.dw.empty()) add_weight_gradient(stream, a, {first, int(count), dz, pitch});
   }
 }
 

@@ -20,7 +20,7 @@ inline int64_t linear_scratch_bytes(int64_t rows, int64_t n, int64_t k) {
 
 // ---- head ---------------------------------------------------------------------------------------------
 
-// Enough rows to fill the device with blocks; gradients of so many logits are 0.5 GB at a vocabulary of 131072.
+// Rows of statistics at a time: enough to fill the device with blocks.
 inline constexpr int64_t kHeadChunk = 2048;
 // A decode step's rows in one launch, so that the weights are read once.
 inline constexpr int64_t kSampleChunk = 256;
@@ -31,11 +31,12 @@ inline constexpr int kHeadOutputs = 128;
 inline int64_t logit_pitch(int64_t vocabulary) { return (vocabulary + 7) / 8 * 8; }
 inline int head_tiles(int64_t outputs) { return int((outputs + kHeadOutputs - 1) / kHeadOutputs); }
 
-inline int64_t lm_head_scratch_bytes(int64_t rows, int64_t vocabulary) {
+/// `chunk`: rows of a gradient at a time (LmHeadGradArgs::chunk).
+inline int64_t lm_head_scratch_bytes(int64_t rows, int64_t vocabulary, int64_t chunk) {
   const int64_t tiles = head_tiles(vocabulary), pitch = logit_pitch(vocabulary);
-  const int64_t chunk = std::min(rows, kHeadChunk), drawn = std::min(rows, kSampleChunk);
-  const int64_t statistics = Arena::rounded(chunk * tiles * kTileSumsBytes);
-  const int64_t gradient = Arena::rounded(chunk * pitch * 2);
+  const int64_t drawn = std::min(rows, kSampleChunk);
+  const int64_t statistics = Arena::rounded(std::min(rows, kHeadChunk) * tiles * kTileSumsBytes);
+  const int64_t gradient = Arena::rounded(std::min(rows, chunk) * pitch * 2);
   const int64_t sampler = Arena::rounded(drawn * tiles * kTileSumsBytes) +
                           Arena::rounded(drawn * tiles * kCandidateBytes) + Arena::rounded(drawn * pitch * 4);
   return std::max({statistics, gradient, sampler});

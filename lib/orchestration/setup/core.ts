@@ -78,6 +78,7 @@ export function trainerOptions(recipe: Recipe, whole = false): TrainerOptions {
     ...(whole ? {} : loraOptions(recipe)),
     optimizer: rlOptimizer(recipe),
     packedTokens: recipe.training.packedTokens,
+    headRows: recipe.training.headRows,
     weightStorage: recipe.model.weightStorage,
     device: recipe.device,
     deterministic: recipe.deterministic,

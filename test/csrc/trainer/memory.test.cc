@@ -93,6 +93,8 @@ TEST(on_a_gpu_too) {
     config.device = Stream::Backend::kCuda;
     model::ModelConfig model = gpu_model();
     check(model, config, nullptr);
+    config.head_rows = 16;
+    check(model, config, nullptr);
     model.tied_head = !model.tied_head;
     config.recompute = true;
     check(model, config, nullptr);
@@ -116,6 +118,10 @@ TEST(a_gpu_is_answered_for_where_there_is_none) {
   config.device = Stream::Backend::kCuda;
   const auto planned = trainer::trainer_bytes(test::tiny_config(), config, 4, 1);
   EXPECT_TRUE(planned.transposed == 0 && planned.activations > 0 && planned.logits > 0);
+  config.packed_tokens = 9000, config.head_rows = 8192;
+  model::ModelConfig model = test::tiny_config();
+  model.vocabulary = 1000;
+  EXPECT_EQ(trainer::trainer_bytes(model, config, 4, 1).logits, 8192 * 1000 * 2);
 }
 
 TEST(recompute_keeps_what_enters_each_layer_and_one_layer) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { engineOptions, rlOptimizer } from "../../../lib/orchestration/setup/core.ts";
+import { engineOptions, rlOptimizer, trainerOptions } from "../../../lib/orchestration/setup/core.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
 const neverAsked = () => {
@@ -19,6 +19,12 @@ test("bytes of tokens are handed over where stop strings are given", () => {
   const rollouts = { maxOutputTokens: 24, maxPromptTokens: 64, stopStrings: ["\n\n"] };
   const bytes = [Uint8Array.of(1)];
   expect(engineOptions(smallRecipe({}, { rollouts }), () => bytes).tokenBytes).toBe(bytes);
+});
+
+test("rows of the head's gradient are the recipe's, 2048 where it says nothing", () => {
+  expect(trainerOptions(smallRecipe()).headRows).toBe(2048);
+  expect(trainerOptions(smallRecipe({ headRows: 4096 })).headRows).toBe(4096);
+  expect(() => smallRecipe({ headRows: 3000 as 2048 })).toThrow("headRows");
 });
 
 test("training takes AdamW with the recipe's numbers", () => {

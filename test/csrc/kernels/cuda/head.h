@@ -35,6 +35,8 @@ struct Head {
   int64_t rows, width, vocabulary;
   bool tied;  // bf16 weights
   float temperature = 1.0f;
+  int64_t chunk = kernels::kHeadGradientRows;  // of a gradient
+  float before = 0.25f;  // what dw holds when a gradient is added to it
   int64_t gap = 0;  // NaN between the rows of h and dh on the device, a multiple of 8
   std::vector<float> h, w;
   std::vector<int32_t> targets;
@@ -72,8 +74,6 @@ struct Head {
     return {y[size_t(targets[size_t(r)])] - lse_of_row, entropy, lse_of_row};
   }
 
-  static constexpr float kBefore = 0.25f;  // what dw holds when a gradient is added to it
-
   /// The weights on the device, and scratch for all rows.
   struct Device {
     DeviceArray<float> exact;
@@ -83,7 +83,8 @@ struct Head {
 
     explicit Device(const Head& m)
         : exact(m.tied ? std::vector<float>() : m.w), rounded(m.tied ? to_bf16(m.w) : std::vector<uint16_t>()),
-          scratch(kernels::lm_head_scratch_bytes(device_stream(), m.rows, m.width, m.vocabulary), "test", Memory::kDevice) {
+          scratch(kernels::lm_head_scratch_bytes(device_stream(), m.rows, m.width, m.vocabulary, m.chunk), "test",
+                  Memory::kDevice) {
       w.n = m.vocabulary;
       w.k = m.width;
       w.storage = m.tied ? DType::kBF16 : DType::kF32;
@@ -129,7 +130,7 @@ struct Head {
     const DeviceArray<uint16_t> x(spread_rows(h)), dh(rows * (width + gap));
     const DeviceArray<int32_t> y(targets);
     const DeviceArray<float> l(lse), e(entropies), a(g.a), b(g.b);
-    const DeviceArray<float> dw(std::vector<float>(w.size(), kBefore));
+    const DeviceArray<float> dw(std::vector<float>(w.size(), before));
     kernels::LmHeadGradArgs args;
     args.h = rows_view(x);
     args.w = device.w;
@@ -142,6 +143,7 @@ struct Head {
     args.dw = dw.view(DType::kF32, {vocabulary, width});
     args.temperature = temperature;
     args.scratch = &device.scratch;
+    args.chunk = chunk;
     kernels::lm_head_grad(device_stream(), args);
     EXPECT_EQ(device.scratch.used(), 0);
     const std::vector<float> spread = from_bf16(dh.download());

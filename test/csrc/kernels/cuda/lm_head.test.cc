@@ -56,7 +56,7 @@ Expected cpu_gradient(const Head& m, const Gradient& g, bool with_entropy) {
   const int64_t R = m.rows, C = m.width, V = m.vocabulary;
   PackedMatrix w, w_t;
   const std::vector<float> panels = panels_of(m.w, V, C, false, &w), panels_t = panels_of(m.w, V, C, true, &w_t);
-  Expected out{poison(R * C), std::vector<float>(size_t(V * C), Head::kBefore), std::vector<double>(size_t(R * C)),
+  Expected out{poison(R * C), std::vector<float>(size_t(V * C), m.before), std::vector<double>(size_t(R * C)),
                std::vector<double>(size_t(V * C), 1e-6)};
   lm_head_grad({}, {f32(m.h.data(), {R, C}), w, w_t, i32(m.targets.data(), {R}), f32(m.lse.data(), {R}),
                     f32(m.entropies.data(), {R}), f32(g.a.data(), {R}),
@@ -275,7 +275,7 @@ TEST(the_whole_gradient_is_as_near_to_f64_as_activations_in_bf16_allow) {
     Gradient g = coefficients(m);
     m.backward(g, false);
     const F64Gradient exact(m, m.h, g), other(m, unrounded, g);
-    const double dw = distance(g.dw, exact.dw, double(Head::kBefore)), dh = distance(g.dh, exact.dh);
+    const double dw = distance(g.dw, exact.dw, double(m.before)), dh = distance(g.dh, exact.dh);
     const double of_h = distance(other.dw, exact.dw);
     const double stored = distance(rounded_to_bf16(std::vector<float>(exact.dh.begin(), exact.dh.end())), exact.dh);
     std::printf("  logits spread by %g: dw off by %.2g (h in bf16: %.2g), dh by %.2g (dh in bf16: %.2g)\n", double(scale),
@@ -285,17 +285,20 @@ TEST(the_whole_gradient_is_as_near_to_f64_as_activations_in_bf16_allow) {
   }
 }
 
-// More rows than a chunk has: the second chunk is added to the first.
+// More rows than a chunk has: the second chunk is added to the first. And a chunk of more rows than a pass has.
 TEST(chunks_of_rows_add_up) {
   NEEDS_DEVICE;
   Head m(2060, 8, 9);
   m.forward();
   for (const int64_t r : {0, 2047, 2048, 2059}) EXPECT_NEAR(m.logprobs[size_t(r)], m.truth(r).logprob, on_shim() ? 6e-6 : 3e-5);
   Gradient g = coefficients(m);
-  m.backward(g, false);
   const Expected expected = cpu_gradient(m, g, false);
-  EXPECT_TRUE(worst_ratio(g.dh, expected.dh, expected.dh_bound) <= 1.0);
-  EXPECT_TRUE(worst_ratio(g.dw, expected.dw, expected.dw_bound) <= 1.0);
+  for (const int64_t chunk : {2048, 8192}) {
+    m.chunk = chunk;
+    m.backward(g, false);
+    EXPECT_TRUE(worst_ratio(g.dh, expected.dh, expected.dh_bound) <= 1.0);
+    EXPECT_TRUE(worst_ratio(g.dw, expected.dw, expected.dw_bound) <= 1.0);
+  }
 }
 
 TEST(dh_of_a_row_alone_has_the_bits_it_has_in_a_batch) {
@@ -370,7 +373,7 @@ TEST(no_rows_change_nothing) {
   m.forward();
   Gradient g;
   m.backward(g, false);
-  for (const float x : g.dw) EXPECT_EQ(x, Head::kBefore);
+  for (const float x : g.dw) EXPECT_EQ(x, m.before);
 }
 
 TEST(wrong_arguments_are_named) {

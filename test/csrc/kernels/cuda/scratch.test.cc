@@ -10,8 +10,11 @@ using namespace hone;
 TEST(sizes_are_those_worked_out_by_hand) {
   // 131,072 ids in tiles of 128; 256 rows drawn: sums 256 x 1024 x 16, candidates x 12, logits x 4. Gradients of 2,048 rows
   // in bf16 are more.
-  EXPECT_EQ(kernels::cuda::lm_head_scratch_bytes(256, 131072), 256 * 1024 * 28 + 256 * 131072 * 4);
-  EXPECT_EQ(kernels::cuda::lm_head_scratch_bytes(1 << 20, 131072), int64_t(2048) * 131072 * 2);
+  EXPECT_EQ(kernels::cuda::lm_head_scratch_bytes(256, 131072, 2048), 256 * 1024 * 28 + 256 * 131072 * 4);
+  EXPECT_EQ(kernels::cuda::lm_head_scratch_bytes(1 << 20, 131072, 2048), int64_t(2048) * 131072 * 2);
+  EXPECT_EQ(kernels::cuda::lm_head_scratch_bytes(1 << 20, 131072, 8192), int64_t(8192) * 131072 * 2);
+  // Of fewer rows than a chunk has, as many: then a draw's 256 rows are more.
+  EXPECT_EQ(kernels::cuda::lm_head_scratch_bytes(256, 131072, 8192), kernels::cuda::lm_head_scratch_bytes(256, 131072, 2048));
   // [1024, 4096]: 16 tiles of columns, so 8 pieces of k, each of 512; 256 rows at most.
   EXPECT_EQ(kernels::cuda::linear_scratch_bytes(1000, 1024, 4096), 8 * 256 * 1024 * 4);
   EXPECT_EQ(kernels::cuda::linear_scratch_bytes(1000, 1 << 20, 4096), 0);
@@ -27,7 +30,9 @@ TEST(sizes_are_those_worked_out_by_hand) {
 
 TEST(a_stream_on_a_gpu_is_answered_for_without_one) {
   const Stream gpu{.backend = Stream::Backend::kCuda};
-  EXPECT_EQ(kernels::lm_head_scratch_bytes(gpu, 256, 64, 131072), kernels::cuda::lm_head_scratch_bytes(256, 131072));
+  EXPECT_EQ(kernels::lm_head_scratch_bytes(gpu, 256, 64, 131072), kernels::cuda::lm_head_scratch_bytes(256, 131072, 2048));
+  EXPECT_EQ(kernels::lm_head_scratch_bytes(gpu, 9000, 64, 131072, 8192),
+            kernels::cuda::lm_head_scratch_bytes(9000, 131072, 8192));
   EXPECT_EQ(kernels::linear_scratch_bytes(gpu, 1000, 1024, 4096), kernels::cuda::linear_scratch_bytes(1000, 1024, 4096));
 }
 
