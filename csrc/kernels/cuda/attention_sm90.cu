@@ -1,7 +1,7 @@
 // Packed forward attention on Hopper: one warp uses the copy engine to fill two rings of tiles, keys and values; two
 // groups of four warps take 64 query rows each through them (wgmma). While the weights of one tile are multiplied with
-// its values, the scores of the next tile are computed and become weights. Tiles, softmax and splits are those of
-// attention_walk.cuh, in the same order.
+// its values, the scores of the next tile are computed and become weights; the groups ask for products in turns, so that
+// one weighs while the other multiplies. Tiles, softmax and splits are those of attention_walk.cuh, in the same order.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/attention_hopper.cuh"
 #include "kernels/cuda/attention_packed.cuh"
@@ -34,16 +34,36 @@ struct TileRing {
   }
 };
 
+/// A group's turn to ask for products comes when the other one has asked for its own. The second group has as many turns
+/// as the first, or one more, for which it does not wait: nobody is left to pass it.
+struct Turns {
+  uint64_t *mine, *other;
+  int left;         // turns to wait for; 0 where the group is alone
+  unsigned parity;  // of the next one
+
+  /// The first group begins: a fresh barrier has ended phase "1".
+  __device__ __forceinline__ Turns(uint64_t* barriers, int group, int in_turns)
+      : mine(barriers + group), other(barriers + (1 - group)), left(in_turns), parity(unsigned(1 - group)) {}
+  __device__ __forceinline__ void wait() {
+    if (left-- > 0) barrier_wait(mine, parity);
+    parity ^= 1;
+  }
+  __device__ __forceinline__ void pass() const {
+    if (threadIdx.x % 32 == 0) barrier_arrive(other);
+  }
+};
+
 /// Shared memory of a block.
 template <int kDim>
 struct Layout {
   TileRing<kDim> keys, values;
   float* saved;      // SavedStates
+  uint64_t* turns;   // one a group
   uint64_t* landed;  // the copy of values that end inside their tile
 
   static constexpr size_t kBytes = 1024 + 2 * kStages * kTileBytes<kDim> +
                                    SavedStates<kDim, kConsumers>::kFloats * sizeof(float) +
-                                   (4 * kStages + 1) * sizeof(uint64_t);
+                                   (4 * kStages + kGroups + 1) * sizeof(uint64_t);
 
   __device__ __forceinline__ explicit Layout(unsigned char* shared) {
     keys.stages = shared + (1024 - shared_address(shared) % 1024) % 1024;
@@ -53,7 +73,8 @@ struct Layout {
     keys.empty = keys.full + kStages;
     values.full = keys.empty + kStages;
     values.empty = values.full + kStages;
-    landed = values.empty + kStages;
+    turns = values.empty + kStages;
+    landed = turns + kGroups;
   }
 };
 
@@ -70,6 +91,8 @@ struct BlockWalk {
         first(first_key(rows.first_row, a.window) / kTileKeys),
         last((min(rows.first_row + kTileRows, rows.length) - 1) / kTileKeys) {}
   __device__ __forceinline__ int groups() const { return rows.first_row + kGroupRows < rows.length ? 2 : 1; }
+  /// Of the first group: a tile's scores and the one before's values at a time.
+  __device__ __forceinline__ int turns() const { return rows.first_row / kTileKeys - first + 2; }
   /// Rows of the last tile that are the sequence's own.
   __device__ __forceinline__ int last_rows() const { return min(rows.length - last * kTileKeys, kTileKeys); }
 };
@@ -113,14 +136,16 @@ __device__ __forceinline__ void weigh_tile(const QueryRows<kDim>& queries, int k
 /// All products are outside of branches, or ptxas would run them one after the other.
 template <int kDim>
 __device__ __forceinline__ void walk_rings(const Layout<kDim>& at, int from, int to, int base,
-                                           const QueryRows<kDim>& queries, Exp2Scaled exp, RowStates<kDim>& s) {
+                                           const QueryRows<kDim>& queries, Exp2Scaled exp, Turns turn, RowStates<kDim>& s) {
   SavedStates<kDim, kConsumers> before{at.saved};
   float p[8][4], keep[2];
   uint32_t weights[4][4];
   s.clear();
   at.keys.wait_full(from);
+  turn.wait();
   wgmma_fence();
   start_scores<kDim>(queries.q, at.keys.tile(from), p);
+  turn.pass();
   wgmma_wait<0>();
   wgmma_settle(flat(p));
   at.keys.release(from);
@@ -131,9 +156,11 @@ __device__ __forceinline__ void walk_rings(const Layout<kDim>& at, int from, int
     const bool new_split = key % int(kAttentionSplit) == 0;
     at.keys.wait_full(i);
     at.values.wait_full(i - 1);
+    turn.wait();
     wgmma_fence();
     start_scores<kDim>(queries.q, at.keys.tile(i), p);
     start_sums<kDim>(weights, at.values.tile(i - 1), s.out);
+    turn.pass();
     wgmma_wait<1>();
     wgmma_settle(flat(p));
     at.keys.release(i);
@@ -154,8 +181,10 @@ __device__ __forceinline__ void walk_rings(const Layout<kDim>& at, int from, int
     pack_tile(p, weights);
   }
   at.values.wait_full(to);
+  turn.wait();
   wgmma_fence();
   start_sums<kDim>(weights, at.values.tile(to), s.out);
+  turn.pass();
   wgmma_wait<0>();
   wgmma_settle(flat(s.out));
   before.join(s, exp);
@@ -164,7 +193,7 @@ __device__ __forceinline__ void walk_rings(const Layout<kDim>& at, int from, int
 /// A group of four warps, 16 rows each.
 template <int kDim>
 __device__ __forceinline__ void attend_rows(const Layout<kDim>& at, const PackedForward& a, const BlockWalk& w) {
-  const int first_row = w.rows.first_row + group_of_warps() * kGroupRows;
+  const int group = group_of_warps(), first_row = w.rows.first_row + group * kGroupRows;
   if (first_row >= w.rows.length) return;
   QueryRows<kDim> queries;
   queries.load(a, w.rows, w.head, first_row + int(threadIdx.x) / 32 % 4 * 16);
@@ -175,7 +204,8 @@ __device__ __forceinline__ void attend_rows(const Layout<kDim>& at, const Packed
     at.values.release(i);
   }
   RowStates<kDim> state;
-  walk_rings(at, from, to, w.first * kTileKeys, queries, Exp2Scaled{a.scale * kLog2E}, state);
+  walk_rings(at, from, to, w.first * kTileKeys, queries, Exp2Scaled{a.scale * kLog2E},
+             Turns(at.turns, group, w.groups() == 2 ? w.turns() : 0), state);
   queries.store(a, w.rows, w.head, state);
 }
 
@@ -196,6 +226,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     at.keys.make_barriers(4 * walk.groups());
     at.values.make_barriers(4 * walk.groups());
     barrier_init(at.landed, 1);
+    for (int i = 0; i < kGroups; ++i) barrier_init(&at.turns[i], 4);
     barriers_made();
   }
   __syncthreads();

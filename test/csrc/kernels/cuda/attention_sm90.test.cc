@@ -9,7 +9,8 @@
 // not shown to wgmma; no mask, or a tile off; the diagonal left out; tiles before a window not released, its start
 // forgotten; the first group's rows twice; the query head as key head; a sequence's start forgotten; fewer bytes
 // announced; barriers not shown, not waited for; values taken for keys; one group of readers too many or too few; tiles
-// not at 1024 bytes; more registers than there are. One lives, rightly: keys released before the wait for their scores
+// not at 1024 bytes; more registers than there are; turns: the second group waits for one more, a group alone for any, the
+// first at first; passed to oneself, never turned, not passed after the first scores. One lives, rightly: keys released before the wait for their scores
 // are not overwritten, for the copying thread first waits for the values of the tile before.
 #include "kernels/cuda/attention.h"
 
