@@ -1,7 +1,6 @@
 /**
- * What the native core looks like from TypeScript. `engine.ts` and `trainer.ts` implement these faces over
- * the addon; orchestration and evaluation depend on the faces only. Typed arrays and flat options cross the
- * border, one message per engine step, never one object per token.
+ * What the native core looks like from TypeScript. `engine.ts` and `trainer.ts` implement these faces over the addon; all else
+ * depends on the faces only. Typed arrays and flat options cross the border, one message per engine step, not one per token.
  */
 
 import type { SlopesRequest } from "../custom-objective.ts";
@@ -221,11 +220,13 @@ export interface LoraOptions {
 export interface TrainerOptions {
   readonly lora?: LoraOptions;
   readonly optimizer: OptimizerOptions;
-  /** Token budget T of a micro-batch; on "cuda" rows of logits whose dz are there at a time, by which dW is summed (2048). */
+  /** Token budget T of a micro-batch. */
   readonly packedTokens: number;
+  /** On "cuda": rows whose gradients of logits are in memory at a time; the sum of the head's dW is cut there. Default: 2048. */
   readonly headRows?: number;
-  /** On "cuda" matrices are bf16, masters f32. Default: {@link defaultDevice}. */
+  /** On "cuda" matrices are bf16, masters f32. */
   readonly weightStorage: "f32" | "bf16";
+  /** Default: {@link defaultDevice}. */
   readonly device?: DeviceName;
   /** Keep what enters a layer and compute the rest again in the backward: less memory, the same bits. Default: false. */
   readonly recompute?: boolean;
@@ -382,7 +383,6 @@ export interface ModelFacts {
   readonly kvHeads: number;
   readonly headDim: number;
   readonly mlpWidth: number;
-  /** Tokens of the longest sequence. */
   readonly maxPositions: number;
   /** All weights, in elements. */
   readonly parameters: number;
