@@ -65,6 +65,7 @@ export default defineRecipe({
     schedule: "async",
     maxLag: 4,
     packedTokens: 18_000,
+    headRows: 8192, // of the 80 GB there is room for it
     stallSeconds: 3600,
   },
   engine: { maxRunning: 64, pages: 14_000, stepTokens: 1024 },
