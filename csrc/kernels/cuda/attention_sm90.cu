@@ -34,25 +34,6 @@ struct TileRing {
   }
 };
 
-/// A group's turn to ask for products comes when the other one has asked for its own. The second group has as many turns
-/// as the first, or one more, for which it does not wait: nobody is left to pass it.
-struct Turns {
-  uint64_t *mine, *other;
-  int left;         // turns to wait for; 0 where the group is alone
-  unsigned parity;  // of the next one
-
-  /// The first group begins: a fresh barrier has ended phase "1".
-  __device__ __forceinline__ Turns(uint64_t* barriers, int group, int in_turns)
-      : mine(barriers + group), other(barriers + (1 - group)), left(in_turns), parity(unsigned(1 - group)) {}
-  __device__ __forceinline__ void wait() {
-    if (left-- > 0) barrier_wait(mine, parity);
-    parity ^= 1;
-  }
-  __device__ __forceinline__ void pass() const {
-    if (threadIdx.x % 32 == 0) barrier_arrive(other);
-  }
-};
-
 /// Shared memory of a block.
 template <int kDim>
 struct Layout {
@@ -80,6 +61,25 @@ struct Layout {
 
 /// The body is a trap without wgmma: such a device never calls it (attention_uses_wgmma).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+/// A group's turn to ask for products comes when the other one has asked for its own. The second group has as many turns
+/// as the first, or one more, for which it does not wait: nobody is left to pass it.
+struct Turns {
+  uint64_t *mine, *other;
+  int left;         // turns to wait for; 0 where the group is alone
+  unsigned parity;  // of the next one
+
+  /// The first group begins: a fresh barrier has ended phase "1".
+  __device__ __forceinline__ Turns(uint64_t* barriers, int group, int in_turns)
+      : mine(barriers + group), other(barriers + (1 - group)), left(in_turns), parity(unsigned(1 - group)) {}
+  __device__ __forceinline__ void wait() {
+    if (left-- > 0) barrier_wait(mine, parity);
+    parity ^= 1;
+  }
+  __device__ __forceinline__ void pass() const {
+    if (threadIdx.x % 32 == 0) barrier_arrive(other);
+  }
+};
 
 /// What a block does: tiles [first, last] of keys for rows of one head.
 struct BlockWalk {
