@@ -1,54 +1,46 @@
-// A group of ranks, one GPU each, that exchange tensors.
+// A group of ranks that exchange tensors.
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <string>
-#include <utility>
 
 #include "core/stream.h"
 #include "core/tensor.h"
-#include "dist/nccl_group.h"
 
 namespace hone::dist {
 
 enum class ReduceOp : uint8_t { kSum, kMax };
 
-/// What a group exchanges: each collective checks its buffers, then queues one operation on the stream. States,
-/// time-outs and errors are those of NcclGroup; a collective also throws kShape for buffers that do not fit together.
-/// Buffers must live until wait() has returned, or the communicator has failed.
+/// What a group exchanges, whatever carries it. All ranks call the same in the same order. A collective may return before
+/// it has run: buffers live until wait() has returned, or the communicator has failed.
+///
+/// A collective throws kShape for buffers that do not fit together, kCollective for a remote error, a lost peer or a
+/// time-out, kAborted after abort(), kState once the group is closed; after any of these but kShape only close() is left.
+/// One thread calls everything but abort(), which any may.
 class Communicator {
  public:
-  explicit Communicator(std::shared_ptr<const NcclLibrary> library, CommunicatorOptions options = {})
-      : group_(std::move(library), options) {}
+  virtual ~Communicator() = default;
 
-  /// Made by one rank and passed to initialise() by all of them. That rank must outlive their call.
-  static NcclUniqueId make_id(const NcclLibrary& library);
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
 
-  void initialise(const NcclUniqueId& id, int rank, int size) { group_.join(id, rank, size); }
-  void wait(const Stream& stream) { group_.wait(stream); }
-  void close() { group_.leave(); }
-  void abort(const std::string& reason) { group_.abort(reason); }
-
-  /// All ranks call the same in the same order.
   /// `buffer` of rank root is copied into everybody else's.
-  void broadcast(const Stream& stream, const TensorView& buffer, int root);
+  virtual void broadcast(const Stream& stream, const TensorView& buffer, int root) = 0;
   /// In place.
-  void all_reduce(const Stream& stream, const TensorView& buffer, ReduceOp op);
+  virtual void all_reduce(const Stream& stream, const TensorView& buffer, ReduceOp op) = 0;
   /// source [size * n] -> destination [n]: this rank's part of the sum or maximum.
-  void reduce_scatter(const Stream& stream, const TensorView& source, const TensorView& destination, ReduceOp op);
+  virtual void reduce_scatter(const Stream& stream, const TensorView& source, const TensorView& destination, ReduceOp op) = 0;
   /// source [n] -> destination [size * n], rank after rank.
-  void all_gather(const Stream& stream, const TensorView& source, const TensorView& destination);
+  virtual void all_gather(const Stream& stream, const TensorView& source, const TensorView& destination) = 0;
   /// source [size * n] -> destination [size * n]: part p goes to rank p, part p of the result came from rank p.
-  void all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination);
+  virtual void all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination) = 0;
 
-  State state() const { return group_.state(); }
-  int rank() const { return group_.rank(); }
-  int size() const { return group_.size(); }
-
- private:
-  void exchange(const char* what, const TensorView& a, const TensorView& b, const NcclGroup::Call& call);
-
-  NcclGroup group_;
+  /// Returns when every collective queued on the stream has run on this rank.
+  virtual void wait(const Stream& stream) = 0;
+  /// Lets queued collectives end, then leaves the group. Idempotent.
+  virtual void close() = 0;
+  /// From any thread, at any time, idempotent: whoever waits gets kAborted. Queued collectives are lost.
+  virtual void abort(const std::string& reason) = 0;
 };
 
 }  // namespace hone::dist

@@ -10,9 +10,9 @@ using namespace hone::test;
 TEST(a_rank_that_never_comes_is_given_up_at_the_time_out_and_everything_is_released) {
   fake().reset({});
   const auto library = NcclLibrary::open(HONE_FAKE_NCCL);
-  Communicator alone(library, options(kShort));
+  NcclCommunicator alone(library, options(kShort));
   const auto start = std::chrono::steady_clock::now();
-  const std::string said = outcome([&] { alone.initialise(Communicator::make_id(*library), 0, 2); });
+  const std::string said = outcome([&] { alone.initialise(NcclCommunicator::make_id(*library), 0, 2); });
   const auto took = std::chrono::steady_clock::now() - start;
   EXPECT_EQ(said, std::string("COLLECTIVE initialise: rank 0 of 2: no answer within 60 ms (is every rank running?)."));
   EXPECT_TRUE(took >= kShort && took < milliseconds(10'000));
@@ -32,7 +32,7 @@ TEST(an_initialisation_that_hangs_fails_everybody_in_time) {
 }
 
 TEST(a_slow_initialisation_is_polled_until_it_is_done) {
-  expect_all(ranks(2, {.init_polls = 9}, options(), [](Communicator& group, const Stream&, int) { group.close(); }), "ok");
+  expect_all(ranks(2, {.init_polls = 9}, options(), [](NcclCommunicator& group, const Stream&, int) { group.close(); }), "ok");
   EXPECT_TRUE(fake().polls() >= 2 * 10);
 }
 
@@ -56,7 +56,7 @@ TEST(a_rank_that_does_not_call_is_given_up_at_the_time_out) {
 }
 
 TEST(a_rank_that_is_gone_shows_at_the_others_as_a_remote_error) {
-  const auto said = ranks(3, {}, options(), [](Communicator& group, const Stream& stream, int rank) {
+  const auto said = ranks(3, {}, options(), [](NcclCommunicator& group, const Stream& stream, int rank) {
     std::vector<float> x(8, 1.0f);
     if (rank == 2) return;  // destroyed, so aborted
     group.all_reduce(stream, view(x), ReduceOp::kSum);
@@ -70,7 +70,7 @@ TEST(a_rank_that_is_gone_shows_at_the_others_as_a_remote_error) {
 }
 
 TEST(an_error_reported_later_ends_the_next_wait_and_then_every_call) {
-  const auto said = ranks(2, {.breaks = 0, .breaks_at = 1}, options(), [](Communicator& group, const Stream& stream, int rank) {
+  const auto said = ranks(2, {.breaks = 0, .breaks_at = 1}, options(), [](NcclCommunicator& group, const Stream& stream, int rank) {
     std::vector<float> x(8, 1.0f);
     group.all_reduce(stream, view(x), ReduceOp::kSum);
     group.all_reduce(stream, view(x), ReduceOp::kSum);
@@ -82,7 +82,7 @@ TEST(an_error_reported_later_ends_the_next_wait_and_then_every_call) {
 }
 
 TEST(an_operation_that_is_refused_fails_the_group) {
-  const auto said = ranks(2, {.refused = 1, .refused_at = 0}, options(), [](Communicator& group, const Stream& stream, int) {
+  const auto said = ranks(2, {.refused = 1, .refused_at = 0}, options(), [](NcclCommunicator& group, const Stream& stream, int) {
     std::vector<float> x(8, 1.0f), y(8);
     group.all_to_all(stream, view(x), view(y));
     group.wait(stream);
@@ -106,7 +106,7 @@ TEST(abort_from_another_thread_ends_a_wait_an_initialisation_and_a_slow_call) {
   for (const bool during_init : {true, false}) {
     fake().reset({.enqueue_polls = during_init ? 0 : 1 << 30, .peers_notice = false});
     const auto library = NcclLibrary::open(HONE_FAKE_NCCL);
-    Communicator group(library, options());
+    NcclCommunicator group(library, options());
     std::thread other([&] {
       while (fake().polls() < 3) std::this_thread::yield();
       group.abort("a signal came");
@@ -114,7 +114,7 @@ TEST(abort_from_another_thread_ends_a_wait_an_initialisation_and_a_slow_call) {
     });
     std::vector<float> x(4);
     const std::string said = outcome([&] {
-      group.initialise(Communicator::make_id(*library), 0, during_init ? 2 : 1);
+      group.initialise(NcclCommunicator::make_id(*library), 0, during_init ? 2 : 1);
       group.all_reduce({}, view(x), ReduceOp::kSum);
     });
     other.join();
@@ -128,9 +128,9 @@ TEST(abort_from_another_thread_ends_a_wait_an_initialisation_and_a_slow_call) {
 
 TEST(abort_while_an_operation_is_in_flight_ends_the_wait_at_once) {
   std::atomic<int> waiting{0};
-  Communicator* first = nullptr;
+  NcclCommunicator* first = nullptr;
   std::thread other;
-  const auto said = ranks(2, {.peers_notice = false}, options(), [&](Communicator& group, const Stream& stream, int rank) {
+  const auto said = ranks(2, {.peers_notice = false}, options(), [&](NcclCommunicator& group, const Stream& stream, int rank) {
     if (rank == 1) {
       while (waiting < 2) std::this_thread::yield();
       return;
@@ -153,7 +153,7 @@ TEST(abort_while_an_operation_is_in_flight_ends_the_wait_at_once) {
 TEST(a_device_error_while_waiting_fails_the_group) {
   CommunicatorOptions broken = options();
   broken.idle = [](const Stream&) -> bool { fail(Code::kCollective, "CUDA says: illegal address"); };
-  const auto said = ranks(1, {}, broken, [](Communicator& group, const Stream& stream, int) {
+  const auto said = ranks(1, {}, broken, [](NcclCommunicator& group, const Stream& stream, int) {
     EXPECT_THROWS(group.wait(stream), Code::kCollective);
     EXPECT_TRUE(group.state() == State::kFailed);
   });
@@ -169,7 +169,7 @@ TEST(whatever_goes_wrong_when_everybody_ends_and_nothing_is_left) {
     if (kind == 1) faults.refused = victim, faults.refused_at = at;
     if (kind == 2) faults.breaks = victim, faults.breaks_at = at;
     const uint64_t order = test::random()();
-    const auto said = ranks(size, faults, options(), [&](Communicator& group, const Stream& stream, int rank) {
+    const auto said = ranks(size, faults, options(), [&](NcclCommunicator& group, const Stream& stream, int rank) {
       std::mt19937_64 same(order);
       std::vector<float> x = values(12, rank), y(12 * size_t(size)), z(12);
       std::thread other;

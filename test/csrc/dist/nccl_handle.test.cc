@@ -13,7 +13,7 @@ struct Alone {
   std::shared_ptr<const NcclLibrary> library = NcclLibrary::open(HONE_FAKE_NCCL);
 
   NcclResult create(NcclHandle& handle) {
-    NcclResult result = handle.create(Communicator::make_id(*library), 0, 1);
+    NcclResult result = handle.create(NcclCommunicator::make_id(*library), 0, 1);
     while (result == kNcclInProgress) result = handle.poll();
     return result;
   }

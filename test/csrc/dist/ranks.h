@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "check.h"
-#include "dist/communicator.h"
+#include "dist/nccl_communicator.h"
 #include "fake_nccl.h"
 
 namespace hone::test {
@@ -45,18 +45,18 @@ inline std::string outcome(const std::function<void()>& call) {
 }
 
 /// Runs `rank` on one thread per rank and returns what each threw ("ok": nothing). Checks that nothing leaks.
-using RankBody = std::function<void(Communicator&, const Stream&, int rank)>;
+using RankBody = std::function<void(NcclCommunicator&, const Stream&, int rank)>;
 inline std::vector<std::string> ranks(int size, const Faults& faults, const CommunicatorOptions& limits, const RankBody& body) {
   fake().reset(faults);
   const auto library = NcclLibrary::open(HONE_FAKE_NCCL);
-  const NcclUniqueId id = Communicator::make_id(*library);
+  const NcclUniqueId id = NcclCommunicator::make_id(*library);
   std::vector<std::string> said(static_cast<size_t>(size));
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank) {
     threads.emplace_back([&, rank] {
       RankStream own;
       said[size_t(rank)] = outcome([&] {
-        Communicator group(library, limits);
+        NcclCommunicator group(library, limits);
         group.initialise(id, rank, size);
         body(group, own.stream, rank);
       });

@@ -1,6 +1,6 @@
 // The real NCCL with one rank, where there are a GPU and the library: a group of one changes nothing, whatever the
 // operation, and leaves when told. More ranks: communicator.test.cc, with a library of threads.
-#include "dist/communicator.h"
+#include "dist/nccl_communicator.h"
 
 #include "device.h"
 #include "dist/nccl_group.h"
@@ -26,8 +26,8 @@ TEST(a_group_of_one_on_a_gpu_gives_back_what_it_is_given) {
   const NcclInfo found = query_nccl();
   if (found.version.empty()) SKIP(found.reason.c_str());
 #ifdef HONE_HAVE_CUDA
-  Communicator group(NcclLibrary::open());
-  group.initialise(Communicator::make_id(*NcclLibrary::open()), 0, 1);
+  NcclCommunicator group(NcclLibrary::open());
+  group.initialise(NcclCommunicator::make_id(*NcclLibrary::open()), 0, 1);
   EXPECT_TRUE(group.state() == State::kReady);
   const Stream stream = device_stream();
   for (const int64_t n : {1, 5, 4096}) {

@@ -1,4 +1,4 @@
-#include "dist/communicator.h"
+#include "dist/nccl_communicator.h"
 
 namespace hone::dist {
 namespace {
@@ -37,7 +37,7 @@ void expect_parts(const char* what, const TensorView& larger, const TensorView& 
 
 }  // namespace
 
-NcclUniqueId Communicator::make_id(const NcclLibrary& library) {
+NcclUniqueId NcclCommunicator::make_id(const NcclLibrary& library) {
   NcclUniqueId id{};
   const NcclResult result = library.functions().get_unique_id(&id);
   if (result != kNcclSuccess) {
@@ -46,7 +46,7 @@ NcclUniqueId Communicator::make_id(const NcclLibrary& library) {
   return id;
 }
 
-void Communicator::exchange(const char* what, const TensorView& a, const TensorView& b, const NcclGroup::Call& call) {
+void NcclCommunicator::exchange(const char* what, const TensorView& a, const TensorView& b, const NcclGroup::Call& call) {
   group_.enqueue(what, [&](const NcclFunctions& nccl, NcclComm_t comm) {
     expect_buffer(what, a);
     expect_buffer(what, b);
@@ -54,7 +54,7 @@ void Communicator::exchange(const char* what, const TensorView& a, const TensorV
   });
 }
 
-void Communicator::broadcast(const Stream& stream, const TensorView& buffer, int root) {
+void NcclCommunicator::broadcast(const Stream& stream, const TensorView& buffer, int root) {
   exchange("broadcast", buffer, buffer, [&](const NcclFunctions& nccl, NcclComm_t comm) {
     if (root < 0 || root >= size()) fail(Code::kShape, "broadcast: root %d of %d ranks.", root, size());
     return nccl.broadcast(buffer.data, buffer.data, size_t(buffer.numel()), nccl_type("broadcast", buffer.dtype), root,
@@ -62,14 +62,14 @@ void Communicator::broadcast(const Stream& stream, const TensorView& buffer, int
   });
 }
 
-void Communicator::all_reduce(const Stream& stream, const TensorView& buffer, ReduceOp op) {
+void NcclCommunicator::all_reduce(const Stream& stream, const TensorView& buffer, ReduceOp op) {
   exchange("all_reduce", buffer, buffer, [&](const NcclFunctions& nccl, NcclComm_t comm) {
     return nccl.all_reduce(buffer.data, buffer.data, size_t(buffer.numel()), nccl_type("all_reduce", buffer.dtype),
                            nccl_op(op), comm, stream.handle);
   });
 }
 
-void Communicator::reduce_scatter(const Stream& stream, const TensorView& source, const TensorView& destination,
+void NcclCommunicator::reduce_scatter(const Stream& stream, const TensorView& source, const TensorView& destination,
                                   ReduceOp op) {
   exchange("reduce_scatter", source, destination, [&](const NcclFunctions& nccl, NcclComm_t comm) {
     expect_parts("reduce_scatter", source, destination, size());
@@ -78,7 +78,7 @@ void Communicator::reduce_scatter(const Stream& stream, const TensorView& source
   });
 }
 
-void Communicator::all_gather(const Stream& stream, const TensorView& source, const TensorView& destination) {
+void NcclCommunicator::all_gather(const Stream& stream, const TensorView& source, const TensorView& destination) {
   exchange("all_gather", source, destination, [&](const NcclFunctions& nccl, NcclComm_t comm) {
     expect_parts("all_gather", destination, source, size());
     return nccl.all_gather(source.data, destination.data, size_t(source.numel()), nccl_type("all_gather", source.dtype),
@@ -86,7 +86,7 @@ void Communicator::all_gather(const Stream& stream, const TensorView& source, co
   });
 }
 
-void Communicator::all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination) {
+void NcclCommunicator::all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination) {
   exchange("all_to_all", source, destination, [&](const NcclFunctions& nccl, NcclComm_t comm) {
     if (source.dtype != destination.dtype || source.numel() != destination.numel() || source.numel() % size() != 0) {
       fail(Code::kShape, "all_to_all: %s[%lld] and %s[%lld] are not %d parts each.", dtype_name(source.dtype),

@@ -1,6 +1,6 @@
 // What collectives compute, compared with plain loops, and what each state allows. When things go wrong:
 // nccl_group.test.cc.
-#include "dist/communicator.h"
+#include "dist/nccl_communicator.h"
 
 #include <set>
 
@@ -25,7 +25,7 @@ TEST(every_collective_gives_what_plain_loops_give) {
   for (int size : {1, 2, 3, 4}) {
     for (int polls : {0, 3}) {
       const Faults slow{.init_polls = polls, .enqueue_polls = polls, .finalize_polls = polls};
-      expect_all(ranks(size, slow, options(), [&](Communicator& group, const Stream& stream, int rank) {
+      expect_all(ranks(size, slow, options(), [&](NcclCommunicator& group, const Stream& stream, int rank) {
         EXPECT_EQ(group.rank(), rank);
         EXPECT_EQ(group.size(), size);
         for (int64_t n : {1, 5, 64}) {
@@ -60,7 +60,7 @@ TEST(every_collective_gives_what_plain_loops_give) {
 }
 
 TEST(other_dtypes_arrive_as_they_are_and_add_in_their_own_arithmetic) {
-  expect_all(ranks(3, {}, options(), [](Communicator& group, const Stream& stream, int rank) {
+  expect_all(ranks(3, {}, options(), [](NcclCommunicator& group, const Stream& stream, int rank) {
     std::vector<uint16_t> halves{f32_to_bf16(1.5f), f32_to_bf16(float(rank))};
     std::vector<int64_t> wide{int64_t(rank) << 40, -1};
     std::vector<int32_t> ints{rank, rank * rank, 7};
@@ -87,7 +87,7 @@ TEST(other_dtypes_arrive_as_they_are_and_add_in_their_own_arithmetic) {
 }
 
 TEST(empty_buffers_move_nothing_and_nobody_waits_for_them) {
-  expect_all(ranks(2, {}, options(kLong, kShort), [](Communicator& group, const Stream& stream, int rank) {
+  expect_all(ranks(2, {}, options(kLong, kShort), [](NcclCommunicator& group, const Stream& stream, int rank) {
     std::vector<float> none;
     if (rank == 0) group.all_reduce(stream, view(none), ReduceOp::kSum);
     group.wait(stream);
@@ -96,7 +96,7 @@ TEST(empty_buffers_move_nothing_and_nobody_waits_for_them) {
 }
 
 TEST(buffers_that_do_not_fit_are_refused_and_the_group_stays_ready) {
-  expect_all(ranks(2, {}, options(), [](Communicator& group, const Stream& stream, int) {
+  expect_all(ranks(2, {}, options(), [](NcclCommunicator& group, const Stream& stream, int) {
     std::vector<float> a(6), b(4), c(5);
     std::vector<int32_t> ints(3);
     TensorView strided(a.data(), DType::kF32, {3, 2});
@@ -120,7 +120,7 @@ TEST(buffers_that_do_not_fit_are_refused_and_the_group_stays_ready) {
 namespace {
 
 /// What every call says in one state.
-std::set<std::string> answers(Communicator& group) {
+std::set<std::string> answers(NcclCommunicator& group) {
   std::vector<float> x(2), y(4);
   const Stream stream;
   std::set<std::string> codes;
@@ -143,8 +143,8 @@ std::set<std::string> answers(Communicator& group) {
 TEST(a_call_in_a_wrong_state_says_which_state_it_is_and_why) {
   fake().reset({});
   const auto library = NcclLibrary::open(HONE_FAKE_NCCL);
-  const NcclUniqueId id = Communicator::make_id(*library);
-  Communicator fresh(library, options());
+  const NcclUniqueId id = NcclCommunicator::make_id(*library);
+  NcclCommunicator fresh(library, options());
   EXPECT_TRUE(fresh.state() == State::kUninitialised);
   EXPECT_THROWS(fresh.wait({}), Code::kState);
   EXPECT_THROWS(fresh.initialise(id, 2, 2), Code::kShape);
@@ -162,7 +162,7 @@ TEST(a_call_in_a_wrong_state_says_which_state_it_is_and_why) {
   EXPECT_TRUE(fresh.state() == State::kClosed);
   for (const std::string& said : answers(fresh)) EXPECT_TRUE(has(said, "STATE: the communicator is closed, not "));
 
-  Communicator aborted(library, options());
+  NcclCommunicator aborted(library, options());
   aborted.abort("the run ends");
   aborted.abort("again");
   EXPECT_TRUE(aborted.state() == State::kAborted);
@@ -173,8 +173,8 @@ TEST(a_call_in_a_wrong_state_says_which_state_it_is_and_why) {
   EXPECT_TRUE(aborted.state() == State::kClosed);
 
   fake().reset({.init_fails = 0});
-  Communicator failed(library, options());
-  EXPECT_THROWS(failed.initialise(Communicator::make_id(*library), 0, 1), Code::kCollective);
+  NcclCommunicator failed(library, options());
+  EXPECT_THROWS(failed.initialise(NcclCommunicator::make_id(*library), 0, 1), Code::kCollective);
   EXPECT_TRUE(failed.state() == State::kFailed);
   failed.abort("no effect");
   EXPECT_TRUE(failed.state() == State::kFailed);
