@@ -26,7 +26,8 @@ export type ErrorCode =
   | "HONE_ERR_REPLAY"
   | "HONE_ERR_USAGE"
   | "HONE_ERR_HUB"
-  | "HONE_ERR_ENDPOINT";
+  | "HONE_ERR_ENDPOINT"
+  | "HONE_ERR_STREAM";
 
 export interface HoneErrorOptions extends ErrorOptions {
   /** Machine-readable facts: paths, values, ids. */

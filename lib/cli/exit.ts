@@ -20,6 +20,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   HONE_ERR_IO: EXIT.environment,
   HONE_ERR_HUB: EXIT.environment,
   HONE_ERR_ENDPOINT: EXIT.environment,
+  HONE_ERR_STREAM: EXIT.environment,
   HONE_ERR_DATA: EXIT.data,
   HONE_ERR_VERIFIER: EXIT.data,
   HONE_ERR_OBJECTIVE: EXIT.usage,

@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { crc32c } from "../crc32c.ts";
 import { HoneError } from "../errors.ts";
 import type { StepRecord } from "../records.ts";
 import { fileWork, type Sink, type StepDetails } from "./sink.ts";
@@ -12,20 +13,6 @@ import {
   summaryEvent,
   versionEvent,
 } from "./tensorboard-events.ts";
-
-const CASTAGNOLI_REFLECTED = 0x82f63b78;
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte;
-  for (let bit = 0; bit < 8; ++bit) crc = crc & 1 ? (crc >>> 1) ^ CASTAGNOLI_REFLECTED : crc >>> 1;
-  return crc;
-});
-
-/** CRC-32C of the bytes. Source: RFC 3720, appendix B.4 (test vectors). */
-export function crc32c(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) crc = CRC_TABLE[(crc ^ byte) & 0xff]! ^ (crc >>> 8);
-  return (crc ^ 0xffffffff) >>> 0;
-}
 
 /** A CRC stored beside its own data is rotated and offset, so that a CRC of CRCs stays meaningful. */
 export function maskedCrc32c(bytes: Uint8Array): number {

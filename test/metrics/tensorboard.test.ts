@@ -5,28 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HoneError } from "../../lib/errors.ts";
-import { crc32c, maskedCrc32c, TensorBoardSink, tfRecord } from "../../lib/metrics/tensorboard.ts";
+import { maskedCrc32c, TensorBoardSink, tfRecord } from "../../lib/metrics/tensorboard.ts";
 import { scalars, summaryEvent } from "../../lib/metrics/tensorboard-events.ts";
 import { NO_DETAILS } from "./details.ts";
 
-describe("CRC-32C", () => {
-  const ascending = Uint8Array.from({ length: 32 }, (_, i) => i);
-  test.each([
-    ["32 zeros", new Uint8Array(32), 0x8a9136aa],
-    ["32 times 0xff", new Uint8Array(32).fill(0xff), 0x62a8ab43],
-    ["0x00 to 0x1f", ascending, 0x46dd794e],
-    ["0x1f to 0x00", ascending.toReversed(), 0x113fdb5c],
-    ["digits", Buffer.from("123456789"), 0xe3069283],
-    ["nothing", new Uint8Array(0), 0],
-  ])("of %s is that of RFC 3720", (_, bytes, expected) => {
-    expect(crc32c(bytes)).toBe(expected);
-  });
-
-  test("masked can be unmasked", () => {
-    const masked = maskedCrc32c(Buffer.from("123456789"));
-    const rotated = (masked - 0xa282ead8) >>> 0;
-    expect(((rotated >>> 17) | (rotated << 15)) >>> 0).toBe(0xe3069283);
-  });
+test("a masked CRC-32C can be unmasked", () => {
+  const masked = maskedCrc32c(Buffer.from("123456789"));
+  const rotated = (masked - 0xa282ead8) >>> 0;
+  expect(((rotated >>> 17) | (rotated << 15)) >>> 0).toBe(0xe3069283);
 });
 
 /** A reader that shares nothing with the writer: bitwise CRC, wire types read one after another. */

@@ -1,0 +1,156 @@
+import { randomUUID } from "node:crypto";
+import { HoneError } from "../errors.ts";
+import { Bell } from "./bell.ts";
+import { checkCount, checkKey, checkMs, checkName, checkText } from "./checks.ts";
+import type { Appended, Arguments, Driver, Fence, OperationName, Result } from "./driver.ts";
+import { DriverRegisters } from "./driver-registers.ts";
+import type {
+  Depth,
+  DepthOf,
+  Entry,
+  EntrySize,
+  Lease,
+  LeaseEnd,
+  LeaseOptions,
+  Offset,
+  ReadOptions,
+  StreamStore,
+} from "./store.ts";
+import { Waiter } from "./waiter.ts";
+
+const NO_SIZE: EntrySize = { samples: 0, tokens: 0 };
+const MAX_DELIVERIES = 10;
+
+/** A StreamStore over a driver: arguments checked, waiting done, leases labelled. */
+export class DriverStore implements StreamStore {
+  readonly kv: DriverRegisters;
+  readonly #driver: Driver;
+  readonly #waiter: Waiter;
+  #fence: Fence | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(driver: Driver) {
+    const bell = new Bell();
+    driver.onNews((topic) => bell.ring(topic));
+    this.#driver = driver;
+    this.#waiter = new Waiter(bell, driver.pauseMs);
+    this.kv = new DriverRegisters((name, args) => this.#open().run(name, args), this.#waiter);
+  }
+
+  fence(key: string, value: string): void {
+    checkKey("fence's key", key);
+    checkText("fence's value", value);
+    this.#fence = { key, value };
+  }
+
+  async append(stream: string, key: string, payload: Uint8Array, size = NO_SIZE): Promise<Offset> {
+    return this.#run("append", appended(stream, key, payload, size));
+  }
+
+  async lease(stream: string, group: string, options: LeaseOptions): Promise<Lease[]> {
+    const { max, leaseMs, maxDeliveries = MAX_DELIVERIES } = options;
+    checkName("group", group);
+    checkMs("leaseMs", leaseMs);
+    checkCount("maxDeliveries", maxDeliveries, 1);
+    const token = randomUUID();
+    const found = await this.#entries(stream, options, async () => {
+      const args = { stream, group, token, max, leaseMs, maxDeliveries };
+      const { leases, nextMs } = await this.#run("lease", args);
+      return { entries: leases, nextMs };
+    });
+    return found.map((entry) => ({ stream, group, token, ...entry }));
+  }
+
+  async renew(lease: Lease, leaseMs: number): Promise<boolean> {
+    checkMs("leaseMs", leaseMs);
+    return this.#run("renew", { ...held(lease), leaseMs });
+  }
+
+  async forward(
+    lease: Lease,
+    out: string,
+    key: string,
+    payload: Uint8Array,
+    size = NO_SIZE,
+  ): Promise<Offset | null> {
+    return this.#run("forward", { ...held(lease), out: appended(out, key, payload, size) });
+  }
+
+  async release(lease: Lease, end: LeaseEnd): Promise<boolean> {
+    if (typeof end === "object") checkText("the reason of a dead letter", end.dead);
+    return this.#run("release", { ...held(lease), end });
+  }
+
+  async read(stream: string, after: Offset, options: ReadOptions): Promise<Entry[]> {
+    checkCount("cursor", after);
+    const found = await this.#entries(stream, options, async () => ({
+      entries: await this.#run("read", { stream, after, max: options.max }),
+    }));
+    return [...found];
+  }
+
+  async pin(stream: string, name: string, cursor: Offset | null): Promise<void> {
+    checkName("stream", stream);
+    checkName("checkpoint", name);
+    if (cursor !== null) checkCount("cursor", cursor);
+    await this.#run("pin", { stream, name, cursor });
+  }
+
+  async trim(stream: string, before: Offset): Promise<number> {
+    checkName("stream", stream);
+    checkCount("offset", before);
+    return this.#run("trim", { stream, before });
+  }
+
+  async depth(stream: string, of?: DepthOf): Promise<Depth> {
+    checkName("stream", stream);
+    if (of !== undefined && "group" in of) checkName("group", of.group);
+    if (of !== undefined && "after" in of) checkCount("cursor", of.after);
+    return this.#run("depth", { stream, ...of });
+  }
+
+  close(): Promise<void> {
+    this.#waiter.close();
+    this.#closing ??= this.#driver.close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #entries<T>(
+    stream: string,
+    { max, ...waiting }: ReadOptions,
+    look: () => Promise<{ readonly entries: readonly T[]; readonly nextMs?: number | undefined }>,
+  ): Promise<readonly T[]> {
+    checkName("stream", stream);
+    checkCount("max", max, 1);
+    const found = await this.#waiter.until(stream, waiting, async () => {
+      const { entries, nextMs } = await look();
+      return entries.length > 0 ? { found: entries } : { nextMs };
+    });
+    return found ?? [];
+  }
+
+  #open(): Driver {
+    if (this.#closing) throw new HoneError("HONE_ERR_STATE", "the stream store is closed");
+    return this.#driver;
+  }
+
+  #run<K extends OperationName>(name: K, args: Arguments<K>): Promise<Result<K>> {
+    return this.#open().run(name, args, this.#fence);
+  }
+}
+
+function appended(stream: string, key: string, payload: Uint8Array, size: EntrySize): Appended {
+  checkName("stream", stream);
+  checkKey("key", key);
+  checkCount("samples", size.samples);
+  checkCount("tokens", size.tokens);
+  if (!(payload instanceof Uint8Array))
+    throw new HoneError("HONE_ERR_USAGE", "a payload is not a Uint8Array");
+  return { stream, key, payload, size: { samples: size.samples, tokens: size.tokens } };
+}
+
+const held = ({ stream, group, offset, token }: Lease) => ({ stream, group, offset, token });

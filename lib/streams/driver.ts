@@ -1,0 +1,69 @@
+import type { Depth, Entry, EntrySize, Lease, LeaseEnd, Offset } from "./store.ts";
+
+/** Which lease of which entry. */
+export type Held = Pick<Lease, "stream" | "group" | "offset" | "token">;
+
+export interface Appended {
+  readonly stream: string;
+  readonly key: string;
+  readonly payload: Uint8Array;
+  readonly size: EntrySize;
+}
+
+export interface Leased {
+  readonly leases: readonly Pick<Lease, "offset" | "key" | "payload" | "deliveries">[];
+  /** When the next lease of somebody runs out; undefined where there is none. Milliseconds from now. */
+  readonly nextMs?: number;
+}
+
+/** What a driver can do. Each is atomic, and what it changed is durable when it is done; none waits for entries. */
+export interface Operations {
+  append(o: Appended): Offset;
+  lease(o: {
+    readonly stream: string;
+    readonly group: string;
+    readonly token: string;
+    readonly max: number;
+    readonly leaseMs: number;
+    readonly maxDeliveries: number;
+  }): Leased;
+  renew(o: Held & { readonly leaseMs: number }): boolean;
+  forward(o: Held & { readonly out: Appended }): Offset | null;
+  release(o: Held & { readonly end: LeaseEnd }): boolean;
+  read(o: { readonly stream: string; readonly after: Offset; readonly max: number }): readonly Entry[];
+  pin(o: { readonly stream: string; readonly name: string; readonly cursor: Offset | null }): null;
+  trim(o: { readonly stream: string; readonly before: Offset }): number;
+  depth(o: { readonly stream: string; readonly group?: string; readonly after?: Offset }): Depth;
+  get(o: { readonly key: string }): string | null;
+  set(o: { readonly key: string; readonly value: string }): null;
+  cas(o: { readonly key: string; readonly expected: string | null; readonly value: string }): boolean;
+  delete(o: { readonly key: string; readonly expected: string | null }): boolean;
+  list(o: { readonly prefix: string }): readonly (readonly [key: string, value: string])[];
+  setLease(o: { readonly key: string; readonly value: string; readonly ttlMs: number }): boolean;
+}
+
+export type OperationName = keyof Operations;
+export type Arguments<K extends OperationName> = Parameters<Operations[K]>[0];
+export type Result<K extends OperationName> = ReturnType<Operations[K]>;
+
+/** The register that has to have a value; checked with the operation, atomically. */
+export interface Fence {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** The topic of all registers; no stream has this name. */
+export const REGISTERS = ":kv";
+
+/** Where a run's streams lie. Rejects with StreamError, with HONE_ERR_IO where the place cannot be reached. */
+export interface Driver {
+  run<K extends OperationName>(name: K, args: Arguments<K>, fence?: Fence): Promise<Result<K>>;
+  /**
+   * Waiters look again when told that something happened, and otherwise after a pause that grows from the first of these
+   * to the second.
+   */
+  readonly pauseMs: { readonly first: number; readonly most: number };
+  /** Called with the stream (or REGISTERS) in which something may be new; with undefined for all of them. */
+  onNews(listener: (topic: string | undefined) => void): void;
+  close(): Promise<void>;
+}

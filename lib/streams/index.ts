@@ -1,0 +1,15 @@
+export { deadLettersOf } from "./checks.ts";
+export {
+  decodeMessage,
+  encodeMessage,
+  type JsonValue,
+  MESSAGE_VERSION,
+  type Message,
+  type Section,
+  type SectionOf,
+  type SectionType,
+  sectionOf,
+} from "./message.ts";
+export { type OpenOptions, openStore } from "./open.ts";
+export type * from "./store.ts";
+export { type Refusal, StreamError } from "./stream-error.ts";

@@ -1,0 +1,192 @@
+import { crc32c } from "../crc32c.ts";
+import { HoneError } from "../errors.ts";
+import { type JsonMaker, readJsonText } from "../json-text.ts";
+
+/** Rises when what messages hold changes its meaning; a reader refuses every other one. */
+export const MESSAGE_VERSION = 1;
+
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
+
+const ARRAYS = {
+  u8: Uint8Array,
+  u16: Uint16Array,
+  u32: Uint32Array,
+  i32: Int32Array,
+  i64: BigInt64Array,
+  f32: Float32Array,
+  f64: Float64Array,
+} as const;
+
+export type SectionType = keyof typeof ARRAYS;
+export type SectionOf<T extends SectionType> = InstanceType<(typeof ARRAYS)[T]>;
+export type Section = SectionOf<SectionType>;
+
+/** What goes over a stream: a few facts and arrays. Nothing in it can be executed. */
+export interface Message {
+  /** What its reader takes it for. */
+  readonly kind: string;
+  /** Numbers are finite; integers are safe ones. */
+  readonly header: { readonly [key: string]: JsonValue };
+  readonly sections: { readonly [name: string]: Section };
+}
+
+// magic · u16 version · u16 zero · u32 length of all · u32 CRC-32C of what follows · u32 length of the head · head:
+// JSON [kind, header, [[name, type, elements], ...]] · arrays, each from a multiple of 8. Little-endian.
+const MAGIC = Buffer.from("HONm", "latin1");
+const AT = { version: 4, zero: 6, length: 8, crc: 12, head: 16 } as const;
+const FIXED = 20;
+const ALIGNMENT = 8;
+const DEEPEST_HEADER = 32;
+
+const aligned = (at: number) => Math.ceil(at / ALIGNMENT) * ALIGNMENT;
+
+/**
+ * A message as bytes. Throws HONE_ERR_USAGE for a header that JSON cannot say and for an array of a type that is not
+ * listed, HONE_ERR_DATA for a message of 4 GB.
+ */
+export function encodeMessage({ kind, header, sections }: Message): Uint8Array {
+  const table = Object.entries(sections).map(([name, array]) => [name, typeOf(name, array), array.length]);
+  const head = Buffer.from(jsonOf([kind, header, table]), "utf8");
+  const starts: number[] = [];
+  let end = FIXED + head.length;
+  for (const { byteLength } of Object.values(sections)) {
+    starts.push(aligned(end));
+    end = aligned(end) + byteLength;
+  }
+  if (end >= 2 ** 32)
+    throw new HoneError("HONE_ERR_DATA", `a message "${kind}" of ${end} bytes, 4 GB at most`);
+  const bytes = Buffer.alloc(end);
+  bytes.set(MAGIC);
+  bytes.writeUInt16LE(MESSAGE_VERSION, AT.version);
+  bytes.writeUInt32LE(end, AT.length);
+  bytes.writeUInt32LE(head.length, AT.head);
+  bytes.set(head, FIXED);
+  for (const [k, { buffer, byteOffset, byteLength }] of Object.values(sections).entries())
+    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), starts[k]);
+  bytes.writeUInt32LE(crc32c(bytes.subarray(AT.head)), AT.crc);
+  return bytes;
+}
+
+/**
+ * The message in the bytes. Its arrays are copies.
+ * Throws HONE_ERR_FORMAT for what is no message, of another version, truncated or altered.
+ */
+export function decodeMessage(bytes: Uint8Array): Message {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  checkEnvelope(view);
+  const headEnd = FIXED + view.readUInt32LE(AT.head);
+  if (headEnd > view.length) refuse(`its head ends at byte ${headEnd} of ${view.length}`);
+  const [kind, header, table] = headOf(view.subarray(FIXED, headEnd).toString("utf8"));
+  const sections: Record<string, Section> = Object.create(null) as Record<string, Section>;
+  let end = headEnd;
+  for (const [name, type, count] of table) {
+    const start = aligned(end);
+    end = start + count * ARRAYS[type].BYTES_PER_ELEMENT;
+    if (end > view.length) refuse(`array "${name}" ends at byte ${end} of ${view.length}`);
+    sections[name] = new ARRAYS[type](new Uint8Array(view.subarray(start, end)).buffer);
+  }
+  if (end !== view.length) refuse(`${view.length - end} bytes are behind its last array`);
+  return { kind, header, sections };
+}
+
+/** An array of a message. Throws HONE_ERR_FORMAT where it is not there or of another type. */
+export function sectionOf<T extends SectionType>(
+  { kind, sections }: Message,
+  name: string,
+  type: T,
+): SectionOf<T> {
+  const found = sections[name];
+  if (found === undefined) refuse(`"${kind}" has no array "${name}"`);
+  if (!(found instanceof ARRAYS[type])) refuse(`array "${name}" of "${kind}" is not of type ${type}`);
+  return found as SectionOf<T>;
+}
+
+function checkEnvelope(view: Buffer): void {
+  if (view.length < FIXED) refuse(`${view.length} bytes are fewer than the ${FIXED} of an empty one`);
+  if (!view.subarray(0, MAGIC.length).equals(MAGIC)) refuse("it does not begin as one");
+  const version = view.readUInt16LE(AT.version);
+  if (version !== MESSAGE_VERSION)
+    refuse(`it is of version ${version}, this package reads ${MESSAGE_VERSION}`, {
+      hint: "let all processes of a run have the same version of the package",
+    });
+  const length = view.readUInt32LE(AT.length);
+  if (length !== view.length) refuse(`${view.length} bytes are here, ${length} were written`);
+  if (view.readUInt16LE(AT.zero) !== 0 || view.readUInt32LE(AT.crc) !== crc32c(view.subarray(AT.head)))
+    refuse("its checksum is wrong");
+}
+
+type Table = readonly (readonly [name: string, type: SectionType, elements: number])[];
+
+function headOf(text: string): readonly [string, Message["header"], Table] {
+  const head = readHead(text);
+  if (!Array.isArray(head) || head.length !== 3) refuse("its head is not [kind, header, arrays]");
+  const [kind, header, table] = head as JsonValue[];
+  if (typeof kind !== "string" || !isObject(header) || !Array.isArray(table) || !table.every(isSection))
+    refuse("its head is not [kind, header, arrays]");
+  return [kind, header, table as unknown as Table];
+}
+
+const isObject = (value: JsonValue | undefined): value is { readonly [key: string]: JsonValue } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function isSection(row: JsonValue): boolean {
+  if (!Array.isArray(row) || row.length !== 3) return false;
+  const [name, type, count] = row as JsonValue[];
+  const isCount = typeof count === "number" && Number.isSafeInteger(count) && count >= 0;
+  return typeof name === "string" && typeof type === "string" && Object.hasOwn(ARRAYS, type) && isCount;
+}
+
+const JSON_VALUES: JsonMaker<JsonValue> = {
+  constant: (value) => value,
+  number: (digits, isInteger) => {
+    const value = Number(digits);
+    if (!Number.isFinite(value) || (isInteger && !Number.isSafeInteger(value)))
+      throw new SyntaxError(`${digits} is no number that JavaScript holds`);
+    return value;
+  },
+  string: (text) => text,
+  list: (items) => items,
+  object: (members) => Object.fromEntries(members),
+  maxDepth: DEEPEST_HEADER,
+};
+
+function readHead(text: string): JsonValue {
+  try {
+    return readJsonText(text, JSON_VALUES);
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    return refuse(`its head is no JSON: ${cause.message}`, { cause });
+  }
+}
+
+/** JSON of a head that reads back as what it is. */
+function jsonOf(head: JsonValue): string {
+  return JSON.stringify(head, (key, value: unknown) => {
+    const isSafe = !Number.isInteger(value) || Number.isSafeInteger(value);
+    if (
+      value === undefined ||
+      typeof value === "bigint" ||
+      (typeof value === "number" && !(Number.isFinite(value) && isSafe))
+    )
+      throw new HoneError("HONE_ERR_USAGE", `a message's header has ${String(value)} at "${key}"`);
+    return value;
+  });
+}
+
+function typeOf(name: string, array: Section): SectionType {
+  const types = Object.keys(ARRAYS) as SectionType[];
+  const type = types.find((each) => array instanceof ARRAYS[each]);
+  if (type === undefined)
+    throw new HoneError("HONE_ERR_USAGE", `array "${name}" of a message is none of ${types.join(", ")}`);
+  return type;
+}
+
+function refuse(what: string, options: { readonly hint?: string; readonly cause?: unknown } = {}): never {
+  throw new HoneError("HONE_ERR_FORMAT", `no readable message: ${what}`, options);
+}

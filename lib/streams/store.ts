@@ -1,0 +1,142 @@
+/** A place in a stream: 1, 2, 3, ... in the order of appends. 0 is before the first entry. */
+export type Offset = number;
+
+/** What an entry is worth, for depths that are not counted in entries. Both integers >= 0. */
+export interface EntrySize {
+  readonly samples: number;
+  readonly tokens: number;
+}
+
+export interface Entry {
+  readonly offset: Offset;
+  readonly key: string;
+  readonly payload: Uint8Array;
+  /** Why this is a dead letter; only in a stream of dead letters. */
+  readonly reason?: string;
+}
+
+/** An entry in the hands of one reader of a group, until its time is over. */
+export interface Lease {
+  readonly stream: string;
+  readonly group: string;
+  readonly offset: Offset;
+  readonly key: string;
+  readonly payload: Uint8Array;
+  /** How many readers have had it, this one included. */
+  readonly deliveries: number;
+  /** Says whose it is: another reader's lease of the same entry has another one. */
+  readonly token: string;
+}
+
+interface Waiting {
+  /** Entries at most, >= 1. */
+  readonly max: number;
+  /** How long to wait for the first entry; 0 asks once. Milliseconds. */
+  readonly waitMs: number;
+  /** Ends the waiting with HONE_ERR_ABORTED. */
+  readonly signal?: AbortSignal;
+}
+
+export type ReadOptions = Waiting;
+
+export interface LeaseOptions extends Waiting {
+  /** After so many milliseconds without `renew` an entry goes to the next reader. */
+  readonly leaseMs: number;
+  /** An entry that so many readers did not finish becomes a dead letter. 10 by default. */
+  readonly maxDeliveries?: number;
+}
+
+/** How a lease ends; "retry": another reader gets it at once; dead: nobody does, and the reason is kept. */
+export type LeaseEnd = "done" | "retry" | { readonly dead: string };
+
+/** Whose depth: what `group` has not finished, or what is behind a cursor. Of neither: all that the stream keeps. */
+export type DepthOf = { readonly group: string } | { readonly after: Offset };
+
+export interface Depth {
+  readonly items: number;
+  readonly samples: number;
+  readonly tokens: number;
+  /** Since the append of the oldest of them; 0 where there is none. */
+  readonly oldestMs: number;
+  /** Dead letters of the stream so far, whoever gave them up. */
+  readonly dead: number;
+}
+
+/** Registers of a run: the last value counts. */
+export interface KeyValues {
+  get(key: string): Promise<string | undefined>;
+  set(key: string, value: string): Promise<void>;
+  /** Sets `value` if the key has `expected` (null: if it does not exist). Whether it did. */
+  cas(key: string, expected: string | null, value: string): Promise<boolean>;
+  /** Whether the key was there, and, where `expected` is given, had that value. */
+  delete(key: string, expected?: string): Promise<boolean>;
+  /** Keys that begin with `prefix`, with their values. */
+  list(prefix: string): Promise<Map<string, string>>;
+  /**
+   * Takes or renews a key for `ttlMs`, after which it is gone: true if nobody has it, or `value` has it already; false
+   * if another value has it, and nothing changed.
+   */
+  setLease(key: string, value: string, ttlMs: number): Promise<boolean>;
+  /** The key's value as soon as it exists and is not `not`; undefined if that did not happen within `waitMs`. */
+  waitFor(key: string, options: WaitForOptions): Promise<string | undefined>;
+}
+
+export interface WaitForOptions {
+  readonly waitMs: number;
+  readonly not?: string;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Streams and registers of one run, shared by its processes. Delivery is at least once, appends are idempotent by key,
+ * `forward` is atomic, and a reader's cursor belongs to the reader: together each entry has its effect once, whoever is
+ * killed in between. What a promise has resolved for is kept as docs/streams.md says of each driver.
+ * Names of streams and groups have 1 to 200 of A-Z a-z 0-9 . _ / -; keys are 1 to 512 UTF-16 units.
+ * Every call rejects with HONE_ERR_USAGE for arguments out of range, HONE_ERR_STATE after `close`, HONE_ERR_STREAM
+ * (a StreamError, `why` says which) where what the store holds forbids it, HONE_ERR_IO where it cannot be reached.
+ */
+export interface StreamStore extends AsyncDisposable {
+  readonly kv: KeyValues;
+  /**
+   * From now on whatever this object does to streams is refused (StreamError "fenced") unless register `key` is `value`:
+   * with an epoch there, a process that was taken for dead cannot write any more. Registers stay open to it.
+   */
+  fence(key: string, value: string): void;
+  /** Durable when it resolves. The key's offset: where the stream keeps an entry of this key, nothing is appended. */
+  append(stream: string, key: string, payload: Uint8Array, size?: EntrySize): Promise<Offset>;
+  /**
+   * Entries for this reader alone, in the order of offsets, first those that readers before it did not finish. A group
+   * gets every entry of the stream, from the first one kept when the group is new. None where none came in time.
+   */
+  lease(stream: string, group: string, options: LeaseOptions): Promise<Lease[]>;
+  /** The lease ends `leaseMs` from now. False: the entry is somebody else's, or finished. */
+  renew(lease: Lease, leaseMs: number): Promise<boolean>;
+  /**
+   * Finishes the entry and appends to `out`, both or neither. null: `out` had an entry of this key, and the entry is
+   * finished. StreamError "lease-lost" if it is somebody else's by now and `out` has no entry of the key.
+   */
+  forward(
+    lease: Lease,
+    out: string,
+    key: string,
+    payload: Uint8Array,
+    size?: EntrySize,
+  ): Promise<Offset | null>;
+  /** Ends the lease. False: the entry is somebody else's, or finished, and nothing changed. */
+  release(lease: Lease, end: LeaseEnd): Promise<boolean>;
+  /**
+   * Entries behind a cursor, the same ones each time. StreamError "trimmed" if one of them is no more there, "ahead" if
+   * the cursor is behind the stream's end: the store is older than whoever kept the cursor.
+   */
+  read(stream: string, after: Offset, options: ReadOptions): Promise<Entry[]>;
+  /** Registers a checkpoint that has read up to `cursor`: `trim` keeps what is behind it. null takes `name` back. */
+  pin(stream: string, name: string, cursor: Offset | null): Promise<void>;
+  /**
+   * Deletes entries with offsets below `before`, and their keys; how many. StreamError "held", and nothing is deleted,
+   * if a registered checkpoint or a group has not had all of them.
+   */
+  trim(stream: string, before: Offset): Promise<number>;
+  depth(stream: string, of?: DepthOf): Promise<Depth>;
+  /** Ends every waiting call with HONE_ERR_STATE. Idempotent. */
+  close(): Promise<void>;
+}

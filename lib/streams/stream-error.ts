@@ -1,0 +1,53 @@
+import { HoneError } from "../errors.ts";
+
+/** What of the store's content forbids an operation. */
+export interface Refusal {
+  /**
+   * "lost": the store no longer is the one that was opened, or never knew the run; "fenced": the register of `fence` has
+   * another value; "lease-lost", "trimmed", "ahead", "held": see the operations.
+   */
+  readonly why: "lost" | "fenced" | "lease-lost" | "trimmed" | "ahead" | "held";
+  /** The stream, register or run it is about. */
+  readonly about: string;
+  /** The value found, in the words of `MESSAGES`. */
+  readonly found: string;
+}
+
+const MESSAGES: Readonly<Record<Refusal["why"], (about: string, found: string) => string>> = {
+  lost: (run, found) => `the store does not hold run ${run}: ${found}`,
+  fenced: (key, found) => `this process is out of date: register ${key} ${found}`,
+  "lease-lost": (stream, found) => `stream ${stream}: the lease of entry ${found} is somebody else's by now`,
+  trimmed: (stream, found) =>
+    `stream ${stream}: entries up to ${found} were trimmed, the cursor is before that`,
+  ahead: (stream, found) =>
+    `stream ${stream} ends at ${found}, before the cursor: it is older than the cursor`,
+  held: (stream, found) => `stream ${stream} cannot be trimmed: ${found}`,
+};
+
+const HINTS: Readonly<Partial<Record<Refusal["why"], string>>> = {
+  lost: "start the run under another name, or bring the store's files back; docs/streams.md says what is kept",
+  ahead: "bring the store's files back, or go on from an older checkpoint",
+};
+
+/** An operation on a stream that the store's content forbids; nothing was changed. */
+export class StreamError extends HoneError {
+  override readonly name = "StreamError";
+  readonly why: Refusal["why"];
+
+  constructor({ why, about, found }: Refusal) {
+    const hint = HINTS[why];
+    super("HONE_ERR_STREAM", MESSAGES[why](about, found), {
+      details: { why, about, found },
+      ...(hint !== undefined && { hint }),
+    });
+    this.why = why;
+  }
+}
+
+export const fencedBy = (value: string | undefined, wanted: string): string =>
+  `is ${value === undefined ? "not set" : JSON.stringify(value)}, not ${JSON.stringify(wanted)}`;
+
+export const heldBy = (holder: string, needed: number): string => `${holder} still needs entry ${needed}`;
+
+/** Of an entry whose readers all vanished. */
+export const exhausted = (deliveries: number): string => `delivered ${deliveries} times and never finished`;
