@@ -1,5 +1,7 @@
 #include "dist/nccl_communicator.h"
 
+#include "dist/buffers.h"
+
 namespace hone::dist {
 namespace {
 
@@ -19,21 +21,6 @@ NcclDataType nccl_type(const char* what, DType dtype) {
 }
 
 NcclRedOp nccl_op(ReduceOp op) { return op == ReduceOp::kSum ? kNcclSum : kNcclMax; }
-
-void expect_buffer(const char* what, const TensorView& view) {
-  if (!view.contiguous()) fail(Code::kShape, "%s: the rows of a buffer must lie side by side.", what);
-  if (view.empty() && view.numel() > 0) {
-    fail(Code::kShape, "%s: a buffer of %lld elements has no memory.", what, (long long)view.numel());
-  }
-}
-
-/// `larger` holds one part of `smaller`'s size for each rank.
-void expect_parts(const char* what, const TensorView& larger, const TensorView& smaller, int size) {
-  if (larger.dtype != smaller.dtype || larger.numel() != smaller.numel() * size) {
-    fail(Code::kShape, "%s: %s[%lld] and %s[%lld] do not fit together over %d ranks.", what, dtype_name(larger.dtype),
-         (long long)larger.numel(), dtype_name(smaller.dtype), (long long)smaller.numel(), size);
-  }
-}
 
 }  // namespace
 
@@ -56,7 +43,7 @@ void NcclCommunicator::exchange(const char* what, const TensorView& a, const Ten
 
 void NcclCommunicator::broadcast(const Stream& stream, const TensorView& buffer, int root) {
   exchange("broadcast", buffer, buffer, [&](const NcclFunctions& nccl, NcclComm_t comm) {
-    if (root < 0 || root >= size()) fail(Code::kShape, "broadcast: root %d of %d ranks.", root, size());
+    expect_root("broadcast", root, size());
     return nccl.broadcast(buffer.data, buffer.data, size_t(buffer.numel()), nccl_type("broadcast", buffer.dtype), root,
                           comm, stream.handle);
   });
@@ -88,10 +75,7 @@ void NcclCommunicator::all_gather(const Stream& stream, const TensorView& source
 
 void NcclCommunicator::all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination) {
   exchange("all_to_all", source, destination, [&](const NcclFunctions& nccl, NcclComm_t comm) {
-    if (source.dtype != destination.dtype || source.numel() != destination.numel() || source.numel() % size() != 0) {
-      fail(Code::kShape, "all_to_all: %s[%lld] and %s[%lld] are not %d parts each.", dtype_name(source.dtype),
-           (long long)source.numel(), dtype_name(destination.dtype), (long long)destination.numel(), size());
-    }
+    expect_exchange("all_to_all", source, destination, size());
     const NcclDataType type = nccl_type("all_to_all", source.dtype);
     const int64_t part = source.numel() / size(), bytes = part * dtype_bytes(source.dtype);
     NcclResult first_bad = nccl.group_start();

@@ -12,18 +12,6 @@ std::string milliseconds_text(std::chrono::milliseconds time) { return std::to_s
 
 }  // namespace
 
-const char* state_name(State state) {
-  switch (state) {
-    case State::kUninitialised: return "uninitialised";
-    case State::kInitialising: return "initialising";
-    case State::kReady: return "ready";
-    case State::kFailed: return "failed";
-    case State::kAborted: return "aborted";
-    case State::kClosed: return "closed";
-  }
-  return "?";
-}
-
 #ifndef HONE_HAVE_CUDA
 bool stream_idle(const Stream&) { return true; }
 #endif
@@ -89,14 +77,6 @@ void NcclGroup::abort(const std::string& reason) {
   const Lock lock(mutex_);
   if (state_ == State::kFailed || state_ == State::kAborted || state_ == State::kClosed) return;
   release(State::kAborted, reason);
-}
-
-/// Throws unless the state is the wanted one; what led to a failed or aborted state is part of the message.
-void NcclGroup::require(State wanted, const char* what) const {
-  if (state_ == wanted) return;
-  const Code code = state_ == State::kAborted ? Code::kAborted : Code::kState;
-  fail(code, "%s: the communicator is %s, not %s%s%s.", what, state_name(state_), state_name(wanted),
-       why_.empty() ? "" : ": ", why_.c_str());
 }
 
 /// Polls until NCCL has done what `first` may only have begun. The lock is free between polls, so that abort() can take

@@ -9,13 +9,9 @@
 
 #include "core/stream.h"
 #include "dist/nccl_handle.h"
+#include "dist/state.h"
 
 namespace hone::dist {
-
-/// uninitialised -> initialising -> ready -> closed. A fault or a time-out leads to failed, abort() to aborted; both
-/// have released everything already, and close() is all they still take.
-enum class State : uint8_t { kUninitialised, kInitialising, kReady, kFailed, kAborted, kClosed };
-const char* state_name(State state);
 
 /// True once everything queued on the stream has run; never blocks. Throws if the device reports an error.
 using StreamProbe = bool (*)(const Stream&);
@@ -62,7 +58,7 @@ class NcclGroup {
   using Lock = std::unique_lock<std::mutex>;
   using Clock = std::chrono::steady_clock;
 
-  void require(State wanted, const char* what) const;
+  void require(State wanted, const char* what) const { require_state(state_, wanted, what, why_); }
   void settle(Lock& lock, const char* what, NcclResult first, Clock::time_point deadline);
   bool idle(const Stream& stream);
   bool pause(Lock& lock, Clock::time_point deadline, int round);

@@ -1,0 +1,17 @@
+// What the buffers of a collective must be, whatever carries them. All of it throws kShape.
+#pragma once
+
+#include "core/tensor.h"
+
+namespace hone::dist {
+
+/// Rows side by side, and memory for the elements.
+void expect_buffer(const char* what, const TensorView& view);
+/// `root` is one of `size` ranks.
+void expect_root(const char* what, int root, int size);
+/// `larger` holds one part of `smaller`'s size for each rank.
+void expect_parts(const char* what, const TensorView& larger, const TensorView& smaller, int size);
+/// Both hold one part for each rank.
+void expect_exchange(const char* what, const TensorView& source, const TensorView& destination, int size);
+
+}  // namespace hone::dist

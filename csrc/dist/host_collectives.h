@@ -1,0 +1,67 @@
+// Collectives over a transport, in the caller's thread.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "dist/communicator.h"
+#include "dist/transport.h"
+
+namespace hone::dist {
+
+/// What a rank calls, and as its how manieth collective; ranks tell each other before anything else moves.
+struct Label {
+  enum class Kind : uint8_t { kBroadcast, kAllReduce, kReduceScatter, kAllGather, kAllToAll, kClose };
+  uint64_t sequence = 0;
+  int64_t count = 0;  // elements of the smaller buffer
+  Kind kind = Kind::kClose;
+  DType dtype = DType::kU8;
+  ReduceOp op = ReduceOp::kSum;
+  uint8_t unused = 0;
+  int32_t root = 0;
+
+  /// "all_reduce sum of f32[12] as collective 3"
+  std::string text() const;
+};
+
+/// Each collective first compares labels, then moves bytes; sums and maxima are taken in the order of ranks, so that they
+/// have the same bits on every rank and in every run. A failure leaves the group useless. Buffers are checked by whoever
+/// calls; those of no elements must not be given.
+///
+/// Throws kCollective for ranks that made different calls (the message has both), for a lost peer and after `timeout`,
+/// which covers a collective from its beginning to its end; kAborted after transport().interrupt().
+class HostCollectives {
+ public:
+  HostCollectives(std::unique_ptr<Transport> transport, std::chrono::milliseconds timeout)
+      : transport_(std::move(transport)), timeout_(timeout) {}
+
+  int rank() const { return transport_->rank(); }
+  int size() const { return transport_->size(); }
+  Transport& transport() { return *transport_; }
+
+  void broadcast(const TensorView& buffer, int root);
+  void all_reduce(const TensorView& buffer, ReduceOp op);
+  void reduce_scatter(const TensorView& source, const TensorView& destination, ReduceOp op);
+  void all_gather(const TensorView& source, const TensorView& destination);
+  void all_to_all(const TensorView& source, const TensorView& destination);
+  /// All ranks have ended.
+  void close();
+
+ private:
+  using Pieces = Transport::Pieces;
+
+  void begin(Label label);
+  void exchange(const Pieces& sends, const Pieces& receives);
+  std::byte* scratch(int64_t bytes);
+  void reduce_small(const TensorView& buffer, ReduceOp op);
+  void reduce_in_parts(const TensorView& buffer, ReduceOp op);
+
+  std::unique_ptr<Transport> transport_;
+  std::chrono::milliseconds timeout_;
+  Transport::Deadline deadline_;
+  uint64_t sequence_ = 0, round_ = 0;
+  std::vector<std::byte> scratch_;
+};
+
+}  // namespace hone::dist

@@ -1,0 +1,42 @@
+// A group of ranks on hosts, over any transport.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "dist/host_collectives.h"
+#include "dist/host_queue.h"
+
+namespace hone::dist {
+
+/// Collectives are checked, queued, and run in order by a thread of the communicator's own; wait() returns when all have.
+/// Sums are taken in the order of ranks: the same bits on every rank and in every run. Only for memory that the host
+/// reads: kUnsupported for a GPU's stream. For the rest see Communicator, HostQueue and HostCollectives.
+class HostCommunicator final : public Communicator {
+ public:
+  /// `transport` is connected. `timeout`: for one collective, from the moment it begins to its end.
+  HostCommunicator(std::unique_ptr<Transport> transport, std::chrono::milliseconds timeout)
+      : collectives_(std::move(transport), timeout), queue_(collectives_.transport()) {}
+
+  int rank() const override { return collectives_.rank(); }
+  int size() const override { return collectives_.size(); }
+  State state() const { return queue_.state(); }
+  void wait(const Stream&) override { queue_.wait(); }
+  void close() override { queue_.close([this] { collectives_.close(); }); }
+  void abort(const std::string& reason) override { queue_.abort(reason); }
+
+  void broadcast(const Stream& stream, const TensorView& buffer, int root) override;
+  void all_reduce(const Stream& stream, const TensorView& buffer, ReduceOp op) override;
+  void reduce_scatter(const Stream& stream, const TensorView& source, const TensorView& destination, ReduceOp op) override;
+  void all_gather(const Stream& stream, const TensorView& source, const TensorView& destination) override;
+  void all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination) override;
+
+ private:
+  void submit(const char* what, const Stream& stream, const TensorView& buffer, HostQueue::Job job);
+
+  HostCollectives collectives_;
+  HostQueue queue_;
+};
+
+}  // namespace hone::dist
