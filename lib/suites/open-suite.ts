@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { basename, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { createJiti } from "jiti";
 import { z } from "zod";
 import type { DatasetSource } from "../data/dataset-source.ts";
-import { isDataPath, type ProblemSource } from "../data/index.ts";
+import { dataFiles, isDataPath, type ProblemSource } from "../data/index.ts";
 import type { DatasetOptions, RowOutcome, RowReader } from "../data/row-reader.ts";
 import {
   type DatasetSpec,
@@ -101,9 +101,20 @@ function pathIn(name: string, data = "data"): string {
 
 async function openPublished(name: string, row: SuiteRow, path: string): Promise<Suite> {
   const { dataset, split, metric = "correct", answer, levels = [] } = row;
-  const spec = { kind: dataset, path, ...(split !== undefined && { split }) } as DatasetSpec;
-  const source = await openBenchmark(spec, { path }, admit);
+  const files = filesOf(row, path);
+  const spec = { kind: dataset, path: files, ...(split !== undefined && { split }) } as DatasetSpec;
+  const source = await openBenchmark(spec, { path: files }, admit);
   return { name, metric, answer, levels, modules: {}, ...problemsOf(source) };
+}
+
+/** Of a folder as it is published, with other sets beside the one that is meant, the files of that one. */
+function filesOf({ split, set }: SuiteRow, path: string): string | readonly string[] {
+  if (set === undefined || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
+  const isNamed = (part: string) => part === set || part.startsWith(`${set}.`) || part.startsWith(`${set}-`);
+  const meant = dataFiles(path, split)
+    .map((file) => file.path)
+    .filter((file) => relative(path, file).split(sep).some(isNamed));
+  return meant.length > 0 ? meant : path;
 }
 
 /** Leaves out rows whose reference their verifier refuses. */

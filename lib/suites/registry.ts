@@ -9,6 +9,8 @@ export interface SuiteRow extends Partial<Pick<Suite, "metric" | "answer" | "lev
   readonly published: string;
   /** Of a folder, the files whose name begins with it. */
   readonly split?: string;
+  /** Where its folder holds several sets: the folder in it, or the file, that is this one. */
+  readonly set?: string;
 }
 
 const MATH_LEVELS = ["1", "2", "3", "4", "5"];
@@ -16,7 +18,12 @@ const MATH_LEVELS = ["1", "2", "3", "4", "5"];
 /** Every suite that `--suite` knows by name; a new one is a row here, or a module of one's own (docs/how-to-suite.md). */
 export const SUITES: Readonly<Record<string, SuiteRow>> = {
   aime25: { dataset: "aime", published: "MathArena/aime_2025", answer: boxedAnswer },
-  "gpqa-diamond": { dataset: "gpqa", published: "Idavidrein/gpqa", answer: chosenLetter },
+  "gpqa-diamond": {
+    dataset: "gpqa",
+    published: "Idavidrein/gpqa",
+    set: "gpqa_diamond",
+    answer: chosenLetter,
+  },
   "mmlu-pro": { dataset: "mmlu-pro", published: "TIGER-Lab/MMLU-Pro", split: "test", answer: chosenLetter },
   livecodebench: {
     dataset: "live-code-bench",
@@ -33,6 +40,6 @@ export const SUITES: Readonly<Record<string, SuiteRow>> = {
   ifbench: { dataset: "ifeval", published: "allenai/IFBench_test" },
   "bfcl-v4": { dataset: "bfcl", published: "gorilla-llm/Berkeley-Function-Calling-Leaderboard" },
   humaneval: { dataset: "human-eval", published: "openai/openai_humaneval" },
-  mbpp: { dataset: "mbpp", published: "google-research-datasets/mbpp", split: "test" },
-  gsm8k: { dataset: "gsm8k", published: "openai/gsm8k", split: "test", answer: boxedAnswer },
+  mbpp: { dataset: "mbpp", published: "google-research-datasets/mbpp", split: "test", set: "full" },
+  gsm8k: { dataset: "gsm8k", published: "openai/gsm8k", split: "test", set: "main", answer: boxedAnswer },
 };

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { openSuite, SUITE_NAMES, suitesNamed } from "../../lib/suites/open-suite.ts";
 import { scratchFolder } from "./scripted.ts";
@@ -30,6 +30,55 @@ test("a published suite is found under the data folder, as a file or as a folder
   expect(said.problem(0).id).toBe(
     [0, 1, 2].map((i) => folder.problem(i)).find((p) => p.question === said.problem(0).question)!.id,
   );
+});
+
+test("a published folder with several sets in it gives the one that is meant", async () => {
+  const data = scratchFolder();
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(data, path)), { recursive: true });
+    writeFileSync(join(data, path), text);
+  };
+  const names = [
+    "Question",
+    "Correct Answer",
+    "Incorrect Answer 1",
+    "Incorrect Answer 2",
+    "Incorrect Answer 3",
+  ];
+  const csv = (n: number) =>
+    [names.join(","), ...Array.from({ length: n }, (_, i) => `What is ${i}?,${i},a,b,c`)].join("\n");
+  for (const [set, n] of [
+    ["diamond", 2],
+    ["extended", 4],
+    ["main", 3],
+  ] as const)
+    write(`gpqa-diamond/gpqa_${set}.csv`, csv(n));
+  write("gpqa-diamond/gpqa_experts.csv", "Uuid,Occupation\n1,chemist");
+  const task = (n: number) => ({
+    task_id: n,
+    code: `def f${n}(x): return x`,
+    test_list: [`assert f${n}(1) == 1`],
+  });
+  for (const split of ["test", "train"]) {
+    write(`mbpp/full/${split}.jsonl`, JSON.stringify({ ...task(1), text: `Give it back, ${split}.` }));
+    write(
+      `mbpp/sanitized/${split}.jsonl`,
+      JSON.stringify({ ...task(2), prompt: `Give back its argument, ${split}.` }),
+    );
+  }
+  for (const set of ["main", "socratic"])
+    write(`gsm8k/${set}/test.jsonl`, JSON.stringify({ question: `1 + 1, ${set}?`, answer: "#### 2" }));
+  const [gpqa, mbpp, gsm8k] = await Promise.all(
+    ["gpqa-diamond", "mbpp", "gsm8k"].map((name) => openSuite(name, { data })),
+  );
+  expect([gpqa!.count, gpqa!.report!.rows]).toEqual([2, 2]);
+  expect([mbpp!.count, mbpp!.problem(0).question]).toEqual([
+    1,
+    expect.stringContaining("Give it back, test."),
+  ]);
+  expect([gsm8k!.count, gsm8k!.problem(0).question]).toEqual([1, expect.stringContaining("main")]);
+  const sanitized = await openSuite(`mbpp=${join(data, "mbpp/sanitized")}`);
+  expect(sanitized.problem(0).question).toContain("Give back its argument, test.");
 });
 
 test("where there is none it is told where it belongs and what is to be fetched", async () => {

@@ -4,57 +4,93 @@ export interface Vote {
   readonly right: number;
 }
 
+/** Answers that so many completions give: how many of them there are, and the sum of the parts of each that are right. */
+interface Rank {
+  answers: number;
+  right: number;
+}
+
+/** Probability that so many of `count` completions are drawn, where each is drawn by itself with probability k / n. */
+type Chance = (count: number, drawn: number) => number;
+
 /**
  * Expected rightness of the most frequent answer among k of n completions, drawn without putting back: each answer's share
  * of the subsets in which it has most votes, ties shared evenly, times the part of it that is right. Completions without
- * an answer take their place and have no vote; where nobody votes nothing is right. Exact: subsets are counted, not drawn.
- * Trusts 1 <= k <= n.
+ * an answer take their place and have no vote; where nobody votes nothing is right. No subset is drawn: independent draws
+ * of each completion, given that they are k, are such subsets, and their probabilities stay numbers for any n.
+ * Answers of as many completions win alike, and are counted together. Trusts 1 <= k <= n.
  */
 export function majorityAtK(votes: readonly Vote[], silent: number, k: number): number {
   const n = silent + votes.reduce((sum, { count }) => sum + count, 0);
-  const all = choose(n, k);
-  let right = 0;
-  for (const [winner, vote] of votes.entries()) {
-    if (vote.right === 0) continue;
-    const others = votes.flatMap(({ count }, i) => (i === winner ? [] : [count]));
-    let wins = 0;
-    for (let most = 1; most <= Math.min(k, vote.count); most++)
-      wins += choose(vote.count, most) * waysBelow(others, silent, k - most, most);
-    right += (wins / all) * (vote.right / vote.count);
+  const chance = chances(n, k);
+  const ranks = new Map<number, Rank>();
+  for (const { count, right } of votes) {
+    const rank = ranks.get(count) ?? { answers: 0, right: 0 };
+    ranks.set(count, { answers: rank.answers + 1, right: rank.right + right / count });
   }
-  return right;
+  let right = 0;
+  for (const [count, rank] of ranks) {
+    if (rank.right === 0) continue;
+    const others = [...ranks].flatMap(([other, { answers }]) =>
+      Array.from({ length: answers - Number(other === count) }, () => other),
+    );
+    for (let most = 1; most <= Math.min(k, count); most++)
+      right += rank.right * chance(count, most) * chanceBelow(others, silent, k - most, most, chance);
+  }
+  return Math.min(1, right / chance(n, k));
 }
 
 /**
- * Ways to draw `left` completions from the other answers and the silent ones with none of the answers over `most`; a way
- * with t answers at `most` counts 1 / (1 + t).
+ * That `left` completions come from the other answers and the silent ones, with none of the answers over `most`; where t
+ * answers are at `most` it counts 1 / (1 + t).
  */
-function waysBelow(others: readonly number[], silent: number, left: number, most: number): number {
-  /** [ties][drawn] */
-  let ways: number[][] = [[1]];
+function chanceBelow(
+  others: readonly number[],
+  silent: number,
+  left: number,
+  most: number,
+  chance: Chance,
+): number {
+  /** [ties][drawn of the answers that are below `most`] */
+  let rows: Float64Array[] = [Float64Array.of(1)];
   for (const count of others) {
-    const next: number[][] = [];
-    for (const [ties, row] of ways.entries()) {
-      for (const [drawn, so] of row.entries()) {
-        for (let more = 0; more <= Math.min(count, most, left - drawn); more++) {
-          const tied = ties + Number(more === most);
-          const cells = next[tied] ?? [];
-          next[tied] = cells;
-          cells[drawn + more] = (cells[drawn + more] ?? 0) + so * choose(count, more);
-        }
-      }
-    }
-    ways = Array.from(next, (row) => Array.from(row ?? [], (so) => so ?? 0));
+    const below = Array.from({ length: Math.min(count, most - 1) + 1 }, (_, drawn) => chance(count, drawn));
+    const at = count < most ? 0 : chance(count, most);
+    const ties = Math.min(rows.length + Number(at > 0), Math.floor(left / most) + 1);
+    rows = Array.from({ length: ties }, (_, tied) => {
+      const width = rows[0]!.length - 1 + below.length;
+      const next = new Float64Array(Math.min(width, left - tied * most + 1));
+      addProduct(next, rows[tied], below);
+      addProduct(next, rows[tied - 1], [at]);
+      return next;
+    });
   }
   let sum = 0;
-  for (const [ties, row] of ways.entries())
-    for (const [drawn, so] of row.entries()) sum += (so * choose(silent, left - drawn)) / (1 + ties);
+  for (const [ties, row] of rows.entries())
+    for (const [drawn, so] of row.entries())
+      sum += (so * chance(silent, left - ties * most - drawn)) / (1 + ties);
   return sum;
 }
 
-function choose(n: number, k: number): number {
-  if (k < 0 || k > n) return 0;
-  let ways = 1;
-  for (let i = 1; i <= k; i++) ways = (ways * (n - k + i)) / i;
-  return ways;
+/** next += row * factors as polynomials; what does not fit is left out. */
+function addProduct(next: Float64Array, row: Float64Array | undefined, factors: readonly number[]): void {
+  if (row === undefined) return;
+  for (const [more, factor] of factors.entries()) {
+    const end = Math.min(row.length, next.length - more);
+    for (let drawn = 0; drawn < end; drawn++) next[drawn + more]! += row[drawn]! * factor;
+  }
+}
+
+function chances(n: number, k: number): Chance {
+  /** Of factorials. */
+  const logs = new Float64Array(n + 1);
+  for (let i = 1; i <= n; i++) logs[i] = logs[i - 1]! + Math.log(i);
+  const [drawnLog, leftLog] = [Math.log(k / n), Math.log1p(-k / n)];
+  /** 0 of something impossible is certain. */
+  const times = (count: number, log: number) => (count === 0 ? 0 : count * log);
+  return (count, drawn) => {
+    if (drawn < 0 || drawn > count) return 0;
+    const ways = logs[count]! - logs[drawn]! - logs[count - drawn]!;
+    return Math.exp(ways + times(drawn, drawnLog) + times(count - drawn, leftLog));
+  };
 }

@@ -49,3 +49,32 @@ test("worked by hand", () => {
   expect(majorityAtK([{ count: 1, right: 1 }], 3, 4)).toBe(1);
   expect(majorityAtK([], 3, 2)).toBe(0);
 });
+
+test("of thousands of completions, which no counting of subsets survives", () => {
+  const alone = Array.from({ length: 600 }, (_, i) => ({ count: 1, right: Number(i % 4 === 0) }));
+  for (const k of [1, 64, 512, 600]) expect(majorityAtK(alone, 0, k)).toBeCloseTo(1 / 4, 10);
+  const [right, wrong, silent, k] = [1100, 900, 200, 65];
+  const votes = [
+    { count: right, right },
+    { count: wrong, right: 0 },
+  ];
+  expect(majorityAtK(votes, silent, k)).toBeCloseTo(ofTwo(right, wrong, silent, k), 10);
+});
+
+/** Two answers: exact, in whole numbers. */
+function ofTwo(right: number, wrong: number, silent: number, k: number): number {
+  const choose = (n: number, k: number): bigint => {
+    let ways = 1n;
+    for (let i = 1; i <= k; i++) ways = (ways * BigInt(n - k + i)) / BigInt(i);
+    return k <= n ? ways : 0n;
+  };
+  let [twice, all] = [0n, 0n];
+  for (let r = 0; r <= k; r++) {
+    for (let w = 0; w <= k - r; w++) {
+      const ways = choose(right, r) * choose(wrong, w) * choose(silent, k - r - w);
+      all += ways;
+      twice += ways * (r > w ? 2n : r === w && r > 0 ? 1n : 0n);
+    }
+  }
+  return Number((twice * 10n ** 18n) / (2n * all)) / 1e18;
+}
