@@ -77,7 +77,7 @@ function sharesText(
 export function warningsOf({ suites, empty, outages }: EvaluationResults): string[] {
   const said = (counts: Readonly<Record<string, number>>, what: string) =>
     Object.entries(counts).map(([why, count]) => `${count} ${what}: ${why}`);
-  return [
+  const told = [
     ...suites.flatMap(({ suite, absent, unscored, unasked }) => [
       ...said(unasked, `problem(s) of ${suite} could not be asked`),
       ...said(unscored, `completion(s) of ${suite} got no verdict`),
@@ -86,6 +86,7 @@ export function warningsOf({ suites, empty, outages }: EvaluationResults): strin
     ...empty.map((suite) => `${suite}: no completion has a verdict`),
     ...said(outages, "request(s) got no answer"),
   ];
+  return told.map(visibleText);
 }
 
 /** Whether every completion that was wanted is there and judged. */
@@ -95,7 +96,7 @@ export const isWhole = ({ suites, empty }: EvaluationResults): boolean =>
 
 /** What `hone compare` prints. */
 export function comparisonText(comparison: Comparison, format: TableFormat, columns: number): string {
-  const { before, after, suites, lengths, changes, alone } = comparison;
+  const { before, after, suites, lengths, changes } = comparison;
   const points = (value: number) => signed(value, percent(value));
   const wholes = (value: number) => signed(Math.round(value), tokens(value));
   const main = {
@@ -139,8 +140,21 @@ export function comparisonText(comparison: Comparison, format: TableFormat, colu
   };
   const tables = [main, bins].map((table) => formatTable(table, format, columns));
   if (format !== "text") return tables.join("\n\n");
-  const missing = alone.map((suite) => `${suite}: only one of them has it`);
-  return [...tables, ...changes.map((change) => changeText(change, before, after)), ...missing].join("\n\n");
+  return [...tables, ...changes.map((change) => changeText(change, before, after))].join("\n\n");
+}
+
+/** What is on one side only, and so in none of the tables, in sentences. */
+export function notesOf({ before, after, suites, alone }: Comparison): string[] {
+  const told = suites.flatMap(({ suite, alone: only }) =>
+    only.before + only.after === 0
+      ? []
+      : [
+          `${suite}: of the problems, ${only.before} are answered in ${before} alone and ${only.after} in ${after} alone`,
+        ],
+  );
+  return [...told, ...alone.map((suite) => `${suite}: no problem of it is answered in both`)].map(
+    visibleText,
+  );
 }
 
 const TEXT_CHARS = 600;

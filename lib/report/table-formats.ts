@@ -1,3 +1,4 @@
+import { visibleText } from "../visible-text.ts";
 import { textTable } from "./text-table.ts";
 
 /** How a table may be written. */
@@ -10,8 +11,15 @@ export interface PlainTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A table for a terminal of `columns`, a README, a paper (booktabs) or a spreadsheet. */
-export function formatTable({ head, rows }: PlainTable, format: TableFormat, columns: number): string {
+/**
+ * A table for a terminal of `columns`, a README, a paper (booktabs; it compiles with pdfLaTeX where no name is in another
+ * script) or a spreadsheet. Names may be strangers': what a screen would act on is spelled.
+ */
+export function formatTable(table: PlainTable, format: TableFormat, columns: number): string {
+  const [head, ...rows] = [table.head, ...table.rows].map((cells) => cells.map(plainCell)) as [
+    string[],
+    ...string[][],
+  ];
   switch (format) {
     case "text":
       return textTable({ head, rows }, columns).join("\n");
@@ -31,18 +39,30 @@ export function formatTable({ head, rows }: PlainTable, format: TableFormat, col
   }
 }
 
-const markdownCell = (text: string): string => text.replace(/[\\|]/g, "\\$&").replace(/\s+/g, " ");
+/** On one line. */
+const plainCell = (text: string): string => visibleText(text.replace(/\s+/g, " "));
+
+const markdownCell = (text: string): string => text.replace(/[\\|<*`]/g, "\\$&");
 
 const LATEX: Readonly<Record<string, string>> = {
   "\\": "\\textbackslash{}",
   "~": "\\textasciitilde{}",
   "^": "\\textasciicircum{}",
+  "<": "\\textless{}",
+  ">": "\\textgreater{}",
+  "|": "\\textbar{}",
+  "->": "$\\to$",
   "±": "$\\pm$",
   "–": "--",
   "−": "$-$",
+  "×": "$\\times$",
+  "·": "$\\cdot$",
+  Δ: "$\\Delta$",
+  κ: "$\\kappa$",
+  λ: "$\\lambda$",
 };
 const latexCell = (text: string): string =>
-  text.replace(/[\\{}$&#%_~^±–−]/g, (character) => LATEX[character] ?? `\\${character}`);
+  text.replace(/->|[\\{}$&#%_~^<>|±–−×·Δκλ]/g, (character) => LATEX[character] ?? `\\${character}`);
 
 /** Source: RFC 4180. */
 const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -1,6 +1,7 @@
+import type { Answer } from "./answerer.ts";
 import { type EvaluationRecord, type RecordLine, readManifest, readRecord } from "./record.ts";
-import { judgedOf, type KeyedProblem } from "./results.ts";
-import { type JudgedProblem, meanWorth } from "./statistics/measures.ts";
+import { drawnCompletions, judgedOf, type KeyedProblem } from "./results.ts";
+import { type JudgedProblem, meanWorth, worth } from "./statistics/measures.ts";
 import { bootstrapInterval, type Interval, mean } from "./statistics/resampling.ts";
 import type { Metric } from "./suite.ts";
 
@@ -25,6 +26,8 @@ export interface ShownChange extends ChangedProblem {
 export interface SuiteComparison {
   readonly suite: string;
   readonly problems: number;
+  /** Problems that only the one, or only the other, has a verdict on: in none of the numbers. */
+  readonly alone: { readonly before: number; readonly after: number };
   readonly accuracy: { readonly before: number; readonly after: number };
   readonly difference: number;
   /** 95 %, paired bootstrap over problems. */
@@ -55,7 +58,7 @@ export interface Comparison {
   readonly lengths: readonly LengthBin[];
   /** Most changed first, gains and losses in turns. */
   readonly changes: readonly ShownChange[];
-  /** Suites that only one of them answered. */
+  /** Suites of which they answered no problem both. */
   readonly alone: readonly string[];
 }
 
@@ -66,22 +69,26 @@ const LENGTH_BINS = 4;
  * Throws HONE_ERR_IO, HONE_ERR_FORMAT.
  */
 export function compareEvaluations(before: string, after: string, shown = 10): Comparison {
-  const [a, b] = [readRecord(before), readRecord(after)];
+  const sides = [before, after].map((dir) => ({ dir, record: readRecord(dir) })) as [Side, Side];
+  const [a, b] = sides.map(({ record }) => record) as [EvaluationRecord, EvaluationRecord];
   const both = [...a.suites.keys()].filter((suite) => b.suites.has(suite));
-  const pairs = both.map((suite) => ({
+  const paired = both.map((suite) => ({
     suite,
     metric: a.suites.get(suite)!.metric,
-    pairs: pairsOf(a, b, suite),
+    ...pairsOf(a, b, suite),
   }));
-  const known = pairs.filter((one) => one.pairs.length > 0);
+  const known = paired.filter((one) => one.pairs.length > 0);
   const changes = known.flatMap(({ suite, metric, pairs }) => changesOf(suite, metric, pairs));
   const all = new Set([...a.suites.keys(), ...b.suites.keys()]);
   return {
     before: readManifest(before).model,
     after: readManifest(after).model,
-    suites: known.map(({ suite, metric, pairs }) => compareSuite(suite, metric, pairs)),
+    suites: known.map(({ suite, metric, pairs, alone }) => ({
+      ...compareSuite(suite, metric, pairs),
+      alone,
+    })),
     lengths: known.flatMap(({ suite, metric, pairs }) => lengthBins(suite, metric, pairs)),
-    changes: withTexts(before, after, mostChanged(changes, shown)),
+    changes: withTexts(sides, mostChanged(changes, shown)),
     alone: [...all].filter((suite) => !known.some((one) => one.suite === suite)),
   };
 }
@@ -92,13 +99,30 @@ interface Pair {
   readonly b: JudgedProblem;
 }
 
-function pairsOf(a: EvaluationRecord, b: EvaluationRecord, suite: string): Pair[] {
-  const [first, second] = [a, b].map((record) => judgedOf(record, record.suites.get(suite)!).problems);
-  const others = new Map((second as readonly KeyedProblem[]).map(({ key, problem }) => [key, problem]));
-  return first!.flatMap(({ key, problem }) => {
+/** An evaluation: what it has, and where the texts are. */
+interface Side {
+  readonly dir: string;
+  readonly record: EvaluationRecord;
+}
+
+function pairsOf(
+  a: EvaluationRecord,
+  b: EvaluationRecord,
+  suite: string,
+): { readonly pairs: readonly Pair[]; readonly alone: SuiteComparison["alone"] } {
+  const [first, second] = [a, b].map((record) => judgedOf(record, record.suites.get(suite)!).problems) as [
+    readonly KeyedProblem[],
+    readonly KeyedProblem[],
+  ];
+  const others = new Map(second.map(({ key, problem }) => [key, problem]));
+  const pairs = first.flatMap(({ key, problem }) => {
     const other = others.get(key);
     return other === undefined ? [] : [{ key, a: problem, b: other }];
   });
+  return {
+    pairs,
+    alone: { before: first.length - pairs.length, after: second.length - pairs.length },
+  };
 }
 
 const tokensOf = ({ answers }: JudgedProblem): number => mean(answers.map(({ tokens }) => tokens));
@@ -107,7 +131,7 @@ function sides(pairs: readonly Pair[], of: (problem: JudgedProblem) => number) {
   return { before: mean(pairs.map(({ a }) => of(a))), after: mean(pairs.map(({ b }) => of(b))) };
 }
 
-function compareSuite(suite: string, metric: Metric, pairs: readonly Pair[]): SuiteComparison {
+function compareSuite(suite: string, metric: Metric, pairs: readonly Pair[]): Omit<SuiteComparison, "alone"> {
   const worth = (problem: JudgedProblem) => meanWorth(problem, metric);
   const differences = pairs.map(({ a, b }) => worth(b) - worth(a));
   return {
@@ -164,42 +188,58 @@ function mostChanged(changes: readonly ChangedProblem[], count: number): Changed
     .slice(0, count);
 }
 
-/** Of each side a completion that shows the change: a right one of the better, one that is not right of the worse. */
-function withTexts(before: string, after: string, changes: readonly ChangedProblem[]): ShownChange[] {
-  const better = (change: ChangedProblem) => change.after > change.before;
-  const a = textsOf(before, changes, (change) => !better(change));
-  const b = textsOf(after, changes, better);
-  return changes.map((change) => ({
+/** Of each side a completion that shows the change: of the better one its best, of the worse one its worst. */
+function withTexts(
+  [before, after]: readonly [Side, Side],
+  changes: readonly ChangedProblem[],
+): ShownChange[] {
+  const isBetter = (change: ChangedProblem) => change.after > change.before;
+  const a = textsOf(before, changes, (change) => !isBetter(change));
+  const b = textsOf(after, changes, isBetter);
+  return changes.map((change, i) => ({
     ...change,
     question: a.questions.get(change.key) ?? "",
-    texts: { before: a.texts.get(change.key) ?? "", after: b.texts.get(change.key) ?? "" },
+    texts: { before: a.texts[i] ?? "", after: b.texts[i] ?? "" },
   }));
 }
 
 function textsOf(
-  dir: string,
+  { dir, record }: Side,
   changes: readonly ChangedProblem[],
-  wantsRight: (change: ChangedProblem) => boolean,
+  wantsBest: (change: ChangedProblem) => boolean,
 ) {
-  const wanted = new Map(changes.map((change) => [change.key, wantsRight(change)]));
+  const chosen = changes.map((change) => extremeOf(record, change, wantsBest(change) ? 1 : -1));
+  const wanted = new Set(chosen);
+  const asked = new Set(changes.map(({ key }) => key));
   const questions = new Map<string, string>();
   const texts = new Map<string, string>();
-  const unjudged = new Map<string, { of: string; text: string; given?: readonly number[] }>();
   readRecord(dir, (line: RecordLine) => {
-    if ("as" in line && wanted.has(line.problem)) questions.set(line.problem, line.as.question);
-    if ("completion" in line && wanted.has(line.of)) unjudged.set(line.completion, line);
-    if (!("verdict" in line)) return;
-    const completion = unjudged.get(line.on);
-    if (completion === undefined || texts.has(completion.of)) return;
-    const isRight = line.verdict.status === "correct";
-    if (line.verdict.status !== "unscored" && isRight === wanted.get(completion.of))
-      texts.set(completion.of, bracketed(completion));
+    if ("as" in line && asked.has(line.problem)) questions.set(line.problem, line.as.question);
+    if ("completion" in line && wanted.has(line.completion)) texts.set(line.completion, bracketed(line));
   });
-  return { questions, texts };
+  return { questions, texts: chosen.map((key) => texts.get(key ?? "")) };
+}
+
+/** The completion to a problem that is worth most (sign 1) or least (sign -1), the first of several. */
+function extremeOf(
+  record: EvaluationRecord,
+  { suite, key }: ChangedProblem,
+  sign: number,
+): string | undefined {
+  const line = record.suites.get(suite)!;
+  let found: { readonly key: string; readonly worth: number } | undefined;
+  for (const { completion } of drawnCompletions(record, line, key)) {
+    const verdict = completion?.verdict;
+    if (verdict === undefined || verdict.status === "unscored") continue;
+    const judged = { correct: verdict.status === "correct", score: verdict.score };
+    const value = sign * worth(judged, line.metric);
+    if (found === undefined || value > found.worth) found = { key: completion!.key, worth: value };
+  }
+  return found?.key;
 }
 
 /** A text with what its environment said in brackets. */
-function bracketed({ text, given = [] }: { text: string; given?: readonly number[] }): string {
+function bracketed({ text, given = [] }: Pick<Answer, "text" | "given">): string {
   const cuts = [0, ...given, text.length];
   const parts = cuts.slice(1).map((end, i) => text.slice(cuts[i], end));
   return parts.map((part, i) => (i % 2 === 0 ? part : `[${part}]`)).join("");

@@ -66,8 +66,7 @@ export function judgedOf(
   let absent = 0;
   const judged = problems.flatMap((key) => {
     const answers: Judged[] = [];
-    for (const { seed, attempt } of drawsOf(seeds, attempts)) {
-      const completion = record.completions.get(record.draws.get(drawKey(key, attempt, seed)) ?? "");
+    for (const { seed, completion } of drawnCompletions(record, { seeds, attempts }, key)) {
       const verdict = completion?.verdict;
       if (completion === undefined || verdict === undefined) absent += 1;
       else if (verdict.status === "unscored") unscored[verdict.cause] = (unscored[verdict.cause] ?? 0) + 1;
@@ -80,8 +79,18 @@ export function judgedOf(
   return { problems: judged, absent, unscored };
 }
 
-function* drawsOf(seeds: readonly number[], attempts: number): Generator<{ seed: number; attempt: number }> {
-  for (const seed of seeds) for (let attempt = 0; attempt < attempts; attempt++) yield { seed, attempt };
+/** What each draw of a problem gave, where it gave something yet. */
+export function* drawnCompletions(
+  record: EvaluationRecord,
+  { seeds, attempts }: Pick<SuiteLine, "seeds" | "attempts">,
+  problem: string,
+): Generator<{ readonly seed: number; readonly completion: KeptCompletion | undefined }> {
+  for (const seed of seeds) {
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const completion = record.completions.get(record.draws.get(drawKey(problem, attempt, seed)) ?? "");
+      yield { seed, completion };
+    }
+  }
 }
 
 function judgedAnswer(

@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { comparisonText, isWhole, resultsText, warningsOf } from "../../lib/cli/evaluation-tables.ts";
+import {
+  comparisonText,
+  isWhole,
+  notesOf,
+  resultsText,
+  warningsOf,
+} from "../../lib/cli/evaluation-tables.ts";
 import { evaluateSuites } from "../../lib/suites/evaluate.ts";
 import { compareEvaluations } from "../../lib/suites/index.ts";
 import { judgeHere, right, said, scratchFolder, scripted, sums } from "../suites/scripted.ts";
@@ -55,4 +61,20 @@ test("what is in no number is said", () => {
     "2 request(s) got no answer: gone",
   ]);
   expect(isWhole(results)).toBe(false);
+});
+
+test("problems and suites that are on one side only are told, whatever the format", () => {
+  const comparison = {
+    before: "old",
+    after: "new\x1b[31m",
+    suites: [
+      { suite: "all", alone: { before: 0, after: 0 } },
+      { suite: "part", alone: { before: 76, after: 2 } },
+    ],
+    alone: ["other"],
+  } as unknown as Parameters<typeof notesOf>[0];
+  expect(notesOf(comparison)).toEqual([
+    "part: of the problems, 76 are answered in old alone and 2 in new\\x1b[31m alone",
+    "other: no problem of it is answered in both",
+  ]);
 });

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import type { Verdict } from "../../lib/records.ts";
 import { compareEvaluations } from "../../lib/suites/compare.ts";
 import { evaluateSuites } from "../../lib/suites/evaluate.ts";
+import { rescoreEvaluation } from "../../lib/suites/rescore.ts";
 import type { Suite } from "../../lib/suites/suite.ts";
 import { judgeHere, right, said, scratchFolder, scripted, sums } from "./scripted.ts";
 
@@ -99,4 +101,54 @@ test("the same twice differs in nothing; suites that one side lacks are named", 
   const { suites, changes, alone } = compareEvaluations(one, more);
   expect(suites[0]).toMatchObject({ difference: 0, interval: { low: 0, high: 0 }, won: 0, lost: 0 });
   expect([changes, alone]).toEqual([[], ["other"]]);
+});
+
+test("problems that one side lacks are in no number, and counted", async () => {
+  const all = await evaluated(
+    "all",
+    () => true,
+    () => 1,
+    [sums(8)],
+  );
+  const some = await evaluated(
+    "some",
+    () => false,
+    () => 1,
+    [sums(3)],
+  );
+  const [suite] = compareEvaluations(all, some).suites;
+  expect(suite).toMatchObject({ problems: 3, alone: { before: 5, after: 0 }, difference: -1, lost: 3 });
+});
+
+test("texts follow the verdicts that count, and of parts of a score the best and the worst are shown", async () => {
+  const folder = async (model: string, scores: readonly number[]) => {
+    const dir = scratchFolder();
+    const answerer = scripted((_, seed) => said(`${model} ${seed}`));
+    const verifiers = {
+      verify: async (requests: readonly { readonly text: string }[]): Promise<Verdict[]> =>
+        requests.map(({ text }) => {
+          const score = scores[Number(text.at(-1))]!;
+          return { status: score === 1 ? "correct" : score > 0 ? "partial" : "wrong", score, reason: "ours" };
+        }),
+    };
+    const suite = sums(1, { metric: "score" });
+    await evaluateSuites(answerer, [suite], { dir, model, seeds: [0, 1, 2], verifiers });
+    return { dir, again: (scores: readonly number[]) => rejudged(dir, scores) };
+  };
+  const rejudged = (dir: string, scores: readonly number[]) =>
+    rescoreEvaluation(dir, {
+      all: true,
+      verifiers: {
+        verify: async (requests) =>
+          requests.map(({ text }) => {
+            const score = scores[Number(text.at(-1))]!;
+            return { status: score > 0 ? "partial" : "wrong", score, reason: "again" };
+          }),
+      },
+    });
+  const [before, after] = [await folder("old", [0.2, 0.1, 0.3]), await folder("new", [0.4, 0.6, 0.5])];
+  const texts = () => compareEvaluations(before.dir, after.dir, 1).changes[0]!.texts;
+  expect(texts()).toEqual({ before: "old 1", after: "new 1" });
+  await after.again([0.7, 0.3, 0.5]);
+  expect(texts()).toEqual({ before: "old 1", after: "new 0" });
 });

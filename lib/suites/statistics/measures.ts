@@ -98,7 +98,7 @@ function inOrder<T>(shares: Readonly<Record<string, T>>, names: readonly string[
 const rightOf = (answers: readonly Judged[]): number => answers.filter(({ correct }) => correct).length;
 
 /** What an answer adds to the accuracy. */
-export const worth = ({ correct, score }: Judged, metric: Metric): number =>
+export const worth = ({ correct, score }: Pick<Judged, "correct" | "score">, metric: Metric): number =>
   metric === "score" ? score : Number(correct);
 
 /** A problem's mean over its answers. */
