@@ -25,6 +25,16 @@ struct OptimizerConfig {
   int64_t window = int64_t(1) << 22;  // on a GPU: elements of AdamW that one call updates at most, a multiple of 16
 };
 
+/// What trainers that work together divide among themselves (docs/numerics.md). Each has the whole batch, and computes
+/// every P-th of its micro-batches.
+struct Sharding {
+  enum class Stage : uint8_t { kNone, kOptimizer } stage = Stage::kNone;  // kOptimizer: AdamW's moments
+  /// The same bits for any number of ranks, one included: the gradients of micro-batches are added up one by one, in
+  /// their order. Otherwise a rank adds up its own first.
+  bool exact = false;
+  bool on() const { return stage != Stage::kNone; }
+};
+
 struct TrainerConfig {
   model::AdapterConfig adapters{};  // where on: their A and B are trained and nothing else
   OptimizerConfig optimizer;
@@ -36,6 +46,7 @@ struct TrainerConfig {
   /// On a GPU: attention runs the engine's instructions, so that log-probs equal the engine's to the bit (on the CPU
   /// they always do). Otherwise it runs the fastest kernels, within the bound of docs/numerics.md.
   bool deterministic = false;
+  Sharding sharding{};
 };
 
 }  // namespace hone::trainer

@@ -16,6 +16,7 @@
 #include "trainer/micro_batch_pass.h"
 #include "trainer/packed_weights.h"
 #include "trainer/packer.h"
+#include "trainer/sharded_step.h"
 #include "trainer/update.h"
 
 namespace hone::trainer {
@@ -80,8 +81,9 @@ struct Trainer::Impl {
   PackedWeights weights;
   MicroBatchPass pass;
   Update update;
+  std::optional<ShardedStep> sharded;  // does what `update` does for one rank
 
-  Impl(const model::ModelConfig& model, const TrainerConfig& trainer, ThreadPool* pool)
+  Impl(const model::ModelConfig& model, const TrainerConfig& trainer, ThreadPool* pool, dist::Communicator* ranks)
       : config(model),
         options(checked(model, trainer)),
         device(trainer.device, pool),
@@ -90,7 +92,10 @@ struct Trainer::Impl {
         adapters(made_adapters()),
         weights(stream, parameters, options.weight_storage, adapted_weights()),
         pass(stream, config, options),
-        update(stream, trained(), options.optimizer) {}
+        update(stream, trained(), options.optimizer) {
+    if (options.sharding.on()) sharded.emplace(stream, trained(), options, ranks);
+    else if (ranks) fail(Code::kConfig, "trainer: a group of ranks is given, but no sharding says what they divide.");
+  }
 
   std::optional<model::Adapters> made_adapters() const {
     if (!options.adapters.on()) return {};
@@ -111,7 +116,9 @@ struct Trainer::Impl {
   StepReport step(const TrainingBatch& batch, const StepOptions& o);
   GradientParts gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of, int32_t parts);
   Parameters merged();
-  int64_t find_bad_gradient(const TrainingBatch& batch, const StepOptions& o);
+  void apply(const StepOptions& o, StepReport& report);
+  int64_t find_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t first, int64_t step);
+  void changed();
   void score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies);
 };
 
@@ -137,28 +144,55 @@ PassWeights Trainer::Impl::pass_weights() {
 }
 
 StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o) {
-  double pack_seconds = 0;
-  std::optional<Stopwatch> watch(pack_seconds);
-  check_batch(batch, config, &o);
-  StepReport report = blank_report(batch, o);
-  const std::vector<MicroBatch> micro_batches = prepare(batch);
+  StepReport report;
+  std::vector<MicroBatch> micro_batches;
+  const auto begin = [&] {
+    double pack_seconds = 0;
+    std::optional<Stopwatch> watch(pack_seconds);
+    check_batch(batch, config, &o);
+    report = blank_report(batch, o);
+    micro_batches = prepare(batch);
+    pass_weights();
+    watch.reset();
+    report.pack_seconds = pack_seconds;
+  };
+  if (sharded) sharded->begin(begin, batch, o, weights.version());
+  else begin();
   const PassWeights current = pass_weights();
-  watch.emplace(report.backward_seconds);
-  grads().zero();
-  watch.reset();
   StepLosses losses(batch.sequences);
-  for (const MicroBatch& which : micro_batches) pass.train(batch, which, o, current, losses, report);
+  const auto train = [&](const MicroBatch& which) { pass.train(batch, which, o, current, losses, report); };
+  if (sharded) {
+    sharded->compute(batch, micro_batches, grads(), train, losses, report);
+  } else {
+    {
+      const Stopwatch watch(report.backward_seconds);
+      grads().zero();
+    }
+    for (const MicroBatch& which : micro_batches) train(which);
+  }
   for (double loss : losses.loss) report.loss += loss;
   for (double loss : losses.policy) report.policy_loss += loss;
   report.non_finite_sequence = losses.first_bad;
   report.skipped = losses.first_bad >= 0;
   report.micro_batches = int64_t(micro_batches.size());
-  report.pack_seconds = pack_seconds;
-  watch.emplace(report.optimizer_seconds);
-  update.apply(grads(), o, weights, report);
-  watch.reset();
-  if (report.skipped && report.non_finite_sequence < 0) report.non_finite_sequence = find_bad_gradient(batch, o);
+  apply(o, report);
+  if (!report.skipped || report.non_finite_sequence >= 0) return report;
+  const auto find = [&](int64_t first, int64_t step) { return find_bad_gradient(batch, o, first, step); };
+  report.non_finite_sequence = sharded ? sharded->first_bad(find) : find(0, 1);
   return report;
+}
+
+void Trainer::Impl::apply(const StepOptions& o, StepReport& report) {
+  const Stopwatch watch(report.optimizer_seconds);
+  if (!sharded) return update.apply(grads(), o, weights, report);
+  sharded->optimizer().apply(o, report);
+  if (!report.skipped) weights.advance(nullptr);
+}
+
+/// Somebody else wrote to the weights.
+void Trainer::Impl::changed() {
+  weights.parameters_changed();
+  if (sharded) sharded->weights_changed();
 }
 
 GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of,
@@ -200,9 +234,9 @@ Parameters Trainer::Impl::merged() {
   return out;
 }
 
-/// The first sequence whose gradient alone is not finite, or -1. Slow; only for the message.
-int64_t Trainer::Impl::find_bad_gradient(const TrainingBatch& batch, const StepOptions& o) {
-  for (int32_t i = 0; i < batch.sequences; ++i) {
+/// The first sequence of every `step`-th whose gradient alone is not finite, or -1. Slow; only for the message.
+int64_t Trainer::Impl::find_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t first, int64_t step) {
+  for (auto i = int32_t(first); i < batch.sequences; i += int32_t(step)) {
     grads().zero();
     StepLosses losses(batch.sequences);
     StepReport unused = blank_report(batch, o);
@@ -220,27 +254,32 @@ void Trainer::Impl::score(const TrainingBatch& batch, float temperature, float* 
   }
 }
 
-Trainer::Trainer(const model::ModelConfig& model, const TrainerConfig& config, ThreadPool* pool)
-    : impl_(std::make_unique<Impl>(model, config, pool)) {}
+Trainer::Trainer(const model::ModelConfig& model, const TrainerConfig& config, ThreadPool* pool, dist::Communicator* ranks)
+    : impl_(std::make_unique<Impl>(model, config, pool, ranks)) {}
 Trainer::~Trainer() = default;
 
 Parameters& Trainer::parameters() { return impl_->parameters; }
-const model::TensorBlock& Trainer::gradients() const { return impl_->grads(); }
+const model::TensorBlock& Trainer::gradients() const {
+  if (impl_->sharded) fail(Code::kUnsupported, "trainer: the gradients of a sharded trainer are whole nowhere.");
+  return impl_->grads();
+}
 model::TensorBlock& Trainer::trained() { return impl_->trained(); }
-void Trainer::parameters_changed() { impl_->weights.parameters_changed(); }
+void Trainer::parameters_changed() { impl_->changed(); }
 uint32_t Trainer::version() const { return impl_->weights.version(); }
 void Trainer::set_version(uint32_t version) { impl_->weights.set_version(version); }
 void Trainer::reset_optimizer(const OptimizerConfig& config) {
   TrainerConfig changed = impl_->options;
   changed.optimizer = config;
   if (changed.adapters.on()) check_adapters(changed);
+  if (changed.sharding.on()) check_sharding(changed);
   impl_->update.reset(config);
+  if (impl_->sharded) impl_->sharded->optimizer().reset(config);
 }
 
 void Trainer::load_adapters(const std::string& directory) {
   if (!impl_->adapters) fail(Code::kConfig, "trainer: made without adapters, so that those of %s have no place.", directory.c_str());
   model::load_adapters(directory, impl_->options.adapters, impl_->adapters->block());
-  impl_->weights.parameters_changed();
+  impl_->changed();
 }
 
 void Trainer::save_model(const std::string& directory) {
@@ -271,15 +310,17 @@ std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
 }
 
 void Trainer::save(const std::string& directory, const std::string& extra_json) {
+  if (impl_->sharded) fail(Code::kUnsupported, "save: a sharded trainer has no checkpoints yet.");
   Optimizer& optimizer = impl_->update.optimizer();
   const CheckpointState state{version(), optimizer.steps, optimizer.config().kind, extra_json, impl_->options.adapters};
   write_checkpoint(directory, state, impl_->trained(), optimizer, kShardBytes);
 }
 
 std::string Trainer::load(const std::string& directory) {
+  if (impl_->sharded) fail(Code::kUnsupported, "load: a sharded trainer has no checkpoints yet.");
   CheckpointState state = read_checkpoint(directory, impl_->trained(), impl_->update.optimizer(), impl_->options.adapters);
   impl_->weights.set_version(state.version);
-  impl_->weights.parameters_changed();
+  impl_->changed();
   return std::move(state.extra);
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "dist/communicator.h"
 #include "model/parameters.h"
 #include "model/weight_snapshot.h"
 #include "trainer/config.h"
@@ -16,16 +17,21 @@ namespace hone::trainer {
 /// Not thread-safe: one thread calls everything. On a GPU, master weights, gradients and moments stay on the device.
 /// Batches are copied to it and per-token results back once per micro-batch, norms once per step. The reported times of
 /// forward and backward are those of queueing the work, but for the last backward, which includes the wait.
+///
+/// With TrainerConfig::sharding one of several ranks that train one model. All of them then call step, save and load
+/// together, with the same arguments, and get the same report. After kCollective the group is lost: what is left is to
+/// close it, and to load a checkpoint with a new one.
 class Trainer {
  public:
+  /// ranks: the group, which must outlive this; null without sharding, or for one rank alone.
   /// Throws kConfig naming the field, kOutOfMemory, kCuda without a GPU to use, kUnsupported for a model
-  /// that the GPU has no kernels for.
-  Trainer(const model::ModelConfig& model, const TrainerConfig& config, ThreadPool* pool);
+  /// that the GPU has no kernels for, or for what cannot be divided among ranks.
+  Trainer(const model::ModelConfig& model, const TrainerConfig& config, ThreadPool* pool, dist::Communicator* ranks = nullptr);
   ~Trainer();
 
   /// All weights; with adapters the frozen base.
   model::Parameters& parameters();
-  /// Of what is trained, after the last step, before clipping.
+  /// Of what is trained, after the last step, before clipping. Throws kUnsupported with sharding.
   const model::TensorBlock& gradients() const;
   /// The parameters, or the adapters alone.
   model::TensorBlock& trained();
@@ -37,7 +43,8 @@ class Trainer {
   void reset_optimizer(const OptimizerConfig& config);
 
   /// Throws kShape naming the argument and index on an inconsistent batch; the model is then untouched.
-  /// Same batch, same bits, for any number of threads.
+  /// Same batch, same bits, for any number of threads. With sharding also kState naming the rank that was given another
+  /// batch, other options or other weights, and kCollective if another rank failed: no rank has then changed anything.
   StepReport step(const TrainingBatch& batch, const StepOptions& options);
   /// Inner products of the gradients that P parts of a batch add to that of step(): part p is the sequences i with
   /// part_of[i] = p, packed on their own, with the normalizer of the whole batch, so that the P gradients add up to the

@@ -2,18 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <string>
 
 #include "kernels/optimizer.h"
+#include "trainer/shard_layout.h"
 
 namespace hone::trainer {
 namespace {
-
-int64_t layer_of(const model::TensorSpec& spec, int64_t layers) {
-  const std::string prefix = "model.layers.";
-  return spec.name.starts_with(prefix) ? std::atoll(spec.name.c_str() + prefix.size()) : layers;
-}
 
 int64_t sums_bytes(const model::ModelConfig& model) { return Arena::rounded((model.layers + 1) * 8 + 64); }
 

@@ -1,0 +1,23 @@
+// A group of one rank.
+#pragma once
+
+#include "dist/communicator.h"
+
+namespace hone::dist {
+
+/// Every collective is a copy at most, done when it returns. Nothing to wait for, to leave or to break off.
+class SoloCommunicator final : public Communicator {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  void broadcast(const Stream&, const TensorView&, int) override {}
+  void all_reduce(const Stream&, const TensorView&, ReduceOp) override {}
+  void reduce_scatter(const Stream& stream, const TensorView& source, const TensorView& destination, ReduceOp) override;
+  void all_gather(const Stream& stream, const TensorView& source, const TensorView& destination) override;
+  void all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination) override;
+  void wait(const Stream&) override {}
+  void close() override {}
+  void abort(const std::string&) override {}
+};
+
+}  // namespace hone::dist

@@ -1,0 +1,40 @@
+// What ranks tell one another around a step, so that all of them take it or none does.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dist/communicator.h"
+#include "trainer/config.h"
+#include "trainer/micro_batch_pass.h"
+#include "trainer/packer.h"
+#include "trainer/step.h"
+
+namespace hone::trainer {
+
+/// sha256 in hex of all that ranks must be given alike for a step.
+std::string step_fingerprint(const TrainingBatch& batch, const StepOptions& options, const TrainerConfig& config,
+                             uint32_t version, int64_t optimizer_steps);
+
+/// Runs `work` and keeps what it throws, but for errors of the group, which go on: after one nobody answers any more.
+std::exception_ptr kept_failure(const std::function<void()>& work);
+
+/// All ranks call it together. Returns if none has a failure and all have the same fingerprint. Otherwise every rank
+/// throws: one with a failure its own, the others kCollective with that rank's message; kState naming the rank whose
+/// fingerprint differs from rank 0's. what: names the call in messages.
+void agree(dist::Communicator& ranks, const char* what, const std::exception_ptr& failure, const std::string& fingerprint = {});
+
+/// The smallest of the numbers that ranks hand in and that are not below 0; -1 if there is none.
+int64_t first_of_ranks(dist::Communicator& ranks, int64_t own);
+
+/// The micro-batches of a rank: every P-th, beginning with its own number.
+std::vector<MicroBatch> dealt(const std::vector<MicroBatch>& all, int rank, int ranks);
+
+/// Makes report and losses whole on every rank: per-token and per-sequence results come from the rank that had the
+/// sequence, times are those of the slowest rank. all: the micro-batches of the step.
+void gather_report(dist::Communicator& ranks, const TrainingBatch& batch, const std::vector<MicroBatch>& all,
+                   StepLosses& losses, StepReport& report);
+
+}  // namespace hone::trainer
