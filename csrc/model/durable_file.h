@@ -39,6 +39,8 @@ class DurableFolder {
   DurableFolder(const DurableFolder&) = delete;
   DurableFolder& operator=(const DurableFolder&) = delete;
 
+  /// Where it lies until it is committed.
+  const std::string& path() const { return temporary_; }
   /// Where a file of it is written; folders in between are made.
   std::string file(const std::string& name) const;
   /// Writes a small file; returns its sha256 in hex.

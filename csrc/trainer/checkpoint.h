@@ -6,18 +6,11 @@
 
 #include "model/adapters.h"
 #include "model/parameters.h"
+#include "trainer/checkpoint_manifest.h"
+#include "trainer/checkpoint_tensors.h"
 #include "trainer/optimizer.h"
 
 namespace hone::trainer {
-
-/// Everything a folder holds besides the tensors.
-struct CheckpointState {
-  uint32_t version = 0;
-  int64_t optimizer_steps = 0;
-  OptimizerConfig::Kind optimizer_kind = OptimizerConfig::Kind::kAdamW;
-  std::string extra;  // opaque to the trainer
-  model::AdapterConfig adapters{};  // where on, the tensors are theirs
-};
 
 /// Writes <directory>.tmp-<process>, syncs it, and puts it at `directory` in one step (replacing a folder that is
 /// there). Layout: config.json and model*.safetensors as transformers reads them, optimizer*.safetensors with
@@ -28,9 +21,37 @@ struct CheckpointState {
 void write_checkpoint(const std::string& directory, const CheckpointState& state, const model::TensorBlock& parameters,
                       Optimizer& optimizer, int64_t shard_bytes);
 
-/// Verifies the manifest and every file first, then fills parameters and moments.
-/// Throws kIo; kFormat naming the file that is missing, truncated or altered; kConfig if the folder is of another
-/// model, optimizer or type of moments, or has adapters where the trainer has none, or others. Nothing is overwritten unless all of it can be.
+/// A folder that was verified, whole and file by file, and fits a trainer: parameters and moments can be read from it. It
+/// does not matter how many ranks wrote it.
+class CheckpointReader {
+ public:
+  /// trained: what the trainer trains; nothing is written to it. Throws kIo; kFormat naming the file that is missing,
+  /// truncated or altered; kConfig if the folder is of another model, optimizer or type of moments, or has adapters
+  /// where the trainer has none, or others.
+  CheckpointReader(const std::string& directory, const model::TensorBlock& trained, const OptimizerConfig& optimizer,
+                   const model::AdapterConfig& adapters);
+  const CheckpointState& state() const { return state_; }
+  /// Moments have "m." and "v." before the names of what they belong to.
+  const CheckpointTensors& tensors() const { return tensors_; }
+  void fill(model::TensorBlock& trained) const { tensors_.fill(trained, prefix_); }
+
+ private:
+  CheckpointState state_;
+  CheckpointTensors tensors_;
+  std::string prefix_;  // of what is trained
+};
+
+/// What write_checkpoint writes beside tensors and manifest, and the names of what is trained: prefix, stem of its files.
+struct TrainedNames {
+  std::string prefix, stem;
+};
+TrainedNames trained_names(const model::AdapterConfig& adapters);
+void write_configs(const std::string& folder, const model::ModelConfig& model, const model::AdapterConfig& adapters,
+                   std::vector<CheckpointFile>& files);
+CheckpointFile write_text(const std::string& folder, const std::string& name, const std::string& text);
+
+/// Verifies everything first, then fills parameters and moments. Throws what CheckpointReader throws; nothing is
+/// overwritten unless all of it can be.
 CheckpointState read_checkpoint(const std::string& directory, model::TensorBlock& parameters, Optimizer& optimizer,
                                 const model::AdapterConfig& adapters = {});
 

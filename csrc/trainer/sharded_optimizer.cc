@@ -48,7 +48,11 @@ std::vector<ShardPiece> shard_pieces(const std::vector<model::TensorSpec>& specs
   for (size_t b = 0; b < layout.buckets().size(); ++b) {
     const ShardPart& part = layout.part(b, rank);
     for_tensors(specs, part.offset, part.count, [&](size_t t, int64_t begin, int64_t end) {
-      pieces.push_back({t, begin - specs[t].offset, end - begin, part.local + (begin - part.offset)});
+      const ShardPiece piece{t, begin - specs[t].offset, end - begin, part.local + (begin - part.offset)};
+      ShardPiece* const last = pieces.empty() ? nullptr : &pieces.back();
+      const bool goes_on = last && last->tensor == t && last->first + last->count == piece.first && last->local + last->count == piece.local;
+      if (goes_on) last->count += piece.count;
+      else pieces.push_back(piece);
     });
   }
   return pieces;

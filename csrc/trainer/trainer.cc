@@ -13,6 +13,7 @@
 #include "model/adapters_file.h"
 #include "trainer/adapted_weights.h"
 #include "trainer/checkpoint.h"
+#include "trainer/checkpoint_shards.h"
 #include "trainer/micro_batch_pass.h"
 #include "trainer/packed_weights.h"
 #include "trainer/packer.h"
@@ -310,15 +311,21 @@ std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
 }
 
 void Trainer::save(const std::string& directory, const std::string& extra_json) {
-  if (impl_->sharded) fail(Code::kUnsupported, "save: a sharded trainer has no checkpoints yet.");
+  const model::AdapterConfig& adapters = impl_->options.adapters;
+  if (impl_->sharded) {
+    const ShardedOptimizer& optimizer = impl_->sharded->optimizer();
+    const CheckpointState state{version(), optimizer.steps, optimizer.config().kind, extra_json, adapters};
+    return write_sharded_checkpoint(directory, state, impl_->trained(), *impl_->sharded, kShardBytes);
+  }
   Optimizer& optimizer = impl_->update.optimizer();
-  const CheckpointState state{version(), optimizer.steps, optimizer.config().kind, extra_json, impl_->options.adapters};
+  const CheckpointState state{version(), optimizer.steps, optimizer.config().kind, extra_json, adapters};
   write_checkpoint(directory, state, impl_->trained(), optimizer, kShardBytes);
 }
 
 std::string Trainer::load(const std::string& directory) {
-  if (impl_->sharded) fail(Code::kUnsupported, "load: a sharded trainer has no checkpoints yet.");
-  CheckpointState state = read_checkpoint(directory, impl_->trained(), impl_->update.optimizer(), impl_->options.adapters);
+  const model::AdapterConfig& adapters = impl_->options.adapters;
+  CheckpointState state = impl_->sharded ? read_sharded_checkpoint(directory, impl_->trained(), *impl_->sharded, adapters)
+                                         : read_checkpoint(directory, impl_->trained(), impl_->update.optimizer(), adapters);
   impl_->weights.set_version(state.version);
   impl_->changed();
   return std::move(state.extra);
