@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/device.h"
+#include "kernels/rounding.h"
 
 namespace hone::trainer {
 
@@ -61,6 +62,21 @@ TensorView AdaptedWeights::form(const TensorView& from, bool only_changed) {
   }
   const TensorView out = carried(from, model::adapter_form_bytes(stream_, base_.config(), adapters_.config()));
   adapters_.add(stream_, found->second.first, found->second.second, out, scratch_);
+  return out;
+}
+
+model::Parameters merged_weights(const Stream& stream, const model::Parameters& base, const model::WeightSnapshot& snapshot,
+                                 AdaptedWeights& adapted) {
+  model::Parameters out(base.config(), Stream{.pool = stream.pool});
+  for (const model::WeightSnapshot::Part& part : snapshot.parts(base)) {
+    const TensorView from = adapted.form(part.from, false);
+    TensorView to = part.from;
+    to.data = out.flat().as<float>() + (part.from.as<float>() - base.flat().as<float>());
+    if (stream.is_cuda()) download(stream, to.data, from.data, to.numel() * int64_t(sizeof(float)));
+    else copy_rows(stream, from, to);
+    if (part.matrix.panels && part.matrix.storage == DType::kBF16) kernels::round_to_bf16(Stream{}, to);
+  }
+  adapted.packed();
   return out;
 }
 

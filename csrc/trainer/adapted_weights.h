@@ -8,6 +8,7 @@
 #include "core/arena.h"
 #include "model/adapters.h"
 #include "model/parameters.h"
+#include "model/weight_snapshot.h"
 
 namespace hone::trainer {
 
@@ -38,6 +39,10 @@ class AdaptedWeights {
   Arena scratch_, large_;  // large_ for what scratch_ is too small for: on a GPU an embedding, while the base is packed
   bool whole_ = true;
 };
+
+/// The weights as they are read: adapted, and rounded as the packs of `snapshot`, which is of `base`, are. In host memory.
+model::Parameters merged_weights(const Stream& stream, const model::Parameters& base, const model::WeightSnapshot& snapshot,
+                                 AdaptedWeights& adapted);
 
 /// Bytes of the scratch that stays.
 int64_t forming_bytes(const Stream& stream, const model::ModelConfig& model, const model::AdapterConfig& config);

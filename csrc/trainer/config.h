@@ -32,7 +32,6 @@ struct Sharding {
   /// The same bits for any number of ranks, one included: the gradients of micro-batches are added up one by one, in
   /// their order. Otherwise a rank adds up its own first.
   bool exact = false;
-  bool on() const { return stage != Stage::kNone; }
 };
 
 struct TrainerConfig {

@@ -9,7 +9,6 @@
 #include "core/device.h"
 #include "core/stopwatch.h"
 #include "model/network.h"
-#include "kernels/rounding.h"
 #include "model/adapters_file.h"
 #include "trainer/adapted_weights.h"
 #include "trainer/checkpoint.h"
@@ -94,7 +93,7 @@ struct Trainer::Impl {
         weights(stream, parameters, options.weight_storage, adapted_weights()),
         pass(stream, config, options),
         update(stream, trained(), options.optimizer) {
-    if (options.sharding.on()) sharded.emplace(stream, trained(), options, ranks);
+    if (options.sharding.stage != Sharding::Stage::kNone) sharded.emplace(stream, trained(), options, ranks);
     else if (ranks) fail(Code::kConfig, "trainer: a group of ranks is given, but no sharding says what they divide.");
   }
 
@@ -116,11 +115,10 @@ struct Trainer::Impl {
 
   StepReport step(const TrainingBatch& batch, const StepOptions& o);
   GradientParts gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of, int32_t parts);
-  Parameters merged();
   void apply(const StepOptions& o, StepReport& report);
   int64_t find_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t first, int64_t step);
-  void changed();
-  void score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies);
+  /// Somebody else wrote to the weights.
+  void changed() { weights.parameters_changed(), sharded ? sharded->weights_changed() : void(); }
 };
 
 model::TensorBlock& Trainer::Impl::grads() {
@@ -165,10 +163,9 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
   if (sharded) {
     sharded->compute(batch, micro_batches, grads(), train, losses, report);
   } else {
-    {
-      const Stopwatch watch(report.backward_seconds);
-      grads().zero();
-    }
+    std::optional<Stopwatch> watch(report.backward_seconds);
+    grads().zero();
+    watch.reset();
     for (const MicroBatch& which : micro_batches) train(which);
   }
   for (double loss : losses.loss) report.loss += loss;
@@ -188,12 +185,6 @@ void Trainer::Impl::apply(const StepOptions& o, StepReport& report) {
   if (!sharded) return update.apply(grads(), o, weights, report);
   sharded->optimizer().apply(o, report);
   if (!report.skipped) weights.advance(nullptr);
-}
-
-/// Somebody else wrote to the weights.
-void Trainer::Impl::changed() {
-  weights.parameters_changed();
-  if (sharded) sharded->weights_changed();
 }
 
 GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of,
@@ -219,22 +210,6 @@ GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const St
   return out;
 }
 
-/// The weights as they are read: adapted, and rounded as the packs are.
-Parameters Trainer::Impl::merged() {
-  Parameters out(config, Stream{.pool = stream.pool});
-  const auto snapshot = weights.snapshot();
-  for (const WeightSnapshot::Part& part : snapshot->parts(parameters)) {
-    const TensorView from = adapted->form(part.from, false);
-    TensorView to = part.from;
-    to.data = out.flat().as<float>() + (part.from.as<float>() - parameters.flat().as<float>());
-    if (stream.is_cuda()) download(stream, to.data, from.data, to.numel() * int64_t(sizeof(float)));
-    else copy_rows(stream, from, to);
-    if (part.matrix.panels && part.matrix.storage == DType::kBF16) kernels::round_to_bf16(Stream{}, to);
-  }
-  adapted->packed();
-  return out;
-}
-
 /// The first sequence of every `step`-th whose gradient alone is not finite, or -1. Slow; only for the message.
 int64_t Trainer::Impl::find_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t first, int64_t step) {
   for (auto i = int32_t(first); i < batch.sequences; i += int32_t(step)) {
@@ -245,14 +220,6 @@ int64_t Trainer::Impl::find_bad_gradient(const TrainingBatch& batch, const StepO
     if (!std::isfinite(update.sum_of_squares(grads().flat()))) return i;
   }
   return -1;
-}
-
-void Trainer::Impl::score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies) {
-  check_batch(batch, config, nullptr);
-  if (!(temperature > 0)) fail(Code::kConfig, "score: temperature is %g; it must be positive.", double(temperature));
-  for (const MicroBatch& which : prepare(batch)) {
-    pass.score(batch, which, *weights.snapshot(), temperature, logprobs, entropies);
-  }
 }
 
 Trainer::Trainer(const model::ModelConfig& model, const TrainerConfig& config, ThreadPool* pool, dist::Communicator* ranks)
@@ -272,7 +239,7 @@ void Trainer::reset_optimizer(const OptimizerConfig& config) {
   TrainerConfig changed = impl_->options;
   changed.optimizer = config;
   if (changed.adapters.on()) check_adapters(changed);
-  if (changed.sharding.on()) check_sharding(changed);
+  if (impl_->sharded) check_sharding(changed);
   impl_->update.reset(config);
   if (impl_->sharded) impl_->sharded->optimizer().reset(config);
 }
@@ -285,7 +252,7 @@ void Trainer::load_adapters(const std::string& directory) {
 
 void Trainer::save_model(const std::string& directory) {
   if (!impl_->adapters) return write_model(directory, impl_->parameters, kShardBytes);
-  const Parameters merged = impl_->merged();
+  const Parameters merged = merged_weights(impl_->stream, impl_->parameters, *impl_->weights.snapshot(), *impl_->adapted);
   write_model(directory, merged, kShardBytes);
 }
 
@@ -301,7 +268,11 @@ GradientParts Trainer::gradient_parts(const TrainingBatch& batch, const StepOpti
 }
 
 void Trainer::score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies) {
-  impl_->score(batch, temperature, logprobs, entropies);
+  check_batch(batch, impl_->config, nullptr);
+  if (!(temperature > 0)) fail(Code::kConfig, "score: temperature is %g; it must be positive.", double(temperature));
+  for (const MicroBatch& which : impl_->prepare(batch)) {
+    impl_->pass.score(batch, which, *impl_->weights.snapshot(), temperature, logprobs, entropies);
+  }
 }
 
 std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
