@@ -13,11 +13,12 @@
 #include "model/goldens.h"
 #include "model/hf_loader.h"
 #include "trainer/reference_loss.h"
-#include "trainer/thread_ranks.h"
+#include "trainer/on_ranks.h"
 
 namespace {
 
 using namespace hone;
+using test::has;
 namespace fs = std::filesystem;
 using test::TemporaryFolder;
 using trainer::Sharding;
@@ -187,8 +188,6 @@ TEST(the_folder_is_a_model_that_others_can_load) {
   EXPECT_EQ(report.skipped, 0);
   EXPECT_TRUE(test::same_bits(loaded.flat().as<float>(), wanted.data(), loaded.flat().numel()));
 }
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> names;

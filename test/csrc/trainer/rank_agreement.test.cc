@@ -5,19 +5,18 @@
 
 #include "check.h"
 #include "trainer/reference_loss.h"
-#include "trainer/thread_ranks.h"
+#include "trainer/on_ranks.h"
 
 namespace {
 
 using namespace hone;
+using test::has;
 using trainer::agree;
 using trainer::dealt;
 using trainer::kept_failure;
 using trainer::MicroBatch;
 using trainer::StepLosses;
 using trainer::StepReport;
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(one_failure_is_everybodys) {
   const auto said = test::on_ranks(3, [](dist::Communicator& ranks) {

@@ -7,7 +7,7 @@
 #include "check.h"
 #include "model/parameters.h"
 #include "model/reference.h"
-#include "trainer/thread_ranks.h"
+#include "trainer/on_ranks.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "core/device.h"
 #include "model/reference.h"
 #include "trainer/optimizer.h"
-#include "trainer/thread_ranks.h"
+#include "trainer/on_ranks.h"
 
 namespace {
 

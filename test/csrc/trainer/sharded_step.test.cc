@@ -8,11 +8,12 @@
 
 #include "check.h"
 #include "trainer/reference_loss.h"
-#include "trainer/thread_ranks.h"
+#include "trainer/on_ranks.h"
 
 namespace {
 
 using namespace hone;
+using test::has;
 using kernels::Objective;
 using test::Batch;
 using trainer::Sharding;
@@ -244,8 +245,6 @@ Outcome one_step(int size, bool exact, const Change& change) {
   return out;
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(a_loss_that_is_not_a_number_on_one_rank_skips_the_step_on_all) {
   for (const bool exact : {false, true}) {
     const Outcome out = one_step(3, exact, [](int, Batch& batch, StepOptions&, Trainer&) {
@@ -307,6 +306,17 @@ TEST(a_custom_objective_is_asked_by_each_rank_about_its_own_micro_batches) {
     EXPECT_EQ(out.reports[rank].loss, 2.0);
   }
   EXPECT_EQ(tokens[0] + tokens[1] + tokens[2], out.reports[0].trained_tokens);
+}
+
+TEST(a_rank_that_dies_in_a_step_is_noticed_by_all_others) {
+  const model::ModelConfig model = test::tiny_config();
+  // Of a first step: agreement, weights, agreement, results, gradients, norms, weights, sums.
+  for (const uint64_t collective : {1, 2, 6, 9, 14, 20, 30}) {
+    const auto said = test::on_ranks(
+        3, [&](dist::Communicator& ranks) { train(model, config_of(Sharding::Stage::kOptimizer, true), options_of(Objective::kSupervised), 7, &ranks); },
+        {.kind = test::LocalFault::Kind::kDies, .rank = 1, .collective = collective});
+    for (const std::string& text : said) EXPECT_TRUE(has(text, "COLLECTIVE"));
+  }
 }
 
 TEST(ranks_that_were_given_different_things_are_told) {
