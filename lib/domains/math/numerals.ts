@@ -1,7 +1,7 @@
 /** A rewriting, and a pattern quick to look for without which it has nothing to do. */
 type Rewrite = readonly [when: RegExp, rewrite: (text: string) => string];
 
-const THIN = String.raw`(?:\\[,;: ]|\\thinspace|\{,\}|\{\\,\}|,\\! ?|~| )`;
+const THIN = String.raw`(?:\\[,;: ]|\\thinspace ?|\{,\}|\{\\,\}|,\\! ?|~|'| )`;
 /** 1\,000\,000 and 1{,}000: groups of three set apart by the same thin thing, which no list uses. */
 const GROUPED = new RegExp(
   String.raw`(?<![\d.^_A-Za-z])(?<!(?<!\\),)(\d{1,3})(${THIN})(\d{3}(?:\2\d{3})*)(?![\d,]|\2\d)`,
@@ -10,14 +10,15 @@ const GROUPED = new RegExp(
 /** 1,234,567 with plain commas is one number only where it is the only one and in no bracket. */
 const LONE_GROUPED = /^((?:\\text\{[^{}]*\}|[^,;([{])*?)(?<![\d.])(\d{1,3}(?:,\d{3})+)(?!\d)([^,;]*)$/;
 const REPEATING =
-  /(?<![\d.])(\d*)\.(\d*)(?:\\(?:overline|bar)\s?\{(\d+)\}|\\dot\s?\{?(\d)\}?(?:(\d*)\\dot\s?\{?(\d)\}?)?|(?<=\.)\((\d+)\))(?!\d)/g;
+  /(?<![\d.])(\d*)\.(\d*)(?:\\(?:overline|bar)\s?(?:\{(\d+)\}|(\d))|\\dot\s?\{?(\d)\}?(?:(\d*)\\dot\s?\{?(\d)\}?)?|(?<=\.)\((\d+)\))(?!\d)/g;
 /** 1.2e4 is scientific; 2e+1 is one more than twice Euler's number, 1.5e-3 and 1e-10 are not. */
 const SCIENTIFIC = /(?<![\d.A-Za-z])(\d+\.\d+)e([+-]?\d+)|(?<![\d.A-Za-z])(\d+)e(\d+|[+-]\d{2,})(?!\d|\.\d)/g;
 const MIXED = /(?<![\d./^_])(\d+)\s+(\d+)\s?\/\s?(\d+)(?!\d|\.\d)/g;
 const BASE_WORD = /(\d)\)?\s*\\text\{\s*\(?\s*base[- ]?\s*(\d+|[a-z]+)\s*\)?\s*\}/g;
 const BASE_NUMBER = /(\d)\s*\\text\{\s*base\s*\}\s*(\d+)/g;
 const BRACKETED_BASE = /\((\d+)\)_(\{(?:\d+|\\text\{[a-z ]+\}|\(\d+\))\}|\d)/g;
-const NAMED_BASE = /(\d)_\{(?:\\text\{\s*([a-z]+)\s*\}|\((\d+)\))\}/g;
+const NAMED_BASE =
+  /(\d)_(?:\{(?:\\text\{\s*(?:base[- ]?\s*)?([a-z]+|\d+)\s*\}|\((\d+)\))\}|\\text\{\s*(?:base[- ]?\s*)?([a-z]+|\d+)\s*\})/g;
 const BASES = new Map(
   "two three four five six seven eight nine ten eleven twelve"
     .split(" ")
@@ -26,7 +27,7 @@ const BASES = new Map(
 
 const NUMERALS: readonly Rewrite[] = [
   [
-    /\d(?:\\|\{|,\\|~| )/,
+    /\d(?:\\|\{|,\\|~|'| )/,
     (text) =>
       text.replace(
         GROUPED,
@@ -54,11 +55,12 @@ const NUMERALS: readonly Rewrite[] = [
   ],
   [/\)_/, (text) => text.replace(BRACKETED_BASE, "$1_$2")],
   [
-    /\d_\{/,
+    /\d_[{\\]/,
     (text) =>
       text.replace(
         NAMED_BASE,
-        (whole, digit: string, name?: string, number?: string) => subscript(digit, name ?? number!) ?? whole,
+        (whole, digit: string, ...bases: (string | undefined)[]) =>
+          subscript(digit, bases.slice(0, 3).find((base) => base !== undefined)!) ?? whole,
       ),
   ],
 ];
@@ -78,12 +80,12 @@ export function withoutGroupCommas(text: string): string {
 }
 
 /** Whole part, fixed digits, and the period as \overline{..}, as digits between two dots, or in brackets. */
-function repeating([whole = "", fixed = "", over, first, middle, last, bracketed]: (
+function repeating([whole = "", fixed = "", over, bare, first, middle, last, bracketed]: (
   | string
   | undefined
 )[]): string {
   const dotted = last === undefined ? first : `${first}${middle}${last}`;
-  const period = over ?? bracketed ?? dotted ?? "";
+  const period = over ?? bare ?? bracketed ?? dotted ?? "";
   const all = BigInt(`${whole}${fixed}${period}`);
   const head = BigInt(`0${whole}${fixed}`);
   const below = (10n ** BigInt(period.length) - 1n) * 10n ** BigInt(fixed.length);

@@ -29,6 +29,7 @@ export function parseAnswer(text: string, options: ParseOptions): Value {
 class AnswerParser extends ExpressionParser {
   #memberships = 0;
   #alternatives = 0;
+  #conditions = 0;
 
   answer(): Value {
     const { groups, separators } = this.list();
@@ -38,8 +39,11 @@ class AnswerParser extends ExpressionParser {
     const listed = this.#memberships > 0 && items.length > 1 && !assigned;
     if (listed && !this.options.strict) throw new SyntaxFault("membership in a list");
     if (assigned) return assigned;
-    const either = this.#alternatives > 0 && this.#alternatives === separators ? unionOf(items) : undefined;
-    if (either) return either;
+    const either =
+      this.#alternatives > 0 && this.#alternatives === separators ? joined("union", items) : undefined;
+    const both =
+      this.#conditions > 0 && this.#conditions === separators ? joined("intersection", items) : undefined;
+    if (either ?? both) return (either ?? both)!;
     if (items.length === 1) return items[0]!;
     if (groups.length === 1 || groups.every((group) => group.length === 1)) return { kind: "set", items };
     return { kind: "set", items: groups.map((group) => ({ kind: "tuple", items: group })) };
@@ -51,6 +55,7 @@ class AnswerParser extends ExpressionParser {
     for (;;) {
       groups.at(-1)!.push(...this.#element());
       if (this.options.strict && this.accept("lor")) this.#alternatives++;
+      else if (this.options.strict && this.accept("land")) this.#conditions++;
       else if (this.accept(";")) groups.push([]);
       else if (!this.accept(",")) return { groups, separators };
       separators++;
@@ -97,6 +102,10 @@ class AnswerParser extends ExpressionParser {
 
   /** A sum, or sets joined by union, intersection and difference, loosest last. */
   #operand(): Value | Alternatives {
+    if (this.options.strict && (this.accept("pm") || this.accept("mp"))) {
+      const e = this.expression();
+      return { kind: "alternatives", items: [s.negate(e), e] };
+    }
     const left = this.#joined(0);
     if (this.peek() !== "pm" && this.peek() !== "mp") return left;
     this.next();
@@ -126,11 +135,11 @@ interface Alternatives {
 const plain = (value: Value | Alternatives): Value =>
   value.kind === "alternatives" ? { kind: "set", items: value.items } : value;
 
-/** "x < 1 or x > 3" as the set of those x; undefined for alternatives that are no inequalities. */
-function unionOf(items: readonly Value[]): Value | undefined {
+/** "x < 1 or x > 3", "x > 1 and x < 3" as the set of those x; undefined for what are no inequalities. */
+function joined(kind: "union" | "intersection", items: readonly Value[]): Value | undefined {
   const sets = items.map((item) => (item.kind === "relation" ? relationAsSet(item, true) : undefined));
   if (!sets.every((set) => set !== undefined)) return undefined;
-  return sets.reduce((left, right): Value => ({ kind: "union", left, right }));
+  return sets.reduce((left, right): Value => ({ kind, left, right }));
 }
 
 function asSet(value: Value): Value {

@@ -1,3 +1,4 @@
+import { bracedArguments, fractionsOfOver } from "./brace-groups.ts";
 import { plainNumerals, withoutGroupCommas } from "./numerals.ts";
 import { bareUnits, currencyWords, isPhrase } from "./unit-names.ts";
 
@@ -18,7 +19,6 @@ const CHARACTERS: readonly Rewrite[] = [
   [/⁄/g, "/"],
   [/…|⋯/g, "\\ldots "],
   [/[’‘′]/g, "'"],
-  [/％/g, "%"],
 ];
 const SUPERSCRIPTS = new Map([..."⁰¹²³⁴⁵⁶⁷⁸⁹"].map((c, i) => [c, `${i}`]));
 const VULGAR = new Map(
@@ -33,19 +33,16 @@ const COMMANDS = new Map<string, string>();
 const command = (replacement: string, names: string) => {
   for (const name of names.split(" ")) COMMANDS.set(name, replacement);
 };
+command("", "boldsymbol bm pmb mathbf mathit mathsf mathtt mathnormal underline fbox boxed framebox uline");
 command(
   "",
-  "boldsymbol bm pmb mathbf mathit mathsf mathtt mathnormal underline fbox boxed framebox ensuremath",
-);
-command(
-  "",
-  "mathop mathord mathbin mathrel displaystyle textstyle scriptstyle scriptscriptstyle bf it sf tt sl rm",
+  "ensuremath mathop mathord mathbin mathrel displaystyle textstyle scriptstyle scriptscriptstyle bf it sf tt sl rm",
 );
 command(
   "",
   "bfseries itshape boldmath tiny scriptsize footnotesize small normalsize large Large LARGE huge Huge",
 );
-command("", "limits nolimits strut mathstrut noindent centering hfill negthinspace");
+command("", "uuline limits nolimits strut mathstrut noindent centering hfill negthinspace");
 command(
   "",
   "left right mleft mright big Big bigg Bigg bigl Bigl biggl Biggl bigr Bigr biggr Biggr bigm Bigm",
@@ -58,7 +55,11 @@ command("\\emptyset", "varnothing");
 command("\\mathbb{R}", "R");
 command("\\text{...}", "dots cdots ldots dotsc dotsb");
 command("\\lor ", "vee");
-command("^{\\circ}", "degree");
+command("^{\\circ}", "degree textdegree");
+command("\\text{dollars}", "mathdollar textdollar");
+command("\\text{GBP}", "pounds");
+command("\\text{euros}", "euro");
+command("\\\\", "cr");
 
 const DRESS: readonly Rewrite[] = [
   [/\\\$/g, "\\text{dollars}", "\\$"],
@@ -66,18 +67,30 @@ const DRESS: readonly Rewrite[] = [
   [/\\m?(?:left|right)\s*\./g, "", "."],
   [/\{\\rm\s*([A-Za-z]+)\s*\}/g, "\\text{$1}", "\\rm"],
   [/\\(?:textcolor|color|colorbox)\s*(?:\[[^\]]*\])?\s*\{[^{}]*\}\s*/g, "", "color"],
+  [/\\bbox\s*(?:\[[^\]]*\])?\s*/g, "", "\\bbox"],
   [/\\fcolorbox\s*\{[^{}]*\}\s*\{[^{}]*\}\s*/g, "", "color"],
   [/\\(?:[hv]?phantom|hspace\*?|vspace\*?|tag|label)\s*\{[^{}]*\}/g, " ", "\\"],
+  [/\\\\\s*\[\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm|in)\s*\]/g, "\\\\", "\\\\"],
   [/(?<!\\)\\[()[\]!]/g, "", "\\"],
   [/(?<!\\)\\[,;:> \n]/g, " ", "\\"],
   [/~(?!=)/g, " ", "~"],
 ];
-const DEGREE_WORDS = /\\text\s*\{\s*(?:°|degrees?)\s*\}|(?<=\d\s*)degrees?(?![A-Za-z])/g;
+const FUNCTIONS =
+  "log|ln|exp|sin|cos|tan|csc|sec|cot|arcsin|arccos|arctan|arccot|sinh|cosh|tanh|arsinh|arcosh|artanh";
+const FUNCTION_WORDS = new RegExp(
+  String.raw`\\(?:text|operatorname\*?)\s*\{\s*(${FUNCTIONS})\s*\}|(?<![A-Za-z\\])(${FUNCTIONS})(?![A-Za-z])(?<!\\text\{[^{}]*)`,
+  "g",
+);
+const OPERATOR_WORDS = /\\operatorname\*?\s*\{(?!\s*(?:gcd|lcm|max|min|floor|ceil|arc\w+|det)\s*\})/g;
+const DEGREE_WORDS = /\\text\s*\{\s*(?:°|\^\{\\circ\}|degrees?)\s*\}|(?<=\d\s*)degrees?(?![A-Za-z])/g;
 const PERCENT_WORDS =
-  /\\text\s*\{\s*(?:percent|per cent|pct|percentage)\s*\}|\s*(?<![A-Za-z])(?:percent|percentage|pct)(?![A-Za-z])/g;
+  /\\text\s*\{\s*(?:\\?%|percent|per cent|pct|percentage)\s*\}|\s*(?<![A-Za-z])(?:percent|percentage|pct)(?![A-Za-z])/g;
+/** "and" behind an inequality. */
+const BOTH =
+  /(?<=(?:[<>≤≥]|\\[lg](?:e|t|eq|eqslant)(?![A-Za-z]))[^,;]*),?\s*(?:\\text\s*\{\s*,?\s*and\s*\}|(?<![A-Za-z\\])and(?![A-Za-z])|\\wedge(?![A-Za-z]))/g;
 
 const SPELLINGS: readonly Rewrite[] = [
-  [/\{\s*([()[\]|,:;=<>+-])\s*\}/g, "$1", "{"],
+  [/(?<!\\text\s*)\{\s*([()[\]|.,:;=<>+-])\s*\}/g, "$1", "{"],
   [/[\n\t]/g, " "],
   [/\\text\s*\{\s*([deiT])\s*\}/g, "$1", "\\text"],
   [/\\text\s*\{\s*\}/g, " ", "\\text"],
@@ -85,16 +98,23 @@ const SPELLINGS: readonly Rewrite[] = [
   [/(?<=[,+*]\s*)\.\.\./g, "\\text{...}", "..."],
   [/\^\s*(?:\{\s*(?:\\circ|\^\{\\circ\})\s*\}|\\circ(?![A-Za-z])|\^\{\\circ\})/g, "^{\\circ}", "\\circ"],
   [DEGREE_WORDS, "^{\\circ}", "degree"],
-  [DEGREE_WORDS, "^{\\circ}", "°"],
+  [DEGREE_WORDS, "^{\\circ}", "circ"],
   [/\^\{\\circ\}\s*(?:\\text\s*\{\s*([CF])\s*\}|([CF])(?![A-Za-z]))/g, "\\text{°$1$2}", "\\circ"],
   [PERCENT_WORDS, "\\%", "per"],
   [PERCENT_WORDS, "\\%", "pct"],
+  [PERCENT_WORDS, "\\%", "%"],
   [/\\frac\{\\text\{([^{}]*)\}\}\{\\text\{([^{}]*)\}\}/g, "\\text{$1/$2}", "\\text"],
   [/\\frac\{\\text\{([^{}]*)\}\}\{\\text\{([^{}]*)\}\^\{?(\d)\}?\}/g, "\\text{$1/$2^$3}", "\\text"],
+  [BOTH, "\\land ", "and"],
   [/,?\s*\\text\s*\{\s*,?\s*and\s*\}|,?\s*(?<![A-Za-z\\])and(?![A-Za-z])/g, ",", "and"],
   [/,?\s*\\text\s*\{\s*,?\s*or\s*\}|,?\s*(?<![A-Za-z\\])or(?![A-Za-z])/g, "\\lor ", "or"],
   [/,\s*,/g, ",", ","],
-  [/\\text\s*\{\s*([.,;])\s*\}/g, "$1", "\\text"],
+  [/\\text\s*\{\s*([.,:;+=-])\s*\}/g, "$1", "\\text"],
+  [FUNCTION_WORDS, "\\$1$2 "],
+  [OPERATOR_WORDS, "\\text{", "\\operatorname"],
+  [/(?<=[\d)}])!=/g, "! =", "!="],
+  [/\*\*/g, "^", "**"],
+  [/\\frac\s+([A-Za-z\d])\s+([A-Za-z\d])(?!\d)/g, "\\frac{$1}{$2}", "\\frac "],
   [/(?<=\d\s*)''\s*$/g, "\\text{in}", "''"],
   [/^["“](.+)["”]$/g, "$1"],
   [/\\text\s*\{\s*infinity\s*\}|(?<![A-Za-z\\])infinity(?![A-Za-z])/g, "\\infty", "infinity"],
@@ -120,19 +140,20 @@ const TRAILING = /(?:\s|\\(?:\\|blacksquare|qed|checkmark|$)|(?<!\.\s*)[.]|[,;:]
  */
 export function plainLatex(boxed: string): string {
   if (/^\d+$/.test(boxed)) return boxed;
-  let text = rewritten(plainNumerals(/[^ -~\s]/.test(boxed) ? plainCharacters(boxed) : boxed), DRESS);
+  let text = rewritten(plainNumerals(/[^ -~\n\t]/.test(boxed) ? plainCharacters(boxed) : boxed), DRESS);
   if (text.includes("\\"))
     text = text.replace(/\\([A-Za-z]+)/g, (whole, name: string) => COMMANDS.get(name) ?? whole);
   text = withoutLabel(unwrapped(trimmed(rewritten(text, SPELLINGS))));
   text = bareUnits(text.replace(SET_BUILDER, "$2"));
-  text = forwardBrackets(withoutGroupCommas(text));
+  text = forwardBrackets(withoutGroupCommas(fractionsOfOver(bracedArguments(text))));
   if (/base|_/.test(text)) text = plainNumerals(text);
   if (text.includes("\\\\") && !text.includes("matrix")) text = text.replace(/\\\\(?=[a-zA-Z])/g, "\\");
   return text;
 }
 
 function plainCharacters(text: string): string {
-  return currencyWords(rewritten(text.normalize("NFC"), CHARACTERS))
+  const narrow = text.normalize("NFC").replace(/[！-～]/g, (c) => c.normalize("NFKC"));
+  return currencyWords(rewritten(narrow, CHARACTERS))
     .replace(/[⁰¹²³⁴-⁹]+/g, (digits) => `^{${[...digits].map((c) => SUPERSCRIPTS.get(c)).join("")}}`)
     .replace(/[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]/g, (c) => VULGAR.get(c)!);
 }
@@ -152,13 +173,16 @@ function trimmed(text: string): string {
   return kept.replace(/(?<=\\text\s*\{[^{}]*[^{}.\s])\s*[.]\s*\}$/, "}");
 }
 
+/** A formula, with what may stand before it in words: "Answer: 12", "x = 5", "The answer is 12". */
+const FORMULA = /^\s*(?:(?:the )?(?:final )?answer(?: is)?\s*[:=]?\s*|[A-Za-z]\s*=\s*)?[-\\\d(]/i;
+
 /** {…} or \text{…} around the whole answer goes, when a formula stands in it. */
 function unwrapped(text: string): string {
   const open = /^(?:\\text\s*)?\{/.exec(text)?.[0];
   if (open === undefined || !text.endsWith("}") || !encloses(text, open.length - 1)) return text;
   if (/\\(?:choose|over)(?![A-Za-z])/.test(text)) return text;
   const inner = text.slice(open.length, -1);
-  if (open !== "{" && !/^\s*[-\\\d(]/.test(inner)) return text;
+  if (open !== "{" && !FORMULA.test(inner)) return text;
   return unwrapped(trimmed(inner));
 }
 
@@ -189,7 +213,9 @@ function withoutLabel(text: string): string {
 /** ]0,1[ as (0,1): outward brackets at an open end, where some bracket is outward. */
 function forwardBrackets(text: string): string {
   if (!text.includes("]") && !text.includes("[")) return text;
-  const places = [...text.matchAll(/(?<!\\sqrt\s?)[[\]]/g)].map((match) => match.index);
+  const places = [...text.matchAll(/\\sqrt\s*\[[^\][]*\]|[[\]]/g)]
+    .filter(([bracket]) => bracket.length === 1)
+    .map((match) => match.index);
   const pairs = places.filter((_, i) => i % 2 === 0).map((open, i) => [open, places[2 * i + 1]] as const);
   const reversed = pairs.some(
     ([open, close]) => text[open] === "]" || (close !== undefined && text[close] === "["),

@@ -46,17 +46,29 @@ function evasion(gold: Value, answer: Reading, budget: Budget): string | undefin
     return "unevaluated expression";
   if (answer.approximations.some(([exact, near]) => contradicts(exact, near, budget)))
     return "approximation is off";
-  const chain = answer.value!;
-  if (chain.kind !== "relation" || !chain.links.every((link) => link.operator === "=")) return undefined;
-  const sides = chain.links.map((link) => link.right).filter((side) => isExpr(side) && isConstant(side));
+  return equatesDifferent(answer.value!, budget) ? "equates different values" : undefined;
+}
+
+/** 13 = 12, x = 5 = 7, alone or in a list: numbers said to be equal that are not. */
+function equatesDifferent(value: Value, budget: Budget): boolean {
+  if (value.kind === "set" || value.kind === "tuple")
+    return value.items.some((item) => equatesDifferent(item, budget));
+  if (value.kind !== "relation" || !value.links.every((link) => link.operator === "=")) return false;
+  const [first] = value.links;
+  const sides = value.links.map((link) => link.right).filter((side) => isExpr(side) && isConstant(side));
+  if (isExpr(first!.left) && isNumber(first!.left, budget)) sides.unshift(first!.left);
   const last = sides.at(-1);
-  const how = { budget, strict: true };
-  return sides.some((side) => side !== last && !matches(side, last!, how))
-    ? "equates different values"
-    : undefined;
+  return sides.some((side) => side !== last && !matches(side, last!, { budget, strict: true }));
 }
 
 const isConstant = (e: Expr): boolean => [...freeSymbols(e)].every(isUnitName);
+
+/** A first side that is a number and no name: e and i may be names, f(0) is one. */
+const isNumber = (e: Expr, budget: Budget): boolean =>
+  isConstant(e) && !contains(e, isLetter) && approximate(withoutUnit(e), budget) !== undefined;
+
+const isLetter = (e: Expr): boolean =>
+  (e.kind === "constant" && e.name !== "pi") || (e.kind === "call" && e.name.length === 1);
 
 const isUnevaluated = (e: Expr): boolean => e.kind === "bound";
 

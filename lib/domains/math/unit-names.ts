@@ -112,22 +112,19 @@ const CURRENCIES = new Map([
 ]);
 /** €5 as \text{euros}5. */
 export const currencyWords = (text: string): string =>
-  text.replace(
-    /[€£¥₹]|\\(?:euro|pounds)(?![A-Za-z])/g,
-    (sign) => `\\text{${CURRENCIES.get(sign) ?? (sign === "\\euro" ? "euros" : "GBP")}}`,
-  );
+  text.replace(/[€£¥₹]/g, (sign) => `\\text{${CURRENCIES.get(sign)}}`);
 
 export const isCurrency = (name: string): boolean =>
   ["dollar", "euro", "pound sterling", "yen", "yuan", "rupee"].includes(namedUnit(name)?.base ?? "");
 
 /** Words without \text{} after a number; one letter alone may be a variable and is left. */
 const BARE =
-  /(?<=[\d})]\s*)(?<![A-Za-z\\]\s?)([A-Za-z]+(?:\s?\/\s?[A-Za-z]+|(?:\s+[A-Za-z]{2,})*))(?![A-Za-z\\{(])/g;
+  /(?:(?<=[\d})]\s*)(?<![A-Za-z\\]\s?)|(?<=\\pi\s+))([A-Za-z]+(?:\s?\/\s?[A-Za-z]+|(?:\s+[A-Za-z]{2,})*))(?![A-Za-z\\{(])/g;
 const SHORT_BARE = new Set("cm mm km kg mg ml mL dm ft yd lb hr kW".split(" "));
 
 /** 12 cm, 60 km/h and 5 apples with their words in \text{}; products of letters stay as they are. */
 export function bareUnits(text: string): string {
-  if (!/[\d})]\s*[A-Za-z](?:[A-Za-z]|\s?\/)/.test(text)) return text;
+  if (!/(?:[\d})]\s*|\\pi\s+)[A-Za-z](?:[A-Za-z]|\s?\/)/.test(text)) return text;
   return text.replace(BARE, (words: string, _, at: number, all: string) => {
     const spaced = /\s$/.test(all.slice(0, at));
     return isBareUnit(words, spaced) ? `\\text{${words}}` : words;

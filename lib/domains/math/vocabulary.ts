@@ -56,6 +56,7 @@ add("cup", "\\cup");
 add("cap", "\\cap");
 add("minus", "\\setminus");
 add("lor", "\\lor");
+add("land", "\\land");
 add("pm", "\\pm");
 add("mp", "\\mp");
 add("subset", "\\subseteq");

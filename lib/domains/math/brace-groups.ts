@@ -1,0 +1,50 @@
+const CLOSING: Readonly<Record<string, string>> = { "(": ")", "{": "}" };
+const IN_PARENTHESES = /(?:\\sqrt(?:\s*\[[^\][]*\])?|\^)\s*\(/g;
+const OVER = /\\over(?![A-Za-z])/;
+
+/** \sqrt(x+1), \sqrt[3](2) and 2^(n(n+1)) with their parentheses as the braces that the grammar wants. */
+export function bracedArguments(text: string): string {
+  let done = text;
+  for (const match of [...text.matchAll(IN_PARENTHESES)]) {
+    const open = match.index + match[0].length - 1;
+    const close = closingPlace(text, open);
+    if (close === undefined) continue;
+    done = `${done.slice(0, open)}{${done.slice(open + 1, close)}}${done.slice(close + 1)}`;
+  }
+  return done;
+}
+
+/** {a+b \over c} as {\frac{a+b}{c}}: \over divides all that stands in its group. */
+export function fractionsOfOver(text: string): string {
+  const match = OVER.exec(text);
+  if (match === null) return text;
+  const open = openingPlace(text, match.index);
+  const close = open < 0 ? text.length : closingPlace(text, open);
+  if (close === undefined) return text;
+  const above = text.slice(open + 1, match.index).trim();
+  const below = text.slice(match.index + match[0].length, close).trim();
+  return fractionsOfOver(`${text.slice(0, open + 1)}\\frac{${above}}{${below}}${text.slice(close)}`);
+}
+
+/** Where the bracket at `open` closes; undefined where it does not. */
+export function closingPlace(text: string, open: number): number | undefined {
+  const [opens, closes] = [text[open]!, CLOSING[text[open]!]];
+  let depth = 0;
+  for (let i = open; i < text.length; i++) {
+    if (text[i] === "\\") i++;
+    else if (text[i] === opens) depth++;
+    else if (text[i] === closes && --depth === 0) return i;
+  }
+  return undefined;
+}
+
+/** The brace of the innermost group around a place; -1 where it stands in none. */
+function openingPlace(text: string, at: number): number {
+  const open: number[] = [];
+  for (let i = 0; i < at; i++) {
+    if (text[i] === "\\") i++;
+    else if (text[i] === "{") open.push(i);
+    else if (text[i] === "}") open.pop();
+  }
+  return open.at(-1) ?? -1;
+}
