@@ -37,9 +37,12 @@ export function runCheckpoint(path: string, wanted?: string): RunCheckpoint | un
 export function runAt(text: string): RunCheckpoint | undefined {
   const at = text.lastIndexOf("@");
   if (at <= 0) return undefined;
-  const name = text.slice(at + 1);
-  return runCheckpoint(text.slice(0, at), /^\d+$/.test(name) ? checkpointName(Number(name)) : name);
+  return runCheckpoint(text.slice(0, at), checkpointCalled(text.slice(at + 1)));
 }
+
+/** The checkpoint of a step: "40" is step-000040; other names are what they are. */
+export const checkpointCalled = (step: string): string =>
+  /^\d+$/.test(step) ? checkpointName(Number(step)) : step;
 
 /** Throws HONE_ERR_CHECKPOINT if there is no such checkpoint. */
 export function checkpointOf(run: string, wanted: string | undefined): string {

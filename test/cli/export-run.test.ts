@@ -1,17 +1,20 @@
+import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { exportRun, exportText } from "../../lib/cli/export-run.ts";
 import { generate } from "../../lib/cli/generate.ts";
 import { modelFolder } from "../../lib/cli/model-name.ts";
 import { defineRecipe } from "../../lib/config/index.ts";
 import { QUICKSTART_LEXICON } from "../../lib/domains/index.ts";
+import { type Scoreboard, writeValidations } from "../../lib/evaluation/index.ts";
 import { writeRunManifest } from "../../lib/metrics/index.ts";
 import { Trainer } from "../../lib/native/index.ts";
-import { newModelConfig } from "../../lib/orchestration/index.ts";
+import { checkpointName, newModelConfig } from "../../lib/orchestration/index.ts";
 import { LexiconTokenizer } from "../../lib/text/index.ts";
 import { minimal } from "../config/recipes.ts";
+import { HONE } from "../fixtures/command-line.ts";
 import { readFolder } from "../fixtures/safetensors.ts";
 import { modelConfig, trainerOptions } from "../native/small-model.ts";
 
@@ -62,6 +65,33 @@ describe("a run from random weights", () => {
     expect((await exportRun(options, never)).checkpoint).toBe(first);
     expect(readFolder(join(dir, "out"))).toEqual(modelTensors(first));
   });
+});
+
+test("hone export takes a step by its number, or the best of those that were evaluated", async () => {
+  manifest({ config: { width: 16 } });
+  for (const step of [2, 4, 10]) await checkpoint(checkpointName(step), BigInt(step));
+  const scores = [
+    [2, 0.5],
+    [4, 0.7],
+    [10, 0.6],
+  ] as const;
+  writeValidations(
+    join(run, "validation.json"),
+    scores.map(([step, score]) => {
+      const boards = [{ mean: { score, standardError: 0 } }] as unknown as Scoreboard[];
+      return { step, version: step, seconds: 1, tokens: 1, boards, problems: [] };
+    }),
+  );
+  const exported = (...which: string[]) => {
+    const out = join(dir, `out ${which.join(" ")}`);
+    const words = ["export", "--run", run, "--out", out, ...which, "--json"];
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...HONE, ...words], { encoding: "utf8" });
+    return status === 0 ? basename((JSON.parse(stdout) as { checkpoint: string }).checkpoint) : stderr;
+  };
+  expect(exported("--step", "best")).toBe("step-000004");
+  expect(exported("--step", "2")).toBe("step-000002");
+  expect(exported("--step", "3")).toContain("has no step-000003");
+  expect(exported("--step", "2", "--checkpoint", "step-000004")).toContain("cannot be used with");
 });
 
 /** Without the moments beside them. */

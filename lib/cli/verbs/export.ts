@@ -1,3 +1,4 @@
+import { Option } from "commander";
 import { inUnits } from "../../plan/units.ts";
 import { EXIT } from "../exit.ts";
 import { withProgress } from "../progress.ts";
@@ -7,6 +8,7 @@ import { print, type Verb } from "./verb.ts";
 interface Flags extends WriteFlags {
   readonly run: string;
   readonly out: string;
+  readonly step?: string;
   readonly checkpoint?: string;
   readonly merge?: boolean;
 }
@@ -15,7 +17,9 @@ async function exportVerbAction(flags: Flags): Promise<number> {
   const options = writeOptions(flags, flags.out);
   const { exportRun, exportRunAdapters, exportText } = await import("../export-run.ts");
   const { modelFolder } = await import("../model-name.ts");
-  const { run, checkpoint, merge = false } = flags;
+  const { checkpointCalled } = await import("../run-model.ts");
+  const { run, step, merge = false } = flags;
+  const checkpoint = step === undefined ? flags.checkpoint : checkpointCalled(step);
   const request = { run, ...(checkpoint !== undefined && { checkpoint }), ...options };
   const adapters = merge ? undefined : await exportRunAdapters(request, modelFolder);
   if (adapters !== undefined) {
@@ -41,7 +45,10 @@ export const exportVerb: Verb = (hone, ends) => {
     .requiredOption("--run <folder>", "run folder")
     .requiredOption("--out <folder>", "where the model is written")
     .option("--merge", "of a run with lora: the whole model, not a PEFT folder of adapters")
-    .option("--checkpoint <name>", "such as step-000040, or best (default: the newest)")
+    .addOption(
+      new Option("--step <step>", "such as 40, or best (default: the newest)").conflicts("checkpoint"),
+    )
+    .option("--checkpoint <name>", "by its name, such as step-000040 or warm-start")
     .option(...DTYPE_OPTION)
     .option("--shard-size <size>", "largest weight file, such as 5GB (default: the files of the source)")
     .option("--force", "replace a model folder that is there")
