@@ -1,5 +1,6 @@
 import { HoneError } from "../errors.ts";
 import { checkName } from "./checks.ts";
+import type { Driver } from "./driver.ts";
 import { DriverStore } from "./driver-store.ts";
 import { MemoryDriver } from "./memory.ts";
 import type { StreamStore } from "./store.ts";
@@ -14,13 +15,24 @@ export interface OpenOptions {
 
 /**
  * Streams of a run, made where they are not there yet.
- * @param url "memory:", of this process and this object alone.
- * Rejects with HONE_ERR_USAGE for another address, StreamError "lost" where `mustExist` does not hold.
+ * @param url "memory:", of this process and this object alone; "redis://host:port/db" or "rediss://", see readAddress.
+ * Rejects with HONE_ERR_USAGE for another address, and where the package that it needs is not installed; StreamError
+ * "lost" where `mustExist` does not hold; HONE_ERR_IO where it cannot be reached.
  */
 export async function openStore(url: string, { run, mustExist = false }: OpenOptions): Promise<StreamStore> {
   checkName("run", run);
+  return new DriverStore(await driverOf(url, run, mustExist));
+}
+
+async function driverOf(url: string, run: string, mustExist: boolean): Promise<Driver> {
+  if (/^rediss?:/.test(url)) {
+    const { RedisDriver } = await import("./redis/driver.ts");
+    return RedisDriver.open(url, run, mustExist);
+  }
   if (url !== "memory:")
-    throw new HoneError("HONE_ERR_USAGE", `${url} is no address of a stream store`, { hint: "memory:" });
+    throw new HoneError("HONE_ERR_USAGE", `${url} is no address of a stream store`, {
+      hint: "memory: or redis://host:port",
+    });
   if (mustExist) throw new StreamError({ why: "lost", about: run, found: "a store in memory is always new" });
-  return new DriverStore(new MemoryDriver());
+  return new MemoryDriver();
 }

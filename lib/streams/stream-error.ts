@@ -50,4 +50,5 @@ export const fencedBy = (value: string | undefined, wanted: string): string =>
 export const heldBy = (holder: string, needed: number): string => `${holder} still needs entry ${needed}`;
 
 /** Of an entry whose readers all vanished. */
-export const exhausted = (deliveries: number): string => `delivered ${deliveries} times and never finished`;
+export const exhausted = (deliveries: number | string): string =>
+  `delivered ${deliveries} times and never finished`;

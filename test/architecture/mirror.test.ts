@@ -33,6 +33,8 @@ const EXEMPT: Readonly<Record<string, string>> = {
   "lib/streams/driver-store.ts": "likewise, over every driver",
   "lib/streams/memory-registers.ts": "likewise, and test/streams/memory.test.ts gives it the time",
   "lib/streams/memory-stream.ts": "likewise",
+  "lib/streams/redis/calls.ts": "likewise, of a server; test/streams/redis/driver.test.ts runs it",
+  "lib/streams/redis/scripts.ts": "likewise",
   "lib/cli/verbs.ts": "a list; test/cli/main.test.ts asks for it by --help",
   "lib/rewards/pool/verifier-dispatcher.ts":
     "what the pool's thread does; test/rewards/pool/pool.test.ts runs it",

@@ -1,0 +1,92 @@
+import { HoneError } from "../../errors.ts";
+import { optionalPackage } from "../optional-package.ts";
+import { type RedisAddress, readAddress, withoutPassword } from "./address.ts";
+import type { Argument, Reply } from "./calls.ts";
+
+/** What of ioredis is used. */
+export interface RedisClient {
+  callBuffer(command: string, ...args: Argument[]): Promise<Reply>;
+  subscribe(channel: string): Promise<unknown>;
+  disconnect(): void;
+  on(event: "ready" | "close", listener: () => void): this;
+  on(event: "error", listener: (error: Error) => void): this;
+  on(event: "message", listener: (channel: string, message: string) => void): this;
+}
+
+type RedisClass = new (options: object) => RedisClient;
+
+/** A server that starts together with the run may take a moment. */
+const FIRST_CONNECTION_MS = 15_000;
+const CONNECT_MS = 5_000;
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 2_000];
+/** What no repetition mends: a wrong password, a certificate that nobody vouches for. */
+const FOR_GOOD =
+  /WRONGPASS|NOAUTH|NOPERM|invalid password|DB index|CERT|certificate|ERR_TLS|unable to verify/i;
+const PACKAGE = "ioredis";
+
+/** Connections to one server that come back by themselves. */
+export class RedisConnections {
+  readonly address: RedisAddress;
+  readonly #url: string;
+  readonly #class: RedisClass;
+
+  private constructor(url: string, address: RedisAddress, redisClass: RedisClass) {
+    this.#url = withoutPassword(url);
+    this.address = address;
+    this.#class = redisClass;
+  }
+
+  /** Rejects with HONE_ERR_USAGE for a bad address and where ioredis is not installed. */
+  static async to(url: string): Promise<RedisConnections> {
+    const address = readAddress(url);
+    const { Redis } = (await optionalPackage(PACKAGE, "a stream store on a Redis server")) as {
+      Redis: RedisClass;
+    };
+    return new RedisConnections(url, address, Redis);
+  }
+
+  /**
+   * One connection, ready. Commands given to it while the server is away wait for it, and those whose answer was lost are
+   * sent again. Rejects with HONE_ERR_IO after FIRST_CONNECTION_MS, or as soon as the server refuses for good.
+   */
+  connect(firstMs = FIRST_CONNECTION_MS): Promise<RedisClient> {
+    const { host, port, db, username, password, tls } = this.address;
+    const client = new this.#class({
+      host,
+      port,
+      db,
+      username,
+      password,
+      tls,
+      connectTimeout: CONNECT_MS,
+      maxRetriesPerRequest: null,
+      autoResubscribe: true,
+      retryStrategy: (times: number) => Math.min(FIRST_PAUSE_MS * times, LONGEST_PAUSE_MS),
+    });
+    return new Promise((resolve, reject) => {
+      let last: Error | undefined;
+      const fail = () => {
+        client.disconnect();
+        reject(this.#unreachable(last));
+      };
+      const timer = setTimeout(fail, firstMs);
+      client.on("error", (error) => {
+        last = error;
+        if (!FOR_GOOD.test(`${(error as { code?: string }).code} ${error.message}`)) return;
+        clearTimeout(timer);
+        fail();
+      });
+      client.on("ready", () => {
+        clearTimeout(timer);
+        resolve(client);
+      });
+    });
+  }
+
+  #unreachable(cause: Error | undefined): HoneError {
+    return new HoneError("HONE_ERR_IO", `${this.#url}: ${cause?.message || "no answer"}`, {
+      cause,
+      hint: "HONE_REDIS_PASSWORD or HONE_REDIS_PASSWORD_FILE gives a password, HONE_REDIS_CA a certificate authority",
+    });
+  }
+}

@@ -1,0 +1,126 @@
+import { createHash, randomUUID } from "node:crypto";
+import { HoneError } from "../../errors.ts";
+import type { Arguments, Driver, Fence, OperationName, Result } from "../driver.ts";
+import { fencedBy, heldBy, type Refusal, StreamError } from "../stream-error.ts";
+import { type Argument, CALLS, type Reply } from "./calls.ts";
+import { type RedisClient, RedisConnections } from "./connection.ts";
+import { OPEN, SCRIPTS } from "./scripts.ts";
+
+/** How long an operation waits for a server that went away. */
+const PATIENCE_MS = 60_000;
+
+const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
+const DIGESTS = Object.fromEntries(Object.entries(SCRIPTS).map(([name, lua]) => [name, sha1(lua)]));
+
+/** Streams of a run on a Redis or Valkey server. */
+export class RedisDriver implements Driver {
+  /** News come over a connection of their own; the pauses are for those that were lost with it. */
+  readonly pauseMs = { first: 100, most: 500 };
+  readonly #run: string;
+  readonly #id: string;
+  readonly #commands: RedisClient;
+  readonly #news: RedisClient;
+  #isClosed = false;
+
+  private constructor(run: string, id: string, [commands, news]: readonly [RedisClient, RedisClient]) {
+    this.#run = run;
+    this.#id = id;
+    this.#commands = commands;
+    this.#news = news;
+  }
+
+  /** Rejects with StreamError "lost" if the run must be there and is not, HONE_ERR_IO, HONE_ERR_USAGE. */
+  static async open(url: string, run: string, mustExist: boolean): Promise<RedisDriver> {
+    const connections = await RedisConnections.to(url);
+    const commands = await connections.connect();
+    try {
+      if (connections.address.mustKeep) checkKeeps(String(await commands.callBuffer("INFO")));
+      const wanted = [keyOf(run, "id"), randomUUID(), mustExist ? "1" : "0"];
+      const id = await commands.callBuffer("EVAL", OPEN, "1", ...wanted);
+      if (id === null)
+        throw new StreamError({ why: "lost", about: run, found: "the server has nothing of it" });
+      const news = await connections.connect();
+      await news.subscribe(keyOf(run, "news"));
+      return new RedisDriver(run, String(id), [commands, news]);
+    } catch (error) {
+      commands.disconnect();
+      throw error;
+    }
+  }
+
+  async run<K extends OperationName>(name: K, args: Arguments<K>, fence?: Fence): Promise<Result<K>> {
+    const fenced = [fence?.key ?? "", fence?.value ?? ""];
+    const head = [keyOf(this.#run, "id"), this.#id, ...fenced, randomUUID(), this.#run];
+    const reply = await this.#patiently(this.#script(name, [...head, ...CALLS[name].ask(args)]));
+    const [mark, ...rest] = reply as readonly Reply[];
+    if (String(mark) === "!") throw new StreamError(refusalOf(rest, fence));
+    return CALLS[name].answer(rest);
+  }
+
+  onNews(listener: (topic: string | undefined) => void): void {
+    this.#news.on("message", (_, topic) => listener(topic));
+    this.#news.on("ready", () => listener(undefined));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#commands.disconnect();
+    this.#news.disconnect();
+  }
+
+  async #script(name: OperationName, args: readonly Argument[]): Promise<Reply> {
+    try {
+      return await this.#commands.callBuffer("EVALSHA", DIGESTS[name]!, "1", ...args);
+    } catch (error) {
+      if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
+      return this.#commands.callBuffer("EVAL", SCRIPTS[name], "1", ...args);
+    }
+  }
+
+  async #patiently(reply: Promise<Reply>): Promise<Reply> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer for ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
+    });
+    try {
+      return await Promise.race([reply, late]);
+    } catch (cause) {
+      if (this.#isClosed) throw new HoneError("HONE_ERR_STATE", "the stream store is closed", { cause });
+      throw new HoneError("HONE_ERR_IO", `the Redis server: ${(cause as Error).message}`, { cause });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+const keyOf = (run: string, name: string) => `hone:{${run}}:${name}`;
+
+/** Of [why, about, found, more], see scripts.ts. */
+function refusalOf([why, about, found, more]: readonly Reply[], fence: Fence | undefined): Refusal {
+  const value = found === null || found === undefined ? undefined : String(found);
+  const name = String(why) as Refusal["why"];
+  const words: Partial<Record<Refusal["why"], () => string>> = {
+    lost: () => "it was emptied or exchanged after it was opened",
+    fenced: () => fencedBy(value, fence!.value),
+    held: () => heldBy(value!, Number(String(more))),
+  };
+  return { why: name, about: String(about), found: words[name]?.() ?? value! };
+}
+
+/** Throws HONE_ERR_USAGE for a server that would forget what it was given, as INFO says. */
+function checkKeeps(info: string): void {
+  const fact = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, "m").exec(info)?.[1];
+  if (fact("aof_enabled") === "0")
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      "the Redis server keeps no append-only file: a restart would lose rollouts",
+      {
+        hint: "start it with --appendonly yes, or end the address with ?appendonly=no",
+      },
+    );
+  const policy = fact("maxmemory_policy");
+  if (fact("maxmemory") !== "0" && policy !== undefined && policy !== "noeviction")
+    throw new HoneError("HONE_ERR_USAGE", `the Redis server drops keys when it is full (${policy})`, {
+      hint: "start it with --maxmemory-policy noeviction",
+    });
+}

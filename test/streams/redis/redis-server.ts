@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStore, type StreamStore } from "../../../lib/streams/index.ts";
+import type { DriverUnderTest, Place } from "../place.ts";
+
+const isThere = spawnSync("redis-server", ["--version"]).status === 0;
+/** Why nothing of Redis is tested here. */
+export const noRedis = isThere ? undefined : "no redis-server: apt-get install redis-server";
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** A real server of its own folder and port, that keeps every write before it answers. */
+export class RedisServer implements AsyncDisposable {
+  readonly port: number;
+  readonly dir = mkdtempSync(join(tmpdir(), "hone-redis-"));
+  readonly #options: readonly string[];
+  #process: ChildProcess | undefined;
+
+  private constructor(port: number, options: readonly string[]) {
+    this.port = port;
+    this.#options = options;
+  }
+
+  static async start(options: readonly string[] = [], port?: number): Promise<RedisServer> {
+    const server = new RedisServer(port ?? (await freePort()), options);
+    await server.restart();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** After `kill`, with what its append-only file has. */
+  async restart(): Promise<void> {
+    const fixed = ["--bind", "127.0.0.1", "--dir", this.dir, "--save", "", "--appendfsync", "always"];
+    const own = this.#options.includes("--port") ? [] : ["--port", String(this.port)];
+    const kept = this.#options.includes("--appendonly") ? [] : ["--appendonly", "yes"];
+    const child = spawn("redis-server", [...own, ...fixed, ...kept, ...this.#options], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    this.#process = child;
+    let out = "";
+    for await (const chunk of child.stdout!) {
+      out += String(chunk);
+      if (out.includes("Ready to accept connections")) break;
+      if (child.exitCode !== null) throw new Error(out);
+    }
+    child.stdout!.resume();
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+/** Runs of one server, each test in one of its own. */
+export function redisUnderTest(server: () => RedisServer): DriverUnderTest {
+  let runs = 0;
+  return {
+    name: "redis",
+    skipped: noRedis,
+    place: async (): Promise<Place> => {
+      const run = `run-${++runs}`;
+      const opened: StreamStore[] = [];
+      return {
+        open: async () => {
+          const store = await openStore(server().url, { run });
+          opened.push(store);
+          return store;
+        },
+        [Symbol.asyncDispose]: async () => {
+          for (const store of opened) await store.close();
+        },
+      };
+    },
+  };
+}
