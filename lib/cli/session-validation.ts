@@ -33,6 +33,7 @@ export class SessionValidation {
   #run: Run | undefined;
   #validations: Validation[] = [];
   #running: Promise<void> = Promise.resolve();
+  #awaited: string | undefined;
 
   constructor(options: SessionValidationOptions) {
     this.#options = options;
@@ -62,11 +63,19 @@ export class SessionValidation {
       const wish = await others?.(record);
       const step = this.#run!.step;
       if (!this.#isDue(step)) return wish;
+      this.#awaited = `the evaluation before that of step ${step}`;
       await this.#running;
+      this.#awaited = `a copy of step ${step}'s weights, to be evaluated`;
       this.#keep(step);
       await this.#begin(step, () => this.#run!.pin());
+      this.#awaited = undefined;
       return wish ?? "checkpoint";
     };
+  }
+
+  /** What `afterStep` waits for; undefined where the wait is none of its own. */
+  get doing(): string | undefined {
+    return this.#awaited;
   }
 
   /** Once the evaluation that is under way has ended. */

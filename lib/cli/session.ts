@@ -65,6 +65,8 @@ class Session {
   readonly #display: SessionDisplay;
   readonly #evaluation: SessionEvaluation;
   readonly #validation: SessionValidation;
+  /** What training waits for before it begins. */
+  #doing: string | undefined;
 
   constructor(recipe: Recipe, options: SessionOptions) {
     this.#recipe = recipe;
@@ -115,9 +117,13 @@ class Session {
       ...(sinks && { sinks }),
       hooks: {
         ...hooks,
+        doing: () => this.#doing ?? this.#validation.doing ?? hooks?.doing?.(),
         beforeTraining: async (begun) => {
+          this.#doing = "the evaluation of what training starts from";
           await this.#evaluation.evaluateBefore(begun);
+          this.#doing = "evaluations that the last session did not get to";
           await this.#validation.begin(begun);
+          this.#doing = undefined;
           await hooks?.beforeTraining?.(begun);
         },
         ...(this.#recipe.evaluation.everySteps > 0 && {

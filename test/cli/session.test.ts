@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { trainAndEvaluate } from "../../lib/cli/session.ts";
 import type { RunSummary } from "../../lib/report/index.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
@@ -107,6 +107,23 @@ test("hooks hear what a run's hooks hear: the first after the evaluation before,
   // rewards of 0 to 3 in every group, whatever the verdicts said
   expect(metrics["reward/mean"]).toBe(1.5);
 });
+
+test("who looks while the session evaluates is told so, and not of a hook that nobody gave", async () => {
+  const sentence = () =>
+    (JSON.parse(readFileSync(join(dir, "line.json"), "utf8")) as { waits: { sentence: string } }).waits
+      .sentence;
+  const told: string[] = [];
+  const look = () =>
+    vi.waitFor(() => expect(told.push(sentence()) && told.at(-1)).toMatch(/^before training/), 10_000);
+  await trainAndEvaluate(recipe, {
+    dir,
+    terminal,
+    verifiers,
+    core: standInCore(),
+    onPolicy: async (when) => void (when === "before" && (await look())),
+  });
+  expect(told.at(-1)).toBe("before training: the evaluation of what training starts from");
+}, 30_000);
 
 test("a run that trained nothing says so and how many steps it had", async () => {
   const hooks = { onGroup: () => "drop" as const };

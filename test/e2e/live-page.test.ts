@@ -14,7 +14,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { RUN_FILES, readRunLog, writeRunManifest } from "../../lib/metrics/index.ts";
-import { addStep, smallRun, writeStatus } from "../live/live-run.ts";
+import { addStep, breathing, smallRun, writeStatus } from "../live/live-run.ts";
 import { patient } from "../patience.ts";
 import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";
 
@@ -252,6 +252,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     const dir = smallRun(3);
     const sentence = "trainer waits for verifier `python`: 14 completions out; pool of 2";
     writeStatus(dir, { waits: { sentence, sinceMs: Date.now() - 60_000, stuck: true } });
+    using _ = breathing(dir);
     await using live = await LiveServer.open([dir]);
     const { page, faults } = await open(`${live.url}#line`);
     await vi.waitFor(
@@ -262,8 +263,17 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     const pause = page.getByRole("button", { name: "pause" });
     await pause.focus();
     const now = "trainer is in step 4";
-    writeStatus(dir, { step: 4, waits: { sentence: now, sinceMs: Date.now(), stuck: false } });
+    const bars = () =>
+      page
+        .locator(".stage .track")
+        .evaluateAll((tracks) =>
+          tracks.map((track) => Math.round((10 * track.firstElementChild!.clientWidth) / track.clientWidth)),
+        );
+    expect(await bars()).toEqual([4, 5, 6, 10]);
+    const stages = writeStatus(dir).stages.map((stage) => ({ ...stage, holds: 0 }));
+    writeStatus(dir, { step: 4, stages, waits: { sentence: now, sinceMs: Date.now(), stuck: false } });
     await vi.waitFor(async () => expect(await page.locator(".top .doctor").innerText()).toContain(now), WAIT);
+    await vi.waitFor(async () => expect(await bars()).toEqual([0, 0, 0, 0]), WAIT);
     // what is new must not take the button away from under a finger
     expect(await pause.evaluate((node) => node === node.ownerDocument.activeElement)).toBe(true);
     await page.keyboard.press("Enter");
@@ -277,6 +287,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
   test("of a run whose server is gone it says what the run was, and offers no button", async () => {
     const dir = smallRun(3);
     writeStatus(dir, {});
+    using _ = breathing(dir);
     const live = await LiveServer.open([dir]);
     const { page } = await open(live.url);
     const badge = page.locator(".run-line .state");
@@ -384,7 +395,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
         expect(layout.paper).toBe(colorScheme === "dark" ? "rgb(16, 21, 28)" : "rgb(246, 247, 249)");
         for (const painted of layout.painted) expect(painted, panel).toBeGreaterThan(300);
         const columns = new Set(layout.charts).size;
-        if (panel === "overview") expect(columns).toBe(width === 400 ? 1 : width === 1000 ? 2 : 5);
+        if (panel === "overview") expect(columns).toBe(width === 400 ? 1 : width === 1000 ? 2 : 4);
       }
       expect(faults).toEqual([]);
       await page.close();

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "vitest";
@@ -84,4 +84,14 @@ export function writeStatus(dir: string, change: Partial<LineStatus> = {}): Line
   };
   writeWhole(join(dir, RUN_FILES.line), JSON.stringify(status));
   return status;
+}
+
+/** Writes line.json anew, as it then is, twice a second: a process that is there however slow the machine is. */
+export function breathing(dir: string): Disposable {
+  const path = join(dir, RUN_FILES.line);
+  const breath = setInterval(() => {
+    const status = JSON.parse(readFileSync(path, "utf8")) as LineStatus;
+    writeWhole(path, JSON.stringify({ ...status, writtenMs: Date.now() }));
+  }, 500);
+  return { [Symbol.dispose]: () => clearInterval(breath) };
 }

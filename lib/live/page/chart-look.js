@@ -10,6 +10,8 @@ const DASHES = [undefined, [6, 4], [2, 3], [9, 3, 2, 3]];
 const STEP_INCREMENTS = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000,
 ];
+/** From a MiB on: round numbers of bytes are powers of two. */
+const BYTE_INCREMENTS = Array.from({ length: 24 }, (_, i) => 2 ** (20 + i));
 
 /**
  * How a chart is drawn.
@@ -33,7 +35,7 @@ export function plotLook(page, spec, drawn) {
       }),
     },
     axes: axesOf(spec, right),
-    series: [{}, ...drawn.map((one) => seriesOf(page, spec, one))],
+    series: [{}, ...drawn.map((one) => seriesOf(page, spec, one, faintness(drawn)))],
     bands: spec.stacked
       ? drawn.slice(1).map((_, i) => ({ series: /** @type {[number, number]} */ ([i + 2, i + 1]) }))
       : [],
@@ -52,6 +54,7 @@ function axesOf(spec, right) {
     ...axis,
     gap: 8,
     space: 36,
+    ...(unit === "bytes" && { incrs: BYTE_INCREMENTS }),
     values: (_u, ticks) => axisLabels(ticks, unit),
   });
   return [
@@ -71,10 +74,13 @@ function axesOf(spec, right) {
   ];
 }
 
-/** @param {Page} page @param {ChartSpec} spec @param {Drawn} drawn @returns {Series} */
-function seriesOf(page, spec, { line, run, faint, rare }) {
+/** Many lines of single steps over each other would hide their means: the sum of their inks is the same. @param {readonly Drawn[]} drawn */
+const faintness = (drawn) => Math.max(0.05, 0.22 / Math.max(1, drawn.filter(({ faint }) => faint).length));
+
+/** @param {Page} page @param {ChartSpec} spec @param {Drawn} drawn @param {number} faintly @returns {Series} */
+function seriesOf(page, spec, { line, run, faint, rare }, faintly) {
   const own = () => lineColour(page, spec, line, run);
-  const stroke = () => withAlpha(own(), faint ? 0.22 : rare ? 0.35 : 1);
+  const stroke = () => withAlpha(own(), faint ? faintly : rare ? 0.35 : 1);
   const place = page.visibleRuns().findIndex((info) => info.run === run);
   const dash = DASHES[lineIsRun(page, spec) ? 0 : place % DASHES.length] ?? (line.right ? [3, 3] : undefined);
   return {

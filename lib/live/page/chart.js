@@ -171,6 +171,7 @@ function between(x) {
 const UNIT_NAMES = /** @type {{ [unit: string]: string }} */ ({
   fraction: "",
   score: "0 to 1",
+  reward: "",
   s: "",
   bytes: "",
   "–": "",

@@ -66,11 +66,17 @@ const isAlike = (one, other) =>
 /** A button is the same while it says the same. @param {Element} node */
 const keyOfNode = (node) => (node.nodeName === "BUTTON" ? node.textContent : null);
 
+/** The page's security policy takes no `style` as an attribute, and would leave the old one in sight. @param {Element} node @param {string} name @param {string} value */
+function setOwn(node, name, value) {
+  if (name === "style" && node instanceof HTMLElement) node.style.cssText = value;
+  else node.setAttribute(name, value);
+}
+
 /** @param {Element} old @param {Element} next */
 function renewElement(old, next) {
   for (const { name } of [...old.attributes]) if (!next.hasAttribute(name)) old.removeAttribute(name);
   for (const { name, value } of [...next.attributes])
-    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (old.getAttribute(name) !== value) setOwn(old, name, value);
   for (const name of HANDLERS) Object.assign(old, { [name]: Reflect.get(next, name) });
   renew(old, ...next.childNodes);
 }

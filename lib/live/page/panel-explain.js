@@ -11,11 +11,20 @@ export const explainPanel = {
   title: "Explain",
   needsServer: true,
   mount(root, page) {
-    const shown = el("div");
+    const shown = el("div", {}, howToAsk());
     root.append(explainForm(page, shown), shown);
     return {};
   },
 };
+
+const howToAsk = () =>
+  el(
+    "p",
+    { className: "muted", "data-empty": "explain" },
+    "Why the tokens of one completion got their gradient. Every completion in ",
+    el("a", { href: "#samples" }, "Samples"),
+    " leads here; or say which step, problem and attempt. It takes a run that keeps what it trained on (rollouts: { record: true }) and a second model in memory.",
+  );
 
 /** @param {Page} page @param {HTMLElement} shown */
 function explainForm(page, shown) {

@@ -160,7 +160,7 @@ function verifiers({ verifiers, verifierWorkers }) {
     { className: "card" },
     el("h3", {}, `Verifiers, ${verifierWorkers} at a time`),
     rows.length === 0
-      ? el("p", { className: "muted" }, "None was called. Episodes are scored by their environment.")
+      ? el("p", { className: "muted" }, "None was called yet. Episodes are scored by their environment.")
       : table(
           ["verifier", "out", "oldest", "limit", "calls", "timed out", "crashed", "unscored", "p50 / p95"],
           rows,

@@ -29,7 +29,9 @@ export const samplesPanel = {
       const { run, asked: conditions, offset } = sampleSearch;
       const params = { run, ...given(conditions), offset, limit: SAMPLES_A_PAGE };
       const answer = /** @type {SamplesAnswer | null} */ (await page.connection.ask("samples", params));
-      if (mine === asked) fill(list, ...rowsOf(answer, open, start, page.connection.completionsInAll));
+      if (mine !== asked) return;
+      fill(list, ...rowsOf(answer, open, start, page.connection.completionsInAll));
+      shown.hidden = answer === null;
     };
     const open = async (/** @type {number} */ row) => {
       sampleSearch.row = row;

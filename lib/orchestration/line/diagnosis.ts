@@ -10,6 +10,8 @@ export interface LineFacts {
   readonly training: boolean;
   /** The hook of the run's owner that holds the line, if one does. */
   readonly hook?: string | undefined;
+  /** What that hook is at, where it says so. */
+  readonly doing?: string | undefined;
   readonly credits: { readonly free: number; readonly total: number };
   readonly outstanding: number;
   readonly running: number;
@@ -40,7 +42,9 @@ export interface Diagnosis {
 
 /** The sentence that a person needs who asks why the run does not go faster. */
 export function diagnose(facts: LineFacts): Diagnosis {
-  const { hook, paused, training, step } = facts;
+  const { hook, doing, paused, training, step } = facts;
+  if (hook !== undefined && doing !== undefined)
+    return { key: `hook ${doing}`, sentence: `everything waits for ${doing}` };
   if (hook !== undefined)
     return { key: `hook ${hook}`, sentence: `everything waits for your hook ${hook} to return` };
   if (training) return duringStep(facts);

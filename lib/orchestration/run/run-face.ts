@@ -33,6 +33,8 @@ export interface RunHooks {
   /** Before a group is trained on. */
   readonly onGroup?: GroupHook;
   readonly afterStep?: (record: StepRecord) => StepWish | Promise<StepWish>;
+  /** What a hook that has not returned is at, for whoever looks who waits for whom: "the evaluation of step 20". */
+  readonly doing?: () => string | undefined;
 }
 
 /** Told afterwards; listeners cannot change the run, and what they throw is a warning. */

@@ -129,7 +129,8 @@ export class StatusBoard {
     const recent = Object.entries(counts).map(([name, n]) => [name, n - (this.#timeouts.counts[name] ?? 0)]);
     const { stage, paused } = this.#lifecycle;
     const hook = stage.at === "hook" ? stage.hook : moment.hook;
-    return { ...moment, step, paused, hook, recentTimeouts: Object.fromEntries(recent) };
+    const doing = this.#context.options.hooks?.doing?.();
+    return { ...moment, step, paused, hook, doing, recentTimeouts: Object.fromEntries(recent) };
   }
 
   #waitsFor(facts: LineFacts | undefined, progress: number | undefined, now: number): LineStatus["waits"] {
@@ -144,8 +145,10 @@ export class StatusBoard {
   #preparing(): Diagnosis {
     const { name, done, total } = this.#phase;
     const { stage } = this.#lifecycle;
-    if (stage.at === "hook")
-      return { key: stage.hook, sentence: `before training: in your hook ${stage.hook}` };
+    if (stage.at === "hook") {
+      const doing = this.#context.options.hooks?.doing?.() ?? `in your hook ${stage.hook}`;
+      return { key: doing, sentence: `before training: ${doing}` };
+    }
     return { key: name, sentence: total > 0 ? `${name}: ${done} of ${total} steps` : name };
   }
 }

@@ -67,6 +67,10 @@ test.each([
   [{ ready: 8 }, "trainer begins step 41"],
   [{}, "trainer waits for prompts: nothing is under way, 3 of 32 credits are free; it has 5 of 8 groups"],
   [{ hook: "afterStep", training: true }, "everything waits for your hook afterStep to return"],
+  [
+    { hook: "afterStep", doing: "the evaluation before that of step 40" },
+    "everything waits for the evaluation before that of step 40",
+  ],
   [{ paused: true, outstanding: 0 }, "paused after step 40: nothing is under way; resume to go on"],
   [
     { paused: true, running: 1 },
