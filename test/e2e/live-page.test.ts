@@ -44,29 +44,6 @@ interface Layout {
 }
 const WAIT = { timeout: 60_000 };
 
-interface Numbers {
-  thinned(
-    x: number[],
-    columns: (number | null)[][],
-    pixels: number,
-  ): { readonly x: number[]; readonly columns: (number | null)[][] };
-}
-
-test("of many steps two points a pixel are drawn, and no peak is lost", async () => {
-  const module: string = "../../lib/live/page/numbers.js";
-  const { thinned } = (await import(module)) as Numbers;
-  const x = Array.from({ length: 10_000 }, (_, i) => i + 1);
-  const values = x.map((step) => (step === 7777 ? 99.5 : step === 1234 ? -3 : Math.sin(step / 50)));
-  const thin = thinned(x, [values, x.map(() => null)], 400);
-  expect(thin.x).toHaveLength(800);
-  expect(thin.x.every((step, i) => i === 0 || step > thin.x[i - 1]!)).toBe(true);
-  expect([Math.max(...(thin.columns[0] as number[])), Math.min(...(thin.columns[0] as number[]))]).toEqual([
-    99.5, -3,
-  ]);
-  expect(thin.columns[1]!.every((value) => value === null)).toBe(true);
-  expect(thinned([1, 2, 3], [[1, null, 3]], 400)).toEqual({ x: [1, 2, 3], columns: [[1, null, 3]] });
-});
-
 describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () => {
   let browser: Browser;
   let folder: string;

@@ -1,5 +1,11 @@
+// How the page of a run draws and spells figures: its modules without a browser.
 import { afterEach, expect, test, vi } from "vitest";
 
+const format: string = "../../lib/live/page/format.js";
+const { axisLabels, show } = (await import(format)) as {
+  axisLabels(ticks: readonly number[], unit: string): string[];
+  show(value: number, unit: string): string;
+};
 afterEach(() => vi.unstubAllGlobals());
 
 interface Look {
@@ -13,7 +19,7 @@ const page = { visibleRuns: () => [{ run: 0 }], store: { steps: () => [1, 2, 3] 
 const lineOf = (hue: number) => ({ name: `m${hue}`, label: "m", hue });
 
 async function lookOf(unit: string, lines: readonly object[], drawn: readonly object[]): Promise<Look> {
-  const module: string = "../../../lib/live/page/chart-look.js";
+  const module: string = "../../lib/live/page/chart-look.js";
   vi.stubGlobal("document", { documentElement: {} });
   vi.stubGlobal("getComputedStyle", () => ({ getPropertyValue: () => "#112233" }));
   return ((await import(module)) as Module).plotLook(page, { unit, lines }, drawn);
@@ -43,11 +49,45 @@ test("lines of single steps are fainter the more of them lie over each other; me
 
 test("an axis of bytes has round labels: its steps are powers of two", async () => {
   const { axes } = await lookOf("bytes", [lineOf(0)], []);
-  const format: string = "../../../lib/live/page/format.js";
-  const { axisLabels } = (await import(format)) as {
-    axisLabels(ticks: readonly number[], unit: string): string[];
-  };
   for (const step of axes[1]!.incrs!.filter((size) => size < 2 ** 30))
     expect(Number.parseInt(axisLabels([step, 2 * step], "bytes")[0]!, 10) * 2 ** 20).toBe(step);
   expect((await lookOf("s", [lineOf(0)], [])).axes[1]!.incrs).toBeUndefined();
+});
+
+interface Numbers {
+  thinned(
+    x: number[],
+    columns: (number | null)[][],
+    pixels: number,
+  ): { readonly x: number[]; readonly columns: (number | null)[][] };
+}
+
+test("of many steps two points a pixel are drawn, and no peak is lost", async () => {
+  const module: string = "../../lib/live/page/numbers.js";
+  const { thinned } = (await import(module)) as Numbers;
+  const x = Array.from({ length: 10_000 }, (_, i) => i + 1);
+  const values = x.map((step) => (step === 7777 ? 99.5 : step === 1234 ? -3 : Math.sin(step / 50)));
+  const thin = thinned(x, [values, x.map(() => null)], 400);
+  expect(thin.x).toHaveLength(800);
+  expect(thin.x.every((step, i) => i === 0 || step > thin.x[i - 1]!)).toBe(true);
+  expect([Math.max(...(thin.columns[0] as number[])), Math.min(...(thin.columns[0] as number[]))]).toEqual([
+    99.5, -3,
+  ]);
+  expect(thin.columns[1]!.every((value) => value === null)).toBe(true);
+  expect(thinned([1, 2, 3], [[1, null, 3]], 400)).toEqual({ x: [1, 2, 3], columns: [[1, null, 3]] });
+});
+
+test.each([
+  [1.00471, "–", "1.0047"],
+  [0.99512, "–", "0.9951"],
+  [1, "–", "1"],
+  [0.6471, "–", "0.647"],
+  [1.2345, "–", "1.23"],
+  [0.99512, "score", "0.995"],
+  [0.99512, "fraction", "99.5 %"],
+  [0.0042, "s", "4.2 ms"],
+  [26_149, "tokens/s", "26.1k"],
+  [3 * 2 ** 30, "bytes", "3.0 GiB"],
+])("%d %s is shown as %s: of a ratio near 1 the distance from it", (value, unit, text) => {
+  expect(show(value, unit)).toBe(text);
 });
