@@ -194,8 +194,10 @@ export function detectLanguage(text: string): string | undefined {
 
 /** Texts with fewer letters than this say too little for the draws of `detectLanguage` to tell kindred languages apart. */
 const SHORT_LETTERS = 16;
-/** How many times likelier another language may make a short text. */
-const SHORT_ODDS = 1000;
+/** How many times likelier another language may make a short text, and one of a word ("maybe", "no way"). */
+const SHORT_ODDS = 1e3;
+const WORD_LETTERS = 7;
+const WORD_ODDS = 10 ** 5.5;
 
 /**
  * Whether a text may be in a language: the one that is detected; for one of a few letters ("Yes.", "Hola") also any that
@@ -205,12 +207,16 @@ const SHORT_ODDS = 1000;
 export function mayBeIn(text: string, code: string, detected = detectLanguage(text)): boolean {
   if (detected === undefined || detected === code) return detected === code;
   const chars = prepare(text);
-  if (chars.filter((char) => /\p{L}/u.test(char)).length >= SHORT_LETTERS) return false;
+  const letters = chars.filter((char) => /\p{L}/u.test(char)).length;
+  if (letters >= SHORT_LETTERS) return false;
   const profiles = loadLanguages();
   const asked = profiles.codes.indexOf(code);
   if (asked < 0) return false;
   const likelihoods = new Float64Array(profiles.codes.length);
   for (const row of grams(chars, profiles))
     for (const [i, p] of row.entries()) likelihoods[i]! += Math.log(SMOOTHING / BASE_FREQUENCY + p);
-  return Math.max(...likelihoods) - likelihoods[asked]! <= Math.log(SHORT_ODDS);
+  return (
+    Math.max(...likelihoods) - likelihoods[asked]! <=
+    Math.log(letters < WORD_LETTERS ? WORD_ODDS : SHORT_ODDS)
+  );
 }

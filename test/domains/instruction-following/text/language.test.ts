@@ -70,6 +70,7 @@ describe("a few words may be in", () => {
     ["en", ["Yes.", "OK", "No", "Hello!", "Thank you.", "Paris", "It is blue.", "GOOD MORNING"]],
     // Seven letters that Spanish makes likelier than English, but not by a thousand to one.
     ["en", ["S\u00ed, claro"]],
+    ["en", ["yes", "ok", "maybe", "dog", "Dog.", "good", "today", "no way"]],
     ["es", ["S\u00ed, claro", "Hola", "S\u00ed.", "Buenos d\u00edas", "Gracias"]],
     ["fr", ["Bonjour", "Oui.", "Merci"]],
     ["de", ["Ja.", "Nein", "Guten Tag", "Danke"]],
