@@ -7,10 +7,14 @@ const OWN: ReadonlySet<DatasetKind> = new Set(["jsonl", "gsm8k"]);
 /** Rows of a file that are looked at. */
 const LOOKED_AT = 20;
 
+/** A kind whose rows look like anybody's sums: it is told by its name, in the path or in a field beside the problem. */
+const NAMED: ReadonlyMap<DatasetKind, RegExp> = new Map([["aime", /aime/i]]);
+const BESIDE = new Set(["problem", "question", "solution", "answer"]);
+
 /**
- * The kind of the data at a path, determined by the first rows of the first file that has some of any kind: the published kind that reads most of them, else the
- * user's own rows (`jsonl`). Throws HONE_ERR_DATA when the data cannot be read, HONE_ERR_USAGE when its rows are of
- * no kind.
+ * The kind of the data at a path, determined by the first rows of the first file that has some of any kind: the
+ * published kind that reads most of them, else the user's own rows (`jsonl`). Throws HONE_ERR_DATA when the data cannot
+ * be read, HONE_ERR_USAGE when its rows are of no kind.
  * @param verifier judges the user's own rows; default `math`.
  */
 export async function tellKind(path: string, verifier = "math"): Promise<DatasetSpec> {
@@ -25,6 +29,7 @@ export async function tellKind(path: string, verifier = "math"): Promise<Dataset
   }
   const [best] = [...read].sort((a, b) => b.rows - a.rows);
   if (best !== undefined && best.rows > 0) return best.spec;
+  if (looked === 0) throw new HoneError("HONE_ERR_USAGE", `${path}: no rows`);
   throw new HoneError("HONE_ERR_USAGE", `${path}: none of the ${looked} rows looked at is of a known kind`, {
     hint: `Say which with --kind: ${Object.keys(DATASETS).join(", ")}; rows of your own need question and answer (${read.at(-1)!.fault}).`,
   });
@@ -51,7 +56,16 @@ async function lookInto(file: DataFile, kinds: readonly Candidate[]): Promise<nu
   return looked;
 }
 
+/** Whether a row may be of a kind, as far as names tell. */
+function isNamed({ kind, path }: DatasetSpec, value: unknown): boolean {
+  const name = NAMED.get(kind);
+  if (name === undefined || [path].flat().some((one) => name.test(one))) return true;
+  const fields = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return fields.some(([field, text]) => !BESIDE.has(field) && name.test(String(text)));
+}
+
 function count(kind: Candidate, raw: Parameters<Candidate["read"]>[0]): void {
+  if (!isNamed(kind.spec, raw.value)) return;
   try {
     const outcome = kind.read(raw);
     if ("bad" in outcome) kind.fault ??= outcome.bad;

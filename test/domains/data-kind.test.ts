@@ -59,6 +59,26 @@ test("a set of which nothing can be used is useless; one that is bad in part is 
   expect(isUseless(await checkDataset("refused", { ...spec, path: refused }, { workers: 1 }))).toBe(true);
 }, 120_000);
 
+test("whole numbers for answers make nobody's own rows AIME's", async () => {
+  const sums = [
+    { question: "What is 2 + 3?", answer: "5" },
+    { question: "What is 20 + 3?", answer: 23 },
+  ];
+  expect((await tellKind(file("sums.jsonl", sums))).kind).toBe("jsonl");
+  expect((await tellKind(file("aime2025-I.jsonl", sums))).kind).toBe("aime");
+  const published = {
+    id: "2024-I-1",
+    url: "https://example.org/2024_AIME_I/1",
+    problem: "1 + 1?",
+    answer: "2",
+  };
+  expect((await tellKind(file("train.jsonl", [published]))).kind).toBe("aime");
+});
+
+test("a file without rows says so", async () => {
+  await expect(tellKind(file("empty.jsonl", ""))).rejects.toThrow("empty.jsonl: no rows");
+});
+
 test("rows of no kind are an error that lists the kinds", async () => {
   await expect(tellKind(file("other.jsonl", [{ a: 1 }]))).rejects.toMatchObject({
     code: "HONE_ERR_USAGE",
