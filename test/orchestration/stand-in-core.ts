@@ -87,8 +87,18 @@ export class StandInEngine implements EngineFace {
     this.#schedule();
   }
 
+  /** Tells of every attempt that it ends, as the core does. */
   abort(id: number): void {
+    const ended = this.#sequences.filter((s) => s.request.id === id);
     this.#sequences = this.#sequences.filter((s) => s.request.id !== id);
+    if (ended.length === 0) return;
+    const message = {
+      ...this.#message([]),
+      endedRequest: new Float64Array(ended.length).fill(id),
+      endedAttempt: Int32Array.from(ended, ({ attempt }) => attempt),
+      endedFinish: new Uint8Array(ended.length).fill(4),
+    };
+    setImmediate(() => this.#closed || this.#handlers.onMessage(message));
   }
 
   take(version: number, word: number): void {
@@ -178,7 +188,7 @@ export class StandInEngine implements EngineFace {
       endedAttempt: new Int32Array(0),
       endedFinish: new Uint8Array(0),
     };
-    const { version, word } = this.#current!;
+    const { version, word } = this.#current ?? { version: 0, word: 0 };
     ready.forEach((s, i) => {
       const { request, attempt } = s;
       const { problem } = request;

@@ -1,0 +1,303 @@
+import { deferred } from "../deferred.ts";
+import { HoneError } from "../errors.ts";
+import type { EngineFace, EngineStats } from "../native/face.ts";
+import { type Completion, Generations } from "../native/generations.ts";
+import type { Core } from "../orchestration/index.ts";
+import { type Lease, StreamError, type StreamStore } from "../streams/index.ts";
+import { faultText } from "./fault-text.ts";
+import {
+  decodeRequest,
+  type EngineSpec,
+  encodeOutcome,
+  type NumberedRequest,
+  type Outcome,
+} from "./messages.ts";
+import { ACTORS, type FleetSettings, STREAMS } from "./names.ts";
+import type { StagedWeights } from "./transport.ts";
+
+/** A request that so many actors did not live to finish is given up. */
+const MOST_DELIVERIES = 5;
+
+export interface ActorEngineParts {
+  readonly store: StreamStore;
+  readonly core: Pick<Core, "engine">;
+  readonly settings: FleetSettings;
+  /** Whose engine it is. */
+  readonly member: string;
+  /** Told of the engine's end, or of the store's: the actor ends with it. */
+  readonly onFailure: (error: unknown) => void;
+  /** Throws where this process was taken for dead meanwhile. */
+  readonly expectAlive: () => void;
+}
+
+interface Held {
+  /** The last one: it may have run out and come back. */
+  lease: Lease;
+  readonly asked: NumberedRequest;
+  /** Of the engine's request: a number that comes back to this actor is another request. */
+  readonly id: number;
+  readonly done: Completion[];
+}
+
+type Answered =
+  | { readonly completions: readonly Completion[] }
+  | { readonly fault: NonNullable<ReturnType<typeof faultText>> }
+  | { readonly poison: true };
+
+/** The store's side of an actor's engine: what is leased and how leases end. */
+class RequestLeases {
+  readonly #engine: string;
+  readonly #parts: ActorEngineParts;
+  /** Of the call that waits for a request. */
+  #waiting = new AbortController();
+
+  constructor(engine: string, parts: ActorEngineParts) {
+    this.#engine = engine;
+    this.#parts = parts;
+  }
+
+  /** One request at a time, so that actors who ask at once share them; none where `interrupt` ended the waiting. */
+  async next(): Promise<readonly { readonly lease: Lease; readonly asked: NumberedRequest }[]> {
+    const { store, settings, expectAlive } = this.#parts;
+    this.#waiting = new AbortController();
+    const { signal } = this.#waiting;
+    const options = { max: 1, leaseMs: settings.leaseMs, waitMs: 60_000, signal };
+    const leases = await store.lease(STREAMS.requests(this.#engine), ACTORS, options).catch((error) => {
+      if (signal.aborted) return [];
+      throw error;
+    });
+    expectAlive();
+    const read = leases.map(async (lease) => {
+      const asked = decoded(lease);
+      if (asked !== undefined) return [{ lease, asked }];
+      await store.release(lease, { dead: "it cannot be read" });
+      return [];
+    });
+    return (await Promise.all(read)).flat();
+  }
+
+  interrupt(): void {
+    this.#waiting.abort();
+  }
+
+  /** False: somebody else has it by now. */
+  renew(lease: Lease): Promise<boolean> {
+    this.#parts.expectAlive();
+    return this.#parts.store.renew(lease, this.#parts.settings.leaseMs);
+  }
+
+  async end(lease: Lease, end: "done" | "retry"): Promise<void> {
+    await this.#parts.store.release(lease, end);
+  }
+
+  /** The end of the lease and what came of it, both or neither; neither where somebody else has it by now. */
+  async hand(lease: Lease, outcome: Outcome): Promise<void> {
+    const { store, expectAlive } = this.#parts;
+    expectAlive();
+    const out = STREAMS.outcomes(this.#engine);
+    const completions = "completions" in outcome ? outcome.completions : [];
+    const tokens = completions.reduce((sum, each) => sum + each.tokens.length, 0);
+    const size = { samples: completions.length, tokens };
+    try {
+      await store.forward(lease, out, String(outcome.number), encodeOutcome(outcome), size);
+    } catch (error) {
+      if (!(error instanceof StreamError) || error.why !== "lease-lost") throw error;
+    }
+  }
+}
+
+function decoded({ payload }: Lease): NumberedRequest | undefined {
+  try {
+    return decodeRequest(payload);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What an actor's engine samples with, and what it shall. */
+class ActorWeights {
+  version: number | undefined;
+  /** An update was announced, and its end was not. */
+  updating = false;
+  staged: { readonly update: number; readonly weights: StagedWeights } | undefined;
+  /** What actors may sample with by now, whether this one has it or not. */
+  #current: number | undefined;
+
+  get areCurrent(): boolean {
+    return !this.updating && this.version !== undefined && this.version === this.#current;
+  }
+
+  has(version: number): boolean {
+    return this.version !== undefined && version <= this.version;
+  }
+
+  /** @param engine false where this actor is not among those that have the weights */
+  async commit(update: number, version: number, engine: EngineFace | false): Promise<void> {
+    const { staged } = this;
+    this.staged = undefined;
+    this.updating = false;
+    this.#current = version;
+    if (engine === false || staged?.update !== update) return; // one that had them already has nothing staged
+    await staged.weights.commit(engine);
+    this.version = version;
+  }
+}
+
+/**
+ * One engine of an actor: leases requests while it has room and the current weights, samples them, and hands each over
+ * whole, together with the end of its lease. What it holds when it dies is leased by another.
+ */
+export class ActorEngine {
+  readonly spec: EngineSpec;
+  readonly #parts: ActorEngineParts;
+  readonly #generations: Generations;
+  /** By number: sampled now, or waiting for their version. */
+  readonly #held = new Map<number, Held>();
+  readonly #early = new Set<number>();
+  readonly #aborted = new Set<number>();
+  readonly #closed = new AbortController();
+  readonly #renewal: NodeJS.Timeout;
+  readonly #leases: RequestLeases;
+  readonly #weights = new ActorWeights();
+  #wake = deferred<void>();
+  #nextId = 0;
+
+  constructor(spec: EngineSpec, parts: ActorEngineParts) {
+    const { core, settings, onFailure } = parts;
+    this.spec = spec;
+    this.#parts = parts;
+    this.#leases = new RequestLeases(spec.engine, parts);
+    this.#generations = new Generations((handlers) =>
+      core.engine(spec.config, spec.options, { ...handlers, onError: onFailure }),
+    );
+    this.#renewal = setInterval(() => void this.#renew().catch(onFailure), settings.leaseMs / 3).unref();
+    this.#work().catch((error) => this.#closed.signal.aborted || onFailure(error));
+  }
+
+  /** The version is that of the last commit: what is on its way to the engine counts. */
+  stats(): EngineStats {
+    return { ...this.#generations.engine.stats(), version: this.#weights.version ?? 0 };
+  }
+
+  /** Weights are on their way: until they are committed nothing is leased that may need them. */
+  expect(): void {
+    this.#weights.updating = true;
+    this.#leases.interrupt();
+  }
+
+  stage(update: number, weights: StagedWeights): void {
+    this.#weights.staged = { update, weights };
+  }
+
+  /** @param mine whether this actor is among those that may use the weights */
+  async commit(update: number, version: number, mine: boolean): Promise<void> {
+    await this.#weights.commit(update, version, mine && this.#generations.engine);
+    if (!mine) return this.#giveBack();
+    for (const number of [...this.#early]) this.#begin(number);
+    this.#awake();
+  }
+
+  /** What waits for weights that come later here than elsewhere. */
+  async #giveBack(): Promise<void> {
+    const leases = [...this.#early].map((number) => this.#drop(number));
+    for (const lease of leases) await this.#leases.end(lease, "retry");
+  }
+
+  /** Drops a request, here or when it comes. */
+  async abort(number: number): Promise<void> {
+    if (this.#held.has(number)) await this.#leases.end(this.#drop(number), "done");
+    else this.#aborted.add(number);
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#leases.interrupt();
+    clearInterval(this.#renewal);
+    this.#awake();
+    await this.#generations.close();
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#closed.signal.aborted) {
+      if (!this.#hasRoom) {
+        await this.#wake.promise;
+        continue;
+      }
+      for (const { lease, asked } of await this.#leases.next()) await this.#accept(lease, asked);
+    }
+  }
+
+  get #hasRoom(): boolean {
+    return this.#weights.areCurrent && this.#generations.inFlight < this.spec.options.maxRunning;
+  }
+
+  async #accept(lease: Lease, asked: NumberedRequest): Promise<void> {
+    const { number, version } = asked;
+    const isHere = this.#weights.has(version);
+    if (!isHere && !this.#weights.areCurrent) return this.#leases.end(lease, "retry");
+    if (this.#aborted.delete(number)) return this.#leases.end(lease, "done");
+    const held = this.#held.get(number);
+    if (held !== undefined) {
+      held.lease = lease;
+      return;
+    }
+    this.#held.set(number, { lease, asked, id: this.#nextId++, done: [] });
+    if (lease.deliveries > MOST_DELIVERIES) return this.#hand(number, { poison: true });
+    this.#early.add(number);
+    if (isHere) this.#begin(number);
+  }
+
+  /** Samples a request whose version is here. */
+  #begin(number: number): void {
+    const held = this.#held.get(number)!;
+    if (!this.#weights.has(held.asked.version)) return;
+    this.#early.delete(number);
+    const request = { ...held.asked.request, id: held.id };
+    try {
+      this.#generations.submit(request, {
+        deliver: (completions) => this.#delivered(number, held, completions),
+        fail: this.#parts.onFailure,
+      });
+    } catch (error) {
+      this.#hand(number, { fault: faultText(error) });
+    }
+  }
+
+  #delivered(number: number, held: Held, completions: readonly Completion[]): void {
+    held.done.push(...completions);
+    const isWhole = held.done.length === held.asked.request.count;
+    if (isWhole && this.#held.get(number) === held) this.#hand(number, { completions: held.done });
+    this.#awake();
+  }
+
+  #hand(number: number, answer: Answered): void {
+    const { lease } = this.#held.get(number)!;
+    this.#held.delete(number);
+    this.#early.delete(number);
+    const by = { member: this.#parts.member, stats: this.stats() };
+    this.#leases.hand(lease, { number, by, ...answer }).catch(this.#parts.onFailure);
+  }
+
+  async #renew(): Promise<void> {
+    for (const [number, { lease }] of [...this.#held])
+      if (!(await this.#leases.renew(lease)) && this.#held.get(number)?.lease === lease) this.#drop(number);
+  }
+
+  #drop(number: number): Lease {
+    const { id, lease } = this.#held.get(number)!;
+    this.#held.delete(number);
+    if (!this.#early.delete(number)) this.#generations.engine.abort(id);
+    this.#awake();
+    return lease;
+  }
+
+  #awake(): void {
+    const { resolve } = this.#wake;
+    this.#wake = deferred();
+    resolve();
+  }
+}
+
+/** The end of a process that another took the place of. */
+export const lostTrack = (what: string): HoneError =>
+  new HoneError("HONE_ERR_STATE", `${what}: this process was out of touch for too long and was replaced`);

@@ -1,0 +1,156 @@
+import { setMaxListeners } from "node:events";
+import { deferred } from "../deferred.ts";
+import { HoneError } from "../errors.ts";
+import type { Core } from "../orchestration/index.ts";
+import type { StreamStore } from "../streams/index.ts";
+import { ActorEngine, lostTrack } from "./actor-engine.ts";
+import { faultText } from "./fault-text.ts";
+import { type Control, decodeControl, encodeAnswer, type TransferPlan } from "./messages.ts";
+import { type FleetSettings, memberName, REGISTERS, STREAMS } from "./names.ts";
+import type { WeightReceiver } from "./transport.ts";
+
+export interface ActorParts {
+  readonly store: StreamStore;
+  readonly core: Pick<Core, "engine">;
+  readonly receiver: WeightReceiver;
+  /** Which actor it is: 0, 1, ... */
+  readonly index: number;
+  /** Which process of that actor it is; a later one takes its place. */
+  readonly incarnation: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The work of an actor process: engines that the coordinator asks for, weights when they come, requests while there is
+ * room. Resolves when `signal` aborts; rejects with what ended it, after which a new process may take its place:
+ * HONE_ERR_STATE where it was silent for so long that another already has.
+ */
+export async function runActor(parts: ActorParts): Promise<void> {
+  const settings = await fleetSettings(parts.store);
+  const actor = new Actor(parts, settings);
+  try {
+    await actor.run();
+  } catch (error) {
+    if (!parts.signal.aborted) throw error;
+  } finally {
+    await actor.close();
+  }
+}
+
+/** What the coordinator wrote for all. Throws HONE_ERR_STATE where there is none. */
+export async function fleetSettings(store: StreamStore): Promise<FleetSettings> {
+  const text = await store.kv.waitFor(REGISTERS.settings, { waitMs: 60_000 });
+  if (text !== undefined) return JSON.parse(text) as FleetSettings;
+  throw new HoneError("HONE_ERR_STATE", "no coordinator has opened a fleet in this store", {
+    hint: "Start the run first: `hone run` with hardware.processes, and --store where this process looks.",
+  });
+}
+
+class Actor {
+  readonly #parts: ActorParts;
+  readonly #settings: FleetSettings;
+  readonly #member: string;
+  readonly #engines = new Map<string, ActorEngine>();
+  readonly #failed = deferred<never>();
+  readonly #stop = new AbortController();
+  #beat: NodeJS.Timeout | undefined;
+  #beatAt = performance.now();
+
+  constructor(parts: ActorParts, settings: FleetSettings) {
+    this.#parts = parts;
+    this.#settings = settings;
+    this.#member = memberName(parts.index, parts.incarnation);
+    this.#failed.promise.catch(() => {}); // whoever races gets it
+    setMaxListeners(0, this.#stop.signal);
+    if (parts.signal.aborted) this.#stop.abort();
+    parts.signal.addEventListener("abort", () => this.#stop.abort(), { once: true });
+  }
+
+  async run(): Promise<void> {
+    await this.#show();
+    this.#beat = setInterval(() => void this.#show().catch(this.#fail), this.#settings.beatMs);
+    await Promise.race([this.#obey(), this.#failed.promise]);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#beat);
+    this.#stop.abort();
+    await Promise.all([...this.#engines.values()].map((engine) => engine.close()));
+    await this.#parts.receiver.close();
+  }
+
+  readonly #fail = (error: unknown): void => {
+    if (!this.#stop.signal.aborted) this.#failed.reject(error);
+  };
+
+  /** A sign of life, with all there is to know. */
+  async #show(): Promise<void> {
+    this.#expectAlive();
+    const { store, index } = this.#parts;
+    const begun = performance.now();
+    if (!(await store.kv.setLease(REGISTERS.beat(index), this.#member, this.#settings.aliveMs)))
+      throw lostTrack(this.#member);
+    this.#beatAt = begun;
+    const engines = Object.fromEntries([...this.#engines].map(([name, engine]) => [name, engine.stats()]));
+    const word = JSON.stringify({ member: this.#member, pid: process.pid, engines });
+    await store.kv.set(REGISTERS.word(index), word);
+  }
+
+  /** A process that was stopped and goes on must not write any more: its place was taken. */
+  readonly #expectAlive = (): void => {
+    if (performance.now() - this.#beatAt > this.#settings.aliveMs) throw lostTrack(this.#member);
+  };
+
+  async #obey(): Promise<void> {
+    const { store } = this.#parts;
+    const { signal } = this.#stop;
+    for (let after = 0; !signal.aborted; ) {
+      const entries = await store.read(STREAMS.control, after, { max: 64, waitMs: 60_000, signal });
+      for (const { payload, offset } of entries) {
+        await this.#do(decodeControl(payload));
+        after = offset;
+      }
+    }
+  }
+
+  async #do(control: Control): Promise<void> {
+    const engine = this.#engines.get(control.engine);
+    if (control.kind === "open") return this.#open(control);
+    if (engine === undefined) return; // closed meanwhile, and said before this actor was there
+    if (control.kind === "close") {
+      this.#engines.delete(control.engine);
+      return engine.close();
+    }
+    if (control.kind === "abort") return engine.abort(control.request);
+    if (control.kind === "update") return this.#update(control, engine);
+    const { update, version, members } = control;
+    return engine.commit(update, version, members.includes(this.#member));
+  }
+
+  async #open(spec: Control & { readonly kind: "open" }): Promise<void> {
+    const { store, core } = this.#parts;
+    if (this.#engines.has(spec.engine)) return;
+    const engine = new ActorEngine(spec, {
+      store,
+      core,
+      settings: this.#settings,
+      member: this.#member,
+      onFailure: this.#fail,
+      expectAlive: this.#expectAlive,
+    });
+    this.#engines.set(spec.engine, engine);
+  }
+
+  async #update(plan: TransferPlan, engine: ActorEngine): Promise<void> {
+    if (!plan.members.includes(this.#member)) return;
+    const { store, receiver } = this.#parts;
+    const member = this.#member;
+    engine.expect();
+    const fault = await receiver.receive(plan, engine.spec, member).then(
+      (weights) => void engine.stage(plan.update, weights),
+      (error: unknown) => faultText(error),
+    );
+    const answer = encodeAnswer({ update: plan.update, member, ...(fault && { fault }) });
+    await store.append(STREAMS.answers, `${plan.update}/${member}`, answer);
+  }
+}

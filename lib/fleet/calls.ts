@@ -1,0 +1,98 @@
+import { HoneError } from "../errors.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  type JsonValue,
+  type Message,
+  type Section,
+} from "../streams/index.ts";
+import { type FaultText, faultText } from "./fault-text.ts";
+
+// Calls of a trainer and their results as messages. Numbers that JSON lacks, big integers and arrays are tagged in the
+// header; arrays themselves are sections.
+
+/** A call that all ranks make, in this order. */
+export interface Call {
+  readonly number: number;
+  /** Which of the trainers a run has opened. */
+  readonly trainer: string;
+  readonly name: string;
+  readonly args: readonly unknown[];
+}
+
+/** What came of it on a rank. */
+export interface Reply {
+  readonly number: number;
+  readonly rank: number;
+  readonly version: number;
+  readonly result?: unknown;
+  readonly fault?: FaultText;
+}
+
+/** Throws HONE_ERR_UNSUPPORTED for a function among the arguments. */
+export const encodeCall = (call: Call): Uint8Array => encode("call", call);
+export const decodeCall = (bytes: Uint8Array): Call => decode(bytes, "call") as Call;
+export const encodeReply = (reply: Reply): Uint8Array => encode("reply", reply);
+export const decodeReply = (bytes: Uint8Array): Reply => decode(bytes, "reply") as Reply;
+
+export const failed = (error: unknown): Pick<Reply, "fault"> => ({ fault: faultText(error) });
+
+/** What stands in a header for what JSON lacks. */
+interface Tagged {
+  readonly $array?: number;
+  readonly $integer?: string;
+  readonly $number?: string;
+}
+
+function encode(kind: string, value: unknown): Uint8Array {
+  const arrays: Section[] = [];
+  const header = { value: plain(value, arrays) };
+  return encodeMessage({
+    kind,
+    header,
+    sections: Object.fromEntries(arrays.map((array, i) => [`${i}`, array])),
+  });
+}
+
+function decode(bytes: Uint8Array, kind: string): unknown {
+  const message = decodeMessage(bytes);
+  if (message.kind === kind) return restored(message.header["value"]!, message.sections);
+  throw new HoneError("HONE_ERR_FORMAT", `a message of kind "${message.kind}" where "${kind}" is expected`);
+}
+
+function plain(value: unknown, arrays: Section[]): JsonValue {
+  if (ArrayBuffer.isView(value)) return { $array: arrays.push(value as Section) - 1 };
+  if (typeof value === "bigint") return { $integer: String(value) };
+  if (typeof value === "number" && !isPlain(value))
+    return { $number: Object.is(value, -0) ? "-0" : String(value) };
+  if (typeof value === "function")
+    throw new HoneError(
+      "HONE_ERR_UNSUPPORTED",
+      "a function of the recipe cannot be called by another process",
+      {
+        hint: "Let this process train: hardware.processes: { actors: N, trainers: 0 }.",
+      },
+    );
+  if (Array.isArray(value)) return value.map((item) => plain(item, arrays));
+  if (typeof value !== "object" || value === null) return (value ?? null) as JsonValue;
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(fields.map(([name, field]) => [name, plain(field, arrays)]));
+}
+
+/** JSON loses the sign of -0. */
+const isPlain = (value: number): boolean =>
+  Number.isFinite(value) &&
+  !Object.is(value, -0) &&
+  (!Number.isInteger(value) || Number.isSafeInteger(value));
+
+function restored(value: JsonValue, arrays: Message["sections"]): unknown {
+  if (Array.isArray(value)) return value.map((item: JsonValue) => restored(item, arrays));
+  if (typeof value !== "object" || value === null) return value;
+  const tagged = value as Tagged;
+  if (tagged.$array !== undefined) return arrays[`${tagged.$array}`];
+  if (tagged.$integer !== undefined) return BigInt(tagged.$integer);
+  if (tagged.$number !== undefined) return Number(tagged.$number);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, restored(field as JsonValue, arrays)]),
+  );
+}

@@ -1,0 +1,74 @@
+import { HoneError } from "../errors.ts";
+
+/** What a process of a fleet is told about itself; nothing else is read by roles. */
+export interface RoleEnvironment {
+  readonly role: "actor" | "trainer";
+  /** Among those of its role: 0, 1, ... */
+  readonly rank: number;
+  readonly worldSize: number;
+  readonly runId: string;
+  /** Which process of this rank it is, from 1: one with an earlier epoch may not write any more. */
+  readonly epoch: number;
+  /** Address of the store. */
+  readonly store: string;
+}
+
+const ROLES = ["actor", "trainer"] as const;
+
+/** The variables that tell it. */
+export function roleVariables({
+  role,
+  rank,
+  worldSize,
+  runId,
+  epoch,
+  store,
+}: RoleEnvironment): NodeJS.ProcessEnv {
+  return {
+    HONE_ROLE: role,
+    HONE_RUN_ID: runId,
+    HONE_EPOCH: String(epoch),
+    HONE_STORE: store,
+    RANK: String(rank),
+    WORLD_SIZE: String(worldSize),
+    LOCAL_RANK: String(rank),
+    LOCAL_WORLD_SIZE: String(worldSize),
+    NODE_RANK: "0",
+    MASTER_ADDR: "127.0.0.1",
+    MASTER_PORT: "0",
+  };
+}
+
+/** Throws HONE_ERR_USAGE naming the variable that is missing or makes no sense. */
+export function readEnvironment(environment: NodeJS.ProcessEnv): RoleEnvironment {
+  const role = text(environment, "HONE_ROLE");
+  if (!ROLES.includes(role as "actor")) throw wrong("HONE_ROLE", role, `one of ${ROLES.join(", ")}`);
+  const worldSize = whole(environment, "WORLD_SIZE", 1);
+  const rank = whole(environment, "RANK", 0);
+  if (rank >= worldSize) throw wrong("RANK", String(rank), `below WORLD_SIZE, which is ${worldSize}`);
+  return {
+    role: role as RoleEnvironment["role"],
+    rank,
+    worldSize,
+    runId: text(environment, "HONE_RUN_ID"),
+    epoch: whole(environment, "HONE_EPOCH", 1),
+    store: text(environment, "HONE_STORE"),
+  };
+}
+
+function text(environment: NodeJS.ProcessEnv, name: string): string {
+  const value = environment[name];
+  if (value !== undefined && value !== "") return value;
+  throw new HoneError("HONE_ERR_USAGE", `${name} is not set: this is no process of a run`, {
+    hint: "`hone run` with hardware.processes starts them by itself.",
+  });
+}
+
+function whole(environment: NodeJS.ProcessEnv, name: string, least: number): number {
+  const value = text(environment, name);
+  if (/^\d{1,9}$/.test(value) && Number(value) >= least) return Number(value);
+  throw wrong(name, value, `an integer from ${least}`);
+}
+
+const wrong = (name: string, value: string, wanted: string): HoneError =>
+  new HoneError("HONE_ERR_USAGE", `${name} is ${JSON.stringify(value)}, not ${wanted}`);

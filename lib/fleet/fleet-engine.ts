@@ -1,0 +1,182 @@
+import { HoneError } from "../errors.ts";
+import type {
+  EngineFace,
+  EngineHandlers,
+  EngineMessage,
+  EngineStats,
+  GenerationRequest,
+} from "../native/face.ts";
+import { FINISH } from "../native/face.ts";
+import type { StreamStore } from "../streams/index.ts";
+import { faultOf } from "./fault-text.ts";
+import { type DecodedOutcome, decodeOutcome, type EngineSpec, encodeRequest } from "./messages.ts";
+import { STREAMS } from "./names.ts";
+import type { Roster } from "./roster.ts";
+import type { Updates, WeightSource } from "./updates.ts";
+
+const ABORT = FINISH.indexOf("abort");
+/** Outcomes that stay in the store behind what was read, so that one trim serves many. */
+const TRIM_EVERY = 64;
+
+/** What an engine of actors works with. */
+export interface FleetParts {
+  readonly store: StreamStore;
+  readonly roster: Roster;
+  readonly updates: Updates;
+}
+
+/**
+ * An engine whose requests are sampled by actors in other processes. Each request goes to one of them, whole; it waits
+ * there for the version that was current when it was submitted, and comes back whole or goes to another actor.
+ */
+export class FleetEngine implements EngineFace {
+  readonly name: string;
+  readonly #parts: FleetParts;
+  readonly #handlers: EngineHandlers;
+  readonly #under = new Map<number, GenerationRequest>();
+  readonly #numbers = new Map<number, number>();
+  readonly #closed = new AbortController();
+  readonly #reading: Promise<void>;
+  #next = 0;
+  #trimmed = 0;
+  #failed = false;
+
+  constructor(spec: EngineSpec, parts: FleetParts, handlers: EngineHandlers) {
+    this.name = spec.engine;
+    this.#parts = parts;
+    this.#handlers = handlers;
+    parts.updates.say({ kind: "open", ...spec }).catch((error) => this.fail(error));
+    this.#reading = this.#read().catch((error) => this.fail(error));
+  }
+
+  /** Throws HONE_ERR_UNSUPPORTED for a plan of versions. A request that no engine can run ends in `onError`. */
+  submit(request: GenerationRequest): void {
+    this.#expectOpen();
+    const { store, updates } = this.#parts;
+    const number = this.#next;
+    const payload = encodeRequest({ number, version: updates.version(this.name) ?? 0, request });
+    this.#next += 1;
+    this.#under.set(number, request);
+    this.#numbers.set(request.id, number);
+    const size = { samples: request.count, tokens: request.prompt.length };
+    store
+      .append(STREAMS.requests(this.name), String(number), payload, size)
+      .catch((error) => this.fail(error));
+  }
+
+  /** One attempt alone comes back all the same: what is left of its request is worth no message. */
+  abort(id: number, attempt?: number): void {
+    const number = this.#numbers.get(id);
+    const request = number === undefined ? undefined : this.#under.get(number);
+    if (number === undefined || request === undefined || attempt !== undefined) return;
+    this.#forget(number, request);
+    this.#parts.updates
+      .say({ kind: "abort", engine: this.name, request: number })
+      .catch((error) => this.fail(error));
+    setImmediate(() => this.#closed.signal.aborted || this.#handlers.onMessage(aborted(request)));
+  }
+
+  /** Takes the weights of a source, within `Updates.exclusive`; resolves with their version when actors may use them. */
+  take(source: WeightSource): Promise<number> {
+    this.#expectOpen();
+    return this.#parts.updates.publish(this.name, source);
+  }
+
+  /** Of all actors together; what waits in the store waits too. */
+  stats(): EngineStats {
+    const { roster, updates } = this.#parts;
+    const stats = roster.stats(this.name);
+    const asked = [...this.#under.values()].reduce((sum, { count }) => sum + count, 0);
+    const waiting = Math.max(0, asked - stats.running);
+    return { ...stats, waiting, version: updates.version(this.name) ?? 0 };
+  }
+
+  /** Nothing more will come. */
+  fail(error: Error): void {
+    if (this.#failed || this.#closed.signal.aborted) return;
+    this.#failed = true;
+    this.#handlers.onError(error);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed.signal.aborted) return;
+    this.#closed.abort();
+    const { updates, roster } = this.#parts;
+    updates.forget(this.name);
+    await updates.say({ kind: "close", engine: this.name }).catch(() => {}); // actors end with the store anyway
+    await this.#reading;
+    roster.forget(this.name);
+  }
+
+  async #read(): Promise<void> {
+    const { store } = this.#parts;
+    const { signal } = this.#closed;
+    const stream = STREAMS.outcomes(this.name);
+    for (let after = 0; !signal.aborted; ) {
+      const entries = await store.read(stream, after, { max: 16, waitMs: 60_000, signal });
+      for (const { key, payload, offset } of entries) {
+        this.#receive(key, payload);
+        after = offset;
+      }
+      if (after - this.#trimmed < TRIM_EVERY) continue;
+      await store.trim(stream, after);
+      this.#trimmed = after;
+    }
+  }
+
+  #receive(key: string, payload: Uint8Array): void {
+    const outcome = this.#decoded(key, payload);
+    const request = outcome && this.#under.get(outcome.number);
+    if (outcome === undefined || request === undefined) return; // aborted meanwhile
+    const { member, stats } = outcome.by;
+    this.#parts.roster.heard(member, this.name, stats);
+    this.#forget(outcome.number, request);
+    if ("fault" in outcome) this.fail(faultOf(outcome.fault, member));
+    else this.#handlers.onMessage("poison" in outcome ? aborted(request) : named(outcome.message, request));
+  }
+
+  /** Undefined for a message that is damaged: its request is asked again. */
+  #decoded(key: string, payload: Uint8Array): DecodedOutcome | undefined {
+    try {
+      return decodeOutcome(payload);
+    } catch {
+      const request = this.#under.get(Number(key));
+      if (request === undefined) return undefined;
+      this.#under.delete(Number(key));
+      this.submit(request);
+      return undefined;
+    }
+  }
+
+  #forget(number: number, { id }: GenerationRequest): void {
+    this.#under.delete(number);
+    if (this.#numbers.get(id) === number) this.#numbers.delete(id);
+  }
+
+  #expectOpen(): void {
+    if (this.#closed.signal.aborted) throw new HoneError("HONE_ERR_STATE", `${this.name} is closed`);
+  }
+}
+
+function named(message: EngineMessage, { id }: GenerationRequest): EngineMessage {
+  message.request.fill(id);
+  message.endedRequest.fill(id);
+  return message;
+}
+
+/** What an engine says of a request whose attempts it has dropped. */
+function aborted({ id, count }: GenerationRequest): EngineMessage {
+  return {
+    request: new Float64Array(0),
+    attempt: new Int32Array(0),
+    token: new Int32Array(0),
+    logprob: new Float32Array(0),
+    entropy: new Float32Array(0),
+    version: new Uint32Array(0),
+    oldestKv: new Uint32Array(0),
+    finish: new Uint8Array(0),
+    endedRequest: new Float64Array(count).fill(id),
+    endedAttempt: Int32Array.from({ length: count }, (_, i) => i),
+    endedFinish: new Uint8Array(count).fill(ABORT),
+  };
+}

@@ -1,0 +1,78 @@
+import type {
+  EngineFace,
+  EngineHandlers,
+  EngineOptions,
+  ModelConfigJson,
+  NativeInfo,
+  TrainerFace,
+  TrainerOptions,
+} from "../native/face.ts";
+import type { Core } from "../orchestration/index.ts";
+import type { StreamStore } from "../streams/index.ts";
+import { FleetEngine } from "./fleet-engine.ts";
+import { FleetTrainer, type SendingTrainer } from "./fleet-trainer.ts";
+import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
+import { Roster } from "./roster.ts";
+import { Updates } from "./updates.ts";
+
+export interface FleetOptions {
+  readonly store: StreamStore;
+  /** Of this process. */
+  readonly info: () => NativeInfo;
+  readonly openTrainer: (config: ModelConfigJson, options: TrainerOptions) => SendingTrainer;
+  readonly settings?: Partial<FleetSettings>;
+}
+
+/** A core whose engines are actors' in other processes: what a run of several processes is given. */
+export class Fleet implements Core, AsyncDisposable {
+  readonly roster: Roster;
+  readonly updates: Updates;
+  readonly #options: FleetOptions;
+  readonly #engines = new Set<FleetEngine>();
+  #opened = 0;
+
+  constructor(options: FleetOptions, settings: FleetSettings) {
+    this.#options = options;
+    this.roster = new Roster(options.store, settings);
+    this.updates = new Updates(options.store, this.roster, settings);
+  }
+
+  info(): NativeInfo {
+    return this.#options.info();
+  }
+
+  engine(config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers): EngineFace {
+    const { roster, updates } = this;
+    const { store } = this.#options;
+    const spec = { engine: `engine-${this.#opened++}`, config, options };
+    const engine = new FleetEngine(spec, { store, roster, updates }, handlers);
+    this.#engines.add(engine);
+    return engine;
+  }
+
+  trainer(config: ModelConfigJson, options: TrainerOptions): TrainerFace {
+    return new FleetTrainer(this.#options.openTrainer(config, options), this.updates);
+  }
+
+  /** The end of everything under way: what the store or whoever starts actors cannot mend. */
+  fail(error: unknown): void {
+    for (const engine of this.#engines) engine.fail(error as Error);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.roster.close();
+    this.updates.close();
+    await Promise.all([...this.#engines].map((engine) => engine.close()));
+  }
+}
+
+/** Writes what all parts of the fleet go by, and begins to look and listen for actors. */
+export async function openFleet(options: FleetOptions): Promise<Fleet> {
+  const settings = { ...SETTINGS, ...options.settings };
+  await options.store.kv.set(REGISTERS.settings, JSON.stringify(settings));
+  const fleet = new Fleet(options, settings);
+  const onFailure = (error: unknown) => fleet.fail(error);
+  fleet.roster.watch(onFailure);
+  fleet.updates.listen().catch(onFailure);
+  return fleet;
+}

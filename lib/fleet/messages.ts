@@ -1,0 +1,225 @@
+import { HoneError } from "../errors.ts";
+import {
+  type EngineMessage,
+  type EngineOptions,
+  type EngineStats,
+  FINISH,
+  type GenerationRequest,
+  type ModelConfigJson,
+} from "../native/face.ts";
+import type { Completion } from "../native/generations.ts";
+import { decodeMessage, encodeMessage, type Message, type Section, sectionOf } from "../streams/index.ts";
+import type { FaultText } from "./fault-text.ts";
+
+// What coordinator and actors say to each other, one codec a kind. All of it is bytes of lib/streams/message.ts.
+
+/** A request as it lies in a stream: numbered by the coordinator, because ids of requests come again. */
+export interface NumberedRequest {
+  readonly number: number;
+  /** No token of it may be sampled by older weights. */
+  readonly version: number;
+  readonly request: GenerationRequest;
+}
+
+/** What became of a request, from the actor that had it. */
+export type Outcome =
+  | { readonly number: number; readonly by: Sender; readonly completions: readonly Completion[] }
+  | { readonly number: number; readonly by: Sender; readonly fault: FaultText }
+  /** It took several actors with it: it is given up. */
+  | { readonly number: number; readonly by: Sender; readonly poison: true };
+
+export interface Sender {
+  /** "actor.1#2": the second process that was actor 1. */
+  readonly member: string;
+  readonly stats: EngineStats;
+}
+
+/** An engine that every actor shall have. */
+export interface EngineSpec {
+  readonly engine: string;
+  readonly config: ModelConfigJson;
+  readonly options: EngineOptions;
+}
+
+/** Weights on their way to `members`, who share the connection `group`. */
+export interface TransferPlan {
+  /** Ordinal of the update in the run; a repetition has one of its own. */
+  readonly update: number;
+  readonly engine: string;
+  readonly version: number;
+  readonly group: number;
+  readonly members: readonly string[];
+}
+
+/** What the coordinator says to all actors, in order. */
+export type Control =
+  | ({ readonly kind: "open" } & EngineSpec)
+  | { readonly kind: "close"; readonly engine: string }
+  | { readonly kind: "abort"; readonly engine: string; readonly request: number }
+  /** The first phase of an update: weights come, and nobody uses them yet. */
+  | ({ readonly kind: "update" } & TransferPlan)
+  /** The second: `members` sample with them from here on, everyone else lags. */
+  | {
+      readonly kind: "commit";
+      readonly update: number;
+      readonly engine: string;
+      readonly version: number;
+      readonly members: readonly string[];
+    };
+
+/** An actor's answer to an update: the weights are whole and checked, or why they are not. */
+export interface Answer {
+  readonly update: number;
+  readonly member: string;
+  readonly fault?: FaultText;
+}
+
+export function encodeRequest({ number, version, request }: NumberedRequest): Uint8Array {
+  const { prompt, seeds, plan, ...plain } = request;
+  if (plan !== undefined)
+    throw new HoneError(
+      "HONE_ERR_UNSUPPORTED",
+      "a plan of versions is followed by an engine of this process",
+    );
+  const header = { number, version, ...plain, ...(seeds && { seeds: seeds.map(String) }) };
+  return written("request", header, { prompt: new Int32Array(prompt) });
+}
+
+export function decodeRequest(bytes: Uint8Array): NumberedRequest {
+  const message = read(bytes, "request");
+  const { number, version, seeds, ...plain } = message.header as unknown as Omit<
+    GenerationRequest,
+    "seeds"
+  > & {
+    readonly number: number;
+    readonly version: number;
+    readonly seeds?: readonly string[];
+  };
+  const request = { ...plain, prompt: sectionOf(message, "prompt", "i32") };
+  return { number, version, request: seeds ? { ...request, seeds: seeds.map(BigInt) } : request };
+}
+
+export function encodeOutcome(outcome: Outcome): Uint8Array {
+  if (!("completions" in outcome)) return written("outcome", { ...outcome });
+  const { completions, ...header } = outcome;
+  const sections: Record<string, Section> = {
+    attempts: Int32Array.from(completions, ({ attempt }) => attempt),
+    lengths: Int32Array.from(completions, ({ tokens }) => tokens.length),
+    finish: Uint8Array.from(completions, ({ finish }) => FINISH.indexOf(finish as (typeof FINISH)[number])),
+    tokens: joined(completions, "tokens", Int32Array),
+    logprobs: joined(completions, "logprobs", Float32Array),
+    entropies: joined(completions, "entropies", Float32Array),
+    versions: joined(completions, "versions", Uint32Array),
+    oldestKv: joined(completions, "oldestKvVersions", Uint32Array),
+  };
+  return written("outcome", header, sections);
+}
+
+/** What came of a request as an engine would have said it, but for the request's id, which is 0 everywhere. */
+export type DecodedOutcome =
+  | { readonly number: number; readonly by: Sender; readonly message: EngineMessage }
+  | Exclude<Outcome, { readonly completions: unknown }>;
+
+export function decodeOutcome(bytes: Uint8Array): DecodedOutcome {
+  const outcome = read(bytes, "outcome");
+  if (!Object.hasOwn(outcome.sections, "attempts"))
+    return outcome.header as unknown as Exclude<Outcome, { completions: unknown }>;
+  const { number, by } = outcome.header as unknown as { number: number; by: Sender };
+  return { number, by, message: asEngineMessage(outcome) };
+}
+
+function asEngineMessage(outcome: Message): EngineMessage {
+  const attempts = sectionOf(outcome, "attempts", "i32");
+  const lengths = sectionOf(outcome, "lengths", "i32");
+  const finish = sectionOf(outcome, "finish", "u8");
+  const token = sectionOf(outcome, "tokens", "i32");
+  const attempt = new Int32Array(token.length);
+  const codes = new Uint8Array(token.length);
+  const empty: number[] = [];
+  let at = 0;
+  attempts.forEach((which, i) => {
+    const end = at + lengths[i]!;
+    attempt.fill(which, at, end);
+    // an attempt that was aborted may end without a token of its own
+    if (end === at) empty.push(i);
+    else codes[end - 1] = finish[i]!;
+    at = end;
+  });
+  return {
+    request: new Float64Array(token.length),
+    attempt,
+    token,
+    logprob: sectionOf(outcome, "logprobs", "f32"),
+    entropy: sectionOf(outcome, "entropies", "f32"),
+    version: sectionOf(outcome, "versions", "u32"),
+    oldestKv: sectionOf(outcome, "oldestKv", "u32"),
+    finish: codes,
+    endedRequest: new Float64Array(empty.length),
+    endedAttempt: Int32Array.from(empty, (i) => attempts[i]!),
+    endedFinish: Uint8Array.from(empty, (i) => finish[i]!),
+  };
+}
+
+export function encodeControl(control: Control): Uint8Array {
+  if (control.kind !== "open") return written("control", { ...control });
+  const { options, ...rest } = control;
+  const { runSeed, tokenBytes, ...plain } = options;
+  const header = { ...rest, options: { ...plain, runSeed: String(runSeed) } };
+  if (tokenBytes === undefined) return written("control", header);
+  return written("control", header, {
+    tokenLengths: Int32Array.from(tokenBytes, (bytes) => bytes.length),
+    tokenBytes: Uint8Array.from(Buffer.concat(tokenBytes)),
+  });
+}
+
+export function decodeControl(bytes: Uint8Array): Control {
+  const message = read(bytes, "control");
+  const control = message.header as unknown as Control;
+  if (control.kind !== "open") return control;
+  const { runSeed, ...plain } = control.options as unknown as Omit<EngineOptions, "runSeed"> & {
+    runSeed: string;
+  };
+  const options = { ...plain, runSeed: BigInt(runSeed) };
+  if (!Object.hasOwn(message.sections, "tokenBytes")) return { ...control, options };
+  const all = sectionOf(message, "tokenBytes", "u8");
+  let at = 0;
+  const tokenBytes = Array.from(sectionOf(message, "tokenLengths", "i32"), (length) => {
+    at += length;
+    return all.slice(at - length, at);
+  });
+  return { ...control, options: { ...options, tokenBytes } };
+}
+
+export const encodeAnswer = ({ update, member, fault }: Answer): Uint8Array =>
+  written("answer", { update, member, ...(fault && { fault }) });
+
+export const decodeAnswer = (bytes: Uint8Array): Answer => read(bytes, "answer").header as unknown as Answer;
+
+type Numbers = Int32Array | Float32Array | Uint32Array;
+
+function joined<A extends Numbers>(
+  completions: readonly Completion[],
+  field: "tokens" | "logprobs" | "entropies" | "versions" | "oldestKvVersions",
+  Kind: new (length: number) => A,
+): A {
+  const all = new Kind(completions.reduce((sum, { tokens }) => sum + tokens.length, 0));
+  let at = 0;
+  for (const completion of completions) {
+    all.set(completion[field], at);
+    at += completion.tokens.length;
+  }
+  return all;
+}
+
+/** Fields that are undefined are left out. */
+function written(kind: string, header: object, sections: Message["sections"] = {}): Uint8Array {
+  const plain = JSON.parse(JSON.stringify(header)) as Message["header"];
+  return encodeMessage({ kind, header: plain, sections });
+}
+
+/** Throws HONE_ERR_FORMAT also for a message of another kind. */
+function read(bytes: Uint8Array, kind: string): Message {
+  const message = decodeMessage(bytes);
+  if (message.kind === kind) return message;
+  throw new HoneError("HONE_ERR_FORMAT", `a message of kind "${message.kind}" where "${kind}" is expected`);
+}

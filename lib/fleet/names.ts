@@ -1,0 +1,55 @@
+/** Where the parts of a fleet find each other in the store. One store serves one run. */
+
+export const STREAMS = {
+  /** What the coordinator says to every actor (messages.ts, Control). */
+  control: "control",
+  /** What actors answer to updates. */
+  answers: "answers",
+  requests: (engine: string) => `requests/${engine}`,
+  outcomes: (engine: string) => `outcomes/${engine}`,
+  /** Of one formation of the trainer's ranks; a later one has a later epoch. */
+  commands: (epoch: number) => `trainer/${epoch}/commands`,
+  replies: (epoch: number) => `trainer/${epoch}/replies`,
+} as const;
+
+/** The group of readers that all actors are. */
+export const ACTORS = "actors";
+
+export const REGISTERS = {
+  settings: "fleet/settings",
+  /** For weights on their way between processes of one machine. */
+  folder: "fleet/folder",
+  /** Which process an actor is by now; one that is an earlier one may not write any more. */
+  incarnation: (index: number) => `fleet/incarnation/${index}`,
+  /** Epoch of the trainer's ranks. */
+  formation: "fleet/formation",
+  /** A lease of who is alive, and what it says of itself: beginnings of the names, and an actor's own. */
+  beats: "fleet/beats/",
+  beat: (index: number) => `fleet/beats/${index}`,
+  words: "fleet/words/",
+  word: (index: number) => `fleet/words/${index}`,
+} as const;
+
+export const memberName = (index: number, incarnation: number): string => `actor.${index}#${incarnation}`;
+
+/** How long a fleet waits for what; the coordinator's are everybody's. Milliseconds. */
+export interface FleetSettings {
+  /** After so long without renewal a request goes to another actor. */
+  readonly leaseMs: number;
+  /** Between two signs of life. */
+  readonly beatMs: number;
+  /** Without one for so long a process counts as gone. */
+  readonly aliveMs: number;
+  /** For everyone's part in an update of weights: who is late is left out. */
+  readonly updateMs: number;
+  /** For the first actor to be there, and for one to be back where all are gone. */
+  readonly gatherMs: number;
+}
+
+export const SETTINGS: FleetSettings = {
+  leaseMs: 10_000,
+  beatMs: 500,
+  aliveMs: 10_000,
+  updateMs: 5_000,
+  gatherMs: 120_000,
+};

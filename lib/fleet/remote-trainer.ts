@@ -1,0 +1,250 @@
+import { type Deferred, deferred } from "../deferred.ts";
+import { HoneError } from "../errors.ts";
+import type {
+  GradientParts,
+  ModelConfigJson,
+  OptimizerOptions,
+  StepOptions,
+  StepReport,
+  TrainerFace,
+  TrainerOptions,
+  TrainingBatch,
+} from "../native/face.ts";
+import type { StreamStore } from "../streams/index.ts";
+import { type Call, decodeReply, encodeCall, type Reply } from "./calls.ts";
+import { faultOf } from "./fault-text.ts";
+import type { SendingTrainer } from "./fleet-trainer.ts";
+import { STREAMS } from "./names.ts";
+
+interface Pending extends Deferred<Reply> {
+  readonly call: Call;
+  readonly bytes: Uint8Array;
+}
+
+/** Formations of the ranks in a row, none of which answered anything new, after which the run ends. */
+const MOST_FORMATIONS = 5;
+
+/**
+ * The coordinator's end of the trainer's ranks: calls go to all of them by a log, one reply comes back. What is needed to
+ * bring new ranks where the old ones were is kept: the last checkpoint and the calls since then, or all calls.
+ */
+export class TrainerRanks {
+  readonly #store: StreamStore;
+  /** Calls that make a trainer what it is, by trainer. */
+  readonly #history = new Map<string, Call[]>();
+  readonly #pending = new Map<number, Pending>();
+  #epoch = 0;
+  #number = 0;
+  #opened = 0;
+  #formations = 0;
+  #said: Promise<unknown> = Promise.resolve();
+  #reading = new AbortController();
+  #failure: Error | undefined;
+
+  constructor(store: StreamStore) {
+    this.#store = store;
+  }
+
+  /** A trainer on the ranks. */
+  open(config: ModelConfigJson, options: TrainerOptions): SendingTrainer {
+    const trainer = new RemoteTrainer(`trainer-${this.#opened++}`, this);
+    trainer.call("open", config, options).catch(() => {}); // what fails here fails whatever comes next
+    return { trainer, send: (plan) => trainer.call("send", plan) as Promise<undefined> };
+  }
+
+  /** Rejects with the ranks' error. */
+  async call(trainer: string, name: string, args: readonly unknown[]): Promise<Reply> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const call = { number: this.#number++, trainer, name, args };
+    const pending = { call, bytes: encodeCall(call), ...deferred<Reply>() };
+    this.#pending.set(call.number, pending);
+    if (this.#epoch > 0) this.#say(pending.bytes, call.number);
+    const reply = await pending.promise;
+    this.#remember(call);
+    return reply;
+  }
+
+  /**
+   * New ranks read a new log: it begins with what makes their trainers what the old ones' were, and goes on with what
+   * nobody has answered.
+   */
+  form(epoch: number): void {
+    this.#reading.abort();
+    this.#reading = new AbortController();
+    this.#epoch = epoch;
+    this.#formations += 1;
+    if (this.#formations > MOST_FORMATIONS) {
+      const message = `the trainer's processes ended ${MOST_FORMATIONS} times without a step`;
+      this.fail(new HoneError("HONE_ERR_STATE", message));
+      return;
+    }
+    for (const history of this.#history.values())
+      for (const call of history) {
+        const number = this.#number++;
+        this.#say(encodeCall({ ...call, number }), number);
+      }
+    for (const { bytes, call } of this.#pending.values()) this.#say(bytes, call.number);
+    this.#read(epoch, this.#reading.signal).catch((error) => this.fail(error));
+  }
+
+  fail(error: Error): void {
+    this.#failure ??= error;
+    for (const { reject } of this.#pending.values()) reject(this.#failure);
+    this.#pending.clear();
+  }
+
+  close(): void {
+    this.#reading.abort();
+    this.fail(new HoneError("HONE_ERR_STATE", "the trainer is closed"));
+  }
+
+  #say(bytes: Uint8Array, number: number): void {
+    const stream = STREAMS.commands(this.#epoch);
+    this.#said = this.#said
+      .then(() => this.#store.append(stream, String(number), bytes))
+      .catch((error) => this.fail(error));
+  }
+
+  async #read(epoch: number, signal: AbortSignal): Promise<void> {
+    const stream = STREAMS.replies(epoch);
+    for (let after = 0; !signal.aborted; ) {
+      const entries = await this.#store
+        .read(stream, after, { max: 16, waitMs: 60_000, signal })
+        .catch((error) => {
+          if (signal.aborted) return [];
+          throw error;
+        });
+      for (const { payload, offset } of entries) {
+        this.#settle(decodeReply(payload));
+        after = offset;
+      }
+    }
+  }
+
+  #settle(reply: Reply): void {
+    const pending = this.#pending.get(reply.number);
+    const fault = reply.fault && faultOf(reply.fault, `trainer rank ${reply.rank}`);
+    if (pending === undefined) {
+      if (fault) this.fail(fault); // of a call made again for new ranks: they would not be where the old ones were
+      return;
+    }
+    this.#pending.delete(reply.number);
+    this.#formations = 0;
+    if (fault === undefined) pending.resolve(reply);
+    else pending.reject(fault);
+  }
+
+  #remember(call: Call): void {
+    const { trainer, name } = call;
+    if (name === "close") return void this.#history.delete(trainer);
+    const before = this.#history.get(trainer) ?? [];
+    if (name === "save") {
+      const kept = before.filter((each) => MAKES_BASE.has(each.name));
+      this.#history.set(trainer, [...kept, { ...call, name: "load", args: [call.args[0]] }]);
+    } else if (CHANGES.has(name)) this.#history.set(trainer, [...before, call]);
+  }
+}
+
+/** Calls after which a trainer is another, and those that a checkpoint is read on top of. */
+const CHANGES: ReadonlySet<string> = new Set([
+  "open",
+  "initialize",
+  "loadHf",
+  "loadAdapters",
+  "load",
+  "resetOptimizer",
+  "setVersion",
+  "step",
+]);
+const MAKES_BASE: ReadonlySet<string> = new Set([
+  "open",
+  "initialize",
+  "loadHf",
+  "loadAdapters",
+  "resetOptimizer",
+]);
+
+/** A trainer in other processes. Weights leave it by "send" alone: `publish` is FleetTrainer's. */
+class RemoteTrainer implements TrainerFace {
+  version = 0;
+  readonly #name: string;
+  readonly #ranks: TrainerRanks;
+
+  constructor(name: string, ranks: TrainerRanks) {
+    this.#name = name;
+    this.#ranks = ranks;
+  }
+
+  async call(name: string, ...args: readonly unknown[]): Promise<unknown> {
+    const { result, version } = await this.#ranks.call(this.#name, name, args);
+    this.version = version;
+    return result;
+  }
+
+  async initialize(seed: bigint): Promise<void> {
+    await this.call("initialize", seed);
+  }
+
+  async loadHf(directory: string): Promise<void> {
+    await this.call("loadHf", directory);
+  }
+
+  async step(batch: TrainingBatch, options: StepOptions): Promise<StepReport> {
+    return (await this.call("step", batch, options)) as StepReport;
+  }
+
+  async gradientParts(
+    batch: TrainingBatch,
+    options: StepOptions,
+    partOf: Int32Array,
+    parts: number,
+  ): Promise<GradientParts> {
+    return (await this.call("gradientParts", batch, options, partOf, parts)) as GradientParts;
+  }
+
+  async score(
+    batch: TrainingBatch,
+    temperature: number,
+  ): Promise<{ logprobs: Float32Array; entropies: Float32Array }> {
+    return (await this.call("score", batch, temperature)) as {
+      logprobs: Float32Array;
+      entropies: Float32Array;
+    };
+  }
+
+  publish(): Promise<number> {
+    throw new HoneError("HONE_ERR_USAGE", "publish: the trainer does not live in this process");
+  }
+
+  async setVersion(version: number): Promise<void> {
+    await this.call("setVersion", version);
+  }
+
+  async resetOptimizer(options: OptimizerOptions): Promise<void> {
+    await this.call("resetOptimizer", options);
+  }
+
+  async save(directory: string, extra: string): Promise<void> {
+    await this.call("save", directory, extra);
+  }
+
+  async load(directory: string): Promise<string> {
+    return (await this.call("load", directory)) as string;
+  }
+
+  async loadAdapters(directory: string): Promise<void> {
+    await this.call("loadAdapters", directory);
+  }
+
+  async saveModel(directory: string): Promise<void> {
+    await this.call("saveModel", directory);
+  }
+
+  async parameter(name: string): Promise<Float32Array> {
+    return (await this.call("parameter", name)) as Float32Array;
+  }
+
+  async close(): Promise<void> {
+    await this.call("close").catch(() => {}); // ranks that are gone hold nothing any more
+  }
+}

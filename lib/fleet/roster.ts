@@ -1,0 +1,140 @@
+import type { EngineStats } from "../native/face.ts";
+import type { StreamStore } from "../streams/index.ts";
+import { type FleetSettings, REGISTERS } from "./names.ts";
+
+/** What an actor says of itself with every sign of life. */
+export interface Beat {
+  readonly member: string;
+  readonly pid: number;
+  /** Of each of its engines, by name: what it samples with, and what it did. */
+  readonly engines: Readonly<Record<string, EngineStats>>;
+}
+
+/** An actor that is alive. */
+export interface ActorStatus extends Beat {
+  readonly index: number;
+}
+
+const COUNTERS = [
+  "steps",
+  "prefillTokens",
+  "decodeTokens",
+  "preemptions",
+  "weightSwaps",
+  "finished",
+  "busySeconds",
+  "prefillSeconds",
+  "decodeSeconds",
+  "pageSwapSeconds",
+  "weightSwapSeconds",
+] as const satisfies readonly (keyof EngineStats)[];
+const GAUGES = [
+  "waiting",
+  "running",
+  "pagesUsed",
+  "pagesTotal",
+] as const satisfies readonly (keyof EngineStats)[];
+
+export const NO_STATS: EngineStats = {
+  ...(Object.fromEntries([...COUNTERS, ...GAUGES].map((field) => [field, 0])) as Omit<
+    EngineStats,
+    "version"
+  >),
+  version: 0,
+};
+
+/** Who is alive, as the coordinator sees it: the registers of the actors, looked at again and again. */
+export class Roster {
+  readonly #store: StreamStore;
+  readonly #settings: FleetSettings;
+  readonly #listeners = new Set<() => void>();
+  /** The last words of everybody who ever said any: what a dead one did still counts. */
+  readonly #heard = new Map<string, Map<string, EngineStats>>();
+  #living = new Map<string, ActorStatus>();
+  readonly #seen = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(store: StreamStore, settings: FleetSettings) {
+    this.#store = store;
+    this.#settings = settings;
+  }
+
+  /** In the order of their names. */
+  get living(): readonly ActorStatus[] {
+    return [...this.#living.values()].sort((a, b) => a.index - b.index);
+  }
+
+  isAlive(member: string): boolean {
+    return this.#living.has(member);
+  }
+
+  /** Whether it was alive once and is no more. */
+  wasLost(member: string): boolean {
+    return this.#seen.has(member) && !this.isAlive(member);
+  }
+
+  /** Looks until `close`. @param onFailure of the store. */
+  watch(onFailure: (error: unknown) => void): void {
+    const again = () => {
+      if (this.#closed) return;
+      this.#timer = setTimeout(
+        () => void this.look().then(again, (error) => this.#closed || onFailure(error)),
+        this.#settings.beatMs,
+      ).unref();
+    };
+    again();
+  }
+
+  async look(): Promise<void> {
+    const { kv } = this.#store;
+    const [beats, words] = await Promise.all([kv.list(REGISTERS.beats), kv.list(REGISTERS.words)]);
+    const found = new Map<string, ActorStatus>();
+    for (const [key, member] of beats) {
+      const index = Number(key.slice(REGISTERS.beats.length));
+      const text = words.get(REGISTERS.word(index));
+      const word = text === undefined ? undefined : (JSON.parse(text) as Beat);
+      if (word?.member !== member) continue; // between its first beat and its first word
+      found.set(member, { index, ...word });
+      for (const [engine, stats] of Object.entries(word.engines)) this.heard(member, engine, stats);
+    }
+    this.#living = found;
+    for (const member of found.keys()) this.#seen.add(member);
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** A word of an actor that came by another way. */
+  heard(member: string, engine: string, stats: EngineStats): void {
+    const engines = this.#heard.get(member) ?? new Map<string, EngineStats>();
+    const before = engines.get(engine);
+    if (before === undefined || stats.steps >= before.steps) engines.set(engine, stats);
+    this.#heard.set(member, engines);
+  }
+
+  /** Called after every look; returns how to be left alone again. */
+  onLook(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Of an engine over all actors: what they did, those that are gone included, and what the living hold. */
+  stats(engine: string): EngineStats {
+    const sum: Record<string, number> = { ...NO_STATS };
+    for (const [member, engines] of this.#heard) {
+      const stats = engines.get(engine);
+      if (stats === undefined) continue;
+      for (const field of COUNTERS) sum[field]! += stats[field];
+      if (this.isAlive(member)) for (const field of GAUGES) sum[field]! += stats[field];
+    }
+    return sum as unknown as EngineStats;
+  }
+
+  forget(engine: string): void {
+    for (const engines of this.#heard.values()) engines.delete(engine);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+}

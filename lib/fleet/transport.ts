@@ -1,0 +1,26 @@
+import type { EngineFace, TrainerFace } from "../native/face.ts";
+import type { EngineSpec, TransferPlan } from "./messages.ts";
+
+/** Weights that came whole and were checked, and that no engine uses yet. */
+export interface StagedWeights {
+  /** Hands them to the engine, which takes them between two of its steps. */
+  commit(engine: EngineFace): Promise<void>;
+}
+
+/** How an actor gets weights. */
+export interface WeightReceiver {
+  /**
+   * Takes part in one transfer. Rejects with HONE_ERR_COLLECTIVE where somebody was not there in time, with anything else
+   * where the weights are not what they should be; then nothing was changed.
+   * @param me this member's name in the plan
+   */
+  receive(plan: TransferPlan, spec: EngineSpec, me: string): Promise<StagedWeights>;
+  close(): Promise<void>;
+}
+
+/** How a trainer gives them away. */
+export interface WeightSender {
+  /** Resolves when the members of the plan can have them. */
+  send(plan: TransferPlan, trainer: TrainerFace): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,129 @@
+import { afterEach, expect, test } from "vitest";
+import { ActorEngine } from "../../lib/fleet/actor-engine.ts";
+import { decodeOutcome, encodeRequest } from "../../lib/fleet/messages.ts";
+import { ACTORS, SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
+import { deadLettersOf, openStore, type StreamStore } from "../../lib/streams/index.ts";
+import { type StandInEngine, standInCore } from "../orchestration/stand-in-core.ts";
+import { ENGINE, request, until } from "./small-engine.ts";
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function engineOf(store?: StreamStore, length?: () => number) {
+  const at = store ?? (await openStore("memory:", { run: "test" }));
+  if (store === undefined) closing.push(() => at.close());
+  const core = standInCore(length ? { length } : {});
+  const failures: unknown[] = [];
+  const engine = new ActorEngine(
+    { engine: "e", config: "{}", options: ENGINE },
+    {
+      store: at,
+      core,
+      settings: { ...SETTINGS, leaseMs: 150 },
+      member: "actor.0#1",
+      onFailure: (error) => failures.push(error),
+      expectAlive: () => {},
+    },
+  );
+  closing.push(() => engine.close());
+  const take = async (version: number, update = version) => {
+    const weights = { commit: async (to: unknown) => (to as StandInEngine).take(version, 5) };
+    engine.stage(update, weights);
+    await engine.commit(update, version, true);
+  };
+  const ask = (number: number, version: number, count = 2) =>
+    at.append(
+      STREAMS.requests("e"),
+      String(number),
+      encodeRequest({ number, version, request: request(number, count, length ? 1e9 : 20) }),
+    );
+  const outcomes = async () => {
+    const entries = await at.read(STREAMS.outcomes("e"), 0, { max: 100, waitMs: 0 });
+    return entries.map(({ payload }) => decodeOutcome(payload));
+  };
+  return { store: at, engine, core, failures, take, ask, outcomes };
+}
+
+test("without weights, or with others than are current, nothing is leased", async () => {
+  const { engine, ask, outcomes, take, store } = await engineOf();
+  await ask(0, 0);
+  await engine.commit(1, 0, false);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect((await store.depth(STREAMS.requests("e"), { group: ACTORS })).items).toBe(1);
+  await take(0, 2);
+  await until(async () => (await outcomes()).length === 1, "the outcome");
+  expect(engine.stats().version).toBe(0);
+});
+
+test("no more is leased than there is room for", async () => {
+  const { core, ask, take, store } = await engineOf(undefined, () => 1e9);
+  await take(0);
+  for (let number = 0; number < 9; number++) await ask(number, 0, 4);
+  await until(() => core.engines[0]!.stats().running === ENGINE.maxRunning, "a full engine");
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(core.engines[0]!.stats().waiting).toBe(0);
+  const another = await store.lease(STREAMS.requests("e"), ACTORS, { max: 9, leaseMs: 1000, waitMs: 0 });
+  expect(another).toHaveLength(9 - ENGINE.maxRunning / 4);
+});
+
+test("a request of a version that is not here waits for it, and goes back where others get it first", async () => {
+  const { engine, ask, take, store, outcomes } = await engineOf();
+  await take(0);
+  await ask(0, 1);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(await outcomes()).toEqual([]);
+  await engine.commit(7, 1, false);
+  const [lease] = await store.lease(STREAMS.requests("e"), ACTORS, { max: 1, leaseMs: 1000, waitMs: 1000 });
+  expect(lease).toMatchObject({ key: "0" });
+});
+
+test("what somebody else has taken over is dropped, and its late outcome is refused", async () => {
+  let slow = 1e9;
+  const { engine, core, ask, take, store, outcomes, failures } = await engineOf(undefined, () => slow);
+  await take(0);
+  await ask(0, 0, ENGINE.maxRunning); // it is full, and leases nothing itself
+  await until(() => core.engines[0]!.stats().running === ENGINE.maxRunning, "a running request");
+  const renew = store.renew.bind(store);
+  store.renew = async () => true; // as in a process that was stopped
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const [lease] = await store.lease(STREAMS.requests("e"), ACTORS, { max: 1, leaseMs: 60_000, waitMs: 1000 });
+  expect(lease).toMatchObject({ key: "0", deliveries: 2 });
+  slow = 1;
+  await until(() => core.engines[0]!.stats().running === 0, "the late outcome");
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await outcomes()).toEqual([]);
+  expect(failures).toEqual([]);
+  store.renew = renew;
+  await engine.abort(5);
+});
+
+test("a request that ended several actors is given up, one that cannot be read becomes a dead letter", async () => {
+  const { ask, take, store, outcomes } = await engineOf();
+  await ask(0, 0);
+  for (let i = 0; i < 5; i++) {
+    const [lease] = await store.lease(STREAMS.requests("e"), ACTORS, { max: 1, leaseMs: 1000, waitMs: 0 });
+    await store.release(lease!, "retry");
+  }
+  await store.append(STREAMS.requests("e"), "bad", Uint8Array.of(1, 2, 3));
+  await take(0);
+  await until(async () => (await outcomes()).length === 1, "the outcome");
+  expect((await outcomes())[0]).toMatchObject({ number: 0, poison: true });
+  const dead = deadLettersOf(STREAMS.requests("e"));
+  await until(async () => (await store.depth(dead)).items === 1, "the dead letter");
+});
+
+test("an aborted request is dropped before and after it comes", async () => {
+  const { engine, core, ask, take, store } = await engineOf(undefined, () => 1e9);
+  await engine.abort(1);
+  await take(0);
+  for (const number of [0, 1]) await ask(number, 0);
+  await until(() => core.engines[0]!.stats().running === 2, "a running request");
+  await engine.abort(0);
+  await until(() => core.engines[0]!.stats().running === 0, "nothing to run");
+  await until(
+    async () => (await store.depth(STREAMS.requests("e"), { group: ACTORS })).items === 0,
+    "both to be done",
+  );
+});

@@ -1,0 +1,68 @@
+import { afterEach, expect, test } from "vitest";
+import { runActor } from "../../lib/fleet/actor.ts";
+import { REGISTERS, SETTINGS } from "../../lib/fleet/names.ts";
+import { openStore, StreamError } from "../../lib/streams/index.ts";
+import { standInCore } from "../orchestration/stand-in-core.ts";
+import { HandOver, type LocalFleet, localFleet } from "./local-fleet.ts";
+import { generationsOf, request, TRAINER, tokensOf, until } from "./small-engine.ts";
+
+const open: LocalFleet[] = [];
+afterEach(async () => {
+  for (const fleet of open.splice(0)) await fleet.close();
+});
+
+test("an actor whose place was taken ends, and its requests go to who took it", async () => {
+  const core = standInCore({ length: () => 1e9 });
+  const local = await localFleet(core, 1);
+  open.push(local);
+  const generations = generationsOf(local.fleet);
+  const trainer = local.fleet.trainer("{}", TRAINER);
+  await trainer.publish(generations.engine);
+  const asked = generations.generate(request(0, 2, 3000));
+  await until(() => core.engines[0]!.stats().running === 2, "the first actor to have it");
+  await local.store.kv.delete(REGISTERS.beat(0)); // as its lease ends while it is stopped
+  await local.store.kv.setLease(REGISTERS.beat(0), "actor.0#2", 10_000);
+  await expect(local.actors[0]!.ended).rejects.toMatchObject({
+    code: "HONE_ERR_STATE",
+    message: expect.stringContaining("actor.0#1: this process was out of touch"),
+  });
+  await local.store.kv.delete(REGISTERS.beat(0));
+  local.start(0);
+  expect((await asked).map(({ tokens }) => tokens.length)).toEqual([3000, 3000]);
+});
+
+test("a process that was taken for dead is refused by the store", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  await store.kv.set(REGISTERS.settings, JSON.stringify({ ...SETTINGS, beatMs: 10 }));
+  await store.kv.set(REGISTERS.incarnation(0), "2");
+  store.fence(REGISTERS.incarnation(0), "1");
+  const receiver = new HandOver().receiver(() => undefined);
+  const { signal } = new AbortController();
+  const ended = runActor({ store, core: standInCore(), receiver, index: 0, incarnation: 1, signal });
+  await expect(ended).rejects.toSatisfy((error) => error instanceof StreamError && error.why === "fenced");
+});
+
+test("two actors share what is asked at once, and each opens one engine", async () => {
+  const core = standInCore();
+  const local = await localFleet(core, 2);
+  open.push(local);
+  const generations = generationsOf(local.fleet);
+  await until(() => local.fleet.roster.living.length === 2, "both actors");
+  await local.fleet.trainer("{}", TRAINER).publish(generations.engine);
+  const groups = await Promise.all(Array.from({ length: 24 }, (_, id) => generations.generate(request(id))));
+  expect(groups.map((group) => tokensOf(group).length)).toEqual(Array(24).fill(2));
+  expect(core.engines).toHaveLength(2);
+  for (const engine of core.engines) expect(engine.stats().decodeTokens).toBeGreaterThan(0);
+});
+
+test("where no coordinator is, an actor says so", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  store.kv.waitFor = async () => undefined; // and not after a minute
+  const receiver = new HandOver().receiver(() => undefined);
+  const { signal } = new AbortController();
+  const ended = runActor({ store, core: standInCore(), receiver, index: 0, incarnation: 1, signal });
+  await expect(ended).rejects.toMatchObject({
+    code: "HONE_ERR_STATE",
+    hint: expect.stringContaining("hone run"),
+  });
+});

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { HoneError } from "../../lib/errors.ts";
+import { faultOf, faultText } from "../../lib/fleet/fault-text.ts";
+
+test("an error of another process says whose it was, with its code and hint", () => {
+  const there = new HoneError("HONE_ERR_OUT_OF_MEMORY", "no room for pages", { hint: "engine.pages" });
+  const here = faultOf(JSON.parse(JSON.stringify(faultText(there))), "actor.1#2");
+  expect(here).toMatchObject({
+    code: "HONE_ERR_OUT_OF_MEMORY",
+    message: "actor.1#2: no room for pages",
+    hint: "engine.pages",
+    details: { where: "actor.1#2" },
+  });
+});
+
+test("an error that nobody raised on purpose is an internal one", () => {
+  expect(faultText(new TypeError("x is not a function"))).toEqual({
+    code: "HONE_ERR_INTERNAL",
+    message: "x is not a function",
+  });
+});

@@ -1,0 +1,51 @@
+import { afterEach, expect, test } from "vitest";
+import { standInCore } from "../orchestration/stand-in-core.ts";
+import { type LocalFleet, localFleet } from "./local-fleet.ts";
+import { BATCH, generationsOf, STEP, TRAINER } from "./small-engine.ts";
+
+const open: LocalFleet[] = [];
+afterEach(async () => {
+  for (const fleet of open.splice(0)) await fleet.close();
+});
+
+async function begun(options: Parameters<typeof standInCore>[0] = {}) {
+  const core = standInCore(options);
+  const local = await localFleet(core, 1);
+  open.push(local);
+  const generations = generationsOf(local.fleet);
+  const trainer = local.fleet.trainer("{}", TRAINER);
+  await trainer.publish(generations.engine);
+  return { core, trainer, generations };
+}
+
+test("a step publishes its weights, and says how long that took", async () => {
+  const { trainer, generations } = await begun();
+  const report = await trainer.step(BATCH, STEP, generations.engine);
+  expect(trainer.version).toBe(1);
+  expect(generations.engine.stats().version).toBe(1);
+  expect(report.publishSeconds).toBeGreaterThan(0);
+});
+
+test("a step that was skipped publishes nothing", async () => {
+  const { trainer, generations } = await begun({ onStep: () => ({ skipped: true }) });
+  await trainer.step(BATCH, STEP, generations.engine);
+  expect(generations.engine.stats().version).toBe(0);
+});
+
+test("calls are done in the order they were made, a publication among them", async () => {
+  const { trainer, generations, core } = await begun();
+  const done: string[] = [];
+  await Promise.all([
+    trainer.setVersion(5).then(() => done.push("set 5")),
+    trainer.publish(generations.engine).then((version) => done.push(`published ${version}`)),
+    trainer.setVersion(9).then(() => done.push("set 9")),
+    trainer.publish(generations.engine).then((version) => done.push(`published ${version}`)),
+  ]);
+  expect(done).toEqual(["set 5", "published 5", "set 9", "published 9"]);
+  expect(core.trainers[0]!.version).toBe(9);
+});
+
+test("an engine of this process is refused", async () => {
+  const { trainer, core } = await begun();
+  await expect(trainer.publish(core.engines[0]!)).rejects.toThrow(/not one of this fleet's actors/);
+});

@@ -1,0 +1,126 @@
+import { deferred } from "../../lib/deferred.ts";
+import { HoneError } from "../../lib/errors.ts";
+import { type Fleet, type FleetSettings, openFleet, runActor } from "../../lib/fleet/index.ts";
+import type { TransferPlan } from "../../lib/fleet/messages.ts";
+import { REGISTERS } from "../../lib/fleet/names.ts";
+import type { StagedWeights, WeightReceiver } from "../../lib/fleet/transport.ts";
+import type { EngineFace, TrainerFace } from "../../lib/native/face.ts";
+import type { Core } from "../../lib/orchestration/index.ts";
+import { openStore, type StreamStore } from "../../lib/streams/index.ts";
+import { type StandInEngine, StandInTrainer } from "../orchestration/stand-in-core.ts";
+
+/** Weights from hand to hand in one process: of a stand-in what it is now, of the core what `publish` gives an engine. */
+export class HandOver {
+  readonly #offers = new Map<number, ReturnType<typeof deferred<TrainerFace>>>();
+  /** Called before an actor has the weights; may throw, or wait. */
+  onReceive: (plan: TransferPlan, me: string) => void | Promise<void> = () => {};
+
+  async send(plan: TransferPlan, trainer: TrainerFace): Promise<void> {
+    this.#offer(plan).resolve(trainer);
+  }
+
+  receiver(engineOf: () => EngineFace | undefined): WeightReceiver {
+    return {
+      receive: async (plan, _, me) => {
+        const trainer = await this.#offer(plan).promise;
+        await this.onReceive(plan, me);
+        return staged(trainer, engineOf);
+      },
+      close: async () => {},
+    };
+  }
+
+  #offer({ update }: TransferPlan) {
+    const offer = this.#offers.get(update) ?? deferred<TrainerFace>();
+    this.#offers.set(update, offer);
+    return offer;
+  }
+}
+
+async function staged(trainer: TrainerFace, engineOf: () => EngineFace | undefined): Promise<StagedWeights> {
+  if (trainer instanceof StandInTrainer) {
+    const { version, word } = trainer;
+    return { commit: async (engine) => (engine as StandInEngine).take(version, word) };
+  }
+  await trainer.publish(engineOf()!); // a trainer that goes on has other weights when they are committed
+  return { commit: async () => {} };
+}
+
+export interface LocalActor {
+  readonly stop: AbortController;
+  /** Its engines, in the order they were opened. */
+  readonly engines: EngineFace[];
+  readonly ended: Promise<void>;
+}
+
+export interface LocalFleet {
+  readonly fleet: Fleet;
+  readonly store: StreamStore;
+  readonly weights: HandOver;
+  readonly actors: LocalActor[];
+  start(index: number): LocalActor;
+  close(): Promise<void>;
+}
+
+/** A fleet in this process, over a store in memory. Actor i is `actors[i]` until a later one takes its place. */
+export async function localFleet(
+  core: Core,
+  actors: number,
+  settings: Partial<FleetSettings> = {},
+): Promise<LocalFleet> {
+  const store = await openStore("memory:", { run: "test" });
+  const weights = new HandOver();
+  const openTrainer: Parameters<typeof openFleet>[0]["openTrainer"] = (config, options) => {
+    const trainer = core.trainer(config, options);
+    return { trainer, send: (plan) => weights.send(plan, trainer) };
+  };
+  const fast = { leaseMs: 300, beatMs: 20, aliveMs: 10_000, updateMs: 400, gatherMs: 3000, ...settings };
+  const fleet = await openFleet({ store, info: core.info, openTrainer, settings: fast });
+  const all: LocalActor[] = [];
+  const born: Record<number, number> = {};
+  const start = (index: number): LocalActor => {
+    const incarnation = (born[index] ?? 0) + 1;
+    born[index] = incarnation;
+    const actor = startActor(core, { store, weights, index, incarnation });
+    all[index] = actor;
+    return actor;
+  };
+  for (let i = 0; i < actors; i++) start(i);
+  const close = async () => {
+    await fleet[Symbol.asyncDispose]();
+    for (const actor of all) actor.stop.abort();
+    await Promise.allSettled(all.map(({ ended }) => ended));
+    await store.close();
+  };
+  return { fleet, store, weights, actors: all, start, close };
+}
+
+interface Place {
+  readonly store: StreamStore;
+  readonly weights: HandOver;
+  readonly index: number;
+  readonly incarnation: number;
+}
+
+function startActor(core: Core, { store, weights, index, incarnation }: Place): LocalActor {
+  const stop = new AbortController();
+  const engines: EngineFace[] = [];
+  const engine: Core["engine"] = (...args) => {
+    const made = core.engine(...args);
+    engines.push(made);
+    return made;
+  };
+  const receiver = weights.receiver(() => engines.at(-1));
+  const ended = runActor({ store, core: { engine }, receiver, index, incarnation, signal: stop.signal });
+  ended.catch(() => {}); // tests that care look
+  return { stop, engines, ended };
+}
+
+/** As a process that is killed: nothing of it is said or done any more, and nobody knows. */
+export async function killActor({ store }: LocalFleet, index: number, actor: LocalActor): Promise<void> {
+  actor.stop.abort();
+  await actor.ended.catch(() => {});
+  await store.kv.delete(REGISTERS.beat(index));
+}
+
+export const lost = () => new HoneError("HONE_ERR_COLLECTIVE", "a member is gone");

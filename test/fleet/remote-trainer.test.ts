@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { HoneError } from "../../lib/errors.ts";
+import { TrainerRanks } from "../../lib/fleet/remote-trainer.ts";
+import { runTrainer } from "../../lib/fleet/trainer-role.ts";
+import type { TrainerFace } from "../../lib/native/face.ts";
+import { openStore, type StreamStore } from "../../lib/streams/index.ts";
+import { type StandInTrainer, standInCore } from "../orchestration/stand-in-core.ts";
+import { BATCH, OPTIMIZER, STEP, TRAINER } from "./small-engine.ts";
+
+let dir: string;
+let store: StreamStore;
+const stops: AbortController[] = [];
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), "hone-ranks-"));
+  store = await openStore("memory:", { run: "test" });
+});
+afterEach(async () => {
+  for (const stop of stops.splice(0)) stop.abort();
+  await store.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** A rank in this process, over trainers that the test may look at. */
+function startRank(epoch: number, rank = 0, spoil: (trainer: TrainerFace) => void = () => {}) {
+  const stop = new AbortController();
+  stops.push(stop);
+  const core = standInCore();
+  const open = (...args: Parameters<typeof core.trainer>) => {
+    const trainer = core.trainer(...args);
+    spoil(trainer);
+    return trainer;
+  };
+  const sent: number[] = [];
+  const sender = {
+    send: async ({ update }: { update: number }) => void sent.push(update),
+    close: async () => {},
+  };
+  const ended = runTrainer({ store, open, sender, rank, epoch, signal: stop.signal });
+  ended.catch(() => {}); // tests that care look
+  return { core, stop, ended, sent };
+}
+
+const word = ({ core }: ReturnType<typeof startRank>): number => (core.trainers[0] as StandInTrainer).word;
+
+test("a trainer in another process does what one of this process does", async () => {
+  const ranks = new TrainerRanks(store);
+  const rank = startRank(1);
+  ranks.form(1);
+  const { trainer, send } = ranks.open("{}", TRAINER);
+  const here = standInCore().trainer("{}", TRAINER);
+  for (const each of [trainer, here]) {
+    await each.initialize(2n ** 63n);
+    await each.resetOptimizer({ ...OPTIMIZER, seed: 5n });
+    expect(await each.step(BATCH, STEP)).toEqual(
+      await here.step.call(standInCore().trainer("{}", TRAINER), BATCH, STEP),
+    );
+    expect(each.version).toBe(1);
+  }
+  expect(await trainer.parameter("x")).toEqual(await here.parameter("x"));
+  expect(await trainer.score(BATCH, 1)).toEqual(await here.score(BATCH, 1));
+  expect(await trainer.gradientParts(BATCH, STEP, Int32Array.of(0, 1), 2)).toEqual(
+    await here.gradientParts(BATCH, STEP, Int32Array.of(0, 1), 2),
+  );
+  await trainer.save(join(dir, "a"), '{"extra":1}');
+  await trainer.setVersion(9);
+  expect(await trainer.load(join(dir, "a"))).toBe('{"extra":1}');
+  expect(trainer.version).toBe(1);
+  await send({ update: 4, engine: "e", version: 1, group: 1, members: [] });
+  expect(rank.sent).toEqual([4]);
+});
+
+test.each([
+  ["with all calls since it was opened", false],
+  ["with the last checkpoint and the calls since then", true],
+])("new ranks go on where the old ones were, %s", async (_, saves) => {
+  const ranks = new TrainerRanks(store);
+  const first = startRank(1);
+  ranks.form(1);
+  const { trainer } = ranks.open("{}", TRAINER);
+  await trainer.initialize(7n);
+  await trainer.step(BATCH, STEP);
+  if (saves) await trainer.save(join(dir, "a"), "{}");
+  await trainer.step(BATCH, { ...STEP, lr: 2e-3 });
+  first.stop.abort();
+  await first.ended;
+  const during = trainer.step(BATCH, { ...STEP, lr: 3e-3 });
+  const second = startRank(2);
+  ranks.form(2);
+  await during;
+  expect(trainer.version).toBe(3);
+  expect(second.core.trainers[0]!.steps, "steps that were done again").toHaveLength(saves ? 2 : 3);
+  const whole = standInCore().trainer("{}", TRAINER) as StandInTrainer;
+  await whole.initialize(7n);
+  for (const lr of [1e-3, 2e-3, 3e-3]) await whole.step(BATCH, { ...STEP, lr });
+  expect(word(second)).toBe(whole.word);
+});
+
+test("a rank that lost another leaves, and says nothing of the call", async () => {
+  const ranks = new TrainerRanks(store);
+  const spoiled = startRank(1, 0, (trainer) => {
+    trainer.step = async () => {
+      throw new HoneError("HONE_ERR_COLLECTIVE", "rank 1 is gone");
+    };
+  });
+  ranks.form(1);
+  const { trainer } = ranks.open("{}", TRAINER);
+  const step = trainer.step(BATCH, STEP);
+  await expect(spoiled.ended).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE" });
+  startRank(2);
+  ranks.form(2);
+  expect((await step).skipped).toBe(false);
+});
+
+test("what goes wrong on a rank is the call's error, whichever rank it was", async () => {
+  const ranks = new TrainerRanks(store);
+  startRank(1);
+  startRank(1, 1, (trainer) => {
+    trainer.loadHf = async () => {
+      throw new HoneError("HONE_ERR_IO", "no such folder", { hint: "look again" });
+    };
+    trainer.initialize = trainer.loadHf as never;
+  });
+  ranks.form(1);
+  const { trainer } = ranks.open("{}", TRAINER);
+  await expect(trainer.loadHf("/nowhere")).rejects.toThrow(HoneError);
+});
+
+test("ranks that end again and again without an answer end the run", async () => {
+  const ranks = new TrainerRanks(store);
+  ranks.form(1);
+  const { trainer } = ranks.open("{}", TRAINER);
+  const step = trainer.step(BATCH, STEP);
+  for (let epoch = 2; epoch < 8; epoch++) ranks.form(epoch);
+  await expect(step).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+});

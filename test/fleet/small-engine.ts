@@ -1,0 +1,83 @@
+import type {
+  EngineOptions,
+  GenerationRequest,
+  OptimizerOptions,
+  StepOptions,
+  TrainerOptions,
+  TrainingBatch,
+} from "../../lib/native/face.ts";
+import { type Completion, Generations } from "../../lib/native/generations.ts";
+import type { Core } from "../../lib/orchestration/index.ts";
+
+export const ENGINE: EngineOptions = {
+  maxRunning: 8,
+  pageTokens: 16,
+  pages: 64,
+  maxContext: 64,
+  stepTokens: 64,
+  weightStorage: "f32",
+  runSeed: 7n,
+};
+
+export const OPTIMIZER: OptimizerOptions = {
+  kind: "adamw",
+  beta1: 0.9,
+  beta2: 0.95,
+  eps: 1e-8,
+  weightDecay: 0,
+  decayAll: false,
+  muonMomentum: 0,
+  gradientClip: 1,
+};
+
+export const TRAINER: TrainerOptions = { optimizer: OPTIMIZER, packedTokens: 64, weightStorage: "f32" };
+
+export const request = (id: number, count = 2, maxTokens = 20): GenerationRequest => ({
+  id,
+  prompt: Int32Array.of(5, 6, 7),
+  count,
+  problem: id,
+  firstAttempt: 0,
+  sampling: { temperature: 1 },
+  maxTokens,
+  stopIds: [2],
+});
+
+/** An engine of a core as its users see it. */
+export const generationsOf = (core: Pick<Core, "engine">): Generations =>
+  new Generations((handlers) => core.engine("{}", ENGINE, handlers));
+
+/** Without the request's id, which differs from engine to engine. */
+export const tokensOf = (completions: readonly Completion[]) =>
+  completions.map(({ attempt, tokens, versions, finish }) => ({ attempt, tokens, versions, finish }));
+
+export async function until(condition: () => boolean | Promise<boolean>, whatFor: string): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${whatFor}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Two sequences of three tokens, the first of each a prompt. */
+export const BATCH: TrainingBatch = {
+  tokens: Int32Array.of(5, 6, 2, 7, 8, 2),
+  cuSeqlens: Int32Array.of(0, 3, 6),
+  mask: Uint8Array.of(0, 1, 1, 0, 1, 1),
+  behaviorLogprobs: Float32Array.of(0, -1, -2, 0, -1, -2),
+  advantages: Float32Array.of(1, -1),
+  groupSizes: Int32Array.of(2, 2),
+  groups: 1,
+};
+
+export const STEP: StepOptions = {
+  objective: "gspo",
+  sequenceWeight: "uniform",
+  clipLow: 3e-3,
+  clipHigh: 4e-3,
+  klCoef: 0,
+  entropyCoef: 0,
+  temperature: 1,
+  lr: 1e-3,
+  muonLr: 0,
+};
