@@ -263,13 +263,14 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
 
   test("of a run whose server is gone it says what the run was, and offers no button", async () => {
     const dir = smallRun(3);
-    writeStatus(dir, {});
+    writeStatus(dir, { phase: { name: "preparing", done: 0, total: 0 } });
     using _ = breathing(dir);
     const live = await LiveServer.open([dir]);
     const { page } = await open(live.url);
     const badge = page.locator(".run-line .state");
     const seen = async () => [await badge.innerText(), await page.locator(".controls").count()];
     await vi.waitFor(async () => expect(await seen()).toEqual(["running", 1]), WAIT);
+    expect(await page.locator(".run-line .steps").innerText()).toMatch(/^step 3 of 20 · preparing · /);
     await live[Symbol.asyncDispose]();
     await vi.waitFor(async () => expect(await seen()).toEqual(["was running", 0]), WAIT);
     expect(await page.title()).not.toContain("▶");

@@ -104,7 +104,7 @@ function runLine(info) {
   const elapsed = status && live ? ` · ${duration((status.writtenMs - status.sittingStartedMs) / 1000)}` : "";
   const phase =
     status && live && status.phase.name !== "training"
-      ? ` · ${status.phase.name} ${status.phase.done} of ${status.phase.total}`
+      ? ` · ${status.phase.name}${status.phase.total > 0 ? ` ${status.phase.done} of ${status.phase.total}` : ""}`
       : "";
   return el(
     "div",

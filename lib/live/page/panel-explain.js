@@ -17,6 +17,13 @@ export const explainPanel = {
   },
 };
 
+/** Names and numbers side by side, however wide the page. @type {typeof table} */
+const summaryTable = (head, rows) => {
+  const box = table(head, rows);
+  box.classList.add("narrow");
+  return box;
+};
+
 const howToAsk = () =>
   el(
     "p",
@@ -132,7 +139,7 @@ function explanationOf({ step, version, from, group, domain, problem, attempt, v
   return [
     el("h2", {}, `Step ${step}, ${domain} problem ${problem}, attempt ${attempt}, group ${group}`),
     el("p", {}, `${verdict.status} (${why}). Weights of version ${version}, from ${from.checkpoint}.`),
-    table(
+    summaryTable(
       ["", ...names],
       EXPLAIN_ROWS.map(([name, of]) => [name, ...settings.map(of)]).filter(([, ...cells]) =>
         cells.some((cell) => cell !== "–"),
