@@ -96,13 +96,28 @@ TransposedWeights transpose_weights(const Stream& stream, const Parameters& para
                                     Arena& arena, const FormedWeights& formed = {});
 int64_t transposed_bytes(const Stream& stream, const ModelConfig& config, DType storage);
 
-/// Where a backward adds gradients: to those of all parameters, or to the adapters' alone.
+/// Gradients of all parameters where nobody keeps them all at once: a layer's are needed from the backward of the layer on
+/// until it is finished, the others' all the time. All are zeros at first.
+class LayerGradients {
+ public:
+  virtual ~LayerGradients() = default;
+  virtual LayerViews layer(int64_t i) = 0;
+  /// Nothing is added to that layer's any more. Called from the last layer to the first.
+  virtual void finished(int64_t i) = 0;
+  virtual TensorView embedding() = 0;
+  virtual TensorView final_norm() = 0;
+  virtual TensorView head() = 0;
+};
+
+/// Where a backward adds gradients: to those of all parameters, at once or by layer, or to the adapters' alone.
 struct Gradients {
   Parameters* parameters = nullptr;
   const Adapters* adapters = nullptr;
   TensorBlock* of_adapters = nullptr;  // of adapter_specs
-  TensorView unused;                   // [unused_gradient_width] f32: a frozen norm's, which nobody reads
-  TensorView head() const { return parameters ? parameters->head() : TensorView{}; }
+  TensorView unused{};                 // [unused_gradient_width] f32: a frozen norm's, which nobody reads
+  LayerGradients* window = nullptr;    // in place of `parameters`
+  TensorView head() const;
+  TensorView embedding() const;
   TensorView final_norm() const;
   /// Matrices and biases are empty where they are frozen.
   LayerViews layer(const ModelConfig& config, int64_t i) const;

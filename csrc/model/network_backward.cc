@@ -78,7 +78,7 @@ struct Backward {
     norm_backward({.x = x, .weight = weight, .dy = scratch.dnormed, .dx = dx, .dweight = dweight, .accumulate = true});
   }
   void weight_gradient(Product product, const kernels::LinearGradWeightArgs& args) const {
-    if (grads.parameters) return kernels::linear_grad_weight(stream, args);
+    if (!grads.adapters) return kernels::linear_grad_weight(stream, args);
     grads.adapters->gradient(stream, layer, product, args.dy, args.x, *grads.of_adapters, ops);
   }
   void norm_backward(kernels::RmsNormGradArgs args) const {
@@ -169,12 +169,21 @@ struct Backward {
 
 int64_t unused_gradient_width(const ModelConfig& c) { return std::max(c.width, c.q_width()); }
 
+TensorView Gradients::head() const {
+  if (window) return window->head();
+  return parameters ? parameters->head() : TensorView{};
+}
+
+TensorView Gradients::embedding() const { return window ? window->embedding() : parameters->embedding(); }
+
 TensorView Gradients::final_norm() const {
+  if (window) return window->final_norm();
   if (parameters) return parameters->final_norm();
   return f32(unused.as<float>(), {adapters->block().config().width});
 }
 
 LayerViews Gradients::layer(const ModelConfig& c, int64_t i) const {
+  if (window) return window->layer(i);
   if (parameters) return parameters->layer(i);
   const auto first = [&](int64_t n) { return f32(unused.as<float>(), {n}); };
   LayerViews out;
@@ -260,10 +269,11 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
       pass.scratch.normed.shape[0] = pass.scratch.dnormed.shape[0] = T;
     }
     pass.attention_half(weights.layers[i], transposed.layers[i], act, grads.layer(c, l));
+    if (grads.window) grads.window->finished(l);
     arena.release(layer_mark);
   }
   if (c.embedding_scale != 1.0f) kernels::axpby(stream, {.x = dx, .a = c.embedding_scale, .y = dx});
-  if (grads.parameters) kernels::embedding_grad(stream, {.ids = rows.ids, .dx = dx, .dtable = grads.parameters->embedding()});
+  if (!grads.adapters) kernels::embedding_grad(stream, {.ids = rows.ids, .dx = dx, .dtable = grads.embedding()});
   arena.release(mark);
 }
 

@@ -28,9 +28,11 @@ struct OptimizerConfig {
 /// What trainers that work together divide among themselves (docs/numerics.md). Each has the whole batch, and computes
 /// every P-th of its micro-batches.
 struct Sharding {
-  enum class Stage : uint8_t { kNone, kOptimizer } stage = Stage::kNone;  // kOptimizer: AdamW's moments
+  /// kOptimizer: AdamW's moments. kGradients: gradients too; a rank has those of its shard, and of a micro-batch those of
+  /// the layer that is under way and of what lies outside of layers.
+  enum class Stage : uint8_t { kNone, kOptimizer, kGradients } stage = Stage::kNone;
   /// The same bits for any number of ranks, one included: the gradients of micro-batches are added up one by one, in
-  /// their order. Otherwise a rank adds up its own first.
+  /// their order. Otherwise a rank adds up its own first, unless it keeps no gradients to add to: kGradients is exact.
   bool exact = false;
 };
 

@@ -1,11 +1,16 @@
 #include "trainer/memory.h"
 
+#include <algorithm>
+
 #include "kernels/lm_head.h"
 #include "model/network.h"
 #include "model/parameters.h"
 #include "trainer/adapted_weights.h"
+#include "trainer/gradient_window.h"
 #include "trainer/micro_batch_pass.h"
 #include "trainer/optimizer.h"
+#include "trainer/shard_exchange.h"
+#include "trainer/shard_layout.h"
 #include "trainer/update.h"
 
 namespace hone::trainer {
@@ -23,9 +28,21 @@ int64_t embedding_bytes(const Stream& stream, const model::ModelConfig& model, c
   return bytes > forming_bytes(stream, model, config) ? bytes : 0;
 }
 
+/// What is different where ranks divide something.
+void divide(const model::ModelConfig& model, const std::vector<model::TensorSpec>& specs, const TrainerConfig& config,
+            const OneOfRanks& which, TrainerBytes& bytes) {
+  const ShardLayout layout(specs, model.layers, which.size);
+  const int64_t n = layout.elements(which.rank), shard = Arena::rounded(std::max<int64_t>(n, 1) * int64_t(sizeof(float)));
+  const bool window = config.sharding.stage == Sharding::Stage::kGradients;
+  bytes.trained = (window ? gradient_window_bytes(layout, model.layers) : bytes.trained) + shard;
+  bytes.moments = 2 * Arena::rounded(n * dtype_bytes(config.optimizer.moments));
+  bytes.arrays += shard_exchange_bytes(layout);
+}
+
 }  // namespace
 
-TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig& config, int64_t sequences, int threads) {
+TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig& config, int64_t sequences, int threads,
+                           const OneOfRanks& which) {
   const Stream stream{.backend = config.device};
   const bool adapted = config.adapters.on();
   const model::TrainingBytes training = model::training_bytes(stream, model, config.packed_tokens, config.recompute);
@@ -34,7 +51,7 @@ TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig&
   const bool visit = moments_visit(stream, config.optimizer);
   const auto specs = adapted ? model::adapter_specs(model, config.adapters) : model::tensor_specs(model);
   const int64_t trained = Arena::rounded(model::total_elements(specs) * int64_t(sizeof(float)));
-  return {.parameters = adapted && stream.is_cuda() ? 0 : model::parameter_bytes(model),
+  TrainerBytes bytes{.parameters = adapted && stream.is_cuda() ? 0 : model::parameter_bytes(model),
           .trained = trained,
           .moments = visit ? 0 : moment_bytes(specs, config.optimizer),
           .host_moments = visit ? moment_bytes(specs, config.optimizer) : 0,
@@ -45,8 +62,10 @@ TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig&
           .scratch = pass_arena_bytes(stream, model, config.packed_tokens, config) - training.kept - logits,
           .logits = logits,
           .arrays = packed_batch_bytes(config.packed_tokens, sequences) +
-                    update_bytes(stream, model, model::total_elements(specs)) +
-                    optimizer_bytes(stream, specs, config.optimizer, threads)};
+                    update_bytes(stream, model, model::total_elements(specs))};
+  if (config.sharding.stage != Sharding::Stage::kNone) divide(model, specs, config, which, bytes);
+  else bytes.arrays += optimizer_bytes(stream, specs, config.optimizer, threads);
+  return bytes;
 }
 
 }  // namespace hone::trainer

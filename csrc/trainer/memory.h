@@ -11,7 +11,7 @@ namespace hone::trainer {
 /// Bytes on the trainer's device after its first step, besides its packed weights (model::snapshot_bytes).
 struct TrainerBytes {
   int64_t parameters = 0;   // f32 weights there; with adapters the frozen base, which a GPU has none of
-  int64_t trained = 0;      // f32 gradients of what is trained
+  int64_t trained = 0;      // f32 gradients of what is trained; of ranks that divide something its shard beside
   int64_t moments = 0;      // both, unless they are on the host
   int64_t host_moments = 0; // both, in page-locked memory of a GPU's host; not in total(), unlike the windows of them there, which are in arrays
   int64_t first_packing = 0;  // of a frozen base on a GPU: while it is packed, given back before the first step; not in total()
@@ -23,8 +23,13 @@ struct TrainerBytes {
   int64_t arrays = 0;       // the micro-batch's tokens and per-token results, gradient norms, and the optimizer's scratch
   int64_t total() const { return parameters + trained + moments + adapters + transposed + activations + scratch + logits + arrays; }
 };
+/// A trainer of TrainerConfig::sharding among all of them.
+struct OneOfRanks {
+  int rank = 0, size = 1;
+};
 /// For micro-batches of packed_tokens tokens in at most `sequences` sequences. Needs no device. Trusts config.
 /// threads: size of the thread pool that a CPU trainer is given.
-TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig& config, int64_t sequences, int threads);
+TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig& config, int64_t sequences, int threads,
+                           const OneOfRanks& which = {});
 
 }  // namespace hone::trainer

@@ -38,6 +38,9 @@ void check_sharding(const TrainerConfig& config) {
   if (config.device == Stream::Backend::kCuda) {
     fail(Code::kUnsupported, "trainer: a sharded trainer computes on the CPU alone; choose device \"cpu\", or no sharding.");
   }
+  if (config.sharding.stage == Sharding::Stage::kGradients && config.adapters.on()) {
+    fail(Code::kUnsupported, "trainer: adapters have few gradients, which stage \"gradients\" does not divide; choose stage \"optimizer\".");
+  }
   if (config.optimizer.kind != OptimizerConfig::Kind::kAdamW) {
     fail(Code::kUnsupported, "trainer: sharding divides AdamW's moments; Muon updates whole matrices. Choose adamw, or no sharding.");
   }

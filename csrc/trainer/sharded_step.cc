@@ -2,16 +2,20 @@
 
 #include <algorithm>
 
+#include "kernels/optimizer.h"
+
 namespace hone::trainer {
 
-ShardedStep::ShardedStep(const Stream& stream, model::TensorBlock& trained, const TrainerConfig& config, dist::Communicator* ranks)
-    : trained_(trained),
+ShardedStep::ShardedStep(const Stream& stream, const Trained& trained, const TrainerConfig& config, dist::Communicator* ranks)
+    : stream_(stream),
+      trained_(trained.block),
       config_((check_sharding(config), config)),
       ranks_(ranks ? *ranks : solo_),
-      layout_(trained.specs(), trained.config().layers, ranks_.size()),
+      layout_(trained_.specs(), trained_.config().layers, ranks_.size()),
       exchange_(stream, layout_, ranks_),
-      optimizer_(stream, trained, layout_, exchange_, ranks_.rank()) {
+      optimizer_(stream, trained_, layout_, exchange_, ranks_.rank()) {
   optimizer_.reset(config.optimizer);
+  if (config.sharding.stage == Sharding::Stage::kGradients) window_.emplace(*trained.parameters, layout_);
 }
 
 void ShardedStep::begin(const std::function<void()>& prepare, const TrainingBatch& batch, const StepOptions& options,
@@ -33,39 +37,60 @@ void ShardedStep::begin(const std::function<void()>& prepare, const TrainingBatc
   compared_ = true;
 }
 
-void ShardedStep::compute(const TrainingBatch& batch, const std::vector<MicroBatch>& all, model::TensorBlock& grads,
+void ShardedStep::compute(const TrainingBatch& batch, const std::vector<MicroBatch>& all, TrainedGradients& whole,
                           const std::function<void(const MicroBatch&)>& train, StepLosses& losses, StepReport& report) {
   std::exception_ptr failure;
-  if (config_.sharding.exact) {
-    failure = compute_one_by_one(all, grads, train);
+  const bool one_by_one = config_.sharding.exact || window_;
+  if (one_by_one) {
+    failure = compute_one_by_one(all, round(whole), train);
   } else {
     failure = kept_failure([&] {
-      grads.zero();
+      whole.block().zero();
       for (const MicroBatch& which : dealt(all, ranks_.rank(), ranks_.size())) train(which);
     });
   }
   agree(ranks_, "step", failure);
   gather_report(ranks_, batch, all, losses, report);
   const int given = int(std::min<size_t>(all.size(), size_t(ranks_.size())));
-  if (!config_.sharding.exact) exchange_.reduce(grads.flat().as<float>(), given, optimizer_.gradients());
+  if (!one_by_one) exchange_.reduce(whole.block().flat().as<float>(), given, optimizer_.gradients());
 }
 
-/// In rounds of a micro-batch a rank. Whoever fails goes on exchanging, since the others wait for it.
-std::exception_ptr ShardedStep::compute_one_by_one(const std::vector<MicroBatch>& all, model::TensorBlock& grads,
+ShardedStep::Round ShardedStep::round(TrainedGradients& whole) {
+  float* const shard = optimizer_.gradients();
+  if (!window_) {
+    return {[&whole](int) { whole.block().zero(); },
+            [this, &whole, shard](int given) { exchange_.reduce(whole.block().flat().as<float>(), given, shard); }};
+  }
+  const auto begin = [this, shard](int given) {
+    window_->begin([this, shard, given](size_t bucket, const float* gradients) {
+      exchange_.reduce_bucket(bucket, gradients, given, shard);
+    });
+  };
+  return {begin, [this](int) { window_->end(); }};
+}
+
+/// Whoever has no micro-batch, or fails, goes on exchanging, since the others wait for it.
+std::exception_ptr ShardedStep::compute_one_by_one(const std::vector<MicroBatch>& all, const Round& round,
                                                    const std::function<void(const MicroBatch&)>& train) {
   std::exception_ptr failure;
   const auto size = size_t(ranks_.size()), rank = size_t(ranks_.rank());
   for (size_t first = 0; first < all.size(); first += size) {
     const size_t given = std::min(all.size() - first, size);
-    if (rank < given && !failure) {
-      failure = kept_failure([&] {
-        grads.zero();
-        train(all[first + rank]);
-      });
-    }
-    exchange_.reduce(grads.flat().as<float>(), int(given), optimizer_.gradients());
+    round.begin(int(given));
+    if (rank < given && !failure) failure = kept_failure([&] { train(all[first + rank]); });
+    round.end(int(given));
   }
   return failure;
+}
+
+double ShardedStep::squares(const std::function<void()>& train) {
+  double total = 0.0;
+  window_->begin([&](size_t bucket, const float* gradients) {
+    total += kernels::sum_of_squares(stream_, f32(gradients, {layout_.buckets()[bucket].count}));
+  });
+  train();
+  window_->end();
+  return total;
 }
 
 int64_t ShardedStep::first_bad(const std::function<int64_t(int64_t first, int64_t step)>& find) {

@@ -3,15 +3,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "dist/communicator.h"
 #include "dist/solo_communicator.h"
 #include "trainer/config.h"
+#include "trainer/gradient_window.h"
 #include "trainer/rank_agreement.h"
 #include "trainer/shard_exchange.h"
 #include "trainer/shard_layout.h"
 #include "trainer/sharded_optimizer.h"
+#include "trainer/trained_gradients.h"
 
 namespace hone::trainer {
 
@@ -19,9 +22,13 @@ namespace hone::trainer {
 /// weights are touched, every rank throws, and weights and moments are as they were.
 class ShardedStep {
  public:
-  /// trained: whole on every rank. ranks: the group, or null for one rank alone. Both must outlive this.
-  /// Throws what check_sharding throws.
-  ShardedStep(const Stream& stream, model::TensorBlock& trained, const TrainerConfig& config, dist::Communicator* ranks);
+  /// What is trained, whole on every rank; as all parameters, or null where it is adapters.
+  struct Trained {
+    model::TensorBlock& block;
+    const model::Parameters* parameters;
+  };
+  /// ranks: the group, or null for one rank alone. Both must outlive this. Throws what check_sharding throws.
+  ShardedStep(const Stream& stream, const Trained& trained, const TrainerConfig& config, dist::Communicator* ranks);
 
   ShardedOptimizer& optimizer() { return optimizer_; }
   const ShardLayout& layout() const { return layout_; }
@@ -32,18 +39,29 @@ class ShardedStep {
   /// Runs `prepare`, which may throw, and agrees with the others about the batch. Throws kState if ranks were given
   /// different batches, options, configs or weights.
   void begin(const std::function<void()>& prepare, const TrainingBatch& batch, const StepOptions& options, uint32_t version);
-  /// Trains this rank's micro-batches by `train`, which adds to `grads`; leaves the sum over all ranks in the optimizer's
-  /// shard, and losses and report whole.
-  void compute(const TrainingBatch& batch, const std::vector<MicroBatch>& all, model::TensorBlock& grads,
+  /// Where the backward of a rank's micro-batch adds its gradients; `whole` unless only a window of them exists.
+  model::Gradients gradients(TrainedGradients& whole) { return window_ ? model::Gradients{.window = &*window_} : whole.views(); }
+  bool by_layer() const { return window_.has_value(); }
+  /// Trains this rank's micro-batches by `train`, which adds to gradients(whole); leaves the sum over all ranks in the
+  /// optimizer's shard, and losses and report whole.
+  void compute(const TrainingBatch& batch, const std::vector<MicroBatch>& all, TrainedGradients& whole,
                const std::function<void(const MicroBatch&)>& train, StepLosses& losses, StepReport& report);
+  /// Sum of squares of what `train` adds to gradients(), where they come by layer.
+  double squares(const std::function<void()>& train);
   /// The first of S sequences for which find(first, step) finds that its gradient is not finite, looking at every
   /// `step`-th, or -1.
   int64_t first_bad(const std::function<int64_t(int64_t first, int64_t step)>& find);
 
  private:
-  std::exception_ptr compute_one_by_one(const std::vector<MicroBatch>& all, model::TensorBlock& grads,
+  /// Begins a round of micro-batches, one a rank, and ends it: with the gradients of as many ranks as were given one.
+  struct Round {
+    std::function<void(int given)> begin, end;
+  };
+  std::exception_ptr compute_one_by_one(const std::vector<MicroBatch>& all, const Round& round,
                                         const std::function<void(const MicroBatch&)>& train);
+  Round round(TrainedGradients& whole);
 
+  Stream stream_;
   model::TensorBlock& trained_;
   TrainerConfig config_;
   dist::SoloCommunicator solo_;
@@ -51,6 +69,7 @@ class ShardedStep {
   ShardLayout layout_;
   ShardExchange exchange_;
   ShardedOptimizer optimizer_;
+  std::optional<GradientWindow> window_;
   bool compared_ = false;
 };
 

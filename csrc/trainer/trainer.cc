@@ -17,6 +17,7 @@
 #include "trainer/packed_weights.h"
 #include "trainer/packer.h"
 #include "trainer/sharded_step.h"
+#include "trainer/trained_gradients.h"
 #include "trainer/update.h"
 
 namespace hone::trainer {
@@ -75,9 +76,7 @@ struct Trainer::Impl {
   Parameters parameters;  // with adapters the frozen base, in host memory
   std::optional<model::Adapters> adapters;
   std::optional<AdaptedWeights> adapted;
-  std::optional<Parameters> made_grads;  // made by the first step: scoring and publishing need none
-  std::optional<model::TensorBlock> adapter_grads;
-  Arena unused;
+  TrainedGradients grads;
   PackedWeights weights;
   MicroBatchPass pass;
   Update update;
@@ -90,10 +89,11 @@ struct Trainer::Impl {
         stream(device.stream()),
         parameters(model, options.adapters.on() ? Stream{.pool = pool} : stream),
         adapters(made_adapters()),
+        grads(stream, config, adapters ? &*adapters : nullptr),
         weights(stream, parameters, options.weight_storage, adapted_weights()),
         pass(stream, config, options),
         update(stream, trained(), options.optimizer) {
-    if (options.sharding.stage != Sharding::Stage::kNone) sharded.emplace(stream, trained(), options, ranks);
+    if (options.sharding.stage != Sharding::Stage::kNone) sharded.emplace(stream, ShardedStep::Trained{trained(), adapters ? nullptr : &parameters}, options, ranks);
     else if (ranks) fail(Code::kConfig, "trainer: a group of ranks is given, but no sharding says what they divide.");
   }
 
@@ -103,7 +103,6 @@ struct Trainer::Impl {
   }
   AdaptedWeights* adapted_weights() { return adapters ? &adapted.emplace(stream, parameters, *adapters) : nullptr; }
   model::TensorBlock& trained() { return adapters ? adapters->block() : parameters; }
-  model::TensorBlock& grads();
   PassWeights pass_weights();
 
   /// Packs sequences into micro-batches and reserves memory for them.
@@ -121,25 +120,10 @@ struct Trainer::Impl {
   void changed() { weights.parameters_changed(), sharded ? sharded->weights_changed() : void(); }
 };
 
-model::TensorBlock& Trainer::Impl::grads() {
-  if (adapters) {
-    if (!adapter_grads) adapter_grads.emplace(config, adapters->block().specs(), stream);
-    return *adapter_grads;
-  }
-  return made_grads ? *made_grads : made_grads.emplace(config, stream);
-}
-
 PassWeights Trainer::Impl::pass_weights() {
-  model::TensorBlock& own = grads();
+  const model::Gradients where = sharded ? sharded->gradients(grads) : grads.views();
   const model::WeightSnapshot& packed = *weights.snapshot();
-  if (!adapters) return {packed, weights.transposed(), {&*made_grads, nullptr, nullptr, {}}};
-  if (unused.capacity() == 0) {
-    unused = Arena(Arena::rounded(model::unused_gradient_width(config) * 4), "gradients of frozen norms", tensor_memory(stream));
-  }
-  unused.release(0);
-  const TensorView nobody = unused.take_view(DType::kF32, {model::unused_gradient_width(config)});
-  zero(stream, nobody.data, nobody.numel() * 4);
-  return {packed, weights.transposed(), {nullptr, &*adapters, &own, nobody}};
+  return {packed, weights.transposed(), where};
 }
 
 StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o) {
@@ -161,10 +145,10 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
   StepLosses losses(batch.sequences);
   const auto train = [&](const MicroBatch& which) { pass.train(batch, which, o, current, losses, report); };
   if (sharded) {
-    sharded->compute(batch, micro_batches, grads(), train, losses, report);
+    sharded->compute(batch, micro_batches, grads, train, losses, report);
   } else {
     std::optional<Stopwatch> watch(report.backward_seconds);
-    grads().zero();
+    grads.block().zero();
     watch.reset();
     for (const MicroBatch& which : micro_batches) train(which);
   }
@@ -182,7 +166,7 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
 
 void Trainer::Impl::apply(const StepOptions& o, StepReport& report) {
   const Stopwatch watch(report.optimizer_seconds);
-  if (!sharded) return update.apply(grads(), o, weights, report);
+  if (!sharded) return update.apply(grads.block(), o, weights, report);
   sharded->optimizer().apply(o, report);
   if (!report.skipped) weights.advance(nullptr);
 }
@@ -191,17 +175,18 @@ GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const St
                                             int32_t parts) {
   check_batch(batch, config, &o);
   check_parts(part_of, batch.sequences, parts);
+  if (sharded && sharded->by_layer()) fail(Code::kUnsupported, "gradient_parts: with sharding of gradients they are whole nowhere.");
   const PassWeights current = pass_weights();
-  GradientProducts products(stream, grads().flat().numel(), parts);
+  GradientProducts products(stream, grads.block().flat().numel(), parts);
   StepLosses losses(batch.sequences);
   StepReport unread = blank_report(batch, o);
   GradientParts out;
   for (int32_t part = 0; part < parts; ++part) {
     const std::vector<MicroBatch> micro_batches = pack_part(batch, part_of, part, options.packed_tokens);
     for (const MicroBatch& which : micro_batches) pass.reserve(which.tokens);
-    grads().zero();
+    grads.block().zero();
     for (const MicroBatch& which : micro_batches) pass.train(batch, which, o, current, losses, unread);
-    products.add(grads().flat());
+    products.add(grads.block().flat());
     out.micro_batches += int64_t(micro_batches.size());
   }
   out.products = products.products();
@@ -213,11 +198,11 @@ GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const St
 /// The first sequence of every `step`-th whose gradient alone is not finite, or -1. Slow; only for the message.
 int64_t Trainer::Impl::find_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t first, int64_t step) {
   for (auto i = int32_t(first); i < batch.sequences; i += int32_t(step)) {
-    grads().zero();
     StepLosses losses(batch.sequences);
-    StepReport unused = blank_report(batch, o);
-    pass.train(batch, {{i}, batch.cu_seqlens[i + 1] - batch.cu_seqlens[i]}, o, pass_weights(), losses, unused);
-    if (!std::isfinite(update.sum_of_squares(grads().flat()))) return i;
+    StepReport unread = blank_report(batch, o);
+    const auto train = [&] { pass.train(batch, {{i}, batch.cu_seqlens[i + 1] - batch.cu_seqlens[i]}, o, pass_weights(), losses, unread); };
+    const auto whole = [&] { return grads.block().zero(), train(), update.sum_of_squares(grads.block().flat()); };
+    if (!std::isfinite(sharded && sharded->by_layer() ? sharded->squares(train) : whole())) return i;
   }
   return -1;
 }
@@ -229,7 +214,7 @@ Trainer::~Trainer() = default;
 Parameters& Trainer::parameters() { return impl_->parameters; }
 const model::TensorBlock& Trainer::gradients() const {
   if (impl_->sharded) fail(Code::kUnsupported, "trainer: the gradients of a sharded trainer are whole nowhere.");
-  return impl_->grads();
+  return impl_->grads.block();
 }
 model::TensorBlock& Trainer::trained() { return impl_->trained(); }
 void Trainer::parameters_changed() { impl_->changed(); }

@@ -5,6 +5,9 @@
 #include "core/thread_pool.h"
 #include "device.h"
 #include "model/reference.h"
+#include "trainer/micro_batch.h"
+#include "trainer/on_ranks.h"
+#include "trainer/rank_agreement.h"
 #include "trainer/trainer.h"
 
 namespace {
@@ -83,6 +86,55 @@ TEST(on_the_cpu_a_trainer_takes_what_it_is_said_to_take) {
     ThreadPool pool(3);
     check(model, config, &pool);
   }
+}
+
+TEST(ranks_that_divide_something_take_what_they_are_said_to_take) {
+  model::ModelConfig model = test::switch_configs()[1].second;
+  model.vocabulary = 3000;
+  for (const auto stage : {trainer::Sharding::Stage::kOptimizer, trainer::Sharding::Stage::kGradients}) {
+    for (const int size : {1, 3}) {
+      TrainerConfig config;
+      config.packed_tokens = 40;
+      config.sharding = {stage, true};
+      const Batch batch(config.packed_tokens);
+      const int64_t before = Arena::live_bytes(Memory::kHost);
+      int64_t taken = 0, planned = 0;
+      const auto said = test::on_ranks(size, [&](dist::Communicator& ranks) {
+        trainer::Trainer made(model, config, nullptr, &ranks);
+        trainer::StepOptions o;
+        o.objective = kernels::Objective::kSupervised;
+        made.parameters_changed();
+        made.step(batch.view(), o);
+        for (int rank = 0; rank < size; ++rank) {  // all have made their step, and all are there until it was counted
+          if (ranks.rank() == 0 && rank == 0) taken = Arena::live_bytes(Memory::kHost) - before;
+          trainer::first_of_ranks(ranks, 0);
+        }
+      });
+      for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
+      const auto snapshot = model::snapshot_bytes({}, model, config.weight_storage);
+      for (int rank = 0; rank < size; ++rank) {
+        // A rank without a micro-batch has no activations: there is one, which is rank 0's.
+        planned += trainer::trainer_bytes(model, config, 4, 1, {rank, size}).total() + snapshot.tensors + snapshot.rope_tables;
+      }
+      const int64_t idle = (size - 1) * trainer::packed_batch_bytes(40, 4);
+      EXPECT_EQ(taken, planned - idle);
+    }
+  }
+}
+
+TEST(what_is_divided_takes_less) {
+  model::ModelConfig model = test::tiny_config();
+  model.layers = 12;
+  const auto bytes = [&](trainer::Sharding::Stage stage, int size) {
+    TrainerConfig config;
+    config.sharding = {stage, false};
+    return trainer::trainer_bytes(model, config, 4, 1, {0, size});
+  };
+  using Stage = trainer::Sharding::Stage;
+  const auto alone = bytes(Stage::kNone, 1), moments = bytes(Stage::kOptimizer, 4), gradients = bytes(Stage::kGradients, 4);
+  EXPECT_TRUE(moments.moments < alone.moments / 3 && moments.trained > alone.trained);
+  EXPECT_EQ(gradients.moments, moments.moments);
+  EXPECT_TRUE(gradients.trained < alone.trained / 2);
 }
 
 TEST(on_a_gpu_too) {

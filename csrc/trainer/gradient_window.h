@@ -1,0 +1,52 @@
+// Gradients of one micro-batch, of which only a window exists at a time: a layer, and what lies outside of layers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "core/arena.h"
+#include "model/network.h"
+#include "trainer/shard_layout.h"
+
+namespace hone::trainer {
+
+/// Where a backward adds the gradients of all parameters, layer by layer, on the CPU. Whatever is finished is handed on
+/// and forgotten. Layers are finished from the last to the first, then embedding, final norm and head together.
+class GradientWindow final : public model::LayerGradients {
+ public:
+  /// Takes a bucket's gradients, in the order of the layout's buckets within a layer.
+  using Take = std::function<void(size_t bucket, const float* gradients)>;
+
+  /// Both must outlive this. Throws kOutOfMemory.
+  GradientWindow(const model::Parameters& parameters, const ShardLayout& layout);
+
+  /// Zeros everything: a micro-batch begins.
+  void begin(Take take);
+  /// Hands on what no backward has finished, as it is, so that every micro-batch ends with the same calls.
+  void end();
+
+  model::LayerViews layer(int64_t i) override;
+  void finished(int64_t i) override;
+  TensorView embedding() override { return moved(parameters_.embedding()); }
+  TensorView final_norm() override { return moved(parameters_.final_norm()); }
+  TensorView head() override { return moved(parameters_.head()); }
+
+ private:
+  TensorView moved(TensorView view) const;
+  void hand_on(int64_t layer);
+
+  const model::Parameters& parameters_;
+  const ShardLayout& layout_;
+  Arena memory_;
+  float *layer_ = nullptr, *outside_ = nullptr;
+  int64_t widest_ = 0, outside_count_ = 0;  // elements of the widest layer, and of what is outside of layers
+  std::vector<float*> of_bucket_;        // where each bucket's gradients are
+  int64_t next_ = -1;                    // the layer that is finished next; -1: what is outside of them
+  Take take_;
+};
+
+/// Host bytes that it takes.
+int64_t gradient_window_bytes(const ShardLayout& layout, int64_t layers);
+
+}  // namespace hone::trainer
