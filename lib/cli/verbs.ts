@@ -22,6 +22,7 @@ import { samplesVerb } from "./verbs/samples.ts";
 import { schemaVerb } from "./verbs/schema.ts";
 import { scoreVerb } from "./verbs/score.ts";
 import { buildVerb } from "./verbs/scripts.ts";
+import { simulateVerb } from "./verbs/simulate.ts";
 import { sweepVerb } from "./verbs/sweep.ts";
 import { tokenizeVerb } from "./verbs/tokenize.ts";
 import { tracesVerb } from "./verbs/traces.ts";
@@ -36,6 +37,7 @@ export const VERBS: readonly Verb[] = [
   watchVerb,
   checkVerb,
   planVerb,
+  simulateVerb,
   dataVerb,
   sweepVerb,
   replayVerb,

@@ -1,6 +1,21 @@
 /** A run: from recipe to trained weights. */
 
-export { type AssembledBatch, askSlopes, stepOptions } from "./line/index.ts";
+export {
+  type AssembledBatch,
+  askSlopes,
+  Books,
+  batchGroups,
+  drawProblems,
+  type GroupRequest,
+  type GroupRollouts,
+  type JudgedGroup,
+  mostGroups,
+  ProblemDrawer,
+  type SettledGroup,
+  type StepBatch,
+  stepOptions,
+  verifyGroups,
+} from "./line/index.ts";
 export {
   decodeIds,
   decodeLogprobs,
@@ -9,6 +24,8 @@ export {
   type RecordedGroup,
   type RecordedRollout,
   type RecordedStep,
+  readEvents,
+  readHistory,
   readRolloutRecord,
   readVerdictJournal,
   recordedSteps,

@@ -64,12 +64,14 @@ function releaseFiltered(
 ): void {
   // In the synchronous schedule draws must not depend on when a group came: it is released once nothing else is outstanding.
   if (rule.schedule === "sync" && waiting.size < books.outstanding) return;
-  const filtered = [...waiting.values()].filter(({ group }) => group.dropped !== undefined);
-  for (const group of filtered) {
-    waiting.delete(group.request.group);
+  let filtered = 0;
+  for (const [number, group] of waiting) {
+    if (group.group.dropped === undefined) continue;
+    waiting.delete(number);
     books.settled(group);
     released.push(group);
+    filtered += 1;
   }
   // Each made room for another before the step.
-  if (filtered.length > 0) books.credits.give(filtered.length);
+  if (filtered > 0) books.credits.give(filtered);
 }

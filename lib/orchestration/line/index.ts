@@ -1,15 +1,18 @@
 /** The stages of the line and the books of what passes along it. */
 
 export { type ActorOptions, actorOptions, type GroupRollouts, submitGroup } from "./actor.ts";
+export { batchGroups, type StepBatch } from "./batcher.ts";
+export { Books } from "./books.ts";
 export { askSlopes, customSlopes } from "./custom-slopes.ts";
 export { type Diagnosis, diagnose, type LineFacts, type LineMoment } from "./diagnosis.ts";
 export type { EpisodeStage } from "./episode-stage.ts";
 export type { GroupRequest } from "./group-request.ts";
 export { type GroupHook, rewarded, type SettledGroup, settle, shapingOptions } from "./grouper.ts";
 export { learningRateFactor } from "./learning-rate.ts";
-export { Line } from "./line.ts";
+export { Line, mostGroups } from "./line.ts";
 export { lineStateSchema } from "./line-state.ts";
-export type { DrawerOptions } from "./problem-drawer.ts";
+export { type DrawerOptions, drawProblems, ProblemDrawer } from "./problem-drawer.ts";
 export { heldByHook, type LinePosition, underWatch } from "./stall-watch.ts";
 export { nameRollout, type PolicyUpdate, type StepOutcome, stepOptions, trainBatch } from "./step-trainer.ts";
 export { type AssembledBatch, assembleBatch } from "./training-batch.ts";
+export { type JudgedGroup, verifyGroups } from "./verification.ts";

@@ -173,6 +173,6 @@ export class Line {
 const NONE: EpisodeStage["plays"] = new Map();
 
 /** Groups of the whole run where every completed one counts; without a bound where kept ones do. */
-function mostGroups({ training: { steps, groupsPerStep, countGroups } }: Recipe): number {
+export function mostGroups({ training: { steps, groupsPerStep, countGroups } }: Recipe): number {
   return countGroups === "completed" ? steps * groupsPerStep : Number.POSITIVE_INFINITY;
 }

@@ -12,6 +12,8 @@ export interface OutstandingGroup {
 /** The groups between submission and training, in order of submission. */
 export class OutstandingGroups {
   readonly #groups = new Map<number, OutstandingGroup>();
+  /** How many there are of each version: versions only go up, so these stand in order of age, like the groups. */
+  readonly #versions = new Map<number, number>();
 
   get size(): number {
     return this.#groups.size;
@@ -29,6 +31,7 @@ export class OutstandingGroups {
 
   add(request: GroupRequest): void {
     this.#groups.set(request.group, { request, completed: 0, failed: 0 });
+    this.#count(request, 1);
   }
 
   complete(request: GroupRequest, completed: number, failed: number): void {
@@ -36,7 +39,10 @@ export class OutstandingGroups {
   }
 
   remove(group: number): void {
+    const gone = this.#groups.get(group);
+    if (gone === undefined) return;
     this.#groups.delete(group);
+    this.#count(gone.request, -1);
   }
 
   *[Symbol.iterator](): Iterator<OutstandingGroup> {
@@ -59,14 +65,20 @@ export class OutstandingGroups {
    * groups outstanding, r <= P.
    */
   due(version: number, maxLag: number, groupsPerStep: number): GroupRequest[] {
-    const byAge = [...this.#groups.values()]
-      .map(({ request }) => request)
-      .sort((a, b) => a.submittedVersion - b.submittedVersion || a.group - b.group);
     let due = 0;
-    byAge.forEach(({ submittedVersion }, position) => {
+    let upToVersion = 0;
+    for (const [submittedVersion, count] of this.#versions) {
+      upToVersion += count;
       const stepsLeft = Math.max(0, submittedVersion + maxLag - version);
-      due = Math.max(due, position + 1 - stepsLeft * groupsPerStep);
-    });
-    return byAge.slice(0, due);
+      due = Math.max(due, upToVersion - stepsLeft * groupsPerStep);
+    }
+    const oldest = this.#groups.values();
+    return Array.from({ length: due }, () => oldest.next().value!.request);
+  }
+
+  #count({ submittedVersion }: GroupRequest, change: number): void {
+    const count = (this.#versions.get(submittedVersion) ?? 0) + change;
+    if (count === 0) this.#versions.delete(submittedVersion);
+    else this.#versions.set(submittedVersion, count);
   }
 }

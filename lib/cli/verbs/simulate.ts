@@ -1,0 +1,55 @@
+import { Option } from "commander";
+import type { Axis } from "../../simulate/index.ts";
+import { EXIT } from "../exit.ts";
+import { loadRecipe } from "../load-recipe.ts";
+import { type Common, collect, print, SETTING, type Verb } from "./verb.ts";
+
+interface Flags extends Common {
+  readonly set: readonly string[];
+  readonly fit?: string;
+  readonly machine?: string;
+  readonly sweep?: Axis | true;
+  readonly out?: string;
+}
+
+async function simulation(file: string, flags: Flags): Promise<number> {
+  const { chooseMachine } = await import("../simulate.ts");
+  const { writeWhole } = await import("../../metrics/index.ts");
+  const { runPage, runText, simulate, sweepPage, sweepText, sweepVariants } = await import(
+    "../../simulate/index.ts"
+  );
+  const recipe = await loadRecipe(file, flags.set);
+  const { machine, outcomes, measured } = await chooseMachine(recipe, flags);
+  const { name } = recipe;
+  if (flags.sweep !== undefined) {
+    const axis = flags.sweep === true ? "split" : flags.sweep;
+    const swept = await sweepVariants(axis, recipe, machine, outcomes);
+    if (flags.out !== undefined) writeWhole(flags.out, sweepPage(name, axis, swept));
+    const cells = swept.map(({ name: cell, x, run: { steps: _, ...run } }) => ({ cell, x, ...run }));
+    print(flags, { axis, machine, cells }, sweepText(name, swept));
+    return EXIT.done;
+  }
+  const run = await simulate(recipe, machine, outcomes);
+  if (flags.out !== undefined) writeWhole(flags.out, runPage(name, machine, run));
+  print(flags, { machine, measured, run }, runText(name, machine, run));
+  return EXIT.done;
+}
+
+export const simulateVerb: Verb = (hone, ends) => {
+  hone
+    .command("simulate <recipe>")
+    .description(
+      "a run under a virtual clock: the line's own scheduling on a machine that is only described; hours, GPU-hours, who waits for whom",
+    )
+    .option("--fit <folder>", "take machine and answers from this run's log")
+    .option("--machine <file>", "take them from a file, as --json prints it")
+    .addOption(
+      new Option("--sweep [axis]", "GPUs that generate against GPUs that train, maxLag, or nodes")
+        .choices(["split", "lag", "nodes"])
+        .preset("split"),
+    )
+    .option("--out <file>", "write a page with table and plots (HTML)")
+    .option(SETTING, "override a field (repeatable)", collect, [])
+    .option("--json", "print JSON")
+    .action(ends(simulation));
+};

@@ -1,0 +1,88 @@
+import { CounterRandom } from "../random.ts";
+import { Actor } from "./actor.ts";
+import type { Attempt, SubmittedGroup } from "./attempt.ts";
+import type { Machine } from "./machine.ts";
+import type { Timeline } from "./timeline.ts";
+
+const FAILURES = 0x4641494c;
+
+/** The engines, and the queue of groups that none of them has: whoever has room takes the oldest. */
+export class Actors {
+  readonly all: readonly Actor[];
+  readonly #timeline: Timeline;
+  readonly #queue: SubmittedGroup[] = [];
+  #head = 0;
+
+  constructor(machine: Machine, seed: number, timeline: Timeline, finished: (attempt: Attempt) => void) {
+    this.#timeline = timeline;
+    const door = {
+      pull: this.#pull.bind(this),
+      finished,
+      lost: this.#lost.bind(this),
+    };
+    this.all = Array.from({ length: machine.actors }, () => new Actor(machine.actor, timeline, door));
+    if (machine.failures !== undefined) this.#failNowAndThen(machine.failures, seed);
+  }
+
+  /** Groups that no engine has begun. */
+  get queued(): number {
+    return this.#queue.length - this.#head;
+  }
+
+  submit(group: SubmittedGroup): void {
+    this.#queue.push(group);
+    this.#offer();
+  }
+
+  update(version: number): void {
+    for (const actor of this.all) actor.update(version);
+  }
+
+  besideStep(training: boolean): void {
+    for (const actor of this.all) actor.besideStep(training);
+  }
+
+  sum(of: (actor: Actor) => number): number {
+    return this.all.reduce((sum, actor) => sum + of(actor), 0);
+  }
+
+  /** The engine with the fewest running looks first. */
+  #offer(): void {
+    let best: Actor | undefined;
+    for (const actor of this.all)
+      if (actor.hasRoom && (best === undefined || actor.running < best.running)) best = actor;
+    best?.look();
+  }
+
+  #pull(passes: (group: SubmittedGroup) => boolean): SubmittedGroup | undefined {
+    const group = this.#queue[this.#head];
+    if (group === undefined || !passes(group)) return undefined;
+    this.#head += 1;
+    if (2 * this.#head >= this.#queue.length) {
+      this.#queue.splice(0, this.#head);
+      this.#head = 0;
+    }
+    return group;
+  }
+
+  /** They go before whatever no engine had yet. */
+  #lost(attempts: readonly Attempt[]): void {
+    const groups = [...new Set(attempts.map(({ group }) => group))];
+    this.#queue.splice(0, this.#head, ...groups);
+    this.#head = 0;
+    for (const _ of groups) this.#offer();
+  }
+
+  /** Each engine for itself, with exponential times between failures. */
+  #failNowAndThen({ mtbf, restart }: NonNullable<Machine["failures"]>, seed: number): void {
+    this.all.forEach((actor, i) => {
+      const random = new CounterRandom(seed, FAILURES, i);
+      const next = () => this.#timeline.seconds - mtbf * Math.log(1 - random.next());
+      const fail = () => {
+        actor.fail(restart);
+        this.#timeline.at(next(), fail);
+      };
+      this.#timeline.at(next(), fail);
+    });
+  }
+}

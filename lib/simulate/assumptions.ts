@@ -1,0 +1,47 @@
+import type { Workload } from "./machine.ts";
+
+/**
+ * Of one card, from its data sheet: bytes a second of its memory, and operations a second in bf16 without sparsity. The
+ * first whose name is in `hardware.gpu` counts.
+ */
+export const CARDS = [
+  { name: "H200", bandwidth: 4.8e12, flops: 989e12 },
+  { name: "H100", bandwidth: 3.35e12, flops: 989e12 },
+  { name: "A100", bandwidth: 2.04e12, flops: 312e12 },
+] as const;
+
+/** What no data sheet says. docs/simulate.md has the reason for each, and which of them were fitted to the paper's figures. */
+export const ASSUMED = {
+  /** Share of the memory's bandwidth that a step of generation reaches. Fitted: 36 hours for 250 steps. */
+  bandwidthShare: 0.24,
+  /** Seconds of a step of generation beside memory: launches, sampling, scheduling. */
+  stepOverhead: 1e-3,
+  /** Share of the peak that prompts reach, and that a training step does. */
+  prefillShare: 0.4,
+  trainShare: 0.35,
+  /** Seconds of an optimizer step beside forward and backward. */
+  trainFixed: 2,
+  /** Seconds for which generation stands still for new weights. */
+  updatePause: 8,
+  /** Bytes a second between a card and its host. */
+  hostBandwidth: 25e9,
+  gpusPerNode: 8,
+} as const;
+
+const quick = { mean: 0.05, cv: 1 };
+
+/**
+ * Answers in the paper's domains. It states no lengths, no keep rates and no verifier times: these are ours. Keep is
+ * the same everywhere, fitted to 2,730 rollouts a step.
+ */
+export const PAPER_ANSWERS: Readonly<Record<string, Workload>> = {
+  math: answers(3500, quick),
+  code: answers(5000, { mean: 3, cv: 1 }),
+  logic: answers(6700, quick),
+  "instruction-following": answers(1200, quick),
+  "function-calling": answers(500, quick),
+};
+
+function answers(mean: number, verify: Workload["verify"]): Workload {
+  return { length: { mean, cv: 0.85 }, alike: 0.3, promptTokens: 300, keep: 0.375, verify };
+}

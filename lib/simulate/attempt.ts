@@ -1,0 +1,82 @@
+import type { GroupRequest } from "../orchestration/index.ts";
+import type { DecodeProgress } from "./decode-progress.ts";
+import type { GroupOutcome } from "./workload.ts";
+
+/** A group that the line submitted, and what its answers will be like. */
+export interface SubmittedGroup {
+  readonly request: GroupRequest;
+  readonly outcome: GroupOutcome;
+  readonly attempts: readonly Attempt[];
+  /** Attempts that are not back. */
+  left: number;
+  /** Those that hold keys and values in an engine, and with them the prompt's. */
+  resident: number;
+}
+
+const MOST_ATTEMPTS = 2 ** 20;
+
+/** One answer under way. */
+export class Attempt {
+  readonly group: SubmittedGroup;
+  readonly number: number;
+  /** Ascending in order of submission. */
+  readonly order: number;
+  /** Tokens it will have. */
+  readonly length: number;
+  /** Tokens it has, as far as it is not running. */
+  done = 0;
+  /** While it runs: the engine's step in which it ends. */
+  endStep = 0;
+  /** Of the weights that sampled its first token. */
+  firstVersion = -1;
+  /** Sum over its tokens of the versions that sampled them. */
+  versions = 0;
+  /** Second in which it was whole, -1 before. */
+  endedAt = -1;
+
+  constructor(group: SubmittedGroup, number: number) {
+    this.group = group;
+    this.number = number;
+    this.order = group.request.group * MOST_ATTEMPTS + number;
+    this.length = group.outcome.lengths[number]!;
+  }
+
+  /** Takes a slot. */
+  begin(progress: DecodeProgress): void {
+    if (this.firstVersion < 0) this.firstVersion = progress.version;
+    this.endStep = progress.steps + this.length - this.done;
+    this.versions -= progress.versions;
+    progress.batch += 1;
+    progress.context += this.group.outcome.promptTokens + this.done;
+  }
+
+  /** Gives its slot back. */
+  leave(progress: DecodeProgress): void {
+    this.done = this.doneBy(progress);
+    this.versions += progress.versions;
+    progress.batch -= 1;
+    progress.context -= this.group.outcome.promptTokens + this.done;
+  }
+
+  doneBy(progress: DecodeProgress): number {
+    return this.length - (this.endStep - progress.steps);
+  }
+
+  /** Everything it had is lost. */
+  startAgain(): void {
+    this.done = 0;
+    this.firstVersion = -1;
+    this.versions = 0;
+  }
+}
+
+/** @param outcome one length an attempt */
+export function submittedGroup(request: GroupRequest, outcome: GroupOutcome): SubmittedGroup {
+  const attempts: Attempt[] = [];
+  const group = { request, outcome, attempts, left: request.attempts, resident: 0 };
+  for (let i = 0; i < request.attempts; i++) attempts.push(new Attempt(group, i));
+  return group;
+}
+
+/** In order of submission. */
+export const byAge = (a: Attempt, b: Attempt): number => a.order - b.order;

@@ -1,0 +1,64 @@
+import type { Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
+import type { Network } from "../plan/index.ts";
+import { ASSUMED, CARDS, PAPER_ANSWERS } from "./assumptions.ts";
+import type { Machine } from "./machine.ts";
+
+/** What of a network decides how long things take. */
+export type Sizes = Pick<Network, "parameters" | "layers" | "kvHeads" | "headDim" | "qWidth">;
+
+/** Bytes of a weight, and of an entry of keys and values, as an engine on a GPU keeps them. */
+const BF16 = 2;
+
+/**
+ * The machine that a recipe's `hardware` names, from data sheets and the assumptions of docs/simulate.md. Throws
+ * HONE_ERR_USAGE for a card that is not in the table.
+ */
+export function gpuMachine(recipe: Recipe, sizes: Sizes): Machine {
+  const { gpu, gpus = 1, actorGpus } = recipe.hardware ?? {};
+  const card = CARDS.find(({ name }) => gpu?.includes(name));
+  if (card === undefined) throw unknownCard(gpu);
+  const { bandwidthShare, stepOverhead, prefillShare, trainShare, trainFixed } = ASSUMED;
+  const actors = actorGpus ?? gpus;
+  const trainers = actorGpus === undefined ? gpus : gpus - actorGpus;
+  const { parameters, layers, kvHeads, headDim, qWidth } = sizes;
+  const keyValue = 2 * layers * kvHeads * headDim * BF16;
+  const read = card.bandwidth * bandwidthShare;
+  const trained = trainers * card.flops * trainShare;
+  const { maxRunning, pages, pageTokens } = recipe.engine;
+  return {
+    from: `${card.name}'s data sheet, and assumptions`,
+    gpus,
+    actors,
+    trainers,
+    actor: {
+      maxRunning,
+      keyValueTokens: pages * pageTokens,
+      decode: {
+        fixed: (parameters * BF16) / read + stepOverhead,
+        perSequence: (2 * parameters) / (card.flops * prefillShare),
+        perContextToken: keyValue / read,
+      },
+      prefillPerToken: (2 * parameters) / (card.flops * prefillShare),
+      updatePause: ASSUMED.updatePause,
+      swapPerToken: keyValue / ASSUMED.hostBandwidth,
+      speedDuringStep: 1,
+    },
+    trainer: {
+      fixed: trainFixed,
+      perToken: (6 * parameters) / trained,
+      perSquaredToken: (6 * layers * qWidth) / trained,
+      between: 0,
+    },
+    verifierWorkers: recipe.verification.workers * Math.ceil(gpus / ASSUMED.gpusPerNode),
+    domains: { ...PAPER_ANSWERS },
+  };
+}
+
+function unknownCard(gpu: string | undefined): HoneError {
+  const known = CARDS.map(({ name }) => name).join(", ");
+  const what = gpu === undefined ? "the recipe's hardware names no gpu" : `hardware.gpu is "${gpu}"`;
+  return new HoneError("HONE_ERR_USAGE", `${what}; data sheets are here of ${known}`, {
+    hint: "Take the machine from a run (`--fit <run folder>`), or say it in a file (`--machine`, docs/simulate.md).",
+  });
+}

@@ -1,0 +1,53 @@
+import type { SubmittedGroup } from "./attempt.ts";
+import type { SimulatedRun, SimulatedStep } from "./run-facts.ts";
+
+/** How old what was trained on is: versions between the weights before the step and those that sampled. */
+export class LagTally {
+  /** Of the step that was told last. */
+  ofStep: SimulatedStep["lag"] = { mean: 0, max: 0 };
+  /** Rollouts by the lag of their first token. */
+  readonly #counts: number[] = [];
+  #tokens = 0;
+  #tokenLags = 0;
+  #submitted = 0;
+
+  step(groups: readonly SubmittedGroup[], version: number): void {
+    let [rollouts, sum, max] = [0, 0, 0];
+    for (const { request, attempts } of groups) {
+      this.#submitted = Math.max(this.#submitted, version - request.submittedVersion);
+      for (const { firstVersion, versions, length } of attempts) {
+        const lag = version - firstVersion;
+        this.#counts[lag] = (this.#counts[lag] ?? 0) + 1;
+        this.#tokens += length;
+        this.#tokenLags += version * length - versions;
+        rollouts += 1;
+        sum += lag;
+        max = Math.max(max, lag);
+      }
+    }
+    this.ofStep = { mean: rollouts === 0 ? 0 : sum / rollouts, max };
+  }
+
+  get ofRun(): SimulatedRun["lag"] {
+    const counts = Array.from(this.#counts, (count) => count ?? 0);
+    const all = counts.reduce((sum, count) => sum + count, 0);
+    const sum = counts.reduce((total, count, lag) => total + count * lag, 0);
+    return {
+      mean: all === 0 ? 0 : sum / all,
+      token: this.#tokens === 0 ? 0 : this.#tokenLags / this.#tokens,
+      p95: quantile(counts, 0.95 * all),
+      max: Math.max(0, counts.length - 1),
+      submitted: this.#submitted,
+    };
+  }
+}
+
+/** The least lag that so many do not exceed. */
+function quantile(counts: readonly number[], rank: number): number {
+  let below = 0;
+  for (const [lag, count] of counts.entries()) {
+    below += count;
+    if (below >= rank) return lag;
+  }
+  return 0;
+}

@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { HoneError } from "../errors.ts";
+import { readJson } from "../metrics/index.ts";
+
+const seconds = () => z.number().min(0);
+const positive = () => z.number().positive();
+
+/** A positive random quantity of mean `mean`, lognormal; its standard deviation is cv times the mean. */
+const spreadSchema = z.strictObject({ mean: positive(), cv: z.number().min(0) });
+
+const workloadSchema = z.strictObject({
+  /** Tokens of an answer before it is cut at rollouts.maxOutputTokens. */
+  length: spreadSchema,
+  /** Share of the variance of log length that is the problem's: attempts at one problem are alike. */
+  alike: z.number().min(0).max(1).default(0.3),
+  promptTokens: positive(),
+  /** Share of groups that the filter leaves to be trained on. */
+  keep: positive().max(1),
+  /** Seconds of a worker for a verdict. */
+  verify: spreadSchema,
+});
+
+export const machineSchema = z.strictObject({
+  /** For people: where the numbers come from. */
+  from: z.string(),
+  /** Devices that generate, each with an engine, and devices that train; one that does both counts as either. */
+  actors: z.int().positive(),
+  trainers: z.int().positive(),
+  /** 0: a machine without. */
+  gpus: z.int().min(0),
+  actor: z.strictObject({
+    maxRunning: z.int().positive(),
+    /** Tokens of keys and values that it holds. */
+    keyValueTokens: positive(),
+    /** Seconds of a step of generation: fixed + perSequence B + perContextToken C (docs/simulate.md). */
+    decode: z.strictObject({
+      fixed: seconds(),
+      perSequence: seconds(),
+      perContextToken: seconds(),
+    }),
+    /** Seconds of a prompt's token. */
+    prefillPerToken: seconds(),
+    /** Seconds for which nothing is decoded while new weights come. */
+    updatePause: seconds(),
+    /** Seconds of a token's keys and values on the way to host memory or back. */
+    swapPerToken: seconds().default(0),
+    /** Work of a second of an engine while a step trains: 1 where nothing is shared. */
+    speedDuringStep: positive().max(1).default(1),
+  }),
+  trainer: z.strictObject({
+    /** Seconds of an optimizer step of all trainers together. */
+    fixed: seconds(),
+    perToken: seconds(),
+    /** Attention: of the square of a sequence's length. */
+    perSquaredToken: seconds().default(0),
+    /** Between the end of a step and the moment the next batch is asked for. */
+    between: seconds().default(0),
+  }),
+  verifierWorkers: z.int().positive(),
+  /** An engine fails every `mtbf` seconds on average and comes back after `restart`; what it was at starts again. */
+  failures: z.strictObject({ mtbf: positive(), restart: seconds() }).optional(),
+  domains: z.record(z.string(), workloadSchema),
+});
+
+/** What a machine takes for what a run does, and what a run's answers are like. */
+export type Machine = z.output<typeof machineSchema>;
+export type Workload = Machine["domains"][string];
+export type Spread = z.output<typeof spreadSchema>;
+
+/** A machine that was written down. Throws HONE_ERR_IO, or HONE_ERR_FORMAT naming every field that is wrong. */
+export function readMachine(path: string): Machine {
+  const parsed = machineSchema.safeParse(readJson(path));
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.map(({ path: at, message }) => `${at.join(".") || "all"}: ${message}`);
+  throw new HoneError("HONE_ERR_FORMAT", `${path} is no machine: ${faults.join("; ")}`, {
+    hint: "`hone simulate <recipe> --json` prints one as `machine`.",
+  });
+}
+
+/** Throws HONE_ERR_USAGE naming the domains of a recipe that a machine knows nothing of. */
+export function expectDomains(machine: Machine, domains: readonly string[]): void {
+  const missing = domains.filter((domain) => !Object.hasOwn(machine.domains, domain));
+  if (missing.length === 0) return;
+  throw new HoneError("HONE_ERR_USAGE", `nothing is known of the answers in ${missing.join(", ")}`, {
+    hint: "Take them from a run (`--fit <run folder>`), or say them in a file (`--machine`, docs/simulate.md).",
+  });
+}

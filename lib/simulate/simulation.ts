@@ -1,0 +1,200 @@
+import { Channel, pour } from "../channel.ts";
+import type { Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
+import {
+  Books,
+  batchGroups,
+  drawProblems,
+  type GroupRequest,
+  type GroupRollouts,
+  type JudgedGroup,
+  mostGroups,
+  ProblemDrawer,
+  type SettledGroup,
+  type StepBatch,
+  verifyGroups,
+} from "../orchestration/index.ts";
+import type { DomainName, Problem, Rollout } from "../records.ts";
+import { Actors } from "./actors.ts";
+import { type Attempt, type SubmittedGroup, submittedGroup } from "./attempt.ts";
+import { expectDomains, type Machine } from "./machine.ts";
+import { Recorder } from "./recorder.ts";
+import type { SimulatedRun } from "./run-facts.ts";
+import { SettledGroups } from "./settled.ts";
+import { Timeline } from "./timeline.ts";
+import { trainSeconds } from "./trainer-law.ts";
+import { VerifierWorkers } from "./verifier-workers.ts";
+import { drawnOutcomes, type Outcomes } from "./workload.ts";
+
+/**
+ * A run of a recipe on a machine that is only described: the line's own books, credits, sampler, drawer, verification
+ * queue and batcher, with engines, trainer and verifiers that take time and compute nothing. The same recipe, machine and
+ * outcomes give the same run. Throws HONE_ERR_USAGE for a machine that does not know the recipe's domains, or whose engine
+ * cannot hold one answer.
+ */
+export async function simulate(recipe: Recipe, machine: Machine, outcomes?: Outcomes): Promise<SimulatedRun> {
+  expectDomains(machine, Object.keys(recipe.domains));
+  expectRoom(recipe, machine);
+  const { rollouts, seed } = recipe;
+  const drawn = outcomes ?? drawnOutcomes(machine.domains, seed, rollouts.maxOutputTokens);
+  return new Simulation(recipe, machine, drawn).run();
+}
+
+function expectRoom({ rollouts }: Recipe, { actor }: Machine): void {
+  const longest = rollouts.maxPromptTokens + rollouts.maxOutputTokens;
+  if (actor.keyValueTokens >= longest) return;
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `an engine holds keys and values of ${actor.keyValueTokens} tokens, and one answer may take ${longest}`,
+  );
+}
+
+class Simulation {
+  readonly #recipe: Recipe;
+  readonly #machine: Machine;
+  readonly #outcomes: Outcomes;
+  readonly #timeline = new Timeline();
+  readonly #books: Books;
+  readonly #actors: Actors;
+  readonly #workers: VerifierWorkers;
+  readonly #recorder: Recorder;
+  readonly #made = new SettledGroups();
+  /** Groups between submission and training; a problem is drawn once. */
+  readonly #submitted = new Map<Problem, SubmittedGroup>();
+  readonly #generated = new Channel<GroupRollouts>();
+  readonly #settled = new Channel<SettledGroup>();
+  #version = 0;
+  #step = 0;
+  #failure: unknown;
+
+  constructor(recipe: Recipe, machine: Machine, outcomes: Outcomes) {
+    this.#recipe = recipe;
+    this.#machine = machine;
+    this.#outcomes = outcomes;
+    this.#actors = new Actors(machine, recipe.seed, this.#timeline, (attempt) => this.#finished(attempt));
+    this.#workers = new VerifierWorkers(machine.verifierWorkers, this.#timeline);
+    this.#recorder = new Recorder(Object.keys(recipe.domains), this.#timeline);
+    this.#books = new Books({
+      recipe,
+      domains: Object.keys(recipe.domains),
+      version: () => this.#version,
+      clock: this.#timeline,
+      events: this.#recorder,
+    });
+  }
+
+  async run(): Promise<SimulatedRun> {
+    const { steps } = this.#recipe.training;
+    const ends = (stage: Promise<void>) =>
+      stage.catch((error: unknown) => {
+        this.#failure = error;
+      });
+    void ends(this.#submitAll());
+    void ends(pour(this.#settle(), this.#settled));
+    void ends(this.#train());
+    await this.#timeline.run(() => this.#failure !== undefined || this.#step >= steps);
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#books.check();
+    this.#books.credits.close();
+    this.#generated.end();
+    this.#settled.end();
+    return this.#recorder.run({
+      machine: this.#machine,
+      actors: this.#actors,
+      workers: this.#workers,
+      books: this.#books,
+    });
+  }
+
+  async #submitAll(): Promise<void> {
+    const drawer = new ProblemDrawer(sourcesOf(this.#recipe), this.#books, this.#recipe.rollouts);
+    for await (const request of drawProblems(drawer, this.#books, mostGroups(this.#recipe)))
+      this.#submit(request);
+  }
+
+  #submit(request: GroupRequest): void {
+    const outcome = this.#outcomes(request.domain, request.index, request.attempts, this.#step);
+    const group = submittedGroup(request, outcome);
+    this.#submitted.set(request.problem, group);
+    this.#actors.submit(group);
+  }
+
+  #finished(attempt: Attempt): void {
+    const { group } = attempt;
+    this.#recorder.finished(attempt);
+    group.left -= 1;
+    if (group.left > 0) return;
+    this.#books.generated(group.outcome.lengths.reduce((sum, length) => sum + length, 0));
+    this.#generated.push({ request: group.request, rollouts: this.#made.rollouts(group) });
+    this.#timeline.settle();
+  }
+
+  async *#settle(): AsyncGenerator<SettledGroup> {
+    for await (const { request, rollouts } of this.#judged()) {
+      const group = this.#submitted.get(request.problem)!;
+      this.#books.completed(request, request.attempts, 0);
+      this.#recorder.completed(request);
+      yield this.#made.settle(group, rollouts);
+    }
+  }
+
+  #judged(): AsyncGenerator<JudgedGroup> {
+    const judge = (rollouts: readonly Rollout[]) =>
+      this.#workers.judge(
+        rollouts.map(({ problem, attempt }) => this.#submitted.get(problem)!.outcome.verify[attempt]!),
+      );
+    return verifyGroups(this.#generated, judge, { groups: 0 }, this.#machine.verifierWorkers);
+  }
+
+  async #train(): Promise<void> {
+    const { training } = this.#recipe;
+    const { trainer } = this.#machine;
+    for await (const batch of batchGroups(this.#settled, training, this.#books)) {
+      const trained = this.#groupsOf(batch);
+      this.#recorder.stepBegins(trained, this.#version);
+      if (trained.length > 0) {
+        this.#actors.besideStep(true);
+        await this.#timeline.after(trainSeconds(trainer, trained));
+        this.#actors.besideStep(false);
+        this.#version += 1;
+        this.#actors.update(this.#version);
+      }
+      this.#books.trained(batch.credits);
+      this.#recorder.stepEnds(this.#books.outstanding, this.#actors.queued);
+      this.#step += 1;
+      if (this.#step >= training.steps) return;
+      await this.#timeline.after(trainer.between);
+    }
+  }
+
+  /** Those of a batch that were kept; none of the others is needed any more either. */
+  #groupsOf(batch: StepBatch): SubmittedGroup[] {
+    return batch.groups.flatMap(({ request, group }) => {
+      const simulated = this.#submitted.get(request.problem)!;
+      this.#submitted.delete(request.problem);
+      return group.dropped === undefined ? [simulated] : [];
+    });
+  }
+}
+
+/** Problems without content. */
+function sourcesOf({ domains }: Recipe) {
+  const problem = (domain: DomainName, index: number): Problem => ({
+    id: index,
+    domain,
+    family: "simulated",
+    level: 0,
+    question: "",
+    verifier: domain,
+    reference: null,
+  });
+  const names = Object.keys(domains);
+  return new Map(names.map((domain) => [domain, sourceOf(domain, (index) => problem(domain, index))]));
+}
+
+const sourceOf = (domain: DomainName, problem: (index: number) => Problem) => ({
+  domain,
+  families: ["simulated"],
+  problem,
+  heldOut: problem,
+});

@@ -1,0 +1,89 @@
+import { overrideRecipe, type Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
+import { ASSUMED } from "./assumptions.ts";
+import type { Machine } from "./machine.ts";
+
+/** What a sweep varies: GPUs that generate among all, the bound of lag, or whole nodes. */
+export const AXES = ["split", "lag", "nodes"] as const;
+export type Axis = (typeof AXES)[number];
+
+/** One cell of a sweep. */
+export interface Variant {
+  readonly name: string;
+  /** Where it stands on the axis. */
+  readonly x: number;
+  readonly recipe: Recipe;
+  readonly machine: Machine;
+  /** What was asked for without a sweep. */
+  readonly own: boolean;
+}
+
+const LAGS = [0, 1, 2, 4, 8];
+const NODES = [1, 2, 4, 8, 16];
+
+/** The cells of an axis. Throws HONE_ERR_USAGE where a machine has nothing to split. */
+export function variantsOf(axis: Axis, recipe: Recipe, machine: Machine): Variant[] {
+  if (axis === "lag") return LAGS.map((maxLag) => withLag(recipe, machine, maxLag));
+  if (machine.gpus < 2 || machine.actors + machine.trainers !== machine.gpus)
+    throw new HoneError("HONE_ERR_USAGE", `--sweep ${axis} needs GPUs that generate and others that train`, {
+      hint: "Say them in the recipe: hardware: { gpus, actorGpus }. --sweep lag works on any machine.",
+    });
+  return axis === "split" ? splits(recipe, machine) : nodes(recipe, machine);
+}
+
+function withLag(recipe: Recipe, machine: Machine, maxLag: number): Variant {
+  const changed = overrideRecipe(recipe, [`training.maxLag=${maxLag}`]);
+  return {
+    name: `maxLag ${maxLag}`,
+    x: maxLag,
+    recipe: changed,
+    machine,
+    own: maxLag === recipe.training.maxLag,
+  };
+}
+
+/** Whole GPUs a node where nodes are whole, else eighths of all. */
+function splits(recipe: Recipe, machine: Machine): Variant[] {
+  const { gpus } = machine;
+  const step = Math.max(1, Math.floor(gpus / ASSUMED.gpusPerNode));
+  const counts = Array.from({ length: Math.ceil(gpus / step) - 1 }, (_, i) => (i + 1) * step);
+  const all = [...new Set([...counts, machine.actors])].filter((n) => n < gpus).sort((a, b) => a - b);
+  return all.map((actors) => ({
+    name: `${actors}:${gpus - actors}`,
+    x: actors,
+    recipe,
+    machine: resized(machine, actors, gpus - actors),
+    own: actors === machine.actors,
+  }));
+}
+
+/** The same machine of fewer or more nodes: an equal share of each generates. */
+function nodes(recipe: Recipe, machine: Machine): Variant[] {
+  const own = machine.gpus / ASSUMED.gpusPerNode;
+  const fits = NODES.filter((count) => Number.isInteger((machine.actors * count) / own));
+  return fits.map((count) => ({
+    name: `${count} ${count === 1 ? "node" : "nodes"}`,
+    x: count,
+    recipe,
+    machine: {
+      ...resized(machine, (machine.actors * count) / own, (machine.trainers * count) / own),
+      verifierWorkers: Math.max(1, Math.round((machine.verifierWorkers * count) / own)),
+    },
+    own: count === own,
+  }));
+}
+
+/** A step's work is shared by its trainers; each engine is what it was. */
+function resized(machine: Machine, actors: number, trainers: number): Machine {
+  const { trainer } = machine;
+  const share = machine.trainers / trainers;
+  const perToken = trainer.perToken * share;
+  const perSquaredToken = trainer.perSquaredToken * share;
+  return {
+    ...machine,
+    gpus: actors + trainers,
+    actors,
+    trainers,
+    trainer: { ...trainer, perToken, perSquaredToken },
+  };
+}

@@ -1,0 +1,82 @@
+import { CounterRandom } from "../random.ts";
+import type { DomainName } from "../records.ts";
+import type { Spread, Workload } from "./machine.ts";
+
+/** What the answers to one problem will be like. */
+export interface GroupOutcome {
+  readonly promptTokens: number;
+  /** Tokens of each attempt, at least 1. */
+  readonly lengths: readonly number[];
+  /** Seconds of a verifier's worker for each attempt. */
+  readonly verify: readonly number[];
+  readonly kept: boolean;
+}
+
+/** Says what becomes of the index-th problem of a domain. @param step the one that the run is in */
+export type Outcomes = (domain: DomainName, index: number, attempts: number, step: number) => GroupOutcome;
+
+/** Keeps these draws apart from those of the sampler and of the problems. */
+const STREAM = 0x53494d55;
+
+/**
+ * Lognormal answers. The draws of a problem depend on the seed, its domain and its index alone, so that two machines
+ * are compared on the same answers.
+ */
+export function drawnOutcomes(
+  workloads: Readonly<Record<DomainName, Workload>>,
+  seed: number,
+  maxOutputTokens: number,
+): Outcomes {
+  const numbers = new Map(Object.keys(workloads).map((domain, i) => [domain, i]));
+  return (domain, index, attempts) => {
+    const { length, alike, promptTokens, keep, verify } = workloads[domain]!;
+    const draws = new Draws(new CounterRandom(seed, STREAM, numbers.get(domain)!, index));
+    const kept = draws.uniform() < keep;
+    const problem = draws.normal() * Math.sqrt(alike);
+    const own = Math.sqrt(1 - alike);
+    const tokens = lognormal(length);
+    const seconds = lognormal(verify);
+    const lengths: number[] = [];
+    const times: number[] = [];
+    for (let i = 0; i < attempts; i++) {
+      const wanted = Math.round(tokens(problem + own * draws.normal()));
+      lengths.push(Math.min(maxOutputTokens, Math.max(1, wanted)));
+      times.push(verify.cv === 0 ? verify.mean : seconds(draws.normal()));
+    }
+    return { promptTokens, lengths, verify: times, kept };
+  };
+}
+
+/** From a standard normal draw to a lognormal one of this mean and spread. */
+function lognormal({ mean, cv }: Spread): (normal: number) => number {
+  const variance = Math.log1p(cv * cv);
+  const middle = Math.log(mean) - variance / 2;
+  const deviation = Math.sqrt(variance);
+  return (normal) => Math.exp(middle + deviation * normal);
+}
+
+/** Box-Muller: two uniform draws make two normal ones. */
+class Draws {
+  readonly #random: CounterRandom;
+  #spare: number | undefined;
+
+  constructor(random: CounterRandom) {
+    this.#random = random;
+  }
+
+  uniform(): number {
+    return this.#random.next();
+  }
+
+  normal(): number {
+    const spare = this.#spare;
+    if (spare !== undefined) {
+      this.#spare = undefined;
+      return spare;
+    }
+    const radius = Math.sqrt(-2 * Math.log(1 - this.#random.next()));
+    const angle = 2 * Math.PI * this.#random.next();
+    this.#spare = radius * Math.sin(angle);
+    return radius * Math.cos(angle);
+  }
+}

@@ -1,0 +1,55 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { chooseMachine } from "../../lib/cli/simulate.ts";
+import { HONE } from "../fixtures/command-line.ts";
+import { machineOf, recipeOf } from "../simulate/machines.ts";
+import { recordedRun } from "../simulate/recorded-run.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "simulate-"));
+
+const RECIPE = `import { defineRecipe } from "hone-rl";
+export default defineRecipe({
+  name: "described",
+  model: { config: { width: 32, layers: 1, heads: 1, mlpWidth: 64 } },
+  domains: { math: { weight: 0.6, source: "procedural/math" }, code: { weight: 0.4, source: "procedural/code" } },
+  rollouts: { groupSize: 4, maxOutputTokens: 400, maxPromptTokens: 48 },
+  lengthPenalty: { kind: "none" },
+  training: { steps: 10, groupsPerStep: 8, countGroups: "kept", maxLag: 2 },
+});`;
+
+function file(name: string, text: string): string {
+  const path = join(dir, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+test("a machine comes from one place", async () => {
+  const machine = file("a.json", JSON.stringify(machineOf()));
+  expect(await chooseMachine(recipeOf(), { machine })).toEqual({ machine: machineOf() });
+  const fitted = await chooseMachine(recipeOf(), { fit: recordedRun() });
+  expect([fitted.machine.actors, fitted.measured!.steps]).toEqual([1, 20]);
+  expect(fitted.outcomes!("math", 0, 4, 0).lengths).toHaveLength(4);
+  await expect(chooseMachine(recipeOf(), { machine, fit: dir })).rejects.toMatchObject({
+    code: "HONE_ERR_USAGE",
+  });
+});
+
+test("the command simulates, sweeps, and writes a page", () => {
+  const recipe = file("recipe.ts", RECIPE);
+  const machine = file("m.json", JSON.stringify(machineOf({ gpus: 4, actors: 2, trainers: 2 })));
+  const hone = (...args: readonly string[]) => {
+    const all = [...HONE, "simulate", recipe, "--machine", machine, ...args];
+    const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: "utf8" });
+    expect([status, stderr]).toEqual([0, ""]);
+    return stdout;
+  };
+  const { run, machine: shown } = JSON.parse(hone("--set", "training.steps=5", "--json"));
+  expect(run.steps).toHaveLength(5);
+  expect(shown).toEqual(machineOf({ gpus: 4, actors: 2, trainers: 2 }));
+  const page = join(dir, "sweep.html");
+  expect(hone("--sweep", "--out", page)).toContain("Least time: ");
+  expect(readFileSync(page, "utf8")).toContain("GPUs that generate");
+});

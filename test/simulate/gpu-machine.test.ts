@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { ASSUMED } from "../../lib/simulate/assumptions.ts";
+import { gpuMachine } from "../../lib/simulate/gpu-machine.ts";
+import { machineSchema } from "../../lib/simulate/machine.ts";
+import { recipeOf } from "./machines.ts";
+
+const sizes = { parameters: 14.4e9, layers: 48, kvHeads: 8, headDim: 128, qWidth: 4096 };
+const hardware = { gpu: "H100 80GB", gpuMemoryGiB: 80, gpus: 64, actorGpus: 32 };
+
+test("a step of generation reads all weights once, and each context its keys and values", () => {
+  const machine = gpuMachine(recipeOf({}, { hardware }), sizes);
+  expect([machine.gpus, machine.actors, machine.trainers]).toEqual([64, 32, 32]);
+  const read = 3.35e12 * ASSUMED.bandwidthShare;
+  expect(machine.actor.decode.fixed).toBeCloseTo(28.8e9 / read + ASSUMED.stepOverhead, 9);
+  expect(machine.actor.decode.perContextToken * read).toBeCloseTo(196_608, 3);
+  // six operations a weight and token, over all trainers
+  expect(machine.trainer.perToken * 32 * 989e12 * ASSUMED.trainShare).toBeCloseTo(6 * 14.4e9, 0);
+  expect(machineSchema.safeParse(machine).success).toBe(true);
+});
+
+test("without actorGpus every GPU does both, and an unknown card is refused", () => {
+  const both = gpuMachine(recipeOf({}, { hardware: { gpu: "H200", gpus: 4 } }), sizes);
+  expect([both.actors, both.trainers]).toEqual([4, 4]);
+  expect(() => gpuMachine(recipeOf({}, { hardware: { gpu: "Z9", gpus: 4 } }), sizes)).toThrow(
+    /H200, H100, A100/,
+  );
+  expect(() => gpuMachine(recipeOf(), sizes)).toThrow(/names no gpu/);
+});

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { submittedGroup } from "../../lib/simulate/attempt.ts";
+import { LagTally } from "../../lib/simulate/lag-tally.ts";
+import { requestOf } from "../orchestration/lines-books.ts";
+
+/** Attempts of 10 tokens whose first half is of the first version and whose second half of the one after it. */
+const groupOf = (submittedVersion: number, ...firsts: readonly number[]) => {
+  const lengths = firsts.map(() => 10);
+  const outcome = { promptTokens: 1, lengths, verify: lengths, kept: true };
+  const group = submittedGroup({ ...requestOf(0, submittedVersion), attempts: firsts.length }, outcome);
+  group.attempts.forEach((attempt, i) => {
+    attempt.firstVersion = firsts[i]!;
+    attempt.versions = 5 * firsts[i]! + 5 * (firsts[i]! + 1);
+  });
+  return group;
+};
+
+test("lag is counted from the first token, age from every token, and the bound from submission", () => {
+  const tally = new LagTally();
+  tally.step([groupOf(1, 2, 4)], 5);
+  expect(tally.ofStep).toEqual({ mean: 2, max: 3 });
+  tally.step([groupOf(4, 5, 5)], 5);
+  expect(tally.ofStep).toEqual({ mean: 0, max: 0 });
+  expect(tally.ofRun).toEqual({ mean: 1, token: 0.5, p95: 3, max: 3, submitted: 4 });
+});
+
+test("a run that trained nothing has no lag", () => {
+  expect(new LagTally().ofRun).toEqual({ mean: 0, token: 0, p95: 0, max: 0, submitted: 0 });
+});
