@@ -1,7 +1,7 @@
 import { type Attempt, byAge, type SubmittedGroup } from "./attempt.ts";
-import { DecodeProgress } from "./decode-progress.ts";
+import type { DecodeProgress } from "./decode-progress.ts";
 import type { Machine } from "./machine.ts";
-import { RunningAttempts } from "./running-attempts.ts";
+import { Slots } from "./slots.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** What an actor takes from and gives to. */
@@ -14,29 +14,20 @@ export interface ActorDoor {
 }
 
 /**
- * Tokens that each running attempt has in reserve before another gets keys and values, and for which room is made at a
- * time. The engine does it page by page, in sixteenths of the moments and to the same effect (docs/simulate.md).
- */
-const STRIDE = 128;
-
-/**
  * One engine by the rules of csrc/engine: slots in order of submission; a group begins when a slot is free for one of
  * its attempts and its prompt fits; when keys and values run out, the youngest attempt's go to host memory, and it goes
  * on later where it was (the engine parks all of its group, and takes back at once those that fit).
  */
 export class Actor {
-  readonly progress: DecodeProgress;
   preemptions = 0;
   /** Tokens sampled that failures lost. */
   wasted = 0;
   readonly #rates: Machine["actor"];
   readonly #timeline: Timeline;
   readonly #door: ActorDoor;
-  readonly #running = new RunningAttempts();
+  readonly #slots: Slots;
   /** Begun and without a slot, in order of submission. */
   #parked: Attempt[] = [];
-  /** Tokens of keys and values in its memory. */
-  #held = 0;
   /** Moments that were planned before something changed have another number. */
   #plan = 0;
   /** The step that the planned moment reaches. */
@@ -44,26 +35,29 @@ export class Actor {
   #down = false;
 
   constructor(rates: Machine["actor"], timeline: Timeline, door: ActorDoor) {
-    this.progress = new DecodeProgress(rates.decode);
+    this.#slots = new Slots(rates);
     this.#rates = rates;
     this.#timeline = timeline;
     this.#door = door;
   }
 
+  get progress(): DecodeProgress {
+    return this.#slots.progress;
+  }
+
   get running(): number {
-    return this.#running.size;
+    return this.#slots.size;
   }
 
   /** Whether it would begin a group whose prompt fits. */
   get hasRoom(): boolean {
-    return !this.#down && this.#parked.length === 0 && this.#running.size < this.#rates.maxRunning;
+    return !this.#down && this.#parked.length === 0 && !this.#slots.full;
   }
 
   /** Tokens sampled of what it is at. */
   get tokensUnderWay(): number {
-    this.#advance();
-    const running = this.#running.all.reduce((sum, attempt) => sum + attempt.doneBy(this.progress), 0);
-    return this.#parked.reduce((sum, { done }) => sum + done, running);
+    this.#slots.advance(this.#timeline.seconds);
+    return this.#parked.reduce((sum, { done }) => sum + done, this.#slots.tokens);
   }
 
   /** There is something new in the queue. */
@@ -90,12 +84,9 @@ export class Actor {
   /** It dies; what it was at is lost, and for so many seconds it begins nothing. */
   fail(restart: number): void {
     if (this.#down) return;
-    this.#advance();
-    const lost = [...this.#running.all, ...this.#parked].sort(byAge);
-    for (const attempt of this.#running.all) attempt.leave(this.progress);
-    this.#running.clear();
+    this.#slots.advance(this.#timeline.seconds);
+    const lost = [...this.#slots.loseAll(), ...this.#parked].sort(byAge);
     this.#parked = [];
-    this.#held = 0;
     this.#down = true;
     this.#plan += 1;
     for (const attempt of lost) {
@@ -111,62 +102,35 @@ export class Actor {
   }
 
   #change(what: () => void): void {
-    this.#advance();
+    this.#slots.advance(this.#timeline.seconds);
     what();
     this.#fill();
     this.#planNext();
   }
 
-  #advance(): void {
-    const before = this.progress.steps;
-    this.progress.advance(this.#timeline.seconds);
-    this.#held += (this.progress.steps - before) * this.#running.size;
-  }
-
-  /** The next moment at which something changes by itself: an attempt ends, or memory is full. */
   #planNext(): void {
     this.#plan += 1;
-    const { first, size } = this.#running;
-    if (first === undefined) return;
-    const { steps } = this.progress;
-    const room = size === 1 ? Number.POSITIVE_INFINITY : (this.#rates.keyValueTokens - this.#held) / size;
-    this.#target = Math.min(first.endStep, steps + Math.max(0, room));
-    this.#timeline.at(this.progress.timeOf(this.#target), this.#arrive, this.#plan);
+    const target = this.#slots.nextChange;
+    if (target === undefined) return;
+    this.#target = target;
+    this.#timeline.at(this.progress.timeOf(target), this.#arrive, this.#plan);
   }
 
   readonly #arrive = (plan: number): void => {
     if (plan !== this.#plan) return;
-    const { progress } = this;
-    this.#held += (this.#target - progress.steps) * this.#running.size;
-    progress.reach(this.#target, this.#timeline.seconds);
-    if (this.#running.first!.endStep > this.#target) this.#makeRoom();
-    else this.#endAll();
+    this.#slots.reach(this.#target, this.#timeline.seconds);
+    const ended = this.#slots.endBy(this.#target);
+    for (const attempt of ended) {
+      attempt.endedAt = this.#timeline.seconds;
+      this.#door.finished(attempt);
+    }
+    if (ended.length === 0) this.#makeRoom();
     this.#fill();
     this.#planNext();
   };
 
-  #endAll(): void {
-    while (this.#running.size > 0 && this.#running.first!.endStep <= this.#target) {
-      const attempt = this.#running.takeFirst();
-      this.#giveUp(attempt);
-      attempt.endedAt = this.#timeline.seconds;
-      this.#door.finished(attempt);
-    }
-  }
-
-  /** Neither a slot any more, nor keys and values. */
-  #giveUp(attempt: Attempt): void {
-    const { group } = attempt;
-    attempt.leave(this.progress);
-    group.resident -= 1;
-    this.#held -= attempt.done + (group.resident === 0 ? group.outcome.promptTokens : 0);
-  }
-
-  /** The youngest lose their keys and values, and their slots. */
   #makeRoom(): void {
-    while (this.#running.size > 1 && this.#free < STRIDE * this.#running.size) {
-      const attempt = this.#running.takeYoungest();
-      this.#giveUp(attempt);
+    for (const attempt of this.#slots.makeRoom()) {
       this.progress.pause(attempt.done * this.#rates.swapPerToken);
       this.preemptions += 1;
       const at = this.#parked.findIndex(({ order }) => order > attempt.order);
@@ -176,49 +140,24 @@ export class Actor {
 
   #fill(): void {
     if (this.#down) return;
-    while (this.#parked.length > 0 && this.#running.size < this.#rates.maxRunning) {
-      const attempt = this.#parked[0]!;
-      const need = this.#missing(attempt);
-      if (this.#running.size > 0 && need > 0 && need + STRIDE * this.#running.size > this.#free) return;
-      this.#parked.shift();
+    while (this.#parked.length > 0 && !this.#slots.full) {
+      if (!this.#slots.takes(this.#parked[0]!)) return;
+      const attempt = this.#parked.shift()!;
       this.progress.pause(attempt.done * this.#rates.swapPerToken);
-      this.#begin(attempt);
+      this.#slots.begin(attempt);
     }
     while (this.hasRoom) {
-      const group = this.#door.pull((next) => this.#fits(next));
+      const group = this.#door.pull((next) => this.#slots.fits(next));
       if (group === undefined) return;
       this.#beginGroup(group);
     }
   }
 
-  get #free(): number {
-    return this.#rates.keyValueTokens - this.#held;
-  }
-
-  /** Tokens of keys and values that it needs before it can go on. */
-  #missing({ done, group }: Attempt): number {
-    return done + (group.resident === 0 ? group.outcome.promptTokens : 0);
-  }
-
-  #fits({ outcome, left }: SubmittedGroup): boolean {
-    const { size } = this.#running;
-    const reserve = Math.min(left, this.#rates.maxRunning - size) + size;
-    return size === 0 || outcome.promptTokens + STRIDE * reserve <= this.#free;
-  }
-
-  #beginGroup(group: SubmittedGroup): void {
-    const { promptTokens } = group.outcome;
-    const waiting = group.attempts.filter(({ endedAt }) => endedAt < 0);
-    this.progress.pause(promptTokens * this.#rates.prefillPerToken);
-    for (const attempt of waiting)
-      if (this.#running.size < this.#rates.maxRunning) this.#begin(attempt);
-      else this.#parked.push(attempt);
-  }
-
-  #begin(attempt: Attempt): void {
-    this.#held += this.#missing(attempt);
-    attempt.group.resident += 1;
-    attempt.begin(this.progress);
-    this.#running.add(attempt);
+  #beginGroup({ attempts, outcome }: SubmittedGroup): void {
+    this.progress.pause(outcome.promptTokens * this.#rates.prefillPerToken);
+    for (const attempt of attempts)
+      if (attempt.endedAt < 0)
+        if (this.#slots.full) this.#parked.push(attempt);
+        else this.#slots.begin(attempt);
   }
 }

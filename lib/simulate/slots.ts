@@ -1,0 +1,118 @@
+import type { Attempt, SubmittedGroup } from "./attempt.ts";
+import { DecodeProgress } from "./decode-progress.ts";
+import type { Machine } from "./machine.ts";
+import { RunningAttempts } from "./running-attempts.ts";
+
+/**
+ * Tokens that each running attempt has in reserve before another gets keys and values, and for which room is made at a
+ * time. The engine does it page by page, in sixteenths of the moments and to the same effect (docs/simulate.md).
+ */
+const STRIDE = 128;
+
+/** The slots of one engine and its keys and values: who runs, how far they are, and what memory they take. */
+export class Slots {
+  readonly progress: DecodeProgress;
+  readonly #rates: Machine["actor"];
+  readonly #running = new RunningAttempts();
+  /** Tokens of keys and values in its memory. */
+  #held = 0;
+
+  constructor(rates: Machine["actor"]) {
+    this.progress = new DecodeProgress(rates.decode);
+    this.#rates = rates;
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  get full(): boolean {
+    return this.#running.size >= this.#rates.maxRunning;
+  }
+
+  /** Tokens sampled of what runs. */
+  get tokens(): number {
+    return this.#running.all.reduce((sum, attempt) => sum + attempt.doneBy(this.progress), 0);
+  }
+
+  advance(now: number): void {
+    const before = this.progress.steps;
+    this.progress.advance(now);
+    this.#held += (this.progress.steps - before) * this.size;
+  }
+
+  reach(steps: number, now: number): void {
+    this.#held += (steps - this.progress.steps) * this.size;
+    this.progress.reach(steps, now);
+  }
+
+  /** The step in which an attempt ends or memory is full, whichever is first. Undefined where nothing runs. */
+  get nextChange(): number | undefined {
+    const { first, size } = this.#running;
+    if (first === undefined) return undefined;
+    const room = size === 1 ? Number.POSITIVE_INFINITY : this.#free / size;
+    return Math.min(first.endStep, this.progress.steps + Math.max(0, room));
+  }
+
+  begin(attempt: Attempt): void {
+    this.#held += this.#missing(attempt);
+    attempt.group.resident += 1;
+    attempt.begin(this.progress);
+    this.#running.add(attempt);
+  }
+
+  /** Those that end by this step, with neither slot nor memory any more. */
+  endBy(step: number): Attempt[] {
+    const ended: Attempt[] = [];
+    while (this.size > 0 && this.#running.first!.endStep <= step) ended.push(this.#running.takeFirst());
+    for (const attempt of ended) this.#giveUp(attempt);
+    return ended;
+  }
+
+  /** The youngest lose their keys and values, and their slots. */
+  makeRoom(): Attempt[] {
+    const leaving: Attempt[] = [];
+    while (this.size > 1 && this.#free < STRIDE * this.size) {
+      const attempt = this.#running.takeYoungest();
+      this.#giveUp(attempt);
+      leaving.push(attempt);
+    }
+    return leaving;
+  }
+
+  /** Everything stops; nothing is in memory. */
+  loseAll(): Attempt[] {
+    const lost = [...this.#running.all];
+    for (const attempt of lost) attempt.leave(this.progress);
+    this.#running.clear();
+    this.#held = 0;
+    return lost;
+  }
+
+  /** Whether an attempt that was begun before may go on. */
+  takes(attempt: Attempt): boolean {
+    const need = this.#missing(attempt);
+    return this.size === 0 || need === 0 || need + STRIDE * this.size <= this.#free;
+  }
+
+  /** Whether a group may be begun. */
+  fits({ outcome, left }: SubmittedGroup): boolean {
+    const reserve = Math.min(left, this.#rates.maxRunning - this.size) + this.size;
+    return this.size === 0 || outcome.promptTokens + STRIDE * reserve <= this.#free;
+  }
+
+  get #free(): number {
+    return this.#rates.keyValueTokens - this.#held;
+  }
+
+  #missing({ done, group }: Attempt): number {
+    return done + (group.resident === 0 ? group.outcome.promptTokens : 0);
+  }
+
+  #giveUp(attempt: Attempt): void {
+    const { group } = attempt;
+    attempt.leave(this.progress);
+    group.resident -= 1;
+    this.#held -= attempt.done + (group.resident === 0 ? group.outcome.promptTokens : 0);
+  }
+}
