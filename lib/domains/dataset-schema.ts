@@ -13,14 +13,17 @@ const common = {
   drops: z.string().min(1).optional(),
   /** Which rows are held out: a share in (0, 1), a number of rows, or a file of content keys (docs/data.md). */
   heldOut: z
-    .union([
-      z.number().gt(0).lt(1),
-      z
-        .int()
-        .positive()
-        .max(2 ** 24),
-      z.string().min(1),
-    ])
+    .union(
+      [
+        z.number().gt(0).lt(1),
+        z
+          .int()
+          .positive()
+          .max(2 ** 24),
+        z.string().min(1),
+      ],
+      "expected a share between 0 and 1, a number of rows, or a file of content keys",
+    )
     .optional(),
 };
 

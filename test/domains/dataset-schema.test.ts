@@ -19,6 +19,13 @@ test.each(kinds)("takes %s with the options that all share", (kind) => {
   expect(datasetSchema.safeParse({ ...spec, unknown: 1 }).success).toBe(false);
 });
 
+test("says what may be held out", () => {
+  const { error } = datasetSchema.safeParse({ kind: "taco", path: "x", heldOut: { count: 1 } });
+  expect(error?.issues.map(({ message }) => message)).toEqual([
+    "expected a share between 0 and 1, a number of rows, or a file of content keys",
+  ]);
+});
+
 test.each([
   [{ kind: "taco", path: "x", dropDifficulties: [], maxTests: 5 }],
   [{ kind: "i3-logic", path: "x", tasks: ["sudoku"], solveRate: [0, 0.9] }],

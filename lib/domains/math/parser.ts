@@ -138,9 +138,17 @@ const plain = (value: Value | Alternatives): Value =>
 /** "x < 1 or x > 3", "x > 1 and x < 3" as the set of those x; undefined for what are no inequalities. */
 function joined(kind: "union" | "intersection", items: readonly Value[]): Value | undefined {
   const sets = items.map((item) => (item.kind === "relation" ? relationAsSet(item, true) : undefined));
-  if (!sets.every((set) => set !== undefined)) return undefined;
+  if (!sets.every((set) => set !== undefined) || new Set(items.flatMap(namesIn)).size !== 1) return undefined;
   return sets.reduce((left, right): Value => ({ kind, left, right }));
 }
+
+/** The names of a relation: of two inequalities on x and y there is no set of one number. */
+const namesIn = (item: Value): readonly string[] =>
+  item.kind === "relation"
+    ? item.links.flatMap(({ left, right }) =>
+        [left, right].filter(s.isExpr).flatMap((e) => [...s.freeSymbols(e)]),
+      )
+    : [];
 
 function asSet(value: Value): Value {
   if (value.kind === "tuple") return { kind: "set", items: value.items };

@@ -17,6 +17,7 @@ const CHARACTERS: readonly Rewrite[] = [
   [/(\d)?\s?°/g, "$1^{\\circ}"],
   [/∞/g, "\\infty "],
   [/⁄/g, "/"],
+  [/π/g, "\\pi "],
   [/…|⋯/g, "\\ldots "],
   [/[’‘′]/g, "'"],
 ];
