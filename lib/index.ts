@@ -62,6 +62,7 @@ export {
   compareEvaluations,
   type EvaluationResults,
   readResults,
+  type SuiteGaps,
   type SuiteResult,
 } from "./suites/index.ts";
 export { defineSweep, type Study, type SweepDefinition } from "./sweeps/index.ts";

@@ -1,3 +1,4 @@
+import { HoneError } from "../errors.ts";
 import type { TableFormat } from "../report/index.ts";
 import { formatTable } from "../report/index.ts";
 import type {
@@ -6,6 +7,7 @@ import type {
   Interval,
   Share,
   ShownChange,
+  SuiteGaps,
   SuiteResult,
 } from "../suites/index.ts";
 import { visibleText } from "../visible-text.ts";
@@ -75,24 +77,36 @@ function sharesText(
 
 /** What is in none of the numbers, in sentences; empty where nothing is. */
 export function warningsOf({ suites, empty, outages }: EvaluationResults): string[] {
-  const said = (counts: Readonly<Record<string, number>>, what: string) =>
-    Object.entries(counts).map(([why, count]) => `${count} ${what}: ${why}`);
   const told = [
-    ...suites.flatMap(({ suite, absent, unscored, unasked }) => [
-      ...said(unasked, `problem(s) of ${suite} could not be asked`),
-      ...said(unscored, `completion(s) of ${suite} got no verdict`),
-      ...(absent > 0 ? [`${absent} completion(s) of ${suite} are not there`] : []),
-    ]),
-    ...empty.map((suite) => `${suite}: no completion has a verdict`),
-    ...said(outages, "request(s) got no answer"),
+    ...suites.flatMap(gapsText),
+    ...empty.flatMap((gaps) => [...gapsText(gaps), `${gaps.suite}: no completion has a verdict`]),
+    ...countsText(outages, "request(s) got no answer"),
   ];
   return told.map(visibleText);
 }
 
-/** Whether every completion that was wanted is there and judged. */
-export const isWhole = ({ suites, empty }: EvaluationResults): boolean =>
-  empty.length === 0 &&
-  suites.every(({ absent, unscored }) => absent === 0 && Object.keys(unscored).length === 0);
+const gapsText = ({ suite, absent, unscored, unasked }: SuiteGaps): string[] => [
+  ...countsText(unasked, `problem(s) of ${suite} could not be asked`),
+  ...countsText(unscored, `completion(s) of ${suite} got no verdict`),
+  ...(absent > 0 ? [`${absent} completion(s) of ${suite} are not there`] : []),
+];
+
+const countsText = (counts: Readonly<Record<string, number>>, what: string): string[] =>
+  Object.entries(counts).map(([why, count]) => `${count} ${what}: ${why}`);
+
+/** What an evaluation lacks: completions or verdicts, which can be had, or all of a suite, which cannot be asked. */
+export function lackOf({ suites, empty }: EvaluationResults, dir: string): HoneError | undefined {
+  const isOpen = ({ absent, unscored }: SuiteGaps) => absent > 0 || Object.keys(unscored).length > 0;
+  if ([...suites, ...empty].some(isOpen))
+    return new HoneError("HONE_ERR_VERIFIER", `${dir} is not whole`, {
+      hint: "What is there is kept; the same command asks and judges the rest.",
+    });
+  if (empty.length === 0) return undefined;
+  const names = visibleText(empty.map(({ suite }) => suite).join(", "));
+  return new HoneError("HONE_ERR_DATA", `no problem of ${names} can be asked of this model`, {
+    hint: "The warnings say why: a vocabulary without the words, or prompts longer than its positions.",
+  });
+}
 
 /** What `hone compare` prints. */
 export function comparisonText(comparison: Comparison, format: TableFormat, columns: number): string {

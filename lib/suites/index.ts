@@ -7,7 +7,7 @@ export { type EvaluationPlan, type EvaluationProgress, evaluateSuites } from "./
 export { type OpenSuiteOptions, openSuite, SUITE_NAMES, suitesNamed } from "./open-suite.ts";
 export { drawKey, isEvaluation, readManifest, readRecord } from "./record.ts";
 export { type RescoredEvaluation, rescoreEvaluation } from "./rescore.ts";
-export { type EvaluationResults, readResults, type SuiteResult } from "./results.ts";
+export { type EvaluationResults, readResults, type SuiteGaps, type SuiteResult } from "./results.ts";
 export type { Measures, Share } from "./statistics/measures.ts";
 export { type Interval, quantile } from "./statistics/resampling.ts";
 export type { Suite } from "./suite.ts";

@@ -4,11 +4,9 @@ import { drawKey, readManifest, readRecord } from "./record.ts";
 import { type Judged, type JudgedProblem, type Measures, measure } from "./statistics/measures.ts";
 import type { Metric } from "./suite.ts";
 
-/** A suite's numbers, and what is in none of them. */
-export interface SuiteResult extends Measures {
+/** What is in none of a suite's numbers. */
+export interface SuiteGaps {
   readonly suite: string;
-  readonly metric: Metric;
-  readonly attempts: number;
   /** Completions that were wanted and are not there: not asked yet, or no answer to be had. */
   readonly absent: number;
   /** Completions that got no verdict, by cause; tried again at the next start. */
@@ -17,12 +15,17 @@ export interface SuiteResult extends Measures {
   readonly unasked: Readonly<Record<string, number>>;
 }
 
+export interface SuiteResult extends Measures, SuiteGaps {
+  readonly metric: Metric;
+  readonly attempts: number;
+}
+
 export interface EvaluationResults {
   readonly schema: 1;
   readonly model: string;
-  /** Suites without a single verdict are left out, and named in `empty`. */
+  /** Suites without a single verdict are left out, and in `empty` with why. */
   readonly suites: readonly SuiteResult[];
-  readonly empty: readonly string[];
+  readonly empty: readonly SuiteGaps[];
   /** Draws of this session that got no answer, by why. */
   readonly outages: Readonly<Record<string, number>>;
 }
@@ -43,7 +46,12 @@ export function resultsOf(
       const judged = problems.map(({ problem }) => problem);
       return { suite, metric, attempts, absent, unscored, unasked, ...measure(judged, line) };
     }),
-    empty: none!.map(({ line }) => line.suite),
+    empty: none!.map(({ line: { suite, unasked }, absent, unscored }) => ({
+      suite,
+      absent,
+      unscored,
+      unasked,
+    })),
     outages: Object.fromEntries(outages),
   };
 }

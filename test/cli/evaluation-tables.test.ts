@@ -1,11 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  comparisonText,
-  isWhole,
-  notesOf,
-  resultsText,
-  warningsOf,
-} from "../../lib/cli/evaluation-tables.ts";
+import { comparisonText, lackOf, notesOf, resultsText, warningsOf } from "../../lib/cli/evaluation-tables.ts";
 import { evaluateSuites } from "../../lib/suites/evaluate.ts";
 import { compareEvaluations } from "../../lib/suites/index.ts";
 import { judgeHere, right, said, scratchFolder, scripted, sums } from "../suites/scripted.ts";
@@ -50,17 +44,34 @@ test("a comparison shows who won what, without a terminal's escapes", async () =
 
 test("what is in no number is said", () => {
   const suite = { suite: "s", absent: 2, unscored: { down: 3 }, unasked: { long: 1 } };
-  const results = { suites: [suite], empty: ["e"], outages: { gone: 2 } } as unknown as Parameters<
+  const none = { suite: "e", absent: 0, unscored: {}, unasked: { "in no token": 4 } };
+  const results = { suites: [suite], empty: [none], outages: { gone: 2 } } as unknown as Parameters<
     typeof warningsOf
   >[0];
   expect(warningsOf(results)).toEqual([
     "1 problem(s) of s could not be asked: long",
     "3 completion(s) of s got no verdict: down",
     "2 completion(s) of s are not there",
+    "4 problem(s) of e could not be asked: in no token",
     "e: no completion has a verdict",
     "2 request(s) got no answer: gone",
   ]);
-  expect(isWhole(results)).toBe(false);
+  expect(lackOf(results, "evals/m")).toMatchObject({
+    code: "HONE_ERR_VERIFIER",
+    message: "evals/m is not whole",
+  });
+  const [whole, mute] = [
+    { ...suite, absent: 0, unscored: {} },
+    { ...results, suites: [] },
+  ];
+  expect(lackOf(mute, "evals/m")).toMatchObject({
+    code: "HONE_ERR_DATA",
+    message: "no problem of e can be asked of this model",
+  });
+  expect(lackOf({ ...mute, empty: [whole] } as unknown as typeof results, "evals/m")?.code).toBe(
+    "HONE_ERR_DATA",
+  );
+  expect(lackOf({ ...mute, empty: [] }, "evals/m")).toBeUndefined();
 });
 
 test("problems and suites that are on one side only are told, whatever the format", () => {

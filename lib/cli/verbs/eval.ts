@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
 import { deviceOf } from "../../device.ts";
-import { HoneError } from "../../errors.ts";
 import { TABLE_FORMATS, type TableFormat } from "../../report/table-formats.ts";
 import { columnsOf } from "../../report/terminal.ts";
 import type { EvaluationProgress, Suite } from "../../suites/index.ts";
@@ -35,7 +34,7 @@ interface Flags extends Common {
 
 async function evaluateAction(flags: Flags): Promise<number> {
   const { evaluate } = await import("../evaluate-model.ts");
-  const { isWhole, resultsText, warningsOf } = await import("../evaluation-tables.ts");
+  const { lackOf, resultsText, warningsOf } = await import("../evaluation-tables.ts");
   const { suite, endpoint, device, by, format, json, seeds, ...rest } = flags;
   const line = progress();
   const say = (text: string) => void process.stderr.write(`${text}\n`);
@@ -58,9 +57,9 @@ async function evaluateAction(flags: Flags): Promise<number> {
   print(flags, results, resultsText(results, by, format, columnsOf(process.stdout)));
   for (const text of warningsOf(results)) say(`warning: ${text}`);
   if (!json) say(`kept in ${dir}`);
-  if (isWhole(results)) return EXIT.done;
-  const hint = "What is there is kept; the same command asks and judges the rest.";
-  say(explain(new HoneError("HONE_ERR_VERIFIER", `${dir} is not whole`, { hint })));
+  const lack = lackOf(results, dir);
+  if (lack === undefined) return EXIT.done;
+  say(explain(lack));
   return EXIT.data;
 }
 
