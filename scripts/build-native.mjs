@@ -17,6 +17,7 @@ const config = (flag > 0 ? process.argv[flag + 1] : undefined) ?? process.env.HO
 const options = {
   HONE_CUDA: "AUTO",
   HONE_CUDA_SHIM: "OFF",
+  HONE_GLOO: "AUTO",
   HONE_MARCH: "default",
   HONE_SANITIZE: "off",
   HONE_TESTS: "OFF",

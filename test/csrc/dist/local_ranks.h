@@ -18,9 +18,10 @@
 
 namespace hone::test {
 
-/// What goes wrong on one rank in its n-th collective (the first is 1; labels are told before anything moves).
+/// What goes wrong on one rank in its n-th collective (the first is 1; labels are told before anything moves). kDamages: a
+/// bit of what it receives.
 struct LocalFault {
-  enum class Kind : uint8_t { kNone, kDies, kDiesHalfway, kHangs, kWrongCount } kind = Kind::kNone;
+  enum class Kind : uint8_t { kNone, kDies, kDiesHalfway, kHangs, kWrongCount, kDamages } kind = Kind::kNone;
   int rank = 0;
   uint64_t collective = 1;
 };
@@ -53,6 +54,8 @@ class LocalPost {
     const Letter letter = letters_.at(key);
     if (letter.bytes != piece.bytes) fail(Code::kInternal, "exchange: a letter has another length than its reader expects.");
     std::memcpy(piece.data, letter.data, size_t(letter.bytes));
+    const bool struck = fault.kind == LocalFault::Kind::kDamages && fault.rank == rank && tag >> 8 == fault.collective;
+    if (struck && (tag & 255) > 0) static_cast<char*>(piece.data)[letter.bytes / 2] ^= 4;
     letters_.erase(key);
     changed_.notify_all();
   }

@@ -1,0 +1,40 @@
+// Gloo as built on this machine: hone_gloo.so, opened by name.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "dist/gloo/abi.h"
+
+namespace hone::dist {
+
+class GlooLibrary {
+ public:
+  /// Opens the library at `path`; the default lies beside the addon. Throws kUnsupported with the reason and the next command.
+  /// The library stays open as long as the object lives.
+  static std::shared_ptr<const GlooLibrary> open(const std::string& path = default_path());
+  ~GlooLibrary();
+  GlooLibrary(const GlooLibrary&) = delete;
+  GlooLibrary& operator=(const GlooLibrary&) = delete;
+
+  const HoneGlooFunctions& functions() const { return *functions_; }
+
+  /// hone_gloo.so in the folder of whatever this code is linked into.
+  static std::string default_path();
+
+ private:
+  GlooLibrary() = default;
+
+  void* handle_ = nullptr;
+  const HoneGlooFunctions* functions_ = nullptr;
+};
+
+/// What a machine has, for `hone doctor`.
+struct GlooInfo {
+  std::string version;  // empty: none
+  std::string reason;   // why not
+};
+/// Never throws.
+GlooInfo query_gloo(const std::string& path = GlooLibrary::default_path());
+
+}  // namespace hone::dist

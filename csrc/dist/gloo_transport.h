@@ -1,0 +1,48 @@
+// Ranks that reach one another over TCP, by Gloo.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dist/gloo_library.h"
+#include "dist/transport.h"
+
+namespace hone::dist {
+
+/// Made in two steps, between which somebody carries what each rank prepared to the others. Whoever reaches the port may
+/// speak: there is neither a password nor encryption.
+class GlooTransport final : public Transport {
+ public:
+  /// Listens at `host`, a name or an address of this machine that the others reach. Throws kShape for a rank that is not one
+  /// of `size`, kIo for another machine's host.
+  GlooTransport(std::shared_ptr<const GlooLibrary> library, const std::string& host, int rank, int size,
+                std::chrono::milliseconds connect_timeout);
+  ~GlooTransport() override;
+
+  /// What each rank needs to reach this one; that for itself is empty.
+  std::vector<std::string> prepare() const;
+  /// blobs[p]: what rank p prepared for this one. Returns when all are connected, once. Throws kConfig for a blob that is not
+  /// that, kCollective where a rank is not there within
+  /// connect_timeout.
+  void connect(const std::vector<std::string>& blobs);
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  void exchange(uint64_t tag, const Pieces& sends, const Pieces& receives, Deadline deadline) override;
+  void interrupt() override;
+  void leave() override;
+
+ private:
+  std::string header(int from, int to) const;
+  void check_blobs(const std::vector<std::string>& blobs) const;
+  void greet();
+  void expect(HoneGlooStatus status, const char* what, const HoneGlooText& why) const;
+
+  std::shared_ptr<const GlooLibrary> library_;
+  int rank_, size_;
+  std::chrono::milliseconds connect_timeout_;
+  HoneGlooGroup* group_ = nullptr;
+};
+
+}  // namespace hone::dist

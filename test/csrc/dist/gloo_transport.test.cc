@@ -1,0 +1,125 @@
+// The conformance suite over processes and TCP, and processes that die or stop. Forks: nothing before it makes a thread.
+#include "dist/gloo_transport.h"
+
+#include "gloo_ranks.h"
+
+using namespace hone;
+using namespace hone::test;
+
+#ifdef HONE_GLOO_LIBRARY
+
+#ifdef __SANITIZE_ADDRESS__
+/// Gloo keeps what getaddrinfo gave for a host it cannot bind.
+extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
+  return "leak:gloo::transport::tcp::CreateDeviceAttr";
+}
+#endif
+
+namespace {
+
+/// What two of three processes say when `signal` strikes the third between or within collectives.
+std::vector<std::string> struck(int signal, milliseconds timeout, int64_t n) {
+  return gloo_processes(3, timeout, [&](dist::Communicator& group, int rank) {
+    std::vector<float> x(static_cast<size_t>(n), 1.0f);
+    check_collectives(group, 3);
+    std::thread killer;
+    if (rank == 1) {
+      killer = std::thread([signal] {
+        std::this_thread::sleep_for(milliseconds(30));
+        raise(signal);
+      });
+    }
+    const std::string end = outcome([&] {
+      while (true) {
+        group.all_reduce({}, view(x), dist::ReduceOp::kMax);
+        group.wait({});
+      }
+    });
+    if (killer.joinable()) killer.join();
+    fail(Code::kCollective, "%s", end.c_str());
+  });
+}
+
+}  // namespace
+
+CONFORMANCE(gloo_processes)
+
+TEST(a_process_that_is_killed_shows_at_the_others_long_before_the_time_out) {
+  for (const int64_t n : {16, 4 << 20}) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto said = struck(SIGKILL, kPatient * 10, n);
+    EXPECT_TRUE(std::chrono::steady_clock::now() - start < kPatient * 10);
+    EXPECT_EQ(said[1], std::string("killed by signal 9"));
+    for (int rank : {0, 2}) EXPECT_TRUE(has(said[size_t(rank)], "COLLECTIVE rank ") && has(said[size_t(rank)], "is gone"));
+  }
+}
+
+TEST(a_process_that_stops_is_given_up_at_the_time_out_and_learns_of_it_when_it_goes_on) {
+  // A sibling cannot name its process, so the stopped one is woken by a child of its own.
+  const auto said = gloo_processes(3, kHasty * 3, [&](dist::Communicator& group, int rank) {
+    std::vector<float> x(64, 1.0f);
+    check_collectives(group, 3);
+    if (rank == 1) {
+      const pid_t self = getpid();
+      if (fork() == 0) {
+        usleep(3'000'000);
+        kill(self, SIGCONT);
+        _exit(0);
+      }
+      raise(SIGSTOP);
+    }
+    group.all_reduce({}, view(x), dist::ReduceOp::kMax);
+    group.wait({});
+  });
+  for (const std::string& text : said) EXPECT_EQ(text.rfind("COLLECTIVE ", 0), size_t(0));
+  EXPECT_TRUE(has(said[0] + said[2], "in time"));
+}
+
+TEST(sockets_are_closed_in_programs_that_a_rank_starts) {
+  // Otherwise a rank that dies would look alive for as long as its child runs.
+  const auto said = gloo_processes(2, kPatient * 10, [](dist::Communicator& group, int rank) {
+    std::vector<float> x(64, 1.0f);
+    check_collectives(group, 3);
+    if (rank == 1) {
+      EXPECT_EQ(std::system("sleep 60 > /dev/null 2>&1 &"), 0);
+      raise(SIGKILL);
+    }
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_THROWS((group.all_reduce({}, view(x), dist::ReduceOp::kMax), group.wait({})), Code::kCollective);
+    EXPECT_TRUE(std::chrono::steady_clock::now() - start < std::chrono::seconds(50));
+  });
+  EXPECT_EQ(said[0], std::string("ok"));
+}
+
+TEST(a_rank_that_never_connects_is_given_up_in_time) {
+  const auto first = gloo_transport(0, 2, kHasty), second = gloo_transport(1, 2);
+  const std::string said = outcome([&] { first->connect({"", second->prepare()[0]}); });
+  // Who of two waits for the other's connection depends on their ports.
+  EXPECT_TRUE(has(said, "COLLECTIVE rank 0 of 2: ") && has(said, ": no answer in time (Gloo says: "));
+}
+
+TEST(what_was_prepared_for_another_is_refused) {
+  const auto first = gloo_transport(0, 3), second = gloo_transport(1, 3), third = gloo_transport(2, 3);
+  const auto b = second->prepare(), c = third->prepare();
+  EXPECT_TRUE(has(outcome([&] { first->connect({"", b[0]}); }), "CONFIG connect: 2 blobs for 3 ranks."));
+  EXPECT_TRUE(has(outcome([&] { first->connect({"", c[0], b[0]}); }),
+                  "CONFIG connect: entry 1 is not what rank 1 prepared for rank 0 of 3."));
+  EXPECT_THROWS(first->connect({"", b[2], c[0]}), Code::kConfig);
+  EXPECT_THROWS(first->connect({"", b[0].substr(0, b[0].size() - 1), c[0]}), Code::kConfig);
+  EXPECT_THROWS(first->connect({"", "", c[0]}), Code::kConfig);
+}
+
+TEST(a_rank_beyond_the_group_and_a_host_elsewhere_are_refused) {
+  const auto library = dist::GlooLibrary::open(kGlooLibrary);
+  EXPECT_THROWS(dist::GlooTransport(library, "127.0.0.1", 2, 2, kHasty), Code::kShape);
+  EXPECT_THROWS(dist::GlooTransport(library, "127.0.0.1", 0, 0, kHasty), Code::kShape);
+  EXPECT_THROWS(dist::GlooTransport(library, "192.0.2.1", 0, 2, kHasty), Code::kIo);
+}
+
+#else
+
+TEST(gloo) { SKIP("no libgloo-dev"); }
+
+#endif
+
+TEST_MAIN
