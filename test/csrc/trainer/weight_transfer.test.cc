@@ -1,0 +1,214 @@
+// What receivers hand to engines against the sender's own snapshot, to the bit; and everything that must not be handed out.
+#include "trainer/weight_transfer.h"
+
+#include <atomic>
+#include <thread>
+
+#include "check.h"
+#include "dist/local_ranks.h"
+#include "kernels/matmul.h"
+#include "model/reference.h"
+
+using namespace hone;
+using namespace hone::test;
+using trainer::PackedWeights;
+using trainer::WeightReceiver;
+using Kind = LocalFault::Kind;
+
+namespace {
+
+constexpr milliseconds kPatientTransfer{60'000};
+constexpr int64_t kSmall = 1000;  // bytes of a bucket
+constexpr uint64_t kFirstBucket = 3;  // the announcement and the answers come before
+
+std::vector<std::byte> bytes(const kernels::PackedMatrix& m) {
+  const auto* const first = static_cast<const std::byte*>(m.panels);
+  return {first, first + kernels::packed_bytes(Stream{}, m.n, m.k, m.storage)};
+}
+
+std::vector<float> floats(const TensorView& view) { return {view.as<float>(), view.as<float>() + view.numel()}; }
+
+bool same(const model::WeightSnapshot& a, const model::WeightSnapshot& b) {
+  bool equal = bytes(a.head) == bytes(b.head) && floats(a.embedding) == floats(b.embedding) &&
+               floats(a.final_norm) == floats(b.final_norm) && a.layers.size() == b.layers.size();
+  for (size_t i = 0; i < a.layers.size() && equal; ++i) {
+    const model::PackedLayer &x = a.layers[i], &y = b.layers[i];
+    equal = bytes(x.qkv) == bytes(y.qkv) && bytes(x.o) == bytes(y.o) && bytes(x.gate_up) == bytes(y.gate_up) &&
+            bytes(x.down) == bytes(y.down) && floats(x.attn_norm) == floats(y.attn_norm);
+  }
+  return equal;
+}
+
+/// The weights of a version, the same in every test.
+model::Parameters weights_of(uint32_t version) {
+  model::Parameters parameters(test::tiny_config());
+  test::roughen(parameters, 3 + version);
+  return parameters;
+}
+
+bool is_version(const model::WeightSnapshot& snapshot, uint32_t version, DType storage = DType::kF32) {
+  const model::Parameters parameters = weights_of(version);
+  return snapshot.version == version && same(snapshot, *model::WeightSnapshot::make(Stream{}, parameters, version, storage));
+}
+
+std::vector<std::string> three(const std::function<void(dist::Communicator&, int)>& body, LocalFault fault = {}) {
+  return local_ranks(3, kPatientTransfer, fault, body);
+}
+
+}  // namespace
+
+TEST(receivers_have_the_senders_very_bits) {
+  for (const DType storage : {DType::kF32, DType::kBF16}) {
+    for (const int64_t bucket : {kSmall, trainer::kBucketBytes}) {
+      expect_all(three([&](dist::Communicator& group, int rank) {
+        WeightReceiver receiver(test::tiny_config(), storage, nullptr);
+        for (uint32_t version : {4u, 5u}) {
+          if (rank == 0) {
+            EXPECT_TRUE(trainer::send_weights(group, weights_of(version), version, bucket).empty());
+          } else {
+            EXPECT_EQ(receiver.receive(group), version);
+            EXPECT_TRUE(is_version(*receiver.commit(), version, storage));
+          }
+        }
+        group.close();
+      }), "ok");
+    }
+  }
+}
+
+TEST(what_an_engine_holds_does_not_change_while_the_next_version_comes) {
+  expect_all(three([&](dist::Communicator& group, int rank) {
+    WeightReceiver receiver(test::tiny_config(), DType::kF32, nullptr);
+    std::shared_ptr<const model::WeightSnapshot> held;
+    for (uint32_t version : {1u, 2u, 3u}) {
+      if (rank == 0) trainer::send_weights(group, weights_of(version), version, kSmall);
+      if (rank == 0) continue;
+      receiver.receive(group);
+      if (version == 2) continue;  // left out
+      const auto before = held;
+      held = receiver.commit();
+      if (before) EXPECT_TRUE(before != held && is_version(*before, 1));
+    }
+    if (rank > 0) EXPECT_TRUE(is_version(*held, 3));
+  }), "ok");
+}
+
+TEST(a_damaged_bucket_is_named_and_its_version_never_handed_out) {
+  const LocalFault fault{Kind::kDamages, 2, kFirstBucket + 2};
+  const auto said = three([&](dist::Communicator& group, int rank) {
+    WeightReceiver receiver(test::tiny_config(), DType::kF32, nullptr);
+    if (rank == 0) {
+      EXPECT_TRUE(trainer::send_weights(group, weights_of(1), 1, kSmall) == std::vector<int>{2});
+      EXPECT_TRUE(trainer::send_weights(group, weights_of(1), 1, kSmall).empty());  // once more, to all
+      return;
+    }
+    const std::string end = outcome([&] { receiver.receive(group); });
+    EXPECT_EQ(end, std::string(rank == 1 ? "ok" : "FORMAT receive: bucket 1 of the weights arrived damaged: its checksum is another."));
+    if (rank == 2) EXPECT_THROWS(receiver.commit(), Code::kState);
+    EXPECT_EQ(receiver.receive(group), 1u);
+    EXPECT_TRUE(is_version(*receiver.commit(), 1));
+  }, fault);
+  expect_all(said, "ok");
+}
+
+TEST(an_older_version_is_refused_and_nothing_of_it_is_sent) {
+  expect_all(three([&](dist::Communicator& group, int rank) {
+    WeightReceiver receiver(test::tiny_config(), DType::kF32, nullptr);
+    for (uint32_t version : {7u, 6u, 7u, 8u}) {
+      if (rank == 0) {
+        EXPECT_TRUE(trainer::send_weights(group, weights_of(version), version, kSmall) ==
+                    (version == 6 ? std::vector<int>({1, 2}) : std::vector<int>()));
+        continue;
+      }
+      const std::string end = outcome([&] { receiver.receive(group); });
+      EXPECT_EQ(end, std::string(version == 6 ? "STATE receive: version 6 comes after version 7 was committed." : "ok"));
+      if (version == 6) EXPECT_THROWS(receiver.commit(), Code::kState);
+      else EXPECT_TRUE(is_version(*receiver.commit(), version));
+    }
+  }), "ok");
+}
+
+TEST(weights_of_another_model_are_refused_and_the_group_goes_on) {
+  model::ModelConfig other = test::tiny_config();
+  other.mlp_width += 8;
+  expect_all(three([&](dist::Communicator& group, int rank) {
+    if (rank == 0) {
+      EXPECT_TRUE(trainer::send_weights(group, weights_of(1), 1, kSmall) == std::vector<int>{2});
+      return group.close();
+    }
+    WeightReceiver receiver(rank == 2 ? other : test::tiny_config(), DType::kF32, nullptr);
+    const std::string end = outcome([&] { receiver.receive(group); });
+    EXPECT_EQ(end, std::string(rank == 2 ? "CONFIG receive: what rank 0 sends belongs to another model than this receiver's."
+                                         : "ABORTED receive: rank 2 refused version 1; nothing was sent."));
+    EXPECT_THROWS(receiver.commit(), Code::kState);
+    group.close();
+  }), "ok");
+}
+
+TEST(a_bucket_of_any_size_a_stranger_announces_is_refused) {
+  expect_all(local_ranks(2, kPatientTransfer, {}, [&](dist::Communicator& group, int rank) {
+    WeightReceiver receiver(test::tiny_config(), DType::kF32, nullptr);
+    for (const int64_t bucket : {int64_t(0), int64_t(-4), trainer::kBucketBytes + 1}) {
+      if (rank == 0) EXPECT_TRUE(trainer::send_weights(group, weights_of(1), 1, bucket) == std::vector<int>{1});
+      if (rank == 1) EXPECT_THROWS(receiver.receive(group), Code::kConfig);
+    }
+  }), "ok");
+}
+
+TEST(a_sender_that_dies_in_the_middle_leaves_the_version_before) {
+  const uint64_t transfer = 2 * ((weights_of(1).flat().numel() * 4 + kSmall - 1) / kSmall) + 3;
+  for (const Kind kind : {Kind::kDies, Kind::kDiesHalfway}) {
+    const auto said = three([&](dist::Communicator& group, int rank) {
+      WeightReceiver receiver(test::tiny_config(), DType::kF32, nullptr);
+      if (rank == 0) {
+        for (uint32_t version : {1u, 2u}) trainer::send_weights(group, weights_of(version), version, kSmall);
+        return;
+      }
+      receiver.receive(group);
+      const auto held = receiver.commit();
+      EXPECT_THROWS(receiver.receive(group), Code::kCollective);
+      EXPECT_THROWS(receiver.commit(), Code::kState);
+      EXPECT_TRUE(is_version(*held, 1));
+    }, {kind, 0, transfer + kFirstBucket + 4});
+    EXPECT_TRUE(has(said[0], "died, as it was told to") && said[1] == "ok" && said[2] == "ok");
+  }
+}
+
+TEST(a_receiver_that_dies_is_told_to_the_sender) {
+  const auto said = three([&](dist::Communicator& group, int rank) {
+    WeightReceiver receiver(test::tiny_config(), DType::kF32, nullptr);
+    if (rank == 0) trainer::send_weights(group, weights_of(1), 1, kSmall);
+    else receiver.receive(group);
+  }, {Kind::kDiesHalfway, 2, kFirstBucket + 2});
+  EXPECT_TRUE(has(said[0], "COLLECTIVE ") && has(said[0], "is gone"));
+}
+
+// Another trainer hung here: its first rank had to broadcast to engines before it gathered from trainers, the engine came
+// only after another trainer had gathered. Collectives of two groups need not run in one order.
+TEST(collectives_of_two_groups_may_interleave) {
+  for (const bool broadcast_first : {true, false}) {
+    auto trainers = local_communicators(2, kPatientTransfer), engines = local_communicators(2, kPatientTransfer);
+    std::atomic<bool> gathered{false};
+    std::vector<float> weights(5000, 2.0f), arrived(5000), mine[2] = {{1.0f}, {2.0f}}, all[2] = {{0, 0}, {0, 0}};
+    std::thread second([&] {
+      trainers[1]->all_gather({}, view(mine[1]), view(all[1]));
+      trainers[1]->wait({});
+      gathered = true;
+    });
+    std::thread engine([&] {
+      while (!gathered) std::this_thread::yield();
+      engines[1]->broadcast({}, view(arrived), 0);
+      engines[1]->wait({});
+    });
+    if (broadcast_first) engines[0]->broadcast({}, view(weights), 0);
+    trainers[0]->all_gather({}, view(mine[0]), view(all[0]));
+    if (!broadcast_first) engines[0]->broadcast({}, view(weights), 0);
+    trainers[0]->wait({});
+    engines[0]->wait({});
+    second.join();
+    engine.join();
+    EXPECT_TRUE(arrived == weights && all[0] == std::vector<float>({1.0f, 2.0f}) && all[1] == all[0]);
+  }
+}
+
+TEST_MAIN
