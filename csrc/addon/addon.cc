@@ -1,6 +1,8 @@
-// The N-API module: info(), describeModel(), memorySizes(), NativeEngine, NativeTrainer, NativeModelWriter, NativeTokenizer. Arguments in, promises out, errors translated.
+// The N-API module: info(), describeModel(), memorySizes(), NativeEngine, NativeTrainer, NativeCommunicator,
+// NativeWeightReceiver, NativeModelWriter, NativeTokenizer. Arguments in, promises out, errors translated.
 #include <napi.h>
 
+#include "addon/communicator_object.h"
 #include "addon/engine_object.h"
 #include "addon/errors.h"
 #include "addon/memory_sizes.h"
@@ -8,8 +10,10 @@
 #include "addon/model_writer_object.h"
 #include "addon/tokenizer_object.h"
 #include "addon/trainer_object.h"
+#include "addon/weight_receiver_object.h"
 #include "core/device_query.h"
 #include "core/thread_pool.h"
+#include "dist/gloo_library.h"
 #include "dist/nccl_library.h"
 #include "engine/isa_info.h"
 
@@ -48,6 +52,14 @@ Napi::Object nccl_info(Napi::Env env) {
   return out;
 }
 
+Napi::Object gloo_info(Napi::Env env) {
+  const dist::GlooInfo gloo = dist::query_gloo();
+  Napi::Object out = Napi::Object::New(env);
+  out.Set("version", or_null(env, gloo.version));
+  out.Set("reason", or_null(env, gloo.reason));
+  return out;
+}
+
 Napi::Value info(const Napi::CallbackInfo& call) {
   const Napi::Env env = call.Env();
   return translated(env, [&]() -> Napi::Value {
@@ -56,6 +68,7 @@ Napi::Value info(const Napi::CallbackInfo& call) {
     out.Set("threads", default_threads());
     out.Set("cuda", cuda_info(env));
     out.Set("nccl", nccl_info(env));
+    out.Set("gloo", gloo_info(env));
     return out;
   });
 }
@@ -69,6 +82,8 @@ class Addon : public Napi::Addon<Addon> {
     exports.Set("memorySizes", Napi::Function::New(env, memory_sizes, "memorySizes"));
     exports.Set("NativeEngine", EngineObject::define(env));
     exports.Set("NativeTrainer", TrainerObject::define(env));
+    exports.Set("NativeCommunicator", CommunicatorObject::define(env));
+    exports.Set("NativeWeightReceiver", WeightReceiverObject::define(env));
     exports.Set("NativeModelWriter", ModelWriterObject::define(env));
     exports.Set("NativeTokenizer", TokenizerObject::define(env));
     exports.Set("NativeDecodeStream", DecodeStreamObject::define(env));

@@ -33,6 +33,15 @@ EngineObject& EngineObject::from(const Napi::Value& value) {
   return *Unwrap(value.As<Napi::Object>());
 }
 
+std::shared_ptr<EngineThread> EngineObject::thread_for(const model::ModelConfig& model, const Napi::Value& value,
+                                                       const char* what) {
+  const EngineObject& object = from(value);
+  if (model::to_hf_config(object.model_).dump() != model::to_hf_config(model).dump()) {
+    fail(Code::kConfig, "%s: the engine was made for another model config.", what);
+  }
+  return object.thread_;
+}
+
 EngineObject::EngineObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<EngineObject>(info) {
   translated(info.Env(), [&] {
     model_ = read_model_config(info[0]);

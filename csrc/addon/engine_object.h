@@ -16,11 +16,12 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   static Napi::Function define(Napi::Env env);
   /// The engine behind a JavaScript object of this class of any copy of the addon; kConfig for anything else.
   static EngineObject& from(const Napi::Value& value);
+  /// Its thread, for weights of `model`; kConfig, naming `what`, for an engine of another model.
+  static std::shared_ptr<EngineThread> thread_for(const model::ModelConfig& model, const Napi::Value& value, const char* what);
 
   explicit EngineObject(const Napi::CallbackInfo& info);
   ~EngineObject() override;
-  const std::shared_ptr<EngineThread>& thread() const { return thread_; }
-  const model::ModelConfig& model() const { return model_; }
+  bool on_gpu() const { return config_.device == Stream::Backend::kCuda; }
 
  private:
   void submit(const Napi::CallbackInfo& info);

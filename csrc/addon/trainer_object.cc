@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "addon/arguments.h"
+#include "addon/communicator_object.h"
 #include "addon/engine_object.h"
 #include "addon/errors.h"
 #include "addon/model_options.h"
@@ -12,6 +13,7 @@
 #include "addon/training_batch.h"
 #include "core/stopwatch.h"
 #include "model/hf_loader.h"
+#include "trainer/weight_transfer.h"
 
 namespace hone::addon {
 namespace {
@@ -20,15 +22,6 @@ using Job = TrainerThread::Job;
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-/// The engine's thread behind `value`. Throws kConfig for anything else, and for an engine of another model.
-std::shared_ptr<EngineThread> engine_for(const model::ModelConfig& model, const Napi::Value& value) {
-  const EngineObject& object = EngineObject::from(value);
-  if (model::to_hf_config(object.model()).dump() != model::to_hf_config(model).dump()) {
-    fail(Code::kConfig, "publish: the engine was made for another model config.");
-  }
-  return object.thread();
-}
 
 Job step_job(std::shared_ptr<OwnedBatch> batch, const trainer::StepOptions& options, std::shared_ptr<EngineThread> engine) {
   return [batch, options, engine, called = Clock::now()](TrainerThread& thread) -> TrainerThread::Result {
@@ -136,6 +129,20 @@ Job parameter_job(const std::string& name) {
   };
 }
 
+/// Resolves with the ranks that have not got it.
+Job send_job(std::shared_ptr<CommunicatorThread> group, int64_t bucket_bytes) {
+  return [group, bucket_bytes](TrainerThread& thread) -> TrainerThread::Result {
+    trainer::Trainer& trainer = thread.trainer();
+    if (&trainer.trained() != &trainer.parameters()) fail(Code::kUnsupported, "sendWeights: adapters are not merged on the way.");
+    auto refused = std::make_shared<std::vector<int32_t>>();
+    group->use([&](dist::Communicator& ranks) {
+      const std::vector<int> left_out = trainer::send_weights(ranks, trainer.parameters(), trainer.version(), bucket_bytes);
+      refused->assign(left_out.begin(), left_out.end());
+    });
+    return [refused](Napi::Env env) { return new_array<Napi::Int32Array>(env, *refused); };
+  };
+}
+
 }  // namespace
 
 Napi::Function TrainerObject::define(Napi::Env env) {
@@ -149,7 +156,7 @@ Napi::Function TrainerObject::define(Napi::Env env) {
        InstanceMethod<&TrainerObject::reset_optimizer>("resetOptimizer"), InstanceMethod<&TrainerObject::save>("save"),
        InstanceMethod<&TrainerObject::load>("load"),
        InstanceMethod<&TrainerObject::load_adapters>("loadAdapters"), InstanceMethod<&TrainerObject::save_model>("saveModel"), InstanceMethod<&TrainerObject::parameter>("parameter"),
-       InstanceMethod<&TrainerObject::close>("close")});
+       InstanceMethod<&TrainerObject::send_weights>("sendWeights"), InstanceMethod<&TrainerObject::close>("close")});
 }
 
 TrainerObject::TrainerObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<TrainerObject>(info) {
@@ -191,7 +198,7 @@ Napi::Value TrainerObject::step(const Napi::CallbackInfo& info) {
   std::shared_ptr<EngineThread> engine;
   translated(info.Env(), [&] {
     call = read_step_call(info, thread_->worker());
-    if (!info[2].IsUndefined()) engine = engine_for(thread_->model(), info[2]);
+    if (!info[2].IsUndefined()) engine = EngineObject::thread_for(thread_->model(), info[2], "publish");
   });
   return thread_->run(info.Env(), step_job(call.batch, call.options, engine), call.release());
 }
@@ -217,11 +224,27 @@ Napi::Value TrainerObject::score(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value TrainerObject::publish(const Napi::CallbackInfo& info) {
-  const auto engine = translated(info.Env(), [&] { return engine_for(thread_->model(), info[0]); });
+  const auto engine = translated(info.Env(), [&] { return EngineObject::thread_for(thread_->model(), info[0], "publish"); });
   return thread_->run(info.Env(), [engine](TrainerThread& thread) {
     thread.publish(*engine);
     return [version = thread.trainer().version()](Napi::Env env) { return Napi::Number::New(env, version); };
   });
+}
+
+Napi::Value TrainerObject::send_weights(const Napi::CallbackInfo& info) {
+  std::shared_ptr<CommunicatorThread> group;
+  int64_t bucket_bytes = trainer::kBucketBytes;
+  translated(info.Env(), [&] {
+    group = CommunicatorObject::from(info[0], "sendWeights").thread();
+    if (group->rank() != 0) fail(Code::kConfig, "sendWeights: rank 0 sends; this is rank %d.", group->rank());
+    if (!info[1].IsUndefined()) {
+      bucket_bytes = Fields(info[1], "sendWeights").integer_or<int32_t>("bucketBytes", int32_t(trainer::kBucketBytes));
+    }
+    if (bucket_bytes < 4 || bucket_bytes > trainer::kBucketBytes) {
+      fail(Code::kConfig, "sendWeights: bucketBytes is %lld, not one of 4 to 512 MiB.", (long long)bucket_bytes);
+    }
+  });
+  return thread_->run(info.Env(), send_job(group, bucket_bytes));
 }
 
 Napi::Value TrainerObject::set_version(const Napi::CallbackInfo& info) {

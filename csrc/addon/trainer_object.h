@@ -26,6 +26,7 @@ class TrainerObject : public Napi::ObjectWrap<TrainerObject> {
   Napi::Value gradient_parts(const Napi::CallbackInfo& info);
   Napi::Value score(const Napi::CallbackInfo& info);
   Napi::Value publish(const Napi::CallbackInfo& info);
+  Napi::Value send_weights(const Napi::CallbackInfo& info);
   Napi::Value set_version(const Napi::CallbackInfo& info);
   Napi::Value reset_optimizer(const Napi::CallbackInfo& info);
   Napi::Value save(const Napi::CallbackInfo& info);

@@ -1,9 +1,8 @@
 #include "addon/trainer_thread.h"
 
-#include <exception>
 #include <utility>
 
-#include "addon/errors.h"
+#include "addon/promise_job.h"
 #include "addon/thread_pool.h"
 #include "core/error.h"
 
@@ -17,33 +16,12 @@ void TrainerThread::start(Napi::Env env) {
 }
 
 Napi::Promise TrainerThread::run(Napi::Env env, Job job, std::function<void(Napi::Env)> settled) {
-  const auto deferred = Napi::Promise::Deferred::New(env);
-  Worker* const worker = worker_.get();
-  const auto settle = [worker, deferred, settled](Result result, std::exception_ptr failure) {
-    worker->deliver([worker, deferred, settled, result = std::move(result), failure](Napi::Env js) {
-      worker->release(js);
-      if (settled) settled(js);
-      if (failure) deferred.Reject(to_js_error(js, failure).Value());
-      else deferred.Resolve(result ? result(js) : js.Undefined());
-    });
+  const auto on_thread = [self = shared_from_this(), job = std::move(job)] {
+    Result result = job(*self);
+    self->version_ = self->trainer_->version();
+    return result;
   };
-  const auto on_thread = [self = shared_from_this(), settle, job = std::move(job)] {
-    try {
-      Result result = job(*self);
-      self->version_ = self->trainer_->version();
-      settle(std::move(result), nullptr);
-    } catch (...) {
-      settle(nullptr, std::current_exception());
-    }
-  };
-  const auto closed = std::make_exception_ptr(Error(Code::kState, "trainer: closed."));
-  worker->hold(env);
-  if (!worker->post(on_thread, [settle, closed] { settle(nullptr, closed); })) {
-    worker->release(env);
-    if (settled) settled(env);
-    deferred.Reject(to_js_error(env, closed).Value());
-  }
-  return deferred.Promise();
+  return run_as_promise(env, *worker_, "trainer: closed.", on_thread, std::move(settled));
 }
 
 void TrainerThread::publish(EngineThread& engine) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "addon/engine_thread.h"
+#include "addon/promise_job.h"
 #include "addon/worker.h"
 #include "core/thread_pool.h"
 #include "trainer/trainer.h"
@@ -14,8 +15,7 @@ namespace hone::addon {
 
 class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
  public:
-  /// How a job's result is shown to JavaScript; nullptr: undefined.
-  using Result = std::function<Napi::Value(Napi::Env)>;
+  using Result = JobResult;
   using Job = std::function<Result(TrainerThread&)>;
 
   /// The trainer is made here, on the calling thread, so that its errors are thrown here.

@@ -63,13 +63,14 @@ export function diagnosisText(diagnosis: Diagnosis, columns = 80): string {
     ["sandbox", facts.sandbox],
   ];
   if (native !== undefined) {
-    const { cuda, nccl } = native;
+    const { cuda, nccl, gloo } = native;
     rows.push(
       ["core", `${native.version}, kernels ${native.isa}, ${native.threads} threads`],
       ["cuda", cuda.compiled === null ? "not compiled in" : `compiled with ${cuda.compiled}`],
       ["driver", cuda.driver === null ? "none" : `supports CUDA ${cuda.driver}`],
       ["gpus", cuda.devices.length > 0 ? cuda.devices.join("; ") : `none${because(cuda.reason)}`],
       ["nccl", nccl.version === null ? `not found${because(nccl.reason)}` : ncclText(nccl)],
+      ["gloo", gloo.version ?? `not there${because(gloo.reason)}`],
     );
   }
   for (const [name, value] of Object.entries(build ?? {})) {

@@ -3,6 +3,8 @@
  * compares keys and arities with the loaded addon. Everything else in this folder builds on this.
  */
 import type {
+  CommunicatorFace,
+  CommunicatorOptions,
   EngineFace,
   EngineMessage,
   EngineOptions,
@@ -13,6 +15,9 @@ import type {
   NativeInfo,
   TrainerFace,
   TrainerOptions,
+  WeightReceiverFace,
+  WeightReceiverOptions,
+  WeightSenderFace,
 } from "./face.ts";
 
 export interface NativeBinding {
@@ -34,6 +39,11 @@ export interface NativeBinding {
     onError: (error: NativeError) => void,
   ) => NativeEngine;
   readonly NativeTrainer: new (modelConfigJson: string, options: TrainerOptions) => NativeTrainer;
+  readonly NativeCommunicator: new (options: CommunicatorOptions) => NativeCommunicator;
+  readonly NativeWeightReceiver: new (
+    modelConfigJson: string,
+    options: WeightReceiverOptions,
+  ) => NativeWeightReceiver;
   readonly NativeModelWriter: new (options: ModelWriterOptions) => NativeModelWriter;
   readonly NativeTokenizer: new (tokenizerFile: string) => NativeTokenizer;
   readonly NativeDecodeStream: new (tokenizer: NativeTokenizer, skipSpecial: boolean) => NativeDecodeStream;
@@ -46,7 +56,9 @@ export interface NativeError extends Error {
 
 /** The addon's classes have the methods of the faces; the wrappers translate errors, and know whose engine is meant. */
 export type NativeEngine = EngineFace;
-export type NativeTrainer = TrainerFace;
+export type NativeTrainer = TrainerFace & WeightSenderFace;
+export type NativeWeightReceiver = WeightReceiverFace;
+export type NativeCommunicator = CommunicatorFace;
 
 export interface NativeModelWriter {
   run(onProgress: (doneBytes: number, totalBytes: number) => void): Promise<ModelWriterReport>;

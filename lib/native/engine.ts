@@ -1,4 +1,5 @@
 import { defaultDevice } from "../device.ts";
+import { HoneError } from "../errors.ts";
 import type { NativeEngine } from "./binding.ts";
 import { fromNative, translated } from "./errors.ts";
 import type {
@@ -13,7 +14,7 @@ import { binding } from "./load.ts";
 
 /** A generation engine with a thread of its own, over the addon. */
 export class Engine implements EngineFace {
-  /** For Trainer.publish only. */
+  /** For whoever hands weights over. */
   readonly native: NativeEngine;
 
   /** Throws HONE_ERR_CONFIG naming the option, HONE_ERR_OUT_OF_MEMORY if the cache cannot be had, HONE_ERR_CUDA without a GPU to use. */
@@ -45,4 +46,10 @@ export class Engine implements EngineFace {
   close(): Promise<void> {
     return this.native.close();
   }
+}
+
+/** The engine that weights are handed to. Throws HONE_ERR_USAGE, naming `what`, for one that is elsewhere. */
+export function nativeEngine(engine: EngineFace, what = "publish"): NativeEngine {
+  if (engine instanceof Engine) return engine.native;
+  throw new HoneError("HONE_ERR_USAGE", `${what}: the engine does not live in this process`);
 }

@@ -1,10 +1,12 @@
 /** The only door to the addon. Importing this loads nothing; the first Engine, Trainer or info() does. */
+export { Communicator } from "./communicator.ts";
 export { Engine } from "./engine.ts";
 export * from "./face.ts";
 export { type Completion, type CompletionSink, Generations } from "./generations.ts";
 export { writeModelFolder } from "./model-writer.ts";
 export { HfTokenizer, openTokenizer } from "./tokenizer.ts";
 export { Trainer } from "./trainer.ts";
+export { WeightReceiver } from "./weight-receiver.ts";
 
 import { translated } from "./errors.ts";
 import type { EngineOptions, MemorySizes, ModelFacts, NativeInfo, TrainerOptions } from "./face.ts";

@@ -1,24 +1,27 @@
 import type { SlopesRequest } from "../custom-objective.ts";
 import { defaultDevice } from "../device.ts";
-import { HoneError } from "../errors.ts";
-import type { NativeEngine, NativeTrainer } from "./binding.ts";
-import { Engine } from "./engine.ts";
+import type { NativeTrainer } from "./binding.ts";
+import { nativeCommunicator } from "./communicator.ts";
+import { nativeEngine } from "./engine.ts";
 import { awaited, translated } from "./errors.ts";
 import type {
+  CommunicatorFace,
   EngineFace,
   GradientParts,
   ModelConfigJson,
   OptimizerOptions,
+  SendWeightsOptions,
   StepOptions,
   StepReport,
   TrainerFace,
   TrainerOptions,
   TrainingBatch,
+  WeightSenderFace,
 } from "./face.ts";
 import { binding } from "./load.ts";
 
 /** A trainer with a thread of its own, over the addon: calls queue in order and resolve when done. */
-export class Trainer implements TrainerFace {
+export class Trainer implements TrainerFace, WeightSenderFace {
   readonly #native: NativeTrainer;
 
   /** Throws HONE_ERR_CONFIG naming the option, HONE_ERR_OUT_OF_MEMORY naming the arena, HONE_ERR_CUDA without a GPU to use. */
@@ -43,7 +46,7 @@ export class Trainer implements TrainerFace {
   }
 
   async step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<StepReport> {
-    const engine = publishTo && nativeOf(publishTo);
+    const engine = publishTo && nativeEngine(publishTo);
     return await withSlopes(options, (kept) => this.#native.step(batch, kept, engine));
   }
 
@@ -64,8 +67,13 @@ export class Trainer implements TrainerFace {
   }
 
   async publish(engine: EngineFace): Promise<number> {
-    const native = nativeOf(engine);
+    const native = nativeEngine(engine);
     return await awaited(() => this.#native.publish(native));
+  }
+
+  async sendWeights(group: CommunicatorFace, options: SendWeightsOptions = {}): Promise<Int32Array> {
+    const native = nativeCommunicator(group, "sendWeights");
+    return await awaited(() => this.#native.sendWeights(native, options));
   }
 
   setVersion(version: number): Promise<void> {
@@ -119,9 +127,4 @@ async function withSlopes<T>(options: StepOptions, call: (options: StepOptions) 
   } catch (failure) {
     throw failures.length > 0 ? failures[0] : failure;
   }
-}
-
-function nativeOf(engine: EngineFace): NativeEngine {
-  if (engine instanceof Engine) return engine.native;
-  throw new HoneError("HONE_ERR_USAGE", "publish: the engine does not live in this process");
 }

@@ -19,6 +19,7 @@ test("one block of aligned lines, with what was found or why not", () => {
     threads: 2,
     cuda: { compiled: null, driver: null, devices: [], memoryBytes: null, reason: "nvcc was not found" },
     nccl: { version: null, reason: "libnccl.so.2 was not found" },
+    gloo: { version: null, reason: "hone_gloo.so cannot be opened" },
   };
   expect(diagnosisText({ ...FACTS, native, build: { type: "Release" } }).split("\n")).toEqual([
     "hone        1.2.3",
@@ -31,6 +32,7 @@ test("one block of aligned lines, with what was found or why not", () => {
     "driver      none",
     "gpus        none: nvcc was not found",
     "nccl        not found: libnccl.so.2 was not found",
+    "gloo        not there: hone_gloo.so cannot be opened",
     "build.type  Release",
   ]);
 });
@@ -48,16 +50,18 @@ test("of NCCL, the version and what is used of it, each with the version that br
       reason: null,
     },
     nccl: { version: "2.30.7", reason: null, capabilities: ["collectives (2.0)", "bf16 (2.10)"] },
+    gloo: { version: "0.5.0", reason: null },
   };
   expect(
     diagnosisText({ ...FACTS, native })
       .split("\n")
-      .slice(-4),
+      .slice(-5),
   ).toEqual([
     "cuda      compiled with 13.0",
     "driver    supports CUDA 13.0",
     "gpus      NVIDIA H100 (sm_90, 79.6 GiB)",
     "nccl      2.30.7: collectives (2.0), bf16 (2.10)",
+    "gloo      0.5.0",
   ]);
 });
 
@@ -68,10 +72,11 @@ test("a long reason goes on below itself, in 80 columns", () => {
     threads: 2,
     cuda: { compiled: null, driver: null, devices: [], memoryBytes: null, reason: null },
     nccl: { version: null, reason: "libnccl.so.2 cannot be opened. ".repeat(9).trim() },
+    gloo: { version: "0.5.0", reason: null },
   };
   const lines = diagnosisText({ ...FACTS, native }).split("\n");
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
-  expect(lines.slice(-3).every((line) => /^ {10}\S/.test(line))).toBe(true);
+  expect(lines.slice(-4, -1).every((line) => /^ {10}\S/.test(line))).toBe(true);
 });
 
 test("a core that does not load is said last, with what to do", () => {

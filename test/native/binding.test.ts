@@ -15,11 +15,13 @@ function members(native: { prototype: object }): string[] {
 
 test("the addon exports what binding.ts says", () => {
   expect(Object.keys(binding()).sort()).toEqual([
+    "NativeCommunicator",
     "NativeDecodeStream",
     "NativeEngine",
     "NativeModelWriter",
     "NativeTokenizer",
     "NativeTrainer",
+    "NativeWeightReceiver",
     "describeModel",
     "info",
     "interfaceStamp",
@@ -36,6 +38,21 @@ test("the addon exports what binding.ts says", () => {
   expect(members(binding().NativeModelWriter)).toEqual(["cancel", "run"]);
   expect(members(binding().NativeDecodeStream)).toEqual(["finish", "step"]);
   expect(members(binding().NativeEngine)).toEqual(["abort", "close", "stats", "submit"]);
+  expect(members(binding().NativeWeightReceiver)).toEqual(["close", "commit", "receive"]);
+  expect(members(binding().NativeCommunicator)).toEqual([
+    "abort",
+    "allGather",
+    "allReduce",
+    "allToAll",
+    "barrier",
+    "broadcast",
+    "close",
+    "connect",
+    "prepare",
+    "rank",
+    "reduceScatter",
+    "size",
+  ]);
   expect(members(binding().NativeTrainer)).toEqual([
     "close",
     "gradientParts",
@@ -49,6 +66,7 @@ test("the addon exports what binding.ts says", () => {
     "save",
     "saveModel",
     "score",
+    "sendWeights",
     "setVersion",
     "step",
     "version",
@@ -82,7 +100,16 @@ test("a missing argument of any call is a typed error, not a crash", async () =>
   const trainer = new NativeTrainer(modelConfig, trainerOptions);
   expect(await codeOf(() => loose(engine)["submit"]!())).toBe("HONE_ERR_CONFIG");
   expect(await codeOf(() => loose(engine)["abort"]!())).toBe("HONE_ERR_CONFIG");
-  for (const method of ["initialize", "loadHf", "publish", "resetOptimizer", "save", "load", "parameter"]) {
+  for (const method of [
+    "initialize",
+    "loadHf",
+    "publish",
+    "resetOptimizer",
+    "save",
+    "load",
+    "parameter",
+    "sendWeights",
+  ]) {
     expect([method, await codeOf(() => loose(trainer)[method]!())]).toEqual([method, "HONE_ERR_CONFIG"]);
   }
   for (const method of ["setVersion", "step", "gradientParts", "score"]) {

@@ -359,6 +359,7 @@ export function standInCore(
       threads: 1,
       cuda: { compiled: null, driver: null, devices: [], memoryBytes: null, reason: "stand-in" },
       nccl: { version: null, reason: "stand-in" },
+      gloo: { version: null, reason: "stand-in" },
     }),
     engine: (_, limits, handlers) => {
       const engine = new StandInEngine(limits, handlers, options);

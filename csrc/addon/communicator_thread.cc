@@ -1,0 +1,97 @@
+#include "addon/communicator_thread.h"
+
+#include <utility>
+
+#include "core/error.h"
+
+namespace hone::addon {
+
+CommunicatorThread::CommunicatorThread(const CommunicatorSettings& settings)
+    : settings_(settings),
+      transport_(std::make_unique<dist::GlooTransport>(dist::GlooLibrary::open(), settings.host, settings.rank, settings.size,
+                                                       settings.timeout)) {}
+
+CommunicatorThread::~CommunicatorThread() = default;
+
+/// At the end of an environment the worker joins its thread, which may wait for another rank: hooks run last in, first out.
+void CommunicatorThread::start(Napi::Env env) {
+  worker_ = Worker::open(env, "hone.communicator", nullptr, [self = shared_from_this(), env] {
+    napi_remove_env_cleanup_hook(env, &CommunicatorThread::at_teardown, self.get());
+  });
+  napi_add_env_cleanup_hook(env, &CommunicatorThread::at_teardown, this);
+}
+
+void CommunicatorThread::at_teardown(void* context) {
+  static_cast<CommunicatorThread*>(context)->abort("the end of the process's JavaScript");
+}
+
+std::vector<std::string> CommunicatorThread::prepare() {
+  const std::lock_guard lock(mutex_);
+  if (called_) fail(Code::kState, "prepare: connect was called. Make another communicator.");
+  return transport_->prepare();
+}
+
+Napi::Promise CommunicatorThread::connect(Napi::Env env, std::vector<std::string> blobs) {
+  const auto job = [self = shared_from_this(), blobs = std::move(blobs)]() -> JobResult {
+    dist::GlooTransport* transport = nullptr;
+    {
+      const std::lock_guard lock(self->mutex_);
+      if (self->called_) fail(Code::kState, "connect: called before. A group is formed once; make another communicator.");
+      self->called_ = true;
+      transport = self->transport_.get();
+    }
+    transport->connect(blobs);
+    const std::lock_guard lock(self->mutex_);
+    self->communicator_ = std::make_shared<dist::HostCommunicator>(std::move(self->transport_), self->settings_.timeout);
+    if (self->aborted_) self->communicator_->abort(self->why_);
+    return nullptr;
+  };
+  return run_as_promise(env, *worker_, "communicator: closed.", job);
+}
+
+std::shared_ptr<dist::HostCommunicator> CommunicatorThread::communicator() const {
+  const std::lock_guard lock(mutex_);
+  if (!communicator_) fail(Code::kState, "communicator: not connected.");
+  return communicator_;
+}
+
+void CommunicatorThread::use(const std::function<void(dist::Communicator&)>& f) {
+  const auto communicator = this->communicator();
+  const std::lock_guard lock(use_);
+  f(*communicator);
+}
+
+Napi::Promise CommunicatorThread::run(Napi::Env env, Job job) {
+  const auto on_thread = [self = shared_from_this(), job = std::move(job)] {
+    JobResult result;
+    self->use([&](dist::Communicator& communicator) { result = job(communicator); });
+    return result;
+  };
+  return run_as_promise(env, *worker_, "communicator: closed.", on_thread);
+}
+
+Napi::Promise CommunicatorThread::close(Napi::Env env) {
+  const auto job = [self = shared_from_this()]() -> JobResult {
+    std::shared_ptr<dist::HostCommunicator> communicator;
+    {
+      const std::lock_guard lock(self->mutex_);
+      communicator = self->communicator_;
+    }
+    const std::lock_guard lock(self->use_);
+    self->worker_->abandon();  // nothing runs after this
+    if (communicator) communicator->close();
+    return nullptr;
+  };
+  if (worker_->closing()) return worker_->close(env);
+  return run_as_promise(env, *worker_, "communicator: closed.", job);
+}
+
+void CommunicatorThread::abort(const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  aborted_ = true;
+  why_ = reason;
+  if (communicator_) communicator_->abort(reason);
+  else if (transport_) transport_->interrupt();
+}
+
+}  // namespace hone::addon

@@ -1,0 +1,67 @@
+// A communicator over Gloo and the thread on which JavaScript's calls wait for it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "addon/promise_job.h"
+#include "addon/worker.h"
+#include "dist/gloo_transport.h"
+#include "dist/host_communicator.h"
+
+namespace hone::addon {
+
+struct CommunicatorSettings {
+  std::string host;
+  int rank = 0, size = 0;
+  std::chrono::milliseconds timeout{0};
+};
+
+/// connect() -> use() -> close(). Others use the communicator too, each for a whole job at a time.
+class CommunicatorThread : public std::enable_shared_from_this<CommunicatorThread> {
+ public:
+  using Job = std::function<JobResult(dist::Communicator&)>;
+
+  /// Listens from here on, on the calling thread, so that its errors are thrown here.
+  explicit CommunicatorThread(const CommunicatorSettings& settings);
+  ~CommunicatorThread();
+
+  /// Call once, before anything else, on the JavaScript thread.
+  void start(Napi::Env env);
+
+  int rank() const { return settings_.rank; }
+  int size() const { return settings_.size; }
+
+  /// JavaScript thread; once, before connect(). Throws kState afterwards.
+  std::vector<std::string> prepare();
+  Napi::Promise connect(Napi::Env env, std::vector<std::string> blobs);
+  Napi::Promise run(Napi::Env env, Job job);
+  Napi::Promise close(Napi::Env env);
+  /// Any thread, also while a job waits.
+  void abort(const std::string& reason);
+
+  /// Any thread: lends the communicator to `f` and keeps it from everybody else until that ends. Throws kState unless
+  /// it is connected.
+  void use(const std::function<void(dist::Communicator&)>& f);
+  /// For whoever needs it longer than a job. Throws kState unless it is connected.
+  std::shared_ptr<dist::HostCommunicator> communicator() const;
+  Worker& worker() { return *worker_; }
+
+ private:
+  static void at_teardown(void* context);
+
+  CommunicatorSettings settings_;
+  mutable std::mutex mutex_;  // of what follows
+  std::unique_ptr<dist::GlooTransport> transport_;  // until it is connected
+  std::shared_ptr<dist::HostCommunicator> communicator_;
+  bool called_ = false, aborted_ = false;  // connect was; abort was
+  std::string why_;
+  std::mutex use_;
+  std::shared_ptr<Worker> worker_;
+};
+
+}  // namespace hone::addon

@@ -1,0 +1,21 @@
+// A job on a worker's thread, as JavaScript sees it: a promise.
+#pragma once
+
+#include <napi.h>
+
+#include <functional>
+
+#include "addon/worker.h"
+
+namespace hone::addon {
+
+/// How a job's result is shown to JavaScript, there; nullptr: undefined.
+using JobResult = std::function<Napi::Value(Napi::Env)>;
+
+/// JavaScript thread. The promise rejects with what the job throws, or with STATE and the words `closed` if the worker
+/// stops first; the process and what the job keeps live until it is settled. `settled` is then called on the JavaScript
+/// thread, unless that is being torn down. The job keeps the worker.
+Napi::Promise run_as_promise(Napi::Env env, Worker& worker, const char* closed, std::function<JobResult()> job,
+                             std::function<void(Napi::Env)> settled = nullptr);
+
+}  // namespace hone::addon

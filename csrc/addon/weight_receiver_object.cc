@@ -1,0 +1,72 @@
+#include "addon/weight_receiver_object.h"
+
+#include <utility>
+
+#include "addon/arguments.h"
+#include "addon/communicator_object.h"
+#include "addon/engine_object.h"
+#include "addon/errors.h"
+#include "addon/model_options.h"
+#include "addon/promise_job.h"
+#include "addon/thread_pool.h"
+
+namespace hone::addon {
+namespace {
+
+constexpr const char* kClosed = "weightReceiver: closed.";
+
+}  // namespace
+
+WeightReceiverObject::Receiver::Receiver(const model::ModelConfig& config, DType storage)
+    : pool(shared_thread_pool()), weights(config, storage, pool.get()) {}
+
+Napi::Function WeightReceiverObject::define(Napi::Env env) {
+  using Self = WeightReceiverObject;
+  return DefineClass(env, "NativeWeightReceiver",
+                     {InstanceMethod<&Self::receive>("receive"), InstanceMethod<&Self::commit>("commit"),
+                      InstanceMethod<&Self::close>("close")});
+}
+
+WeightReceiverObject::WeightReceiverObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<WeightReceiverObject>(info) {
+  translated(info.Env(), [&] {
+    const model::ModelConfig config = read_model_config(info[0]);
+    const int storage = Fields(info[1], "weightReceiver").choice("weightStorage", {"f32", "bf16"});
+    auto receiver = std::make_shared<Receiver>(config, storage == 0 ? DType::kF32 : DType::kBF16);
+    receiver->worker = Worker::open(info.Env(), "hone.weightReceiver", nullptr, [receiver] {});
+    receiver_ = std::move(receiver);
+  });
+}
+
+WeightReceiverObject::~WeightReceiverObject() {
+  if (receiver_) receiver_->worker->abandon();
+}
+
+Napi::Value WeightReceiverObject::receive(const Napi::CallbackInfo& info) {
+  const auto group = translated(info.Env(), [&] { return CommunicatorObject::from(info[0], "receive").thread(); });
+  const auto job = [receiver = receiver_, group]() -> JobResult {
+    uint32_t version = 0;
+    group->use([&](dist::Communicator& ranks) { version = receiver->weights.receive(ranks); });
+    return [version](Napi::Env env) { return Napi::Number::New(env, version); };
+  };
+  return run_as_promise(info.Env(), *receiver_->worker, kClosed, job);
+}
+
+Napi::Value WeightReceiverObject::commit(const Napi::CallbackInfo& info) {
+  const auto engine = translated(info.Env(), [&] {
+    const auto engine = EngineObject::thread_for(receiver_->weights.config(), info[0], "commit");
+    if (EngineObject::from(info[0]).on_gpu()) {
+      fail(Code::kUnsupported, "commit: the engine computes on a GPU; weights that are received lie in the host's memory.");
+    }
+    return engine;
+  });
+  const auto job = [receiver = receiver_, engine]() -> JobResult {
+    const auto snapshot = receiver->weights.commit();
+    if (!engine->set_weights(snapshot)) fail(Code::kState, "commit: the engine is closed.");
+    return [version = snapshot->version](Napi::Env env) { return Napi::Number::New(env, version); };
+  };
+  return run_as_promise(info.Env(), *receiver_->worker, kClosed, job);
+}
+
+Napi::Value WeightReceiverObject::close(const Napi::CallbackInfo& info) { return receiver_->worker->close(info.Env()); }
+
+}  // namespace hone::addon

@@ -1,0 +1,250 @@
+// Weights from a trainer in one process to engines in others: the same bits and samples as within one, and what happens when
+// one of them dies. What a receiver refuses is tested in test/csrc/trainer/weight_transfer.test.cc too.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { EngineOptions, TrainerOptions } from "../../lib/native/face.ts";
+import {
+  type Communicator,
+  Engine,
+  Generations,
+  info,
+  Trainer,
+  WeightReceiver,
+} from "../../lib/native/index.ts";
+import { communicatorPair, rankProcesses, resultsOf } from "./processes.ts";
+import { engineOptions, modelConfig, request, trainerOptions } from "./small-model.ts";
+
+const withGloo = describe.skipIf(info().gloo.version === null);
+const SMALL = { bucketBytes: 512 };
+
+/** For a rank's script: a trainer, an engine with a receiver, and samples of it. */
+const PARTS = `
+  const config = ${JSON.stringify(modelConfig)};
+  const makeTrainer = async (change) => {
+    const trainer = new native.NativeTrainer(config, { ...${JSON.stringify(trainerOptions)}, ...change });
+    await trainer.initialize(3n);
+    return trainer;
+  };
+  const makeEngine = (change) => {
+    let hear;
+    const heard = [];
+    const engine = new native.NativeEngine(
+      config, { ...${JSON.stringify({ ...engineOptions, runSeed: 0 })}, runSeed: 7n, device: "cpu", ...change },
+      (message) => { heard.push(message); hear?.(); }, (error) => { throw error; });
+    const receiver = new native.NativeWeightReceiver(config, { weightStorage: "f32", ...change });
+    const sample = async (id) => {
+      engine.submit({ id, prompt: Int32Array.of(1, 2, 3), count: 1, problem: id, firstAttempt: 0,
+        sampling: { temperature: 1 }, maxTokens: 20, stopIds: [] });
+      while (!heard.some((m) => m.finish.some((f) => f > 0))) await new Promise((resolve) => { hear = resolve; });
+      const all = heard.splice(0);
+      const joined = (field) => all.flatMap((m) => [...m[field]]);
+      return { tokens: joined("token"), logprobs: joined("logprob"), versions: joined("version") };
+    };
+    return { engine, receiver, sample };
+  };
+`;
+
+interface Samples {
+  readonly tokens: readonly number[];
+  readonly logprobs: readonly number[];
+  readonly versions: readonly number[];
+}
+
+/** The same in this process: what an engine samples under versions 5 and 6 of the weights. */
+async function withinOneProcess(weightStorage: "f32" | "bf16"): Promise<readonly Samples[]> {
+  const trainer = new Trainer(modelConfig, { ...trainerOptions, weightStorage });
+  const options: EngineOptions = { ...engineOptions, weightStorage, device: "cpu" };
+  const generations = new Generations((handlers) => new Engine(modelConfig, options, handlers));
+  const samples: Samples[] = [];
+  for (const version of [5, 6]) {
+    await trainer.initialize(BigInt(version));
+    await trainer.setVersion(version);
+    await trainer.publish(generations.engine);
+    const ask = { prompt: Int32Array.of(1, 2, 3), count: 1, maxTokens: 20, stopIds: [] };
+    const [completion] = await generations.generate(request(version, ask));
+    const { tokens, logprobs, versions } = completion!;
+    samples.push({ tokens: [...tokens], logprobs: [...logprobs], versions: [...versions] });
+  }
+  await Promise.all([generations.close(), trainer.close()]);
+  return samples;
+}
+
+withGloo("between processes", () => {
+  test.each(["f32", "bf16"] as const)(
+    "engines sample what one process samples, weights in %s",
+    async (storage) => {
+      const results = await resultsOf(
+        3,
+        `${PARTS}
+       const change = { weightStorage: "${storage}" };
+       if (rank === 0) {
+         const trainer = await makeTrainer(change);
+         const refused = [];
+         for (const version of [5, 6]) {
+           await trainer.initialize(BigInt(version));
+           await trainer.setVersion(version);
+           refused.push(...(await trainer.sendWeights(group, { bucketBytes: 4096 })));
+           await group.barrier();
+         }
+         return refused;
+       }
+       const { engine, receiver, sample } = makeEngine(change);
+       const samples = [];
+       for (const version of [5, 6]) {
+         await receiver.receive(group);
+         await receiver.commit(engine);
+         samples.push(await sample(version));
+         await group.barrier();
+       }
+       return samples;`,
+      );
+      const wanted = await withinOneProcess(storage);
+      expect(wanted[0]!.tokens).not.toEqual(wanted[1]!.tokens);
+      expect(results.map((result) => result?.value ?? result?.error)).toEqual([[], wanted, wanted]);
+    },
+  );
+
+  test("a sender that dies on the way leaves the version before, with which sampling goes on", async () => {
+    const ranks = await rankProcesses(
+      3,
+      `${PARTS}
+       if (rank === 0) {
+         const trainer = await makeTrainer({});
+         await trainer.setVersion(1);
+         await trainer.sendWeights(group);
+         await group.barrier();
+         await trainer.setVersion(2);
+         while (true) await trainer.sendWeights(group, { bucketBytes: 64 });
+       }
+       const { engine, receiver, sample } = makeEngine({});
+       await receiver.receive(group);
+       await receiver.commit(engine);
+       await group.barrier();
+       const codeOf = (promise) => promise.then(() => "ok", (error) => error.code);
+       let lost;
+       while ((lost = await codeOf(receiver.receive(group))) === "ok");
+       return { lost, commit: await codeOf(receiver.commit(engine)), ...(await sample(1)) };`,
+      600_000,
+    );
+    setTimeout(() => ranks[0]!.child.kill("SIGKILL"), 1500);
+    for (const { result } of ranks.slice(1)) {
+      const value = (await result)?.value as Samples & { lost: string; commit: string };
+      expect(value).toMatchObject({ lost: "HONE_ERR_COLLECTIVE", commit: "HONE_ERR_STATE" });
+      expect(new Set(value.versions)).toEqual(new Set([1]));
+    }
+  });
+
+  test("a receiver that dies is told to the sender, which trains on, and to the other receiver", async () => {
+    const ranks = await rankProcesses(
+      3,
+      `${PARTS}
+       const codeOf = (promise) => promise.then(() => "ok", (error) => error.code);
+       let lost;
+       if (rank === 0) {
+         const trainer = await makeTrainer({});
+         while ((lost = await codeOf(trainer.sendWeights(group, { bucketBytes: 64 }))) === "ok");
+         await trainer.setVersion(9);
+         return { lost, version: trainer.version };
+       }
+       const { receiver } = makeEngine({});
+       while ((lost = await codeOf(receiver.receive(group))) === "ok");
+       return { lost };`,
+      600_000,
+    );
+    setTimeout(() => ranks[1]!.child.kill("SIGKILL"), 1500);
+    const results = await Promise.all(ranks.map(({ result }) => result));
+    expect(results.map((result) => result?.value)).toEqual([
+      { lost: "HONE_ERR_COLLECTIVE", version: 9 },
+      undefined,
+      { lost: "HONE_ERR_COLLECTIVE" },
+    ]);
+  });
+});
+
+withGloo("within a process", () => {
+  let engine: Engine;
+  let trainer: Trainer;
+
+  beforeAll(async () => {
+    engine = new Engine(modelConfig, { ...engineOptions, device: "cpu" }, { onMessage() {}, onError() {} });
+    trainer = new Trainer(modelConfig, trainerOptions);
+    await trainer.initialize(1n);
+  });
+  afterAll(async () => {
+    await Promise.all([engine.close(), trainer.close()]);
+  });
+
+  const receiving = async (
+    body: (sender: Communicator, receiver: Communicator) => Promise<void>,
+    ms?: number,
+  ) => {
+    const [a, b] = await communicatorPair(ms);
+    await body(a, b);
+    await Promise.allSettled([a.close(), b.close()]);
+  };
+
+  test("an older version is refused, and the sender is told by whom", () =>
+    receiving(async (a, b) => {
+      const receiver = new WeightReceiver(modelConfig, { weightStorage: "f32" });
+      const transfer = async (version: number) => {
+        await trainer.setVersion(version);
+        return await Promise.allSettled([trainer.sendWeights(a, SMALL), receiver.receive(b)]);
+      };
+      expect(await transfer(4)).toMatchObject([{ value: new Int32Array() }, { value: 4 }]);
+      expect(await receiver.commit(engine)).toBe(4);
+      expect(await transfer(3)).toMatchObject([
+        { value: Int32Array.of(1) },
+        {
+          reason: {
+            code: "HONE_ERR_STATE",
+            message: expect.stringContaining("version 3 comes after version 4"),
+          },
+        },
+      ]);
+      await expect(receiver.commit(engine)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+      expect(await transfer(5)).toMatchObject([{ value: new Int32Array() }, { value: 5 }]);
+      await receiver.close();
+      await expect(receiver.receive(b)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+    }));
+
+  // Another trainer hung here: the message that tells engines of an update was lost, and its broadcast waited for ever.
+  test("a broadcast for which nobody came ends at the time-out, and the process works meanwhile", () =>
+    receiving(async (a) => {
+      let ticks = 0;
+      const timer = setInterval(() => ticks++, 5);
+      await expect(trainer.sendWeights(a, SMALL)).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE" });
+      clearInterval(timer);
+      expect(ticks).toBeGreaterThan(2);
+      await trainer.setVersion(1);
+      expect(trainer.version).toBe(1);
+    }, 500));
+
+  test("an abort ends it at once", () =>
+    receiving(async (a) => {
+      const sent = expect(trainer.sendWeights(a, SMALL)).rejects.toMatchObject({ code: "HONE_ERR_ABORTED" });
+      setTimeout(() => a.abort("nobody answers"), 50);
+      await sent;
+    }, 600_000));
+
+  test("what cannot be sent or received is refused by name", () =>
+    receiving(async (a, b) => {
+      await expect(trainer.sendWeights(b)).rejects.toThrow(/rank 0 sends; this is rank 1/);
+      await expect(trainer.sendWeights(a, { bucketBytes: 3 })).rejects.toThrow(/bucketBytes is 3/);
+      await expect(trainer.sendWeights({} as Communicator)).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
+      const lora = { rank: 2, alpha: 2, targets: ["q_proj"], seed: 1n };
+      const options: TrainerOptions = { ...trainerOptions, lora };
+      const adapted = new Trainer(modelConfig, options);
+      await expect(adapted.sendWeights(a)).rejects.toMatchObject({ code: "HONE_ERR_UNSUPPORTED" });
+      await adapted.close();
+      const other = modelConfig.replace('"intermediate_size":56', '"intermediate_size":64');
+      const receiver = new WeightReceiver(other, { weightStorage: "f32" });
+      await expect(receiver.commit(engine)).rejects.toThrow(/another model config/);
+      expect(await Promise.allSettled([trainer.sendWeights(a), receiver.receive(b)])).toMatchObject([
+        { value: Int32Array.of(1) },
+        { reason: { code: "HONE_ERR_CONFIG" } },
+      ]);
+      await receiver.close();
+      expect(() => new WeightReceiver(modelConfig, { weightStorage: "f16" as never })).toThrow(
+        /weightStorage/,
+      );
+    }));
+});
