@@ -10,6 +10,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/noRedis/, "no redis-server: apt-get install redis-server"],
   [/\bskipped\b/, "the server or package of that driver is not here: apt-get install redis-server; npm ci"],
   [/noAddon/, "the native core is not built: npm run build:native"],
+  [/gloo/i, "Gloo is, or is not, here: apt-get install libgloo-dev, npm run build:native"],
   [/mlflowPython/, "HONE_MLFLOW_PYTHON names no Python that has mlflow"],
   [/python/i, "no /usr/bin/python3"],
   [/cuda|gpu/i, "a GPU is, or is not, here"],
