@@ -1,0 +1,116 @@
+import { readFileSync } from "node:fs";
+import { HoneError } from "../../errors.ts";
+import { optionalPackage } from "../optional-package.ts";
+
+/** What of better-sqlite3 is used. */
+export interface Database {
+  exec(sql: string): void;
+  pragma(text: string): unknown;
+  prepare(sql: string): Statement;
+  close(): void;
+  readonly inTransaction: boolean;
+}
+
+export interface Statement {
+  run(...values: readonly Value[]): { readonly changes: number };
+  get(...values: readonly Value[]): unknown;
+  all(...values: readonly Value[]): unknown[];
+}
+
+export type Value = string | number | Uint8Array | null;
+
+type DatabaseClass = new (path: string, options: { readonly timeout: number }) => Database;
+
+const PACKAGE = "better-sqlite3";
+/** Of waiting for another process's writes. */
+const PATIENCE_MS = 60_000;
+const SCHEMA_VERSION = 1;
+
+/**
+ * meta: run, and boot (of the machine, whose clock leases are measured by). stream: what was appended and trimmed so far.
+ * The payload is an entry's last column, so that sums over the others do not read it.
+ */
+const SCHEMA = `
+CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE stream(name TEXT PRIMARY KEY, last INTEGER NOT NULL, trimmed INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE entry(
+  stream TEXT NOT NULL, offset INTEGER NOT NULL, key TEXT NOT NULL, samples INTEGER NOT NULL, tokens INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL, reason TEXT, payload BLOB NOT NULL
+);
+CREATE UNIQUE INDEX entry_by_offset ON entry(stream, offset);
+CREATE UNIQUE INDEX entry_by_key ON entry(stream, key);
+CREATE TABLE reader(stream TEXT, name TEXT, cursor INTEGER NOT NULL, PRIMARY KEY(stream, name)) WITHOUT ROWID;
+CREATE TABLE pending(
+  stream TEXT, reader TEXT, offset INTEGER, token TEXT NOT NULL, deliveries INTEGER NOT NULL, until_ms REAL NOT NULL,
+  PRIMARY KEY(stream, reader, offset)
+) WITHOUT ROWID;
+CREATE TABLE pin(stream TEXT, name TEXT, cursor INTEGER NOT NULL, PRIMARY KEY(stream, name)) WITHOUT ROWID;
+CREATE TABLE register(key TEXT PRIMARY KEY, value TEXT NOT NULL, until_ms REAL) WITHOUT ROWID;
+PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
+/** A file of streams, its tables made where there are none. Rejects with HONE_ERR_USAGE, HONE_ERR_IO, HONE_ERR_FORMAT. */
+export async function openDatabase(path: string): Promise<Database> {
+  const found = (await optionalPackage(PACKAGE, "a stream store in a file")) as { default: DatabaseClass };
+  const database = opened(found.default, path);
+  try {
+    database.pragma("journal_mode = WAL");
+    database.pragma("synchronous = FULL"); // an append that has resolved survives a loss of power
+    inTransaction(database, "IMMEDIATE", () => prepareTables(database, path));
+    return database;
+  } catch (cause) {
+    database.close();
+    throw HoneError.is(cause) ? cause : ioError(path, cause);
+  }
+}
+
+/** Runs `work`, whose writes are made together or, where it throws, not at all. */
+export function inTransaction<T>(database: Database, kind: "DEFERRED" | "IMMEDIATE", work: () => T): T {
+  database.exec(`BEGIN ${kind}`);
+  try {
+    const result = work();
+    database.exec("COMMIT");
+    return result;
+  } catch (error) {
+    if (database.inTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+export function ioError(path: string, cause: unknown): HoneError {
+  return new HoneError("HONE_ERR_IO", `${path}: ${(cause as Error).message}`, { cause });
+}
+
+function opened(DatabaseOf: DatabaseClass, path: string): Database {
+  try {
+    return new DatabaseOf(path, { timeout: PATIENCE_MS });
+  } catch (cause) {
+    if (!/bindings file|NODE_MODULE_VERSION/.test((cause as Error).message)) throw ioError(path, cause);
+    throw new HoneError("HONE_ERR_USAGE", `${PACKAGE} was not built for this Node`, {
+      hint: `npm rebuild ${PACKAGE}`,
+      cause,
+    });
+  }
+}
+
+function prepareTables(database: Database, path: string): void {
+  const { user_version: version } = database.prepare("PRAGMA user_version").get() as { user_version: number };
+  if (version === 0) database.exec(SCHEMA);
+  else if (version !== SCHEMA_VERSION)
+    throw new HoneError(
+      "HONE_ERR_FORMAT",
+      `${path} is of version ${version}, this package knows ${SCHEMA_VERSION}`,
+    );
+  expireLeasesOfOtherBoots(database);
+}
+
+/** After a reboot the clock began anew, and nobody who had a lease is alive. */
+function expireLeasesOfOtherBoots(database: Database): void {
+  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  const known = database.prepare("SELECT value FROM meta WHERE name = 'boot'").get() as
+    | { value: string }
+    | undefined;
+  if (known?.value === boot) return;
+  database.exec("UPDATE pending SET until_ms = 0; DELETE FROM register WHERE until_ms IS NOT NULL");
+  database.prepare("INSERT OR REPLACE INTO meta VALUES('boot', ?)").run(boot);
+}

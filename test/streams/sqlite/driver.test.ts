@@ -1,0 +1,90 @@
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { openStore } from "../../../lib/streams/index.ts";
+import { Client } from "../client.ts";
+import { streamsConform } from "../conformance.ts";
+import { waitsConform } from "../conformance-waits.ts";
+import { ALL, append, bytes, HOUR_MS } from "../place.ts";
+import { noSqlite, SqliteFile, SqliteSuite } from "./sqlite-file.ts";
+
+const suite = new SqliteSuite();
+afterAll(() => suite[Symbol.asyncDispose]());
+streamsConform(suite.driver);
+waitsConform(suite.driver);
+
+describe.skipIf(noSqlite !== undefined)("a file of streams", () => {
+  test("has all that a process appended before it was killed, and each lease goes on to another", async () => {
+    await using file = new SqliteFile();
+    await using store = await file.open();
+    await using producer = new Client(file.url, "r", "append");
+    await producer.hear("appended", 25);
+    await append(store, "s", ["mine"]); // beside it, in the same file
+    await producer.kill();
+    const said = producer.said
+      .filter((line) => line.startsWith("appended"))
+      .map((line) => line.split(" ")[1]);
+    const entries = await store.read("s", 0, ALL);
+    expect(entries.map(({ offset }) => offset)).toEqual(entries.map((_, i) => i + 1));
+    const kept = entries.map(({ key }) => key).filter((key) => key !== "mine");
+    expect(kept.slice(0, said.length)).toEqual(said);
+    expect(kept.length).toBeLessThanOrEqual(said.length + 1);
+    expect(entries.map(({ key, payload }) => [key, Buffer.from(payload).toString()])).toEqual(
+      entries.map(({ key }) => [key, `payload of ${key}`]),
+    );
+
+    await using reader = new Client(file.url, "r", "lease");
+    await reader.hear("leased k0");
+    await reader.kill();
+    const [again] = await store.lease("s", "g", { max: 1, leaseMs: HOUR_MS, waitMs: 60_000 });
+    expect(again).toMatchObject({ deliveries: again!.key === "k0" ? 2 : 1 });
+    expect(await store.depth("s", { group: "g" })).toMatchObject({ items: entries.length });
+  });
+
+  test("is of one run; who knows the run refuses one that is new, deleted or exchanged", async () => {
+    await using file = new SqliteFile();
+    await expect(file.open({ mustExist: true })).rejects.toMatchObject({ why: "lost" });
+    await using store = await file.open();
+    await append(store, "s", ["x"]);
+    await expect(openStore(file.url, { run: "other" })).rejects.toMatchObject({
+      why: "lost",
+      details: { found: `${file.path} is of run r` },
+    });
+    await using known = await file.open({ mustExist: true });
+    expect(await known.depth("s")).toMatchObject({ items: 1 });
+    renameSync(file.path, `${file.path}.away`);
+    await expect(store.append("s", "y", bytes("y"))).rejects.toMatchObject({ why: "lost" });
+    writeFileSync(file.path, "");
+    await expect(known.read("s", 0, ALL)).rejects.toMatchObject({ why: "lost" });
+    rmSync(file.path);
+    renameSync(`${file.path}.away`, file.path);
+    expect(await store.append("s", "y", bytes("y"))).toBe(2);
+  });
+
+  test("does what is asked at the same moment as something that it refuses", async () => {
+    await using file = new SqliteFile();
+    await using store = await file.open();
+    const calls = [
+      store.append("s", "x", bytes("x")),
+      store.read("s", 99, ALL),
+      store.append("s", "y", bytes("y")),
+    ];
+    expect(await Promise.allSettled(calls)).toMatchObject([
+      { value: 1 },
+      { reason: { why: "ahead" } },
+      { value: 2 },
+    ]);
+  });
+
+  test("that cannot be opened is named", async () => {
+    await using file = new SqliteFile();
+    await expect(openStore(`sqlite:${join(file.dir, "no/where.db")}`, { run: "r" })).rejects.toMatchObject({
+      code: "HONE_ERR_IO",
+      message: expect.stringContaining("where.db"),
+    });
+    writeFileSync(join(file.dir, "text.db"), "this is no database, though it is long enough ".repeat(50));
+    await expect(openStore(`sqlite:${join(file.dir, "text.db")}`, { run: "r" })).rejects.toMatchObject({
+      message: expect.stringContaining("text.db: file is not a database"),
+    });
+  });
+});
