@@ -5,33 +5,10 @@ import { basename, dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { type Deferred, deferred } from "../../deferred.ts";
-import { type ErrorCode, HoneError } from "../../errors.ts";
+import { HoneError } from "../../errors.ts";
 import type { Arguments, Driver, Fence, OperationName, Result } from "../driver.ts";
-import { type Refusal, StreamError } from "../stream-error.ts";
-
-/** What the thread is started with. */
-export interface WorkerData {
-  readonly path: string;
-  readonly run: string;
-  readonly mustExist: boolean;
-}
-
-export interface Order<K extends OperationName = OperationName> {
-  readonly id: string;
-  readonly name: K;
-  readonly args: Arguments<K>;
-  readonly fence?: Fence | undefined;
-}
-
-export type Request = Order | "close";
-
-/** To the order of that id, or to the opening. */
-export interface Answer {
-  readonly id: string;
-  readonly result?: unknown;
-  readonly refusal?: Refusal;
-  readonly error?: { readonly code: ErrorCode; readonly message: string; readonly hint: string | undefined };
-}
+import { StreamError } from "../stream-error.ts";
+import type { Answer, Request, WorkerData } from "./orders.ts";
 
 /** Streams of a run in a file, for the processes of one machine. */
 export class SqliteDriver implements Driver {

@@ -1,41 +1,17 @@
 import { deadLettersOf } from "../checks.ts";
-import type {
-  Appended,
-  Arguments,
-  Fence,
-  Held,
-  Leased,
-  OperationName,
-  Operations,
-  Result,
-} from "../driver.ts";
-import type { Depth, Entry, Offset } from "../store.ts";
+import type { Arguments, Fence, Leased, OperationName, Operations, Result } from "../driver.ts";
+import type { Depth, Entry } from "../store.ts";
 import { exhausted, fencedBy, heldBy, StreamError } from "../stream-error.ts";
-import type { Database, Value } from "./database.ts";
+import type { Database } from "./database.ts";
 import { monotonicMs, SqliteRegisters } from "./registers.ts";
-
-interface EntryRow {
-  readonly offset: number;
-  readonly key: string;
-  readonly payload: Uint8Array;
-  readonly samples: number;
-  readonly tokens: number;
-  readonly reason: string | null;
-}
-
-interface PendingRow {
-  readonly offset: number;
-  readonly deliveries: number;
-}
+import { type EntryRow, type PendingRow, Tables, valuesOf } from "./tables.ts";
 
 /** Operations on a file. Each is part of the caller's transaction, and refuses before it writes. */
-export class SqliteOperations {
-  readonly #database: Database;
+export class SqliteOperations extends Tables {
   readonly #registers: SqliteRegisters;
-  readonly #statements = new Map<string, ReturnType<Database["prepare"]>>();
 
   constructor(database: Database) {
-    this.#database = database;
+    super(database);
     this.#registers = new SqliteRegisters(database);
   }
 
@@ -52,43 +28,43 @@ export class SqliteOperations {
   }
 
   readonly #operations: Operations = {
-    append: (what) => this.#offsetOf(what) ?? this.#append(what),
+    append: (what) => this.offsetOf(what) ?? this.append(what),
     lease: (args) => this.#lease(args),
     renew: ({ leaseMs, ...held }) =>
-      this.#change(
+      this.change(
         "UPDATE pending SET until_ms = ? WHERE stream = ? AND reader = ? AND offset = ? AND token = ?",
         monotonicMs() + leaseMs,
         ...valuesOf(held),
       ) > 0,
     forward: ({ out, ...held }) => {
-      const known = this.#offsetOf(out);
-      const isHeld = this.#held(held) !== undefined;
+      const known = this.offsetOf(out);
+      const isHeld = this.held(held) !== undefined;
       if (!isHeld && known === undefined)
         throw new StreamError({ why: "lease-lost", about: held.stream, found: String(held.offset) });
-      if (isHeld) this.#finish(held);
-      return known === undefined ? this.#append(out) : null;
+      if (isHeld) this.finish(held);
+      return known === undefined ? this.append(out) : null;
     },
     release: ({ end, ...held }) => {
-      if (this.#held(held) === undefined) return false;
+      if (this.held(held) === undefined) return false;
       if (end === "retry")
-        this.#change(
+        this.change(
           "UPDATE pending SET token = '', until_ms = 0 WHERE stream = ? AND reader = ? AND offset = ? AND token = ?",
           ...valuesOf(held),
         );
-      else this.#finish(held);
-      if (typeof end === "object") this.#bury(held, end.dead);
+      else this.finish(held);
+      if (typeof end === "object") this.bury(held, end.dead);
       return true;
     },
     read: ({ stream, after, max }) => {
-      this.#checkCursor(stream, after);
+      this.checkCursor(stream, after);
       const sql = "SELECT * FROM entry WHERE stream = ? AND offset > ? ORDER BY offset LIMIT ?";
-      return this.#all<EntryRow>(sql, stream, after, max).map(entryOf);
+      return this.all<EntryRow>(sql, stream, after, max).map(entryOf);
     },
     pin: ({ stream, name, cursor }) => {
-      if (cursor === null) this.#change("DELETE FROM pin WHERE stream = ? AND name = ?", stream, name);
+      if (cursor === null) this.change("DELETE FROM pin WHERE stream = ? AND name = ?", stream, name);
       else {
-        this.#checkCursor(stream, cursor);
-        this.#change("INSERT OR REPLACE INTO pin VALUES(?, ?, ?)", stream, name, cursor);
+        this.checkCursor(stream, cursor);
+        this.change("INSERT OR REPLACE INTO pin VALUES(?, ?, ?)", stream, name, cursor);
       }
       return null;
     },
@@ -102,40 +78,31 @@ export class SqliteOperations {
     setLease: (args) => this.#registers.setLease(args),
   };
 
-  #append({ stream, key, payload, size }: Appended, reason: string | null = null): Offset {
-    const offset = this.#ends(stream).last + 1;
-    const sql = "INSERT INTO stream VALUES(?, ?, 0) ON CONFLICT(name) DO UPDATE SET last = excluded.last";
-    this.#change(sql, stream, offset);
-    const values = [stream, offset, key, size.samples, size.tokens, Date.now(), reason, payload];
-    this.#change("INSERT INTO entry VALUES(?, ?, ?, ?, ?, ?, ?, ?)", ...values);
-    return offset;
-  }
-
   #lease({ stream, group, token, max, leaseMs, maxDeliveries }: Arguments<"lease">): Leased {
     if (!this.#isLeasable({ stream, group })) return { leases: [], ...this.#nextMs(stream, group) };
     const now = monotonicMs();
     const taken: PendingRow[] = [];
     const take = (offset: number, deliveries: number) => {
       const values = [stream, group, offset, token, deliveries, now + leaseMs];
-      this.#change("INSERT OR REPLACE INTO pending VALUES(?, ?, ?, ?, ?, ?)", ...values);
+      this.change("INSERT OR REPLACE INTO pending VALUES(?, ?, ?, ?, ?, ?)", ...values);
       taken.push({ offset, deliveries });
     };
     const sql =
       "SELECT offset, deliveries FROM pending WHERE stream = ? AND reader = ? AND until_ms <= ? ORDER BY offset";
-    for (const { offset, deliveries } of this.#all<PendingRow>(sql, stream, group, now)) {
+    for (const { offset, deliveries } of this.all<PendingRow>(sql, stream, group, now)) {
       if (taken.length === max) break;
       if (deliveries < maxDeliveries) take(offset, deliveries + 1);
       else {
-        this.#finish({ stream, group, offset });
-        this.#bury({ stream, group, offset }, exhausted(deliveries));
+        this.finish({ stream, group, offset });
+        this.bury({ stream, group, offset }, exhausted(deliveries));
       }
     }
-    let cursor = this.#cursor(stream, group);
-    const { last } = this.#ends(stream);
+    let cursor = this.cursor(stream, group);
+    const { last } = this.ends(stream);
     while (taken.length < max && cursor < last) take(++cursor, 1);
-    this.#change("INSERT OR REPLACE INTO reader VALUES(?, ?, ?)", stream, group, cursor);
+    this.change("INSERT OR REPLACE INTO reader VALUES(?, ?, ?)", stream, group, cursor);
     const leases = taken.map(({ offset, deliveries }) => ({
-      ...entryOf(this.#at(stream, offset)),
+      ...entryOf(this.at(stream, offset)),
       deliveries,
     }));
     return { leases, ...this.#nextMs(stream, group) };
@@ -144,20 +111,20 @@ export class SqliteOperations {
   /** Also where a group would be new: it is to be known, so that nothing is trimmed before it. */
   #isLeasable({ stream, group }: Pick<Arguments<"lease">, "stream" | "group">): boolean {
     const reader = "SELECT cursor FROM reader WHERE stream = ? AND name = ?";
-    const cursor = this.#row<{ cursor: number }>(reader, stream, group)?.cursor;
-    if (cursor === undefined || cursor < this.#ends(stream).last) return true;
+    const cursor = this.row<{ cursor: number }>(reader, stream, group)?.cursor;
+    if (cursor === undefined || cursor < this.ends(stream).last) return true;
     const over = "SELECT 1 AS one FROM pending WHERE stream = ? AND reader = ? AND until_ms <= ? LIMIT 1";
-    return this.#row(over, stream, group, monotonicMs()) !== undefined;
+    return this.row(over, stream, group, monotonicMs()) !== undefined;
   }
 
   #nextMs(stream: string, group: string): { readonly nextMs?: number } {
     const sql = "SELECT MIN(until_ms) AS at FROM pending WHERE stream = ? AND reader = ?";
-    const at = this.#row<{ at: number | null }>(sql, stream, group)?.at ?? undefined;
+    const at = this.row<{ at: number | null }>(sql, stream, group)?.at ?? undefined;
     return at === undefined ? {} : { nextMs: at - monotonicMs() };
   }
 
   #trim({ stream, before }: Arguments<"trim">): number {
-    const first = this.#row<{ holder: string; needed: number }>(
+    const first = this.row<{ holder: string; needed: number }>(
       `SELECT 'checkpoint ' || name AS holder, cursor + 1 AS needed FROM pin WHERE stream = ?
        UNION ALL SELECT 'group ' || name, cursor + 1 FROM reader WHERE stream = ?
        UNION ALL SELECT 'group ' || reader, offset FROM pending WHERE stream = ?
@@ -168,15 +135,15 @@ export class SqliteOperations {
     );
     if (first !== undefined && before > first.needed)
       throw new StreamError({ why: "held", about: stream, found: heldBy(first.holder, first.needed) });
-    const gone = this.#change("DELETE FROM entry WHERE stream = ? AND offset < ?", stream, before);
-    this.#change("UPDATE stream SET trimmed = trimmed + ? WHERE name = ?", gone, stream);
+    const gone = this.change("DELETE FROM entry WHERE stream = ? AND offset < ?", stream, before);
+    this.change("UPDATE stream SET trimmed = trimmed + ? WHERE name = ?", gone, stream);
     return gone;
   }
 
   #depth({ stream, group, after }: Arguments<"depth">): Depth {
-    const cursor = group === undefined ? (after ?? this.#ends(stream).trimmed) : this.#cursor(stream, group);
-    this.#checkCursor(stream, cursor);
-    const counted = this.#row<{ items: number; samples: number; tokens: number; at: number | null }>(
+    const cursor = group === undefined ? (after ?? this.ends(stream).trimmed) : this.cursor(stream, group);
+    this.checkCursor(stream, cursor);
+    const counted = this.row<{ items: number; samples: number; tokens: number; at: number | null }>(
       `SELECT COUNT(*) AS items, TOTAL(samples) AS samples, TOTAL(tokens) AS tokens, MIN(at_ms) AS at FROM entry
        WHERE stream = ? AND (offset > ?
          OR offset IN (SELECT offset FROM pending WHERE stream = ? AND reader = ?))`,
@@ -187,75 +154,14 @@ export class SqliteOperations {
     )!;
     const { items, samples, tokens, at } = counted;
     const oldestMs = at === null ? 0 : Math.max(0, Date.now() - at);
-    return { items, samples, tokens, oldestMs, dead: this.#ends(deadLettersOf(stream)).last };
-  }
-
-  #cursor(stream: string, group: string): Offset {
-    const sql = "SELECT cursor FROM reader WHERE stream = ? AND name = ?";
-    return this.#row<{ cursor: number }>(sql, stream, group)?.cursor ?? this.#ends(stream).trimmed;
-  }
-
-  #ends(stream: string): { readonly last: Offset; readonly trimmed: Offset } {
-    const found = this.#row<{ last: number; trimmed: number }>("SELECT * FROM stream WHERE name = ?", stream);
-    return found ?? { last: 0, trimmed: 0 };
-  }
-
-  #offsetOf({ stream, key }: Pick<Appended, "stream" | "key">): Offset | undefined {
-    const sql = "SELECT offset FROM entry WHERE stream = ? AND key = ?";
-    return this.#row<{ offset: number }>(sql, stream, key)?.offset;
-  }
-
-  #at(stream: string, offset: Offset): EntryRow {
-    return this.#row<EntryRow>("SELECT * FROM entry WHERE stream = ? AND offset = ?", stream, offset)!;
-  }
-
-  #held(held: Held): PendingRow | undefined {
-    const sql =
-      "SELECT offset, deliveries FROM pending WHERE stream = ? AND reader = ? AND offset = ? AND token = ?";
-    return this.#row<PendingRow>(sql, ...valuesOf(held));
-  }
-
-  #finish({ stream, group, offset }: Omit<Held, "token">): void {
-    this.#change("DELETE FROM pending WHERE stream = ? AND reader = ? AND offset = ?", stream, group, offset);
-  }
-
-  #bury({ stream, group, offset }: Omit<Held, "token">, reason: string): void {
-    const { key, payload, samples, tokens } = this.#at(stream, offset);
-    const letter = { stream: deadLettersOf(stream), key: `${group}/${offset}/${key}`, payload };
-    this.#append({ ...letter, size: { samples, tokens } }, reason);
-  }
-
-  #checkCursor(stream: string, cursor: Offset): void {
-    const { last, trimmed } = this.#ends(stream);
-    if (cursor < trimmed) throw new StreamError({ why: "trimmed", about: stream, found: String(trimmed) });
-    if (cursor > last) throw new StreamError({ why: "ahead", about: stream, found: String(last) });
+    return { items, samples, tokens, oldestMs, dead: this.ends(deadLettersOf(stream)).last };
   }
 
   #checkFence({ key, value }: Fence): void {
     const found = this.#registers.get({ key }) ?? undefined;
     if (found !== value) throw new StreamError({ why: "fenced", about: key, found: fencedBy(found, value) });
   }
-
-  #statement(sql: string): ReturnType<Database["prepare"]> {
-    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement;
-  }
-
-  #row<T>(sql: string, ...values: readonly Value[]): T | undefined {
-    return this.#statement(sql).get(...values) as T | undefined;
-  }
-
-  #all<T>(sql: string, ...values: readonly Value[]): T[] {
-    return this.#statement(sql).all(...values) as T[];
-  }
-
-  #change(sql: string, ...values: readonly Value[]): number {
-    return this.#statement(sql).run(...values).changes;
-  }
 }
-
-const valuesOf = ({ stream, group, offset, token }: Held) => [stream, group, offset, token] as const;
 
 function entryOf({ offset, key, payload, reason }: EntryRow): Entry {
   const entry = { offset, key, payload };

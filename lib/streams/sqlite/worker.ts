@@ -4,8 +4,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { HoneError } from "../../errors.ts";
 import { type Refusal, StreamError } from "../stream-error.ts";
 import { type Database, inTransaction, ioError, openDatabase } from "./database.ts";
-import type { Answer, Order, Request, WorkerData } from "./driver.ts";
 import { SqliteOperations } from "./operations.ts";
+import type { Answer, Order, Request, WorkerData } from "./orders.ts";
 
 const { path, run, mustExist } = workerData as WorkerData;
 const port = parentPort!;

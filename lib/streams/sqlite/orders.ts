@@ -1,0 +1,27 @@
+import type { ErrorCode } from "../../errors.ts";
+import type { Arguments, Fence, OperationName } from "../driver.ts";
+import type { Refusal } from "../stream-error.ts";
+
+/** What the thread is started with. */
+export interface WorkerData {
+  readonly path: string;
+  readonly run: string;
+  readonly mustExist: boolean;
+}
+
+export interface Order<K extends OperationName = OperationName> {
+  readonly id: string;
+  readonly name: K;
+  readonly args: Arguments<K>;
+  readonly fence?: Fence | undefined;
+}
+
+export type Request = Order | "close";
+
+/** To the order of that id, or to the opening. */
+export interface Answer {
+  readonly id: string;
+  readonly result?: unknown;
+  readonly refusal?: Refusal;
+  readonly error?: { readonly code: ErrorCode; readonly message: string; readonly hint: string | undefined };
+}
