@@ -79,7 +79,7 @@ export class SqliteOperations extends Tables {
   };
 
   #lease({ stream, group, token, max, leaseMs, maxDeliveries }: Arguments<"lease">): Leased {
-    if (!this.#isLeasable({ stream, group })) return { leases: [], ...this.#nextMs(stream, group) };
+    if (!this.#isLeasable({ stream, group })) return { leases: [], ...this.nextMs(stream, group) };
     const now = monotonicMs();
     const taken: PendingRow[] = [];
     const take = (offset: number, deliveries: number) => {
@@ -105,7 +105,7 @@ export class SqliteOperations extends Tables {
       ...entryOf(this.at(stream, offset)),
       deliveries,
     }));
-    return { leases, ...this.#nextMs(stream, group) };
+    return { leases, ...this.nextMs(stream, group) };
   }
 
   /** Also where a group would be new: it is to be known, so that nothing is trimmed before it. */
@@ -115,12 +115,6 @@ export class SqliteOperations extends Tables {
     if (cursor === undefined || cursor < this.ends(stream).last) return true;
     const over = "SELECT 1 AS one FROM pending WHERE stream = ? AND reader = ? AND until_ms <= ? LIMIT 1";
     return this.row(over, stream, group, monotonicMs()) !== undefined;
-  }
-
-  #nextMs(stream: string, group: string): { readonly nextMs?: number } {
-    const sql = "SELECT MIN(until_ms) AS at FROM pending WHERE stream = ? AND reader = ?";
-    const at = this.row<{ at: number | null }>(sql, stream, group)?.at ?? undefined;
-    return at === undefined ? {} : { nextMs: at - monotonicMs() };
   }
 
   #trim({ stream, before }: Arguments<"trim">): number {

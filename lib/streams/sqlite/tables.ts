@@ -3,6 +3,7 @@ import type { Appended, Held } from "../driver.ts";
 import type { Offset } from "../store.ts";
 import { StreamError } from "../stream-error.ts";
 import type { Database, Statement, Value } from "./database.ts";
+import { monotonicMs } from "./registers.ts";
 
 export interface EntryRow {
   readonly offset: number;
@@ -39,6 +40,13 @@ export class Tables {
   protected cursor(stream: string, group: string): Offset {
     const sql = "SELECT cursor FROM reader WHERE stream = ? AND name = ?";
     return this.row<{ cursor: number }>(sql, stream, group)?.cursor ?? this.ends(stream).trimmed;
+  }
+
+  /** When the next lease of the group runs out. */
+  protected nextMs(stream: string, group: string): { readonly nextMs?: number } {
+    const sql = "SELECT MIN(until_ms) AS at FROM pending WHERE stream = ? AND reader = ?";
+    const at = this.row<{ at: number | null }>(sql, stream, group)?.at ?? undefined;
+    return at === undefined ? {} : { nextMs: at - monotonicMs() };
   }
 
   protected ends(stream: string): { readonly last: Offset; readonly trimmed: Offset } {
