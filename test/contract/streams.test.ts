@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Lease, openStore, type StreamStore } from "../../lib/streams/index.ts";
-import { ALL, bytes, type DriverUnderTest, HOUR_MS, text } from "./place.ts";
-import { noRedis, RedisServer, redisUnderTest } from "./redis/redis-server.ts";
-import { SqliteSuite } from "./sqlite/sqlite-file.ts";
+import { ALL, bytes, type DriverUnderTest, HOUR_MS, text } from "../streams/place.ts";
+import { noRedis, RedisServer, redisUnderTest } from "../streams/redis/redis-server.ts";
+import { SqliteSuite } from "../streams/sqlite/sqlite-file.ts";
 
 /** A lease either never runs out during a test or has run out at once. */
 const times = fc.constantFrom(0, HOUR_MS);

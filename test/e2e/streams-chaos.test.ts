@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CounterRandom } from "../../lib/random.ts";
 import { openStore } from "../../lib/streams/index.ts";
 import { patient } from "../patience.ts";
-import { Client } from "./client.ts";
-import { HOUR_MS } from "./place.ts";
-import { noRedis, RedisServer } from "./redis/redis-server.ts";
-import { noSqlite, SqliteFile } from "./sqlite/sqlite-file.ts";
+import { Client } from "../streams/client.ts";
+import { HOUR_MS } from "../streams/place.ts";
+import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
+import { noSqlite, SqliteFile } from "../streams/sqlite/sqlite-file.ts";
 
 const SEED = Number(process.env["HONE_CHAOS_SEED"] ?? 1);
 /** Deaths of processes. */
