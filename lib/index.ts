@@ -1,6 +1,7 @@
 /** Post-training of reasoning language models with reinforcement learning from verifiable rewards. */
 export { type Evaluated, type EvaluateOptions, evaluate } from "./cli/evaluate-model.ts";
 export { exitCodeOf, explain, interruptSignal, runMain } from "./cli/exit.ts";
+export { processSettings } from "./cli/process-settings.ts";
 export { type SessionOptions, type SessionResult, trainAndEvaluate } from "./cli/session.ts";
 export { type SweepOptions, type SweepResult, sweep } from "./cli/sweep.ts";
 export { type Clock, systemClock } from "./clock.ts";

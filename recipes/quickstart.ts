@@ -3,6 +3,7 @@
  * and then gets better and shorter by reinforcement learning from verifiable rewards; minutes on two cores.
  *
  *   npm run quickstart -- [--seed N] [--dir D] [--schedule sync|async] [--device cpu|cuda] [--smoke] [--resume]
+ *                         [--processes N --store redis://host:port]
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -11,6 +12,7 @@ import {
   exitCodeOf,
   interruptSignal,
   overrideRecipe,
+  processSettings,
   runMain,
   trainAndEvaluate,
 } from "hone-rl";
@@ -70,6 +72,8 @@ async function main(): Promise<number> {
       dir: { type: "string", default: "runs/quickstart" },
       schedule: { type: "string", default: "async" },
       device: { type: "string" },
+      processes: { type: "string" },
+      store: { type: "string" },
       set: { type: "string", multiple: true, default: [] },
       smoke: { type: "boolean", default: false },
       resume: { type: "boolean", default: false },
@@ -80,8 +84,10 @@ async function main(): Promise<number> {
     `training.schedule=${values.schedule}`,
     ...(values.smoke ? SMOKE : []),
     ...(values.device === undefined ? [] : [`device=${values.device}`]),
+    ...(values.processes === undefined ? [] : processSettings(values.processes)),
     ...values.set,
   ]);
+  if (values.store !== undefined) process.env["HONE_STORE"] = values.store;
   const signal = interruptSignal((line) => process.stderr.write(`${line}\n`));
   const options = {
     dir: values.dir,

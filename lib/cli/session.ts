@@ -1,11 +1,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
 import type { Scoreboard, Validation } from "../evaluation/index.ts";
+import type { Processes } from "../fleet/index.ts";
 import { writeReport } from "../live/index.ts";
 import { RUN_FILES, RunDigest, writeWhole } from "../metrics/index.ts";
 import {
   createRun,
+  nativeCore,
   type PinnedPolicy,
   type Run,
   type RunHooks,
@@ -82,8 +85,13 @@ class Session {
   }
 
   async run(): Promise<SessionResult> {
-    const { dir, signal } = this.#options;
-    await using run = await createRun(this.#recipe, this.#runOptions());
+    const { dir, signal, core } = this.#options;
+    await using processes = core === undefined ? await processesOf(this.#recipe) : undefined;
+    const runOptions = this.#runOptions();
+    await using run = await createRun(
+      this.#recipe,
+      processes === undefined ? runOptions : { ...runOptions, core: processes.core },
+    );
     this.#display.follow(run);
     const outcome = await run.finished;
     await this.#validation.settled();
@@ -195,6 +203,23 @@ class Session {
       ...(ws && ws.steps > 0 && { demonstrations: imperfections(this.#recipe.domains, ws) }),
     };
   }
+}
+
+/** The actors and trainers that the recipe asks for; undefined where one process does it all. */
+async function processesOf({ name, hardware }: Recipe): Promise<Processes | undefined> {
+  if (hardware?.processes === undefined) return undefined;
+  const { HONE_STORE: store, HONE_FAULTS: faults } = process.env;
+  if (store === undefined || store === "")
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      `${name}: hardware.processes needs a store that all processes reach`,
+      {
+        hint: "Give --store redis://127.0.0.1:6379, or set HONE_STORE (docs/cluster.md).",
+      },
+    );
+  const { openProcesses, readFaults } = await import("../fleet/index.ts");
+  const core = await nativeCore();
+  return openProcesses({ ...hardware.processes, core, store, faults: readFaults(faults) });
 }
 
 function imperfections(

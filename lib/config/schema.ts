@@ -287,6 +287,8 @@ const hardwareSchema = z.strictObject({
   actorGpus: count().optional(),
   /** The backward pass computes activations again instead of keeping them all. */
   recompute: z.boolean().default(false),
+  /** On one machine: processes that sample beside the one of the run, and whether a further one trains (docs/cluster.md). */
+  processes: z.strictObject({ actors: count(64), trainers: z.int().min(0).max(64).default(0) }).optional(),
   /** Where AdamW's moments lie: on the GPU ("device", or left out), or in its host's memory, from where every step streams them through it. */
   optimizerMemory: z.enum(["device", "host"]).optional(),
 });

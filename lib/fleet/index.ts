@@ -1,6 +1,8 @@
 /** A run over several processes: the engines of actors and the trainer's ranks, behind the faces of one process. */
 export { type ActorParts, runActor } from "./actor.ts";
+export { readFaults } from "./faults.ts";
 export { Fleet, type FleetOptions, openFleet } from "./fleet.ts";
 export type { SendingTrainer } from "./fleet-trainer.ts";
 export { type FleetSettings, SETTINGS } from "./names.ts";
+export { openProcesses, type Processes, type ProcessesOptions } from "./processes.ts";
 export type * from "./transport.ts";

@@ -28,6 +28,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   "csrc/sandbox/program.h": "likewise",
   "lib/report/page-style.ts": "a style sheet; a screenshot judges it",
   "lib/fleet/names.ts": "names and one record of numbers; every test of the room goes by them",
+  "lib/fleet/role-main.ts": "where a process of a fleet begins; test/fleet/processes.test.ts starts it",
   "lib/samples/tables.ts": "lists of columns and names; test/samples/builder.test.ts fills them",
   "lib/streams/checks.ts":
     "bounds of arguments; the conformance suite (test/streams/conformance-waits.ts) breaks each",

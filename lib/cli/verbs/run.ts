@@ -3,6 +3,7 @@ import { deviceOf } from "../../device.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT, endWithParent, exitCodeOf, interruptSignal } from "../exit.ts";
 import { loadEntry } from "../load-recipe.ts";
+import { processSettings } from "../process-settings.ts";
 import { type Common, collect, print, SETTING, STRICT_CONFIG, type Verb } from "./verb.ts";
 
 interface Flags extends Common {
@@ -12,6 +13,8 @@ interface Flags extends Common {
   readonly overwrite?: boolean;
   readonly startFrom?: string;
   readonly device?: string;
+  readonly processes?: string;
+  readonly store?: string;
   readonly live?: boolean;
   readonly port?: string;
   readonly host?: string;
@@ -20,7 +23,9 @@ interface Flags extends Common {
 async function run(file: string, flags: Flags): Promise<number> {
   const { takesStdout, trainAndEvaluate } = await session();
   const device = flags.device === undefined ? [] : [`device=${deviceOf(flags.device, "--device")}`];
-  const { recipe, sinks } = await loadEntry(file, [...flags.set, ...device]);
+  const processes = flags.processes === undefined ? [] : processSettings(flags.processes);
+  const { recipe, sinks } = await loadEntry(file, [...flags.set, ...device, ...processes]);
+  if (flags.store !== undefined) process.env["HONE_STORE"] = flags.store;
   const dir = flags.dir ?? join("runs", recipe.name);
   const resume = flags.resume === undefined ? "never" : flags.resume === true ? "auto" : String(flags.resume);
   const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -60,6 +65,11 @@ export const runVerb: Verb = (hone, ends) => {
     .option("--start-from <checkpoint>", "begin with its weights instead of the recipe's warm start")
     .option("--overwrite", "replace the run that the folder holds")
     .option("--device <name>", "cpu or cuda (default: what the recipe says)")
+    .option(
+      "--processes <number>",
+      "so many beside this one: one trains, the others sample (docs/cluster.md)",
+    )
+    .option("--store <address>", "where they meet, redis://host:port (default: HONE_STORE)")
     .option("--live", "serve a page of the run while it goes on, and print its address (docs/live.md)")
     .option("--port <number>", "of that page (default: a free port, the same again when the run is resumed)")
     .option("--host <name>", "address that page listens at (default: 127.0.0.1, this machine alone)")

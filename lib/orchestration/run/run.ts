@@ -1,6 +1,7 @@
 import { systemClock } from "../../clock.ts";
 import { definedRecipe, type Recipe } from "../../config/index.ts";
 import { deferred } from "../../deferred.ts";
+import { HoneError } from "../../errors.ts";
 import { type EvaluationFacts, openSinks, type Sink } from "../../metrics/index.ts";
 import type { TrainerFace } from "../../native/face.ts";
 import type { StepRecord } from "../../records.ts";
@@ -38,7 +39,7 @@ import { expectDemonstrations } from "./warm-start.ts";
  */
 export async function createRun(given: Recipe, options: RunOptions): Promise<Run> {
   const recipe = definedRecipe(given, "createRun");
-  const core = options.core ?? (await nativeCore());
+  const core = options.core ?? (await ownCore(recipe));
   expectRunnable(recipe, core.info());
   if (options.verifiers === undefined) expectRewards(recipe);
   expectEnvironments(recipe);
@@ -77,6 +78,18 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
     await resources?.[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** Of a recipe for one process: another one's processes are for whoever starts the run to open. */
+function ownCore({ name, hardware }: Recipe): ReturnType<typeof nativeCore> {
+  if (hardware?.processes === undefined) return nativeCore();
+  throw new HoneError(
+    "HONE_ERR_UNSUPPORTED",
+    `${name}: createRun starts no processes of hardware.processes`,
+    {
+      hint: "`hone run` and trainAndEvaluate do; or leave the field out.",
+    },
+  );
 }
 
 /** Sinks of the run's folder, of the recipe's trackers, and of whoever starts it. */

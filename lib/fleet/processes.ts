@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { HoneError } from "../errors.ts";
+import type { Core } from "../orchestration/index.ts";
+import { openStore, type StreamStore } from "../streams/index.ts";
+import { type Fault, FaultInjector } from "./faults.ts";
+import { type Fleet, openFleet } from "./fleet.ts";
+import type { SendingTrainer } from "./fleet-trainer.ts";
+import { FolderSender } from "./folder-transport.ts";
+import { type FleetSettings, memberName, REGISTERS } from "./names.ts";
+import { TrainerRanks } from "./remote-trainer.ts";
+import { type Place, Supervisor } from "./supervisor.ts";
+
+export interface ProcessesOptions {
+  readonly actors: number;
+  /** 0: this process trains. */
+  readonly trainers: number;
+  /** Of this process. */
+  readonly core: Core;
+  /** Address of the store (docs/streams.md); all processes must reach it. */
+  readonly store: string;
+  readonly settings?: Partial<FleetSettings>;
+  /** What goes wrong on purpose. */
+  readonly faults?: readonly Fault[];
+}
+
+/** A fleet whose processes this one has started, and ends when it is disposed. */
+export interface Processes extends AsyncDisposable {
+  readonly core: Fleet;
+}
+
+/**
+ * Starts actors and trainers on this machine and gives a run the core that works with them. Throws HONE_ERR_UNSUPPORTED
+ * for more than one trainer, and what the store says.
+ */
+export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
+  if (options.trainers > 1)
+    throw new HoneError(
+      "HONE_ERR_UNSUPPORTED",
+      `hardware.processes asks for ${options.trainers} trainers; this version trains in one process`,
+      { hint: `Give { actors: ${options.actors + options.trainers - 1}, trainers: 1 }.` },
+    );
+  const own = mkdtempSync(join(tmpdir(), "hone-fleet-"));
+  const runId = `run-${randomUUID()}`;
+  const store = await openStore(options.store, { run: runId });
+  const processes = new OwnProcesses(options, { own, runId, store });
+  try {
+    await processes.open();
+    return processes;
+  } catch (error) {
+    await processes[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+interface Whereabouts {
+  /** A folder of this fleet alone. */
+  readonly own: string;
+  readonly runId: string;
+  readonly store: StreamStore;
+}
+
+class OwnProcesses implements Processes {
+  core!: Fleet;
+  readonly #options: ProcessesOptions;
+  readonly #at: Whereabouts;
+  readonly #supervisor: Supervisor;
+  readonly #sender: FolderSender;
+  readonly #ranks: TrainerRanks | undefined;
+  readonly #faults: FaultInjector;
+  #failure: HoneError | undefined;
+
+  constructor(options: ProcessesOptions, at: Whereabouts) {
+    const { actors, trainers } = options;
+    this.#options = options;
+    this.#at = at;
+    this.#sender = new FolderSender(at.store, join(at.own, "weights"));
+    this.#ranks = trainers > 0 ? new TrainerRanks(at.store) : undefined;
+    this.#supervisor = new Supervisor({
+      logs: at.own,
+      threads: Math.max(1, Math.floor(availableParallelism() / (actors + trainers))),
+      onStart: (place) => this.#begin(place),
+      onFailure: (error) => this.#fail(error),
+    });
+    this.#faults = new FaultInjector(options.faults ?? [], this.#supervisor);
+  }
+
+  async open(): Promise<void> {
+    const { store, own, runId } = this.#at;
+    const { actors, trainers, core, settings, store: url } = this.#options;
+    await store.kv.set(REGISTERS.folder, join(own, "weights"));
+    const local = (...args: Parameters<Core["trainer"]>): SendingTrainer => {
+      const trainer = core.trainer(...args);
+      return { trainer, send: (plan) => this.#sender.send(plan, trainer) };
+    };
+    const openTrainer = this.#ranks ? this.#ranks.open.bind(this.#ranks) : local;
+    this.core = await openFleet({ store, info: core.info, openTrainer, ...(settings && { settings }) });
+    this.core.updates.onPublished = (version) => this.#faults.published(version);
+    this.core.roster.onLook(() => this.#endSilent());
+    const start = (role: Place["role"], worldSize: number) =>
+      Array.from({ length: worldSize }, (_, rank) =>
+        this.#supervisor.start({ role, rank, worldSize, runId, store: url }),
+      );
+    await Promise.all([...start("actor", actors), ...start("trainer", trainers)]);
+    this.#faults.begin();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#faults.close();
+    await this.core?.[Symbol.asyncDispose]();
+    this.#ranks?.close();
+    await this.#supervisor[Symbol.asyncDispose]();
+    await this.#sender.close();
+    await this.#at.store.close();
+    if (this.#failure === undefined) rmSync(this.#at.own, { recursive: true, force: true });
+  }
+
+  /** The next epoch of a place: what was there before is fenced from here on. */
+  async #begin({ role, rank }: Place): Promise<number> {
+    const { kv } = this.#at.store;
+    const register = role === "actor" ? REGISTERS.incarnation(rank) : REGISTERS.formation;
+    const before = await kv.get(register);
+    const epoch = Number(before ?? 0) + 1;
+    if (!(await kv.cas(register, before ?? null, String(epoch))))
+      throw new HoneError("HONE_ERR_STATE", `${role} ${rank}: another process has taken epoch ${epoch}`);
+    if (role === "actor") await kv.delete(REGISTERS.beat(rank), memberName(rank, epoch - 1));
+    else this.#ranks!.form(epoch);
+    return epoch;
+  }
+
+  /** Ends actors that live and say nothing any more: stopped, or hanging. */
+  #endSilent(): void {
+    const { roster } = this.core;
+    for (const { role, rank, epoch } of this.#supervisor.statuses)
+      if (role === "actor" && roster.wasLost(memberName(rank, epoch))) this.#supervisor.kill(role, rank);
+  }
+
+  #fail(error: HoneError): void {
+    this.#failure ??= error;
+    this.#ranks?.fail(error);
+    this.core.fail(error);
+  }
+}

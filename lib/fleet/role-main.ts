@@ -1,0 +1,24 @@
+// Where a process of a fleet begins. Its output is its log.
+import { writeSync } from "node:fs";
+import { readEnvironment } from "./environment.ts";
+import { ROLE_EXIT, runRole } from "./role.ts";
+
+const LOG = 2;
+const LINGER_MS = 5_000;
+
+const say = (line: string) => void writeSync(LOG, `${new Date().toISOString()} ${line}\n`);
+const kill = () => process.kill(process.pid, "SIGKILL");
+const stop = new AbortController();
+process.on("SIGTERM", () => stop.abort());
+process.on("SIGINT", () => {}); // Ctrl-C is the coordinator's, which ends its processes when it has saved
+process.once("disconnect", kill); // nobody is left to work for
+
+try {
+  process.exitCode = await runRole(readEnvironment(process.env), stop.signal, say);
+} catch (error) {
+  say(String((error as Error).message));
+  process.exitCode = ROLE_EXIT.config;
+}
+process.removeListener("disconnect", kill);
+if (process.connected) process.disconnect();
+setTimeout(kill, LINGER_MS).unref(); // whatever is left open must not keep the place

@@ -1,0 +1,48 @@
+import { HoneError } from "../errors.ts";
+import { nativeCore } from "../orchestration/index.ts";
+import { openStore } from "../streams/index.ts";
+import { fleetSettings, runActor } from "./actor.ts";
+import type { RoleEnvironment } from "./environment.ts";
+import { FolderReceiver, FolderSender, weightsFolder } from "./folder-transport.ts";
+import { REGISTERS } from "./names.ts";
+import { runTrainer } from "./trainer-role.ts";
+
+/** How a process of a fleet ends: its work is done; start it again; nobody needs to try. */
+export const ROLE_EXIT = { done: 0, restart: 75, config: 78 } as const;
+
+/** Does the work that the environment names, until `signal`. Resolves with the exit code; `say` is told why it is not 0. */
+export async function runRole(
+  environment: RoleEnvironment,
+  signal: AbortSignal,
+  say: (line: string) => void,
+): Promise<number> {
+  try {
+    await work(environment, signal);
+    return ROLE_EXIT.done;
+  } catch (error) {
+    const { code = "HONE_ERR_INTERNAL", message, hint } = error as Partial<HoneError> & Error;
+    say(`${code}  ${message}${hint === undefined ? "" : `\n  hint: ${hint}`}`);
+    return isHopeless(error) ? ROLE_EXIT.config : ROLE_EXIT.restart;
+  }
+}
+
+async function work(environment: RoleEnvironment, signal: AbortSignal): Promise<void> {
+  const { role, rank, runId, epoch } = environment;
+  await using store = await openStore(environment.store, { run: runId, mustExist: true });
+  const core = await nativeCore();
+  if (role === "trainer") {
+    const sender = new FolderSender(store, await weightsFolder(store));
+    await runTrainer({ store, open: core.trainer, sender, rank, epoch, signal });
+    return;
+  }
+  store.fence(REGISTERS.incarnation(rank), String(epoch));
+  const { updateMs } = await fleetSettings(store);
+  const receiver = new FolderReceiver(store, core, updateMs);
+  await runActor({ store, core, receiver, index: rank, incarnation: epoch, signal });
+}
+
+/** Another process on this machine would meet the same. */
+function isHopeless(error: unknown): boolean {
+  if (!HoneError.is(error)) return false;
+  return ["HONE_ERR_NATIVE_LOAD", "HONE_ERR_USAGE", "HONE_ERR_CONFIG"].includes(error.code);
+}

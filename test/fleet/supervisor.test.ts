@@ -1,0 +1,39 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { HoneError } from "../../lib/errors.ts";
+import { Supervisor } from "../../lib/fleet/supervisor.ts";
+import { until } from "./small-engine.ts";
+
+let logs: string;
+beforeEach(() => {
+  logs = mkdtempSync(join(tmpdir(), "hone-supervisor-"));
+});
+afterEach(() => rmSync(logs, { recursive: true, force: true }));
+
+const place = (store: string) => ({ role: "actor", rank: 3, worldSize: 4, runId: "run-1", store }) as const;
+
+test("a place whose process can never work is given up at once, with its last words", async () => {
+  const failures: HoneError[] = [];
+  const onFailure = (error: HoneError) => void failures.push(error);
+  await using supervisor = new Supervisor({ logs, threads: 1, onStart: async () => 1, onFailure });
+  await supervisor.start(place("carrier-pigeon:7"));
+  await until(() => failures.length > 0, "the end of the process");
+  expect(failures[0]).toMatchObject({ code: "HONE_ERR_STATE", hint: expect.stringContaining("actor-3.log") });
+  expect(failures[0]!.message).toMatch(/actor 3 ended 1 time\(s\).*carrier-pigeon:7 is no address/s);
+  expect(supervisor.statuses).toMatchObject([{ role: "actor", rank: 3, epoch: 1, pid: undefined }]);
+}, 60_000);
+
+test("a process that ends is started again in a later epoch; after the end nothing is", async () => {
+  let epoch = 0;
+  const supervisor = new Supervisor({ logs, threads: 1, onStart: async () => ++epoch, onFailure: () => {} });
+  await supervisor.start(place("memory:"));
+  await until(() => supervisor.statuses[0]!.restarts > 0 && epoch === 2, "another process");
+  await until(() => supervisor.kill("actor", 3), "it to run");
+  await supervisor[Symbol.asyncDispose]();
+  const last = epoch;
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(epoch).toBe(last);
+  expect(readFileSync(join(logs, "actor-3.log"), "utf8")).toMatch(/HONE_ERR_STREAM/);
+}, 60_000);
