@@ -39,7 +39,7 @@ function hostileRun(): string {
   return dir;
 }
 
-describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () => {
+describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
