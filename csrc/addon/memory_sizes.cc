@@ -1,5 +1,6 @@
 #include "addon/memory_sizes.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "addon/arguments.h"
@@ -10,6 +11,8 @@
 
 namespace hone::addon {
 
+constexpr uint64_t kMostRanks = 1 << 16;
+
 Napi::Value memory_sizes(const Napi::CallbackInfo& call) {
   const Napi::Env env = call.Env();
   return translated(env, [&]() -> Napi::Value {
@@ -18,9 +21,11 @@ Napi::Value memory_sizes(const Napi::CallbackInfo& call) {
     const trainer::TrainerConfig trainer = read_trainer_config(call[2]);
     const auto sequences = int64_t(to_id(call[3], "sequences"));
     const auto threads = int(to_id(call[4], "threads"));
+    const auto ranks = int(std::min<uint64_t>(to_id(call[5], "ranks"), kMostRanks));
+    if (ranks < 1) fail(Code::kConfig, "memorySizes: ranks is 0; it must be at least 1.");
     const model::SnapshotBytes s = model::snapshot_bytes({.backend = trainer.device}, model, trainer.weight_storage);
     const engine::EngineBytes e = engine::engine_bytes(model, engine, threads);
-    const trainer::TrainerBytes t = trainer::trainer_bytes(model, trainer, sequences, threads);
+    const trainer::TrainerBytes t = trainer::trainer_bytes(model, trainer, sequences, threads, {0, ranks});
     const std::pair<const char*, int64_t> sizes[] = {
         {"parameters", t.parameters},   {"trained", t.trained},  {"moments", t.moments}, {"hostMoments", t.host_moments}, {"firstPacking", t.first_packing}, {"adapters", t.adapters}, {"snapshot", s.tensors}, {"head", s.head},
         {"ropeTables", s.rope_tables},  {"transposed", t.transposed}, {"activations", t.activations},

@@ -171,6 +171,16 @@ model::AdapterConfig read_adapters(const Fields& f) {
   return {f.integer<int32_t>("rank"), float(f.number("alpha")), f.texts("targets"), f.bigint("seed")};
 }
 
+namespace {
+
+trainer::Sharding read_sharding(const Fields& f) {
+  using Stage = trainer::Sharding::Stage;
+  const Stage stage = f.choice("stage", {"optimizer", "gradients"}) == 0 ? Stage::kOptimizer : Stage::kGradients;
+  return {stage, f.has("exact") && f.boolean("exact")};
+}
+
+}  // namespace
+
 trainer::TrainerConfig read_trainer_config(const Napi::Value& value) {
   const Fields f(value, "trainer");
   trainer::TrainerConfig c;
@@ -184,6 +194,7 @@ trainer::TrainerConfig read_trainer_config(const Napi::Value& value) {
   c.deterministic = f.has("deterministic") && f.boolean("deterministic");
   c.recompute = f.has("recompute") && f.boolean("recompute");
   if (f.has("lora")) c.adapters = read_adapters(f.fields("lora"));
+  if (f.has("sharding")) c.sharding = read_sharding(f.fields("sharding"));
   return c;
 }
 

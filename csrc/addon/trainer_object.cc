@@ -135,12 +135,21 @@ Job send_job(std::shared_ptr<CommunicatorThread> group, int64_t bucket_bytes) {
     trainer::Trainer& trainer = thread.trainer();
     if (&trainer.trained() != &trainer.parameters()) fail(Code::kUnsupported, "sendWeights: adapters are not merged on the way.");
     auto refused = std::make_shared<std::vector<int32_t>>();
-    group->use([&](dist::Communicator& ranks) {
+    thread.use(*group, [&](dist::Communicator& ranks) {
       const std::vector<int> left_out = trainer::send_weights(ranks, trainer.parameters(), trainer.version(), bucket_bytes);
       refused->assign(left_out.begin(), left_out.end());
     });
     return [refused](Napi::Env env) { return new_array<Napi::Int32Array>(env, *refused); };
   };
+}
+
+/// The group that a trainer belongs to, if it is given one.
+std::shared_ptr<CommunicatorThread> read_group(const Napi::Value& options) {
+  const Fields f(options, "trainer");
+  if (!f.has("sharding")) return nullptr;
+  const Fields sharding = f.fields("sharding");
+  if (!sharding.has("communicator")) return nullptr;
+  return CommunicatorObject::from(sharding.get("communicator"), "trainer.sharding.communicator").thread();
 }
 
 }  // namespace
@@ -161,7 +170,7 @@ Napi::Function TrainerObject::define(Napi::Env env) {
 
 TrainerObject::TrainerObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<TrainerObject>(info) {
   translated(info.Env(), [&] {
-    auto thread = std::make_shared<TrainerThread>(read_model_config(info[0]), read_trainer_config(info[1]));
+    auto thread = std::make_shared<TrainerThread>(read_model_config(info[0]), read_trainer_config(info[1]), read_group(info[1]));
     thread->start(info.Env());
     thread_ = std::move(thread);
   });

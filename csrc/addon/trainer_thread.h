@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "addon/communicator_thread.h"
 #include "addon/engine_thread.h"
 #include "addon/promise_job.h"
 #include "addon/worker.h"
@@ -18,8 +19,10 @@ class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
   using Result = JobResult;
   using Job = std::function<Result(TrainerThread&)>;
 
-  /// The trainer is made here, on the calling thread, so that its errors are thrown here.
-  TrainerThread(const model::ModelConfig& model, const trainer::TrainerConfig& config);
+  /// The trainer is made here, on the calling thread, so that its errors are thrown here. group: null for one rank alone;
+  /// every job has it to itself.
+  TrainerThread(const model::ModelConfig& model, const trainer::TrainerConfig& config,
+                std::shared_ptr<CommunicatorThread> group = nullptr);
 
   /// Call once, before anything else, on the JavaScript thread.
   void start(Napi::Env env);
@@ -31,6 +34,8 @@ class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
 
   /// To be called within a job.
   trainer::Trainer& trainer() { return *trainer_; }
+  /// To be called within a job: lends it a communicator, which may be its trainer's own.
+  void use(CommunicatorThread& group, const std::function<void(dist::Communicator&)>& f);
   /// To be called within a job: gives the weights to an engine. Whoever learns of the version from the engine finds it
   /// here as well.
   void publish(EngineThread& engine);
@@ -43,6 +48,8 @@ class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
  private:
   model::ModelConfig model_;
   std::shared_ptr<ThreadPool> pool_;
+  std::shared_ptr<CommunicatorThread> group_;
+  std::shared_ptr<dist::Communicator> ranks_;  // outlives the trainer
   std::unique_ptr<trainer::Trainer> trainer_;  // destroyed once the thread is joined
   std::atomic<uint32_t> version_{0};
   std::shared_ptr<Worker> worker_;

@@ -31,6 +31,7 @@ export interface NativeBinding {
     trainer: TrainerOptions,
     sequences: number,
     threads: number,
+    ranks: number,
   ): MemorySizes;
   readonly NativeEngine: new (
     modelConfigJson: string,

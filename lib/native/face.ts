@@ -38,7 +38,7 @@ export interface NativeInfo {
 export interface MemorySizes {
   /** All weights in f32; with adapters the frozen base, 0 on "cuda", where it lies in host memory. */
   readonly parameters: number;
-  /** Gradients in f32 of what is trained. */
+  /** Gradients in f32 of what is trained; with sharding those that a rank has, its shard included. */
   readonly trained: number;
   /** Both of the optimizer: on the trainer's device, or page-locked in its host's memory (windows of them are in `arrays`). */
   readonly moments: number;
@@ -219,8 +219,24 @@ export interface LoraOptions {
   readonly seed: bigint;
 }
 
+/**
+ * What trainers that work together divide among themselves (docs/numerics.md): AdamW's moments, or gradients too. All of
+ * them then make the same steps, saves and loads, with the same arguments.
+ */
+export interface ShardingOptions {
+  readonly stage: "optimizer" | "gradients";
+  /** The same bits for any number of them, one included. Default: false; "gradients" always has them. */
+  readonly exact?: boolean;
+  /**
+   * This trainer's rank of the group, connected. The trainer has it for the length of each call; to be closed after the
+   * trainer. Default: a group of one.
+   */
+  readonly communicator?: CommunicatorFace;
+}
+
 export interface TrainerOptions {
   readonly lora?: LoraOptions;
+  readonly sharding?: ShardingOptions;
   readonly optimizer: OptimizerOptions;
   /** Token budget T of a micro-batch. */
   readonly packedTokens: number;

@@ -30,12 +30,17 @@ export function describeModel(configJson: string, where: string, strict: boolean
  * Bytes that an engine and a trainer of these options take, and their model's packed weights. Allocates nothing and
  * needs no device. Throws as {@link describeModel} does.
  * @param sequences of a micro-batch, at most. @param threads of the CPU, for options that compute there.
+ * @param ranks trainers that divide what `trainer.sharding` says: sizes are those of the first. Default: 1.
  */
 export function memorySizes(
   configJson: string,
   options: { readonly engine: EngineOptions; readonly trainer: TrainerOptions },
-  { sequences, threads }: { readonly sequences: number; readonly threads: number },
+  {
+    sequences,
+    threads,
+    ranks = 1,
+  }: { readonly sequences: number; readonly threads: number; readonly ranks?: number },
 ): MemorySizes {
   const { engine, trainer } = options;
-  return translated(() => binding().memorySizes(configJson, engine, trainer, sequences, threads));
+  return translated(() => binding().memorySizes(configJson, engine, trainer, sequences, threads, ranks));
 }

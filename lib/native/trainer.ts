@@ -27,9 +27,8 @@ export class Trainer implements TrainerFace, WeightSenderFace {
   /** Throws HONE_ERR_CONFIG naming the option, HONE_ERR_OUT_OF_MEMORY naming the arena, HONE_ERR_CUDA without a GPU to use. */
   constructor(config: ModelConfigJson, options: TrainerOptions) {
     const { NativeTrainer } = binding();
-    this.#native = translated(
-      () => new NativeTrainer(config, { ...options, device: options.device ?? defaultDevice() }),
-    );
+    const native = { ...withNativeGroup(options), device: options.device ?? defaultDevice() };
+    this.#native = translated(() => new NativeTrainer(config, native));
   }
 
   /** Weight version after the last finished call. */
@@ -127,4 +126,11 @@ async function withSlopes<T>(options: StepOptions, call: (options: StepOptions) 
   } catch (failure) {
     throw failures.length > 0 ? failures[0] : failure;
   }
+}
+
+/** The options as the addon reads them, which knows its own communicators only. */
+function withNativeGroup(options: TrainerOptions): TrainerOptions {
+  if (options.sharding?.communicator === undefined) return options;
+  const communicator = nativeCommunicator(options.sharding.communicator, "sharding");
+  return { ...options, sharding: { ...options.sharding, communicator } };
 }

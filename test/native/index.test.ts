@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { info } from "../../lib/native/index.ts";
+import { info, memorySizes } from "../../lib/native/index.ts";
+import { engineOptions, modelConfig, trainerOptions } from "./small-model.ts";
 
 test("info says what was built and what was found, or why not", () => {
   const found = info();
@@ -8,4 +9,22 @@ test("info says what was built and what was found, or why not", () => {
   expect(found.threads).toBeGreaterThanOrEqual(1);
   expect(found.cuda.devices.length > 0 || found.cuda.reason !== null).toBe(true);
   expect((found.nccl.version === null) !== (found.nccl.reason === null)).toBe(true);
+});
+
+test("memory of a trainer that shares: less of what is divided, the same of the rest", () => {
+  const config = JSON.stringify({ ...JSON.parse(modelConfig), num_hidden_layers: 12, hidden_size: 64 });
+  const sizes = (stage: "optimizer" | "gradients", ranks?: number) =>
+    memorySizes(
+      config,
+      { engine: engineOptions, trainer: { ...trainerOptions, sharding: { stage } } },
+      { sequences: 4, threads: 1, ...(ranks && { ranks }) },
+    );
+  const [one, four, layered] = [sizes("optimizer"), sizes("optimizer", 4), sizes("gradients", 4)];
+  expect(four.moments).toBeLessThan(one.moments / 3);
+  expect(layered.moments).toBe(four.moments);
+  expect(layered.trained).toBeLessThan(four.trained / 2);
+  for (const name of ["parameters", "snapshot", "transposed", "activations", "logits"] as const) {
+    expect(layered[name]).toBe(one[name]);
+  }
+  expect(() => sizes("optimizer", -1)).toThrow(/ranks/);
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } from "no
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TrainingBatch } from "../../lib/native/face.ts";
+import type { StepReport, TrainerOptions, TrainingBatch } from "../../lib/native/face.ts";
 import { type Completion, type Generations, Trainer } from "../../lib/native/index.ts";
 import {
   modelConfig,
@@ -141,6 +141,70 @@ test("a truncated checkpoint is a format error that names the file", async () =>
   expect(error).toMatchObject({ code: "HONE_ERR_FORMAT", message: expect.stringContaining(file) });
   expect((error as Error).stack).toContain("trainer.test.ts"); // rethrown at the call site
   expect((error as Error).cause).toBeInstanceOf(Error);
+});
+
+/** Three supervised steps from seed 3 in micro-batches of a sequence; the weights, and what was reported but times. */
+async function threeSteps(sharding?: TrainerOptions["sharding"]) {
+  const own = new Trainer(modelConfig, { ...trainerOptions, packedTokens: 4, ...(sharding && { sharding }) });
+  await own.initialize(3n);
+  const batch: TrainingBatch = {
+    tokens: Int32Array.of(1, 2, 3, 4, 9, 8, 7, 30, 31, 32, 33),
+    cuSeqlens: Int32Array.of(0, 4, 7, 11),
+    mask: Uint8Array.of(0, 1, 1, 1, 0, 1, 1, 0, 1, 1, 1),
+  };
+  const reports: StepReport[] = [];
+  for (let step = 0; step < 3; step++) {
+    reports.push(await own.step(batch, { ...stepOptions, objective: "supervised" }));
+  }
+  const directory = path.join(folder, `shared-${sharding?.stage}-${sharding?.exact}`);
+  await own.save(directory, "{}");
+  const weights = await own.parameter(NAME);
+  await own.close();
+  return {
+    weights,
+    directory,
+    reports: reports.map(({ loss, gradNorm, microBatches, logprobs }) => ({
+      loss,
+      gradNorm,
+      microBatches,
+      logprobs,
+    })),
+  };
+}
+
+test("a trainer that divides with nobody trains as one alone does, and either reads the other's checkpoints", async () => {
+  const alone = await threeSteps();
+  const fast = await threeSteps({ stage: "optimizer" });
+  const exact = await threeSteps({ stage: "optimizer", exact: true });
+  expect(exact).toEqual({ ...(await threeSteps({ stage: "gradients" })), directory: exact.directory });
+  for (const shared of [fast, exact]) {
+    expect(shared.reports.map((r) => r.microBatches)).toEqual([3, 3, 3]);
+    expect(shared.reports[0]!.logprobs).toEqual(alone.reports[0]!.logprobs);
+    expect(shared.reports[0]!.loss).toBe(alone.reports[0]!.loss);
+    for (const [i, weight] of shared.weights.entries()) expect(weight).toBeCloseTo(alone.weights[i]!, 5);
+    expect(readdirSync(shared.directory)).toContain("optimizer.rank-0-of-1.safetensors");
+    const plain = new Trainer(modelConfig, trainerOptions);
+    await plain.load(shared.directory);
+    expect(await plain.parameter(NAME)).toEqual(shared.weights);
+    expect(plain.version).toBe(3);
+    await plain.close();
+  }
+  const own = new Trainer(modelConfig, { ...trainerOptions, sharding: { stage: "gradients" } });
+  await own.load(alone.directory);
+  expect(await own.parameter(NAME)).toEqual(alone.weights);
+  await own.close();
+});
+
+test("what cannot be divided is refused by name", () => {
+  const made = (options: Partial<TrainerOptions>) => () =>
+    new Trainer(modelConfig, { ...trainerOptions, ...options });
+  const muon = { ...optimizer, kind: "muon" } as const;
+  expect(made({ sharding: { stage: "optimizer" }, optimizer: muon })).toThrow(/Muon updates whole matrices/);
+  expect(made({ sharding: { stage: "weights" as never } })).toThrow(
+    /sharding\.stage is "weights"; known: optimizer, gradients/,
+  );
+  const lora = { rank: 4, alpha: 8, targets: ["q_proj"], seed: 1n };
+  expect(made({ sharding: { stage: "gradients" }, lora })).toThrow(/choose stage "optimizer"/);
 });
 
 test("initialize is a function of the seed", async () => {
