@@ -129,14 +129,39 @@ Job parameter_job(const std::string& name) {
   };
 }
 
+/// A call that resolves with nothing.
+template <typename Act>
+Job silent(Act act) {
+  return [act](TrainerThread& thread) -> TrainerThread::Result {
+    act(thread.trainer());
+    return nullptr;
+  };
+}
+
+struct Sending {
+  std::shared_ptr<CommunicatorThread> group;
+  int64_t bucket_bytes = trainer::kBucketBytes;
+};
+
+Sending read_sending(const Napi::CallbackInfo& info) {
+  Sending sending{CommunicatorObject::from(info[0], "sendWeights").thread()};
+  if (sending.group->rank() != 0) fail(Code::kConfig, "sendWeights: rank 0 sends; this is rank %d.", sending.group->rank());
+  int64_t& bytes = sending.bucket_bytes;
+  if (!info[1].IsUndefined()) bytes = Fields(info[1], "sendWeights").integer_or<int32_t>("bucketBytes", int32_t(bytes));
+  if (bytes < 4 || bytes > trainer::kBucketBytes) {
+    fail(Code::kConfig, "sendWeights: bucketBytes is %lld, not one of 4 to 512 MiB.", (long long)bytes);
+  }
+  return sending;
+}
+
 /// Resolves with the ranks that have not got it.
-Job send_job(std::shared_ptr<CommunicatorThread> group, int64_t bucket_bytes) {
-  return [group, bucket_bytes](TrainerThread& thread) -> TrainerThread::Result {
+Job send_job(const Sending& sending) {
+  return [sending](TrainerThread& thread) -> TrainerThread::Result {
     trainer::Trainer& trainer = thread.trainer();
     if (&trainer.trained() != &trainer.parameters()) fail(Code::kUnsupported, "sendWeights: adapters are not merged on the way.");
     auto refused = std::make_shared<std::vector<int32_t>>();
-    thread.use(*group, [&](dist::Communicator& ranks) {
-      const std::vector<int> left_out = trainer::send_weights(ranks, trainer.parameters(), trainer.version(), bucket_bytes);
+    thread.use(*sending.group, [&](dist::Communicator& ranks) {
+      const std::vector<int> left_out = trainer::send_weights(ranks, trainer.parameters(), trainer.version(), sending.bucket_bytes);
       refused->assign(left_out.begin(), left_out.end());
     });
     return [refused](Napi::Env env) { return new_array<Napi::Int32Array>(env, *refused); };
@@ -186,20 +211,18 @@ Napi::Value TrainerObject::version(const Napi::CallbackInfo& info) {
 
 Napi::Value TrainerObject::initialize(const Napi::CallbackInfo& info) {
   const uint64_t seed = translated(info.Env(), [&] { return to_uint64(info[0], "initialize: seed"); });
-  return thread_->run(info.Env(), [seed](TrainerThread& thread) {
-    thread.trainer().parameters().initialize(seed);
-    thread.trainer().parameters_changed();
-    return nullptr;
-  });
+  return thread_->run(info.Env(), silent([seed](trainer::Trainer& trainer) {
+    trainer.parameters().initialize(seed);
+    trainer.parameters_changed();
+  }));
 }
 
 Napi::Value TrainerObject::load_hf(const Napi::CallbackInfo& info) {
   const std::string directory = translated(info.Env(), [&] { return to_text(info[0], "loadHf: directory"); });
-  return thread_->run(info.Env(), [directory](TrainerThread& thread) {
-    model::load_hf_weights(directory, thread.trainer().parameters());
-    thread.trainer().parameters_changed();
-    return nullptr;
-  });
+  return thread_->run(info.Env(), silent([directory](trainer::Trainer& trainer) {
+    model::load_hf_weights(directory, trainer.parameters());
+    trainer.parameters_changed();
+  }));
 }
 
 Napi::Value TrainerObject::step(const Napi::CallbackInfo& info) {
@@ -241,45 +264,27 @@ Napi::Value TrainerObject::publish(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value TrainerObject::send_weights(const Napi::CallbackInfo& info) {
-  std::shared_ptr<CommunicatorThread> group;
-  int64_t bucket_bytes = trainer::kBucketBytes;
-  translated(info.Env(), [&] {
-    group = CommunicatorObject::from(info[0], "sendWeights").thread();
-    if (group->rank() != 0) fail(Code::kConfig, "sendWeights: rank 0 sends; this is rank %d.", group->rank());
-    if (!info[1].IsUndefined()) {
-      bucket_bytes = Fields(info[1], "sendWeights").integer_or<int32_t>("bucketBytes", int32_t(trainer::kBucketBytes));
-    }
-    if (bucket_bytes < 4 || bucket_bytes > trainer::kBucketBytes) {
-      fail(Code::kConfig, "sendWeights: bucketBytes is %lld, not one of 4 to 512 MiB.", (long long)bucket_bytes);
-    }
-  });
-  return thread_->run(info.Env(), send_job(group, bucket_bytes));
+  const Sending sending = translated(info.Env(), [&] { return read_sending(info); });
+  return thread_->run(info.Env(), send_job(sending));
 }
 
 Napi::Value TrainerObject::set_version(const Napi::CallbackInfo& info) {
   const uint32_t version = translated(info.Env(), [&] { return to_version(info[0]); });
-  return thread_->run(info.Env(), [version](TrainerThread& thread) {
-    thread.trainer().set_version(version);
-    return nullptr;
-  });
+  return thread_->run(info.Env(), silent([version](trainer::Trainer& trainer) { trainer.set_version(version); }));
 }
 
 Napi::Value TrainerObject::reset_optimizer(const Napi::CallbackInfo& info) {
   const auto config = translated(info.Env(), [&] { return read_optimizer_config(info[0]); });
-  return thread_->run(info.Env(), [config](TrainerThread& thread) {
-    thread.trainer().reset_optimizer(config);
-    return nullptr;
-  });
+  return thread_->run(info.Env(), silent([config](trainer::Trainer& trainer) { trainer.reset_optimizer(config); }));
 }
 
 Napi::Value TrainerObject::save(const Napi::CallbackInfo& info) {
   const auto [directory, extra] = translated(info.Env(), [&] {
     return std::make_pair(to_text(info[0], "save: directory"), to_text(info[1], "save: extra"));
   });
-  return thread_->run(info.Env(), [directory = directory, extra = extra](TrainerThread& thread) {
-    thread.trainer().save(directory, extra);
-    return nullptr;
-  });
+  return thread_->run(info.Env(), silent([directory = directory, extra = extra](trainer::Trainer& trainer) {
+    trainer.save(directory, extra);
+  }));
 }
 
 Napi::Value TrainerObject::load(const Napi::CallbackInfo& info) {
@@ -291,18 +296,12 @@ Napi::Value TrainerObject::load(const Napi::CallbackInfo& info) {
 
 Napi::Value TrainerObject::load_adapters(const Napi::CallbackInfo& info) {
   const std::string directory = translated(info.Env(), [&] { return to_text(info[0], "loadAdapters: directory"); });
-  return thread_->run(info.Env(), [directory](TrainerThread& thread) {
-    thread.trainer().load_adapters(directory);
-    return nullptr;
-  });
+  return thread_->run(info.Env(), silent([directory](trainer::Trainer& trainer) { trainer.load_adapters(directory); }));
 }
 
 Napi::Value TrainerObject::save_model(const Napi::CallbackInfo& info) {
   const std::string directory = translated(info.Env(), [&] { return to_text(info[0], "saveModel: directory"); });
-  return thread_->run(info.Env(), [directory](TrainerThread& thread) {
-    thread.trainer().save_model(directory);
-    return nullptr;
-  });
+  return thread_->run(info.Env(), silent([directory](trainer::Trainer& trainer) { trainer.save_model(directory); }));
 }
 
 Napi::Value TrainerObject::parameter(const Napi::CallbackInfo& info) {

@@ -27,7 +27,7 @@ Announcement announcement(const model::Parameters& parameters, uint32_t version,
   std::string text;
   for (const model::TensorSpec& spec : parameters.specs()) {
     text += spec.name + "@" + std::to_string(spec.offset);
-    for (const int64_t extent : spec.shape) text += "," + std::to_string(extent);
+    for (const int64_t extent : spec.shape) text.append(",").append(std::to_string(extent));
     text += ";";
   }
   Announcement out;

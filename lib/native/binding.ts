@@ -3,15 +3,10 @@
  * compares keys and arities with the loaded addon. Everything else in this folder builds on this.
  */
 import type {
-  CommunicatorFace,
-  CommunicatorOptions,
   EngineFace,
   EngineMessage,
   EngineOptions,
   MemorySizes,
-  ModelFacts,
-  ModelWriterOptions,
-  ModelWriterReport,
   NativeInfo,
   TrainerFace,
   TrainerOptions,
@@ -19,6 +14,8 @@ import type {
   WeightReceiverOptions,
   WeightSenderFace,
 } from "./face.ts";
+import type { CommunicatorFace, CommunicatorOptions } from "./group-face.ts";
+import type { ModelFacts, ModelWriterOptions, ModelWriterReport } from "./model-face.ts";
 
 export interface NativeBinding {
   /** INTERFACE_STAMP of stamp.ts as it was when the addon was built. */

@@ -1,7 +1,7 @@
 import { HoneError } from "../errors.ts";
 import type { NativeCommunicator } from "./binding.ts";
 import { awaited, translated } from "./errors.ts";
-import type { CommunicatorArray, CommunicatorFace, CommunicatorOptions } from "./face.ts";
+import type { CommunicatorArray, CommunicatorFace, CommunicatorOptions } from "./group-face.ts";
 import { binding } from "./load.ts";
 
 /** A rank of a group of processes, over the addon: {@link CommunicatorFace}. Calls queue in order, on a thread of its own. */

@@ -5,6 +5,7 @@
 
 import type { SlopesRequest } from "../custom-objective.ts";
 import type { DeviceName } from "../device.ts";
+import type { CommunicatorFace } from "./group-face.ts";
 
 /** Sizes and switches of a decoder; the Hugging Face config.json the core understands, as JSON text. */
 export type ModelConfigJson = string;
@@ -363,51 +364,6 @@ export interface TrainerFace {
   close(): Promise<void>;
 }
 
-export interface CommunicatorOptions {
-  readonly rank: number;
-  readonly size: number;
-  /** Name or address of this machine at which the others reach it. Default: "127.0.0.1". */
-  readonly host?: string;
-  /** Of a collective from its beginning to its end, and of a connection to a rank. */
-  readonly timeoutMs: number;
-}
-
-export type CommunicatorArray =
-  | Float32Array
-  | Float64Array
-  | Int32Array
-  | BigInt64Array
-  | Uint8Array
-  | Uint32Array;
-
-/**
- * A rank of a group of processes, over Gloo; csrc/dist/communicator.h has the rules. Arguments are copied at the call, results
- * are new arrays. Rejects with HONE_ERR_SHAPE for arrays that do not fit, HONE_ERR_COLLECTIVE for ranks that make different
- * calls, a lost rank and after the time-out, HONE_ERR_ABORTED after abort(): then only close() is left.
- */
-export interface CommunicatorFace {
-  readonly rank: number;
-  readonly size: number;
-  /** What each rank needs to reach this one, by rank. Somebody carries entry p to rank p. */
-  prepare(): Uint8Array[];
-  /** Entry p: what rank p prepared for this one. Once; resolves when all ranks are connected. */
-  connect(blobs: readonly Uint8Array[]): Promise<void>;
-  barrier(): Promise<void>;
-  /** The values of rank `root`; those of the others say type and length alone. */
-  broadcast<A extends CommunicatorArray>(values: A, root: number): Promise<A>;
-  allReduce<A extends CommunicatorArray>(values: A, op: "sum" | "max"): Promise<A>;
-  /** [size * n] -> [n], this rank's part. */
-  reduceScatter<A extends CommunicatorArray>(values: A, op: "sum" | "max"): Promise<A>;
-  /** [n] -> [size * n], rank after rank. */
-  allGather<A extends CommunicatorArray>(values: A): Promise<A>;
-  /** [size * n]: part p goes to rank p, part p of the result came from it. */
-  allToAll<A extends CommunicatorArray>(values: A): Promise<A>;
-  /** At any time: whoever waits gets HONE_ERR_ABORTED, here; the others lose this rank. */
-  abort(reason: string): void;
-  /** Waits for the others to close too, unless the group is lost already. Idempotent. */
-  close(): Promise<void>;
-}
-
 /** The way of weights to engines of other processes; csrc/trainer/weight_transfer.h has the rules. */
 export interface WeightSenderFace {
   /**
@@ -438,58 +394,4 @@ export interface WeightReceiverFace {
   /** Hands what was received last to an engine, which takes it at its next step boundary; resolves with the version. */
   commit(engine: EngineFace): Promise<number>;
   close(): Promise<void>;
-}
-
-/** See csrc/model/model_writer.h. */
-export interface ModelWriterOptions {
-  /** Folder whose names, shards and dtypes are written. */
-  readonly source: string;
-  /** Folder of a checkpoint with values to take instead; by default the source's own. */
-  readonly values?: string;
-  readonly target: string;
-  /** Of every float tensor; by default each as in the source. */
-  readonly dtype?: WeightDtype;
-  /** Bytes of tensors in a file; by default the source's files. */
-  readonly shardBytes?: number;
-  /** What else belongs into the folder: a text, or the contents of a file. */
-  readonly extras: readonly { readonly name: string; readonly text?: string; readonly from?: string }[];
-}
-
-export type WeightDtype = "f32" | "bf16" | "f16";
-
-export interface ModelWriterReport {
-  /** Tensors written; of them, stored as another dtype; of them, with a trained value. */
-  readonly tensors: number;
-  readonly converted: number;
-  readonly replaced: number;
-  /** Weight files, and bytes of tensors in them. */
-  readonly files: number;
-  readonly bytes: number;
-}
-
-/** What the core makes of a config.json: sizes in the letters of docs/glossary.md, the text model's of a wrapper. */
-export interface ModelFacts {
-  /** model_type of the text model. */
-  readonly decoder: string;
-  readonly vocabulary: number;
-  readonly width: number;
-  readonly layers: number;
-  readonly heads: number;
-  readonly kvHeads: number;
-  readonly headDim: number;
-  readonly mlpWidth: number;
-  readonly maxPositions: number;
-  /** All weights, in elements. */
-  readonly parameters: number;
-  readonly tiedHead: boolean;
-  /** Norms of queries and keys, whose inputs are kept for the backward pass. */
-  readonly qkNorm: boolean;
-  /** Norms of what attention and MLP add, whose inputs are kept too. */
-  readonly normsAfter: boolean;
-  /** What they add goes through a buffer of its own. */
-  readonly addsApart: boolean;
-  /** Cosines and sines of a position, over all rotary tables. */
-  readonly rotaryWidth: number;
-  /** Fields that nobody here knows, as "<where>: <field> = <value>". */
-  readonly warnings: readonly string[];
 }

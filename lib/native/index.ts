@@ -3,14 +3,17 @@ export { Communicator } from "./communicator.ts";
 export { Engine } from "./engine.ts";
 export * from "./face.ts";
 export { type Completion, type CompletionSink, Generations } from "./generations.ts";
+export type * from "./group-face.ts";
+export type * from "./model-face.ts";
 export { writeModelFolder } from "./model-writer.ts";
 export { HfTokenizer, openTokenizer } from "./tokenizer.ts";
 export { Trainer } from "./trainer.ts";
 export { WeightReceiver } from "./weight-receiver.ts";
 
 import { translated } from "./errors.ts";
-import type { EngineOptions, MemorySizes, ModelFacts, NativeInfo, TrainerOptions } from "./face.ts";
+import type { EngineOptions, MemorySizes, NativeInfo, TrainerOptions } from "./face.ts";
 import { binding, packageVersion } from "./load.ts";
+import type { ModelFacts } from "./model-face.ts";
 
 /** What was built and what was found; asks the CUDA driver the first time. */
 export function info(): NativeInfo {

@@ -1,6 +1,6 @@
 import { awaited, translated } from "./errors.ts";
-import type { ModelWriterOptions, ModelWriterReport } from "./face.ts";
 import { binding } from "./load.ts";
+import type { ModelWriterOptions, ModelWriterReport } from "./model-face.ts";
 
 /**
  * Writes a model folder on a thread of its own; it appears complete or not at all.

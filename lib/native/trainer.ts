@@ -5,7 +5,6 @@ import { nativeCommunicator } from "./communicator.ts";
 import { nativeEngine } from "./engine.ts";
 import { awaited, translated } from "./errors.ts";
 import type {
-  CommunicatorFace,
   EngineFace,
   GradientParts,
   ModelConfigJson,
@@ -18,6 +17,7 @@ import type {
   TrainingBatch,
   WeightSenderFace,
 } from "./face.ts";
+import type { CommunicatorFace } from "./group-face.ts";
 import { binding } from "./load.ts";
 
 /** A trainer with a thread of its own, over the addon: calls queue in order and resolve when done. */

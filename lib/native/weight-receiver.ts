@@ -2,13 +2,8 @@ import type { NativeWeightReceiver } from "./binding.ts";
 import { nativeCommunicator } from "./communicator.ts";
 import { nativeEngine } from "./engine.ts";
 import { awaited, translated } from "./errors.ts";
-import type {
-  CommunicatorFace,
-  EngineFace,
-  ModelConfigJson,
-  WeightReceiverFace,
-  WeightReceiverOptions,
-} from "./face.ts";
+import type { EngineFace, ModelConfigJson, WeightReceiverFace, WeightReceiverOptions } from "./face.ts";
+import type { CommunicatorFace } from "./group-face.ts";
 import { binding } from "./load.ts";
 
 /** Weights from a trainer of another process, over the addon: {@link WeightReceiverFace}. Calls queue in order. */
