@@ -90,8 +90,8 @@ TEST(a_rank_that_fails_ends_the_step_for_all_and_says_why) {
   for (const auto& [stage, exact] : kModes) {
     const Outcome out = one_step(3, exact, [](int rank, Batch&, StepOptions& o, Trainer&) {
       o.objective = Objective::kCustom;
-      o.slopes = [rank](const trainer::SlopesRequest& request) {
-        if (rank == 1) fail(Code::kData, "the objective cannot say.");
+      o.slopes = [rank, asked = 0](const trainer::SlopesRequest& request) mutable {
+        if (rank == 1 && asked++ == 0) fail(Code::kData, "the objective cannot say.");  // and could say the next time
         std::fill_n(request.slopes, request.tokens, -0.1);
         std::fill_n(request.losses, request.sequences, 0.5);
       };
