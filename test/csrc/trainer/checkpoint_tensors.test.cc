@@ -58,6 +58,7 @@ TEST(pieces_that_do_not_make_up_their_tensor_are_refused) {
   using Pieces = std::vector<std::pair<std::string, std::pair<int64_t, std::vector<int64_t>>>>;
   const Pieces wrong[] = {{{"a.weight[0:7]", {0, {7}}}, {"a.weight[8:20]", {8, {12}}}},   // a gap
                           {{"a.weight[0:9]", {0, {9}}}, {"a.weight[8:20]", {8, {12}}}},   // twice
+                          {{"a.weight[0:8]", {0, {8}}}, {"a.weight[7:14]", {7, {7}}}, {"a.weight[15:20]", {15, {5}}}},  // both
                           {{"a.weight[0:7]", {0, {7}}}},                                  // no end
                           {{"a.weight[1:20]", {1, {19}}}},                                // no beginning
                           {{"a.weight[0:20]", {0, {20}}}, {"a.weight[20:21]", {20, {1}}}},  // more than all
