@@ -3,7 +3,7 @@
  * and then gets better and shorter by reinforcement learning from verifiable rewards; minutes on two cores.
  *
  *   npm run quickstart -- [--seed N] [--dir D] [--schedule sync|async] [--device cpu|cuda] [--smoke] [--resume]
- *                         [--processes N --store redis://host:port]
+ *                         [--processes N [--store redis://host:port]]
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Recipe } from "../config/index.ts";
-import { HoneError } from "../errors.ts";
 import type { Scoreboard, Validation } from "../evaluation/index.ts";
 import type { Processes } from "../fleet/index.ts";
 import { writeReport } from "../live/index.ts";
@@ -206,20 +205,13 @@ class Session {
 }
 
 /** The actors and trainers that the recipe asks for; undefined where one process does it all. */
-async function processesOf({ name, hardware }: Recipe): Promise<Processes | undefined> {
+async function processesOf({ hardware }: Recipe): Promise<Processes | undefined> {
   if (hardware?.processes === undefined) return undefined;
   const { HONE_STORE: store, HONE_FAULTS: faults } = process.env;
-  if (store === undefined || store === "")
-    throw new HoneError(
-      "HONE_ERR_USAGE",
-      `${name}: hardware.processes needs a store that all processes reach`,
-      {
-        hint: "Give --store redis://127.0.0.1:6379, or set HONE_STORE (docs/cluster.md).",
-      },
-    );
   const { openProcesses, readFaults } = await import("../fleet/index.ts");
   const core = await nativeCore();
-  return openProcesses({ ...hardware.processes, core, store, faults: readFaults(faults) });
+  const address = store ? { store } : {};
+  return openProcesses({ ...hardware.processes, ...address, core, faults: readFaults(faults) });
 }
 
 function imperfections(

@@ -19,8 +19,8 @@ export interface ProcessesOptions {
   readonly trainers: number;
   /** Of this process. */
   readonly core: Core;
-  /** Address of the store (docs/streams.md); all processes must reach it. */
-  readonly store: string;
+  /** Address of the store (docs/streams.md); all processes must reach it. Default: a file of SQLite that goes with them. */
+  readonly store?: string;
   readonly settings?: Partial<FleetSettings>;
   /** What goes wrong on purpose. */
   readonly faults?: readonly Fault[];
@@ -44,8 +44,9 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
     );
   const own = mkdtempSync(join(tmpdir(), "hone-fleet-"));
   const runId = `run-${randomUUID()}`;
-  const store = await openStore(options.store, { run: runId });
-  const processes = new OwnProcesses(options, { own, runId, store });
+  const url = options.store ?? `sqlite:${join(own, "streams.sqlite")}`;
+  const store = await openStore(url, { run: runId });
+  const processes = new OwnProcesses(options, { own, runId, url, store });
   try {
     await processes.open();
     return processes;
@@ -59,6 +60,8 @@ interface Whereabouts {
   /** A folder of this fleet alone. */
   readonly own: string;
   readonly runId: string;
+  /** Of the store. */
+  readonly url: string;
   readonly store: StreamStore;
 }
 
@@ -88,8 +91,8 @@ class OwnProcesses implements Processes {
   }
 
   async open(): Promise<void> {
-    const { store, own, runId } = this.#at;
-    const { actors, trainers, core, settings, store: url } = this.#options;
+    const { store, own, runId, url } = this.#at;
+    const { actors, trainers, core, settings } = this.#options;
     await store.kv.set(REGISTERS.folder, join(own, "weights"));
     const local = (...args: Parameters<Core["trainer"]>): SendingTrainer => {
       const trainer = core.trainer(...args);

@@ -35,11 +35,12 @@ const recipe = (schedule: "sync" | "async") =>
 
 async function runOf(
   name: string,
-  options: { schedule: "sync" | "async"; trainers: number; faults?: string },
+  options: { schedule: "sync" | "async"; trainers: number; faults?: string; store?: string },
 ) {
   const core = await nativeCore();
-  const { schedule, trainers, faults = "" } = options;
-  const open = { actors: 2, trainers, core, store: server.url, settings, faults: readFaults(faults) };
+  const { schedule, trainers, faults = "", store } = options;
+  const address = store === undefined ? {} : { store };
+  const open = { actors: 2, trainers, core, ...address, settings, faults: readFaults(faults) };
   await using processes = await openProcesses(open);
   const at = join(dir, name);
   await using run = await createRun(recipe(schedule), { verifiers, dir: at, core: processes.core });
@@ -47,15 +48,31 @@ async function runOf(
   return { at, weights: weightsHash(join(at, "checkpoints", "step-000005")) };
 }
 
-describe.skipIf(noRedis !== undefined)("real processes", () => {
+/** By one process, once. */
+let alone: Promise<string> | undefined;
+async function weightsOfOne(): Promise<string> {
+  await using run = await createRun(recipe("sync"), { verifiers, dir: join(dir, "one") });
+  await run.finished;
+  return weightsHash(join(dir, "one", "checkpoints", "step-000005"));
+}
+
+test("without an address they meet in a file: an actor is killed, the weights are one process's", async () => {
+  alone ??= weightsOfOne();
+  const { weights } = await runOf("file", {
+    schedule: "sync",
+    trainers: 1,
+    faults: "actor.1@step=2:sigkill",
+  });
+  expect(weights).toBe(await alone);
+});
+
+describe.skipIf(noRedis !== undefined)("real processes at a server", () => {
   test("actors and a trainer that are killed: no group is lost, none is trained twice, the weights are one process's", async () => {
-    {
-      await using run = await createRun(recipe("sync"), { verifiers, dir: join(dir, "one") });
-      await run.finished;
-    }
-    const one = weightsHash(join(dir, "one", "checkpoints", "step-000005"));
+    alone ??= weightsOfOne();
+    const one = await alone;
     const faults = "actor.1@step=1:sigkill,trainer.0@step=2:sigkill,actor.0@step=3:sigkill";
-    const { at, weights } = await runOf("many", { schedule: "sync", trainers: 1, faults });
+    const store = server.url;
+    const { at, weights } = await runOf("many", { schedule: "sync", trainers: 1, faults, store });
     expect(weights).toBe(one);
     expect(weights).not.toBe(weightsHash(join(dir, "one", "checkpoints", "step-000004")));
     const groups = readEvents(join(at, "events.jsonl")).flatMap((e) => (e.e === "step" ? e.k : []));
@@ -65,7 +82,7 @@ describe.skipIf(noRedis !== undefined)("real processes", () => {
 
   test("an actor that is stopped for a while holds nobody up for ever, and the run replays on one process", async () => {
     const faults = "actor.0@step=2:sigstop=6s";
-    const { at } = await runOf("stopped", { schedule: "async", trainers: 0, faults });
+    const { at } = await runOf("stopped", { schedule: "async", trainers: 0, faults, store: server.url });
     expect(await replayRun(at, { verifiers })).toMatchObject({ steps: 5, weightsCompared: true });
   });
 });

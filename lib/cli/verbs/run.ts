@@ -69,7 +69,7 @@ export const runVerb: Verb = (hone, ends) => {
       "--processes <number>",
       "so many beside this one: one trains, the others sample (docs/cluster.md)",
     )
-    .option("--store <address>", "where they meet, redis://host:port (default: HONE_STORE)")
+    .option("--store <address>", "where they meet, redis://host:port (default: HONE_STORE, or a file)")
     .option("--live", "serve a page of the run while it goes on, and print its address (docs/live.md)")
     .option("--port <number>", "of that page (default: a free port, the same again when the run is resumed)")
     .option("--host <name>", "address that page listens at (default: 127.0.0.1, this machine alone)")
