@@ -86,7 +86,7 @@ void ShardedOptimizer::make() {
     moments_memory_ = Arena(2 * bytes, "moments of a shard");
     m_ = moments_memory_.take_view(config_.moments, {n});
     v_ = moments_memory_.take_view(config_.moments, {n});
-    if (!moments_memory_.discard()) std::memset(m_.data, 0, size_t(2 * bytes));
+    if (bytes > 0 && !moments_memory_.discard()) std::memset(m_.data, 0, size_t(2 * bytes));
   }
   if (gradients_memory_.capacity() > 0) return;
   gradients_memory_ = Arena(Arena::rounded(std::max<int64_t>(n, 1) * int64_t(sizeof(float))), "gradients of a shard");
