@@ -45,7 +45,10 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
   const own = mkdtempSync(join(tmpdir(), "hone-fleet-"));
   const runId = `run-${randomUUID()}`;
   const url = options.store ?? `sqlite:${join(own, "streams.sqlite")}`;
-  const store = await openStore(url, { run: runId });
+  const store = await openStore(url, { run: runId }).catch((error) => {
+    rmSync(own, { recursive: true });
+    throw error;
+  });
   const processes = new OwnProcesses(options, { own, runId, url, store });
   try {
     await processes.open();

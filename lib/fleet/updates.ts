@@ -256,6 +256,6 @@ function nobody(waitedMs: number): HoneError {
   return new HoneError(
     "HONE_ERR_COLLECTIVE",
     `no actor was there to take the weights for ${Math.round(waitedMs / 1000)} s`,
-    { hint: "Their logs are in the run folder, fleet/*.log." },
+    { hint: "They run and say nothing: stopped, or kept from a processor for as long." },
   );
 }

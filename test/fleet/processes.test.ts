@@ -87,12 +87,23 @@ describe.skipIf(noRedis !== undefined)("real processes at a server", () => {
   });
 });
 
-test("more trainers than this version has are refused, and nothing is left behind", async () => {
-  const before = readdirSync(tmpdir()).filter((name) => name.startsWith("hone-fleet-"));
-  const open = openProcesses({ actors: 2, trainers: 2, core: await nativeCore(), store: "memory:" });
-  await expect(open).rejects.toMatchObject({
-    code: "HONE_ERR_UNSUPPORTED",
-    hint: expect.stringContaining("trainers: 1"),
+describe("nothing is left behind where processes cannot be opened", () => {
+  const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("hone-fleet-"));
+
+  test("more trainers than this version has are refused", async () => {
+    const before = folders();
+    const open = openProcesses({ actors: 2, trainers: 2, core: await nativeCore(), store: "memory:" });
+    await expect(open).rejects.toMatchObject({
+      code: "HONE_ERR_UNSUPPORTED",
+      hint: expect.stringContaining("trainers: 1"),
+    });
+    expect(folders()).toEqual(before);
   });
-  expect(readdirSync(tmpdir()).filter((name) => name.startsWith("hone-fleet-"))).toEqual(before);
+
+  test("an address of no store", async () => {
+    const before = folders();
+    const open = openProcesses({ actors: 1, trainers: 0, core: await nativeCore(), store: "nats://here" });
+    await expect(open).rejects.toMatchObject({ message: expect.stringContaining("nats://here") });
+    expect(folders()).toEqual(before);
+  });
 });

@@ -11,11 +11,11 @@ test("the rates that a log was written with are found again", async () => {
   expect(machineSchema.safeParse(machine).success).toBe(true);
   expect(machine.trainer.fixed).toBeCloseTo(TRUTH.trainFixed, 9);
   expect(machine.trainer.perToken / TRUTH.perToken).toBeCloseTo(1, 9);
-  // batches vary from step to step, so that the two rates of generation are only nearly apart
-  expect(machine.actor.speedDuringStep).toBeCloseTo(TRUTH.speed, 0);
+  // batches vary from step to step, so that the two rates of generation are only nearly apart: 0.011 and 0.007 off here
+  expect(Math.abs(machine.actor.speedDuringStep - TRUTH.speed)).toBeLessThan(0.02);
   const step = (batch: number) => machine.actor.decode.fixed + machine.actor.decode.perSequence * batch;
   for (const batch of [4, 6, 8])
-    expect(step(batch) / (TRUTH.fixed + TRUTH.perSequence * batch)).toBeCloseTo(1, 0);
+    expect(Math.abs(step(batch) / (TRUTH.fixed + TRUTH.perSequence * batch) - 1)).toBeLessThan(0.02);
   expect(machine.domains["math"]).toMatchObject({ keep: 1, length: { mean: 15 }, promptTokens: 12 });
   expect(machine.domains["code"]!.length).toEqual({ mean: 5, cv: 0 });
   expect(machine.domains["math"]!.verify.mean).toBeCloseTo(0.02, 12);
