@@ -4,6 +4,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { HoneError } from "../errors.ts";
+import { NO_OPTIMIZER } from "../inference/index.ts";
 import type { TrainerFace } from "../native/face.ts";
 import type { Core } from "../orchestration/index.ts";
 import type { StreamStore } from "../streams/index.ts";
@@ -104,7 +105,7 @@ export class FolderReceiver implements WeightReceiver {
     const holder =
       this.#holders.get(key) ??
       this.#core.trainer(config, {
-        optimizer: UNUSED,
+        optimizer: NO_OPTIMIZER,
         packedTokens: 16,
         weightStorage,
         device: device ?? "cpu",
@@ -113,18 +114,6 @@ export class FolderReceiver implements WeightReceiver {
     return holder;
   }
 }
-
-/** Of a trainer that takes no step. */
-const UNUSED = {
-  kind: "adamw",
-  beta1: 0.9,
-  beta2: 0.95,
-  eps: 1e-8,
-  weightDecay: 0,
-  decayAll: false,
-  muonMomentum: 0,
-  gradientClip: 0,
-} as const;
 
 async function expectFiles(folder: string, files: Offer["files"]): Promise<void> {
   const found = await hashes(folder).catch((cause: unknown) => {

@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { openProcesses, readFaults } from "../../lib/fleet/index.ts";
 import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
@@ -88,22 +88,30 @@ describe.skipIf(noRedis !== undefined)("real processes at a server", () => {
 });
 
 describe("nothing is left behind where processes cannot be opened", () => {
-  const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("hone-fleet-"));
+  // of these tests alone: others make such folders at the same time
+  const own = join(tmpdir(), `hone-left-${process.pid}`);
+  const folders = () => readdirSync(own);
+  beforeAll(() => {
+    mkdirSync(own);
+    vi.stubEnv("TMPDIR", own);
+  });
+  afterAll(() => {
+    vi.unstubAllEnvs();
+    rmSync(own, { recursive: true });
+  });
 
   test("more trainers than this version has are refused", async () => {
-    const before = folders();
     const open = openProcesses({ actors: 2, trainers: 2, core: await nativeCore(), store: "memory:" });
     await expect(open).rejects.toMatchObject({
       code: "HONE_ERR_UNSUPPORTED",
       hint: expect.stringContaining("trainers: 1"),
     });
-    expect(folders()).toEqual(before);
+    expect(folders()).toEqual([]);
   });
 
   test("an address of no store", async () => {
-    const before = folders();
     const open = openProcesses({ actors: 1, trainers: 0, core: await nativeCore(), store: "nats://here" });
     await expect(open).rejects.toMatchObject({ message: expect.stringContaining("nats://here") });
-    expect(folders()).toEqual(before);
+    expect(folders()).toEqual([]);
   });
 });

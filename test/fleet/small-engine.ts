@@ -1,13 +1,14 @@
 import type {
   EngineOptions,
   GenerationRequest,
-  OptimizerOptions,
-  StepOptions,
   TrainerOptions,
   TrainingBatch,
 } from "../../lib/native/face.ts";
 import { type Completion, Generations } from "../../lib/native/generations.ts";
 import type { Core } from "../../lib/orchestration/index.ts";
+import { optimizer as OPTIMIZER, stepOptions as STEP } from "../native/small-model.ts";
+
+export { OPTIMIZER, STEP };
 
 export const ENGINE: EngineOptions = {
   maxRunning: 8,
@@ -17,17 +18,6 @@ export const ENGINE: EngineOptions = {
   stepTokens: 64,
   weightStorage: "f32",
   runSeed: 7n,
-};
-
-export const OPTIMIZER: OptimizerOptions = {
-  kind: "adamw",
-  beta1: 0.9,
-  beta2: 0.95,
-  eps: 1e-8,
-  weightDecay: 0,
-  decayAll: false,
-  muonMomentum: 0,
-  gradientClip: 1,
 };
 
 export const TRAINER: TrainerOptions = { optimizer: OPTIMIZER, packedTokens: 64, weightStorage: "f32" };
@@ -68,16 +58,4 @@ export const BATCH: TrainingBatch = {
   advantages: Float32Array.of(1, -1),
   groupSizes: Int32Array.of(2, 2),
   groups: 1,
-};
-
-export const STEP: StepOptions = {
-  objective: "gspo",
-  sequenceWeight: "uniform",
-  clipLow: 3e-3,
-  clipHigh: 4e-3,
-  klCoef: 0,
-  entropyCoef: 0,
-  temperature: 1,
-  lr: 1e-3,
-  muonLr: 0,
 };
