@@ -10,7 +10,7 @@ import { CASE_SOURCES } from "./verifier-cases.mjs";
 const smoke = process.argv.includes("--smoke");
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const built = (file) => import(pathToFileURL(path.join(root, "dist/lib", file)).href);
-const { CASE_READERS, loadBuiltIn } = await built("domains/index.js");
+const { loadBuiltIn, loadCaseReader } = await built("domains/index.js");
 const data = path.resolve(root, process.env.HONE_SHARED ?? "../shared", "reference/data");
 
 /** Evenly from the whole list, at most `most`. */
@@ -25,7 +25,7 @@ async function casesOf({ domain, file, made, most = 1000 }) {
   const count = smoke ? Math.min(most, 10) : most;
   if (existsSync(at)) {
     const lines = sample(readFileSync(at, "utf8").trim().split("\n"), count);
-    const read = CASE_READERS.get(domain);
+    const read = await loadCaseReader(domain);
     const cases = lines.map((line) => read(JSON.parse(line), path.dirname(at), line));
     return { cases: await Promise.all(cases), from: path.basename(file, ".jsonl") };
   }

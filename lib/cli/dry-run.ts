@@ -38,7 +38,7 @@ export async function rehearse(recipe: Recipe): Promise<Rehearsal> {
   try {
     const missing = new Map<string, string>();
     const model = await standInModel(recipe, folder, missing);
-    const { domains, few, sets } = standInData(recipe, folder, missing);
+    const { domains, few, sets } = await standInData(recipe, folder, missing);
     const { hardware: _, warmStart: __, ...input } = recipeInput(recipe);
     for (const made of [domains, few]) withRewards(made, input.domains);
     withRewards(sets, input.evaluation?.sets ?? {});
@@ -86,19 +86,19 @@ async function standInModel(
 }
 
 /** Sources where the files are, or sample rows; `few` has sample rows throughout. */
-function standInData({ domains, evaluation }: Recipe, folder: string, missing: Map<string, string>) {
+async function standInData({ domains, evaluation }: Recipe, folder: string, missing: Map<string, string>) {
   const whole: RecipeInput["domains"] = {};
   const few: RecipeInput["domains"] = {};
   for (const [domain, { weight, source, verifier }] of Object.entries(domains)) {
     const judged = verifier === undefined ? {} : { verifier };
-    const { here, sampled, instead } = standInSource(`domains.${domain}`, source, folder);
+    const { here, sampled, instead } = await standInSource(`domains.${domain}`, source, folder);
     if (instead !== undefined) missing.set(domain, instead);
     whole[domain] = { weight, source: here, ...judged };
     few[domain] = { weight: 1, source: sampled, ...judged };
   }
   const sets: NonNullable<RecipeInput["evaluation"]>["sets"] = {};
   for (const [name, set] of Object.entries(evaluation.sets)) {
-    const { here, instead } = standInSource(`evaluation.sets.${name}`, set.source, folder);
+    const { here, instead } = await standInSource(`evaluation.sets.${name}`, set.source, folder);
     if (instead !== undefined) missing.set(name, instead);
     sets[name] = { ...set, source: here };
   }
@@ -106,9 +106,9 @@ function standInData({ domains, evaluation }: Recipe, folder: string, missing: M
 }
 
 /** A source, or sample rows where its files are not `here`; `instead` then says so. Throws HONE_ERR_DATA without samples. */
-function standInSource(field: string, source: Recipe["domains"][string]["source"], folder: string) {
+async function standInSource(field: string, source: Recipe["domains"][string]["source"], folder: string) {
   const spec = typeof source === "string" ? parseDatasetSpec(source) : source;
-  const samples = spec && writeSampleRows(spec.kind, folder);
+  const samples = spec && (await writeSampleRows(spec.kind, folder));
   const absent = [spec?.path ?? []].flat().filter((path) => !existsSync(path));
   if (absent.length > 0 && samples === undefined) {
     throw new HoneError("HONE_ERR_DATA", `${field}.source: there is no data at ${absent.join(", ")}`);

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { basename, dirname } from "node:path";
 import type { Recipe } from "../config/index.ts";
-import { CASE_READERS, type CaseReader, type Compat } from "../domains/index.ts";
+import { CASE_DOMAINS, type CaseReader, type Compat, loadCaseReader } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import { openVerifiers } from "../orchestration/index.ts";
 import type { Verdict } from "../records.ts";
@@ -37,7 +37,7 @@ export async function* verifyFile(
   onFault: (error: HoneError) => void = () => {},
 ): AsyncGenerator<Verdict> {
   const { domain, file, compat = "strict", recipe, workers = availableParallelism() } = options;
-  const reader = recipe === undefined ? readerOf(domain) : rewardReader(recipe, domain);
+  const reader = recipe === undefined ? await readerOf(domain) : rewardReader(recipe, domain);
   await using pool = recipe === undefined ? new VerifierPool({ workers }) : openVerifiers(recipe);
   const running: Promise<Verdict[]>[] = [];
   for await (const batch of batches(readCases(file, domain, reader, compat))) {
@@ -51,11 +51,11 @@ export async function* verifyFile(
 }
 
 /** Throws HONE_ERR_USAGE for an unknown domain. */
-function readerOf(domain: string): CaseReader {
-  const reader = CASE_READERS.get(domain);
+async function readerOf(domain: string): Promise<CaseReader> {
+  const reader = await loadCaseReader(domain);
   if (reader !== undefined) return reader;
   throw new HoneError("HONE_ERR_USAGE", `no cases are read for domain ${JSON.stringify(domain)}`, {
-    hint: `Known domains: ${[...CASE_READERS.keys()].join(", ")}. Rewards of your own: --recipe <file>.`,
+    hint: `Known domains: ${CASE_DOMAINS.join(", ")}. Rewards of your own: --recipe <file>.`,
   });
 }
 

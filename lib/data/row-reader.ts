@@ -62,7 +62,7 @@ export interface RowReader<Options> {
   /** Makes the function that reads one row after another. Throws HONE_ERR_DATA when a file beside them is damaged. */
   open(options: Options): (raw: RawRow) => RowOutcome;
   /** A file name it takes, and a few rows made for this package in the published shape, to try a recipe on. */
-  readonly samples?: { readonly file: string; rows(): readonly unknown[] };
+  readonly samples?: { readonly file: string; rows(): readonly unknown[] | Promise<readonly unknown[]> };
   /** Which of the files found hold rows of the set; all when left out. */
   takes?(file: string): boolean;
 }

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createJiti } from "jiti";
 import { HoneError } from "../errors.ts";
 import type { ProblemSource, SourceOptions } from "./problem-source.ts";
 
@@ -14,10 +13,11 @@ export function isModule(name: string): boolean {
  * that exports `openSource(options): ProblemSource`.
  * Throws HONE_ERR_DATA when the module cannot be imported or exports no such function.
  */
-export function openModuleSource(name: string, options: SourceOptions): ProblemSource {
+export async function openModuleSource(name: string, options: SourceOptions): Promise<ProblemSource> {
   const path = name.startsWith("file:") ? fileURLToPath(name) : resolve(name);
   let module: { readonly openSource?: (options: SourceOptions) => ProblemSource };
   try {
+    const { createJiti } = await import("jiti");
     module = createJiti(import.meta.url)(path);
   } catch (cause) {
     throw new HoneError("HONE_ERR_DATA", `cannot import the problem source ${path}: ${String(cause)}`, {

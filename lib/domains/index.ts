@@ -1,4 +1,4 @@
-export { CASE_READERS } from "./case-readers.ts";
+export { CASE_DOMAINS, loadCaseReader } from "./case-readers.ts";
 export { type Compat, judgedBy } from "./compat.ts";
 export { tellKind } from "./data-kind.ts";
 export {
@@ -38,5 +38,12 @@ export {
 } from "./reward.ts";
 export { writeSampleRows } from "./sample-rows.ts";
 export type { Completion, Verifier, VerifierModule } from "./verifier.ts";
-export { loadBuiltIn, referenceFault, UNVERSIONED, VERIFIERS, versionOf } from "./verifiers.ts";
+export {
+  findBuiltIn,
+  loadBuiltIn,
+  referenceFault,
+  UNVERSIONED,
+  VERIFIERS,
+  versionOf,
+} from "./verifiers.ts";
 export type { CaseReader } from "./verify-case.ts";

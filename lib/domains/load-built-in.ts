@@ -1,12 +1,17 @@
 import type { Verifier } from "./verifier.ts";
 
 /**
- * The verifier of that name in a built-in domain, prepared; undefined if there is none. For verifier processes: loads
- * only verifiers.ts of the domain's folder, and nothing of other domains.
+ * The verifier of that name in a built-in domain; undefined if there is none. Loads only verifiers.ts of the domain's
+ * folder, and nothing of other domains.
  */
-export async function loadBuiltIn(domain: string, name: string): Promise<Verifier | undefined> {
+export async function findBuiltIn(domain: string, name: string): Promise<Verifier | undefined> {
   const { VERIFIERS } = (await import(`./${domain}/verifiers.ts`)) as { VERIFIERS: readonly Verifier[] };
-  const verifier = VERIFIERS.find((candidate) => candidate.name === name);
+  return VERIFIERS.find((candidate) => candidate.name === name);
+}
+
+/** The same, prepared: for who judges. */
+export async function loadBuiltIn(domain: string, name: string): Promise<Verifier | undefined> {
+  const verifier = await findBuiltIn(domain, name);
   await verifier?.prepare?.();
   return verifier;
 }

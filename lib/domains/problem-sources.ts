@@ -8,21 +8,17 @@ import { DATASETS, type DatasetSpec, openDataset, parseDatasetSpec } from "./dat
 import { EPISODE_SOURCES } from "./environments/index.ts";
 import { DOMAIN_ROWS } from "./registry.ts";
 
-type OpenSource = (options: SourceOptions) => ProblemSource;
+type LoadFamilies = () => readonly Family[] | Promise<readonly Family[]>;
 
-function drawing(families: readonly Family[]): OpenSource {
-  return ({ seed, ordinal }) => new ProceduralSource(families, seed, ordinal);
-}
-
-/** Every source of made-up problems by its name in a recipe. */
-export const PROBLEM_SOURCES: Readonly<Record<string, OpenSource>> = Object.fromEntries(
-  [...DOMAIN_ROWS.flatMap(sourcesOf), ...Object.entries(EPISODE_SOURCES)].map(
-    ([source, drawn]) => [source, drawing(drawn)] as const,
-  ),
-);
+/** What loads the families of every source of made-up problems, by its name in a recipe. */
+export const PROBLEM_SOURCES: Readonly<Record<string, LoadFamilies>> = Object.fromEntries([
+  ...DOMAIN_ROWS.flatMap(sourcesOf),
+  ...Object.entries(EPISODE_SOURCES).map(([source, families]) => [source, () => families] as const),
+]);
 
 function sourcesOf([name, { families, sources = {} }]: (typeof DOMAIN_ROWS)[number]) {
-  return Object.entries(families ? { [`procedural/${name}`]: families, ...sources } : sources);
+  const more: (readonly [string, LoadFamilies])[] = Object.entries(sources);
+  return families ? [[`procedural/${name}`, () => families] as const, ...more] : more;
 }
 
 /**
@@ -57,13 +53,13 @@ async function open(
   if (dataset !== undefined) return openDataset(dataset, options, admit, validates);
   const name = source as string;
   if (isModule(name)) return openModuleSource(name, options);
-  const drawn = Object.hasOwn(PROBLEM_SOURCES, name) ? PROBLEM_SOURCES[name] : undefined;
-  if (!drawn) {
+  const load = Object.hasOwn(PROBLEM_SOURCES, name) ? PROBLEM_SOURCES[name] : undefined;
+  if (!load) {
     const known = [...Object.keys(PROBLEM_SOURCES), ...Object.keys(DATASETS).map((kind) => `${kind}:<path>`)];
     throw new HoneError(
       "HONE_ERR_CONFIG",
       `no problem source is called ${JSON.stringify(name)}; known: ${known.join(", ")}`,
     );
   }
-  return drawn(options);
+  return new ProceduralSource(await load(), options.seed, options.ordinal);
 }

@@ -7,17 +7,13 @@ import { DATASETS, type DatasetKind } from "./datasets.ts";
  * verifier if the set itself is missing. Returns that folder; undefined for a kind without sample rows (the
  * benchmarks).
  */
-export function writeSampleRows(kind: DatasetKind, folder: string): string | undefined {
+export async function writeSampleRows(kind: DatasetKind, folder: string): Promise<string | undefined> {
   const reader = DATASETS[kind];
   if (!("samples" in reader) || reader.samples === undefined) return undefined;
   const { file, rows } = reader.samples;
   const path = join(folder, kind, file);
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(
-    path,
-    rows()
-      .map((row) => JSON.stringify(row))
-      .join("\n"),
-  );
+  const lines = (await rows()).map((row) => JSON.stringify(row));
+  writeFileSync(path, lines.join("\n"));
   return dirname(path);
 }

@@ -19,17 +19,21 @@ export interface VerifierLimits {
   readonly heapMb?: number;
 }
 
-/**
- * Judges one kind of answer. Pure: the same completion and reference give the same verdict, on any worker, in
- * any order. A completion is hostile input: it never throws and its parsing is bounded. Throwing is for our
- * own faults (a broken reference, a sandbox that is down) and makes the completion unscored.
- */
-export interface Verifier<Reference = unknown> {
+/** What is known of a verifier without loading it. */
+export interface VerifierFacts {
   readonly name: string;
   /** Goes up when any verdict may have changed; stored verdicts of another version are not used. Positive integer. */
   readonly version: number;
   /** Its needs, unless the recipe says otherwise. */
   readonly limits?: VerifierLimits;
+}
+
+/**
+ * Judges one kind of answer. Pure: the same completion and reference give the same verdict, on any worker, in
+ * any order. A completion is hostile input: it never throws and its parsing is bounded. Throwing is for our
+ * own faults (a broken reference, a sandbox that is down) and makes the completion unscored.
+ */
+export interface Verifier<Reference = unknown> extends VerifierFacts {
   /** Checks a problem's reference; throws on a bad one, naming what is wrong with it. */
   parseReference(raw: unknown): Reference;
   verify(completion: Completion, reference: Reference): ScoredVerdict | Promise<ScoredVerdict>;

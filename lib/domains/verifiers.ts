@@ -1,13 +1,17 @@
-import { loadBuiltIn as loadOf } from "./load-built-in.ts";
+import { findBuiltIn as findOf, loadBuiltIn as loadOf } from "./load-built-in.ts";
 import { DOMAIN_ROWS } from "./registry.ts";
-import type { Verifier } from "./verifier.ts";
+import type { Verifier, VerifierFacts } from "./verifier.ts";
 
-/** Every built-in verifier. */
-export const VERIFIERS: readonly Verifier[] = DOMAIN_ROWS.flatMap(([, domain]) => domain.verifiers);
+/** Every built-in verifier, not loaded. */
+export const VERIFIERS: readonly VerifierFacts[] = DOMAIN_ROWS.flatMap(([, domain]) =>
+  Object.values(domain.verifiers),
+);
 
 /** The domain of each of them, by verifier name. */
 export const VERIFIER_DOMAINS: ReadonlyMap<string, string> = new Map(
-  DOMAIN_ROWS.flatMap(([name, domain]) => domain.verifiers.map((verifier) => [verifier.name, name] as const)),
+  DOMAIN_ROWS.flatMap(([name, domain]) =>
+    Object.values(domain.verifiers).map((verifier) => [verifier.name, name] as const),
+  ),
 );
 
 /** Version under which verdicts of users' own verifiers are kept: nothing tells when those change. */
@@ -30,7 +34,13 @@ export function referenceFault(verifier: Verifier | undefined, reference: unknow
   }
 }
 
-/** The built-in verifier of that name, prepared; undefined if there is none. */
+/** The built-in verifier of that name; undefined if there is none. */
+export async function findBuiltIn(name: string): Promise<Verifier | undefined> {
+  const domain = VERIFIER_DOMAINS.get(name);
+  return domain === undefined ? undefined : await findOf(domain, name);
+}
+
+/** The same, prepared. */
 export async function loadBuiltIn(name: string): Promise<Verifier | undefined> {
   const domain = VERIFIER_DOMAINS.get(name);
   return domain === undefined ? undefined : await loadOf(domain, name);

@@ -1,10 +1,10 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { createJiti } from "jiti";
 import { z } from "zod";
 import type { DatasetSource } from "../data/dataset-source.ts";
 import { dataFiles, isDataPath, type ProblemSource } from "../data/index.ts";
+import type { Admission } from "../data/row-filter.ts";
 import type { DatasetOptions, RowOutcome, RowReader } from "../data/row-reader.ts";
 import {
   type DatasetSpec,
@@ -12,13 +12,14 @@ import {
   type Environment,
   EPISODE_SOURCES,
   environmentName,
+  findBuiltIn,
   openBenchmark,
   openProblemSource,
   PROBLEM_SOURCES,
   playedIn,
+  readerOf,
   referenceFault,
   tellKind,
-  VERIFIERS,
 } from "../domains/index.ts";
 import type { Play } from "../episodes/index.ts";
 import { HoneError } from "../errors.ts";
@@ -103,7 +104,7 @@ async function openPublished(name: string, row: SuiteRow, path: string): Promise
   const { dataset, split, metric = "correct", answer, levels = [] } = row;
   const files = filesOf(row, path);
   const spec = { kind: dataset, path: files, ...(split !== undefined && { split }) } as DatasetSpec;
-  const source = await openBenchmark(spec, { path: files }, admit);
+  const source = await openBenchmark(spec, { path: files }, await admission(readerOf(spec).verifier));
   return { name, metric, answer, levels, modules: {}, ...problemsOf(source) };
 }
 
@@ -118,11 +119,9 @@ function filesOf({ split, set }: SuiteRow, path: string): string | readonly stri
 }
 
 /** Leaves out rows whose reference their verifier refuses. */
-function admit({ verifier: name, reference }: Pick<Problem, "verifier" | "reference">): string | undefined {
-  return referenceFault(
-    VERIFIERS.find((verifier) => verifier.name === name),
-    reference,
-  );
+async function admission(name: string): Promise<Admission> {
+  const verifier = await findBuiltIn(name);
+  return ({ reference }) => referenceFault(verifier, reference);
 }
 
 function problemsOf(source: DatasetSource): Pick<Suite, "count" | "problem" | "report"> {
@@ -181,7 +180,7 @@ async function openFile(path: string, verifier?: string): Promise<Suite> {
   const known = Object.values(SUITES).find((row) => row.dataset === spec.kind);
   const answer = spec.kind === "jsonl" && spec.verifier === "math" ? boxedAnswer : known?.answer;
   const { metric = "correct", levels = [] } = known ?? {};
-  const source = await openBenchmark(spec, { path }, admit);
+  const source = await openBenchmark(spec, { path }, await admission(readerOf(spec).verifier));
   return { name: basename(path), metric, answer, levels, modules: {}, ...problemsOf(source) };
 }
 
@@ -242,7 +241,7 @@ async function openModule(file: string, options: OpenSuiteOptions): Promise<Suit
     open: () => (raw) => rowOf(parsed.data.read(raw.value), name),
   };
   const paths = path instanceof URL ? [fileURLToPath(path)] : [path].flat();
-  const source = await openBenchmark({ kind: name, reader }, { path: paths }, admit);
+  const source = await openBenchmark({ kind: name, reader }, { path: paths }, await admission(verifier));
   const modules = verify === undefined ? {} : { [verifier]: pathToFileURL(whole).href };
   const rows = problemsOf(source);
   const suite = { name, metric, answer, levels, modules, ...rows };
@@ -254,6 +253,7 @@ async function openModule(file: string, options: OpenSuiteOptions): Promise<Suit
 
 async function importDefault(file: string): Promise<unknown> {
   try {
+    const { createJiti } = await import("jiti");
     const module = (await createJiti(import.meta.url).import(file)) as { readonly default?: unknown };
     return module.default;
   } catch (cause) {

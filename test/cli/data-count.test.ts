@@ -59,7 +59,7 @@ test("a set in its published shape, filter by filter", async () => {
 test("every set of the paper has its number, and whatever is read beside it is a share of it", async () => {
   const says = new Map<string, number | undefined>();
   for (const kind of ["open-reasoner-zero", "taco", "if-rlvr", "i3-logic", "bfcl", "apps"] as const) {
-    const path = writeSampleRows(kind, scratch("samples"))!;
+    const path = (await writeSampleRows(kind, scratch("samples")))!;
     const source = counted(await countDataset(kind, { kind, path } as DatasetSpec));
     expect(source).toMatchObject({ rows: 5, usable: 5, filters: [] });
     says.set(kind, source.paper?.rows);

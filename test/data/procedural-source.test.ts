@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Family } from "../../lib/data/family.ts";
 import { isHeldOut } from "../../lib/data/index.ts";
-import { drawOnSide } from "../../lib/data/procedural-source.ts";
+import { drawOnSide, ProceduralSource } from "../../lib/data/procedural-source.ts";
 import { FAMILIES } from "../../lib/domains/families.ts";
 import { PROBLEM_SOURCES } from "../../lib/domains/index.ts";
 import { CounterRandom } from "../../lib/random.ts";
@@ -10,7 +10,10 @@ import { CounterRandom } from "../../lib/random.ts";
 /** The puzzles are drawn by the same class, and more slowly; test/domains/problem-sources.test.ts opens them. */
 const NAMES = Object.keys(PROBLEM_SOURCES).filter((name) => name.startsWith("procedural/"));
 
-const open = (name: string, seed = 1, ordinal = 0) => PROBLEM_SOURCES[name]!({ seed, ordinal });
+const families = new Map<string, readonly Family[]>();
+for (const name of NAMES) families.set(name, await PROBLEM_SOURCES[name]!());
+const open = (name: string, seed = 1, ordinal = 0) =>
+  new ProceduralSource(families.get(name)!, seed, ordinal);
 
 describe.each(NAMES)("%s", (name) => {
   const source = open(name);

@@ -20,7 +20,7 @@ cpSync(join(root, "lib"), join(folder, "lib"), { recursive: true });
 const files = applyPage(page, root, folder);
 const load = async <T>(room: string): Promise<T> =>
   (await import(join(folder, "lib", room, "index.ts"))) as T;
-const { openProblemSource, CASE_READERS } = await load<typeof Domains>("domains");
+const { openProblemSource, loadCaseReader } = await load<typeof Domains>("domains");
 
 test("the page is one folder and one changed file", () => {
   expect(files.filter((file) => !file.startsWith("lib/domains/reversal/"))).toEqual([
@@ -69,7 +69,7 @@ describe("the domain of the page", () => {
   });
 
   test("reads its cases", async () => {
-    const { verifier, completion, reference } = await CASE_READERS.get("reversal")!(
+    const { verifier, completion, reference } = await (await loadCaseReader("reversal"))!(
       { word: "abc", response: "<think></think>cba<eos>" },
       ".",
     );

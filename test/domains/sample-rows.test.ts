@@ -20,7 +20,7 @@ const TRAINING = ["open-reasoner-zero", "taco", "apps", "if-rlvr", "i3-logic", "
 test.each(TRAINING)(
   "%s: five rows, none bad or left out, three or more to train on",
   async (kind) => {
-    const path = writeSampleRows(kind, folder)!;
+    const path = (await writeSampleRows(kind, folder))!;
     expect(existsSync(path)).toBe(true);
     const { report, gold } = await checkDataset(kind, { kind, path } as DatasetSpec, { workers: 1 });
     expect(report).toMatchObject({ rows: 5, bad: [], leftOut: [], duplicates: [] });
@@ -33,9 +33,11 @@ test.each(TRAINING)(
   60_000,
 );
 
-test("benchmarks have none", () => {
+test("benchmarks have none", async () => {
   const others = (Object.keys(DATASETS) as DatasetKind[]).filter(
     (kind) => !(TRAINING as readonly string[]).includes(kind),
   );
-  expect(others.map((kind) => writeSampleRows(kind, folder))).toEqual(others.map(() => undefined));
+  expect(await Promise.all(others.map((kind) => writeSampleRows(kind, folder)))).toEqual(
+    others.map(() => undefined),
+  );
 });

@@ -1,11 +1,9 @@
 import type { Domain } from "../domain.ts";
-import { readCase } from "./cases.ts";
+import { FACTS } from "./facts.ts";
 import { gpqa } from "./read/gpqa.ts";
 import { mmluPro } from "./read/mmlu-pro.ts";
-import { VERIFIERS } from "./verifiers.ts";
 
 export const CHOICE = {
   datasets: { gpqa, "mmlu-pro": mmluPro },
-  verifiers: VERIFIERS,
-  readCase,
+  verifiers: FACTS,
 } satisfies Domain;

@@ -3,6 +3,7 @@ import { HoneError } from "../../errors.ts";
 import { checkedReference } from "../checked.ts";
 import { compatField, type JudgedTwoWays } from "../compat.ts";
 import { correct, noAnswer, type Verifier, wrong } from "../verifier.ts";
+import { FACTS } from "./facts.ts";
 import { REFERENCE } from "./reference.ts";
 import type { Rules, Style } from "./rules.ts";
 import { STRICT } from "./strict.ts";
@@ -34,8 +35,7 @@ export interface ChoiceReference {
  * benchmark's own harness does. A response without a letter is wrong in both: nothing is drawn at random.
  */
 export const choice: Verifier<ChoiceReference> = {
-  name: "choice",
-  version: 1,
+  ...FACTS.choice,
 
   parseReference(raw) {
     const shape = "{ answer, choices, style }";

@@ -3,18 +3,13 @@ import { HoneError } from "../../errors.ts";
 import { list, type PythonValue, str } from "../../python/value.ts";
 import type { ScoredVerdict } from "../../records.ts";
 import { pythonSandbox } from "../../sandbox/choose.ts";
-import {
-  type PythonLimits,
-  type PythonRun,
-  type PythonSandbox,
-  STARVED_TIMES,
-} from "../../sandbox/python-sandbox.ts";
+import type { PythonLimits, PythonRun, PythonSandbox } from "../../sandbox/python-sandbox.ts";
 import { checkedReference } from "../checked.ts";
 import { correct, noAnswer, unparsable, type Verifier, wrong } from "../verifier.ts";
+import { FACTS, MAX_TOTAL_MS } from "./facts.ts";
 import { STRICT } from "./strict.ts";
 
 const MAX_PROGRAM_CHARS = 1 << 20;
-const MAX_TOTAL_MS = 60_000;
 /** Calls of the function by one test; HumanEval's most take a hundred. */
 const MOST_CALLS = 1000;
 const LIMITS: PythonLimits = { wallMs: 10_000, memoryBytes: 2 ** 30, outputBytes: 4 << 20 };
@@ -76,9 +71,7 @@ const CALLER = (entryPoint: string) =>
  */
 export function assertionsVerifier(sandbox: () => Promise<PythonSandbox>): Verifier<AssertionsReference> {
   return {
-    name: "assertions",
-    version: 1,
-    limits: { timeoutMs: STARVED_TIMES * MAX_TOTAL_MS + 60_000 },
+    ...FACTS.assertions,
     parseReference: (raw) =>
       checkedReference(referenceSchema, raw, "assertions", "{ entryPoint, prelude?, tests }"),
 

@@ -4,6 +4,7 @@ import { WasmSandbox } from "../../sandbox/wasm.ts";
 import { checkedReference } from "../checked.ts";
 import { extractAnswer } from "../response-format.ts";
 import { correct, unparsable, type Verifier, wrong } from "../verifier.ts";
+import { FACTS } from "./facts.ts";
 
 const value = z.union([z.number(), z.string().max(1000)]);
 const referenceSchema = z
@@ -27,8 +28,7 @@ const sandbox = new WasmSandbox();
  * same number or the same string, for all inputs.
  */
 export const codeExpression: Verifier<Reference> = {
-  name: "expression",
-  version: 1,
+  ...FACTS.expression,
   parseReference: (raw) => checkedReference(referenceSchema, raw, "expression", "{ inputs, outputs }"),
 
   prepare: () => sandbox.start(),

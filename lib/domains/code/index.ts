@@ -1,16 +1,14 @@
 import type { Domain } from "../domain.ts";
-import { readCase } from "./cases.ts";
+import { FACTS } from "./facts.ts";
 import { describedFunction, inputOutput } from "./generate.ts";
 import { apps } from "./read/apps.ts";
 import { humanEval } from "./read/human-eval.ts";
 import { liveCodeBench } from "./read/live-code-bench.ts";
 import { mbpp } from "./read/mbpp.ts";
 import { taco } from "./read/taco.ts";
-import { VERIFIERS } from "./verifiers.ts";
 
 export const CODE = {
   datasets: { taco, apps, "live-code-bench": liveCodeBench, "human-eval": humanEval, mbpp },
   families: [describedFunction, inputOutput],
-  verifiers: VERIFIERS,
-  readCase,
+  verifiers: FACTS,
 } satisfies Domain;

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { pythonSandbox } from "../../sandbox/choose.ts";
-import { type PythonSandbox, STARVED_TIMES } from "../../sandbox/python-sandbox.ts";
+import type { PythonSandbox } from "../../sandbox/python-sandbox.ts";
 import { checkedReference } from "../checked.ts";
 import { compatField, type JudgedTwoWays } from "../compat.ts";
 import { noAnswer, type Verifier, wrong } from "../verifier.ts";
+import { FACTS, MAX_TOTAL_MS } from "./facts.ts";
 import { type CodeReference, judgeProgram, type Rules } from "./judging.ts";
 import { REFERENCE } from "./reference.ts";
 import { STRICT } from "./strict.ts";
@@ -14,7 +15,6 @@ const RULES: JudgedTwoWays<Rules> = { reference: REFERENCE, strict: STRICT };
 const MAX_PROGRAM_CHARS = 1 << 20;
 /** Defaults of a problem: wall time for one test, for all tests, and memory of one test. */
 const WALL_MS = 10_000;
-const MAX_TOTAL_MS = 60_000;
 const MEMORY_MB = 1024;
 
 const limitsSchema = z.object({
@@ -44,10 +44,7 @@ const referenceSchema = z.object({
  */
 export function codeVerifier(sandbox: () => Promise<PythonSandbox>): Verifier<CodeReference> {
   return {
-    name: "code",
-    version: 3,
-    // The sandbox enforces the time limit; this one is for a stuck thread, on a machine however busy.
-    limits: { timeoutMs: STARVED_TIMES * MAX_TOTAL_MS + 60_000 },
+    ...FACTS.code,
     parseReference: parseCodeReference,
 
     async prepare() {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { checkedReference } from "../checked.ts";
 import { extractAnswer } from "../response-format.ts";
 import { correct, unparsable, type Verifier, wrong } from "../verifier.ts";
+import { FACTS } from "./facts.ts";
 
 const referenceSchema = z.object({
   tool: z.string().regex(/^\w+$/),
@@ -35,8 +36,7 @@ function parseArguments(text: string): ReadonlyMap<string, string | number> | un
 
 /** One call `tool(name='text', name=123)`: the right tool and exactly the right typed arguments, in any order. */
 export const toolCall: Verifier<Reference> = {
-  name: "tool-call",
-  version: 1,
+  ...FACTS.toolCall,
   parseReference: (raw) => checkedReference(referenceSchema, raw, "tool-call", "{ tool, arguments }"),
 
   verify(completion, reference) {

@@ -4,6 +4,7 @@ import { checkedReference } from "../checked.ts";
 import { compatField, type JudgedTwoWays } from "../compat.ts";
 import type { Verifier } from "../verifier.ts";
 import { type Entry, readEntry } from "./entry.ts";
+import { FACTS } from "./facts.ts";
 import { type Dialect, judgeCalls, type Rules } from "./judging.ts";
 import { REFERENCE } from "./reference.ts";
 import { STRICT } from "./strict.ts";
@@ -33,8 +34,7 @@ export interface FunctionCallingReference {
  * Source: BFCL v4, single-turn; statuses and partial credit as PipelineRL gives them.
  */
 export const functionCalling: Verifier<FunctionCallingReference> = {
-  name: "function-calling",
-  version: 4,
+  ...FACTS.functionCalling,
 
   prepare: async () => void loadGrammar(),
 

@@ -4,6 +4,7 @@ import { PatternError } from "../../python/pattern-cursor.ts";
 import { compatField, type JudgedTwoWays } from "../compat.ts";
 import type { Verifier } from "../verifier.ts";
 import { CONSTRAINTS } from "./constraints.ts";
+import { FACTS } from "./facts.ts";
 import { type BoundConstraint, type InstructionReference, judgeResponse, type Rules } from "./judging.ts";
 import { REFERENCE } from "./reference.ts";
 import { STRICT } from "./strict.ts";
@@ -29,9 +30,7 @@ const referenceSchema = z.object({
  * Source: IF-RLVR rows (IF_multi_constraints_upto5) and IFEval; the constraints are in constraints.ts.
  */
 export const instructionFollowing: Verifier<InstructionReference> = {
-  name: "instruction-following",
-  version: 3,
-  limits: { timeoutMs: 5000 },
+  ...FACTS.instructionFollowing,
 
   parseReference(raw) {
     const parsed = referenceSchema.safeParse(raw);

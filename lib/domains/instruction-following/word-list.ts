@@ -2,6 +2,7 @@ import { z } from "zod";
 import { checkedReference } from "../checked.ts";
 import { extractAnswer } from "../response-format.ts";
 import { fraction, type Verifier } from "../verifier.ts";
+import { FACTS } from "./facts.ts";
 
 const word = z.string().regex(/^[a-z]+$/);
 const constraintsSchema = z
@@ -42,8 +43,7 @@ function broken(answer: string, constraints: Constraints, lexicon: readonly stri
 
 /** A list of words under constraints; the score is the fraction of constraints met. */
 export const wordList: Verifier<Reference> = {
-  name: "word-list",
-  version: 1,
+  ...FACTS.wordList,
   parseReference: (raw) => checkedReference(referenceSchema, raw, "word-list", "{ constraints, lexicon }"),
 
   verify(completion, { constraints, lexicon }) {

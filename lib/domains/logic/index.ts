@@ -1,18 +1,23 @@
+import type { Family } from "../../data/family.ts";
 import type { Domain } from "../domain.ts";
-import { readCase } from "./cases.ts";
 import { asFamily } from "./drawing/puzzle.ts";
+import { FACTS } from "./facts.ts";
 import { latinSquare as drawLatinSquare, truthTable as drawTruthTable } from "./generate.ts";
-import { PUZZLES } from "./puzzles.ts";
 import { i3Logic } from "./read/i3-logic.ts";
-import { VERIFIERS } from "./verifiers.ts";
+import { TASKS } from "./tasks.ts";
+
+/** The generators are many: those who draw load them. */
+async function drawn(tasks: readonly string[]): Promise<readonly Family[]> {
+  const { PUZZLES } = await import("./puzzles.ts");
+  return PUZZLES.filter(({ task }) => tasks.includes(task)).map(asFamily);
+}
 
 export const LOGIC = {
   datasets: { "i3-logic": i3Logic },
   families: [drawTruthTable, drawLatinSquare],
   sources: {
-    puzzles: PUZZLES.map(asFamily),
-    ...Object.fromEntries(PUZZLES.map((one) => [`puzzles/${one.task}`, [asFamily(one)]])),
+    puzzles: () => drawn(TASKS),
+    ...Object.fromEntries(TASKS.map((task) => [`puzzles/${task}`, () => drawn([task])])),
   },
-  verifiers: VERIFIERS,
-  readCase,
+  verifiers: FACTS,
 } satisfies Domain;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { checkedReference } from "../checked.ts";
 import { extractAnswer } from "../response-format.ts";
 import { correct, unparsable, type Verifier, wrong } from "../verifier.ts";
+import { FACTS } from "./facts.ts";
 
 const BLANK = "_";
 const referenceSchema = z
@@ -28,8 +29,7 @@ function isPermutation(symbols: readonly string[]): boolean {
  * each of 1..n once in every row and column. Any completion that does is right.
  */
 export const latinSquare: Verifier<Reference> = {
-  name: "latin-square",
-  version: 1,
+  ...FACTS.latinSquare,
   parseReference: (raw) => checkedReference(referenceSchema, raw, "latin-square", "{ rows }"),
 
   verify(completion, { rows }) {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { checkedReference } from "../checked.ts";
 import { extractAnswer } from "../response-format.ts";
 import { correct, unparsable, type Verifier, wrong } from "../verifier.ts";
+import { FACTS } from "./facts.ts";
 
 const MAX_TABLE_BITS = 64;
 const referenceSchema = z.object({
@@ -14,8 +15,7 @@ type Reference = z.infer<typeof referenceSchema>;
 
 /** Truth table of a formula: one bit per assignment, assignments in counting order, all of them right. */
 export const truthTable: Verifier<Reference> = {
-  name: "truth-table",
-  version: 1,
+  ...FACTS.truthTable,
   parseReference: (raw) => checkedReference(referenceSchema, raw, "truth-table", "{ table }"),
 
   verify(completion, { table }) {

@@ -5,6 +5,7 @@ import { checkedReference } from "../checked.ts";
 import { compatField, type JudgedTwoWays } from "../compat.ts";
 import { finalResponse } from "../final-response.ts";
 import { noAnswer, unparsable, type Verifier } from "../verifier.ts";
+import { FACTS } from "./facts.ts";
 import { GAMES } from "./games.ts";
 import type { Game } from "./judging/game.ts";
 
@@ -49,8 +50,7 @@ const BY_TASK: ReadonlyMap<string, Game> = new Map(GAMES.map((game) => [game.tas
  * Source: INTELLECT-3-RL `logic` rows, judged by i3-logic's verifiers of the SynLogic games.
  */
 export const logic: Verifier<LogicReference> = {
-  name: "logic",
-  version: 2,
+  ...FACTS.logic,
 
   parseReference(raw) {
     const shape = "{ task, game_data | game_data_str, compat? }";

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { checkedReference } from "../checked.ts";
 import { extractAnswer } from "../response-format.ts";
 import { correct, unparsable, type Verifier, wrong } from "../verifier.ts";
+import { FACTS } from "./facts.ts";
 
 const referenceSchema = z
   .object({ value: z.int().nonnegative(), modulus: z.int().min(2) })
@@ -12,8 +13,7 @@ const MAX_ANSWER_CHARS = 20;
 
 /** Arithmetic modulo m: the answer must be the residue itself, a plain integer in 0..m-1. */
 export const residue: Verifier<Reference> = {
-  name: "residue",
-  version: 1,
+  ...FACTS.residue,
   parseReference: (raw) => checkedReference(referenceSchema, raw, "residue", "{ value, modulus }"),
 
   verify(completion, { value, modulus }) {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { checkedReference } from "../checked.ts";
 import { compatField, type JudgedTwoWays } from "../compat.ts";
 import type { Verifier } from "../verifier.ts";
+import { FACTS } from "./facts.ts";
 import { judgeBox, type Rules, readGold } from "./judging.ts";
 import type { Reading } from "./reading.ts";
 import { judgePair, REFERENCE } from "./reference.ts";
@@ -32,8 +33,7 @@ export interface MathReference {
  * Source: Math-Verify 0.8 as PipelineRL calls it for the Open-Reasoner-Zero rows; strict mode closes its exploits.
  */
 export const math: Verifier<MathReference> = {
-  name: "math",
-  version: 1,
+  ...FACTS.math,
 
   parseReference(raw) {
     const shape = "{ answer: string, compat?, anywhere? }";

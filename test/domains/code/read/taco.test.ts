@@ -4,7 +4,7 @@ import { taco } from "../../../../lib/domains/code/read/taco.ts";
 import { readAs } from "../../../data/filtered.ts";
 
 test("its sample rows are five easy problems, each with tests that its solution passes", async () => {
-  const { kept, bad, leftOut } = await readAs({ kind: "taco" }, taco.samples!.rows());
+  const { kept, bad, leftOut } = await readAs({ kind: "taco" }, await taco.samples!.rows());
   expect([kept.length, bad, leftOut]).toEqual([5, {}, {}]);
   for (const { content, level, family, reference, gold } of kept) {
     const factor = Number(/print (\d) times its value/.exec(content)![1]);

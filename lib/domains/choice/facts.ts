@@ -1,0 +1,6 @@
+import type { VerifierFacts } from "../verifier.ts";
+
+/** What is known of the verifiers of this domain without loading them. */
+export const FACTS = {
+  choice: { name: "choice", version: 1 },
+} as const satisfies Readonly<Record<string, VerifierFacts>>;

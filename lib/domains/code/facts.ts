@@ -1,0 +1,15 @@
+import { STARVED_TIMES } from "../../sandbox/python-sandbox.ts";
+import type { VerifierFacts } from "../verifier.ts";
+
+/** Wall time for all tests of a problem, in milliseconds. */
+export const MAX_TOTAL_MS = 60_000;
+
+/** The sandbox enforces the time limit; this one is for a stuck thread, on a machine however busy. */
+const limits = { timeoutMs: STARVED_TIMES * MAX_TOTAL_MS + 60_000 };
+
+/** What is known of the verifiers of this domain without loading them. */
+export const FACTS = {
+  code: { name: "code", version: 3, limits },
+  expression: { name: "expression", version: 1 },
+  assertions: { name: "assertions", version: 1, limits },
+} as const satisfies Readonly<Record<string, VerifierFacts>>;
