@@ -8,6 +8,8 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
     "no sandbox of that kind here: apt-get install bubblewrap python3; pyodide",
   ],
   [/noSqlite/, "better-sqlite3 is not built here: npm ci"],
+  [/noSlurm/, "no Slurm, or not root: apt-get install slurm-wlm munge"],
+  [/noMpirun/, "no mpirun: apt-get install openmpi-bin"],
   [/noRedis/, "no redis-server: apt-get install redis-server"],
   [/\bskipped\b/, "the server or package of that driver is not here: apt-get install redis-server; npm ci"],
   [/noAddon/, "the native core is not built: npm run build:native"],

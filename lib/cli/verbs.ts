@@ -11,6 +11,7 @@ import { explainVerb } from "./verbs/explain.ts";
 import { exportVerb } from "./verbs/export.ts";
 import { generateVerb } from "./verbs/generate.ts";
 import { inspectVerb } from "./verbs/inspect.ts";
+import { launchVerb } from "./verbs/launch.ts";
 import { planVerb } from "./verbs/plan.ts";
 import { replayVerb } from "./verbs/replay.ts";
 import { reportVerb } from "./verbs/report.ts";
@@ -38,6 +39,7 @@ export const VERBS: readonly Verb[] = [
   checkVerb,
   planVerb,
   simulateVerb,
+  launchVerb,
   dataVerb,
   sweepVerb,
   replayVerb,

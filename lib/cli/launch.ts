@@ -1,0 +1,57 @@
+import { chmodSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Recipe } from "../config/index.ts";
+import { type Job, type JobFile, rolesOf, worldMap } from "../launch/index.ts";
+import { writeWhole } from "../metrics/index.ts";
+import { honeCommand } from "./hone-command.ts";
+
+/** Options of `hone launch` whatever the launcher. */
+export interface LaunchFlags {
+  readonly nodes: number;
+  readonly name?: string;
+  readonly dir?: string;
+  readonly store?: string;
+  readonly set: readonly string[];
+  readonly grace: number;
+  readonly restarts: number;
+  readonly out?: string;
+  /** How the command begins there. */
+  readonly hone?: string;
+  /** The recipe's path there, where it is another. */
+  readonly recipeThere?: string;
+  /** What `dir` lies in unless it is given. Default "runs". */
+  readonly runs?: string;
+}
+
+/**
+ * What a job file is written from. Paths stand in it as they are here, so that every node must see them so. Throws
+ * HONE_ERR_USAGE where the recipe does not say who does what, or a node would have nothing to do.
+ */
+export function jobOf(recipe: Recipe, file: string, flags: LaunchFlags): Job {
+  const { nodes, grace, restarts, store, hone } = flags;
+  const seats = worldMap(rolesOf(recipe.hardware), nodes);
+  const dir = resolve(flags.dir ?? join(flags.runs ?? "runs", recipe.name));
+  const settings = flags.set.flatMap((setting) => ["--set", setting]);
+  return {
+    name: flags.name ?? recipe.name.toLowerCase(),
+    nodes,
+    gpusPerNode: needsGpus(recipe) ? Math.max(...seats.map(({ length }) => length)) : 0,
+    hone: hone === undefined ? honeCommand() : hone.split(" "),
+    agent: [flags.recipeThere ?? resolve(file), "--dir", dir, ...settings],
+    dir,
+    ...(store !== undefined && { store }),
+    graceSeconds: grace,
+    maxRestarts: restarts,
+  };
+}
+
+/** A recipe for GPUs says so by its device, or by what it counts. */
+const needsGpus = ({ device, hardware }: Recipe): boolean => device !== "cpu" || (hardware?.gpus ?? 1) > 1;
+
+/** Writes the file; says the commands that submit it. */
+export function writeJob({ text, submit }: JobFile, path: string): string {
+  if (path === "-") return text;
+  writeWhole(path, text);
+  if (text.startsWith("#!")) chmodSync(path, 0o755);
+  return [`wrote ${path}; submit it:`, ...submit(path).map((line) => `  ${line}`)].join("\n");
+}

@@ -1,0 +1,96 @@
+import type { Command } from "commander";
+import { HoneError } from "../../errors.ts";
+import type { Job, JobFile, JobSetOptions, SlurmOptions } from "../../launch/index.ts";
+import { EXIT } from "../exit.ts";
+import type { LaunchFlags } from "../launch.ts";
+import { loadRecipe } from "../load-recipe.ts";
+import { collect, SETTING, type Verb } from "./verb.ts";
+
+type KubernetesFlags = LaunchFlags & Omit<JobSetOptions, "storeImage">;
+type MpirunFlags = LaunchFlags & { readonly hostfile?: string; readonly mpirun: readonly string[] };
+
+/** In an image whose working directory has Hone installed. */
+const IN_IMAGE = "node node_modules/hone-rl/dist/lib/cli/main.js";
+
+/** mpirun waits all of it, however soon agents have saved. Seconds. */
+const MPIRUN_GRACE = 30;
+
+async function write(
+  recipeFile: string,
+  flags: LaunchFlags,
+  suffix: string,
+  make: (job: Job) => JobFile,
+): Promise<number> {
+  const { jobOf, writeJob } = await import("../launch.ts");
+  const job = jobOf(await loadRecipe(recipeFile, flags.set), recipeFile, flags);
+  process.stdout.write(`${writeJob(make(job), flags.out ?? `${job.name}${suffix}`)}\n`);
+  return EXIT.done;
+}
+
+async function slurm(recipe: string, flags: LaunchFlags & SlurmOptions): Promise<number> {
+  const { slurmFile } = await import("../../launch/index.ts");
+  return write(recipe, flags, ".sbatch", (job) => slurmFile(job, flags));
+}
+
+async function kubernetes(recipe: string, flags: KubernetesFlags): Promise<number> {
+  const { jobSetFile } = await import("../../launch/index.ts");
+  const there = { hone: IN_IMAGE, recipeThere: recipe, runs: `${flags.mount}/runs` };
+  return write(recipe, { ...there, ...flags }, ".yaml", (job) => jobSetFile(job, flags));
+}
+
+async function mpirun(recipe: string, flags: MpirunFlags): Promise<number> {
+  const { mpirunFile } = await import("../../launch/index.ts");
+  return write(recipe, flags, ".sh", (job) => mpirunFile(job, { ...flags, extra: flags.mpirun }));
+}
+
+const launcher = (parent: Command, name: string, description: string, grace = 120): Command =>
+  parent
+    .command(`${name} <recipe>`)
+    .description(description)
+    .requiredOption("--nodes <number>", "machines, each with one agent", wholeOption("--nodes", 1, 65_536))
+    .option("--dir <folder>", "run folder, the same for all nodes (default: runs/<name of the recipe>)")
+    .option("--store <address>", "a Redis server that is there (default: the job brings one)")
+    .option("--name <name>", "of the job (default: the recipe's)")
+    .option(
+      "--grace <seconds>",
+      "between SIGTERM and the end, for saving",
+      wholeOption("--grace", 1, 86_400),
+      grace,
+    )
+    .option("--restarts <number>", "at most, after exit code 75", wholeOption("--restarts", 0, 10_000), 20)
+    .option("--out <file>", "the job file; - for standard output")
+    .option("--hone <command>", "how the command is called there (default: as here)")
+    .option(SETTING, "override a field (repeatable)", collect, []);
+
+export const launchVerb: Verb = (hone, ends) => {
+  const launch = hone
+    .command("launch")
+    .description("write the file that starts a run on many machines (docs/cluster.md)");
+  launcher(launch, "slurm", "a batch script")
+    .option("--time <limit>", "as Slurm writes it: 24:00:00")
+    .option("--partition <name>")
+    .option("--account <name>")
+    .action(ends(slurm));
+  launcher(launch, "kubernetes", "a JobSet")
+    .requiredOption("--image <name>", "with Node, Hone and the recipe in it")
+    .requiredOption("--claim <name>", "volume that all pods mount: run folder, store")
+    .option("--mount <path>", "where they mount it", "/shared")
+    .option("--queue <name>", "of Kueue")
+    .action(ends(kubernetes));
+  launcher(launch, "mpirun", "a script for Open MPI's mpirun", MPIRUN_GRACE)
+    .option("--hostfile <file>", "of mpirun")
+    .option("--mpirun <word>", "a further word for mpirun (repeatable)", collect, [])
+    .action(ends(mpirun));
+};
+
+/** An option that is a number. Throws HONE_ERR_USAGE. */
+function wholeOption(flag: string, least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (Number.isInteger(value) && value >= least && value <= most) return value;
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      `${flag} is ${JSON.stringify(text)}, not an integer from ${least} to ${most}`,
+    );
+  };
+}

@@ -1,0 +1,71 @@
+import { HoneError } from "../errors.ts";
+
+/** What every job file is written from. */
+export interface Job {
+  /** Of the run; also the job's. */
+  readonly name: string;
+  readonly nodes: number;
+  /** 0: none is asked for. */
+  readonly gpusPerNode: number;
+  /** How the command begins on a node: "node", "/opt/hone/main.js". */
+  readonly hone: readonly string[];
+  /** What follows `agent`: the recipe and its options. */
+  readonly agent: readonly string[];
+  /** Run folder, as every node sees it. */
+  readonly dir: string;
+  /** Address of a store that is there; without it the job brings a server of its own. */
+  readonly store?: string;
+  /** How long agents get to save after SIGTERM. */
+  readonly graceSeconds: number;
+  /** The job is started again so often at most. */
+  readonly maxRestarts: number;
+}
+
+/** A file to be submitted, and how. */
+export interface JobFile {
+  readonly text: string;
+  /** Commands, in order. @param path where the file lies */
+  readonly submit: (path: string) => readonly string[];
+}
+
+/** Exit codes of an agent that its launcher acts upon. */
+export const AGENT_EXIT = { done: 0, restart: 75, config: 78 } as const;
+
+/** Names that Kubernetes and Slurm take alike. Throws HONE_ERR_USAGE. */
+export function expectName(name: string): void {
+  if (/^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/.test(name)) return;
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `the job's name is ${JSON.stringify(name)}, not up to 40 small letters, digits and hyphens`,
+    { hint: "Give another: --name my-run." },
+  );
+}
+
+/** One word of a shell, whatever it holds. */
+export const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** Words of a shell. */
+export const command = (words: readonly string[]): string => words.map(quoted).join(" ");
+
+/** A server of the job's own in the run folder, and the variables by which agents find it. `address` is shell. */
+export function ownStore(dir: string, address: string, port: string): string {
+  return `
+# A Redis server for this job, on its first node. Only who may read the run folder has its password; a few seconds of what
+# it holds may be lost with the node: a run that goes on takes nothing from before.
+store=${quoted(`${dir}/store`)}
+mkdir -p "$store" && chmod 700 "$store"
+[ -s "$store/password" ] || (umask 077; head -c 32 /dev/urandom | base64 | tr -dc 'A-Za-z0-9' >"$store/password")
+redis-server - >"$store/redis.log" 2>&1 <<END &
+bind ${address}
+port ${port}
+dir $store
+requirepass $(cat "$store/password")
+appendonly yes
+maxmemory-policy noeviction
+END
+server=$!
+trap 'kill $server' EXIT
+export HONE_STORE="redis://${address}:${port}" HONE_REDIS_PASSWORD_FILE="$store/password"
+`;
+}

@@ -1,0 +1,24 @@
+import { HoneError } from "../errors.ts";
+
+interface Wanted {
+  /** Default 0. */
+  readonly least?: number;
+  /** Its text where the variable is not set. Without it the variable must be. */
+  readonly otherwise?: string | undefined;
+}
+
+/** An integer of the environment. Throws HONE_ERR_USAGE naming the variable that is missing or makes no sense. */
+export function whole(environment: NodeJS.ProcessEnv, name: string, wanted: Wanted = {}): number {
+  const { least = 0, otherwise } = wanted;
+  const own = environment[name];
+  const text = own === undefined || own === "" ? otherwise : own;
+  if (text === undefined)
+    throw new HoneError("HONE_ERR_USAGE", `${name} is not set, though its launcher has left other signs`, {
+      details: { variable: name },
+      hint: "It comes with the others where the launcher itself starts this process.",
+    });
+  if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text);
+  throw new HoneError("HONE_ERR_USAGE", `${name} is ${JSON.stringify(text)}, not an integer from ${least}`, {
+    details: { variable: name },
+  });
+}

@@ -1,0 +1,147 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { freePort } from "../streams/redis/redis-server.ts";
+
+const PROGRAMS = ["munged", "slurmctld", "slurmd", "sbatch"] as const;
+const missing = PROGRAMS.filter((name) => spawnSync("which", [name]).status !== 0);
+/** Why nothing runs under Slurm here. */
+export const noSlurm =
+  missing.length > 0
+    ? "no Slurm: apt-get install slurm-wlm munge"
+    : process.getuid?.() === 0
+      ? undefined
+      : "Slurm's daemons are started by root alone";
+
+const execute = promisify(execFile);
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A real Slurm of its own: a controller and two nodes, n1 and n2, which are this machine twice. */
+export class SlurmCluster implements AsyncDisposable {
+  readonly dir = mkdtempSync(join(tmpdir(), "hone-slurm-"));
+  readonly #daemons: ChildProcess[] = [];
+
+  static async start(): Promise<SlurmCluster> {
+    const cluster = new SlurmCluster();
+    try {
+      await cluster.#open();
+      return cluster;
+    } catch (error) {
+      await cluster[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** For programs that talk to it. */
+  get environment(): NodeJS.ProcessEnv {
+    return { ...process.env, SLURM_CONF: join(this.dir, "slurm.conf") };
+  }
+
+  /** What a program of Slurm prints. */
+  async run(program: string, ...args: readonly string[]): Promise<string> {
+    const { stdout } = await execute(program, args, { env: this.environment });
+    return stdout.trim();
+  }
+
+  /** Number of the job. */
+  async submit(...args: readonly string[]): Promise<string> {
+    return (await this.run("sbatch", "--parsable", ...args)).split(";")[0]!;
+  }
+
+  /** Of a job, as `scontrol show job` lists them. */
+  async facts(job: string): Promise<Record<string, string>> {
+    const text = await this.run("scontrol", "--oneliner", "show", "job", job);
+    return Object.fromEntries(text.split(/\s+/).map((pair) => pair.split(/=(.*)/s, 2) as [string, string]));
+  }
+
+  /** Until the job is in one of the states; a requeued one is let go on at once. */
+  async reach(job: string, states: readonly string[], timeoutMs: number): Promise<Record<string, string>> {
+    for (const end = performance.now() + timeoutMs; ; await sleep(250)) {
+      const facts = await this.facts(job);
+      if (states.includes(facts["JobState"]!)) return facts;
+      if (facts["JobState"] === "PENDING")
+        await this.run("scontrol", "update", `jobid=${job}`, "StartTime=now").catch(() => {});
+      if (performance.now() > end)
+        throw new Error(`job ${job} is ${facts["JobState"]}, not ${states}\n${this.log}`);
+    }
+  }
+
+  get log(): string {
+    return readFileSync(join(this.dir, "slurmctld.log"), "utf8").split("\n").slice(-30).join("\n");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const daemon of this.#daemons.reverse()) {
+      if (daemon.exitCode !== null || daemon.signalCode !== null) continue;
+      daemon.kill("SIGTERM");
+      await Promise.race([once(daemon, "exit"), sleep(5000).then(() => daemon.kill("SIGKILL"))]);
+    }
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  async #open(): Promise<void> {
+    const { dir } = this;
+    const key = join(dir, "munge.key");
+    writeFileSync(key, crypto.getRandomValues(new Uint8Array(128)), { mode: 0o600 });
+    const socket = join(dir, "munge.socket");
+    const own = ["pid-file", "log-file", "seed-file"].map(
+      (name) => `--${name}=${join(dir, `munge.${name}`)}`,
+    );
+    this.#start("munged", ["--foreground", "--force", `--key-file=${key}`, `--socket=${socket}`, ...own]);
+    writeFileSync(join(dir, "slurm.conf"), await configuration(dir, socket));
+    this.#start("slurmctld", ["-D"]);
+    this.#start("slurmd", ["-D", "-N", "n1"]);
+    this.#start("slurmd", ["-D", "-N", "n2"]);
+    for (const end = performance.now() + 30_000; performance.now() < end; await sleep(200)) {
+      const idle = await this.run("sinfo", "-h", "-t", "idle", "-o", "%D").catch(() => "");
+      if (idle === "2") return;
+    }
+    throw new Error(`Slurm's two nodes were not up in 30 s\n${this.log}`);
+  }
+
+  #start(program: string, args: readonly string[]): void {
+    this.#daemons.push(spawn(program, args, { stdio: "ignore", env: this.environment }));
+  }
+}
+
+async function configuration(dir: string, socket: string): Promise<string> {
+  const [controller, first, second] = [await freePort(), await freePort(), await freePort()];
+  const node = `NodeHostname=${hostname()} NodeAddr=127.0.0.1 CPUs=2 RealMemory=1000`;
+  return `
+ClusterName=hone
+SlurmctldHost=${hostname()}(127.0.0.1)
+SlurmctldPort=${controller}
+SlurmctldParameters=enable_configless
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket=${socket}
+CryptoType=crypto/munge
+StateSaveLocation=${dir}/state
+SlurmdSpoolDir=${dir}/spool-%n
+SlurmctldPidFile=${dir}/slurmctld.pid
+SlurmdPidFile=${dir}/slurmd-%n.pid
+SlurmctldLogFile=${dir}/slurmctld.log
+SlurmdLogFile=${dir}/slurmd-%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SlurmdParameters=config_overrides
+SwitchType=switch/none
+MpiDefault=none
+ReturnToService=2
+SchedulerType=sched/builtin
+SchedulerParameters=sched_min_interval=100000
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+CommunicationParameters=NoAddrCache
+KillWait=20
+MinJobAge=600
+JobRequeue=1
+NodeName=n1 ${node} Port=${first}
+NodeName=n2 ${node} Port=${second}
+PartitionName=all Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
+`;
+}

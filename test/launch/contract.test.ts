@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { readContract } from "../../lib/launch/contract.ts";
+import { environmentOf } from "./environment-files.ts";
+
+const alone = { rank: 0, worldSize: 1, localRank: 0, localSize: 1, nodeRank: 0, nodes: 1, restarts: 0 };
+
+test("without a launcher a process is one of one", () => {
+  expect(readContract({ PATH: "/bin", RANK: "" })).toEqual({ launcher: "none", ...alone });
+});
+
+test("the innermost launcher speaks: mpirun within a job of Slurm, torchrun within a pod", () => {
+  const mpirun = { ...environmentOf("slurm-first"), ...environmentOf("openmpi-one-node") };
+  expect(readContract(mpirun)).toMatchObject({ launcher: "openmpi", nodes: 1, localSize: 2 });
+  const torch = { ...environmentOf("jobset"), ...environmentOf("torchrun") };
+  expect(readContract(torch)).toMatchObject({ launcher: "torchrun", worldSize: 8 });
+});
+
+test("the first node's address comes along where somebody says it", () => {
+  expect(readContract(environmentOf("torchrun")).master).toEqual({ address: "10.0.0.1", port: 29_500 });
+  expect(readContract(environmentOf("jobset")).master).toEqual({ address: "apriel-15b-node-0-0.apriel-15b" });
+  expect(readContract(environmentOf("slurm-first"))).not.toHaveProperty("master");
+});
+
+test.each([
+  ["slurm-first", { SLURM_PROCID: "2" }, "SLURM_PROCID"],
+  ["slurm-first", { SLURM_LOCALID: "1" }, "SLURM_PROCID"],
+  ["jobset", { JOB_COMPLETION_INDEX: "8" }, "JOB_COMPLETION_INDEX"],
+  ["jobset", { MASTER_PORT: "70000" }, "MASTER_PORT"],
+] as const)("%s with %j is refused by name", (name, changes, variable) => {
+  expect(() => readContract(environmentOf(name, changes))).toThrow(
+    expect.objectContaining({ code: "HONE_ERR_USAGE", message: expect.stringContaining(variable) }),
+  );
+});

@@ -1,0 +1,63 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { deviceOf, rolesOf, worldMap } from "../../lib/launch/world-map.ts";
+
+test("eight nodes with four actors and four trainers each", () => {
+  const map = worldMap({ actors: 32, trainers: 32 }, 8);
+  expect(map).toHaveLength(8);
+  const trainer = (rank: number, slot: number) => ({ role: "trainer", rank, worldSize: 32, slot });
+  const actor = (rank: number, slot: number) => ({ role: "actor", rank, worldSize: 32, slot });
+  expect(map[0]).toEqual(
+    [0, 1, 2, 3].map((i) => trainer(i, i)).concat([0, 1, 2, 3].map((i) => actor(i, 4 + i))),
+  );
+  expect(map[7]).toEqual(
+    [0, 1, 2, 3].map((i) => trainer(28 + i, i)).concat([0, 1, 2, 3].map((i) => actor(28 + i, 4 + i))),
+  );
+});
+
+test("a remainder: one trainer is on the first node, which has one actor less", () => {
+  const [first, last] = worldMap({ actors: 3, trainers: 1 }, 2);
+  expect(first!.map(({ role, rank }) => `${role} ${rank}`)).toEqual(["trainer 0", "actor 0"]);
+  expect(last!.map(({ role, rank }) => `${role} ${rank}`)).toEqual(["actor 1", "actor 2"]);
+});
+
+test("everybody is somewhere once, in order, and nodes have equal parts", () => {
+  const roles = fc.record({
+    actors: fc.integer({ min: 1, max: 64 }),
+    trainers: fc.integer({ min: 0, max: 64 }),
+  });
+  fc.assert(
+    fc.property(roles, fc.integer({ min: 1, max: 64 }), ({ actors, trainers }, nodes) => {
+      fc.pre(actors + trainers >= nodes);
+      const map = worldMap({ actors, trainers }, nodes);
+      const ranks = (role: string) => map.flat().flatMap((seat) => (seat.role === role ? [seat.rank] : []));
+      expect(ranks("actor")).toEqual(Array.from({ length: actors }, (_, i) => i));
+      expect(ranks("trainer")).toEqual(Array.from({ length: trainers }, (_, i) => i));
+      const sizes = map.map(({ length }) => length);
+      expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+      expect(Math.min(...sizes)).toBeGreaterThanOrEqual(1);
+    }),
+  );
+});
+
+test("fewer processes than nodes are refused", () => {
+  expect(() => worldMap({ actors: 2, trainers: 1 }, 4)).toThrow(
+    "2 actors and 1 trainers are fewer than 4 nodes",
+  );
+});
+
+test("roles as the recipe counts processes, or GPUs", () => {
+  const processes = { actors: 2, trainers: 1 };
+  expect(rolesOf({ processes, gpus: 8, actorGpus: 3 })).toBe(processes);
+  expect(rolesOf({ gpus: 8, actorGpus: 3 })).toEqual({ actors: 3, trainers: 5 });
+  expect(() => rolesOf({ gpus: 8 })).toThrow(expect.objectContaining({ code: "HONE_ERR_USAGE" }));
+  expect(() => rolesOf(undefined)).toThrow(
+    expect.objectContaining({ hint: expect.stringContaining("hardware.processes") }),
+  );
+});
+
+test("the GPU of a seat is one of those that the job has", () => {
+  expect(deviceOf(3, undefined)).toBe("3");
+  expect(deviceOf(1, "4,5")).toBe("5");
+  expect(() => deviceOf(2, "4,5")).toThrow("process 2 of this node needs a GPU of its own");
+});
