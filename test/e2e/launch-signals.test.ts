@@ -53,7 +53,7 @@ const job = (agent: string) =>
     agent: [],
     dir,
     store: "redis://x",
-    graceSeconds: 1,
+    graceSeconds: 4,
   });
 
 function script(name: string, text: string): string {
