@@ -79,16 +79,17 @@ async function main(): Promise<number> {
       resume: { type: "boolean", default: false },
     },
   });
+  const say = (line: string) => process.stderr.write(`${line}\n`);
   const chosen = overrideRecipe(recipe, [
     `seed=${values.seed}`,
     `training.schedule=${values.schedule}`,
     ...(values.smoke ? SMOKE : []),
     ...(values.device === undefined ? [] : [`device=${values.device}`]),
-    ...(values.processes === undefined ? [] : processSettings(values.processes)),
+    ...(values.processes === undefined ? [] : await processSettings(values.processes, say)),
     ...values.set,
   ]);
   if (values.store !== undefined) process.env["HONE_STORE"] = values.store;
-  const signal = interruptSignal((line) => process.stderr.write(`${line}\n`));
+  const signal = interruptSignal(say);
   const options = {
     dir: values.dir,
     signal,

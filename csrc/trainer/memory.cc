@@ -35,7 +35,7 @@ void divide(const model::ModelConfig& model, const std::vector<model::TensorSpec
   const int64_t n = layout.elements(which.rank), shard = Arena::rounded(std::max<int64_t>(n, 1) * int64_t(sizeof(float)));
   const bool window = config.sharding.stage == Sharding::Stage::kGradients;
   bytes.trained = (window ? gradient_window_bytes(layout, model.layers) : bytes.trained) + shard;
-  bytes.moments = 2 * Arena::rounded(n * dtype_bytes(config.optimizer.moments));
+  if (config.optimizer.kind == OptimizerConfig::Kind::kAdamW) bytes.moments = 2 * Arena::rounded(n * dtype_bytes(config.optimizer.moments));
   bytes.arrays += shard_exchange_bytes(layout);
 }
 
@@ -64,7 +64,7 @@ TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig&
           .arrays = packed_batch_bytes(config.packed_tokens, sequences) +
                     update_bytes(stream, model, model::total_elements(specs))};
   if (config.sharding.stage != Sharding::Stage::kNone) divide(model, specs, config, which, bytes);
-  else bytes.arrays += optimizer_bytes(stream, specs, config.optimizer, threads);
+  if (config.sharding.stage == Sharding::Stage::kNone || config.optimizer.kind == OptimizerConfig::Kind::kMuon) bytes.arrays += optimizer_bytes(stream, specs, config.optimizer, threads);
   return bytes;
 }
 

@@ -41,8 +41,8 @@ void check_sharding(const TrainerConfig& config) {
   if (config.sharding.stage == Sharding::Stage::kGradients && config.adapters.on()) {
     fail(Code::kUnsupported, "trainer: adapters have few gradients, which stage \"gradients\" does not divide; choose stage \"optimizer\".");
   }
-  if (config.optimizer.kind != OptimizerConfig::Kind::kAdamW) {
-    fail(Code::kUnsupported, "trainer: sharding divides AdamW's moments; Muon updates whole matrices. Choose adamw, or no sharding.");
+  if (config.sharding.stage == Sharding::Stage::kGradients && config.optimizer.kind != OptimizerConfig::Kind::kAdamW) {
+    fail(Code::kUnsupported, "trainer: Muon updates whole matrices, of which stage \"gradients\" has shards; choose adamw, or stage \"optimizer\".");
   }
 }
 
@@ -82,7 +82,7 @@ void ShardedOptimizer::reset(const OptimizerConfig& config) {
 /// The first update takes what it needs: a trainer that only scores or publishes needs none.
 void ShardedOptimizer::make() {
   const int64_t n = layout_.elements(rank_), bytes = Arena::rounded(n * dtype_bytes(config_.moments));
-  if (!m_.rank) {
+  if (!m_.rank && config_.kind == OptimizerConfig::Kind::kAdamW) {
     moments_memory_ = Arena(2 * bytes, "moments of a shard");
     m_ = moments_memory_.take_view(config_.moments, {n});
     v_ = moments_memory_.take_view(config_.moments, {n});

@@ -46,6 +46,10 @@ class ShardedStep {
   /// optimizer's shard, and losses and report whole.
   void compute(const TrainingBatch& batch, const std::vector<MicroBatch>& all, TrainedGradients& whole,
                const std::function<void(const MicroBatch&)>& train, StepLosses& losses, StepReport& report);
+  /// whole: overwritten with the sum over all ranks, on every rank; for an optimizer that is not divided. A collective.
+  void gather_gradients(model::TensorBlock& whole);
+  /// Rank 0 works, the others wait; if it fails all throw. what: names the call in messages. A collective.
+  void by_first(const char* what, const std::function<void()>& work);
   /// Sum of squares of what `train` adds to gradients(), where they come by layer.
   double squares(const std::function<void()>& train);
   /// The first of S sequences for which find(first, step) finds that its gradient is not finite, looking at every

@@ -115,6 +115,8 @@ struct Trainer::Impl {
   StepReport step(const TrainingBatch& batch, const StepOptions& o);
   GradientParts gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of, int32_t parts);
   void apply(const StepOptions& o, StepReport& report);
+  /// Muon's matrices are updated whole, by every rank alike.
+  bool divides_update() const { return sharded && update.config().kind == OptimizerConfig::Kind::kAdamW; }
   int64_t find_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t first, int64_t step);
   /// Somebody else wrote to the weights.
   void changed() { weights.parameters_changed(), sharded ? sharded->weights_changed() : void(); }
@@ -166,7 +168,8 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
 
 void Trainer::Impl::apply(const StepOptions& o, StepReport& report) {
   const Stopwatch watch(report.optimizer_seconds);
-  if (!sharded) return update.apply(grads.block(), o, weights, report);
+  if (sharded && !divides_update()) sharded->gather_gradients(grads.block());
+  if (!divides_update()) return update.apply(grads.block(), o, weights, report);
   sharded->optimizer().apply(o, report);
   if (!report.skipped) weights.advance(nullptr);
 }
@@ -268,20 +271,23 @@ std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
 
 void Trainer::save(const std::string& directory, const std::string& extra_json) {
   const model::AdapterConfig& adapters = impl_->options.adapters;
-  if (impl_->sharded) {
+  if (impl_->divides_update()) {
     const ShardedOptimizer& optimizer = impl_->sharded->optimizer();
     const CheckpointState state{version(), optimizer.steps, optimizer.config().kind, extra_json, adapters};
     return write_sharded_checkpoint(directory, state, impl_->trained(), *impl_->sharded, kShardBytes);
   }
   Optimizer& optimizer = impl_->update.optimizer();
   const CheckpointState state{version(), optimizer.steps, optimizer.config().kind, extra_json, adapters};
-  write_checkpoint(directory, state, impl_->trained(), optimizer, kShardBytes);
+  const auto write = [&] { write_checkpoint(directory, state, impl_->trained(), optimizer, kShardBytes); };
+  if (impl_->sharded) impl_->sharded->by_first("save", write);
+  else write();
 }
 
 std::string Trainer::load(const std::string& directory) {
   const model::AdapterConfig& adapters = impl_->options.adapters;
-  CheckpointState state = impl_->sharded ? read_sharded_checkpoint(directory, impl_->trained(), *impl_->sharded, adapters)
-                                         : read_checkpoint(directory, impl_->trained(), impl_->update.optimizer(), adapters);
+  const bool divided = impl_->divides_update();
+  CheckpointState state = divided ? read_sharded_checkpoint(directory, impl_->trained(), *impl_->sharded, adapters)
+                                  : read_checkpoint(directory, impl_->trained(), impl_->update.optimizer(), adapters);
   impl_->weights.set_version(state.version);
   impl_->changed();
   return std::move(state.extra);

@@ -15,6 +15,17 @@ function weightsOf({ vocabulary = 0, width, layers, heads, kvHeads, headDim, mlp
   return 2 * vocabulary * width + layers * width * ((2 * heads + 2 * kvHeads) * headDim + 3 * mlpWidth);
 }
 
+/** Why a recipe's gradients cannot be divided among ranks. */
+function whyNotGradients({ lora, warmStart, metrics }: Recipe): string | undefined {
+  const is = 'is "gradients"';
+  if (lora !== undefined) return `${is}, but adapters have few of them; choose "optimizer"`;
+  if (warmStart?.optimizer === "muon")
+    return `${is}, but the warm start's Muon updates whole matrices; choose "optimizer", or warmStart.optimizer "adamw"`;
+  if (metrics.gradients.everySteps > 0)
+    return `${is}, but metrics.gradients.everySteps compares them whole; choose "optimizer", or 0`;
+  return undefined;
+}
+
 interface CrossCheck {
   /** Fields the rule reads; the first is where the issue is reported. */
   readonly paths: readonly string[];
@@ -297,6 +308,11 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
       h?.actorGpus !== undefined && h.actorGpus >= h.gpus
         ? `is ${h.actorGpus} of ${h.gpus} GPUs; at least one has to train`
         : undefined,
+  },
+  {
+    paths: ["hardware.sharding.stage", "lora", "warmStart.optimizer", "metrics.gradients.everySteps"],
+    rule: (recipe) =>
+      recipe.hardware?.sharding?.stage === "gradients" ? whyNotGradients(recipe) : undefined,
   },
   {
     paths: ["engine.pages", "engine.maxRunning", "engine.pageTokens", "rollouts"],

@@ -14,5 +14,6 @@ export {
   type RecipeInput,
   type WarmStartConfig,
 } from "./schema.ts";
+export { shardingOf } from "./sharding.ts";
 export { adoptSlopes, slopesFunction } from "./slopes.ts";
 export type { TrackerConfig } from "./trackers.ts";

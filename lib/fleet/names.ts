@@ -23,6 +23,12 @@ export const REGISTERS = {
   incarnation: (index: number) => `fleet/incarnation/${index}`,
   /** Epoch of the trainer's ranks. */
   formation: "fleet/formation",
+  /** What ranks of one formation need to reach each other, and one of them another. */
+  links: (epoch: number) => `fleet/links/${epoch}/`,
+  link: (epoch: number, from: number, to: number) => `fleet/links/${epoch}/${from}-${to}`,
+  /** What a rank says of itself again and again: beginning of the names, and a rank's own. */
+  pulses: "fleet/pulses/",
+  pulse: (rank: number) => `fleet/pulses/${rank}`,
   /** A lease of who is alive, and what it says of itself: beginnings of the names, and an actor's own. */
   beats: "fleet/beats/",
   beat: (index: number) => `fleet/beats/${index}`,
@@ -44,6 +50,10 @@ export interface FleetSettings {
   readonly updateMs: number;
   /** For the first actor to be there, and for one to be back where all are gone. */
   readonly gatherMs: number;
+  /** For a collective of the trainer's ranks, the slowest rank's work before it included. */
+  readonly collectiveMs: number;
+  /** Without a call done or processor time used for so long, ranks that are in a call count as hanging. */
+  readonly stallMs: number;
 }
 
 export const SETTINGS: FleetSettings = {
@@ -52,4 +62,6 @@ export const SETTINGS: FleetSettings = {
   aliveMs: 10_000,
   updateMs: 5_000,
   gatherMs: 120_000,
+  collectiveMs: 1_800_000,
+  stallMs: 60_000,
 };

@@ -9,7 +9,8 @@ import { type Fault, FaultInjector } from "./faults.ts";
 import { type Fleet, openFleet } from "./fleet.ts";
 import type { SendingTrainer } from "./fleet-trainer.ts";
 import { FolderSender } from "./folder-transport.ts";
-import { type FleetSettings, memberName, REGISTERS } from "./names.ts";
+import { type FleetSettings, memberName, REGISTERS, SETTINGS } from "./names.ts";
+import { RankWatch } from "./rank-watch.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
 import { type Place, Supervisor } from "./supervisor.ts";
 
@@ -33,15 +34,10 @@ export interface Processes extends AsyncDisposable {
 
 /**
  * Starts actors and trainers on this machine and gives a run the core that works with them. Throws HONE_ERR_UNSUPPORTED
- * for more than one trainer, and what the store says.
+ * for more than one trainer without Gloo, and what the store says.
  */
 export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
-  if (options.trainers > 1)
-    throw new HoneError(
-      "HONE_ERR_UNSUPPORTED",
-      `hardware.processes asks for ${options.trainers} trainers; this version trains in one process`,
-      { hint: `Give { actors: ${options.actors + options.trainers - 1}, trainers: 1 }.` },
-    );
+  expectGloo(options);
   const own = mkdtempSync(join(tmpdir(), "hone-fleet-"));
   const runId = `run-${randomUUID()}`;
   const url = options.store ?? `sqlite:${join(own, "streams.sqlite")}`;
@@ -57,6 +53,16 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
     await processes[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+function expectGloo({ actors, trainers, core }: ProcessesOptions): void {
+  const { version, reason } = core.info().gloo;
+  if (trainers < 2 || version !== null) return;
+  throw new HoneError(
+    "HONE_ERR_UNSUPPORTED",
+    `hardware.processes asks for ${trainers} trainers, which talk over Gloo, and there is none: ${reason}`,
+    { hint: `Or give { actors: ${actors + trainers - 1}, trainers: 1 }.` },
+  );
 }
 
 interface Whereabouts {
@@ -75,6 +81,7 @@ class OwnProcesses implements Processes {
   readonly #supervisor: Supervisor;
   readonly #sender: FolderSender;
   readonly #ranks: TrainerRanks | undefined;
+  #watch: RankWatch | undefined;
   readonly #faults: FaultInjector;
   #failure: HoneError | undefined;
 
@@ -87,7 +94,7 @@ class OwnProcesses implements Processes {
     this.#supervisor = new Supervisor({
       logs: at.own,
       threads: Math.max(1, Math.floor(availableParallelism() / (actors + trainers))),
-      onStart: (place) => this.#begin(place),
+      onStart: (places) => this.#begin(places),
       onFailure: (error) => this.#fail(error),
     });
     this.#faults = new FaultInjector(options.faults ?? [], this.#supervisor);
@@ -105,12 +112,22 @@ class OwnProcesses implements Processes {
     this.core = await openFleet({ store, info: core.info, openTrainer, ...(settings && { settings }) });
     this.core.updates.onPublished = (version) => this.#faults.published(version);
     this.core.roster.onLook(() => this.#endSilent());
-    const start = (role: Place["role"], worldSize: number) =>
-      Array.from({ length: worldSize }, (_, rank) =>
-        this.#supervisor.start({ role, rank, worldSize, runId, store: url }),
-      );
-    await Promise.all([...start("actor", actors), ...start("trainer", trainers)]);
+    if (trainers > 0) this.#watchRanks();
+    const places = (role: Place["role"], worldSize: number) =>
+      Array.from({ length: worldSize }, (_, rank) => ({ role, rank, worldSize, runId, store: url }));
+    const each = places("actor", actors).map((place) => this.#supervisor.start(place));
+    const together = trainers > 0 ? [this.#supervisor.start(...places("trainer", trainers))] : [];
+    await Promise.all([...each, ...together]);
     this.#faults.begin();
+  }
+
+  /** A rank that is stopped or hangs is ended, and the others with it. */
+  #watchRanks(): void {
+    const { roster } = this.core;
+    const end = (rank: number) => void this.#supervisor.kill("trainer", rank);
+    const watch = new RankWatch(this.#at.store, { ...SETTINGS, ...this.#options.settings }, end);
+    this.#watch = watch;
+    roster.onLook(() => void watch.look().catch(() => {})); // what the store says is said to the roster too
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -123,8 +140,9 @@ class OwnProcesses implements Processes {
     if (this.#failure === undefined) rmSync(this.#at.own, { recursive: true, force: true });
   }
 
-  /** The next epoch of a place: what was there before is fenced from here on. */
-  async #begin({ role, rank }: Place): Promise<number> {
+  /** The next epoch of places: what was there before is fenced from here on. */
+  async #begin(places: readonly Place[]): Promise<number> {
+    const { role, rank } = places[0]!;
     const { kv } = this.#at.store;
     const register = role === "actor" ? REGISTERS.incarnation(rank) : REGISTERS.formation;
     const before = await kv.get(register);
@@ -132,8 +150,15 @@ class OwnProcesses implements Processes {
     if (!(await kv.cas(register, before ?? null, String(epoch))))
       throw new HoneError("HONE_ERR_STATE", `${role} ${rank}: another process has taken epoch ${epoch}`);
     if (role === "actor") await kv.delete(REGISTERS.beat(rank), memberName(rank, epoch - 1));
-    else this.#ranks!.form(epoch);
+    else await this.#form(epoch, places.length);
     return epoch;
+  }
+
+  async #form(epoch: number, size: number): Promise<void> {
+    const { kv } = this.#at.store;
+    for (const key of (await kv.list(REGISTERS.links(epoch - 1))).keys()) await kv.delete(key);
+    this.#watch!.form(epoch, size);
+    this.#ranks!.form(epoch);
   }
 
   /** Ends actors that live and say nothing any more: stopped, or hanging. */

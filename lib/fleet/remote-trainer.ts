@@ -33,6 +33,8 @@ export class TrainerRanks {
   /** Calls that make a trainer what it is, by trainer. */
   readonly #history = new Map<string, Call[]>();
   readonly #pending = new Map<number, Pending>();
+  /** Calls that a rank refused: other ranks may still say the same. */
+  readonly #refused = new Set<number>();
   #epoch = 0;
   #number = 0;
   #opened = 0;
@@ -125,13 +127,17 @@ export class TrainerRanks {
     const pending = this.#pending.get(reply.number);
     const fault = reply.fault && faultOf(reply.fault, `trainer rank ${reply.rank}`);
     if (pending === undefined) {
-      if (fault) this.fail(fault); // of a call made again for new ranks: they would not be where the old ones were
+      // of a call made again for new ranks, or that rank 0 has done: they are no more where others were
+      if (fault && !this.#refused.has(reply.number)) this.fail(fault);
       return;
     }
     this.#pending.delete(reply.number);
     this.#formations = 0;
     if (fault === undefined) pending.resolve(reply);
-    else pending.reject(fault);
+    else {
+      this.#refused.add(reply.number);
+      pending.reject(fault);
+    }
   }
 
   #remember(call: Call): void {

@@ -1,10 +1,13 @@
 import { HoneError } from "../errors.ts";
+import type { CommunicatorOptions } from "../native/group-face.ts";
+import { Communicator } from "../native/index.ts";
 import { nativeCore } from "../orchestration/index.ts";
 import { openStore } from "../streams/index.ts";
 import { fleetSettings, runActor } from "./actor.ts";
 import type { RoleEnvironment } from "./environment.ts";
 import { FolderReceiver, FolderSender, weightsFolder } from "./folder-transport.ts";
 import { REGISTERS } from "./names.ts";
+import { connectRanks } from "./rank-group.ts";
 import { runTrainer } from "./trainer-role.ts";
 
 /** How a process of a fleet ends: its work is done; start it again; nobody needs to try. */
@@ -27,17 +30,21 @@ export async function runRole(
 }
 
 async function work(environment: RoleEnvironment, signal: AbortSignal): Promise<void> {
-  const { role, rank, runId, epoch } = environment;
+  const { role, rank, worldSize, runId, epoch } = environment;
   await using store = await openStore(environment.store, { run: runId, mustExist: true });
   const core = await nativeCore();
+  store.fence(role === "trainer" ? REGISTERS.formation : REGISTERS.incarnation(rank), String(epoch));
+  const settings = await fleetSettings(store);
   if (role === "trainer") {
     const sender = new FolderSender(store, await weightsFolder(store));
-    await runTrainer({ store, open: core.trainer, sender, rank, epoch, signal });
+    const make = (options: CommunicatorOptions) => new Communicator(options);
+    const ranks = { store, rank, size: worldSize, epoch, settings, signal, make };
+    const group = worldSize > 1 && { group: await connectRanks(ranks) };
+    const { beatMs } = settings;
+    await runTrainer({ store, open: core.trainer, sender, rank, epoch, ...group, beatMs, signal });
     return;
   }
-  store.fence(REGISTERS.incarnation(rank), String(epoch));
-  const { updateMs } = await fleetSettings(store);
-  const receiver = new FolderReceiver(store, core, updateMs);
+  const receiver = new FolderReceiver(store, core, settings.updateMs);
   await runActor({ store, core, receiver, index: rank, incarnation: epoch, signal });
 }
 

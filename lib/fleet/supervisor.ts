@@ -11,6 +11,8 @@ const MOST_RESTARTS = 6;
 const LONG_ENOUGH_MS = 30_000;
 const FIRST_PAUSE_MS = 200;
 const GRACE_MS = 5_000;
+/** For the others of a formation, one of which ended. */
+const LEAVE_MS = 3_000;
 
 export interface Place extends Pick<RoleEnvironment, "role" | "rank" | "worldSize" | "runId" | "store"> {}
 
@@ -19,12 +21,13 @@ export interface SupervisorOptions {
   readonly logs: string;
   /** Of the core, in each process. */
   readonly threads: number;
-  /** Before a process takes a place: whatever was there before may not write any more. Returns its epoch. */
-  readonly onStart: (place: Place) => Promise<number>;
-  /** A place cannot be kept: HONE_ERR_STATE with the last words of its process. */
+  /**
+   * Before processes take places that are filled together: whatever was there before may not write any more. Returns
+   * their epoch.
+   */
+  readonly onStart: (places: readonly Place[]) => Promise<number>;
+  /** Places cannot be kept: HONE_ERR_STATE with the last words of the process that ended first. */
   readonly onFailure: (error: HoneError) => void;
-  /** Decides instead of the supervisor whether a process is started again. Default: always. */
-  readonly onExit?: (place: Place) => boolean;
 }
 
 /** How a place is filled, for whoever watches. */
@@ -40,17 +43,29 @@ export interface PlaceStatus {
 interface Child {
   readonly place: Place;
   process: ChildProcess | undefined;
+}
+
+/** Processes that live and end together: an actor, or all ranks of the trainer. */
+interface Formation {
+  readonly children: readonly Child[];
   epoch: number;
   restarts: number;
   inARow: number;
   startedMs: number;
+  /** The process that ended first, while the others end. */
+  first: { readonly place: Place; readonly code: number | null } | undefined;
+  /** Ends who does not leave by itself. */
+  leaving: NodeJS.Timeout | undefined;
 }
 
-/** Keeps processes of a fleet alive on this machine: one that ends is started again, after pauses that grow. */
+/**
+ * Keeps processes of a fleet alive on this machine: those that end are started again, after pauses that grow. Where one of
+ * a formation ends, the others are told to leave, killed if they do not, and all are started again as a later epoch.
+ */
 export class Supervisor implements AsyncDisposable {
   readonly #options: SupervisorOptions;
-  readonly #children: Child[] = [];
-  readonly #killAll = () => this.#signal("SIGKILL");
+  readonly #formations: Formation[] = [];
+  readonly #killAll = () => signal(this.#children, "SIGKILL");
   #closed = false;
 
   constructor(options: SupervisorOptions) {
@@ -60,23 +75,35 @@ export class Supervisor implements AsyncDisposable {
   }
 
   get statuses(): readonly PlaceStatus[] {
-    return this.#children.map(({ place: { role, rank }, process: child, epoch, restarts, startedMs }) => ({
-      role,
-      rank,
-      epoch,
-      pid: child?.pid,
-      restarts,
-      startedMs,
-    }));
+    return this.#formations.flatMap(({ children, epoch, restarts, startedMs }) =>
+      children.map(({ place: { role, rank }, process: child }) => ({
+        role,
+        rank,
+        epoch,
+        pid: child?.pid,
+        restarts,
+        startedMs,
+      })),
+    );
   }
 
-  async start(place: Place): Promise<void> {
-    const child: Child = { place, process: undefined, epoch: 0, restarts: 0, inARow: 0, startedMs: 0 };
-    this.#children.push(child);
-    await this.#fill(child);
+  /** Fills places with processes that live and end together. */
+  async start(...places: readonly Place[]): Promise<void> {
+    const children = places.map((place): Child => ({ place, process: undefined }));
+    const formation: Formation = {
+      children,
+      epoch: 0,
+      restarts: 0,
+      inARow: 0,
+      startedMs: 0,
+      first: undefined,
+      leaving: undefined,
+    };
+    this.#formations.push(formation);
+    await this.#fill(formation);
   }
 
-  /** Ends one process at once; it is started again. False if there is none. */
+  /** Signals one process. False if there is none. */
   kill(role: Place["role"], rank: number, signal: NodeJS.Signals = "SIGKILL"): boolean {
     const child = this.#children.find(({ place }) => place.role === role && place.rank === rank);
     return child?.process?.kill(signal) ?? false;
@@ -84,57 +111,72 @@ export class Supervisor implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
+    for (const { leaving } of this.#formations) clearTimeout(leaving);
     const ends = this.#children.flatMap(({ process: child }) => (child ? [ended(child)] : []));
-    this.#signal("SIGTERM");
-    this.#signal("SIGCONT"); // who was stopped hears nothing
+    tellToLeave(this.#children);
     const timer = setTimeout(this.#killAll, GRACE_MS);
     await Promise.all(ends);
     clearTimeout(timer);
     process.removeListener("exit", this.#killAll);
   }
 
-  #signal(signal: NodeJS.Signals): void {
-    for (const { process: child } of this.#children) child?.kill(signal);
+  get #children(): readonly Child[] {
+    return this.#formations.flatMap(({ children }) => children);
   }
 
-  async #fill(child: Child): Promise<void> {
-    const { place } = child;
-    const { logs, threads, onStart } = this.#options;
-    child.epoch = await onStart(place);
+  async #fill(formation: Formation): Promise<void> {
+    const { children } = formation;
+    formation.epoch = await this.#options.onStart(children.map(({ place }) => place));
     if (this.#closed) return;
-    child.startedMs = Date.now();
+    formation.startedMs = Date.now();
+    formation.first = undefined;
+    for (const child of children) {
+      child.process = this.#spawn(child.place, formation.epoch);
+      void ended(child.process).then((code) => this.#ended(formation, child, code));
+    }
+  }
+
+  #spawn(place: Place, epoch: number): ChildProcess {
+    const { logs, threads } = this.#options;
     const log = openSync(logOf(logs, place), "a");
     const main = fileURLToPath(
       new URL(import.meta.url.endsWith(".ts") ? "role-main.ts" : "role-main.js", import.meta.url),
     );
     const loader = main.endsWith(".ts") ? ["--import", "tsx"] : [];
-    const process_ = spawn(process.execPath, [...loader, main], {
+    const child = spawn(process.execPath, [...loader, main], {
       stdio: ["ignore", log, log, "ipc"],
-      env: {
-        ...process.env,
-        HONE_THREADS: String(threads),
-        ...roleVariables({ ...place, epoch: child.epoch }),
-      },
+      env: { ...process.env, HONE_THREADS: String(threads), ...roleVariables({ ...place, epoch }) },
     });
     closeSync(log);
-    child.process = process_;
-    void ended(process_).then((code) => this.#ended(child, code));
+    return child;
   }
 
-  #ended(child: Child, code: number | null): void {
+  #ended(formation: Formation, child: Child, code: number | null): void {
     child.process = undefined;
-    if (this.#closed || this.#options.onExit?.(child.place) === false) return;
-    child.inARow = Date.now() - child.startedMs > LONG_ENOUGH_MS ? 0 : child.inARow + 1;
-    child.restarts += 1;
-    if (code === ROLE_EXIT.config || child.inARow > MOST_RESTARTS) {
-      this.#options.onFailure(this.#given(child));
+    if (this.#closed) return;
+    formation.first ??= { place: child.place, code };
+    const left = formation.children.filter(({ process: other }) => other !== undefined);
+    if (left.length === 0) this.#again(formation);
+    if (left.length === 0 || formation.leaving !== undefined) return;
+    tellToLeave(left);
+    formation.leaving = setTimeout(() => signal(left, "SIGKILL"), LEAVE_MS);
+  }
+
+  #again(formation: Formation): void {
+    clearTimeout(formation.leaving);
+    formation.leaving = undefined;
+    formation.inARow = Date.now() - formation.startedMs > LONG_ENOUGH_MS ? 1 : formation.inARow + 1;
+    formation.restarts += 1;
+    if (formation.first!.code === ROLE_EXIT.config || formation.inARow > MOST_RESTARTS) {
+      this.#options.onFailure(this.#given(formation));
       return;
     }
-    const again = () => this.#fill(child).catch((error) => this.#options.onFailure(error));
-    setTimeout(again, FIRST_PAUSE_MS * 2 ** (child.inARow - 1)).unref();
+    const fill = () => this.#fill(formation).catch((error) => this.#options.onFailure(error));
+    setTimeout(fill, FIRST_PAUSE_MS * 2 ** (formation.inARow - 1)).unref();
   }
 
-  #given({ place, inARow }: Child): HoneError {
+  #given({ first, inARow }: Formation): HoneError {
+    const { place } = first!;
     const path = logOf(this.#options.logs, place);
     const words = readFileSync(path, "utf8").trimEnd().split("\n").slice(-4).join("\n  ");
     return new HoneError(
@@ -143,6 +185,16 @@ export class Supervisor implements AsyncDisposable {
       { hint: `All it said is in ${path}.` },
     );
   }
+}
+
+function signal(children: readonly Child[], which: NodeJS.Signals): void {
+  for (const { process: child } of children) child?.kill(which);
+}
+
+/** Who was stopped hears nothing before it goes on. */
+function tellToLeave(children: readonly Child[]): void {
+  signal(children, "SIGTERM");
+  signal(children, "SIGCONT");
 }
 
 const logOf = (logs: string, { role, rank }: Place): string => join(logs, `${role}-${rank}.log`);

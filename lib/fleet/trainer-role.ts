@@ -1,9 +1,12 @@
+import { deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
 import type { ModelConfigJson, TrainerFace, TrainerOptions } from "../native/face.ts";
+import type { CommunicatorFace } from "../native/group-face.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { type Call, decodeCall, encodeReply, failed, type Reply } from "./calls.ts";
 import type { TransferPlan } from "./messages.ts";
 import { STREAMS } from "./names.ts";
+import { RankPulse } from "./rank-pulse.ts";
 import type { WeightSender } from "./transport.ts";
 
 /** Calls of a trainer that come over the log; "open", "send" and "close" are the role's own. */
@@ -23,6 +26,9 @@ export const TRAINER_CALLS = [
 ] as const satisfies readonly (keyof TrainerFace)[];
 export type TrainerCall = (typeof TRAINER_CALLS)[number];
 
+/** Calls that change nothing and that every rank could answer alone: rank 0 does. */
+const OF_FIRST: ReadonlySet<string> = new Set(["score", "gradientParts", "saveModel", "parameter", "send"]);
+
 export interface TrainerParts {
   readonly store: StreamStore;
   /** Opens this rank's part of a trainer. */
@@ -31,10 +37,17 @@ export interface TrainerParts {
   readonly rank: number;
   /** Of this formation of the ranks: another one reads another log. */
   readonly epoch: number;
+  /** Of all ranks, connected, where there are several; closed with the rank. */
+  readonly group?: CommunicatorFace;
+  /** Between two signs of life. Milliseconds. */
+  readonly beatMs: number;
   readonly signal: AbortSignal;
 }
 
-/** The work of a trainer's rank: every call of the log, in order. Resolves when `signal` aborts. */
+/**
+ * The work of a trainer's rank: every call of the log, in order. Resolves when `signal` aborts; rejects with
+ * HONE_ERR_COLLECTIVE where another rank is gone, with HONE_ERR_STATE where others are formed meanwhile.
+ */
 export async function runTrainer(parts: TrainerParts): Promise<void> {
   const rank = new TrainerRank(parts);
   try {
@@ -49,25 +62,46 @@ export async function runTrainer(parts: TrainerParts): Promise<void> {
 class TrainerRank {
   readonly #parts: TrainerParts;
   readonly #trainers = new Map<string, TrainerFace>();
+  readonly #lost = deferred<never>();
+  readonly #pulse: RankPulse;
 
   constructor(parts: TrainerParts) {
+    const { store, rank, epoch, beatMs } = parts;
     this.#parts = parts;
+    this.#lost.promise.catch(() => {}); // it may come when nobody waits any more
+    this.#pulse = new RankPulse({ store, rank, epoch, beatMs, onLost: this.#lost.reject });
   }
 
   async run(): Promise<void> {
+    this.#parts.signal.addEventListener("abort", this.#leave, { once: true });
+    this.#pulse.begin();
+    await Promise.race([this.#obey(), this.#lost.promise]);
+  }
+
+  /** Nobody waits for the other ranks any more. */
+  readonly #leave = (): void => this.#parts.group?.abort("this rank leaves");
+
+  async #obey(): Promise<void> {
     const { store, epoch, signal } = this.#parts;
     for (let after = 0; !signal.aborted; ) {
       const entries = await store.read(STREAMS.commands(epoch), after, { max: 1, waitMs: 60_000, signal });
       for (const { payload, offset } of entries) {
+        this.#pulse.entered();
         await this.#answer(decodeCall(payload));
+        this.#pulse.left();
         after = offset;
       }
     }
   }
 
   async close(): Promise<void> {
+    const { group, sender, signal } = this.#parts;
+    this.#pulse.close();
+    signal.removeEventListener("abort", this.#leave);
+    this.#leave();
     for (const trainer of this.#trainers.values()) await trainer.close();
-    await this.#parts.sender.close();
+    await group?.close().catch(() => {}); // it is lost
+    await sender.close();
   }
 
   /** Rank 0 says what came of it; the others only what went wrong. */
@@ -89,18 +123,20 @@ class TrainerRank {
 
   /** Where another rank is gone, all leave: new ones will do it again. */
   #faultOf({ name }: Call, error: unknown): Pick<Reply, "fault"> {
+    if (this.#parts.signal.aborted) throw error;
     if (name !== "send" && HoneError.is(error) && error.code === "HONE_ERR_COLLECTIVE") throw error;
     return failed(error);
   }
 
   async #do({ trainer: id, name, args }: Call): Promise<unknown> {
-    const { open, sender } = this.#parts;
+    const { open, sender, rank } = this.#parts;
     if (name === "open") {
       const [config, options] = args as [ModelConfigJson, TrainerOptions];
-      return void this.#trainers.set(id, open(config, options));
+      return void this.#trainers.set(id, open(config, this.#shared(options)));
     }
     const trainer = this.#trainers.get(id);
     if (trainer === undefined) throw new HoneError("HONE_ERR_INTERNAL", `${name}: ${id} was never opened`);
+    if (rank > 0 && OF_FIRST.has(name)) return;
     if (name === "send") return sender.send(args[0] as TransferPlan, trainer);
     if (name === "close") {
       this.#trainers.delete(id);
@@ -109,5 +145,17 @@ class TrainerRank {
     const known = TRAINER_CALLS.find((each) => each === name);
     if (known === undefined) throw new HoneError("HONE_ERR_INTERNAL", `${name} is no call of a trainer`);
     return (trainer[known] as (...all: readonly unknown[]) => Promise<unknown>).apply(trainer, [...args]);
+  }
+
+  /** The group is this rank's, whatever process the call comes from. */
+  #shared(options: TrainerOptions): TrainerOptions {
+    const { group } = this.#parts;
+    const { sharding } = options;
+    if (group === undefined) return options;
+    if (sharding === undefined)
+      throw new HoneError("HONE_ERR_USAGE", `${group.size} ranks and nothing that they divide`, {
+        hint: 'Such as hardware.sharding: { stage: "optimizer" }.',
+      });
+    return { ...options, sharding: { ...sharding, communicator: group } };
   }
 }

@@ -11,7 +11,7 @@ import { defineRecipe, type Recipe, type RecipeInput } from "../../lib/config/in
 import { readRunLog } from "../../lib/metrics/index.ts";
 import { openTokenizer } from "../../lib/native/index.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
-import { weightsHash } from "../../lib/orchestration/recovery/checkpoints.ts";
+import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
 import type { RolloutGroup } from "../../lib/records.ts";
 import { HONE } from "../fixtures/command-line.ts";
 import { tinyModel, writeModelFiles } from "../fixtures/model-folder.ts";

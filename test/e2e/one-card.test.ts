@@ -8,7 +8,7 @@ import { linkedModel, runCheckpoint } from "../../lib/cli/run-model.ts";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { loadModel, scoreSequences } from "../../lib/inference/index.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
-import { weightsHash } from "../../lib/orchestration/recovery/checkpoints.ts";
+import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";

@@ -9,7 +9,7 @@ import { expect, test, vi } from "vitest";
 import { defineRecipe } from "../../lib/config/index.ts";
 import { RUN_FILES, readLineStatus, readRunLog, writeWhole } from "../../lib/metrics/index.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
-import { weightsHash } from "../../lib/orchestration/recovery/checkpoints.ts";
+import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
 import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { exitCodeOf, interruptSignal, runMain } from "../../lib/cli/exit.ts";
 import { defineRecipe } from "../../lib/config/index.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
-import { weightsHash } from "../../lib/orchestration/recovery/checkpoints.ts";
+import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
 import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { recipeInput } from "../../lib/config/index.ts";
-import { weightsHash } from "../../lib/orchestration/recovery/checkpoints.ts";
+import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
 import type { SweepFile } from "../../lib/sweeps/book.ts";
 import { HONE } from "../fixtures/command-line.ts";
 import { patient } from "../patience.ts";

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { openProcesses, readFaults } from "../../lib/fleet/index.ts";
+import { info } from "../../lib/native/index.ts";
 import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
@@ -21,12 +22,14 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const settings = { leaseMs: 3000, beatMs: 100 };
+const settings = { leaseMs: 3000, beatMs: 100, aliveMs: 3000 };
+const noGloo = info().gloo.version === null;
 /** Every step changes the weights, whatever random ones answer. */
-const recipe = (schedule: "sync" | "async") =>
+const recipe = (schedule: "sync" | "async", ranks: boolean) =>
   smallRecipe(
-    { steps: 5, schedule, maxLag: 1 },
+    { steps: 5, schedule, maxLag: 1, packedTokens: 64 },
     {
+      ...(ranks && { hardware: { sharding: {} } }),
       advantages: { divideBy: "none", filter: "none" },
       objective: { entropyCoef: 0.1 },
       optimizer: { lr: 1e-3, warmupSteps: 0 },
@@ -43,17 +46,21 @@ async function runOf(
   const open = { actors: 2, trainers, core, ...address, settings, faults: readFaults(faults) };
   await using processes = await openProcesses(open);
   const at = join(dir, name);
-  await using run = await createRun(recipe(schedule), { verifiers, dir: at, core: processes.core });
+  await using run = await createRun(recipe(schedule, trainers > 1), {
+    verifiers,
+    dir: at,
+    core: processes.core,
+  });
   expect(await run.finished).toMatchObject({ reason: "done", steps: 5 });
   return { at, weights: weightsHash(join(at, "checkpoints", "step-000005")) };
 }
 
-/** By one process, once. */
+/** By one process, once; `ranks`: by a trainer that adds up as they do. */
 let alone: Promise<string> | undefined;
-async function weightsOfOne(): Promise<string> {
-  await using run = await createRun(recipe("sync"), { verifiers, dir: join(dir, "one") });
+async function weightsOfOne(name = "one", ranks = false): Promise<string> {
+  await using run = await createRun(recipe("sync", ranks), { verifiers, dir: join(dir, name) });
   await run.finished;
-  return weightsHash(join(dir, "one", "checkpoints", "step-000005"));
+  return weightsHash(join(dir, name, "checkpoints", "step-000005"));
 }
 
 test("without an address they meet in a file: an actor is killed, the weights are one process's", async () => {
@@ -87,6 +94,21 @@ describe.skipIf(noRedis !== undefined)("real processes at a server", () => {
   });
 });
 
+describe.skipIf(noGloo)("several ranks of the trainer", () => {
+  test("that are killed and stopped: the weights are one process's", async () => {
+    const faults = "trainer.1@step=1:sigkill,trainer.0@step=2:sigkill,trainer.1@step=3:sigstop";
+    const { at, weights } = await runOf("ranks", { schedule: "sync", trainers: 2, faults });
+    expect(weights).toBe(await weightsOfOne("shared", true));
+    const files = readdirSync(join(at, "checkpoints", "step-000005"));
+    expect(files.filter((name) => name.startsWith("optimizer"))).toHaveLength(2);
+  });
+
+  test("an asynchronous run replays on one process", async () => {
+    const { at } = await runOf("replayed", { schedule: "async", trainers: 2 });
+    expect(await replayRun(at, { verifiers })).toMatchObject({ steps: 5, weightsCompared: true });
+  });
+});
+
 describe("nothing is left behind where processes cannot be opened", () => {
   // of these tests alone: others make such folders at the same time
   const own = join(tmpdir(), `hone-left-${process.pid}`);
@@ -100,11 +122,15 @@ describe("nothing is left behind where processes cannot be opened", () => {
     rmSync(own, { recursive: true });
   });
 
-  test("more trainers than this version has are refused", async () => {
-    const open = openProcesses({ actors: 2, trainers: 2, core: await nativeCore(), store: "memory:" });
+  test("several trainers without Gloo are refused, with what to install", async () => {
+    const core = await nativeCore();
+    const gloo = { version: null, reason: "apt-get install libgloo-dev, then npx hone build" };
+    const without = { ...core, info: () => ({ ...core.info(), gloo }) };
+    const open = openProcesses({ actors: 2, trainers: 2, core: without, store: "memory:" });
     await expect(open).rejects.toMatchObject({
       code: "HONE_ERR_UNSUPPORTED",
-      hint: expect.stringContaining("trainers: 1"),
+      message: expect.stringContaining("libgloo-dev"),
+      hint: expect.stringContaining("{ actors: 3, trainers: 1 }"),
     });
     expect(folders()).toEqual([]);
   });

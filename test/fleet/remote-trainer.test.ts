@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { HoneError } from "../../lib/errors.ts";
+import { REGISTERS } from "../../lib/fleet/names.ts";
 import { TrainerRanks } from "../../lib/fleet/remote-trainer.ts";
 import { runTrainer } from "../../lib/fleet/trainer-role.ts";
 import type { TrainerFace } from "../../lib/native/face.ts";
@@ -38,7 +39,8 @@ function startRank(epoch: number, rank = 0, spoil: (trainer: TrainerFace) => voi
     send: async ({ update }: { update: number }) => void sent.push(update),
     close: async () => {},
   };
-  const ended = runTrainer({ store, open, sender, rank, epoch, signal: stop.signal });
+  void store.kv.set(REGISTERS.formation, String(epoch));
+  const ended = runTrainer({ store, open, sender, rank, epoch, beatMs: 20, signal: stop.signal });
   ended.catch(() => {}); // tests that care look
   return { core, stop, ended, sent };
 }

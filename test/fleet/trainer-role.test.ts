@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { decodeReply, encodeCall } from "../../lib/fleet/calls.ts";
-import { STREAMS } from "../../lib/fleet/names.ts";
+import { REGISTERS, STREAMS } from "../../lib/fleet/names.ts";
 import { runTrainer } from "../../lib/fleet/trainer-role.ts";
 import { openStore } from "../../lib/streams/index.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
@@ -10,7 +10,8 @@ test("a rank answers every call of its own epoch once, and names what it does no
   await using store = await openStore("memory:", { run: "test" });
   const stop = new AbortController();
   const sender = { send: async () => {}, close: async () => {} };
-  const parts = { store, open: standInCore().trainer, sender, epoch: 2, signal: stop.signal };
+  await store.kv.set(REGISTERS.formation, "2");
+  const parts = { store, open: standInCore().trainer, sender, epoch: 2, beatMs: 20, signal: stop.signal };
   const both = [0, 1].map((rank) => runTrainer({ ...parts, rank }));
   const say = (epoch: number, number: number, name: string, ...args: unknown[]) =>
     store.append(STREAMS.commands(epoch), String(number), encodeCall({ number, trainer: "t", name, args }));

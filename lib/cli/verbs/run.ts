@@ -23,12 +23,12 @@ interface Flags extends Common {
 async function run(file: string, flags: Flags): Promise<number> {
   const { takesStdout, trainAndEvaluate } = await session();
   const device = flags.device === undefined ? [] : [`device=${deviceOf(flags.device, "--device")}`];
-  const processes = flags.processes === undefined ? [] : processSettings(flags.processes);
+  const say = (line: string) => process.stderr.write(`${line}\n`);
+  const processes = flags.processes === undefined ? [] : await processSettings(flags.processes, say);
   const { recipe, sinks } = await loadEntry(file, [...flags.set, ...device, ...processes]);
   if (flags.store !== undefined) process.env["HONE_STORE"] = flags.store;
   const dir = flags.dir ?? join("runs", recipe.name);
   const resume = flags.resume === undefined ? "never" : flags.resume === true ? "auto" : String(flags.resume);
-  const say = (line: string) => process.stderr.write(`${line}\n`);
   endWithParent();
   const signal = interruptSignal(say);
   if (flags.json && takesStdout(recipe))
@@ -67,7 +67,7 @@ export const runVerb: Verb = (hone, ends) => {
     .option("--device <name>", "cpu or cuda (default: what the recipe says)")
     .option(
       "--processes <number>",
-      "so many beside this one: one trains, the others sample (docs/cluster.md)",
+      "so many beside this one: half of them train, the others sample (docs/cluster.md)",
     )
     .option("--store <address>", "where they meet, redis://host:port (default: HONE_STORE, or a file)")
     .option("--live", "serve a page of the run while it goes on, and print its address (docs/live.md)")

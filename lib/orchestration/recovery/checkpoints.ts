@@ -173,18 +173,6 @@ export function expectSeed({ seed }: RunState, recipe: { readonly seed: number }
   throw new ConfigError("a run goes on as what it began", [{ path: "seed", message }]);
 }
 
-/** Hash of the weights of a checkpoint, from its manifest: the moments and the extra text do not enter. */
-export function weightsHash(checkpoint: string): string {
-  const path = join(checkpoint, "manifest.json");
-  if (!existsSync(path))
-    throw new HoneError("HONE_ERR_CHECKPOINT", `${path} is missing; is ${checkpoint} a checkpoint?`);
-  const { body } = JSON.parse(readFileSync(path, "utf8")) as {
-    readonly body: { readonly files: readonly { readonly name: string; readonly sha256: string }[] };
-  };
-  const weights = body.files.filter(({ name }) => /^(?:adapter_)?model.*\.safetensors$/.test(name));
-  return weights.map(({ sha256 }) => sha256).join("-");
-}
-
 /** How the moments of a checkpoint were kept; f32 also where no manifest says so. */
 export function momentsOf(checkpoint: string): "f32" | "bf16" {
   const path = join(checkpoint, "manifest.json");

@@ -6,6 +6,6 @@ export {
   expectSeed,
   momentsOf,
   type RunState,
-  weightsHash,
 } from "./checkpoints.ts";
 export { claimRunFolder, prepareRunFolder, recordedClock, recordedHeldOut, runClock } from "./run-folder.ts";
+export { weightsHash } from "./weights-hash.ts";

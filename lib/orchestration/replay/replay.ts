@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../clock.ts";
-import { adoptSlopes, type Recipe } from "../../config/index.ts";
+import { adoptSlopes, type Recipe, shardingOf } from "../../config/index.ts";
 import { deferred } from "../../deferred.ts";
 import { HoneError } from "../../errors.ts";
 import { checkOrigin } from "../../inference/index.ts";
@@ -84,6 +84,7 @@ export async function replayRun(
       const recipe = recordedRecipe(config ?? manifest.config, dir);
       if (options.recipe !== undefined) adoptSlopes(recipe.objective, options.recipe.objective, dir);
       customSlopes(recipe.objective); // throws before anything is generated
+      expectExact(recipe, dir);
       await using resources = await openResources(recipe, core, options.verifiers, {
         clock: recordedClock(manifest),
         heldOut: recordedHeldOut({ dir, resume: "auto" }),
@@ -114,6 +115,18 @@ export async function replayRun(
   } finally {
     rmSync(saved, { recursive: true, force: true });
   }
+}
+
+/** Several trainers that are not exact add up gradients as one does not. */
+function expectExact(recipe: Recipe, dir: string): void {
+  const sharding = shardingOf(recipe);
+  const trainers = recipe.hardware?.processes?.trainers ?? 0;
+  if (trainers < 2 || sharding === undefined || sharding.exact || sharding.stage === "gradients") return;
+  throw new HoneError(
+    "HONE_ERR_UNSUPPORTED",
+    `${dir} was trained by ${trainers} processes with hardware.sharding.exact false, whose sums one process does not repeat`,
+    { hint: "Runs with exact: true, the default, can be executed again." },
+  );
 }
 
 /** One stretch of a run: a recipe, and weights to begin with. */

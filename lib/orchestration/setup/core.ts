@@ -4,6 +4,7 @@ import {
   maxContext,
   optimizerMemory,
   type Recipe,
+  shardingOf,
 } from "../../config/index.ts";
 import type {
   EngineFace,
@@ -74,6 +75,7 @@ export function rlOptimizer(recipe: Recipe): OptimizerOptions {
 
 /** @param whole without adapters. */
 export function trainerOptions(recipe: Recipe, whole = false): TrainerOptions {
+  const sharding = shardingOf(recipe);
   return {
     ...(whole ? {} : loraOptions(recipe)),
     optimizer: rlOptimizer(recipe),
@@ -83,5 +85,6 @@ export function trainerOptions(recipe: Recipe, whole = false): TrainerOptions {
     device: recipe.device,
     deterministic: recipe.deterministic,
     recompute: recipe.hardware?.recompute ?? false,
+    ...(sharding && { sharding }),
   };
 }

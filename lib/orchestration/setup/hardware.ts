@@ -1,4 +1,4 @@
-import type { Recipe } from "../../config/index.ts";
+import { type Recipe, shardingOf } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { NativeInfo } from "../../native/face.ts";
 
@@ -23,6 +23,12 @@ export function whyNotRunnable(
     const reason = `hardware.gpus is ${gpus}, and this version runs on one device`;
     return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run: ${reason}`, {
       hint: "`npx hone plan` shows what it takes; recipes/single-gpu.ts is where one card starts.",
+    });
+  }
+  if (device === "cuda" && shardingOf({ hardware }) !== undefined) {
+    const reason = "what trainers divide among themselves they divide on the CPU alone";
+    return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run on a GPU: ${reason}`, {
+      hint: "Leave out hardware.sharding and give hardware.processes one trainer, or give --device cpu.",
     });
   }
   if (device === "cpu" || cuda.devices.length > 0) return undefined;

@@ -51,7 +51,7 @@ void train(Trainer& trainer, int first, int last) {
     }
     trainer::StepOptions o;
     o.objective = kernels::Objective::kSupervised;
-    o.lr = 1e-2f;
+    o.lr = o.muon_lr = 1e-2f;
     trainer.step(batch.view(), o);
   }
 }
@@ -126,6 +126,20 @@ TEST(saved_by_four_and_continued_by_any_number_to_the_bit) {
     for (const int size : {1, 2, 3, 4, 8}) check_resumed(size, config, folder / "four", wanted);
     save(3, config, folder / "three");
     check_resumed(4, config, folder / "three", wanted);
+  }
+}
+
+TEST(muon_is_saved_by_one_rank_and_goes_on_with_any_number_to_the_bit) {
+  const TemporaryFolder folder("muon");
+  TrainerConfig config = config_of(true);
+  config.optimizer.kind = trainer::OptimizerConfig::Kind::kMuon;
+  const std::vector<float> wanted = undisturbed(config);
+  save(3, config, folder / "x");
+  EXPECT_TRUE(fs::exists(folder / "x/optimizer.safetensors"));
+  for (const int size : {1, 2}) check_resumed(size, config, folder / "x", wanted);
+  fs::resize_file(folder / "x/optimizer.safetensors", 100);
+  for (const std::string& text : with_trainers(2, config, [&](Trainer& trainer, int) { trainer.load(folder / "x"); })) {
+    EXPECT_TRUE(has(text, "optimizer.safetensors"));
   }
 }
 

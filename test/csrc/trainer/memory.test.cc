@@ -91,9 +91,12 @@ TEST(on_the_cpu_a_trainer_takes_what_it_is_said_to_take) {
 TEST(ranks_that_divide_something_take_what_they_are_said_to_take) {
   model::ModelConfig model = test::switch_configs()[1].second;
   model.vocabulary = 3000;
-  for (const auto stage : {trainer::Sharding::Stage::kOptimizer, trainer::Sharding::Stage::kGradients}) {
+  using Stage = trainer::Sharding::Stage;
+  using Kind = OptimizerConfig::Kind;
+  for (const auto& [stage, kind] : {std::pair{Stage::kOptimizer, Kind::kAdamW}, {Stage::kGradients, Kind::kAdamW}, {Stage::kOptimizer, Kind::kMuon}}) {
     for (const int size : {1, 3}) {
       TrainerConfig config;
+      config.optimizer.kind = kind;
       config.packed_tokens = 40;
       config.sharding = {stage, true};
       const Batch batch(config.packed_tokens);

@@ -110,6 +110,23 @@ TEST(the_exact_mode_has_the_same_bits_for_any_number_of_ranks) {
   }
 }
 
+TEST(muon_updates_whole_matrices_on_every_rank) {
+  const model::ModelConfig model = test::switch_configs()[0].second;
+  StepOptions o = options_of(Objective::kSupervised);
+  o.muon_lr = 1e-3f;
+  TrainerConfig config = config_of(Sharding::Stage::kOptimizer, true);
+  config.optimizer.kind = trainer::OptimizerConfig::Kind::kMuon;
+  const Course solo = train(model, config, o, 7, nullptr);
+  for (const int size : {1, 2, 3}) {
+    for (const Course& course : train_ranks(size, model, config, o, 7)) EXPECT_TRUE(same_course(course, solo));
+  }
+  config.sharding = {};
+  const Course alone = train(model, config, o, 7, nullptr);
+  expect_near(solo, alone);
+  config.sharding = {Sharding::Stage::kOptimizer, false};
+  for (const Course& course : train_ranks(3, model, config, o, 7)) expect_near(course, alone);
+}
+
 TEST(divided_gradients_have_the_bits_of_the_exact_mode) {
   for (const size_t which : {0, 1, 3}) {
     const model::ModelConfig model = test::switch_configs()[which].second;

@@ -165,7 +165,7 @@ TEST(a_batch_that_one_rank_refuses_ends_the_step_for_all) {
 
 TEST(what_cannot_be_divided_is_refused_by_name) {
   const model::ModelConfig model = tiny_config();
-  TrainerConfig muon = config_of(Sharding::Stage::kOptimizer, false);
+  TrainerConfig muon = config_of(Sharding::Stage::kGradients, false);
   muon.optimizer.kind = trainer::OptimizerConfig::Kind::kMuon;
   EXPECT_THROWS(Trainer(model, muon, nullptr), Code::kUnsupported);
   TrainerConfig cuda = config_of(Sharding::Stage::kOptimizer, false);
@@ -182,7 +182,7 @@ TEST(what_cannot_be_divided_is_refused_by_name) {
   EXPECT_THROWS(Trainer(model, TrainerConfig{}, nullptr, &ranks), Code::kConfig);
   Trainer trainer(model, config_of(Sharding::Stage::kOptimizer, false), nullptr);
   EXPECT_THROWS(trainer.gradients(), Code::kUnsupported);
-  EXPECT_THROWS(trainer.reset_optimizer(muon.optimizer), Code::kUnsupported);
+  EXPECT_THROWS(layered.reset_optimizer(muon.optimizer), Code::kUnsupported);
 }
 
 TEST(a_new_optimizer_begins_with_empty_moments) {
