@@ -75,6 +75,14 @@ void ShardExchange::gather(float* whole) {
   });
 }
 
+void ShardExchange::gather(const float* shard, float* whole) {
+  for (size_t b = 0; b < layout_.buckets().size(); ++b) {
+    const ShardPart& own = layout_.part(b, ranks_.rank());
+    std::memcpy(whole + own.offset, shard + own.local, bytes_of(own.count));
+  }
+  gather(whole);
+}
+
 bool ShardExchange::same(const float* whole) {
   bool same = true;
   gather_buckets(whole, [&](const ShardPart& part, const float* from) {

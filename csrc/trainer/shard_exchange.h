@@ -24,6 +24,8 @@ class ShardExchange {
   void reduce_bucket(size_t bucket, const float* bucket_gradients, int given, float* shard);
   /// whole: this rank's parts are sent, those of all others overwritten.
   void gather(float* whole);
+  /// whole: overwritten with the shards of all ranks. shard: of this rank.
+  void gather(const float* shard, float* whole);
   /// Whether all parts of others equal those in `whole`, bit by bit. Same traffic as gather.
   bool same(const float* whole);
   /// own: a number for each of this rank's blocks. Returns those of all blocks in order.

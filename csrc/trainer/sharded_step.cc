@@ -83,15 +83,6 @@ std::exception_ptr ShardedStep::compute_one_by_one(const std::vector<MicroBatch>
   return failure;
 }
 
-void ShardedStep::gather_gradients(model::TensorBlock& whole) {
-  float* const to = whole.flat().as<float>();
-  for (size_t b = 0; b < layout_.buckets().size(); ++b) {
-    const ShardPart& own = layout_.part(b, ranks_.rank());
-    std::copy_n(optimizer_.gradients() + own.local, own.count, to + own.offset);
-  }
-  exchange_.gather(to);
-}
-
 void ShardedStep::by_first(const char* what, const std::function<void()>& work) {
   agree(ranks_, what, kept_failure([&] { ranks_.rank() == 0 ? work() : void(); }));
 }

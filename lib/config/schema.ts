@@ -17,6 +17,7 @@ import {
 } from "./numbers.ts";
 import { domainRewards } from "./reward.ts";
 import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.ts";
+import { shardingSchema } from "./sharding.ts";
 import { slopesSchema } from "./slopes.ts";
 import { trackersSchema } from "./trackers.ts";
 
@@ -290,14 +291,7 @@ const hardwareSchema = z.strictObject({
   /** On one machine: processes that sample beside the one of the run, and those that train; 0: the run's own (docs/cluster.md). */
   processes: z.strictObject({ actors: count(64), trainers: z.int().min(0).max(64).default(0) }).optional(),
   /** What trainers divide among themselves, on the CPU; when left out AdamW's moments, exactly, where there are several. */
-  sharding: z
-    .strictObject({
-      /** "optimizer": AdamW's moments. "gradients": gradients too, and always exact. */
-      stage: z.enum(["optimizer", "gradients"]).default("optimizer"),
-      /** The same bits for any number of trainers, one included; false sends a gradient a step instead of one a micro-batch. */
-      exact: z.boolean().default(true),
-    })
-    .optional(),
+  sharding: shardingSchema.optional(),
   /** Where AdamW's moments lie: on the GPU ("device", or left out), or in its host's memory, from where every step streams them through it. */
   optimizerMemory: z.enum(["device", "host"]).optional(),
 });
