@@ -6,7 +6,8 @@
 import { join } from "node:path";
 import { exitCodeOf, interruptSignal, runMain } from "../../lib/cli/exit.ts";
 import { defineRecipe } from "../../lib/config/index.ts";
-import { createRun } from "../../lib/orchestration/index.ts";
+import { openProcesses } from "../../lib/fleet/index.ts";
+import { createRun, nativeCore } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
 import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
 import { tinyInput } from "./tiny-recipe.ts";
@@ -16,15 +17,16 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 await runMain(async () => {
   const [dir, resume, training, more = "{}"] = process.argv.slice(2) as [string, string, string, string?];
   const signal = interruptSignal(say);
-  await using run = await createRun(
-    defineRecipe({ ...tinyInput(JSON.parse(training)), ...JSON.parse(more) }),
-    {
-      dir,
-      resume,
-      signal,
-      verifiers: inlineVerifiers,
-    },
-  );
+  const recipe = defineRecipe({ ...tinyInput(JSON.parse(training)), ...JSON.parse(more) });
+  const { processes } = recipe.hardware ?? {};
+  await using fleet = processes && (await openProcesses({ ...processes, core: await nativeCore() }));
+  await using run = await createRun(recipe, {
+    dir,
+    resume,
+    signal,
+    verifiers: inlineVerifiers,
+    ...(fleet && { core: fleet.core }),
+  });
   run.on("checkpoint", (_, step) => say(`checkpoint ${step}`));
   for await (const { step } of run) say(`step ${step}`);
   const { reason, steps } = await run.finished;

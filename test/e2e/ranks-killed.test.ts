@@ -1,0 +1,50 @@
+// Everything of a run is killed at once, the coordinator first; it goes on with another number of trainer ranks.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { info } from "../../lib/native/index.ts";
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), "hone-ranks-killed-"));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const TRAINING = JSON.stringify({ steps: 6, schedule: "sync", packedTokens: 256 });
+const SHARING = { sharding: {} };
+
+/** @param until kills it when it says so. Returns what it said. */
+async function sit(name: string, resume: string, hardware: object, until?: RegExp): Promise<string[]> {
+  const script = join(import.meta.dirname, "run-child.ts");
+  const more = JSON.stringify({ hardware, checkpoint: { everySteps: 2 } });
+  const args = ["--import", "tsx", script, join(dir, name), resume, TRAINING, more];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "close");
+  const said: string[] = [];
+  for await (const line of createInterface(child.stdout)) {
+    said.push(line);
+    if (until?.test(line)) child.kill("SIGKILL");
+  }
+  await ended;
+  return said;
+}
+
+test.skipIf(info().gloo.version === null)(
+  "two ranks trained, three go on: the weights are those of one process that was never disturbed",
+  async () => {
+    const processes = (trainers: number) => ({ ...SHARING, processes: { actors: 1, trainers } });
+    const killed = await sit("ranks", "never", processes(2), /^checkpoint 4$/);
+    expect(killed.at(-1)).not.toMatch(/^done/);
+    const whole = await sit("one", "never", SHARING);
+    const resumed = await sit("ranks", "auto", processes(3));
+    expect(resumed).toContain("step 5");
+    expect(resumed).not.toContain("step 3");
+    expect(resumed.at(-1)).toMatch(/^done 6 [0-9a-f]{64}$/);
+    expect(resumed.at(-1)).toBe(whole.at(-1));
+  },
+  600_000,
+);
