@@ -19,7 +19,7 @@ const ARCHITECTURES = ["sm_80", "sm_90a"];
 /** What should not grow, and, of machine code that could be read, what should not grow or fall. */
 const USE = ["registers", "stack", "spills"];
 const COSTS = ["cas", "calls", "r2ur"];
-const LOADS = ["loads16", "loads32", "loads64", "loads128"];
+const LOADS = ["loads16", "loads32", "loads64", "loads128", "waits"];
 
 /** What 384 threads can be launched with, or 512, or two blocks of 384. Groups of four warps then hand each other registers (setmaxnreg): of
  *  fewer there would not be enough, and those who take would wait for ever. */
@@ -117,7 +117,7 @@ export function compareResources(wanted, got, exact) {
       if (was === undefined && use.spills > 0)
         complaints.push(`${where}: ${name} spills ${use.spills} bytes`);
       for (const k of exact && read ? LOADS.filter((k) => (use[k] ?? 0) < (was[k] ?? 0)) : [])
-        complaints.push(`${where}: ${name} has ${use[k] ?? 0} ${k} together, the table says ${was[k]}`);
+        complaints.push(`${where}: ${name} has ${use[k] ?? 0} ${k}, the table says at least ${was[k]}`);
       for (const k of exact ? grown : grown.filter((k) => k === "spills")) {
         complaints.push(`${where}: ${name} has ${use[k]} ${k}, the table says ${was[k] ?? 0}`);
       }

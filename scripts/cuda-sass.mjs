@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 
 const CUDA_MACHINE = 190;
 const INSTRUCTION_BYTES = 16;
-const COUNTED = ["cas", "calls", "wgmma", "r2ur"];
+const COUNTED = ["cas", "calls", "wgmma", "r2ur", "waits"];
 const ELF = Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1]);
 
 /** Lowest nine bits of an instruction (sm_80 to sm_90); the three above say where its operands are. */
@@ -17,6 +17,7 @@ const OPCODES = new Map([
   [0x144, "calls"], // CALL.REL: division of 64 bits, or one that rounds as IEEE says
   [0x1f0, "wgmma"], // HGMMA
   [0x0ca, "r2ur"], // R2UR: from a register to a uniform one
+  [0x02e, "waits"], // ACQBULK: for the kernel in front (griddepcontrol.wait)
 ]);
 
 /** Bits 73 to 75 of a load: how much of it a thread gets. */
@@ -32,7 +33,17 @@ const LOAD_BITS = new Map([
  * together, without a store, branch or call between them. Kinds that a kernel has none of are left out.
  */
 export function factsOf(code) {
-  const facts = { loads16: 0, loads32: 0, loads64: 0, loads128: 0, cas: 0, calls: 0, wgmma: 0, r2ur: 0 };
+  const facts = {
+    loads16: 0,
+    loads32: 0,
+    loads64: 0,
+    loads128: 0,
+    cas: 0,
+    calls: 0,
+    wgmma: 0,
+    r2ur: 0,
+    waits: 0,
+  };
   let together = {};
   for (let at = 0; at + INSTRUCTION_BYTES <= code.length; at += INSTRUCTION_BYTES) {
     const kind = OPCODES.get(code.readUInt16LE(at) & 0x1ff);

@@ -147,7 +147,7 @@ programs() {
 }
 # What nothing but a device can decide comes first.
 HOPPER_FIRST=('test_kernels_cuda_tma' 'test_kernels_cuda_wgmma_sm90' 'test_kernels_cuda_matmul_release_sm90'
-  'test_kernels_cuda_matmul_sm90' 'test_kernels_cuda_lm_head_device_sm90' 'test_kernels_cuda_matmul' 'test_kernels_cuda_*_sm90'
+  'test_kernels_cuda_matmul_sm90' 'test_kernels_cuda_lm_head_device_sm90' 'test_kernels_cuda_early' 'test_kernels_cuda_matmul' 'test_kernels_cuda_*_sm90'
   'test_kernels_cuda_*')
 
 # Runs one test program (under a prefix) and says in $status and $reason how it went. No device found, or no Hopper on a
@@ -274,6 +274,7 @@ test_kernels_cuda_matmul_sm90|a product's row has the same bits at every number 
 test_kernels_cuda_matmul_sm90|rings of persistent blocks lose nothing|rings_of_persistent_blocks_are_exact_on_integers_over_many_tiles
 test_kernels_cuda_lm_head_device_sm90|a row of the head has the same bits among any number of rows|a_row_of_the_head_has_the_same_bits_among_any_number_of_rows
 test_kernels_cuda_lm_head_device_sm90|the f32 head is right every time|the_f32_head_is_right_a_hundred_times
+test_kernels_cuda_early|kernels that begin early leave what they leave one after the other|a_chain_of_kernels_that_begin_early_has_the_result_of_one_after_the_other
 test_contract_cuda|the same bits twice|a_step_is_the_same_bits_twice_and_clips_where_the_norm_is
 test_contract_cuda|alone as in a batch, graphs on as off|a_request_gets_the_same_bits_alone_and_in_a_batch_with_and_without_graphs
 test_contract_cuda|weights in place as in a fresh engine|weights_taken_in_place_are_those_of_a_fresh_engine_graphs_included

@@ -27,6 +27,7 @@ const ATOMS_ADD = instruction(0x738c);
 const CALL = instruction(0x7944);
 const WGMMA = instruction(0x79f0);
 const R2UR = instruction(0x72ca);
+const ACQBULK = instruction(0x782e);
 const FADD = instruction(0x7221);
 
 test.each([
@@ -37,6 +38,7 @@ test.each([
   ["calls", [CALL, LDG_32], { calls: 1, loads32: 1 }],
   ["uniform registers count beside wgmma", [R2UR, WGMMA, R2UR], { wgmma: 1, r2ur: 2 }],
   ["and nowhere else", [R2UR, STG], {}],
+  ["waits for the kernel in front", [ACQBULK, LDG_32], { loads32: 1, waits: 1 }],
 ])("%s", (_, code, facts) => {
   expect(factsOf(Buffer.concat(code as Buffer[]))).toEqual(facts);
 });
@@ -89,7 +91,7 @@ test("kernels of every architecture are found in an object, whatever else it hol
 const kernel = (facts: object) => ({ x: { a: { registers: 8, stack: 0, spills: 0, ...facts } } });
 
 test.each([
-  ["fewer loads at once", { loads64: 1 }, ["x: a has 1 loads64 together, the table says 16"]],
+  ["fewer loads at once", { loads64: 1 }, ["x: a has 1 loads64, the table says at least 16"]],
   ["more", { loads64: 17 }, []],
   ["a loop of compare-and-swap", { loads64: 16, cas: 1 }, ["x: a has 1 cas, the table says 0"]],
   ["code that was not readable", {}, []],

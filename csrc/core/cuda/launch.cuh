@@ -3,6 +3,9 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdlib>
+#include <cstring>
+
 #include "core/cuda/check.h"
 #include "core/cuda/shared_bytes.h"
 #include "core/stream.h"
@@ -28,30 +31,47 @@ inline void allow_shared(const char* name, const void* kernel, size_t dynamic) {
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(dynamic)), name);
 }
 
-/// Launches; an empty grid launches nothing. Throws kCuda naming the kernel. `P...` are the kernel's own types.
-template <class... P, class... A>
-void launch(const char* name, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes, const Stream& stream,
-            A&&... args) {
-  static_assert(sizeof...(P) == sizeof...(A), "a kernel takes exactly its parameters");
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
-  allow_shared(name, reinterpret_cast<const void*>(kernel), shared_bytes);
-  kernel<<<grid, block, shared_bytes, static_cast<cudaStream_t>(stream.handle)>>>(static_cast<P>(args)...);
-  check(cudaGetLastError(), name);
+/// How a kernel stands to its neighbours. `cluster`: so many neighbouring blocks of the grid's x, of which that is a
+/// multiple, share their memory (sm_90, at most 8; 0: none). `early`: its blocks may begin while the kernel before it on
+/// the stream still runs, if that one lets them; it calls await_predecessor() (kernels/cuda/early.cuh).
+struct Launch {
+  int cluster = 0;
+  bool early = false;
+};
+
+/// Whether a kernel's machine code here has the instruction that it has to wait with: that of sm_90a, on a Hopper.
+/// With HONE_CUDA_PORTABLE none begins early.
+inline bool may_begin_early() {
+  static const bool may = [] {
+    const char* const portable = std::getenv("HONE_CUDA_PORTABLE");
+    return kSm90Built && (!portable || std::strcmp(portable, "0") == 0) &&
+           device_attribute(cudaDevAttrComputeCapabilityMajor) == 9 &&
+           device_attribute(cudaDevAttrComputeCapabilityMinor) == 0;
+  }();
+  return may;
 }
 
-/// The same in clusters of `cluster` neighbouring blocks of the grid's x, of which that is a multiple (sm_90, at most 8).
+/// Launches; an empty grid launches nothing. Throws kCuda naming the kernel. `P...` are the kernel's own types.
 template <class... P, class... A>
-void launch_clusters(const char* name, int cluster, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes,
-                     const Stream& stream, A&&... args) {
+void launch(const char* name, Launch how, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes,
+            const Stream& stream, A&&... args) {
   static_assert(sizeof...(P) == sizeof...(A), "a kernel takes exactly its parameters");
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   allow_shared(name, reinterpret_cast<const void*>(kernel), shared_bytes);
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = unsigned(cluster), attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  cudaLaunchAttribute attributes[2] = {};
   cudaLaunchConfig_t config{};
   config.gridDim = grid, config.blockDim = block, config.dynamicSmemBytes = shared_bytes;
-  config.stream = static_cast<cudaStream_t>(stream.handle), config.attrs = &attribute, config.numAttrs = 1;
+  config.stream = static_cast<cudaStream_t>(stream.handle), config.attrs = attributes;
+  if (how.cluster > 0) {
+    cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = unsigned(how.cluster), attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  }
+  if (how.early && may_begin_early()) {
+    cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+  }
   check(cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...), name);
 }
 
@@ -59,11 +79,15 @@ void launch_clusters(const char* name, int cluster, void (*kernel)(P...), dim3 g
 
 /// HONE_LAUNCH(kernel, grid, block, shared_bytes, stream, args...); parenthesize a kernel with commas: (k<T, 64>).
 #define HONE_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \
-  ::hone::cuda::launch(#kernel, kernel, grid, block, shared_bytes, stream, __VA_ARGS__)
+  HONE_LAUNCH_AS(::hone::cuda::Launch{}, kernel, grid, block, shared_bytes, stream, __VA_ARGS__)
 
-/// The same with the size of a cluster after the kernel.
-#define HONE_LAUNCH_CLUSTERS(kernel, cluster, grid, block, shared_bytes, stream, ...) \
-  ::hone::cuda::launch_clusters(#kernel, cluster, kernel, grid, block, shared_bytes, stream, __VA_ARGS__)
+/// The same, beginning early.
+#define HONE_LAUNCH_EARLY(kernel, grid, block, shared_bytes, stream, ...) \
+  HONE_LAUNCH_AS((::hone::cuda::Launch{0, true}), kernel, grid, block, shared_bytes, stream, __VA_ARGS__)
+
+/// The same with a Launch.
+#define HONE_LAUNCH_AS(how, kernel, grid, block, shared_bytes, stream, ...) \
+  ::hone::cuda::launch(#kernel, how, kernel, grid, block, shared_bytes, stream, __VA_ARGS__)
 
 /// `type* name`: this launch's dynamic shared memory, 128-byte aligned.
 #define HONE_DYNAMIC_SHARED(type, name)                              \

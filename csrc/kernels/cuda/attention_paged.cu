@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/cuda/launch.cuh"
+#include "kernels/cuda/early.cuh"
 #include "kernels/cuda/attention_paged_plan.cuh"
 #include "kernels/cuda/attention_walk.cuh"
 
@@ -238,6 +239,7 @@ __device__ __forceinline__ void merge_completed(const Paged& a, const PagedItem&
 template <int kDim>
 __global__ void __launch_bounds__(kThreads, 2) attention_paged_kernel(Paged a) {
   HONE_DYNAMIC_SHARED(bf16, shared);
+  await_predecessor();
   const int count = *a.plan.count * a.kv_heads;
   for (int i = int(blockIdx.x); i < count; i += int(gridDim.x)) {
     const PagedItem item = a.plan.items[i / a.kv_heads];
@@ -249,7 +251,7 @@ __global__ void __launch_bounds__(kThreads, 2) attention_paged_kernel(Paged a) {
 template <int kDim>
 void launch_paged(const Stream& stream, int64_t blocks, const Paged& args) {
   constexpr size_t shared = walk_shared_bytes<kDim, kThreads>();
-  HONE_LAUNCH((attention_paged_kernel<kDim>), unsigned(blocks), kThreads, shared, stream, args);
+  HONE_LAUNCH_EARLY((attention_paged_kernel<kDim>), unsigned(blocks), kThreads, shared, stream, args);
 }
 
 // ---- kv_write ------------------------------------------------------------------------------------------

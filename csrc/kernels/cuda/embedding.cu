@@ -1,5 +1,6 @@
 // Rows of the table by id, and their gradient without atomics: one block per distinct id and range of columns.
 #include "core/cuda/launch.cuh"
+#include "kernels/cuda/early.cuh"
 #include "kernels/cuda/rows.h"
 #include "kernels/cuda/vector.cuh"
 
@@ -12,6 +13,7 @@ template <class T>
 __global__ void __launch_bounds__(kThreads) embedding_kernel(const int32_t* ids, const T* table, int64_t table_stride,
                                                              bf16* x, int64_t x_stride, int64_t items, int width,
                                                              bool wide) {
+  await_predecessor();
   const Item item((width + 7) / 8);
   if (item.index >= items) return;
   const int64_t t = item.row, c = int64_t(item.piece) * 8;
@@ -59,7 +61,7 @@ __global__ void __launch_bounds__(kThreads) embedding_grad_kernel(Scatter a) {
 template <class T>
 void gather(const Stream& stream, const EmbeddingArgs& args) {
   const int64_t tokens = args.ids.dim(0), width = args.table.dim(1), items = tokens * ((width + 7) / 8);
-  HONE_LAUNCH(embedding_kernel<T>, blocks_for(items, kThreads), kThreads, 0, stream, args.ids.as<const int32_t>(),
+  HONE_LAUNCH_EARLY(embedding_kernel<T>, blocks_for(items, kThreads), kThreads, 0, stream, args.ids.as<const int32_t>(),
               args.table.as<const T>(), args.table.row_stride, args.x.as<bf16>(), args.x.row_stride, items, int(width),
               is_wide(args.table) && is_wide(args.x));
 }

@@ -1,5 +1,6 @@
 // Copies bytes unchanged: 16 at a time where rows allow it, else one element at a time.
 #include "core/cuda/launch.cuh"
+#include "kernels/cuda/early.cuh"
 #include "kernels/cuda/gather.h"
 #include "kernels/cuda/vector.cuh"
 
@@ -21,6 +22,7 @@ struct Moves {
 
 template <class T>
 __global__ void __launch_bounds__(kThreads) gather_kernel(Moves<T> a) {
+  await_predecessor();
   const Item item(a.width);
   if (item.index >= a.items) return;
   const int64_t r = item.row, c = item.piece;
@@ -69,7 +71,7 @@ void gather_rows(const Stream& stream, const GatherRowsArgs& args) {
   by_element(args.from, args.to, [&](auto element) {
     using T = decltype(element);
     const Moves<T> a = moves<T>(args.from, args.rows, args.to);
-    HONE_LAUNCH(gather_kernel<T>, blocks_for(a.items, kThreads), kThreads, 0, stream, a);
+    HONE_LAUNCH_EARLY(gather_kernel<T>, blocks_for(a.items, kThreads), kThreads, 0, stream, a);
   });
 }
 

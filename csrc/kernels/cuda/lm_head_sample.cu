@@ -1,4 +1,5 @@
 // The head while decoding: a token per row, drawn in the epilogue of the same tiles as pass 1.
+#include "kernels/cuda/early.cuh"
 #include "kernels/cuda/lm_head.h"
 #include "kernels/cuda/lm_head_memory.h"
 #include "kernels/cuda/lm_head_pass.cuh"
@@ -37,6 +38,7 @@ struct SampleEpilogue {
 __global__ void __launch_bounds__(kHeadThreads)
 merge_samples_kernel(const TileSums* sums, const Candidate* candidates, const SamplingParams* params, SampleOutputs out,
                      int rows, int tiles, int vocabulary) {
+  await_predecessor();
   const int row = blockIdx.x * (kHeadThreads / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (row >= rows) return;
   const RowSums s = merge_tiles(sums + int64_t(row) * tiles, tiles);
@@ -69,7 +71,7 @@ void sample(const Stream& stream, const LmHeadSampleArgs& a, const HeadWeight& w
     pass(stream, w, h, epilogue);
     const SampleOutputs out{a.tokens.as<int32_t>() + first, a.logprobs.as<float>() + first,
                             a.entropies.as<float>() + first};
-    HONE_LAUNCH(merge_samples_kernel, dim3(unsigned(count + 7) / 8), dim3(kHeadThreads), 0, stream, sums, candidates,
+    HONE_LAUNCH_EARLY(merge_samples_kernel, dim3(unsigned(count + 7) / 8), dim3(kHeadThreads), 0, stream, sums, candidates,
                 params, out, count, tiles, w.outputs);
     truncate_rows(stream, {logits, pitch, sums, params, keys, out, count, tiles, w.outputs});
   }

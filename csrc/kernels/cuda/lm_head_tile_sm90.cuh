@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "kernels/cuda/early.cuh"
 #include "kernels/cuda/lm_head_tile.cuh"
 #include "kernels/cuda/lm_head_weight_sm90.cuh"
 #include "kernels/cuda/operand_sm90.cuh"
@@ -200,6 +201,7 @@ __global__ void __launch_bounds__(HopperHeadTile<Weight, kRows>::kThreads,
     finished.make_barriers();
     barriers_made();
   }
+  await_predecessor();
   __syncthreads();
   const int stages = (depth + kHopperDepth - 1) / kHopperDepth, group = group_of_warps() - T::kFirstGroup;
   if (group >= 0) {
@@ -232,7 +234,7 @@ void launch_head_tile_sm90(const Stream& stream, const HeadWeight& w, const Head
   static const int resident =
       ::hone::cuda::device_attribute(cudaDevAttrMultiProcessorCount) * T::kBlocksPerProcessor;
   const int tiles = (h.rows + kRows - 1) / kRows * head_tiles(w.outputs);
-  HONE_LAUNCH((head_tile_sm90_kernel<Weight, kRows, kParts, Epilogue>), unsigned(std::min(tiles, std::max(resident, 1))),
+  HONE_LAUNCH_EARLY((head_tile_sm90_kernel<Weight, kRows, kParts, Epilogue>), unsigned(std::min(tiles, std::max(resident, 1))),
               T::kThreads, Ring<T>::kBytes + FinishedTile<T>::kBytes, stream, OnHopper<Weight>::map(w), rows, h.rows,
               w.depth, tiles, epilogue);
 }

@@ -1,6 +1,7 @@
 #include "kernels/cuda/lm_head_truncate.h"
 
 #include "core/cuda/launch.cuh"
+#include "kernels/cuda/early.cuh"
 #include "kernels/cuda/lm_head_row.cuh"
 
 namespace hone::kernels::cuda {
@@ -180,6 +181,7 @@ __device__ __forceinline__ Candidate draw(const Row& row, const SamplingParams& 
 __global__ void __launch_bounds__(kThreads, 2) truncate_kernel(TruncateRows a) {
   __shared__ Histogram histogram;
   __shared__ Candidate bests[kThreads / 32];
+  await_predecessor();
   const int r = blockIdx.x;
   const SamplingParams params = a.params[r];
   const RowRule rule = rule_of(params, a.vocabulary);
@@ -201,7 +203,7 @@ __global__ void __launch_bounds__(kThreads, 2) truncate_kernel(TruncateRows a) {
 }  // namespace
 
 void truncate_rows(const Stream& stream, const TruncateRows& args) {
-  HONE_LAUNCH(truncate_kernel, dim3(unsigned(args.rows)), dim3(kThreads), 0, stream, args);
+  HONE_LAUNCH_EARLY(truncate_kernel, dim3(unsigned(args.rows)), dim3(kThreads), 0, stream, args);
 }
 
 }  // namespace hone::kernels::cuda

@@ -5,6 +5,7 @@
 
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/cluster.cuh"
+#include "kernels/cuda/early.cuh"
 #include "kernels/cuda/matmul_stage_sm90.cuh"
 #include "kernels/cuda/vector.cuh"
 
@@ -55,18 +56,38 @@ struct FewSums {
 /// The body is a trap without wgmma: such a device never calls it (device_is_sm90).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Run by one thread: brings the piece [depth.begin, depth.end) of k.
+/// Announces a stage and brings its weights.
+template <class T>
+__device__ __forceinline__ void fill_weights(const Ring<T>& ring, int stage, const CUtensorMap& b, int64_t k,
+                                             const FewColumns& columns) {
+  uint64_t* const full = &ring.full[stage];
+  barrier_arrive_expecting(full, T::kStageBytes);
+  copy_box(ring.b(stage), b, int(k), int(columns.low), full);
+  copy_box(ring.b(stage) + T::kBBytes / 2, b, int(k), int(columns.high), full);
+}
+
+/// Run by one thread: the weights of as many stages as there are, before the kernel in front has ended.
+template <class T>
+__device__ __forceinline__ void fill_first_weights(const Ring<T>& ring, const CUtensorMap& b, const FewColumns& columns,
+                                                   const Range& depth) {
+  int64_t k = depth.begin;
+  for (int stage = 0; stage < T::kStages && k < depth.end; ++stage, k += kHopperDepth) {
+    fill_weights(ring, stage, b, k, columns);
+  }
+}
+
+/// Run by the same thread: brings the piece [depth.begin, depth.end) of k, but the first weights.
 template <class T>
 __device__ __forceinline__ void fill_few(const Ring<T>& ring, const CUtensorMap& a, const CUtensorMap& b, int row,
                                          const FewColumns& columns, const Range& depth) {
   RingPlace<T::kStages> at;
+  const int64_t first_round = depth.begin + T::kStages * kHopperDepth;
   for (int64_t k = depth.begin; k < depth.end; k += kHopperDepth, at.advance()) {
-    uint64_t* const full = &ring.full[at.stage];
-    barrier_wait(&ring.empty[at.stage], at.parity ^ 1);
-    barrier_arrive_expecting(full, T::kStageBytes);
-    copy_box(ring.a(at.stage), a, int(k), row, full);
-    copy_box(ring.b(at.stage), b, int(k), int(columns.low), full);
-    copy_box(ring.b(at.stage) + T::kBBytes / 2, b, int(k), int(columns.high), full);
+    if (k >= first_round) {
+      barrier_wait(&ring.empty[at.stage], at.parity ^ 1);
+      fill_weights(ring, at.stage, b, k, columns);
+    }
+    copy_box(ring.a(at.stage), a, int(k), row, &ring.full[at.stage]);
   }
 }
 
@@ -109,20 +130,24 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
   HONE_DYNAMIC_SHARED(unsigned char, shared);
   static_assert(T::kRows * kFewPitch * 4 <= T::kStages * T::kStageBytes, "sums take the place of the stages");
   const Ring<T> ring(shared);
-  if (threadIdx.x == 0) {
-    ring.make_barriers();
-    barriers_made();
-  }
-  __syncthreads();
   const int rank = cluster_rank();
   const TilePlace place = tile_place(blockIdx.x / unsigned(p.pieces), ceil_div(p.rows, T::kRows), tiles);
   const int first_row = int(place.row) * T::kRows, live = min(T::kRows, int(p.rows) - first_row);
   const Range depth = piece_of(p.depth, p.pieces, rank);
+  const FewColumns columns = epilogue.columns(int(place.column));
+  if (threadIdx.x == 0) {
+    prefetch_map(a);
+    ring.make_barriers();
+    barriers_made();
+    fill_first_weights(ring, b, columns, depth);
+  }
+  await_predecessor();
+  __syncthreads();
   float* const staged = reinterpret_cast<float*>(ring.stages);
   const int group = group_of_warps() - 1;  // -1: the one that copies
   float sums[kFewColumns / 2];
   if (group >= 0) multiply_few(ring, group, int(ceil_div(depth.end - depth.begin, kHopperDepth)), sums);
-  else if (threadIdx.x == 0) fill_few(ring, a, b, first_row, epilogue.columns(int(place.column)), depth);
+  else if (threadIdx.x == 0) fill_few(ring, a, b, first_row, columns, depth);
   __syncthreads();  // every product is done, its stages are free
   if (group >= 0) stage_few(staged, group, sums);
   cluster_sync();
@@ -144,8 +169,8 @@ void launch_few_tiles(const Stream& stream, const Product& p, int64_t tiles, con
   const CUtensorMap a = operand_map(p.a, T::kRows, "the left operand");
   const CUtensorMap b = operand_map(p.b, kFewColumns / 2, "the right operand");
   const int64_t blocks = ceil_div(p.rows, T::kRows) * tiles * p.pieces;
-  HONE_LAUNCH_CLUSTERS((product_few_sm90_kernel<T, Epilogue>), p.pieces, unsigned(blocks), T::kThreads, Ring<T>::kBytes,
-                       stream, a, b, p, int(tiles), epilogue);
+  HONE_LAUNCH_AS((::hone::cuda::Launch{int(p.pieces), true}), (product_few_sm90_kernel<T, Epilogue>), unsigned(blocks),
+                 T::kThreads, Ring<T>::kBytes, stream, a, b, p, int(tiles), epilogue);
 }
 
 template <class Epilogue>

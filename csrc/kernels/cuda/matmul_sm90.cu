@@ -174,7 +174,7 @@ void launch_sm90(const Stream& stream, const Product& p) {
       ::hone::cuda::device_attribute(cudaDevAttrMultiProcessorCount) * T::kBlocksPerProcessor / T::kCluster;
   const auto clusters = unsigned(std::min<int64_t>(cluster_tiles<T>(p), std::max(resident, 1)));
   if constexpr (T::kCluster > 1) {
-    HONE_LAUNCH_CLUSTERS((product_sm90_kernel<T, kA, kB>), T::kCluster, clusters * T::kCluster, T::kThreads, Ring<T>::kBytes,
+    HONE_LAUNCH_AS((::hone::cuda::Launch{T::kCluster}), (product_sm90_kernel<T, kA, kB>), clusters * T::kCluster, T::kThreads, Ring<T>::kBytes,
                          stream, a, b, p);
   } else {
     HONE_LAUNCH((product_sm90_kernel<T, kA, kB>), clusters, T::kThreads, Ring<T>::kBytes, stream, a, b, p);

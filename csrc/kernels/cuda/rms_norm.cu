@@ -2,6 +2,7 @@
 #include <climits>
 
 #include "core/cuda/launch.cuh"
+#include "kernels/cuda/early.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/rows.h"
 #include "kernels/cuda/vector.cuh"
@@ -62,6 +63,7 @@ __device__ int64_t row_index() { return int64_t(blockIdx.x) * (kThreads / Thread
 template <int Threads>
 __global__ void __launch_bounds__(kThreads) norm_kernel(Norm a) {
   __shared__ float scratch[32];
+  await_predecessor();
   const int64_t r = row_index<Threads>();
   if (Threads == 32 && r >= a.rows) return;
   const int width = a.x.width, first = threadIdx.x % Threads * 8;
@@ -187,9 +189,9 @@ void rms_norm(const Stream& stream, const RmsNormArgs& args) {
   const Norm a{rows_of<const bf16>(args.x, width), args.weight.as<const float>(), rows_of<bf16>(args.y, width), rows,
                args.eps, args.offset, wide};
   if (width <= kWarpWidth) {
-    HONE_LAUNCH(norm_kernel<32>, blocks_for(rows, kThreads / 32), kThreads, 0, stream, a);
+    HONE_LAUNCH_EARLY(norm_kernel<32>, blocks_for(rows, kThreads / 32), kThreads, 0, stream, a);
   } else {
-    HONE_LAUNCH(norm_kernel<kThreads>, unsigned(rows), kThreads, 0, stream, a);
+    HONE_LAUNCH_EARLY(norm_kernel<kThreads>, unsigned(rows), kThreads, 0, stream, a);
   }
 }
 

@@ -1,5 +1,5 @@
 // How many launches a decode step is: in a model of a few gigabytes or less they, and not bytes, decide how long it
-// takes. Kernels are noted by the shim and, at the models' own sizes, not run.
+// takes. A + is a kernel that begins before the one in front of it has ended. Kernels are noted by the shim and, at the models' own sizes, not run.
 #include "cuda_trainer.h"
 #include "device.h"
 #include "engine/engine.h"
@@ -32,7 +32,7 @@ const ModelConfig kMistral = config_of("mistral", 4096, 32, 8, 14336, false);  /
 std::string joined(const std::vector<std::string>& names) {
   std::string out;
   for (std::string name : names) {
-    if (name.ends_with("_kernel")) name.resize(name.size() - 7);
+    if (const size_t at = name.find("_kernel"); at != std::string::npos) name.erase(at, 7);
     out += (out.empty() ? "" : " ") + name;
   }
   return out;
@@ -52,6 +52,7 @@ model::PackedLayer layer_of(const ModelConfig& c, void* memory) {
 
 /// What a layer of a decode step of `rows` rows launches on a device of this capability.
 std::string layer_launches(const ModelConfig& c, int64_t rows, int capability, int64_t layer = 1) {
+  cuda_shim::set_capability(capability);
   kernels::cuda::force_portable(capability < 9);
   const Stream stream = device_stream();
   const DeviceArray<uint16_t> memory(8192);
@@ -95,10 +96,13 @@ std::vector<std::string> step_launches(ModelConfig c, int64_t layers) {
 
 TEST(a_layer_of_a_decode_step_launches_these_kernels) {
   NEEDS_DEVICE;
+  const struct Hopper {
+    ~Hopper() { cuda_shim::set_capability(9); }
+  } again;
   const std::string before = "norm product add_pieces prepare_heads attention_paged product add_pieces norm product";
   const std::string after = " swiglu product add_pieces";
   const std::string sm90 =
-      "norm product_few_sm90 attention_paged product_few_sm90 norm product_few_sm90 product_few_sm90";
+      "norm+ product_few_sm90+ attention_paged+ product_few_sm90+ norm+ product_few_sm90+ product_few_sm90+";
   for (const int64_t rows : {1, 64, 256}) {
     EXPECT_EQ(layer_launches(kQwen, rows, 8), before + " add_pieces" + after);
     EXPECT_EQ(layer_launches(kMistral, rows, 8), before + after);
@@ -112,10 +116,41 @@ TEST(a_decode_step_is_its_layers_and_these_kernels) {
   kernels::cuda::force_portable(false);
   const ModelConfig c = small_gpu_decoder(true);
   const std::vector<std::string> two = step_launches(c, 2), three = step_launches(c, 3);
-  const std::string layer = " norm product_few_sm90 attention_paged product_few_sm90 norm product_few_sm90 product_few_sm90";
-  EXPECT_EQ(joined(two), "copy copy list_paged_items embedding" + layer + layer +
-                             " norm gather head_tile_sm90 merge_samples truncate copy");
+  const std::string layer =
+      " norm+ product_few_sm90+ attention_paged+ product_few_sm90+ norm+ product_few_sm90+ product_few_sm90+";
+  EXPECT_EQ(joined(two), "copy copy list_paged_items embedding+" + layer + layer +
+                             " norm+ gather+ head_tile_sm90+ merge_samples+ truncate+ copy");
   EXPECT_EQ(three.size() - two.size(), size_t(7));
+}
+
+namespace {
+
+Rollouts generated(const ModelConfig& c, const std::vector<engine::Request>& requests, bool ahead) {
+  const struct Ahead {
+    ~Ahead() { cuda_shim::run_ahead(false); }
+  } end;
+  cuda_shim::run_ahead(ahead);
+  const auto trainer = make_trainer(c, 3);
+  engine::EngineConfig config;
+  config.max_running = 4, config.step_tokens = 8, config.pages = 16, config.max_context = 64, config.device = kCuda;
+  engine::Engine engine(c, config, nullptr);
+  engine.set_weights(trainer->snapshot());
+  for (const engine::Request& r : requests) engine.submit(r);
+  return drain(engine);
+}
+
+}  // namespace
+
+// Each kernel gets as far as it can before memory is what the one in front of it leaves.
+TEST(kernels_that_begin_early_give_the_same_bits) {
+  NEEDS_DEVICE;
+  kernels::cuda::force_portable(false);
+  const ModelConfig c = small_gpu_decoder(true);
+  std::vector<engine::Request> requests{random_request(c, 0, 12, 4), random_request(c, 1, 12, 3)};
+  requests[1].sampling.top_k = 5;
+  const Rollouts one_after_the_other = generated(c, requests, false), ahead = generated(c, requests, true);
+  EXPECT_EQ(ahead.size(), size_t(2));
+  for (const auto& [who, rollout] : ahead) EXPECT_TRUE(same_rollout(rollout, one_after_the_other.at(who)));
 }
 
 #else

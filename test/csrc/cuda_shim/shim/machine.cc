@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -198,6 +196,22 @@ bool some_async_step() {
   return false;
 }
 
+/// Nobody can run further ahead of the kernel in front: it ends. Half of the time a block that has not begun does so first.
+bool end_of_predecessor() {
+  Machine& m = machine();
+  if (!m.ahead) return false;
+  for (Block& block : m.blocks) {
+    if (!block.begun && next_random() & 1) return block.begun = true;
+  }
+  while (next_random() & 7 && some_async_step()) {
+  }
+  show_in_front(false);
+  for (int i = 0; i < m.cluster() * m.count; ++i) {
+    if (m.threads[size_t(i)]->state == State::kPredecessor) m.threads[size_t(i)]->state = State::kReady;
+  }
+  return true;
+}
+
 void begin_cluster(uint3 first) {
   Machine& m = machine();
   poison_static_shared(kPoison);
@@ -212,6 +226,7 @@ void begin_cluster(uint3 first) {
     for (int i = 0; i < m.count; ++i) {
       Thread& t = m.thread(b, i);
       t.state = State::kReady;
+      t.awaited = false;
       t.copies.assign(1, {});
       t.fiber.start(&m.entry);
     }
@@ -222,6 +237,7 @@ void begin_cluster(uint3 first) {
 /// The blocks of a cluster, the first of which is given.
 void run_cluster(uint3 first) {
   begin_cluster(first);
+  if (!machine().in_front.empty()) show_in_front(true);
   std::vector<int> order(static_cast<size_t>(block_warps() * machine().cluster()));
   std::iota(order.begin(), order.end(), 0);
   do {
@@ -240,7 +256,7 @@ void run_cluster(uint3 first) {
       for (uint64_t n = next_random() % 4; n > 0 && some_async_step(); --n) ran = true;
       if (!ran && somebody_waits_until()) ran = some_async_step();
     }
-  } while (open_barriers());
+  } while (end_of_predecessor() || open_barriers());
   for (int b = 0; b < machine().cluster(); ++b) {
     enter_block(b);
     end_async();
@@ -263,19 +279,6 @@ void prepare_threads(int cluster, dim3 block) {
   }
 }
 
-void expect_launch(const char* name, int cluster, dim3 grid, dim3 block, size_t shared_bytes) {
-  const uint64_t threads = uint64_t(block.x) * block.y * block.z;
-  if (threads < 1 || threads > 1024) fault("%s: a block of %llu threads.", name, (unsigned long long)threads);
-  if (grid.y > 65535 || grid.z > 65535 || grid.x > 0x7fffffffu) fault("%s: a grid of (%u, %u, %u).", name, grid.x, grid.y, grid.z);
-  if (shared_bytes > max_shared_bytes()) {
-    fault("%s: %zu bytes of shared memory; a block has %zu.", name, shared_bytes, max_shared_bytes());
-  }
-  if (cluster < 1 || cluster > 8 || grid.x % unsigned(cluster) || (cluster > 1 && capability() < 9)) {
-    fault("%s: clusters of %d in a grid of %u on a device of capability %d.", name, cluster, grid.x, capability());
-  }
-  if (machine().current) fault("%s: launched from a kernel.", name);
-}
-
 }  // namespace
 
 Machine& machine() {
@@ -283,47 +286,26 @@ Machine& machine() {
   return m;
 }
 
-void fault(const char* format, ...) {
-  char text[1024];
-  va_list args;
-  va_start(args, format);
-  std::vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  throw Fault(text);
-}
-
-uint64_t next_random() {
-  uint64_t& x = machine().random;
-  x ^= x << 13;
-  x ^= x >> 7;
-  x ^= x << 17;
-  return x >> 11;
-}
-
-void seed(uint64_t value) { machine().random = value * 0x9e3779b97f4a7c15u | 1; }
-
-void set_capability(int major) { machine().capability = major; }
-int capability() { return machine().capability; }
-size_t max_shared_bytes() {
-  return std::min(machine().shared_limit, size_t(machine().capability >= 9 ? 227 : 163) * 1024);
-}
-void limit_shared_bytes(size_t limit) { machine().shared_limit = limit; }
-
 bool in_kernel() { return machine().current != nullptr; }
 
-void run_grid(const char* name, int cluster, dim3 grid, dim3 block, size_t shared_bytes,
-              const std::function<void()>& thread) {
+void run_grid(const Grid& call, const std::function<void()>& thread) {
+  const auto& [name, how, grid, block, shared_bytes, stream] = call;
+  const int cluster = std::max(how.cluster, 1);
   Machine& m = machine();
   const DeviceAccess open;
   const std::lock_guard lock(m.turn);
-  expect_launch(name, cluster, grid, block, shared_bytes);
-  if (!note_launch(name)) return;
+  expect_launch(call, cluster);
+  m.early = how.early && capability() >= 9, m.ahead = false;
+  m.in_front = m.early && m.changed_on == stream ? std::exchange(m.changes, {}) : std::vector<Change>{};
+  m.changes.clear();
+  if (!note_launch(name, m.early)) return;
   m.kernel = name;
   m.shared_bytes = shared_bytes;
   m.failure = nullptr;
   m.entry = [&] {
     try {
       thread();
+      if (m.early && !m.current->awaited) fault("%s: a thread leaves without waiting for the kernel in front.", m.kernel);
     } catch (...) {
       m.failure = std::current_exception();
     }
@@ -333,11 +315,14 @@ void run_grid(const char* name, int cluster, dim3 grid, dim3 block, size_t share
   gridDim = grid;
   blockDim = block;
   prepare_threads(cluster, block);
+  std::vector<Change> before = m.early ? global_memory() : std::vector<Change>{};  // others let nobody begin
   const auto across = grid.x / unsigned(cluster);
   std::vector<uint32_t> clusters(size_t(across) * grid.y * grid.z);
   std::iota(clusters.begin(), clusters.end(), 0u);
   for (size_t i = clusters.size(); i > 1; --i) std::swap(clusters[i - 1], clusters[next_random() % i]);
   for (const uint32_t c : clusters) run_cluster({c % across * unsigned(cluster), c / across % grid.y, c / across / grid.y});
+  m.changes = changes_since(std::move(before));
+  m.changed_on = stream;
 }
 
 int block_barrier(int predicate, const char* what, const char* file, int line) {
@@ -351,6 +336,14 @@ int block_barrier(int predicate, const char* what, const char* file, int line) {
 void cluster_barrier(const char* file, int line) {
   wait(State::kCluster, "a barrier of the cluster", file, line);
   machine().current->fiber.yield();
+}
+
+void await_predecessor(const char* file, int line) {
+  Thread& me = *machine().current;
+  me.awaited = true;
+  if (!machine().ahead) return;
+  wait(State::kPredecessor, "a wait for the kernel in front", file, line);
+  me.fiber.yield();
 }
 
 int cluster_rank() { return machine().block; }

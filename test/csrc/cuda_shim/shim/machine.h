@@ -30,14 +30,26 @@ int capability();
 size_t max_shared_bytes();
 void limit_shared_bytes(size_t limit);
 
-/// Runs `thread` once for every thread of the grid. Throws the first Fault. The blocks of a cluster (`cluster` neighbours
-/// in x) run side by side.
-void run_grid(const char* name, int cluster, dim3 grid, dim3 block, size_t shared_bytes,
-              const std::function<void()>& thread);
+/// As core/cuda/launch.cuh has it.
+struct Launch {
+  int cluster = 0;
+  bool early = false;
+};
+
+/// One launch of a kernel.
+struct Grid {
+  const char* name;
+  Launch how;
+  dim3 grid, block;
+  size_t shared_bytes;
+  void* stream;
+};
+/// Runs `thread` once for every thread of the grid. Throws the first Fault. The blocks of a cluster run side by side.
+void run_grid(const Grid& call, const std::function<void()>& thread);
 /// Whether the caller is a CUDA thread.
 bool in_kernel();
 
-/// Notes, while it lives, the name of every kernel that runs, in order, and "copy" for every copy and fill on the device;
+/// Notes, while it lives, the name of every kernel that runs, in order, with a + if it was launched early, and "copy" for every copy and fill on the device;
 /// with `run` false they are noted only. One at a time.
 class LaunchLog {
  public:
@@ -48,10 +60,16 @@ class LaunchLog {
   const bool run;
 };
 /// What a launch does first; whether it is to be done.
-bool note_launch(const char* name);
+bool note_launch(const char* name, bool early = false);
 
 /// Waits for all threads of the block; returns how many handed in a non-zero predicate.
 int block_barrier(int predicate, const char* what, const char* file, int line);
+
+/// What a kernel that is launched early waits with: a thread that leaves without is a Fault.
+void await_predecessor(const char* file, int line);
+/// From now on a kernel that is launched early, next on its stream after another such kernel, gets as far as it can without
+/// waiting while memory is as it was before that other one: what it reads too early is wrong, what it writes is lost.
+void run_ahead(bool on);
 
 /// Waits for all threads of the cluster's blocks.
 void cluster_barrier(const char* file, int line);
@@ -103,12 +121,13 @@ void expect_device_argument(const char* name, [[maybe_unused]] const P& value) {
 }
 
 template <class... P, class... A>
-void launch(const char* name, int cluster, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes,
+void launch(const char* name, Launch how, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes,
             void* stream, A&&... args) {
   static_assert(sizeof...(P) == sizeof...(A), "a kernel takes exactly its parameters");
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   (expect_device_argument<P>(name, static_cast<P>(args)), ...);
-  submit(stream, [=] { run_grid(name, cluster, grid, block, shared_bytes, [&] { kernel(static_cast<P>(args)...); }); });
+  const Grid call{name, how, grid, block, shared_bytes, stream};
+  submit(stream, [=] { run_grid(call, [&] { kernel(static_cast<P>(args)...); }); });
 }
 
 }  // namespace hone::cuda_shim

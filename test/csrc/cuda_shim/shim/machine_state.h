@@ -16,7 +16,7 @@ namespace hone::cuda_shim {
 
 constexpr unsigned char kPoison = 0xff;  // NaN as f32 and as bf16, -1 as an integer
 
-enum class State { kReady, kBlock, kCluster, kWarp, kUntil, kDone };
+enum class State { kReady, kBlock, kCluster, kWarp, kUntil, kPredecessor, kDone };
 
 struct Copy {
   void* to;
@@ -31,6 +31,7 @@ struct Thread {
   uint3 index{};
   int number = 0;  // within the block
   int block = 0;   // within the cluster
+  bool awaited = false;  // the kernel before this one
   // where and why it waits
   const char *what = "", *file = "";
   int line = 0, predicate = 0;
@@ -57,6 +58,12 @@ struct Block {
   int arrived = 0;  // predicates of the last barrier
 };
 
+/// Bytes that a kernel has changed; `others` are what was there before it, or, while that is shown, what it left.
+struct Change {
+  unsigned char* at;
+  std::vector<unsigned char> others;
+};
+
 struct Machine {
   std::recursive_mutex turn;  // one grid at a time in a process
   std::vector<std::unique_ptr<Thread>> threads;
@@ -75,9 +82,22 @@ struct Machine {
   int capability = std::getenv("HONE_SHIM_CAPABILITY") ? std::atoi(std::getenv("HONE_SHIM_CAPABILITY")) : 8;
   size_t shared_limit = ~size_t(0);
   LaunchLog* log = nullptr;
+  bool early = false, ahead = false;  // launched so; memory is as before the kernel in front
+  std::vector<Change> in_front, changes;  // by the kernel in front, and by the last one that ran
+  void* changed_on = nullptr;  // the stream of that one
 };
 
 Machine& machine();
+
+/// Faults where a device would refuse the launch.
+void expect_launch(const Grid& call, int cluster);
+
+/// Every live piece of global memory, with its bytes; nothing unless kernels run ahead.
+std::vector<Change> global_memory();
+/// What differs now from what global_memory() was.
+std::vector<Change> changes_since(std::vector<Change> before);
+/// Memory as it was before the kernel in front, or as that left it again.
+void show_in_front(bool before);
 
 /// Dynamic shared memory of a block that begins, and whether it wrote outside of it.
 void prepare_shared(size_t bytes);

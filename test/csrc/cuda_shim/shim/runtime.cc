@@ -87,6 +87,14 @@ DeviceAccess::~DeviceAccess() {
   heap().lock.unlock();
 }
 
+std::vector<std::pair<unsigned char*, size_t>> live_memory() {
+  std::vector<std::pair<unsigned char*, size_t>> all;
+  for (const auto& [at, bytes] : heap().live) {
+    all.emplace_back(heap().base + (static_cast<const unsigned char*>(at) - heap().base), bytes);
+  }
+  return all;
+}
+
 bool is_device_pointer(const void* p) {
   const auto* at = static_cast<const unsigned char*>(p);
   return at >= heap().base && at < heap().base + kAddresses;
@@ -167,6 +175,7 @@ cudaError_t cudaMalloc(void** p, size_t bytes) {
 cudaError_t cudaFree(void* p) {
   if (!p) return cudaSuccess;
   finish_all();
+  forget_changes();
   Heap& h = heap();
   const DeviceAccess open;
   const auto found = h.live.find(p);
@@ -212,6 +221,7 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
   }
   submit(stream, [=] {
     (void)read_now;
+    forget_changes();
     if (!note_launch("copy")) return;
     const DeviceAccess open;
     for (size_t i = 0; i < height; ++i) {
@@ -230,6 +240,7 @@ cudaError_t cudaMemsetAsync(void* p, int value, size_t bytes, cudaStream_t strea
   if (bytes == 0) return cudaSuccess;
   if (!is_device_pointer(p)) return report(cudaErrorInvalidValue);
   submit(stream, [=] {
+    forget_changes();
     if (!note_launch("copy")) return;
     const DeviceAccess open;
     std::memset(p, value, bytes);

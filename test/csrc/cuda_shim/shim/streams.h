@@ -1,6 +1,9 @@
 // Work that streams have not done yet, for the files of the runtime.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "shim/runtime.h"
 
 namespace hone::cuda_shim {
@@ -9,6 +12,10 @@ namespace hone::cuda_shim {
 cudaError_t report(cudaError_t status);
 /// Streams that record a graph for all threads.
 int captures();
+/// Pieces of global memory that are in use, and their bytes.
+std::vector<std::pair<unsigned char*, size_t>> live_memory();
+/// Something else than a kernel is done: nobody runs ahead of it.
+void forget_changes();
 /// Whether work given to the stream waits there (defer_streams).
 bool deferring(cudaStream_t stream);
 /// Does what the stream was given, and what that waits for. A Fault if it waits for itself.

@@ -41,7 +41,7 @@ __global__ void sum_of_cluster_kernel(float* out, bool first, bool last, int mos
 
 std::vector<float> run(bool first, bool last, int most = kCluster, int blocks = kBlocks) {
   const DeviceArray<float> out(int64_t(kBlocks) * kThreads * 4);
-  HONE_LAUNCH_CLUSTERS(sum_of_cluster_kernel, kCluster, unsigned(blocks), kThreads, size_t(4 * kThreads) * sizeof(float),
+  HONE_LAUNCH_AS(cuda::Launch{kCluster}, sum_of_cluster_kernel, unsigned(blocks), kThreads, size_t(4 * kThreads) * sizeof(float),
                        device_stream(), out.data(), first, last, most);
   return out.download();
 }
