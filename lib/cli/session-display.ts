@@ -18,6 +18,7 @@ export class SessionDisplay {
 
   /** Follows a run to its end. */
   follow(run: Run): void {
+    this.#progress.processes = () => run.processes;
     run.on("phase", (name, total) => {
       if (name !== "done") this.#progress.phase(name, total);
     });

@@ -24,6 +24,7 @@ import { schemaVerb } from "./verbs/schema.ts";
 import { scoreVerb } from "./verbs/score.ts";
 import { buildVerb } from "./verbs/scripts.ts";
 import { simulateVerb } from "./verbs/simulate.ts";
+import { statusVerb } from "./verbs/status.ts";
 import { sweepVerb } from "./verbs/sweep.ts";
 import { tokenizeVerb } from "./verbs/tokenize.ts";
 import { tracesVerb } from "./verbs/traces.ts";
@@ -36,6 +37,7 @@ import { watchVerb } from "./verbs/watch.ts";
 export const VERBS: readonly Verb[] = [
   runVerb,
   watchVerb,
+  statusVerb,
   checkVerb,
   planVerb,
   simulateVerb,

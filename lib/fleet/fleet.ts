@@ -7,11 +7,12 @@ import type {
   TrainerFace,
   TrainerOptions,
 } from "../native/face.ts";
-import type { Core } from "../orchestration/index.ts";
+import type { Core, CoreProcesses } from "../orchestration/index.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { FleetEngine } from "./fleet-engine.ts";
 import { FleetTrainer, type SendingTrainer } from "./fleet-trainer.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
+import { ProcessBoard } from "./process-board.ts";
 import { Roster } from "./roster.ts";
 import { Updates } from "./updates.ts";
 
@@ -21,12 +22,15 @@ export interface FleetOptions {
   readonly info: () => NativeInfo;
   readonly openTrainer: (config: ModelConfigJson, options: TrainerOptions) => SendingTrainer;
   readonly settings?: Partial<FleetSettings>;
+  /** Where others find the store, for whoever watches the run. */
+  readonly place?: NonNullable<CoreProcesses["store"]>;
 }
 
 /** A core whose engines are actors' in other processes: what a run of several processes is given. */
 export class Fleet implements Core, AsyncDisposable {
   readonly roster: Roster;
   readonly updates: Updates;
+  readonly board: ProcessBoard;
   readonly #options: FleetOptions;
   readonly #engines = new Set<FleetEngine>();
   #opened = 0;
@@ -35,10 +39,16 @@ export class Fleet implements Core, AsyncDisposable {
     this.#options = options;
     this.roster = new Roster(options.store, settings);
     this.updates = new Updates(options.store, this.roster, settings);
+    this.board = new ProcessBoard(this.roster, this.updates);
   }
 
   info(): NativeInfo {
     return this.#options.info();
+  }
+
+  processes(): CoreProcesses {
+    const { place } = this.#options;
+    return { list: this.board.look(), ...(place && { store: place }) };
   }
 
   engine(config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers): EngineFace {

@@ -3,6 +3,7 @@ export { type ActorParts, runActor } from "./actor.ts";
 export { readFaults } from "./faults.ts";
 export { Fleet, type FleetOptions, openFleet } from "./fleet.ts";
 export type { SendingTrainer } from "./fleet-trainer.ts";
+export { livingActors } from "./living.ts";
 export { type FleetSettings, SETTINGS } from "./names.ts";
 export { openProcesses, type Processes, type ProcessesOptions } from "./processes.ts";
 export type * from "./transport.ts";

@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
-import { openStore, type StreamStore } from "../streams/index.ts";
+import { openStore, type StreamStore, withoutPassword } from "../streams/index.ts";
 import { type Fault, FaultInjector } from "./faults.ts";
 import { type Fleet, openFleet } from "./fleet.ts";
 import type { SendingTrainer } from "./fleet-trainer.ts";
@@ -109,7 +109,15 @@ class OwnProcesses implements Processes {
       return { trainer, send: (plan) => this.#sender.send(plan, trainer) };
     };
     const openTrainer = this.#ranks ? this.#ranks.open.bind(this.#ranks) : local;
-    this.core = await openFleet({ store, info: core.info, openTrainer, ...(settings && { settings }) });
+    const place = { address: withoutPassword(url), run: runId };
+    this.core = await openFleet({
+      store,
+      info: core.info,
+      openTrainer,
+      place,
+      ...(settings && { settings }),
+    });
+    this.core.board.places = () => this.#supervisor.statuses;
     this.core.updates.onPublished = (version) => this.#faults.published(version);
     this.core.roster.onLook(() => this.#endSilent());
     if (trainers > 0) this.#watchRanks();

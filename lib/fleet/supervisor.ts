@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HoneError } from "../errors.ts";
+import type { ProcessEnd } from "../metrics/index.ts";
 import { type RoleEnvironment, roleVariables } from "./environment.ts";
 import { ROLE_EXIT } from "./role.ts";
 
@@ -38,11 +39,16 @@ export interface PlaceStatus {
   readonly pid: number | undefined;
   readonly restarts: number;
   readonly startedMs: number;
+  /** Of the one that ended last. */
+  readonly ended: ProcessEnd | undefined;
 }
 
 interface Child {
   readonly place: Place;
   process: ChildProcess | undefined;
+  /** Bytes of its log when it began. */
+  logged: number;
+  ended: ProcessEnd | undefined;
 }
 
 /** Processes that live and end together: an actor, or all ranks of the trainer. */
@@ -76,20 +82,15 @@ export class Supervisor implements AsyncDisposable {
 
   get statuses(): readonly PlaceStatus[] {
     return this.#formations.flatMap(({ children, epoch, restarts, startedMs }) =>
-      children.map(({ place: { role, rank }, process: child }) => ({
-        role,
-        rank,
-        epoch,
-        pid: child?.pid,
-        restarts,
-        startedMs,
-      })),
+      children.map(({ place: { role, rank }, process: child, ended }) => {
+        return { role, rank, epoch, pid: child?.pid, restarts, startedMs, ended };
+      }),
     );
   }
 
   /** Fills places with processes that live and end together. */
   async start(...places: readonly Place[]): Promise<void> {
-    const children = places.map((place): Child => ({ place, process: undefined }));
+    const children = places.map((place): Child => ({ place, process: undefined, logged: 0, ended: undefined }));
     const formation: Formation = {
       children,
       epoch: 0,
@@ -126,13 +127,15 @@ export class Supervisor implements AsyncDisposable {
 
   async #fill(formation: Formation): Promise<void> {
     const { children } = formation;
+    if (this.#closed) return;
     formation.epoch = await this.#options.onStart(children.map(({ place }) => place));
     if (this.#closed) return;
     formation.startedMs = Date.now();
     formation.first = undefined;
     for (const child of children) {
+      child.logged = statSync(logOf(this.#options.logs, child.place), { throwIfNoEntry: false })?.size ?? 0;
       child.process = this.#spawn(child.place, formation.epoch);
-      void ended(child.process).then((code) => this.#ended(formation, child, code));
+      void ended(child.process).then((end) => this.#ended(formation, child, end));
     }
   }
 
@@ -151,10 +154,11 @@ export class Supervisor implements AsyncDisposable {
     return child;
   }
 
-  #ended(formation: Formation, child: Child, code: number | null): void {
+  #ended(formation: Formation, child: Child, end: End): void {
     child.process = undefined;
+    child.ended = { atMs: Date.now(), how: howOf(end), words: this.#lastWords(child, 3) };
     if (this.#closed) return;
-    formation.first ??= { place: child.place, code };
+    formation.first ??= { place: child.place, code: end.code };
     const left = formation.children.filter(({ process: other }) => other !== undefined);
     if (left.length === 0) this.#again(formation);
     if (left.length === 0 || formation.leaving !== undefined) return;
@@ -177,13 +181,18 @@ export class Supervisor implements AsyncDisposable {
 
   #given({ first, inARow }: Formation): HoneError {
     const { place } = first!;
-    const path = logOf(this.#options.logs, place);
-    const words = readFileSync(path, "utf8").trimEnd().split("\n").slice(-4).join("\n  ");
+    const words = this.#lastWords({ place, logged: 0 }, 4).replaceAll("\n", "\n  ");
     return new HoneError(
       "HONE_ERR_STATE",
       `${place.role} ${place.rank} ended ${inARow} time(s) in a row and is given up; it said last:\n  ${words}`,
-      { hint: `All it said is in ${path}.` },
+      { hint: `All it said is in ${logOf(this.#options.logs, place)}.` },
     );
+  }
+
+  /** The last lines of a log, from a byte on. */
+  #lastWords({ place, logged }: Pick<Child, "place" | "logged">, lines: number): string {
+    const said = readFileSync(logOf(this.#options.logs, place)).subarray(logged).toString("utf8");
+    return said.trimEnd().split("\n").slice(-lines).join("\n");
   }
 }
 
@@ -199,9 +208,19 @@ function tellToLeave(children: readonly Child[]): void {
 
 const logOf = (logs: string, { role, rank }: Place): string => join(logs, `${role}-${rank}.log`);
 
-/** The exit code; null where a signal ended it, or it never began. */
-const ended = (child: ChildProcess): Promise<number | null> =>
+interface End {
+  /** null where a signal ended it, or it never began. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+const ended = (child: ChildProcess): Promise<End> =>
   new Promise((resolve) => {
-    child.once("exit", (code) => resolve(code));
-    child.once("error", () => resolve(null));
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+    child.once("error", () => resolve({ code: null, signal: null }));
   });
+
+function howOf({ code, signal }: End): string {
+  if (signal !== null) return `by ${signal}`;
+  return code === null ? "before it began" : `with exit code ${code}`;
+}

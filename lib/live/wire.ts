@@ -1,11 +1,20 @@
 /** What travels between server and page. Types alone: the page's own check reads them too. */
-import type { ControlAction, ControlOutcome, LineStatus } from "../metrics/line-status.ts";
+import type { ControlAction, ControlOutcome, LineStatus, ProcessEnd } from "../metrics/line-status.ts";
 import type { StepRecord } from "../records.ts";
 import type { Hint } from "../samples/hints/hint.ts";
 import type { ProblemStatistics, Taking } from "../samples/problems.ts";
 import type { Sample, WholeSample } from "../samples/sample.ts";
 
-export type { ControlAction, ControlOutcome, LineStatus, ProblemStatistics, Sample, StepRecord, Taking };
+export type {
+  ControlAction,
+  ControlOutcome,
+  LineStatus,
+  ProblemStatistics,
+  ProcessEnd,
+  Sample,
+  StepRecord,
+  Taking,
+};
 
 /** Something that happened at a step, for the charts: where a sitting or a phase began, a checkpoint, what somebody asked for. */
 export interface Mark {

@@ -50,6 +50,35 @@ export interface VerifierStatus {
   readonly p95Ms: number;
 }
 
+/** How a process of a run ended that another took the place of. */
+export interface ProcessEnd {
+  readonly atMs: number;
+  /** "by SIGKILL", "with exit code 75". */
+  readonly how: string;
+  /** The last lines it wrote; "" where it said nothing. */
+  readonly words: string;
+}
+
+/** A process of a run, as the run sees it. */
+export interface ProcessStatus {
+  /** "run", "actor.1", "trainer.0", "verifier.3". */
+  readonly name: string;
+  /** Absent while there is none in its place. */
+  readonly pid?: number | undefined;
+  /** "silent": it is there and gives no sign of life; "starting": it has given none yet; "gone": its place is empty. */
+  readonly state: "alive" | "starting" | "silent" | "gone";
+  readonly restarts: number;
+  /** Of its weights, and how many versions they are behind those that may be used. */
+  readonly version?: number | undefined;
+  readonly lag?: number | undefined;
+  /** Sampled, over the last few seconds. */
+  readonly tokensPerSecond?: number | undefined;
+  /** What it does or waits for; "" where that is not known. */
+  readonly doing: string;
+  /** Of the last one that was in its place before. */
+  readonly ended?: ProcessEnd | undefined;
+}
+
 /** `line.json`: where a run is at this moment, rewritten about once a second while its process lives. */
 export interface LineStatus {
   readonly schema: 1;
@@ -89,6 +118,10 @@ export interface LineStatus {
       | { readonly usedBytes: number; readonly totalBytes: number; readonly busy: number }
       | undefined;
   };
+  /** The run's own first; absent in a line.json of an older version. */
+  readonly processes?: readonly ProcessStatus[] | undefined;
+  /** Where processes meet, without a password; absent where there is one process. */
+  readonly store?: { readonly address: string; readonly run: string } | undefined;
   /** The last few. */
   readonly requests: readonly ControlOutcome[];
 }

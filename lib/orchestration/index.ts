@@ -48,7 +48,7 @@ export {
 } from "./replay/index.ts";
 export type { PinnedPolicy, Run, RunEnd, RunEvents, RunHooks, RunOptions, RunOutcome } from "./run/index.ts";
 export { createRun, expectDemonstrations } from "./run/index.ts";
-export type { Core } from "./setup/index.ts";
+export type { Core, CoreProcesses } from "./setup/index.ts";
 export {
   admissionOf,
   giverText,

@@ -1,4 +1,4 @@
-import { bottleneck } from "../metrics/index.ts";
+import { bottleneck, type ProcessStatus } from "../metrics/index.ts";
 import type { StepRecord } from "../records.ts";
 import {
   clip,
@@ -15,6 +15,7 @@ import {
   wholeCells,
   width,
 } from "./ansi.ts";
+import { processWords } from "./process-lines.ts";
 
 /** What the frame draws: the run so far. Steps are those of the training phase, oldest first. */
 export interface FrameState {
@@ -28,6 +29,8 @@ export interface FrameState {
   readonly note: string;
   readonly domains: readonly string[];
   readonly steps: readonly StepRecord[];
+  /** Of the run; none where that is not known. */
+  readonly processes?: readonly ProcessStatus[];
 }
 
 const TIME_STAGES = [
@@ -56,6 +59,8 @@ export function renderFrame(state: FrameState, room: number, style: Style): stri
     lines.push("", ...domainTable(state, last.metrics, wide, style), "");
     lines.push(...healthLines(last.metrics, wide, style), ...timeLines(last.metrics, wide, style));
   }
+  const processes = processWords(state.processes ?? [], wide - 1, style);
+  if (processes.length > 0) lines.push("", ...processes.map((line) => ` ${line}`));
   return lines.map((line) => clip(line, columns));
 }
 

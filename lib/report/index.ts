@@ -4,6 +4,7 @@ export { type Bar, type BarFigure, barsSvg, standaloneBars } from "./bars.ts";
 export { htmlDocument, htmlTable } from "./document.ts";
 export { type Figure, type FigureLine, type FigureMark, figureSvg, standaloneFigure } from "./figure.ts";
 export { type Html, html } from "./html.ts";
+export { processTable } from "./process-lines.ts";
 export { Progress, type ProgressOptions } from "./progress.ts";
 export { readRunFolder, readSummary } from "./run-reader.ts";
 export { movingMean, smoothingWindow } from "./smoothing.ts";

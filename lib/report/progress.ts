@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../clock.ts";
 import type { StepRecord } from "../records.ts";
 import { COLORED, PLAIN, type Style } from "./ansi.ts";
-import { renderFrame } from "./frame.ts";
+import { type FrameState, renderFrame } from "./frame.ts";
 import { LiveFrame } from "./live-frame.ts";
 import { stepLine } from "./step-line.ts";
 import { type Environment, isLive, type Terminal, usesColor } from "./terminal.ts";
@@ -48,6 +48,9 @@ export class Progress {
     this.#live = isLive(options.terminal, environment);
     this.#style = usesColor(options.terminal, environment) ? COLORED : PLAIN;
   }
+
+  /** Where the frame asks for the processes of the run. */
+  processes: () => FrameState["processes"] = () => undefined;
 
   /** Columns available now. */
   get columns(): number {
@@ -149,6 +152,7 @@ export class Progress {
       total,
       done,
       note,
+      processes: this.processes() ?? [],
     };
     this.#frame.draw((columns) => renderFrame(state, columns, this.#style));
     this.#toldMs = at;

@@ -10,3 +10,4 @@ export {
 } from "./diff.ts";
 export { listRuns, type RunList, type RunRow } from "./list.ts";
 export type { RunFacts, RunState } from "./read-run.ts";
+export { type RunStatus, readStatus } from "./status.ts";

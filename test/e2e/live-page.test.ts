@@ -228,7 +228,14 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
   test("shows the line and what it waits for, and a control is a request in the run's folder", async () => {
     const dir = smallRun(3);
     const sentence = "trainer waits for verifier `python`: 14 completions out; pool of 2";
-    writeStatus(dir, { waits: { sentence, sinceMs: Date.now() - 60_000, stuck: true } });
+    const ended = { how: "by SIGKILL", atMs: Date.now() - 9000, words: "a\nHONE_ERR_IO  <b>disk</b>" };
+    const row = { pid: 41, state: "alive", restarts: 1, doing: "samples 12" } as const;
+    const processes = [
+      { ...row, name: "run", doing: "decides" },
+      { ...row, name: "actor.0", version: 3, lag: 1, tokensPerSecond: 1234, ended },
+      { ...row, name: "verifier.0" },
+    ];
+    writeStatus(dir, { processes, waits: { sentence, sinceMs: Date.now() - 60_000, stuck: true } });
     using _ = breathing(dir);
     await using live = await LiveServer.open([dir]);
     const { page, faults } = await open(`${live.url}#line`);
@@ -237,6 +244,13 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
       WAIT,
     );
     expect(await page.locator('[data-stage="engine"] b').innerText()).toBe("64 / 128");
+    const cells = page.locator(".processes tbody tr:nth-child(2) td");
+    const [state, ...others] = await cells.allInnerTexts();
+    expect([state, ...others.slice(0, 6)]).toEqual(["alive", "41", "v3", "1", "1.23k", "1", "samples 12"]);
+    expect(await cells.last().innerText()).toMatch(
+      /^by SIGKILL, 0:\d\d before: HONE_ERR_IO {1,2}<b>disk<\/b>$/,
+    );
+    expect(await page.locator(".processes tbody tr").count()).toBe(3);
     const pause = page.getByRole("button", { name: "pause" });
     await pause.focus();
     const now = "trainer is in step 4";

@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { openProcesses, readFaults } from "../../lib/fleet/index.ts";
 import { info } from "../../lib/native/index.ts";
+import { readLineStatus } from "../../lib/metrics/index.ts";
 import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
@@ -85,6 +86,11 @@ describe.skipIf(noRedis !== undefined)("real processes at a server", () => {
     const groups = readEvents(join(at, "events.jsonl")).flatMap((e) => (e.e === "step" ? e.k : []));
     expect(groups).toHaveLength(5 * 4);
     expect(new Set(groups).size).toBe(groups.length);
+    const rows = Object.fromEntries(readLineStatus(at)!.processes!.map((row) => [row.name, row]));
+    expect(rows["run"]).toMatchObject({ pid: process.pid, version: 5 });
+    expect(rows["trainer.0"]).toMatchObject({ restarts: 1, version: 5, ended: { how: "by SIGKILL" } });
+    expect(rows["actor.0"]!.restarts + rows["actor.1"]!.restarts).toBe(2);
+    expect(readFileSync(join(at, "events.jsonl"), "utf8")).toContain("trainer.0 ended by SIGKILL");
   });
 
   test("an actor that is stopped for a while holds nobody up for ever, and the run replays on one process", async () => {

@@ -42,7 +42,7 @@ export const tokensOf = (completions: readonly Completion[]) =>
   completions.map(({ attempt, tokens, versions, finish }) => ({ attempt, tokens, versions, finish }));
 
 export async function until(condition: () => boolean | Promise<boolean>, whatFor: string): Promise<void> {
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 50_000;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`waited in vain for ${whatFor}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

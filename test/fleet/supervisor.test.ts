@@ -22,7 +22,8 @@ test("a place whose process can never work is given up at once, with its last wo
   await until(() => failures.length > 0, "the end of the process");
   expect(failures[0]).toMatchObject({ code: "HONE_ERR_STATE", hint: expect.stringContaining("actor-3.log") });
   expect(failures[0]!.message).toMatch(/actor 3 ended 1 time\(s\).*carrier-pigeon:7 is no address/s);
-  expect(supervisor.statuses).toMatchObject([{ role: "actor", rank: 3, epoch: 1, pid: undefined }]);
+  const ended = { how: "with exit code 78", words: expect.stringContaining("carrier-pigeon:7") };
+  expect(supervisor.statuses).toMatchObject([{ role: "actor", rank: 3, epoch: 1, pid: undefined, ended }]);
 }, 60_000);
 
 test("a process that ends is started again in a later epoch; after the end nothing is", async () => {
@@ -31,6 +32,8 @@ test("a process that ends is started again in a later epoch; after the end nothi
   await supervisor.start(place("memory:"));
   await until(() => supervisor.statuses[0]!.restarts > 0 && epoch === 2, "another process");
   await until(() => supervisor.kill("actor", 3), "it to run");
+  await until(() => supervisor.statuses[0]!.ended?.how === "by SIGKILL", "its end");
+  expect(supervisor.statuses[0]!.ended!.words).not.toContain("HONE_ERR_STREAM"); // the one before it said that
   await supervisor[Symbol.asyncDispose]();
   const last = epoch;
   await new Promise((resolve) => setTimeout(resolve, 500));

@@ -60,6 +60,7 @@ function runNow(info, page) {
       doctorText(status, live),
     ),
     stages(status, live),
+    processes(status, live),
     el("div", { className: "pair" }, machine(status), verifiers(status)),
     status.requests.length > 0 && requests(status),
   );
@@ -105,6 +106,41 @@ function stages({ stages, credits, version }, live) {
       ),
     ),
   );
+}
+
+/** @param {LineStatus} status @param {boolean} live */
+function processes({ processes = [], writtenMs }, live) {
+  const others = processes.filter(({ name }) => !name.startsWith("verifier."));
+  if (others.length < 2) return false; // one process does it all: the machine's card tells of it
+  const rows = processes.map((row) => [
+    row.name,
+    live ? row.state : "gone",
+    row.pid === undefined || !live ? "–" : String(row.pid),
+    row.version === undefined ? "–" : `v${row.version}`,
+    row.lag === undefined ? "–" : String(row.lag),
+    row.tokensPerSecond === undefined ? "–" : short(row.tokensPerSecond),
+    String(row.restarts),
+    row.doing,
+    row.ended === undefined ? "–" : endText(row.ended, writtenMs),
+  ]);
+  const head = [
+    "process",
+    "state",
+    "pid",
+    "version",
+    "lag",
+    "tokens/s",
+    "restarts",
+    "does",
+    "the last one ended",
+  ];
+  return el("div", { className: "card processes" }, el("h3", {}, "Processes"), table(head, rows));
+}
+
+/** @param {import("../wire.ts").ProcessEnd} end @param {number} nowMs */
+function endText({ how, atMs, words }, nowMs) {
+  const last = words.trim().split("\n").at(-1);
+  return `${how}, ${duration((nowMs - atMs) / 1000)} before${last ? `: ${last}` : ""}`;
 }
 
 /** @param {LineStatus} status */

@@ -2,7 +2,7 @@ import type { Clock } from "../../clock.ts";
 import type { Recipe } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
 import type { Play } from "../../episodes/index.ts";
-import type { ControlOutcome, EvaluationFacts, Sink } from "../../metrics/index.ts";
+import type { ControlOutcome, EvaluationFacts, ProcessStatus, Sink } from "../../metrics/index.ts";
 import type { Generations } from "../../native/generations.ts";
 import type { DomainName, RolloutGroup, StepRecord } from "../../records.ts";
 import type { Tracker } from "../../trackers/index.ts";
@@ -106,6 +106,8 @@ export interface Run extends AsyncIterable<StepRecord>, AsyncDisposable {
   readonly generatedTokens: number;
   /** Generated tokens of the groups that were trained on. */
   readonly trainedTokens: number;
+  /** Its processes and how they are, as of the last second; itself first. */
+  readonly processes: readonly ProcessStatus[];
   /** Records that an iterating consumer was too slow for. */
   readonly missedRecords: number;
   on<E extends keyof RunEvents>(event: E, listener: (...args: RunEvents[E]) => void): () => void;

@@ -107,6 +107,7 @@ class LiveRun implements Run {
   readonly #lock: Disposable;
   readonly #lifecycle = new Lifecycle<Training>();
   readonly #outcome = deferred<RunOutcome>();
+  #board: StatusBoard | undefined;
 
   constructor(context: RunContext, lock: Disposable) {
     this.#context = context;
@@ -135,6 +136,10 @@ class LiveRun implements Run {
     return this.#context.publisher.missedRecords;
   }
 
+  get processes(): Run["processes"] {
+    return this.#board?.latest?.processes ?? [];
+  }
+
   get generatedTokens(): number {
     return this.#lifecycle.training?.line.books.generatedTokens ?? this.#context.progress.before.generated;
   }
@@ -150,6 +155,7 @@ class LiveRun implements Run {
     if (options.signal?.aborted) abort();
     options.signal?.addEventListener("abort", abort, { once: true });
     const board = new StatusBoard(this.#context, this.#lifecycle, this);
+    this.#board = board;
     this.#context.asked = board.requests.outcomes;
     this.#drive(changes)
       .then((outcome) => {

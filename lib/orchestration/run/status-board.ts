@@ -4,6 +4,7 @@ import { type LineStatus, RUN_FILES, type StageStatus, writeWhole } from "../../
 import { type Diagnosis, diagnose, type LineFacts, type LineMoment } from "../line/index.ts";
 import { GpuUsage } from "./gpu-usage.ts";
 import type { Lifecycle } from "./lifecycle.ts";
+import { EndedProcesses, processRows } from "./process-rows.ts";
 import { type Controlled, RequestBox } from "./request-box.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Training } from "./training.ts";
@@ -29,6 +30,8 @@ export class StatusBoard {
   #moved = { progress: Number.NaN, atMs: Date.now() };
   #timeouts: { step: number; counts: Readonly<Record<string, number>> } = { step: -1, counts: {} };
   #failed = false;
+  readonly #ended = new EndedProcesses();
+  #latest: LineStatus | undefined;
 
   constructor(context: RunContext, lifecycle: Lifecycle<Training>, run: Controlled) {
     this.#context = context;
@@ -47,6 +50,11 @@ export class StatusBoard {
     this.look();
   }
 
+  /** What was written last. */
+  get latest(): LineStatus | undefined {
+    return this.#latest;
+  }
+
   look(): void {
     this.#try(() => this.requests.look());
     this.#write();
@@ -60,8 +68,10 @@ export class StatusBoard {
 
   #write(last: Partial<LineStatus> = {}): void {
     this.#try(() => {
-      const path = join(this.#context.options.dir, RUN_FILES.line);
-      writeWhole(path, `${JSON.stringify({ ...this.#status(), ...last })}\n`);
+      const { options, publisher } = this.#context;
+      this.#latest = { ...this.#status(), ...last };
+      for (const end of this.#ended.of(this.#latest.processes ?? [])) publisher.warn(end);
+      writeWhole(join(options.dir, RUN_FILES.line), `${JSON.stringify(this.#latest)}\n`);
     });
   }
 
@@ -77,7 +87,8 @@ export class StatusBoard {
 
   #status(): LineStatus {
     const { resources, progress, stop } = this.#context;
-    const { recipe, trainer } = resources;
+    const { recipe, trainer, verifiers } = resources;
+    const others = resources.core.processes?.();
     const now = Date.now();
     const moment = this.#lifecycle.training?.line.moment();
     const facts = moment && this.#facts(moment);
@@ -89,6 +100,10 @@ export class StatusBoard {
     this.#before = { atMs: now, tokens, cpu };
     const busyMicros = cpu.user + cpu.system - before.cpu.user - before.cpu.system;
     const training = this.#phase.name === "training";
+    const version = { trainer: trainer.version, engine: engine?.version ?? 0 };
+    const tokensPerSecond = (1000 * Math.max(0, tokens - before.tokens)) / elapsed;
+    const isTraining = facts?.training ?? false;
+    const own = { phase: this.#phase.name, version, tokensPerSecond, training: isTraining };
     return {
       schema: 1,
       pid: process.pid,
@@ -102,11 +117,11 @@ export class StatusBoard {
       waits: this.#waitsFor(facts, moment?.progress, now),
       stages: facts ? stagesOf(facts) : [],
       credits: facts?.credits ?? { free: recipe.training.credits, total: recipe.training.credits },
-      version: { trainer: trainer.version, engine: engine?.version ?? 0 },
+      version,
       engine: {
         pagesUsed: engine?.pagesUsed ?? 0,
         pagesTotal: engine?.pagesTotal ?? 0,
-        tokensPerSecond: (1000 * Math.max(0, tokens - before.tokens)) / elapsed,
+        tokensPerSecond,
       },
       verifiers: facts?.verifiers ?? [],
       verifierWorkers: recipe.verification.workers,
@@ -118,6 +133,8 @@ export class StatusBoard {
         device: recipe.device,
         gpu: recipe.device === "cuda" ? this.#gpu.latest : undefined,
       },
+      processes: processRows({ ...own, others, verifiers }),
+      store: others?.store,
       requests: this.requests.outcomes,
     };
   }

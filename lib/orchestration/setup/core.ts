@@ -6,6 +6,7 @@ import {
   type Recipe,
   shardingOf,
 } from "../../config/index.ts";
+import type { LineStatus, ProcessStatus } from "../../metrics/index.ts";
 import type {
   EngineFace,
   EngineHandlers,
@@ -17,11 +18,20 @@ import type {
   TrainerOptions,
 } from "../../native/face.ts";
 
+/** The processes that a core has besides this one. */
+export interface CoreProcesses {
+  readonly list: readonly ProcessStatus[];
+  /** Where they meet, without a password. */
+  readonly store?: NonNullable<LineStatus["store"]>;
+}
+
 /** What makes engines and trainers: the native core, or a stand-in for the tests of the line. */
 export interface Core {
   info(): NativeInfo;
   engine(config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers): EngineFace;
   trainer(config: ModelConfigJson, options: TrainerOptions): TrainerFace;
+  /** Absent where all of it is in this process. */
+  processes?(): CoreProcesses;
 }
 
 /** The addon. Loaded when a run starts, so that recipes and the command line work without it. */

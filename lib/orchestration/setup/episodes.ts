@@ -4,7 +4,7 @@ import { HoneError } from "../../errors.ts";
 import type { DomainName, Episode, Verdict } from "../../records.ts";
 import type { VerificationRequest, VerifierPool } from "../../rewards/index.ts";
 
-type Verifiers = Pick<VerifierPool, "verify" | "stats">;
+type Verifiers = Pick<VerifierPool, "verify" | "stats"> & Partial<Pick<VerifierPool, "pids">>;
 type Played = Pick<Recipe, "domains"> & { readonly evaluation: Pick<Recipe["evaluation"], "sets"> };
 type Written = NonNullable<Recipe["domains"][string]["environment"]>;
 
@@ -57,5 +57,6 @@ export function besideEpisodes(verifiers: Verifiers): Verifiers {
       return requests.map(({ episode }): Verdict => episode?.verdict ?? verdicts[next++]!);
     },
     stats: () => verifiers.stats(),
+    pids: () => verifiers.pids?.() ?? [],
   };
 }

@@ -1,7 +1,7 @@
 /** What a run works with, from its recipe. */
 
 export { admissionOf } from "./admission.ts";
-export { type Core, nativeCore, rlOptimizer, trainerOptions } from "./core.ts";
+export { type Core, type CoreProcesses, nativeCore, rlOptimizer, trainerOptions } from "./core.ts";
 export { besideEpisodes, expectEnvironments, playsOf } from "./episodes.ts";
 export { expectRunnable, whyNotRunnable } from "./hardware.ts";
 export { type Model, newModelConfig, openModel } from "./model.ts";

@@ -14,7 +14,7 @@ import { expectRoom } from "./readiness.ts";
 import { rewardPlans } from "./rewards.ts";
 
 /** The part of a verifier pool that a run uses. */
-export type Verifiers = Pick<VerifierPool, "verify" | "stats">;
+export type Verifiers = Pick<VerifierPool, "verify" | "stats"> & Partial<Pick<VerifierPool, "pids">>;
 
 /** What a run works with, from the recipe and its model; one trainer, one engine, one verifier pool. */
 export interface RunResources extends AsyncDisposable {

@@ -113,6 +113,11 @@ export class VerifierPool implements AsyncDisposable {
     return Object.fromEntries(snapshots.filter(([, s]) => s.calls + s.timeouts + s.crashes + s.unscored > 0));
   }
 
+  /** Of the processes that there are at this moment. */
+  pids(): number[] {
+    return [...this.#groups.values()].flatMap((group) => group.pids);
+  }
+
   /** Stops the workers without waiting for verdicts that nobody will read: what is running rejects with HONE_ERR_STATE. */
   abandon(): Promise<void> {
     this.#abandoned = true;

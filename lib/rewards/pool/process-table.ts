@@ -55,6 +55,11 @@ export class ProcessTable {
     }
   }
 
+  /** Of those that have begun. */
+  get pids(): number[] {
+    return this.#listed.filter((pid) => pid > 0);
+  }
+
   get #listed(): number[] {
     return [...this.#slots.subarray(FIRST_SLOT)].filter((pid) => pid !== 0);
   }

@@ -44,6 +44,10 @@ export class WorkerGroup {
     }
   }
 
+  get pids(): number[] {
+    return this.#processes.pids;
+  }
+
   /** Ends the processes, then the threads, which have to wait for them. Running jobs end as lost. */
   close(): Promise<void> {
     this.#closing ??= this.#processes.close().then(() => this.#threads.destroy());

@@ -1,0 +1,25 @@
+import { columnsOf } from "../../report/terminal.ts";
+import { EXIT } from "../exit.ts";
+import { type Common, print, type Verb } from "./verb.ts";
+
+interface Flags extends Common {
+  readonly store?: string;
+}
+
+async function status(dir: string, flags: Flags): Promise<number> {
+  const { readStatus } = await import("../../runs/index.ts");
+  const { asTheStoreSays } = await import("../store-status.ts");
+  const { statusText } = await import("../status-table.ts");
+  const found = await asTheStoreSays(await readStatus(dir), flags.store ?? process.env["HONE_STORE"]);
+  print(flags, found, statusText(found, columnsOf(process.stdout), Date.now()));
+  return EXIT.done;
+}
+
+export const statusVerb: Verb = (hone, ends) => {
+  hone
+    .command("status <run>")
+    .description("who of a run's processes is alive, what each does, who waits for whom, who ended and why")
+    .option("--store <address>", "of its store, where the address has a password (default: HONE_STORE)")
+    .option("--json", "print JSON")
+    .action(ends(status));
+};

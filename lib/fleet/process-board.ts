@@ -1,0 +1,78 @@
+import type { ProcessStatus } from "../metrics/index.ts";
+import { memberName } from "./names.ts";
+import type { ActorStatus, Roster } from "./roster.ts";
+import type { PlaceStatus } from "./supervisor.ts";
+import type { Updates } from "./updates.ts";
+
+/** Tokens a second are those of so long a time. */
+const WINDOW_MS = 5000;
+
+interface Count {
+  readonly atMs: number;
+  readonly tokens: number;
+}
+
+/** The processes of a fleet for people: those that the supervisor holds, and those that came by themselves. */
+export class ProcessBoard {
+  /** Places of processes that somebody here keeps filled. */
+  places: () => readonly PlaceStatus[] = () => [];
+  readonly #roster: Roster;
+  readonly #updates: Updates;
+  readonly #counts = new Map<string, Count[]>();
+
+  constructor(roster: Roster, updates: Updates) {
+    this.#roster = roster;
+    this.#updates = updates;
+  }
+
+  /** Call it about once a second. Actors first, each in the order of its rank. */
+  look(): ProcessStatus[] {
+    const places = this.places();
+    const own = places.map((place) => this.#inPlace(place));
+    const known = new Set(own.map(({ name }) => name));
+    const others = this.#roster.living.map((actor) => ({
+      name: `actor.${actor.index}`,
+      pid: actor.pid,
+      state: "alive" as const,
+      restarts: 0,
+      ...this.#work(actor),
+    }));
+    return [...own, ...others.filter(({ name }) => !known.has(name))];
+  }
+
+  #inPlace({ role, rank, epoch, pid, restarts, ended }: PlaceStatus): ProcessStatus {
+    const base = { name: `${role}.${rank}`, pid, restarts, ...(ended && { ended }) };
+    if (pid === undefined) return { ...base, state: "gone", doing: "is started again" };
+    if (role === "trainer") return { ...base, state: "alive", doing: "" };
+    const member = memberName(rank, epoch);
+    const actor = this.#roster.living.find((living) => living.member === member);
+    if (actor !== undefined) return { ...base, state: "alive", ...this.#work(actor) };
+    if (this.#roster.wasLost(member)) return { ...base, state: "silent", doing: "gives no sign of life" };
+    return { ...base, state: "starting", doing: "begins" };
+  }
+
+  #work({
+    member,
+    engines,
+  }: ActorStatus): Pick<ProcessStatus, "version" | "lag" | "tokensPerSecond" | "doing"> {
+    const all = Object.entries(engines);
+    const sum = (of: "running" | "decodeTokens") => all.reduce((n, [, stats]) => n + stats[of], 0);
+    const lag = Math.max(
+      0,
+      ...all.map(([name, { version }]) => (this.#updates.version(name) ?? 0) - version),
+    );
+    const running = sum("running");
+    const doing = running > 0 ? `samples ${running}` : lag > 0 ? "waits for weights" : "waits for requests";
+    const tokensPerSecond = this.#rate(member, sum("decodeTokens"));
+    return { version: all[0]?.[1].version ?? 0, lag, tokensPerSecond, doing };
+  }
+
+  #rate(member: string, tokens: number): number {
+    const atMs = performance.now();
+    const counts = [...(this.#counts.get(member) ?? []), { atMs, tokens }];
+    const recent = counts.filter((count) => atMs - count.atMs <= WINDOW_MS);
+    this.#counts.set(member, recent);
+    const first = recent[0]!;
+    return atMs > first.atMs ? Math.max(0, (1000 * (tokens - first.tokens)) / (atMs - first.atMs)) : 0;
+  }
+}

@@ -1,0 +1,71 @@
+import type { LineStatus, ProcessEnd, ProcessStatus } from "../../metrics/index.ts";
+import type { CoreProcesses, Verifiers } from "../setup/index.ts";
+
+export interface ProcessFacts {
+  readonly phase: string;
+  readonly version: LineStatus["version"];
+  readonly tokensPerSecond: number;
+  /** The trainer is in a step. */
+  readonly training: boolean;
+  /** Absent where this process trains and samples. */
+  readonly others: CoreProcesses | undefined;
+  readonly verifiers: Verifiers;
+}
+
+/** Every process of a run: this one, those of its core, those that judge. */
+export function processRows(facts: ProcessFacts): ProcessStatus[] {
+  const { others, verifiers, version } = facts;
+  const list = (others?.list ?? []).map((row) =>
+    row.name.startsWith("trainer.")
+      ? { ...row, version: version.trainer, doing: trainerWords(row, facts) }
+      : row,
+  );
+  const judges = (verifiers.pids?.() ?? []).map((pid, i) => ({
+    name: `verifier.${i}`,
+    pid,
+    state: "alive" as const,
+    restarts: 0,
+    doing: "judges",
+  }));
+  return [runRow(facts), ...list, ...judges];
+}
+
+function runRow({ phase, version, tokensPerSecond, training, others }: ProcessFacts): ProcessStatus {
+  const trains = !(others?.list ?? []).some(({ name }) => name.startsWith("trainer."));
+  const samples = others === undefined;
+  const doing =
+    phase !== "training" ? phase : training && trains ? "trains" : samples ? "samples" : "decides";
+  return {
+    name: "run",
+    pid: process.pid,
+    state: "alive",
+    restarts: 0,
+    version: version.trainer,
+    ...(samples && { lag: Math.max(0, version.trainer - version.engine), tokensPerSecond }),
+    doing,
+  };
+}
+
+function trainerWords({ state, doing }: ProcessStatus, { training }: ProcessFacts): string {
+  if (state !== "alive") return doing;
+  return training ? "trains" : "waits for a batch";
+}
+
+/** Tells of each process that ended, once. */
+export class EndedProcesses {
+  readonly #told = new Map<string, number>();
+
+  /** What is new among the rows, in words. */
+  of(rows: readonly ProcessStatus[]): string[] {
+    return rows.flatMap(({ name, ended }) => {
+      if (ended === undefined || this.#told.get(name) === ended.atMs) return [];
+      this.#told.set(name, ended.atMs);
+      return [`${name} ended ${endWords(ended)}`];
+    });
+  }
+}
+
+function endWords({ how, words }: ProcessEnd): string {
+  const last = words.trim().split("\n").at(-1)!;
+  return last === "" ? how : `${how}; it said last: ${last}`;
+}

@@ -1,0 +1,30 @@
+import { isLocked } from "../folder-lock.ts";
+import { type LineStatus, type ProcessStatus, readLineStatus } from "../metrics/index.ts";
+import { type RunFacts, readRun } from "./read-run.ts";
+
+/** line.json is written once a second; older than this, and its process is stopped, hangs, or has no processor. */
+const SILENT_MS = 5000;
+
+/** A run at this moment, or how it was when it ended. */
+export interface RunStatus extends Pick<RunFacts, "dir" | "name" | "steps" | "ofSteps"> {
+  /** "silent": its process is there and has written nothing for a while. */
+  readonly state: RunFacts["state"] | "silent";
+  /** Milliseconds since 1970, of what follows; undefined where the run left no line.json. */
+  readonly asOfMs: number | undefined;
+  readonly line: LineStatus | undefined;
+  /** Of a run that is over none is alive; what they last did is kept. */
+  readonly processes: readonly ProcessStatus[];
+}
+
+/** Throws HONE_ERR_IO, HONE_ERR_FORMAT naming the file. */
+export async function readStatus(dir: string): Promise<RunStatus> {
+  const { name, steps, ofSteps, state } = await readRun(dir);
+  const line = readLineStatus(dir);
+  const base = { dir, name, steps: Math.max(steps, line?.step ?? 0), ofSteps, line, asOfMs: line?.writtenMs };
+  const processes = line?.processes ?? [];
+  if (!(await isLocked(dir))) return { ...base, state, processes: processes.map(over) };
+  const isSilent = line !== undefined && Date.now() - line.writtenMs > SILENT_MS;
+  return { ...base, state: isSilent ? "silent" : "running", processes };
+}
+
+const over = ({ pid: _, ...row }: ProcessStatus): ProcessStatus => ({ ...row, state: "gone" });

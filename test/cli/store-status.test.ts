@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { asTheStoreSays } from "../../lib/cli/store-status.ts";
+import { REGISTERS } from "../../lib/fleet/names.ts";
+import type { LineStatus } from "../../lib/metrics/index.ts";
+import type { RunStatus } from "../../lib/runs/index.ts";
+import { openStore } from "../../lib/streams/index.ts";
+import { scratch } from "../runs/folders.ts";
+
+const row = (name: string) => ({ name, pid: 1, state: "alive" as const, restarts: 0, doing: "samples 3" });
+const silent = (address: string): RunStatus => ({
+  dir: "runs/x",
+  name: "x",
+  steps: 1,
+  ofSteps: 2,
+  state: "silent",
+  asOfMs: 0,
+  line: { store: { address, run: "run-1" } } as LineStatus,
+  processes: [row("run"), row("actor.0"), row("actor.1")],
+});
+
+test("where the run is silent its store says which actors live", async () => {
+  const address = `sqlite:${join(scratch(), "s.sqlite")}`;
+  await using store = await openStore(address, { run: "run-1" });
+  await store.kv.setLease(REGISTERS.beat(1), "actor.1#2", 60_000);
+  await store.kv.set(REGISTERS.word(1), JSON.stringify({ member: "actor.1#2", pid: 1, engines: {} }));
+  const { processes } = await asTheStoreSays(silent(address));
+  expect(processes.map(({ state }) => state)).toEqual(["silent", "silent", "alive"]);
+});
+
+test("where the store is gone that is said of its actors, and a run that speaks is believed", async () => {
+  const status = silent(`sqlite:${join(scratch(), "none.sqlite")}`);
+  const { processes } = await asTheStoreSays(status);
+  expect(processes[1]).toMatchObject({
+    state: "silent",
+    doing: expect.stringContaining("does not hold run"),
+  });
+  const running: RunStatus = { ...status, state: "running" };
+  expect(await asTheStoreSays(running)).toBe(running);
+});
