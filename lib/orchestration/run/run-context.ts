@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import type { ControlOutcome, EvaluationFacts } from "../../metrics/index.ts";
+import type { ControlOutcome, EvaluationFacts, ProcessStatus } from "../../metrics/index.ts";
 import type { Checkpoints } from "../recovery/index.ts";
 import type { RunResources } from "../setup/index.ts";
 import type { Publisher } from "./publisher.ts";
@@ -17,6 +17,8 @@ export interface RunContext {
   readonly progress: RunProgress;
   /** What was asked of the run by files in its folder so far; set when the run begins. */
   asked: readonly ControlOutcome[];
+  /** As of the last status. */
+  processes: readonly ProcessStatus[];
 }
 
 /** How far a run is, earlier sessions included. */

@@ -69,6 +69,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
         evaluated: undefined,
       },
       asked: [],
+      processes: [],
     };
     const run = new LiveRun(context, lock);
     run.start(changes);
@@ -107,7 +108,6 @@ class LiveRun implements Run {
   readonly #lock: Disposable;
   readonly #lifecycle = new Lifecycle<Training>();
   readonly #outcome = deferred<RunOutcome>();
-  #board: StatusBoard | undefined;
 
   constructor(context: RunContext, lock: Disposable) {
     this.#context = context;
@@ -137,7 +137,7 @@ class LiveRun implements Run {
   }
 
   get processes(): Run["processes"] {
-    return this.#board?.latest?.processes ?? [];
+    return this.#context.processes;
   }
 
   get generatedTokens(): number {
@@ -155,7 +155,6 @@ class LiveRun implements Run {
     if (options.signal?.aborted) abort();
     options.signal?.addEventListener("abort", abort, { once: true });
     const board = new StatusBoard(this.#context, this.#lifecycle, this);
-    this.#board = board;
     this.#context.asked = board.requests.outcomes;
     this.#drive(changes)
       .then((outcome) => {

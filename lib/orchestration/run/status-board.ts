@@ -31,7 +31,6 @@ export class StatusBoard {
   #timeouts: { step: number; counts: Readonly<Record<string, number>> } = { step: -1, counts: {} };
   #failed = false;
   readonly #ended = new EndedProcesses();
-  #latest: LineStatus | undefined;
 
   constructor(context: RunContext, lifecycle: Lifecycle<Training>, run: Controlled) {
     this.#context = context;
@@ -50,11 +49,6 @@ export class StatusBoard {
     this.look();
   }
 
-  /** What was written last. */
-  get latest(): LineStatus | undefined {
-    return this.#latest;
-  }
-
   look(): void {
     this.#try(() => this.requests.look());
     this.#write();
@@ -69,9 +63,10 @@ export class StatusBoard {
   #write(last: Partial<LineStatus> = {}): void {
     this.#try(() => {
       const { options, publisher } = this.#context;
-      this.#latest = { ...this.#status(), ...last };
-      for (const end of this.#ended.of(this.#latest.processes ?? [])) publisher.warn(end);
-      writeWhole(join(options.dir, RUN_FILES.line), `${JSON.stringify(this.#latest)}\n`);
+      const status = { ...this.#status(), ...last };
+      this.#context.processes = status.processes ?? [];
+      for (const end of this.#ended.of(this.#context.processes)) publisher.warn(end);
+      writeWhole(join(options.dir, RUN_FILES.line), `${JSON.stringify(status)}\n`);
     });
   }
 
