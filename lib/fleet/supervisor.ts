@@ -90,7 +90,9 @@ export class Supervisor implements AsyncDisposable {
 
   /** Fills places with processes that live and end together. */
   async start(...places: readonly Place[]): Promise<void> {
-    const children = places.map((place): Child => ({ place, process: undefined, logged: 0, ended: undefined }));
+    const children = places.map(
+      (place): Child => ({ place, process: undefined, logged: 0, ended: undefined }),
+    );
     const formation: Formation = {
       children,
       epoch: 0,
