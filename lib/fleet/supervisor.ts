@@ -157,8 +157,8 @@ export class Supervisor implements AsyncDisposable {
   }
 
   #ended(formation: Formation, child: Child, end: End): void {
-    child.process = undefined;
     child.ended = { atMs: Date.now(), how: howOf(end), words: this.#lastWords(child, 3) };
+    child.process = undefined;
     if (this.#closed) return;
     formation.first ??= { place: child.place, code: end.code };
     const left = formation.children.filter(({ process: other }) => other !== undefined);
