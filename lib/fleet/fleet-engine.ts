@@ -10,7 +10,8 @@ import { FINISH } from "../native/face.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { faultOf } from "./fault-text.ts";
 import { type DecodedOutcome, decodeOutcome, type EngineSpec, encodeRequest } from "./messages.ts";
-import { STREAMS } from "./names.ts";
+import { type FleetSettings, STREAMS } from "./names.ts";
+import { RequestLog } from "./request-log.ts";
 import type { Roster } from "./roster.ts";
 import type { Updates, WeightSource } from "./updates.ts";
 
@@ -23,6 +24,7 @@ export interface FleetParts {
   readonly store: StreamStore;
   readonly roster: Roster;
   readonly updates: Updates;
+  readonly settings: FleetSettings;
 }
 
 /**
@@ -34,34 +36,38 @@ export class FleetEngine implements EngineFace {
   readonly #parts: FleetParts;
   readonly #handlers: EngineHandlers;
   readonly #under = new Map<number, GenerationRequest>();
+  readonly #log: RequestLog;
   readonly #numbers = new Map<number, number>();
   readonly #closed = new AbortController();
   readonly #reading: Promise<void>;
   #next = 0;
   #trimmed = 0;
+  /** Since when no actor alive has what requests wait for. */
+  #unservedAt: number | undefined;
+  readonly #leaveRoster: () => void;
   #failed = false;
 
   constructor(spec: EngineSpec, parts: FleetParts, handlers: EngineHandlers) {
     this.name = spec.engine;
     this.#parts = parts;
     this.#handlers = handlers;
+    this.#log = new RequestLog(parts.store, STREAMS.requests(spec.engine));
     parts.updates.say({ kind: "open", ...spec }).catch((error) => this.fail(error));
     this.#reading = this.#read().catch((error) => this.fail(error));
+    this.#leaveRoster = parts.roster.onLook(() => this.#expectServed());
   }
 
   /** Throws HONE_ERR_UNSUPPORTED for a plan of versions. A request that no engine can run ends in `onError`. */
   submit(request: GenerationRequest): void {
     this.#expectOpen();
-    const { store, updates } = this.#parts;
+    const { updates } = this.#parts;
     const number = this.#next;
     const payload = encodeRequest({ number, version: updates.version(this.name) ?? 0, request });
     this.#next += 1;
     this.#under.set(number, request);
     this.#numbers.set(request.id, number);
     const size = { samples: request.count, tokens: request.prompt.length };
-    store
-      .append(STREAMS.requests(this.name), String(number), payload, size)
-      .catch((error) => this.fail(error));
+    this.#log.append(number, payload, size).catch((error) => this.fail(error));
   }
 
   /** One attempt alone comes back all the same: what is left of its request is worth no message. */
@@ -101,11 +107,27 @@ export class FleetEngine implements EngineFace {
   async close(): Promise<void> {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
+    this.#leaveRoster();
     const { updates, roster } = this.#parts;
     updates.forget(this.name);
     await updates.say({ kind: "close", engine: this.name }).catch(() => {}); // actors end with the store anyway
     await this.#reading;
     roster.forget(this.name);
+  }
+
+  /** Weights that went with their actors come back while the trainer still has them; otherwise the requests end here. */
+  #expectServed(): void {
+    const { updates, settings } = this.#parts;
+    const waits = this.#under.size > 0 && updates.version(this.name) !== undefined;
+    const now = performance.now();
+    this.#unservedAt = waits && !updates.isServed(this.name) ? (this.#unservedAt ?? now) : undefined;
+    if (this.#unservedAt === undefined || now - this.#unservedAt <= settings.gatherMs) return;
+    const message = `${this.name}: no actor that has version ${updates.version(this.name)} was alive for ${Math.round(settings.gatherMs / 1000)} s`;
+    this.fail(
+      new HoneError("HONE_ERR_COLLECTIVE", message, {
+        hint: "Actors that had it ended, and those that took their places cannot get it: the trainer has gone on.",
+      }),
+    );
   }
 
   async #read(): Promise<void> {
@@ -121,6 +143,7 @@ export class FleetEngine implements EngineFace {
       if (after - this.#trimmed < TRIM_EVERY) continue;
       await store.trim(stream, after);
       this.#trimmed = after;
+      await this.#log.trim();
     }
   }
 
@@ -142,7 +165,7 @@ export class FleetEngine implements EngineFace {
     } catch {
       const request = this.#under.get(Number(key));
       if (request === undefined) return undefined;
-      this.#under.delete(Number(key));
+      this.#forget(Number(key), request);
       this.submit(request);
       return undefined;
     }
@@ -150,6 +173,7 @@ export class FleetEngine implements EngineFace {
 
   #forget(number: number, { id }: GenerationRequest): void {
     this.#under.delete(number);
+    this.#log.end(number);
     if (this.#numbers.get(id) === number) this.#numbers.delete(id);
   }
 

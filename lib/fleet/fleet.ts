@@ -32,11 +32,13 @@ export class Fleet implements Core, AsyncDisposable {
   readonly updates: Updates;
   readonly board: ProcessBoard;
   readonly #options: FleetOptions;
+  readonly #settings: FleetSettings;
   readonly #engines = new Set<FleetEngine>();
   #opened = 0;
 
   constructor(options: FleetOptions, settings: FleetSettings) {
     this.#options = options;
+    this.#settings = settings;
     this.roster = new Roster(options.store, settings);
     this.updates = new Updates(options.store, this.roster, settings);
     this.board = new ProcessBoard(this.roster, this.updates);
@@ -55,7 +57,8 @@ export class Fleet implements Core, AsyncDisposable {
     const { roster, updates } = this;
     const { store } = this.#options;
     const spec = { engine: `engine-${this.#opened++}`, config, options };
-    const engine = new FleetEngine(spec, { store, roster, updates }, handlers);
+    const parts = { store, roster, updates, settings: this.#settings };
+    const engine = new FleetEngine(spec, parts, handlers);
     this.#engines.add(engine);
     return engine;
   }

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
@@ -10,6 +9,7 @@ import { type Fleet, openFleet } from "./fleet.ts";
 import type { SendingTrainer } from "./fleet-trainer.ts";
 import { FolderSender } from "./folder-transport.ts";
 import { type FleetSettings, memberName, REGISTERS, SETTINGS } from "./names.ts";
+import { type OwnFolder, openOwnFolder } from "./own-folder.ts";
 import { RankWatch } from "./rank-watch.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
 import { type Place, Supervisor } from "./supervisor.ts";
@@ -38,11 +38,11 @@ export interface Processes extends AsyncDisposable {
  */
 export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
   expectGloo(options);
-  const own = mkdtempSync(join(tmpdir(), "hone-fleet-"));
+  const own = await openOwnFolder();
   const runId = `run-${randomUUID()}`;
-  const url = options.store ?? `sqlite:${join(own, "streams.sqlite")}`;
+  const url = options.store ?? `sqlite:${join(own.path, "streams.sqlite")}`;
   const store = await openStore(url, { run: runId }).catch((error) => {
-    rmSync(own, { recursive: true });
+    own.close(false);
     throw error;
   });
   const processes = new OwnProcesses(options, { own, runId, url, store });
@@ -67,7 +67,7 @@ function expectGloo({ actors, trainers, core }: ProcessesOptions): void {
 
 interface Whereabouts {
   /** A folder of this fleet alone. */
-  readonly own: string;
+  readonly own: OwnFolder;
   readonly runId: string;
   /** Of the store. */
   readonly url: string;
@@ -89,10 +89,10 @@ class OwnProcesses implements Processes {
     const { actors, trainers } = options;
     this.#options = options;
     this.#at = at;
-    this.#sender = new FolderSender(at.store, join(at.own, "weights"));
-    this.#ranks = trainers > 0 ? new TrainerRanks(at.store) : undefined;
+    this.#sender = new FolderSender(at.store, join(at.own.path, "weights"));
+    this.#ranks = trainers > 0 ? new TrainerRanks(at.store, join(at.own.path, "trainers")) : undefined;
     this.#supervisor = new Supervisor({
-      logs: at.own,
+      logs: at.own.path,
       threads: Math.max(1, Math.floor(availableParallelism() / (actors + trainers))),
       onStart: (places) => this.#begin(places),
       onFailure: (error) => this.#fail(error),
@@ -103,7 +103,7 @@ class OwnProcesses implements Processes {
   async open(): Promise<void> {
     const { store, own, runId, url } = this.#at;
     const { actors, trainers, core, settings } = this.#options;
-    await store.kv.set(REGISTERS.folder, join(own, "weights"));
+    await store.kv.set(REGISTERS.folder, join(own.path, "weights"));
     const local = (...args: Parameters<Core["trainer"]>): SendingTrainer => {
       const trainer = core.trainer(...args);
       return { trainer, send: (plan) => this.#sender.send(plan, trainer) };
@@ -145,7 +145,7 @@ class OwnProcesses implements Processes {
     await this.#supervisor[Symbol.asyncDispose]();
     await this.#sender.close();
     await this.#at.store.close();
-    if (this.#failure === undefined) rmSync(this.#at.own, { recursive: true, force: true });
+    this.#at.own.close(this.#failure !== undefined);
   }
 
   /** The next epoch of places: what was there before is fenced from here on. */

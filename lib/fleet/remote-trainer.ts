@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type Deferred, deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
 import type {
@@ -11,6 +12,7 @@ import type {
   TrainingBatch,
 } from "../native/face.ts";
 import type { StreamStore } from "../streams/index.ts";
+import { CallLog } from "./call-log.ts";
 import { type Call, decodeReply, encodeCall, type Reply } from "./calls.ts";
 import { faultOf } from "./fault-text.ts";
 import type { SendingTrainer } from "./fleet-trainer.ts";
@@ -21,6 +23,12 @@ interface Pending extends Deferred<Reply> {
   readonly bytes: Uint8Array;
 }
 
+/** Steps without a checkpoint of the run after which the ranks make one of their own: it bounds what is kept here. */
+const MOST_STEPS = 64;
+
+/** Replies that stay in the store behind what was read, so that one trim serves many. */
+const TRIM_EVERY = 64;
+
 /** Formations of the ranks in a row, none of which answered anything new, after which the run ends. */
 const MOST_FORMATIONS = 5;
 
@@ -30,21 +38,24 @@ const MOST_FORMATIONS = 5;
  */
 export class TrainerRanks {
   readonly #store: StreamStore;
+  readonly #folder: string;
+  readonly #log: CallLog;
   /** Calls that make a trainer what it is, by trainer. */
   readonly #history = new Map<string, Call[]>();
   readonly #pending = new Map<number, Pending>();
   /** Calls that a rank refused: other ranks may still say the same. */
   readonly #refused = new Set<number>();
-  #epoch = 0;
   #number = 0;
   #opened = 0;
   #formations = 0;
-  #said: Promise<unknown> = Promise.resolve();
   #reading = new AbortController();
   #failure: Error | undefined;
 
-  constructor(store: StreamStore) {
+  /** @param folder for checkpoints of the ranks' own */
+  constructor(store: StreamStore, folder: string) {
     this.#store = store;
+    this.#folder = folder;
+    this.#log = new CallLog(store, (error) => this.fail(error));
   }
 
   /** A trainer on the ranks. */
@@ -60,10 +71,17 @@ export class TrainerRanks {
     const call = { number: this.#number++, trainer, name, args };
     const pending = { call, bytes: encodeCall(call), ...deferred<Reply>() };
     this.#pending.set(call.number, pending);
-    if (this.#epoch > 0) this.#say(pending.bytes, call.number);
+    if (this.#log.epoch > 0) this.#log.say(call.number, pending.bytes);
     const reply = await pending.promise;
     this.#remember(call);
+    if (name === "save") await this.#log.forget(call.number);
+    if (name === "step" && this.#stepsOf(trainer) > MOST_STEPS)
+      await this.call(trainer, "save", [join(this.#folder, trainer), "{}"]);
     return reply;
+  }
+
+  #stepsOf(trainer: string): number {
+    return this.#history.get(trainer)?.filter(({ name }) => name === "step").length ?? 0;
   }
 
   /**
@@ -73,7 +91,7 @@ export class TrainerRanks {
   form(epoch: number): void {
     this.#reading.abort();
     this.#reading = new AbortController();
-    this.#epoch = epoch;
+    this.#log.begin(epoch);
     this.#formations += 1;
     if (this.#formations > MOST_FORMATIONS) {
       const message = `the trainer's processes ended ${MOST_FORMATIONS} times without a step`;
@@ -83,9 +101,9 @@ export class TrainerRanks {
     for (const history of this.#history.values())
       for (const call of history) {
         const number = this.#number++;
-        this.#say(encodeCall({ ...call, number }), number);
+        this.#log.say(number, encodeCall({ ...call, number }));
       }
-    for (const { bytes, call } of this.#pending.values()) this.#say(bytes, call.number);
+    for (const { bytes, call } of this.#pending.values()) this.#log.say(call.number, bytes);
     this.#read(epoch, this.#reading.signal).catch((error) => this.fail(error));
   }
 
@@ -100,16 +118,9 @@ export class TrainerRanks {
     this.fail(new HoneError("HONE_ERR_STATE", "the trainer is closed"));
   }
 
-  #say(bytes: Uint8Array, number: number): void {
-    const stream = STREAMS.commands(this.#epoch);
-    this.#said = this.#said
-      .then(() => this.#store.append(stream, String(number), bytes))
-      .catch((error) => this.fail(error));
-  }
-
   async #read(epoch: number, signal: AbortSignal): Promise<void> {
     const stream = STREAMS.replies(epoch);
-    for (let after = 0; !signal.aborted; ) {
+    for (let after = 0, trimmed = 0; !signal.aborted; ) {
       const entries = await this.#store
         .read(stream, after, { max: 16, waitMs: 60_000, signal })
         .catch((error) => {
@@ -120,6 +131,9 @@ export class TrainerRanks {
         this.#settle(decodeReply(payload));
         after = offset;
       }
+      if (after - trimmed < TRIM_EVERY) continue;
+      await this.#store.trim(stream, after);
+      trimmed = after;
     }
   }
 

@@ -24,6 +24,9 @@ interface Published {
   readonly members: Set<string>;
 }
 
+/** Answers that stay in the store behind what was read, so that one trim serves many. */
+const TRIM_EVERY = 64;
+
 /** What actors answer to updates, and who does not. */
 class Answers {
   readonly #store: StreamStore;
@@ -41,7 +44,7 @@ class Answers {
   }
 
   async listen(signal: AbortSignal): Promise<void> {
-    for (let after = 0; !signal.aborted; ) {
+    for (let after = 0, trimmed = 0; !signal.aborted; ) {
       const entries = await this.#store.read(STREAMS.answers, after, { max: 64, waitMs: 60_000, signal });
       for (const { offset, payload } of entries) {
         const answer = decodeAnswer(payload);
@@ -49,6 +52,9 @@ class Answers {
         after = offset;
       }
       this.#heard?.();
+      if (after - trimmed < TRIM_EVERY) continue;
+      await this.#store.trim(STREAMS.answers, after);
+      trimmed = after;
     }
   }
 

@@ -3,7 +3,7 @@ import { encodeOutcome } from "../../lib/fleet/messages.ts";
 import { STREAMS } from "../../lib/fleet/names.ts";
 import { NO_STATS } from "../../lib/fleet/roster.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
-import { type LocalFleet, localFleet } from "./local-fleet.ts";
+import { killActor, type LocalFleet, localFleet } from "./local-fleet.ts";
 import { generationsOf, request, TRAINER, tokensOf, until } from "./small-engine.ts";
 
 const open: LocalFleet[] = [];
@@ -106,4 +106,27 @@ test("a closed engine takes nothing more", async () => {
   const generations = generationsOf(fleet);
   await generations.close();
   expect(() => generations.submit(request(0), { deliver: () => {}, fail: () => {} })).toThrow(/is closed/);
+});
+
+test("requests that no actor alive can sample, and none will, end after a while", async () => {
+  const local = await fleetOf(standInCore({ length: () => 1e9 }), 1, { gatherMs: 300 });
+  const generations = generationsOf(local.fleet);
+  const trainer = local.fleet.trainer("{}", TRAINER);
+  await trainer.publish(generations.engine);
+  const asked = generations.generate({ ...request(1), maxTokens: 1e9 });
+  const ended = expect(asked).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE", message: /version 0/ });
+  await trainer.setVersion(5);
+  await killActor(local, 0, local.actors[0]!);
+  local.start(0);
+  await ended;
+});
+
+test("requests that were answered leave their stream", async () => {
+  const { fleet, store } = await fleetOf(standInCore(), 2);
+  const generations = generationsOf(fleet);
+  const trainer = fleet.trainer("{}", TRAINER);
+  await trainer.publish(generations.engine);
+  for (let id = 0; id < 160; id++) await generations.generate(request(id));
+  await until(async () => (await store.depth(STREAMS.requests("engine-0"))).items < 40, "the trim");
+  expect(await generations.generate(request(200))).toHaveLength(2);
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { HoneError } from "../../lib/errors.ts";
-import { REGISTERS } from "../../lib/fleet/names.ts";
+import { REGISTERS, STREAMS } from "../../lib/fleet/names.ts";
 import { TrainerRanks } from "../../lib/fleet/remote-trainer.ts";
 import { runTrainer } from "../../lib/fleet/trainer-role.ts";
 import type { TrainerFace } from "../../lib/native/face.ts";
@@ -48,7 +48,7 @@ function startRank(epoch: number, rank = 0, spoil: (trainer: TrainerFace) => voi
 const word = ({ core }: ReturnType<typeof startRank>): number => (core.trainers[0] as StandInTrainer).word;
 
 test("a trainer in another process does what one of this process does", async () => {
-  const ranks = new TrainerRanks(store);
+  const ranks = new TrainerRanks(store, join(dir, "own"));
   const rank = startRank(1);
   ranks.form(1);
   const { trainer, send } = ranks.open("{}", TRAINER);
@@ -78,7 +78,7 @@ test.each([
   ["with all calls since it was opened", false],
   ["with the last checkpoint and the calls since then", true],
 ])("new ranks go on where the old ones were, %s", async (_, saves) => {
-  const ranks = new TrainerRanks(store);
+  const ranks = new TrainerRanks(store, join(dir, "own"));
   const first = startRank(1);
   ranks.form(1);
   const { trainer } = ranks.open("{}", TRAINER);
@@ -100,8 +100,28 @@ test.each([
   expect(word(second)).toBe(whole.word);
 });
 
+test("where a run saves nothing the ranks save for themselves, and logs of what is done are dropped", async () => {
+  const ranks = new TrainerRanks(store, join(dir, "own"));
+  startRank(1);
+  ranks.form(1);
+  const { trainer } = ranks.open("{}", TRAINER);
+  await trainer.initialize(7n);
+  for (let step = 0; step < 70; step++) await trainer.step(BATCH, STEP);
+  expect((await store.depth(STREAMS.commands(1))).items).toBeLessThan(10);
+  const second = startRank(2);
+  ranks.form(2);
+  await trainer.step(BATCH, STEP);
+  expect(second.core.trainers[0]!.steps).toHaveLength(70 - 65 + 1);
+  expect(trainer.version).toBe(71);
+  expect((await store.depth(STREAMS.commands(1))).items).toBe(0);
+  const whole = standInCore().trainer("{}", TRAINER) as StandInTrainer;
+  await whole.initialize(7n);
+  for (let step = 0; step < 71; step++) await whole.step(BATCH, STEP);
+  expect(word(second)).toBe(whole.word);
+});
+
 test("a rank that lost another leaves, and says nothing of the call", async () => {
-  const ranks = new TrainerRanks(store);
+  const ranks = new TrainerRanks(store, join(dir, "own"));
   const spoiled = startRank(1, 0, (trainer) => {
     trainer.step = async () => {
       throw new HoneError("HONE_ERR_COLLECTIVE", "rank 1 is gone");
@@ -117,7 +137,7 @@ test("a rank that lost another leaves, and says nothing of the call", async () =
 });
 
 test("what goes wrong on a rank is the call's error, whichever rank it was", async () => {
-  const ranks = new TrainerRanks(store);
+  const ranks = new TrainerRanks(store, join(dir, "own"));
   startRank(1);
   startRank(1, 1, (trainer) => {
     trainer.loadHf = async () => {
@@ -131,7 +151,7 @@ test("what goes wrong on a rank is the call's error, whichever rank it was", asy
 });
 
 test("ranks that end again and again without an answer end the run", async () => {
-  const ranks = new TrainerRanks(store);
+  const ranks = new TrainerRanks(store, join(dir, "own"));
   ranks.form(1);
   const { trainer } = ranks.open("{}", TRAINER);
   const step = trainer.step(BATCH, STEP);

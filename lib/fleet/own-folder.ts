@@ -1,0 +1,51 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { lockFolder } from "../folder-lock.ts";
+
+const PREFIX = "hone-fleet-";
+/** In a folder that goes with its coordinator: the number of that process. */
+const OWNER = "coordinator";
+
+/** A folder of one fleet: its store, logs and weights on their way. */
+export interface OwnFolder {
+  readonly path: string;
+  /** @param keep leaves it to whoever reads the logs */
+  close(keep: boolean): void;
+}
+
+/** Makes one, and removes those whose coordinators were killed. */
+export async function openOwnFolder(): Promise<OwnFolder> {
+  const root = tmpdir();
+  for (const name of readdirSync(root)) if (name.startsWith(PREFIX)) await removeStale(join(root, name));
+  const path = mkdtempSync(join(root, PREFIX));
+  const lock = await lockFolder(path, "a fleet");
+  writeFileSync(join(path, OWNER), String(process.pid));
+  return {
+    path,
+    close: (keep) => {
+      rmSync(keep ? join(path, OWNER) : path, { recursive: true, force: true });
+      lock[Symbol.dispose]();
+    },
+  };
+}
+
+/** One that has no owner's number was kept on purpose, or is being made. */
+async function removeStale(folder: string): Promise<void> {
+  const owner = join(folder, OWNER);
+  try {
+    if (!existsSync(owner) || isAlive(Number(readFileSync(owner, "utf8")))) return;
+    using _ = await lockFolder(folder, "a fleet");
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // somebody's who is alive, or not ours to remove
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}

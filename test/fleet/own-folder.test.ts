@@ -1,0 +1,53 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { openOwnFolder } from "../../lib/fleet/own-folder.ts";
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "hone-own-"));
+  vi.stubEnv("TMPDIR", root);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const fleets = () => readdirSync(root).filter((name) => name.startsWith("hone-fleet-"));
+
+test("a folder goes with its fleet, unless its logs are wanted, and stays while others begin", async () => {
+  const first = await openOwnFolder();
+  const second = await openOwnFolder();
+  expect(fleets()).toHaveLength(2);
+  second.close(false);
+  expect(existsSync(first.path)).toBe(true);
+  first.close(true);
+  (await openOwnFolder()).close(false);
+  expect(fleets().map((name) => join(root, name))).toEqual([first.path]);
+});
+
+test("what a killed coordinator left is removed by the next; what is being made is not", async () => {
+  const made = join(root, "hone-fleet-made");
+  mkdirSync(made);
+  const script = `
+    const { openOwnFolder } = await import(${JSON.stringify(new URL("../../lib/fleet/own-folder.ts", import.meta.url).href)});
+    await openOwnFolder();
+    process.kill(process.pid, "SIGKILL");`;
+  const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
+    env: { ...process.env, TMPDIR: root },
+    stdio: "inherit",
+  });
+  expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
+  expect(fleets()).toHaveLength(2);
+  writeFileSync(join(root, "other"), "");
+  const own = await openOwnFolder();
+  expect(
+    fleets()
+      .map((name) => join(root, name))
+      .sort(),
+  ).toEqual([made, own.path].sort());
+  own.close(false);
+}, 60_000);
