@@ -65,6 +65,17 @@ const SMOKE = [
   "evaluation.attempts=1",
 ];
 
+const USAGE = `npm run quickstart -- [options]
+  --seed N            seed of everything random; default 0
+  --dir D             run folder; default runs/quickstart
+  --schedule S        async or sync; default async
+  --device D          cpu or cuda
+  --processes N       actors in processes of their own; --store redis://host:port says where they meet
+  --set path=value    another value of the recipe; as often as you like
+  --smoke             a few seconds, to see that every part works
+  --resume            go on with the run in the folder
+`;
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
@@ -77,8 +88,13 @@ async function main(): Promise<number> {
       set: { type: "string", multiple: true, default: [] },
       smoke: { type: "boolean", default: false },
       resume: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
     },
   });
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
   const say = (line: string) => process.stderr.write(`${line}\n`);
   const chosen = overrideRecipe(recipe, [
     `seed=${values.seed}`,

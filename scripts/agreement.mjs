@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { optionsOf } from "./options.mjs";
 
 const HONE = [fileURLToPath(new URL("../dist/lib/cli/main.js", import.meta.url))];
 const MODES = ["reference", "strict"];
@@ -88,14 +88,15 @@ export const tableRow = ({ domain, file, labels, reference, strict }) =>
   `| ${domain} | \`${file}\` | ${labels.toLocaleString("en")} | ${reference.toLocaleString("en")} | ${strict.toLocaleString("en")} |`;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { values } = parseArgs({
-    options: {
+  const values = optionsOf(
+    {
       data: { type: "string", default: "../shared/reference/data" },
       only: { type: "string" },
       hone: { type: "string", default: JSON.stringify(HONE) },
       json: { type: "boolean", default: false },
     },
-  });
+    "npm run agreement -- [--data folder] [--only domain,domain] [--hone '[\"command\"]'] [--json]",
+  );
   if (!existsSync(values.data)) {
     console.error(`skipped: no labelled cases at ${values.data}`);
     process.exit(0);

@@ -6,28 +6,19 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { optionsOf } from "./options.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const USAGE =
   "npm run bench -- [--only NAME[,NAME]] [--smoke] [--json FILE]\nNames are those of bench/NAME.bench.cc and .mjs.";
-const { only: list, smoke, json: kept } = optionsOf();
+const string = { type: "string" };
+const {
+  only: list,
+  smoke,
+  json: kept,
+} = optionsOf({ only: string, smoke: { type: "boolean", default: false }, json: string }, USAGE);
 const only = list?.split(",");
 const wanted = (name) => only === undefined || only.includes(name);
-
-function optionsOf() {
-  const string = { type: "string" };
-  const boolean = { type: "boolean", default: false };
-  try {
-    const { values } = parseArgs({ options: { only: string, smoke: boolean, json: string, help: boolean } });
-    if (!values.help) return values;
-  } catch (error) {
-    console.error(`${error.message}\n${USAGE}`);
-    process.exit(2);
-  }
-  console.log(USAGE);
-  process.exit(0);
-}
 
 function run(command, argv) {
   const result = spawnSync(command, argv, { cwd: root, encoding: "utf8", maxBuffer: 1 << 27 });

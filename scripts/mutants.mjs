@@ -15,9 +15,13 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
+import { optionsOf } from "./options.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const USAGE = `npm run mutants -- [options]
+  --only a,b         rooms: the files of test/mutants/
+  --matching words   mutants whose file or reason has these words
+  --list             says which they are and tries none`;
 const lists = path.join(root, "test/mutants");
 /** For building, and for a room's tests without a mutant. */
 const LIMIT_MS = 900_000;
@@ -201,7 +205,7 @@ function tryRoom(tree, { room, mutants }) {
 
 function main() {
   const text = { type: "string" };
-  const { values } = parseArgs({ options: { only: text, matching: text, list: { type: "boolean" } } });
+  const values = optionsOf({ only: text, matching: text, list: { type: "boolean" } }, USAGE);
   const rooms = chosen(readMutants(), values);
   if (values.list) {
     for (const { room, mutants } of rooms)
@@ -219,4 +223,11 @@ function main() {
     process.exitCode = 1;
 }
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) main();
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  try {
+    main();
+  } catch (error) {
+    console.error(error.message);
+    process.exitCode = 2;
+  }
+}

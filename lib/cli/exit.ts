@@ -31,7 +31,12 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   HONE_ERR_ABORTED: EXIT.aborted,
 };
 
+/** What node:util's parseArgs says of a command line that it does not take. */
+const isUsage = (error: unknown): error is Error =>
+  error instanceof Error && String((error as NodeJS.ErrnoException).code).startsWith("ERR_PARSE_ARGS_");
+
 export function exitCodeOf(error: unknown): number {
+  if (isUsage(error)) return EXIT.usage;
   if (!HoneError.is(error)) return EXIT.bug;
   const { signal } = error.details;
   if (error.code === "HONE_ERR_ABORTED" && signal !== undefined) return exitOf(signal as NodeJS.Signals);
@@ -40,6 +45,7 @@ export function exitCodeOf(error: unknown): number {
 
 /** Code, message and hint for people; for errors that are not ours also the stack. */
 export function explain(error: unknown): string {
+  if (isUsage(error)) return `HONE_ERR_USAGE  ${error.message}\n  hint: --help lists the options.`;
   if (!HoneError.is(error)) return error instanceof Error ? (error.stack ?? String(error)) : String(error);
   const cause =
     error.cause instanceof Error && !error.message.includes(error.cause.message) ? error.cause : undefined;

@@ -54,8 +54,8 @@ export class WatchedRun {
   #lookedMs = 0;
   /** When it was seen to be written anew, by this process's clock; where nobody was looking its own time counts. */
   #signMs: number | undefined;
-  /** The folder's lock is held by nobody; known of a quiet run alone. */
-  #gone = false;
+  /** Whether somebody holds the folder's lock; known of a quiet run and of one whose training is over. */
+  #held: boolean | undefined;
   #damaged = 0;
   #told = "";
 
@@ -156,7 +156,7 @@ export class WatchedRun {
     const modified = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (modified === this.#statusMs) return undefined;
     this.#signMs = Date.now() - this.#lookedMs < QUIET_MS ? Date.now() : undefined;
-    this.#gone = false;
+    this.#held = undefined;
     this.#statusMs = modified;
     this.#status = readLineStatus(this.dir);
     return this.#status;
@@ -170,18 +170,25 @@ export class WatchedRun {
   /** The answer counts at the next look. */
   #lookForProcess(): void {
     const status = this.#status;
-    if (status === undefined || this.#quietMs(status) < QUIET_MS) return;
+    if (status === undefined || (this.#quietMs(status) < QUIET_MS && status.end !== "done")) return;
     void isLocked(this.dir).then((held) => {
-      if (status === this.#status) this.#gone = !held;
+      if (status === this.#status) this.#held = held;
     });
+  }
+
+  /** Of a run whose training is done: nobody is at work on its last evaluation and its summary. */
+  #isEvaluated(status: LineStatus): boolean {
+    const { mtimeMs = 0 } = statSync(join(this.dir, RUN_FILES.summary), { throwIfNoEntry: false }) ?? {};
+    return mtimeMs >= this.#statusMs || !(this.#held ?? this.#quietMs(status) < QUIET_MS);
   }
 
   #state(): RunState {
     const status = this.#status;
     if (status === undefined) return existsSync(join(this.dir, RUN_FILES.summary)) ? "done" : "unfinished";
     const { end, paused } = status;
+    if (end === "done") return this.#isEvaluated(status) ? "done" : "finishing";
     if (end !== undefined && end !== "stopping") return end === "aborted" ? "stopped" : end;
-    if (this.#gone) return "killed";
+    if (this.#held === false) return "killed";
     if (this.#quietMs(status) > SILENT_MS) return "silent";
     if (end === "stopping") return "stopping";
     return paused ? "paused" : "running";

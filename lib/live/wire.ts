@@ -28,13 +28,17 @@ export interface Mark {
   readonly atMs?: number | undefined;
 }
 
-/** "running" while the process gives signs of life; "silent" if it stopped doing so; "killed" if it is gone. */
+/**
+ * "running" while the process gives signs of life; "silent" if it stopped doing so; "killed" if it is gone; "finishing"
+ * when training is over and the process still evaluates or writes its report.
+ */
 export type RunState =
   | "running"
   | "paused"
   | "stopping"
   | "silent"
   | "killed"
+  | "finishing"
   | "done"
   | "stopped"
   | "failed"

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { parseArgs } from "node:util";
 import { expect, test, vi } from "vitest";
 import { EXIT, exitCodeOf, explain, runMain } from "../../lib/cli/exit.ts";
 import { ConfigError, HoneError } from "../../lib/errors.ts";
@@ -46,6 +47,19 @@ test("explains with code, hint and a cause that says more; a stack only for erro
   });
   expect(explain(error)).toBe("HONE_ERR_IO  cannot write\n  hint: Free some space.\n  cause: ENOSPC");
   expect(explain(new TypeError("ours"))).toContain("exit.test.ts");
+});
+
+test("an entry script's unknown option is a fault of usage, in one line", () => {
+  let error: unknown;
+  try {
+    parseArgs({ args: ["--sed", "1"], options: { seed: { type: "string" } } });
+  } catch (thrown) {
+    error = thrown;
+  }
+  expect(exitCodeOf(error)).toBe(EXIT.usage);
+  expect(explain(error)).toMatch(
+    /^HONE_ERR_USAGE {2}Unknown option '--sed'[^\n]*\n {2}hint: --help lists the options\.$/,
+  );
 });
 
 test("the first signal aborts, the second ends the process at once", async () => {

@@ -68,7 +68,8 @@ test.each([
   ["paused", { paused: true }],
   ["stopping", { end: "stopping" }],
   ["stopped", { end: "aborted" }],
-  ["done", { end: "done" }],
+  ["done", { end: "done", writtenMs: 0 }],
+  ["finishing", { end: "done" }],
   ["failed", { end: "failed" }],
   ["silent", { writtenMs: 0 }],
 ] as const)("is %s by its line.json", (state, change) => {
@@ -110,6 +111,23 @@ test("is killed when nobody holds its folder, silent when somebody does, running
   }
   writeStatus(dir, { end: "done", writtenMs: 0 });
   expect(await looked()).toBe("done");
+});
+
+test("is finishing while the process that has trained holds its folder, done with its summary or its end", async () => {
+  const dir = smallRun(1);
+  writeFileSync(join(dir, "summary.json"), "{}"); // of the session before
+  utimesSync(join(dir, "summary.json"), 1, 1);
+  writeStatus(dir, { end: "done", writtenMs: 0 });
+  const run = new WatchedRun(dir, 0);
+  {
+    using _ = await lockFolder(dir);
+    await becomes(run, "finishing");
+    writeFileSync(join(dir, "summary.json"), "{}");
+    expect(run.info().state).toBe("done");
+    utimesSync(join(dir, "summary.json"), 1, 1);
+    expect(run.info().state).toBe("finishing");
+  }
+  await becomes(run, "done");
 });
 
 test("what was written while nobody looked counts by its own time", () => {

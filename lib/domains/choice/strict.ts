@@ -28,8 +28,11 @@ const STATED = [
 ].join("|");
 /** "Option C is correct", "(C) must be the right answer". */
 const JUDGED = `\\s{1,4}(?:is|should\\s{1,4}be|must\\s{1,4}be|would\\s{1,4}be)\\s{1,4}(?:the\\s{1,4})?(?:correct|right|best|answer)(?:\\s{1,4}(?:answer|option|choice|one))?(?=\\s{0,4}(?:[.,;:!*]|$|because\\b|since\\b))`;
+/** "It's C", "Select (C)", "Therefore: C": only where a sentence begins with it and nothing but a reason follows. */
+const SHORT =
+  "(?<=(?:^|[.!?:;*_>\\n])\\s{0,4}[*_]{0,2})(?:(?:[sS]o\\s{1,4}|[tT]hus,?\\s{1,4}|[hH]ence,?\\s{1,4}|[tT]herefore,?\\s{1,4})?[iI]t(?:['’]s|\\s{1,4}(?:is|must\\s{1,4}be))|[sS]elect|[cC]hoose|[pP]ick|(?:[tT]herefore|[tT]hus|[hH]ence|[sS]o|[cC]onclusion)\\s{0,2}:)";
 const CHOSEN = new RegExp(
-  `(?:(?:${STATED})(?<opening>${OPENING}(?:${KIND}${OPENING})?)|(?<![\\p{L}\\p{N}_'’\\\\])(?<kind>${KIND}\\s{1,4})?(?<judged>[*_$({\\[]{0,4})(?=[A-J]${CLOSING}${JUDGED}))${LETTER}${NO_WORD}`,
+  `(?:(?:${STATED}|(?<short>${SHORT}))(?<opening>${OPENING}(?:${KIND}${OPENING})?)|(?<![\\p{L}\\p{N}_'’\\\\])(?<kind>${KIND}\\s{1,4})?(?<judged>[*_$({\\[]{0,4})(?=[A-J]${CLOSING}${JUDGED}))${LETTER}${NO_WORD}`,
   "gu",
 );
 const HEDGE =
@@ -41,6 +44,8 @@ const ANOTHER = new RegExp(
   `^${CLOSING}(?:\\s{0,4}(?:\\\\text\\{\\s{0,4})?(?:[,;]?\\s{0,4}\\(?${HEDGE}|/|&|\\|)\\s{0,4}\\}?|,)${OPENING}(?:${KIND}\\s{1,4})?[*_$({\\[]{0,4}[A-J]${NO_WORD}(?!\\s\\p{Ll})`,
   "u",
 );
+/** After the letter: the end of its sentence, or a reason. */
+const ENDS = new RegExp(`^${CLOSING}\\s{0,4}(?:[.;!\\n]|$|,?\\s{0,4}(?:because|since)\\b)`);
 /** Before a judgement, in its sentence: words that suppose, ask or deny it. */
 const SUPPOSED =
   /\b(?:if|whether|not|never|neither|nor|unless|assum\w+|suppos\w+|claim\w*|says?|argue\w*|why|doubt\w*|might|could)\b[^.!?\n]*$|n['’]t\b[^.!?\n]*$/i;
@@ -64,7 +69,7 @@ export function committedLetter(response: string): string | undefined {
   let last: string | undefined;
   let stated = false;
   for (const match of response.matchAll(CHOSEN)) {
-    const { opening, kind, judged, letter } = match.groups as Partial<Record<string, string>> & {
+    const { opening, short, kind, judged, letter } = match.groups as Partial<Record<string, string>> & {
       letter: string;
     };
     const end = match.index + match[0].length;
@@ -73,6 +78,8 @@ export function committedLetter(response: string): string | undefined {
       const before = response.slice(Math.max(0, match.index - BEFORE_CHARS), match.index);
       const bare = kind === undefined && judged === "";
       if (SUPPOSED.test(before) || (bare && !BEFORE_BARE.test(before))) continue;
+    } else if (short !== undefined && !ENDS.test(after)) {
+      continue;
     } else if (isWord(letter, opening, match[0], after) || isTakenBack(response, match.index, after))
       continue;
     stated = true;

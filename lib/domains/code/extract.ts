@@ -42,19 +42,33 @@ interface FencedBlock {
   readonly body: string;
 }
 
-/** Backticks open a block anywhere in a line, tildes at its start; the next fence at least as long closes it. */
+/**
+ * Backticks open a block anywhere in a line, tildes at its start; the next fence at least as long closes it. Of a block
+ * in a quotation the marks of the quotation are left out.
+ */
 function fencedBlocks(text: string): FencedBlock[] {
-  const opening = /(?<!`)(`{3,})(?!`)([^\n`]*)\n|^[^\S\n]*(~{3,})(?!~)([^\n]*)\n/gm;
+  const opening = /(?<!`)(`{3,})(?!`)([^\n`]*)\n|^[^\S\n>]*(?:>[^\S\n>]*)*(~{3,})(?!~)([^\n]*)\n/gm;
   const blocks: FencedBlock[] = [];
   for (let open = opening.exec(text); open; open = opening.exec(text)) {
     const fence = open[1] ?? open[3]!;
     const start = opening.lastIndex;
     const end = text.indexOf(fence, start);
     if (end < 0) continue;
-    blocks.push({ info: open[2] ?? open[4]!, body: text.slice(start, end) });
+    const depth = quotations(text.slice(text.lastIndexOf("\n", open.index - 1) + 1, start));
+    blocks.push({ info: open[2] ?? open[4]!, body: unquoted(text.slice(start, end), depth) });
     opening.lastIndex = end + /^(.)\1*/.exec(text.slice(end))![0].length;
   }
   return blocks;
+}
+
+/** How many quotations a line stands in. */
+const quotations = (line: string): number =>
+  (/^[^\S\n>]*(?:>[^\S\n>]*)*/.exec(line)![0].match(/>/g) ?? []).length;
+
+function unquoted(body: string, depth: number): string {
+  if (depth === 0) return body;
+  const marks = new RegExp(`^(?: {0,3}> ?){1,${depth}}`, "gm");
+  return body.replace(marks, "");
 }
 
 /** The lines without the white space that all of them begin with; blank lines do not count. */

@@ -9,7 +9,7 @@ const limits = { timeoutMs: STARVED_TIMES * MAX_TOTAL_MS + 60_000 };
 
 /** What is known of the verifiers of this domain without loading them. */
 export const FACTS = {
-  code: { name: "code", version: 3, limits },
+  code: { name: "code", version: 4, limits },
   expression: { name: "expression", version: 1 },
   assertions: { name: "assertions", version: 1, limits },
 } as const satisfies Readonly<Record<string, VerifierFacts>>;

@@ -14,6 +14,22 @@ export function bracedArguments(text: string): string {
   return done;
 }
 
+/** \underbrace{x+1}_{\text{why}} as {x+1}: a brace above or below and what is written beside it. */
+export function withoutLabelledBraces(text: string): string {
+  const match = /\\(?:under|over)brace\s*(?=\{)/.exec(text);
+  if (match === null) return text;
+  const open = match.index + match[0].length;
+  const close = closingPlace(text, open);
+  if (close === undefined) return text;
+  let after = text.slice(close + 1);
+  const label = /^\s*[_^]\s*/.exec(after);
+  if (label !== null) {
+    const end = after[label[0].length] === "{" ? closingPlace(after, label[0].length) : label[0].length;
+    after = after.slice((end ?? label[0].length) + 1);
+  }
+  return withoutLabelledBraces(text.slice(0, match.index) + text.slice(open, close + 1) + after);
+}
+
 /** {a+b \over c} as {\frac{a+b}{c}}: \over divides all that stands in its group. */
 export function fractionsOfOver(text: string): string {
   const match = OVER.exec(text);

@@ -22,7 +22,7 @@ const CHOPPING_BITS = 128;
  */
 export function matches(gold: Value, answer: Value, how: Comparison): boolean {
   how.budget.spend(20);
-  const [g, a] = unassigned(gold, answer);
+  const [g, a] = unassigned(gold, answer, how.strict);
   if (how.strict && sameShapeMatches(g, a, how)) return true;
   if (g.kind === "relation" && isSetLike(a)) {
     const set = relationAsSet(g, how.strict);
@@ -56,15 +56,18 @@ const isSetLike = (v: Value): boolean => !isExpr(v) && v.kind !== "relation";
 const isEquation = (v: Value): v is Relation =>
   v.kind === "relation" && v.links.every((l) => l.operator === "=");
 
-/** "x = ... = 5": a chain of equations whose first side is only symbols. */
-const isAssignment = (v: Value): v is Relation => isEquation(v) && onlySymbols(v.links[0]!.left);
+/** "x = ... = 5": a chain of equations whose first side is only symbols; strict: or the value of a function, f(2). */
+const isAssignment = (v: Value, strict: boolean): v is Relation =>
+  isEquation(v) && (onlySymbols(v.links[0]!.left) || (strict && isApplied(v.links[0]!.left)));
+
+const isApplied = (v: Value): boolean => v.kind === "call" && v.name.length === 1;
 
 /** Chains cut to "first = last"; a lone value is compared with the value the other side assigns. */
-function unassigned(gold: Value, answer: Value): readonly [Value, Value] {
-  const g = isAssignment(gold) ? shortened(gold) : gold;
-  const a = isAssignment(answer) ? shortened(answer) : answer;
+function unassigned(gold: Value, answer: Value, strict: boolean): readonly [Value, Value] {
+  const g = isAssignment(gold, strict) ? shortened(gold) : gold;
+  const a = isAssignment(answer, strict) ? shortened(answer) : answer;
   if (isEquation(a) && !isEquation(g)) return [g, a.links.at(-1)!.right];
-  if (isAssignment(g) && !isEquation(a)) return [g.links.at(-1)!.right, a];
+  if (isAssignment(g, strict) && !isEquation(a)) return [g.links.at(-1)!.right, a];
   return [g, a];
 }
 

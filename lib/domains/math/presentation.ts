@@ -1,4 +1,4 @@
-import { bracedArguments, fractionsOfOver } from "./brace-groups.ts";
+import { bracedArguments, fractionsOfOver, withoutLabelledBraces } from "./brace-groups.ts";
 import { plainNumerals, withoutGroupCommas } from "./numerals.ts";
 import { bareUnits, currencyWords, isPhrase } from "./unit-names.ts";
 
@@ -134,6 +134,9 @@ const LEADING =
   /^(?:\s|\\(?:therefore|implies|Rightarrow|Longrightarrow|rightarrow|to|approx)(?![A-Za-z])|≈|[:=](?!=))+/;
 const TRAILING = /(?:\s|\\(?:\\|blacksquare|qed|checkmark|$)|(?<!\.\s*)[.]|[,;:])+$/;
 
+/** Nothing but words, in several pieces: \text{Mon}\text{day}. */
+const TEXTS = /^\s*\\text\s*\{[A-Za-z ]*\}(?:\s*\\text\s*\{[A-Za-z ]*\})+\s*\.?\s*$/;
+
 /**
  * The inside of a box without what only changes its look: fonts, sizes, colours, spacing, frames, delimiters' sizes,
  * labels such as "Answer:", the period of a sentence; spellings are unified, unit words set in \text{}. What is
@@ -144,6 +147,8 @@ export function plainLatex(boxed: string): string {
   let text = rewritten(plainNumerals(/[^ -~\n\t]/.test(boxed) ? plainCharacters(boxed) : boxed), DRESS);
   if (text.includes("\\"))
     text = text.replace(/\\([A-Za-z]+)/g, (whole, name: string) => COMMANDS.get(name) ?? whole);
+  if (text.includes("brace")) text = withoutLabelledBraces(text);
+  if (TEXTS.test(text)) text = text.replace(/\}\s*\\text\s*\{/g, "");
   text = withoutLabel(unwrapped(trimmed(rewritten(text, SPELLINGS))));
   text = bareUnits(text.replace(SET_BUILDER, "$2"));
   text = forwardBrackets(withoutGroupCommas(fractionsOfOver(bracedArguments(text))));

@@ -55,11 +55,15 @@ function equatesDifferent(value: Value, budget: Budget): boolean {
     return value.items.some((item) => equatesDifferent(item, budget));
   if (value.kind !== "relation" || !value.links.every((link) => link.operator === "=")) return false;
   const [first] = value.links;
-  const sides = value.links.map((link) => link.right).filter((side) => isExpr(side) && isConstant(side));
+  const sides = value.links.map((link) => link.right).filter(isOfConstants);
   if (isExpr(first!.left) && isNumber(first!.left, budget)) sides.unshift(first!.left);
   const last = sides.at(-1);
   return sides.some((side) => side !== last && !matches(side, last!, { budget, strict: true }));
 }
+
+/** A number, or numbers: \pm 2. */
+const isOfConstants = (value: Value): boolean =>
+  isExpr(value) ? isConstant(value) : value.kind === "set" && value.items.every(isOfConstants);
 
 const isConstant = (e: Expr): boolean => [...freeSymbols(e)].every(isUnitName);
 

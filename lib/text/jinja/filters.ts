@@ -11,6 +11,7 @@ import {
   isFloat,
   isNumber,
   numeric,
+  repr,
   str,
   TemplateFault,
   truth,
@@ -46,7 +47,8 @@ const HTML: Readonly<Record<string, string>> = {
   '"': "&#34;",
   "'": "&#39;",
 };
-const escaped = onText((text) => text.replace(/[&<>"']/g, (c) => HTML[c]!));
+const html = (text: string): string => text.replace(/[&<>"']/g, (c) => HTML[c]!);
+const escaped = onText(html);
 
 function orDefault(v: Value, args: Arguments): Value {
   const falsy = argument(args, 1, "boolean") === true && !truth(v);
@@ -147,6 +149,20 @@ const title = onText((text) =>
     .join(""),
 );
 
+/** A dict as attributes of a tag, each behind a space; those without a value are left out. */
+function xmlAttributes(v: Value, args: Arguments): Value {
+  if (!(v instanceof Map)) throw new TemplateFault(`'${typeName(v)}' object has no attribute 'items'`);
+  const text = [...v]
+    .filter(([, value]) => value !== null && !(value instanceof Undefined))
+    .map(([key, value]) => {
+      if (/[ \t\n\r\f\v/>=]/.test(str(key)))
+        throw new TemplateFault(`Invalid character in attribute name: ${repr(key)}`);
+      return `${html(str(key))}="${html(str(value))}"`;
+    })
+    .join(" ");
+  return text !== "" && argument(args, 0, "autospace") !== false ? ` ${text}` : text;
+}
+
 const TEXT_FILTERS: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ["string", onText((text) => text)],
   ["safe", onText((text) => text)],
@@ -163,6 +179,7 @@ const TEXT_FILTERS: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ["e", escaped],
   ["escape", escaped],
   ["forceescape", escaped],
+  ["xmlattr", xmlAttributes],
   ["format", (v, { positional }) => formatPercent(str(v), tupleOf(positional))],
   [
     "urlencode",

@@ -31,11 +31,40 @@ export function globals(clock: Date): ReadonlyMap<string, Value> {
         positional[0] instanceof Map ? [...positional[0]].map(([key, v]) => [str(key), v] as const) : [];
       return new Namespace([...first, ...named]);
     }),
+    callable("cycler", ({ positional }) => cycler(positional)),
+    callable("joiner", ({ positional, named }) => joiner(positional[0] ?? named.get("sep") ?? ", ")),
     callable("raise_exception", ({ positional }) => {
       throw new RaisedByTemplate(str(positional[0] ?? fromJs("")));
     }),
     callable("strftime_now", ({ positional }) => strftime(clock, str(positional[0] ?? ""))),
   ]);
+}
+
+/** `next()` gives one item after the other, over and over; `current` is the one that it will give. */
+function cycler(items: readonly Value[]): Value {
+  if (items.length === 0) throw new TemplateFault("at least one item has to be provided");
+  let at = 0;
+  const go = (to: number, gives: Value) => {
+    at = to % items.length;
+    made.set("current", items[at]!);
+    return gives;
+  };
+  const made = new Namespace([
+    ["current", items[0]!],
+    callable("next", () => go(at + 1, items[at]!)),
+    callable("reset", () => go(0, null)),
+  ]);
+  return made;
+}
+
+/** Nothing when it is called first, then the separator. */
+function joiner(separator: Value): Value {
+  let used = false;
+  return new Callable("joiner", () => {
+    const gives = used ? separator : "";
+    used = true;
+    return gives;
+  });
 }
 
 function whole(v: Value): number {

@@ -14,7 +14,7 @@ async function verdictOf(row: Row, compat: Compat = "strict") {
 test.each<[Row, Compat, string]>([
   [{ response: "Answer: J", gold: "J" }, "strict", "correct"],
   [{ model_output: "Answer: J", gold: "J" }, "strict", "correct"],
-  [{ response: "It is J", gold: "J" }, "strict", "wrong"],
+  [{ response: "Perhaps J", gold: "J" }, "strict", "wrong"],
   [{ response: "It is J", gold: "J" }, "reference", "correct"],
   [{ response: "It is D", gold: "D", style: "gpqa", choices: 4 }, "reference", "wrong"],
   [{ response: "Answer: D", gold: "D", style: "gpqa", choices: 4 }, "reference", "correct"],

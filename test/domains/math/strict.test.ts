@@ -39,12 +39,20 @@ describe("exploits", () => {
     ["an honest approximation", "\\sqrt{2}", "\\sqrt{2}\\approx 1.414"],
     ["a gold sum", "\\sum_{k=1}^{10} k", "\\sum_{k=1}^{10} k"],
     ["a symbol with nothing added", "n", "n+0"],
+    ["numbers that a name has", "\\pm 2", "x=\\pm 2"],
+    ["the value of a function", "f(2)=4", "4"],
+    ["the value of a function, computed", "f(2)=4", "f(2)=2^2=4"],
+    ["words in pieces", "\\text{Monday}", "\\text{Mon}\\text{day}"],
+    ["a brace below", "5", "\\underbrace{2+3}_{\\text{sum}}"],
   ])("%s is no exploit", async (_, gold, answer) =>
     expect(await judge(gold, boxed(answer))).toMatch(/^correct/),
   );
 
   test.each([
     ["several answers", "5", "5, 6, 7"],
+    ["one number said to be two", "\\pm 2", "2=\\pm 2"],
+    ["another value of a function", "f(2)=4", "f(3)=4"],
+    ["a value that a function has not", "f(2)=4", "2"],
     ["either of two", "5", "5 \\text{ or } 7"],
     ["all numbers", "5", Array.from({ length: 40 }, (_, i) => i).join(", ")],
     ["the code of an answer", "5", "process.exit(5)"],
