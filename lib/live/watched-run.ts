@@ -176,17 +176,12 @@ export class WatchedRun {
     });
   }
 
-  /** Of a run whose training is done: nobody is at work on its last evaluation and its summary. */
-  #isEvaluated(status: LineStatus): boolean {
-    const { mtimeMs = 0 } = statSync(join(this.dir, RUN_FILES.summary), { throwIfNoEntry: false }) ?? {};
-    return mtimeMs >= this.#statusMs || !(this.#held ?? this.#quietMs(status) < QUIET_MS);
-  }
-
   #state(): RunState {
     const status = this.#status;
     if (status === undefined) return existsSync(join(this.dir, RUN_FILES.summary)) ? "done" : "unfinished";
     const { end, paused } = status;
-    if (end === "done") return this.#isEvaluated(status) ? "done" : "finishing";
+    const atWork = this.#held ?? this.#quietMs(status) < QUIET_MS;
+    if (end === "done") return atWork && !isSummed(this.dir, this.#statusMs) ? "finishing" : "done";
     if (end !== undefined && end !== "stopping") return end === "aborted" ? "stopped" : end;
     if (this.#held === false) return "killed";
     if (this.#quietMs(status) > SILENT_MS) return "silent";
@@ -194,6 +189,10 @@ export class WatchedRun {
     return paused ? "paused" : "running";
   }
 }
+
+/** Whether there is a summary of what was trained until then. */
+const isSummed = (dir: string, sinceMs: number): boolean =>
+  (statSync(join(dir, RUN_FILES.summary), { throwIfNoEntry: false })?.mtimeMs ?? 0) >= sinceMs;
 
 /** Checkpoints that the log does not tell of: it was written by an older version. */
 function unloggedCheckpoints(dir: string, marks: readonly Mark[]): Mark[] {
