@@ -40,3 +40,21 @@ test("a process that ends is started again in a later epoch; after the end nothi
   expect(epoch).toBe(last);
   expect(readFileSync(join(logs, "actor-3.log"), "utf8")).toMatch(/HONE_ERR_STREAM/);
 }, 60_000);
+
+test("places that are filled together are left and filled again together", async () => {
+  const begun: (readonly number[])[] = [];
+  const onStart = async (places: readonly { rank: number }[]) => begun.push(places.map(({ rank }) => rank));
+  await using supervisor = new Supervisor({ logs, threads: 1, onStart, onFailure: () => {} });
+  const two = [0, 1].map((rank) => ({ ...place("memory:"), role: "trainer" as const, rank, worldSize: 2 }));
+  await supervisor.start(...two);
+  const before = supervisor.statuses.map(({ pid }) => pid);
+  supervisor.kill("trainer", 1);
+  await until(() => supervisor.statuses[0]!.restarts === 1 && begun.length === 2, "both to be started again");
+  await until(() => supervisor.statuses.every(({ pid }) => pid !== undefined), "their processes");
+  expect(begun).toEqual([
+    [0, 1],
+    [0, 1],
+  ]);
+  expect(supervisor.statuses).toMatchObject([{ epoch: 2 }, { epoch: 2 }]);
+  for (const { pid } of supervisor.statuses) expect(before).not.toContain(pid);
+}, 60_000);

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { decodeReply, encodeCall } from "../../lib/fleet/calls.ts";
 import { REGISTERS, STREAMS } from "../../lib/fleet/names.ts";
 import { runTrainer } from "../../lib/fleet/trainer-role.ts";
+import type { TrainerOptions } from "../../lib/native/face.ts";
 import { openStore } from "../../lib/streams/index.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 import { TRAINER, until } from "./small-engine.ts";
@@ -41,4 +42,65 @@ test("a rank answers every call of its own epoch once, and names what it does no
   expect((await store.depth(STREAMS.replies(1))).items).toBe(0);
   stop.abort();
   await Promise.all(both);
+});
+
+test("what changes nothing is rank 0's work alone; the ranks' trainers get the group that they are", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  await store.kv.set(REGISTERS.formation, "1");
+  const stop = new AbortController();
+  const done: string[] = [];
+  const ranks = [0, 1].map((rank) => {
+    const group = { rank, size: 2, abort: () => done.push(`${rank} leaves`), close: async () => {} };
+    const sender = { send: async () => void done.push(`${rank} sends`), close: async () => {} };
+    const open = (_: unknown, { sharding }: TrainerOptions) => {
+      done.push(`${rank} opens as ${sharding!.communicator!.rank}`);
+      return {
+        version: 0,
+        saveModel: async () => void done.push(`${rank} saves a model`),
+        setVersion: async () => void done.push(`${rank} has a version`),
+        close: async () => {},
+      } as never;
+    };
+    const parts = { store, rank, epoch: 1, beatMs: 20, signal: stop.signal };
+    return runTrainer({ ...parts, open, sender, group: group as never });
+  });
+  const say = (number: number, name: string, ...args: unknown[]) =>
+    store.append(STREAMS.commands(1), String(number), encodeCall({ number, trainer: "t", name, args }));
+  await say(0, "open", "{}", { ...TRAINER, sharding: { stage: "optimizer", exact: true } });
+  for (const [i, name] of ["saveModel", "send", "setVersion"].entries()) await say(i + 1, name);
+  await until(() => done.filter((each) => /version/.test(each)).length === 2, "both to be through");
+  stop.abort();
+  await Promise.all(ranks);
+  const ofRank = (rank: number) => done.filter((each) => each.startsWith(`${rank} `));
+  expect(ofRank(0).slice(0, 4)).toEqual(["0 opens as 0", "0 saves a model", "0 sends", "0 has a version"]);
+  expect(ofRank(1).slice(0, 2)).toEqual(["1 opens as 1", "1 has a version"]);
+  expect(done).toEqual(expect.arrayContaining(["0 leaves", "1 leaves"]));
+});
+
+test("ranks that divide nothing are refused", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  await store.kv.set(REGISTERS.formation, "1");
+  const stop = new AbortController();
+  const group = { rank: 0, size: 2, abort: () => {}, close: async () => {} } as never;
+  const sender = { send: async () => {}, close: async () => {} };
+  const { trainer: open } = standInCore();
+  const ended = runTrainer({
+    store,
+    rank: 0,
+    epoch: 1,
+    beatMs: 20,
+    signal: stop.signal,
+    open,
+    sender,
+    group,
+  });
+  const call = { number: 0, trainer: "t", name: "open", args: ["{}", TRAINER] };
+  await store.append(STREAMS.commands(1), "0", encodeCall(call));
+  const [reply] = await store.read(STREAMS.replies(1), 0, { max: 1, waitMs: 5000 });
+  expect(decodeReply(reply!.payload).fault).toMatchObject({
+    code: "HONE_ERR_USAGE",
+    message: expect.stringMatching(/2 ranks/),
+  });
+  stop.abort();
+  await ended;
 });
