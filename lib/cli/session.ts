@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
 import type { Scoreboard, Validation } from "../evaluation/index.ts";
 import type { Processes } from "../fleet/index.ts";
 import { writeReport } from "../live/index.ts";
@@ -91,6 +92,7 @@ class Session {
       this.#recipe,
       processes === undefined ? runOptions : { ...runOptions, core: processes.core },
     );
+    if (processes !== undefined) processes.verifiers = () => verifierPids(run);
     this.#display.follow(run);
     const outcome = await run.finished;
     await this.#validation.settled();
@@ -206,13 +208,20 @@ class Session {
 
 /** The actors and trainers that the recipe asks for; undefined where one process does it all. */
 async function processesOf({ hardware }: Recipe): Promise<Processes | undefined> {
-  if (hardware?.processes === undefined) return undefined;
   const { HONE_STORE: store, HONE_FAULTS: faults } = process.env;
+  if (hardware?.processes === undefined && faults)
+    throw new HoneError("HONE_ERR_USAGE", "HONE_FAULTS is set, and this run has no processes to meet", {
+      hint: "Give --processes, or unset it.",
+    });
+  if (hardware?.processes === undefined) return undefined;
   const { openProcesses, readFaults } = await import("../fleet/index.ts");
   const core = await nativeCore();
   const address = store ? { store } : {};
   return openProcesses({ ...hardware.processes, ...address, core, faults: readFaults(faults) });
 }
+
+const verifierPids = ({ processes }: Run): number[] =>
+  processes.flatMap(({ name, pid }) => (name.startsWith("verifier.") && pid !== undefined ? [pid] : []));
 
 function imperfections(
   domains: Recipe["domains"],

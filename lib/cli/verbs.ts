@@ -1,4 +1,5 @@
 import { benchVerb } from "./verbs/bench.ts";
+import { chaosVerb } from "./verbs/chaos.ts";
 import { checkVerb } from "./verbs/check.ts";
 import { compareVerb } from "./verbs/compare.ts";
 import { completionVerb } from "./verbs/completion.ts";
@@ -41,6 +42,7 @@ export const VERBS: readonly Verb[] = [
   checkVerb,
   planVerb,
   simulateVerb,
+  chaosVerb,
   launchVerb,
   dataVerb,
   sweepVerb,

@@ -1,24 +1,45 @@
 import { HoneError } from "../errors.ts";
 
+const ROLES = ["actor", "trainer", "verifier"] as const;
+
 /** Something that goes wrong on purpose, once. */
-export interface Fault {
-  readonly role: "actor" | "trainer";
+export type Fault = SignalFault | RestartFault;
+
+interface SignalFault {
+  readonly role: (typeof ROLES)[number];
+  /** Of several; of verifiers' processes one may say none, which means the first. */
   readonly rank: number;
-  /** When actors have the weights after this step, or so many milliseconds after the beginning. */
-  readonly at: { readonly step: number } | { readonly ms: number };
+  readonly at: FaultTime;
   readonly signal: "SIGKILL" | "SIGTERM" | "SIGSTOP";
   /** After a SIGSTOP: it goes on after so long. Milliseconds. */
   readonly stopMs?: number;
 }
 
-/** Whoever holds the processes. False: there is none. */
-interface Strikes {
-  kill(role: Fault["role"], rank: number, signal: NodeJS.Signals): boolean;
+/** The run's own Redis server is killed and started again, at once or after a while. */
+interface RestartFault {
+  readonly role: "redis";
+  readonly at: FaultTime;
+  readonly stopMs: number;
 }
 
-const FAULT =
-  /^(actor|trainer)\.(\d{1,6})@(?:step=(\d{1,9})|t=(\d+(?:\.\d+)?)(ms|s)):(sigkill|sigterm|sigstop)(?:=(\d+(?:\.\d+)?)(ms|s))?$/;
-const EXAMPLE = "actor.1@step=3:sigkill,trainer.0@t=2s:sigstop=500ms";
+/** When actors have the weights after this step, or so many milliseconds after the beginning. */
+export type FaultTime = { readonly step: number } | { readonly ms: number };
+
+/** Whoever holds the processes. False: there is none. */
+export interface Strikes {
+  kill(role: SignalFault["role"], rank: number, signal: NodeJS.Signals): boolean;
+  /** Kills the store's server and starts it again after so long. */
+  restart(stopMs: number): boolean;
+}
+
+const TIME = String.raw`(\d+(?:\.\d+)?)(ms|s)`;
+const WHEN = String.raw`@(?:step=(\d{1,9})|t=${TIME})`;
+const SIGNAL = new RegExp(
+  String.raw`^(?:(actor|trainer)\.(\d{1,6})|(verifier)(?:\.(\d{1,6}))?)${WHEN}:(sigkill|sigterm|sigstop)(?:=${TIME})?$`,
+);
+const RESTART = new RegExp(`^redis${WHEN}:restart(?:=${TIME})?$`);
+const EXAMPLE =
+  "actor.1@step=3:sigkill,trainer.0@t=2s:sigstop=500ms,verifier@t=3s:sigkill,redis@t=4s:restart";
 
 const ms = (number: string, unit: string): number => Number(number) * (unit === "s" ? 1000 : 1);
 
@@ -28,22 +49,41 @@ export function readFaults(text = ""): Fault[] {
 }
 
 function readFault(text: string): Fault {
-  const [, role, rank, step, t, unit, signal, stop, stopUnit] = FAULT.exec(text) ?? [];
-  if (role === undefined || (stop !== undefined && signal !== "sigstop"))
+  const [isRestart, ...restart] = RESTART.exec(text) ?? [];
+  if (isRestart !== undefined) {
+    const [step, t, unit, stop, stopUnit] = restart;
+    return { role: "redis", at: timeOf(step, t, unit), stopMs: stop === undefined ? 0 : ms(stop, stopUnit!) };
+  }
+  const [all, ranked, rank, verifier, which = "0", step, t, unit, signal, stop, stopUnit] =
+    SIGNAL.exec(text) ?? [];
+  if (all === undefined || (stop !== undefined && signal !== "sigstop"))
     throw new HoneError("HONE_ERR_USAGE", `HONE_FAULTS: "${text}" is no fault`, {
       hint: `Such as HONE_FAULTS="${EXAMPLE}".`,
     });
   return {
-    role: role as Fault["role"],
-    rank: Number(rank),
-    at: step === undefined ? { ms: ms(t!, unit!) } : { step: Number(step) },
-    signal: signal!.toUpperCase() as Fault["signal"],
+    role: (ranked ?? verifier) as SignalFault["role"],
+    rank: Number(rank ?? which),
+    at: timeOf(step, t, unit),
+    signal: signal!.toUpperCase() as SignalFault["signal"],
     ...(stop !== undefined && { stopMs: ms(stop, stopUnit!) }),
   };
 }
 
+const timeOf = (step: string | undefined, t: string | undefined, unit: string | undefined): FaultTime =>
+  step === undefined ? { ms: ms(t!, unit!) } : { step: Number(step) };
+
+/** As it is written. */
+export function spellFault(fault: Fault): string {
+  const time = "step" in fault.at ? `step=${fault.at.step}` : `t=${fault.at.ms}ms`;
+  if (fault.role === "redis") return `redis@${time}:restart=${fault.stopMs}ms`;
+  const stop = fault.stopMs === undefined ? "" : `=${fault.stopMs}ms`;
+  return `${fault.role}.${fault.rank}@${time}:${fault.signal.toLowerCase()}${stop}`;
+}
+
 /** Makes them happen to processes of a supervisor. */
 export class FaultInjector {
+  /** Those that met a process. */
+  struck = 0;
   readonly #left: Set<Fault>;
   readonly #processes: Strikes;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -68,10 +108,15 @@ export class FaultInjector {
   }
 
   #strike(fault: Fault): void {
-    const { role, rank, signal, stopMs } = fault;
     this.#left.delete(fault);
-    this.#processes.kill(role, rank, signal);
-    if (stopMs !== undefined) this.#later(stopMs, () => this.#processes.kill(role, rank, "SIGCONT"));
+    if (this.#hits(fault)) this.struck += 1;
+  }
+
+  #hits(fault: Fault): boolean {
+    if (fault.role === "redis") return this.#processes.restart(fault.stopMs);
+    const { role, rank, signal, stopMs } = fault;
+    if (stopMs !== undefined) this.#later(stopMs, () => void this.#processes.kill(role, rank, "SIGCONT"));
+    return this.#processes.kill(role, rank, signal);
   }
 
   #later(waitMs: number, work: () => void): void {

@@ -1,5 +1,6 @@
 /** A run over several processes: the engines of actors and the trainer's ranks, behind the faces of one process. */
 export { type ActorParts, runActor } from "./actor.ts";
+export { type ChaosOptions, type ChaosReport, chaos } from "./chaos.ts";
 export { readFaults } from "./faults.ts";
 export { Fleet, type FleetOptions, openFleet } from "./fleet.ts";
 export type { SendingTrainer } from "./fleet-trainer.ts";

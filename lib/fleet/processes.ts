@@ -10,6 +10,7 @@ import type { SendingTrainer } from "./fleet-trainer.ts";
 import { FolderSender } from "./folder-transport.ts";
 import { type FleetSettings, memberName, REGISTERS, SETTINGS } from "./names.ts";
 import { type OwnFolder, openOwnFolder } from "./own-folder.ts";
+import { OWN_REDIS, OwnRedis } from "./own-redis.ts";
 import { RankWatch } from "./rank-watch.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
 import { type Place, Supervisor } from "./supervisor.ts";
@@ -20,7 +21,10 @@ export interface ProcessesOptions {
   readonly trainers: number;
   /** Of this process. */
   readonly core: Core;
-  /** Address of the store (docs/streams.md); all processes must reach it. Default: a file of SQLite that goes with them. */
+  /**
+   * Address of the store (docs/streams.md); all processes must reach it. "redis-server": one is started for them alone.
+   * Default: a file of SQLite that goes with them.
+   */
   readonly store?: string;
   readonly settings?: Partial<FleetSettings>;
   /** What goes wrong on purpose. */
@@ -30,6 +34,10 @@ export interface ProcessesOptions {
 /** A fleet whose processes this one has started, and ends when it is disposed. */
 export interface Processes extends AsyncDisposable {
   readonly core: Fleet;
+  /** Ids of the processes that judge, which are the run's and not this fleet's: what faults of "verifier" meet. */
+  verifiers: () => readonly number[];
+  /** Makes more things go wrong, from now on. Throws HONE_ERR_USAGE for a restart of a server that is not this fleet's. */
+  inject(faults: readonly Fault[]): FaultInjector;
 }
 
 /**
@@ -39,18 +47,26 @@ export interface Processes extends AsyncDisposable {
 export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
   expectGloo(options);
   const own = await openOwnFolder();
-  const runId = `run-${randomUUID()}`;
-  const url = options.store ?? `sqlite:${join(own.path, "streams.sqlite")}`;
-  const store = await openStore(url, { run: runId }).catch((error) => {
-    own.close(false);
-    throw error;
-  });
-  const processes = new OwnProcesses(options, { own, runId, url, store });
+  const processes = new OwnProcesses(options, await openPlace(options, own));
   try {
     await processes.open();
     return processes;
   } catch (error) {
     await processes[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function openPlace({ store: address }: ProcessesOptions, own: OwnFolder): Promise<Whereabouts> {
+  const runId = `run-${randomUUID()}`;
+  let redis: OwnRedis | undefined;
+  try {
+    redis = address === OWN_REDIS ? await OwnRedis.start(join(own.path, "redis")) : undefined;
+    const url = redis?.url ?? address ?? `sqlite:${join(own.path, "streams.sqlite")}`;
+    return { own, runId, url, redis, store: await openStore(url, { run: runId }) };
+  } catch (error) {
+    await redis?.[Symbol.asyncDispose]();
+    own.close(false);
     throw error;
   }
 }
@@ -72,6 +88,8 @@ interface Whereabouts {
   /** Of the store. */
   readonly url: string;
   readonly store: StreamStore;
+  /** Where the server is this fleet's own. */
+  readonly redis: OwnRedis | undefined;
 }
 
 class OwnProcesses implements Processes {
@@ -82,7 +100,8 @@ class OwnProcesses implements Processes {
   readonly #sender: FolderSender;
   readonly #ranks: TrainerRanks | undefined;
   #watch: RankWatch | undefined;
-  readonly #faults: FaultInjector;
+  verifiers: Processes["verifiers"] = () => [];
+  readonly #injectors: FaultInjector[] = [];
   #failure: HoneError | undefined;
 
   constructor(options: ProcessesOptions, at: Whereabouts) {
@@ -97,7 +116,29 @@ class OwnProcesses implements Processes {
       onStart: (places) => this.#begin(places),
       onFailure: (error) => this.#fail(error),
     });
-    this.#faults = new FaultInjector(options.faults ?? [], this.#supervisor);
+  }
+
+  inject(faults: readonly Fault[]): FaultInjector {
+    const { redis } = this.#at;
+    if (redis === undefined && faults.some(({ role }) => role === "redis"))
+      throw new HoneError(
+        "HONE_ERR_USAGE",
+        "a fault restarts the Redis server, which is not this run's own",
+        {
+          hint: `Let the run start one: --store ${OWN_REDIS}`,
+        },
+      );
+    const fail = (error: HoneError) => this.#fail(error);
+    const injector = new FaultInjector(faults, {
+      kill: (role, rank, signal) =>
+        role === "verifier"
+          ? signalTo(this.verifiers()[rank], signal)
+          : this.#supervisor.kill(role, rank, signal),
+      restart: (stopMs) => void redis!.restart(stopMs).catch(fail) === undefined,
+    });
+    this.#injectors.push(injector);
+    injector.begin();
+    return injector;
   }
 
   async open(): Promise<void> {
@@ -118,7 +159,9 @@ class OwnProcesses implements Processes {
       ...(settings && { settings }),
     });
     this.core.board.places = () => this.#supervisor.statuses;
-    this.core.updates.onPublished = (version) => this.#faults.published(version);
+    this.core.updates.onPublished = (version) => {
+      for (const injector of this.#injectors) injector.published(version);
+    };
     this.core.roster.onLook(() => this.#endSilent());
     if (trainers > 0) this.#watchRanks();
     const places = (role: Place["role"], worldSize: number) =>
@@ -126,7 +169,7 @@ class OwnProcesses implements Processes {
     const each = places("actor", actors).map((place) => this.#supervisor.start(place));
     const together = trainers > 0 ? [this.#supervisor.start(...places("trainer", trainers))] : [];
     await Promise.all([...each, ...together]);
-    this.#faults.begin();
+    this.inject(this.#options.faults ?? []);
   }
 
   /** A rank that is stopped or hangs is ended, and the others with it. */
@@ -139,12 +182,13 @@ class OwnProcesses implements Processes {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#faults.close();
+    for (const injector of this.#injectors) injector.close();
     await this.core?.[Symbol.asyncDispose]();
     this.#ranks?.close();
     await this.#supervisor[Symbol.asyncDispose]();
     await this.#sender.close();
     await this.#at.store.close();
+    await this.#at.redis?.[Symbol.asyncDispose]();
     this.#at.own.close(this.#failure !== undefined);
   }
 
@@ -180,5 +224,15 @@ class OwnProcesses implements Processes {
     this.#failure ??= error;
     this.#ranks?.fail(error);
     this.core.fail(error);
+  }
+}
+
+/** False where there is no such process. */
+function signalTo(pid: number | undefined, signal: NodeJS.Signals): boolean {
+  if (pid === undefined) return false;
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false; // it has ended meanwhile
   }
 }

@@ -1,11 +1,19 @@
 import { expect, test, vi } from "vitest";
-import { FaultInjector, readFaults } from "../../lib/fleet/faults.ts";
+import { FaultInjector, readFaults, spellFault } from "../../lib/fleet/faults.ts";
 
 test("faults are read as they are written", () => {
   expect(readFaults("actor.1@step=3:sigkill, trainer.0@t=2s:sigstop=500ms,actor.0@t=250ms:sigterm")).toEqual([
     { role: "actor", rank: 1, at: { step: 3 }, signal: "SIGKILL" },
     { role: "trainer", rank: 0, at: { ms: 2000 }, signal: "SIGSTOP", stopMs: 500 },
     { role: "actor", rank: 0, at: { ms: 250 }, signal: "SIGTERM" },
+  ]);
+  expect(
+    readFaults("verifier@t=1s:sigkill,verifier.2@step=4:sigstop,redis@t=2s:restart,redis@step=1:restart=3s"),
+  ).toEqual([
+    { role: "verifier", rank: 0, at: { ms: 1000 }, signal: "SIGKILL" },
+    { role: "verifier", rank: 2, at: { step: 4 }, signal: "SIGSTOP" },
+    { role: "redis", at: { ms: 2000 }, stopMs: 0 },
+    { role: "redis", at: { step: 1 }, stopMs: 3000 },
   ]);
   expect(readFaults("")).toEqual([]);
 });
@@ -16,6 +24,9 @@ test.each([
   "judge.1@t=1s:sigkill",
   "actor.1@t=1:sigkill",
   "actor.1@t=1s:sigkill=1s",
+  "redis@t=1s:sigkill",
+  "redis.0@t=1s:restart",
+  "actor.0@t=1s:restart",
 ])("%s is refused by name", (text) => {
   expect(() => readFaults(`actor.0@step=1:sigkill,${text}`)).toThrow(`"${text}" is no fault`);
 });
@@ -26,8 +37,9 @@ test("each strikes once: at its step or later, or after its time, and what was s
     const told: string[] = [];
     const kill = (role: string, rank: number, signal = "SIGKILL") =>
       told.push(`${role}.${rank} ${signal}`) > 0;
-    const faults = readFaults("actor.1@step=3:sigkill,actor.0@t=2s:sigstop=500ms");
-    const injector = new FaultInjector(faults, { kill });
+    const faults = readFaults("actor.1@step=3:sigkill,actor.0@t=2s:sigstop=500ms,redis@t=3s:restart=1s");
+    const restart = (stopMs: number) => told.push(`redis ${stopMs}`) > 0;
+    const injector = new FaultInjector(faults, { kill, restart });
     injector.begin();
     injector.published(2);
     expect(told).toEqual([]);
@@ -38,8 +50,18 @@ test("each strikes once: at its step or later, or after its time, and what was s
     expect(told.at(-1)).toBe("actor.0 SIGSTOP");
     vi.advanceTimersByTime(500);
     expect(told).toEqual(["actor.1 SIGKILL", "actor.0 SIGSTOP", "actor.0 SIGCONT"]);
+    vi.advanceTimersByTime(500);
+    expect(told.at(-1)).toBe("redis 1000");
+    expect(injector.struck).toBe(3);
     injector.close();
   } finally {
     vi.useRealTimers();
   }
+});
+
+test("a fault that is spelled and read again is the same", () => {
+  const faults = readFaults(
+    "actor.1@step=3:sigkill,trainer.0@t=2s:sigstop=500ms,verifier@t=1s:sigterm,redis@t=2s:restart",
+  );
+  expect(readFaults(faults.map(spellFault).join())).toEqual(faults);
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -97,6 +98,48 @@ describe.skipIf(noRedis !== undefined)("real processes at a server", () => {
     const faults = "actor.0@step=2:sigstop=6s";
     const { at } = await runOf("stopped", { schedule: "async", trainers: 0, faults, store: server.url });
     expect(await replayRun(at, { verifiers })).toMatchObject({ steps: 5, weightsCompared: true });
+  });
+});
+
+test.skipIf(noRedis !== undefined)(
+  "a store that is emptied under way ends the run by name, and nothing begins anew",
+  async () => {
+    await using emptied = await RedisServer.start();
+    const core = await nativeCore();
+    await using processes = await openProcesses({
+      actors: 1,
+      trainers: 0,
+      core,
+      store: emptied.url,
+      settings,
+    });
+    const hooks = {
+      afterStep: async ({ step }: { readonly step: number }) => {
+        if (step === 2)
+          expect(
+            execFileSync("redis-cli", ["-p", String(emptied.port), "flushall"], { encoding: "utf8" }),
+          ).toMatch(/OK/);
+        return undefined;
+      },
+    };
+    const at = join(dir, "emptied");
+    await using run = await createRun(recipe("sync", false), {
+      verifiers,
+      dir: at,
+      core: processes.core,
+      hooks,
+    });
+    await expect(run.finished).rejects.toMatchObject({ code: "HONE_ERR_STREAM", why: "lost" });
+    expect(readLineStatus(at)).toMatchObject({ end: "failed" });
+  },
+);
+
+test("a restart of a server that is not the run's own is refused", async () => {
+  const faults = readFaults("redis@t=1s:restart");
+  const open = openProcesses({ actors: 1, trainers: 0, core: await nativeCore(), faults });
+  await expect(open).rejects.toMatchObject({
+    code: "HONE_ERR_USAGE",
+    hint: expect.stringContaining("redis-server"),
   });
 });
 

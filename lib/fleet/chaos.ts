@@ -1,0 +1,158 @@
+import { join } from "node:path";
+import { HoneError } from "../errors.ts";
+import { type Core, createRun, readEvents, replayRun } from "../orchestration/index.ts";
+import { drawFaults } from "./chaos-faults.ts";
+import { spellFault } from "./faults.ts";
+import { OWN_REDIS } from "./own-redis.ts";
+import { openProcesses } from "./processes.ts";
+
+type Recipe = Parameters<typeof createRun>[0];
+
+export interface ChaosOptions {
+  /** `hardware.processes` says how many of what. */
+  readonly recipe: Recipe;
+  /** Faults are drawn from it; the run's own seed is the recipe's. */
+  readonly seed: number;
+  /** For so long, from the beginning of training, things go wrong; then the run is stopped. */
+  readonly seconds: number;
+  /** Where both runs are kept; what they hold is replaced. */
+  readonly dir: string;
+  /** Default: a file of SQLite. Its server is killed too where it is "redis-server". */
+  readonly store?: string;
+  readonly core: Core;
+}
+
+export interface ChaosCheck {
+  readonly name: string;
+  readonly passed: boolean;
+  /** What was found. */
+  readonly found: string;
+}
+
+export interface ChaosReport {
+  readonly seed: number;
+  /** As HONE_FAULTS spells them. */
+  readonly faults: readonly string[];
+  /** How many met a process. */
+  readonly struck: number;
+  readonly steps: number;
+  readonly checks: readonly ChaosCheck[];
+}
+
+/**
+ * A run that things go wrong in, and what must hold of it all the same: it goes on to its end; no group is lost and none
+ * trained twice, by its own record; with the sync schedule its weights are to the bit those of one process that nothing
+ * happened to; with the async one it is replayed on one process. Throws HONE_ERR_CONFIG for a recipe of one process.
+ */
+export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
+  const dir = join(options.dir, `seed-${options.seed}`);
+  const { faults, struck, failure } = await disturbed(options, dir);
+  const base = { seed: options.seed, faults, struck };
+  const survived = { name: "the run goes on", passed: failure === undefined, found: failure ?? "to its end" };
+  if (failure !== undefined) return { ...base, steps: 0, checks: [survived] };
+  const { steps, weights, checks } = groupChecks(dir, options.recipe.training.maxLag);
+  const same = options.recipe.training.schedule === "sync" ? undisturbed : replayed;
+  return { ...base, steps, checks: [survived, ...checks, await same(options, dir, { steps, weights })] };
+}
+
+async function disturbed(options: ChaosOptions, dir: string) {
+  const { recipe, core, seconds, seed, store } = options;
+  const processes = recipe.hardware?.processes;
+  if (processes === undefined)
+    throw new HoneError(
+      "HONE_ERR_CONFIG",
+      `${recipe.name}: one process does it all, nothing could be killed`,
+      {
+        hint: "Give --processes, or hardware.processes in the recipe.",
+      },
+    );
+  const drawn = drawFaults({ ...processes, seed, seconds, redis: store === OWN_REDIS });
+  const faults = drawn.map(spellFault);
+  let struck = 0;
+  try {
+    await using fleet = await openProcesses({ ...processes, core, ...(store !== undefined && { store }) });
+    await using run = await createRun(recipe, { dir, core: fleet.core, overwrite: true });
+    fleet.verifiers = () => run.processes.flatMap(({ name, pid }) => (isVerifier(name) && pid ? [pid] : []));
+    await firstStep(run);
+    const injector = fleet.inject(drawn);
+    const over = setTimeout(() => void run.stop().catch(() => {}), 1000 * seconds);
+    await run.finished.finally(() => clearTimeout(over));
+    struck = injector.struck;
+    return { faults, struck, failure: undefined };
+  } catch (error) {
+    return { faults, struck, failure: String((error as Error).message) };
+  }
+}
+
+const isVerifier = (name: string): boolean => name.startsWith("verifier.");
+
+async function firstStep(run: Awaited<ReturnType<typeof createRun>>): Promise<void> {
+  const stepped = new Promise<void>((resolve) => void run.on("step", () => resolve()));
+  await Promise.race([stepped, run.finished]);
+}
+
+interface Trained {
+  readonly steps: number;
+  /** Their hash. */
+  readonly weights: string;
+}
+
+/** What the run's own record says of its groups. */
+export function groupChecks(dir: string, maxLag: number): Trained & { readonly checks: ChaosCheck[] } {
+  const submitted = new Map<number, number>();
+  const settled: number[] = [];
+  const trained: number[] = [];
+  let end = { s: 0, v: 0, w: "" };
+  for (const event of readEvents(join(dir, "events.jsonl"))) {
+    if (event.e === "submit") submitted.set(event.g, event.v);
+    if (event.e === "group") settled.push(event.g);
+    if (event.e === "step") trained.push(...event.k);
+    if (event.e === "end") end = event;
+  }
+  const left = new Set(settled);
+  const lost = [...submitted].filter(([group, version]) => !left.has(group) && version < end.v - maxLag - 1);
+  const twice = (groups: readonly number[]) => groups.length - new Set(groups).size;
+  const strange = trained.filter((group) => !left.has(group) || !submitted.has(group)).length;
+  const repeated = twice(trained) + twice(settled);
+  return {
+    steps: end.s,
+    weights: end.w,
+    checks: [
+      { name: "no group is lost", passed: lost.length === 0, found: `${lost.length} of ${submitted.size}` },
+      {
+        name: "none is trained twice, or from nowhere",
+        passed: repeated + strange === 0 && trained.length > 0,
+        found: `${repeated} and ${strange} of ${trained.length}`,
+      },
+    ],
+  };
+}
+
+/** One process, the same recipe, as many steps, and nothing happens. */
+async function undisturbed(
+  options: ChaosOptions,
+  dir: string,
+  { steps, weights }: Trained,
+): Promise<ChaosCheck> {
+  const { recipe, core } = options;
+  const own = `${dir}-undisturbed`;
+  const hooks = {
+    afterStep: ({ step }: { readonly step: number }) => (step >= steps ? ("stop" as const) : undefined),
+  };
+  await using run = await createRun(recipe, { dir: own, core, overwrite: true, hooks });
+  await run.finished;
+  const end = readEvents(join(own, "events.jsonl")).at(-1);
+  const wanted = end?.e === "end" && end.s === steps ? end.w : "none";
+  const found = `${weights.slice(0, 12)}, undisturbed ${wanted.slice(0, 12)}`;
+  return { name: "weights are one undisturbed process's", passed: weights === wanted, found };
+}
+
+async function replayed(_: ChaosOptions, dir: string, { steps }: Trained): Promise<ChaosCheck> {
+  const name = "it replays on one process";
+  try {
+    const replay = await replayRun(dir);
+    return { name, passed: replay.weightsCompared && replay.steps === steps, found: `${replay.steps} steps` };
+  } catch (error) {
+    return { name, passed: false, found: String((error as Error).message) };
+  }
+}

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { groupChecks } from "../../lib/fleet/chaos.ts";
+import { chaos } from "../../lib/fleet/index.ts";
+import { nativeCore } from "../../lib/orchestration/index.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), "hone-chaos-"));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const submit = (g: number, v: number) => ({ e: "submit", g, d: "math", i: g, v });
+const group = (g: number) => ({ e: "group", g, r: [] });
+const step = (s: number, k: number[]) => ({ e: "step", s, v: s + 1, k });
+const END = { e: "end", s: 5, v: 5, w: "hash" };
+
+function verdicts(...events: object[]) {
+  writeFileSync(join(dir, "events.jsonl"), events.map((event) => `${JSON.stringify(event)}\n`).join(""));
+  const { checks, ...rest } = groupChecks(dir, 1);
+  return { ...rest, passed: checks.map(({ passed }) => passed) };
+}
+
+test("a record in which every group is settled once, or is still young, holds", () => {
+  const whole = [submit(0, 0), submit(1, 0), submit(2, 4), group(0), group(1), step(0, [0]), END];
+  expect(verdicts(...whole)).toEqual({ steps: 5, weights: "hash", passed: [true, true] });
+});
+
+test("a group that never came back is lost; one trained twice, or never submitted, is found", () => {
+  expect(verdicts(submit(0, 0), submit(1, 0), group(0), step(0, [0]), END).passed).toEqual([false, true]);
+  const twice = [submit(0, 0), group(0), step(0, [0]), step(1, [0]), END];
+  expect(verdicts(...twice).passed).toEqual([true, false]);
+  expect(verdicts(submit(0, 0), group(0), group(0), step(0, [0]), END).passed).toEqual([true, false]);
+  expect(verdicts(submit(0, 0), group(0), step(0, [0, 9]), END).passed).toEqual([true, false]);
+  expect(verdicts(submit(0, 0), group(0), END).passed).toEqual([true, false]); // nothing was trained
+});
+
+test("a recipe of one process is refused, with what to give", async () => {
+  const options = { recipe: smallRecipe(), seed: 0, seconds: 1, dir, core: await nativeCore() };
+  await expect(chaos(options)).rejects.toMatchObject({
+    code: "HONE_ERR_CONFIG",
+    hint: expect.stringContaining("--processes"),
+  });
+});
+
+test.each(["sync", "async"] as const)(
+  "seconds of faults in a real run of schedule %s: every check holds",
+  async (schedule) => {
+    const recipe = smallRecipe(
+      { steps: 1_000_000, schedule, maxLag: 1 },
+      {
+        advantages: { divideBy: "none", filter: "none" },
+        objective: { entropyCoef: 0.1 },
+        optimizer: { lr: 1e-3, warmupSteps: 0 },
+        hardware: { processes: { actors: 2, trainers: 1 } },
+      },
+    );
+    const at = join(dir, schedule);
+    const report = await chaos({ recipe, seed: 1, seconds: 9, dir: at, core: await nativeCore() });
+    expect(report.checks.filter(({ passed }) => !passed)).toEqual([]);
+    expect(report.checks.map(({ name }) => name).at(-1)).toMatch(
+      schedule === "sync" ? /undisturbed/ : /replays/,
+    );
+    expect(report.struck).toBe(report.faults.length);
+    expect(report.steps).toBeGreaterThan(0);
+  },
+  240_000,
+);

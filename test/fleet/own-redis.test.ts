@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { OwnRedis } from "../../lib/fleet/own-redis.ts";
+import { openStore } from "../../lib/streams/index.ts";
+import { noRedis } from "../streams/redis/redis-server.ts";
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "hone-own-redis-"));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+test.skipIf(noRedis !== undefined)(
+  "what it has answered for survives its death; disposed it is gone",
+  async () => {
+    const server = await OwnRedis.start(dir);
+    const store = await openStore(server.url, { run: "run-1" });
+    for (let i = 0; i < 5; i++) await store.append("s", String(i), Uint8Array.of(i));
+    await server.restart(100);
+    expect((await store.read("s", 0, { max: 9, waitMs: 0 })).map(({ key }) => key)).toEqual([
+      "0",
+      "1",
+      "2",
+      "3",
+      "4",
+    ]);
+    await store.close();
+    await server[Symbol.asyncDispose]();
+    await expect(fetch(server.url.replace("redis", "http"))).rejects.toThrow();
+  },
+  60_000,
+);
+
+test("where there is none that is said, with what to install", async () => {
+  vi.stubEnv("PATH", dir);
+  try {
+    await expect(OwnRedis.start(join(dir, "data"))).rejects.toMatchObject({
+      code: "HONE_ERR_USAGE",
+      message: expect.stringContaining("apt-get install redis-server"),
+    });
+  } finally {
+    vi.unstubAllEnvs();
+  }
+});
