@@ -85,16 +85,18 @@ export async function runMain(main: () => Promise<number>): Promise<void> {
 
 /**
  * A signal that aborts on the first SIGINT, SIGTERM or SIGHUP, or when nobody reads the output any more (SIGPIPE), so
- * that a run drains and saves; the second SIGINT or SIGTERM ends the process at once. Its reason is a
- * HONE_ERR_ABORTED, which `exitCodeOf` maps to 130, 143, 129 or 141.
+ * that a run drains and saves; the second SIGINT or SIGTERM ends the process at once, unless it is `patient`: launchers
+ * signal a process and its parent, which passes it on. Its reason is a HONE_ERR_ABORTED, which `exitCodeOf` maps to 130,
+ * 143, 129 or 141.
  */
-export function interruptSignal(say: (line: string) => void): AbortSignal {
+export function interruptSignal(say: (line: string) => void, patient = false): AbortSignal {
   const controller = new AbortController();
   const abort = (signal: NodeJS.Signals) =>
     controller.abort(new HoneError("HONE_ERR_ABORTED", `stopped by ${signal}`, { details: { signal } }));
   const interrupted = (name: NodeJS.Signals) => {
+    if (controller.signal.aborted && patient) return;
     if (controller.signal.aborted) process.exit(exitOf(name));
-    say(`${name}: finishing the step and saving; once more stops at once`);
+    say(`${name}: finishing the step and saving${patient ? "" : "; once more stops at once"}`);
     abort(name);
   };
   onUnread = () => abort("SIGPIPE");

@@ -46,7 +46,8 @@ export function jobOf(recipe: Recipe, file: string, flags: LaunchFlags): Job {
 }
 
 /** A recipe for GPUs says so by its device, or by what it counts. */
-const needsGpus = ({ device, hardware }: Recipe): boolean => device !== "cpu" || (hardware?.gpus ?? 1) > 1;
+export const needsGpus = ({ device, hardware }: Recipe): boolean =>
+  device !== "cpu" || (hardware?.gpus ?? 1) > 1;
 
 /** Writes the file; says the commands that submit it. */
 export function writeJob({ text, submit }: JobFile, path: string): string {

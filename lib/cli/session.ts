@@ -1,14 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Recipe } from "../config/index.ts";
-import { HoneError } from "../errors.ts";
 import type { Scoreboard, Validation } from "../evaluation/index.ts";
-import type { Processes } from "../fleet/index.ts";
 import { writeReport } from "../live/index.ts";
 import { RUN_FILES, RunDigest, writeWhole } from "../metrics/index.ts";
 import {
   createRun,
-  nativeCore,
   type PinnedPolicy,
   type Run,
   type RunHooks,
@@ -17,6 +14,7 @@ import {
 } from "../orchestration/index.ts";
 import { beforeAfterText, type CandidateRow, type RunSummary, type Terminal } from "../report/index.ts";
 import { STDOUT } from "../trackers/index.ts";
+import { processesOf } from "./run-processes.ts";
 import { SessionDisplay, type TerminalLook } from "./session-display.ts";
 import { SessionEvaluation } from "./session-evaluation.ts";
 import { SessionValidation } from "./session-validation.ts";
@@ -86,13 +84,13 @@ class Session {
 
   async run(): Promise<SessionResult> {
     const { dir, signal, core } = this.#options;
-    await using processes = core === undefined ? await processesOf(this.#recipe) : undefined;
+    await using processes = core === undefined ? await processesOf(this.#recipe, dir) : undefined;
     const runOptions = this.#runOptions();
     await using run = await createRun(
       this.#recipe,
       processes === undefined ? runOptions : { ...runOptions, core: processes.core },
     );
-    if (processes !== undefined) processes.verifiers = () => verifierPids(run);
+    if (processes !== undefined && "verifiers" in processes) processes.verifiers = () => verifierPids(run);
     this.#display.follow(run);
     const outcome = await run.finished;
     await this.#validation.settled();
@@ -204,20 +202,6 @@ class Session {
       ...(ws && ws.steps > 0 && { demonstrations: imperfections(this.#recipe.domains, ws) }),
     };
   }
-}
-
-/** The actors and trainers that the recipe asks for; undefined where one process does it all. */
-async function processesOf({ hardware }: Recipe): Promise<Processes | undefined> {
-  const { HONE_STORE: store, HONE_FAULTS: faults } = process.env;
-  if (hardware?.processes === undefined && faults)
-    throw new HoneError("HONE_ERR_USAGE", "HONE_FAULTS is set, and this run has no processes to meet", {
-      hint: "Give --processes, or unset it.",
-    });
-  if (hardware?.processes === undefined) return undefined;
-  const { openProcesses, readFaults } = await import("../fleet/index.ts");
-  const core = await nativeCore();
-  const address = store ? { store } : {};
-  return openProcesses({ ...hardware.processes, ...address, core, faults: readFaults(faults) });
 }
 
 const verifierPids = ({ processes }: Run): number[] =>

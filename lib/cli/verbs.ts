@@ -1,3 +1,4 @@
+import { agentVerb } from "./verbs/agent.ts";
 import { benchVerb } from "./verbs/bench.ts";
 import { chaosVerb } from "./verbs/chaos.ts";
 import { checkVerb } from "./verbs/check.ts";
@@ -44,6 +45,7 @@ export const VERBS: readonly Verb[] = [
   simulateVerb,
   chaosVerb,
   launchVerb,
+  agentVerb,
   dataVerb,
   sweepVerb,
   replayVerb,

@@ -11,6 +11,8 @@ export interface RoleEnvironment {
   readonly epoch: number;
   /** Address of the store. */
   readonly store: string;
+  /** Address of this machine, at which other ranks reach it. Default: those of this machine alone do. */
+  readonly host?: string;
 }
 
 const ROLES = ["actor", "trainer"] as const;
@@ -53,6 +55,7 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): RoleEnvironment
     runId: text(environment, "HONE_RUN_ID"),
     epoch: whole(environment, "HONE_EPOCH", 1),
     store: text(environment, "HONE_STORE"),
+    ...(environment["HONE_HOST"] && { host: environment["HONE_HOST"] }),
   };
 }
 

@@ -1,10 +1,14 @@
 /** A run over several processes: the engines of actors and the trainer's ranks, behind the faces of one process. */
 export { type ActorParts, runActor } from "./actor.ts";
+export { type Agents, type AgentsOptions, openAgents } from "./agents.ts";
 export { type ChaosOptions, type ChaosReport, chaos } from "./chaos.ts";
 export { readFaults } from "./faults.ts";
 export { Fleet, type FleetOptions, openFleet } from "./fleet.ts";
 export type { SendingTrainer } from "./fleet-trainer.ts";
 export { livingActors } from "./living.ts";
 export { type FleetSettings, SETTINGS } from "./names.ts";
+export { NodeRoles, type NodeRolesOptions } from "./node-roles.ts";
 export { openProcesses, type Processes, type ProcessesOptions } from "./processes.ts";
+export { Rendezvous, sittingRun } from "./rendezvous.ts";
+export { ROLE_EXIT } from "./role.ts";
 export type * from "./transport.ts";

@@ -9,7 +9,10 @@ const LINGER_MS = 5_000;
 const say = (line: string) => void writeSync(LOG, `${new Date().toISOString()} ${line}\n`);
 const kill = () => process.kill(process.pid, "SIGKILL");
 const stop = new AbortController();
-process.on("SIGTERM", () => stop.abort());
+// under an agent a launcher's SIGTERM goes to everybody, and the coordinator still needs this process to save
+if (process.env["HONE_AGENT"] === undefined) process.on("SIGTERM", () => stop.abort());
+else process.on("SIGTERM", () => {});
+process.on("message", (message) => message === "leave" && stop.abort());
 process.on("SIGINT", () => {}); // Ctrl-C is the coordinator's, which ends its processes when it has saved
 process.once("disconnect", kill); // nobody is left to work for
 

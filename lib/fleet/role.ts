@@ -30,14 +30,15 @@ export async function runRole(
 }
 
 async function work(environment: RoleEnvironment, signal: AbortSignal): Promise<void> {
-  const { role, rank, worldSize, runId, epoch } = environment;
+  const { role, rank, worldSize, runId, epoch, host } = environment;
   await using store = await openStore(environment.store, { run: runId, mustExist: true });
   const core = await nativeCore();
   store.fence(role === "trainer" ? REGISTERS.formation : REGISTERS.incarnation(rank), String(epoch));
   const settings = await fleetSettings(store);
   if (role === "trainer") {
     const sender = new FolderSender(store, await weightsFolder(store));
-    const make = (options: CommunicatorOptions) => new Communicator(options);
+    const make = (options: CommunicatorOptions) =>
+      new Communicator({ ...options, ...(host !== undefined && { host }) });
     const ranks = { store, rank, size: worldSize, epoch, settings, signal, make };
     const group = worldSize > 1 && { group: await connectRanks(ranks) };
     const { beatMs } = settings;

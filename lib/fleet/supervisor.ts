@@ -22,6 +22,8 @@ export interface SupervisorOptions {
   readonly logs: string;
   /** Of the core, in each process. */
   readonly threads: number;
+  /** Further variables of a process. */
+  readonly environmentOf?: (place: Place) => NodeJS.ProcessEnv;
   /**
    * Before processes take places that are filled together: whatever was there before may not write any more. Returns
    * their epoch.
@@ -142,7 +144,7 @@ export class Supervisor implements AsyncDisposable {
   }
 
   #spawn(place: Place, epoch: number): ChildProcess {
-    const { logs, threads } = this.#options;
+    const { logs, threads, environmentOf } = this.#options;
     const log = openSync(logOf(logs, place), "a");
     const main = fileURLToPath(
       new URL(import.meta.url.endsWith(".ts") ? "role-main.ts" : "role-main.js", import.meta.url),
@@ -150,7 +152,12 @@ export class Supervisor implements AsyncDisposable {
     const loader = main.endsWith(".ts") ? ["--import", "tsx"] : [];
     const child = spawn(process.execPath, [...loader, main], {
       stdio: ["ignore", log, log, "ipc"],
-      env: { ...process.env, HONE_THREADS: String(threads), ...roleVariables({ ...place, epoch }) },
+      env: {
+        ...process.env,
+        HONE_THREADS: String(threads),
+        ...roleVariables({ ...place, epoch }),
+        ...environmentOf?.(place),
+      },
     });
     closeSync(log);
     return child;
@@ -204,6 +211,7 @@ function signal(children: readonly Child[], which: NodeJS.Signals): void {
 
 /** Who was stopped hears nothing before it goes on. */
 function tellToLeave(children: readonly Child[]): void {
+  for (const { process: child } of children) if (child?.connected) child.send("leave", () => {}); // it may end before
   signal(children, "SIGTERM");
   signal(children, "SIGCONT");
 }

@@ -65,7 +65,7 @@ appendonly yes
 maxmemory-policy noeviction
 END
 server=$!
-trap 'kill $server' EXIT
+trap 'kill "$server" 2>/dev/null' EXIT
 export HONE_STORE="redis://${address}:${port}" HONE_REDIS_PASSWORD_FILE="$store/password"
 `;
 }

@@ -51,7 +51,7 @@ first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 # the address that Slurm itself talks to; the node's name need not be known to a resolver
 export MASTER_ADDR=$(scontrol --oneliner show node "$first" | sed -n 's/.* NodeAddr=\\([^ ]*\\).*/\\1/p')
 # jobs that share the node have ports of their own
-export MASTER_PORT=$((20000 + SLURM_JOB_ID % 10000))
+export MASTER_PORT="\${MASTER_PORT:-$((20000 + SLURM_JOB_ID % 10000))}"
 ${store === undefined ? own : `export HONE_STORE=${quoted(store)}\n`}`;
 }
 

@@ -74,6 +74,10 @@ export class SlurmCluster implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    // jobs of a test that failed
+    const left = await this.run("squeue", "--noheader", "--format=%A").catch(() => "");
+    for (const job of left.split("\n").filter(Boolean))
+      await this.run("scancel", "--full", "--signal=KILL", job).catch(() => {});
     for (const daemon of this.#daemons.reverse()) {
       if (daemon.exitCode !== null || daemon.signalCode !== null) continue;
       daemon.kill("SIGTERM");
@@ -137,7 +141,7 @@ SchedulerParameters=sched_min_interval=100000
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 CommunicationParameters=NoAddrCache
-KillWait=20
+KillWait=5
 MinJobAge=600
 JobRequeue=1
 NodeName=n1 ${node} Port=${first}

@@ -15,6 +15,7 @@ interface Flags extends Common {
   readonly device?: string;
   readonly processes?: string;
   readonly store?: string;
+  readonly agents?: boolean;
   readonly live?: boolean;
   readonly port?: string;
   readonly host?: string;
@@ -27,10 +28,11 @@ async function run(file: string, flags: Flags): Promise<number> {
   const processes = flags.processes === undefined ? [] : await processSettings(flags.processes, say);
   const { recipe, sinks } = await loadEntry(file, [...flags.set, ...device, ...processes]);
   if (flags.store !== undefined) process.env["HONE_STORE"] = flags.store;
+  if (flags.agents) process.env["HONE_AGENTS"] = "1";
   const dir = flags.dir ?? join("runs", recipe.name);
   const resume = flags.resume === undefined ? "never" : flags.resume === true ? "auto" : String(flags.resume);
   endWithParent();
-  const signal = interruptSignal(say);
+  const signal = interruptSignal(say, flags.agents);
   if (flags.json && takesStdout(recipe))
     throw new HoneError("HONE_ERR_USAGE", "--json and a tracker of the recipe both want standard output", {
       hint: 'Give the tracker a path instead of "-", or leave out --json.',
@@ -70,6 +72,10 @@ export const runVerb: Verb = (hone, ends) => {
       "so many beside this one: half of them train, the others sample (docs/cluster.md)",
     )
     .option("--store <address>", "where they meet, redis://host:port (default: HONE_STORE, or a file)")
+    .option(
+      "--agents",
+      "its processes are started by agents of other machines, one of which starts this (hone agent)",
+    )
     .option("--live", "serve a page of the run while it goes on, and print its address (docs/live.md)")
     .option("--port <number>", "of that page (default: a free port, the same again when the run is resumed)")
     .option("--host <name>", "address that page listens at (default: 127.0.0.1, this machine alone)")

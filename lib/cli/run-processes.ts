@@ -1,0 +1,46 @@
+import { join, resolve } from "node:path";
+import type { Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
+import type { Agents, Processes } from "../fleet/index.ts";
+import { nativeCore } from "../orchestration/index.ts";
+
+/** Of the run folder: weights on their way between nodes. */
+const IN_FLIGHT = "in-flight";
+
+/**
+ * The actors and trainers that the recipe asks for: started here, or, where HONE_AGENTS is set, by agents that have the same
+ * HONE_RUN_ID. Undefined where one process does it all. Throws HONE_ERR_USAGE for agents without a place to meet.
+ */
+export async function processesOf(
+  { hardware }: Recipe,
+  dir: string,
+): Promise<Processes | Agents | undefined> {
+  const { HONE_STORE: store, HONE_FAULTS: faults, HONE_AGENTS: agents, HONE_RUN_ID: runId } = process.env;
+  if (agents === undefined && hardware?.processes === undefined && faults)
+    throw new HoneError("HONE_ERR_USAGE", "HONE_FAULTS is set, and this run has no processes to meet", {
+      hint: "Give --processes, or unset it.",
+    });
+  if (agents === undefined && hardware?.processes === undefined) return undefined;
+  const { openAgents, openProcesses, readFaults } = await import("../fleet/index.ts");
+  const core = await nativeCore();
+  if (agents === undefined) {
+    const address = store ? { store } : {};
+    return openProcesses({ ...hardware!.processes!, ...address, core, faults: readFaults(faults) });
+  }
+  const { rolesOf } = await import("../launch/index.ts");
+  if (!store || !runId)
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      "a run whose processes are started by agents needs HONE_STORE and HONE_RUN_ID",
+      {
+        hint: "`hone agent` starts it with both.",
+      },
+    );
+  if (faults)
+    throw new HoneError(
+      "HONE_ERR_UNSUPPORTED",
+      "HONE_FAULTS reaches processes of this machine's run, not those of agents",
+    );
+  const { trainers } = rolesOf(hardware);
+  return openAgents({ trainers, core, store, runId, folder: join(resolve(dir), IN_FLIGHT) });
+}

@@ -1,0 +1,75 @@
+import { join, resolve } from "node:path";
+import { HoneError } from "../../errors.ts";
+import { EXIT, interruptSignal } from "../exit.ts";
+import { honeCommand } from "../hone-command.ts";
+import { loadRecipe } from "../load-recipe.ts";
+import { collect, SETTING, type Verb } from "./verb.ts";
+
+interface Flags {
+  readonly dir?: string;
+  readonly store?: string;
+  readonly set: readonly string[];
+}
+
+/** Another attempt would end so again. */
+const HOPELESS = [EXIT.usage, EXIT.data];
+
+async function agent(file: string, flags: Flags): Promise<number> {
+  const { AGENT_EXIT, readContract, rolesOf, runAgent, worldMap } = await import("../../launch/index.ts");
+  const { needsGpus } = await import("../launch.ts");
+  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  const signal = interruptSignal(() => {}, true);
+  try {
+    const contract = readContract(process.env);
+    const recipe = await loadRecipe(file, flags.set);
+    const { nodes, nodeRank } = contract;
+    expectOneANode(contract.localSize);
+    const dir = resolve(flags.dir ?? join("runs", recipe.name));
+    const settings = flags.set.flatMap((setting) => ["--set", setting]);
+    return await runAgent({
+      contract,
+      seats: worldMap(rolesOf(recipe.hardware), nodes)[nodeRank]!,
+      runId: process.env["HONE_RUN_ID"] ?? recipe.name,
+      store: flags.store ?? process.env["HONE_STORE"] ?? missingStore(),
+      logs: join(dir, "logs"),
+      gpus: needsGpus(recipe),
+      coordinator: [...honeCommand(), "run", file, "--dir", dir, "--resume", "--agents", ...settings],
+      hopeless: HOPELESS,
+      signal,
+      say,
+    });
+  } catch (error) {
+    const { exitCodeOf, explain } = await import("../exit.ts");
+    say(explain(error));
+    return HOPELESS.some((code) => code === exitCodeOf(error)) ? AGENT_EXIT.config : AGENT_EXIT.restart;
+  }
+}
+
+function expectOneANode(localSize: number): void {
+  if (localSize === 1) return;
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `the launcher started ${localSize} agents on this node, and one is its work`,
+    {
+      hint: "One task a node: --ntasks-per-node=1, --map-by ppr:1:node, --nproc-per-node=1.",
+    },
+  );
+}
+
+function missingStore(): never {
+  throw new HoneError("HONE_ERR_USAGE", "an agent needs to know where the run's processes meet", {
+    hint: "--store redis://host:port, or HONE_STORE.",
+  });
+}
+
+export const agentVerb: Verb = (hone, ends) => {
+  hone
+    .command("agent <recipe>")
+    .description(
+      "start this node's part of a run on many machines; a launcher starts one a node (docs/cluster.md)",
+    )
+    .option("--dir <folder>", "run folder, the same for all nodes (default: runs/<name of the recipe>)")
+    .option("--store <address>", "where they meet, redis://host:port (default: HONE_STORE)")
+    .option(SETTING, "override a field (repeatable)", collect, [])
+    .action(ends(agent));
+};

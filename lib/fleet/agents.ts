@@ -1,0 +1,130 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { HoneError } from "../errors.ts";
+import type { Core } from "../orchestration/index.ts";
+import { openStore, type StreamStore } from "../streams/index.ts";
+import { type Fleet, openFleet } from "./fleet.ts";
+import type { SendingTrainer } from "./fleet-trainer.ts";
+import { FolderSender } from "./folder-transport.ts";
+import { type FleetSettings, REGISTERS } from "./names.ts";
+import { TrainerRanks } from "./remote-trainer.ts";
+import { Rendezvous, sittingRun } from "./rendezvous.ts";
+
+export interface AgentsOptions {
+  /** 0: this process trains. */
+  readonly trainers: number;
+  /** Of this process. */
+  readonly core: Core;
+  /** Redis server that every node reaches. */
+  readonly store: string;
+  /** The same for all agents of the run. */
+  readonly runId: string;
+  /** For weights on their way: a folder of its own that every node sees at the same path. */
+  readonly folder: string;
+  readonly settings?: Partial<FleetSettings>;
+}
+
+/** A fleet whose processes agents have started, and keep. */
+export interface Agents extends AsyncDisposable {
+  readonly core: Fleet;
+}
+
+/**
+ * The core of a run whose processes are started by agents, one a node, here and elsewhere (`runAgent`). Throws what
+ * Rendezvous says.
+ */
+export async function openAgents(options: AgentsOptions): Promise<Agents> {
+  const open: (() => unknown)[] = [];
+  const close = async () => {
+    for (const each of open.reverse()) await each();
+  };
+  try {
+    return { core: await opened(options, (end) => open.push(end)), [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** @param later told what has to be closed in the end, the last first */
+async function opened(options: AgentsOptions, later: (end: () => unknown) => void): Promise<Fleet> {
+  const rendezvous = await Rendezvous.open(options.store, options.runId);
+  later(() => rendezvous[Symbol.asyncDispose]());
+  const sitting = await rendezvous.sit();
+  const store = await openStore(options.store, { run: sittingRun(options.runId, sitting) });
+  later(() => store.close());
+  const fleet = new AgentsFleet(options, store);
+  later(() => fleet[Symbol.asyncDispose]());
+  await fleet.open();
+  await rendezvous.preside(sitting);
+  const kept = rendezvous.keep(sitting, (error) => fleet.fail(error));
+  later(() => kept.close());
+  void rendezvous.failure(sitting, fleet.closed).then((why) => {
+    if (why !== undefined) fleet.fail(new HoneError("HONE_ERR_STATE", why));
+  });
+  return fleet.core;
+}
+
+class AgentsFleet implements AsyncDisposable {
+  core!: Fleet;
+  readonly #options: AgentsOptions;
+  readonly #store: StreamStore;
+  readonly #sender: FolderSender;
+  readonly #ranks: TrainerRanks | undefined;
+  readonly #closed = new AbortController();
+
+  constructor(options: AgentsOptions, store: StreamStore) {
+    this.#options = options;
+    this.#store = store;
+    this.#sender = new FolderSender(store, options.folder);
+    this.#ranks =
+      options.trainers > 0 ? new TrainerRanks(store, join(options.folder, "trainers")) : undefined;
+  }
+
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  async open(): Promise<void> {
+    const { core, folder, settings } = this.#options;
+    const store = this.#store;
+    await store.kv.set(REGISTERS.folder, folder);
+    const local = (...args: Parameters<Core["trainer"]>): SendingTrainer => {
+      const trainer = core.trainer(...args);
+      return { trainer, send: (plan) => this.#sender.send(plan, trainer) };
+    };
+    const openTrainer = this.#ranks ? this.#ranks.open.bind(this.#ranks) : local;
+    this.core = await openFleet({ store, info: core.info, openTrainer, ...(settings && { settings }) });
+    if (this.#ranks) this.#follow(this.#ranks).catch((error) => this.fail(error as Error));
+  }
+
+  fail(error: Error): void {
+    this.#ranks?.fail(error);
+    this.core.fail(error);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed.abort();
+    await this.core?.[Symbol.asyncDispose]();
+    this.#ranks?.close();
+    await this.#sender.close();
+    rmSync(this.#options.folder, { recursive: true, force: true });
+  }
+
+  /** Agents count the formations of the trainer's ranks; each begins a log of its own. */
+  async #follow(ranks: TrainerRanks): Promise<void> {
+    const { kv } = this.#store;
+    const { signal } = this.#closed;
+    for (let epoch = 0; !signal.aborted; ) {
+      const waiting = { waitMs: 60_000, signal, ...(epoch > 0 && { not: String(epoch) }) };
+      const found = await kv.waitFor(REGISTERS.formation, waiting).catch((error: unknown) => {
+        if (signal.aborted) return undefined;
+        throw error;
+      });
+      if (found === undefined) continue;
+      for (const key of (await kv.list(REGISTERS.links(epoch))).keys()) await kv.delete(key);
+      epoch = Number(found);
+      ranks.form(epoch);
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import { HoneError } from "../errors.ts";
+import { openStore, type StreamStore } from "../streams/index.ts";
+import { fleetSettings } from "./actor.ts";
+import { memberName, REGISTERS } from "./names.ts";
+import { RankWatch } from "./rank-watch.ts";
+import { Roster } from "./roster.ts";
+import { type Place, Supervisor, type SupervisorOptions } from "./supervisor.ts";
+
+export interface NodeRolesOptions extends Pick<SupervisorOptions, "logs" | "threads" | "environmentOf"> {
+  /** Address of the store, and which of its runs. */
+  readonly store: string;
+  readonly run: string;
+  readonly places: readonly Pick<Place, "role" | "rank" | "worldSize">[];
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * The processes of one node in a run whose coordinator is elsewhere: started, and started again when they end or fall silent.
+ * Ranks of the trainer are of one formation over all nodes, whose number is a register: whoever sees one of them end counts
+ * it up, and every node starts its own again.
+ */
+export class NodeRoles implements AsyncDisposable {
+  readonly #options: NodeRolesOptions;
+  readonly #store: StreamStore;
+  readonly #supervisor: Supervisor;
+  readonly #closed = new AbortController();
+  #roster: Roster | undefined;
+  #watch: RankWatch | undefined;
+  #epoch = 0;
+
+  private constructor(options: NodeRolesOptions, store: StreamStore) {
+    const { onFailure, places: _, store: __, run: ___, ...supervised } = options;
+    this.#options = options;
+    this.#store = store;
+    this.#supervisor = new Supervisor({
+      ...supervised,
+      onStart: (places) =>
+        places[0]!.role === "actor" ? this.#incarnation(places[0]!.rank) : this.#formation(places),
+      onFailure,
+    });
+  }
+
+  /** Throws HONE_ERR_STREAM for a run that the store does not know. */
+  static async open(options: NodeRolesOptions): Promise<NodeRoles> {
+    const roles = new NodeRoles(
+      options,
+      await openStore(options.store, { run: options.run, mustExist: true }),
+    );
+    try {
+      await roles.#begin();
+      return roles;
+    } catch (error) {
+      await roles[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed.abort();
+    this.#roster?.close();
+    await this.#supervisor[Symbol.asyncDispose]();
+    await this.#store.close();
+  }
+
+  async #begin(): Promise<void> {
+    const { places, store, run: runId } = this.#options;
+    const settings = await fleetSettings(this.#store);
+    const whole = places.map((place) => ({ ...place, store, runId }));
+    const trainers = whole.filter(({ role }) => role === "trainer");
+    const end = (rank: number) => void this.#supervisor.kill("trainer", rank);
+    this.#watch = new RankWatch(this.#store, settings, end);
+    this.#roster = new Roster(this.#store, settings);
+    this.#roster.onLook(() => this.#endSilent());
+    this.#roster.watch(this.#options.onFailure);
+    const actors = whole.filter(({ role }) => role === "actor").map((place) => this.#supervisor.start(place));
+    await Promise.all([...actors, ...(trainers.length > 0 ? [this.#supervisor.start(...trainers)] : [])]);
+    if (trainers.length > 0) this.#follow(trainers).catch(this.#options.onFailure);
+  }
+
+  /** The next process of an actor: the one before is fenced from here on. */
+  async #incarnation(rank: number): Promise<number> {
+    const { kv } = this.#store;
+    const register = REGISTERS.incarnation(rank);
+    const before = await kv.get(register);
+    const epoch = Number(before ?? 0) + 1;
+    if (!(await kv.cas(register, before ?? null, String(epoch))))
+      throw new HoneError("HONE_ERR_STATE", `actor ${rank}: another process has taken epoch ${epoch}`, {
+        hint: "Two agents have the same number: each node needs its own.",
+      });
+    await kv.delete(REGISTERS.beat(rank), memberName(rank, epoch - 1));
+    return epoch;
+  }
+
+  /** A formation that nobody of this node was in yet: another node's, or the next. */
+  async #formation(places: readonly Place[]): Promise<number> {
+    const { kv } = this.#store;
+    for (;;) {
+      const before = await kv.get(REGISTERS.formation);
+      const next = Number(before ?? 0) + 1;
+      if (Number(before ?? 0) > this.#epoch) this.#epoch = next - 1;
+      else if (await kv.cas(REGISTERS.formation, before ?? null, String(next))) this.#epoch = next;
+      else continue;
+      this.#watch!.form(this.#epoch, places[0]!.worldSize);
+      return this.#epoch;
+    }
+  }
+
+  /** Ends this node's ranks when another node has formed them anew. */
+  async #follow(trainers: readonly Place[]): Promise<void> {
+    const { signal } = this.#closed;
+    while (!signal.aborted) {
+      const not = String(this.#epoch);
+      const found = await this.#store.kv
+        .waitFor(REGISTERS.formation, { waitMs: 1_000, not, signal })
+        .catch((error: unknown) => {
+          if (signal.aborted) return undefined;
+          throw error;
+        });
+      if (found === undefined || Number(found) <= this.#epoch) continue;
+      for (const { rank } of trainers) this.#supervisor.kill("trainer", rank);
+      await new Promise((resolve) => setTimeout(resolve, 200)); // until they are started again
+    }
+  }
+
+  /** Ends what lives here and says nothing any more: stopped, or hanging. */
+  #endSilent(): void {
+    this.#watch?.look().catch(() => {}); // what the store says is said to the roster too
+    for (const { role, rank, epoch } of this.#supervisor.statuses)
+      if (role === "actor" && this.#roster!.wasLost(memberName(rank, epoch)))
+        this.#supervisor.kill(role, rank);
+  }
+}

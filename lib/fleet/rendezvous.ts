@@ -1,0 +1,146 @@
+import { HoneError } from "../errors.ts";
+import { openStore, type StreamStore } from "../streams/index.ts";
+
+/** How long a coordinator counts as alive without a word; others take its place then, or go. Milliseconds. */
+const ALIVE_MS = 10_000;
+const BEAT_MS = 1_000;
+
+const REGISTERS = {
+  /** Number of the last sitting. */
+  sitting: "cluster/sitting",
+  /** A lease: the number of the sitting whose coordinator lives. */
+  coordinator: "cluster/coordinator",
+  /** How a sitting ended, as the exit code for every agent. */
+  end: (sitting: number) => `cluster/end/${sitting}`,
+  /** Why a node cannot keep its places. */
+  failure: (sitting: number) => `cluster/failure/${sitting}`,
+} as const;
+
+/** Store of a sitting: each begins with an empty one, whatever the last one left behind. */
+export const sittingRun = (runId: string, sitting: number): string => `${runId}.${sitting}`;
+
+/**
+ * Where the coordinator and the agents of a run find each other: registers of a server that is there longer than any of
+ * them. A run may sit several times, one coordinator each; of two at once the later is refused.
+ */
+export class Rendezvous implements AsyncDisposable {
+  readonly runId: string;
+  readonly #store: StreamStore;
+  readonly #aliveMs: number;
+
+  private constructor(runId: string, store: StreamStore, aliveMs: number) {
+    this.runId = runId;
+    this.#store = store;
+    this.#aliveMs = aliveMs;
+  }
+
+  /** Throws HONE_ERR_USAGE for a store that only one machine, or one run, has; else what the store says. */
+  static async open(url: string, runId: string, aliveMs: number = ALIVE_MS): Promise<Rendezvous> {
+    if (!/^rediss?:/.test(url))
+      throw new HoneError(
+        "HONE_ERR_USAGE",
+        `agents meet at a Redis server, and the store is ${url.split(":")[0]}:`,
+        {
+          hint: "Give --store redis://host:port, which every node reaches.",
+        },
+      );
+    return new Rendezvous(runId, await openStore(url, { run: runId }), aliveMs);
+  }
+
+  /** The next number: whoever has it may prepare, and is nobody yet. */
+  async sit(): Promise<number> {
+    const { kv } = this.#store;
+    for (;;) {
+      const before = await kv.get(REGISTERS.sitting);
+      const sitting = Number(before ?? 0) + 1;
+      if (await kv.cas(REGISTERS.sitting, before ?? null, String(sitting))) return sitting;
+    }
+  }
+
+  /**
+   * Makes the sitting's coordinator the only one, whom agents follow from here on. Waits until the last one's lease has run
+   * out; throws HONE_ERR_STATE where that one lives.
+   */
+  async preside(sitting: number): Promise<void> {
+    const deadline = performance.now() + 2 * this.#aliveMs;
+    while (!(await this.#store.kv.setLease(REGISTERS.coordinator, String(sitting), this.#aliveMs))) {
+      if (performance.now() > deadline)
+        throw new HoneError("HONE_ERR_STATE", `another coordinator of ${this.runId} is alive`, {
+          hint: "A run has one: end the other, or give this one another HONE_RUN_ID.",
+        });
+      await new Promise((resolve) => setTimeout(resolve, BEAT_MS / 2));
+    }
+  }
+
+  /** Signs of life until `close` is called. `onLost`: for too long none came through, and another may have begun. */
+  keep(sitting: number, onLost: (error: HoneError) => void): { close(): Promise<void> } {
+    const { kv } = this.#store;
+    const beat = async () => {
+      if (await kv.setLease(REGISTERS.coordinator, String(sitting), this.#aliveMs)) return;
+      onLost(
+        new HoneError("HONE_ERR_STATE", `sitting ${sitting} of ${this.runId} has another coordinator now`),
+      );
+    };
+    const timer = setInterval(() => void beat().catch(onLost), BEAT_MS);
+    return {
+      close: async () => {
+        clearInterval(timer);
+        await kv.delete(REGISTERS.coordinator, String(sitting));
+      },
+    };
+  }
+
+  /** The first living coordinator's sitting after `after`; undefined if there was none in time. */
+  async next(after: number, waitMs: number, signal: AbortSignal): Promise<number | undefined> {
+    const not = String(after);
+    const found = await this.#store.kv
+      .waitFor(REGISTERS.coordinator, { waitMs, not, signal })
+      .catch((error: unknown) => {
+        if (signal.aborted) return undefined;
+        throw error;
+      });
+    return found === undefined || Number(found) <= after ? undefined : Number(found);
+  }
+
+  /** Resolves when the coordinator of the sitting is gone; with the code it left behind, if it did. */
+  async over(sitting: number): Promise<number | undefined> {
+    const { kv } = this.#store;
+    const end = REGISTERS.end(sitting);
+    for (;;) {
+      const [living, code] = [await kv.get(REGISTERS.coordinator), await kv.get(end)];
+      if (code !== undefined) return Number(code);
+      if (living === String(sitting)) await new Promise((resolve) => setTimeout(resolve, BEAT_MS / 2));
+      else return wholeOf(await kv.waitFor(end, { waitMs: 2 * BEAT_MS }));
+    }
+  }
+
+  /** Says how the last sitting ended, for the agents of other nodes. */
+  async end(code: number): Promise<void> {
+    const sitting = await this.#store.kv.get(REGISTERS.sitting);
+    if (sitting !== undefined) await this.#store.kv.set(REGISTERS.end(Number(sitting)), String(code));
+  }
+
+  /** A node cannot keep its places: the coordinator is told why, once. */
+  async fail(sitting: number, message: string): Promise<void> {
+    await this.#store.kv.cas(REGISTERS.failure(sitting), null, message);
+  }
+
+  /** Why a node has given up, when one has; undefined when `signal` aborts. */
+  async failure(sitting: number, signal: AbortSignal): Promise<string | undefined> {
+    const { kv } = this.#store;
+    while (!signal.aborted) {
+      const said = await kv
+        .waitFor(REGISTERS.failure(sitting), { waitMs: 60_000, signal })
+        .catch(() => undefined); // a server that is gone is said by those who work with it
+      if (said !== undefined) return said;
+    }
+    return undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#store.close();
+  }
+}
+
+const wholeOf = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Number(text);

@@ -1,0 +1,159 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { HoneError } from "../errors.ts";
+import { NodeRoles, Rendezvous, sittingRun } from "../fleet/index.ts";
+import type { Contract } from "./contract.ts";
+import { AGENT_EXIT } from "./job.ts";
+import { deviceOf, type Seat } from "./world-map.ts";
+
+/** For a store or a coordinator that another node starts. Milliseconds. */
+const PATIENCE_MS = 600_000;
+const AGAIN_MS = 2_000;
+
+export interface AgentOptions {
+  readonly contract: Pick<Contract, "nodeRank" | "nodes">;
+  /** Of this node. */
+  readonly seats: readonly Seat[];
+  readonly runId: string;
+  /** Redis server that every node reaches. */
+  readonly store: string;
+  /** Folder for what this node's processes say. */
+  readonly logs: string;
+  /** A GPU of its own for each process. */
+  readonly gpus: boolean;
+  /** The command that coordinates the run; the agent of node 0 starts it. */
+  readonly coordinator: readonly string[];
+  /** Exit codes of that command after which another attempt would end so again. */
+  readonly hopeless: readonly number[];
+  /** Of the launcher: the coordinator saves, then everybody leaves. */
+  readonly signal: AbortSignal;
+  readonly say: (line: string) => void;
+}
+
+/**
+ * The work of one node: its actors and trainers, as long as there is a coordinator; on node 0 also the coordinator. Resolves
+ * with an exit code of AGENT_EXIT, the same on every node where a coordinator has ended.
+ */
+export async function runAgent(options: AgentOptions): Promise<number> {
+  await using rendezvous = await patient(options, () => Rendezvous.open(options.store, options.runId));
+  if (options.contract.nodeRank > 0) return await follow(options, rendezvous, new AbortController().signal);
+  const child = startCoordinator(options);
+  const gone = new AbortController();
+  const ended = once(child, "exit").then(([code]) => {
+    gone.abort();
+    return verdict(code as number | null, options.hopeless);
+  });
+  const [code] = await Promise.all([
+    ended.then(async (each) => {
+      await rendezvous.end(each).catch(() => {}); // the others see that nobody is there any more
+      return each;
+    }),
+    follow(options, rendezvous, gone.signal),
+  ]);
+  return code;
+}
+
+/** What a coordinator's end asks of the launcher; one that was killed has a checkpoint to go on from. */
+export function verdict(code: number | null, hopeless: readonly number[]): number {
+  if (code === 0) return AGENT_EXIT.done;
+  return code !== null && hopeless.includes(code) ? AGENT_EXIT.config : AGENT_EXIT.restart;
+}
+
+function startCoordinator({ coordinator, runId, store, signal }: AgentOptions): ChildProcess {
+  const child = spawn(coordinator[0]!, coordinator.slice(1), {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    env: { ...process.env, HONE_RUN_ID: runId, HONE_STORE: store },
+  });
+  child.once("error", () => {}); // its exit says enough
+  const stop = () => void child.kill("SIGTERM");
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  return child;
+}
+
+/** This node's part in one sitting after another, until one has ended for good. @param gone no other will come */
+async function follow(options: AgentOptions, rendezvous: Rendezvous, gone: AbortSignal): Promise<number> {
+  const { signal, say, contract } = options;
+  const nothing = contract.nodeRank > 0 ? AbortSignal.any([signal, gone]) : gone;
+  for (let sitting = 0; ; ) {
+    const next = await rendezvous.next(sitting, PATIENCE_MS, nothing);
+    if (next === undefined) return AGENT_EXIT.restart;
+    sitting = next;
+    say(`node ${contract.nodeRank}: sitting ${sitting} of ${rendezvous.runId}`);
+    const code = await takePart(options, rendezvous, sitting);
+    if (code !== undefined) return code;
+    say(`node ${contract.nodeRank}: the coordinator of sitting ${sitting} is gone`);
+  }
+}
+
+/** Resolves when the coordinator is gone, with the code it left. */
+async function takePart(
+  options: AgentOptions,
+  rendezvous: Rendezvous,
+  sitting: number,
+): Promise<number | undefined> {
+  const { store, runId, seats, logs, contract, say } = options;
+  const host = await addressTowards(store);
+  const onFailure = (error: unknown) => {
+    const why = `node ${contract.nodeRank}: ${(error as Error).message}`;
+    say(why);
+    void rendezvous.fail(sitting, why).catch(() => {}); // then it notices that this node is silent
+  };
+  await using _ = await NodeRoles.open({
+    store,
+    run: sittingRun(runId, sitting),
+    places: seats,
+    logs: join(logs, `node-${contract.nodeRank}`),
+    threads: Math.max(1, Math.floor(availableParallelism() / seats.length)),
+    environmentOf: ({ role, rank }) => seatVariables(options, host, role, rank),
+    onFailure,
+  });
+  return await rendezvous.over(sitting);
+}
+
+function seatVariables(
+  { contract, seats, gpus }: AgentOptions,
+  host: string,
+  role: Seat["role"],
+  rank: number,
+): NodeJS.ProcessEnv {
+  const { slot } = seats.find((seat) => seat.role === role && seat.rank === rank)!;
+  return {
+    HONE_AGENT: "1",
+    HONE_HOST: host,
+    NODE_RANK: String(contract.nodeRank),
+    LOCAL_RANK: String(slot),
+    LOCAL_WORLD_SIZE: String(seats.length),
+    ...(gpus && { CUDA_VISIBLE_DEVICES: deviceOf(slot, process.env["CUDA_VISIBLE_DEVICES"]) }),
+  };
+}
+
+/** The address of this machine that others see who reach that server. */
+async function addressTowards(store: string): Promise<string> {
+  const { hostname, port } = new URL(store);
+  const socket = connect(Number(port || 6379), hostname.replace(/^\[|\]$/g, ""));
+  try {
+    await once(socket, "connect");
+    return socket.localAddress ?? "127.0.0.1";
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Again and again while the server is not there yet. */
+async function patient<T>({ signal, say }: AgentOptions, work: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const mayCome = HoneError.is(error) && error.code === "HONE_ERR_IO";
+      if (!mayCome || signal.aborted || performance.now() > deadline) throw error;
+      say(`${error.message}; trying again`);
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { processesOf } from "../../lib/cli/run-processes.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
+
+afterEach(() => void vi.unstubAllEnvs());
+const recipe = smallRecipe({ steps: 1 }, { hardware: { processes: { actors: 1, trainers: 0 } } });
+
+test("a recipe that asks for none has none", async () => {
+  expect(await processesOf(smallRecipe({ steps: 1 }), "unused")).toBeUndefined();
+});
+
+test.each([
+  [{}, "needs HONE_STORE and HONE_RUN_ID"],
+  [{ HONE_STORE: "redis://127.0.0.1:1" }, "needs HONE_STORE and HONE_RUN_ID"],
+  [
+    { HONE_STORE: "redis://127.0.0.1:1", HONE_RUN_ID: "x", HONE_FAULTS: "actor.0@t=1s:sigkill" },
+    "HONE_FAULTS",
+  ],
+])("agents with %j are refused: %s", async (variables, message) => {
+  for (const [name, value] of Object.entries({ HONE_AGENTS: "1", ...variables })) vi.stubEnv(name, value);
+  await expect(processesOf(recipe, "unused")).rejects.toThrow(message);
+});

@@ -1,0 +1,133 @@
+// The quick start on two nodes of a real Slurm, by the file that `hone launch slurm` writes: it is killed, asked to end,
+// requeued, and ends with the weights of a run that nobody disturbed.
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { info } from "../../lib/native/index.ts";
+import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
+import { HONE, ROOT } from "../fixtures/command-line.ts";
+import { patient } from "../patience.ts";
+import { freePort, noRedis } from "../streams/redis/redis-server.ts";
+import { noSlurm, SlurmCluster } from "./slurm-cluster.ts";
+
+const RECIPE = join(ROOT, "recipes/quickstart.ts");
+const STEPS = 16;
+/** Every step changes the weights, whatever random ones answer. */
+const SMALL = [
+  "model.config.width=32",
+  "model.config.layers=1",
+  "model.config.heads=1",
+  "model.config.mlpWidth=64",
+  "warmStart.steps=5",
+  `training.steps=${STEPS}`,
+  "training.groupsPerStep=4",
+  "training.schedule=sync",
+  "rollouts.groupSize=4",
+  "advantages.filter=none",
+  "objective.entropyCoef=0.1",
+  "optimizer.warmupSteps=0",
+  "checkpoint.everySteps=1",
+  "checkpoint.keepLast=50",
+  "evaluation.problemsPerDomain=1",
+  "evaluation.attempts=1",
+  "verification.workers=1",
+];
+const trainers = info().gloo.version === null ? 1 : 2;
+const TOGETHER = ["hardware.processes.actors=2", `hardware.processes.trainers=${trainers}`];
+const settings = (all: readonly string[]) => all.flatMap((each) => ["--set", each]);
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const dir = mkdtempSync(join(tmpdir(), "hone-slurm-run-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+async function hone(...args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [...HONE, ...args], { cwd: ROOT });
+  return stdout;
+}
+
+const weightsOf = (run: string) =>
+  weightsHash(join(dir, run, "checkpoints", `step-${String(STEPS).padStart(6, "0")}`));
+
+/** By one process that nobody disturbs; trainers that are several add up in the same order. */
+let alone: Promise<string> | undefined;
+const weightsOfOne = () => {
+  const exact = trainers > 1 ? ["hardware.sharding.exact=true"] : [];
+  alone ??= hone("run", RECIPE, "--dir", join(dir, "one"), ...settings([...SMALL, ...exact])).then(() =>
+    weightsOf("one"),
+  );
+  return alone;
+};
+
+const steps = (run: string): number => {
+  const at = join(dir, run, "checkpoints");
+  const names = existsSync(at) ? readdirSync(at).filter((name) => /^step-\d+$/.test(name)) : [];
+  return Math.max(0, ...names.map((name) => Number(name.slice("step-".length))));
+};
+async function reachStep(run: string, step: number): Promise<void> {
+  while (steps(run) < step) await sleep(50);
+}
+
+/** Of the process whose command line and environment have these. */
+function processOf(run: string, variable: string): number {
+  const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const found = all.find((pid) => {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+      return (
+        words[0] === process.execPath &&
+        words.includes("agent") &&
+        words.includes(join(dir, run)) &&
+        environment.includes(variable)
+      );
+    } catch {
+      return false; // it has ended meanwhile
+    }
+  });
+  expect(found).toBeDefined();
+  return Number(found);
+}
+
+describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Slurm", () => {
+  let slurm: SlurmCluster;
+  beforeAll(async () => {
+    slurm = await SlurmCluster.start();
+  });
+  afterAll(() => slurm?.[Symbol.asyncDispose]());
+
+  test(
+    "an agent killed, then SIGTERM: requeued twice, and the weights are those of one undisturbed process",
+    async () => {
+      const one = weightsOfOne();
+      const file = join(dir, "quickstart.sbatch");
+      const at = join(dir, "slurm");
+      const wanted = ["--nodes", "2", "--dir", at, "--out", file, ...settings([...SMALL, ...TOGETHER])];
+      expect(await hone("launch", "slurm", RECIPE, ...wanted)).toContain(`sbatch ${file}`);
+      await slurm.run("mkdir", "-p", at);
+      const id = await slurm.submit(`--export=ALL,MASTER_PORT=${await freePort()}`, file);
+      const disturbed = (async () => {
+        await reachStep("slurm", 2);
+        process.kill(processOf("slurm", "SLURM_NODEID=1"), "SIGKILL");
+        const before = steps("slurm");
+        await reachStep("slurm", before + 1);
+        await slurm.run("scancel", "--batch", "--signal=TERM", id);
+      })();
+      const end = await slurm
+        .reach(id, ["COMPLETED", "FAILED", "CANCELLED"], patient(150_000))
+        .catch((error) => {
+          throw new Error(readFileSync(join(at, `slurm-${id}.log`), "utf8").slice(-4000), { cause: error });
+        });
+      await disturbed;
+      expect(end, readFileSync(join(at, `slurm-${id}.log`), "utf8").slice(-4000)).toMatchObject({
+        JobState: "COMPLETED",
+        ExitCode: "0:0",
+        Restarts: "2",
+      });
+      expect(weightsOf("slurm")).toBe(await one);
+    },
+    patient(200_000),
+  );
+});

@@ -1,0 +1,57 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openAgents } from "../../lib/fleet/agents.ts";
+import { weightsFolder } from "../../lib/fleet/folder-transport.ts";
+import { Rendezvous, sittingRun } from "../../lib/fleet/rendezvous.ts";
+import { nativeCore } from "../../lib/orchestration/index.ts";
+import { openStore } from "../../lib/streams/index.ts";
+import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
+import { ENGINE } from "./small-engine.ts";
+
+let server: RedisServer;
+const dir = mkdtempSync(join(tmpdir(), "hone-agents-"));
+beforeAll(async () => {
+  if (noRedis === undefined) server = await RedisServer.start();
+});
+afterAll(async () => {
+  await server?.[Symbol.asyncDispose]();
+  rmSync(dir, { recursive: true });
+});
+const optionsOf = async (runId: string) => ({
+  trainers: 0,
+  core: await nativeCore(),
+  store: server.url,
+  runId,
+  folder: join(dir, runId),
+});
+
+test("a store of one machine is refused", async () => {
+  const options = { trainers: 0, core: await nativeCore(), store: "sqlite:x", runId: "x", folder: dir };
+  await expect(openAgents(options)).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
+});
+
+describe.skipIf(noRedis !== undefined)("at a server", () => {
+  test("tells actors where weights are, and leaves nothing of them behind", async () => {
+    const options = await optionsOf("folder");
+    const agents = await openAgents(options);
+    await using store = await openStore(server.url, { run: sittingRun("folder", 1), mustExist: true });
+    expect(await weightsFolder(store)).toBe(options.folder);
+    mkdirSync(options.folder);
+    await agents[Symbol.asyncDispose]();
+    expect(existsSync(options.folder)).toBe(false);
+    await using agent = await Rendezvous.open(server.url, "folder");
+    expect(await agent.next(0, 50, new AbortController().signal)).toBeUndefined();
+  });
+
+  test("a node that gives up ends the run with its reason", async () => {
+    await using agents = await openAgents(await optionsOf("gives-up"));
+    await using node = await Rendezvous.open(server.url, "gives-up");
+    const failed = new Promise<Error>((resolve) => {
+      agents.core.engine("{}", ENGINE, { onMessage: () => {}, onError: resolve });
+    });
+    await node.fail(1, "node 1: no GPU is left");
+    expect(await failed).toMatchObject({ code: "HONE_ERR_STATE", message: "node 1: no GPU is left" });
+  });
+});

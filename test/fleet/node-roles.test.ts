@@ -1,0 +1,112 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openAgents } from "../../lib/fleet/agents.ts";
+import { REGISTERS } from "../../lib/fleet/names.ts";
+import { NodeRoles } from "../../lib/fleet/node-roles.ts";
+import { sittingRun } from "../../lib/fleet/rendezvous.ts";
+import { createRun, nativeCore } from "../../lib/orchestration/index.ts";
+import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
+import { openStore } from "../../lib/streams/index.ts";
+import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
+import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
+
+let server: RedisServer;
+const dir = mkdtempSync(join(tmpdir(), "hone-node-roles-"));
+beforeAll(async () => {
+  if (noRedis === undefined) server = await RedisServer.start();
+});
+afterAll(async () => {
+  await server?.[Symbol.asyncDispose]();
+  rmSync(dir, { recursive: true });
+});
+
+const core = await nativeCore();
+const trainers = core.info().gloo.version === null ? 1 : 2;
+const recipe = smallRecipe(
+  { steps: 4, schedule: "sync" },
+  {
+    advantages: { divideBy: "none", filter: "none" },
+    objective: { entropyCoef: 0.1 },
+    optimizer: { lr: 1e-3, warmupSteps: 0 },
+    ...(trainers > 1 && { hardware: { sharding: {} } }),
+  },
+);
+const weightsOf = (run: string) => weightsHash(join(dir, run, "checkpoints", "step-000004"));
+const settings = { leaseMs: 3000, beatMs: 100 };
+
+/** Ends a process by its variables. */
+function kill(role: string, rank: number): void {
+  const found = readdirSync("/proc").find((pid) => {
+    try {
+      const all = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+      return [`HONE_ROLE=${role}`, `RANK=${rank}`, `HONE_STORE=${server.url}`].every((each) =>
+        all.includes(each),
+      );
+    } catch {
+      return false; // no process, or one that has ended
+    }
+  });
+  process.kill(Number(found), "SIGKILL");
+}
+
+describe.skipIf(noRedis !== undefined)("two nodes", () => {
+  test("an actor of one and a trainer of the other are killed: the weights are one process's, and nobody counts twice", async () => {
+    await using one = await createRun(recipe, { verifiers, dir: join(dir, "one") });
+    await one.finished;
+    const folder = join(dir, "in-flight");
+    await using coordinator = await openAgents({
+      trainers,
+      core,
+      store: server.url,
+      runId: "pair",
+      folder,
+      settings,
+    });
+    const run = sittingRun("pair", 1);
+    const failures: unknown[] = [];
+    const node = (number: number) =>
+      NodeRoles.open({
+        store: server.url,
+        run,
+        places: [
+          { role: "actor", rank: number, worldSize: 2 },
+          ...(number < trainers ? [{ role: "trainer" as const, rank: number, worldSize: trainers }] : []),
+        ],
+        logs: join(dir, `node-${number}`),
+        threads: 1,
+        environmentOf: () => ({ HONE_AGENT: "1" }),
+        onFailure: (error) => failures.push(error),
+      });
+    await using _first = await node(0);
+    await using _second = await node(1);
+    const at = join(dir, "pair");
+    await using training = await createRun(recipe, { verifiers, dir: at, core: coordinator.core });
+    let done = 0;
+    for await (const _step of training) {
+      done += 1;
+      if (done === 1) kill("actor", 0);
+      if (done === 2) kill("trainer", trainers - 1);
+    }
+    expect(await training.finished).toMatchObject({ reason: "done", steps: 4 });
+    expect(weightsOf("pair")).toBe(weightsOf("one"));
+    expect(failures).toEqual([]);
+    await using store = await openStore(server.url, { run, mustExist: true });
+    expect(await store.kv.get(REGISTERS.incarnation(0))).toBe("2");
+    expect(await store.kv.get(REGISTERS.formation)).toBe("2");
+  });
+
+  test("a run that nobody coordinates is refused", async () => {
+    const open = NodeRoles.open({
+      store: server.url,
+      run: "none",
+      places: [],
+      logs: dir,
+      threads: 1,
+      onFailure: () => {},
+    });
+    await expect(open).rejects.toMatchObject({ code: "HONE_ERR_STREAM" });
+  });
+});

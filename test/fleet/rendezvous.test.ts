@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Rendezvous, sittingRun } from "../../lib/fleet/rendezvous.ts";
+import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
+
+let server: RedisServer;
+beforeAll(async () => {
+  if (noRedis === undefined) server = await RedisServer.start();
+});
+afterAll(() => server?.[Symbol.asyncDispose]());
+
+const never = new AbortController().signal;
+let runs = 0;
+
+/** Two processes of one run. @param aliveMs without a word a coordinator counts as alive so long */
+async function two(work: (a: Rendezvous, b: Rendezvous) => Promise<void>, aliveMs = 10_000): Promise<void> {
+  const name = `run-${runs++}`;
+  await using a = await Rendezvous.open(server.url, name, aliveMs);
+  await using b = await Rendezvous.open(server.url, name, aliveMs);
+  await work(a, b);
+}
+
+test("a store that other machines or other sittings do not have is refused", async () => {
+  for (const url of ["memory:", "sqlite:none.sqlite"])
+    await expect(Rendezvous.open(url, "x")).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
+});
+
+test("each sitting has a store of its own", () => {
+  expect(sittingRun("a", 1)).not.toBe(sittingRun("a", 2));
+});
+
+describe.skipIf(noRedis !== undefined)("at a server", () => {
+  test("agents hear of a coordinator, and how it ended", () =>
+    two(async (coordinator, agent) => {
+      const heard = agent.next(0, 10_000, never);
+      const sitting = await coordinator.sit();
+      expect(await agent.next(0, 50, never)).toBeUndefined(); // it prepares
+      await coordinator.preside(sitting);
+      const kept = coordinator.keep(sitting, () => {});
+      expect([sitting, await heard]).toEqual([1, 1]);
+      const over = agent.over(1);
+      await coordinator.end(75);
+      expect(await over).toBe(75);
+      await kept.close();
+    }));
+
+  test("one that says nothing of its end is missed all the same, and the next sitting is another", () =>
+    two(async (coordinator, agent) => {
+      await coordinator.preside(await coordinator.sit());
+      await coordinator.keep(1, () => {}).close();
+      expect(await agent.over(1)).toBeUndefined();
+      expect(await agent.next(1, 50, never)).toBeUndefined();
+      await coordinator.preside(await coordinator.sit());
+      expect(await agent.next(1, 1000, never)).toBe(2);
+    }));
+
+  test("while one is alive no other sits; when it is silent for long enough another does, and it is told", () =>
+    two(async (first, second) => {
+      await first.preside(await first.sit());
+      const kept = first.keep(1, () => {});
+      await expect(second.preside(await second.sit())).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+      await kept.close();
+      await first.preside(await first.sit()); // and says nothing more
+      await second.preside(await second.sit());
+      const lost = new Promise<Error>((resolve) => {
+        const late = first.keep(3, (error) => {
+          resolve(error);
+          void late.close();
+        });
+      });
+      expect(await lost).toMatchObject({ code: "HONE_ERR_STATE" });
+    }, 1_200));
+
+  test("the first node that gives up says why", () =>
+    two(async (coordinator, agent) => {
+      const sitting = await coordinator.sit();
+      await agent.fail(sitting, "node 3: it said last");
+      await agent.fail(sitting, "node 4: so did this");
+      expect(await coordinator.failure(sitting, never)).toBe("node 3: it said last");
+      expect(await coordinator.failure(sitting + 1, AbortSignal.timeout(50))).toBeUndefined();
+    }));
+});

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runAgent, verdict } from "../../lib/launch/agent.ts";
+import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
+
+let server: RedisServer;
+const logs = mkdtempSync(join(tmpdir(), "hone-agent-"));
+beforeAll(async () => {
+  if (noRedis === undefined) server = await RedisServer.start();
+});
+afterAll(async () => {
+  await server?.[Symbol.asyncDispose]();
+  rmSync(logs, { recursive: true });
+});
+
+const STAND_IN = fileURLToPath(new URL("coordinator.ts", import.meta.url));
+const HOPELESS = [2, 4];
+let runs = 0;
+
+/** Two agents without places, and their exit codes. @param how the coordinator ends */
+function pair(how: string, signal = new AbortController().signal) {
+  const runId = `agents-${runs++}`;
+  const said: string[] = [];
+  const agent = (nodeRank: number) =>
+    runAgent({
+      contract: { nodeRank, nodes: 2 },
+      seats: [],
+      runId,
+      store: server.url,
+      logs,
+      gpus: false,
+      coordinator: [process.execPath, "--import", "tsx", STAND_IN, how],
+      hopeless: HOPELESS,
+      signal,
+      say: (line) => said.push(line),
+    });
+  return { codes: Promise.all([agent(0), agent(1)]), said };
+}
+
+test.each([
+  [0, 0],
+  [2, 78],
+  [4, 78],
+  [1, 75],
+  [3, 75],
+  [143, 75],
+  [null, 75], // killed
+])("a coordinator that ends with %s asks for %s", (code, asked) => {
+  expect(verdict(code, HOPELESS)).toBe(asked);
+});
+
+describe.skipIf(noRedis !== undefined)("two nodes", () => {
+  test("end with the coordinator's end, each with its code", async () => {
+    const all = await Promise.all([pair("0").codes, pair("4").codes, pair("1").codes]);
+    expect(all).toEqual([
+      [0, 0],
+      [78, 78],
+      [75, 75],
+    ]);
+  });
+
+  test("SIGTERM is the coordinator's; the other node stays until it has saved", async () => {
+    const stop = new AbortController();
+    const { codes, said } = pair("wait", stop.signal);
+    while (said.filter((line) => line.includes("sitting 1")).length < 2)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    stop.abort();
+    expect(await codes).toEqual([75, 75]);
+  });
+});
+
+test("a store that no other machine has is refused", async () => {
+  const options = {
+    contract: { nodeRank: 1, nodes: 2 },
+    seats: [],
+    runId: "x",
+    store: "sqlite:x",
+    logs,
+    gpus: false,
+  };
+  const rest = { coordinator: ["true"], hopeless: [], signal: new AbortController().signal, say: () => {} };
+  await expect(runAgent({ ...options, ...rest })).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
+});

@@ -1,0 +1,23 @@
+/** Stands in for `hone run --agents`: coordinator.ts <exit code | "wait">; takes its seat, and ends so when it is told to. */
+import { writeSync } from "node:fs";
+import { openFleet, Rendezvous, sittingRun } from "../../lib/fleet/index.ts";
+import { info } from "../../lib/native/index.ts";
+
+const [how] = process.argv.slice(2);
+const { HONE_STORE: url, HONE_RUN_ID: runId } = process.env as Record<string, string>;
+const { openStore } = await import("../../lib/streams/index.ts");
+
+await using rendezvous = await Rendezvous.open(url!, runId!);
+const sitting = await rendezvous.sit();
+await using store = await openStore(url!, { run: sittingRun(runId!, sitting) });
+const openTrainer = () => {
+  throw new Error("nobody trains here");
+};
+await using _fleet = await openFleet({ store, info, openTrainer });
+await rendezvous.preside(sitting);
+const kept = rendezvous.keep(sitting, () => {});
+writeSync(1, "sits\n");
+if (how === "wait") await new Promise((resolve) => process.once("SIGTERM", resolve));
+else await new Promise((resolve) => setTimeout(resolve, 300));
+await kept.close();
+process.exit(how === "wait" ? 143 : Number(how));
