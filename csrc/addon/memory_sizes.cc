@@ -23,7 +23,8 @@ Napi::Value memory_sizes(const Napi::CallbackInfo& call) {
     const auto threads = int(to_id(call[4], "threads"));
     const auto ranks = int(std::min<uint64_t>(to_id(call[5], "ranks"), kMostRanks));
     if (ranks < 1) fail(Code::kConfig, "memorySizes: ranks is 0; it must be at least 1.");
-    const model::SnapshotBytes s = model::snapshot_bytes({.backend = trainer.device}, model, trainer.weight_storage);
+    const bool one_layer = trainer.sharding.stage == trainer::Sharding::Stage::kParameters;
+    const model::SnapshotBytes s = model::snapshot_bytes({.backend = trainer.device}, model, trainer.weight_storage, one_layer);
     const engine::EngineBytes e = engine::engine_bytes(model, engine, threads);
     const trainer::TrainerBytes t = trainer::trainer_bytes(model, trainer, sequences, threads, {0, ranks});
     const std::pair<const char*, int64_t> sizes[] = {

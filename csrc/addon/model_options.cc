@@ -175,7 +175,8 @@ namespace {
 
 trainer::Sharding read_sharding(const Fields& f) {
   using Stage = trainer::Sharding::Stage;
-  const Stage stage = f.choice("stage", {"optimizer", "gradients"}) == 0 ? Stage::kOptimizer : Stage::kGradients;
+  constexpr Stage stages[] = {Stage::kOptimizer, Stage::kGradients, Stage::kParameters};
+  const Stage stage = stages[f.choice("stage", {"optimizer", "gradients", "parameters"})];
   return {stage, f.has("exact") && f.boolean("exact")};
 }
 

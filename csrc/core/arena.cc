@@ -10,6 +10,7 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 namespace hone {
@@ -69,6 +70,21 @@ bool Arena::discard() {
 #else
   return false;
 #endif
+}
+
+void Arena::discard(void* from, int64_t bytes) {
+  auto* const begin = static_cast<std::byte*>(from);
+  int64_t head = bytes, tail = 0;
+#if defined(__linux__)
+  const auto page = int64_t(sysconf(_SC_PAGESIZE));
+  const int64_t before = (page - int64_t(uintptr_t(begin) % uintptr_t(page))) % page;
+  const int64_t whole = bytes > before ? (bytes - before) / page * page : 0;
+  if (memory_ == Memory::kHost && whole > 0 && madvise(begin + before, size_t(whole), MADV_DONTNEED) == 0) {
+    head = before, tail = bytes - before - whole;
+  }
+#endif
+  std::memset(begin, 0, size_t(head));
+  std::memset(begin + bytes - tail, 0, size_t(tail));
 }
 
 Arena::~Arena() {

@@ -33,6 +33,8 @@ class Arena {
   /// Makes the whole block read as zeros that take no memory until they are written. Returns false and does nothing
   /// where the system cannot do that (a device, a small block, no Linux). For a fresh block: its contents are lost.
   bool discard();
+  /// Zeros a piece; whole pages of host memory in it take no memory until they are written.
+  void discard(void* from, int64_t bytes);
 
   /// mark() .. release(mark) gives back everything taken in between.
   int64_t mark() const { return used_; }

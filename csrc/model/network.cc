@@ -208,6 +208,7 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
     LayerActivations act = recompute ? in_room(saved.room, x, Q) : take_layer(c, type, T, Q, true, arena);
     act.input = x;
     x = arena.take_view(type, {Q, c.width});
+    if (weights.by_layer) weights.by_layer->forward(l);
     train_layer(stream, weights, rows, l, act, x, arena);
     saved.layers.push_back(act);
   }

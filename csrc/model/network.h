@@ -94,7 +94,11 @@ struct TransposedWeights {
 };
 TransposedWeights transpose_weights(const Stream& stream, const Parameters& parameters, const WeightSnapshot& weights,
                                     Arena& arena, const FormedWeights& formed = {});
-int64_t transposed_bytes(const Stream& stream, const ModelConfig& config, DType storage);
+/// One layer's, as the others of `packed` are kept; trusts that the stream is the host's.
+TransposedWeights::Layer transpose_layer(const Stream& stream, const LayerViews& from, const PackedLayer& packed, Arena& arena);
+kernels::PackedMatrix transpose_head(const Stream& stream, const Parameters& parameters, const WeightSnapshot& weights, Arena& arena);
+/// one_layer: of one layer and the head.
+int64_t transposed_bytes(const Stream& stream, const ModelConfig& config, DType storage, bool one_layer = false);
 
 /// Gradients of all parameters where nobody keeps them all at once: a layer's are needed from the backward of the layer on
 /// until it is finished, the others' all the time. All are zeros at first.

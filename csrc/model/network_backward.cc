@@ -211,14 +211,26 @@ TransposedWeights transpose_weights(const Stream& stream, const Parameters& para
   return out;
 }
 
-int64_t transposed_bytes(const Stream& stream, const ModelConfig& c, DType storage) {
+TransposedWeights::Layer transpose_layer(const Stream& stream, const LayerViews& from, const PackedLayer& packed, Arena& arena) {
+  const DType storage = packed.qkv.storage;
+  return {.qkv = pack_transposed(stream, from.qkv, storage, arena),
+          .o = pack_transposed(stream, from.o, storage, arena),
+          .gate_up = pack_transposed(stream, from.gate_up, storage, arena),
+          .down = pack_transposed(stream, from.down, storage, arena)};
+}
+
+PackedMatrix transpose_head(const Stream& stream, const Parameters& parameters, const WeightSnapshot& weights, Arena& arena) {
+  return pack_transposed(stream, parameters.head(), weights.head.storage, arena);
+}
+
+int64_t transposed_bytes(const Stream& stream, const ModelConfig& c, DType storage, bool one_layer) {
   if (stream.is_cuda()) return 0;
   const auto bytes = [&](int64_t n, int64_t k, DType kept) {
     return Arena::rounded(kernels::packed_bytes(stream, n, k, kept));
   };
   const int64_t layer = bytes(c.width, c.qkv_width(), storage) + bytes(c.q_width(), c.width, storage) +
                         bytes(c.width, 2 * c.mlp_width, storage) + bytes(c.mlp_width, c.width, storage);
-  return c.layers * layer + bytes(c.width, c.vocabulary, DType::kF32);
+  return (one_layer ? 1 : c.layers) * layer + bytes(c.width, c.vocabulary, DType::kF32);
 }
 
 int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_t tokens) {
@@ -257,6 +269,7 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
   for (int64_t l = c.layers - 1; l >= 0; --l) {
     const size_t i = size_t(l);
     const bool gathered = l == c.layers - 1 && R != T;
+    if (weights.by_layer) weights.by_layer->backward(l);
     const LayerActivations act = layer_activations(stream, weights, rows, l, saved, arena);
     Backward pass{stream, c, rows, grads, l, weights.rope_table(l), arena, take_scratch(c, type, T, gathered ? R : T, arena), gathered ? dhidden : dx};
     const TensorView dadded = pass.output_half(weights.layers[i], transposed.layers[i], act, grads.layer(c, l));

@@ -138,6 +138,15 @@ int64_t parameter_bytes(const ModelConfig& config) {
   return Arena::rounded(total_elements(tensor_specs(config)) * int64_t(sizeof(float)));
 }
 
+LayerViews LayerViews::moved(const std::function<TensorView(const TensorView&)>& move) const {
+  LayerViews out = *this;
+  for (TensorView* view : {&out.attn_norm, &out.qkv, &out.qkv_bias, &out.q_norm, &out.k_norm, &out.o, &out.attn_after,
+                           &out.mlp_norm, &out.gate_up, &out.down, &out.mlp_after}) {
+    if (!view->empty()) *view = move(*view);
+  }
+  return out;
+}
+
 Parameters::Parameters(const ModelConfig& config, const Stream& stream)
     : TensorBlock((config.check(), config), tensor_specs(config), stream) {
   find_layers();

@@ -1,6 +1,7 @@
 // All parameters (or all gradients, or one optimizer moment) of a model in one block, by name.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ int64_t parameter_bytes(const ModelConfig& config);
 /// empty if absent.
 struct LayerViews {
   TensorView attn_norm, qkv, qkv_bias, q_norm, k_norm, o, attn_after, mlp_norm, gate_up, down, mlp_after;
+  /// The same tensors elsewhere: `move` is given each that is there.
+  LayerViews moved(const std::function<TensorView(const TensorView&)>& move) const;
 };
 
 /// A model's parameters by role: a block laid out by tensor_specs.

@@ -49,6 +49,10 @@ TensorView TensorBlock::flat() const { return {base_, dtype_, {total_elements(sp
 
 void TensorBlock::zero() { hone::zero(stream_, base_, total_elements(specs_) * dtype_bytes(dtype_)); }
 
+void TensorBlock::discard(int64_t offset, int64_t count) {
+  arena_.discard(static_cast<std::byte*>(base_) + offset * dtype_bytes(dtype_), count * dtype_bytes(dtype_));
+}
+
 int64_t TensorBlock::staging_bytes(const TensorView& tensor) const {
   return stream_.is_cuda() ? Arena::rounded(tensor.numel() * dtype_bytes(tensor.dtype)) : 0;
 }

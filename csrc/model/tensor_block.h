@@ -48,6 +48,8 @@ class TensorBlock {
   /// Everything as one vector [n], for norms and the optimizer.
   TensorView flat() const;
   void zero();
+  /// Elements [offset, offset + count) become zeros; in host memory whole pages of them take none until they are written.
+  void discard(int64_t offset, int64_t count);
 
   /// One of the views above, to be written by `fill`, which gets it in host memory: the same tensor, or a block
   /// whose contents (nothing at first) are carried to the device when it returns.

@@ -1,5 +1,7 @@
 #include "model/weight_snapshot.h"
 
+#include <utility>
+
 #include "core/device.h"
 
 namespace hone::model {
@@ -20,7 +22,7 @@ PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType stora
 
 }  // namespace
 
-SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& c, DType storage) {
+SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& c, DType storage, bool one_layer) {
   if (stream.is_cuda()) storage = DType::kBF16;
   const auto packed = [&](int64_t n, int64_t k, DType type) {
     return Arena::rounded(kernels::packed_bytes(stream, n, k, type));
@@ -35,16 +37,18 @@ SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& c, DType s
   const int64_t ends = view_bytes(activation_dtype(stream), c.vocabulary * c.width) + floats(c.width) + head;
   const int64_t rows = rope_table_bytes(c.rotary_dim(), c.max_positions);
   const int64_t still = c.rotated_layers.empty() ? 0 : rope_table_bytes(2, c.max_positions);
-  return {c.layers * layer + ends, head, (c.sliding_theta > 0.0 ? 2 : 1) * rows + still};
+  return {(one_layer ? 1 : c.layers) * layer + ends, head, (c.sliding_theta > 0.0 ? 2 : 1) * rows + still};
 }
 
-WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType kept)
-    : config(c), storage(kept), arena_(snapshot_bytes(stream, c, kept).tensors, "weight snapshot", tensor_memory(stream)) {
+WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType kept, bool one_layer)
+    : config(c),
+      storage(kept),
+      arena_(snapshot_bytes(stream, c, kept, one_layer).tensors, "weight snapshot", tensor_memory(stream)) {
   const auto floats = [&](int64_t n, bool wanted = true) {
     return wanted ? arena_.take_view(DType::kF32, {n}) : TensorView{};
   };
   layers.reserve(size_t(c.layers));
-  for (int64_t i = 0; i < c.layers; ++i) {
+  for (int64_t i = 0; i < (one_layer ? 1 : c.layers); ++i) {
     layers.push_back({.qkv = take_matrix(stream, c.qkv_width(), c.width, storage, arena_),
                       .o = take_matrix(stream, c.width, c.q_width(), storage, arena_),
                       .gate_up = take_matrix(stream, 2 * c.mlp_width, c.width, storage, arena_),
@@ -57,6 +61,7 @@ WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType
                       .q_norm = floats(c.q_norm_width(), c.qk_norm),
                       .k_norm = floats(c.k_norm_width(), c.qk_norm)});
   }
+  layers.resize(size_t(c.layers), layers.front());
   embedding = arena_.take_view(activation_dtype(stream), {c.vocabulary, c.width});
   final_norm = floats(c.width);
   if (shares_embedding(stream, c)) head = {c.vocabulary, c.width, DType::kBF16, embedding.data};
@@ -71,6 +76,12 @@ std::shared_ptr<WeightSnapshot> WeightSnapshot::make(const Stream& stream, const
   std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage));
   out->make_tables(stream);
   out->repack(stream, parameters, version, formed);
+  return out;
+}
+
+std::shared_ptr<WeightSnapshot> WeightSnapshot::of_one_layer(const Stream& stream, const ModelConfig& config, DType storage) {
+  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, true));
+  out->make_tables(stream);
   return out;
 }
 
@@ -101,37 +112,49 @@ TensorView WeightSnapshot::Part::flat() const {
   return {matrix.panels, matrix.storage, {matrix.n * matrix.k}};
 }
 
-std::vector<WeightSnapshot::Part> WeightSnapshot::parts(const Parameters& parameters) const {
-  std::vector<Part> out;
-  const auto vector = [&](const TensorView& from, const TensorView& to) {
-    if (!to.empty()) out.push_back({from, {}, to});
-  };
-  for (int64_t i = 0; i < config.layers; ++i) {
-    const LayerViews& from = parameters.layer(i);
-    const PackedLayer& to = layers[size_t(i)];
-    out.insert(out.end(), {{from.qkv, to.qkv, {}}, {from.o, to.o, {}}, {from.gate_up, to.gate_up, {}}, {from.down, to.down, {}}});
-    vector(from.attn_norm, to.attn_norm);
-    vector(from.attn_after, to.attn_after);
-    vector(from.mlp_norm, to.mlp_norm);
-    vector(from.mlp_after, to.mlp_after);
-    vector(from.qkv_bias, to.qkv_bias);
-    vector(from.q_norm, to.q_norm);
-    vector(from.k_norm, to.k_norm);
+std::vector<WeightSnapshot::Part> WeightSnapshot::layer_parts(const LayerViews& from, int64_t layer) const {
+  const PackedLayer& to = layers[size_t(layer)];
+  std::vector<Part> out{{from.qkv, to.qkv, {}}, {from.o, to.o, {}}, {from.gate_up, to.gate_up, {}}, {from.down, to.down, {}}};
+  const std::pair<TensorView, TensorView> vectors[] = {
+      {from.attn_norm, to.attn_norm}, {from.attn_after, to.attn_after}, {from.mlp_norm, to.mlp_norm}, {from.mlp_after, to.mlp_after},
+      {from.qkv_bias, to.qkv_bias},   {from.q_norm, to.q_norm},         {from.k_norm, to.k_norm}};
+  for (const auto& [vector, copy] : vectors) {
+    if (!copy.empty()) out.push_back({vector, {}, copy});
   }
+  return out;
+}
+
+std::vector<WeightSnapshot::Part> WeightSnapshot::end_parts(const Parameters& parameters) const {
+  std::vector<Part> out;
   const TensorView table = parameters.embedding();
-  if (embedding.dtype == DType::kF32) vector(table, embedding);
+  if (embedding.dtype == DType::kF32) out.push_back({table, {}, embedding});
   else out.push_back({table, {table.dim(0), table.dim(1), embedding.dtype, embedding.data}, {}});
-  vector(parameters.final_norm(), final_norm);
+  out.push_back({parameters.final_norm(), {}, final_norm});
   if (head.panels != embedding.data) out.push_back({parameters.head(), head, {}});
   return out;
+}
+
+std::vector<WeightSnapshot::Part> WeightSnapshot::parts(const Parameters& parameters) const {
+  std::vector<Part> out;
+  for (int64_t i = 0; i < config.layers; ++i) {
+    const std::vector<Part> layer = layer_parts(parameters.layer(i), i);
+    out.insert(out.end(), layer.begin(), layer.end());
+  }
+  const std::vector<Part> ends = end_parts(parameters);
+  out.insert(out.end(), ends.begin(), ends.end());
+  return out;
+}
+
+void pack_part(const Stream& stream, const TensorView& from, const WeightSnapshot::Part& part) {
+  if (part.matrix.panels) kernels::pack_matrix(stream, {.w = from, .transpose = false, .out = part.matrix});
+  else copy_rows(stream, from, part.values);
 }
 
 void WeightSnapshot::repack(const Stream& stream, const Parameters& parameters, uint32_t v, const FormedWeights& formed) {
   version = v;
   for (const Part& part : parts(parameters)) {
     const TensorView from = formed ? formed(part.from) : part.from;
-    if (!from.empty() && part.matrix.panels) kernels::pack_matrix(stream, {.w = from, .transpose = false, .out = part.matrix});
-    else if (!from.empty()) copy_rows(stream, from, part.values);
+    if (!from.empty()) pack_part(stream, from, part);
   }
 }
 

@@ -29,7 +29,18 @@ struct PackedLayer {
 struct SnapshotBytes {
   int64_t tensors = 0, head = 0, rope_tables = 0;
 };
-SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& config, DType storage);
+/// one_layer: of WeightSnapshot::of_one_layer.
+SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& config, DType storage, bool one_layer = false);
+
+/// Told which layer is read next, where a snapshot has room for one at a time.
+class LayerWeights {
+ public:
+  virtual ~LayerWeights() = default;
+  /// Before a forward pass reads layer i: 0, 1, ..
+  virtual void forward(int64_t i) = 0;
+  /// Before a backward pass reads it, transposed matrices too: L - 1, .., 0.
+  virtual void backward(int64_t i) = 0;
+};
 
 /// Published once per weight version; lives as long as an engine or a backward pass holds it. Its tensors lie in the
 /// memory of the stream that made it and keep their addresses for life.
@@ -41,6 +52,8 @@ class WeightSnapshot {
   /// `storage` says, and a tied head is the embedding. Throws kOutOfMemory.
   static std::shared_ptr<WeightSnapshot> make(const Stream& stream, const Parameters& parameters, uint32_t version,
                                               DType storage = DType::kF32, const FormedWeights& formed = {});
+  /// Without contents, and with room for one layer, which all of `layers` name. Host memory.
+  static std::shared_ptr<WeightSnapshot> of_one_layer(const Stream& stream, const ModelConfig& config, DType storage);
   /// A snapshot for another version, with addresses of its own and without contents; it shares the rope tables.
   std::shared_ptr<WeightSnapshot> blank(const Stream& stream) const;
   /// Where the packed copy of each tensor of the parameters is: in `matrix`, or in `values`.
@@ -52,6 +65,9 @@ class WeightSnapshot {
     TensorView flat() const;
   };
   std::vector<Part> parts(const Parameters& parameters) const;
+  /// Those of one layer, and those of what is outside of layers.
+  std::vector<Part> layer_parts(const LayerViews& from, int64_t layer) const;
+  std::vector<Part> end_parts(const Parameters& parameters) const;
   /// As make, in place. Nobody may read it meanwhile.
   void repack(const Stream&, const Parameters&, uint32_t version, const FormedWeights& formed = {});
 
@@ -62,6 +78,7 @@ class WeightSnapshot {
   uint32_t version = 0;
   ModelConfig config;
   DType storage = DType::kF32;
+  LayerWeights* by_layer = nullptr;  // asked before a layer is read; null: all are there
   std::vector<PackedLayer> layers;
   TensorView embedding;   // [V, C]
   TensorView final_norm;  // [C]
@@ -73,11 +90,14 @@ class WeightSnapshot {
   Memory memory() const { return arena_.memory(); }
 
  private:
-  WeightSnapshot(const Stream& stream, const ModelConfig& config, DType storage);
+  WeightSnapshot(const Stream& stream, const ModelConfig& config, DType storage, bool one_layer = false);
   void make_tables(const Stream& stream);
   void share_tables(const WeightSnapshot& from);
   Arena arena_;
   std::shared_ptr<const RopeTable> rope_, sliding_rope_, still_rope_;  // null where no layer needs it
 };
+
+/// Makes the packed copy of `from`, which is part.from or stands for it.
+void pack_part(const Stream& stream, const TensorView& from, const WeightSnapshot::Part& part);
 
 }  // namespace hone::model

@@ -29,10 +29,11 @@ struct OptimizerConfig {
 /// every P-th of its micro-batches.
 struct Sharding {
   /// kOptimizer: AdamW's moments. kGradients: gradients too; a rank has those of its shard, and of a micro-batch those of
-  /// the layer that is under way and of what lies outside of layers.
-  enum class Stage : uint8_t { kNone, kOptimizer, kGradients } stage = Stage::kNone;
+  /// the layer that is under way and of what lies outside of layers. kParameters: weights too, likewise; those of a layer
+  /// are gathered while the one before it is computed.
+  enum class Stage : uint8_t { kNone, kOptimizer, kGradients, kParameters } stage = Stage::kNone;
   /// The same bits for any number of ranks, one included: the gradients of micro-batches are added up one by one, in
-  /// their order. Otherwise a rank adds up its own first, unless it keeps no gradients to add to: kGradients is exact.
+  /// their order. Otherwise a rank adds up its own first, unless it keeps no gradients to add to: kGradients and kParameters are exact.
   bool exact = false;
 };
 

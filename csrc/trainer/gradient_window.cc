@@ -73,7 +73,6 @@ void GradientWindow::hand_on(int64_t layer) {
 
 /// A view of the parameters, as one of the window.
 TensorView GradientWindow::moved(TensorView view) const {
-  if (view.empty()) return view;
   const int64_t offset = view.as<float>() - parameters_.flat().as<float>();
   const auto starts_after = [](int64_t at, const ShardBucket& bucket) { return at < bucket.offset; };
   const auto& buckets = layout_.buckets();
@@ -83,12 +82,7 @@ TensorView GradientWindow::moved(TensorView view) const {
 }
 
 model::LayerViews GradientWindow::layer(int64_t i) {
-  model::LayerViews v = parameters_.layer(i);
-  for (TensorView* view : {&v.attn_norm, &v.qkv, &v.qkv_bias, &v.q_norm, &v.k_norm, &v.o, &v.attn_after, &v.mlp_norm,
-                           &v.gate_up, &v.down, &v.mlp_after}) {
-    *view = moved(*view);
-  }
-  return v;
+  return parameters_.layer(i).moved([this](const TensorView& view) { return moved(view); });
 }
 
 }  // namespace hone::trainer

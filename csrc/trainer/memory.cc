@@ -12,6 +12,7 @@
 #include "trainer/shard_exchange.h"
 #include "trainer/shard_layout.h"
 #include "trainer/update.h"
+#include "trainer/weight_window.h"
 
 namespace hone::trainer {
 namespace {
@@ -28,15 +29,28 @@ int64_t embedding_bytes(const Stream& stream, const model::ModelConfig& model, c
   return bytes > forming_bytes(stream, model, config) ? bytes : 0;
 }
 
+/// Weights that a rank keeps: its shard of layers, and all that is outside of them.
+int64_t kept_parameter_bytes(const ShardLayout& layout, int64_t layers, int rank) {
+  int64_t elements = 0;
+  for (size_t b = 0; b < layout.buckets().size(); ++b) {
+    const ShardBucket& bucket = layout.buckets()[b];
+    elements += bucket.layer == layers ? bucket.count : layout.part(b, rank).count;
+  }
+  return elements * int64_t(sizeof(float));
+}
+
 /// What is different where ranks divide something.
 void divide(const model::ModelConfig& model, const std::vector<model::TensorSpec>& specs, const TrainerConfig& config,
             const OneOfRanks& which, TrainerBytes& bytes) {
   const ShardLayout layout(specs, model.layers, which.size);
   const int64_t n = layout.elements(which.rank), shard = Arena::rounded(std::max<int64_t>(n, 1) * int64_t(sizeof(float)));
-  const bool window = config.sharding.stage == Sharding::Stage::kGradients;
+  const bool window = config.sharding.stage >= Sharding::Stage::kGradients;
   bytes.trained = (window ? gradient_window_bytes(layout, model.layers) : bytes.trained) + shard;
   if (config.optimizer.kind == OptimizerConfig::Kind::kAdamW) bytes.moments = 2 * Arena::rounded(n * dtype_bytes(config.optimizer.moments));
   bytes.arrays += shard_exchange_bytes(layout);
+  if (config.sharding.stage < Sharding::Stage::kParameters) return;
+  bytes.parameters = kept_parameter_bytes(layout, model.layers, which.rank) + weight_window_bytes(layout, model.layers);
+  bytes.transposed = model::transposed_bytes(Stream{.backend = config.device}, model, config.weight_storage, true);
 }
 
 }  // namespace

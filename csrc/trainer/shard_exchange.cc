@@ -56,8 +56,9 @@ void ShardExchange::reduce_bucket(size_t bucket, const float* gradients, int giv
 }
 
 template <class Take>
-void ShardExchange::gather_buckets(const float* whole, const Take& take) {
+void ShardExchange::gather_buckets(const float* whole, int64_t from_layer, const Take& take) {
   for (size_t b = 0; b < layout_.buckets().size(); ++b) {
+    if (layout_.buckets()[b].layer < from_layer) continue;
     const int64_t width = layout_.width(b);
     const ShardPart& own = layout_.part(b, ranks_.rank());
     std::memcpy(out_, whole + own.offset, bytes_of(own.count));
@@ -69,8 +70,8 @@ void ShardExchange::gather_buckets(const float* whole, const Take& take) {
   }
 }
 
-void ShardExchange::gather(float* whole) {
-  gather_buckets(whole, [&](const ShardPart& part, const float* from) {
+void ShardExchange::gather(float* whole, int64_t from_layer) {
+  gather_buckets(whole, from_layer, [&](const ShardPart& part, const float* from) {
     std::memcpy(whole + part.offset, from, bytes_of(part.count));
   });
 }
@@ -85,7 +86,7 @@ void ShardExchange::gather(const float* shard, float* whole) {
 
 bool ShardExchange::same(const float* whole) {
   bool same = true;
-  gather_buckets(whole, [&](const ShardPart& part, const float* from) {
+  gather_buckets(whole, 0, [&](const ShardPart& part, const float* from) {
     same = same && std::memcmp(whole + part.offset, from, bytes_of(part.count)) == 0;
   });
   return same;

@@ -22,8 +22,8 @@ class ShardExchange {
   void reduce(const float* gradients, int given, float* shard);
   /// The same of one bucket, whose elements are at `bucket_gradients`.
   void reduce_bucket(size_t bucket, const float* bucket_gradients, int given, float* shard);
-  /// whole: this rank's parts are sent, those of all others overwritten.
-  void gather(float* whole);
+  /// whole: this rank's parts are sent, those of all others overwritten. from_layer: L for what is outside of layers alone.
+  void gather(float* whole, int64_t from_layer = 0);
   /// whole: overwritten with the shards of all ranks. shard: of this rank.
   void gather(const float* shard, float* whole);
   /// Whether all parts of others equal those in `whole`, bit by bit. Same traffic as gather.
@@ -33,7 +33,7 @@ class ShardExchange {
 
  private:
   template <class Take>
-  void gather_buckets(const float* whole, const Take& take);
+  void gather_buckets(const float* whole, int64_t from_layer, const Take& take);
 
   Stream stream_;
   const ShardLayout& layout_;

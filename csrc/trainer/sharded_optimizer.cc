@@ -38,11 +38,11 @@ void check_sharding(const TrainerConfig& config) {
   if (config.device == Stream::Backend::kCuda) {
     fail(Code::kUnsupported, "trainer: a sharded trainer computes on the CPU alone; choose device \"cpu\", or no sharding.");
   }
-  if (config.sharding.stage == Sharding::Stage::kGradients && config.adapters.on()) {
-    fail(Code::kUnsupported, "trainer: adapters have few gradients, which stage \"gradients\" does not divide; choose stage \"optimizer\".");
+  if (config.sharding.stage >= Sharding::Stage::kGradients && config.adapters.on()) {
+    fail(Code::kUnsupported, "trainer: adapters have few gradients, and read all weights, which no stage but \"optimizer\" keeps; choose stage \"optimizer\".");
   }
-  if (config.sharding.stage == Sharding::Stage::kGradients && config.optimizer.kind != OptimizerConfig::Kind::kAdamW) {
-    fail(Code::kUnsupported, "trainer: Muon updates whole matrices, of which stage \"gradients\" has shards; choose adamw, or stage \"optimizer\".");
+  if (config.sharding.stage >= Sharding::Stage::kGradients && config.optimizer.kind != OptimizerConfig::Kind::kAdamW) {
+    fail(Code::kUnsupported, "trainer: Muon updates whole matrices, of which this stage has shards; choose adamw, or stage \"optimizer\".");
   }
 }
 
@@ -167,7 +167,7 @@ void ShardedOptimizer::apply(const StepOptions& o, StepReport& report) {
       own[i] = squares(change, n);
     });
     report.update_norm = std::sqrt(sum(exchange_.gather_blocks(own)));
-    exchange_.gather(weights);
+    exchange_.gather(weights, gathers_layers ? 0 : parameters_.config().layers);
   }
   for_blocks([&](size_t i, int64_t offset, int64_t n, int64_t) { own[i] = squares(weights + offset, n); });
   report.weight_norm = std::sqrt(sum(exchange_.gather_blocks(own)));

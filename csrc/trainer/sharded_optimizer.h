@@ -39,9 +39,10 @@ class ShardedOptimizer {
   const TensorView& m();
   const TensorView& v();
   int64_t steps = 0;  // updates applied, for bias correction
+  bool gathers_layers = true;  // false: an update leaves others' shards of layers as they are
   void clear_gradients();
 
-  /// Updates the weights of all ranks, each its own shard, by the clipped gradients. If report.skipped is set, or if the
+  /// Updates the weights of all ranks, each its own shard, by the clipped gradients, and gathers them. If report.skipped is set, or if the
   /// norm of all gradients is not finite, which sets it, nothing changes. Writes scale and norms to `report`, the same
   /// on every rank. A collective.
   void apply(const StepOptions& options, StepReport& report);

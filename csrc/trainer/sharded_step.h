@@ -15,6 +15,7 @@
 #include "trainer/shard_layout.h"
 #include "trainer/sharded_optimizer.h"
 #include "trainer/trained_gradients.h"
+#include "trainer/weight_window.h"
 
 namespace hone::trainer {
 
@@ -22,7 +23,7 @@ namespace hone::trainer {
 /// weights are touched, every rank throws, and weights and moments are as they were.
 class ShardedStep {
  public:
-  /// What is trained, whole on every rank; as all parameters, or null where it is adapters.
+  /// What is trained; as all parameters, or null where it is adapters.
   struct Trained {
     model::TensorBlock& block;
     const model::Parameters* parameters;
@@ -33,8 +34,15 @@ class ShardedStep {
   ShardedOptimizer& optimizer() { return optimizer_; }
   const ShardLayout& layout() const { return layout_; }
   dist::Communicator& ranks() { return ranks_; }
-  /// Somebody wrote to the weights: the next step compares those of all ranks.
-  void weights_changed() { compared_ = false; }
+  /// Somebody wrote all weights: what uses them next compares those of all ranks.
+  void weights_changed();
+  /// The weights where ranks divide them, or null: then all are whole, always.
+  WeightWindow* weights() { return weights_ ? &*weights_ : nullptr; }
+  /// Makes the block of weights whole until what uses them next. A collective, where it is not.
+  void fetch();
+  /// Compares what was written, and forgets weights of others. A collective, where something was written or fetched.
+  /// Throws kState if ranks were given different weights.
+  void settle(const char* what);
 
   /// Runs `prepare`, which may throw, and agrees with the others about the batch. Throws kState if ranks were given
   /// different batches, options, configs or weights.
@@ -50,11 +58,12 @@ class ShardedStep {
   void gather_gradients(model::TensorBlock& whole) { exchange_.gather(optimizer_.gradients(), whole.flat().as<float>()); }
   /// Rank 0 works, the others wait; if it fails all throw. what: names the call in messages. A collective.
   void by_first(const char* what, const std::function<void()>& work);
+  /// ShardedOptimizer::apply.
+  void apply(const StepOptions& options, StepReport& report);
   /// Sum of squares of what `train` adds to gradients(), where they come by layer.
   double squares(const std::function<void()>& train);
-  /// The first of S sequences for which find(first, step) finds that its gradient is not finite, looking at every
-  /// `step`-th, or -1.
-  int64_t first_bad(const std::function<int64_t(int64_t first, int64_t step)>& find);
+  /// The first of S sequences whose gradient is_bad finds to be not finite, or -1.
+  int64_t first_bad(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad);
 
  private:
   /// Begins a round of micro-batches, one a rank, and ends it: with the gradients of as many ranks as were given one.
@@ -64,6 +73,7 @@ class ShardedStep {
   std::exception_ptr compute_one_by_one(const std::vector<MicroBatch>& all, const Round& round,
                                         const std::function<void(const MicroBatch&)>& train);
   Round round(TrainedGradients& whole);
+  void forget_others();
 
   Stream stream_;
   model::TensorBlock& trained_;
@@ -74,7 +84,8 @@ class ShardedStep {
   ShardExchange exchange_;
   ShardedOptimizer optimizer_;
   std::optional<GradientWindow> window_;
-  bool compared_ = false;
+  std::optional<WeightWindow> weights_;
+  bool compared_ = false, whole_ = true;
 };
 
 }  // namespace hone::trainer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -50,6 +51,13 @@ std::vector<MicroBatch> pack(const TrainingBatch& batch, int64_t packed_tokens) 
   lengths.reserve(size_t(batch.sequences));
   for (int64_t i = 0; i < batch.sequences; ++i) lengths.push_back(batch.cu_seqlens[i + 1] - batch.cu_seqlens[i]);
   return pack_sequences(lengths, packed_tokens);
+}
+
+int64_t first_of(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad) {
+  for (int64_t i = 0; i < sequences; ++i) {
+    if (is_bad(i)) return i;
+  }
+  return -1;
 }
 
 /// With room for the tokens of a batch.
@@ -104,6 +112,11 @@ struct Trainer::Impl {
   AdaptedWeights* adapted_weights() { return adapters ? &adapted.emplace(stream, parameters, *adapters) : nullptr; }
   model::TensorBlock& trained() { return adapters ? adapters->block() : parameters; }
   PassWeights pass_weights();
+  /// Weights that a forward pass of this process reads.
+  const WeightSnapshot& forward_weights() { return window() ? window()->packed() : *weights.snapshot(); }
+  WeightWindow* window() { return sharded ? sharded->weights() : nullptr; }
+  /// All weights are there.
+  void fetch() { if (window()) sharded->fetch(); }
 
   /// Packs sequences into micro-batches and reserves memory for them.
   std::vector<MicroBatch> prepare(const TrainingBatch& batch) {
@@ -117,13 +130,14 @@ struct Trainer::Impl {
   void apply(const StepOptions& o, StepReport& report);
   /// Muon's matrices are updated whole, by every rank alike.
   bool divides_update() const { return sharded && update.config().kind == OptimizerConfig::Kind::kAdamW; }
-  int64_t find_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t first, int64_t step);
+  bool has_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t sequence);
   /// Somebody else wrote to the weights.
   void changed() { weights.parameters_changed(), sharded ? sharded->weights_changed() : void(); }
 };
 
 PassWeights Trainer::Impl::pass_weights() {
   const model::Gradients where = sharded ? sharded->gradients(grads) : grads.views();
+  if (window()) return {window()->packed(), window()->transposed(), where};
   const model::WeightSnapshot& packed = *weights.snapshot();
   return {packed, weights.transposed(), where};
 }
@@ -161,8 +175,8 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
   report.micro_batches = int64_t(micro_batches.size());
   apply(o, report);
   if (!report.skipped || report.non_finite_sequence >= 0) return report;
-  const auto find = [&](int64_t first, int64_t step) { return find_bad_gradient(batch, o, first, step); };
-  report.non_finite_sequence = sharded ? sharded->first_bad(find) : find(0, 1);
+  const auto is_bad = [&](int64_t sequence) { return has_bad_gradient(batch, o, sequence); };
+  report.non_finite_sequence = sharded ? sharded->first_bad(batch.sequences, is_bad) : first_of(batch.sequences, is_bad);
   return report;
 }
 
@@ -170,7 +184,7 @@ void Trainer::Impl::apply(const StepOptions& o, StepReport& report) {
   const Stopwatch watch(report.optimizer_seconds);
   if (sharded && !divides_update()) sharded->gather_gradients(grads.block());
   if (!divides_update()) return update.apply(grads.block(), o, weights, report);
-  sharded->optimizer().apply(o, report);
+  sharded->apply(o, report);
   if (!report.skipped) weights.advance(nullptr);
 }
 
@@ -198,28 +212,26 @@ GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const St
   return out;
 }
 
-/// The first sequence of every `step`-th whose gradient alone is not finite, or -1. Slow; only for the message.
-int64_t Trainer::Impl::find_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t first, int64_t step) {
-  for (auto i = int32_t(first); i < batch.sequences; i += int32_t(step)) {
-    StepLosses losses(batch.sequences);
-    StepReport unread = blank_report(batch, o);
-    const auto train = [&] { pass.train(batch, {{i}, batch.cu_seqlens[i + 1] - batch.cu_seqlens[i]}, o, pass_weights(), losses, unread); };
-    const auto whole = [&] { return grads.block().zero(), train(), update.sum_of_squares(grads.block().flat()); };
-    if (!std::isfinite(sharded && sharded->by_layer() ? sharded->squares(train) : whole())) return i;
-  }
-  return -1;
+/// Whether a sequence's gradient alone is not finite. Slow; only for the message.
+bool Trainer::Impl::has_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t sequence) {
+  const auto i = int32_t(sequence);
+  StepLosses losses(batch.sequences);
+  StepReport unread = blank_report(batch, o);
+  const auto train = [&] { pass.train(batch, {{i}, batch.cu_seqlens[i + 1] - batch.cu_seqlens[i]}, o, pass_weights(), losses, unread); };
+  const auto whole = [&] { return grads.block().zero(), train(), update.sum_of_squares(grads.block().flat()); };
+  return !std::isfinite(sharded && sharded->by_layer() ? sharded->squares(train) : whole());
 }
 
 Trainer::Trainer(const model::ModelConfig& model, const TrainerConfig& config, ThreadPool* pool, dist::Communicator* ranks)
     : impl_(std::make_unique<Impl>(model, config, pool, ranks)) {}
 Trainer::~Trainer() = default;
 
-Parameters& Trainer::parameters() { return impl_->parameters; }
+Parameters& Trainer::parameters() { return impl_->fetch(), impl_->parameters; }
 const model::TensorBlock& Trainer::gradients() const {
   if (impl_->sharded) fail(Code::kUnsupported, "trainer: the gradients of a sharded trainer are whole nowhere.");
   return impl_->grads.block();
 }
-model::TensorBlock& Trainer::trained() { return impl_->trained(); }
+model::TensorBlock& Trainer::trained() { return impl_->fetch(), impl_->trained(); }
 void Trainer::parameters_changed() { impl_->changed(); }
 uint32_t Trainer::version() const { return impl_->weights.version(); }
 void Trainer::set_version(uint32_t version) { impl_->weights.set_version(version); }
@@ -239,6 +251,7 @@ void Trainer::load_adapters(const std::string& directory) {
 }
 
 void Trainer::save_model(const std::string& directory) {
+  impl_->fetch();
   if (!impl_->adapters) return write_model(directory, impl_->parameters, kShardBytes);
   const Parameters merged = merged_weights(impl_->stream, impl_->parameters, *impl_->weights.snapshot(), *impl_->adapted);
   write_model(directory, merged, kShardBytes);
@@ -258,12 +271,16 @@ GradientParts Trainer::gradient_parts(const TrainingBatch& batch, const StepOpti
 void Trainer::score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies) {
   check_batch(batch, impl_->config, nullptr);
   if (!(temperature > 0)) fail(Code::kConfig, "score: temperature is %g; it must be positive.", double(temperature));
+  WeightWindow* const window = impl_->window();
+  if (window) impl_->sharded->settle("score");
   for (const MicroBatch& which : impl_->prepare(batch)) {
-    impl_->pass.score(batch, which, *impl_->weights.snapshot(), temperature, logprobs, entropies);
+    if (window) window->begin(Pass::kForward);
+    impl_->pass.score(batch, which, impl_->forward_weights(), temperature, logprobs, entropies);
   }
 }
 
 std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
+  impl_->fetch();
   std::shared_ptr<const WeightSnapshot> current = impl_->weights.snapshot();
   synchronize(impl_->stream);  // an engine reads it on a stream of its own
   return current;
@@ -271,6 +288,7 @@ std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
 
 void Trainer::save(const std::string& directory, const std::string& extra_json) {
   const model::AdapterConfig& adapters = impl_->options.adapters;
+  impl_->fetch();
   if (impl_->divides_update()) {
     const ShardedOptimizer& optimizer = impl_->sharded->optimizer();
     const CheckpointState state{version(), optimizer.steps, optimizer.config().kind, extra_json, adapters};

@@ -19,7 +19,8 @@ namespace hone::trainer {
 /// forward and backward are those of queueing the work, but for the last backward, which includes the wait.
 ///
 /// With TrainerConfig::sharding one of several ranks that train one model. All of them then call step, save and load
-/// together, with the same arguments, and get the same report. After kCollective the group is lost: what is left is to
+/// together, with the same arguments, and get the same report; where weights are divided (kParameters) also whatever else
+/// reads them: score, parameters, trained, snapshot, save_model, which then hold all weights until the next step or score. After kCollective the group is lost: what is left is to
 /// close it, and to load a checkpoint with a new one.
 class Trainer {
  public:
@@ -29,7 +30,7 @@ class Trainer {
   Trainer(const model::ModelConfig& model, const TrainerConfig& config, ThreadPool* pool, dist::Communicator* ranks = nullptr);
   ~Trainer();
 
-  /// All weights; with adapters the frozen base.
+  /// All weights; with adapters the frozen base. Call parameters_changed() after writing to them.
   model::Parameters& parameters();
   /// Of what is trained, after the last step, before clipping. Throws kUnsupported with sharding.
   const model::TensorBlock& gradients() const;

@@ -221,12 +221,13 @@ export interface LoraOptions {
 }
 
 /**
- * What trainers that work together divide among themselves (docs/numerics.md): AdamW's moments, or gradients too. All of
- * them then make the same steps, saves and loads, with the same arguments.
+ * What trainers that work together divide among themselves (docs/numerics.md): AdamW's moments, gradients too, or weights
+ * too. All of them then make the same steps, saves and loads, with the same arguments; with "parameters" also the same
+ * calls of whatever else reads weights (score, parameter, saveModel, sendWeights).
  */
 export interface ShardingOptions {
-  readonly stage: "optimizer" | "gradients";
-  /** The same bits for any number of them, one included. Default: false; "gradients" always has them. */
+  readonly stage: "optimizer" | "gradients" | "parameters";
+  /** The same bits for any number of them, one included. Default: false; stages but "optimizer" always have them. */
   readonly exact?: boolean;
   /**
    * This trainer's rank of the group, connected. The trainer has it for the length of each call; to be closed after the

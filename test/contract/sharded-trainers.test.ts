@@ -103,10 +103,11 @@ describe.skipIf(info().gloo.version === null)("trainers over Gloo", () => {
     }
   });
 
-  test("the exact mode and divided gradients have the bits of one process", async () => {
+  test("the exact mode, divided gradients and divided weights have the bits of one process", async () => {
     const one = await alone({ stage: "optimizer", exact: true });
     expect(await together(3, { stage: "optimizer", exact: true })).toEqual([one, one, one]);
     expect(await together(2, { stage: "gradients" })).toEqual([one, one]);
+    expect(await together(3, { stage: "parameters" })).toEqual([one, one, one]);
   });
 
   test("a checkpoint that three processes wrote is read by one", async () => {

@@ -13,7 +13,7 @@ test("info says what was built and what was found, or why not", () => {
 
 test("memory of a trainer that shares: less of what is divided, the same of the rest", () => {
   const config = JSON.stringify({ ...JSON.parse(modelConfig), num_hidden_layers: 12, hidden_size: 64 });
-  const sizes = (stage: "optimizer" | "gradients", ranks?: number) =>
+  const sizes = (stage: "optimizer" | "gradients" | "parameters", ranks?: number) =>
     memorySizes(
       config,
       { engine: engineOptions, trainer: { ...trainerOptions, sharding: { stage } } },
@@ -25,6 +25,13 @@ test("memory of a trainer that shares: less of what is divided, the same of the 
   expect(layered.trained).toBeLessThan(four.trained / 2);
   for (const name of ["parameters", "snapshot", "transposed", "activations", "logits"] as const) {
     expect(layered[name]).toBe(one[name]);
+  }
+  const sparse = sizes("parameters", 4);
+  for (const name of ["moments", "trained", "activations", "logits"] as const) {
+    expect(sparse[name]).toBe(layered[name]);
+  }
+  for (const name of ["parameters", "snapshot", "transposed"] as const) {
+    expect(sparse[name]).toBeLessThan(one[name]);
   }
   expect(() => sizes("optimizer", -1)).toThrow(/ranks/);
 });

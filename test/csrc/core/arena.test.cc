@@ -104,4 +104,18 @@ TEST(views_carry_their_shape) {
   EXPECT_TRUE(v.dtype == DType::kBF16);
 }
 
+TEST(a_discarded_piece_is_zeros_and_nothing_beside_it_is) {
+  for (const int64_t bytes : {100, 40'000, 9'000'000}) {
+    for (const auto& [begin, count] : {std::pair<int64_t, int64_t>{0, bytes}, {17, 0}, {17, 50}, {31, bytes - 60}}) {
+      Arena arena(bytes, "test");
+      auto* const data = arena.take_array<uint8_t>(bytes);
+      std::memset(data, 7, size_t(bytes));
+      arena.discard(data + begin, count);
+      int64_t wrong = 0;
+      for (int64_t i = 0; i < bytes; ++i) wrong += data[i] != (i >= begin && i < begin + count ? 0 : 7);
+      EXPECT_EQ(wrong, 0);
+    }
+  }
+}
+
 TEST_MAIN

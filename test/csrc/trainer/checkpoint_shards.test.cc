@@ -124,7 +124,10 @@ TEST(saved_by_four_and_continued_by_any_number_to_the_bit) {
     const std::vector<float> wanted = undisturbed(config);
     save(4, config, folder / "four");
     for (const int size : {1, 2, 3, 4, 8}) check_resumed(size, config, folder / "four", wanted);
-    save(3, config, folder / "three");
+    TrainerConfig divided = config;
+    divided.sharding.stage = Sharding::Stage::kParameters;
+    check_resumed(3, divided, folder / "four", wanted);
+    save(3, divided, folder / "three");
     check_resumed(4, config, folder / "three", wanted);
   }
 }

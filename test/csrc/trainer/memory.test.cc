@@ -9,6 +9,7 @@
 #include "trainer/on_ranks.h"
 #include "trainer/rank_agreement.h"
 #include "trainer/trainer.h"
+#include "trainer/weight_window.h"
 
 namespace {
 
@@ -93,7 +94,7 @@ TEST(ranks_that_divide_something_take_what_they_are_said_to_take) {
   model.vocabulary = 3000;
   using Stage = trainer::Sharding::Stage;
   using Kind = OptimizerConfig::Kind;
-  for (const auto& [stage, kind] : {std::pair{Stage::kOptimizer, Kind::kAdamW}, {Stage::kGradients, Kind::kAdamW}, {Stage::kOptimizer, Kind::kMuon}}) {
+  for (const auto& [stage, kind] : {std::pair{Stage::kOptimizer, Kind::kAdamW}, {Stage::kGradients, Kind::kAdamW}, {Stage::kParameters, Kind::kAdamW}, {Stage::kOptimizer, Kind::kMuon}}) {
     for (const int size : {1, 3}) {
       TrainerConfig config;
       config.optimizer.kind = kind;
@@ -114,10 +115,16 @@ TEST(ranks_that_divide_something_take_what_they_are_said_to_take) {
         }
       });
       for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
-      const auto snapshot = model::snapshot_bytes({}, model, config.weight_storage);
+      const bool divided = stage == Stage::kParameters;
+      const auto snapshot = model::snapshot_bytes({}, model, config.weight_storage, divided);
+      const auto specs = model::tensor_specs(model);
+      const trainer::ShardLayout layout(specs, model.layers, size);
       for (int rank = 0; rank < size; ++rank) {
         // A rank without a micro-batch has no activations: there is one, which is rank 0's.
-        planned += trainer::trainer_bytes(model, config, 4, 1, {rank, size}).total() + snapshot.tensors + snapshot.rope_tables;
+        const auto bytes = trainer::trainer_bytes(model, config, 4, 1, {rank, size});
+        planned += bytes.total() + snapshot.tensors + snapshot.rope_tables;
+        // Of its block of all weights a rank has the pages of its own alone (weight_window.test.cc).
+        if (divided) planned += model::parameter_bytes(model) - (bytes.parameters - trainer::weight_window_bytes(layout, model.layers));
       }
       const int64_t idle = (size - 1) * trainer::packed_batch_bytes(40, 4);
       EXPECT_EQ(taken, planned - idle);
@@ -138,6 +145,9 @@ TEST(what_is_divided_takes_less) {
   EXPECT_TRUE(moments.moments < alone.moments / 3 && moments.trained > alone.trained);
   EXPECT_EQ(gradients.moments, moments.moments);
   EXPECT_TRUE(gradients.trained < alone.trained / 2);
+  const auto parameters = bytes(Stage::kParameters, 4);
+  EXPECT_TRUE(parameters.parameters < alone.parameters && parameters.transposed < alone.transposed / 2);
+  EXPECT_EQ(parameters.trained, gradients.trained);
 }
 
 TEST(on_a_gpu_too) {

@@ -1,0 +1,143 @@
+#include "trainer/weight_window.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hone::trainer {
+namespace {
+
+struct Widest {
+  int64_t elements = 0;  // of a layer
+  int64_t sent = 0;      // what a rank sends of one, in whole blocks
+};
+
+Widest widest_of(const ShardLayout& layout, int64_t layers) {
+  std::vector<Widest> all(size_t(layers + 1));
+  for (size_t b = 0; b < layout.buckets().size(); ++b) {
+    const ShardBucket& bucket = layout.buckets()[b];
+    all[size_t(bucket.layer)].elements += bucket.count;
+    all[size_t(bucket.layer)].sent += layout.width(b);
+  }
+  Widest out;
+  for (int64_t l = 0; l < layers; ++l) {
+    out.elements = std::max(out.elements, all[size_t(l)].elements);
+    out.sent = std::max(out.sent, all[size_t(l)].sent);
+  }
+  return out;
+}
+
+int64_t bytes_of(int64_t elements) { return Arena::rounded(elements * int64_t(sizeof(float))); }
+
+}  // namespace
+
+int64_t weight_window_bytes(const ShardLayout& layout, int64_t layers) {
+  const Widest widest = widest_of(layout, layers);
+  return bytes_of(widest.sent) + bytes_of(widest.sent * layout.ranks()) + bytes_of(widest.elements);
+}
+
+WeightWindow::WeightWindow(const Stream& stream, const Source& source, DType storage, bool recompute)
+    : stream_(stream),
+      from_(source),
+      recompute_(recompute),
+      layers_(source.parameters.config().layers),
+      memory_(weight_window_bytes(source.layout, layers_), "weights of a layer"),
+      transposed_memory_(model::transposed_bytes(stream, source.parameters.config(), storage, true), "transposed weights of a layer"),
+      packed_(model::WeightSnapshot::of_one_layer(stream, source.parameters.config(), storage)) {
+  const Widest widest = widest_of(source.layout, layers_);
+  out_ = memory_.take_array<float>(widest.sent);
+  in_ = memory_.take_array<float>(widest.sent * source.layout.ranks());
+  layer_ = memory_.take_array<float>(widest.elements);
+  std::fill_n(out_, widest.sent, 0.0f);  // what pads a part is sent, too
+  packed_->by_layer = this;
+}
+
+void WeightWindow::begin(Pass pass) {
+  gathers_ = pass == Pass::kTraining ? 2 * layers_ - 1 : layers_;
+  done_ = 0;
+  start(layer_at(0));
+  if (ends_stale_) pack_ends();
+}
+
+int64_t WeightWindow::layer_at(int64_t gather) const { return gather < layers_ ? gather : 2 * layers_ - 2 - gather; }
+
+void WeightWindow::pack_ends() {
+  for (const model::WeightSnapshot::Part& part : packed_->end_parts(from_.parameters)) model::pack_part(stream_, part.from, part);
+  transposed_memory_.release(0);
+  transposed_.head = model::transpose_head(stream_, from_.parameters, *packed_, transposed_memory_);
+  transposed_mark_ = transposed_memory_.mark();
+  ends_stale_ = false;
+}
+
+void WeightWindow::start(int64_t layer) {
+  const int size = from_.layout.ranks();
+  const float* const own = from_.parameters.flat().as<float>();
+  int64_t at = 0;
+  for (size_t b = 0; b < from_.layout.buckets().size(); ++b) {
+    if (from_.layout.buckets()[b].layer != layer) continue;
+    const ShardPart& part = from_.layout.part(b, from_.ranks.rank());
+    const int64_t width = from_.layout.width(b);
+    std::memcpy(out_ + at, own + part.offset, size_t(part.count) * sizeof(float));
+    from_.ranks.all_gather(stream_, f32(out_ + at, {width}), f32(in_ + at * size, {width * size}));
+    at += width;
+  }
+}
+
+/// The layer on its way arrives; the next one of the pass sets out.
+void WeightWindow::advance() {
+  from_.ranks.wait(stream_);
+  const int64_t layer = layer_at(done_);
+  int64_t at = 0, begin = -1;
+  for (size_t b = 0; b < from_.layout.buckets().size(); ++b) {
+    const ShardBucket& bucket = from_.layout.buckets()[b];
+    if (bucket.layer != layer) continue;
+    if (begin < 0) begin = bucket.offset;
+    const int64_t width = from_.layout.width(b);
+    for (int rank = 0; rank < from_.layout.ranks(); ++rank) {
+      const ShardPart& part = from_.layout.part(b, rank);
+      const float* const arrived = in_ + at * from_.layout.ranks() + rank * width;
+      std::memcpy(layer_ + (part.offset - begin), arrived, size_t(part.count) * sizeof(float));
+    }
+    at += width;
+  }
+  if (++done_ < gathers_) start(layer_at(done_));
+}
+
+void WeightWindow::reach(int64_t gather) {
+  while (done_ <= gather) advance();
+}
+
+model::LayerViews WeightWindow::gathered(int64_t layer) const {
+  const float* const whole = from_.parameters.flat().as<float>();
+  int64_t begin = -1;
+  for (const ShardBucket& bucket : from_.layout.buckets()) {
+    if (bucket.layer == layer && begin < 0) begin = bucket.offset;
+  }
+  return from_.parameters.layer(layer).moved([&](TensorView view) {
+    view.data = layer_ + (view.as<float>() - whole - begin);
+    return view;
+  });
+}
+
+void WeightWindow::forward(int64_t layer) {
+  reach(layer);
+  for (const model::WeightSnapshot::Part& part : packed_->layer_parts(gathered(layer), layer)) model::pack_part(stream_, part.from, part);
+}
+
+void WeightWindow::reach_backward(int64_t layer) {
+  reach(std::min(2 * layers_ - 2 - layer, gathers_ - 1));
+}
+
+void WeightWindow::backward(int64_t layer) {
+  reach_backward(layer);
+  const model::LayerViews from = gathered(layer);
+  for (const model::WeightSnapshot::Part& part : packed_->layer_parts(from, layer)) {
+    if (recompute_ || !part.matrix.panels) model::pack_part(stream_, part.from, part);  // a backward reads transposed matrices
+  }
+  transposed_memory_.release(transposed_mark_);
+  const auto turned = model::transpose_layer(stream_, from, packed_->layers[size_t(layer)], transposed_memory_);
+  transposed_.layers.assign(size_t(layers_), turned);
+}
+
+void WeightWindow::end() { reach(gathers_ - 1); }
+
+}  // namespace hone::trainer

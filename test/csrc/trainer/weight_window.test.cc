@@ -1,0 +1,132 @@
+// Passes over weights that ranks divide, against one over whole weights: the same bits; what a rank keeps, by what the
+// system says is resident. Mutants: test/mutants/csrc-trainer.json.
+#include "trainer/weight_window.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "core/device.h"
+#include "model/reference.h"
+#include "trainer/on_ranks.h"
+#include "trainer/sharded_step.h"
+
+namespace {
+
+using namespace hone;
+using trainer::kShardBlock;
+using trainer::Pass;
+using trainer::ShardLayout;
+using trainer::WeightWindow;
+
+constexpr int64_t kTokens = 9;
+
+/// Hidden states and gradients of one sequence.
+struct Outcome {
+  std::vector<float> hidden, gradients;
+};
+
+Outcome run(const model::WeightSnapshot& weights, const std::function<const model::TransposedWeights&()>& transposed, bool recompute) {
+  const model::ModelConfig& c = weights.config;
+  std::vector<int32_t> ids, positions, starts{0, int32_t(kTokens)};
+  for (int32_t t = 0; t < kTokens; ++t) ids.push_back(t * 31 % int32_t(c.vocabulary)), positions.push_back(t);
+  const model::PackedRows rows{.ids = i32(ids.data(), {kTokens}), .positions = i32(positions.data(), {kTokens}), .cu_seqlens = i32(starts.data(), {2}), .loss_rows = {}};
+  Arena arena(model::training_bytes(Stream{}, c, kTokens, recompute).total(), "test");
+  const model::Activations saved = model::forward_training(Stream{}, weights, rows, arena, recompute);
+  Outcome out;
+  const auto* hidden = saved.hidden.as<float>();
+  out.hidden.assign(hidden, hidden + saved.hidden.numel());
+  std::vector<float> dhidden(size_t(kTokens * c.width));
+  for (size_t i = 0; i < dhidden.size(); ++i) dhidden[i] = float(i % 13) - 6.0f;
+  model::Parameters gradients(c);
+  model::backward(Stream{}, weights, transposed(), rows, saved, f32(dhidden.data(), {kTokens, c.width}), {.parameters = &gradients}, arena);
+  const auto* flat = gradients.flat().as<float>();
+  out.gradients.assign(flat, flat + gradients.flat().numel());
+  return out;
+}
+
+Outcome whole(const model::ModelConfig& config) {
+  model::Parameters parameters(config);
+  test::roughen(parameters, 5);
+  const auto packed = model::WeightSnapshot::make(Stream{}, parameters, 0);
+  Arena room(model::transposed_bytes(Stream{}, config, DType::kF32), "test");
+  const auto transposed = model::transpose_weights(Stream{}, parameters, *packed, room);
+  return run(*packed, [&]() -> const model::TransposedWeights& { return transposed; }, false);
+}
+
+/// A rank's parameters, of which it has its own shard of layers and all that is outside of them.
+void forget_others(model::Parameters& parameters, const ShardLayout& layout, int rank) {
+  for (size_t b = 0; b < layout.buckets().size(); ++b) {
+    if (layout.buckets()[b].layer == parameters.config().layers) continue;
+    for (int other = 0; other < layout.ranks(); ++other) {
+      const auto& part = layout.part(b, other);
+      if (other != rank) parameters.discard(part.offset, part.count);
+    }
+  }
+}
+
+TEST(a_pass_over_divided_weights_has_the_bits_of_one_over_whole_weights) {
+  for (const auto& [name, config] : test::switch_configs()) {
+    const Outcome wanted = whole(config);
+    for (const int size : {1, 2, 3}) {
+      const auto said = test::on_ranks(size, [&](dist::Communicator& ranks) {
+        model::Parameters parameters(config);
+        test::roughen(parameters, 5);
+        const ShardLayout layout(parameters.specs(), config.layers, size, kShardBlock);
+        forget_others(parameters, layout, ranks.rank());
+        const bool recompute = size == 2;
+        WeightWindow window(Stream{}, {parameters, layout, ranks}, DType::kF32, recompute);
+        for (int time = 0; time < 3; ++time) {
+          window.begin(Pass::kTraining);
+          if (time != ranks.rank()) {  // in turn one of them computes nothing
+            const auto transposed = [&]() -> const model::TransposedWeights& { return window.transposed(); };
+            const Outcome got = run(window.packed(), transposed, recompute);
+            EXPECT_TRUE(got.hidden == wanted.hidden && got.gradients == wanted.gradients);
+          }
+          window.end();
+        }
+      });
+      for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
+    }
+  }
+}
+
+int64_t resident_bytes(const TensorView& block) {
+  const auto page = uintptr_t(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(block.data) / page * page;
+  const auto end = reinterpret_cast<uintptr_t>(block.data) + uintptr_t(block.numel()) * sizeof(float);
+  std::vector<unsigned char> pages((end - begin + page - 1) / page);
+  EXPECT_EQ(mincore(reinterpret_cast<void*>(begin), end - begin, pages.data()), 0);
+  int64_t resident = 0;
+  for (const unsigned char one : pages) resident += one & 1;
+  return resident * int64_t(page);
+}
+
+TEST(a_rank_keeps_its_shard_until_weights_are_fetched) {
+  model::ModelConfig config = test::tiny_config();
+  config.layers = 6;
+  config.width = config.mlp_width = 256;
+  const auto said = test::on_ranks(3, [&](dist::Communicator& ranks) {
+    model::Parameters parameters(config);
+    test::roughen(parameters, 5);
+    const std::vector<float> before(parameters.flat().as<float>(), parameters.flat().as<float>() + parameters.flat().numel());
+    trainer::TrainerConfig options;
+    options.sharding.stage = trainer::Sharding::Stage::kParameters;
+    trainer::ShardedStep step(Stream{}, {parameters, &parameters}, options, &ranks);
+    const int64_t all = resident_bytes(parameters.flat());
+    step.settle("test");
+    int64_t kept = 0;
+    for (const auto& bucket : step.layout().buckets()) kept += bucket.layer == config.layers ? bucket.count * 4 : 0;
+    kept += step.layout().elements(ranks.rank()) * 4;
+    const int64_t pages_at_ends = int64_t(step.layout().buckets().size()) * 4 * sysconf(_SC_PAGESIZE);
+    EXPECT_TRUE(all >= parameters.flat().numel() * 4 && kept < all / 2);
+    EXPECT_TRUE(resident_bytes(parameters.flat()) <= kept + pages_at_ends);
+    step.fetch();
+    EXPECT_TRUE(test::same_bits(parameters.flat().as<float>(), before.data(), parameters.flat().numel()));
+  });
+  for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
+}
+
+}  // namespace
+
+TEST_MAIN
