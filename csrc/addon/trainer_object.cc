@@ -189,7 +189,8 @@ Napi::Function TrainerObject::define(Napi::Env env) {
        InstanceMethod<&TrainerObject::set_version>("setVersion"),
        InstanceMethod<&TrainerObject::reset_optimizer>("resetOptimizer"), InstanceMethod<&TrainerObject::save>("save"),
        InstanceMethod<&TrainerObject::load>("load"),
-       InstanceMethod<&TrainerObject::load_adapters>("loadAdapters"), InstanceMethod<&TrainerObject::save_model>("saveModel"), InstanceMethod<&TrainerObject::parameter>("parameter"),
+       InstanceMethod<&TrainerObject::load_adapters>("loadAdapters"), InstanceMethod<&TrainerObject::save_model>("saveModel"), InstanceMethod<&TrainerObject::gather_weights>("gatherWeights"),
+       InstanceMethod<&TrainerObject::parameter>("parameter"),
        InstanceMethod<&TrainerObject::send_weights>("sendWeights"), InstanceMethod<&TrainerObject::close>("close")});
 }
 
@@ -302,6 +303,10 @@ Napi::Value TrainerObject::load_adapters(const Napi::CallbackInfo& info) {
 Napi::Value TrainerObject::save_model(const Napi::CallbackInfo& info) {
   const std::string directory = translated(info.Env(), [&] { return to_text(info[0], "saveModel: directory"); });
   return thread_->run(info.Env(), silent([directory](trainer::Trainer& trainer) { trainer.save_model(directory); }));
+}
+
+Napi::Value TrainerObject::gather_weights(const Napi::CallbackInfo& info) {
+  return thread_->run(info.Env(), silent([](trainer::Trainer& trainer) { trainer.parameters(); }));
 }
 
 Napi::Value TrainerObject::parameter(const Napi::CallbackInfo& info) {

@@ -33,6 +33,7 @@ class TrainerObject : public Napi::ObjectWrap<TrainerObject> {
   Napi::Value load(const Napi::CallbackInfo& info);
   Napi::Value load_adapters(const Napi::CallbackInfo& info);
   Napi::Value save_model(const Napi::CallbackInfo& info);
+  Napi::Value gather_weights(const Napi::CallbackInfo& info);
   Napi::Value parameter(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
 

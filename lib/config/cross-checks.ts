@@ -16,8 +16,8 @@ function weightsOf({ vocabulary = 0, width, layers, heads, kvHeads, headDim, mlp
 }
 
 /** Why a recipe's gradients cannot be divided among ranks. */
-function whyNotGradients({ lora, warmStart, metrics }: Recipe): string | undefined {
-  const is = 'is "gradients"';
+function whyNotGradients({ lora, warmStart, metrics, hardware }: Recipe): string | undefined {
+  const is = `is "${hardware?.sharding?.stage}"`;
   if (lora !== undefined) return `${is}, but adapters have few of them; choose "optimizer"`;
   if (warmStart?.optimizer === "muon")
     return `${is}, but the warm start's Muon updates whole matrices; choose "optimizer", or warmStart.optimizer "adamw"`;
@@ -311,8 +311,10 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
   },
   {
     paths: ["hardware.sharding.stage", "lora", "warmStart.optimizer", "metrics.gradients.everySteps"],
-    rule: (recipe) =>
-      recipe.hardware?.sharding?.stage === "gradients" ? whyNotGradients(recipe) : undefined,
+    rule: (recipe) => {
+      const stage = recipe.hardware?.sharding?.stage ?? "optimizer";
+      return stage === "optimizer" ? undefined : whyNotGradients(recipe);
+    },
   },
   {
     paths: ["engine.pages", "engine.maxRunning", "engine.pageTokens", "rollouts"],

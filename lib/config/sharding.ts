@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 export const shardingSchema = z.strictObject({
-  /** "optimizer": AdamW's moments. "gradients": gradients too, and always exact. */
-  stage: z.enum(["optimizer", "gradients"]).default("optimizer"),
+  /** "optimizer": AdamW's moments. "gradients": gradients too, "parameters": weights too; these are always exact. */
+  stage: z.enum(["optimizer", "gradients", "parameters"]).default("optimizer"),
   /** The same bits for any number of trainers, one included; false sends a gradient a step instead of one a micro-batch. */
   exact: z.boolean().default(true),
 });

@@ -108,6 +108,10 @@ export class FleetTrainer implements TrainerFace, WeightSource {
     return this.#turn(() => this.#inner.saveModel(directory));
   }
 
+  gatherWeights(): Promise<void> {
+    return this.#turn(() => this.#inner.gatherWeights());
+  }
+
   parameter(name: string): Promise<Float32Array> {
     return this.#turn(() => this.#inner.parameter(name));
   }

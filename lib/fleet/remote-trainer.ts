@@ -260,6 +260,10 @@ class RemoteTrainer implements TrainerFace {
     await this.call("saveModel", directory);
   }
 
+  async gatherWeights(): Promise<void> {
+    await this.call("gatherWeights");
+  }
+
   async parameter(name: string): Promise<Float32Array> {
     return (await this.call("parameter", name)) as Float32Array;
   }

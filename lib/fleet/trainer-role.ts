@@ -22,6 +22,7 @@ export const TRAINER_CALLS = [
   "save",
   "load",
   "saveModel",
+  "gatherWeights",
   "parameter",
 ] as const satisfies readonly (keyof TrainerFace)[];
 export type TrainerCall = (typeof TRAINER_CALLS)[number];
@@ -62,6 +63,8 @@ export async function runTrainer(parts: TrainerParts): Promise<void> {
 class TrainerRank {
   readonly #parts: TrainerParts;
   readonly #trainers = new Map<string, TrainerFace>();
+  /** Those of which no rank has all weights. */
+  readonly #divided = new Set<string>();
   readonly #lost = deferred<never>();
   readonly #pulse: RankPulse;
 
@@ -129,14 +132,15 @@ class TrainerRank {
   }
 
   async #do({ trainer: id, name, args }: Call): Promise<unknown> {
-    const { open, sender, rank } = this.#parts;
+    const { open, sender } = this.#parts;
     if (name === "open") {
       const [config, options] = args as [ModelConfigJson, TrainerOptions];
+      if (options.sharding?.stage === "parameters") this.#divided.add(id);
       return void this.#trainers.set(id, open(config, this.#shared(options)));
     }
     const trainer = this.#trainers.get(id);
     if (trainer === undefined) throw new HoneError("HONE_ERR_INTERNAL", `${name}: ${id} was never opened`);
-    if (rank > 0 && OF_FIRST.has(name)) return;
+    if (OF_FIRST.has(name) && !(await this.#takesPart(id, name, trainer))) return;
     if (name === "send") return sender.send(args[0] as TransferPlan, trainer);
     if (name === "close") {
       this.#trainers.delete(id);
@@ -145,6 +149,15 @@ class TrainerRank {
     const known = TRAINER_CALLS.find((each) => each === name);
     if (known === undefined) throw new HoneError("HONE_ERR_INTERNAL", `${name} is no call of a trainer`);
     return (trainer[known] as (...all: readonly unknown[]) => Promise<unknown>).apply(trainer, [...args]);
+  }
+
+  /** Whether this rank makes a call that the first one could make alone, but for weights that are divided. */
+  async #takesPart(id: string, name: string, trainer: TrainerFace): Promise<boolean> {
+    const { rank } = this.#parts;
+    if (!this.#divided.has(id)) return rank === 0;
+    if (name === "score") return true;
+    await trainer.gatherWeights();
+    return rank === 0;
   }
 
   /** The group is this rank's, whatever process the call comes from. */

@@ -360,6 +360,8 @@ export interface TrainerFace {
   loadAdapters(directory: string): Promise<void>;
   /** The weights as they are read, adapters merged into them, as a model folder in f32. */
   saveModel(directory: string): Promise<void>;
+  /** With sharding of parameters: all ranks together make them whole until the next step or score. Otherwise nothing. */
+  gatherWeights(): Promise<void>;
   /** Copy of one tensor by its Hugging Face name. */
   parameter(name: string): Promise<Float32Array>;
   close(): Promise<void>;

@@ -99,6 +99,10 @@ export class Trainer implements TrainerFace, WeightSenderFace {
     return awaited(() => this.#native.saveModel(directory));
   }
 
+  gatherWeights(): Promise<void> {
+    return awaited(() => this.#native.gatherWeights());
+  }
+
   parameter(name: string): Promise<Float32Array> {
     return awaited(() => this.#native.parameter(name));
   }

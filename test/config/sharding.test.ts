@@ -25,5 +25,6 @@ test.each([
   ],
   ["inner products", ["metrics.gradients.everySteps=2"], /compares them whole/],
 ])("gradients are not divided where there are %s", (_, assignments, message) => {
-  expect(() => of("hardware.sharding.stage=gradients", ...assignments)).toThrow(message);
+  for (const stage of ["gradients", "parameters"])
+    expect(() => of(`hardware.sharding.stage=${stage}`, ...assignments)).toThrow(message);
 });

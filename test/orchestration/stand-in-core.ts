@@ -320,6 +320,8 @@ export class StandInTrainer implements TrainerFace {
     await this.loadHf(directory);
   }
 
+  async gatherWeights(): Promise<void> {}
+
   async saveModel(directory: string): Promise<void> {
     await this.save(directory, "{}");
   }
