@@ -112,9 +112,8 @@ TensorView WeightSnapshot::Part::flat() const {
   return {matrix.panels, matrix.storage, {matrix.n * matrix.k}};
 }
 
-std::vector<WeightSnapshot::Part> WeightSnapshot::layer_parts(const LayerViews& from, int64_t layer) const {
-  const PackedLayer& to = layers[size_t(layer)];
-  std::vector<Part> out{{from.qkv, to.qkv, {}}, {from.o, to.o, {}}, {from.gate_up, to.gate_up, {}}, {from.down, to.down, {}}};
+std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const PackedLayer& to) {
+  std::vector<WeightSnapshot::Part> out{{from.qkv, to.qkv, {}}, {from.o, to.o, {}}, {from.gate_up, to.gate_up, {}}, {from.down, to.down, {}}};
   const std::pair<TensorView, TensorView> vectors[] = {
       {from.attn_norm, to.attn_norm}, {from.attn_after, to.attn_after}, {from.mlp_norm, to.mlp_norm}, {from.mlp_after, to.mlp_after},
       {from.qkv_bias, to.qkv_bias},   {from.q_norm, to.q_norm},         {from.k_norm, to.k_norm}};
@@ -124,23 +123,23 @@ std::vector<WeightSnapshot::Part> WeightSnapshot::layer_parts(const LayerViews& 
   return out;
 }
 
-std::vector<WeightSnapshot::Part> WeightSnapshot::end_parts(const Parameters& parameters) const {
-  std::vector<Part> out;
-  const TensorView table = parameters.embedding();
-  if (embedding.dtype == DType::kF32) out.push_back({table, {}, embedding});
-  else out.push_back({table, {table.dim(0), table.dim(1), embedding.dtype, embedding.data}, {}});
-  out.push_back({parameters.final_norm(), {}, final_norm});
-  if (head.panels != embedding.data) out.push_back({parameters.head(), head, {}});
+std::vector<WeightSnapshot::Part> end_parts(const Parameters& from, const WeightSnapshot& to) {
+  std::vector<WeightSnapshot::Part> out;
+  const TensorView table = from.embedding();
+  if (to.embedding.dtype == DType::kF32) out.push_back({table, {}, to.embedding});
+  else out.push_back({table, {table.dim(0), table.dim(1), to.embedding.dtype, to.embedding.data}, {}});
+  out.push_back({from.final_norm(), {}, to.final_norm});
+  if (to.head.panels != to.embedding.data) out.push_back({from.head(), to.head, {}});
   return out;
 }
 
 std::vector<WeightSnapshot::Part> WeightSnapshot::parts(const Parameters& parameters) const {
   std::vector<Part> out;
   for (int64_t i = 0; i < config.layers; ++i) {
-    const std::vector<Part> layer = layer_parts(parameters.layer(i), i);
+    const std::vector<Part> layer = layer_parts(parameters.layer(i), layers[size_t(i)]);
     out.insert(out.end(), layer.begin(), layer.end());
   }
-  const std::vector<Part> ends = end_parts(parameters);
+  const std::vector<Part> ends = end_parts(parameters, *this);
   out.insert(out.end(), ends.begin(), ends.end());
   return out;
 }

@@ -65,9 +65,6 @@ class WeightSnapshot {
     TensorView flat() const;
   };
   std::vector<Part> parts(const Parameters& parameters) const;
-  /// Those of one layer, and those of what is outside of layers.
-  std::vector<Part> layer_parts(const LayerViews& from, int64_t layer) const;
-  std::vector<Part> end_parts(const Parameters& parameters) const;
   /// As make, in place. Nobody may read it meanwhile.
   void repack(const Stream&, const Parameters&, uint32_t version, const FormedWeights& formed = {});
 
@@ -97,6 +94,9 @@ class WeightSnapshot {
   std::shared_ptr<const RopeTable> rope_, sliding_rope_, still_rope_;  // null where no layer needs it
 };
 
+/// Of WeightSnapshot::parts those of one layer, and those of what is outside of layers.
+std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const PackedLayer& to);
+std::vector<WeightSnapshot::Part> end_parts(const Parameters& from, const WeightSnapshot& to);
 /// Makes the packed copy of `from`, which is part.from or stands for it.
 void pack_part(const Stream& stream, const TensorView& from, const WeightSnapshot::Part& part);
 

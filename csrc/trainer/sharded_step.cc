@@ -13,11 +13,12 @@ ShardedStep::ShardedStep(const Stream& stream, const Trained& trained, const Tra
       ranks_(ranks ? *ranks : solo_),
       layout_(trained_.specs(), trained_.config().layers, ranks_.size()),
       exchange_(stream, layout_, ranks_),
-      optimizer_(stream, trained_, layout_, exchange_, ranks_.rank()) {
+      optimizer_(stream, trained_, layout_, exchange_, ranks_.rank()),
+      weights_(trained_, layout_, exchange_, ranks_) {
   optimizer_.reset(config.optimizer);
   if (config.sharding.stage >= Sharding::Stage::kGradients) window_.emplace(*trained.parameters, layout_);
   if (config.sharding.stage < Sharding::Stage::kParameters) return;
-  weights_.emplace(stream_, WeightWindow::Source{*trained.parameters, layout_, ranks_}, config.weight_storage, config.recompute);
+  weights_.divide(WeightWindow::Source{*trained.parameters, layout_, ranks_}, stream_, config);
   optimizer_.gathers_layers = false;
 }
 
@@ -31,46 +32,12 @@ void ShardedStep::begin(const std::function<void()>& prepare, const TrainingBatc
     fingerprint = step_fingerprint(batch, options, config_, version, optimizer_.steps);
   });
   agree(ranks_, "step", failure, fingerprint);
-  settle("step");
-}
-
-void ShardedStep::weights_changed() {
-  compared_ = false;
-  whole_ = true;
-  if (weights_) weights_->ends_changed();
-}
-
-void ShardedStep::fetch() {
-  if (!whole_) exchange_.gather(trained_.flat().as<float>());
-  whole_ = true;
-}
-
-void ShardedStep::settle(const char* what) {
-  if (!compared_) {
-    const bool same = exchange_.same(trained_.flat().as<float>());
-    agree(ranks_, what, kept_failure([&] {
-      if (!same) fail(Code::kState, "%s: the weights of rank %d differ from those of other ranks. Load the same on all.", what, ranks_.rank());
-    }));
-    compared_ = true;
-  }
-  if (weights_ && whole_) forget_others();
-}
-
-void ShardedStep::forget_others() {
-  for (size_t b = 0; b < layout_.buckets().size(); ++b) {
-    const ShardBucket& bucket = layout_.buckets()[b];
-    if (bucket.layer == trained_.config().layers) continue;
-    const ShardPart& own = layout_.part(b, ranks_.rank());
-    const int64_t end = own.offset + own.count;
-    trained_.discard(bucket.offset, own.offset - bucket.offset);
-    trained_.discard(end, bucket.offset + bucket.count - end);
-  }
-  whole_ = false;
+  weights_.settle("step");
 }
 
 void ShardedStep::apply(const StepOptions& options, StepReport& report) {
   optimizer_.apply(options, report);
-  if (weights_) weights_->ends_changed();
+  if (weights_.window()) weights_.window()->ends_changed();
 }
 
 void ShardedStep::compute(const TrainingBatch& batch, const std::vector<MicroBatch>& all, TrainedGradients& whole,
@@ -98,9 +65,9 @@ ShardedStep::Round ShardedStep::round(TrainedGradients& whole) {
             [this, &whole, shard](int given) { exchange_.reduce(whole.block().flat().as<float>(), given, shard); }};
   }
   const auto begin = [this, shard](int given) {
-    if (weights_) weights_->begin(Pass::kTraining);
+    if (weights_.window()) weights_.window()->begin(Pass::kTraining);
     window_->begin([this, shard, given](size_t bucket, const float* gradients) {
-      if (weights_) weights_->reach_backward(layout_.buckets()[bucket].layer);
+      if (weights_.window()) weights_.window()->reach_backward(layout_.buckets()[bucket].layer);
       exchange_.reduce_bucket(bucket, gradients, given, shard);
     });
   };
@@ -141,11 +108,11 @@ int64_t ShardedStep::first_bad(int64_t sequences, const std::function<bool(int64
   std::exception_ptr failure;
   for (int64_t first = 0; first < sequences; first += ranks_.size()) {
     const int64_t sequence = first + ranks_.rank();
-    if (weights_) weights_->begin(Pass::kTraining);
+    if (weights_.window()) weights_.window()->begin(Pass::kTraining);
     if (own < 0 && sequence < sequences && !failure) {
       failure = kept_failure([&] { own = is_bad(sequence) ? sequence : -1; });
     }
-    if (weights_) weights_->end();
+    if (weights_.window()) weights_.window()->end();
   }
   agree(ranks_, "step", failure);
   return first_of_ranks(ranks_, own);

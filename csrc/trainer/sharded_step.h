@@ -14,8 +14,8 @@
 #include "trainer/shard_exchange.h"
 #include "trainer/shard_layout.h"
 #include "trainer/sharded_optimizer.h"
+#include "trainer/sharded_weights.h"
 #include "trainer/trained_gradients.h"
-#include "trainer/weight_window.h"
 
 namespace hone::trainer {
 
@@ -34,15 +34,7 @@ class ShardedStep {
   ShardedOptimizer& optimizer() { return optimizer_; }
   const ShardLayout& layout() const { return layout_; }
   dist::Communicator& ranks() { return ranks_; }
-  /// Somebody wrote all weights: what uses them next compares those of all ranks.
-  void weights_changed();
-  /// The weights where ranks divide them, or null: then all are whole, always.
-  WeightWindow* weights() { return weights_ ? &*weights_ : nullptr; }
-  /// Makes the block of weights whole until what uses them next. A collective, where it is not.
-  void fetch();
-  /// Compares what was written, and forgets weights of others. A collective, where something was written or fetched.
-  /// Throws kState if ranks were given different weights.
-  void settle(const char* what);
+  ShardedWeights& weights() { return weights_; }
 
   /// Runs `prepare`, which may throw, and agrees with the others about the batch. Throws kState if ranks were given
   /// different batches, options, configs or weights.
@@ -73,7 +65,6 @@ class ShardedStep {
   std::exception_ptr compute_one_by_one(const std::vector<MicroBatch>& all, const Round& round,
                                         const std::function<void(const MicroBatch&)>& train);
   Round round(TrainedGradients& whole);
-  void forget_others();
 
   Stream stream_;
   model::TensorBlock& trained_;
@@ -84,8 +75,7 @@ class ShardedStep {
   ShardExchange exchange_;
   ShardedOptimizer optimizer_;
   std::optional<GradientWindow> window_;
-  std::optional<WeightWindow> weights_;
-  bool compared_ = false, whole_ = true;
+  ShardedWeights weights_;
 };
 
 }  // namespace hone::trainer

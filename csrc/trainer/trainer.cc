@@ -114,9 +114,9 @@ struct Trainer::Impl {
   PassWeights pass_weights();
   /// Weights that a forward pass of this process reads.
   const WeightSnapshot& forward_weights() { return window() ? window()->packed() : *weights.snapshot(); }
-  WeightWindow* window() { return sharded ? sharded->weights() : nullptr; }
+  WeightWindow* window() { return sharded ? sharded->weights().window() : nullptr; }
   /// All weights are there.
-  void fetch() { if (window()) sharded->fetch(); }
+  void fetch() { if (window()) sharded->weights().fetch(); }
 
   /// Packs sequences into micro-batches and reserves memory for them.
   std::vector<MicroBatch> prepare(const TrainingBatch& batch) {
@@ -132,7 +132,7 @@ struct Trainer::Impl {
   bool divides_update() const { return sharded && update.config().kind == OptimizerConfig::Kind::kAdamW; }
   bool has_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t sequence);
   /// Somebody else wrote to the weights.
-  void changed() { weights.parameters_changed(), sharded ? sharded->weights_changed() : void(); }
+  void changed() { weights.parameters_changed(), sharded ? sharded->weights().written() : void(); }
 };
 
 PassWeights Trainer::Impl::pass_weights() {
@@ -272,7 +272,7 @@ void Trainer::score(const TrainingBatch& batch, float temperature, float* logpro
   check_batch(batch, impl_->config, nullptr);
   if (!(temperature > 0)) fail(Code::kConfig, "score: temperature is %g; it must be positive.", double(temperature));
   WeightWindow* const window = impl_->window();
-  if (window) impl_->sharded->settle("score");
+  if (window) impl_->sharded->weights().settle("score");
   for (const MicroBatch& which : impl_->prepare(batch)) {
     if (window) window->begin(Pass::kForward);
     impl_->pass.score(batch, which, impl_->forward_weights(), temperature, logprobs, entropies);

@@ -61,7 +61,7 @@ void WeightWindow::begin(Pass pass) {
 int64_t WeightWindow::layer_at(int64_t gather) const { return gather < layers_ ? gather : 2 * layers_ - 2 - gather; }
 
 void WeightWindow::pack_ends() {
-  for (const model::WeightSnapshot::Part& part : packed_->end_parts(from_.parameters)) model::pack_part(stream_, part.from, part);
+  for (const model::WeightSnapshot::Part& part : model::end_parts(from_.parameters, *packed_)) model::pack_part(stream_, part.from, part);
   transposed_memory_.release(0);
   transposed_.head = model::transpose_head(stream_, from_.parameters, *packed_, transposed_memory_);
   transposed_mark_ = transposed_memory_.mark();
@@ -120,7 +120,7 @@ model::LayerViews WeightWindow::gathered(int64_t layer) const {
 
 void WeightWindow::forward(int64_t layer) {
   reach(layer);
-  for (const model::WeightSnapshot::Part& part : packed_->layer_parts(gathered(layer), layer)) model::pack_part(stream_, part.from, part);
+  for (const model::WeightSnapshot::Part& part : model::layer_parts(gathered(layer), packed_->layers[size_t(layer)])) model::pack_part(stream_, part.from, part);
 }
 
 void WeightWindow::reach_backward(int64_t layer) {
@@ -130,7 +130,7 @@ void WeightWindow::reach_backward(int64_t layer) {
 void WeightWindow::backward(int64_t layer) {
   reach_backward(layer);
   const model::LayerViews from = gathered(layer);
-  for (const model::WeightSnapshot::Part& part : packed_->layer_parts(from, layer)) {
+  for (const model::WeightSnapshot::Part& part : model::layer_parts(from, packed_->layers[size_t(layer)])) {
     if (recompute_ || !part.matrix.panels) model::pack_part(stream_, part.from, part);  // a backward reads transposed matrices
   }
   transposed_memory_.release(transposed_mark_);

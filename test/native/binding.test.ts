@@ -55,6 +55,7 @@ test("the addon exports what binding.ts says", () => {
   ]);
   expect(members(binding().NativeTrainer)).toEqual([
     "close",
+    "gatherWeights",
     "gradientParts",
     "initialize",
     "load",

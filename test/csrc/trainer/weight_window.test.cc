@@ -114,14 +114,14 @@ TEST(a_rank_keeps_its_shard_until_weights_are_fetched) {
     options.sharding.stage = trainer::Sharding::Stage::kParameters;
     trainer::ShardedStep step(Stream{}, {parameters, &parameters}, options, &ranks);
     const int64_t all = resident_bytes(parameters.flat());
-    step.settle("test");
+    step.weights().settle("test");
     int64_t kept = 0;
     for (const auto& bucket : step.layout().buckets()) kept += bucket.layer == config.layers ? bucket.count * 4 : 0;
     kept += step.layout().elements(ranks.rank()) * 4;
     const int64_t pages_at_ends = int64_t(step.layout().buckets().size()) * 4 * sysconf(_SC_PAGESIZE);
     EXPECT_TRUE(all >= parameters.flat().numel() * 4 && kept < all / 2);
     EXPECT_TRUE(resident_bytes(parameters.flat()) <= kept + pages_at_ends);
-    step.fetch();
+    step.weights().fetch();
     EXPECT_TRUE(test::same_bits(parameters.flat().as<float>(), before.data(), parameters.flat().numel()));
   });
   for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));

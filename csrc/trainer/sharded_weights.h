@@ -1,0 +1,46 @@
+// Whether all ranks have the same weights, and which of them a rank has.
+#pragma once
+
+#include <optional>
+
+#include "dist/communicator.h"
+#include "model/tensor_block.h"
+#include "trainer/config.h"
+#include "trainer/shard_exchange.h"
+#include "trainer/shard_layout.h"
+#include "trainer/weight_window.h"
+
+namespace hone::trainer {
+
+/// The block of weights: whole on every rank; or, where weights are divided, whole from when it was written or fetched to
+/// when it is settled, and from then on a rank's shard of layers and all that is outside of them.
+class ShardedWeights {
+ public:
+  /// All must outlive this.
+  ShardedWeights(model::TensorBlock& block, const ShardLayout& layout, ShardExchange& exchange, dist::Communicator& ranks)
+      : block_(block), layout_(layout), exchange_(exchange), ranks_(ranks) {}
+  /// From now on weights are divided. Throws kOutOfMemory.
+  void divide(const WeightWindow::Source& source, const Stream& stream, const TrainerConfig& config);
+
+  /// For passes over divided weights; null where they are whole, always.
+  WeightWindow* window() { return window_ ? &*window_ : nullptr; }
+  /// Somebody wrote all of them.
+  void written();
+  /// Makes the block whole. A collective, where it is not.
+  void fetch();
+  /// Compares what was written, and forgets weights of others. A collective, where something was written or fetched.
+  /// Throws kState naming the rank that was given others. what: names the call in messages.
+  void settle(const char* what);
+
+ private:
+  void forget_others();
+
+  model::TensorBlock& block_;
+  const ShardLayout& layout_;
+  ShardExchange& exchange_;
+  dist::Communicator& ranks_;
+  std::optional<WeightWindow> window_;
+  bool compared_ = false, whole_ = true;
+};
+
+}  // namespace hone::trainer
