@@ -133,7 +133,7 @@ test.skipIf(noRedis !== undefined)(
       },
     };
     const at = join(dir, "emptied");
-    await using run = await createRun(recipe("sync", false), {
+    await using run = await createRun(recipe("sync"), {
       verifiers,
       dir: at,
       core: processes.core,
