@@ -1,15 +1,10 @@
-// Passes over weights that ranks divide, against one over whole weights: the same bits; what a rank keeps, by what the
-// system says is resident. Mutants: test/mutants/csrc-trainer.json.
+// Passes over weights that ranks divide, against one over whole weights: the same bits. Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/weight_window.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "check.h"
 #include "core/device.h"
 #include "model/reference.h"
 #include "trainer/on_ranks.h"
-#include "trainer/sharded_step.h"
 
 namespace {
 
@@ -89,42 +84,6 @@ TEST(a_pass_over_divided_weights_has_the_bits_of_one_over_whole_weights) {
       for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
     }
   }
-}
-
-int64_t resident_bytes(const TensorView& block) {
-  const auto page = uintptr_t(sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<uintptr_t>(block.data) / page * page;
-  const auto end = reinterpret_cast<uintptr_t>(block.data) + uintptr_t(block.numel()) * sizeof(float);
-  std::vector<unsigned char> pages((end - begin + page - 1) / page);
-  EXPECT_EQ(mincore(reinterpret_cast<void*>(begin), end - begin, pages.data()), 0);
-  int64_t resident = 0;
-  for (const unsigned char one : pages) resident += one & 1;
-  return resident * int64_t(page);
-}
-
-TEST(a_rank_keeps_its_shard_until_weights_are_fetched) {
-  model::ModelConfig config = test::tiny_config();
-  config.layers = 6;
-  config.width = config.mlp_width = 256;
-  const auto said = test::on_ranks(3, [&](dist::Communicator& ranks) {
-    model::Parameters parameters(config);
-    test::roughen(parameters, 5);
-    const std::vector<float> before(parameters.flat().as<float>(), parameters.flat().as<float>() + parameters.flat().numel());
-    trainer::TrainerConfig options;
-    options.sharding.stage = trainer::Sharding::Stage::kParameters;
-    trainer::ShardedStep step(Stream{}, {parameters, &parameters}, options, &ranks);
-    const int64_t all = resident_bytes(parameters.flat());
-    step.weights().settle("test");
-    int64_t kept = 0;
-    for (const auto& bucket : step.layout().buckets()) kept += bucket.layer == config.layers ? bucket.count * 4 : 0;
-    kept += step.layout().elements(ranks.rank()) * 4;
-    const int64_t pages_at_ends = int64_t(step.layout().buckets().size()) * 4 * sysconf(_SC_PAGESIZE);
-    EXPECT_TRUE(all >= parameters.flat().numel() * 4 && kept < all / 2);
-    EXPECT_TRUE(resident_bytes(parameters.flat()) <= kept + pages_at_ends);
-    step.weights().fetch();
-    EXPECT_TRUE(test::same_bits(parameters.flat().as<float>(), before.data(), parameters.flat().numel()));
-  });
-  for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
 }
 
 }  // namespace
