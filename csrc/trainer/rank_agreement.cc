@@ -127,6 +127,10 @@ void agree(dist::Communicator& ranks, const char* what, const std::exception_ptr
   }
 }
 
+void by_first(dist::Communicator& ranks, const char* what, const std::function<void()>& work) {
+  agree(ranks, what, kept_failure([&] { ranks.rank() == 0 ? work() : void(); }));
+}
+
 int64_t first_of_ranks(dist::Communicator& ranks, int64_t own) {
   std::vector<int64_t> all(size_t(ranks.size()));
   ranks.all_gather(Stream{}, {&own, DType::kI64, {1}}, {all.data(), DType::kI64, {int64_t(all.size())}});

@@ -26,6 +26,9 @@ std::exception_ptr kept_failure(const std::function<void()>& work);
 /// fingerprint differs from rank 0's. what: names the call in messages.
 void agree(dist::Communicator& ranks, const char* what, const std::exception_ptr& failure, const std::string& fingerprint = {});
 
+/// Rank 0 works, the others wait; if it fails all throw. what: names the call in messages. A collective.
+void by_first(dist::Communicator& ranks, const char* what, const std::function<void()>& work);
+
 /// The smallest of the numbers that ranks hand in and that are not below 0; -1 if there is none.
 int64_t first_of_ranks(dist::Communicator& ranks, int64_t own);
 

@@ -88,10 +88,6 @@ std::exception_ptr ShardedStep::compute_one_by_one(const std::vector<MicroBatch>
   return failure;
 }
 
-void ShardedStep::by_first(const char* what, const std::function<void()>& work) {
-  agree(ranks_, what, kept_failure([&] { ranks_.rank() == 0 ? work() : void(); }));
-}
-
 double ShardedStep::squares(const std::function<void()>& train) {
   double total = 0.0;
   window_->begin([&](size_t bucket, const float* gradients) {
@@ -109,9 +105,7 @@ int64_t ShardedStep::first_bad(int64_t sequences, const std::function<bool(int64
   for (int64_t first = 0; first < sequences; first += ranks_.size()) {
     const int64_t sequence = first + ranks_.rank();
     if (weights_.window()) weights_.window()->begin(Pass::kTraining);
-    if (own < 0 && sequence < sequences && !failure) {
-      failure = kept_failure([&] { own = is_bad(sequence) ? sequence : -1; });
-    }
+    if (own < 0 && sequence < sequences && !failure) failure = kept_failure([&] { own = is_bad(sequence) ? sequence : -1; });
     if (weights_.window()) weights_.window()->end();
   }
   agree(ranks_, "step", failure);

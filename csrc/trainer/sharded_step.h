@@ -48,8 +48,6 @@ class ShardedStep {
                const std::function<void(const MicroBatch&)>& train, StepLosses& losses, StepReport& report);
   /// whole: overwritten with the sum over all ranks, on every rank; for an optimizer that is not divided. A collective.
   void gather_gradients(model::TensorBlock& whole) { exchange_.gather(optimizer_.gradients(), whole.flat().as<float>()); }
-  /// Rank 0 works, the others wait; if it fails all throw. what: names the call in messages. A collective.
-  void by_first(const char* what, const std::function<void()>& work);
   /// ShardedOptimizer::apply.
   void apply(const StepOptions& options, StepReport& report);
   /// Sum of squares of what `train` adds to gradients(), where they come by layer.

@@ -297,7 +297,7 @@ void Trainer::save(const std::string& directory, const std::string& extra_json) 
   Optimizer& optimizer = impl_->update.optimizer();
   const CheckpointState state{version(), optimizer.steps, optimizer.config().kind, extra_json, adapters};
   const auto write = [&] { write_checkpoint(directory, state, impl_->trained(), optimizer, kShardBytes); };
-  if (impl_->sharded) impl_->sharded->by_first("save", write);
+  if (impl_->sharded) by_first(impl_->sharded->ranks(), "save", write);
   else write();
 }
 
