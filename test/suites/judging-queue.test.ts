@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { FACTS } from "../../lib/domains/math/facts.ts";
 import type { Verdict } from "../../lib/records.ts";
 import type { VerificationRequest } from "../../lib/rewards/index.ts";
 import { JudgingQueue } from "../../lib/suites/judging-queue.ts";
@@ -67,11 +68,12 @@ test("verdicts are on the disk soon, though others are still to come", async () 
 });
 
 test("what an earlier session left is judged, whatever its problem's place; an old version's verdict again", async () => {
+  const { version } = FACTS.math;
   const { log, keys } = logWith(["\\boxed{0}", "\\boxed{2}", "\\boxed{9}"]);
   log.add([
-    { verdict: { status: "correct", score: 1, reason: "then" }, on: keys[0]!, version: 1 },
-    { verdict: { status: "unscored", cause: "down" }, on: keys[1]!, version: 1 },
-    { verdict: { status: "correct", score: 1, reason: "then" }, on: keys[2]!, version: 0 },
+    { verdict: { status: "correct", score: 1, reason: "then" }, on: keys[0]!, version },
+    { verdict: { status: "unscored", cause: "down" }, on: keys[1]!, version },
+    { verdict: { status: "correct", score: 1, reason: "then" }, on: keys[2]!, version: version - 1 },
   ]);
   const pool = counting();
   const queue = new JudgingQueue(pool, log);
