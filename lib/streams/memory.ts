@@ -70,7 +70,8 @@ export class MemoryDriver implements Driver {
       const pending = stream.held(held);
       if (pending === undefined) return false;
       if (end === "retry") {
-        Object.assign(pending, { token: "", untilMs: Number.NEGATIVE_INFINITY });
+        const deliveries = pending.deliveries - 1;
+        Object.assign(pending, { token: "", untilMs: Number.NEGATIVE_INFINITY, deliveries });
         this.#tell(held.stream);
       } else stream.finish(held);
       if (typeof end === "object") this.#bury(held, end.dead);

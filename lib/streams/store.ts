@@ -22,7 +22,7 @@ export interface Lease {
   readonly offset: Offset;
   readonly key: string;
   readonly payload: Uint8Array;
-  /** How many readers have had it, this one included. */
+  /** How many readers have had it, this one included, those that gave it back not. */
   readonly deliveries: number;
   /** Says whose it is: another reader's lease of the same entry has another one. */
   readonly token: string;
@@ -46,7 +46,10 @@ export interface LeaseOptions extends Waiting {
   readonly maxDeliveries?: number;
 }
 
-/** How a lease ends; "retry": another reader gets it at once; dead: nobody does, and the reason is kept. */
+/**
+ * How a lease ends; "retry": another reader gets it at once, as if this one had not had it; dead: nobody does, and the
+ * reason is kept.
+ */
 export type LeaseEnd = "done" | "retry" | { readonly dead: string };
 
 /** Whose depth: what `group` has not finished, or what is behind a cursor. Of neither: all that the stream keeps. */

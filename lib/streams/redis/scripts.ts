@@ -178,7 +178,7 @@ if not held then return remember('0') end
 if A[5] == 'retry' then
   local l, h = leasesOf(stream, group)
   redis.call('ZADD', l, 0, offset)
-  redis.call('HSET', h, offset, ' ' .. deliveries)
+  redis.call('HSET', h, offset, ' ' .. (deliveries - 1))
   redis.call('PUBLISH', P .. 'news', stream)
 else
   finish(stream, group, offset)

@@ -48,7 +48,7 @@ export class SqliteOperations extends Tables {
       if (this.held(held) === undefined) return false;
       if (end === "retry")
         this.change(
-          "UPDATE pending SET token = '', until_ms = 0 WHERE stream = ? AND reader = ? AND offset = ? AND token = ?",
+          "UPDATE pending SET token = '', until_ms = 0, deliveries = deliveries - 1 WHERE stream = ? AND reader = ? AND offset = ? AND token = ?",
           ...valuesOf(held),
         );
       else this.finish(held);
