@@ -15,6 +15,9 @@ export interface RoleEnvironment {
   readonly host?: string;
 }
 
+/** How a process of a run ends, a role's as well as an agent's: its work is done; start it again; nobody needs to try. */
+export const PROCESS_EXIT = { done: 0, restart: 75, config: 78 } as const;
+
 const ROLES = ["actor", "trainer"] as const;
 
 /** The variables that tell it. */

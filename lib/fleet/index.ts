@@ -2,6 +2,7 @@
 export { type ActorParts, runActor } from "./actor.ts";
 export { type Agents, type AgentsOptions, openAgents } from "./agents.ts";
 export { type ChaosOptions, type ChaosReport, chaos } from "./chaos.ts";
+export { PROCESS_EXIT } from "./environment.ts";
 export { readFaults } from "./faults.ts";
 export { Fleet, type FleetOptions, openFleet } from "./fleet.ts";
 export type { SendingTrainer } from "./fleet-trainer.ts";
@@ -10,5 +11,4 @@ export { type FleetSettings, SETTINGS } from "./names.ts";
 export { NodeRoles, type NodeRolesOptions } from "./node-roles.ts";
 export { openProcesses, type Processes, type ProcessesOptions } from "./processes.ts";
 export { Rendezvous, sittingRun } from "./rendezvous.ts";
-export { ROLE_EXIT } from "./role.ts";
 export type * from "./transport.ts";

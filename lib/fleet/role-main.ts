@@ -1,7 +1,7 @@
 // Where a process of a fleet begins. Its output is its log.
 import { writeSync } from "node:fs";
-import { readEnvironment } from "./environment.ts";
-import { ROLE_EXIT, runRole } from "./role.ts";
+import { PROCESS_EXIT, readEnvironment } from "./environment.ts";
+import { runRole } from "./role.ts";
 
 const LOG = 2;
 const LINGER_MS = 5_000;
@@ -20,7 +20,7 @@ try {
   process.exitCode = await runRole(readEnvironment(process.env), stop.signal, say);
 } catch (error) {
   say(String((error as Error).message));
-  process.exitCode = ROLE_EXIT.config;
+  process.exitCode = PROCESS_EXIT.config;
 }
 process.removeListener("disconnect", kill);
 if (process.connected) process.disconnect();

@@ -4,14 +4,11 @@ import { Communicator } from "../native/index.ts";
 import { nativeCore } from "../orchestration/index.ts";
 import { openStore } from "../streams/index.ts";
 import { fleetSettings, runActor } from "./actor.ts";
-import type { RoleEnvironment } from "./environment.ts";
+import { PROCESS_EXIT, type RoleEnvironment } from "./environment.ts";
 import { FolderReceiver, FolderSender, weightsFolder } from "./folder-transport.ts";
 import { REGISTERS } from "./names.ts";
 import { connectRanks } from "./rank-group.ts";
 import { runTrainer } from "./trainer-role.ts";
-
-/** How a process of a fleet ends: its work is done; start it again; nobody needs to try. */
-export const ROLE_EXIT = { done: 0, restart: 75, config: 78 } as const;
 
 /** Does the work that the environment names, until `signal`. Resolves with the exit code; `say` is told why it is not 0. */
 export async function runRole(
@@ -21,11 +18,11 @@ export async function runRole(
 ): Promise<number> {
   try {
     await work(environment, signal);
-    return ROLE_EXIT.done;
+    return PROCESS_EXIT.done;
   } catch (error) {
     const { code = "HONE_ERR_INTERNAL", message, hint } = error as Partial<HoneError> & Error;
     say(`${code}  ${message}${hint === undefined ? "" : `\n  hint: ${hint}`}`);
-    return isHopeless(error) ? ROLE_EXIT.config : ROLE_EXIT.restart;
+    return isHopeless(error) ? PROCESS_EXIT.config : PROCESS_EXIT.restart;
   }
 }
 

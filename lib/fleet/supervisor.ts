@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HoneError } from "../errors.ts";
 import type { ProcessEnd } from "../metrics/index.ts";
-import { type RoleEnvironment, roleVariables } from "./environment.ts";
-import { ROLE_EXIT } from "./role.ts";
+import { PROCESS_EXIT, type RoleEnvironment, roleVariables } from "./environment.ts";
 
 /** Ends in a row, none of them after a while of work, after which a place stays empty and the run ends. */
 const MOST_RESTARTS = 6;
@@ -180,7 +179,7 @@ export class Supervisor implements AsyncDisposable {
     formation.leaving = undefined;
     formation.inARow = Date.now() - formation.startedMs > LONG_ENOUGH_MS ? 1 : formation.inARow + 1;
     formation.restarts += 1;
-    if (formation.first!.code === ROLE_EXIT.config || formation.inARow > MOST_RESTARTS) {
+    if (formation.first!.code === PROCESS_EXIT.config || formation.inARow > MOST_RESTARTS) {
       this.#options.onFailure(this.#given(formation));
       return;
     }

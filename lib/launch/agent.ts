@@ -4,9 +4,8 @@ import { connect } from "node:net";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
-import { NodeRoles, Rendezvous, sittingRun } from "../fleet/index.ts";
+import { NodeRoles, PROCESS_EXIT, Rendezvous, sittingRun } from "../fleet/index.ts";
 import type { Contract } from "./contract.ts";
-import { AGENT_EXIT } from "./job.ts";
 import { deviceOf, type Seat } from "./world-map.ts";
 
 /** For a store or a coordinator that another node starts. Milliseconds. */
@@ -35,7 +34,7 @@ export interface AgentOptions {
 
 /**
  * The work of one node: its actors and trainers, as long as there is a coordinator; on node 0 also the coordinator. Resolves
- * with an exit code of AGENT_EXIT, the same on every node where a coordinator has ended.
+ * with an exit code of PROCESS_EXIT, the same on every node where a coordinator has ended.
  */
 export async function runAgent(options: AgentOptions): Promise<number> {
   await using rendezvous = await patient(options, () => Rendezvous.open(options.store, options.runId));
@@ -58,8 +57,8 @@ export async function runAgent(options: AgentOptions): Promise<number> {
 
 /** What a coordinator's end asks of the launcher; one that was killed has a checkpoint to go on from. */
 export function verdict(code: number | null, hopeless: readonly number[]): number {
-  if (code === 0) return AGENT_EXIT.done;
-  return code !== null && hopeless.includes(code) ? AGENT_EXIT.config : AGENT_EXIT.restart;
+  if (code === 0) return PROCESS_EXIT.done;
+  return code !== null && hopeless.includes(code) ? PROCESS_EXIT.config : PROCESS_EXIT.restart;
 }
 
 function startCoordinator({ coordinator, runId, store, signal }: AgentOptions): ChildProcess {
@@ -80,7 +79,7 @@ async function follow(options: AgentOptions, rendezvous: Rendezvous, gone: Abort
   const nothing = contract.nodeRank > 0 ? AbortSignal.any([signal, gone]) : gone;
   for (let sitting = 0; ; ) {
     const next = await rendezvous.next(sitting, PATIENCE_MS, nothing);
-    if (next === undefined) return AGENT_EXIT.restart;
+    if (next === undefined) return PROCESS_EXIT.restart;
     sitting = next;
     say(`node ${contract.nodeRank}: sitting ${sitting} of ${rendezvous.runId}`);
     const code = await takePart(options, rendezvous, sitting);

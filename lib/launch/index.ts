@@ -1,7 +1,7 @@
 /** Processes on many machines: what a launcher says of a process, who runs where, files for launchers. */
 export { type AgentOptions, runAgent } from "./agent.ts";
 export { type Contract, readContract } from "./contract.ts";
-export { AGENT_EXIT, type Job, type JobFile } from "./job.ts";
+export type { Job, JobFile } from "./job.ts";
 export { type JobSetOptions, jobSetFile } from "./jobset-file.ts";
 export { type MpirunOptions, mpirunFile } from "./mpirun-file.ts";
 export { type SlurmOptions, slurmFile } from "./slurm-file.ts";

@@ -28,9 +28,6 @@ export interface JobFile {
   readonly submit: (path: string) => readonly string[];
 }
 
-/** Exit codes of an agent that its launcher acts upon. */
-export const AGENT_EXIT = { done: 0, restart: 75, config: 78 } as const;
-
 /** Names that Kubernetes and Slurm take alike. Throws HONE_ERR_USAGE. */
 export function expectName(name: string): void {
   if (/^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/.test(name)) return;

@@ -1,4 +1,5 @@
-import { AGENT_EXIT, expectName, type Job, type JobFile, quoted } from "./job.ts";
+import { PROCESS_EXIT } from "../fleet/environment.ts";
+import { expectName, type Job, type JobFile, quoted } from "./job.ts";
 
 export interface JobSetOptions {
   /** With Node, Hone and the recipe in it. */
@@ -47,12 +48,12 @@ spec:
   # the store never ends by itself
   successPolicy: {operator: All, targetReplicatedJobs: [node]}
   failurePolicy:
-    # an agent that ends with ${AGENT_EXIT.restart} has saved, or lost its node: all pods are made again and go on from the last checkpoint
+    # an agent that ends with ${PROCESS_EXIT.restart} has saved, or lost its node: all pods are made again and go on from the last checkpoint
     maxRestarts: ${maxRestarts}
     # only when the old pods are gone, so that no two of a rank live at once
     restartStrategy: BlockingRecreate
     rules:
-    # an agent that ends with ${AGENT_EXIT.config} would end so again
+    # an agent that ends with ${PROCESS_EXIT.config} would end so again
     - {name: configError, action: FailJobSet, targetReplicatedJobs: [node], onJobFailureReasons: [PodFailurePolicy]}
   # pods find each other by name
   network: {enableDNSHostnames: true, subdomain: ${text(name)}}
@@ -101,7 +102,7 @@ function nodeJob(job: Job, { image, claim, mount }: JobSetOptions): string {
         backoffLimit: 0
         podFailurePolicy:
           rules:
-          - {action: FailJob, onExitCodes: {operator: In, values: [${AGENT_EXIT.config}]}}
+          - {action: FailJob, onExitCodes: {operator: In, values: [${PROCESS_EXIT.config}]}}
           # drained or preempted: a new pod takes its index, and its agent joins the run
           - {action: Ignore, onPodConditions: [{type: DisruptionTarget, status: "True"}]}
         template:

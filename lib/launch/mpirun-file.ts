@@ -1,4 +1,5 @@
-import { AGENT_EXIT, command, expectName, type Job, type JobFile, ownStore, quoted } from "./job.ts";
+import { PROCESS_EXIT } from "../fleet/environment.ts";
+import { command, expectName, type Job, type JobFile, ownStore, quoted } from "./job.ts";
 
 export interface MpirunOptions {
   /** File of hosts, a line each; without it mpirun asks the scheduler that it runs under. */
@@ -37,7 +38,7 @@ ${store === undefined ? ownStore(dir, "$MASTER_ADDR", "$MASTER_PORT") : `export 
 
 function attempts(job: Job, { hostfile, extra = [] }: MpirunOptions): string {
   const { nodes, graceSeconds, maxRestarts, hone, agent } = job;
-  const { restart, config } = AGENT_EXIT;
+  const { restart, config } = PROCESS_EXIT;
   const hosts = hostfile === undefined ? [] : ["--hostfile", hostfile];
   const mca = ["--mca", "odls_base_sigkill_timeout", String(graceSeconds)];
   const words = ["-np", String(nodes), "--map-by", "ppr:1:node", ...mca, ...hosts, ...extra];

@@ -1,4 +1,5 @@
-import { AGENT_EXIT, command, expectName, type Job, type JobFile, ownStore, quoted } from "./job.ts";
+import { PROCESS_EXIT } from "../fleet/environment.ts";
+import { command, expectName, type Job, type JobFile, ownStore, quoted } from "./job.ts";
 
 export interface SlurmOptions {
   /** As Slurm writes it: "24:00:00". */
@@ -70,7 +71,7 @@ while kill -0 "$step" 2>/dev/null; do wait "$step"; code=$?; done
 
 /** 137 and its like: an agent was killed (by the kernel for want of memory, or with its node). */
 function ending({ maxRestarts }: Job): string {
-  const { restart, config } = AGENT_EXIT;
+  const { restart, config } = PROCESS_EXIT;
   return `
 # ${restart}: saved, start again. Above 128: killed, perhaps for want of memory; start again. ${config}: the same would happen again.
 if { [ "$code" -eq ${restart} ] || [ "$code" -gt 128 ]; } && [ "\${SLURM_RESTART_COUNT:-0}" -lt ${maxRestarts} ]; then

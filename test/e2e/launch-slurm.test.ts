@@ -9,13 +9,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { info } from "../../lib/native/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
-import { long, soak } from "../long.ts";
 import { patient } from "../patience.ts";
 import { freePort, noRedis } from "../streams/redis/redis-server.ts";
 import { noSlurm, SlurmCluster } from "./slurm-cluster.ts";
 
 const RECIPE = join(ROOT, "recipes/quickstart.ts");
-const STEPS = 40;
+const STEPS = 24;
 /** Every step changes the weights, whatever random ones answer. */
 const SMALL = [
   "model.config.width=32",
@@ -95,48 +94,45 @@ function processOf(run: string, variable: string): number {
   return Number(found);
 }
 
-describe.skipIf(!(long || soak) || noSlurm !== undefined || noRedis !== undefined)(
-  "two nodes of Slurm",
-  () => {
-    let slurm: SlurmCluster;
-    beforeAll(async () => {
-      slurm = await SlurmCluster.start();
-    });
-    afterAll(() => slurm?.[Symbol.asyncDispose]());
+describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Slurm", () => {
+  let slurm: SlurmCluster;
+  beforeAll(async () => {
+    slurm = await SlurmCluster.start();
+  });
+  afterAll(() => slurm?.[Symbol.asyncDispose]());
 
-    test(
-      "an agent killed, then SIGTERM: requeued twice, and the weights are those of one undisturbed process",
-      async () => {
-        const one = weightsOfOne();
-        const file = join(dir, "quickstart.sbatch");
-        const at = join(dir, "slurm");
-        const wanted = ["--nodes", "2", "--dir", at, "--out", file, ...settings([...SMALL, ...TOGETHER])];
-        expect(await hone("launch", "slurm", RECIPE, ...wanted)).toContain(`sbatch ${file}`);
-        await slurm.run("mkdir", "-p", at);
-        const id = await slurm.submit(`--export=ALL,MASTER_PORT=${await freePort()}`, file);
-        const disturbed = (async () => {
-          await reachStep("slurm", 2);
-          process.kill(processOf("slurm", "SLURM_NODEID=1"), "SIGKILL");
-          // in its second sitting: a signal while the first one ends would be lost
-          while ((await slurm.facts(id))["Restarts"] !== "1") await sleep(250);
-          await reachStep("slurm", steps("slurm") + 1);
-          await slurm.run("scancel", "--batch", "--signal=TERM", id);
-        })();
-        disturbed.catch(() => {}); // told when the job has ended
-        const end = await slurm
-          .reach(id, ["COMPLETED", "FAILED", "CANCELLED"], patient(150_000))
-          .catch((error) => {
-            throw new Error(readFileSync(join(at, `slurm-${id}.log`), "utf8").slice(-4000), { cause: error });
-          });
-        expect(end, readFileSync(join(at, `slurm-${id}.log`), "utf8").slice(-4000)).toMatchObject({
-          JobState: "COMPLETED",
-          ExitCode: "0:0",
-          Restarts: "2",
+  test(
+    "an agent killed, then SIGTERM: requeued twice, and the weights are those of one undisturbed process",
+    async () => {
+      const one = weightsOfOne();
+      const file = join(dir, "quickstart.sbatch");
+      const at = join(dir, "slurm");
+      const wanted = ["--nodes", "2", "--dir", at, "--out", file, ...settings([...SMALL, ...TOGETHER])];
+      expect(await hone("launch", "slurm", RECIPE, ...wanted)).toContain(`sbatch ${file}`);
+      await slurm.run("mkdir", "-p", at);
+      const id = await slurm.submit(`--export=ALL,MASTER_PORT=${await freePort()}`, file);
+      const disturbed = (async () => {
+        await reachStep("slurm", 2);
+        process.kill(processOf("slurm", "SLURM_NODEID=1"), "SIGKILL");
+        // in its second sitting: a signal while the first one ends would be lost
+        while ((await slurm.facts(id))["Restarts"] !== "1") await sleep(250);
+        await reachStep("slurm", steps("slurm") + 1);
+        await slurm.run("scancel", "--batch", "--signal=TERM", id);
+      })();
+      disturbed.catch(() => {}); // told when the job has ended
+      const end = await slurm
+        .reach(id, ["COMPLETED", "FAILED", "CANCELLED"], patient(150_000))
+        .catch((error) => {
+          throw new Error(readFileSync(join(at, `slurm-${id}.log`), "utf8").slice(-4000), { cause: error });
         });
-        await disturbed;
-        expect(weightsOf("slurm")).toBe(await one);
-      },
-      patient(200_000),
-    );
-  },
-);
+      expect(end, readFileSync(join(at, `slurm-${id}.log`), "utf8").slice(-4000)).toMatchObject({
+        JobState: "COMPLETED",
+        ExitCode: "0:0",
+        Restarts: "2",
+      });
+      await disturbed;
+      expect(weightsOf("slurm")).toBe(await one);
+    },
+    patient(200_000),
+  );
+});

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { ROLE_EXIT, runRole } from "../../lib/fleet/role.ts";
+import { PROCESS_EXIT } from "../../lib/fleet/environment.ts";
+import { runRole } from "../../lib/fleet/role.ts";
 
 const environment = { role: "actor", rank: 0, worldSize: 1, runId: "run-1", epoch: 1 } as const;
 const { signal } = new AbortController();
@@ -9,13 +10,13 @@ test("an address that no process could use ends it for good, and says why", asyn
   const code = await runRole({ ...environment, store: "carrier-pigeon:7" }, signal, (line) =>
     said.push(line),
   );
-  expect(code).toBe(ROLE_EXIT.config);
+  expect(code).toBe(PROCESS_EXIT.config);
   expect(said.join("\n")).toMatch(/^HONE_ERR_USAGE .*carrier-pigeon:7 is no address/);
 });
 
 test("a run that the store does not know may be there the next time", async () => {
   const said: string[] = [];
   const code = await runRole({ ...environment, store: "memory:" }, signal, (line) => said.push(line));
-  expect(code).toBe(ROLE_EXIT.restart);
+  expect(code).toBe(PROCESS_EXIT.restart);
   expect(said.join("\n")).toMatch(/^HONE_ERR_STREAM .*run-1/);
 });

@@ -15,7 +15,8 @@ interface Flags {
 const HOPELESS = [EXIT.usage, EXIT.data];
 
 async function agent(file: string, flags: Flags): Promise<number> {
-  const { AGENT_EXIT, readContract, rolesOf, runAgent, worldMap } = await import("../../launch/index.ts");
+  const { PROCESS_EXIT } = await import("../../fleet/index.ts");
+  const { readContract, rolesOf, runAgent, worldMap } = await import("../../launch/index.ts");
   const { needsGpus } = await import("../launch.ts");
   const say = (line: string) => void process.stderr.write(`${line}\n`);
   const signal = interruptSignal(() => {}, true);
@@ -41,7 +42,7 @@ async function agent(file: string, flags: Flags): Promise<number> {
   } catch (error) {
     const { exitCodeOf, explain } = await import("../exit.ts");
     say(explain(error));
-    return HOPELESS.some((code) => code === exitCodeOf(error)) ? AGENT_EXIT.config : AGENT_EXIT.restart;
+    return HOPELESS.some((code) => code === exitCodeOf(error)) ? PROCESS_EXIT.config : PROCESS_EXIT.restart;
   }
 }
 
