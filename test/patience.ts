@@ -20,9 +20,7 @@ export function slowdown(
   return Math.max(AT_LEAST, 1.5 * Math.ceil(load / cores));
 }
 
-const now = slowdown();
-
-/** A limit in milliseconds, for a machine as busy as this one is. */
+/** A limit in milliseconds, for a machine as busy as this one is now. */
 export function patient(quietMs: number): number {
-  return quietMs * now;
+  return quietMs * slowdown();
 }

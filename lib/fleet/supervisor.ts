@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { HoneError } from "../errors.ts";
 import type { ProcessEnd } from "../metrics/index.ts";
+import { ownModule } from "../own-module.ts";
 import { PROCESS_EXIT, type RoleEnvironment, roleVariables } from "./environment.ts";
 
 /** Ends in a row, none of them after a while of work, after which a place stays empty and the run ends. */
@@ -145,11 +145,8 @@ export class Supervisor implements AsyncDisposable {
   #spawn(place: Place, epoch: number): ChildProcess {
     const { logs, threads, environmentOf } = this.#options;
     const log = openSync(logOf(logs, place), "a");
-    const main = fileURLToPath(
-      new URL(import.meta.url.endsWith(".ts") ? "role-main.ts" : "role-main.js", import.meta.url),
-    );
-    const loader = main.endsWith(".ts") ? ["--import", "tsx"] : [];
-    const child = spawn(process.execPath, [...loader, main], {
+    const main = ownModule("role-main", import.meta.url);
+    const child = spawn(process.execPath, [...main.execArgv, main.path], {
       stdio: ["ignore", log, log, "ipc"],
       env: {
         ...process.env,

@@ -11,6 +11,7 @@ import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
+import { patient } from "../patience.ts";
 import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
 
 let dir: string;
@@ -25,6 +26,8 @@ afterAll(async () => {
 });
 
 const settings = { leaseMs: 3000, beatMs: 100, aliveMs: 3000 };
+/** Of two ranks that end three times; each begins with two processes on what is left of two cores. */
+const SITTINGS = 4;
 const noGloo = info().gloo.version === null;
 /** Every step changes the weights, whatever random ones answer. */
 const recipe = (schedule: "sync" | "async", sharding?: { readonly stage?: "parameters" }) =>
@@ -154,13 +157,17 @@ test("a restart of a server that is not the run's own is refused", async () => {
 });
 
 describe.skipIf(noGloo)("several ranks of the trainer", () => {
-  test("that are killed and stopped: the weights are one process's", async () => {
-    const faults = "trainer.1@step=1:sigkill,trainer.0@step=2:sigkill,trainer.1@step=3:sigstop";
-    const { at, weights } = await runOf("ranks", { schedule: "sync", trainers: 2, faults });
-    expect(weights).toBe(await weightsOfOne("shared", true));
-    const files = readdirSync(join(at, "checkpoints", "step-000005"));
-    expect(files.filter((name) => name.startsWith("optimizer"))).toHaveLength(2);
-  });
+  test(
+    "that are killed and stopped: the weights are one process's",
+    async () => {
+      const faults = "trainer.1@step=1:sigkill,trainer.0@step=2:sigkill,trainer.1@step=3:sigstop";
+      const { at, weights } = await runOf("ranks", { schedule: "sync", trainers: 2, faults });
+      expect(weights).toBe(await weightsOfOne("shared", true));
+      const files = readdirSync(join(at, "checkpoints", "step-000005"));
+      expect(files.filter((name) => name.startsWith("optimizer"))).toHaveLength(2);
+    },
+    patient(SITTINGS * 30_000),
+  );
 
   test("an asynchronous run, of ranks that divide all there is, replays on one process", async () => {
     const { at } = await runOf("replayed", { schedule: "async", trainers: 2, stage: "parameters" });

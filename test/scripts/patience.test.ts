@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { patient, slowdown } from "../patience.ts";
+import { slowdown } from "../patience.ts";
 
 test.each([
   ["0.00 0.10 0.20 1/200 77", 2, 2],
@@ -15,6 +15,8 @@ test("HONE_TEST_PATIENCE decides", () => {
   expect(slowdown("99 99 99 99/200 1", 2, "3")).toBe(3);
 });
 
-test("vitest waits that long for this very test", ({ task }) => {
-  expect(task.timeout).toBe(patient(30_000));
+test("vitest waits that long for this very test, by how busy the machine was when this file began", ({
+  task,
+}) => {
+  expect(task.timeout).toBeGreaterThanOrEqual(30_000 * Math.min(2, slowdown()));
 });

@@ -1,7 +1,8 @@
 /** The main module of a verifier's process: judges the jobs of its channel. Its watchdog may end it at any moment. */
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { ownThread } from "../../own-module.ts";
 import { judgeJob } from "./judging.ts";
 import { JobProgress, type VerificationJob } from "./verification-job.ts";
 import { PROGRESS_FD, type WatchdogData } from "./verifier-watchdog.ts";
@@ -27,11 +28,5 @@ process.on("message", async (job: VerificationJob) => {
 
 function startWatchdog(): Worker {
   const options = { workerData, resourceLimits: { maxOldGenerationSizeMb: 64 } };
-  if (import.meta.url.endsWith(".js")) {
-    return new Worker(new URL("./verifier-watchdog.js", import.meta.url), options);
-  }
-  // From source: --import does not give tsx to a thread of a process that has loaded it.
-  const [tsx, url] = [import.meta.resolve("tsx/esm/api"), new URL("./verifier-watchdog.ts", import.meta.url)];
-  const script = `import("${tsx}").then(({ register }) => { register(); return import("${url}"); })`;
-  return new Worker(script, { ...options, eval: true, execArgv: [] });
+  return ownThread("verifier-watchdog", import.meta.url, options);
 }

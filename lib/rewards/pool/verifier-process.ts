@@ -1,10 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, unlinkSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { ownModule } from "../../own-module.ts";
 import { type JobEnd, JobProgress, type JobResult, type VerificationJob } from "./verification-job.ts";
 
 /** Limit in MiB for everything beside the heap: Node itself, tables, buffers, WebAssembly. */
@@ -45,10 +44,9 @@ export class VerifierProcess {
     const fd = openSync(path, "wx+", 0o600);
     unlinkSync(path);
     this.#progress = new JobProgress(fd);
-    const isSource = import.meta.url.endsWith(".ts");
-    const main = new URL(isSource ? "./verifier-main.ts" : "./verifier-main.js", import.meta.url);
-    this.#child = fork(fileURLToPath(main), [String(heapMb + BESIDE_HEAP_MB)], {
-      execArgv: [`--max-old-space-size=${heapMb}`, ...(isSource ? ["--import", tsxUrl()] : [])],
+    const main = ownModule("verifier-main", import.meta.url);
+    this.#child = fork(main.path, [String(heapMb + BESIDE_HEAP_MB)], {
+      execArgv: [`--max-old-space-size=${heapMb}`, ...main.execArgv],
       serialization: "advanced",
       stdio: ["pipe", "pipe", "pipe", fd, "ipc"], // stdin ends when our process does, which tells it so
       detached: true, // a process group of its own: `hone` alone handles an interrupt from the terminal
@@ -104,9 +102,4 @@ export class VerifierProcess {
     const said = /^\S*Error\b.*$/m.exec(this.#tail)?.[0].slice(0, 200);
     return { kind, phase, member, elapsedMs, cause: `${how}${said && kind === "lost" ? `: ${said}` : ""}` };
   }
-}
-
-/** Where processes and threads that run from source find the TypeScript loader, in any working directory. */
-export function tsxUrl(): string {
-  return pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 }

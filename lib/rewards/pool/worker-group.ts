@@ -1,9 +1,10 @@
+import { pathToFileURL } from "node:url";
 import { Piscina } from "piscina";
 import { HoneError } from "../../errors.ts";
+import { ownModule } from "../../own-module.ts";
 import { ProcessTable } from "./process-table.ts";
 import type { JobEnd, VerificationJob } from "./verification-job.ts";
 import type { DispatcherOptions } from "./verifier-dispatcher.ts";
-import { tsxUrl } from "./verifier-process.ts";
 
 /** Processes per thread that gives them jobs. */
 const PROCESSES_PER_THREAD = 8;
@@ -16,18 +17,18 @@ export class WorkerGroup {
 
   constructor(workers: number, heapMb: number) {
     const threads = Math.ceil(workers / PROCESSES_PER_THREAD);
-    const isSource = import.meta.url.endsWith(".ts");
+    const main = ownModule("verifier-worker", import.meta.url);
     this.#processes = new ProcessTable(2 * workers); // a process that is ending and its successor
     const workerData: DispatcherOptions = { heapMb, processes: this.#processes.buffer };
     this.#threads = new Piscina({
-      filename: new URL(isSource ? "./verifier-worker.ts" : "./verifier-worker.js", import.meta.url).href,
+      filename: pathToFileURL(main.path).href,
       minThreads: threads,
       maxThreads: threads,
       concurrentTasksPerWorker: Math.ceil(workers / threads),
       idleTimeout: Number.POSITIVE_INFINITY,
       atomics: "disabled", // an idle thread must handle events of its processes
       workerData,
-      execArgv: isSource ? ["--import", tsxUrl()] : [],
+      execArgv: [...main.execArgv],
     });
     // Without a listener an error of an idle thread would end the process.
     this.#threads.on("error", () => {});

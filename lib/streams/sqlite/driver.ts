@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
-import { createRequire } from "node:module";
 import { basename, dirname, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { type Deferred, deferred } from "../../deferred.ts";
 import { HoneError } from "../../errors.ts";
+import { ownThread } from "../../own-module.ts";
 import type { Arguments, Driver, Fence, OperationName, Result } from "../driver.ts";
 import { StreamError } from "../stream-error.ts";
 import type { Answer, Request, WorkerData } from "./orders.ts";
@@ -100,13 +99,4 @@ function watched(path: string, tell: () => void): FSWatcher | undefined {
   }
 }
 
-function started(workerData: WorkerData): Worker {
-  if (!import.meta.url.endsWith(".ts"))
-    return new Worker(new URL("./worker.js", import.meta.url), { workerData });
-  // From source: --import does not give tsx to a thread of a process that has loaded it.
-  const commonJs = createRequire(import.meta.url).resolve("tsx/esm/api");
-  const tsx = pathToFileURL(commonJs.replace(/\.cjs$/, ".mjs")).href;
-  const url = new URL("./worker.ts", import.meta.url);
-  const script = `import("${tsx}").then(({ register }) => { register(); return import("${url}"); })`;
-  return new Worker(script, { workerData, eval: true, execArgv: [] });
-}
+const started = (workerData: WorkerData): Worker => ownThread("worker", import.meta.url, { workerData });

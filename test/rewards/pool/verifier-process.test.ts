@@ -6,7 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, expect, test, vi } from "vitest";
 import type { VerificationJob } from "../../../lib/rewards/pool/verification-job.ts";
-import { tsxUrl, VerifierProcess } from "../../../lib/rewards/pool/verifier-process.ts";
+import { VerifierProcess } from "../../../lib/rewards/pool/verifier-process.ts";
+import { TSX } from "../../fixtures/command-line.ts";
 
 // Mutants tried: stdin left to the child's loop (a spinning orphan stays), the tail not read, a shared stdout.
 
@@ -101,7 +102,7 @@ test("a process stuck in a loop ends when its parent is killed", async () => {
     await one.judge(${JSON.stringify(job("ok"))});
     void one.judge(${JSON.stringify(job("spin"))});
     console.log(one.pid);`;
-  const parent = spawn(process.execPath, ["--import", tsxUrl(), "--input-type=module", "-e", script], {
+  const parent = spawn(process.execPath, ["--import", TSX, "--input-type=module", "-e", script], {
     stdio: ["ignore", "pipe", "inherit"],
     cwd: fileURLToPath(new URL("../../..", pathToFileURL(import.meta.filename))),
   });
