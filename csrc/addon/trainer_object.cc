@@ -168,13 +168,19 @@ Job send_job(const Sending& sending) {
   };
 }
 
-/// The group that a trainer belongs to, if it is given one.
-std::shared_ptr<CommunicatorThread> read_group(const Napi::Value& options) {
+/// A group that a trainer is given: of its ranks, or of what they write while they train.
+std::shared_ptr<CommunicatorThread> read_group(const Napi::Value& options, const char* name) {
   const Fields f(options, "trainer");
   if (!f.has("sharding")) return nullptr;
   const Fields sharding = f.fields("sharding");
-  if (!sharding.has("communicator")) return nullptr;
-  return CommunicatorObject::from(sharding.get("communicator"), "trainer.sharding.communicator").thread();
+  if (!sharding.has(name)) return nullptr;
+  return CommunicatorObject::from(sharding.get(name), (std::string("trainer.sharding.") + name).c_str()).thread();
+}
+
+/// What save and stage are given.
+std::pair<std::string, std::string> read_saving(const Napi::CallbackInfo& info, const char* call) {
+  const std::string name = call;
+  return {to_text(info[0], (name + ": directory").c_str()), to_text(info[1], (name + ": extra").c_str())};
 }
 
 }  // namespace
@@ -188,6 +194,7 @@ Napi::Function TrainerObject::define(Napi::Env env) {
        InstanceMethod<&TrainerObject::score>("score"), InstanceMethod<&TrainerObject::publish>("publish"),
        InstanceMethod<&TrainerObject::set_version>("setVersion"),
        InstanceMethod<&TrainerObject::reset_optimizer>("resetOptimizer"), InstanceMethod<&TrainerObject::save>("save"),
+       InstanceMethod<&TrainerObject::stage>("stage"), InstanceMethod<&TrainerObject::written>("written"),
        InstanceMethod<&TrainerObject::load>("load"),
        InstanceMethod<&TrainerObject::load_adapters>("loadAdapters"), InstanceMethod<&TrainerObject::save_model>("saveModel"), InstanceMethod<&TrainerObject::gather_weights>("gatherWeights"),
        InstanceMethod<&TrainerObject::parameter>("parameter"),
@@ -196,14 +203,15 @@ Napi::Function TrainerObject::define(Napi::Env env) {
 
 TrainerObject::TrainerObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<TrainerObject>(info) {
   translated(info.Env(), [&] {
-    auto thread = std::make_shared<TrainerThread>(read_model_config(info[0]), read_trainer_config(info[1]), read_group(info[1]));
+    auto thread = std::make_shared<TrainerThread>(read_model_config(info[0]), read_trainer_config(info[1]),
+                                                  read_group(info[1], "communicator"), read_group(info[1], "writers"));
     thread->start(info.Env());
     thread_ = std::move(thread);
   });
 }
 
 TrainerObject::~TrainerObject() {
-  if (thread_) thread_->worker().abandon();
+  if (thread_) thread_->abandon();
 }
 
 Napi::Value TrainerObject::version(const Napi::CallbackInfo& info) {
@@ -280,13 +288,22 @@ Napi::Value TrainerObject::reset_optimizer(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value TrainerObject::save(const Napi::CallbackInfo& info) {
-  const auto [directory, extra] = translated(info.Env(), [&] {
-    return std::make_pair(to_text(info[0], "save: directory"), to_text(info[1], "save: extra"));
+  const auto saving = translated(info.Env(), [&] { return read_saving(info, "save"); });
+  return thread_->run(info.Env(), [saving](TrainerThread& thread) -> TrainerThread::Result {
+    thread.save(saving.first, saving.second);
+    return nullptr;
   });
-  return thread_->run(info.Env(), silent([directory = directory, extra = extra](trainer::Trainer& trainer) {
-    trainer.save(directory, extra);
-  }));
 }
+
+Napi::Value TrainerObject::stage(const Napi::CallbackInfo& info) {
+  const auto saving = translated(info.Env(), [&] { return read_saving(info, "stage"); });
+  return thread_->run(info.Env(), [saving](TrainerThread& thread) -> TrainerThread::Result {
+    thread.stage(saving.first, saving.second);
+    return nullptr;
+  });
+}
+
+Napi::Value TrainerObject::written(const Napi::CallbackInfo& info) { return thread_->written(info.Env()); }
 
 Napi::Value TrainerObject::load(const Napi::CallbackInfo& info) {
   const std::string directory = translated(info.Env(), [&] { return to_text(info[0], "load: directory"); });
@@ -314,6 +331,6 @@ Napi::Value TrainerObject::parameter(const Napi::CallbackInfo& info) {
   return thread_->run(info.Env(), parameter_job(name));
 }
 
-Napi::Value TrainerObject::close(const Napi::CallbackInfo& info) { return thread_->worker().close(info.Env()); }
+Napi::Value TrainerObject::close(const Napi::CallbackInfo& info) { return thread_->close(info.Env()); }
 
 }  // namespace hone::addon

@@ -30,6 +30,8 @@ class TrainerObject : public Napi::ObjectWrap<TrainerObject> {
   Napi::Value set_version(const Napi::CallbackInfo& info);
   Napi::Value reset_optimizer(const Napi::CallbackInfo& info);
   Napi::Value save(const Napi::CallbackInfo& info);
+  Napi::Value stage(const Napi::CallbackInfo& info);
+  Napi::Value written(const Napi::CallbackInfo& info);
   Napi::Value load(const Napi::CallbackInfo& info);
   Napi::Value load_adapters(const Napi::CallbackInfo& info);
   Napi::Value save_model(const Napi::CallbackInfo& info);

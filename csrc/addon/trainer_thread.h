@@ -2,8 +2,12 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <string>
 
 #include "addon/communicator_thread.h"
 #include "addon/engine_thread.h"
@@ -20,9 +24,9 @@ class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
   using Job = std::function<Result(TrainerThread&)>;
 
   /// The trainer is made here, on the calling thread, so that its errors are thrown here. group: null for one rank alone;
-  /// every job has it to itself.
+  /// every job has it to itself. writers: the same ranks once more, for what they write while they train.
   TrainerThread(const model::ModelConfig& model, const trainer::TrainerConfig& config,
-                std::shared_ptr<CommunicatorThread> group = nullptr);
+                std::shared_ptr<CommunicatorThread> group = nullptr, std::shared_ptr<CommunicatorThread> writers = nullptr);
 
   /// Call once, before anything else, on the JavaScript thread.
   void start(Napi::Env env);
@@ -40,12 +44,25 @@ class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
   /// here as well.
   void publish(EngineThread& engine);
 
+  /// To be called within a job: copies the state, which is then written to a folder by a thread of its own. Both wait for
+  /// what is being written. Throws what Trainer's throw; kState among ranks without `writers`.
+  void stage(const std::string& directory, const std::string& extra);
+  void save(const std::string& directory, const std::string& extra);
+  /// JavaScript thread: settles when what was staged last is written, or with what kept it from being.
+  Napi::Promise written(Napi::Env env);
+  /// JavaScript thread: Worker::close, of both.
+  Napi::Promise close(Napi::Env env);
+  void abandon();
+
   /// Any thread: the version after the last job that ended, or the one published since.
   uint32_t version() const { return version_; }
   const model::ModelConfig& model() const { return model_; }
   Worker& worker() { return *worker_; }
 
  private:
+  void write(const std::string& directory);
+  void await_writer();
+
   model::ModelConfig model_;
   std::shared_ptr<ThreadPool> pool_;
   std::shared_ptr<CommunicatorThread> group_;
@@ -53,6 +70,14 @@ class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
   std::unique_ptr<trainer::Trainer> trainer_;  // destroyed once the thread is joined
   std::atomic<uint32_t> version_{0};
   std::shared_ptr<Worker> worker_;
+
+  std::shared_ptr<CommunicatorThread> writers_;
+  trainer::StagedCheckpoint staged_;     // the writer's while it writes, otherwise the trainer's
+  std::exception_ptr write_failure_;     // the writer's
+  std::mutex mutex_;                     // of what follows
+  std::condition_variable idle_;
+  bool writing_ = false;
+  std::shared_ptr<Worker> writer_;
 };
 
 }  // namespace hone::addon

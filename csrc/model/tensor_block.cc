@@ -2,11 +2,18 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "core/device.h"
 
 namespace hone::model {
+namespace {
+
+/// Bytes that a thread copies at a time: enough that asking for them costs nothing.
+constexpr int64_t kCopyGrain = int64_t(1) << 20;
+
+}  // namespace
 
 int64_t TensorSpec::numel() const {
   int64_t n = 1;
@@ -73,6 +80,16 @@ TensorView TensorBlock::read(const TensorView& tensor, Arena& staging) const {
   host.data = staging.take(staging_bytes(tensor));
   download(stream_, host.data, tensor.data, tensor.numel() * dtype_bytes(tensor.dtype));
   return host;
+}
+
+void TensorBlock::copy(const TensorView& tensor, void* host, ThreadPool* pool) const {
+  const int64_t bytes = tensor.numel() * dtype_bytes(tensor.dtype);
+  if (stream_.is_cuda()) return download(stream_, host, tensor.data, bytes);
+  const auto piece = [&](int64_t begin, int64_t end) {
+    std::memcpy(static_cast<std::byte*>(host) + begin, tensor.as<std::byte>() + begin, size_t(end - begin));
+  };
+  if (pool) pool->parallel_for(bytes, kCopyGrain, piece);
+  else piece(0, bytes);
 }
 
 }  // namespace hone::model

@@ -9,6 +9,7 @@
 #include "core/arena.h"
 #include "core/stream.h"
 #include "core/tensor.h"
+#include "core/thread_pool.h"
 #include "model/config.h"
 
 namespace hone::model {
@@ -57,6 +58,8 @@ class TensorBlock {
   /// One of the views above in host memory: itself, or a copy that takes staging_bytes(tensor) from `staging`.
   TensorView read(const TensorView& tensor, Arena& staging) const;
   int64_t staging_bytes(const TensorView& tensor) const;
+  /// Copies one of the views above to host memory.
+  void copy(const TensorView& tensor, void* host, ThreadPool* pool) const;
 
  protected:
   const Stream& stream() const { return stream_; }

@@ -49,44 +49,29 @@ bool is_tensor_file(const std::string& name) { return std::filesystem::path(name
 
 }  // namespace
 
-CheckpointFile write_text(const std::string& folder, const std::string& name, const std::string& text) {
-  model::DurableFile out(folder + "/" + name);
-  out.write(text);
-  return {name, out.commit(), int64_t(text.size())};
+std::string trained_prefix(const model::AdapterConfig& adapters) { return adapters.on() ? model::peft_name("") : ""; }
+
+CheckpointDraft whole_draft(const CheckpointState& state, const model::TensorBlock& parameters, Optimizer& optimizer, int64_t shard_bytes) {
+  CheckpointDraft draft;
+  draft.model = parameters.config();
+  draft.state = state;
+  draft.moment_type = optimizer.config().moments;
+  draft.weight_bytes = draft.moment_bytes = shard_bytes;
+  append_tensors(parameters, trained_prefix(state.adapters), draft.weights);
+  append_tensors(optimizer.m(), "m.", draft.moments);
+  append_tensors(optimizer.v(), "v.", draft.moments);
+  return draft;
 }
 
-TrainedNames trained_names(const model::AdapterConfig& adapters) {
-  if (!adapters.on()) return {"", "model"};
-  return {model::peft_name(""), model::kAdapterStem};
-}
-
-void write_configs(const std::string& folder, const model::ModelConfig& model, const model::AdapterConfig& adapters,
-                   std::vector<CheckpointFile>& files) {
-  files.push_back(write_text(folder, "config.json", model::to_hf_config(model).dump()));
-  if (!adapters.on()) return;
-  files.push_back(write_text(folder, model::kAdapterConfig, model::adapter_json(model, adapters).dump()));
-}
-
-void write_checkpoint(const std::string& where, const CheckpointState& state, const model::TensorBlock& parameters,
+void write_checkpoint(const std::string& directory, const CheckpointState& state, const model::TensorBlock& parameters,
                       Optimizer& optimizer, int64_t shard_bytes) {
-  model::DurableFolder folder(where);
-  std::vector<CheckpointFile> files;
-  write_configs(folder.path(), parameters.config(), state.adapters, files);
-  const TrainedNames names = trained_names(state.adapters);
-  std::vector<StoredTensor> weights, moments;
-  append_tensors(parameters, names.prefix, weights);
-  append_tensors(optimizer.m(), "m.", moments);
-  append_tensors(optimizer.v(), "v.", moments);
-  write_tensor_files(folder.path(), names.stem, weights, shard_bytes, 0, 1, files);
-  write_tensor_files(folder.path(), "optimizer", moments, shard_bytes, 0, 1, files);
-  write_text(folder.path(), kManifest, manifest_text(state, optimizer.config().moments, files, kWholeFormat));
-  folder.commit();
+  write_draft(directory, whole_draft(state, parameters, optimizer, shard_bytes));
 }
 
 void write_model(const std::string& where, const model::TensorBlock& parameters, int64_t shard_bytes) {
   model::DurableFolder folder(where);
+  folder.write("config.json", model::to_hf_config(parameters.config()).dump());
   std::vector<CheckpointFile> files;
-  write_configs(folder.path(), parameters.config(), {}, files);
   std::vector<StoredTensor> weights;
   append_tensors(parameters, "", weights);
   write_tensor_files(folder.path(), "model", weights, shard_bytes, 0, 1, files);
@@ -95,7 +80,7 @@ void write_model(const std::string& where, const model::TensorBlock& parameters,
 
 CheckpointReader::CheckpointReader(const std::string& where, const model::TensorBlock& trained, const OptimizerConfig& optimizer,
                                    const model::AdapterConfig& adapters)
-    : prefix_(trained_names(adapters).prefix) {
+    : prefix_(trained_prefix(adapters)) {
   const std::string directory = without_trailing_slash(where), path = directory + "/" + kManifest;
   CheckpointContents contents = read_manifest(directory);
   check_model(directory, trained.config());

@@ -6,18 +6,19 @@
 
 #include "model/adapters.h"
 #include "model/parameters.h"
+#include "trainer/checkpoint_draft.h"
 #include "trainer/checkpoint_manifest.h"
 #include "trainer/checkpoint_tensors.h"
 #include "trainer/optimizer.h"
 
 namespace hone::trainer {
 
-/// Writes <directory>.tmp-<process>, syncs it, and puts it at `directory` in one step (replacing a folder that is
-/// there). Layout: config.json and model*.safetensors as transformers reads them, optimizer*.safetensors with
+/// What goes into a folder, and write_draft of it. Layout: config.json and model*.safetensors as transformers reads them, optimizer*.safetensors with
 /// "m." and "v." before each name, manifest.json with size and sha256 of every file and of itself. With adapters
 /// adapter_config.json and adapter_model*.safetensors as PEFT reads them take the place of model*.safetensors.
 /// No file gets more than shard_bytes of tensors (a larger tensor has a file of its own).
 /// Throws kIo with the system's reason; nothing is left behind then and an older folder is untouched.
+CheckpointDraft whole_draft(const CheckpointState& state, const model::TensorBlock& parameters, Optimizer& optimizer, int64_t shard_bytes);
 void write_checkpoint(const std::string& directory, const CheckpointState& state, const model::TensorBlock& parameters,
                       Optimizer& optimizer, int64_t shard_bytes);
 
@@ -41,14 +42,8 @@ class CheckpointReader {
   std::string prefix_;  // of what is trained
 };
 
-/// What write_checkpoint writes beside tensors and manifest, and the names of what is trained: prefix, stem of its files.
-struct TrainedNames {
-  std::string prefix, stem;
-};
-TrainedNames trained_names(const model::AdapterConfig& adapters);
-void write_configs(const std::string& folder, const model::ModelConfig& model, const model::AdapterConfig& adapters,
-                   std::vector<CheckpointFile>& files);
-CheckpointFile write_text(const std::string& folder, const std::string& name, const std::string& text);
+/// Before the names of what is trained.
+std::string trained_prefix(const model::AdapterConfig& adapters);
 
 /// Verifies everything first, then fills parameters and moments. Throws what CheckpointReader throws; nothing is
 /// overwritten unless all of it can be.

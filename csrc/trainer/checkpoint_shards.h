@@ -10,15 +10,11 @@
 
 namespace hone::trainer {
 
-/// Every rank calls it with the same `directory`, which all of them see, and the same `state`; rank 0's `extra` is kept.
-/// Rank 0 makes <directory>.tmp-<process>; each rank writes its share there and syncs it; once all have, rank 0 writes
-/// the manifest and puts the folder at `directory` in one step. Layout: that of write_checkpoint, but that model*.safetensors
-/// come from all ranks in turn, and moments are in optimizer.rank-<i>-of-<P>*.safetensors, where a tensor of which a
-/// rank has elements 4096 to 8191 is called "m.<name>[4096:8192]".
-/// Throws on every rank what write_checkpoint throws, or kCollective naming the rank that failed; nothing is left then,
-/// and an older folder is untouched.
-void write_sharded_checkpoint(const std::string& directory, const CheckpointState& state, const model::TensorBlock& trained,
-                              ShardedStep& step, int64_t shard_bytes);
+/// This rank's share of a folder, to be written by all ranks together; rank 0's `extra` is kept. Layout: that of
+/// whole_draft, but that model*.safetensors come from all ranks in turn, and moments are in
+/// optimizer.rank-<i>-of-<P>*.safetensors, where a tensor of which a rank has elements 4096 to 8191 is called
+/// "m.<name>[4096:8192]".
+CheckpointDraft share_draft(const CheckpointState& state, const model::TensorBlock& trained, ShardedStep& step, int64_t shard_bytes);
 
 /// Every rank reads what it needs of a folder, whoever wrote it: all weights, and its own moments. Throws what
 /// CheckpointReader throws, or kCollective naming the rank that failed: some ranks may then have read it.

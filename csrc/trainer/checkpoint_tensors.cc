@@ -53,12 +53,13 @@ void append_tensors(const model::TensorBlock& block, const std::string& prefix, 
 
 CheckpointFile write_tensors(const std::string& folder, const std::string& name, const StoredTensor* tensors, size_t count) {
   int64_t staged = 0;
-  for (size_t i = 0; i < count; ++i) staged += tensors[i].block->staging_bytes(tensors[i].view);
+  for (size_t i = 0; i < count; ++i) staged += tensors[i].block ? tensors[i].block->staging_bytes(tensors[i].view) : 0;
   Arena staging(staged, "checkpoint shard");
   std::vector<SafetensorsFile::Entry> entries;
   for (size_t i = 0; i < count; ++i) {
-    const TensorView host = tensors[i].block->read(tensors[i].view, staging);
-    entries.push_back({tensors[i].name, host.dtype, tensors[i].shape, host.data, tensors[i].bytes()});
+    const StoredTensor& tensor = tensors[i];
+    const TensorView host = tensor.block ? tensor.block->read(tensor.view, staging) : tensor.view;
+    entries.push_back({tensor.name, host.dtype, tensor.shape, host.data, tensor.bytes()});
   }
   const std::string path = folder + "/" + name;
   const std::string hash = model::write_safetensors(path, entries, {{"format", "pt"}});

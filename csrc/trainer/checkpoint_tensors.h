@@ -13,7 +13,7 @@
 
 namespace hone::trainer {
 
-/// A tensor, or a piece of one, to be stored under a name of its own. block: where the view lies.
+/// A tensor, or a piece of one, to be stored under a name of its own. block: where the view lies; null for one in host memory.
 struct StoredTensor {
   std::string name;
   const model::TensorBlock* block;

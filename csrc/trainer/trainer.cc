@@ -125,6 +125,7 @@ struct Trainer::Impl {
     return micro_batches;
   }
 
+  CheckpointDraft draft(const std::string& extra);
   StepReport step(const TrainingBatch& batch, const StepOptions& o);
   GradientParts gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of, int32_t parts);
   void apply(const StepOptions& o, StepReport& report);
@@ -286,19 +287,30 @@ std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
   return current;
 }
 
+CheckpointDraft Trainer::Impl::draft(const std::string& extra) {
+  fetch();
+  const bool divided = divides_update();
+  const int64_t steps = divided ? sharded->optimizer().steps : update.optimizer().steps;
+  const CheckpointState state{weights.version(), steps, update.config().kind, extra, options.adapters};
+  if (divided) return share_draft(state, trained(), *sharded, kShardBytes);
+  CheckpointDraft whole = whole_draft(state, trained(), update.optimizer(), kShardBytes);
+  whole.writes = !sharded || sharded->ranks().rank() == 0;
+  return whole;
+}
+
 void Trainer::save(const std::string& directory, const std::string& extra_json) {
-  const model::AdapterConfig& adapters = impl_->options.adapters;
-  impl_->fetch();
-  if (impl_->divides_update()) {
-    const ShardedOptimizer& optimizer = impl_->sharded->optimizer();
-    const CheckpointState state{version(), optimizer.steps, optimizer.config().kind, extra_json, adapters};
-    return write_sharded_checkpoint(directory, state, impl_->trained(), *impl_->sharded, kShardBytes);
-  }
-  Optimizer& optimizer = impl_->update.optimizer();
-  const CheckpointState state{version(), optimizer.steps, optimizer.config().kind, extra_json, adapters};
-  const auto write = [&] { write_checkpoint(directory, state, impl_->trained(), optimizer, kShardBytes); };
-  if (impl_->sharded) by_first(impl_->sharded->ranks(), "save", write);
-  else write();
+  const CheckpointDraft draft = impl_->draft(extra_json);
+  if (impl_->sharded) write_draft_together(directory, draft, impl_->sharded->ranks());
+  else write_draft(directory, draft);
+}
+
+void Trainer::stage(const std::string& extra_json, StagedCheckpoint& into) {
+  const auto copy = [&] {
+    into.stage(impl_->draft(extra_json), impl_->stream.pool);
+    synchronize(impl_->stream);
+  };
+  if (impl_->sharded) agree(impl_->sharded->ranks(), "stage", kept_failure(copy));
+  else copy();
 }
 
 std::string Trainer::load(const std::string& directory) {

@@ -8,6 +8,7 @@
 #include "dist/communicator.h"
 #include "model/parameters.h"
 #include "model/weight_snapshot.h"
+#include "trainer/checkpoint_draft.h"
 #include "trainer/config.h"
 #include "trainer/gradient_parts.h"
 #include "trainer/step.h"
@@ -62,6 +63,9 @@ class Trainer {
   /// Safetensors shards of parameters and optimizer moments with a manifest (sha256 of each file, step,
   /// version, `extra` as given); fsync, then one atomic rename: a directory that exists is complete.
   void save(const std::string& directory, const std::string& extra_json);
+  /// The state as it is now, copied: what `into` writes is what save would have written, whatever comes next. A collective.
+  /// Throws kOutOfMemory, or kCollective naming the rank that failed.
+  void stage(const std::string& extra_json, StagedCheckpoint& into);
   /// Throws kFormat naming the file for a truncated or altered checkpoint; returns `extra`.
   std::string load(const std::string& directory);
 

@@ -256,6 +256,8 @@ const checkpointSchema = z
     /** 0: only at the end and when told. */
     everySteps: z.int().min(0).default(5),
     keepLast: count().default(3),
+    /** Copy the state and write it while training goes on; false: training waits, and needs no memory for a copy. */
+    async: z.boolean().default(true),
     /** Also keep those of steps divisible by this; 0: none. */
     keepEvery: z.int().min(0).default(0),
     /** Also keep so many of the best by `evaluation` while training. */

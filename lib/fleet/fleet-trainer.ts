@@ -96,6 +96,15 @@ export class FleetTrainer implements TrainerFace, WeightSource {
     return this.#turn(() => this.#inner.save(directory, extra));
   }
 
+  stage(directory: string, extra: string): Promise<void> {
+    return this.#turn(() => this.#inner.stage(directory, extra));
+  }
+
+  /** Not a call in its turn: others go on meanwhile. */
+  written(): Promise<void> {
+    return this.#inner.written();
+  }
+
   load(directory: string): Promise<string> {
     return this.#change(() => this.#inner.load(directory));
   }

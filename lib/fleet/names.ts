@@ -25,7 +25,8 @@ export const REGISTERS = {
   formation: "fleet/formation",
   /** What ranks of one formation need to reach each other, and one of them another. */
   links: (epoch: number) => `fleet/links/${epoch}/`,
-  link: (epoch: number, from: number, to: number) => `fleet/links/${epoch}/${from}-${to}`,
+  link: (epoch: number, from: number, to: number, group = "ranks") =>
+    `fleet/links/${epoch}/${group}/${from}-${to}`,
   /** What a rank says of itself again and again: beginning of the names, and a rank's own. */
   pulses: "fleet/pulses/",
   pulse: (rank: number) => `fleet/pulses/${rank}`,

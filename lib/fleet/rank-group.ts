@@ -9,6 +9,8 @@ export interface RankGroupOptions {
   readonly size: number;
   /** Ranks of another epoch are another group: nobody of an earlier one is let in. */
   readonly epoch: number;
+  /** Of several groups of the same ranks. */
+  readonly name?: string;
   readonly settings: Pick<FleetSettings, "gatherMs" | "collectiveMs">;
   readonly signal: AbortSignal;
   readonly make: (options: CommunicatorOptions) => CommunicatorFace;
@@ -32,17 +34,28 @@ export async function connectRanks(options: RankGroupOptions): Promise<Communica
   }
 }
 
-async function tell({ store, rank, epoch }: RankGroupOptions, blobs: readonly Uint8Array[]): Promise<void> {
+async function tell(
+  { store, rank, epoch, name }: RankGroupOptions,
+  blobs: readonly Uint8Array[],
+): Promise<void> {
   const written = blobs.map((blob, to) =>
-    store.kv.set(REGISTERS.link(epoch, rank, to), Buffer.from(blob).toString("base64")),
+    store.kv.set(REGISTERS.link(epoch, rank, to, name), Buffer.from(blob).toString("base64")),
   );
   await Promise.all(written);
 }
 
-async function hear({ store, rank, size, epoch, settings, signal }: RankGroupOptions): Promise<Uint8Array[]> {
+async function hear({
+  store,
+  rank,
+  size,
+  epoch,
+  name,
+  settings,
+  signal,
+}: RankGroupOptions): Promise<Uint8Array[]> {
   const waitMs = settings.gatherMs;
   const heard = Array.from({ length: size }, (_, from) =>
-    store.kv.waitFor(REGISTERS.link(epoch, from, rank), { waitMs, signal }),
+    store.kv.waitFor(REGISTERS.link(epoch, from, rank, name), { waitMs, signal }),
   );
   const texts = await Promise.all(heard);
   const missing = texts.flatMap((text, from) => (text === undefined ? [from] : []));

@@ -73,8 +73,8 @@ export class TrainerRanks {
     this.#pending.set(call.number, pending);
     if (this.#log.epoch > 0) this.#log.say(call.number, pending.bytes);
     const reply = await pending.promise;
-    this.#remember(call);
-    if (name === "save") await this.#log.forget(call.number);
+    const base = this.#remember(call);
+    if (base !== undefined) await this.#log.forget(base);
     if (name === "step" && this.#stepsOf(trainer) > MOST_STEPS)
       await this.call(trainer, "save", [join(this.#folder, trainer), "{}"]);
     return reply;
@@ -154,18 +154,28 @@ export class TrainerRanks {
     }
   }
 
-  #remember(call: Call): void {
+  /** Returns the number of the call that made a checkpoint of which all ranks now know that it is there. */
+  #remember(call: Call): number | undefined {
     const { trainer, name } = call;
     if (name === "close") return void this.#history.delete(trainer);
     const before = this.#history.get(trainer) ?? [];
-    if (name === "save") {
-      const kept = before.filter((each) => MAKES_BASE.has(each.name));
-      this.#history.set(trainer, [...kept, { ...call, name: "load", args: [call.args[0]] }]);
-    } else if (CHANGES.has(name)) this.#history.set(trainer, [...before, call]);
+    const all = CHANGES.has(name) || name === "save" ? [...before, call] : before;
+    const saved = name === "save" ? all.length - 1 : name === "written" ? lastStage(all) : -1;
+    this.#history.set(trainer, saved < 0 ? all : fromCheckpoint(all, saved));
+    return all[saved]?.number;
   }
 }
 
-/** Calls after which a trainer is another, and those that a checkpoint is read on top of. */
+const lastStage = (calls: readonly Call[]): number => calls.findLastIndex(({ name }) => name === "stage");
+
+/** What makes a trainer what `calls` made it, by the checkpoint that call `saved` of them wrote. */
+function fromCheckpoint(calls: readonly Call[], saved: number): Call[] {
+  const kept = calls.slice(0, saved).filter(({ name }) => MAKES_BASE.has(name));
+  const { args, ...call } = calls[saved]!;
+  return [...kept, { ...call, name: "load", args: [args[0]] }, ...calls.slice(saved + 1)];
+}
+
+/** Calls after which a trainer is another (or a checkpoint is begun that nobody has yet), and those that a checkpoint is read on top of. */
 const CHANGES: ReadonlySet<string> = new Set([
   "open",
   "initialize",
@@ -175,6 +185,7 @@ const CHANGES: ReadonlySet<string> = new Set([
   "resetOptimizer",
   "setVersion",
   "step",
+  "stage",
 ]);
 const MAKES_BASE: ReadonlySet<string> = new Set([
   "open",
@@ -246,6 +257,14 @@ class RemoteTrainer implements TrainerFace {
 
   async save(directory: string, extra: string): Promise<void> {
     await this.call("save", directory, extra);
+  }
+
+  async stage(directory: string, extra: string): Promise<void> {
+    await this.call("stage", directory, extra);
+  }
+
+  async written(): Promise<void> {
+    await this.call("written");
   }
 
   async load(directory: string): Promise<string> {

@@ -37,9 +37,12 @@ async function work(environment: RoleEnvironment, signal: AbortSignal): Promise<
     const make = (options: CommunicatorOptions) =>
       new Communicator({ ...options, ...(host !== undefined && { host }) });
     const ranks = { store, rank, size: worldSize, epoch, settings, signal, make };
-    const group = worldSize > 1 && { group: await connectRanks(ranks) };
+    const groups = worldSize > 1 && {
+      group: await connectRanks(ranks),
+      writers: await connectRanks({ ...ranks, name: "writers" }),
+    };
     const { beatMs } = settings;
-    await runTrainer({ store, open: core.trainer, sender, rank, epoch, ...group, beatMs, signal });
+    await runTrainer({ store, open: core.trainer, sender, rank, epoch, ...groups, beatMs, signal });
     return;
   }
   const receiver = new FolderReceiver(store, core, settings.updateMs);

@@ -20,6 +20,8 @@ export const TRAINER_CALLS = [
   "setVersion",
   "resetOptimizer",
   "save",
+  "stage",
+  "written",
   "load",
   "saveModel",
   "gatherWeights",
@@ -40,6 +42,8 @@ export interface TrainerParts {
   readonly epoch: number;
   /** Of all ranks, connected, where there are several; closed with the rank. */
   readonly group?: CommunicatorFace;
+  /** The same ranks once more, for checkpoints that they write while they train; closed likewise. */
+  readonly writers?: CommunicatorFace;
   /** Between two signs of life. Milliseconds. */
   readonly beatMs: number;
   readonly signal: AbortSignal;
@@ -82,27 +86,37 @@ class TrainerRank {
   }
 
   /** Nobody waits for the other ranks any more. */
-  readonly #leave = (): void => this.#parts.group?.abort("this rank leaves");
+  readonly #leave = (): void => {
+    this.#parts.writers?.abort("this rank leaves");
+    this.#parts.group?.abort("this rank leaves");
+  };
 
   async #obey(): Promise<void> {
     const { store, epoch, signal } = this.#parts;
     for (let after = 0; !signal.aborted; ) {
       const entries = await store.read(STREAMS.commands(epoch), after, { max: 1, waitMs: 60_000, signal });
       for (const { payload, offset } of entries) {
-        this.#pulse.entered();
-        await this.#answer(decodeCall(payload));
-        this.#pulse.left();
+        await this.#obeyOne(decodeCall(payload));
         after = offset;
       }
     }
   }
 
+  /** A checkpoint that is being written is waited for beside the calls that come next. */
+  async #obeyOne(call: Call): Promise<void> {
+    if (call.name === "written") return void this.#answer(call).catch(this.#lost.reject);
+    this.#pulse.entered();
+    await this.#answer(call);
+    this.#pulse.left();
+  }
+
   async close(): Promise<void> {
-    const { group, sender, signal } = this.#parts;
+    const { group, writers, sender, signal } = this.#parts;
     this.#pulse.close();
     signal.removeEventListener("abort", this.#leave);
     this.#leave();
     for (const trainer of this.#trainers.values()) await trainer.close();
+    await writers?.close().catch(() => {});
     await group?.close().catch(() => {}); // it is lost
     await sender.close();
   }
@@ -162,13 +176,13 @@ class TrainerRank {
 
   /** The group is this rank's, whatever process the call comes from. */
   #shared(options: TrainerOptions): TrainerOptions {
-    const { group } = this.#parts;
+    const { group, writers } = this.#parts;
     const { sharding } = options;
     if (group === undefined) return options;
     if (sharding === undefined)
       throw new HoneError("HONE_ERR_USAGE", `${group.size} ranks and nothing that they divide`, {
         hint: 'Such as hardware.sharding: { stage: "optimizer" }.',
       });
-    return { ...options, sharding: { ...sharding, communicator: group } };
+    return { ...options, sharding: { ...sharding, communicator: group, ...(writers && { writers }) } };
   }
 }

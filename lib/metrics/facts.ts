@@ -85,6 +85,8 @@ export interface StepTiming {
   /** Trainer idle for lack of groups, from the moment it asked for them. */
   readonly waiting: number;
   readonly checkpointing?: number | undefined;
+  /** Of checkpoints: how long training waited for one, how long one took to be written beside training. */
+  readonly checkpoint?: { readonly pause?: number; readonly write?: number };
   /** Writing events of the step before, gathering the facts of its metrics, hooks. */
   readonly logging?: number | undefined;
   /** Metrics and sinks of the step before, done while this one trained: in no other part, nor in the total's sum. */

@@ -81,6 +81,8 @@ function putTimes(sheet: MetricSheet, { timing, update }: StepFacts): void {
   sheet.put("time/other", Math.max(0, timing.total - claimed));
   sheet.put("time/step", timing.total);
   sheet.put("time/recording", timing.recording);
+  sheet.put("checkpoint/pause-seconds", timing.checkpoint?.pause);
+  sheet.put("checkpoint/write-seconds", timing.checkpoint?.write);
 }
 
 function putVerifiers(sheet: MetricSheet, facts: StepFacts): void {

@@ -12,9 +12,8 @@ import type {
   TrainerOptions,
   WeightReceiverFace,
   WeightReceiverOptions,
-  WeightSenderFace,
 } from "./face.ts";
-import type { CommunicatorFace, CommunicatorOptions } from "./group-face.ts";
+import type { CommunicatorFace, CommunicatorOptions, WeightSenderFace } from "./group-face.ts";
 import type { ModelFacts, ModelWriterOptions, ModelWriterReport } from "./model-face.ts";
 
 export interface NativeBinding {

@@ -234,6 +234,8 @@ export interface ShardingOptions {
    * trainer. Default: a group of one.
    */
   readonly communicator?: CommunicatorFace;
+  /** The same ranks connected once more, for what they write while they train: `stage` needs it. To be closed likewise. */
+  readonly writers?: CommunicatorFace;
 }
 
 export interface TrainerOptions {
@@ -355,6 +357,10 @@ export interface TrainerFace {
   resetOptimizer(options: OptimizerOptions): Promise<void>;
   /** Directory appears complete or not at all. `extra` is any JSON text, returned by load. */
   save(directory: string, extra: string): Promise<void>;
+  /** Resolves when the state is copied; what save would have written is then written while later calls go on. One at a time. */
+  stage(directory: string, extra: string): Promise<void>;
+  /** Resolves when what was staged last is there whole; rejects with what kept it from being. */
+  written(): Promise<void>;
   load(directory: string): Promise<string>;
   /** A and B of a PEFT folder, for a trainer with `lora`. */
   loadAdapters(directory: string): Promise<void>;
@@ -365,20 +371,6 @@ export interface TrainerFace {
   /** Copy of one tensor by its Hugging Face name. */
   parameter(name: string): Promise<Float32Array>;
   close(): Promise<void>;
-}
-
-/** The way of weights to engines of other processes; csrc/trainer/weight_transfer.h has the rules. */
-export interface WeightSenderFace {
-  /**
-   * As rank 0 of the group, while all others receive(): the current version. Resolves with the ranks that refused it or got it
-   * damaged; rejects with HONE_ERR_COLLECTIVE where a rank is lost, and then the group is.
-   */
-  sendWeights(group: CommunicatorFace, options?: SendWeightsOptions): Promise<Int32Array>;
-}
-
-export interface SendWeightsOptions {
-  /** Largest piece. Default: 512 MiB, the most there may be. */
-  readonly bucketBytes?: number;
 }
 
 export interface WeightReceiverOptions {

@@ -44,3 +44,17 @@ export interface CommunicatorFace {
   /** Waits for the others to close too, unless the group is lost already. Idempotent. */
   close(): Promise<void>;
 }
+
+/** The way of weights to engines of other processes; csrc/trainer/weight_transfer.h has the rules. */
+export interface WeightSenderFace {
+  /**
+   * As rank 0 of the group, while all others receive(): the current version. Resolves with the ranks that refused it or got it
+   * damaged; rejects with HONE_ERR_COLLECTIVE where a rank is lost, and then the group is.
+   */
+  sendWeights(group: CommunicatorFace, options?: SendWeightsOptions): Promise<Int32Array>;
+}
+
+export interface SendWeightsOptions {
+  /** Largest piece. Default: 512 MiB, the most there may be. */
+  readonly bucketBytes?: number;
+}

@@ -9,15 +9,13 @@ import type {
   GradientParts,
   ModelConfigJson,
   OptimizerOptions,
-  SendWeightsOptions,
   StepOptions,
   StepReport,
   TrainerFace,
   TrainerOptions,
   TrainingBatch,
-  WeightSenderFace,
 } from "./face.ts";
-import type { CommunicatorFace } from "./group-face.ts";
+import type { CommunicatorFace, SendWeightsOptions, WeightSenderFace } from "./group-face.ts";
 import { binding } from "./load.ts";
 
 /** A trainer with a thread of its own, over the addon: calls queue in order and resolve when done. */
@@ -87,6 +85,14 @@ export class Trainer implements TrainerFace, WeightSenderFace {
     return awaited(() => this.#native.save(directory, extra));
   }
 
+  stage(directory: string, extra: string): Promise<void> {
+    return awaited(() => this.#native.stage(directory, extra));
+  }
+
+  written(): Promise<void> {
+    return awaited(() => this.#native.written());
+  }
+
   load(directory: string): Promise<string> {
     return awaited(() => this.#native.load(directory));
   }
@@ -107,8 +113,10 @@ export class Trainer implements TrainerFace, WeightSenderFace {
     return awaited(() => this.#native.parameter(name));
   }
 
-  close(): Promise<void> {
-    return this.#native.close();
+  /** Waits for what is being written. */
+  async close(): Promise<void> {
+    await this.written().catch(() => {}); // whoever staged it asks what became of it
+    await this.#native.close();
   }
 }
 
@@ -134,7 +142,9 @@ async function withSlopes<T>(options: StepOptions, call: (options: StepOptions) 
 
 /** The options as the addon reads them, which knows its own communicators only. */
 function withNativeGroup(options: TrainerOptions): TrainerOptions {
-  if (options.sharding?.communicator === undefined) return options;
-  const communicator = nativeCommunicator(options.sharding.communicator, "sharding");
-  return { ...options, sharding: { ...options.sharding, communicator } };
+  const { sharding } = options;
+  if (sharding?.communicator === undefined) return options;
+  const communicator = nativeCommunicator(sharding.communicator, "sharding");
+  const writers = sharding.writers && { writers: nativeCommunicator(sharding.writers, "sharding") };
+  return { ...options, sharding: { ...sharding, communicator, ...writers } };
 }

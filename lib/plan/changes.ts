@@ -47,6 +47,11 @@ export const CHANGES: readonly Change[] = [
     assignments: () => undefined,
   },
   {
+    name: "checkpoint.async",
+    cost: "training waits while a checkpoint is written",
+    assignments: ({ checkpoint }) => (checkpoint.async ? ["checkpoint.async=false"] : undefined),
+  },
+  {
     name: "hardware.recompute",
     cost: "one more forward of every micro-batch (17 % more CPU time a step): the same bits",
     assignments: ({ hardware }) => (hardware?.recompute ? undefined : ["hardware.recompute=true"]),

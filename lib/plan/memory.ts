@@ -14,6 +14,7 @@ import {
   hostMoments,
   KEY_VALUES,
   type MemoryRow,
+  stagedRow,
 } from "./rows.ts";
 
 export interface MemoryPlan extends Measured {
@@ -105,9 +106,8 @@ function measuredGpus(recipe: Recipe, config: string, gpu: Gpu): Measured {
         ];
   const capacity = gpu.memory !== undefined && { capacity: gpu.memory };
   const base = { name: "frozen base, f32", bytes: recipe.lora === undefined ? 0 : network.parameters * 4 };
-  const hostRows = [base, hostMoments(recipe, sizes), gradientRow(recipe, sizes)].filter(
-    ({ bytes }) => bytes > 0,
-  );
+  const kept = [hostMoments(recipe, sizes), gradientRow(recipe, sizes), stagedRow(recipe, sizes)];
+  const hostRows = [base, ...kept].filter(({ bytes }) => bytes > 0);
   const host = gpu.hostMemory !== undefined && { hostCapacity: gpu.hostMemory };
   return { network, device: gpu.name, ...capacity, roles, hostRows, ...host };
 }

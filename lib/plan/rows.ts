@@ -31,6 +31,7 @@ export function cpuRows(recipe: Recipe, sizes: Sizes): MemoryRow[] {
     ...engineRows(sizes),
     evaluationRow(recipe, sizes),
     gradientRow(recipe, sizes),
+    stagedRow(recipe, sizes),
   ];
 }
 
@@ -82,6 +83,16 @@ export function gradientRow({ metrics, domains, training }: Recipe, sizes: Sizes
     name: GRADIENTS,
     bytes: everySteps > 0 ? (parts - 1) * sizes.trained : 0,
     change: `metrics.gradients.${noiseScale ? "noiseScale: false" : "everySteps: 0"}`,
+  };
+}
+
+/** The copy that is written while training goes on: weights and both moments, in host memory; by all ranks together once. */
+export function stagedRow({ checkpoint, lora }: Recipe, sizes: Sizes): MemoryRow {
+  const state = (lora ? sizes.trained : sizes.parameters) + sizes.moments + sizes.hostMoments;
+  return {
+    name: "a checkpoint on its way",
+    bytes: checkpoint.async ? state : 0,
+    change: "checkpoint.async: false",
   };
 }
 

@@ -123,9 +123,19 @@ async function trialFails(trial: number): Promise<string | undefined> {
   mkdirSync(folder);
   const kind = KINDS[trial % KINDS.length]!;
   const { name, death } = deathOf(trial, folder, kind);
+  return goesWrong(`trial ${trial}`, folder, kind, { name, death });
+}
+
+/** Kills a run, resumes it, and says what does not hold. */
+async function goesWrong(
+  trial: string,
+  folder: string,
+  kind: Kind,
+  { name, death }: ReturnType<typeof deathOf>,
+): Promise<string | undefined> {
   const killed = await sit(folder, kind, death);
   const fail = (what: string, by: Sitting) =>
-    `trial ${trial}, killed at ${name}: ${what}\n${by.lines.join(", ")}\n${by.errors}`;
+    `${trial}, killed at ${name}: ${what}\n${by.lines.join(", ")}\n${by.errors}`;
   if (!killed.killed && death.env !== undefined) return fail("it was not killed", killed);
   const kept = Math.max(0, ...numbers(killed.lines, "checkpoint"));
   const resumed = await sit(folder, kind);
@@ -156,4 +166,39 @@ test.skipIf(noAddon !== undefined || noShim !== undefined)(
     expect(failures.join("\n")).toBe("");
   },
   60_000 + 60_000 * TRIALS,
+);
+
+/** Of the second checkpoint that is written while the run trains on (step 10), the third in its folder: four files each. */
+const PHASES: readonly (readonly [what: string, at: string, goesOnWith: number])[] = [
+  ["the state is copied, and nothing written", "open:9:before", 6],
+  ["the weights' file is open", "open:10:after", 6],
+  ["all tensors are written, and no manifest", "open:12:before", 6],
+  ["the manifest is whole, and the folder not in its place", "rename:15:before", 6],
+  ["the folder is in its place, and nobody was told", "rename:15:after", 11],
+];
+
+test.skipIf(noAddon !== undefined || noShim !== undefined)(
+  "a run killed while a checkpoint is written beside it goes on with the one before, or with this one where it is whole",
+  async () => {
+    for (const [what, at, goesOnWith] of long ? PHASES : [PHASES[1]!, PHASES[4]!]) {
+      const folder = join(dir, `phase-${at}`);
+      mkdirSync(folder);
+      const env = { LD_PRELOAD: shim, CRASH_DIR: join(folder, "checkpoints"), CRASH_AT: at };
+      const { killed, lines } = await sit(folder, KINDS[0]!, { env });
+      expect([what, killed, lines.includes("checkpoint 5"), lines.includes("checkpoint 10")]).toEqual([
+        what,
+        true,
+        true,
+        false,
+      ]);
+      const resumed = await sit(folder, KINDS[0]!);
+      expect([what, numbers(resumed.lines, "step")[0], resumed.lines.at(-1)]).toEqual([
+        what,
+        goesOnWith,
+        KINDS[0]!.whole,
+      ]);
+      expect(readdirSync(join(folder, "checkpoints")).filter((name) => name.includes("tmp"))).toEqual([]);
+    }
+  },
+  600_000,
 );

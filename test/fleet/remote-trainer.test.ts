@@ -100,6 +100,72 @@ test.each([
   expect(word(second)).toBe(whole.word);
 });
 
+/** A trainer whose disk waits for the test. */
+function slowDisk() {
+  const asked: ((answer: Promise<void>) => void)[] = [];
+  const spoil = (trainer: TrainerFace) => {
+    const { stage, written } = trainer;
+    let inTime: Promise<void> = Promise.resolve();
+    trainer.stage = async (...args) => {
+      await stage.apply(trainer, args);
+      inTime = new Promise((resolve) => asked.push(resolve));
+    };
+    trainer.written = () => Promise.all([written.call(trainer), inTime]).then(() => {});
+  };
+  return { asked, spoil };
+}
+
+test("steps go on while a checkpoint is written; when it is there the calls before it are forgotten", async () => {
+  const ranks = new TrainerRanks(store, join(dir, "own"));
+  const { asked, spoil } = slowDisk();
+  startRank(1, 0, spoil);
+  ranks.form(1);
+  const { trainer } = ranks.open("{}", TRAINER);
+  await trainer.initialize(7n);
+  await trainer.step(BATCH, STEP);
+  await trainer.stage(join(dir, "a"), "{}");
+  let done = false;
+  const written = trainer.written().then(() => (done = true));
+  await trainer.step(BATCH, { ...STEP, lr: 2e-3 });
+  expect([trainer.version, done]).toEqual([2, false]);
+  asked[0]!(Promise.resolve());
+  await written;
+  expect((await store.depth(STREAMS.commands(1))).items).toBeLessThanOrEqual(3);
+  const second = startRank(2);
+  ranks.form(2);
+  await trainer.step(BATCH, { ...STEP, lr: 3e-3 });
+  expect(second.core.trainers[0]!.steps, "steps that were done again").toHaveLength(2);
+  const whole = standInCore().trainer("{}", TRAINER) as StandInTrainer;
+  await whole.initialize(7n);
+  for (const lr of [1e-3, 2e-3, 3e-3]) await whole.step(BATCH, { ...STEP, lr });
+  expect(word(second)).toBe(whole.word);
+});
+
+test("ranks that end while they write are followed by some that write the same state again", async () => {
+  const ranks = new TrainerRanks(store, join(dir, "own"));
+  const { spoil } = slowDisk();
+  const first = startRank(1, 0, spoil);
+  ranks.form(1);
+  const { trainer } = ranks.open("{}", TRAINER);
+  await trainer.initialize(7n);
+  await trainer.step(BATCH, STEP);
+  await trainer.stage(join(dir, "a"), "{}");
+  const written = trainer.written();
+  await trainer.step(BATCH, { ...STEP, lr: 2e-3 });
+  rmSync(join(dir, "a"), { recursive: true, force: true });
+  first.stop.abort();
+  await first.ended;
+  const second = startRank(2);
+  ranks.form(2);
+  await written;
+  const whole = standInCore().trainer("{}", TRAINER) as StandInTrainer;
+  await whole.load(join(dir, "a"));
+  expect(whole.version, "of the state that was staged").toBe(1);
+  await whole.step(BATCH, { ...STEP, lr: 2e-3 });
+  await trainer.setVersion(2);
+  expect(word(second)).toBe(whole.word);
+});
+
 test("where a run saves nothing the ranks save for themselves, and logs of what is done are dropped", async () => {
   const ranks = new TrainerRanks(store, join(dir, "own"));
   startRank(1);

@@ -82,6 +82,7 @@ export class SyntheticRun {
         total,
         waiting: total * 0.3,
         checkpointing: 0,
+        checkpoint: step % 5 === 0 ? { pause: 0.01, write: 0.2 } : {},
         logging: 0.001,
         recording: 0.004,
       },

@@ -69,8 +69,10 @@ test("the addon exports what binding.ts says", () => {
     "score",
     "sendWeights",
     "setVersion",
+    "stage",
     "step",
     "version",
+    "written",
   ]);
 });
 

@@ -316,6 +316,21 @@ export class StandInTrainer implements TrainerFace {
     renameSync(temporary, directory);
   }
 
+  #written: Promise<void> = Promise.resolve();
+
+  /** Of the state as it is now, written when the event loop comes to it. */
+  async stage(directory: string, extra: string): Promise<void> {
+    await this.#written.catch(() => {});
+    const copy = new StandInTrainer(this.#options);
+    Object.assign(copy, { version: this.version, word: this.word });
+    this.#written = new Promise((resolve) => setImmediate(resolve)).then(() => copy.save(directory, extra));
+    this.#written.catch(() => {});
+  }
+
+  written(): Promise<void> {
+    return this.#written;
+  }
+
   async loadAdapters(directory: string): Promise<void> {
     await this.loadHf(directory);
   }

@@ -131,7 +131,10 @@ test("what makes no recipe is not proposed", () => {
 });
 
 test("on the CPU matrices in bf16 are a way, and recompute needs no card to be named", () => {
-  const recipe = smallRecipe({ packedTokens: 20_000 }, { hardware: { recompute: false } });
+  const recipe = smallRecipe(
+    { packedTokens: 20_000 },
+    { hardware: { recompute: false }, checkpoint: { async: false } },
+  );
   const config = JSON.stringify(PUBLISHED_CONFIGS["Qwen/Qwen3-0.6B"]);
   const measure = (memory: number) => (changed: Recipe) =>
     measureMemory(changed, config, { memory, threads: 2 });

@@ -181,16 +181,20 @@ test("adapters on a GPU leave the base in f32 to the host, which the plan counts
     lora: { rank: 8, alpha: 16, targets: "all-linear" },
   } as Recipe;
   const base = { name: "frozen base, f32", bytes: 596_049_920 * 4 };
-  expect(planMemory(lora, TINY, { ...machine, gpu }).hostRows).toEqual([base]);
+  const copy = { name: "a checkpoint on its way" };
+  expect(planMemory(lora, TINY, { ...machine, gpu }).hostRows).toMatchObject([base, copy]);
   expect(planMemory({ ...lora, device: "cpu" }, TINY, machine).hostRows).toEqual([]);
   const { lora: _, ...full } = lora;
-  expect(planMemory(full as Recipe, TINY, { ...machine, gpu }).hostRows).toEqual([]);
+  const whole = [{ ...copy, bytes: 596_049_920 * 12 }];
+  expect(planMemory(full as Recipe, TINY, { ...machine, gpu }).hostRows).toMatchObject(whole);
 });
 
 test("gradients of domains lie on the host of a GPU, and where it is this machine they have to fit", () => {
   const gpu = { name: "A100", memory: 400 * 2 ** 30 };
   const metrics = { gradients: { everySteps: 5, noiseScale: true } };
-  const recipe = { ...smallRecipe(), device: "cuda", metrics } as Recipe;
+  const small = smallRecipe();
+  const checkpoint = { ...small.checkpoint, async: false };
+  const recipe = { ...small, device: "cuda", metrics, checkpoint } as Recipe;
   const [row] = planMemory(recipe, TINY, { ...machine, gpu }).hostRows;
   expect(row).toMatchObject({ name: "gradients of domains against each other" });
   const room = (memory: number) => planMemory(recipe, TINY, { ...machine, gpu, memory });

@@ -11,6 +11,7 @@ import {
   hostMoments,
   KEY_VALUES,
   type MemoryRow,
+  stagedRow,
 } from "../../lib/plan/rows.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
@@ -33,6 +34,23 @@ test("the first packing of a frozen base has an embedding in f32 beside it, as f
   expect(bytesOf(trainer(adapted), row)).toBe(Math.max(0, embedding - later));
   expect(bytesOf(trainer(long), row)).toBe(0);
   expect(bytesOf(trainer(small()), row)).toBe(0);
+});
+
+test("a checkpoint on its way is weights and moments once more, wherever they lie; of adapters theirs alone", () => {
+  const staged = (device: "cpu" | "cuda", ...settings: string[]) => {
+    const recipe = small(...settings);
+    return stagedRow(recipe, sizesOf(recipe, TINY, device, 1)).bytes;
+  };
+  expect(staged("cpu")).toBe(12 * 596_049_920);
+  expect(staged("cpu", "optimizer.moments=bf16")).toBe(8 * 596_049_920);
+  expect(staged("cuda", "hardware.optimizerMemory=host")).toBe(12 * 596_049_920);
+  const sizes = sizesOf(small("lora.rank=8"), TINY, "cpu", 1);
+  expect(staged("cpu", "lora.rank=8")).toBe(sizes.trained + sizes.moments);
+  expect(staged("cpu", "lora.rank=8")).toBeLessThan(12 * 596_049_920 * 0.05);
+  expect(staged("cpu", "checkpoint.async=false")).toBe(0);
+  expect(bytesOf(cpuRows(small(), sizesOf(small(), TINY, "cpu", 1)), /checkpoint on its way/)).toBe(
+    staged("cpu"),
+  );
 });
 
 test("with adapters a GPU keeps no f32 weight of the base", () => {

@@ -25,7 +25,7 @@ export interface FactSources {
 }
 
 /** Seconds from the end of a step to the moment the next batch is asked for. */
-export type BetweenSteps = Pick<StepTiming, "logging" | "checkpointing">;
+export type BetweenSteps = Pick<StepTiming, "logging" | "checkpointing" | "checkpoint">;
 
 /** Turns outcomes into records: gathers what the stages counted since the last step and hands it to `metrics`. */
 export class StepRecorder {

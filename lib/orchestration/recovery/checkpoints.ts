@@ -123,14 +123,28 @@ export class Checkpoints {
     const path = this.pathOf(state.step);
     this.#saving += 1;
     await trainer.save(path, JSON.stringify(state)).finally(() => (this.#saving -= 1));
-    if (this.#saving > 0) return path; // what another save is writing would be taken for a leftover: that one tidies up
+    this.#tidy();
+    return path;
+  }
+
+  /** The same of a copy: resolves when the trainer has made it, with what resolves with the path once it is written. */
+  async stage(trainer: TrainerFace, state: RunState): Promise<{ readonly written: Promise<string> }> {
+    mkdirSync(this.directory, { recursive: true });
+    const path = this.pathOf(state.step);
+    await trainer.stage(path, JSON.stringify(state));
+    this.#saving += 1;
+    const written = trainer.written().finally(() => (this.#saving -= 1));
+    return { written: written.then(() => this.#tidy()).then(() => path) };
+  }
+
+  #tidy(): void {
+    if (this.#saving > 0) return; // what another save is writing would be taken for a leftover: that one tidies up
     const { keepLast, keepEvery = 0 } = this.#rule;
     const isKept = (step: number) => this.kept.has(step) || (keepEvery > 0 && step % keepEvery === 0);
     for (const old of this.list().slice(keepLast)) if (!isKept(stepOf(old))) remove(old);
     for (const name of readdirSync(this.directory).filter((entry) => LEFTOVER.test(entry))) {
       rmSync(join(this.directory, name), { recursive: true, force: true });
     }
-    return path;
   }
 
   /** Restores the trainer from one checkpoint. Throws HONE_ERR_CHECKPOINT (or HONE_ERR_FORMAT) naming it. */

@@ -200,12 +200,13 @@ class LiveRun implements Run {
     this.#tellPaused(false);
   }
 
-  checkpoint(): Promise<string> {
-    return this.#lifecycle.betweenSteps(async () => {
+  async checkpoint(): Promise<string> {
+    const { written } = await this.#lifecycle.betweenSteps(async () => {
       const { training } = this.#lifecycle;
       if (training === undefined) throw nothingToSave(this.dir);
       return training.save();
     });
+    return await written;
   }
 
   keepCheckpoints(steps: Iterable<number>): void {

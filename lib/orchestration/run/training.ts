@@ -21,6 +21,7 @@ import { lineWarnings } from "./line-warnings.ts";
 import { openReference } from "./reference-policy.ts";
 import type { RunContext } from "./run-context.ts";
 import type { StepWish } from "./run-face.ts";
+import { type Saved, Saving } from "./saving.ts";
 import { refuseIfHopeless } from "./verifier-health.ts";
 
 /** What is written as groups and steps come. */
@@ -39,6 +40,7 @@ export class Training {
   readonly #recorder: StepRecorder;
   /** The record of the last step, written while the next one trains. */
   readonly #recording = new Later();
+  readonly #saving: Saving;
 
   constructor(context: RunContext, lifecycle: Lifecycle<Training>, line: Line, records: Records) {
     const { resources, clock, progress } = context;
@@ -46,6 +48,7 @@ export class Training {
     this.#lifecycle = lifecycle;
     this.#records = records;
     this.line = line;
+    this.#saving = new Saving(context);
     const sources = {
       recipe: resources.recipe,
       line,
@@ -65,11 +68,12 @@ export class Training {
     stop.signal.addEventListener("abort", draining, { once: true });
     try {
       await underWatch(this.#steps(), recipe.training.stallSeconds, clock, () => this.#position());
-      if (!stop.save) return;
-      const weights = weightsHash(await this.save());
+      if (!stop.save) return await this.#saving.settle();
+      const weights = weightsHash(await this.#saving.now(this.#state()));
       this.#records.events.add({ e: "end", s: progress.step, v: trainer.version, w: weights });
     } finally {
       stop.signal.removeEventListener("abort", draining);
+      await this.#saving.settle().catch(() => {}); // what ended the run is said before what else went wrong
       this.#recording.flush();
     }
   }
@@ -82,11 +86,15 @@ export class Training {
     return this.#context.progress.step > 0 && !this.line.isStepping;
   }
 
-  /** Returns the checkpoint's path. Call it between two steps. */
-  async save(): Promise<string> {
-    const { resources, checkpoints, publisher, progress } = this.#context;
+  /** Resolves when the state is copied, with what resolves with the checkpoint's path. Call it between two steps. */
+  save(): Promise<Saved> {
+    return this.#saving.begin(this.#state());
+  }
+
+  #state(): RunState {
+    const { resources, progress } = this.#context;
     this.#recording.flush();
-    const state: RunState = {
+    return {
       schema: 1,
       seed: resources.recipe.seed,
       ...this.line.state(progress.step),
@@ -94,9 +102,6 @@ export class Training {
       warmStartSeconds: progress.seconds.warmStart,
       metrics: this.#recorder.history,
     };
-    const path = await checkpoints.save(resources.trainer, state);
-    publisher.listeners.emit("checkpoint", path, progress.step);
-    return path;
   }
 
   async #steps(): Promise<void> {
@@ -111,6 +116,7 @@ export class Training {
       this.#records.events.stepped(outcome);
       const wish = await this.#record(outcome, between);
       const logged = clock.now();
+      this.#saving.raise();
       if (wish === "checkpoint" || this.#checkpointIsDue()) await this.save();
       await this.#lifecycle.serve();
       between = { logging: (logged - ended) / 1000, checkpointing: (clock.now() - logged) / 1000 };
@@ -129,7 +135,8 @@ export class Training {
   /** Leaves the record for later, unless a hook wants to see it before the run goes on; returns what the hook wishes. */
   async #record(outcome: StepOutcome, before: BetweenSteps): Promise<StepWish> {
     const { options, publisher, resources, progress, clock } = this.#context;
-    const gathered = this.#recorder.gather(outcome, before, progress.evaluated);
+    const spent = { ...before, checkpoint: this.#saving.takeSeconds() };
+    const gathered = this.#recorder.gather(outcome, spent, progress.evaluated);
     progress.evaluated = undefined;
     const endedAt = Date.now();
     const times = { endedAt, epochMs: endedAt - clock.now() };

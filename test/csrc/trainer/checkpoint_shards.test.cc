@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "model/durable_file.h"
 #include "model/goldens.h"
 #include "model/hf_loader.h"
 #include "trainer/reference_loss.h"
@@ -163,6 +164,76 @@ TEST(adapters_are_saved_by_ranks_too) {
   }));
 }
 
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// Stages where `save` saves, trains on, and only then writes.
+void save_later(int size, const TrainerConfig& config, const std::string& folder) {
+  const auto body = [&](Trainer& trainer, dist::Communicator* ranks) {
+    trainer::StagedCheckpoint staged;
+    trainer.parameters().initialize(7);
+    trainer.parameters_changed();
+    trainer.stage("earlier", staged);
+    const int64_t bytes = staged.bytes();
+    begin(trainer);
+    trainer.stage(!ranks || ranks->rank() == 0 ? "{\"sampler\": 1}" : "", staged);
+    EXPECT_EQ(staged.bytes(), bytes);
+    train(trainer, 3, 6);
+    staged.write(folder, ranks);
+    EXPECT_EQ(trainer.version(), 20u);
+  };
+  if (size < 2) return expect_ok(with_trainers(size, config, [&](Trainer& trainer, int) { body(trainer, nullptr); }));
+  expect_ok(test::on_ranks(size, [&](dist::Communicator& ranks) {
+    Trainer trainer(model_config(), config, nullptr, &ranks);
+    body(trainer, &ranks);
+  }));
+}
+
+TEST(what_was_staged_is_written_whatever_came_next) {
+  const TemporaryFolder folder("staged");
+  TrainerConfig config = config_of(true);
+  for (const auto stage : {Sharding::Stage::kOptimizer, Sharding::Stage::kParameters}) {
+    config.sharding.stage = stage;
+    const std::vector<float> wanted = undisturbed(config);
+    for (const int size : {1, 3}) {
+      save_later(size, config, folder / "x");
+      check_resumed(2, config, folder / "x", wanted);
+      save(size, config, folder / "y");
+      for (const std::string& name : files_in(folder / "y")) {
+        EXPECT_EQ(model::read_text((folder / "x/") + name), model::read_text((folder / "y/") + name));
+      }
+    }
+  }
+  config = config_of(true);
+  config.optimizer.kind = trainer::OptimizerConfig::Kind::kMuon;
+  save_later(3, config, folder / "muon");
+  check_resumed(2, config, folder / "muon", undisturbed(config));
+  config = config_of(false, DType::kBF16);
+  save_later(0, config, folder / "alone");
+  save(0, config, folder / "now");
+  for (const std::string& name : files_in(folder / "now")) {
+    EXPECT_EQ(model::read_text((folder / "alone/") + name), model::read_text((folder / "now/") + name));
+  }
+}
+
+TEST(a_rank_that_cannot_write_what_it_staged_ends_the_write_for_all) {
+  const TemporaryFolder folder("stagedrefused");
+  std::ofstream(folder / "file") << "no folder";
+  const auto said = test::on_ranks(2, [&](dist::Communicator& ranks) {
+    TrainerConfig config = config_of(true);
+    Trainer trainer(model_config(), config, nullptr, &ranks);
+    trainer::StagedCheckpoint staged;
+    trainer.stage("", staged);
+    staged.write(folder / "file/x", &ranks);
+  });
+  EXPECT_TRUE(has(said[0], "IO") && has(said[0], "file/x"));
+  EXPECT_TRUE(has(said[1], "COLLECTIVE save: rank 0 failed"));
+}
+
 /// Everything a checkpoint holds, read back as one trainer sees it: weights, then moments.
 std::vector<float> contents(const std::string& folder) {
   const model::Parameters specs(model_config());
@@ -204,13 +275,6 @@ TEST(the_folder_is_a_model_that_others_can_load) {
   EXPECT_EQ(report.loaded, int64_t(loaded.specs().size()));
   EXPECT_EQ(report.skipped, 0);
   EXPECT_TRUE(test::same_bits(loaded.flat().as<float>(), wanted.data(), loaded.flat().numel()));
-}
-
-std::vector<std::string> files_in(const std::string& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 TEST(every_damaged_file_is_named_by_all_ranks) {

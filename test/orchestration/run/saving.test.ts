@@ -1,0 +1,103 @@
+import { expect, test, vi } from "vitest";
+import type { Clock } from "../../../lib/clock.ts";
+import { type Deferred, deferred } from "../../../lib/deferred.ts";
+import type { RunState } from "../../../lib/orchestration/recovery/index.ts";
+import type { RunContext } from "../../../lib/orchestration/run/run-context.ts";
+import { Saving } from "../../../lib/orchestration/run/saving.ts";
+
+const state = (step: number) => ({ step }) as RunState;
+
+function saving(async = true) {
+  let now = 0;
+  const writes: { step: number; written: Deferred<string> }[] = [];
+  const told: string[] = [];
+  const warn = vi.fn();
+  const checkpoints = {
+    stage: async (_: unknown, { step }: RunState) => {
+      const written = deferred<string>();
+      writes.push({ step, written });
+      now += 100;
+      return { written: written.promise };
+    },
+    save: async (_: unknown, { step }: RunState) => {
+      now += 3_000;
+      return `whole-${step}`;
+    },
+  };
+  const listeners = { emit: (_: string, path: string, step: number) => told.push(`${path}@${step}`) };
+  const context = {
+    resources: { recipe: { checkpoint: { async } } },
+    checkpoints,
+    publisher: { listeners, warn },
+    clock: { now: () => now } as Clock,
+  } as unknown as RunContext;
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  return { saving: new Saving(context), writes, told, warn, pass };
+}
+
+test("training goes on when the state is copied; the checkpoint is told of when it is whole, with the step it is of", async () => {
+  const { saving: one, writes, told, pass } = saving();
+  const { written } = await one.begin(state(4));
+  expect(told).toEqual([]);
+  expect(one.takeSeconds()).toEqual({ pause: 0.1 });
+  pass(2_000);
+  writes[0]!.written.resolve("step-4");
+  expect(await written).toBe("step-4");
+  expect(told).toEqual(["step-4@4"]);
+  expect(one.takeSeconds()).toEqual({ write: 2 });
+  expect(one.takeSeconds()).toEqual({});
+});
+
+test("one at a time: the next waits for the one before, and says so once", async () => {
+  const { saving: one, writes, warn, pass } = saving();
+  await one.begin(state(1));
+  const later = async (step: number) => {
+    const begun = one.begin(state(step));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(writes.map((write) => write.step)).not.toContain(step);
+    pass(700);
+    writes.at(-1)!.written.resolve("whole");
+    await begun;
+    expect(writes.map((write) => write.step)).toContain(step);
+  };
+  await later(2);
+  await later(3);
+  expect(warn).toHaveBeenCalledTimes(1);
+  expect(warn).toHaveBeenCalledWith(
+    expect.stringContaining("training waited 0.7 s for the checkpoint before"),
+  );
+  expect(one.takeSeconds().pause).toBeCloseTo(0.1 * 3 + 0.7 * 2);
+});
+
+test.each(["raise", "begin", "now", "settle"] as const)(
+  "what keeps one from being written comes out of %s, once",
+  async (call) => {
+    const { saving: one, writes } = saving();
+    const { written } = await one.begin(state(1));
+    writes[0]!.written.reject(new Error("disk full"));
+    await expect(written).rejects.toThrow("disk full");
+    await expect((async () => one[call](state(2)))()).rejects.toThrow("disk full");
+    one.raise();
+  },
+);
+
+test("the last is written at once, after the one that is under way", async () => {
+  const { saving: one, writes, told } = saving();
+  await one.begin(state(1));
+  const last = one.now(state(2));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(told).toEqual([]);
+  writes[0]!.written.resolve("step-1");
+  expect(await last).toBe("whole-2");
+  expect(told).toEqual(["step-1@1", "whole-2@2"]);
+});
+
+test("checkpoint.async false: training waits until it is whole", async () => {
+  const { saving: one, writes, told } = saving(false);
+  const { written } = await one.begin(state(1));
+  expect([writes, told]).toEqual([[], ["whole-1@1"]]);
+  expect(await written).toBe("whole-1");
+  expect(one.takeSeconds()).toEqual({ pause: 3, write: 3 });
+});
