@@ -177,10 +177,15 @@ std::shared_ptr<CommunicatorThread> read_group(const Napi::Value& options, const
   return CommunicatorObject::from(sharding.get(name), (std::string("trainer.sharding.") + name).c_str()).thread();
 }
 
-/// What save and stage are given.
-std::pair<std::string, std::string> read_saving(const Napi::CallbackInfo& info, const char* call) {
-  const std::string name = call;
-  return {to_text(info[0], (name + ": directory").c_str()), to_text(info[1], (name + ": extra").c_str())};
+/// TrainerThread's save or stage, with what `call` is given.
+Job saving_job(const Napi::CallbackInfo& info, const std::string& call, void (TrainerThread::*act)(const std::string&, const std::string&)) {
+  const auto [directory, extra] = translated(info.Env(), [&] {
+    return std::make_pair(to_text(info[0], (call + ": directory").c_str()), to_text(info[1], (call + ": extra").c_str()));
+  });
+  return [directory = directory, extra = extra, act](TrainerThread& thread) -> TrainerThread::Result {
+    (thread.*act)(directory, extra);
+    return nullptr;
+  };
 }
 
 }  // namespace
@@ -288,19 +293,11 @@ Napi::Value TrainerObject::reset_optimizer(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value TrainerObject::save(const Napi::CallbackInfo& info) {
-  const auto saving = translated(info.Env(), [&] { return read_saving(info, "save"); });
-  return thread_->run(info.Env(), [saving](TrainerThread& thread) -> TrainerThread::Result {
-    thread.save(saving.first, saving.second);
-    return nullptr;
-  });
+  return thread_->run(info.Env(), saving_job(info, "save", &TrainerThread::save));
 }
 
 Napi::Value TrainerObject::stage(const Napi::CallbackInfo& info) {
-  const auto saving = translated(info.Env(), [&] { return read_saving(info, "stage"); });
-  return thread_->run(info.Env(), [saving](TrainerThread& thread) -> TrainerThread::Result {
-    thread.stage(saving.first, saving.second);
-    return nullptr;
-  });
+  return thread_->run(info.Env(), saving_job(info, "stage", &TrainerThread::stage));
 }
 
 Napi::Value TrainerObject::written(const Napi::CallbackInfo& info) { return thread_->written(info.Env()); }
