@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -118,6 +118,45 @@ test("subarrays and shared memory are read where they are", async () => {
   const shared = new Int32Array(new SharedArrayBuffer((batch.tokens.length + 5) * 4)).subarray(5);
   shared.set(batch.tokens);
   expect(await trainer.score({ ...batch, tokens: shared }, 1)).toEqual(await trainer.score(batch, 1));
+});
+
+test("what is staged is written as it was, while the next steps are done", async () => {
+  const { trainer: own, generations: its } = await trainerAndGenerations();
+  const r = request(7, { count: 4 });
+  const batch = batchOf(r.prompt, await its.generate(r));
+  await own.step(batch, stepOptions);
+  const [now, later] = [path.join(folder, "now"), path.join(folder, "later")];
+  await own.save(now, '{"step":1}');
+  await own.stage(later, '{"step":1}');
+  const steps = [own.step(batch, stepOptions), own.step(batch, stepOptions)];
+  await own.written();
+  await Promise.all(steps);
+  for (const name of readdirSync(now))
+    expect([name, readFileSync(path.join(later, name)).equals(readFileSync(path.join(now, name)))]).toEqual([
+      name,
+      true,
+    ]);
+  await Promise.all([own.close(), its.close()]);
+});
+
+test("what keeps a staged one from being written is told when it is asked for; the next can be", async () => {
+  writeFileSync(path.join(folder, "file"), "no folder");
+  await trainer.stage(path.join(folder, "file", "x"), "{}");
+  await expect(trainer.written()).rejects.toMatchObject({ code: "HONE_ERR_IO", message: /file/ });
+  await trainer.stage(path.join(folder, "good"), "{}");
+  await trainer.written();
+  expect(readdirSync(path.join(folder, "good"))).toContain("manifest.json");
+});
+
+test("a close waits for what is being written", async () => {
+  const { trainer: own, generations: its } = await trainerAndGenerations();
+  await own.stage(path.join(folder, "closing"), "{}");
+  await own.close();
+  expect(readdirSync(path.join(folder, "closing"))).toContain("manifest.json");
+  await expect(own.stage(path.join(folder, "closed"), "{}")).rejects.toMatchObject({
+    code: "HONE_ERR_STATE",
+  });
+  await its.close();
 });
 
 test("save and load bring back weights, version and extra", async () => {
