@@ -145,6 +145,7 @@ engine::Request read_request(const Napi::Value& value) {
   r.max_tokens = f.integer<int32_t>("maxTokens");
   r.stop_ids = f.integers("stopIds");
   r.stop_strings = f.texts("stopStrings");
+  r.begun = f.integer_or<int32_t>("begunTokens", 0);
   r.plan = read_plan(f);
   return r;
 }

@@ -5,8 +5,8 @@
 
 namespace hone::engine {
 
-Group& GroupBook::add(Request request, int32_t page_tokens) {
-  groups_.push_back(std::make_unique<Group>(std::move(request), submitted_++, page_tokens));
+Group& GroupBook::add(Request request, int32_t page_tokens, const std::vector<std::string>& token_bytes) {
+  groups_.push_back(std::make_unique<Group>(std::move(request), submitted_++, page_tokens, token_bytes));
   Group& group = *groups_.back();
   by_id_[group.request.id] = &group;
   planned_ += group.planned();

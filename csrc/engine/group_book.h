@@ -15,7 +15,7 @@ namespace hone::engine {
 class GroupBook {
  public:
   /// Numbers the request and stores it. Its id must not be in use.
-  Group& add(Request request, int32_t page_tokens);
+  Group& add(Request request, int32_t page_tokens, const std::vector<std::string>& token_bytes = {});
   void erase(Group& group);
   /// Null for an unknown id.
   Group* find(uint64_t request) const;

@@ -23,6 +23,10 @@ void check_prompt(const Request& r, const EngineConfig& config, const model::Mod
   if (r.count < 1 || r.count > kMostSequences) {
     fail(Code::kConfig, "request %llu: count is %d; it must be in [1, %d].", id, r.count, kMostSequences);
   }
+  if (r.begun < 0 || size_t(r.begun) >= r.prompt.size()) {
+    fail(Code::kConfig, "request %llu: begun is %d; it must be in [0, %zu), for a prompt of %zu tokens.", id, r.begun,
+         r.prompt.size(), r.prompt.size());
+  }
   if (r.max_tokens < 1) fail(Code::kConfig, "request %llu: maxTokens is %d; it must be at least 1.", id, r.max_tokens);
   const int64_t length = int64_t(r.prompt.size()) + r.max_tokens;
   if (length > config.max_context) {

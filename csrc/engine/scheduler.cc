@@ -15,7 +15,7 @@ Scheduler::Scheduler(const EngineConfig& config, PagePool& pool)
 }
 
 void Scheduler::submit(Request request) {
-  queues_.waiting.push_back(&book_.add(std::move(request), config_.page_tokens));
+  queues_.waiting.push_back(&book_.add(std::move(request), config_.page_tokens, config_.token_bytes));
 }
 
 void Scheduler::end(Sequence& s) {

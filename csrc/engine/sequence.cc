@@ -44,14 +44,18 @@ Finish Sequence::accept(int32_t token, const std::vector<std::string>& token_byt
   return generated >= request.max_tokens ? Finish::kLength : Finish::kRunning;
 }
 
-Group::Group(Request submitted, uint64_t submission, int32_t page_tokens)
+Group::Group(Request submitted, uint64_t submission, int32_t page_tokens, const std::vector<std::string>& token_bytes)
     : request(std::move(submitted)), order(submission), matcher(request.stop_strings) {
+  StopMatcher::State begun = matcher.start();
+  for (auto id = request.prompt.end() - request.begun; !matcher.empty() && id != request.prompt.end(); ++id) {
+    if (size_t(*id) < token_bytes.size()) matcher.advance(begun, token_bytes[size_t(*id)]);
+  }
   members.resize(size_t(request.count));
   for (int32_t i = 0; i < request.count; ++i) {
     Sequence& s = members[size_t(i)];
     s.group = this;
     s.attempt = i;
-    s.stop = matcher.start();
+    s.stop = begun;
     s.pages.reserve(size_t((prompt_tokens() + request.max_tokens + page_tokens - 1) / page_tokens));
   }
   shared_pages = prompt_tokens() / page_tokens;

@@ -51,7 +51,8 @@ struct Sequence {
 struct Group {
   enum class Prompt : uint8_t { kWaiting, kPrefilling, kResident, kSaved };
 
-  Group(Request submitted, uint64_t order, int32_t page_tokens);
+  /// @param token_bytes of the tokens that were sampled before, if there are stop strings.
+  Group(Request submitted, uint64_t order, int32_t page_tokens, const std::vector<std::string>& token_bytes = {});
 
   Request request;
   uint64_t order = 0;  // of submission

@@ -1,4 +1,4 @@
-import type { ProcessStatus, VerifierStatus } from "../metrics/index.ts";
+import type { LineStatus, ProcessStatus, VerifierStatus } from "../metrics/index.ts";
 import { clip, flow, processTable } from "../report/index.ts";
 import type { RunStatus } from "../runs/index.ts";
 import { visibleText } from "../visible-text.ts";
@@ -31,16 +31,23 @@ function ends(processes: readonly ProcessStatus[], columns: number, nowMs: numbe
 }
 
 function stageLines({ line }: RunStatus, columns: number): string[] {
-  const { stages, credits, verifiers, verifierWorkers, store } = line!;
+  const { stages, credits, verifiers, verifierWorkers, store, engine } = line!;
   const holds = stages.map(({ name, holds: n, of }) => `${name} ${of === undefined ? n : `${n}/${of}`}`);
   const out = `${credits.total - credits.free} of ${credits.total} credits out`;
   return [
     ...flow([...holds, out], columns),
+    ...takenUpLines(engine.takenUp, columns),
     ...verifiers
       .filter(({ out, timeouts, crashes }) => out + timeouts + crashes > 0)
       .map((verifier) => clip(verifierLine(verifier, verifierWorkers), columns)),
     ...(store === undefined ? [] : flow([`store ${store.address}`, `run ${store.run}`], columns)),
   ];
+}
+
+function takenUpLines(takenUp: LineStatus["engine"]["takenUp"], columns: number): string[] {
+  if (takenUp === undefined || takenUp.rollouts + takenUp.lostTokens === 0) return [];
+  const { rollouts, tokens, lostTokens } = takenUp;
+  return flow([`${rollouts} rollouts taken up`, `${tokens} tokens kept`, `${lostTokens} lost`], columns);
 }
 
 function verifierLine({ name, out, oldestMs, timeouts, crashes }: VerifierStatus, workers: number): string {

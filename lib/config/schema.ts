@@ -102,6 +102,8 @@ const rolloutsSchema = z.strictObject({
   stopIds: z.array(z.int().min(0).max(INT32)).min(1).optional(),
   /** Keep what each step trained on in the run folder (rollouts/, docs/rollouts.md): about 11 bytes a generated token. */
   record: z.boolean().default(false),
+  /** Keep rollouts under way so often, for when an actor or the run is killed (docs/rollouts.md); 0: they start again. */
+  recordEveryTokens: z.int().min(0).max(INT32).default(0),
 });
 
 const objectiveSchema = z

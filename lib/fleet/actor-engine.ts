@@ -1,5 +1,6 @@
 import { deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
+import type { AttemptTokens } from "../native/attempt-tokens.ts";
 import type { EngineFace, EngineStats } from "../native/face.ts";
 import { type Completion, Generations } from "../native/generations.ts";
 import type { Core } from "../orchestration/index.ts";
@@ -13,6 +14,7 @@ import {
   type Outcome,
 } from "./messages.ts";
 import { ACTORS, type FleetSettings, STREAMS } from "./names.ts";
+import { RolloutNotes } from "./rollout-notes.ts";
 import type { StagedWeights } from "./transport.ts";
 
 /** A request that so many actors did not live to finish is given up. */
@@ -46,12 +48,14 @@ type Answered =
 
 /** The store's side of an actor's engine: what is leased and how leases end. */
 class RequestLeases {
+  readonly #notes: RolloutNotes;
   readonly #engine: string;
   readonly #parts: ActorEngineParts;
   /** Of the call that waits for a request. */
   #waiting = new AbortController();
 
   constructor(engine: string, parts: ActorEngineParts) {
+    this.#notes = new RolloutNotes(parts.store, STREAMS.notes(engine));
     this.#engine = engine;
     this.#parts = parts;
   }
@@ -69,7 +73,7 @@ class RequestLeases {
     expectAlive();
     const read = leases.map(async (lease) => {
       const asked = decoded(lease);
-      if (asked !== undefined) return [{ lease, asked }];
+      if (asked !== undefined) return [{ lease, asked: await this.#notes.takenUp(lease, asked) }];
       await store.release(lease, { dead: "it cannot be read" });
       return [];
     });
@@ -84,6 +88,11 @@ class RequestLeases {
   renew(lease: Lease): Promise<boolean> {
     this.#parts.expectAlive();
     return this.#parts.store.renew(lease, this.#parts.settings.leaseMs);
+  }
+
+  /** What there is of a request, for whoever gets it next. */
+  note({ lease, asked }: Pick<Held, "lease" | "asked">, tokens: readonly AttemptTokens[]): void {
+    this.#notes.write(lease, asked.number, tokens).catch(this.#parts.onFailure);
   }
 
   async end(lease: Lease, end: "done" | "retry"): Promise<void> {
@@ -176,7 +185,7 @@ export class ActorEngine {
 
   /** The version is that of the last commit: what is on its way to the engine counts. */
   stats(): EngineStats {
-    return { ...this.#generations.engine.stats(), version: this.#weights.version ?? 0 };
+    return { ...this.#generations.stats(), version: this.#weights.version ?? 0 };
   }
 
   /** Weights are on their way: until they are committed nothing is leased that may need them. */
@@ -219,11 +228,8 @@ export class ActorEngine {
 
   async #work(): Promise<void> {
     while (!this.#closed.signal.aborted) {
-      if (!this.#hasRoom) {
-        await this.#wake.promise;
-        continue;
-      }
-      for (const { lease, asked } of await this.#leases.next()) await this.#accept(lease, asked);
+      if (!this.#hasRoom) await this.#wake.promise;
+      else for (const { lease, asked } of await this.#leases.next()) await this.#accept(lease, asked);
     }
   }
 
@@ -256,6 +262,7 @@ export class ActorEngine {
     try {
       this.#generations.submit(request, {
         deliver: (completions) => this.#delivered(number, held, completions),
+        record: (_, tokens) => this.#leases.note(held, tokens),
         fail: this.#parts.onFailure,
       });
     } catch (error) {

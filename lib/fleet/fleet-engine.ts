@@ -12,6 +12,7 @@ import { faultOf } from "./fault-text.ts";
 import { type DecodedOutcome, decodeOutcome, type EngineSpec, encodeRequest } from "./messages.ts";
 import { type FleetSettings, STREAMS } from "./names.ts";
 import { RequestLog } from "./request-log.ts";
+import { FollowedNotes } from "./rollout-notes.ts";
 import type { Roster } from "./roster.ts";
 import type { Updates, WeightSource } from "./updates.ts";
 
@@ -37,11 +38,11 @@ export class FleetEngine implements EngineFace {
   readonly #handlers: EngineHandlers;
   readonly #under = new Map<number, GenerationRequest>();
   readonly #log: RequestLog;
+  readonly #notes: FollowedNotes;
   readonly #numbers = new Map<number, number>();
   readonly #closed = new AbortController();
   readonly #reading: Promise<void>;
   #next = 0;
-  #trimmed = 0;
   /** Since when no actor alive has what requests wait for. */
   #unservedAt: number | undefined;
   readonly #leaveRoster: () => void;
@@ -53,6 +54,7 @@ export class FleetEngine implements EngineFace {
     this.#handlers = handlers;
     this.#log = new RequestLog(parts.store, STREAMS.requests(spec.engine));
     parts.updates.say({ kind: "open", ...spec }).catch((error) => this.fail(error));
+    this.#notes = new FollowedNotes(parts.store, STREAMS.notes(spec.engine), this.#under);
     this.#reading = this.#read().catch((error) => this.fail(error));
     this.#leaveRoster = parts.roster.onLook(() => this.#expectServed());
   }
@@ -60,10 +62,8 @@ export class FleetEngine implements EngineFace {
   /** Throws HONE_ERR_UNSUPPORTED for a plan of versions. A request that no engine can run ends in `onError`. */
   submit(request: GenerationRequest): void {
     this.#expectOpen();
-    const { updates } = this.#parts;
-    const number = this.#next;
-    const payload = encodeRequest({ number, version: updates.version(this.name) ?? 0, request });
-    this.#next += 1;
+    const number = this.#next++;
+    const payload = encodeRequest({ number, version: this.#parts.updates.version(this.name) ?? 0, request });
     this.#under.set(number, request);
     this.#numbers.set(request.id, number);
     const size = { samples: request.count, tokens: request.prompt.length };
@@ -131,19 +131,20 @@ export class FleetEngine implements EngineFace {
   }
 
   async #read(): Promise<void> {
-    const { store } = this.#parts;
     const { signal } = this.#closed;
     const stream = STREAMS.outcomes(this.name);
-    for (let after = 0; !signal.aborted; ) {
-      const entries = await store.read(stream, after, { max: 16, waitMs: 60_000, signal });
+    this.#notes.follow(this.#handlers, signal).catch((error) => this.fail(error));
+    for (let after = 0, trimmed = 0; !signal.aborted; ) {
+      const entries = await this.#parts.store.read(stream, after, { max: 16, waitMs: 60_000, signal });
       for (const { key, payload, offset } of entries) {
         this.#receive(key, payload);
         after = offset;
       }
-      if (after - this.#trimmed < TRIM_EVERY) continue;
-      await store.trim(stream, after);
-      this.#trimmed = after;
+      if (after - trimmed < TRIM_EVERY) continue;
+      await this.#parts.store.trim(stream, after);
+      trimmed = after;
       await this.#log.trim();
+      await this.#notes.trim();
     }
   }
 

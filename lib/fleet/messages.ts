@@ -1,4 +1,5 @@
 import { HoneError } from "../errors.ts";
+import type { AttemptTokens } from "../native/attempt-tokens.ts";
 import {
   type EngineMessage,
   type EngineOptions,
@@ -8,6 +9,7 @@ import {
   type ModelConfigJson,
 } from "../native/face.ts";
 import type { Completion } from "../native/generations.ts";
+import { attemptSections, attemptTokens } from "../orchestration/index.ts";
 import { decodeMessage, encodeMessage, type Message, type Section, sectionOf } from "../streams/index.ts";
 import type { FaultText } from "./fault-text.ts";
 
@@ -75,14 +77,17 @@ export interface Answer {
 }
 
 export function encodeRequest({ number, version, request }: NumberedRequest): Uint8Array {
-  const { prompt, seeds, plan, ...plain } = request;
+  const { prompt, seeds, plan, begun, ...plain } = request;
   if (plan !== undefined)
     throw new HoneError(
       "HONE_ERR_UNSUPPORTED",
       "a plan of versions is followed by an engine of this process",
     );
   const header = { number, version, ...plain, ...(seeds && { seeds: seeds.map(String) }) };
-  return written("request", header, { prompt: new Int32Array(prompt) });
+  return written("request", header, {
+    prompt: new Int32Array(prompt),
+    ...(begun && attemptSections(begun)),
+  });
 }
 
 export function decodeRequest(bytes: Uint8Array): NumberedRequest {
@@ -95,8 +100,24 @@ export function decodeRequest(bytes: Uint8Array): NumberedRequest {
     readonly version: number;
     readonly seeds?: readonly string[];
   };
-  const request = { ...plain, prompt: sectionOf(message, "prompt", "i32") };
+  const begun = attemptTokens(message);
+  const prompt = sectionOf(message, "prompt", "i32");
+  const request = { ...plain, prompt, ...(begun.length > 0 && { begun }) };
   return { number, version, request: seeds ? { ...request, seeds: seeds.map(BigInt) } : request };
+}
+
+/** What there is of a request, from the actor that has it, beyond what was noted before. */
+export interface Note {
+  readonly number: number;
+  readonly tokens: readonly AttemptTokens[];
+}
+
+export const encodeNote = ({ number, tokens }: Note): Uint8Array =>
+  written("note", { number }, attemptSections(tokens));
+
+export function decodeNote(bytes: Uint8Array): Note {
+  const message = read(bytes, "note");
+  return { number: Number(message.header["number"]), tokens: attemptTokens(message) };
 }
 
 export function encodeOutcome(outcome: Outcome): Uint8Array {

@@ -7,6 +7,8 @@ export const STREAMS = {
   answers: "answers",
   requests: (engine: string) => `requests/${engine}`,
   outcomes: (engine: string) => `outcomes/${engine}`,
+  /** What actors have of requests that are under way, by `recordEveryTokens`. */
+  notes: (engine: string) => `notes/${engine}`,
   /** Of one formation of the trainer's ranks; a later one has a later epoch. */
   commands: (epoch: number) => `trainer/${epoch}/commands`,
   replies: (epoch: number) => `trainer/${epoch}/replies`,

@@ -27,12 +27,15 @@ const COUNTERS = [
   "decodeSeconds",
   "pageSwapSeconds",
   "weightSwapSeconds",
+  "takenUp",
+  "takenUpTokens",
 ] as const satisfies readonly (keyof EngineStats)[];
 const GAUGES = [
   "waiting",
   "running",
   "pagesUsed",
   "pagesTotal",
+  "unrecordedTokens",
 ] as const satisfies readonly (keyof EngineStats)[];
 
 export const NO_STATS: EngineStats = {
@@ -123,8 +126,10 @@ export class Roster {
     for (const [member, engines] of this.#heard) {
       const stats = engines.get(engine);
       if (stats === undefined) continue;
-      for (const field of COUNTERS) sum[field]! += stats[field];
-      if (this.isAlive(member)) for (const field of GAUGES) sum[field]! += stats[field];
+      for (const field of COUNTERS) sum[field]! += stats[field] ?? 0;
+      if (this.isAlive(member)) for (const field of GAUGES) sum[field]! += stats[field] ?? 0;
+      else if (this.wasLost(member))
+        sum["lostTokens"] = (sum["lostTokens"] ?? 0) + (stats.unrecordedTokens ?? 0);
     }
     return sum as unknown as EngineStats;
   }

@@ -110,6 +110,10 @@ export interface EngineFacts {
   readonly maxRunning: number;
   readonly pagesUsed: number;
   readonly pagesTotal: number;
+  /** Rollouts taken up in the step, and what they had by then; absent where the recipe keeps nothing of them. */
+  readonly takenUp?: number;
+  readonly takenUpTokens?: number;
+  readonly lostTokens?: number;
 }
 
 /** Rollouts of one domain since the run began, by stage of the line. */

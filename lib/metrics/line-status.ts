@@ -104,6 +104,10 @@ export interface LineStatus {
     readonly pagesTotal: number;
     /** Tokens a second since the status before. */
     readonly tokensPerSecond: number;
+    /** Since the sitting began, where the recipe records rollouts under way; tokens lost are those of actors that ended. */
+    readonly takenUp?:
+      | { readonly rollouts: number; readonly tokens: number; readonly lostTokens: number }
+      | undefined;
   };
   readonly verifiers: readonly VerifierStatus[];
   readonly verifierWorkers: number;

@@ -56,6 +56,9 @@ function putEngine(sheet: MetricSheet, engine: EngineFacts, total: number): void
   sheet.put("engine/weight-swaps", engine.weightSwaps);
   sheet.put("engine/weight-swap-seconds", engine.weightSwapSeconds);
   sheet.put("engine/page-swap-seconds", engine.pageSwapSeconds);
+  sheet.put("engine/taken-up", engine.takenUp);
+  sheet.put("engine/taken-up-tokens", engine.takenUpTokens);
+  sheet.put("engine/lost-tokens", engine.lostTokens);
 }
 
 /** The trainer's step, split without overlap; time of no stage is "other". The engine works in parallel. */

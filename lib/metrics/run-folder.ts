@@ -12,6 +12,8 @@ export const RUN_FILES = {
   events: "events.jsonl",
   /** Completions and their verdicts. */
   verdicts: "verdicts.jsonl",
+  /** Of rollouts under way, by `rollouts.recordEveryTokens`. */
+  unfinished: "unfinished.bin",
   /** What the policy could do before training; kept for sessions that go on. */
   before: "before.json",
   summary: "summary.json",

@@ -1,5 +1,6 @@
 import { defaultDevice } from "../device.ts";
 import { HoneError } from "../errors.ts";
+import { AttemptParts } from "./attempt-parts.ts";
 import type { NativeEngine } from "./binding.ts";
 import { fromNative, translated } from "./errors.ts";
 import type {
@@ -16,6 +17,7 @@ import { binding } from "./load.ts";
 export class Engine implements EngineFace {
   /** For whoever hands weights over. */
   readonly native: NativeEngine;
+  readonly #parts: AttemptParts;
 
   /** Throws HONE_ERR_CONFIG naming the option, HONE_ERR_OUT_OF_MEMORY if the cache cannot be had, HONE_ERR_CUDA without a GPU to use. */
   constructor(config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers) {
@@ -25,22 +27,27 @@ export class Engine implements EngineFace {
         new NativeEngine(
           config,
           { ...options, device: options.device ?? defaultDevice() },
-          (message) => handlers.onMessage(message),
+          (message) => handlers.onMessage(this.#parts.received(message)),
           (error) => handlers.onError(fromNative(error)),
         ),
     );
+    this.#parts = new AttemptParts(this.native, handlers);
   }
 
   submit(request: GenerationRequest): void {
-    translated(() => this.native.submit(request));
+    translated(() => this.#parts.submit(request));
   }
 
   abort(id: number, attempt?: number): void {
-    translated(() => this.native.abort(id, attempt));
+    translated(() => this.#parts.abort(id, attempt));
+  }
+
+  takenUp(version: number): Promise<void> {
+    return this.#parts.takenUp(version);
   }
 
   stats(): EngineStats {
-    return this.native.stats();
+    return this.#parts.stats(this.native.stats());
   }
 
   close(): Promise<void> {

@@ -5,6 +5,7 @@
 
 import type { SlopesRequest } from "../custom-objective.ts";
 import type { DeviceName } from "../device.ts";
+import type { RecordHandler, TakenUp, TakenUpStats, TakesUp } from "./attempt-tokens.ts";
 import type { CommunicatorFace } from "./group-face.ts";
 
 /** Sizes and switches of a decoder; the Hugging Face config.json the core understands, as JSON text. */
@@ -102,9 +103,11 @@ export interface EngineOptions {
 export interface VersionRun {
   readonly fromToken: number;
   readonly version: number;
+  /** The keys of all tokens before are computed anew, with this version (a rollout that was taken up again). */
+  readonly anew?: boolean;
 }
 
-export interface GenerationRequest {
+export interface GenerationRequest extends TakenUp {
   /** Chosen by the caller, unique while it runs, a safe integer. */
   readonly id: number;
   readonly prompt: Int32Array;
@@ -117,6 +120,8 @@ export interface GenerationRequest {
   readonly maxTokens: number;
   readonly stopIds: readonly number[];
   readonly stopStrings?: readonly string[];
+  /** For the core: how many of the prompt's last tokens were sampled before; stop strings may begin in them. */
+  readonly begunTokens?: number;
   /** Replay: one list per attempt. */
   readonly plan?: readonly (readonly VersionRun[])[];
 }
@@ -141,7 +146,7 @@ export interface EngineMessage {
   readonly endedFinish: Uint8Array;
 }
 
-export interface EngineStats {
+export interface EngineStats extends TakenUpStats {
   readonly steps: number;
   readonly prefillTokens: number;
   readonly decodeTokens: number;
@@ -164,7 +169,7 @@ export interface EngineStats {
 }
 
 /** A generation engine with a thread of its own. `new Engine(config, options, handlers)`. */
-export interface EngineFace {
+export interface EngineFace extends TakesUp {
   /** Throws HONE_ERR_CONFIG at once for a request that can never run. */
   submit(request: GenerationRequest): void;
   abort(id: number, attempt?: number): void;
@@ -173,7 +178,7 @@ export interface EngineFace {
   close(): Promise<void>;
 }
 
-export interface EngineHandlers {
+export interface EngineHandlers extends RecordHandler {
   onMessage(message: EngineMessage): void;
   /** A failure of the engine thread; nothing more will come. */
   onError(error: Error): void;
@@ -229,10 +234,7 @@ export interface ShardingOptions {
   readonly stage: "optimizer" | "gradients" | "parameters";
   /** The same bits for any number of them, one included. Default: false; stages but "optimizer" always have them. */
   readonly exact?: boolean;
-  /**
-   * This trainer's rank of the group, connected. The trainer has it for the length of each call; to be closed after the
-   * trainer. Default: a group of one.
-   */
+  /** Its rank of the connected group, which it has during each call; to be closed after it. Default: a group of one. */
   readonly communicator?: CommunicatorFace;
   /** The same ranks connected once more, for what they write while they train: `stage` needs it. To be closed likewise. */
   readonly writers?: CommunicatorFace;
@@ -283,10 +285,7 @@ export interface StepOptions {
   readonly temperature: number;
   readonly lr: number;
   readonly muonLr: number;
-  /**
-   * Of the objective "custom": called on this thread while the trainer waits. What it throws rejects the step, which then
-   * changed nothing.
-   */
+  /** Of the objective "custom": called on this thread while the trainer waits; what it throws rejects the step untaken. */
   readonly slopes?: (request: SlopesRequest) => void;
   /** Constant weights of tokens, from the trainer's log-probs over those of the batch. Default: "none". */
   readonly correction?: { readonly kind: CorrectionName; readonly low: number; readonly high: number };

@@ -1,8 +1,10 @@
 import type { FinishReason } from "../records.ts";
+import type { AttemptTokens } from "./attempt-tokens.ts";
 import {
   type EngineFace,
   type EngineHandlers,
   type EngineMessage,
+  type EngineStats,
   FINISH,
   type GenerationRequest,
 } from "./face.ts";
@@ -23,6 +25,8 @@ export interface Completion {
 /** Where finished attempts go: all that one engine message finished, in one call. */
 export interface CompletionSink {
   deliver(completions: Completion[]): void;
+  /** What there is of a request beyond what was told before, by its `recordEveryTokens`; not told when it is over. */
+  record?(request: number, tokens: readonly AttemptTokens[]): void;
   /** The engine died; nothing more will come. */
   fail(error: Error): void;
 }
@@ -32,6 +36,8 @@ const FIRST_CAPACITY = 128;
 /** Tokens of one running attempt, in arrays that double when full and are reused by later attempts. */
 class AttemptBuffer {
   length = 0;
+  /** Tokens that the sink was told of. */
+  recorded = 0;
   #tokens = new Int32Array(FIRST_CAPACITY);
   #logprobs = new Float32Array(FIRST_CAPACITY);
   #entropies = new Float32Array(FIRST_CAPACITY);
@@ -66,6 +72,22 @@ class AttemptBuffer {
     return { request, attempt, tokens, logprobs, entropies, versions, oldestKvVersions, finish };
   }
 
+  /** A copy of those that the sink was not told of; from now on it was. */
+  unrecorded(attempt: number, finish: number): AttemptTokens {
+    const [from, to] = [this.recorded, this.length];
+    this.recorded = to;
+    return {
+      attempt,
+      from,
+      tokens: this.#tokens.slice(from, to),
+      logprobs: this.#logprobs.slice(from, to),
+      entropies: this.#entropies.slice(from, to),
+      versions: this.#versions.slice(from, to),
+      oldestKv: this.#oldestKv.slice(from, to),
+      finish,
+    };
+  }
+
   #grow(): void {
     const capacity = this.#tokens.length * 2;
     this.#tokens = grown(this.#tokens, new Int32Array(capacity));
@@ -84,6 +106,10 @@ function grown<A extends { set(source: ArrayLike<number>): void }>(from: ArrayLi
 interface Running {
   readonly sink: CompletionSink;
   readonly attempts: (AttemptBuffer | undefined)[];
+  /** Tokens of an attempt after which the sink is told; infinite for never. */
+  readonly every: number;
+  /** Ends of attempts that the sink was not told of. */
+  readonly ended: AttemptTokens[];
   left: number;
 }
 
@@ -102,6 +128,7 @@ export class Generations {
   constructor(open: (handlers: EngineHandlers) => EngineFace) {
     this.engine = open({
       onMessage: (message) => this.#receive(message),
+      onRecord: (id, tokens) => this.#running.get(id)?.sink.record?.(id, tokens),
       onError: (error) => this.#fail(error),
     });
   }
@@ -113,12 +140,29 @@ export class Generations {
     return attempts;
   }
 
+  /** The engine's, and tokens that whoever records was not told of. */
+  stats(): EngineStats {
+    return { ...this.engine.stats(), unrecordedTokens: this.#unrecordedTokens() };
+  }
+
+  #unrecordedTokens(): number {
+    let tokens = 0;
+    for (const { attempts, ended, every } of this.#running.values()) {
+      if (!Number.isFinite(every)) continue;
+      for (const each of ended) tokens += each.tokens.length;
+      for (const buffer of attempts) tokens += buffer === undefined ? 0 : buffer.length - buffer.recorded;
+    }
+    return tokens;
+  }
+
   /** Throws what the engine throws for a request that can never run, or its failure if it has died. */
   submit(request: GenerationRequest, sink: CompletionSink): void {
     if (this.#failure !== undefined) throw this.#failure;
     this.engine.submit(request);
-    const attempts = Array.from({ length: request.count }, () => this.#spare.pop() ?? new AttemptBuffer());
-    this.#running.set(request.id, { sink, attempts, left: request.count });
+    const { id, count, begun = [], recordEveryTokens: every = Number.POSITIVE_INFINITY } = request;
+    const attempts = Array.from({ length: count }, () => this.#spare.pop() ?? new AttemptBuffer());
+    for (const { attempt, tokens } of begun) attempts[attempt]!.recorded = tokens.length;
+    this.#running.set(id, { sink, attempts, every, ended: [], left: count });
   }
 
   /** All attempts of one request, in order. Rejects if the engine dies or on abort; never settles if abandoned. */
@@ -154,17 +198,30 @@ export class Generations {
 
   #receive(message: EngineMessage): void {
     const finished = new Map<CompletionSink, Completion[]>();
+    const due = new Set<number>();
     const { request, attempt, finish, endedRequest, endedAttempt, endedFinish } = message;
     for (let i = 0; i < request.length; i++) {
-      const buffer = this.#running.get(request[i]!)?.attempts[attempt[i]!];
-      if (buffer === undefined) continue; // abandoned
+      const running = this.#running.get(request[i]!);
+      const buffer = running?.attempts[attempt[i]!];
+      if (running === undefined || buffer === undefined) continue; // abandoned
       buffer.append(message, i);
+      if (buffer.length - buffer.recorded >= running.every) due.add(request[i]!);
       if (finish[i] !== 0) this.#finish(request[i]!, attempt[i]!, finish[i]!, finished);
     }
     for (let i = 0; i < endedRequest.length; i++) {
       this.#finish(endedRequest[i]!, endedAttempt[i]!, endedFinish[i]!, finished);
     }
+    for (const id of due) this.#record(id);
     for (const [sink, completions] of finished) sink.deliver(completions);
+  }
+
+  #record(id: number): void {
+    const running = this.#running.get(id);
+    if (running?.sink.record === undefined) return;
+    const tokens = running.attempts.flatMap((buffer, attempt) =>
+      buffer === undefined || buffer.length <= buffer.recorded ? [] : [buffer.unrecorded(attempt, 0)],
+    );
+    running.sink.record(id, [...running.ended.splice(0), ...tokens]);
   }
 
   #finish(request: number, attempt: number, code: number, finished: Map<CompletionSink, Completion[]>): void {
@@ -176,7 +233,10 @@ export class Generations {
     if (list === undefined) finished.set(running.sink, [completion]);
     else list.push(completion);
     running.attempts[attempt] = undefined;
+    if (buffer.length > buffer.recorded && Number.isFinite(running.every))
+      running.ended.push(buffer.unrecorded(attempt, code));
     buffer.length = 0;
+    buffer.recorded = 0;
     this.#spare.push(buffer);
     running.left -= 1;
     if (running.left === 0) this.#running.delete(request);

@@ -17,6 +17,8 @@ export {
   verifyGroups,
 } from "./line/index.ts";
 export {
+  attemptSections,
+  attemptTokens,
   decodeIds,
   decodeLogprobs,
   type JournalLine,

@@ -73,7 +73,11 @@ export class DriverStore implements StreamStore {
     payload: Uint8Array,
     size = NO_SIZE,
   ): Promise<Offset | null> {
-    return this.#run("forward", { ...held(lease), out: appended(out, key, payload, size) });
+    return this.#run("forward", { ...held(lease), out: appended(out, key, payload, size), keeps: false });
+  }
+
+  async note(lease: Lease, out: string, key: string, payload: Uint8Array, size = NO_SIZE): Promise<void> {
+    await this.#run("forward", { ...held(lease), out: appended(out, key, payload, size), keeps: true });
   }
 
   async release(lease: Lease, end: LeaseEnd): Promise<boolean> {

@@ -28,7 +28,8 @@ export interface Operations {
     readonly maxDeliveries: number;
   }): Leased;
   renew(o: Held & { readonly leaseMs: number }): boolean;
-  forward(o: Held & { readonly out: Appended }): Offset | null;
+  /** With `keeps` the lease stays as it is. */
+  forward(o: Held & { readonly out: Appended; readonly keeps: boolean }): Offset | null;
   release(o: Held & { readonly end: LeaseEnd }): boolean;
   read(o: { readonly stream: string; readonly after: Offset; readonly max: number }): readonly Entry[];
   pin(o: { readonly stream: string; readonly name: string; readonly cursor: Offset | null }): null;

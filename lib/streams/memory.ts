@@ -57,12 +57,12 @@ export class MemoryDriver implements Driver {
       pending.untilMs = this.#now() + leaseMs;
       return true;
     },
-    forward: ({ out: { stream, ...what }, ...held }) => {
+    forward: ({ out: { stream, ...what }, keeps, ...held }) => {
       const isHeld = this.#stream(held.stream).held(held) !== undefined;
       const isKnown = this.#stream(stream).offsetOf(what.key) !== undefined;
       if (!isHeld && !isKnown)
         throw new StreamError({ why: "lease-lost", about: held.stream, found: String(held.offset) });
-      if (isHeld) this.#stream(held.stream).finish(held);
+      if (isHeld && !keeps) this.#stream(held.stream).finish(held);
       return isKnown ? null : this.#append(stream, what);
     },
     release: ({ end, ...held }) => {

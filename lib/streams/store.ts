@@ -125,6 +125,11 @@ export interface StreamStore extends AsyncDisposable {
     payload: Uint8Array,
     size?: EntrySize,
   ): Promise<Offset | null>;
+  /**
+   * Appends to `out` while the entry is this reader's, and changes nothing of the lease: whoever gets the entry next finds
+   * there all that readers before it noted, and nothing comes later. Repeated, and refused, as `forward`.
+   */
+  note(lease: Lease, out: string, key: string, payload: Uint8Array, size?: EntrySize): Promise<void>;
   /** Ends the lease. False: the entry is somebody else's, or finished, and nothing changed. */
   release(lease: Lease, end: LeaseEnd): Promise<boolean>;
   /**

@@ -13,7 +13,13 @@ test("who is alive, who ended with which words, who waits for whom; nothing wide
     words: `first\nHONE_ERR_IO  \u001b[31m${"x".repeat(200)}`,
   };
   const waits = { sentence: `trainer waits for ${"the engine ".repeat(12)}`, sinceMs: nowMs, stuck: false };
-  const line = writeStatus(dir, { waits, store: { address: "redis://user:***@host:6379", run: "run-1" } });
+  const takenUp = { rollouts: 3, tokens: 4000, lostTokens: 70 };
+  const engine = { pagesUsed: 1, pagesTotal: 2, tokensPerSecond: 3, takenUp };
+  const line = writeStatus(dir, {
+    waits,
+    engine,
+    store: { address: "redis://user:***@host:6379", run: "run-1" },
+  });
   const status = { ...(await readStatus(dir)), asOfMs: nowMs - 4000, line };
   const actor = { name: "actor.1", pid: 77, state: "alive", restarts: 2, version: 4, lag: 1, ended } as const;
   const rows = [{ ...actor, tokensPerSecond: 1234.5, doing: "samples 12" }];
@@ -23,6 +29,7 @@ test("who is alive, who ended with which words, who waits for whom; nothing wide
   expect(text).toMatch(/actor\.1 +alive +77 +v4 +1 +1\.23k +2 +samples 12/);
   expect(text).toMatch(/actor\.1 ended by SIGKILL, 9 s ago\n {2}first\n {2}HONE_ERR_IO {2}\\x1b\[31mx/);
   expect(text).toMatch(/engine 64\/128.*\n?.*20 of 32 credits out/);
+  expect(text).toMatch(/3 rollouts taken up +4000 tokens kept +70 lost/);
   expect(text).toContain("verifier python, pool of 2: 14 out, the oldest for 9 s; 9 timed out");
   expect(text).toContain("redis://user:***@host:6379");
 });

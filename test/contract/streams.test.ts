@@ -33,7 +33,13 @@ const operations = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("renew" as const), which, leaseMs: times }) },
   {
     weight: 4,
-    arbitrary: fc.record({ do: fc.constant("forward" as const), which, stream: streams, key: keys, size }),
+    arbitrary: fc.record({
+      do: fc.constantFrom("forward" as const, "note" as const),
+      which,
+      stream: streams,
+      key: keys,
+      size,
+    }),
   },
   {
     weight: 4,
@@ -109,6 +115,8 @@ async function observed(store: StreamStore, leases: Lease[], o: Operation): Prom
       return lease && store.renew(lease, o.leaseMs);
     case "forward":
       return lease && store.forward(lease, o.stream, o.key, payload, o.size);
+    case "note":
+      return lease && store.note(lease, o.stream, o.key, payload, o.size);
     case "release":
       return lease && store.release(lease, o.end);
     case "pin":

@@ -13,7 +13,13 @@ const beat = async (store: Awaited<ReturnType<typeof openStore>>, member: string
 test("what an actor did counts after its end, what it held does not", async () => {
   await using store = await openStore("memory:", { run: "test" });
   const roster = new Roster(store, SETTINGS);
-  await beat(store, "actor.0#1", { steps: 10, decodeTokens: 100, running: 3, pagesUsed: 7 });
+  await beat(store, "actor.0#1", {
+    steps: 10,
+    decodeTokens: 100,
+    running: 3,
+    pagesUsed: 7,
+    unrecordedTokens: 40,
+  });
   await beat(store, "actor.1#1", { steps: 1, decodeTokens: 20, running: 2 });
   await roster.look();
   expect(roster.living.map(({ member, index, pid }) => [member, index, pid])).toEqual([
@@ -21,10 +27,13 @@ test("what an actor did counts after its end, what it held does not", async () =
     ["actor.1#1", 1, 5],
   ]);
   expect(roster.stats("e")).toMatchObject({ steps: 11, decodeTokens: 120, running: 5, pagesUsed: 7 });
+  expect(roster.stats("e")).toMatchObject({ unrecordedTokens: 40 });
+  expect(roster.stats("e").lostTokens).toBeUndefined();
   await store.kv.delete(REGISTERS.beat(0), "actor.0#1");
   await beat(store, "actor.0#2", { steps: 2, decodeTokens: 30, running: 1 });
   await roster.look();
   expect(roster.stats("e")).toMatchObject({ steps: 13, decodeTokens: 150, running: 3, pagesUsed: 0 });
+  expect(roster.stats("e")).toMatchObject({ unrecordedTokens: 0, lostTokens: 40 });
   expect(roster.wasLost("actor.0#1")).toBe(true);
   expect(roster.wasLost("actor.0#2")).toBe(false);
   expect(roster.wasLost("actor.7#1"), "it was never there").toBe(false);

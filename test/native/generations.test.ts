@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import type { EngineFace, EngineHandlers, EngineMessage, GenerationRequest } from "../../lib/native/face.ts";
+import type { AttemptTokens } from "../../lib/native/attempt-tokens.ts";
+import type {
+  EngineFace,
+  EngineHandlers,
+  EngineMessage,
+  EngineStats,
+  GenerationRequest,
+} from "../../lib/native/face.ts";
 import { type Completion, Generations } from "../../lib/native/generations.ts";
 import { request } from "./small-model.ts";
 
@@ -11,9 +18,7 @@ function scripted() {
     submit: (r: GenerationRequest) => calls.push(`submit ${r.id}`),
     abort: (id: number, attempt?: number) =>
       calls.push(`abort ${id}${attempt === undefined ? "" : `/${attempt}`}`),
-    stats: () => {
-      throw new Error("not used");
-    },
+    stats: () => ({}) as EngineStats,
     close: async () => {
       calls.push("close");
     },
@@ -142,4 +147,78 @@ test("abandon forgets what runs: late rows are nobody's", () => {
   generations.abandon();
   handlers.onMessage(message([[1, 0, 1, 1]], [[1, 0, 4]]));
   expect([deliveries, calls]).toEqual([[], ["submit 1", "abort 1"]]);
+});
+
+test("by recordEveryTokens the sink is told what is new of all attempts of a request, ends included", () => {
+  const { generations, handlers } = scripted();
+  const told: (readonly [attempt: number, from: number, tokens: number[], finish: number])[] = [];
+  const sink = {
+    deliver() {},
+    fail() {},
+    record: (_: number, tokens: readonly AttemptTokens[]) => {
+      for (const { attempt, from, tokens: ids, finish } of tokens)
+        told.push([attempt, from, [...ids], finish]);
+    },
+  };
+  generations.submit(request(1, { count: 3, recordEveryTokens: 2 }), sink);
+  generations.submit(request(2, { count: 1 }), sink);
+  handlers.onMessage(
+    message([
+      [1, 0, 10, 0],
+      [1, 1, 20, 1],
+      [2, 0, 1, 0],
+      [2, 0, 2, 0],
+    ]),
+  );
+  expect(told).toEqual([]);
+  expect(generations.stats().unrecordedTokens).toBe(2);
+  handlers.onMessage(message([[1, 0, 11, 0]]));
+  expect(told.splice(0)).toEqual([
+    [1, 0, [20], 1],
+    [0, 0, [10, 11], 0],
+  ]);
+  expect(generations.stats().unrecordedTokens).toBe(0);
+  handlers.onMessage(
+    message([
+      [1, 2, 30, 0],
+      [1, 0, 12, 3],
+      [1, 2, 31, 0],
+      [1, 2, 32, 0],
+    ]),
+  );
+  expect(told.splice(0)).toEqual([
+    [0, 2, [12], 3],
+    [2, 0, [30, 31, 32], 0],
+  ]);
+  handlers.onMessage(message([[1, 2, 33, 1]]));
+  handlers.onMessage(message([[2, 0, 3, 1]]));
+  expect(told, "what is over is delivered").toEqual([]);
+});
+
+test("what a request has begun with is not told again, and what another process tells is passed on", () => {
+  const { generations, handlers } = scripted();
+  const told: number[][] = [];
+  const record = (id: number, tokens: readonly AttemptTokens[]) =>
+    told.push([id, ...tokens.flatMap(({ from, tokens: ids }) => [from, ...ids])]);
+  const sink = { deliver() {}, fail() {}, record };
+  const one = Float32Array.of(-1, -1);
+  const versions = Uint32Array.of(0, 0);
+  const tokens = Int32Array.of(5, 6);
+  const begun = [
+    { attempt: 0, from: 0, tokens, logprobs: one, entropies: one, versions, oldestKv: versions, finish: 0 },
+  ];
+  generations.submit(request(1, { count: 1, recordEveryTokens: 2, begun }), sink);
+  handlers.onMessage(
+    message([
+      [1, 0, 5, 0],
+      [1, 0, 6, 0],
+      [1, 0, 7, 0],
+    ]),
+  );
+  expect(told).toEqual([]);
+  handlers.onMessage(message([[1, 0, 8, 0]]));
+  expect(told.splice(0)).toEqual([[1, 2, 7, 8]]);
+  handlers.onRecord!(1, begun);
+  handlers.onRecord!(9, begun);
+  expect(told).toEqual([[1, 0, 5, 6]]);
 });

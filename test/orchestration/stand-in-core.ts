@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { AttemptParts } from "../../lib/native/attempt-parts.ts";
 import type {
   EngineFace,
   EngineHandlers,
@@ -57,12 +58,15 @@ interface Sequence {
   readonly attempt: number;
   n: number;
   oldestKv: number;
+  /** Of the weights that read the prompt: log-probs depend on it, as those of a model on its keys. */
+  kv: number;
 }
 
 export class StandInEngine implements EngineFace {
   readonly #options: StandInOptions;
   readonly #limits: EngineOptions;
   readonly #handlers: EngineHandlers;
+  readonly #parts: AttemptParts;
   #sequences: Sequence[] = [];
   readonly #pending: { version: number; word: number }[] = [];
   #current: { version: number; word: number } | undefined;
@@ -75,20 +79,37 @@ export class StandInEngine implements EngineFace {
 
   constructor(limits: EngineOptions, handlers: EngineHandlers, options: StandInOptions) {
     this.#limits = limits;
-    this.#handlers = handlers;
     this.#options = options;
+    const core = {
+      submit: (request: GenerationRequest) => this.#accept(request),
+      abort: (id: number) => this.#drop(id),
+    };
+    this.#parts = new AttemptParts(core, handlers);
+    this.#handlers = { ...handlers, onMessage: (m) => handlers.onMessage(this.#parts.received(m)) };
   }
 
   submit(request: GenerationRequest): void {
+    this.#parts.submit(request);
+  }
+
+  takenUp(version: number): Promise<void> {
+    return this.#parts.takenUp(version);
+  }
+
+  abort(id: number): void {
+    this.#parts.abort(id);
+  }
+
+  #accept(request: GenerationRequest): void {
     for (let attempt = 0; attempt < request.count; attempt++) {
-      this.#sequences.push({ request, attempt, n: 0, oldestKv: 0 });
+      this.#sequences.push({ request, attempt, n: 0, oldestKv: 0, kv: 0 });
     }
     this.#prefill += request.prompt.length;
     this.#schedule();
   }
 
   /** Tells of every attempt that it ends, as the core does. */
-  abort(id: number): void {
+  #drop(id: number): void {
     const ended = this.#sequences.filter((s) => s.request.id === id);
     this.#sequences = this.#sequences.filter((s) => s.request.id !== id);
     if (ended.length === 0) return;
@@ -108,7 +129,7 @@ export class StandInEngine implements EngineFace {
 
   stats(): EngineStats {
     const running = Math.min(this.#sequences.length, this.#limits.maxRunning);
-    return {
+    return this.#parts.stats({
       steps: this.#steps,
       prefillTokens: this.#prefill,
       decodeTokens: this.#tokens,
@@ -125,7 +146,7 @@ export class StandInEngine implements EngineFace {
       weightSwapSeconds: this.#swaps / 4,
       pageSwapSeconds: this.#steps / 8,
       version: this.#current?.version ?? 0,
-    };
+    });
   }
 
   async close(): Promise<void> {
@@ -190,18 +211,20 @@ export class StandInEngine implements EngineFace {
     };
     const { version, word } = this.#current ?? { version: 0, word: 0 };
     ready.forEach((s, i) => {
-      const { request, attempt } = s;
-      const { problem } = request;
-      if (s.n === 0) s.oldestKv = version;
-      const random = mix(word, Number(this.#limits.runSeed), problem, attempt, s.n);
-      const length = this.#options.length?.(problem, attempt) ?? 4 + (mix(problem, attempt) % 17);
+      const { request } = s;
+      const { problem, begunTokens: begun } = request;
+      const attempt = begun === undefined ? s.attempt : request.firstAttempt;
+      if (s.n === 0) [s.oldestKv, s.kv] = [version, word];
+      const random = mix(word, Number(this.#limits.runSeed), problem, attempt, s.n + (begun ?? 0));
+      const whole = this.#options.length?.(problem, attempt) ?? 4 + (mix(problem, attempt) % 17);
+      const length = whole - (begun ?? 0);
       s.n += 1;
       const last = s.n >= Math.min(length, request.maxTokens);
       const cut = last && length > request.maxTokens;
       message.request[i] = request.id;
-      message.attempt[i] = attempt;
+      message.attempt[i] = s.attempt;
       message.token[i] = last && !cut ? EOS : 5 + (random % 90);
-      message.logprob[i] = -(random % 1000) / 500;
+      message.logprob[i] = -(mix(random, s.kv) % 1000) / 500;
       message.entropy[i] = 0.5;
       message.version[i] = version;
       message.oldestKv[i] = s.oldestKv;

@@ -122,6 +122,23 @@ export function streamsConform({ name, skipped, place: make }: DriverUnderTest):
       expect(await a.depth("s")).toMatchObject({ dead: 1 });
     });
 
+    test("what a reader notes is kept while the entry is its own, and nothing once it is another's", async () => {
+      await append(a, "s", ["x"]);
+      const [first] = await a.lease("s", "g", { ...ALL, leaseMs: 0 });
+      const note = (store: StreamStore, lease: typeof first, key: string) =>
+        store.note(lease!, "notes", key, bytes(key), { samples: 1, tokens: 8 });
+      await note(a, first, "1");
+      await note(a, first, "1");
+      const [next] = await b.lease("s", "g", LEASED);
+      expect(next).toMatchObject({ key: "x", deliveries: 2 });
+      await expect(note(a, first, "2")).rejects.toMatchObject({ why: "lease-lost" });
+      await note(b, next, "3");
+      expect((await a.read("notes", 0, ALL)).map(({ key }) => key)).toEqual(["1", "3"]);
+      expect(await a.depth("notes")).toMatchObject({ items: 2, samples: 2, tokens: 16 });
+      expect(await b.forward(next!, "out", "x", bytes("end"))).toBe(1);
+      await expect(note(b, next, "4")).rejects.toMatchObject({ why: "lease-lost" });
+    });
+
     test("forward finishes and appends, both or neither", async () => {
       await append(a, "s", ["x", "y"]);
       const [x, y] = await a.lease("s", "g", LEASED);

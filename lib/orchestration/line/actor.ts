@@ -7,7 +7,7 @@ import type { Generations } from "../../native/generations.ts";
 import type { Prompt, Rollout } from "../../records.ts";
 import type { PromptFormat } from "../../text/index.ts";
 import { type EpisodeStage, playAttempt } from "./episode-stage.ts";
-import type { GroupRequest } from "./group-request.ts";
+import type { GroupRequest, UnfinishedGroups } from "./group-request.ts";
 import type { RequestedPrompt } from "./requested-prompts.ts";
 
 /** All rollouts of a group, in the order of attempts. */
@@ -24,6 +24,8 @@ export interface ActorOptions {
   readonly clock: Clock;
   /** Told how many tokens a group that came back has. */
   readonly onTokens?: (count: number) => void;
+  /** Where to keep what there is of groups under way. */
+  readonly unfinished?: UnfinishedGroups | undefined;
   /** Replay: the versions each attempt of a group is to be sampled with. */
   readonly plan?: (request: GroupRequest) => GenerationRequest["plan"];
   /** Who answers the policy between turns, for domains that have an environment. */
@@ -117,6 +119,13 @@ export function submitGroup(
             .catch((error: Error) => to.fail(error));
       }
     },
+    record: (_, tokens) => {
+      try {
+        options.unfinished?.add(request, tokens);
+      } catch (error) {
+        to.fail(error as Error);
+      }
+    },
     fail: (error) => to.fail(error),
   });
 }
@@ -134,6 +143,8 @@ function generationRequest(request: GroupRequest, prompt: Prompt, options: Actor
     stopIds: options.format.stopIds,
     stopStrings: options.stopStrings,
     ...(plan && { plan }),
+    ...(request.begun && { begun: request.begun }),
+    ...(options.unfinished && { recordEveryTokens: options.unfinished.everyTokens }),
   };
 }
 

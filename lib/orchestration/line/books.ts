@@ -5,11 +5,11 @@ import { type DomainName, sampledTokens } from "../../records.ts";
 import { trainedMembers } from "../../rewards/index.ts";
 import { Credits } from "./credits.ts";
 import { DomainSampler } from "./domain-sampler.ts";
-import type { DrawnGroup, GroupRequest } from "./group-request.ts";
+import type { DrawnGroup, GroupRequest, UnfinishedGroups } from "./group-request.ts";
 import type { SettledGroup } from "./grouper.ts";
 import { Ledger, type SavedLedger } from "./ledger.ts";
 import type { LineState } from "./line-state.ts";
-import { OutstandingGroups } from "./outstanding-groups.ts";
+import { OutstandingGroups, submission } from "./outstanding-groups.ts";
 import { TrainedMixture } from "./trained-mixture.ts";
 
 export interface BooksParts {
@@ -23,6 +23,7 @@ export interface BooksParts {
   /** Version of the weights that a step would start from now. */
   readonly version: () => number;
   readonly clock: Clock;
+  readonly unfinished?: UnfinishedGroups | undefined;
   /** Told of every group that is settled. */
   readonly onSettled?: ((settled: SettledGroup) => void) | undefined;
 }
@@ -71,8 +72,9 @@ export class Books {
 
   /** The group goes to the engine now. */
   submitted(drawn: DrawnGroup): GroupRequest {
-    const { events, version, clock } = this.#parts;
-    const request = { ...drawn, submittedVersion: version(), submittedMs: clock.now() };
+    const { events, clock, recipe, version, unfinished } = this.#parts;
+    const taken = submission(drawn, version(), recipe.training.maxLag, unfinished);
+    const request = { ...drawn, ...taken, submittedMs: clock.now() };
     this.#outstanding.add(request);
     this.#ledger.submitted(request.domain, request.attempts);
     events.submitted(request);

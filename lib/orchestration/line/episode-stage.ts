@@ -52,7 +52,7 @@ export function playAttempt(
   on: { readonly generations: Generations; readonly format: PromptFormat },
 ): Promise<PlayedEpisode> {
   const { attempt } = first;
-  const { plan: _, ...turn } = asked;
+  const { plan: _, begun: __, ...turn } = asked;
   const task = {
     request: turn,
     maxTokens: asked.maxTokens,

@@ -1,3 +1,4 @@
+import type { AttemptTokens } from "../../native/attempt-tokens.ts";
 import type { DomainName, Problem } from "../../records.ts";
 
 /** Enough to draw the same problem again: (domain, index) fix it, and the group number orders it. */
@@ -14,6 +15,8 @@ export interface DrawnGroup extends SavedGroup {
   readonly problem: Problem;
   /** G. */
   readonly attempts: number;
+  /** It was on the line when the run was saved. */
+  readonly again?: boolean;
 }
 
 /** A drawn group that went to the engine. */
@@ -21,4 +24,14 @@ export interface GroupRequest extends DrawnGroup {
   /** Weight version at the time; none of the group's tokens is older. */
   readonly submittedVersion: number;
   readonly submittedMs: number;
+  /** What a sitting before sampled of it. */
+  readonly begun?: readonly AttemptTokens[];
+}
+
+/** What is kept of groups under way, so that a run that was killed goes on with them. */
+export interface UnfinishedGroups {
+  readonly everyTokens: number;
+  /** What there is of a group that is drawn again, and the weight version when it was submitted first. */
+  of(drawn: DrawnGroup): { readonly begun: readonly AttemptTokens[]; readonly version: number } | undefined;
+  add(request: GroupRequest, tokens: readonly AttemptTokens[]): void;
 }

@@ -6,7 +6,7 @@ export { Books } from "./books.ts";
 export { askSlopes, customSlopes } from "./custom-slopes.ts";
 export { type Diagnosis, diagnose, type LineFacts, type LineMoment } from "./diagnosis.ts";
 export type { EpisodeStage } from "./episode-stage.ts";
-export type { GroupRequest } from "./group-request.ts";
+export type { DrawnGroup, GroupRequest, UnfinishedGroups } from "./group-request.ts";
 export { type GroupHook, rewarded, type SettledGroup, settle, shapingOptions } from "./grouper.ts";
 export { learningRateFactor } from "./learning-rate.ts";
 export { Line, mostGroups } from "./line.ts";

@@ -33,6 +33,7 @@ export interface LineParts {
   readonly trainer: TrainerFace;
   readonly generations: Generations;
   readonly events: BooksParts["events"];
+  readonly unfinished?: BooksParts["unfinished"];
   readonly clock: Clock;
   readonly onGroup?: GroupHook | undefined;
   readonly onSettled?: BooksParts["onSettled"];
@@ -69,6 +70,7 @@ export class Line {
   async *steps(): AsyncGenerator<StepOutcome, void, undefined> {
     const { books } = this;
     const { recipe, model, generations, clock, trainer, onGroup, reference, plays = NONE } = this.#parts;
+    const { unfinished } = this.#parts;
     const closing = new AbortController();
     const progress = this.#progress;
     const requests = drawProblems(this.#drawer, books, mostGroups(recipe));
@@ -77,6 +79,7 @@ export class Line {
       ...actorOptions(recipe, model.format, clock),
       episodes: liveEpisodes(plays, model.format, closing.signal),
       onTokens: (count) => books.generated(count),
+      unfinished,
     });
     const judge = this.#verifiers.verify.bind(this.#verifiers);
     const judged = verifyGroups(rollouts, judge, progress.verifying, verificationCalls(recipe));

@@ -1,4 +1,4 @@
-import type { GroupRequest, SavedGroup } from "./group-request.ts";
+import type { DrawnGroup, GroupRequest, SavedGroup, UnfinishedGroups } from "./group-request.ts";
 
 /** A group between submission and training, and how many of its attempts are back. */
 export interface OutstandingGroup {
@@ -81,4 +81,21 @@ export class OutstandingGroups {
     if (count === 0) this.#versions.delete(submittedVersion);
     else this.#versions.set(submittedVersion, count);
   }
+}
+
+/**
+ * How a group goes to the engine while the weights are of `version`. One that goes on has the age of its first token, and
+ * begins anew where that is above `maxLag`. Groups of one age have to be neighbours for `due`: one that was not on the line
+ * goes on only with what these very weights sampled.
+ */
+export function submission(
+  drawn: DrawnGroup,
+  version: number,
+  maxLag: number,
+  unfinished: Pick<UnfinishedGroups, "of"> | undefined,
+): Pick<GroupRequest, "submittedVersion" | "begun"> {
+  const found = unfinished?.of(drawn);
+  const oldest = drawn.again ? version - maxLag : version;
+  if (found === undefined || found.version < oldest) return { submittedVersion: version };
+  return { submittedVersion: found.version, begun: found.begun };
 }

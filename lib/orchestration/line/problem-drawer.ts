@@ -63,7 +63,10 @@ export class ProblemDrawer {
   /** Throws HONE_ERR_DATA where a thousand problems in a row cannot be asked. */
   next(): DrawnGroup {
     const again = this.#again.shift();
-    if (again !== undefined) return this.#draw(again, this.#sources.get(again.domain)!.problem(again.index));
+    if (again !== undefined) {
+      const problem = this.#sources.get(again.domain)!.problem(again.index);
+      return { ...this.#draw(again, problem), again: true };
+    }
     const domain = this.#sampler.pick();
     const { index, problem } = this.#askable(domain);
     this.#nextGroup += 1;

@@ -34,6 +34,8 @@ export type RunEvent =
       readonly o?: readonly (LoggedEpisode | null)[];
       /** Instead of `j` in those: attempts without a verdict. */
       readonly u?: readonly number[];
+      /** Those of `r` that were taken up: [attempt, token, ...], each the first that was sampled from keys computed anew. */
+      readonly t?: readonly (readonly number[])[];
     }
   /** A step trained (or, without kept groups, only counted) these groups and led to version v. */
   | {
@@ -81,6 +83,7 @@ const eventSchema = z.discriminatedUnion("e", [
     j: z.array(z.tuple([status, z.number()]).nullable()).optional(),
     h: z.array(z.number()).optional(),
     o: z.array(loggedEpisodeSchema.nullable()).optional(),
+    t: z.array(z.array(natural).min(2)).optional(),
   }),
   z.object({
     e: z.literal("step"),
@@ -122,6 +125,7 @@ export class EventLog {
 
   settled({ request, group, rollouts, rewards }: SettledGroup, step: number): void {
     const episodes = rollouts.some(({ episode }) => episode !== undefined);
+    const t = rollouts.map((r) => [r.attempt, ...takenUpAt(r)]).filter(({ length }) => length > 1);
     const verdicts = new Map(group.rollouts.map(({ rollout, verdict }) => [rollout.attempt, verdict]));
     this.add({
       e: "group",
@@ -134,6 +138,7 @@ export class EventLog {
       j: rollouts.map(({ attempt }) => loggedVerdict(verdicts.get(attempt))),
       ...(rewards && { h: rewards }),
       ...(episodes && { o: rollouts.map((r) => (r.episode ? loggedEpisode(r, r.episode) : null)) }),
+      ...(t.length > 0 && { t }),
     });
   }
 
@@ -192,6 +197,16 @@ function parseEvent(line: string): RunEvent | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Tokens before which the oldest key became younger: all keys were computed anew. Where that was with the weights that had
+ * computed them, nothing differs. A turn of an episode begins likewise, with what its environment gave.
+ */
+function takenUpAt({ oldestKvVersions: oldest, episode }: Rollout): number[] {
+  const at: number[] = [];
+  for (let i = 1; i < oldest.length; i++) if (oldest[i]! > oldest[i - 1]! && !episode?.given[i]) at.push(i);
+  return at;
 }
 
 /** Run-length pairs: first token index, version, first token index, version, ... */

@@ -1,5 +1,6 @@
 /** What a run writes down, and reads back. */
 
+export { attemptSections, attemptTokens } from "./attempt-sections.ts";
 export {
   EventLog,
   hashRollout,
@@ -31,6 +32,7 @@ export {
 } from "./rollout-record.ts";
 export { expectPlayable, type GroupEvent, type RunHistory, readHistory } from "./run-history.ts";
 export { type BetweenSteps, StepRecorder } from "./step-recorder.ts";
+export { UnfinishedRollouts } from "./unfinished-rollouts.ts";
 export {
   type JournaledCompletion,
   openJournal,

@@ -111,6 +111,7 @@ export class StepRecorder {
       maxRunning: this.#from.recipe.engine.maxRunning,
       pagesUsed: now.pagesUsed,
       pagesTotal: now.pagesTotal,
+      ...(this.#from.recipe.rollouts.recordEveryTokens > 0 && takenUp(now, then)),
     };
   }
 
@@ -185,5 +186,14 @@ function updateFacts(
     ...(gradients && { gradients }),
     ...(clips && { clip }),
     packingBudget: training.packedTokens,
+  };
+}
+
+function takenUp(now: EngineStats, then: EngineStats) {
+  const since = (field: "takenUp" | "takenUpTokens" | "lostTokens") => (now[field] ?? 0) - (then[field] ?? 0);
+  return {
+    takenUp: since("takenUp"),
+    takenUpTokens: since("takenUpTokens"),
+    lostTokens: since("lostTokens"),
   };
 }

@@ -14,19 +14,31 @@ function spansOf(tokens: number, episode: LoggedEpisode | null | undefined): Spa
   return begins.map((begin, turn) => [begin, given[turn]?.[0] ?? tokens]);
 }
 
-/** Version runs of one turn, counted from its first token. */
-function planOf([, , , ...runs]: LoggedRollout, [begin, end]: Span): VersionRun[] {
+/** Version runs of one turn, counted from its first token. @param takenUp tokens before which keys are computed anew */
+function planOf(
+  [, , , ...runs]: LoggedRollout,
+  takenUp: readonly number[],
+  [begin, end]: Span,
+): VersionRun[] {
   const plan: VersionRun[] = [];
   for (let i = 0; i < runs.length; i += 2) {
     const [from, until] = [Math.max(begin, runs[i]!), Math.min(end, runs[i + 2] ?? end)];
-    if (from < until) plan.push({ fromToken: from - begin, version: runs[i + 1]! });
+    const version = runs[i + 1]!;
+    const later = takenUp.filter((at) => at > from && at < until);
+    for (const at of from < until ? [from, ...later] : [])
+      plan.push({ fromToken: at - begin, version, ...(takenUp.includes(at) && { anew: true }) });
   }
   return plan;
 }
 
+const takenUpIn = ({ t }: GroupEvent, attempt: number): number[] =>
+  t?.find(([which]) => which === attempt)?.slice(1) ?? [];
+
 /** One list an attempt, of its first turn. */
-export function firstTurnPlans({ r, o }: GroupEvent): VersionRun[][] {
-  return r.map((rollout, i) => planOf(rollout, spansOf(rollout[1], o?.[i])[0]!));
+export function firstTurnPlans(group: GroupEvent): VersionRun[][] {
+  return group.r.map((rollout, i) =>
+    planOf(rollout, takenUpIn(group, rollout[0]), spansOf(rollout[1], group.o?.[i])[0]!),
+  );
 }
 
 const AS_IT_WAS: Verdict = { status: "unscored", cause: "as it was in the run" };
@@ -62,7 +74,7 @@ export class RecordedEpisodes implements EpisodeStage {
       for (const [i, episode] of o.entries()) {
         const spans = episode === null ? [] : spansOf(r[i]![1], episode);
         for (const [turn, span] of spans.entries())
-          if (turn > 0) due.set(`${r[i]![0]} ${turn}`, planOf(r[i]!, span)[0]!.version);
+          if (turn > 0) due.set(`${r[i]![0]} ${turn}`, planOf(r[i]!, [], span)[0]!.version);
       }
       if (due.size > 0) this.#due.set(g, due);
     }
@@ -73,9 +85,9 @@ export class RecordedEpisodes implements EpisodeStage {
   }
 
   planOf({ group }: { readonly group: number }, attempt: number): (turn: number) => VersionRun[] {
-    const { rollout, episode } = this.#of(group, attempt);
+    const { rollout, episode, takenUp } = this.#of(group, attempt);
     const spans = spansOf(rollout[1], episode);
-    return (turn) => planOf(rollout, spans[turn]!);
+    return (turn) => planOf(rollout, takenUp, spans[turn]!);
   }
 
   onTurn({ group }: { readonly group: number }, attempt: number, turn: number): void {
@@ -105,9 +117,10 @@ export class RecordedEpisodes implements EpisodeStage {
     go();
   }
 
-  #of(group: number, attempt: number): { readonly rollout: LoggedRollout; readonly episode: LoggedEpisode } {
-    const { r, o } = this.#logged.get(group)!;
-    const i = r.findIndex(([number]) => number === attempt);
-    return { rollout: r[i]!, episode: o?.[i] ?? { f: "stop", c: 0, o: [] } };
+  #of(group: number, attempt: number) {
+    const logged = this.#logged.get(group)!;
+    const i = logged.r.findIndex(([number]) => number === attempt);
+    const episode: LoggedEpisode = logged.o?.[i] ?? { f: "stop", c: 0, o: [] };
+    return { rollout: logged.r[i]!, episode, takenUp: takenUpIn(logged, attempt) };
   }
 }

@@ -177,6 +177,7 @@ class Replay {
     for (const { g } of groups) settled.push(await this.#settle(await this.#taken(g)));
     settled.sort((a, b) => a.request.group - b.request.group);
     await this.#episodes.submitted(trainer.version);
+    await generations.engine.takenUp?.(trainer.version);
     const parts = {
       recipe,
       trainer,

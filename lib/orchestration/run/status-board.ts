@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LineStatus, RUN_FILES, type StageStatus, writeWhole } from "../../metrics/index.ts";
+import type { EngineStats } from "../../native/face.ts";
 import { type Diagnosis, diagnose, type LineFacts, type LineMoment } from "../line/index.ts";
 import { GpuUsage } from "./gpu-usage.ts";
 import type { Lifecycle } from "./lifecycle.ts";
@@ -117,6 +118,7 @@ export class StatusBoard {
         pagesUsed: engine?.pagesUsed ?? 0,
         pagesTotal: engine?.pagesTotal ?? 0,
         tokensPerSecond,
+        ...(recipe.rollouts.recordEveryTokens > 0 && takenUpOf(engine)),
       },
       verifiers: facts?.verifiers ?? [],
       verifierWorkers: recipe.verification.workers,
@@ -220,3 +222,7 @@ function threadCount(): number {
     return 0;
   }
 }
+
+const takenUpOf = ({ takenUp, takenUpTokens, lostTokens }: Partial<EngineStats> = {}) => ({
+  takenUp: { rollouts: takenUp ?? 0, tokens: takenUpTokens ?? 0, lostTokens: lostTokens ?? 0 },
+});

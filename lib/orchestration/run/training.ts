@@ -9,6 +9,7 @@ import {
   EventLog,
   openJournal,
   StepRecorder,
+  UnfinishedRollouts,
   type VerdictJournal,
   writeRolloutRecord,
 } from "../records/index.ts";
@@ -29,6 +30,7 @@ interface Records {
   readonly events: EventLog;
   /** Absent where the recipe wants none. */
   readonly journal: VerdictJournal | undefined;
+  readonly unfinished: UnfinishedRollouts | undefined;
 }
 
 /** The steps of a run: trains, records, saves, and serves what is asked for in between. */
@@ -69,7 +71,9 @@ export class Training {
     try {
       await underWatch(this.#steps(), recipe.training.stallSeconds, clock, () => this.#position());
       if (!stop.save) return await this.#saving.settle();
-      const weights = weightsHash(await this.#saving.now(this.#state()));
+      const state = this.#state();
+      const weights = weightsHash(await this.#saving.now(state));
+      this.#forget(state);
       this.#records.events.add({ e: "end", s: progress.step, v: trainer.version, w: weights });
     } finally {
       stop.signal.removeEventListener("abort", draining);
@@ -87,8 +91,15 @@ export class Training {
   }
 
   /** Resolves when the state is copied, with what resolves with the checkpoint's path. Call it between two steps. */
-  save(): Promise<Saved> {
-    return this.#saving.begin(this.#state());
+  async save(): Promise<Saved> {
+    const state = this.#state();
+    const { written } = await this.#saving.begin(state);
+    const whole = written.then((path) => {
+      this.#forget(state);
+      return path;
+    });
+    whole.catch(() => {}); // what kept it from being written is raised between two steps
+    return { written: whole };
   }
 
   #state(): RunState {
@@ -104,8 +115,14 @@ export class Training {
     };
   }
 
+  /** What no run that goes on from this state needs of groups under way: those that are over by then. */
+  #forget({ draws, outstanding }: Pick<RunState, "draws" | "outstanding">): void {
+    const under = new Set(outstanding.map(({ group }) => group));
+    this.#records.unfinished?.retain((group) => group >= draws.nextGroup || under.has(group));
+  }
+
   async #steps(): Promise<void> {
-    const { clock, progress, stop } = this.#context;
+    const { clock, progress, resources, stop } = this.#context;
     let begun = clock.now();
     let between: BetweenSteps = { logging: 0, checkpointing: 0 };
     for await (const outcome of this.line.steps()) {
@@ -118,6 +135,7 @@ export class Training {
       const logged = clock.now();
       this.#saving.raise();
       if (wish === "checkpoint" || this.#checkpointIsDue()) await this.save();
+      else if (resources.recipe.checkpoint.everySteps === 0) this.#forget(this.line.state(progress.step));
       await this.#lifecycle.serve();
       between = { logging: (logged - ended) / 1000, checkpointing: (clock.now() - logged) / 1000 };
       if (wish === "stop") stop.request("stopped", { save: true });
@@ -180,17 +198,27 @@ export async function train(
     const warn = (message: string) => publisher.warn(message);
     const spell = (tokens: Int32Array) => resources.model.tokenizer.decode(tokens);
     using journal = openJournal(recipe, options.dir, { append: goesOn, sitting: progress.step, spell });
+    using unfinished = UnfinishedRollouts.open(
+      join(options.dir, RUN_FILES.unfinished),
+      recipe,
+      goesOn ? resources.trainer.version : undefined,
+    );
     await using reference = await openReference(resources, checkpoints);
     const parts = {
       ...resources,
       events,
+      unfinished,
       clock,
       ...lineWarnings(recipe, warn),
       verifiers: refuseIfHopeless(journal?.around(verifiers) ?? verifiers, recipe, warn),
       onGroup: options.hooks?.onGroup,
       reference: reference?.score,
     };
-    const training = new Training(context, lifecycle, new Line(parts, state), { events, journal });
+    const training = new Training(context, lifecycle, new Line(parts, state), {
+      events,
+      journal,
+      unfinished,
+    });
     lifecycle.beginTraining(training);
     if (lifecycle.paused) training.line.books.credits.pause();
     publisher.listeners.emit("phase", "training", recipe.training.steps);

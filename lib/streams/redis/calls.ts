@@ -46,8 +46,8 @@ export const CALLS: { readonly [K in OperationName]: Call<K> } = {
   },
   renew: { ask: (o) => [...held(o), o.leaseMs], answer: isTrue },
   forward: {
-    ask: ({ out: { stream, key, payload, size }, ...lease }) => {
-      return [...held(lease), stream, key, binary(payload), size.samples, size.tokens];
+    ask: ({ out: { stream, key, payload, size }, keeps, ...lease }) => {
+      return [...held(lease), stream, key, binary(payload), size.samples, size.tokens, keeps ? "keeps" : ""];
     },
     answer: ([offset]) => (text(offset) === "" ? null : number(offset)),
   },

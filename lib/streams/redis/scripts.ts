@@ -169,7 +169,7 @@ return {'=', held and 1 or 0}`,
 if KNOWN then return {'=', KNOWN} end
 local known = redis.call('ZSCORE', P .. 'k:' .. A[5], A[6])
 if not held and not known then return refuse('lease-lost', stream, offset) end
-if held then finish(stream, group, offset) end
+if held and A[10] == '' then finish(stream, group, offset) end
 return remember(known and '' or append(A[5], A[6], A[7], A[8], A[9]))`,
 
   release: `${HOLDS}

@@ -36,12 +36,12 @@ export class SqliteOperations extends Tables {
         monotonicMs() + leaseMs,
         ...valuesOf(held),
       ) > 0,
-    forward: ({ out, ...held }) => {
+    forward: ({ out, keeps, ...held }) => {
       const known = this.offsetOf(out);
       const isHeld = this.held(held) !== undefined;
       if (!isHeld && known === undefined)
         throw new StreamError({ why: "lease-lost", about: held.stream, found: String(held.offset) });
-      if (isHeld) this.finish(held);
+      if (isHeld && !keeps) this.finish(held);
       return known === undefined ? this.append(out) : null;
     },
     release: ({ end, ...held }) => {

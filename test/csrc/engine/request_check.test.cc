@@ -119,6 +119,17 @@ TEST(plans_cover_every_attempt_and_ascend) {
   EXPECT_TRUE(!with({{{0, 1}, {4, 2}, {4, 3}}, {{0, 1}}}));
 }
 
+TEST(what_was_sampled_before_is_behind_a_prompt) {
+  const auto with = [](int32_t begun) {
+    Request r = good();
+    r.begun = begun;
+    return passes(r);
+  };
+  const auto prompt = int32_t(good().prompt.size());
+  EXPECT_TRUE(with(0) && with(prompt - 1));
+  EXPECT_TRUE(!with(prompt) && !with(-1));
+}
+
 TEST(stop_strings_need_bytes) {
   Request r = good();
   r.stop_strings = {"x"};

@@ -50,6 +50,21 @@ TEST(a_sequence_ends_by_stop_id_stop_string_or_length_in_this_order) {
   EXPECT_TRUE(by_length.members[0].accept(1, bytes) == Finish::kLength);
 }
 
+TEST(a_stop_string_may_begin_in_tokens_sampled_before) {
+  const std::vector<std::string> bytes = {"a", "b", "c"};
+  Request r;
+  r.prompt = {2, 0, 0, 1}, r.count = 2, r.max_tokens = 3, r.stop_strings = {"aabc"};
+  const auto first = [&](int32_t begun) {
+    r.begun = begun;
+    Group g(r, 0, 16, bytes);
+    EXPECT_TRUE(g.members[0].stop == g.members[1].stop);
+    return g.members[1].accept(2, bytes);
+  };
+  EXPECT_TRUE(first(3) == Finish::kStop);
+  EXPECT_TRUE(first(2) == Finish::kRunning);  // what the prompt says itself is no part of it
+  EXPECT_TRUE(first(0) == Finish::kRunning);
+}
+
 TEST(token_ids_without_bytes_match_nothing) {
   Request r;
   r.prompt = {1}, r.max_tokens = 3, r.stop_strings = {"x"};

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { OutstandingGroups } from "../../../lib/orchestration/line/outstanding-groups.ts";
+import { OutstandingGroups, submission } from "../../../lib/orchestration/line/outstanding-groups.ts";
 import { requestOf } from "../lines-books.ts";
 
 function groupsOf(versions: readonly number[]): OutstandingGroups {
@@ -76,4 +76,27 @@ test("counts attempts with and without a verdict, and saves what to draw again",
     { group: 4, domain: "math", index: 4 },
     { group: 5, domain: "math", index: 5 },
   ]);
+});
+
+test("a group that goes on has the age of its first token, unless it is too old or has no neighbours of that age", () => {
+  const begun = [
+    {
+      attempt: 0,
+      from: 0,
+      tokens: Int32Array.of(5),
+      logprobs: Float32Array.of(-1),
+      entropies: Float32Array.of(1),
+      versions: Uint32Array.of(5),
+      oldestKv: Uint32Array.of(5),
+      finish: 0,
+    },
+  ];
+  const at = (version: number, again: boolean) =>
+    submission({ ...requestOf(3, 0), again }, version, 2, { of: () => ({ begun, version: 5 }) });
+  expect(at(7, true)).toEqual({ submittedVersion: 5, begun });
+  expect(at(8, true)).toEqual({ submittedVersion: 8 });
+  expect(at(5, false)).toEqual({ submittedVersion: 5, begun });
+  expect(at(6, false)).toEqual({ submittedVersion: 6 });
+  expect(submission(requestOf(3, 0), 6, 2, { of: () => undefined })).toEqual({ submittedVersion: 6 });
+  expect(submission(requestOf(3, 0), 6, 2, undefined)).toEqual({ submittedVersion: 6 });
 });

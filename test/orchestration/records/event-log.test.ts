@@ -83,3 +83,21 @@ test("any token, any bit of a log-prob and any order changes the hash", () => {
   ];
   expect(new Set([base, ...others.map(hashRollout)]).size).toBe(5);
 });
+
+test("a group tells where its rollouts were taken up, which a turn that begins is not", () => {
+  const log = new EventLog(path, false);
+  const rollout = (attempt: number, oldestKv: number[], given?: number[]) => ({
+    attempt,
+    tokens: new Int32Array(oldestKv.length),
+    logprobs: new Float32Array(oldestKv.length),
+    versions: Uint32Array.from(oldestKv, () => 7),
+    oldestKvVersions: Uint32Array.from(oldestKv),
+    ...(given && { finish: "eos", episode: { given: Uint8Array.from(given), toolCalls: 0 } }),
+  });
+  const settled = (rollouts: object[]) => ({ request: { group: 3 }, group: { rollouts: [] }, rollouts });
+  log.settled(settled([rollout(0, [3, 3, 5, 5, 7]), rollout(1, [3, 3])]) as never, 1);
+  log.settled(settled([rollout(0, [3, 5, 5, 6], [0, 1, 0, 0])]) as never, 1);
+  log.settled(settled([rollout(0, [3, 3])]) as never, 1);
+  log.close();
+  expect(readEvents(path).map((e) => (e as { t?: unknown }).t)).toEqual([[[0, 2, 4]], [[0, 3]], undefined]);
+});

@@ -48,6 +48,23 @@ test("each turn is sampled with the versions that its tokens had", () => {
   expect(plan(2)).toEqual([{ fromToken: 0, version: 6 }]);
 });
 
+test("where a rollout was taken up, its plan has the keys computed anew", () => {
+  const t = [
+    [0, 5],
+    [1, 2],
+  ];
+  expect(firstTurnPlans({ ...group, t })[1]).toEqual([
+    { fromToken: 0, version: 3 },
+    { fromToken: 2, version: 3, anew: true },
+  ]);
+  const taken = new RecordedEpisodes(new Map(), new Map([[5, { ...group, t }]]));
+  expect(taken.planOf({ group: 5 }, 0)(1)).toEqual([
+    { fromToken: 0, version: 4 },
+    { fromToken: 1, version: 6, anew: true },
+  ]);
+  expect(taken.planOf({ group: 5 }, 0)(2)).toEqual([{ fromToken: 0, version: 6 }]);
+});
+
 test("what was given comes from the record, and then the episode ends as it did", async () => {
   const partner = make().partnerOf({} as never, { group: 5 }, 0);
   const turn = (n: number) => partner.answer({ turn: n, tokens: new Int32Array(1), ended: undefined });

@@ -1,0 +1,139 @@
+import { type AttemptTokens, joinedTokens, type RecordHandler } from "../native/attempt-tokens.ts";
+import type { GenerationRequest } from "../native/face.ts";
+import { type Entry, type Lease, type Offset, StreamError, type StreamStore } from "../streams/index.ts";
+import { decodeNote, encodeNote, type NumberedRequest } from "./messages.ts";
+
+/** Entries that are read at once. */
+const MOST = 64;
+
+/** What actors have of requests under way, noted under their leases: an actor's side. */
+export class RolloutNotes {
+  readonly #store: StreamStore;
+  readonly #stream: string;
+  /** Where the notes of a request lie, as far as they were looked at. */
+  readonly #places = new Map<number, Offset[]>();
+  #cursor: Offset = 0;
+  #written = 0;
+  /** Of the last note of a request. */
+  readonly #writing = new Map<number, Promise<void>>();
+
+  constructor(store: StreamStore, stream: string) {
+    this.#store = store;
+    this.#stream = stream;
+  }
+
+  /** Notes follow each other in their order. None is written where the lease is somebody else's by now, or over. */
+  write(lease: Lease, number: number, tokens: readonly AttemptTokens[]): Promise<void> {
+    const key = `${number}/${lease.token}/${this.#written++}`;
+    const size = { samples: 0, tokens: tokens.reduce((sum, each) => sum + each.tokens.length, 0) };
+    const payload = encodeNote({ number, tokens });
+    const written = (this.#writing.get(number) ?? Promise.resolve())
+      .then(() => this.#store.note(lease, this.#stream, key, payload, size))
+      .catch((error: unknown) => {
+        if (!(error instanceof StreamError) || error.why !== "lease-lost") throw error;
+      })
+      .finally(() => this.#writing.get(number) === written && this.#writing.delete(number));
+    this.#writing.set(number, written);
+    return written;
+  }
+
+  /** The request with all that holders before this one noted: nothing of theirs can come later. */
+  async takenUp(lease: Lease, asked: NumberedRequest): Promise<NumberedRequest> {
+    const { number, request } = asked;
+    if (lease.deliveries === 1 || request.recordEveryTokens === undefined) return asked;
+    await this.#look();
+    let begun = request.begun ?? [];
+    for (const place of this.#places.get(number) ?? []) {
+      const note = await this.#at(place);
+      if (note !== undefined) begun = joinedTokens(begun, note.tokens);
+    }
+    return begun.length === 0 ? asked : { ...asked, request: { ...request, begun } };
+  }
+
+  /** Undefined where it was trimmed: nobody waits for its request any more. */
+  async #at(place: Offset) {
+    const entries = this.#store.read(this.#stream, place - 1, { max: 1, waitMs: 0 });
+    const [entry] = await entries.catch((error: unknown) => {
+      if (error instanceof StreamError && error.why === "trimmed") return [];
+      throw error;
+    });
+    return entry && readable(entry);
+  }
+
+  /** Notes since the last look, and where they lie. */
+  async #look(): Promise<void> {
+    for (;;) {
+      const entries = await this.#next();
+      for (const entry of entries) {
+        this.#cursor = entry.offset;
+        const number = Number(entry.key.split("/")[0]);
+        const places = this.#places.get(number);
+        if (places === undefined) this.#places.set(number, [entry.offset]);
+        else places.push(entry.offset);
+      }
+      if (entries.length < MOST) return;
+    }
+  }
+
+  /** What was trimmed meanwhile was of requests that are over. */
+  async #next(): Promise<readonly Entry[]> {
+    for (;;) {
+      try {
+        return await this.#store.read(this.#stream, this.#cursor, { max: MOST, waitMs: 0 });
+      } catch (error) {
+        if (!(error instanceof StreamError) || error.why !== "trimmed") throw error;
+        this.#cursor = Number(error.details?.["found"]);
+        for (const [number, [last]] of [...this.#places].map(([n, all]) => [n, [all.at(-1)!]] as const))
+          if (last <= this.#cursor) this.#places.delete(number);
+      }
+    }
+  }
+}
+
+/** The coordinator's side: passes every note on, and lets the store forget those of requests that are over. */
+export class FollowedNotes {
+  readonly #store: StreamStore;
+  readonly #stream: string;
+  readonly #under: ReadonlyMap<number, GenerationRequest>;
+  /** The first note of each request under way. */
+  readonly #first = new Map<number, Offset>();
+  #cursor: Offset = 0;
+
+  /** @param under the requests under way, by number */
+  constructor(store: StreamStore, stream: string, under: ReadonlyMap<number, GenerationRequest>) {
+    this.#store = store;
+    this.#stream = stream;
+    this.#under = under;
+  }
+
+  /** Until `signal` aborts. */
+  async follow({ onRecord }: RecordHandler, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const options = { max: MOST, waitMs: 60_000, signal };
+      for (const entry of await this.#store.read(this.#stream, this.#cursor, options)) {
+        this.#cursor = entry.offset;
+        const note = readable(entry);
+        const request = note && this.#under.get(note.number);
+        if (note === undefined || request === undefined) continue;
+        onRecord?.(request.id, note.tokens);
+        if (!this.#first.has(note.number)) this.#first.set(note.number, entry.offset);
+      }
+      await this.trim();
+    }
+  }
+
+  /** Notes before the first one of a request under way go. */
+  async trim(): Promise<void> {
+    for (const number of this.#first.keys()) if (!this.#under.has(number)) this.#first.delete(number);
+    await this.#store.trim(this.#stream, Math.min(this.#cursor + 1, ...this.#first.values()));
+  }
+}
+
+/** What is damaged is as if it were not there, and what follows it too: less is taken up. */
+function readable({ payload }: Entry) {
+  try {
+    return decodeNote(payload);
+  } catch {
+    return undefined;
+  }
+}

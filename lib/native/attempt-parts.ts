@@ -1,0 +1,193 @@
+import type { AttemptTokens } from "./attempt-tokens.ts";
+import {
+  type EngineFace,
+  type EngineHandlers,
+  type EngineMessage,
+  type EngineStats,
+  FINISH,
+  type GenerationRequest,
+  type VersionRun,
+} from "./face.ts";
+
+/** Ids of the core's requests that are parts of a caller's: above any that a caller chooses. */
+const FIRST_ID = 2 ** 52;
+const LENGTH = FINISH.indexOf("length");
+
+type Asked = Pick<EngineFace, "submit" | "abort">;
+
+/** An attempt as a request of the core, whose prompt is all that there is of it so far. */
+interface Part {
+  readonly request: GenerationRequest;
+  readonly attempt: number;
+  /** What was sampled before; of one that is to be taken up again, also what is sampled since. */
+  readonly tokens: number[];
+  /** Where it is taken up again, ascending. */
+  readonly later: readonly VersionRun[];
+}
+
+/**
+ * Makes of attempts that are taken up (`begun`, and plans with `anew`) requests that the core knows: each is one of its own,
+ * with the tokens so far behind its prompt, because a token's draw is keyed by its place in the whole sequence. What the
+ * core says of them is told as of the caller's request. Other requests go through as they are.
+ */
+export class AttemptParts {
+  readonly #core: Asked;
+  readonly #handlers: Pick<EngineHandlers, "onMessage">;
+  readonly #parts = new Map<number, Part>();
+  #takenUp = 0;
+  #takenUpTokens = 0;
+  #next = FIRST_ID;
+  #waiting: { readonly version: number; readonly go: () => void } | undefined;
+
+  constructor(core: Asked, handlers: Pick<EngineHandlers, "onMessage">) {
+    this.#core = core;
+    this.#handlers = handlers;
+  }
+
+  /** Throws what the core throws. */
+  submit(request: GenerationRequest): void {
+    const { begun = [], plan } = request;
+    if (begun.length === 0 && !plan?.some((runs) => runs.some(({ anew }) => anew)))
+      this.#core.submit(request);
+    else this.#divide(request, begun);
+    this.#takenUp += begun.length;
+    this.#takenUpTokens += begun.reduce((sum, { tokens }) => sum + tokens.length, 0);
+    // whoever submits is told of nothing before the call is over
+    if (begun.length > 0) queueMicrotask(() => this.#handlers.onMessage(told(request.id, begun)));
+  }
+
+  #divide(request: GenerationRequest, begun: readonly AttemptTokens[]): void {
+    for (let attempt = 0; attempt < request.count; attempt++) {
+      const { tokens = [], finish = 0 } = begun.find((each) => each.attempt === attempt) ?? {};
+      if (finish !== 0) continue;
+      const later = request.plan?.[attempt]?.filter((run) => run.anew && run.fromToken > tokens.length) ?? [];
+      this.#begin({ request, attempt, tokens: [...tokens], later });
+    }
+  }
+
+  /** What the core said of itself, with what it does not know. */
+  stats(stats: EngineStats): EngineStats {
+    return { ...stats, takenUp: this.#takenUp, takenUpTokens: this.#takenUpTokens };
+  }
+
+  abort(id: number, attempt?: number): void {
+    for (const [part, { request, attempt: which }] of this.#parts)
+      if (request.id === id && (attempt ?? which) === which) this.#core.abort(part);
+    this.#core.abort(id, attempt);
+  }
+
+  /** What the core said, in the caller's terms; overwrites it. */
+  received(message: EngineMessage): EngineMessage {
+    if (this.#parts.size === 0) return message;
+    const { request, attempt, finish, token, endedRequest, endedAttempt } = message;
+    for (let i = 0; i < request.length; i++) {
+      const part = this.#parts.get(request[i]!);
+      if (part === undefined) continue;
+      const id = request[i]!;
+      request[i] = part.request.id;
+      attempt[i] = part.attempt;
+      if (part.later.length > 0) part.tokens.push(token[i]!);
+      if (finish[i] !== 0) finish[i] = this.#ended(id, part, finish[i]!);
+    }
+    for (let i = 0; i < endedRequest.length; i++) {
+      const part = this.#parts.get(endedRequest[i]!);
+      if (part === undefined) continue;
+      this.#parts.delete(endedRequest[i]!);
+      endedRequest[i] = part.request.id;
+      endedAttempt[i] = part.attempt;
+    }
+    this.#look();
+    return message;
+  }
+
+  /** Resolves when the core has all parts that begin anew with this version or an older one. */
+  takenUp(version: number): Promise<void> {
+    return new Promise((go) => {
+      this.#waiting = { version, go };
+      this.#look();
+    });
+  }
+
+  #begin(part: Part): void {
+    const id = this.#next++;
+    this.#core.submit(asRequest(id, part));
+    this.#parts.set(id, part);
+  }
+
+  /** The part is over: whether, and how, its attempt is. */
+  #ended(id: number, part: Part, finish: number): number {
+    this.#parts.delete(id);
+    const [next, ...later] = part.later;
+    if (next === undefined || finish !== LENGTH) return finish;
+    this.#begin({ ...part, later });
+    return 0;
+  }
+
+  #look(): void {
+    if (this.#waiting === undefined) return;
+    const { version, go } = this.#waiting;
+    for (const { later } of this.#parts.values()) if (later.some((run) => run.version <= version)) return;
+    this.#waiting = undefined;
+    go();
+  }
+}
+
+function asRequest(id: number, { request, attempt, tokens, later }: Part): GenerationRequest {
+  const { begun: _, recordEveryTokens: __, plan, seeds, ...asked } = request;
+  const from = tokens.length;
+  const until = later[0]?.fromToken ?? request.maxTokens;
+  const prompt = new Int32Array(request.prompt.length + from);
+  prompt.set(request.prompt);
+  prompt.set(tokens, request.prompt.length);
+  return {
+    ...asked,
+    id,
+    prompt,
+    count: 1,
+    firstAttempt: request.firstAttempt + (seeds ? 0 : attempt),
+    maxTokens: until - from,
+    begunTokens: from,
+    ...(seeds && { seeds: [seeds[attempt]!] }),
+    ...(plan && { plan: [within(plan[attempt]!, from, until)] }),
+  };
+}
+
+/** The runs of tokens [from, until), counted from there. */
+function within(plan: readonly VersionRun[], from: number, until: number): VersionRun[] {
+  const runs: VersionRun[] = [];
+  for (const [i, { fromToken, version }] of plan.entries()) {
+    const [begin, end] = [Math.max(from, fromToken), Math.min(until, plan[i + 1]?.fromToken ?? until)];
+    if (begin < end) runs.push({ fromToken: begin - from, version });
+  }
+  return runs;
+}
+
+/** As an engine would have said it. */
+function told(id: number, begun: readonly AttemptTokens[]): EngineMessage {
+  const n = begun.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  const message = {
+    request: new Float64Array(n).fill(id),
+    attempt: new Int32Array(n),
+    token: new Int32Array(n),
+    logprob: new Float32Array(n),
+    entropy: new Float32Array(n),
+    version: new Uint32Array(n),
+    oldestKv: new Uint32Array(n),
+    finish: new Uint8Array(n),
+    endedRequest: new Float64Array(0),
+    endedAttempt: new Int32Array(0),
+    endedFinish: new Uint8Array(0),
+  };
+  let at = 0;
+  for (const { attempt, tokens, logprobs, entropies, versions, oldestKv, finish } of begun) {
+    message.attempt.fill(attempt, at, at + tokens.length);
+    message.token.set(tokens, at);
+    message.logprob.set(logprobs, at);
+    message.entropy.set(entropies, at);
+    message.version.set(versions, at);
+    message.oldestKv.set(oldestKv, at);
+    at += tokens.length;
+    if (tokens.length > 0) message.finish[at - 1] = finish;
+  }
+  return message;
+}

@@ -1,0 +1,67 @@
+import type { AttemptTokens } from "../../native/attempt-tokens.ts";
+import { type Message, type Section, sectionOf } from "../../streams/index.ts";
+import { versionRuns } from "./event-log.ts";
+
+type Numbers = Int32Array | Float32Array | Uint32Array;
+
+/** Tokens of attempts as arrays of a message: 12 bytes a token, and versions as runs. */
+export function attemptSections(all: readonly AttemptTokens[]): Record<string, Section> {
+  return {
+    attempts: Int32Array.from(all, ({ attempt }) => attempt),
+    from: Int32Array.from(all, ({ from }) => from),
+    lengths: Int32Array.from(all, ({ tokens }) => tokens.length),
+    finish: Uint8Array.from(all, ({ finish }) => finish),
+    tokens: joined(Int32Array, all, "tokens"),
+    logprobs: joined(Float32Array, all, "logprobs"),
+    entropies: joined(Float32Array, all, "entropies"),
+    versions: Uint32Array.from(versionRuns(joined(Uint32Array, all, "versions"))),
+    oldestKv: Uint32Array.from(versionRuns(joined(Uint32Array, all, "oldestKv"))),
+  };
+}
+
+/** The opposite; none where the message has no such arrays. Throws HONE_ERR_FORMAT where they do not fit together. */
+export function attemptTokens(message: Message): AttemptTokens[] {
+  if (!Object.hasOwn(message.sections, "attempts")) return [];
+  const ints = (name: string) => sectionOf(message, name, "i32");
+  const [attempts, from, lengths, tokens] = [ints("attempts"), ints("from"), ints("lengths"), ints("tokens")];
+  const finish = sectionOf(message, "finish", "u8");
+  const logprobs = sectionOf(message, "logprobs", "f32");
+  const entropies = sectionOf(message, "entropies", "f32");
+  const versions = expanded(sectionOf(message, "versions", "u32"), tokens.length);
+  const oldestKv = expanded(sectionOf(message, "oldestKv", "u32"), tokens.length);
+  let end = 0;
+  return Array.from(attempts, (attempt, i) => {
+    const begin = end;
+    end += lengths[i]!;
+    return {
+      attempt,
+      from: from[i]!,
+      tokens: tokens.slice(begin, end),
+      logprobs: logprobs.slice(begin, end),
+      entropies: entropies.slice(begin, end),
+      versions: versions.slice(begin, end),
+      oldestKv: oldestKv.slice(begin, end),
+      finish: finish[i]!,
+    };
+  });
+}
+
+function joined<A extends Numbers>(
+  Kind: new (length: number) => A,
+  all: readonly AttemptTokens[],
+  field: "tokens" | "logprobs" | "entropies" | "versions" | "oldestKv",
+): A {
+  const whole = new Kind(all.reduce((sum, { tokens }) => sum + tokens.length, 0));
+  let at = 0;
+  for (const each of all) {
+    whole.set(each[field], at);
+    at += each.tokens.length;
+  }
+  return whole;
+}
+
+function expanded(runs: Uint32Array, length: number): Uint32Array {
+  const all = new Uint32Array(length);
+  for (let i = 0; i + 1 < runs.length; i += 2) all.fill(runs[i + 1]!, runs[i]);
+  return all;
+}

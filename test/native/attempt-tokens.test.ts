@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { type AttemptTokens, firstTokens, joinedTokens } from "../../lib/native/attempt-tokens.ts";
+
+const tokens = (attempt: number, from: number, ids: number[], finish = 0): AttemptTokens => ({
+  attempt,
+  from,
+  tokens: Int32Array.from(ids),
+  logprobs: Float32Array.from(ids, (id) => -id / 4),
+  entropies: Float32Array.from(ids, (id) => id / 8),
+  versions: Uint32Array.from(ids, (id) => id + 1),
+  oldestKv: Uint32Array.from(ids, (id) => id + 2),
+  finish,
+});
+
+test("what follows is joined, attempt by attempt", () => {
+  const before = [tokens(0, 0, [5, 6]), tokens(2, 0, [7])];
+  const after = [tokens(2, 1, [8, 9], 1), tokens(1, 0, [4]), tokens(0, 2, [])];
+  expect(joinedTokens(before, after)).toEqual([
+    tokens(0, 0, [5, 6]),
+    tokens(2, 0, [7, 8, 9], 1),
+    tokens(1, 0, [4]),
+  ]);
+});
+
+test.each([
+  ["from further on", tokens(0, 3, [9])],
+  ["from further back", tokens(0, 1, [9])],
+  ["of an attempt that does not begin", tokens(1, 1, [9])],
+])("what does not follow is left out: %s", (_, after) => {
+  expect(joinedTokens([tokens(0, 0, [5, 6])], [after])).toEqual([tokens(0, 0, [5, 6])]);
+});
+
+test("nothing follows an attempt's end", () => {
+  expect(joinedTokens([tokens(0, 0, [5, 6], 1)], [tokens(0, 2, [7])])).toEqual([tokens(0, 0, [5, 6], 1)]);
+});
+
+test("an attempt that is cut goes on; one that is shorter stays as it is", () => {
+  expect(firstTokens(tokens(0, 0, [5, 6, 7], 2), 2)).toEqual(tokens(0, 0, [5, 6]));
+  expect(firstTokens(tokens(0, 0, [5, 6, 7], 2), 3)).toEqual(tokens(0, 0, [5, 6, 7], 2));
+  expect(firstTokens(tokens(0, 0, [5]), 0)).toEqual(tokens(0, 0, []));
+});
