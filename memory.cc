@@ -1,0 +1,2 @@
+engine 3
+trainer 3

@@ -1,0 +1,2 @@
+kernels 3
+trainer 3

@@ -1,0 +1,2 @@
+addon 3
+core 3
