@@ -1,2 +1,0 @@
-engine 3
-trainer 3

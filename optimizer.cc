@@ -1,2 +1,0 @@
-kernels 3
-trainer 3

@@ -1,2 +1,0 @@
-addon 3
-core 3
