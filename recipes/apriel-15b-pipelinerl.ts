@@ -9,7 +9,15 @@ import { defineRecipe } from "hone-rl";
 
 export default defineRecipe({
   name: "apriel-15b-pipelinerl",
-  hardware: { gpu: "H100 80GB", gpuMemoryGiB: 80, gpus: 64, actorGpus: 32, recompute: true },
+  hardware: {
+    gpu: "H100 80GB",
+    gpuMemoryGiB: 80,
+    nodes: 8,
+    gpus: 64,
+    actorGpus: 32,
+    recompute: true,
+    sharding: { stage: "parameters" },
+  },
   model: { folder: "ServiceNow-AI/Apriel-1.5-15b-Thinker", weightStorage: "bf16" },
   domains: {
     math: {

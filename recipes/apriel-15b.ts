@@ -1,9 +1,11 @@
 /**
  * The paper's launch configuration: five domains, 64 H100s, half of them generating. Every value and where it comes
- * from stands in docs/recipe.md. This version plans and checks it; it runs on one device.
+ * from stands in docs/recipe.md. This version plans, checks and simulates it as 64 processes on 8 nodes; it does not run it,
+ * since its trainers divide nothing on a GPU yet.
  *
  *   npx hone plan recipes/apriel-15b.ts       memory of an actor and of a trainer GPU
- *   npx hone check recipes/apriel-15b.ts      data, prompts, verifiers and one step, as far as weights and data are here
+ *   npx hone check recipes/apriel-15b.ts      data, prompts, verifiers, one step, and who would run where
+ *   npx hone simulate recipes/apriel-15b.ts   hours, and who waits for whom
  *
  * data/ holds the public data sets as they are published; docs/data.md says where each comes from.
  */
@@ -11,7 +13,15 @@ import { defineRecipe } from "hone-rl";
 
 export default defineRecipe({
   name: "apriel-15b",
-  hardware: { gpu: "H100 80GB", gpuMemoryGiB: 80, gpus: 64, actorGpus: 32, recompute: true },
+  hardware: {
+    gpu: "H100 80GB",
+    gpuMemoryGiB: 80,
+    nodes: 8,
+    gpus: 64,
+    actorGpus: 32,
+    recompute: true,
+    sharding: { stage: "parameters" },
+  },
   model: { folder: "ServiceNow-AI/Apriel-1.5-15b-Thinker", weightStorage: "bf16" },
   domains: {
     math: { weight: 0.4, source: { kind: "open-reasoner-zero", path: "data/open-reasoner-zero" } },

@@ -2,6 +2,7 @@ import { type Recipe, recipeWarnings, slopesFunction } from "../config/index.ts"
 import { type DatasetReport, type ProblemSource, reportLine } from "../data/index.ts";
 import { EnvironmentPartner, type Play } from "../episodes/index.ts";
 import { HoneError } from "../errors.ts";
+import type { NativeInfo } from "../native/face.ts";
 import {
   admissionOf,
   expectDemonstrations,
@@ -20,6 +21,7 @@ import { expectFit, inUnits, type MemoryPlan } from "../plan/index.ts";
 import type { DomainName, Problem } from "../records.ts";
 import { flow } from "../report/index.ts";
 import type { PromptFormat } from "../text/index.ts";
+import { clusterStages, isForAgents, shapeOf } from "./cluster-check.ts";
 import { type Rehearsal, rehearse, rehearseStep } from "./dry-run.ts";
 import { planRecipe, UNKNOWN_MEMORY } from "./plan.ts";
 import { checkSlopes } from "./slopes-check.ts";
@@ -117,21 +119,37 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
     ok: true,
     said: `2 layers of the same architecture on the CPU: ${rollouts} rollouts judged, gradient of norm ${metrics["grad/norm"]!.toPrecision(3)}, weights updated and published`,
   });
-  stages.push(memoryStage(plan), await hereStage(recipe, rehearsal));
+  stages.push(memoryStage(plan));
+  if (isForAgents(recipe)) stages.push(...(await clusterStages(recipe)));
+  stages.push(await hereStage(recipe, rehearsal));
   return { recipe, stages, domains, plan, warnings: recipeWarnings(recipe) };
+}
+
+/** The stage that says whether this machine does it. */
+export const RUN = "run";
+
+/** What runs a recipe that this machine cannot run, or why nothing does. */
+function elsewhereText(recipe: Recipe, info: NativeInfo): string {
+  const cuda = { ...info.cuda, devices: ["as the recipe says"] };
+  const fault = whyNotRunnable(recipe, { ...info, cuda }, true);
+  const what = `this recipe is planned as ${shapeOf(recipe)}`;
+  if (fault !== undefined) return `${what}, and this version does not run it there either: ${fault.message}`;
+  return `${what}; what runs it: hone launch slurm, kubernetes or mpirun`;
 }
 
 /** Whether `hone run` would accept this recipe on this machine, apart from memory. */
 async function hereStage(recipe: Recipe, { missing, required }: Rehearsal): Promise<Stage> {
-  const fault = whyNotRunnable(recipe, (await nativeCore()).info());
+  const info = (await nativeCore()).info();
+  const fault = whyNotRunnable(recipe, info);
   const absent = [...missing.keys()].filter((what) => required.has(what));
   const reasons = [
     ...(fault === undefined ? [] : [fault.message]),
     ...(absent.length === 0 ? [] : [`not here: ${absent.join(", ")}`]),
   ];
+  const elsewhere = isForAgents(recipe) ? `${elsewhereText(recipe, info)}; ` : "";
   if (reasons.length > 0)
-    return { name: "run", ok: false, said: `hone run refuses it here: ${reasons.join("; ")}` };
-  return { name: "run", ok: true, said: "hone run does it here" };
+    return { name: RUN, ok: false, said: `${elsewhere}hone run refuses it here: ${reasons.join("; ")}` };
+  return { name: RUN, ok: true, said: "hone run does it here" };
 }
 
 /** Tries data, prompts and verifiers on three problems of every domain and validation set. */

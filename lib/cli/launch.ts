@@ -1,13 +1,14 @@
 import { chmodSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Recipe } from "../config/index.ts";
-import { type Job, type JobFile, rolesOf, worldMap } from "../launch/index.ts";
+import { expectRoles, type Recipe } from "../config/index.ts";
+import { type Job, type JobFile, worldMap } from "../launch/index.ts";
 import { writeWhole } from "../metrics/index.ts";
 import { honeCommand } from "./hone-command.ts";
 
 /** Options of `hone launch` whatever the launcher. */
 export interface LaunchFlags {
-  readonly nodes: number;
+  /** Default: the recipe's. */
+  readonly nodes?: number;
   readonly name?: string;
   readonly dir?: string;
   readonly store?: string;
@@ -28,8 +29,8 @@ export interface LaunchFlags {
  * HONE_ERR_USAGE where the recipe does not say who does what, or a node would have nothing to do.
  */
 export function jobOf(recipe: Recipe, file: string, flags: LaunchFlags): Job {
-  const { nodes, grace, restarts, store, hone } = flags;
-  const seats = worldMap(rolesOf(recipe.hardware), nodes);
+  const { nodes = recipe.hardware?.nodes ?? 1, grace, restarts, store, hone } = flags;
+  const seats = worldMap(expectRoles(recipe), nodes);
   const dir = resolve(flags.dir ?? join(flags.runs ?? "runs", recipe.name));
   const settings = flags.set.flatMap((setting) => ["--set", setting]);
   return {

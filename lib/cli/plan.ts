@@ -75,7 +75,8 @@ export function planText(recipe: Recipe, plan: MemoryPlan): string {
     : `hardware.recompute: true would keep ${saved} of activations less`;
   return [
     ...head,
-    ...plan.roles.flatMap((role) => ["", ...roleLines(role, capacity)]),
+    ...plan.roles.flatMap((role) => ["", ...roleLines(role, capacity, plan.together !== undefined)]),
+    ...togetherLines(plan),
     "",
     recompute,
     ...plan.hostRows.map(({ name, bytes }) => `${inUnits(bytes)} of the host's own memory: ${name}`),
@@ -104,16 +105,26 @@ function adviceLines({ proposals, least }: Advice): string[] {
   ];
 }
 
-function roleLines(role: RolePlan, capacity: number | undefined): string[] {
+/** Of processes that share the memory of their machine: what they take of it. */
+function togetherLines({ together, capacity = Number.NaN }: MemoryPlan): string[] {
+  if (together === undefined) return [];
+  const where = together.nodes > 1 ? `the fullest of ${together.nodes} machines` : "one machine";
+  const left = capacity - together.total;
+  const rest = left >= 0 ? `${inUnits(left)} free` : `${inUnits(-left)} over`;
+  return ["", `all processes of ${where}: ${inUnits(together.total)}, ${rest}`];
+}
+
+function roleLines(role: RolePlan, capacity: number | undefined, shared: boolean): string[] {
   const { rows, total, devices, keyValueTokens: tokens } = role;
   const largestFirst = rows.toSorted((a, b) => b.bytes - a.bytes);
   const width = Math.max("free".length, ...rows.map(({ name }) => name.length));
   const line = (name: string, bytes: number) =>
     `  ${name.padEnd(width)} ${inUnits(bytes).padStart(10)}${share(bytes, capacity)}`;
   const rule = `  ${"─".repeat(width + (capacity === undefined ? 11 : 18))}`;
-  const left = capacity === undefined ? [] : [freeLine(line, capacity - total)];
+  const left = capacity === undefined || shared ? [] : [freeLine(line, capacity - total)];
+  const many = shared ? "processes" : "GPUs";
   return [
-    `${role.role}${devices > 1 ? `, each of ${devices} GPUs` : ""}`,
+    `${role.role}${devices > 1 ? `, each of ${devices} ${many}` : ""}`,
     ...largestFirst.map(({ name, bytes }) => line(name, bytes)),
     rule,
     line("total", total),

@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
-import type { Recipe } from "../config/index.ts";
+import { expectRoles, type Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import type { Agents, Processes } from "../fleet/index.ts";
-import { nativeCore } from "../orchestration/index.ts";
+import { expectRunnable, nativeCore } from "../orchestration/index.ts";
 
 /** Of the run folder: weights on their way between nodes. */
 const IN_FLIGHT = "in-flight";
@@ -11,10 +11,8 @@ const IN_FLIGHT = "in-flight";
  * The actors and trainers that the recipe asks for: started here, or, where HONE_AGENTS is set, by agents that have the same
  * HONE_RUN_ID. Undefined where one process does it all. Throws HONE_ERR_USAGE for agents without a place to meet.
  */
-export async function processesOf(
-  { hardware }: Recipe,
-  dir: string,
-): Promise<Processes | Agents | undefined> {
+export async function processesOf(recipe: Recipe, dir: string): Promise<Processes | Agents | undefined> {
+  const { hardware } = recipe;
   const { HONE_STORE: store, HONE_FAULTS: faults, HONE_AGENTS: agents, HONE_RUN_ID: runId } = process.env;
   if (agents === undefined && hardware?.processes === undefined && faults)
     throw new HoneError("HONE_ERR_USAGE", "HONE_FAULTS is set, and this run has no processes to meet", {
@@ -24,10 +22,10 @@ export async function processesOf(
   const { openAgents, openProcesses, readFaults } = await import("../fleet/index.ts");
   const core = await nativeCore();
   if (agents === undefined) {
+    expectRunnable(recipe, core.info()); // of processes agents started it would not ask for the machine
     const address = store ? { store } : {};
     return openProcesses({ ...hardware!.processes!, ...address, core, faults: readFaults(faults) });
   }
-  const { rolesOf } = await import("../launch/index.ts");
   if (!store || !runId)
     throw new HoneError(
       "HONE_ERR_USAGE",
@@ -41,6 +39,6 @@ export async function processesOf(
       "HONE_ERR_UNSUPPORTED",
       "HONE_FAULTS reaches processes of this machine's run, not those of agents",
     );
-  const { trainers } = rolesOf(hardware);
+  const { trainers } = expectRoles(recipe);
   return openAgents({ trainers, core, store, runId, folder: join(resolve(dir), IN_FLIGHT) });
 }

@@ -1,6 +1,7 @@
 import { EPISODE_SOURCES } from "../domains/index.ts";
 import type { ConfigIssue } from "../errors.ts";
 import { hasExpert } from "./environment.ts";
+import { rolesOf } from "./roles.ts";
 import { evaluationContext, MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
 
 const INT32 = 2 ** 31 - 1;
@@ -308,6 +309,20 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
       h?.actorGpus !== undefined && h.actorGpus >= h.gpus
         ? `is ${h.actorGpus} of ${h.gpus} GPUs; at least one has to train`
         : undefined,
+  },
+  {
+    paths: ["hardware.nodes", "hardware.processes", "hardware.actorGpus", "hardware.gpus", "device"],
+    rule: (recipe) => {
+      const { nodes = 1 } = recipe.hardware ?? {};
+      if (nodes === 1) return undefined;
+      const roles = rolesOf(recipe);
+      if (roles === undefined)
+        return `is ${nodes}, and hardware says neither processes nor actorGpus: who of them samples and who trains`;
+      const all = roles.actors + roles.trainers;
+      return all < nodes
+        ? `is ${nodes}, more than its ${all} processes: a node would have nothing to do`
+        : undefined;
+    },
   },
   {
     paths: ["hardware.sharding.stage", "lora", "warmStart.optimizer", "metrics.gradients.everySteps"],

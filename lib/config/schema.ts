@@ -288,13 +288,15 @@ const hardwareSchema = z.strictObject({
   /** Of one GPU; when left out what the first GPU of the machine has. */
   gpuMemoryGiB: positive().optional(),
   gpus: count(2 ** 20).default(1),
+  /** Machines that they, or the processes, are spread over; what `hone launch` asks for. When left out 1. */
+  nodes: count(2 ** 16).optional(),
   /** GPUs that generate, the others train; when left out every GPU does both. */
   actorGpus: count().optional(),
   /** The backward pass computes activations again instead of keeping them all. */
   recompute: z.boolean().default(false),
-  /** On one machine: processes that sample beside the one of the run, and those that train; 0: the run's own (docs/cluster.md). */
+  /** Processes that sample beside the one of the run, and those that train; 0: the run's own (docs/cluster.md). */
   processes: z.strictObject({ actors: count(64), trainers: z.int().min(0).max(64).default(0) }).optional(),
-  /** What trainers divide among themselves, on the CPU; when left out AdamW's moments, exactly, where there are several. */
+  /** What trainers divide among themselves; when left out AdamW's moments, exactly, where there are several. */
   sharding: shardingSchema.optional(),
   /** Where AdamW's moments lie: on the GPU ("device", or left out), or in its host's memory, from where every step streams them through it. */
   optimizerMemory: z.enum(["device", "host"]).optional(),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Roles, rolesOf } from "./roles.ts";
 
 export const shardingSchema = z.strictObject({
   /** "optimizer": AdamW's moments. "gradients": gradients too, "parameters": weights too; these are always exact. */
@@ -8,17 +9,20 @@ export const shardingSchema = z.strictObject({
 });
 
 interface Divided {
+  readonly device?: string | undefined;
   readonly hardware?:
     | {
         readonly sharding?: z.infer<typeof shardingSchema> | undefined;
-        readonly processes?: { readonly trainers: number } | undefined;
+        readonly processes?: Roles | undefined;
+        readonly gpus?: number;
+        readonly actorGpus?: number | undefined;
       }
     | undefined;
 }
 
 /** What the trainer's ranks divide, and the order in which they add up gradients; undefined where nothing is divided. */
-export function shardingOf({ hardware }: Divided): z.infer<typeof shardingSchema> | undefined {
-  const { sharding, processes } = hardware ?? {};
+export function shardingOf(recipe: Divided): z.infer<typeof shardingSchema> | undefined {
+  const { sharding } = recipe.hardware ?? {};
   if (sharding !== undefined) return sharding;
-  return (processes?.trainers ?? 0) > 1 ? { stage: "optimizer", exact: true } : undefined;
+  return (rolesOf(recipe)?.trainers ?? 0) > 1 ? { stage: "optimizer", exact: true } : undefined;
 }

@@ -17,27 +17,6 @@ export interface Seat {
   readonly slot: number;
 }
 
-/** Recipes as far as they say it: `hardware.processes`, or GPUs of which some generate. */
-export interface HardwareRoles {
-  readonly processes?: Roles | undefined;
-  readonly gpus?: number;
-  readonly actorGpus?: number | undefined;
-}
-
-/** A process a GPU where the recipe counts those. Throws HONE_ERR_USAGE where it says neither. */
-export function rolesOf(hardware: HardwareRoles | undefined): Roles {
-  const { processes, gpus = 1, actorGpus } = hardware ?? {};
-  if (processes !== undefined) return processes;
-  if (actorGpus !== undefined) return { actors: actorGpus, trainers: gpus - actorGpus };
-  throw new HoneError(
-    "HONE_ERR_USAGE",
-    "the recipe does not say how many processes sample and how many train",
-    {
-      hint: "Such as --set hardware.processes.actors=4 --set hardware.processes.trainers=4, over all nodes.",
-    },
-  );
-}
-
 /**
  * Who runs where: ranks follow each other over the nodes, each node has its part of both roles, and no node has more than
  * one process more than another. Trainer 0 is on the first. Throws HONE_ERR_USAGE where a node would have nothing to do.

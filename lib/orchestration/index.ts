@@ -53,6 +53,7 @@ export { createRun, expectDemonstrations } from "./run/index.ts";
 export type { Core, CoreProcesses } from "./setup/index.ts";
 export {
   admissionOf,
+  expectRunnable,
   giverText,
   type Model,
   nativeCore,

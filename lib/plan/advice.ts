@@ -1,7 +1,7 @@
 import { maxContext, overrideRecipe, type Recipe } from "../config/index.ts";
 import { ConfigError } from "../errors.ts";
 import { CHANGES, type Change, FEWEST_PAGES, PAGES } from "./changes.ts";
-import { fits, type Measured } from "./measured.ts";
+import { fits, type Measured, mostOf } from "./measured.ts";
 
 /** Changes of which every one is needed. */
 export interface Proposal {
@@ -98,8 +98,9 @@ function fewerPages(recipe: Recipe, { roles }: Measured, which: number): Applied
   return { name, cost, assignments: [`engine.pages=${chosen}`] };
 }
 
-function proposalOf(changes: readonly Applied[], { roles }: Measured): Proposal {
-  const total = Math.max(...roles.map((role) => role.total));
+function proposalOf(changes: readonly Applied[], measured: Measured): Proposal {
+  const total = mostOf(measured);
+  const { roles } = measured;
   const keyValueTokens = Math.max(...roles.map(({ keyValueTokens: { fit = 0 } }) => fit));
   return { changes, total, keyValueTokens };
 }

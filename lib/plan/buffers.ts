@@ -1,4 +1,11 @@
-import { evaluationContext, loraOptions, maxContext, optimizerMemory, type Recipe } from "../config/index.ts";
+import {
+  evaluationContext,
+  loraOptions,
+  maxContext,
+  optimizerMemory,
+  type Recipe,
+  shardingOf,
+} from "../config/index.ts";
 import type { DeviceName } from "../device.ts";
 import { NO_OPTIMIZER } from "../inference/index.ts";
 import { type MemorySizes, memorySizes } from "../native/index.ts";
@@ -8,8 +15,18 @@ export interface Sizes extends MemorySizes {
   readonly evaluationScratch: number;
 }
 
-/** What the core says an engine and a trainer of this recipe take on such a device, whether there is one or not. */
-export function sizesOf(recipe: Recipe, config: string, device: DeviceName, threads: number): Sizes {
+/**
+ * What the core says an engine and a trainer of this recipe take on such a device, whether there is one or not.
+ * @param ranks trainers that divide what the recipe's sharding says: the trainer's sizes are those of the first, whose
+ *   weights as kernels read them may be less than an engine's. Default 0: nothing is divided.
+ */
+export function sizesOf(
+  recipe: Recipe,
+  config: string,
+  device: DeviceName,
+  threads: number,
+  ranks = 0,
+): Sizes {
   const { model, training, rollouts } = recipe;
   const { weightStorage } = model;
   const engine = { ...recipe.engine, maxContext: maxContext(recipe), runSeed: 0n, weightStorage, device };
@@ -18,6 +35,7 @@ export function sizesOf(recipe: Recipe, config: string, device: DeviceName, thre
   const kind = recipe.warmStart?.optimizer ?? "adamw";
   const optimizer = { ...NO_OPTIMIZER, kind, moments, memory: optimizerMemory(recipe, kind) } as const;
   const recompute = recipe.hardware?.recompute ?? false;
+  const sharding = ranks > 0 ? shardingOf(recipe) : undefined;
   // A sequence that is longer than a micro-batch gets one of its own.
   const packedTokens = Math.max(training.packedTokens, maxContext(recipe));
   const trainer = {
@@ -28,10 +46,15 @@ export function sizesOf(recipe: Recipe, config: string, device: DeviceName, thre
     device,
     recompute,
     ...loraOptions(recipe),
+    ...(sharding && { sharding }),
   };
   const sequences = Math.min(training.packedTokens, training.groupsPerStep * rollouts.groupSize);
   const core = (maxContext: number) =>
-    memorySizes(config, { engine: { ...engine, maxContext }, trainer }, { sequences, threads });
+    memorySizes(
+      config,
+      { engine: { ...engine, maxContext }, trainer },
+      { sequences, threads, ranks: Math.max(1, ranks) },
+    );
   const sizes = core(engine.maxContext);
   const evaluation = evaluationContext(recipe);
   const { engineScratch } = evaluation === engine.maxContext ? sizes : core(evaluation);

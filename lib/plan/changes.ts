@@ -1,4 +1,4 @@
-import { maxContext, type Recipe } from "../config/index.ts";
+import { maxContext, type Recipe, rolesOf, shardingOf } from "../config/index.ts";
 
 /** Something a recipe can do without, and what that costs. */
 export interface Change {
@@ -55,6 +55,14 @@ export const CHANGES: readonly Change[] = [
     name: "hardware.recompute",
     cost: "one more forward of every micro-batch (17 % more CPU time a step): the same bits",
     assignments: ({ hardware }) => (hardware?.recompute ? undefined : ["hardware.recompute=true"]),
+  },
+  {
+    name: "hardware.sharding.stage",
+    cost: "trainers gather a layer's weights whenever they use it: more goes between them, the same bits",
+    assignments: (recipe) =>
+      (rolesOf(recipe)?.trainers ?? 0) > 1 && shardingOf(recipe)?.stage !== "parameters"
+        ? ["hardware.sharding.stage=parameters"]
+        : undefined,
   },
   {
     name: "hardware.optimizerMemory",

@@ -1,6 +1,6 @@
 import { HoneError } from "../errors.ts";
 import type { Advice, Proposal } from "./advice.ts";
-import { fitsHost, type RolePlan } from "./measured.ts";
+import { fitsHost, mostOf, type RolePlan } from "./measured.ts";
 import type { MemoryPlan } from "./memory.ts";
 import { inUnits } from "./units.ts";
 
@@ -13,10 +13,14 @@ const NAMED = 3;
  */
 export function expectFit(plan: MemoryPlan): void {
   const { capacity = Number.POSITIVE_INFINITY } = plan;
+  if (mostOf(plan) <= capacity && fitsHost(plan)) return;
   const worst = plan.roles.filter(({ total }) => total > capacity);
-  if (worst.length === 0 && fitsHost(plan)) return;
   const said = worst.map((role) => overflow(role.role, role.rows, capacity));
   const largest = worst.flatMap(largestRows);
+  if (plan.together !== undefined) {
+    said.splice(0, said.length, sumOf(plan, plan.together.total, capacity));
+    largest.push(...plan.roles.flatMap(largestRows));
+  }
   if (!fitsHost(plan)) {
     said.push(overflow("its host", plan.hostRows, plan.hostCapacity!));
     largest.push(...plan.hostRows);
@@ -47,6 +51,12 @@ function overflow(who: string, rows: RolePlan["rows"], capacity: number): string
   const parts = largestRows({ rows }).map(({ name, bytes }) => `${name} ${inUnits(bytes)}`);
   const total = rows.reduce((sum, { bytes }) => sum + bytes, 0);
   return `${who} needs ${inUnits(total)} of ${inUnits(capacity)} (${parts.join(", ")})`;
+}
+
+/** Processes that share a machine's memory. */
+function sumOf({ roles }: MemoryPlan, total: number, capacity: number): string {
+  const parts = roles.map(({ role, devices, total: each }) => `${devices} x ${role} ${inUnits(each)}`);
+  return `its processes need ${inUnits(total)} of ${inUnits(capacity)} on one machine (${parts.join(", ")} over all machines)`;
 }
 
 function largestRows({ rows }: Pick<RolePlan, "rows">) {

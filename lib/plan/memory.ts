@@ -1,11 +1,13 @@
-import type { Recipe } from "../config/index.ts";
+import { type Recipe, type Roles, rolesOf } from "../config/index.ts";
 import type { DeviceName } from "../device.ts";
 import { type Advice, advise } from "./advice.ts";
 import { type Sizes, sizesOf } from "./buffers.ts";
 import { fits, type Measured, type RolePlan } from "./measured.ts";
 import { networkOf } from "./network.ts";
 import {
+  cpuActor,
   cpuRows,
+  cpuTrainerAlone,
   EVALUATION,
   evaluationRow,
   gpuActor,
@@ -70,10 +72,33 @@ export function measureMemory(
   const network = networkOf(config);
   if (gpuMemory !== undefined || recipe.device !== "cpu")
     return measuredGpus(recipe, config, gpuOf(recipe, machine, gpuMemory));
-  const sizes = sizesOf(recipe, config, "cpu", machine.threads);
-  const capacity = machine.memory;
-  const role = rolePlan("actor and trainer", 1, cpuRows(recipe, sizes), { recipe, sizes, capacity });
-  return { network, device: CPU, capacity, roles: [role], hostRows: [] };
+  const base = { network, device: CPU, capacity: machine.memory, hostRows: [] };
+  const asked = rolesOf(recipe);
+  if (asked !== undefined) return { ...base, ...measuredProcesses(recipe, config, machine, asked) };
+  const sizes = sizesOf(recipe, config, "cpu", machine.threads, 1);
+  const about = { recipe, sizes, capacity: machine.memory };
+  return { ...base, roles: [rolePlan("actor and trainer", 1, cpuRows(recipe, sizes), about)] };
+}
+
+/** Processes on the CPU share the memory of their machine; each machine has its part of both roles. */
+function measuredProcesses(
+  recipe: Recipe,
+  config: string,
+  machine: Machine,
+  { actors, trainers }: Roles,
+): Pick<Measured, "roles" | "together"> {
+  const { nodes = 1 } = recipe.hardware ?? {};
+  const here = (count: number) => Math.ceil(count / nodes);
+  const threads = Math.max(1, Math.floor(machine.threads / here(actors + trainers)));
+  const divided = sizesOf(recipe, config, "cpu", threads, Math.max(1, trainers));
+  const training = trainers > 0 ? ("trainer" as const) : ("coordinator" as const);
+  const trains = { recipe, sizes: divided, capacity: machine.memory };
+  const trainer = rolePlan(training, Math.max(1, trainers), cpuTrainerAlone(recipe, divided), trains);
+  const taken = here(trainer.devices) * trainer.total;
+  const sizes = sizesOf(recipe, config, "cpu", threads);
+  const left = { recipe, sizes, capacity: Math.max(0, machine.memory - taken) / here(actors) };
+  const actor = rolePlan("actor", actors, cpuActor(recipe, sizes), left);
+  return { roles: [actor, trainer], together: { nodes, total: here(actors) * actor.total + taken } };
 }
 
 interface Gpu {
@@ -85,24 +110,27 @@ interface Gpu {
 
 function measuredGpus(recipe: Recipe, config: string, gpu: Gpu): Measured {
   const network = networkOf(config);
-  const { gpus = 1, actorGpus } = recipe.hardware ?? {};
+  const { gpus = 1 } = recipe.hardware ?? {};
+  const asked = rolesOf({ ...recipe, device: "cuda" });
+  const ranks = asked?.trainers ?? gpus;
   const sizes = sizesOf(recipe, config, "cuda", 1);
+  const divided = sizesOf(recipe, config, "cuda", 1, ranks);
   const about = { recipe, sizes, capacity: gpu.memory };
-  const trainers = gpus - (actorGpus ?? 0);
   const actor = gpuActor(sizes);
-  const trainer = gpuTrainer(recipe, network, sizes, trainers);
+  const trainer = gpuTrainer(recipe, divided, ranks);
+  const several = gpus > 1 || asked !== undefined;
   const everywhere = [
     { name: "rotary table", bytes: sizes.ropeTables },
-    { name: "NCCL: weight buckets, channels", bytes: gpus > 1 ? 2 * BUCKET + NCCL_CHANNELS : 0 },
+    { name: "NCCL: weight buckets, channels", bytes: several ? 2 * BUCKET + NCCL_CHANNELS : 0 },
     { name: "CUDA context and libraries (allowance)", bytes: CUDA_CONTEXT },
   ];
   const both = [...trainer, ...actor, evaluationRow(recipe, sizes), ...everywhere];
   const roles =
-    actorGpus === undefined
+    asked === undefined
       ? [rolePlan("actor and trainer", gpus, both, about)]
       : [
-          rolePlan("actor", actorGpus, [...actor, ...everywhere], about),
-          rolePlan("trainer", trainers, [...trainer, ...everywhere], about),
+          rolePlan("actor", asked.actors, [...actor, ...everywhere], about),
+          rolePlan("trainer", Math.max(1, ranks), [...trainer, ...everywhere], about),
         ];
   const capacity = gpu.memory !== undefined && { capacity: gpu.memory };
   const base = { name: "frozen base, f32", bytes: recipe.lora === undefined ? 0 : network.parameters * 4 };

@@ -1,6 +1,5 @@
 import type { Recipe } from "../config/index.ts";
 import type { Sizes } from "./buffers.ts";
-import type { Network } from "./network.ts";
 
 /** One class of tensors on one device. */
 export interface MemoryRow {
@@ -10,17 +9,15 @@ export interface MemoryRow {
   readonly change?: string;
 }
 
-const F32 = 4;
-const BF16 = 2;
-
 export const KEY_VALUES = "keys and values";
 export const EVALUATION = "an evaluation beside training";
 const GRADIENTS = "gradients of domains against each other";
 const ADAPTERS = "adapters, and the matrix they change";
 const FIRST_PACKING = "an embedding in f32, while the base is packed for the first time";
 
-const momentsName = ({ moments, trained }: Sizes) =>
-  `optimizer moments, ${moments < 2 * trained ? "bf16" : "f32"}`;
+/** A warm start keeps its moments in f32, and comes first. */
+const momentsName = ({ warmStart, optimizer }: Recipe) =>
+  `optimizer moments, ${warmStart === undefined ? optimizer.moments : "f32"}`;
 
 /** What a trainer and an engine in one process take on the CPU. */
 export function cpuRows(recipe: Recipe, sizes: Sizes): MemoryRow[] {
@@ -35,6 +32,38 @@ export function cpuRows(recipe: Recipe, sizes: Sizes): MemoryRow[] {
   ];
 }
 
+/** What a process that only samples takes on the CPU: weights arrive in f32, and are packed beside those in use. */
+export function cpuActor({ evaluation }: Recipe, sizes: Sizes): MemoryRow[] {
+  const { snapshot, parameters, keyValues, evaluationScratch, ropeTables } = sizes;
+  const storage = 'model.weightStorage: "bf16"';
+  return [
+    { name: "weights, engine", bytes: snapshot, change: storage },
+    { name: "weights as they arrive, f32, and packed", bytes: parameters + snapshot, change: storage },
+    ...engineRows(sizes),
+    { name: "rotary table", bytes: ropeTables },
+    {
+      name: EVALUATION,
+      bytes: evaluation.everySteps > 0 ? snapshot + keyValues + evaluationScratch : 0,
+      change: "evaluation.everySteps: 0",
+    },
+  ];
+}
+
+/** What a process that only trains takes on the CPU; of several the first, which keeps gradients of domains for all. */
+export function cpuTrainerAlone(recipe: Recipe, sizes: Sizes): MemoryRow[] {
+  const { parameters, moments, adapters, snapshot, firstPacking } = sizes;
+  const loaded = parameters + moments + adapters + snapshot + firstPacking;
+  return [
+    ...cpuTrainer(recipe, sizes),
+    {
+      name: EVALUATION,
+      bytes: recipe.evaluation.everySteps > 0 ? loaded : 0,
+      change: "evaluation.everySteps: 0",
+    },
+    gradientRow(recipe, sizes),
+  ];
+}
+
 function cpuTrainer(recipe: Recipe, sizes: Sizes): MemoryRow[] {
   const { parameters, trained, adapters } = sizes;
   // A reference policy is a trainer of its own that only scores: no gradients, no moments, nothing turned round.
@@ -44,7 +73,7 @@ function cpuTrainer(recipe: Recipe, sizes: Sizes): MemoryRow[] {
   return [
     { name: recipe.lora ? "frozen base, f32" : "master weights, f32", bytes: copies * parameters },
     { name: "gradients, f32", bytes: trained, change: "lora" },
-    { name: momentsName(sizes), bytes: sizes.moments, change: "lora" },
+    { name: momentsName(recipe), bytes: sizes.moments, change: "lora" },
     { name: ADAPTERS, bytes: copies * adapters },
     { name: "weights, trainer", bytes: copies * sizes.snapshot, change: storage },
     { name: "weights, transposed for gradients", bytes: sizes.transposed, change: storage },
@@ -106,44 +135,34 @@ export function gpuActor(sizes: Sizes): MemoryRow[] {
 }
 
 /** Moments that visit the GPU from its host's memory; an evaluation beside training loads those of its checkpoint too. */
-export function hostMoments({ evaluation }: Recipe, sizes: Sizes): MemoryRow {
-  const { hostMoments: moments } = sizes;
-  const name = `${momentsName({ ...sizes, moments })}, page-locked`;
-  return { name, bytes: moments * (evaluation.everySteps > 0 ? 2 : 1), change: "lora" };
+export function hostMoments(recipe: Recipe, { hostMoments: moments }: Sizes): MemoryRow {
+  const name = `${momentsName(recipe)}, page-locked`;
+  return { name, bytes: moments * (recipe.evaluation.everySteps > 0 ? 2 : 1), change: "lora" };
 }
 
-/** What a trainer takes on each of `shards` GPUs. */
-export function gpuTrainer(recipe: Recipe, n: Network, sizes: Sizes, shards: number): MemoryRow[] {
+/** What a trainer takes on each of `ranks` GPUs. @param sizes those of the first rank */
+export function gpuTrainer(recipe: Recipe, sizes: Sizes, ranks: number): MemoryRow[] {
   const { recompute = false } = recipe.hardware ?? {};
   const { parameters, trained, adapters, snapshot, head } = sizes;
-  const more = `${recipe.lora ? "" : "lora, "}hardware.gpus (more trainer GPUs, smaller shards)`;
+  const divide = 'hardware.sharding.stage: "parameters", hardware.gpus (more trainer GPUs, smaller shards)';
+  const more =
+    [...(recipe.lora ? [] : ["lora"]), ...(ranks > 1 ? [divide] : [])].join(", ") || "a smaller model";
   const toHost = 'hardware.optimizerMemory: "host", ';
   const less = `training.packedTokens${recompute ? "" : ", hardware.recompute: true"}`;
-  // Whole while they are in use: this layer's weights and the next's, and one layer's gradient before it is scattered.
-  const layer = n.layerMatrices * (2 * BF16 + F32);
-  const ends = n.embedding * (BF16 + F32) + (n.tiedHead ? 0 : n.embedding * 2 * F32);
-  const whole =
-    parameters +
-    adapters +
-    snapshot +
-    sizes.activations +
-    sizes.trainingScratch +
-    sizes.logits +
-    sizes.arrays;
-  const reference = recipe.objective.klCoef === 0 ? 0 : shards > 1 ? snapshot / shards : whole;
+  const arenas = sizes.activations + sizes.trainingScratch + sizes.logits + sizes.arrays;
+  const reference = recipe.objective.klCoef === 0 ? 0 : parameters + adapters + snapshot + arenas;
   return [
-    { name: "master weights, f32", bytes: parameters / shards, change: more },
-    { name: "gradients, f32", bytes: trained / shards, change: more },
-    { name: momentsName(sizes), bytes: sizes.moments / shards, change: `${toHost}${more}` },
+    { name: "master weights, f32", bytes: parameters, change: more },
+    { name: "gradients, f32", bytes: trained, change: more },
+    { name: momentsName(recipe), bytes: sizes.moments, change: `${toHost}${more}` },
     { name: ADAPTERS, bytes: adapters },
-    { name: "weights, bf16, trainer", bytes: (snapshot - head) / shards, change: more },
-    { name: "head, f32, trainer", bytes: head / shards, change: more },
+    { name: "weights, bf16, trainer", bytes: snapshot - head, change: more },
+    { name: "head, f32, trainer", bytes: head, change: more },
     {
-      name: shards > 1 ? "reference policy, bf16" : "reference policy, a trainer that only scores",
+      name: "reference policy, a trainer that only scores",
       bytes: reference,
       change: "objective.klCoef: 0",
     },
-    { name: "gathered layers and head", bytes: shards > 1 ? layer + ends : 0 },
     { name: "activations", bytes: sizes.activations, change: less },
     { name: "training scratch", bytes: sizes.trainingScratch, change: less },
     { name: "logits of a chunk", bytes: sizes.logits },

@@ -7,6 +7,6 @@ export { runPage, sweepPage } from "./page.ts";
 export type { SimulatedRun } from "./run-facts.ts";
 export { simulate } from "./simulation.ts";
 export { type SweptVariant, sweepVariants } from "./sweep.ts";
-export { runText, sweepText } from "./tables.ts";
+export { duration, runText, sweepText } from "./tables.ts";
 export { AXES, type Axis } from "./variants.ts";
 export type { Outcomes } from "./workload.ts";

@@ -63,6 +63,18 @@ test.each([
     "at least one has to train",
   ],
   [
+    "more nodes than processes",
+    { hardware: { nodes: 4, processes: { actors: 2, trainers: 1 } } },
+    "hardware.nodes",
+    "more than its 3 processes",
+  ],
+  [
+    "nodes of nobody",
+    { hardware: { nodes: 2, gpus: 16 } },
+    "hardware.nodes",
+    "neither processes nor actorGpus",
+  ],
+  [
     "buffer above budget",
     { "lengthPenalty.bufferTokens": 81 },
     "lengthPenalty.bufferTokens",

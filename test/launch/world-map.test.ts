@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { deviceOf, rolesOf, worldMap } from "../../lib/launch/world-map.ts";
+import { deviceOf, worldMap } from "../../lib/launch/world-map.ts";
 
 test("eight nodes with four actors and four trainers each", () => {
   const map = worldMap({ actors: 32, trainers: 32 }, 8);
@@ -43,16 +43,6 @@ test("everybody is somewhere once, in order, and nodes have equal parts", () => 
 test("fewer processes than nodes are refused", () => {
   expect(() => worldMap({ actors: 2, trainers: 1 }, 4)).toThrow(
     "2 actors and 1 trainers are fewer than 4 nodes",
-  );
-});
-
-test("roles as the recipe counts processes, or GPUs", () => {
-  const processes = { actors: 2, trainers: 1 };
-  expect(rolesOf({ processes, gpus: 8, actorGpus: 3 })).toBe(processes);
-  expect(rolesOf({ gpus: 8, actorGpus: 3 })).toEqual({ actors: 3, trainers: 5 });
-  expect(() => rolesOf({ gpus: 8 })).toThrow(expect.objectContaining({ code: "HONE_ERR_USAGE" }));
-  expect(() => rolesOf(undefined)).toThrow(
-    expect.objectContaining({ hint: expect.stringContaining("hardware.processes") }),
   );
 });
 

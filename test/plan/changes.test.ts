@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { overrideRecipe, type RecipeInput } from "../../lib/config/index.ts";
+import { overrideRecipe, type Recipe, type RecipeInput } from "../../lib/config/index.ts";
 import { CHANGES, FEWEST_PAGES, PAGES } from "../../lib/plan/changes.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
@@ -14,6 +14,7 @@ test("they stand in the order of their cost, pages twice", () => {
     "training.packedTokens",
     "engine.pages",
     "hardware.recompute",
+    "hardware.sharding.stage",
     "hardware.optimizerMemory",
     "metrics.gradients.noiseScale",
     "metrics.gradients.everySteps",
@@ -66,4 +67,14 @@ test("without evaluations there is no best checkpoint to keep", () => {
   expect(assignmentsOf("evaluation.everySteps", small({ evaluation: { everySteps: 2 } }))).toEqual([
     "evaluation.everySteps=0",
   ]);
+});
+
+test("what several trainers could divide further is proposed to them alone", () => {
+  const { assignments } = CHANGES.find(({ name }) => name === "hardware.sharding.stage")!;
+  const of = (hardware: object) => assignments({ ...smallRecipe(), hardware } as unknown as Recipe);
+  expect(of({ processes: { actors: 1, trainers: 2 } })).toEqual(["hardware.sharding.stage=parameters"]);
+  expect(of({ processes: { actors: 1, trainers: 1 } })).toBeUndefined();
+  const divided = { sharding: { stage: "parameters", exact: true } };
+  expect(of({ processes: { actors: 1, trainers: 2 }, ...divided })).toBeUndefined();
+  expect(of({})).toBeUndefined();
 });

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { overrideRecipe, type Recipe } from "../../lib/config/index.ts";
 import { PUBLISHED_CONFIGS } from "../../lib/inference/index.ts";
 import { sizesOf } from "../../lib/plan/buffers.ts";
-import { networkOf } from "../../lib/plan/network.ts";
 import {
   cpuRows,
   evaluationRow,
@@ -18,8 +17,7 @@ import { smallRecipe } from "../orchestration/small-recipe.ts";
 const TINY = JSON.stringify(PUBLISHED_CONFIGS["Qwen/Qwen3-0.6B"]);
 const small = (...settings: string[]) => overrideRecipe(smallRecipe(), settings);
 const sum = (rows: readonly MemoryRow[]) => rows.reduce((total, { bytes }) => total + bytes, 0);
-const trainer = (recipe: Recipe, shards = 1) =>
-  gpuTrainer(recipe, networkOf(TINY), sizesOf(recipe, TINY, "cuda", 1), shards);
+const trainer = (recipe: Recipe) => gpuTrainer(recipe, sizesOf(recipe, TINY, "cuda", 1), 1);
 const bytesOf = (rows: readonly MemoryRow[], name: RegExp) =>
   rows.find((row) => name.test(row.name))?.bytes ?? 0;
 
@@ -116,7 +114,6 @@ test("a reference policy on one card is a second trainer without gradients and m
   );
   const whole = parameters + snapshot + activations + trainingScratch + logits + arrays;
   expect(bytesOf(trainer(recipe), /^reference policy/)).toBe(whole);
-  expect(bytesOf(trainer(recipe, 4), /^reference policy/)).toBe(snapshot / 4);
 });
 
 test("an evaluation beside training is another engine, and a trainer to read the checkpoint", () => {

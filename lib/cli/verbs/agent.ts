@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import { expectRoles } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT, interruptSignal } from "../exit.ts";
 import { honeCommand } from "../hone-command.ts";
@@ -16,7 +17,7 @@ const HOPELESS = [EXIT.usage, EXIT.data];
 
 async function agent(file: string, flags: Flags): Promise<number> {
   const { PROCESS_EXIT } = await import("../../fleet/index.ts");
-  const { readContract, rolesOf, runAgent, worldMap } = await import("../../launch/index.ts");
+  const { readContract, runAgent, worldMap } = await import("../../launch/index.ts");
   const { needsGpus } = await import("../launch.ts");
   const say = (line: string) => void process.stderr.write(`${line}\n`);
   const signal = interruptSignal(() => {}, true);
@@ -29,7 +30,7 @@ async function agent(file: string, flags: Flags): Promise<number> {
     const settings = flags.set.flatMap((setting) => ["--set", setting]);
     return await runAgent({
       contract,
-      seats: worldMap(rolesOf(recipe.hardware), nodes)[nodeRank]!,
+      seats: worldMap(expectRoles(recipe), nodes)[nodeRank]!,
       runId: process.env["HONE_RUN_ID"] ?? recipe.name,
       store: flags.store ?? process.env["HONE_STORE"] ?? missingStore(),
       logs: join(dir, "logs"),

@@ -47,7 +47,11 @@ const launcher = (parent: Command, name: string, description: string, grace = 12
   parent
     .command(`${name} <recipe>`)
     .description(description)
-    .requiredOption("--nodes <number>", "machines, each with one agent", wholeOption("--nodes", 1, 65_536))
+    .option(
+      "--nodes <number>",
+      "machines, each with one agent (default: the recipe's hardware.nodes)",
+      wholeOption("--nodes", 1, 65_536),
+    )
     .option("--dir <folder>", "run folder, the same for all nodes (default: runs/<name of the recipe>)")
     .option("--store <address>", "a Redis server that is there (default: the job brings one)")
     .option("--name <name>", "of the job (default: the recipe's)")

@@ -40,7 +40,7 @@ import { expectDemonstrations } from "./warm-start.ts";
 export async function createRun(given: Recipe, options: RunOptions): Promise<Run> {
   const recipe = definedRecipe(given, "createRun");
   const core = options.core ?? (await ownCore(recipe));
-  expectRunnable(recipe, core.info());
+  expectRunnable(recipe, core.info(), core.processes !== undefined);
   if (options.verifiers === undefined) expectRewards(recipe);
   expectEnvironments(recipe);
   customSlopes(recipe.objective); // throws before anything starts

@@ -1,31 +1,39 @@
-import { type Recipe, shardingOf } from "../../config/index.ts";
+import { type Recipe, rolesOf, shardingOf } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { NativeInfo } from "../../native/face.ts";
 
 type Asked = Pick<Recipe, "name" | "device" | "hardware">;
 
 /** Throws what `whyNotRunnable` finds. */
-export function expectRunnable(recipe: Asked, info: NativeInfo): void {
-  const fault = whyNotRunnable(recipe, info);
+export function expectRunnable(recipe: Asked, info: NativeInfo, spread = false): void {
+  const fault = whyNotRunnable(recipe, info, spread);
   if (fault !== undefined) throw fault;
 }
 
 /**
  * Whether this version can run a recipe on this machine, for `hone run` and `hone check` alike: HONE_ERR_UNSUPPORTED for
  * hardware this version cannot use; HONE_ERR_CUDA where it runs on a GPU and there is none.
+ * @param spread its processes are elsewhere: agents have started them, each with a GPU of its own.
  */
 export function whyNotRunnable(
   { name, device, hardware }: Asked,
   { cuda }: NativeInfo,
+  spread = false,
 ): HoneError | undefined {
-  const { gpu = "a GPU", gpus = 1 } = hardware ?? {};
-  if (gpus > 1) {
+  const { gpu = "a GPU", gpus = 1, nodes = 1 } = hardware ?? {};
+  if (nodes > 1 && !spread)
+    return new HoneError(
+      "HONE_ERR_UNSUPPORTED",
+      `${name} cannot be run: hardware.nodes is ${nodes}, and this is one machine`,
+      { hint: "`npx hone launch` writes the file that starts it on several; or --set hardware.nodes=1." },
+    );
+  if (gpus > 1 && !(spread && rolesOf({ device, hardware }) !== undefined)) {
     const reason = `hardware.gpus is ${gpus}, and this version runs on one device`;
     return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run: ${reason}`, {
       hint: "`npx hone plan` shows what it takes; recipes/single-gpu.ts is where one card starts.",
     });
   }
-  if (device === "cuda" && shardingOf({ hardware }) !== undefined) {
+  if (device === "cuda" && shardingOf({ device, hardware }) !== undefined) {
     const reason = "what trainers divide among themselves they divide on the CPU alone";
     return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run on a GPU: ${reason}`, {
       hint: "Leave out hardware.sharding and give hardware.processes one trainer, or give --device cpu.",

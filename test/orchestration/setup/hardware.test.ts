@@ -27,6 +27,16 @@ test("more than one GPU is refused", () => {
   );
 });
 
+test("several machines are none of one run's, and agents' processes have a GPU each", () => {
+  const nodes = { name: "r", device: "cpu", hardware: { ...hardware, nodes: 8 } } as const;
+  expect(() => expectRunnable(nodes, info([]))).toThrow("hardware.nodes is 8, and this is one machine");
+  expect(expectRunnable(nodes, info([]), true)).toBeUndefined();
+  const gpus = (actorGpus: number) =>
+    ({ name: "r", device: "cuda", hardware: { ...hardware, nodes: 2, gpus: 5, actorGpus } }) as const;
+  expect(expectRunnable(gpus(4), info(["x"]), true)).toBeUndefined();
+  expect(() => expectRunnable(gpus(3), info(["x"]), true)).toThrow("divide on the CPU alone");
+});
+
 test("activations may be computed again", () => {
   const recomputed = { ...hardware, recompute: true };
   expect(expectRunnable({ name: "r", device: "cuda", hardware: recomputed }, info(["x"]))).toBeUndefined();

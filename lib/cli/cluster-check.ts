@@ -1,0 +1,94 @@
+import { expectRoles, type Recipe, rolesOf } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
+import {
+  jobSetFile,
+  mpirunFile,
+  readContract,
+  simulatedNodes,
+  slurmFile,
+  worldMap,
+} from "../launch/index.ts";
+import { duration, simulate } from "../simulate/index.ts";
+import type { Stage } from "./check.ts";
+import { jobOf, needsGpus } from "./launch.ts";
+import { chooseMachine } from "./simulate.ts";
+
+const LAUNCH = { set: [], grace: 120, restarts: 20 } as const;
+/** Enough to see that the recipe moves. */
+const SIMULATED_STEPS = 25;
+
+/** Whether a recipe is for processes that agents start: on several machines, or each on a GPU of its own. */
+export const isForAgents = (recipe: Recipe): boolean =>
+  rolesOf(recipe) !== undefined && ((recipe.hardware?.nodes ?? 1) > 1 || (recipe.hardware?.gpus ?? 1) > 1);
+
+/** "64 processes on 8 nodes of 8 GPUs". */
+export function shapeOf(recipe: Recipe): string {
+  const { actors, trainers } = expectRoles(recipe);
+  const { nodes, gpusPerNode } = jobOf(recipe, "recipe.ts", LAUNCH);
+  const on = `${nodes} ${nodes === 1 ? "node" : "nodes"}`;
+  return `${actors + trainers} processes on ${on}${gpusPerNode > 0 ? ` of ${gpusPerNode} GPUs` : ""}`;
+}
+
+/**
+ * What of a run on many nodes can be known without them: the files for launchers, who runs where as each agent will find it
+ * from the variables that launchers set, and a simulation. Throws HONE_ERR_USAGE where the recipe does not say who samples
+ * and who trains.
+ */
+export async function clusterStages(recipe: Recipe): Promise<Stage[]> {
+  return [filesStage(recipe), rendezvousStage(recipe), await simulationStage(recipe)];
+}
+
+function filesStage(recipe: Recipe): Stage {
+  const job = jobOf(recipe, "recipe.ts", LAUNCH);
+  const files = [
+    slurmFile(job),
+    jobSetFile(job, { image: "image", claim: "claim", mount: "/shared" }),
+    mpirunFile(job),
+  ];
+  const lines = files.map(({ text }) => text.split("\n").length);
+  const gpus = job.gpusPerNode > 0 ? ` with ${job.gpusPerNode} GPUs each` : "";
+  const said = `${job.nodes} agents on ${job.nodes} nodes${gpus}: Slurm's script (${lines[0]} lines), a JobSet (${lines[1]}), mpirun's script (${lines[2]}); write one by hone launch`;
+  return { name: "launch files", ok: true, said };
+}
+
+/** Every node's agent finds the whole from its own variables alone: they have to agree, and fill every place once. */
+function rendezvousStage(recipe: Recipe): Stage {
+  const nodes = recipe.hardware?.nodes ?? 1;
+  const roles = expectRoles(recipe);
+  const launchers = Object.entries(simulatedNodes(nodes));
+  for (const [launcher, environments] of launchers) {
+    const seats = environments.flatMap((environment) => {
+      const contract = readContract(environment);
+      return worldMap(roles, contract.nodes)[contract.nodeRank]!.map((seat) => ({ ...seat, contract }));
+    });
+    const places = new Set(seats.map(({ role, rank }) => `${role} ${rank}`));
+    const devices = new Set(seats.map(({ slot, contract }) => `${contract.nodeRank}/${slot}`));
+    const stores = new Set(seats.map(({ contract }) => JSON.stringify(contract.master)));
+    const wanted = roles.actors + roles.trainers;
+    if (places.size === wanted && devices.size === wanted && seats.length === wanted && stores.size === 1)
+      continue;
+    throw new HoneError(
+      "HONE_ERR_INTERNAL",
+      `under ${launcher} ${nodes} agents find ${seats.length} places, ${places.size} of them different, for ${wanted} processes`,
+    );
+  }
+  const each = worldMap(roles, nodes)[0]!;
+  const count = (role: string) => each.filter((seat) => seat.role === role).length;
+  const said = `${roles.actors + roles.trainers} ranks on ${nodes} nodes as ${launchers.map(([name]) => name).join(", ")} would tell them: every place once, one store; node 0 has ${count("trainer")} trainers and ${count("actor")} actors`;
+  return { name: "rendezvous", ok: true, said };
+}
+
+async function simulationStage(recipe: Recipe): Promise<Stage> {
+  const name = "simulation";
+  if (!needsGpus(recipe))
+    return {
+      name,
+      ok: true,
+      said: "left out: no data sheet says how fast a CPU is; hone simulate --fit a run of it",
+    };
+  const { machine } = await chooseMachine(recipe, {});
+  const steps = Math.min(SIMULATED_STEPS, recipe.training.steps);
+  const run = await simulate({ ...recipe, training: { ...recipe.training, steps } }, machine);
+  const said = `the first ${steps} steps under a virtual clock take ${duration(run.seconds)}, by ${machine.from}; hone simulate does all ${recipe.training.steps}`;
+  return { name, ok: true, said };
+}

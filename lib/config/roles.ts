@@ -1,0 +1,40 @@
+import { HoneError } from "../errors.ts";
+
+/** How many processes of each kind a run has, over all nodes. */
+export interface Roles {
+  readonly actors: number;
+  /** 0: the coordinator trains. */
+  readonly trainers: number;
+}
+
+interface Asked {
+  readonly device?: string | undefined;
+  readonly hardware?:
+    | {
+        readonly processes?: Roles | undefined;
+        readonly gpus?: number;
+        readonly actorGpus?: number | undefined;
+      }
+    | undefined;
+}
+
+/** What a recipe asks for: `hardware.processes`, or a process a GPU where it counts those that generate; else undefined. */
+export function rolesOf({ device, hardware }: Asked): Roles | undefined {
+  const { processes, gpus = 1, actorGpus } = hardware ?? {};
+  if (processes !== undefined) return processes;
+  if (device === "cpu" || actorGpus === undefined) return undefined;
+  return { actors: actorGpus, trainers: gpus - actorGpus };
+}
+
+/** Throws HONE_ERR_USAGE where the recipe does not say. */
+export function expectRoles(recipe: Asked): Roles {
+  const roles = rolesOf(recipe);
+  if (roles !== undefined) return roles;
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    "the recipe does not say how many processes sample and how many train",
+    {
+      hint: "Such as --set hardware.processes.actors=4 --set hardware.processes.trainers=4, over all nodes.",
+    },
+  );
+}
