@@ -61,6 +61,7 @@ export function cpuTrainerAlone(recipe: Recipe, sizes: Sizes): MemoryRow[] {
       change: "evaluation.everySteps: 0",
     },
     gradientRow(recipe, sizes),
+    stagedRow(recipe, sizes),
   ];
 }
 

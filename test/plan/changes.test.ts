@@ -13,6 +13,7 @@ test("they stand in the order of their cost, pages twice", () => {
     "training.headRows",
     "training.packedTokens",
     "engine.pages",
+    "checkpoint.async",
     "hardware.recompute",
     "hardware.sharding.stage",
     "hardware.optimizerMemory",
