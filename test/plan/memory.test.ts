@@ -55,7 +55,7 @@ test("trainers divide moments, and with stage parameters gradients and weights o
   const all = 14_428_902_400;
   const outside = 2 * 131_072 * 5120;
   const layers = all - outside;
-  const row = (name: string, of = plan) => bytesOf(of, "trainer", name);
+  const row = (name: string, of: Pick<MemoryPlan, "roles"> = plan) => bytesOf(of, "trainer", name);
   expect((row("optimizer moments, f32") * 32) / (all * 8)).toBeCloseTo(1, 3);
   expect(row("optimizer moments, f32", sixteen) / row("optimizer moments, f32")).toBeCloseTo(2, 3);
   // its part of every layer, the ends whole, and a window of few of 48 layers
