@@ -21,7 +21,7 @@ import { expectFit, inUnits, type MemoryPlan } from "../plan/index.ts";
 import type { DomainName, Problem } from "../records.ts";
 import { flow } from "../report/index.ts";
 import type { PromptFormat } from "../text/index.ts";
-import { clusterStages, isForAgents, shapeOf } from "./cluster-check.ts";
+import { clusterStages, isForAgents, type Stage, shapeOf } from "./cluster-check.ts";
 import { type Rehearsal, rehearse, rehearseStep } from "./dry-run.ts";
 import { planRecipe, UNKNOWN_MEMORY } from "./plan.ts";
 import { checkSlopes } from "./slopes-check.ts";
@@ -38,16 +38,6 @@ export interface DomainCheck {
   readonly rewards?: readonly string[];
   /** Counts of the rows of a data set by outcome. */
   readonly report?: DatasetReport;
-}
-
-/** One stage of the check. */
-export interface Stage {
-  readonly name: string;
-  readonly ok: boolean;
-  /** The finding, or the fault. */
-  readonly said: string;
-  /** What was missing, and what replaced it. */
-  readonly instead?: string;
 }
 
 export interface Findings {

@@ -9,9 +9,18 @@ import {
   worldMap,
 } from "../launch/index.ts";
 import { duration, simulate } from "../simulate/index.ts";
-import type { Stage } from "./check.ts";
 import { jobOf, needsGpus } from "./launch.ts";
 import { chooseMachine } from "./simulate.ts";
+
+/** One stage of a check. */
+export interface Stage {
+  readonly name: string;
+  readonly ok: boolean;
+  /** The finding, or the fault. */
+  readonly said: string;
+  /** What was missing, and what replaced it. */
+  readonly instead?: string;
+}
 
 const LAUNCH = { set: [], grace: 120, restarts: 20 } as const;
 /** Enough to see that the recipe moves. */

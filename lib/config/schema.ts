@@ -283,8 +283,7 @@ const metricsSchema = z
 
 /** GPUs a recipe is meant for. Read by `hone plan` and `hone check`; a run refuses what this version cannot do. */
 const hardwareSchema = z.strictObject({
-  /** For people: "H100 80GB". */
-  gpu: z.string().min(1).optional(),
+  gpu: z.string().min(1).optional(), // for people: "H100 80GB"
   /** Of one GPU; when left out what the first GPU of the machine has. */
   gpuMemoryGiB: positive().optional(),
   gpus: count(2 ** 20).default(1),
@@ -292,8 +291,7 @@ const hardwareSchema = z.strictObject({
   nodes: count(2 ** 16).optional(),
   /** GPUs that generate, the others train; when left out every GPU does both. */
   actorGpus: count().optional(),
-  /** The backward pass computes activations again instead of keeping them all. */
-  recompute: z.boolean().default(false),
+  recompute: z.boolean().default(false), // the backward pass computes activations again instead of keeping all
   /** Processes that sample beside the one of the run, and those that train; 0: the run's own (docs/cluster.md). */
   processes: z.strictObject({ actors: count(64), trainers: z.int().min(0).max(64).default(0) }).optional(),
   /** What trainers divide among themselves; when left out AdamW's moments, exactly, where there are several. */
