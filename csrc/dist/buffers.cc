@@ -27,4 +27,8 @@ void expect_exchange(const char* what, const TensorView& source, const TensorVie
   }
 }
 
+void expect_team(const char* what, int team, int size) {
+  if (team < 1 || size % team != 0) fail(Code::kShape, "%s: %d ranks are not teams of %d.", what, size, team);
+}
+
 }  // namespace hone::dist

@@ -13,5 +13,7 @@ void expect_root(const char* what, int root, int size);
 void expect_parts(const char* what, const TensorView& larger, const TensorView& smaller, int size);
 /// Both hold one part for each rank.
 void expect_exchange(const char* what, const TensorView& source, const TensorView& destination, int size);
+/// `team` is at least 1 and divides `size`.
+void expect_team(const char* what, int team, int size);
 
 }  // namespace hone::dist

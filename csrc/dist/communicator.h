@@ -34,6 +34,11 @@ class Communicator {
   virtual void all_gather(const Stream& stream, const TensorView& source, const TensorView& destination) = 0;
   /// source [size * n] -> destination [size * n]: part p goes to rank p, part p of the result came from rank p.
   virtual void all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination) = 0;
+  /// The same within teams: ranks [0, team), [team, 2 team), ... exchange among themselves, source [team * n] -> destination
+  /// [team * n]. Every team goes its own way: what one calls, and how often, another need not. All calls of a group's life
+  /// give the same `team`, which divides size(). Ranks of a team also have the same order of its calls among those of all
+  /// ranks; where they have not, the time-out tells.
+  virtual void team_all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination, int team) = 0;
 
   /// Returns when every collective queued on the stream has run on this rank.
   virtual void wait(const Stream& stream) = 0;

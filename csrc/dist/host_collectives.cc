@@ -8,6 +8,7 @@
 namespace hone::dist {
 namespace {
 
+constexpr uint64_t kTeamTags = uint64_t(1) << 55;  // a collective of a team meets none of all ranks
 constexpr int64_t kSmallBytes = 16 << 10;  // up to here everybody adds everything: one round instead of two
 
 const char* kind_name(Label::Kind kind) {
@@ -17,6 +18,7 @@ const char* kind_name(Label::Kind kind) {
     case Label::Kind::kReduceScatter: return "reduce_scatter";
     case Label::Kind::kAllGather: return "all_gather";
     case Label::Kind::kAllToAll: return "all_to_all";
+    case Label::Kind::kTeamAllToAll: return "team_all_to_all";
     case Label::Kind::kClose: return "close";
   }
   return "?";
@@ -36,6 +38,23 @@ void copy_within(std::byte* to, const std::byte* from, int64_t bytes) {
   if (to != from && bytes > 0) std::memmove(to, from, size_t(bytes));
 }
 
+/// What goes to each peer of an all-to-all, and comes from it; the own part is copied.
+struct Parts {
+  Transport::Pieces sends, receives;
+  Parts(const TensorView& source, const TensorView& destination, const Peers& peers, int own) {
+    const int64_t n = source.numel() / peers.count, bytes = n * dtype_bytes(source.dtype);
+    for (int part = 0; part < peers.count; ++part) {
+      const int peer = peers.first + part;
+      if (peer == own) {
+        copy_within(at(destination, part * n), at(source, part * n), bytes);
+        continue;
+      }
+      sends.push_back({peer, at(source, part * n), bytes});
+      receives.push_back({peer, at(destination, part * n), bytes});
+    }
+  }
+};
+
 }  // namespace
 
 std::string Label::text() const {
@@ -43,17 +62,19 @@ std::string Label::text() const {
   if (kind == Kind::kAllReduce || kind == Kind::kReduceScatter) out += op == ReduceOp::kSum ? " sum" : " max";
   if (kind != Kind::kClose) out += std::string(" of ") + dtype_name(dtype) + "[" + std::to_string(count) + "]";
   if (kind == Kind::kBroadcast) out += " from rank " + std::to_string(root);
+  if (kind == Kind::kTeamAllToAll) out += " in teams of " + std::to_string(root);
   return out + " as collective " + std::to_string(sequence);
 }
 
 /// Labels differ only if the ranks' programs do: sizes and order are for all of them to know.
-void HostCollectives::begin(Label label) {
+void HostCollectives::begin(Label label, const Peers& peers, uint64_t& sequence) {
   deadline_ = std::chrono::steady_clock::now() + timeout_;
-  label.sequence = ++sequence_;
+  label.sequence = ++sequence;
+  tag_ = label.sequence | (&sequence == &team_sequence_ ? kTeamTags : 0);
   round_ = 0;
   std::vector<Label> labels(static_cast<size_t>(size()));
   Pieces sends, receives;
-  for (int peer = 0; peer < size(); ++peer) {
+  for (int peer = peers.first; peer < peers.first + peers.count; ++peer) {
     if (peer == rank()) continue;
     sends.push_back({peer, &label, sizeof(Label)});
     receives.push_back({peer, &labels[size_t(peer)], sizeof(Label)});
@@ -67,7 +88,7 @@ void HostCollectives::begin(Label label) {
 }
 
 void HostCollectives::exchange(const Pieces& sends, const Pieces& receives) {
-  transport_->exchange(sequence_ << 8 | round_++, sends, receives, deadline_);
+  transport_->exchange(tag_ << 8 | round_++, sends, receives, deadline_);
 }
 
 std::byte* HostCollectives::scratch(int64_t bytes) {
@@ -161,16 +182,16 @@ void HostCollectives::all_gather(const TensorView& source, const TensorView& des
 }
 
 void HostCollectives::all_to_all(const TensorView& source, const TensorView& destination) {
-  const int64_t n = source.numel() / size(), bytes = n * dtype_bytes(source.dtype);
-  begin({.count = n, .kind = Label::Kind::kAllToAll, .dtype = source.dtype});
-  copy_within(at(destination, rank() * n), at(source, rank() * n), bytes);
-  Pieces sends, receives;
-  for (int peer = 0; peer < size(); ++peer) {
-    if (peer == rank()) continue;
-    sends.push_back({peer, at(source, peer * n), bytes});
-    receives.push_back({peer, at(destination, peer * n), bytes});
-  }
-  exchange(sends, receives);
+  begin({.count = source.numel() / size(), .kind = Label::Kind::kAllToAll, .dtype = source.dtype});
+  const Parts parts(source, destination, {0, size()}, rank());
+  exchange(parts.sends, parts.receives);
+}
+
+void HostCollectives::team_all_to_all(const TensorView& source, const TensorView& destination, int team) {
+  const Peers peers{rank() / team * team, team};
+  begin({.count = source.numel() / team, .kind = Label::Kind::kTeamAllToAll, .dtype = source.dtype, .root = team}, peers, team_sequence_);
+  const Parts parts(source, destination, peers, rank());
+  exchange(parts.sends, parts.receives);
 }
 
 void HostCollectives::close() { begin({.kind = Label::Kind::kClose}); }

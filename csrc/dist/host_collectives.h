@@ -10,19 +10,25 @@
 
 namespace hone::dist {
 
-/// What a rank calls, and as its how manieth collective; ranks tell each other before anything else moves.
+/// What a rank calls, and as its how manieth collective, those of teams counted apart; ranks tell each other before anything
+/// else moves.
 struct Label {
-  enum class Kind : uint8_t { kBroadcast, kAllReduce, kReduceScatter, kAllGather, kAllToAll, kClose };
+  enum class Kind : uint8_t { kBroadcast, kAllReduce, kReduceScatter, kAllGather, kAllToAll, kTeamAllToAll, kClose };
   uint64_t sequence = 0;
   int64_t count = 0;  // elements of the smaller buffer
   Kind kind = Kind::kClose;
   DType dtype = DType::kU8;
   ReduceOp op = ReduceOp::kSum;
   uint8_t unused = 0;
-  int32_t root = 0;
+  int32_t root = 0;   // of a broadcast; the size of teams, where they exchange
 
   /// "all_reduce sum of f32[12] as collective 3"
   std::string text() const;
+};
+
+/// Neighbouring ranks that take part in a collective, the caller among them.
+struct Peers {
+  int first = 0, count = 0;
 };
 
 /// Each collective first compares labels, then moves bytes; sums and maxima are taken in the order of ranks, so that they
@@ -45,13 +51,15 @@ class HostCollectives {
   void reduce_scatter(const TensorView& source, const TensorView& destination, ReduceOp op);
   void all_gather(const TensorView& source, const TensorView& destination);
   void all_to_all(const TensorView& source, const TensorView& destination);
+  void team_all_to_all(const TensorView& source, const TensorView& destination, int team);
   /// All ranks have ended.
   void close();
 
  private:
   using Pieces = Transport::Pieces;
 
-  void begin(Label label);
+  void begin(Label label) { begin(label, {0, size()}, sequence_); }
+  void begin(Label label, const Peers& peers, uint64_t& sequence);
   void exchange(const Pieces& sends, const Pieces& receives);
   std::byte* scratch(int64_t bytes);
   void reduce_small(const TensorView& buffer, ReduceOp op);
@@ -60,7 +68,8 @@ class HostCollectives {
   std::unique_ptr<Transport> transport_;
   std::chrono::milliseconds timeout_;
   Transport::Deadline deadline_;
-  uint64_t sequence_ = 0, round_ = 0;
+  uint64_t sequence_ = 0, team_sequence_ = 0;  // collectives of all ranks, and of this one's team
+  uint64_t tag_ = 0, round_ = 0;               // of the one under way
   std::vector<std::byte> scratch_;
 };
 

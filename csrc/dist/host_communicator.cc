@@ -48,4 +48,12 @@ void HostCommunicator::all_to_all(const Stream& stream, const TensorView& source
   submit("all_to_all", stream, source, [=, this] { collectives_.all_to_all(source, destination); });
 }
 
+void HostCommunicator::team_all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination, int team) {
+  expect_buffer("team_all_to_all", source);
+  expect_buffer("team_all_to_all", destination);
+  expect_team("team_all_to_all", team, size());
+  expect_exchange("team_all_to_all", source, destination, team);
+  submit("team_all_to_all", stream, source, [=, this] { collectives_.team_all_to_all(source, destination, team); });
+}
+
 }  // namespace hone::dist

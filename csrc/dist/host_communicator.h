@@ -31,6 +31,7 @@ class HostCommunicator final : public Communicator {
   void reduce_scatter(const Stream& stream, const TensorView& source, const TensorView& destination, ReduceOp op) override;
   void all_gather(const Stream& stream, const TensorView& source, const TensorView& destination) override;
   void all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination) override;
+  void team_all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination, int team) override;
 
  private:
   void submit(const char* what, const Stream& stream, const TensorView& buffer, HostQueue::Job job);

@@ -74,17 +74,28 @@ void NcclCommunicator::all_gather(const Stream& stream, const TensorView& source
 }
 
 void NcclCommunicator::all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination) {
-  exchange("all_to_all", source, destination, [&](const NcclFunctions& nccl, NcclComm_t comm) {
-    expect_exchange("all_to_all", source, destination, size());
-    const NcclDataType type = nccl_type("all_to_all", source.dtype);
-    const int64_t part = source.numel() / size(), bytes = part * dtype_bytes(source.dtype);
+  exchange_parts("all_to_all", stream, source, destination, size());
+}
+
+void NcclCommunicator::team_all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination, int team) {
+  exchange_parts("team_all_to_all", stream, source, destination, team);
+}
+
+void NcclCommunicator::exchange_parts(const char* what, const Stream& stream, const TensorView& source,
+                                      const TensorView& destination, int team) {
+  exchange(what, source, destination, [&](const NcclFunctions& nccl, NcclComm_t comm) {
+    expect_team(what, team, size());
+    expect_exchange(what, source, destination, team);
+    const NcclDataType type = nccl_type(what, source.dtype);
+    const int first = rank() / team * team;
+    const int64_t part = source.numel() / team, bytes = part * dtype_bytes(source.dtype);
     NcclResult first_bad = nccl.group_start();
     const auto note = [&](NcclResult result) {
       if (first_bad == kNcclSuccess && result != kNcclInProgress) first_bad = result;
     };
-    for (int peer = 0; peer < size() && first_bad == kNcclSuccess; ++peer) {
-      note(nccl.send(source.as<char>() + peer * bytes, size_t(part), type, peer, comm, stream.handle));
-      note(nccl.recv(destination.as<char>() + peer * bytes, size_t(part), type, peer, comm, stream.handle));
+    for (int peer = 0; peer < team && first_bad == kNcclSuccess; ++peer) {
+      note(nccl.send(source.as<char>() + peer * bytes, size_t(part), type, first + peer, comm, stream.handle));
+      note(nccl.recv(destination.as<char>() + peer * bytes, size_t(part), type, first + peer, comm, stream.handle));
     }
     const NcclResult end = nccl.group_end();  // always: the group belongs to this thread
     return first_bad == kNcclSuccess ? end : first_bad;

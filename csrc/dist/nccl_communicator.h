@@ -30,6 +30,7 @@ class NcclCommunicator final : public Communicator {
   void reduce_scatter(const Stream& stream, const TensorView& source, const TensorView& destination, ReduceOp op) override;
   void all_gather(const Stream& stream, const TensorView& source, const TensorView& destination) override;
   void all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination) override;
+  void team_all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination, int team) override;
 
   State state() const { return group_.state(); }
   int rank() const override { return group_.rank(); }
@@ -37,6 +38,7 @@ class NcclCommunicator final : public Communicator {
 
  private:
   void exchange(const char* what, const TensorView& a, const TensorView& b, const NcclGroup::Call& call);
+  void exchange_parts(const char* what, const Stream& stream, const TensorView& source, const TensorView& destination, int team);
 
   NcclGroup group_;
 };

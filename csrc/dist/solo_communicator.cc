@@ -1,6 +1,7 @@
 #include "dist/solo_communicator.h"
 
 #include "core/device.h"
+#include "dist/buffers.h"
 
 namespace hone::dist {
 namespace {
@@ -25,6 +26,11 @@ void SoloCommunicator::all_gather(const Stream& stream, const TensorView& source
 
 void SoloCommunicator::all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination) {
   copy_all("all_to_all", stream, source, destination);
+}
+
+void SoloCommunicator::team_all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination, int team) {
+  expect_team("team_all_to_all", team, 1);
+  copy_all("team_all_to_all", stream, source, destination);
 }
 
 }  // namespace hone::dist

@@ -15,6 +15,7 @@ class SoloCommunicator final : public Communicator {
   void reduce_scatter(const Stream& stream, const TensorView& source, const TensorView& destination, ReduceOp) override;
   void all_gather(const Stream& stream, const TensorView& source, const TensorView& destination) override;
   void all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination) override;
+  void team_all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination, int team) override;
   void wait(const Stream&) override {}
   void close() override {}
   void abort(const std::string&) override {}

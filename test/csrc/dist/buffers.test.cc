@@ -25,6 +25,12 @@ TEST(a_root_is_one_of_the_ranks) {
   EXPECT_THROWS(expect_root("broadcast", -1, 2), Code::kShape);
 }
 
+TEST(teams_have_all_ranks_and_as_many_each) {
+  for (const int team : {1, 2, 3, 6}) expect_team("exchange", team, 6);
+  for (const int team : {-2, 0, 4, 12}) EXPECT_THROWS(expect_team("exchange", team, 6), Code::kShape);
+  EXPECT_EQ(outcome([] { expect_team("exchange", 4, 6); }), std::string("SHAPE exchange: 6 ranks are not teams of 4."));
+}
+
 TEST(parts_are_equal_and_one_a_rank) {
   std::vector<float> a(6), b(3), c(4);
   std::vector<int32_t> ints(3);

@@ -67,6 +67,43 @@ inline void collectives_give_what_plain_loops_give(const Ranks& ranks) {
   }
 }
 
+/// source [team * n] of the ranks of a team, each part of which arrives at its rank.
+inline void check_team(dist::Communicator& group, int team, int64_t n) {
+  const int rank = group.rank(), first = rank / team * team;
+  std::vector<float> sent = values(n * team, rank), swapped = poison(n * team);
+  group.team_all_to_all({}, view(sent), view(swapped), team);
+  group.wait({});
+  for (int from = 0; from < team; ++from) {
+    EXPECT_TRUE(slice(swapped, from * n, n) == slice(values(n * team, first + from), (rank - first) * n, n));
+  }
+}
+
+/// Each team as often as it likes, between collectives of all.
+inline void teams_exchange_among_themselves(const Ranks& ranks) {
+  for (const auto& [size, team] : {std::pair{1, 1}, {2, 2}, {2, 1}, {3, 3}, {4, 2}, {4, 4}}) {
+    expect_all(ranks(size, kPatient, [&, team = team](dist::Communicator& group, int rank) {
+      for (int64_t n : {1, 4097}) {
+        check_collectives(group, n);
+        for (int call = 0; call <= rank / team; ++call) check_team(group, team, n + call);
+      }
+      group.close();
+    }), "ok");
+  }
+}
+
+inline void ranks_of_a_team_that_call_differently_are_told(const Ranks& ranks) {
+  const auto said = ranks(4, kPatient, [](dist::Communicator& group, int rank) {
+    std::vector<float> x(8, 1.0f), y(8), z(4, 1.0f);
+    check_team(group, 2, 3);
+    if (rank == 3) group.team_all_to_all({}, view(z), view(z), 2);
+    if (rank != 3) group.team_all_to_all({}, view(x), view(y), 2);
+    group.wait({});
+  });
+  EXPECT_EQ(said[0] + said[1], std::string("okok"));
+  EXPECT_TRUE(has(said[2], "rank 3 calls team_all_to_all of f32[2] in teams of 2 as collective 2"));
+  EXPECT_TRUE(has(said[3], "rank 2 calls team_all_to_all of f32[4] in teams of 2 as collective 2"));
+}
+
 inline void check_dtypes(dist::Communicator& group, int rank) {
   const Stream stream;
   std::vector<uint16_t> halves{f32_to_bf16(1.5f), f32_to_bf16(float(rank)), f32_to_bf16(256.0f)}, passed{uint16_t(rank)};
@@ -145,6 +182,8 @@ inline void buffers_that_do_not_fit_are_refused_and_the_group_goes_on(const Rank
     EXPECT_THROWS(group.all_gather(stream, view(a), view(b)), Code::kShape);
     EXPECT_THROWS(group.all_to_all(stream, view(a), view(b)), Code::kShape);
     EXPECT_THROWS(group.all_to_all(stream, view(c), view(c)), Code::kShape);
+    EXPECT_THROWS(group.team_all_to_all(stream, view(c), view(c), 2), Code::kShape);
+    for (int team : {-1, 0, 3, 4}) EXPECT_THROWS(group.team_all_to_all(stream, view(a), view(a), team), Code::kShape);
     EXPECT_THROWS(group.all_reduce(stream, strided, dist::ReduceOp::kSum), Code::kShape);
     EXPECT_THROWS(group.all_reduce(stream, nothing, dist::ReduceOp::kSum), Code::kShape);
     EXPECT_THROWS(group.all_reduce(stream, halves, dist::ReduceOp::kSum), Code::kShape);
@@ -250,6 +289,8 @@ inline void closing_waits_for_all_and_gives_up_on_one_that_does_not(const Ranks&
 /// All of it as cases of a program.
 #define CONFORMANCE(ranks)                                                                                          \
   TEST(collectives) { hone::test::collectives_give_what_plain_loops_give(ranks); }                                  \
+  TEST(teams) { hone::test::teams_exchange_among_themselves(ranks); }                                               \
+  TEST(different_calls_of_a_team) { hone::test::ranks_of_a_team_that_call_differently_are_told(ranks); }            \
   TEST(dtypes) { hone::test::dtypes_arrive_as_they_are_and_add_in_their_own_arithmetic(ranks); }                    \
   TEST(order) { hone::test::sums_are_taken_in_the_order_of_ranks(ranks); }                                          \
   TEST(empty_buffers) { hone::test::empty_buffers_move_nothing_and_nobody_waits_for_them(ranks); }                  \

@@ -20,6 +20,7 @@ class Third final : public dist::Communicator {
   void all_reduce(const Stream&, const TensorView&, dist::ReduceOp) override {}
   void reduce_scatter(const Stream&, const TensorView&, const TensorView&, dist::ReduceOp) override {}
   void all_to_all(const Stream&, const TensorView&, const TensorView&) override {}
+  void team_all_to_all(const Stream&, const TensorView&, const TensorView&, int) override {}
   void wait(const Stream&) override {}
   void close() override {}
   void abort(const std::string&) override {}

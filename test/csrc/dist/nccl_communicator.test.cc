@@ -59,6 +59,22 @@ TEST(every_collective_gives_what_plain_loops_give) {
   }
 }
 
+TEST(teams_exchange_among_themselves) {
+  expect_all(ranks(4, {}, options(), [](NcclCommunicator& group, const Stream& stream, int rank) {
+    std::vector<float> wide = values(6, rank), swapped = poison(6);
+    EXPECT_THROWS(group.team_all_to_all(stream, view(wide), view(swapped), 3), Code::kShape);
+    group.team_all_to_all(stream, view(wide), view(swapped), 2);
+    group.wait(stream);
+    const int first = rank / 2 * 2;
+    for (int from : {0, 1}) {
+      for (int64_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(swapped[size_t(from * 3 + i)], values(6, first + from)[size_t((rank - first) * 3 + i)]);
+      }
+    }
+    group.close();
+  }), "ok");
+}
+
 TEST(other_dtypes_arrive_as_they_are_and_add_in_their_own_arithmetic) {
   expect_all(ranks(3, {}, options(), [](NcclCommunicator& group, const Stream& stream, int rank) {
     std::vector<uint16_t> halves{f32_to_bf16(1.5f), f32_to_bf16(float(rank))};
@@ -131,6 +147,7 @@ std::set<std::string> answers(NcclCommunicator& group) {
            [&] { group.reduce_scatter(stream, view(y), view(x), ReduceOp::kSum); },
            [&] { group.all_gather(stream, view(x), view(y)); },
            [&] { group.all_to_all(stream, view(x), view(x)); },
+           [&] { group.team_all_to_all(stream, view(x), view(x), 1); },
            [&] { group.wait(stream); }}) {
     const std::string said = outcome(call);
     codes.insert(said.substr(0, said.find(' ')) + said.substr(said.find(": ")));

@@ -22,7 +22,9 @@ TEST(every_collective_gives_back_what_it_was_given) {
   const std::function<void(const TensorView&)> calls[] = {
       [&](const TensorView& to) { alone.reduce_scatter(Stream{}, view, to, ReduceOp::kMax); },
       [&](const TensorView& to) { alone.all_gather(Stream{}, view, to); },
-      [&](const TensorView& to) { alone.all_to_all(Stream{}, view, to); }};
+      [&](const TensorView& to) { alone.all_to_all(Stream{}, view, to); },
+      [&](const TensorView& to) { alone.team_all_to_all(Stream{}, view, to, 1); }};
+  EXPECT_THROWS(alone.team_all_to_all(Stream{}, view, view, 2), Code::kShape);
   for (const auto& call : calls) {
     std::vector<float> y = test::poison(37), small(36);
     call(f32(y.data(), {37}));

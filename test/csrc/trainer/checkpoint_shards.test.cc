@@ -334,6 +334,7 @@ class Mortal final : public dist::Communicator {
   void reduce_scatter(const Stream& s, const TensorView& a, const TensorView& b, dist::ReduceOp op) override { count(), group_.reduce_scatter(s, a, b, op); }
   void all_gather(const Stream& s, const TensorView& a, const TensorView& b) override { count(), group_.all_gather(s, a, b); }
   void all_to_all(const Stream& s, const TensorView& a, const TensorView& b) override { count(), group_.all_to_all(s, a, b); }
+  void team_all_to_all(const Stream& s, const TensorView& a, const TensorView& b, int team) override { count(), group_.team_all_to_all(s, a, b, team); }
   void wait(const Stream& s) override { group_.wait(s); }
   void close() override { group_.close(); }
   void abort(const std::string& reason) override { group_.abort(reason); }
