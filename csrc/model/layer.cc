@@ -16,6 +16,15 @@ TensorView head_view(const TensorView& matrix, int64_t first, int64_t count, int
   return view;
 }
 
+std::vector<int64_t> qkv_widths(const ModelConfig& c) { return {c.q_width(), c.kv_width(), c.kv_width()}; }
+
+HeadViews heads_of(const ModelConfig& c, const TensorView& qkv, int64_t share) {
+  const int64_t H = c.heads / share, K = c.kv_heads / share, D = c.head_dim;
+  return {head_view(qkv, 0, H, D), head_view(qkv, H * D, K, D), head_view(qkv, (H + K) * D, K, D)};
+}
+
+TensorView as_matrix(const TensorView& heads) { return {heads.data, heads.dtype, {heads.dim(0), heads.dim(1) * heads.dim(2)}}; }
+
 TensorView column_view(const TensorView& matrix, int64_t first, int64_t count) {
   TensorView view(matrix.as<std::byte>() + first * dtype_bytes(matrix.dtype), matrix.dtype, {matrix.dim(0), count});
   view.row_stride = matrix.row_stride;

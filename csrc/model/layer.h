@@ -7,6 +7,15 @@ namespace hone::model {
 
 /// `count` heads of `dim` from column `first` on, as [R, count, dim] strided rows of a matrix.
 TensorView head_view(const TensorView& matrix, int64_t first, int64_t count, int64_t dim);
+/// q [R, H, D], k and v [R, K, D] of a matrix of q, k and v side by side, with H / share and K / share heads.
+struct HeadViews {
+  TensorView q, k, v;
+};
+/// Columns of q, k and v in such a matrix.
+std::vector<int64_t> qkv_widths(const ModelConfig& config);
+HeadViews heads_of(const ModelConfig& config, const TensorView& qkv, int64_t share = 1);
+/// [R, H, D], contiguous, as [R, HD].
+TensorView as_matrix(const TensorView& heads);
 /// Columns [first, first + count) of a matrix, as [R, count] strided rows.
 TensorView column_view(const TensorView& matrix, int64_t first, int64_t count);
 

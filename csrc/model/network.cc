@@ -36,49 +36,65 @@ void final_norm(const Stream& stream, const WeightSnapshot& weights, const Tenso
   if (c.logits_scaling != 1.0) kernels::axpby(stream, {.x = hidden, .a = float(1.0 / c.logits_scaling), .y = hidden});
 }
 
-/// Keys and values of the micro-batch itself, rounded in place to what a cache of the weights' storage would keep.
+/// What a layer of ranks that divide the rows has of its own rows, beside what it keeps.
+struct OwnRows {
+  TensorView qkv;       // [T, (H+2K)D]
+  TensorView attn_out;  // [T, H, D]
+};
+
+/// Keys and values of the micro-batch itself, rounded in place to what a cache of the weights' storage would keep. `own` and
+/// `kept` are read where ranks divide the rows.
 class PackedSource final : public AttentionSource {
  public:
-  PackedSource(const WeightSnapshot& weights, const PackedRows& rows)
-      : config_(weights.config), round_(weights.storage == DType::kBF16), cu_seqlens_(rows.cu_seqlens),
-        deterministic_(rows.deterministic) {}
+  PackedSource(const WeightSnapshot& weights, const PackedRows& rows, const OwnRows& own, const LayerActivations& kept)
+      : config_(weights.config), rows_(rows), own_(own), kept_(kept), round_(weights.storage == DType::kBF16) {}
   void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView& k, const TensorView& v,
               const TensorView& out, const TensorView& lse) override {
     if (round_ && k.dtype == DType::kF32) {  // what the engine's pages keep
       kernels::round_to_bf16(stream, k);
       kernels::round_to_bf16(stream, v);
     }
-    kernels::attention_packed(stream, {.q = q,
-                                       .k = k,
-                                       .v = v,
-                                       .cu_seqlens = cu_seqlens_,
+    if (!rows_.exchange) return attend_rows(stream, layer, {q, k, v}, out, lse);
+    rows_.exchange->to_heads(stream, own_.qkv, qkv_widths(config_), kept_.qkv);
+    attend_rows(stream, layer, heads_of(config_, kept_.qkv, rows_.exchange->ranks()), kept_.attn_out, lse);
+    rows_.exchange->to_rows(stream, as_matrix(kept_.attn_out), {config_.q_width()}, as_matrix(own_.attn_out));
+  }
+
+ private:
+  void attend_rows(const Stream& stream, int64_t layer, const HeadViews& of, const TensorView& out, const TensorView& lse) const {
+    kernels::attention_packed(stream, {.q = of.q,
+                                       .k = of.k,
+                                       .v = of.v,
+                                       .cu_seqlens = rows_.cu_seqlens,
                                        .out = out,
                                        .lse = lse,
                                        .scale = attention_scale(config_),
                                        .window = config_.window(layer),
-                                       .deterministic = deterministic_,
+                                       .deterministic = rows_.deterministic,
                                        .softcap = config_.attention_softcap});
   }
 
- private:
   const ModelConfig& config_;
+  const PackedRows& rows_;
+  const OwnRows& own_;
+  const LayerActivations& kept_;
   bool round_;
-  TensorView cu_seqlens_;
-  bool deterministic_;
 };
 
-/// Views of one layer's activations; `outputs` rows go on after attention.
-LayerActivations take_layer(const ModelConfig& c, DType type, int64_t rows, int64_t outputs, bool training, Arena& arena) {
+/// Views of one layer's activations; `outputs` rows go on after attention. exchange: of ranks that divide the rows, or null.
+LayerActivations take_layer(const ModelConfig& c, DType type, int64_t rows, int64_t outputs, bool training, Arena& arena,
+                            const HeadExchange* exchange = nullptr) {
+  const int64_t attended = exchange ? exchange->tokens() : rows, share = exchange ? exchange->ranks() : 1;
   LayerActivations act;
-  act.qkv = arena.take_view(type, {rows, c.qkv_width()});
-  act.attn_out = arena.take_view(type, {rows, c.heads, c.head_dim});
-  act.attn_rows = {act.attn_out.data, type, {rows, c.q_width()}};
+  act.qkv = arena.take_view(type, {attended, c.qkv_width() / share});
+  act.attn_out = arena.take_view(type, {attended, c.heads / share, c.head_dim});
+  act.attn_rows = as_matrix(act.attn_out);
   act.gate_up = arena.take_view(type, {outputs, 2 * c.mlp_width});
   act.kept = training;
   if (!training) return act;
-  act.lse = arena.take_view(DType::kF32, {rows, c.heads});
+  act.lse = arena.take_view(DType::kF32, {attended, c.heads / share});
   act.middle = arena.take_view(type, {outputs, c.width});
-  if (outputs != rows) act.attn_rows = arena.take_view(type, {outputs, c.q_width()});
+  if (outputs != rows || exchange) act.attn_rows = arena.take_view(type, {outputs, c.q_width()});
   if (c.norms_after()) {
     act.attn_added = arena.take_view(type, {outputs, c.width});
     act.mlp_added = arena.take_view(type, {outputs, c.width});
@@ -101,13 +117,12 @@ LayerScratch first_rows(LayerScratch scratch, int64_t rows) {
   return scratch;
 }
 
-/// A layer's views in the room of one; its rows after attention are `outputs` in number.
-LayerActivations in_room(const LayerActivations& room, const TensorView& input, int64_t outputs) {
+/// A layer's views in the room of one; its rows after attention are `outputs` in number. exchange: as above.
+LayerActivations in_room(const LayerActivations& room, const TensorView& input, int64_t outputs, const HeadExchange* exchange) {
   LayerActivations act = room;
   act.input = input;
-  const TensorView& all = room.attn_out;
-  if (outputs == all.dim(0)) act.attn_rows = {all.data, all.dtype, {outputs, all.dim(1) * all.dim(2)}};
-  for (TensorView* view : {&act.middle, &act.gate_up, &act.attn_added, &act.mlp_added}) {
+  if (!exchange && outputs == room.attn_out.dim(0)) act.attn_rows = as_matrix(room.attn_out);
+  for (TensorView* view : {&act.attn_rows, &act.middle, &act.gate_up, &act.attn_added, &act.mlp_added}) {
     if (view->rank) view->shape[0] = outputs;
   }
   return act;
@@ -122,13 +137,20 @@ void train_layer(const Stream& stream, const WeightSnapshot& weights, const Pack
   const int64_t T = act.input.dim(0), Q = act.middle.dim(0);
   const DType type = activation_dtype(stream);
   const int64_t mark = arena.mark();
-  PackedSource attention(weights, rows);
+  LayerActivations at = act;  // what attention reads and writes: of all heads
+  if (rows.exchange) {
+    at.qkv = arena.take_view(type, {T, c.qkv_width()});
+    at.attn_out = arena.take_view(type, {T, c.heads, c.head_dim});
+    if (Q == T) at.attn_out.data = act.attn_rows.data;
+  }
+  const OwnRows own{at.qkv, at.attn_out};
+  PackedSource attention(weights, rows, own, act);
   const LayerScratch scratch = take_scratch(c, type, T, arena);
-  layer_attention(stream, c, w, layer, rows.positions, weights.rope_table(layer), attention, act, scratch);
+  layer_attention(stream, c, w, layer, rows.positions, weights.rope_table(layer), attention, at, scratch);
   if (Q == T) {
     copy_rows(stream, act.input, act.middle);
   } else {
-    kernels::gather_rows(stream, {.from = {act.attn_out.data, type, {T, c.q_width()}}, .rows = rows.loss_rows, .to = act.attn_rows});
+    kernels::gather_rows(stream, {.from = as_matrix(at.attn_out), .rows = rows.loss_rows, .to = act.attn_rows});
     kernels::gather_rows(stream, {.from = act.input, .rows = rows.loss_rows, .to = act.middle});
   }
   layer_output(stream, c, w, act, first_rows(scratch, Q), out);
@@ -199,13 +221,13 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
   embed(stream, weights, rows.ids, x);
   saved.recompute = recompute;
   if (recompute) {
-    saved.room = take_layer(c, type, T, T, true, arena);
-    if (R != T) saved.room.attn_rows = arena.take_view(type, {R, c.q_width()});
+    saved.room = take_layer(c, type, T, T, true, arena, rows.exchange);
+    if (R != T && !rows.exchange) saved.room.attn_rows = arena.take_view(type, {R, c.q_width()});
   }
   saved.layers.reserve(size_t(c.layers));
   for (int64_t l = 0; l < c.layers; ++l) {
     const int64_t Q = l + 1 < c.layers ? T : R;
-    LayerActivations act = recompute ? in_room(saved.room, x, Q) : take_layer(c, type, T, Q, true, arena);
+    LayerActivations act = recompute ? in_room(saved.room, x, Q, rows.exchange) : take_layer(c, type, T, Q, true, arena, rows.exchange);
     act.input = x;
     x = arena.take_view(type, {Q, c.width});
     if (weights.by_layer) weights.by_layer->forward(l);
@@ -225,14 +247,15 @@ LayerActivations layer_activations(const Stream& stream, const WeightSnapshot& w
   return act;
 }
 
-TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t T, bool recompute) {
+TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t T, bool recompute, bool divided) {
   const auto bytes = [&](int64_t width) { return view_bytes(activation_dtype(stream), T * width); };
   const int64_t layer = (c.norms_after() ? 3 : 1) * bytes(c.width) + bytes(c.qkv_width()) + bytes(c.q_width()) + bytes(2 * c.mlp_width) +
-                        view_bytes(DType::kF32, T * c.heads) + (c.qk_norm ? bytes(c.q_width() + c.kv_width()) : 0);
+                        view_bytes(DType::kF32, T * c.heads) + (c.qk_norm ? bytes(c.q_width() + c.kv_width()) : 0) + (divided ? bytes(c.q_width()) : 0);
+  const int64_t exchanged = divided ? bytes(c.qkv_width()) + bytes(c.q_width()) : 0;  // of the rank's rows, or of its heads
   const int64_t forward_scratch = (c.adds_apart() ? 2 : 1) * bytes(c.width) + bytes(c.mlp_width) + linear_scratch_bytes(stream, c, T);
   // The last layer keeps fewer rows of its MLP, but also the gathered rows of its attention.
   return {.kept = (2 + c.layers) * bytes(c.width) + (recompute ? 1 : c.layers) * layer + bytes(c.q_width()),
-          .scratch = std::max(forward_scratch, backward_scratch_bytes(stream, c, T))};
+          .scratch = exchanged + std::max(forward_scratch, backward_scratch_bytes(stream, c, T))};
 }
 
 }  // namespace hone::model

@@ -7,6 +7,7 @@
 #include "core/stream.h"
 #include "kernels/attention.h"
 #include "model/adapters.h"
+#include "model/row_blocks.h"
 #include "model/weight_snapshot.h"
 
 namespace hone::model {
@@ -48,11 +49,15 @@ struct PackedRows {
   TensorView cu_seqlens;  // [S+1] i32
   TensorView loss_rows;   // [R] i32, or empty
   bool deterministic = false;  // attention as AttentionPackedArgs has it
+  /// Where ranks divide the rows: ids, positions and loss_rows are of this rank's, T and R their numbers, but cu_seqlens is of
+  /// the whole micro-batch. On the CPU.
+  HeadExchange* exchange = nullptr;
   int64_t outputs() const { return loss_rows.rank ? loss_rows.dim(0) : ids.dim(0); }
 };
 
 /// What the training forward keeps for the backward, taken from an arena by the caller's scope.
-/// Q = T, but R in the last layer. In the stream's activation dtype, except lse, which is f32.
+/// Q = T, but R in the last layer. In the stream's activation dtype, except lse, which is f32. Where ranks divide the rows,
+/// qkv, attn_out and lse are of all rows and this rank's heads.
 struct LayerActivations {
   TensorView input;      // [T, C] residual stream entering the layer
   TensorView qkv;        // [T, (H+2K)D] after bias, q/k norm and rotation
@@ -128,19 +133,29 @@ struct Gradients {
 };
 int64_t unused_gradient_width(const ModelConfig& config);
 
-/// Adds dLoss/dparameter of everything below the head to `grads`, given dhidden [R, C] (overwritten).
-/// Consumes `saved`: its gate_up are overwritten. Scratch is taken from `arena` and released.
+/// Where the gradients of a block's rows go. Whatever is summed over rows is so within a block; every row is in one.
+struct BlockGradients {
+  RowBlock rows;
+  Gradients grads;
+};
+/// All rows in one block.
+std::vector<BlockGradients> one_block(const PackedRows& rows, const Gradients& grads);
+
+/// Adds dLoss/dparameter of everything below the head to the gradients of `blocks`, given dhidden [R, C] (overwritten).
+/// Consumes `saved`: its gate_up are overwritten. Scratch is taken from `arena` and released. A block's gradients have the
+/// bits of a backward of ranks that divide the rows, on the rank that has that block's.
 void backward(const Stream& stream, const WeightSnapshot& weights, const TransposedWeights& transposed,
-              const PackedRows& rows, const Activations& saved, const TensorView& dhidden, const Gradients& grads,
-              Arena& arena);
-/// What forward_training and backward take from the arena for T tokens.
+              const PackedRows& rows, const Activations& saved, const TensorView& dhidden,
+              const std::vector<BlockGradients>& blocks, Arena& arena);
+/// What forward_training and backward take from the arena for T tokens; divided: for ranks that divide the rows, T of which
+/// this one has.
 struct TrainingBytes {
   int64_t kept = 0;     // from the forward for the backward
   int64_t scratch = 0;  // used while a layer runs
   int64_t total() const { return kept + scratch; }
 };
-TrainingBytes training_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens, bool recompute);
-/// The backward's own share of it.
+TrainingBytes training_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens, bool recompute, bool divided = false);
+/// The backward's own share of it, on one rank.
 int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens);
 
 }  // namespace hone::model

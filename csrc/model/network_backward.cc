@@ -52,16 +52,35 @@ Scratch take_scratch(const ModelConfig& c, DType type, int64_t T, int64_t Q, Are
   return s;
 }
 
+/// A block's rows and its gradients of one layer.
+struct LayerBlock {
+  RowBlock rows;
+  const Gradients& grads;
+  LayerViews layer;
+};
+
 struct Backward {
+  using Views = TensorView LayerViews::*;  // a tensor of a layer
+
   const Stream& stream;
   const ModelConfig& config;
   const PackedRows& rows;
-  const Gradients& grads;
+  const std::vector<LayerBlock>& blocks;
   int64_t layer;
   const TensorView& rope_table;
   Arena& ops;  // scratch of the kernels, released after each call
   Scratch scratch;
   TensorView dx;  // [Q, C] gradient of the residual stream, updated in place
+  bool gathered;  // rows are the loss rows
+
+  /// Calls each(rows, block) for every block that has rows.
+  template <class Each>
+  void for_blocks(const Each& each) const {
+    for (const LayerBlock& block : blocks) {
+      const RowRange range = gathered ? block.rows.outputs : block.rows.tokens;
+      if (range.count > 0) each(range, block);
+    }
+  }
 
   /// The input of a half, with its norm computed again.
   const TensorView& entering(const TensorView& x, const TensorView& weight) const {
@@ -71,101 +90,135 @@ struct Backward {
   }
   /// dx += the gradient of a half's input, given d, the gradient of its first product.
   void leave(const TensorView& d, const PackedMatrix& w_t, const TensorView& x, const TensorView& weight,
-             const TensorView& dweight) const {
+             Views dweight) const {
     const bool norms = config.norms_before();
     kernels::linear(stream, {.x = d, .w = w_t, .bias = {}, .y = norms ? scratch.dnormed : dx, .accumulate = !norms, .scratch = &ops});
     if (!norms) return;
-    norm_backward({.x = x, .weight = weight, .dy = scratch.dnormed, .dx = dx, .dweight = dweight, .accumulate = true});
+    norm_backward({.x = x, .weight = weight, .dy = scratch.dnormed, .dx = dx, .dweight = {}, .accumulate = true}, dweight);
   }
-  void weight_gradient(Product product, const kernels::LinearGradWeightArgs& args) const {
-    if (!grads.adapters) return kernels::linear_grad_weight(stream, args);
-    grads.adapters->gradient(stream, layer, product, args.dy, args.x, *grads.of_adapters, ops);
+  /// dbias: or null.
+  void weight_gradient(Product product, const TensorView& dy, const TensorView& x, Views dw, Views dbias = nullptr) const {
+    for_blocks([&](const RowRange& range, const LayerBlock& block) {
+      const TensorView d = rows_of(dy, range), in = rows_of(x, range);
+      const Gradients& to = block.grads;
+      if (to.adapters) return to.adapters->gradient(stream, layer, product, d, in, *to.of_adapters, ops);
+      kernels::linear_grad_weight(stream, {.dy = d, .x = in, .dw = block.layer.*dw, .dbias = dbias ? block.layer.*dbias : TensorView{}});
+    });
   }
-  void norm_backward(kernels::RmsNormGradArgs args) const {
-    args.eps = config.norm_eps;
-    args.offset = config.norm_offset;
-    args.scratch = &ops;
-    kernels::rms_norm_grad(stream, args);
+  void norm_backward(const kernels::RmsNormGradArgs& whole, Views dweight) const {
+    for_blocks([&](const RowRange& range, const LayerBlock& block) {
+      kernels::RmsNormGradArgs args = whole;
+      for (TensorView* view : {&args.x, &args.dy, &args.dx}) *view = rows_of(*view, range);
+      args.dweight = block.layer.*dweight;
+      args.eps = config.norm_eps;
+      args.offset = config.norm_offset;
+      args.scratch = &ops;
+      kernels::rms_norm_grad(stream, args);
+    });
   }
   /// Gradient of the last product of a half, whose output was `added`.
-  TensorView of_added(const TensorView& added, const TensorView& weight, const TensorView& dweight) const {
+  TensorView of_added(const TensorView& added, const TensorView& weight, Views dweight) const {
     if (!config.adds_apart()) return dx;
     TensorView d = dx;
     if (config.residual_scale != 1.0f) {
       kernels::axpby(stream, {.x = dx, .a = config.residual_scale, .y = scratch.dadded});
       d = scratch.dadded;
     }
-    if (config.norms_after()) norm_backward({.x = added, .weight = weight, .dy = d, .dx = scratch.dadded, .dweight = dweight});
+    if (config.norms_after()) norm_backward({.x = added, .weight = weight, .dy = d, .dx = scratch.dadded, .dweight = {}}, dweight);
     return scratch.dadded;
   }
 
   /// Backward of the MLP, and of the output projection's weights, on the rows that went through them. Returns the
   /// gradient of that projection's output.
-  TensorView output_half(const PackedLayer& w, const TransposedWeights::Layer& wt, const LayerActivations& act,
-                         const LayerViews& grad) const {
+  TensorView output_half(const PackedLayer& w, const TransposedWeights::Layer& wt, const LayerActivations& act) const {
     const TensorView& dgate_up = act.gate_up;
-    const TensorView dmlp = of_added(act.mlp_added, w.mlp_after, grad.mlp_after);
+    const TensorView dmlp = of_added(act.mlp_added, w.mlp_after, &LayerViews::mlp_after);
     kernels::swiglu(stream, {.gate_up = act.gate_up, .y = scratch.mlp, .gelu = config.gelu});
-    weight_gradient(Product::kDown, {.dy = dmlp, .x = scratch.mlp, .dw = grad.down, .dbias = {}});
+    weight_gradient(Product::kDown, dmlp, scratch.mlp, &LayerViews::down);
     kernels::linear(stream, {.x = dmlp, .w = wt.down, .bias = {}, .y = scratch.dmlp, .scratch = &ops});
     kernels::swiglu_grad(stream, {.gate_up = act.gate_up, .dy = scratch.dmlp, .dgate_up = dgate_up, .gelu = config.gelu});
     const TensorView& x = entering(act.middle, w.mlp_norm);
-    weight_gradient(Product::kGateUp, {.dy = dgate_up, .x = x, .dw = grad.gate_up, .dbias = {}});
-    leave(dgate_up, wt.gate_up, act.middle, w.mlp_norm, grad.mlp_norm);
-    const TensorView dattn = of_added(act.attn_added, w.attn_after, grad.attn_after);
-    weight_gradient(Product::kO, {.dy = dattn, .x = act.attn_rows, .dw = grad.o, .dbias = {}});
+    weight_gradient(Product::kGateUp, dgate_up, x, &LayerViews::gate_up);
+    leave(dgate_up, wt.gate_up, act.middle, w.mlp_norm, &LayerViews::mlp_norm);
+    const TensorView dattn = of_added(act.attn_added, w.attn_after, &LayerViews::attn_after);
+    weight_gradient(Product::kO, dattn, act.attn_rows, &LayerViews::o);
     return dattn;
   }
 
-  void attention_half(const PackedLayer& w, const TransposedWeights::Layer& wt, const LayerActivations& act,
-                      const LayerViews& grad) const {
-    const int64_t T = dx.dim(0), H = config.heads, K = config.kv_heads, D = config.head_dim;
-    kernels::attention_packed_grad(stream, {.q = head_view(act.qkv, 0, H, D),
-                                            .k = head_view(act.qkv, H * D, K, D),
-                                            .v = head_view(act.qkv, (H + K) * D, K, D),
+  /// scratch.dattn to scratch.dqkv; where ranks divide the rows, by way of this rank's heads of all of them.
+  void attention_gradient(const LayerActivations& act) const {
+    HeadExchange* const exchange = rows.exchange;
+    if (!exchange) return attention_gradient(act, scratch.dattn, scratch.dqkv, 1);
+    const int64_t mark = ops.mark(), T = exchange->tokens(), share = exchange->ranks();
+    const TensorView dout = ops.take_view(scratch.dattn.dtype, {T, config.q_width() / share});
+    const TensorView dqkv = ops.take_view(scratch.dqkv.dtype, {T, config.qkv_width() / share});
+    exchange->to_heads(stream, scratch.dattn, {config.q_width()}, dout);
+    attention_gradient(act, dout, dqkv, share);
+    exchange->to_rows(stream, dqkv, qkv_widths(config), scratch.dqkv);
+    ops.release(mark);
+  }
+  void attention_gradient(const LayerActivations& act, const TensorView& dout, const TensorView& dqkv, int64_t share) const {
+    const HeadViews of = heads_of(config, act.qkv, share), d = heads_of(config, dqkv, share);
+    kernels::attention_packed_grad(stream, {.q = of.q,
+                                            .k = of.k,
+                                            .v = of.v,
                                             .cu_seqlens = rows.cu_seqlens,
                                             .out = act.attn_out,
                                             .lse = act.lse,
-                                            .dout = {scratch.dattn.data, scratch.dattn.dtype, {T, H, D}},
-                                            .dq = head_view(scratch.dqkv, 0, H, D),
-                                            .dk = head_view(scratch.dqkv, H * D, K, D),
-                                            .dv = head_view(scratch.dqkv, (H + K) * D, K, D),
+                                            .dout = {dout.data, dout.dtype, {dout.dim(0), of.q.dim(1), config.head_dim}},
+                                            .dq = d.q,
+                                            .dk = d.k,
+                                            .dv = d.v,
                                             .scale = attention_scale(config),
                                             .window = config.window(layer),
                                             .scratch = &ops,
                                             .deterministic = rows.deterministic,
                                             .softcap = config.attention_softcap});
-    kernels::rope(stream, {.x = head_view(scratch.dqkv, 0, H + K, D),
+  }
+
+  void attention_half(const PackedLayer& w, const TransposedWeights::Layer& wt, const LayerActivations& act) const {
+    attention_gradient(act);
+    kernels::rope(stream, {.x = head_view(scratch.dqkv, 0, config.heads + config.kv_heads, config.head_dim),
                            .positions = rows.positions,
                            .table = rope_table,
                            .inverse = true});
-    if (config.qk_norm) norm_heads_backward(w, act, grad);
+    if (config.qk_norm) norm_heads_backward(w, act);
     const TensorView& x = entering(act.input, w.attn_norm);
-    weight_gradient(Product::kQkv, {.dy = scratch.dqkv, .x = x, .dw = grad.qkv, .dbias = grad.qkv_bias});
-    leave(scratch.dqkv, wt.qkv, act.input, w.attn_norm, grad.attn_norm);
+    weight_gradient(Product::kQkv, scratch.dqkv, x, &LayerViews::qkv, &LayerViews::qkv_bias);
+    leave(scratch.dqkv, wt.qkv, act.input, w.attn_norm, &LayerViews::attn_norm);
   }
 
-  void norm_heads_backward(const PackedLayer& w, const LayerActivations& act, const LayerViews& grad) const {
+  void norm_heads_backward(const PackedLayer& w, const LayerActivations& act) const {
     const int64_t D = config.head_dim, q_width = config.q_width(), kv_width = config.kv_width();
     if (config.qk_norm_whole) {
       const TensorView dq = column_view(scratch.dqkv, 0, q_width), dk = column_view(scratch.dqkv, q_width, kv_width);
-      norm_backward({.x = column_view(act.qk_raw, 0, q_width), .weight = w.q_norm, .dy = dq, .dx = dq, .dweight = grad.q_norm});
-      return norm_backward({.x = column_view(act.qk_raw, q_width, kv_width), .weight = w.k_norm, .dy = dk, .dx = dk, .dweight = grad.k_norm});
+      norm_backward({.x = column_view(act.qk_raw, 0, q_width), .weight = w.q_norm, .dy = dq, .dx = dq, .dweight = {}}, &LayerViews::q_norm);
+      return norm_backward({.x = column_view(act.qk_raw, q_width, kv_width), .weight = w.k_norm, .dy = dk, .dx = dk, .dweight = {}}, &LayerViews::k_norm);
     }
-    const auto half = [&](int64_t first, int64_t heads, const TensorView& weight, const TensorView& dweight) {
+    const auto half = [&](int64_t first, int64_t heads, const TensorView& weight, Views dweight) {
       // On the CPU head after head: the order of dweight's sums. A GPU would launch too often.
       const int64_t together = stream.is_cuda() ? heads : 1;
       for (int64_t h = 0; h < heads; h += together) {
         const TensorView d = head_view(scratch.dqkv, first + h * D, together, D);
-        norm_backward({.x = head_view(act.qk_raw, first + h * D, together, D), .weight = weight, .dy = d, .dx = d, .dweight = dweight});
+        norm_backward({.x = head_view(act.qk_raw, first + h * D, together, D), .weight = weight, .dy = d, .dx = d, .dweight = {}}, dweight);
       }
     };
-    half(0, config.heads, w.q_norm, grad.q_norm);
-    half(q_width, config.kv_heads, w.k_norm, grad.k_norm);
+    half(0, config.heads, w.q_norm, &LayerViews::q_norm);
+    half(q_width, config.kv_heads, w.k_norm, &LayerViews::k_norm);
   }
 };
 
+std::vector<LayerBlock> layer_blocks(const ModelConfig& config, const std::vector<BlockGradients>& blocks, int64_t layer) {
+  std::vector<LayerBlock> out;
+  for (const BlockGradients& block : blocks) out.push_back({block.rows, block.grads, block.grads.layer(config, layer)});
+  return out;
+}
+
 }  // namespace
+
+std::vector<BlockGradients> one_block(const PackedRows& rows, const Gradients& grads) {
+  return {{{{0, rows.ids.dim(0)}, {0, rows.outputs()}}, grads}};
+}
 
 int64_t unused_gradient_width(const ModelConfig& c) { return std::max(c.width, c.q_width()); }
 
@@ -246,22 +299,26 @@ int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64
 }
 
 void backward(const Stream& stream, const WeightSnapshot& weights, const TransposedWeights& transposed,
-              const PackedRows& rows, const Activations& saved, const TensorView& dhidden, const Gradients& grads,
-              Arena& arena) {
+              const PackedRows& rows, const Activations& saved, const TensorView& dhidden,
+              const std::vector<BlockGradients>& blocks, Arena& arena) {
   const ModelConfig& c = weights.config;
   const int64_t T = rows.ids.dim(0), R = rows.outputs(), mark = arena.mark();
   const DType type = activation_dtype(stream);
   expect_contiguous(dhidden, type, {R, c.width}, "backward", "dhidden");
   if (c.logits_scaling != 1.0) kernels::axpby(stream, {.x = dhidden, .a = float(1.0 / c.logits_scaling), .y = dhidden});
-  kernels::rms_norm_grad(stream, {.x = saved.last,
-                                  .weight = weights.final_norm,
-                                  .dy = dhidden,
-                                  .dx = dhidden,
-                                  .dweight = grads.final_norm(),
-                                  .eps = c.norm_eps,
-                                  .accumulate = false,
-                                  .scratch = &arena,
-                                  .offset = c.norm_offset});
+  for (const auto& [of, grads] : blocks) {
+    const TensorView d = rows_of(dhidden, of.outputs);
+    if (of.outputs.count == 0) continue;
+    kernels::rms_norm_grad(stream, {.x = rows_of(saved.last, of.outputs),
+                                    .weight = weights.final_norm,
+                                    .dy = d,
+                                    .dx = d,
+                                    .dweight = grads.final_norm(),
+                                    .eps = c.norm_eps,
+                                    .accumulate = false,
+                                    .scratch = &arena,
+                                    .offset = c.norm_offset});
+  }
   TensorView dx = dhidden;  // [Q, C]
   if (R != T) dx = arena.take_view(type, {T, c.width});
   const TensorView dattn_rows = arena.take_view(type, {R != T ? R : 0, c.q_width()});
@@ -271,22 +328,29 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
     const bool gathered = l == c.layers - 1 && R != T;
     if (weights.by_layer) weights.by_layer->backward(l);
     const LayerActivations act = layer_activations(stream, weights, rows, l, saved, arena);
-    Backward pass{stream, c, rows, grads, l, weights.rope_table(l), arena, take_scratch(c, type, T, gathered ? R : T, arena), gathered ? dhidden : dx};
-    const TensorView dadded = pass.output_half(weights.layers[i], transposed.layers[i], act, grads.layer(c, l));
+    const std::vector<LayerBlock> of_layer = layer_blocks(c, blocks, l);
+    Backward pass{stream, c, rows, of_layer, l, weights.rope_table(l), arena, take_scratch(c, type, T, gathered ? R : T, arena), gathered ? dhidden : dx, gathered};
+    const TensorView dadded = pass.output_half(weights.layers[i], transposed.layers[i], act);
     const TensorView dattn = gathered ? dattn_rows : pass.scratch.dattn;
     kernels::linear(stream, {.x = dadded, .w = transposed.layers[i].o, .bias = {}, .y = dattn, .scratch = &arena});
     if (gathered) {
       kernels::scatter_rows(stream, {.from = dattn_rows, .rows = rows.loss_rows, .to = pass.scratch.dattn});
       kernels::scatter_rows(stream, {.from = dhidden, .rows = rows.loss_rows, .to = dx});
       pass.dx = dx;
+      pass.gathered = false;
       pass.scratch.normed.shape[0] = pass.scratch.dnormed.shape[0] = T;
     }
-    pass.attention_half(weights.layers[i], transposed.layers[i], act, grads.layer(c, l));
-    if (grads.window) grads.window->finished(l);
+    pass.attention_half(weights.layers[i], transposed.layers[i], act);
+    for (const BlockGradients& block : blocks) {
+      if (block.grads.window) block.grads.window->finished(l);
+    }
     arena.release(layer_mark);
   }
   if (c.embedding_scale != 1.0f) kernels::axpby(stream, {.x = dx, .a = c.embedding_scale, .y = dx});
-  if (!grads.adapters) kernels::embedding_grad(stream, {.ids = rows.ids, .dx = dx, .dtable = grads.embedding()});
+  for (const auto& [of, grads] : blocks) {
+    if (grads.adapters || of.tokens.count == 0) continue;
+    kernels::embedding_grad(stream, {.ids = rows_of(rows.ids, of.tokens), .dx = rows_of(dx, of.tokens), .dtable = grads.embedding()});
+  }
   arena.release(mark);
 }
 

@@ -35,6 +35,11 @@ struct Sharding {
   /// The same bits for any number of ranks, one included: the gradients of micro-batches are added up one by one, in
   /// their order. Otherwise a rank adds up its own first, unless it keeps no gradients to add to: kGradients and kParameters are exact.
   bool exact = false;
+  /// K: teams of so many neighbouring ranks have a micro-batch together, of K * packed_tokens tokens: each 1/K of its rows, and
+  /// in attention all rows of 1/K of the heads. What a micro-batch adds to gradients is then a sum of K parts, one a block of
+  /// its rows, in their order; one rank alone that is exact adds up the same parts. K divides the number of ranks, unless
+  /// that is 1, and the model's heads and key/value heads.
+  int sequence = 1;
 };
 
 struct TrainerConfig {

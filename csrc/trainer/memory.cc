@@ -6,8 +6,9 @@
 #include "model/network.h"
 #include "model/parameters.h"
 #include "trainer/adapted_weights.h"
-#include "trainer/gradient_window.h"
+#include "trainer/gradient_rounds.h"
 #include "trainer/micro_batch_pass.h"
+#include "trainer/sequence_ranks.h"
 #include "trainer/optimizer.h"
 #include "trainer/shard_exchange.h"
 #include "trainer/shard_layout.h"
@@ -45,7 +46,9 @@ void divide(const model::ModelConfig& model, const std::vector<model::TensorSpec
   const ShardLayout layout(specs, model.layers, which.size);
   const int64_t n = layout.elements(which.rank), shard = Arena::rounded(std::max<int64_t>(n, 1) * int64_t(sizeof(float)));
   const bool window = config.sharding.stage >= Sharding::Stage::kGradients;
-  bytes.trained = (window ? gradient_window_bytes(layout, model.layers) : bytes.trained) + shard;
+  const int sequence = config.sharding.sequence;
+  bytes.trained = blocks_alone(config.sharding, which.size) * (window ? gradient_window_bytes(layout, model.layers) : bytes.trained) + shard;
+  if (sequence > 1 && which.size > 1) bytes.arrays += sequence_ranks_bytes(model, config.packed_tokens * sequence, sequence);
   if (config.optimizer.kind == OptimizerConfig::Kind::kAdamW) bytes.moments = 2 * Arena::rounded(n * dtype_bytes(config.optimizer.moments));
   bytes.arrays += shard_exchange_bytes(layout);
   if (config.sharding.stage < Sharding::Stage::kParameters) return;
@@ -59,8 +62,9 @@ TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig&
                            const OneOfRanks& which) {
   const Stream stream{.backend = config.device};
   const bool adapted = config.adapters.on();
-  const model::TrainingBytes training = model::training_bytes(stream, model, config.packed_tokens, config.recompute);
-  const int64_t logits = kernels::lm_head_scratch_bytes(stream, config.packed_tokens, model.width, model.vocabulary,
+  const int64_t tokens = config.packed_tokens * config.sharding.sequence, rows = which.size > 1 ? config.packed_tokens : tokens;
+  const model::TrainingBytes training = model::training_bytes(stream, model, rows, config.recompute, config.sharding.sequence > 1);
+  const int64_t logits = kernels::lm_head_scratch_bytes(stream, rows, model.width, model.vocabulary,
                                                         config.head_rows);
   const bool visit = moments_visit(stream, config.optimizer);
   const auto specs = adapted ? model::adapter_specs(model, config.adapters) : model::tensor_specs(model);
@@ -73,9 +77,9 @@ TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig&
           .adapters = adapted ? adapter_bytes(stream, model, config.adapters, trained) : 0,
           .transposed = model::transposed_bytes(stream, model, config.weight_storage),
           .activations = training.kept,
-          .scratch = pass_arena_bytes(stream, model, config.packed_tokens, config) - training.kept - logits,
+          .scratch = pass_arena_bytes(stream, model, rows, config) - training.kept - logits,
           .logits = logits,
-          .arrays = packed_batch_bytes(config.packed_tokens, sequences) +
+          .arrays = packed_batch_bytes(tokens, sequences) +
                     update_bytes(stream, model, model::total_elements(specs))};
   if (config.sharding.stage != Sharding::Stage::kNone) divide(model, specs, config, which, bytes);
   if (config.sharding.stage == Sharding::Stage::kNone || config.optimizer.kind == OptimizerConfig::Kind::kMuon) bytes.arrays += optimizer_bytes(stream, specs, config.optimizer, threads);

@@ -27,7 +27,7 @@ struct TrainerBytes {
 struct OneOfRanks {
   int rank = 0, size = 1;
 };
-/// For micro-batches of packed_tokens tokens in at most `sequences` sequences. Needs no device. Trusts config.
+/// For micro-batches of packed_tokens tokens a rank that shares them (Sharding::sequence), in at most `sequences` sequences. Needs no device. Trusts config.
 /// threads: size of the thread pool that a CPU trainer is given.
 TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig& config, int64_t sequences, int threads,
                            const OneOfRanks& which = {});

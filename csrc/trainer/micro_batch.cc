@@ -168,7 +168,7 @@ void PackedBatch::lay_out(const TrainingBatch& batch, int64_t T, int64_t S, int6
   custom_losses = memory_.take<double>(S);
 }
 
-void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which) {
+void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which, int64_t parts, model::HeadExchange* exchange) {
   const auto S = int64_t(which.sequences.size());
   int64_t T = 0, R = 0;
   for (int32_t i : which.sequences) {
@@ -190,6 +190,10 @@ void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which) {
     if (batch.group_sizes) group_sizes.host[s] = batch.group_sizes[i];
   }
   cu_seqlens.host[S] = token, loss_starts.host[S] = row;
+  blocks_ = model::row_blocks(T, loss_row.host, R, parts);
+  own_ = exchange ? blocks_[size_t(exchange->rank())] : model::RowBlock{{0, T}, {0, R}};
+  exchange_ = exchange;
+  for (int64_t r = own_.outputs.first; r < own_.outputs.first + own_.outputs.count; ++r) loss_row.host[r] -= int32_t(own_.tokens.first);
   std::fill_n(mask.host, R, uint8_t(1));
   lay_tokens(batch, which, batch.tokens, false, ids.host);
   lay_tokens(batch, which, batch.tokens, true, targets.host);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/device.h"
 #include "model/network.h"
@@ -27,27 +28,34 @@ class PackedBatch {
 
   explicit PackedBatch(const Stream& stream, bool deterministic = false)
       : stream_(stream), deterministic_(deterministic) {}
-  /// Copies the micro-batch's sequences side by side into the stream's memory. Does not clear the results.
-  void gather(const TrainingBatch& batch, const MicroBatch& which);
+  /// Copies the micro-batch's sequences side by side into the stream's memory, and cuts its rows into `parts` blocks.
+  /// exchange: rows() are then those of its rank alone, or null. Does not clear the results.
+  void gather(const TrainingBatch& batch, const MicroBatch& which, int64_t parts = 1, model::HeadExchange* exchange = nullptr);
   /// Copies the results back to the host; waits for the stream.
   void fetch() const { memory_.download(stream_, results_, custom_); }
   /// Copies custom_slopes and custom_losses to the device.
   void upload_custom() const { memory_.upload(stream_, custom_, memory_.used()); }
 
   model::PackedRows rows() const {
-    return {.ids = ids.view(),
-            .positions = positions.view(),
+    return {.ids = model::rows_of(ids.view(), own_.tokens),
+            .positions = model::rows_of(positions.view(), own_.tokens),
             .cu_seqlens = cu_seqlens.view(),
-            .loss_rows = loss_row.view(),
-            .deterministic = deterministic_};
+            .loss_rows = own(loss_row),
+            .deterministic = deterministic_,
+            .exchange = exchange_};
   }
   int64_t loss_rows() const { return targets.size; }
+  /// All rows in blocks, whoever has them.
+  const std::vector<model::RowBlock>& blocks() const { return blocks_; }
+  /// What an array of R entries has for the loss rows of rows().
+  template <class T>
+  TensorView own(const Array<T>& array) const { return model::rows_of(array.view(), own_.outputs); }
   /// Coefficients go to a and b, the loss of each sequence to `losses`; without its KL and entropy terms to
   /// `policy_losses`.
   kernels::PolicyLossArgs loss_args(const TrainingBatch& batch, const StepOptions& options, bool regularizers) const;
 
   Array<int32_t> ids, positions, cu_seqlens;                  // [T], [T], [S+1]
-  Array<int32_t> loss_row, targets, loss_starts;              // [R] index into T; [R]; [S+1] index into R
+  Array<int32_t> loss_row, targets, loss_starts;              // [R] index into T, of rows() into its ids; [R]; [S+1] index into R
   Array<uint8_t> mask;                                        // [R] 1
   Array<float> behavior, reference, token_advantages;         // [R], or null
   Array<float> advantages;                                    // [S], or null
@@ -65,6 +73,9 @@ class PackedBatch {
   bool deterministic_;
   SharedArrays memory_;
   int64_t capacity_ = 0, results_ = 0, custom_ = 0;
+  std::vector<model::RowBlock> blocks_;
+  model::RowBlock own_;
+  model::HeadExchange* exchange_ = nullptr;
 };
 
 /// Asks a custom objective about a batch whose log-probs are known; waits for the stream.

@@ -8,6 +8,7 @@
 #include "model/network.h"
 #include "trainer/config.h"
 #include "trainer/micro_batch.h"
+#include "trainer/sequence_ranks.h"
 #include "trainer/step.h"
 
 namespace hone::trainer {
@@ -19,11 +20,13 @@ struct StepLosses {
   int64_t first_bad = -1;            // the first that is not finite
 };
 
-/// What a pass reads, and the gradients it adds to.
+/// What a pass reads, and the gradients it adds to: one for each block of rows. ranks: those that have the micro-batch
+/// together, each of which makes the same calls and adds the gradients of its own block alone; or null.
 struct PassWeights {
   const model::WeightSnapshot& forward;
   const model::TransposedWeights& backward;
-  model::Gradients grads;
+  std::vector<model::Gradients> grads;
+  SequenceRanks* ranks = nullptr;
 };
 
 /// Owns the memory of one micro-batch at a time: its arrays, activations, and the head's and the backward's scratch.
@@ -32,11 +35,16 @@ class MicroBatchPass {
   /// Room is planned for packed_tokens; only a longer single sequence makes it grow.
   MicroBatchPass(const Stream& stream, const model::ModelConfig& config, const TrainerConfig& options);
 
-  /// Makes room for a micro-batch of so many tokens. Throws kOutOfMemory; then nothing is reserved.
+  /// Makes room for a micro-batch of which this rank has so many tokens. Throws kOutOfMemory; then nothing is reserved.
   void reserve(int64_t tokens);
+  /// What a forward pass reads: as PassWeights has them.
+  struct Reads {
+    const model::WeightSnapshot& weights;
+    SequenceRanks* ranks = nullptr;
+  };
   /// Forward only: log-prob and entropy of every masked-in token, into arrays [T] in the batch's order.
-  void score(const TrainingBatch& batch, const MicroBatch& which, const model::WeightSnapshot& weights,
-             float temperature, float* logprobs, float* entropies);
+  void score(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, float temperature, float* logprobs,
+             float* entropies);
   /// Adds the micro-batch's gradients to those of `weights`, its losses to `losses`, its per-token results and times to
   /// `report`. The results are collected after the backward was queued, so that the host does not wait for a GPU before
   /// that; the CPU keeps the same order. After a loss that is not finite no more gradients are computed.
@@ -44,7 +52,7 @@ class MicroBatchPass {
              const PassWeights& weights, StepLosses& losses, StepReport& report);
 
  private:
-  model::Activations forward(const TrainingBatch& batch, const MicroBatch& which, const model::WeightSnapshot& weights,
+  model::Activations forward(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, int64_t blocks,
                              float temperature);
   void backward(const model::Activations& saved, const StepOptions& options, const PassWeights& weights);
   void collect(const MicroBatch& which, bool regularized, StepLosses& losses) const;

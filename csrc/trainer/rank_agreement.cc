@@ -90,7 +90,7 @@ std::string step_fingerprint(const TrainingBatch& b, const StepOptions& o, const
   print.add_array(b.group_sizes, S).add(b.step.sequences, b.step.groups, b.step.counted_tokens, b.step.dr_grpo);
   print.add(int(o.objective), int(o.sequence_weight), o.clip_low, o.clip_high, o.kl_coef, o.entropy_coef, o.temperature);
   print.add(o.lr, o.muon_lr, int(o.correction), o.correction_low, o.correction_high, bool(o.slopes));
-  print.add(c.packed_tokens, int(c.weight_storage), int(c.sharding.stage), c.sharding.exact, version, optimizer_steps);
+  print.add(c.packed_tokens, int(c.weight_storage), int(c.sharding.stage), c.sharding.exact, c.sharding.sequence, version, optimizer_steps);
   print.add(a.beta1, a.beta2, a.eps, a.weight_decay, a.decay_all, a.gradient_clip, int(a.moments), a.seed);
   return print.hex();
 }
@@ -148,20 +148,23 @@ std::vector<MicroBatch> dealt(const std::vector<MicroBatch>& all, int rank, int 
   return share;
 }
 
-void gather_report(dist::Communicator& ranks, const TrainingBatch& batch, const std::vector<MicroBatch>& all,
+void gather_report(dist::Communicator& ranks, int team, const TrainingBatch& batch, const std::vector<MicroBatch>& all,
                    StepLosses& losses, StepReport& report) {
   double times[2] = {report.forward_seconds, report.backward_seconds};
+  const auto share_of = [&](int rank) {
+    return rank % team == 0 ? dealt(all, rank / team, ranks.size() / team) : std::vector<MicroBatch>{};
+  };
   size_t width = 0;
   for (int rank = 0; rank < ranks.size(); ++rank) {
     size_t size = sizeof(times);
-    for_share(batch, dealt(all, rank, ranks.size()), losses, report, [&](void*, size_t n) { size += n; });
+    for_share(batch, share_of(rank), losses, report, [&](void*, size_t n) { size += n; });
     width = std::max(width, size);
   }
   std::vector<std::byte> out(width), in(width * size_t(ranks.size()));
   std::byte* at = out.data();
   const auto pack = [&](void* from, size_t n) { std::memcpy(at, from, n), at += n; };
   pack(times, sizeof(times));
-  for_share(batch, dealt(all, ranks.rank(), ranks.size()), losses, report, pack);
+  for_share(batch, share_of(ranks.rank()), losses, report, pack);
   ranks.all_gather(Stream{}, bytes(out.data(), int64_t(width)), bytes(in.data(), int64_t(in.size())));
   ranks.wait(Stream{});
   for (int rank = 0; rank < ranks.size(); ++rank) {
@@ -169,7 +172,7 @@ void gather_report(dist::Communicator& ranks, const TrainingBatch& batch, const 
     const auto unpack = [&](void* to, size_t n) { std::memcpy(to, at, n), at += n; };
     unpack(times, sizeof(times));
     take_times(times, report);
-    for_share(batch, dealt(all, rank, ranks.size()), losses, report, unpack);
+    for_share(batch, share_of(rank), losses, report, unpack);
   }
   losses.first_bad = -1;
   for (int64_t i = batch.sequences - 1; i >= 0; --i) {

@@ -35,9 +35,9 @@ int64_t first_of_ranks(dist::Communicator& ranks, int64_t own);
 /// The micro-batches of a rank: every P-th, beginning with its own number.
 std::vector<MicroBatch> dealt(const std::vector<MicroBatch>& all, int rank, int ranks);
 
-/// Makes report and losses whole on every rank: per-token and per-sequence results come from the rank that had the
-/// sequence, times are those of the slowest rank. all: the micro-batches of the step.
-void gather_report(dist::Communicator& ranks, const TrainingBatch& batch, const std::vector<MicroBatch>& all,
+/// Makes report and losses whole on every rank: per-token and per-sequence results come from the first of the ranks that
+/// had the sequence, times are those of the slowest rank. all: the micro-batches of the step, dealt to teams of `team` ranks.
+void gather_report(dist::Communicator& ranks, int team, const TrainingBatch& batch, const std::vector<MicroBatch>& all,
                    StepLosses& losses, StepReport& report);
 
 }  // namespace hone::trainer

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "kernels/optimizer.h"
-
 namespace hone::trainer {
 
 ShardedStep::ShardedStep(const Stream& stream, const Trained& trained, const TrainerConfig& config, dist::Communicator* ranks)
@@ -14,9 +12,12 @@ ShardedStep::ShardedStep(const Stream& stream, const Trained& trained, const Tra
       layout_(trained_.specs(), trained_.config().layers, ranks_.size()),
       exchange_(stream, layout_, ranks_),
       optimizer_(stream, trained_, layout_, exchange_, ranks_.rank()),
-      weights_(trained_, layout_, exchange_, ranks_) {
+      weights_(trained_, layout_, exchange_, ranks_),
+      rounds_(GradientRounds::Where{stream_, layout_, exchange_, weights_}, trained, config.sharding, ranks_.size()) {
   optimizer_.reset(config.optimizer);
-  if (config.sharding.stage >= Sharding::Stage::kGradients) window_.emplace(*trained.parameters, layout_);
+  const int K = config.sharding.sequence;
+  check_sequence(trained_.config(), K, ranks_.size());
+  if (K > 1 && ranks_.size() > 1) sequence_.emplace(trained_.config(), ranks_, K);
   if (config.sharding.stage < Sharding::Stage::kParameters) return;
   weights_.divide(WeightWindow::Source{*trained.parameters, layout_, ranks_}, stream_, config);
   optimizer_.gathers_layers = false;
@@ -43,69 +44,52 @@ void ShardedStep::apply(const StepOptions& options, StepReport& report) {
 void ShardedStep::compute(const TrainingBatch& batch, const std::vector<MicroBatch>& all, TrainedGradients& whole,
                           const std::function<void(const MicroBatch&)>& train, StepLosses& losses, StepReport& report) {
   std::exception_ptr failure;
-  const bool one_by_one = config_.sharding.exact || window_;
+  const bool one_by_one = config_.sharding.exact || by_layer();
   if (one_by_one) {
-    failure = compute_one_by_one(all, round(whole), train);
+    failure = compute_one_by_one(all, whole, train);
   } else {
-    failure = kept_failure([&] {
+    failure = tried([&] {
       whole.block().zero();
-      for (const MicroBatch& which : dealt(all, ranks_.rank(), ranks_.size())) train(which);
+      for (const MicroBatch& which : dealt(all, ranks_.rank() / team_size(), ranks_.size() / team_size())) train(which);
     });
   }
   agree(ranks_, "step", failure);
-  gather_report(ranks_, batch, all, losses, report);
-  const int given = int(std::min<size_t>(all.size(), size_t(ranks_.size())));
+  gather_report(ranks_, team_size(), batch, all, losses, report);
+  const int given = int(std::min<size_t>(all.size() * size_t(team_size()), size_t(ranks_.size())));
   if (!one_by_one) exchange_.reduce(whole.block().flat().as<float>(), given, optimizer_.gradients());
 }
 
-ShardedStep::Round ShardedStep::round(TrainedGradients& whole) {
-  float* const shard = optimizer_.gradients();
-  if (!window_) {
-    return {[&whole](int) { whole.block().zero(); },
-            [this, &whole, shard](int given) { exchange_.reduce(whole.block().flat().as<float>(), given, shard); }};
-  }
-  const auto begin = [this, shard](int given) {
-    if (weights_.window()) weights_.window()->begin(Pass::kTraining);
-    window_->begin([this, shard, given](size_t bucket, const float* gradients) {
-      if (weights_.window()) weights_.window()->reach_backward(layout_.buckets()[bucket].layer);
-      exchange_.reduce_bucket(bucket, gradients, given, shard);
-    });
-  };
-  return {begin, [this](int) { window_->end(); }};
+/// Ranks of a team wait for one another amid a pass, so that one that fails there has nothing to go on with.
+std::exception_ptr ShardedStep::tried(const std::function<void()>& pass) {
+  const std::exception_ptr failure = kept_failure(pass);
+  if (!failure || !sequence_) return failure;
+  ranks_.abort("a pass that ranks make together failed on this one");
+  std::rethrow_exception(failure);
 }
 
 /// Whoever has no micro-batch, or fails, goes on exchanging, since the others wait for it.
-std::exception_ptr ShardedStep::compute_one_by_one(const std::vector<MicroBatch>& all, const Round& round,
+std::exception_ptr ShardedStep::compute_one_by_one(const std::vector<MicroBatch>& all, TrainedGradients& whole,
                                                    const std::function<void(const MicroBatch&)>& train) {
   std::exception_ptr failure;
-  const auto size = size_t(ranks_.size()), rank = size_t(ranks_.rank());
+  const auto size = size_t(ranks_.size() / team_size()), own = size_t(ranks_.rank() / team_size());  // teams
   for (size_t first = 0; first < all.size(); first += size) {
     const size_t given = std::min(all.size() - first, size);
-    round.begin(int(given));
-    if (rank < given && !failure) failure = kept_failure([&] { train(all[first + rank]); });
-    round.end(int(given));
+    rounds_.begin(whole, {int(given) * team_size(), optimizer_.gradients()});
+    if (own < given && !failure) failure = tried([&] { train(all[first + own]); });
+    rounds_.end();
   }
   return failure;
 }
 
-double ShardedStep::squares(const std::function<void()>& train) {
-  double total = 0.0;
-  window_->begin([&](size_t bucket, const float* gradients) {
-    total += kernels::sum_of_squares(stream_, f32(gradients, {layout_.buckets()[bucket].count}));
-  });
-  train();
-  window_->end();
-  return total;
-}
-
-/// Every rank makes as many passes, since weights may have to be gathered for each.
+/// Every rank makes as many passes, since weights may have to be gathered for each, and a team makes them together.
 int64_t ShardedStep::first_bad(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad) {
   int64_t own = -1;
   std::exception_ptr failure;
-  for (int64_t first = 0; first < sequences; first += ranks_.size()) {
-    const int64_t sequence = first + ranks_.rank();
+  const auto found = [&](int64_t sequence) { own = is_bad(sequence) && own < 0 ? sequence : own; };
+  for (int64_t first = 0; first < sequences; first += ranks_.size() / team_size()) {
+    const int64_t sequence = first + ranks_.rank() / team_size();
     if (weights_.window()) weights_.window()->begin(Pass::kTraining);
-    if (own < 0 && sequence < sequences && !failure) failure = kept_failure([&] { own = is_bad(sequence) ? sequence : -1; });
+    if ((own < 0 || sequence_) && sequence < sequences && !failure) failure = tried([&] { found(sequence); });
     if (weights_.window()) weights_.window()->end();
   }
   agree(ranks_, "step", failure);

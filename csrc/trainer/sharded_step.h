@@ -9,39 +9,38 @@
 #include "dist/communicator.h"
 #include "dist/solo_communicator.h"
 #include "trainer/config.h"
-#include "trainer/gradient_window.h"
+#include "trainer/gradient_rounds.h"
 #include "trainer/rank_agreement.h"
+#include "trainer/sequence_ranks.h"
 #include "trainer/shard_exchange.h"
 #include "trainer/shard_layout.h"
 #include "trainer/sharded_optimizer.h"
 #include "trainer/sharded_weights.h"
-#include "trainer/trained_gradients.h"
 
 namespace hone::trainer {
 
 /// The calls of a step, in their order: begin, compute, apply. All ranks make them together. If a rank fails before the
-/// weights are touched, every rank throws, and weights and moments are as they were.
+/// weights are touched, every rank throws, and weights and moments are as they were; where teams have micro-batches together
+/// and one fails amid a pass, the group is also lost.
 class ShardedStep {
  public:
-  /// What is trained; as all parameters, or null where it is adapters.
-  struct Trained {
-    model::TensorBlock& block;
-    const model::Parameters* parameters;
-  };
-  /// ranks: the group, or null for one rank alone. Both must outlive this. Throws what check_sharding throws.
+  /// ranks: the group, or null for one rank alone. Both must outlive this. Throws what check_sharding and
+  /// check_sequence throw.
   ShardedStep(const Stream& stream, const Trained& trained, const TrainerConfig& config, dist::Communicator* ranks);
 
   ShardedOptimizer& optimizer() { return optimizer_; }
   const ShardLayout& layout() const { return layout_; }
   dist::Communicator& ranks() { return ranks_; }
   ShardedWeights& weights() { return weights_; }
+  /// Those that have a micro-batch together with this one; null where each has its own.
+  SequenceRanks* team() { return sequence_ ? &*sequence_ : nullptr; }
 
   /// Runs `prepare`, which may throw, and agrees with the others about the batch. Throws kState if ranks were given
   /// different batches, options, configs or weights.
   void begin(const std::function<void()>& prepare, const TrainingBatch& batch, const StepOptions& options, uint32_t version);
-  /// Where the backward of a rank's micro-batch adds its gradients; `whole` unless only a window of them exists.
-  model::Gradients gradients(TrainedGradients& whole) { return window_ ? model::Gradients{.window = &*window_} : whole.views(); }
-  bool by_layer() const { return window_.has_value(); }
+  /// Where the backward of a rank's micro-batch adds its gradients, for each block of its rows; see GradientRounds.
+  std::vector<model::Gradients> gradients(TrainedGradients& whole) { return rounds_.targets(whole); }
+  bool by_layer() const { return rounds_.by_layer(); }
   /// Trains this rank's micro-batches by `train`, which adds to gradients(whole); leaves the sum over all ranks in the
   /// optimizer's shard, and losses and report whole.
   void compute(const TrainingBatch& batch, const std::vector<MicroBatch>& all, TrainedGradients& whole,
@@ -51,18 +50,15 @@ class ShardedStep {
   /// ShardedOptimizer::apply.
   void apply(const StepOptions& options, StepReport& report);
   /// Sum of squares of what `train` adds to gradients(), where they come by layer.
-  double squares(const std::function<void()>& train);
+  double squares(const std::function<void()>& train) { return rounds_.squares(train); }
   /// The first of S sequences whose gradient is_bad finds to be not finite, or -1.
   int64_t first_bad(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad);
 
  private:
-  /// Begins a round of micro-batches, one a rank, and ends it: with the gradients of as many ranks as were given one.
-  struct Round {
-    std::function<void(int given)> begin, end;
-  };
-  std::exception_ptr compute_one_by_one(const std::vector<MicroBatch>& all, const Round& round,
+  int team_size() const { return sequence_ ? sequence_->ranks() : 1; }
+  std::exception_ptr tried(const std::function<void()>& pass);
+  std::exception_ptr compute_one_by_one(const std::vector<MicroBatch>& all, TrainedGradients& whole,
                                         const std::function<void(const MicroBatch&)>& train);
-  Round round(TrainedGradients& whole);
 
   Stream stream_;
   model::TensorBlock& trained_;
@@ -72,8 +68,9 @@ class ShardedStep {
   ShardLayout layout_;
   ShardExchange exchange_;
   ShardedOptimizer optimizer_;
-  std::optional<GradientWindow> window_;
+  std::optional<SequenceRanks> sequence_;
   ShardedWeights weights_;
+  GradientRounds rounds_;
 };
 
 }  // namespace hone::trainer

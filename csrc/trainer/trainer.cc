@@ -101,7 +101,8 @@ struct Trainer::Impl {
         weights(stream, parameters, options.weight_storage, adapted_weights()),
         pass(stream, config, options),
         update(stream, trained(), options.optimizer) {
-    if (options.sharding.stage != Sharding::Stage::kNone) sharded.emplace(stream, ShardedStep::Trained{trained(), adapters ? nullptr : &parameters}, options, ranks);
+    if (options.sharding.stage != Sharding::Stage::kNone) sharded.emplace(stream, Trained{trained(), adapters ? nullptr : &parameters, adapters ? &*adapters : nullptr}, options, ranks);
+    else if (options.sharding.sequence != 1) fail(Code::kConfig, "trainer: sharding.sequence is %d, but no stage says what ranks divide.", options.sharding.sequence);
     else if (ranks) fail(Code::kConfig, "trainer: a group of ranks is given, but no sharding says what they divide.");
   }
 
@@ -118,10 +119,15 @@ struct Trainer::Impl {
   /// All weights are there.
   void fetch() { if (window()) sharded->weights().fetch(); }
 
-  /// Packs sequences into micro-batches and reserves memory for them.
-  std::vector<MicroBatch> prepare(const TrainingBatch& batch) {
-    std::vector<MicroBatch> micro_batches = pack(batch, options.packed_tokens);
-    for (const MicroBatch& which : micro_batches) pass.reserve(which.tokens);
+  SequenceRanks* team() { return sharded ? sharded->team() : nullptr; }
+
+  /// Packs sequences into micro-batches of `packs` budgets and reserves memory for them. ranks: that share each, or null.
+  std::vector<MicroBatch> prepare(const TrainingBatch& batch, int packs, SequenceRanks* ranks) {
+    std::vector<MicroBatch> micro_batches = pack(batch, options.packed_tokens * packs);
+    for (const MicroBatch& which : micro_batches) {
+      pass.reserve(ranks ? ranks->rows(which.tokens) : which.tokens);
+      if (ranks) ranks->reserve(which.tokens);
+    }
     return micro_batches;
   }
 
@@ -137,10 +143,10 @@ struct Trainer::Impl {
 };
 
 PassWeights Trainer::Impl::pass_weights() {
-  const model::Gradients where = sharded ? sharded->gradients(grads) : grads.views();
-  if (window()) return {window()->packed(), window()->transposed(), where};
+  const std::vector<model::Gradients> where = sharded ? sharded->gradients(grads) : std::vector{grads.views()};
+  if (window()) return {window()->packed(), window()->transposed(), where, team()};
   const model::WeightSnapshot& packed = *weights.snapshot();
-  return {packed, weights.transposed(), where};
+  return {packed, weights.transposed(), where, team()};
 }
 
 StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o) {
@@ -151,7 +157,7 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
     std::optional<Stopwatch> watch(pack_seconds);
     check_batch(batch, config, &o);
     report = blank_report(batch, o);
-    micro_batches = prepare(batch);
+    micro_batches = prepare(batch, options.sharding.sequence, team());
     pass_weights();
     watch.reset();
     report.pack_seconds = pack_seconds;
@@ -194,7 +200,8 @@ GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const St
   check_batch(batch, config, &o);
   check_parts(part_of, batch.sequences, parts);
   if (sharded && sharded->by_layer()) fail(Code::kUnsupported, "gradient_parts: with sharding of gradients they are whole nowhere.");
-  const PassWeights current = pass_weights();
+  PassWeights current = pass_weights();
+  current.grads = {grads.views()}, current.ranks = nullptr;  // one process alone
   GradientProducts products(stream, grads.block().flat().numel(), parts);
   StepLosses losses(batch.sequences);
   StepReport unread = blank_report(batch, o);
@@ -218,9 +225,12 @@ bool Trainer::Impl::has_bad_gradient(const TrainingBatch& batch, const StepOptio
   const auto i = int32_t(sequence);
   StepLosses losses(batch.sequences);
   StepReport unread = blank_report(batch, o);
-  const auto train = [&] { pass.train(batch, {{i}, batch.cu_seqlens[i + 1] - batch.cu_seqlens[i]}, o, pass_weights(), losses, unread); };
+  const bool by_layer = sharded && sharded->by_layer();
+  PassWeights current = pass_weights();
+  if (!by_layer) current.grads = {grads.views()};
+  const auto train = [&] { pass.train(batch, {{i}, batch.cu_seqlens[i + 1] - batch.cu_seqlens[i]}, o, current, losses, unread); };
   const auto whole = [&] { return grads.block().zero(), train(), update.sum_of_squares(grads.block().flat()); };
-  return !std::isfinite(sharded && sharded->by_layer() ? sharded->squares(train) : whole());
+  return !std::isfinite(by_layer ? sharded->squares(train) : whole());
 }
 
 Trainer::Trainer(const model::ModelConfig& model, const TrainerConfig& config, ThreadPool* pool, dist::Communicator* ranks)
@@ -274,9 +284,10 @@ void Trainer::score(const TrainingBatch& batch, float temperature, float* logpro
   if (!(temperature > 0)) fail(Code::kConfig, "score: temperature is %g; it must be positive.", double(temperature));
   WeightWindow* const window = impl_->window();
   if (window) impl_->sharded->weights().settle("score");
-  for (const MicroBatch& which : impl_->prepare(batch)) {
+  SequenceRanks* const ranks = window ? impl_->team() : nullptr;  // who has all weights scores alone
+  for (const MicroBatch& which : impl_->prepare(batch, ranks ? ranks->ranks() : 1, ranks)) {
     if (window) window->begin(Pass::kForward);
-    impl_->pass.score(batch, which, impl_->forward_weights(), temperature, logprobs, entropies);
+    impl_->pass.score(batch, which, {impl_->forward_weights(), ranks}, temperature, logprobs, entropies);
   }
 }
 

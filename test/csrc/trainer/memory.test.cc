@@ -132,6 +132,45 @@ TEST(ranks_that_divide_something_take_what_they_are_said_to_take) {
   }
 }
 
+/// Micro-batches of 80 tokens: of one trainer alone, or of two that have 40 rows each.
+TEST(ranks_that_have_a_micro_batch_together_take_what_they_are_said_to_take) {
+  model::ModelConfig model = test::switch_configs()[3].second;
+  using Stage = trainer::Sharding::Stage;
+  for (const auto stage : {Stage::kOptimizer, Stage::kGradients}) {
+    for (const bool recompute : {false, true}) {
+      TrainerConfig config;
+      config.packed_tokens = 40, config.recompute = recompute;
+      config.sharding = {stage, true, 2};
+      const Batch batch(80);
+      int64_t activations[3] = {};
+      for (const int size : {1, 2}) {
+        const int64_t before = Arena::live_bytes(Memory::kHost);
+        int64_t taken = 0, planned = 0;
+        const auto said = test::on_ranks(size, [&](dist::Communicator& ranks) {
+          trainer::Trainer made(model, config, nullptr, &ranks);
+          trainer::StepOptions o;
+          o.objective = kernels::Objective::kSupervised;
+          made.parameters_changed();
+          EXPECT_EQ(made.step(batch.view(), o).micro_batches, 1);
+          for (int rank = 0; rank < size; ++rank) {
+            if (ranks.rank() == 0 && rank == 0) taken = Arena::live_bytes(Memory::kHost) - before;
+            trainer::first_of_ranks(ranks, 0);
+          }
+        });
+        for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
+        const auto snapshot = model::snapshot_bytes({}, model, config.weight_storage, false);
+        for (int rank = 0; rank < size; ++rank) {
+          const auto bytes = trainer::trainer_bytes(model, config, 8, 1, {rank, size});
+          planned += bytes.total() + snapshot.tensors + snapshot.rope_tables;
+          activations[size] = bytes.activations;
+        }
+        EXPECT_EQ(taken, planned);
+      }
+      EXPECT_TRUE(activations[2] < activations[1] * 0.52);
+    }
+  }
+}
+
 TEST(what_is_divided_takes_less) {
   model::ModelConfig model = test::tiny_config();
   model.layers = 12;

@@ -138,7 +138,7 @@ TEST(a_report_is_whole_on_every_rank) {
     report.clipped.resize(T);
     StepLosses losses(7);
     for (const MicroBatch& which : dealt(all, ranks.rank(), 3)) fill(batch, which, losses, report);
-    trainer::gather_report(ranks, batch.view(), all, losses, report);
+    trainer::gather_report(ranks, 1, batch.view(), all, losses, report);
     EXPECT_EQ(report.forward_seconds, 3.0);
     EXPECT_EQ(report.backward_seconds, 5.0);
     EXPECT_EQ(losses.first_bad, 3);

@@ -3,8 +3,6 @@
 // Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/sharded_step.h"
 
-#include <utility>
-
 #include "check.h"
 #include "trainer/sharded_course.h"
 
@@ -12,68 +10,6 @@ namespace {
 
 using namespace hone;
 using namespace hone::test;
-
-std::vector<Course> train_ranks(int size, const model::ModelConfig& model, const TrainerConfig& config, const StepOptions& o,
-                                int sequences) {
-  std::vector<Course> courses(static_cast<size_t>(size));
-  const auto said = on_ranks(size, [&](dist::Communicator& ranks) {
-    courses[size_t(ranks.rank())] = train(model, config, o, sequences, &ranks);
-  });
-  for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
-  return courses;
-}
-
-double relative(const std::vector<float>& a, const std::vector<float>& b) {
-  double difference = 0.0, size = 0.0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    difference += (double(a[i]) - double(b[i])) * (double(a[i]) - double(b[i]));
-    size += double(b[i]) * double(b[i]);
-  }
-  return std::sqrt(difference / size);
-}
-
-template <class T>
-bool same(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
-}
-
-/// Everything but times.
-bool same_report(const StepReport& a, const StepReport& b) {
-  return a.loss == b.loss && a.policy_loss == b.policy_loss && a.grad_norm == b.grad_norm && a.grad_scale == b.grad_scale &&
-         a.update_norm == b.update_norm && a.weight_norm == b.weight_norm && a.skipped == b.skipped &&
-         a.non_finite_sequence == b.non_finite_sequence && a.micro_batches == b.micro_batches &&
-         a.trained_tokens == b.trained_tokens && a.packed_tokens == b.packed_tokens && same(a.logprobs, b.logprobs) &&
-         same(a.entropies, b.entropies) && same(a.ratios, b.ratios) && same(a.clipped, b.clipped) &&
-         same(a.weights, b.weights) && same(a.layer_grad_norms, b.layer_grad_norms);
-}
-
-bool same_course(const Course& a, const Course& b) {
-  bool all = same(a.weights, b.weights) && a.reports.size() == b.reports.size();
-  for (size_t s = 0; all && s < a.reports.size(); ++s) all = same_report(a.reports[s], b.reports[s]);
-  return all;
-}
-
-void expect_close(double a, double b) { EXPECT_NEAR(a, b, 1e-5 * std::max(1e-3, std::fabs(b))); }
-
-/// The bound of issue and docs: sums of gradients in another order, nothing else.
-void expect_near(const Course& a, const Course& b) {
-  EXPECT_TRUE(relative(a.weights, b.weights) <= 1e-5);
-  for (size_t s = 0; s < a.reports.size(); ++s) {
-    const StepReport &x = a.reports[s], &y = b.reports[s];
-    for (const auto& [own, wanted] : {std::pair{x.loss, y.loss}, {x.policy_loss, y.policy_loss}, {x.grad_norm, y.grad_norm},
-                                      {x.grad_scale, y.grad_scale}, {x.update_norm, y.update_norm}, {x.weight_norm, y.weight_norm}}) {
-      expect_close(own, wanted);
-    }
-    EXPECT_EQ(x.micro_batches, y.micro_batches);
-    EXPECT_EQ(x.trained_tokens, y.trained_tokens);
-    EXPECT_EQ(x.packed_tokens, y.packed_tokens);
-    EXPECT_EQ(x.layer_grad_norms.size(), y.layer_grad_norms.size());
-    for (size_t l = 0; l < x.layer_grad_norms.size(); ++l) expect_close(x.layer_grad_norms[l], y.layer_grad_norms[l]);
-    EXPECT_TRUE(relative(x.logprobs, y.logprobs) <= 1e-5 && relative(x.entropies, y.entropies) <= 1e-5);
-    EXPECT_TRUE(y.ratios.size() == x.ratios.size() && relative(x.ratios, y.ratios) <= 1e-5);
-  }
-  EXPECT_TRUE(same(a.reports[0].logprobs, b.reports[0].logprobs) && same(a.reports[0].clipped, b.reports[0].clipped));
-}
 
 TEST(ranks_equal_one_trainer_within_the_bound_and_repeat_to_the_bit) {
   const model::ModelConfig model = test::switch_configs()[1].second;

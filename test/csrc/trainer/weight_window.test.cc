@@ -34,7 +34,7 @@ Outcome run(const model::WeightSnapshot& weights, const std::function<const mode
   std::vector<float> dhidden(size_t(kTokens * c.width));
   for (size_t i = 0; i < dhidden.size(); ++i) dhidden[i] = float(i % 13) - 6.0f;
   model::Parameters gradients(c);
-  model::backward(Stream{}, weights, transposed(), rows, saved, f32(dhidden.data(), {kTokens, c.width}), {.parameters = &gradients}, arena);
+  model::backward(Stream{}, weights, transposed(), rows, saved, f32(dhidden.data(), {kTokens, c.width}), model::one_block(rows, {.parameters = &gradients}), arena);
   const auto* flat = gradients.flat().as<float>();
   out.gradients.assign(flat, flat + gradients.flat().numel());
   return out;

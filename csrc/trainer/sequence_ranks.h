@@ -1,0 +1,53 @@
+// Ranks that have a micro-batch together: rows to heads and back, and what each found out about its rows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/arena.h"
+#include "dist/communicator.h"
+#include "model/config.h"
+#include "model/row_blocks.h"
+
+namespace hone::trainer {
+
+/// Throws kConfig naming the number that `sequence` does not divide, or that it is below 1. ranks: of the whole group.
+void check_sequence(const model::ModelConfig& model, int sequence, int ranks);
+
+/// One rank of its team (dist::Communicator::team_all_to_all). f32 in host memory. Each call but reserve, begin and the
+/// getters is a collective of the team, over when it returns; throws what the communicator throws.
+class SequenceRanks final : public model::HeadExchange {
+ public:
+  /// `ranks` must outlive this.
+  SequenceRanks(const model::ModelConfig& model, dist::Communicator& ranks, int team);
+
+  int rank() const override { return ranks_.rank() % team_; }
+  int ranks() const override { return team_; }
+  int64_t tokens() const override { return tokens_; }
+  /// Rows of a micro-batch that a rank has at most.
+  int64_t rows(int64_t tokens) const { return (tokens + team_ - 1) / team_; }
+
+  /// Makes room for micro-batches of so many tokens. Throws kOutOfMemory; then nothing is reserved.
+  void reserve(int64_t tokens);
+  /// A micro-batch of that many tokens, which must be reserved.
+  void begin(int64_t tokens) { tokens_ = tokens; }
+  void to_heads(const Stream& stream, const TensorView& rows, const std::vector<int64_t>& widths, const TensorView& heads) override;
+  void to_rows(const Stream& stream, const TensorView& heads, const std::vector<int64_t>& widths, const TensorView& rows) override;
+  /// Each array: of one number a row of any kind; those in parts[rank()] are sent, those of other ranks overwritten.
+  void share(const Stream& stream, const std::vector<model::RowRange>& parts, const std::vector<float*>& arrays);
+
+ private:
+  void exchange(const Stream& stream, int64_t part);
+
+  dist::Communicator& ranks_;
+  int team_;
+  int64_t width_;  // columns of the widest matrix that is exchanged
+  int64_t tokens_ = 0, reserved_ = 0;
+  Arena memory_;
+  float *out_ = nullptr, *in_ = nullptr;
+};
+
+/// Host bytes that it takes for micro-batches of so many tokens.
+int64_t sequence_ranks_bytes(const model::ModelConfig& model, int64_t tokens, int team);
+
+}  // namespace hone::trainer
