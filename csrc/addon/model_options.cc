@@ -178,7 +178,7 @@ trainer::Sharding read_sharding(const Fields& f) {
   using Stage = trainer::Sharding::Stage;
   constexpr Stage stages[] = {Stage::kOptimizer, Stage::kGradients, Stage::kParameters};
   const Stage stage = stages[f.choice("stage", {"optimizer", "gradients", "parameters"})];
-  return {stage, f.has("exact") && f.boolean("exact")};
+  return {stage, f.has("exact") && f.boolean("exact"), f.has("sequence") ? f.integer<int32_t>("sequence") : 1};
 }
 
 }  // namespace

@@ -115,6 +115,16 @@ void lay_tokens(const TrainingBatch& b, const MicroBatch& which, const T* from, 
   }
 }
 
+/// All, and those the mask counts.
+std::pair<int64_t, int64_t> tokens_of(const TrainingBatch& batch, const MicroBatch& which) {
+  std::pair<int64_t, int64_t> out;
+  for (int32_t i : which.sequences) {
+    out.first += batch.cu_seqlens[i + 1] - batch.cu_seqlens[i];
+    out.second += std::count(batch.mask + batch.cu_seqlens[i], batch.mask + batch.cu_seqlens[i + 1], 1);
+  }
+  return out;
+}
+
 template <class T>
 TensorView optional(const SharedArrays::Array<T>& array) {
   return array.device ? array.view() : TensorView{};
@@ -170,11 +180,7 @@ void PackedBatch::lay_out(const TrainingBatch& batch, int64_t T, int64_t S, int6
 
 void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which, int64_t parts, model::HeadExchange* exchange) {
   const auto S = int64_t(which.sequences.size());
-  int64_t T = 0, R = 0;
-  for (int32_t i : which.sequences) {
-    T += batch.cu_seqlens[i + 1] - batch.cu_seqlens[i];
-    R += std::count(batch.mask + batch.cu_seqlens[i], batch.mask + batch.cu_seqlens[i + 1], 1);
-  }
+  const auto [T, R] = tokens_of(batch, which);
   reserve(T, S);
   lay_out(batch, T, S, R);
   int32_t token = 0, row = 0;

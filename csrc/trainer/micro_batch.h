@@ -48,8 +48,7 @@ class PackedBatch {
   /// All rows in blocks, whoever has them.
   const std::vector<model::RowBlock>& blocks() const { return blocks_; }
   /// What an array of R entries has for the loss rows of rows().
-  template <class T>
-  TensorView own(const Array<T>& array) const { return model::rows_of(array.view(), own_.outputs); }
+  TensorView own(const auto& array) const { return model::rows_of(array.view(), own_.outputs); }
   /// Coefficients go to a and b, the loss of each sequence to `losses`; without its KL and entropy terms to
   /// `policy_losses`.
   kernels::PolicyLossArgs loss_args(const TrainingBatch& batch, const StepOptions& options, bool regularizers) const;

@@ -53,6 +53,16 @@ std::vector<MicroBatch> pack(const TrainingBatch& batch, int64_t packed_tokens) 
   return pack_sequences(lengths, packed_tokens);
 }
 
+/// Packs sequences into micro-batches of at most `budget` tokens, and reserves memory for them. ranks: that share each, or null.
+std::vector<MicroBatch> prepare(const TrainingBatch& batch, int64_t budget, MicroBatchPass& pass, SequenceRanks* ranks) {
+  std::vector<MicroBatch> micro_batches = pack(batch, budget);
+  for (const MicroBatch& which : micro_batches) {
+    pass.reserve(ranks ? ranks->rows(which.tokens) : which.tokens);
+    if (ranks) ranks->reserve(which.tokens);
+  }
+  return micro_batches;
+}
+
 int64_t first_of(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad) {
   for (int64_t i = 0; i < sequences; ++i) {
     if (is_bad(i)) return i;
@@ -121,16 +131,6 @@ struct Trainer::Impl {
 
   SequenceRanks* team() { return sharded ? sharded->team() : nullptr; }
 
-  /// Packs sequences into micro-batches of `packs` budgets and reserves memory for them. ranks: that share each, or null.
-  std::vector<MicroBatch> prepare(const TrainingBatch& batch, int packs, SequenceRanks* ranks) {
-    std::vector<MicroBatch> micro_batches = pack(batch, options.packed_tokens * packs);
-    for (const MicroBatch& which : micro_batches) {
-      pass.reserve(ranks ? ranks->rows(which.tokens) : which.tokens);
-      if (ranks) ranks->reserve(which.tokens);
-    }
-    return micro_batches;
-  }
-
   CheckpointDraft draft(const std::string& extra);
   StepReport step(const TrainingBatch& batch, const StepOptions& o);
   GradientParts gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of, int32_t parts);
@@ -157,7 +157,7 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
     std::optional<Stopwatch> watch(pack_seconds);
     check_batch(batch, config, &o);
     report = blank_report(batch, o);
-    micro_batches = prepare(batch, options.sharding.sequence, team());
+    micro_batches = prepare(batch, options.packed_tokens * options.sharding.sequence, pass, team());
     pass_weights();
     watch.reset();
     report.pack_seconds = pack_seconds;
@@ -285,7 +285,7 @@ void Trainer::score(const TrainingBatch& batch, float temperature, float* logpro
   WeightWindow* const window = impl_->window();
   if (window) impl_->sharded->weights().settle("score");
   SequenceRanks* const ranks = window ? impl_->team() : nullptr;  // who has all weights scores alone
-  for (const MicroBatch& which : impl_->prepare(batch, ranks ? ranks->ranks() : 1, ranks)) {
+  for (const MicroBatch& which : prepare(batch, impl_->options.packed_tokens * (ranks ? ranks->ranks() : 1), impl_->pass, ranks)) {
     if (window) window->begin(Pass::kForward);
     impl_->pass.score(batch, which, {impl_->forward_weights(), ranks}, temperature, logprobs, entropies);
   }

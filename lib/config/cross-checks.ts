@@ -27,6 +27,23 @@ function whyNotGradients({ lora, warmStart, metrics, hardware }: Recipe): string
   return undefined;
 }
 
+/** Why trainers cannot have micro-batches together; a model folder's heads are known to the core alone. */
+function whyNotTogether({ hardware, model }: Recipe): string | undefined {
+  const sequence = hardware?.sharding?.sequence ?? 1;
+  const { trainers = 0 } = hardware?.processes ?? {};
+  const { heads = 0, kvHeads = heads } = model.config ?? {};
+  const counts: [string, number][] = [
+    ["model.config.heads", heads],
+    ["model.config.kvHeads", kvHeads],
+    // One trainer alone adds up gradients as so many would.
+    ["hardware.processes.trainers", trainers > 1 ? trainers : 0],
+  ];
+  const odd = counts.find(([, count]) => count % sequence !== 0);
+  return (
+    odd && `is ${sequence}, which does not divide ${odd[0]} ${odd[1]}: each trainer has as many as another`
+  );
+}
+
 interface CrossCheck {
   /** Fields the rule reads; the first is where the issue is reported. */
   readonly paths: readonly string[];
@@ -330,6 +347,10 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
       const stage = recipe.hardware?.sharding?.stage ?? "optimizer";
       return stage === "optimizer" ? undefined : whyNotGradients(recipe);
     },
+  },
+  {
+    paths: ["hardware.sharding.sequence", "hardware.processes.trainers", "model.config"],
+    rule: whyNotTogether,
   },
   {
     paths: ["engine.pages", "engine.maxRunning", "engine.pageTokens", "rollouts"],

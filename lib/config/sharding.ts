@@ -6,6 +6,11 @@ export const shardingSchema = z.strictObject({
   stage: z.enum(["optimizer", "gradients", "parameters"]).default("optimizer"),
   /** The same bits for any number of trainers, one included; false sends a gradient a step instead of one a micro-batch. */
   exact: z.boolean().default(true),
+  /**
+   * So many neighbouring trainers have a micro-batch together, of as many times training.packedTokens: each its part of the
+   * rows, and in attention all rows of its part of the heads. Divides trainers and the model's heads and kvHeads.
+   */
+  sequence: z.int().min(1).max(1024).default(1),
 });
 
 interface Divided {
@@ -24,5 +29,5 @@ interface Divided {
 export function shardingOf(recipe: Divided): z.infer<typeof shardingSchema> | undefined {
   const { sharding } = recipe.hardware ?? {};
   if (sharding !== undefined) return sharding;
-  return (rolesOf(recipe)?.trainers ?? 0) > 1 ? { stage: "optimizer", exact: true } : undefined;
+  return (rolesOf(recipe)?.trainers ?? 0) > 1 ? { stage: "optimizer", exact: true, sequence: 1 } : undefined;
 }

@@ -234,6 +234,8 @@ export interface ShardingOptions {
   readonly stage: "optimizer" | "gradients" | "parameters";
   /** The same bits for any number of them, one included. Default: false; stages but "optimizer" always have them. */
   readonly exact?: boolean;
+  /** So many neighbouring ranks have each micro-batch, of as many times packedTokens, together (docs/cluster.md). Default: 1. */
+  readonly sequence?: number;
   /** Its rank of the connected group, which it has during each call; to be closed after it. Default: a group of one. */
   readonly communicator?: CommunicatorFace;
   /** The same ranks connected once more, for what they write while they train: `stage` needs it. To be closed likewise. */

@@ -36,8 +36,11 @@ export function sizesOf(
   const optimizer = { ...NO_OPTIMIZER, kind, moments, memory: optimizerMemory(recipe, kind) } as const;
   const recompute = recipe.hardware?.recompute ?? false;
   const sharding = ranks > 0 ? shardingOf(recipe) : undefined;
-  // A sequence that is longer than a micro-batch gets one of its own.
-  const packedTokens = Math.max(training.packedTokens, maxContext(recipe));
+  // A sequence that is longer than a micro-batch gets one of its own, of which each of those that share it has a part.
+  const packedTokens = Math.max(
+    training.packedTokens,
+    Math.ceil(maxContext(recipe) / (sharding?.sequence ?? 1)),
+  );
   const trainer = {
     optimizer,
     packedTokens,

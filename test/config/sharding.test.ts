@@ -11,8 +11,8 @@ const processes = (trainers: number) => [
 test("several trainers divide AdamW's moments exactly; one, or none, what the recipe names", () => {
   expect(of()).toBeUndefined();
   expect(of(...processes(1))).toBeUndefined();
-  expect(of(...processes(2))).toEqual({ stage: "optimizer", exact: true });
-  expect(of("hardware.sharding.exact=false")).toEqual({ stage: "optimizer", exact: false });
+  expect(of(...processes(2))).toEqual({ stage: "optimizer", exact: true, sequence: 1 });
+  expect(of("hardware.sharding.exact=false")).toEqual({ stage: "optimizer", exact: false, sequence: 1 });
   expect(of(...processes(3), "hardware.sharding.stage=gradients")).toMatchObject({ stage: "gradients" });
 });
 
@@ -27,4 +27,19 @@ test.each([
 ])("gradients are not divided where there are %s", (_, assignments, message) => {
   for (const stage of ["gradients", "parameters"])
     expect(() => of(`hardware.sharding.stage=${stage}`, ...assignments)).toThrow(message);
+});
+
+test.each([
+  ["heads", ["model.config.heads=3"], /is 2, which does not divide model\.config\.heads 3/],
+  [
+    "heads of keys and values",
+    ["model.config.heads=4", "model.config.kvHeads=1"],
+    /model\.config\.kvHeads 1/,
+  ],
+  ["trainers", ["model.config.heads=2", ...processes(3)], /does not divide hardware\.processes\.trainers 3/],
+])("trainers that have micro-batches together divide %s", (_, assignments, message) => {
+  const sequence = "hardware.sharding.sequence=2";
+  expect(() => of(sequence, ...assignments)).toThrow(message);
+  for (const trainers of [1, 2, 4])
+    expect(of(sequence, "model.config.heads=2", ...processes(trainers))?.sequence).toBe(2);
 });

@@ -103,6 +103,16 @@ describe.skipIf(info().gloo.version === null)("trainers over Gloo", () => {
     }
   });
 
+  test("ranks that have micro-batches together have the bits of one process that adds up as they do", async () => {
+    const sharding = { stage: "optimizer", exact: true, sequence: 2 } as const;
+    const one = await alone(sharding);
+    expect(await together(2, sharding)).toEqual([one, one]);
+    expect(await together(4, { ...sharding, stage: "parameters" })).toEqual([one, one, one, one]);
+    const plain = await alone();
+    expect(one.reports[0]!.microBatches).toBeLessThan(plain.reports[0]!.microBatches);
+    expect(distance(one.weights, plain.weights)).toBeLessThanOrEqual(1e-5);
+  });
+
   test("the exact mode, divided gradients and divided weights have the bits of one process", async () => {
     const one = await alone({ stage: "optimizer", exact: true });
     expect(await together(3, { stage: "optimizer", exact: true })).toEqual([one, one, one]);
