@@ -9,6 +9,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   ],
   [/noSqlite/, "better-sqlite3 is not built here: npm ci"],
   [/noSlurm/, "no Slurm, or not root: apt-get install slurm-wlm munge"],
+  [/noMachines/, "no network namespaces, or not root: apt-get install iproute2"],
   [/noMpirun/, "no mpirun: apt-get install openmpi-bin"],
   [/noRedis/, "no redis-server: apt-get install redis-server"],
   [/\bskipped\b/, "the server or package of that driver is not here: apt-get install redis-server; npm ci"],

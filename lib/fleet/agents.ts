@@ -36,7 +36,12 @@ export interface Agents extends AsyncDisposable {
 export async function openAgents(options: AgentsOptions): Promise<Agents> {
   const open: (() => unknown)[] = [];
   const close = async () => {
-    for (const each of open.reverse()) await each();
+    const ends: Promise<unknown>[] = [];
+    for (const each of open.reverse()) {
+      ends.push(Promise.resolve().then(each));
+      await Promise.allSettled(ends); // the next is closed whatever became of this one
+    }
+    await Promise.all(ends);
   };
   try {
     return { core: await opened(options, (end) => open.push(end)), [Symbol.asyncDispose]: close };

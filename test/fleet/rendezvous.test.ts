@@ -70,6 +70,14 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
       expect(await lost).toMatchObject({ code: "HONE_ERR_STATE" });
     }, 1_200));
 
+  test("a lease that cannot be given back runs out, and holds nobody's end up", () =>
+    two(async (coordinator) => {
+      await coordinator.preside(await coordinator.sit());
+      const kept = coordinator.keep(1, () => {});
+      await coordinator[Symbol.asyncDispose](); // as a server that is gone
+      await kept.close();
+    }));
+
   test("the first node that gives up says why", () =>
     two(async (coordinator, agent) => {
       const sitting = await coordinator.sit();

@@ -6,8 +6,9 @@ import { type Argument, CALLS, type Reply } from "./calls.ts";
 import { type RedisClient, RedisConnections } from "./connection.ts";
 import { OPEN, SCRIPTS } from "./scripts.ts";
 
-/** How long an operation waits for a server that went away. */
+/** How long an operation waits for a server that went away, and once that was in vain each one after it. */
 const PATIENCE_MS = 60_000;
+const IMPATIENCE_MS = 1_000;
 
 const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
 const DIGESTS = Object.fromEntries(Object.entries(SCRIPTS).map(([name, lua]) => [name, sha1(lua)]));
@@ -20,17 +21,30 @@ export class RedisDriver implements Driver {
   readonly #id: string;
   readonly #commands: RedisClient;
   readonly #news: RedisClient;
+  readonly #patienceMs: number;
+  /** Of the next operation: many that follow one another end about when the first one does. */
+  #waitMs: number;
   #isClosed = false;
 
-  private constructor(run: string, id: string, [commands, news]: readonly [RedisClient, RedisClient]) {
+  private constructor(
+    [run, id]: readonly [string, string],
+    [commands, news]: readonly [RedisClient, RedisClient],
+    patienceMs: number,
+  ) {
     this.#run = run;
     this.#id = id;
+    this.#patienceMs = this.#waitMs = patienceMs;
     this.#commands = commands;
     this.#news = news;
   }
 
   /** Rejects with StreamError "lost" if the run must be there and is not, HONE_ERR_IO, HONE_ERR_USAGE. */
-  static async open(url: string, run: string, mustExist: boolean): Promise<RedisDriver> {
+  static async open(
+    url: string,
+    run: string,
+    mustExist: boolean,
+    patienceMs = PATIENCE_MS,
+  ): Promise<RedisDriver> {
     const connections = await RedisConnections.to(url);
     const commands = await connections.connect();
     try {
@@ -41,7 +55,7 @@ export class RedisDriver implements Driver {
         throw new StreamError({ why: "lost", about: run, found: "the server has nothing of it" });
       const news = await connections.connect();
       await news.subscribe(keyOf(run, "news"));
-      return new RedisDriver(run, String(id), [commands, news]);
+      return new RedisDriver([run, String(id)], [commands, news], patienceMs);
     } catch (error) {
       commands.disconnect();
       throw error;
@@ -79,9 +93,17 @@ export class RedisDriver implements Driver {
 
   async #patiently(reply: Promise<Reply>): Promise<Reply> {
     let timer: NodeJS.Timeout | undefined;
+    const waitMs = this.#waitMs;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer for ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
+      timer = setTimeout(() => {
+        this.#waitMs = Math.min(IMPATIENCE_MS, this.#patienceMs);
+        reject(new Error(`no answer for ${waitMs / 1000} s`));
+      }, waitMs);
     });
+    reply.then(
+      () => (this.#waitMs = this.#patienceMs),
+      () => {},
+    );
     try {
       return await Promise.race([reply, late]);
     } catch (cause) {

@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { openStore } from "../../../lib/streams/index.ts";
+import { RedisDriver } from "../../../lib/streams/redis/driver.ts";
 import { Client } from "../client.ts";
 import { ALL, append, bytes, HOUR_MS, numbered } from "../place.ts";
 import { freePort, noRedis, RedisServer } from "./redis-server.ts";
@@ -52,6 +53,23 @@ describe.skipIf(noRedis !== undefined)("a Redis server", () => {
     const [again] = await store.lease("s", "g", { ...LEASED, waitMs: 60_000 });
     expect(again).toMatchObject({ key: "x", deliveries: 2 });
     expect(await store.forward(again!, "out", "x", bytes("x"))).toBe(1);
+  });
+
+  test("that says nothing is waited for once; what follows gives up sooner, until it answers again", async () => {
+    await using silent = await RedisServer.start();
+    const driver = await RedisDriver.open(silent.url, "silent", false, 2_000);
+    const ask = () => driver.run("get", { key: "x" });
+    silent.signal("SIGSTOP");
+    await expect(ask()).rejects.toMatchObject({
+      code: "HONE_ERR_IO",
+      message: expect.stringMatching(/no answer for 2 s/),
+    });
+    await expect(ask()).rejects.toMatchObject({ message: expect.stringMatching(/no answer for 1 s/) });
+    silent.signal("SIGCONT");
+    await vi.waitFor(async () => expect(await ask()).toBeNull(), { timeout: 20_000 });
+    silent.signal("SIGSTOP");
+    await expect(ask()).rejects.toMatchObject({ message: expect.stringMatching(/no answer for 2 s/) });
+    await driver.close();
   });
 
   test("whose answers are lost is asked again, and answers what it had answered", async () => {

@@ -60,6 +60,10 @@ export class RedisServer implements AsyncDisposable {
     child.stdout!.resume();
   }
 
+  signal(name: NodeJS.Signals): void {
+    this.#process!.kill(name);
+  }
+
   async kill(): Promise<void> {
     const child = this.#process;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;

@@ -1,0 +1,141 @@
+// A run on two nodes whose network is cut for good: exactly one side goes on, and ends with the weights of a run that
+// nobody disturbed.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
+import { HONE, ROOT } from "../fixtures/command-line.ts";
+import { long, soak } from "../long.ts";
+import { patient } from "../patience.ts";
+import { freePort, noRedis } from "../streams/redis/redis-server.ts";
+import { noMachines, TwoMachines } from "./two-machines.ts";
+
+const STEPS = 30;
+/** Every step changes the weights, whatever random ones answer. The coordinator trains; each node has an actor. */
+const SETTINGS = [
+  "model.config.width=32",
+  "model.config.layers=1",
+  "model.config.heads=1",
+  "model.config.mlpWidth=64",
+  "warmStart.steps=5",
+  `training.steps=${STEPS}`,
+  "training.groupsPerStep=4",
+  "training.schedule=sync",
+  "rollouts.groupSize=4",
+  "advantages.filter=none",
+  "objective.entropyCoef=0.1",
+  "optimizer.warmupSteps=0",
+  "checkpoint.everySteps=1",
+  "checkpoint.keepLast=50",
+  "evaluation.problemsPerDomain=1",
+  "evaluation.attempts=1",
+  "verification.workers=1",
+];
+const TOGETHER = ["hardware.processes.actors=2", "hardware.processes.trainers=0"];
+const RECIPE = join(ROOT, "recipes/quickstart.ts");
+const words = (settings: readonly string[]) => settings.flatMap((each) => ["--set", each]);
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+interface Ended {
+  readonly code: number | null;
+  readonly said: string;
+}
+
+function start(
+  command: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): { child: ChildProcess; ended: Promise<Ended> } {
+  const child = spawn(command[0]!, command.slice(1), { cwd: ROOT, env: { ...process.env, ...env } });
+  let said = "";
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.on("data", (part) => {
+      said += String(part);
+    });
+  return { child, ended: once(child, "close").then(([code]) => ({ code, said })) };
+}
+
+describe.skipIf(!(long || soak) || noMachines !== undefined || noRedis !== undefined)(
+  "a cable between two nodes is cut",
+  () => {
+    let dir: string;
+    let machines: TwoMachines;
+    let store: string;
+    beforeEach(async () => {
+      dir = mkdtempSync(join(tmpdir(), "hone-cut-"));
+      machines = new TwoMachines();
+      const port = await freePort();
+      const kept = ["--appendonly", "yes", "--save", "", "--dir", dir];
+      const open = ["--bind", machines.address("a"), "--protected-mode", "no", "--port", String(port)];
+      const server = start([...machines.on("a"), "redis-server", ...open, ...kept]).child;
+      for await (const part of server.stdout!) if (String(part).includes("Ready to accept")) break;
+      server.stdout!.resume();
+      store = `redis://${machines.address("a")}:${port}`;
+    });
+    afterEach(() => {
+      machines[Symbol.dispose]();
+      rmSync(dir, { recursive: true, force: true });
+    });
+
+    const at = () => join(dir, "run");
+    /** @param node 0 has the coordinator */
+    const agent = (machine: "a" | "b", node: 0 | 1) => {
+      const hone = [process.execPath, ...HONE, "agent", RECIPE, "--dir", at(), "--store", store];
+      const command = [...machines.on(machine), ...hone, ...words([...SETTINGS, ...TOGETHER])];
+      return start(command, { HONE_NODES: "2", JOB_COMPLETION_INDEX: String(node) });
+    };
+    const weightsOf = (run: string) =>
+      weightsHash(join(dir, run, "checkpoints", `step-${String(STEPS).padStart(6, "0")}`));
+    const weightsOfOne = async () => {
+      const one = [process.execPath, ...HONE, "run", RECIPE, "--dir", join(dir, "one"), ...words(SETTINGS)];
+      expect(await start(one).ended).toMatchObject({ code: 0 });
+      return weightsOf("one");
+    };
+    const steps = () => {
+      const folder = join(at(), "checkpoints");
+      return existsSync(folder) ? readdirSync(folder).filter((name) => /^step-\d+$/.test(name)).length : 0;
+    };
+    const cutAfter = async (step: number) => {
+      while (steps() < step) await sleep(50);
+      machines.cut();
+      expect(steps()).toBeLessThan(STEPS - 2);
+    };
+
+    test(
+      "the side of the store and the coordinator finishes; the other is fenced, and ends",
+      async () => {
+        const [first, second] = [agent("a", 0), agent("b", 1)];
+        await cutAfter(2);
+        const [here, there] = await Promise.all([first.ended, second.ended]);
+        expect(here, here.said).toMatchObject({ code: 0 });
+        expect(there, there.said).toMatchObject({ code: 75 });
+        expect(machines.processes("b")).toEqual([]);
+        expect(readFileSync(join(at(), "logs/node-1/actor-1.log"), "utf8")).toContain("out of touch");
+        expect(weightsOf("run")).toBe(await weightsOfOne());
+      },
+      patient(180_000),
+    );
+
+    test(
+      "a coordinator without its store ends; started again beside the store it goes on, and nothing is lost",
+      async () => {
+        const [first, second] = [agent("b", 0), agent("a", 1)];
+        await cutAfter(2);
+        const there = await first.ended;
+        expect(there, there.said).toMatchObject({ code: 75 });
+        expect(machines.processes("b")).toEqual([]);
+        const before = steps();
+        expect(before).toBeLessThan(STEPS);
+        const here = agent("a", 0); // as a launcher would, on a node that is left
+        const last = agent("a", 1);
+        second.child.kill("SIGTERM");
+        expect(await here.ended).toMatchObject({ code: 0 });
+        expect((await last.ended).code).toBe(0);
+        expect(weightsOf("run")).toBe(await weightsOfOne());
+      },
+      patient(240_000),
+    );
+  },
+);
