@@ -43,6 +43,13 @@ export function exitCodeOf(error: unknown): number {
   return BY_CODE[error.code] ?? EXIT.bug;
 }
 
+/** Whether another attempt at the same recipe, with this version and on such machines, would end so again. */
+export function isHopeless(error: unknown): boolean {
+  const code = exitCodeOf(error);
+  const isUnsupported = HoneError.is(error) && error.code === "HONE_ERR_UNSUPPORTED";
+  return code === EXIT.usage || code === EXIT.data || isUnsupported;
+}
+
 /** Code, message and hint for people; for errors that are not ours also the stack. */
 export function explain(error: unknown): string {
   if (isUsage(error)) return `HONE_ERR_USAGE  ${error.message}\n  hint: --help lists the options.`;

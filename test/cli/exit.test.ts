@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { expect, test, vi } from "vitest";
-import { EXIT, exitCodeOf, explain, runMain } from "../../lib/cli/exit.ts";
+import { EXIT, exitCodeOf, explain, isHopeless, runMain } from "../../lib/cli/exit.ts";
 import { ConfigError, HoneError } from "../../lib/errors.ts";
 
 test.each<readonly [Error, number]>([
@@ -23,6 +23,14 @@ test.each<readonly [Error, number]>([
   [new TypeError("ours"), 1],
 ])("%o ends the process with %i", (error, code) => {
   expect(exitCodeOf(error)).toBe(code);
+});
+
+test("another attempt is worth it after a fault of the machine, not after one of the recipe or of this version", () => {
+  const hopeless = (["CONFIG", "USAGE", "DATA", "UNSUPPORTED", "IO", "COLLECTIVE", "CUDA"] as const).filter(
+    (name) => isHopeless(new HoneError(`HONE_ERR_${name}`, "")),
+  );
+  expect(hopeless).toEqual(["CONFIG", "USAGE", "DATA", "UNSUPPORTED"]);
+  expect(isHopeless(new TypeError("a bug"))).toBe(false);
 });
 
 test("an entry script ends with what it returns, or with the code of what it throws, which is told", async () => {

@@ -1,5 +1,7 @@
+import { spawnSync } from "node:child_process";
 import { afterEach, expect, test, vi } from "vitest";
 import { processesOf } from "../../lib/cli/run-processes.ts";
+import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 afterEach(() => void vi.unstubAllEnvs());
@@ -19,4 +21,17 @@ test.each([
 ])("agents with %j are refused: %s", async (variables, message) => {
   for (const [name, value] of Object.entries({ HONE_AGENTS: "1", ...variables })) vi.stubEnv(name, value);
   await expect(processesOf(recipe, "unused")).rejects.toThrow(message);
+});
+
+test("agents are told where another attempt would be refused as well: what this version does not do is 78, not 3", () => {
+  const command = [...HONE, "run", "recipes/quickstart.ts", "--agents"];
+  const variables = {
+    HONE_STORE: "redis://127.0.0.1:1",
+    HONE_RUN_ID: "x",
+    HONE_FAULTS: "actor.0@t=1s:sigkill",
+  };
+  const options = { cwd: ROOT, encoding: "utf8", env: { ...process.env, ...variables } } as const;
+  const { status, stderr } = spawnSync(process.execPath, command, options);
+  expect(stderr).toContain("HONE_ERR_UNSUPPORTED");
+  expect(status).toBe(78);
 });

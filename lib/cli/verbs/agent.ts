@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { expectRoles } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
-import { EXIT, interruptSignal } from "../exit.ts";
+import { EXIT, explain, interruptSignal, isHopeless } from "../exit.ts";
 import { honeCommand } from "../hone-command.ts";
 import { loadRecipe } from "../load-recipe.ts";
 import { collect, SETTING, type Verb } from "./verb.ts";
@@ -11,9 +11,6 @@ interface Flags {
   readonly store?: string;
   readonly set: readonly string[];
 }
-
-/** Another attempt would end so again. */
-const HOPELESS = [EXIT.usage, EXIT.data];
 
 async function agent(file: string, flags: Flags): Promise<number> {
   const { PROCESS_EXIT } = await import("../../fleet/index.ts");
@@ -36,14 +33,13 @@ async function agent(file: string, flags: Flags): Promise<number> {
       logs: join(dir, "logs"),
       gpus: needsGpus(recipe),
       coordinator: [...honeCommand(), "run", file, "--dir", dir, "--resume", "--agents", ...settings],
-      hopeless: HOPELESS,
+      hopeless: [EXIT.usage, EXIT.data, PROCESS_EXIT.config],
       signal,
       say,
     });
   } catch (error) {
-    const { exitCodeOf, explain } = await import("../exit.ts");
     say(explain(error));
-    return HOPELESS.some((code) => code === exitCodeOf(error)) ? PROCESS_EXIT.config : PROCESS_EXIT.restart;
+    return isHopeless(error) ? PROCESS_EXIT.config : PROCESS_EXIT.restart;
   }
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { deviceOf } from "../../device.ts";
 import { HoneError } from "../../errors.ts";
-import { EXIT, endWithParent, exitCodeOf, interruptSignal } from "../exit.ts";
+import { EXIT, endWithParent, exitCodeOf, explain, interruptSignal, isHopeless } from "../exit.ts";
 import { loadEntry } from "../load-recipe.ts";
 import { processSettings } from "../process-settings.ts";
 import { type Common, collect, print, SETTING, STRICT_CONFIG, type Verb } from "./verb.ts";
@@ -53,6 +53,18 @@ async function run(file: string, flags: Flags): Promise<number> {
   return summary.steps > 0 && summary.changedSteps === 0 ? EXIT.data : EXIT.done;
 }
 
+/** For agents, who have to know whether to begin again: what a shell takes for the machine's fault may be the version's. */
+async function runForAgents(file: string, flags: Flags): Promise<number> {
+  const { PROCESS_EXIT } = await import("../../fleet/index.ts");
+  try {
+    return await run(file, flags);
+  } catch (error) {
+    if (!isHopeless(error)) throw error;
+    process.stderr.write(`${explain(error)}\n`);
+    return PROCESS_EXIT.config;
+  }
+}
+
 // Beside `run`: tsc leaves ".ts" in an import() of a function that has `using`.
 const session = () => import("../session.ts");
 const openPage = async (dir: string, flags: Flags) =>
@@ -82,5 +94,5 @@ export const runVerb: Verb = (hone, ends) => {
     .option(SETTING, "override a field, e.g. optimizer.lr=2e-4 (repeatable)", collect, [])
     .option(...STRICT_CONFIG)
     .option("--json", "print summary.json instead of progress")
-    .action(ends(run));
+    .action(ends((file, flags: Flags) => (flags.agents ? runForAgents(file, flags) : run(file, flags))));
 };
