@@ -1,0 +1,137 @@
+// Real processes that sample long rollouts are killed by SIGKILL in the middle of them: with rollouts.recordEveryTokens
+// they go on from what was recorded, and the weights are those of a run that nobody disturbed.
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, test } from "vitest";
+import { readEvents } from "../../lib/orchestration/records/event-log.ts";
+import { HONE, ROOT } from "../fixtures/command-line.ts";
+import { long, soak } from "../long.ts";
+import { patient } from "../patience.ts";
+
+const RECIPE = join(ROOT, "recipes/quickstart.ts");
+const STEPS = 5;
+/** A model so large that a step's rollouts take seconds; every step changes the weights, whatever it answers. */
+const SETTINGS = [
+  "model.config.width=256",
+  "model.config.layers=8",
+  "model.config.heads=8",
+  "model.config.mlpWidth=512",
+  "model.config.maxPositions=4096",
+  "warmStart.steps=1",
+  "warmStart.endlessRate=0",
+  `training.steps=${STEPS}`,
+  "training.groupsPerStep=8",
+  "training.packedTokens=4096",
+  "rollouts.groupSize=4",
+  "rollouts.maxOutputTokens=4000",
+  "rollouts.recordEveryTokens=8",
+  "engine.maxRunning=16",
+  "lengthPenalty.bufferTokens=64",
+  "advantages.filter=none",
+  "objective.entropyCoef=0.1",
+  "optimizer.warmupSteps=0",
+  "checkpoint.everySteps=1",
+  "evaluation.problemsPerDomain=1",
+  "evaluation.attempts=1",
+  "verification.workers=1",
+];
+const ACTORS = ["hardware.processes.actors=2", "hardware.processes.trainers=0"];
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const dir = mkdtempSync(join(tmpdir(), "hone-unfinished-killed-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const commandOf = (name: string, settings: readonly string[], more: readonly string[] = []) => {
+  const sets = [...SETTINGS, ...settings].flatMap((each) => ["--set", each]);
+  return [...HONE, "run", RECIPE, "--dir", join(dir, name), ...more, ...sets];
+};
+/** A run to its end; the hash of its weights. */
+async function run(name: string, settings: readonly string[], more: readonly string[] = [], faults = "") {
+  const env = { ...process.env, ...(faults && { HONE_FAULTS: faults }) };
+  await promisify(execFile)(process.execPath, commandOf(name, settings, more), { cwd: ROOT, env });
+  return weightsOf(name);
+}
+const events = (name: string) => readEvents(join(dir, name, "events.jsonl"));
+function weightsOf(name: string): string {
+  const end = events(name).findLast((event) => event.e === "end");
+  if (end?.e !== "end") throw new Error(`${name} has not ended`);
+  return end.w!;
+}
+/** Rollouts, and their tokens, that went on where they had been left. */
+function takenUp(name: string): { readonly rollouts: number; readonly tokens: number } {
+  const steps = readFileSync(join(dir, name, "steps.jsonl"), "utf8")
+    .trim()
+    .split("\n");
+  const sum = (metric: string) =>
+    steps.reduce((all, line) => all + (JSON.parse(line).metrics[metric] as number), 0);
+  return { rollouts: sum("engine/taken-up"), tokens: sum("engine/taken-up-tokens") };
+}
+
+/** A run whose every process is killed when it has two checkpoints and rollouts under way. */
+async function killedAmid(name: string, settings: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, commandOf(name, settings), {
+    cwd: ROOT,
+    stdio: "ignore",
+  });
+  const ended = once(child, "exit");
+  const checkpoints = join(dir, name, "checkpoints");
+  const under = join(dir, name, "unfinished.bin");
+  const isAmid = () =>
+    existsSync(checkpoints) &&
+    readdirSync(checkpoints).includes("step-000002") &&
+    (statSync(under, { throwIfNoEntry: false })?.size ?? 0) > 4000;
+  while (!isAmid()) {
+    expect(child.exitCode).toBeNull();
+    await sleep(20);
+  }
+  const actors = childrenOf(child.pid!);
+  for (const pid of [child.pid!, ...actors]) process.kill(pid, "SIGKILL");
+  await ended;
+}
+
+function childrenOf(parent: number): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ")[1] === String(parent);
+      } catch {
+        return false; // it has ended meanwhile
+      }
+    })
+    .map(Number);
+}
+
+describe.runIf(long || soak)("killed amid long rollouts", () => {
+  test(
+    "with the sync schedule the weights are those of a run that nobody disturbed",
+    async () => {
+      const undisturbed = await run("one", ["training.schedule=sync"]);
+      await killedAmid("all", ["training.schedule=sync"]);
+      expect(await run("all", ["training.schedule=sync"], ["--resume"])).toBe(undisturbed);
+      expect(takenUp("all").tokens).toBeGreaterThan(0);
+      const faults = "actor.0@t=6s:sigkill,actor.1@t=9s:sigkill,actor.0@t=13s:sigkill";
+      expect(await run("actors", ["training.schedule=sync", ...ACTORS], [], faults)).toBe(undisturbed);
+      expect(takenUp("actors").rollouts).toBeGreaterThan(0);
+    },
+    patient(240_000),
+  );
+
+  test(
+    "with the async one, two actors and a death of everything, it replays on one process",
+    async () => {
+      await killedAmid("async", ["training.schedule=async", ...ACTORS]);
+      const weights = await run("async", ["training.schedule=async", ...ACTORS], ["--resume"]);
+      expect(takenUp("async").rollouts).toBeGreaterThan(0);
+      const replay = [...HONE, "replay", join(dir, "async")];
+      const { stdout } = await promisify(execFile)(process.execPath, replay, { cwd: ROOT });
+      expect(stdout).toContain(`the same to the bit: ${STEPS} steps`);
+      expect(stdout).toContain(weights);
+    },
+    patient(240_000),
+  );
+});
