@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -37,7 +38,8 @@ function compiled(name: string, from: string): string | undefined {
   if (!from.endsWith(".ts")) return fileURLToPath(new URL(`${name}.js`, from));
   if (process.env["HONE_FROM_DIST"] !== "1") return undefined;
   const root = packageRoot();
-  return join(root, "dist", relative(root, fileURLToPath(new URL(`${name}.js`, from))));
+  const path = join(root, "dist", relative(root, fileURLToPath(new URL(`${name}.js`, from))));
+  return existsSync(path) ? path : undefined; // a copy of lib/ elsewhere has none
 }
 
 const source = (name: string, from: string): string => fileURLToPath(new URL(`${name}.ts`, from));
