@@ -1,5 +1,4 @@
 import { join, resolve } from "node:path";
-import { expectRoles } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT, explain, interruptSignal, isHopeless } from "../exit.ts";
 import { honeCommand } from "../hone-command.ts";
@@ -13,6 +12,7 @@ interface Flags {
 }
 
 async function agent(file: string, flags: Flags): Promise<number> {
+  const { expectRoles } = await import("../../config/index.ts");
   const { PROCESS_EXIT } = await import("../../fleet/index.ts");
   const { readContract, runAgent, worldMap } = await import("../../launch/index.ts");
   const { needsGpus } = await import("../launch.ts");
