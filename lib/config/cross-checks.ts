@@ -28,15 +28,18 @@ function whyNotGradients({ lora, warmStart, metrics, hardware }: Recipe): string
 }
 
 /** Why trainers cannot have micro-batches together; a model folder's heads are known to the core alone. */
-function whyNotTogether({ hardware, model }: Recipe): string | undefined {
+function whyNotTogether(recipe: Recipe): string | undefined {
+  const { hardware, model } = recipe;
   const sequence = hardware?.sharding?.sequence ?? 1;
-  const { trainers = 0 } = hardware?.processes ?? {};
+  const { trainers = 0 } = rolesOf(recipe) ?? {};
+  const counted =
+    hardware?.processes === undefined ? "hardware.gpus - actorGpus" : "hardware.processes.trainers";
   const { heads = 0, kvHeads = heads } = model.config ?? {};
   const counts: [string, number][] = [
     ["model.config.heads", heads],
     ["model.config.kvHeads", kvHeads],
     // One trainer alone adds up gradients as so many would.
-    ["hardware.processes.trainers", trainers > 1 ? trainers : 0],
+    [counted, trainers > 1 ? trainers : 0],
   ];
   const odd = counts.find(([, count]) => count % sequence !== 0);
   return (
@@ -349,7 +352,14 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     },
   },
   {
-    paths: ["hardware.sharding.sequence", "hardware.processes.trainers", "model.config"],
+    paths: [
+      "hardware.sharding.sequence",
+      "hardware.processes",
+      "hardware.actorGpus",
+      "hardware.gpus",
+      "device",
+      "model.config",
+    ],
     rule: whyNotTogether,
   },
   {

@@ -90,10 +90,11 @@ function measuredProcesses(
   const { nodes = 1 } = recipe.hardware ?? {};
   const here = (count: number) => Math.ceil(count / nodes);
   const threads = Math.max(1, Math.floor(machine.threads / here(actors + trainers)));
-  const divided = sizesOf(recipe, config, "cpu", threads, Math.max(1, trainers));
+  const ranks = Math.max(1, trainers);
+  const divided = sizesOf(recipe, config, "cpu", threads, ranks);
   const training = trainers > 0 ? ("trainer" as const) : ("coordinator" as const);
   const trains = { recipe, sizes: divided, capacity: machine.memory };
-  const trainer = rolePlan(training, Math.max(1, trainers), cpuTrainerAlone(recipe, divided), trains);
+  const trainer = rolePlan(training, ranks, cpuTrainerAlone(recipe, divided, ranks), trains);
   const taken = here(trainer.devices) * trainer.total;
   const sizes = sizesOf(recipe, config, "cpu", threads);
   const left = { recipe, sizes, capacity: Math.max(0, machine.memory - taken) / here(actors) };

@@ -49,8 +49,8 @@ export function cpuActor({ evaluation }: Recipe, sizes: Sizes): MemoryRow[] {
   ];
 }
 
-/** What a process that only trains takes on the CPU; of several the first, which keeps gradients of domains for all. */
-export function cpuTrainerAlone(recipe: Recipe, sizes: Sizes): MemoryRow[] {
+/** What each of `ranks` processes that only train takes on the CPU; of several the first, which keeps gradients of domains for all. */
+export function cpuTrainerAlone(recipe: Recipe, sizes: Sizes, ranks: number): MemoryRow[] {
   const { parameters, moments, adapters, snapshot, firstPacking } = sizes;
   const loaded = parameters + moments + adapters + snapshot + firstPacking;
   return [
@@ -61,7 +61,7 @@ export function cpuTrainerAlone(recipe: Recipe, sizes: Sizes): MemoryRow[] {
       change: "evaluation.everySteps: 0",
     },
     gradientRow(recipe, sizes),
-    stagedRow(recipe, sizes),
+    stagedRow(recipe, sizes, ranks),
   ];
 }
 
@@ -116,9 +116,14 @@ export function gradientRow({ metrics, domains, training }: Recipe, sizes: Sizes
   };
 }
 
-/** The copy that is written while training goes on: weights and both moments, in host memory; by all ranks together once. */
-export function stagedRow({ checkpoint, lora }: Recipe, sizes: Sizes): MemoryRow {
-  const state = (lora ? sizes.trained : sizes.parameters) + sizes.moments + sizes.hostMoments;
+/**
+ * The copy that is written while training goes on: weights and both moments, in host memory; by all ranks together once.
+ * @param ranks that have a part of the weights each, for one of them; `sizes` has its part of what else is divided
+ */
+export function stagedRow({ checkpoint, lora, hardware }: Recipe, sizes: Sizes, ranks = 1): MemoryRow {
+  const weights = lora ? sizes.trained : sizes.parameters;
+  const own = hardware?.sharding?.stage === "parameters" ? weights : Math.ceil(weights / ranks);
+  const state = own + sizes.moments + sizes.hostMoments;
   return {
     name: "a checkpoint on its way",
     bytes: checkpoint.async ? state : 0,

@@ -37,6 +37,11 @@ test.each([
     /model\.config\.kvHeads 1/,
   ],
   ["trainers", ["model.config.heads=2", ...processes(3)], /does not divide hardware\.processes\.trainers 3/],
+  [
+    "GPUs that train",
+    ["model.config.heads=2", "device=cuda", "hardware.gpus=8", "hardware.actorGpus=5"],
+    /does not divide hardware\.gpus - actorGpus 3/,
+  ],
 ])("trainers that have micro-batches together divide %s", (_, assignments, message) => {
   const sequence = "hardware.sharding.sequence=2";
   expect(() => of(sequence, ...assignments)).toThrow(message);

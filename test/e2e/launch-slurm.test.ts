@@ -7,37 +7,16 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { info } from "../../lib/native/index.ts";
-import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
+import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
 import { patient } from "../patience.ts";
 import { freePort, noRedis } from "../streams/redis/redis-server.ts";
 import { noSlurm, SlurmCluster } from "./slurm-cluster.ts";
 
-const RECIPE = join(ROOT, "recipes/quickstart.ts");
 const STEPS = 24;
-/** Every step changes the weights, whatever random ones answer. */
-const SMALL = [
-  "model.config.width=32",
-  "model.config.layers=1",
-  "model.config.heads=1",
-  "model.config.mlpWidth=64",
-  "warmStart.steps=5",
-  `training.steps=${STEPS}`,
-  "training.groupsPerStep=4",
-  "training.schedule=sync",
-  "rollouts.groupSize=4",
-  "advantages.filter=none",
-  "objective.entropyCoef=0.1",
-  "optimizer.warmupSteps=0",
-  "checkpoint.everySteps=1",
-  "checkpoint.keepLast=50",
-  "evaluation.problemsPerDomain=1",
-  "evaluation.attempts=1",
-  "verification.workers=1",
-];
+const SMALL = smallQuickstart(STEPS);
 const trainers = info().gloo.version === null ? 1 : 2;
 const TOGETHER = ["hardware.processes.actors=2", `hardware.processes.trainers=${trainers}`];
-const settings = (all: readonly string[]) => all.flatMap((each) => ["--set", each]);
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const dir = mkdtempSync(join(tmpdir(), "hone-slurm-run-"));
@@ -48,14 +27,13 @@ async function hone(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-const weightsOf = (run: string) =>
-  weightsHash(join(dir, run, "checkpoints", `step-${String(STEPS).padStart(6, "0")}`));
+const weightsOf = (run: string) => weightsAfter(join(dir, run), STEPS);
 
 /** By one process that nobody disturbs; trainers that are several add up in the same order. */
 let alone: Promise<string> | undefined;
 const weightsOfOne = () => {
   const exact = trainers > 1 ? ["hardware.sharding.exact=true"] : [];
-  alone ??= hone("run", RECIPE, "--dir", join(dir, "one"), ...settings([...SMALL, ...exact])).then(() =>
+  alone ??= hone("run", QUICKSTART, "--dir", join(dir, "one"), ...asWords([...SMALL, ...exact])).then(() =>
     weightsOf("one"),
   );
   return alone;
@@ -107,8 +85,8 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Sl
       const one = weightsOfOne();
       const file = join(dir, "quickstart.sbatch");
       const at = join(dir, "slurm");
-      const wanted = ["--nodes", "2", "--dir", at, "--out", file, ...settings([...SMALL, ...TOGETHER])];
-      expect(await hone("launch", "slurm", RECIPE, ...wanted)).toContain(`sbatch ${file}`);
+      const wanted = ["--nodes", "2", "--dir", at, "--out", file, ...asWords([...SMALL, ...TOGETHER])];
+      expect(await hone("launch", "slurm", QUICKSTART, ...wanted)).toContain(`sbatch ${file}`);
       await slurm.run("mkdir", "-p", at);
       const id = await slurm.submit(`--export=ALL,MASTER_PORT=${await freePort()}`, file);
       const disturbed = (async () => {

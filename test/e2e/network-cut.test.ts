@@ -6,37 +6,17 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
+import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
 import { long, soak } from "../long.ts";
 import { patient } from "../patience.ts";
 import { freePort, noRedis } from "../streams/redis/redis-server.ts";
 import { noMachines, TwoMachines } from "./two-machines.ts";
 
 const STEPS = 30;
-/** Every step changes the weights, whatever random ones answer. The coordinator trains; each node has an actor. */
-const SETTINGS = [
-  "model.config.width=32",
-  "model.config.layers=1",
-  "model.config.heads=1",
-  "model.config.mlpWidth=64",
-  "warmStart.steps=5",
-  `training.steps=${STEPS}`,
-  "training.groupsPerStep=4",
-  "training.schedule=sync",
-  "rollouts.groupSize=4",
-  "advantages.filter=none",
-  "objective.entropyCoef=0.1",
-  "optimizer.warmupSteps=0",
-  "checkpoint.everySteps=1",
-  "checkpoint.keepLast=50",
-  "evaluation.problemsPerDomain=1",
-  "evaluation.attempts=1",
-  "verification.workers=1",
-];
+/** The coordinator trains; each node has an actor. */
+const SETTINGS = smallQuickstart(STEPS);
 const TOGETHER = ["hardware.processes.actors=2", "hardware.processes.trainers=0"];
-const RECIPE = join(ROOT, "recipes/quickstart.ts");
-const words = (settings: readonly string[]) => settings.flatMap((each) => ["--set", each]);
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 interface Ended {
@@ -82,14 +62,21 @@ describe.skipIf(!(long || soak) || noMachines !== undefined || noRedis !== undef
     const at = () => join(dir, "run");
     /** @param node 0 has the coordinator */
     const agent = (machine: "a" | "b", node: 0 | 1) => {
-      const hone = [process.execPath, ...HONE, "agent", RECIPE, "--dir", at(), "--store", store];
-      const command = [...machines.on(machine), ...hone, ...words([...SETTINGS, ...TOGETHER])];
+      const hone = [process.execPath, ...HONE, "agent", QUICKSTART, "--dir", at(), "--store", store];
+      const command = [...machines.on(machine), ...hone, ...asWords([...SETTINGS, ...TOGETHER])];
       return start(command, { HONE_NODES: "2", JOB_COMPLETION_INDEX: String(node) });
     };
-    const weightsOf = (run: string) =>
-      weightsHash(join(dir, run, "checkpoints", `step-${String(STEPS).padStart(6, "0")}`));
+    const weightsOf = (run: string) => weightsAfter(join(dir, run), STEPS);
     const weightsOfOne = async () => {
-      const one = [process.execPath, ...HONE, "run", RECIPE, "--dir", join(dir, "one"), ...words(SETTINGS)];
+      const one = [
+        process.execPath,
+        ...HONE,
+        "run",
+        QUICKSTART,
+        "--dir",
+        join(dir, "one"),
+        ...asWords(SETTINGS),
+      ];
       expect(await start(one).ended).toMatchObject({ code: 0 });
       return weightsOf("one");
     };

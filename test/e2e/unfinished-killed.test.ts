@@ -9,10 +9,10 @@ import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
+import { asWords, QUICKSTART } from "../fixtures/small-quickstart.ts";
 import { long, soak } from "../long.ts";
 import { patient } from "../patience.ts";
 
-const RECIPE = join(ROOT, "recipes/quickstart.ts");
 const STEPS = 5;
 /** A model so large that a step's rollouts take seconds; every step changes the weights, whatever it answers. */
 const SETTINGS = [
@@ -45,10 +45,15 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const dir = mkdtempSync(join(tmpdir(), "hone-unfinished-killed-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-const commandOf = (name: string, settings: readonly string[], more: readonly string[] = []) => {
-  const sets = [...SETTINGS, ...settings].flatMap((each) => ["--set", each]);
-  return [...HONE, "run", RECIPE, "--dir", join(dir, name), ...more, ...sets];
-};
+const commandOf = (name: string, settings: readonly string[], more: readonly string[] = []) => [
+  ...HONE,
+  "run",
+  QUICKSTART,
+  "--dir",
+  join(dir, name),
+  ...more,
+  ...asWords([...SETTINGS, ...settings]),
+];
 /** A run to its end; the hash of its weights. */
 async function run(name: string, settings: readonly string[], more: readonly string[] = [], faults = "") {
   const env = { ...process.env, ...(faults && { HONE_FAULTS: faults }) };

@@ -130,6 +130,7 @@ test("steps go on while a checkpoint is written; when it is there the calls befo
   expect([trainer.version, done]).toEqual([2, false]);
   asked[0]!(Promise.resolve());
   await written;
+  expect(trainer.version, "of the last step, and not of what was written").toBe(2);
   expect((await store.depth(STREAMS.commands(1))).items).toBeLessThanOrEqual(3);
   const second = startRank(2);
   ranks.form(2);

@@ -117,12 +117,12 @@ export class StandInTrainer implements TrainerFace {
 
   #written: Promise<void> = Promise.resolve();
 
-  /** Of the state as it is now, written when the event loop comes to it. */
+  /** Of the state as it is now, written when the event loop comes to it, after what is being written. */
   async stage(directory: string, extra: string): Promise<void> {
-    await this.#written.catch(() => {});
     const copy = new StandInTrainer(this.#options);
     Object.assign(copy, { version: this.version, word: this.word });
-    this.#written = new Promise((resolve) => setImmediate(resolve)).then(() => copy.save(directory, extra));
+    const before = this.#written.catch(() => {}).then(() => new Promise((resolve) => setImmediate(resolve)));
+    this.#written = before.then(() => copy.save(directory, extra));
     this.#written.catch(() => {});
   }
 

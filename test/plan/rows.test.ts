@@ -4,6 +4,7 @@ import { PUBLISHED_CONFIGS } from "../../lib/inference/index.ts";
 import { sizesOf } from "../../lib/plan/buffers.ts";
 import {
   cpuRows,
+  cpuTrainerAlone,
   evaluationRow,
   gpuTrainer,
   gradientRow,
@@ -49,6 +50,11 @@ test("a checkpoint on its way is weights and moments once more, wherever they li
   expect(bytesOf(cpuRows(small(), sizesOf(small(), TINY, "cpu", 1)), /checkpoint on its way/)).toBe(
     staged("cpu"),
   );
+  // three ranks together have it once, and what dividing by three leaves over
+  const divided = small("hardware.processes.actors=1", "hardware.processes.trainers=3");
+  const each = cpuTrainerAlone(divided, sizesOf(divided, TINY, "cpu", 1, 3), 3);
+  const together = 3 * bytesOf(each, /checkpoint on its way/);
+  expect(together / staged("cpu")).toBeCloseTo(1, 5);
 });
 
 test("with adapters a GPU keeps no f32 weight of the base", () => {

@@ -131,10 +131,12 @@ export class Checkpoints {
   async stage(trainer: TrainerFace, state: RunState): Promise<{ readonly written: Promise<string> }> {
     mkdirSync(this.directory, { recursive: true });
     const path = this.pathOf(state.step);
-    await trainer.stage(path, JSON.stringify(state));
-    this.#saving += 1;
-    const written = trainer.written().finally(() => (this.#saving -= 1));
-    return { written: written.then(() => this.#tidy()).then(() => path) };
+    this.#saving += 1; // the trainer may begin to write before it is heard that it has copied
+    const copied = trainer.stage(path, JSON.stringify(state));
+    const whole = copied.then(() => trainer.written()).finally(() => (this.#saving -= 1));
+    whole.catch(() => {}); // where copying failed nobody waits for more
+    await copied;
+    return { written: whole.then(() => this.#tidy()).then(() => path) };
   }
 
   #tidy(): void {

@@ -16,10 +16,14 @@ export interface Saved {
   readonly written: Promise<string>;
 }
 
-/** The checkpoints of a run: each copied between two steps, then written while the next ones train. One at a time. */
+/**
+ * The checkpoints of a run: each copied between two steps, then written while the next ones train. The trainer writes one at
+ * a time.
+ */
 export class Saving {
   readonly #context: Pick<RunContext, "resources" | "checkpoints" | "publisher" | "clock">;
-  #inFlight: Promise<void> | undefined;
+  /** Settles when nothing is being written. */
+  #writing: Promise<unknown> = Promise.resolve();
   #failure: { readonly error: unknown } | undefined;
   #seconds: { pause?: number; write?: number } = {};
   #saidSlow = false;
@@ -28,48 +32,48 @@ export class Saving {
     this.#context = context;
   }
 
-  /** Training may go on when it resolves. Rejects with what kept this checkpoint, or the one before it, from being written. */
+  /**
+   * Of a state that the trainer has at this call: it is asked for its copy before anything else happens, and whatever step
+   * comes then, comes after that. Training may go on when it resolves. Rejects with what kept the state from being copied.
+   */
   async begin(state: RunState): Promise<Saved> {
     const { resources, checkpoints, clock } = this.#context;
     const begun = clock.now();
-    await this.#waitForTheOther();
-    if (!resources.recipe.checkpoint.async) return { written: Promise.resolve(await this.now(state)) };
-    const { written } = await checkpoints.stage(resources.trainer, state);
-    this.#paused(begun);
-    const copied = clock.now();
-    const told = written.then((path) => this.#told(path, state.step, copied));
-    this.#inFlight = told.then(
-      () => {},
-      (error: unknown) => {
-        this.#failure = { error };
-      },
-    );
-    told.catch(() => {}); // `raise` says so where nobody waits
+    if (!resources.recipe.checkpoint.async) return { written: Promise.resolve(await this.#write(state)) };
+    const copied = checkpoints.stage(resources.trainer, state).then((saved) => {
+      this.#paused(begun);
+      return { ...saved, at: clock.now() };
+    });
+    const told = copied.then(async ({ written, at }) => this.#told(await written, state.step, at));
+    this.#goesOn(told);
+    await copied;
     return { written: told };
+  }
+
+  /** One that the run itself makes between two steps, after the one before: what keeps it from being written ends the run. */
+  async due(begin: () => Promise<Saved>): Promise<void> {
+    await this.#waitForTheOther();
+    const { written } = await begin();
+    written.catch((error: unknown) => {
+      this.#failure ??= { error };
+    });
   }
 
   /** Writes it at once, from where the state is: for the last one, after which nothing trains. */
   async now(state: RunState): Promise<string> {
-    const { resources, checkpoints, clock } = this.#context;
-    const begun = clock.now();
     await this.settle();
-    const path = await checkpoints.save(resources.trainer, state);
-    this.#paused(begun);
-    return this.#told(path, state.step, begun);
+    return this.#write(state);
   }
 
   /** Waits for what is being written. Rejects as `raise` throws. */
   async settle(): Promise<void> {
-    await this.#inFlight;
-    this.#inFlight = undefined;
+    await this.#writing;
     this.raise();
   }
 
-  /** Throws what kept a checkpoint from being written since the last call. */
+  /** Throws what kept a checkpoint of the run's own from being written. */
   raise(): void {
-    const failure = this.#failure;
-    this.#failure = undefined;
-    if (failure !== undefined) throw failure.error;
+    if (this.#failure !== undefined) throw this.#failure.error;
   }
 
   /** What nobody has asked for yet. */
@@ -83,12 +87,27 @@ export class Saving {
     const { publisher, clock } = this.#context;
     const begun = clock.now();
     await this.settle();
+    this.#paused(begun);
     const seconds = (clock.now() - begun) / 1000;
     if (this.#saidSlow || seconds < SLOW_SECONDS) return;
     this.#saidSlow = true;
     publisher.warn(
       `training waited ${seconds.toFixed(1)} s for the checkpoint before to be written: the disk is slower than checkpoint.everySteps`,
     );
+  }
+
+  async #write(state: RunState): Promise<string> {
+    const { resources, checkpoints, clock } = this.#context;
+    const begun = clock.now();
+    const path = checkpoints.save(resources.trainer, state);
+    this.#goesOn(path);
+    await path;
+    this.#paused(begun);
+    return this.#told(await path, state.step, begun);
+  }
+
+  #goesOn(written: Promise<unknown>): void {
+    this.#writing = Promise.allSettled([this.#writing, written]).then(() => {});
   }
 
   #paused(begun: number): void {

@@ -68,6 +68,7 @@ export class Training {
     const { recipe, trainer } = resources;
     const draining = () => this.line.drain();
     stop.signal.addEventListener("abort", draining, { once: true });
+    let moves = true;
     try {
       await underWatch(this.#steps(), recipe.training.stallSeconds, clock, () => this.#position());
       if (!stop.save) return await this.#saving.settle();
@@ -75,9 +76,12 @@ export class Training {
       const weights = weightsHash(await this.#saving.now(state));
       this.#forget(state);
       this.#records.events.add({ e: "end", s: progress.step, v: trainer.version, w: weights });
+    } catch (error) {
+      moves = !(HoneError.is(error) && error.code === "HONE_ERR_STALL"); // it may be the write that does not
+      throw error;
     } finally {
       stop.signal.removeEventListener("abort", draining);
-      await this.#saving.settle().catch(() => {}); // what ended the run is said before what else went wrong
+      if (moves) await this.#saving.settle().catch(() => {}); // what ended the run is said before what else went wrong
       this.#recording.flush();
     }
   }
@@ -98,7 +102,7 @@ export class Training {
       this.#forget(state);
       return path;
     });
-    whole.catch(() => {}); // what kept it from being written is raised between two steps
+    whole.catch(() => {}); // nobody may wait for it
     return { written: whole };
   }
 
@@ -134,7 +138,7 @@ export class Training {
       const wish = await this.#record(outcome, between);
       const logged = clock.now();
       this.#saving.raise();
-      if (wish === "checkpoint" || this.#checkpointIsDue()) await this.save();
+      if (wish === "checkpoint" || this.#checkpointIsDue()) await this.#saving.due(() => this.save());
       else if (resources.recipe.checkpoint.everySteps === 0) this.#forget(this.line.state(progress.step));
       await this.#lifecycle.serve();
       between = { logging: (logged - ended) / 1000, checkpointing: (clock.now() - logged) / 1000 };

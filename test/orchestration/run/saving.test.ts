@@ -50,11 +50,11 @@ test("training goes on when the state is copied; the checkpoint is told of when 
   expect(one.takeSeconds()).toEqual({});
 });
 
-test("one at a time: the next waits for the one before, and says so once", async () => {
+test("the run's own: the next waits for the one before, and says so once", async () => {
   const { saving: one, writes, warn, pass } = saving();
   await one.begin(state(1));
   const later = async (step: number) => {
-    const begun = one.begin(state(step));
+    const begun = one.due(() => one.begin(state(step)));
     await new Promise((resolve) => setImmediate(resolve));
     expect(writes.map((write) => write.step)).not.toContain(step);
     pass(700);
@@ -71,17 +71,38 @@ test("one at a time: the next waits for the one before, and says so once", async
   expect(one.takeSeconds().pause).toBeCloseTo(0.1 * 3 + 0.7 * 2);
 });
 
-test.each(["raise", "begin", "now", "settle"] as const)(
-  "what keeps one from being written comes out of %s, once",
-  async (call) => {
-    const { saving: one, writes } = saving();
-    const { written } = await one.begin(state(1));
-    writes[0]!.written.reject(new Error("disk full"));
-    await expect(written).rejects.toThrow("disk full");
-    await expect((async () => one[call](state(2)))()).rejects.toThrow("disk full");
-    one.raise();
-  },
-);
+test("one that is asked for is of the state at that call, whatever is being written", async () => {
+  const { saving: one, writes } = saving();
+  await one.begin(state(1));
+  const [asked, again] = [one.begin(state(2)), one.begin(state(3))];
+  expect(writes.map((write) => write.step)).toEqual([1, 2, 3]); // of the trainer, before anything else can happen to it
+  await Promise.all([asked, again]);
+  let over = false;
+  const settled = one.settle().then(() => (over = true));
+  for (const { written } of writes.slice(0, 2)) written.resolve("whole");
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(over).toBe(false);
+  writes[2]!.written.resolve("whole");
+  await settled;
+});
+
+test("what keeps one of the run's own from being written ends the run, whoever else hears of it", async () => {
+  const { saving: one, writes } = saving();
+  await one.due(() => one.begin(state(1)));
+  writes[0]!.written.reject(new Error("disk full"));
+  await expect(one.settle()).rejects.toThrow("disk full"); // of somebody's request
+  expect(() => one.raise()).toThrow("disk full");
+  await expect(one.due(() => one.begin(state(2)))).rejects.toThrow("disk full");
+  await expect(one.now(state(2))).rejects.toThrow("disk full");
+});
+
+test("what keeps one that was asked for from being written is told to who asked alone", async () => {
+  const { saving: one, writes } = saving();
+  const { written } = await one.begin(state(1));
+  writes[0]!.written.reject(new Error("disk full"));
+  await expect(written).rejects.toThrow("disk full");
+  await one.settle();
+});
 
 test("the last is written at once, after the one that is under way", async () => {
   const { saving: one, writes, told } = saving();

@@ -86,6 +86,15 @@ test("a line that stands still is named", async () => {
   });
 });
 
+test("a disk that takes nothing any more holds up the next checkpoint, and that is a stall", async () => {
+  const recipe = smallRecipe({ stallSeconds: 0.3 }, { checkpoint: { everySteps: 1 } });
+  const core = standInCore();
+  await using run = await createRun(recipe, { verifiers, dir, core });
+  core.trainers[0]!.written = () => new Promise(() => {});
+  await expect(run.finished).rejects.toMatchObject({ code: "HONE_ERR_STALL" });
+  expect(run.step).toBeLessThanOrEqual(2);
+});
+
 test("a pause holds from the start, lasts longer than a stall may, and ends", async () => {
   const recipe = smallRecipe({ stallSeconds: 0.2 });
   await using run = await createRun(recipe, { verifiers, dir, core: standInCore() });
