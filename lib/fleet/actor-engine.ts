@@ -14,7 +14,7 @@ import {
   type Outcome,
 } from "./messages.ts";
 import { ACTORS, type FleetSettings, STREAMS } from "./names.ts";
-import { RolloutNotes } from "./rollout-notes.ts";
+import { type NotedRequest, RolloutNotes } from "./rollout-notes.ts";
 import type { StagedWeights } from "./transport.ts";
 
 /** A request that so many actors did not live to finish is given up. */
@@ -32,7 +32,7 @@ export interface ActorEngineParts {
   readonly expectAlive: () => void;
 }
 
-interface Held {
+interface Held extends NotedRequest {
   /** The last one: it may have run out and come back. */
   lease: Lease;
   readonly asked: NumberedRequest;
@@ -91,8 +91,8 @@ class RequestLeases {
   }
 
   /** What there is of a request, for whoever gets it next. */
-  note({ lease, asked }: Pick<Held, "lease" | "asked">, tokens: readonly AttemptTokens[]): void {
-    this.#notes.write(lease, asked.number, tokens).catch(this.#parts.onFailure);
+  note(held: Held, tokens: readonly AttemptTokens[]): void {
+    this.#notes.write(held, tokens).catch(this.#parts.onFailure);
   }
 
   async end(lease: Lease, end: "done" | "retry"): Promise<void> {
@@ -247,7 +247,7 @@ export class ActorEngine {
       held.lease = lease;
       return;
     }
-    this.#held.set(number, { lease, asked, id: this.#nextId++, done: [] });
+    this.#held.set(number, { lease, asked, id: this.#nextId++, done: [], unwritten: [] });
     if (lease.deliveries > MOST_DELIVERIES) return this.#hand(number, { poison: true });
     this.#early.add(number);
     if (isHere) this.#begin(number);

@@ -1,4 +1,5 @@
 import { HoneError } from "../errors.ts";
+import { engineMessage } from "../native/engine-message.ts";
 import type {
   EngineFace,
   EngineHandlers,
@@ -191,17 +192,9 @@ function named(message: EngineMessage, { id }: GenerationRequest): EngineMessage
 
 /** What an engine says of a request whose attempts it has dropped. */
 function aborted({ id, count }: GenerationRequest): EngineMessage {
-  return {
-    request: new Float64Array(0),
-    attempt: new Int32Array(0),
-    token: new Int32Array(0),
-    logprob: new Float32Array(0),
-    entropy: new Float32Array(0),
-    version: new Uint32Array(0),
-    oldestKv: new Uint32Array(0),
-    finish: new Uint8Array(0),
-    endedRequest: new Float64Array(count).fill(id),
-    endedAttempt: Int32Array.from({ length: count }, (_, i) => i),
-    endedFinish: new Uint8Array(count).fill(ABORT),
-  };
+  const message = engineMessage(0, count);
+  message.endedRequest.fill(id);
+  message.endedAttempt.set(Int32Array.from({ length: count }, (_, i) => i));
+  message.endedFinish.fill(ABORT);
+  return message;
 }

@@ -6,6 +6,15 @@ import { decodeNote, encodeNote, type NumberedRequest } from "./messages.ts";
 /** Entries that are read at once. */
 const MOST = 64;
 
+/** A request that an actor samples. */
+export interface NotedRequest {
+  /** The last one. */
+  readonly lease: Lease;
+  readonly asked: Pick<NumberedRequest, "number">;
+  /** Tokens that no note has. */
+  readonly unwritten: AttemptTokens[];
+}
+
 /** What actors have of requests under way, noted under their leases: an actor's side. */
 export class RolloutNotes {
   readonly #store: StreamStore;
@@ -22,19 +31,31 @@ export class RolloutNotes {
     this.#stream = stream;
   }
 
-  /** Notes follow each other in their order. None is written where the lease is somebody else's by now, or over. */
-  write(lease: Lease, number: number, tokens: readonly AttemptTokens[]): Promise<void> {
-    const key = `${number}/${lease.token}/${this.#written++}`;
-    const size = { samples: 0, tokens: tokens.reduce((sum, each) => sum + each.tokens.length, 0) };
-    const payload = encodeNote({ number, tokens });
+  /**
+   * Notes follow each other in their order. Where the lease is somebody else's by now, or over, none is written; the tokens
+   * go with the next one, in case that lease ran out and came back to the same holder.
+   */
+  write(held: NotedRequest, tokens: readonly AttemptTokens[]): Promise<void> {
+    held.unwritten.push(...tokens);
+    const { number } = held.asked;
     const written = (this.#writing.get(number) ?? Promise.resolve())
-      .then(() => this.#store.note(lease, this.#stream, key, payload, size))
-      .catch((error: unknown) => {
-        if (!(error instanceof StreamError) || error.why !== "lease-lost") throw error;
-      })
+      .then(() => this.#write(held))
       .finally(() => this.#writing.get(number) === written && this.#writing.delete(number));
     this.#writing.set(number, written);
     return written;
+  }
+
+  async #write({ lease, asked: { number }, unwritten }: NotedRequest): Promise<void> {
+    const tokens = unwritten.splice(0);
+    if (tokens.length === 0) return;
+    const key = `${number}/${lease.token}/${this.#written++}`;
+    const size = { samples: 0, tokens: tokens.reduce((sum, each) => sum + each.tokens.length, 0) };
+    try {
+      await this.#store.note(lease, this.#stream, key, encodeNote({ number, tokens }), size);
+    } catch (error) {
+      if (!(error instanceof StreamError) || error.why !== "lease-lost") throw error;
+      unwritten.unshift(...tokens);
+    }
   }
 
   /** The request with all that holders before this one noted: nothing of theirs can come later. */

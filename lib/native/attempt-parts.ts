@@ -1,4 +1,5 @@
 import type { AttemptTokens } from "./attempt-tokens.ts";
+import { engineMessage } from "./engine-message.ts";
 import {
   type EngineFace,
   type EngineHandlers,
@@ -37,6 +38,7 @@ export class AttemptParts {
   #takenUp = 0;
   #takenUpTokens = 0;
   #next = FIRST_ID;
+  #isOver = false;
   #waiting: { readonly version: number; readonly go: () => void } | undefined;
 
   constructor(core: Asked, handlers: Pick<EngineHandlers, "onMessage">) {
@@ -100,12 +102,18 @@ export class AttemptParts {
     return message;
   }
 
-  /** Resolves when the core has all parts that begin anew with this version or an older one. */
+  /** Resolves when the core has all parts that begin anew with this version or an older one, or is no more (`over`). */
   takenUp(version: number): Promise<void> {
     return new Promise((go) => {
       this.#waiting = { version, go };
       this.#look();
     });
+  }
+
+  /** The core has ended: nothing begins any more. */
+  over(): void {
+    this.#isOver = true;
+    this.#look();
   }
 
   #begin(part: Part): void {
@@ -126,7 +134,8 @@ export class AttemptParts {
   #look(): void {
     if (this.#waiting === undefined) return;
     const { version, go } = this.#waiting;
-    for (const { later } of this.#parts.values()) if (later.some((run) => run.version <= version)) return;
+    const isDue = ({ later }: Part) => later.some((run) => run.version <= version);
+    if (!this.#isOver && [...this.#parts.values()].some(isDue)) return;
     this.#waiting = undefined;
     go();
   }
@@ -165,19 +174,8 @@ function within(plan: readonly VersionRun[], from: number, until: number): Versi
 /** As an engine would have said it. */
 function told(id: number, begun: readonly AttemptTokens[]): EngineMessage {
   const n = begun.reduce((sum, { tokens }) => sum + tokens.length, 0);
-  const message = {
-    request: new Float64Array(n).fill(id),
-    attempt: new Int32Array(n),
-    token: new Int32Array(n),
-    logprob: new Float32Array(n),
-    entropy: new Float32Array(n),
-    version: new Uint32Array(n),
-    oldestKv: new Uint32Array(n),
-    finish: new Uint8Array(n),
-    endedRequest: new Float64Array(0),
-    endedAttempt: new Int32Array(0),
-    endedFinish: new Uint8Array(0),
-  };
+  const message = engineMessage(n);
+  message.request.fill(id);
   let at = 0;
   for (const { attempt, tokens, logprobs, entropies, versions, oldestKv, finish } of begun) {
     message.attempt.fill(attempt, at, at + tokens.length);

@@ -46,19 +46,22 @@ export interface TakenUpStats {
   readonly lostTokens?: number;
 }
 
-/** What follows is added to what there is, by attempt; what does not follow is left out. */
+/**
+ * What follows is added to what there is, by attempt; what leaves a gap is left out. What begins before the end of what there
+ * is was sampled by somebody who went on from there: it takes the place of all behind its first token.
+ */
 export function joinedTokens(
   before: readonly AttemptTokens[],
   after: readonly AttemptTokens[],
 ): AttemptTokens[] {
   const joined = new Map(before.map((each) => [each.attempt, each]));
   for (const each of after) {
-    const first = joined.get(each.attempt);
-    if (each.from !== (first?.tokens.length ?? 0) || (first?.finish ?? 0) !== 0) continue;
-    joined.set(
-      each.attempt,
-      first === undefined ? each : { ...joinedPair(first, each), finish: each.finish },
-    );
+    const all = joined.get(each.attempt);
+    if (each.from > (all?.tokens.length ?? 0)) continue;
+    const first = all && firstTokens(all, each.from);
+    if (first !== undefined && first.finish !== 0) continue; // it is over
+    const whole = first === undefined ? each : { ...joinedPair(first, each), finish: each.finish };
+    joined.set(each.attempt, whole);
   }
   return [...joined.values()];
 }

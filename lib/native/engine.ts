@@ -28,7 +28,10 @@ export class Engine implements EngineFace {
           config,
           { ...options, device: options.device ?? defaultDevice() },
           (message) => handlers.onMessage(this.#parts.received(message)),
-          (error) => handlers.onError(fromNative(error)),
+          (error) => {
+            this.#parts.over();
+            handlers.onError(fromNative(error));
+          },
         ),
     );
     this.#parts = new AttemptParts(this.native, handlers);
@@ -51,6 +54,7 @@ export class Engine implements EngineFace {
   }
 
   close(): Promise<void> {
+    this.#parts.over();
     return this.native.close();
   }
 }

@@ -115,9 +115,10 @@ describe.skipIf(!(long || soak) || noMachines !== undefined || noRedis !== undef
         expect(machines.processes("b")).toEqual([]);
         const before = steps();
         expect(before).toBeLessThan(STEPS);
+        second.child.kill("SIGTERM");
+        expect((await second.ended).code).toBe(75);
         const here = agent("a", 0); // as a launcher would, on a node that is left
         const last = agent("a", 1);
-        second.child.kill("SIGTERM");
         expect(await here.ended).toMatchObject({ code: 0 });
         expect((await last.ended).code).toBe(0);
         expect(weightsOf("run")).toBe(await weightsOfOne());

@@ -19,10 +19,13 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const EVERY = 5;
 const VERSION = 4; // of the checkpoint that a run goes on from
-const recipe = (schedule: "sync" | "async", recordEveryTokens = EVERY) =>
+const recipe = (schedule: "sync" | "async", recordEveryTokens = EVERY, everySteps = 2) =>
   smallRecipe(
     { steps: 8, schedule, maxLag: 2 },
-    { rollouts: { groupSize: 4, maxOutputTokens: 60, maxPromptTokens: 64, recordEveryTokens } },
+    {
+      rollouts: { groupSize: 4, maxOutputTokens: 60, maxPromptTokens: 64, recordEveryTokens },
+      checkpoint: { everySteps },
+    },
   );
 const length = (problem: number, attempt: number) => 8 + ((problem * 7 + attempt * 13) % 50);
 
@@ -68,25 +71,40 @@ async function undisturbed(): Promise<number> {
   return core.trainers[0]!.word;
 }
 
-test.each(["sync", "async"] as const)(
-  "a run that ends without a word goes on with what it recorded (%s)",
-  async (schedule) => {
+test.each([
+  ["sync", 2],
+  ["async", 2],
+  ["async", 0], // one checkpoint, by a hook
+] as const)(
+  "a run that ends without a word goes on with what it recorded (%s, checkpoints every %i steps)",
+  async (schedule, everySteps) => {
     const first = watchedCore();
     {
       const hooks = {
         afterStep: async ({ step }: { readonly step: number }) => {
+          if (step === VERSION && everySteps === 0) return "checkpoint";
           if (step !== 5) return undefined;
           for (let i = 0; i < 25; i++) await new Promise((go) => setImmediate(go));
           void run.stop({ save: false });
           return undefined;
         },
-      };
-      await using run = await createRun(recipe(schedule), { verifiers, dir, core: first, hooks });
+      } as const;
+      await using run = await createRun(recipe(schedule, EVERY, everySteps), {
+        verifiers,
+        dir,
+        core: first,
+        hooks,
+      });
       await run.finished;
     }
     const second = watchedCore();
     {
-      await using run = await createRun(recipe(schedule), { verifiers, dir, core: second, resume: "auto" });
+      await using run = await createRun(recipe(schedule, EVERY, everySteps), {
+        verifiers,
+        dir,
+        core: second,
+        resume: "auto",
+      });
       let kept = 0;
       for await (const { metrics } of run) {
         kept += metrics["engine/taken-up-tokens"]!;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { encodeRequest, type NumberedRequest } from "../../lib/fleet/messages.ts";
-import { FollowedNotes, RolloutNotes } from "../../lib/fleet/rollout-notes.ts";
+import { FollowedNotes, type NotedRequest, RolloutNotes } from "../../lib/fleet/rollout-notes.ts";
 import type { AttemptTokens } from "../../lib/native/attempt-tokens.ts";
 import { type Lease, openStore, type StreamStore } from "../../lib/streams/index.ts";
 import { request, until } from "./small-engine.ts";
@@ -34,18 +34,20 @@ async function lease(number: number, leaseMs = 0) {
   return mine!;
 }
 
+const held = (lease: Lease, number: number): NotedRequest => ({ lease, asked: { number }, unwritten: [] });
+
 test("the next holder has what was noted under leases before its own, and nothing later", async () => {
   const [mine, first] = [new RolloutNotes(store, "notes"), await lease(7)];
-  await mine.write(first, 7, [tokens(0, 0, 5, 6), tokens(1, 0, 9)]);
-  await mine.write(first, 8, [tokens(0, 0, 1)]); // of another request
-  await mine.write(first, 7, [tokens(0, 2, 7)]);
+  await mine.write(held(first, 7), [tokens(0, 0, 5, 6), tokens(1, 0, 9)]);
+  await mine.write(held(first, 8), [tokens(0, 0, 1)]); // of another request
+  await mine.write(held(first, 7), [tokens(0, 2, 7)]);
   expect((await mine.takenUp(first, asked(7))).request.begun).toBeUndefined();
   const [second] = await store.lease("requests", "actors", { max: 1, leaseMs: 0, waitMs: 0 });
-  await mine.write(first, 7, [tokens(0, 3, 8)]);
+  await mine.write(held(first, 7), [tokens(0, 3, 8)]);
   const other = new RolloutNotes(store, "notes");
   const begun = [{ ...tokens(0, 0, 5, 6, 7), versions: Uint32Array.of(3, 4, 3) }, tokens(1, 0, 9)];
   expect((await other.takenUp(second!, asked(7))).request.begun).toEqual(begun);
-  await other.write(second!, 7, [tokens(1, 1, 4)]);
+  await other.write(held(second!, 7), [tokens(1, 1, 4)]);
   const [third] = await store.lease("requests", "actors", { max: 1, leaseMs: 1e6, waitMs: 0 });
   expect((await mine.takenUp(third!, asked(7))).request.begun![1]).toMatchObject({
     tokens: Int32Array.of(9, 4),
@@ -56,11 +58,23 @@ test("the next holder has what was noted under leases before its own, and nothin
 test("what the request has begun with comes first; what does not follow is left out", async () => {
   const notes = new RolloutNotes(store, "notes");
   const first = await lease(1);
-  await notes.write(first, 1, [tokens(0, 2, 7)]);
+  await notes.write(held(first, 1), [tokens(0, 2, 7)]);
   await store.note(first, "notes", "1/damaged", Uint8Array.of(1, 2, 3));
-  await notes.write(first, 1, [tokens(0, 5, 8)]);
+  await notes.write(held(first, 1), [tokens(0, 5, 8)]);
   const [second] = await store.lease("requests", "actors", { max: 1, leaseMs: 0, waitMs: 0 });
   const { begun } = (await notes.takenUp(second!, asked(1, [tokens(0, 0, 5, 6)]))).request;
+  expect(begun!.map((each) => [...each.tokens])).toEqual([[5, 6, 7]]);
+});
+
+test("tokens whose note was refused go with the next one where the lease came back to the same holder", async () => {
+  const [notes, first] = [new RolloutNotes(store, "notes"), await lease(3)];
+  const mine = { ...held(first, 3) };
+  await notes.write(mine, [tokens(0, 0, 5)]);
+  const [again] = await store.lease("requests", "actors", { max: 1, leaseMs: 0, waitMs: 0 });
+  await notes.write(mine, [tokens(0, 1, 6)]); // the lease had run out
+  await notes.write({ ...mine, lease: again! }, [tokens(0, 2, 7)]);
+  const [last] = await store.lease("requests", "actors", { max: 1, leaseMs: 1e6, waitMs: 0 });
+  const { begun } = (await notes.takenUp(last!, asked(3))).request;
   expect(begun!.map((each) => [...each.tokens])).toEqual([[5, 6, 7]]);
 });
 
@@ -74,7 +88,8 @@ test("the store forgets what was noted of requests that are over", async () => {
   const notes = new RolloutNotes(store, "notes");
   const leases = new Map<number, Lease>();
   for (const number of [1, 2, 3]) leases.set(number, await lease(number, 1e6));
-  for (const number of [1, 2, 1, 3]) await notes.write(leases.get(number)!, number, [tokens(0, 0, 5, 6)]);
+  for (const number of [1, 2, 1, 3])
+    await notes.write(held(leases.get(number)!, number), [tokens(0, 0, 5, 6)]);
   await until(() => told.length === 3, "the notes");
   expect(told).toEqual([
     [11, 2],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type AttemptTokens, firstTokens } from "../../lib/native/attempt-tokens.ts";
 import { FINISH, type GenerationRequest } from "../../lib/native/face.ts";
 import type { Completion, Generations } from "../../lib/native/generations.ts";
@@ -69,10 +69,13 @@ describe("with weights", () => {
     const whole = await generations.generate(asked(7, { count: 2 }));
     const controller = new AbortController();
     const begun = [firstTokens(asTokens(whole[0]!), 5)];
-    const again = generations.generate(asked(8, { count: 2, begun }), controller.signal);
+    const { decodeTokens } = generations.engine.stats();
+    const again = generations.generate(asked(8, { count: 2, begun, maxTokens: 100 }), controller.signal);
     controller.abort(new Error("enough"));
     await expect(again).rejects.toThrow("enough");
     expect(generations.inFlight).toBe(0);
+    await vi.waitFor(() => expect(generations.engine.stats().running).toBe(0), { timeout: 10_000 });
+    expect(generations.engine.stats().decodeTokens - decodeTokens).toBeLessThan(100); // to their ends it would be 193
   });
 
   test("keys that are computed anew under new weights make other log-probs, which a plan repeats", async () => {

@@ -24,10 +24,17 @@ test("what follows is joined, attempt by attempt", () => {
 
 test.each([
   ["from further on", tokens(0, 3, [9])],
-  ["from further back", tokens(0, 1, [9])],
   ["of an attempt that does not begin", tokens(1, 1, [9])],
 ])("what does not follow is left out: %s", (_, after) => {
   expect(joinedTokens([tokens(0, 0, [5, 6])], [after])).toEqual([tokens(0, 0, [5, 6])]);
+});
+
+test.each([
+  ["in the middle", tokens(0, 1, [9]), [tokens(0, 0, [5, 9])]],
+  ["at the beginning", tokens(0, 0, [8, 9], 1), [tokens(0, 0, [8, 9], 1)]],
+])("what somebody sampled who went on %s takes the place of what was behind", (_, after, whole) => {
+  expect(joinedTokens([tokens(0, 0, [5, 6, 7])], [after])).toEqual(whole);
+  expect(joinedTokens([tokens(0, 0, [5, 6, 7], 2)], [after, after])).toEqual(whole);
 });
 
 test("nothing follows an attempt's end", () => {

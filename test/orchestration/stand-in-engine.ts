@@ -1,4 +1,5 @@
 import { AttemptParts } from "../../lib/native/attempt-parts.ts";
+import { engineMessage } from "../../lib/native/engine-message.ts";
 import type {
   EngineFace,
   EngineHandlers,
@@ -187,19 +188,7 @@ export class StandInEngine implements EngineFace {
 
   #message(ready: readonly Sequence[]): EngineMessage {
     const n = ready.length;
-    const message = {
-      request: new Float64Array(n),
-      attempt: new Int32Array(n),
-      token: new Int32Array(n),
-      logprob: new Float32Array(n),
-      entropy: new Float32Array(n),
-      version: new Uint32Array(n),
-      oldestKv: new Uint32Array(n),
-      finish: new Uint8Array(n),
-      endedRequest: new Float64Array(0),
-      endedAttempt: new Int32Array(0),
-      endedFinish: new Uint8Array(0),
-    };
+    const message = engineMessage(n);
     const { version, word } = this.#current ?? { version: 0, word: 0 };
     ready.forEach((s, i) => {
       const { request } = s;

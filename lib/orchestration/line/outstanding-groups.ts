@@ -12,7 +12,7 @@ export interface OutstandingGroup {
 /** The groups between submission and training, in order of submission. */
 export class OutstandingGroups {
   readonly #groups = new Map<number, OutstandingGroup>();
-  /** How many there are of each version: versions only go up, so these stand in order of age, like the groups. */
+  /** How many there are of each version: not in their order where groups were taken up with the age of their first token. */
   readonly #versions = new Map<number, number>();
 
   get size(): number {
@@ -67,13 +67,14 @@ export class OutstandingGroups {
   due(version: number, maxLag: number, groupsPerStep: number): GroupRequest[] {
     let due = 0;
     let upToVersion = 0;
-    for (const [submittedVersion, count] of this.#versions) {
+    for (const [submittedVersion, count] of [...this.#versions].sort(([a], [b]) => a - b)) {
       upToVersion += count;
       const stepsLeft = Math.max(0, submittedVersion + maxLag - version);
       due = Math.max(due, upToVersion - stepsLeft * groupsPerStep);
     }
-    const oldest = this.#groups.values();
-    return Array.from({ length: due }, () => oldest.next().value!.request);
+    if (due === 0) return [];
+    const requests = Array.from(this.#groups.values(), ({ request }) => request);
+    return requests.sort((a, b) => a.submittedVersion - b.submittedVersion).slice(0, due);
   }
 
   #count({ submittedVersion }: GroupRequest, change: number): void {
@@ -85,8 +86,8 @@ export class OutstandingGroups {
 
 /**
  * How a group goes to the engine while the weights are of `version`. One that goes on has the age of its first token, and
- * begins anew where that is above `maxLag`. Groups of one age have to be neighbours for `due`: one that was not on the line
- * goes on only with what these very weights sampled.
+ * begins anew where that is above `maxLag`. One that was not on the line goes on only with what these very weights sampled:
+ * of an older age it could make more due than a step takes.
  */
 export function submission(
   drawn: DrawnGroup,

@@ -7,6 +7,7 @@ import {
   openSync,
   readSync,
   renameSync,
+  rmSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -24,6 +25,13 @@ const PREFIX = 4;
 interface Place {
   readonly at: number;
   readonly bytes: number;
+}
+
+/** A file of messages, and where those of each group lie. */
+interface Messages {
+  readonly fd: number;
+  size: number;
+  readonly places: Map<number, Place[]>;
 }
 
 /** Of a message about a group. */
@@ -44,9 +52,8 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
   readonly everyTokens: number;
   readonly #path: string;
   readonly #recipe: string;
-  #fd: number;
-  #size = 0;
-  readonly #places = new Map<number, Place[]>();
+  #file: Messages;
+  #closed = false;
   /** Groups that this sitting wrote of, or went on with. */
   readonly #known = new Set<number>();
 
@@ -65,10 +72,7 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
     this.#recipe = createHash("sha256").update(JSON.stringify(recipe)).digest("hex");
     fileWork(path, () => mkdirSync(dirname(path), { recursive: true }));
     const before = version !== undefined && existsSync(path) ? openSync(path, "r") : undefined;
-    this.#fd = this.#anew(() => {
-      for (const message of before === undefined ? [] : kept(before, this.#recipe, version!))
-        this.#append(message);
-    });
+    this.#file = this.#anew(before === undefined ? [] : kept(before, this.#recipe, version!));
     if (before !== undefined) closeSync(before);
   }
 
@@ -76,7 +80,9 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
     group,
     problem,
   }: DrawnGroup): { readonly begun: AttemptTokens[]; readonly version: number } | undefined {
-    const messages = (this.#places.get(group) ?? []).map((place) => decodeMessage(this.#bytesAt(place)));
+    const { fd, places } = this.#file;
+    const read = (place: Place) => decodeMessage(fileWork(this.#path, () => bytesAt(fd, place)));
+    const messages = (places.get(group) ?? []).map(read);
     const head = messages[0] && headOf(messages[0]);
     if (head === undefined || head.problem !== problem.id) return undefined;
     const begun = messages.reduce<AttemptTokens[]>((all, each) => joinedTokens(all, attemptTokens(each)), []);
@@ -89,63 +95,58 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
     const begins = !this.#known.has(group) && begun === undefined;
     this.#known.add(group);
     const head = { group, problem: problem.id, version: submittedVersion, ...(begins && { first: true }) };
-    this.#append({ kind: "unfinished", header: head, sections: attemptSections(tokens) });
+    this.#append(this.#file, { kind: "unfinished", header: head, sections: attemptSections(tokens) });
   }
 
   /** Forgets the other groups, and gives their room back. Throws HONE_ERR_IO. */
   retain(isUnderWay: (group: number) => boolean): void {
-    const gone = [...this.#places.keys()].filter((group) => !isUnderWay(group));
+    const { fd, places } = this.#file;
+    const gone = [...places.keys()].filter((group) => !isUnderWay(group));
     if (gone.length === 0) return;
+    const left = [...places].filter(([group]) => isUnderWay(group)).flatMap(([, each]) => each);
+    this.#file = this.#anew(messagesAt(fd, left));
     for (const group of gone) this.#known.delete(group);
-    const left = [...this.#places].filter(([group]) => isUnderWay(group)).flatMap(([, places]) => places);
-    const before = this.#fd;
-    this.#fd = this.#anew(() => {
-      for (const place of left) this.#append(decodeMessage(bytesAt(before, place)));
-    });
-    closeSync(before);
+    closeSync(fd);
   }
 
   /** Bytes that the file has. */
   get size(): number {
-    return this.#size;
+    return this.#file.size;
   }
 
   [Symbol.dispose](): void {
-    if (this.#fd >= 0) closeSync(this.#fd);
-    this.#fd = -1;
+    if (!this.#closed) closeSync(this.#file.fd);
+    this.#closed = true;
   }
 
-  /** A file in place of the one that is there, once `write` has filled it. */
-  #anew(write: () => void): number {
+  /** A file with these messages in place of the one that is there; where it cannot be written that one stays. */
+  #anew(messages: Iterable<Message>): Messages {
     const next = `${this.#path}.tmp`;
-    return fileWork(this.#path, () => {
-      const fd = openSync(next, "w+");
-      this.#fd = fd;
-      this.#size = 0;
-      this.#places.clear();
-      this.#append({ kind: "recipe", header: { recipe: this.#recipe }, sections: {} });
-      write();
-      renameSync(next, this.#path);
-      return fd;
-    });
+    const fd = fileWork(this.#path, () => openSync(next, "w+"));
+    const file: Messages = { fd, size: 0, places: new Map() };
+    try {
+      this.#append(file, { kind: "recipe", header: { recipe: this.#recipe }, sections: {} });
+      for (const message of messages) this.#append(file, message);
+      fileWork(this.#path, () => renameSync(next, this.#path));
+      return file;
+    } catch (error) {
+      closeSync(fd);
+      rmSync(next, { force: true });
+      throw error;
+    }
   }
 
-  #append(message: Message): void {
+  #append(file: Messages, message: Message): void {
     const bytes = framed(message);
-    const place = { at: this.#size, bytes: bytes.length };
+    const place = { at: file.size, bytes: bytes.length };
     fileWork(this.#path, () => {
-      if (fstatSync(this.#fd).nlink === 0) throw new Error("it was deleted while the run went on");
-      for (let n = 0; n < bytes.length; ) n += writeSync(this.#fd, bytes, n, bytes.length - n, place.at + n);
+      if (fstatSync(file.fd).nlink === 0) throw new Error("it was deleted while the run went on");
+      for (let n = 0; n < bytes.length; ) n += writeSync(file.fd, bytes, n, bytes.length - n, place.at + n);
     });
-    this.#size += bytes.length;
+    file.size += bytes.length;
     if (message.kind === "recipe") return;
     const { group, first } = headOf(message);
-    if (first) this.#places.delete(group);
-    this.#places.set(group, [...(this.#places.get(group) ?? []), place]);
-  }
-
-  #bytesAt(place: Place): Uint8Array {
-    return fileWork(this.#path, () => bytesAt(this.#fd, place));
+    file.places.set(group, [...((first ? undefined : file.places.get(group)) ?? []), place]);
   }
 }
 
@@ -168,6 +169,10 @@ function bytesAt(fd: number, { at, bytes }: Place): Uint8Array {
     n += more;
   }
   return read;
+}
+
+function* messagesAt(fd: number, places: readonly Place[]): Generator<Message> {
+  for (const place of places) yield decodeMessage(bytesAt(fd, place));
 }
 
 /** What the messages of a file still say where a run goes on from weights `version`; none of another recipe. */

@@ -31,6 +31,8 @@ interface Records {
   /** Absent where the recipe wants none. */
   readonly journal: VerdictJournal | undefined;
   readonly unfinished: UnfinishedRollouts | undefined;
+  /** Of the checkpoint that the run goes on from. */
+  readonly before: RunState | undefined;
 }
 
 /** The steps of a run: trains, records, saves, and serves what is asked for in between. */
@@ -43,12 +45,15 @@ export class Training {
   /** The record of the last step, written while the next one trains. */
   readonly #recording = new Later();
   readonly #saving: Saving;
+  /** Of the newest checkpoint. */
+  #saved: RunState | undefined;
 
   constructor(context: RunContext, lifecycle: Lifecycle<Training>, line: Line, records: Records) {
     const { resources, clock, progress } = context;
     this.#context = context;
     this.#lifecycle = lifecycle;
     this.#records = records;
+    this.#saved = records.before;
     this.line = line;
     this.#saving = new Saving(context);
     const sources = {
@@ -99,6 +104,7 @@ export class Training {
     const state = this.#state();
     const { written } = await this.#saving.begin(state);
     const whole = written.then((path) => {
+      this.#saved = state;
       this.#forget(state);
       return path;
     });
@@ -119,9 +125,9 @@ export class Training {
     };
   }
 
-  /** What no run that goes on from this state needs of groups under way: those that are over by then. */
+  /** What no run that goes on from this state, or from the newest checkpoint, needs of groups under way. */
   #forget({ draws, outstanding }: Pick<RunState, "draws" | "outstanding">): void {
-    const under = new Set(outstanding.map(({ group }) => group));
+    const under = new Set([...outstanding, ...(this.#saved?.outstanding ?? [])].map(({ group }) => group));
     this.#records.unfinished?.retain((group) => group >= draws.nextGroup || under.has(group));
   }
 
@@ -138,20 +144,13 @@ export class Training {
       const wish = await this.#record(outcome, between);
       const logged = clock.now();
       this.#saving.raise();
-      if (wish === "checkpoint" || this.#checkpointIsDue()) await this.#saving.due(() => this.save());
+      if (wish === "checkpoint" || checkpointIsDue(this.#context)) await this.#saving.due(() => this.save());
       else if (resources.recipe.checkpoint.everySteps === 0) this.#forget(this.line.state(progress.step));
       await this.#lifecycle.serve();
       between = { logging: (logged - ended) / 1000, checkpointing: (clock.now() - logged) / 1000 };
       if (wish === "stop") stop.request("stopped", { save: true });
       if (stop.signal.aborted) return;
     }
-  }
-
-  #checkpointIsDue(): boolean {
-    const { resources, progress } = this.#context;
-    const { checkpoint, training } = resources.recipe;
-    const last = progress.step >= training.steps; // saved at the end
-    return checkpoint.everySteps > 0 && progress.step % checkpoint.everySteps === 0 && !last;
   }
 
   /** Leaves the record for later, unless a hook wants to see it before the run goes on; returns what the hook wishes. */
@@ -183,6 +182,12 @@ export class Training {
     if (paused) return undefined;
     return stage.at === "hook" ? heldByHook(this.line.position(), stage.hook) : this.line.position();
   }
+}
+
+function checkpointIsDue({ resources, progress }: RunContext): boolean {
+  const { checkpoint, training } = resources.recipe;
+  const last = progress.step >= training.steps; // saved at the end
+  return checkpoint.everySteps > 0 && progress.step % checkpoint.everySteps === 0 && !last;
 }
 
 /** Opens the run's records and its line, trains, and closes them. @param state of the checkpoint it goes on from. */
@@ -222,6 +227,7 @@ export async function train(
       events,
       journal,
       unfinished,
+      before: state,
     });
     lifecycle.beginTraining(training);
     if (lifecycle.paused) training.line.books.credits.pause();

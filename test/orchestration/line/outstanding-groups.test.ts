@@ -27,6 +27,11 @@ test("groups that would pile up on a later step are due before", () => {
   expect(due([0, 0, 0, 0, 0], 1, 2, 2)).toEqual([0, 1, 2]);
 });
 
+test("groups that were taken up stand in any order of age: the oldest are due, and no more than a step takes", () => {
+  expect(due([5, 5, 5, 4, 5, 5, 5, 5], 5, 1, 4)).toEqual([3, 0, 1, 2]);
+  expect(due([2, 1, 2, 1], 2, 1, 2)).toEqual([1, 3]);
+});
+
 /**
  * Any order of completion, chosen adversarially: with at most P (maxLag + 1) outstanding and credits back after
  * each step, no trained group is older than maxLag and a step never has to take more than P.

@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -11,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Recipe } from "../../../lib/config/index.ts";
+import { HoneError } from "../../../lib/errors.ts";
 import type { AttemptTokens } from "../../../lib/native/attempt-tokens.ts";
 import type { GroupRequest } from "../../../lib/orchestration/line/index.ts";
 import { UnfinishedRollouts } from "../../../lib/orchestration/records/unfinished-rollouts.ts";
@@ -134,6 +136,27 @@ test("what is over gives its room back, and the rest stays whole", () => {
   const next = open(5);
   expect(found(next, group(3))).toEqual([[0, 4, 0]]);
   expect(found(next, group(10))).toEqual([[0, 1, 0]]);
+});
+
+test("where what is over cannot be given back, all stays as it was", () => {
+  using kept = open();
+  for (const number of [1, 2, 3]) kept.add(group(number), [tokens(0, 0, [5, 5])]);
+  const { size } = kept;
+  writeFileSync(path, readFileSync(path).fill(0, size - 40)); // the last message can be read no more
+  expect(() => kept.retain((number) => number !== 1)).toThrow(HoneError);
+  expect([kept.size, readdirSync(dir)]).toEqual([size, ["unfinished.bin"]]);
+  expect([1, 2].map((number) => found(kept, group(number)))).toEqual([[[0, 2, 0]], [[0, 2, 0]]]);
+  kept.retain((number) => number < 3);
+  kept.add(group(2), [tokens(0, 2, [5])]);
+  expect(found(open(5), group(2))).toEqual([[0, 3, 0]]);
+});
+
+test("a group that begins anew with later weights than the checkpoint's does not void what they do not know of", () => {
+  const first = open();
+  first.add(group(1), [tokens(0, 0, [5, 5])]);
+  const second = open(5);
+  second.add(group(1, 7), [tokens(0, 0, [7])]); // it began anew, after the next checkpoint that was lost
+  expect(found(open(5), group(1))).toEqual([[0, 2, 0]]);
 });
 
 test("a file that is deleted under way is named", () => {
