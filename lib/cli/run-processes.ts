@@ -13,7 +13,13 @@ const IN_FLIGHT = "in-flight";
  */
 export async function processesOf(recipe: Recipe, dir: string): Promise<Processes | Agents | undefined> {
   const { hardware } = recipe;
-  const { HONE_STORE: store, HONE_FAULTS: faults, HONE_AGENTS: agents, HONE_RUN_ID: runId } = process.env;
+  const {
+    HONE_STORE: store,
+    HONE_FAULTS: faults,
+    HONE_AGENTS: agents,
+    HONE_RUN_ID: runId,
+    HONE_HOST: host,
+  } = process.env;
   if (agents === undefined && hardware?.processes === undefined && faults)
     throw new HoneError("HONE_ERR_USAGE", "HONE_FAULTS is set, and this run has no processes to meet", {
       hint: "Give --processes, or unset it.",
@@ -21,10 +27,17 @@ export async function processesOf(recipe: Recipe, dir: string): Promise<Processe
   if (agents === undefined && hardware?.processes === undefined) return undefined;
   const { openAgents, openProcesses, readFaults } = await import("../fleet/index.ts");
   const core = await nativeCore();
+  const weights = hardware?.weights === undefined ? {} : { weights: hardware.weights };
   if (agents === undefined) {
     expectRunnable(recipe, core.info()); // of processes agents started it would not ask for the machine
     const address = store ? { store } : {};
-    return openProcesses({ ...hardware!.processes!, ...address, core, faults: readFaults(faults) });
+    return openProcesses({
+      ...hardware!.processes!,
+      ...address,
+      ...weights,
+      core,
+      faults: readFaults(faults),
+    });
   }
   if (!store || !runId)
     throw new HoneError(
@@ -40,5 +53,6 @@ export async function processesOf(recipe: Recipe, dir: string): Promise<Processe
       "HONE_FAULTS reaches processes of this machine's run, not those of agents",
     );
   const { trainers } = expectRoles(recipe);
-  return openAgents({ trainers, core, store, runId, folder: join(resolve(dir), IN_FLIGHT) });
+  const folder = join(resolve(dir), IN_FLIGHT);
+  return openAgents({ trainers, core, store, runId, folder, ...weights, ...(host && { host }) });
 }

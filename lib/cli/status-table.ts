@@ -31,7 +31,7 @@ function ends(processes: readonly ProcessStatus[], columns: number, nowMs: numbe
 }
 
 function stageLines({ line }: RunStatus, columns: number): string[] {
-  const { stages, credits, verifiers, verifierWorkers, store, engine } = line!;
+  const { stages, credits, verifiers, verifierWorkers, store, engine, weights } = line!;
   const holds = stages.map(({ name, holds: n, of }) => `${name} ${of === undefined ? n : `${n}/${of}`}`);
   const out = `${credits.total - credits.free} of ${credits.total} credits out`;
   return [
@@ -41,6 +41,7 @@ function stageLines({ line }: RunStatus, columns: number): string[] {
       .filter(({ out, timeouts, crashes }) => out + timeouts + crashes > 0)
       .map((verifier) => clip(verifierLine(verifier, verifierWorkers), columns)),
     ...(store === undefined ? [] : flow([`store ${store.address}`, `run ${store.run}`], columns)),
+    ...(weights === undefined ? [] : [wrapped(weights, columns)]),
   ];
 }
 

@@ -284,8 +284,7 @@ const metricsSchema = z
 /** GPUs a recipe is meant for. Read by `hone plan` and `hone check`; a run refuses what this version cannot do. */
 const hardwareSchema = z.strictObject({
   gpu: z.string().min(1).optional(), // for people: "H100 80GB"
-  /** Of one GPU; when left out what the first GPU of the machine has. */
-  gpuMemoryGiB: positive().optional(),
+  gpuMemoryGiB: positive().optional(), // of one GPU; when left out what the first GPU of the machine has
   gpus: count(2 ** 20).default(1),
   /** Machines that they, or the processes, are spread over; what `hone launch` asks for. When left out 1. */
   nodes: count(2 ** 16).optional(),
@@ -296,6 +295,7 @@ const hardwareSchema = z.strictObject({
   processes: z.strictObject({ actors: count(64), trainers: z.int().min(0).max(64).default(0) }).optional(),
   /** What trainers divide among themselves; when left out AdamW's moments, exactly, where there are several. */
   sharding: shardingSchema.optional(),
+  weights: z.enum(["communicator", "folder"]).optional(), // on their way to actors; when left out the first where Gloo is
   /** Where AdamW's moments lie: on the GPU ("device", or left out), or in its host's memory, from where every step streams them through it. */
   optimizerMemory: z.enum(["device", "host"]).optional(),
 });

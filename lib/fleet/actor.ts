@@ -1,11 +1,12 @@
 import { setMaxListeners } from "node:events";
+import { hostname } from "node:os";
 import { deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { ActorEngine, lostTrack } from "./actor-engine.ts";
 import { faultText } from "./fault-text.ts";
-import { type Control, decodeControl, encodeAnswer, type TransferPlan } from "./messages.ts";
+import { type Control, decodeControl, encodeAnswer, membersOf, type TransferPlan } from "./messages.ts";
 import { type FleetSettings, memberName, REGISTERS, STREAMS } from "./names.ts";
 import type { WeightReceiver } from "./transport.ts";
 
@@ -17,6 +18,8 @@ export interface ActorParts {
   readonly index: number;
   /** Which process of that actor it is; a later one takes its place. */
   readonly incarnation: number;
+  /** Which machine it is on. Default: this one's name. */
+  readonly host?: string;
   readonly signal: AbortSignal;
 }
 
@@ -92,7 +95,8 @@ class Actor {
       throw lostTrack(this.#member);
     this.#beatAt = begun;
     const engines = Object.fromEntries([...this.#engines].map(([name, engine]) => [name, engine.stats()]));
-    const word = JSON.stringify({ member: this.#member, pid: process.pid, engines });
+    const { host = hostname() } = this.#parts;
+    const word = JSON.stringify({ member: this.#member, pid: process.pid, host, engines });
     await store.kv.set(REGISTERS.word(index), word);
   }
 
@@ -119,6 +123,7 @@ class Actor {
     if (engine === undefined) return; // closed meanwhile, and said before this actor was there
     if (control.kind === "close") {
       this.#engines.delete(control.engine);
+      await this.#parts.receiver.forget(control.engine);
       return engine.close();
     }
     if (control.kind === "abort") return engine.abort(control.request);
@@ -142,7 +147,7 @@ class Actor {
   }
 
   async #update(plan: TransferPlan, engine: ActorEngine): Promise<void> {
-    if (!plan.members.includes(this.#member)) return;
+    if (!membersOf(plan).includes(this.#member)) return;
     const { store, receiver } = this.#parts;
     const member = this.#member;
     engine.expect();

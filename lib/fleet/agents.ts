@@ -4,11 +4,12 @@ import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
 import { openStore, type StreamStore } from "../streams/index.ts";
 import { type Fleet, openFleet } from "./fleet.ts";
-import type { SendingTrainer } from "./fleet-trainer.ts";
-import { FolderSender } from "./folder-transport.ts";
-import { type FleetSettings, REGISTERS } from "./names.ts";
+import type { Way } from "./messages.ts";
+import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
 import { Rendezvous, sittingRun } from "./rendezvous.ts";
+import type { WeightSender } from "./transport.ts";
+import { chooseWay, localTrainers, openSender } from "./ways.ts";
 
 export interface AgentsOptions {
   /** 0: this process trains. */
@@ -19,9 +20,13 @@ export interface AgentsOptions {
   readonly store: string;
   /** The same for all agents of the run. */
   readonly runId: string;
-  /** For weights on their way: a folder of its own that every node sees at the same path. */
+  /** A folder of its own that every node sees at the same path, for weights that go through one. */
   readonly folder: string;
   readonly settings?: Partial<FleetSettings>;
+  /** How weights travel. Default: over a communicator where there is Gloo, and no adapter or GPU. */
+  readonly weights?: Way;
+  /** Address of this machine for actors elsewhere, where this process trains. */
+  readonly host?: string;
 }
 
 /** A fleet whose processes agents have started, and keep. */
@@ -74,14 +79,17 @@ class AgentsFleet implements AsyncDisposable {
   core!: Fleet;
   readonly #options: AgentsOptions;
   readonly #store: StreamStore;
-  readonly #sender: FolderSender;
+  readonly #sender: WeightSender;
+  readonly #settings: FleetSettings;
   readonly #ranks: TrainerRanks | undefined;
   readonly #closed = new AbortController();
 
   constructor(options: AgentsOptions, store: StreamStore) {
     this.#options = options;
     this.#store = store;
-    this.#sender = new FolderSender(store, options.folder);
+    this.#settings = { ...SETTINGS, ...options.settings };
+    const ways = { store, settings: this.#settings, host: options.host, signal: this.#closed.signal };
+    this.#sender = openSender(ways, options.folder);
     this.#ranks =
       options.trainers > 0 ? new TrainerRanks(store, join(options.folder, "trainers")) : undefined;
   }
@@ -91,15 +99,13 @@ class AgentsFleet implements AsyncDisposable {
   }
 
   async open(): Promise<void> {
-    const { core, folder, settings } = this.#options;
+    const { core, folder, host, weights: asked } = this.#options;
     const store = this.#store;
+    const settings = this.#settings;
+    const weights = chooseWay(asked, core.info());
     await store.kv.set(REGISTERS.folder, folder);
-    const local = (...args: Parameters<Core["trainer"]>): SendingTrainer => {
-      const trainer = core.trainer(...args);
-      return { trainer, send: (plan) => this.#sender.send(plan, trainer) };
-    };
-    const openTrainer = this.#ranks ? this.#ranks.open.bind(this.#ranks) : local;
-    this.core = await openFleet({ store, info: core.info, openTrainer, ...(settings && { settings }) });
+    const openTrainer = this.#ranks?.open.bind(this.#ranks) ?? localTrainers(core, this.#sender, host);
+    this.core = await openFleet({ store, info: core.info, openTrainer, settings, weights });
     if (this.#ranks) this.#follow(this.#ranks).catch((error) => this.fail(error as Error));
   }
 

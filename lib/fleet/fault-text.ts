@@ -21,3 +21,7 @@ export function faultOf({ code, message, hint }: FaultText, where: string): Hone
     ...(hint !== undefined && { hint }),
   });
 }
+
+/** Whether it is of the way and not of what went over it: with others on it a transfer may succeed. */
+export const isOfTheWay = (code: ErrorCode): boolean =>
+  code === "HONE_ERR_COLLECTIVE" || code === "HONE_ERR_ABORTED";

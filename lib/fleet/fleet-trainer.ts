@@ -9,13 +9,16 @@ import type {
   TrainingBatch,
 } from "../native/face.ts";
 import { FleetEngine } from "./fleet-engine.ts";
-import type { TransferPlan } from "./messages.ts";
+import type { TransferPlan, Way } from "./messages.ts";
+import type { Located } from "./transfer-groups.ts";
 import type { Updates, WeightSource } from "./updates.ts";
 
 /** A trainer without engines of its own, and how its weights leave it. */
 export interface SendingTrainer {
   readonly trainer: TrainerFace;
   readonly send: (plan: TransferPlan) => Promise<void>;
+  /** Who can send them, at least one. */
+  readonly senders: () => Promise<readonly Located[]>;
 }
 
 /**
@@ -23,14 +26,16 @@ export interface SendingTrainer {
  * missed the last weights get them.
  */
 export class FleetTrainer implements TrainerFace, WeightSource {
+  readonly way: Way;
   readonly #inner: TrainerFace;
-  readonly #send: SendingTrainer["send"];
+  readonly #sending: SendingTrainer;
   readonly #updates: Updates;
   #state = 0;
 
-  constructor({ trainer, send }: SendingTrainer, updates: Updates) {
-    this.#inner = trainer;
-    this.#send = send;
+  constructor(sending: SendingTrainer, updates: Updates, way: Way) {
+    this.way = way;
+    this.#inner = sending.trainer;
+    this.#sending = sending;
     this.#updates = updates;
   }
 
@@ -43,7 +48,11 @@ export class FleetTrainer implements TrainerFace, WeightSource {
   }
 
   send(plan: TransferPlan): Promise<void> {
-    return this.#send(plan);
+    return this.#sending.send(plan);
+  }
+
+  senders(): Promise<readonly Located[]> {
+    return this.#sending.senders();
   }
 
   initialize(seed: bigint): Promise<void> {

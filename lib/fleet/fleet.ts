@@ -15,12 +15,15 @@ import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
 import { ProcessBoard } from "./process-board.ts";
 import { Roster } from "./roster.ts";
 import { Updates } from "./updates.ts";
+import type { ChosenWay } from "./ways.ts";
 
 export interface FleetOptions {
   readonly store: StreamStore;
   /** Of this process. */
   readonly info: () => NativeInfo;
   readonly openTrainer: (config: ModelConfigJson, options: TrainerOptions) => SendingTrainer;
+  /** How weights travel where they can; adapters, and what lies on a GPU, always go through folders, as by default all do. */
+  readonly weights?: ChosenWay;
   readonly settings?: Partial<FleetSettings>;
   /** Where others find the store, for whoever watches the run. */
   readonly place?: NonNullable<CoreProcesses["store"]>;
@@ -49,8 +52,9 @@ export class Fleet implements Core, AsyncDisposable {
   }
 
   processes(): CoreProcesses {
-    const { place } = this.#options;
-    return { list: this.board.look(), ...(place && { store: place }) };
+    const { place, weights } = this.#options;
+    const words = weights && { weights: weights.words };
+    return { list: this.board.look(), ...(place && { store: place }), ...words };
   }
 
   engine(config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers): EngineFace {
@@ -64,7 +68,10 @@ export class Fleet implements Core, AsyncDisposable {
   }
 
   trainer(config: ModelConfigJson, options: TrainerOptions): TrainerFace {
-    return new FleetTrainer(this.#options.openTrainer(config, options), this.updates);
+    const { weights, openTrainer } = this.#options;
+    const isPlain = options.lora === undefined && (options.device ?? "cpu") === "cpu";
+    const way = (isPlain && weights?.way) || "folder";
+    return new FleetTrainer(openTrainer(config, options), this.updates, way);
   }
 
   /** The end of everything under way: what the store or whoever starts actors cannot mend. */

@@ -95,6 +95,9 @@ export class FolderReceiver implements WeightReceiver {
     return { commit: async (engine) => void (await holder.publish(engine)) };
   }
 
+  /** What is held is not one engine's. */
+  async forget(): Promise<void> {}
+
   async close(): Promise<void> {
     for (const holder of this.#holders.values()) await holder.close();
     this.#holders.clear();

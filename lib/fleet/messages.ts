@@ -43,15 +43,29 @@ export interface EngineSpec {
   readonly options: EngineOptions;
 }
 
-/** Weights on their way to `members`, who share the connection `group`. */
+/** How weights travel: as files that all processes see, or over connections of sender and members. */
+export type Way = "folder" | "communicator";
+
+/** Members of an update that get it from one sender. */
+export interface TransferGroup {
+  /** Of their connection: others, or the same after a loss, have another. */
+  readonly number: number;
+  /** Who sends (names.ts, rankName). */
+  readonly sender: string;
+  readonly members: readonly string[];
+}
+
+/** Weights on their way. */
 export interface TransferPlan {
   /** Ordinal of the update in the run; a repetition has one of its own. */
   readonly update: number;
   readonly engine: string;
   readonly version: number;
-  readonly group: number;
-  readonly members: readonly string[];
+  readonly way: Way;
+  readonly groups: readonly TransferGroup[];
 }
+
+export const membersOf = ({ groups }: TransferPlan): string[] => groups.flatMap(({ members }) => members);
 
 /** What the coordinator says to all actors, in order. */
 export type Control =

@@ -27,8 +27,8 @@ export const REGISTERS = {
   formation: "fleet/formation",
   /** What ranks of one formation need to reach each other, and one of them another. */
   links: (epoch: number) => `fleet/links/${epoch}/`,
-  link: (epoch: number, from: number, to: number, group = "ranks") =>
-    `fleet/links/${epoch}/${group}/${from}-${to}`,
+  /** What members of one transfer group of weights need to reach each other. */
+  transfer: (group: number) => `fleet/transfer/${group}/`,
   /** What a rank says of itself again and again: beginning of the names, and a rank's own. */
   pulses: "fleet/pulses/",
   pulse: (rank: number) => `fleet/pulses/${rank}`,
@@ -38,6 +38,9 @@ export const REGISTERS = {
   words: "fleet/words/",
   word: (index: number) => `fleet/words/${index}`,
 } as const;
+
+/** Of a trainer's rank in one formation; where the coordinator trains, rank 0 of epoch 0. */
+export const rankName = (rank: number, epoch: number): string => `trainer.${rank}#${epoch}`;
 
 export const memberName = (index: number, incarnation: number): string => `actor.${index}#${incarnation}`;
 

@@ -6,14 +6,15 @@ import type { Core } from "../orchestration/index.ts";
 import { openStore, type StreamStore, withoutPassword } from "../streams/index.ts";
 import { type Fault, FaultInjector } from "./faults.ts";
 import { type Fleet, openFleet } from "./fleet.ts";
-import type { SendingTrainer } from "./fleet-trainer.ts";
-import { FolderSender } from "./folder-transport.ts";
+import type { Way } from "./messages.ts";
 import { type FleetSettings, memberName, REGISTERS, SETTINGS } from "./names.ts";
 import { type OwnFolder, openOwnFolder } from "./own-folder.ts";
 import { OWN_REDIS, OwnRedis } from "./own-redis.ts";
 import { RankWatch } from "./rank-watch.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
 import { type Place, Supervisor } from "./supervisor.ts";
+import type { WeightSender } from "./transport.ts";
+import { type ChosenWay, chooseWay, localTrainers, openSender } from "./ways.ts";
 
 export interface ProcessesOptions {
   readonly actors: number;
@@ -27,6 +28,8 @@ export interface ProcessesOptions {
    */
   readonly store?: string;
   readonly settings?: Partial<FleetSettings>;
+  /** How weights travel. Default: over a communicator where there is Gloo, and no adapter or GPU. */
+  readonly weights?: Way;
   /** What goes wrong on purpose. */
   readonly faults?: readonly Fault[];
 }
@@ -46,8 +49,10 @@ export interface Processes extends AsyncDisposable {
  */
 export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
   expectGloo(options);
+  const weights = chooseWay(options.weights, options.core.info());
+  const settings = { ...SETTINGS, ...options.settings };
   const own = await openOwnFolder();
-  const processes = new OwnProcesses(options, await openPlace(options, own));
+  const processes = new OwnProcesses({ ...options, settings, weights }, await openPlace(options, own));
   try {
     await processes.open();
     return processes;
@@ -92,23 +97,30 @@ interface Whereabouts {
   readonly redis: OwnRedis | undefined;
 }
 
+interface OwnOptions extends Omit<ProcessesOptions, "weights"> {
+  readonly settings: FleetSettings;
+  readonly weights: ChosenWay;
+}
+
 class OwnProcesses implements Processes {
   core!: Fleet;
-  readonly #options: ProcessesOptions;
+  readonly #options: OwnOptions;
   readonly #at: Whereabouts;
   readonly #supervisor: Supervisor;
-  readonly #sender: FolderSender;
+  readonly #sender: WeightSender;
+  readonly #closed = new AbortController();
   readonly #ranks: TrainerRanks | undefined;
   #watch: RankWatch | undefined;
   verifiers: Processes["verifiers"] = () => [];
   readonly #injectors: FaultInjector[] = [];
   #failure: HoneError | undefined;
 
-  constructor(options: ProcessesOptions, at: Whereabouts) {
-    const { actors, trainers } = options;
+  constructor(options: OwnOptions, at: Whereabouts) {
+    const { actors, trainers, settings } = options;
     this.#options = options;
     this.#at = at;
-    this.#sender = new FolderSender(at.store, join(at.own.path, "weights"));
+    const ways = { store: at.store, settings, host: undefined, signal: this.#closed.signal };
+    this.#sender = openSender(ways, join(at.own.path, "weights"));
     this.#ranks = trainers > 0 ? new TrainerRanks(at.store, join(at.own.path, "trainers")) : undefined;
     this.#supervisor = new Supervisor({
       logs: at.own.path,
@@ -143,21 +155,11 @@ class OwnProcesses implements Processes {
 
   async open(): Promise<void> {
     const { store, own, runId, url } = this.#at;
-    const { actors, trainers, core, settings } = this.#options;
+    const { actors, trainers, core, settings, weights } = this.#options;
     await store.kv.set(REGISTERS.folder, join(own.path, "weights"));
-    const local = (...args: Parameters<Core["trainer"]>): SendingTrainer => {
-      const trainer = core.trainer(...args);
-      return { trainer, send: (plan) => this.#sender.send(plan, trainer) };
-    };
-    const openTrainer = this.#ranks ? this.#ranks.open.bind(this.#ranks) : local;
+    const openTrainer = this.#ranks?.open.bind(this.#ranks) ?? localTrainers(core, this.#sender);
     const place = { address: withoutPassword(url), run: runId };
-    this.core = await openFleet({
-      store,
-      info: core.info,
-      openTrainer,
-      place,
-      ...(settings && { settings }),
-    });
+    this.core = await openFleet({ store, info: core.info, openTrainer, place, settings, weights });
     this.core.board.places = () => this.#supervisor.statuses;
     this.core.updates.onPublished = (version) => {
       for (const injector of this.#injectors) injector.published(version);
@@ -176,13 +178,14 @@ class OwnProcesses implements Processes {
   #watchRanks(): void {
     const { roster } = this.core;
     const end = (rank: number) => void this.#supervisor.kill("trainer", rank);
-    const watch = new RankWatch(this.#at.store, { ...SETTINGS, ...this.#options.settings }, end);
+    const watch = new RankWatch(this.#at.store, this.#options.settings, end);
     this.#watch = watch;
     roster.onLook(() => void watch.look().catch(() => {})); // what the store says is said to the roster too
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const injector of this.#injectors) injector.close();
+    this.#closed.abort();
     await this.core?.[Symbol.asyncDispose]();
     this.#ranks?.close();
     await this.#supervisor[Symbol.asyncDispose]();

@@ -7,6 +7,8 @@ export interface RankWord {
   readonly rank: number;
   readonly epoch: number;
   readonly pid: number;
+  /** Which machine it is on. */
+  readonly host: string;
   /** Ordinal of the word. */
   readonly beat: number;
   /** Calls of the log that are done. */
@@ -21,6 +23,7 @@ export interface PulseOptions {
   readonly store: StreamStore;
   readonly rank: number;
   readonly epoch: number;
+  readonly host: string;
   readonly beatMs: number;
   /** Told that ranks of another epoch have taken the place, or what the store says. */
   readonly onLost: (error: unknown) => void;
@@ -60,7 +63,7 @@ export class RankPulse {
   }
 
   async #show(): Promise<void> {
-    const { store, rank, epoch } = this.#options;
+    const { store, rank, epoch, host } = this.#options;
     if ((await store.kv.get(REGISTERS.formation)) !== String(epoch))
       throw new HoneError(
         "HONE_ERR_STATE",
@@ -71,6 +74,7 @@ export class RankPulse {
       rank,
       epoch,
       pid: process.pid,
+      host,
       beat: this.#beat++,
       done: this.#done,
       busy: this.#busy,

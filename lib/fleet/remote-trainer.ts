@@ -16,7 +16,9 @@ import { CallLog } from "./call-log.ts";
 import { type Call, decodeReply, encodeCall, type Reply } from "./calls.ts";
 import { faultOf } from "./fault-text.ts";
 import type { SendingTrainer } from "./fleet-trainer.ts";
-import { STREAMS } from "./names.ts";
+import { REGISTERS, rankName, STREAMS } from "./names.ts";
+import type { RankWord } from "./rank-pulse.ts";
+import type { Located } from "./transfer-groups.ts";
 
 interface Pending extends Deferred<Reply> {
   readonly call: Call;
@@ -62,7 +64,22 @@ export class TrainerRanks {
   open(config: ModelConfigJson, options: TrainerOptions): SendingTrainer {
     const trainer = new RemoteTrainer(`trainer-${this.#opened++}`, this);
     trainer.call("open", config, options).catch(() => {}); // what fails here fails whatever comes next
-    return { trainer, send: (plan) => trainer.call("send", plan) as Promise<undefined> };
+    return {
+      trainer,
+      send: (plan) => trainer.call("send", plan) as Promise<undefined>,
+      senders: () => this.#senders(),
+    };
+  }
+
+  /** Ranks of this formation that have said where they are; the first one at least. */
+  async #senders(): Promise<readonly Located[]> {
+    const { epoch } = this.#log;
+    const words = [...(await this.#store.kv.list(REGISTERS.pulses)).values()]
+      .map((text) => JSON.parse(text) as RankWord)
+      .filter((word) => word.epoch === epoch)
+      .sort((a, b) => a.rank - b.rank)
+      .map(({ rank, host }) => ({ name: rankName(rank, epoch), host }));
+    return words.length > 0 ? words : [{ name: rankName(0, epoch), host: "" }];
   }
 
   /** Rejects with the ranks' error. */

@@ -5,10 +5,11 @@ import { nativeCore } from "../orchestration/index.ts";
 import { openStore } from "../streams/index.ts";
 import { fleetSettings, runActor } from "./actor.ts";
 import { PROCESS_EXIT, type RoleEnvironment } from "./environment.ts";
-import { FolderReceiver, FolderSender, weightsFolder } from "./folder-transport.ts";
+import { weightsFolder } from "./folder-transport.ts";
 import { REGISTERS } from "./names.ts";
 import { connectRanks } from "./rank-group.ts";
 import { runTrainer } from "./trainer-role.ts";
+import { openReceiver, openSender } from "./ways.ts";
 
 /** Does the work that the environment names, until `signal`. Resolves with the exit code; `say` is told why it is not 0. */
 export async function runRole(
@@ -32,21 +33,24 @@ async function work(environment: RoleEnvironment, signal: AbortSignal): Promise<
   const core = await nativeCore();
   store.fence(role === "trainer" ? REGISTERS.formation : REGISTERS.incarnation(rank), String(epoch));
   const settings = await fleetSettings(store);
+  const ways = { store, settings, host, signal };
+  const at = host === undefined ? {} : { host };
   if (role === "trainer") {
-    const sender = new FolderSender(store, await weightsFolder(store));
+    const sender = openSender(ways, await weightsFolder(store));
     const make = (options: CommunicatorOptions) =>
       new Communicator({ ...options, ...(host !== undefined && { host }) });
-    const ranks = { store, rank, size: worldSize, epoch, settings, signal, make };
+    const ranks = { store, rank, size: worldSize, name: `epoch ${epoch}`, settings, signal, make };
+    const links = REGISTERS.links(epoch);
     const groups = worldSize > 1 && {
-      group: await connectRanks(ranks),
-      writers: await connectRanks({ ...ranks, name: "writers" }),
+      group: await connectRanks({ ...ranks, links: `${links}ranks/` }),
+      writers: await connectRanks({ ...ranks, links: `${links}writers/` }),
     };
     const { beatMs } = settings;
-    await runTrainer({ store, open: core.trainer, sender, rank, epoch, ...groups, beatMs, signal });
+    await runTrainer({ store, open: core.trainer, sender, rank, epoch, ...at, ...groups, beatMs, signal });
     return;
   }
-  const receiver = new FolderReceiver(store, core, settings.updateMs);
-  await runActor({ store, core, receiver, index: rank, incarnation: epoch, signal });
+  const receiver = openReceiver(ways, core);
+  await runActor({ store, core, receiver, index: rank, incarnation: epoch, ...at, signal });
 }
 
 /** Another process on this machine would meet the same. */

@@ -6,6 +6,8 @@ import { type FleetSettings, REGISTERS } from "./names.ts";
 export interface Beat {
   readonly member: string;
   readonly pid: number;
+  /** Which machine it is on. */
+  readonly host: string;
   /** Of each of its engines, by name: what it samples with, and what it did. */
   readonly engines: Readonly<Record<string, EngineStats>>;
 }

@@ -1,11 +1,13 @@
+import { hostname } from "node:os";
 import { deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
 import type { ModelConfigJson, TrainerFace, TrainerOptions } from "../native/face.ts";
 import type { CommunicatorFace } from "../native/group-face.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { type Call, decodeCall, encodeReply, failed, type Reply } from "./calls.ts";
+import { type FaultText, isOfTheWay } from "./fault-text.ts";
 import type { TransferPlan } from "./messages.ts";
-import { STREAMS } from "./names.ts";
+import { rankName, STREAMS } from "./names.ts";
 import { RankPulse } from "./rank-pulse.ts";
 import type { WeightSender } from "./transport.ts";
 
@@ -30,7 +32,7 @@ export const TRAINER_CALLS = [
 export type TrainerCall = (typeof TRAINER_CALLS)[number];
 
 /** Calls that change nothing and that every rank could answer alone: rank 0 does. */
-const OF_FIRST: ReadonlySet<string> = new Set(["score", "gradientParts", "saveModel", "parameter", "send"]);
+const OF_FIRST: ReadonlySet<string> = new Set(["score", "gradientParts", "saveModel", "parameter"]);
 
 export interface TrainerParts {
   readonly store: StreamStore;
@@ -44,6 +46,8 @@ export interface TrainerParts {
   readonly group?: CommunicatorFace;
   /** The same ranks once more, for checkpoints that they write while they train; closed likewise. */
   readonly writers?: CommunicatorFace;
+  /** Which machine it is on. Default: this one's name. */
+  readonly host?: string;
   /** Between two signs of life. Milliseconds. */
   readonly beatMs: number;
   readonly signal: AbortSignal;
@@ -64,6 +68,9 @@ export async function runTrainer(parts: TrainerParts): Promise<void> {
   }
 }
 
+/** What a member of an update lost on the way, it says itself. */
+const isToldByMembers = ({ name }: Call, { code }: FaultText): boolean => name === "send" && isOfTheWay(code);
+
 class TrainerRank {
   readonly #parts: TrainerParts;
   readonly #trainers = new Map<string, TrainerFace>();
@@ -73,10 +80,10 @@ class TrainerRank {
   readonly #pulse: RankPulse;
 
   constructor(parts: TrainerParts) {
-    const { store, rank, epoch, beatMs } = parts;
+    const { store, rank, epoch, host = hostname(), beatMs } = parts;
     this.#parts = parts;
     this.#lost.promise.catch(() => {}); // it may come when nobody waits any more
-    this.#pulse = new RankPulse({ store, rank, epoch, beatMs, onLost: this.#lost.reject });
+    this.#pulse = new RankPulse({ store, rank, epoch, host, beatMs, onLost: this.#lost.reject });
   }
 
   async run(): Promise<void> {
@@ -129,7 +136,7 @@ class TrainerRank {
       (result) => ({ result }),
       (error: unknown) => this.#faultOf(call, error),
     );
-    if (rank > 0 && done.fault === undefined) return;
+    if (rank > 0 && (done.fault === undefined || isToldByMembers(call, done.fault))) return;
     const version = this.#trainers.get(trainer)?.version ?? 0;
     await store.append(
       STREAMS.replies(epoch),
@@ -146,16 +153,15 @@ class TrainerRank {
   }
 
   async #do({ trainer: id, name, args }: Call): Promise<unknown> {
-    const { open, sender } = this.#parts;
     if (name === "open") {
       const [config, options] = args as [ModelConfigJson, TrainerOptions];
       if (options.sharding?.stage === "parameters") this.#divided.add(id);
-      return void this.#trainers.set(id, open(config, this.#shared(options)));
+      return void this.#trainers.set(id, this.#parts.open(config, this.#shared(options)));
     }
     const trainer = this.#trainers.get(id);
     if (trainer === undefined) throw new HoneError("HONE_ERR_INTERNAL", `${name}: ${id} was never opened`);
     if (OF_FIRST.has(name) && !(await this.#takesPart(id, name, trainer))) return;
-    if (name === "send") return sender.send(args[0] as TransferPlan, trainer);
+    if (name === "send") return this.#send(args[0] as TransferPlan, id, trainer);
     if (name === "close") {
       this.#trainers.delete(id);
       return trainer.close();
@@ -163,6 +169,20 @@ class TrainerRank {
     const known = TRAINER_CALLS.find((each) => each === name);
     if (known === undefined) throw new HoneError("HONE_ERR_INTERNAL", `${name} is no call of a trainer`);
     return (trainer[known] as (...all: readonly unknown[]) => Promise<unknown>).apply(trainer, [...args]);
+  }
+
+  /** Weights are whole before any of them leaves: no collective of ranks waits for one of actors, nor they for it. */
+  async #send(plan: TransferPlan, id: string, trainer: TrainerFace): Promise<void> {
+    const { rank, epoch, sender, group } = this.#parts;
+    const me = rankName(rank, epoch);
+    if (!plan.groups.every((each) => each.sender.endsWith(`#${epoch}`)))
+      throw new HoneError("HONE_ERR_COLLECTIVE", "ranks of an earlier epoch were to send this update");
+    if (this.#divided.has(id)) await trainer.gatherWeights();
+    try {
+      if (plan.groups.some((each) => each.sender === me)) await sender.send(plan, trainer, me);
+    } finally {
+      if (plan.groups.length > 1) await group?.barrier(); // rank 0's answer is that of all who send
+    }
   }
 
   /** Whether this rank makes a call that the first one could make alone, but for weights that are divided. */

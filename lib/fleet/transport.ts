@@ -15,12 +15,17 @@ export interface WeightReceiver {
    * @param me this member's name in the plan
    */
   receive(plan: TransferPlan, spec: EngineSpec, me: string): Promise<StagedWeights>;
+  /** Nothing more will come for an engine. */
+  forget(engine: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /** How a trainer gives them away. */
 export interface WeightSender {
-  /** Resolves when the members of the plan can have them. */
-  send(plan: TransferPlan, trainer: TrainerFace): Promise<void>;
+  /**
+   * Resolves when those members of the plan that `me` sends to can have them. Rejects with HONE_ERR_COLLECTIVE where one
+   * of them was not there in time.
+   */
+  send(plan: TransferPlan, trainer: TrainerFace, me: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { HoneError } from "../errors.ts";
 import type { StreamStore } from "../streams/index.ts";
-import { faultOf } from "./fault-text.ts";
+import { faultOf, isOfTheWay } from "./fault-text.ts";
 import { type Answer, type Control, decodeAnswer, encodeControl, type TransferPlan } from "./messages.ts";
 import { type FleetSettings, STREAMS } from "./names.ts";
 import type { Roster } from "./roster.ts";
+import { type Senders, TransferGroups } from "./transfer-groups.ts";
 
 /** Whoever holds the weights that go out. */
-export interface WeightSource {
+export interface WeightSource extends Senders {
   readonly version: number;
   /** Another number whenever its weights are others, whatever their version. */
   readonly state: number;
@@ -113,7 +114,7 @@ export class Updates {
   readonly #answers: Answers;
   readonly #closed = new AbortController();
   #update = 0;
-  #group = { number: 0, members: "" };
+  readonly #groups: TransferGroups;
   #turn: Promise<unknown> = Promise.resolve();
   #busy = 0;
   #said: Promise<unknown> = Promise.resolve();
@@ -123,6 +124,7 @@ export class Updates {
     this.#roster = roster;
     this.#settings = settings;
     this.#answers = new Answers(store, roster, settings);
+    this.#groups = new TransferGroups(store);
     roster.onLook(() => void this.#catchUp().catch(() => {})); // who is not there at the next look lags on
   }
 
@@ -211,7 +213,9 @@ export class Updates {
   async #attempt(engine: string, source: WeightSource, members: readonly string[]): Promise<string[]> {
     const update = ++this.#update;
     this.#answers.expect(update);
-    const plan = { update, engine, version: source.version, group: this.#groupOf(members), members };
+    const { version, way } = source;
+    const groups = await this.#groups.of(source, members, this.#roster.living);
+    const plan = { update, engine, version, way, groups };
     await this.say({ kind: "update", ...plan });
     const sent = await source.send(plan).then(
       () => undefined,
@@ -219,18 +223,11 @@ export class Updates {
     );
     const answers = await this.#answers.of(update, members);
     const received = members.filter((member) => isGood(answers.get(member)));
-    if (sent !== undefined || received.length < members.length) this.#group.members = ""; // its connections are no good
-    const own = [...answers.values()].find(({ fault }) => fault !== undefined && !isTransfer(fault.code));
+    await this.#groups.dropLost(groups, new Set(received));
+    const own = [...answers.values()].find(({ fault }) => fault !== undefined && !isOfTheWay(fault.code));
     if (received.length === 0 && own !== undefined) throw faultOf(own.fault!, own.member);
-    if (sent !== undefined && !isTransfer((sent.error as HoneError).code)) throw sent.error;
-    return sent === undefined ? received : [];
-  }
-
-  /** The connection of these members; where they are not those of the last update, a new one. */
-  #groupOf(members: readonly string[]): number {
-    const names = members.join(" ");
-    if (names !== this.#group.members) this.#group = { number: this.#group.number + 1, members: names };
-    return this.#group.number;
+    if (sent !== undefined && !isOfTheWay((sent.error as HoneError).code)) throw sent.error;
+    return received; // each has them whole, whatever became of others
   }
 
   async #commit(engine: string, published: Published): Promise<void> {
@@ -253,10 +250,6 @@ export class Updates {
     }
   }
 }
-
-/** Errors of the way and not of the weights: with others on it the transfer may succeed. */
-const isTransfer = (code: HoneError["code"]): boolean =>
-  code === "HONE_ERR_COLLECTIVE" || code === "HONE_ERR_ABORTED";
 
 function nobody(waitedMs: number): HoneError {
   return new HoneError(

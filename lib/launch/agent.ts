@@ -39,7 +39,7 @@ export interface AgentOptions {
 export async function runAgent(options: AgentOptions): Promise<number> {
   await using rendezvous = await patient(options, () => Rendezvous.open(options.store, options.runId));
   if (options.contract.nodeRank > 0) return await follow(options, rendezvous, new AbortController().signal);
-  const child = startCoordinator(options);
+  const child = startCoordinator(options, await addressTowards(options.store));
   const gone = new AbortController();
   const ended = once(child, "exit").then(([code]) => {
     gone.abort();
@@ -61,10 +61,10 @@ export function verdict(code: number | null, hopeless: readonly number[]): numbe
   return code !== null && hopeless.includes(code) ? PROCESS_EXIT.config : PROCESS_EXIT.restart;
 }
 
-function startCoordinator({ coordinator, runId, store, signal }: AgentOptions): ChildProcess {
+function startCoordinator({ coordinator, runId, store, signal }: AgentOptions, host: string): ChildProcess {
   const child = spawn(coordinator[0]!, coordinator.slice(1), {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
-    env: { ...process.env, HONE_RUN_ID: runId, HONE_STORE: store },
+    env: { ...process.env, HONE_RUN_ID: runId, HONE_STORE: store, HONE_HOST: host },
   });
   child.once("error", () => {}); // its exit says enough
   const stop = () => void child.kill("SIGTERM");

@@ -126,6 +126,8 @@ export interface LineStatus {
   readonly processes?: readonly ProcessStatus[] | undefined;
   /** Where processes meet, without a password; absent where there is one process. */
   readonly store?: { readonly address: string; readonly run: string } | undefined;
+  /** How weights get from process to process, in a sentence. */
+  readonly weights?: string | undefined;
   /** The last few. */
   readonly requests: readonly ControlOutcome[];
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { HoneError } from "../../lib/errors.ts";
-import { faultOf, faultText } from "../../lib/fleet/fault-text.ts";
+import { faultOf, faultText, isOfTheWay } from "../../lib/fleet/fault-text.ts";
 
 test("an error of another process says whose it was, with its code and hint", () => {
   const there = new HoneError("HONE_ERR_OUT_OF_MEMORY", "no room for pages", { hint: "engine.pages" });
@@ -19,3 +19,10 @@ test("an error that nobody raised on purpose is an internal one", () => {
     message: "x is not a function",
   });
 });
+
+test.each([
+  ["HONE_ERR_COLLECTIVE", true],
+  ["HONE_ERR_ABORTED", true],
+  ["HONE_ERR_FORMAT", false],
+  ["HONE_ERR_STATE", false],
+] as const)("%s is of the way: %s", (code, is) => expect(isOfTheWay(code)).toBe(is));

@@ -36,8 +36,8 @@ const plan = (update: number, version: number) => ({
   update,
   engine: "e",
   version,
-  group: 1,
-  members: ["actor.0#1"],
+  way: "folder" as const,
+  groups: [{ number: 0, sender: "trainer.0#0", members: ["actor.0#1"] }],
 });
 
 test.each(["f32", "bf16"] as const)(

@@ -26,6 +26,7 @@ export class HandOver {
         await this.onReceive(plan, me);
         return staged(trainer, engineOf);
       },
+      forget: async () => {},
       close: async () => {},
     };
   }
@@ -72,7 +73,8 @@ export async function localFleet(
   const weights = new HandOver();
   const openTrainer: Parameters<typeof openFleet>[0]["openTrainer"] = (config, options) => {
     const trainer = core.trainer(config, options);
-    return { trainer, send: (plan) => weights.send(plan, trainer) };
+    const senders = async () => [{ name: "trainer.0#0", host: "" }];
+    return { trainer, send: (plan) => weights.send(plan, trainer), senders };
   };
   const fast = { leaseMs: 300, beatMs: 20, aliveMs: 10_000, updateMs: 400, gatherMs: 3000, ...settings };
   const fleet = await openFleet({ store, info: core.info, openTrainer, settings: fast });

@@ -100,7 +100,14 @@ test("what the coordinator says is read as it was said, bytes of tokens included
     { kind: "open", engine: "engine-1", config: "{}", options: { ...options, tokenBytes } },
     { kind: "close", engine: "engine-0" },
     { kind: "abort", engine: "engine-0", request: 3 },
-    { kind: "update", update: 1, engine: "engine-0", version: 2, group: 3, members: ["actor.0#1"] },
+    {
+      kind: "update",
+      update: 1,
+      engine: "engine-0",
+      version: 2,
+      way: "communicator",
+      groups: [{ number: 3, sender: "trainer.1#2", members: ["actor.0#1"] }],
+    },
     { kind: "commit", update: 1, engine: "engine-0", version: 2, members: [] },
   ];
   for (const control of controls) expect(decodeControl(encodeControl(control))).toEqual(control);

@@ -77,7 +77,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
         ],
         logs: join(dir, `node-${number}`),
         threads: 1,
-        environmentOf: () => ({ HONE_AGENT: "1" }),
+        environmentOf: () => ({ HONE_AGENT: "1", HONE_HOST: `127.0.0.${number + 1}` }),
         onFailure: (error) => failures.push(error),
       });
     await using _first = await node(0);
@@ -96,6 +96,10 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
     await using store = await openStore(server.url, { run, mustExist: true });
     expect(await store.kv.get(REGISTERS.incarnation(0))).toBe("2");
     expect(await store.kv.get(REGISTERS.formation)).toBe("2");
+    // each node's actor had its weights from the trainer there: no connection had more than these two
+    const links = [...(await store.kv.list("fleet/transfer/")).keys()].map((key) => key.split("/").slice(2));
+    if (trainers > 1) expect(new Set(links.map(([group]) => group)).size).toBeGreaterThan(1);
+    if (trainers > 1) expect(links.filter(([, link]) => !/^[01]-[01]$/.test(link!))).toEqual([]);
   });
 
   test("a run that nobody coordinates is refused", async () => {

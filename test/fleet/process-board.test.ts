@@ -14,6 +14,7 @@ const actor = (
   index,
   member: `actor.${index}#1`,
   pid: 100 + index,
+  host: "here",
   engines: { "engine-0": { ...NO_STATS, ...stats } },
 });
 const place = (rank: number, more: Partial<PlaceStatus> = {}): PlaceStatus => ({

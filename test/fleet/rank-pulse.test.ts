@@ -8,11 +8,12 @@ test("a rank says where it is, until others are formed", async () => {
   await using store = await openStore("memory:", { run: "test" });
   await store.kv.set(REGISTERS.formation, "3");
   const lost: unknown[] = [];
-  const pulse = new RankPulse({ store, rank: 1, epoch: 3, beatMs: 5, onLost: (error) => lost.push(error) });
+  const onLost = (error: unknown) => lost.push(error);
+  const pulse = new RankPulse({ store, rank: 1, epoch: 3, host: "here", beatMs: 5, onLost });
   const word = async () => JSON.parse((await store.kv.get(REGISTERS.pulse(1))) ?? "{}") as Partial<RankWord>;
   pulse.begin();
   await until(async () => (await word()).done === 0, "the first word");
-  expect(await word()).toMatchObject({ rank: 1, epoch: 3, pid: process.pid, busy: false });
+  expect(await word()).toMatchObject({ rank: 1, epoch: 3, host: "here", pid: process.pid, busy: false });
   pulse.entered();
   await until(async () => (await word()).busy === true, "a call");
   pulse.left();

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { HoneError } from "../../lib/errors.ts";
@@ -51,7 +51,7 @@ test("a trainer in another process does what one of this process does", async ()
   const ranks = new TrainerRanks(store, join(dir, "own"));
   const rank = startRank(1);
   ranks.form(1);
-  const { trainer, send } = ranks.open("{}", TRAINER);
+  const { trainer, send, senders } = ranks.open("{}", TRAINER);
   const here = standInCore().trainer("{}", TRAINER);
   for (const each of [trainer, here]) {
     await each.initialize(2n ** 63n);
@@ -70,8 +70,17 @@ test("a trainer in another process does what one of this process does", async ()
   await trainer.setVersion(9);
   expect(await trainer.load(join(dir, "a"))).toBe('{"extra":1}');
   expect(trainer.version).toBe(1);
-  await send({ update: 4, engine: "e", version: 1, group: 1, members: [] });
+  const to = (sender: string) => ({
+    update: 4,
+    engine: "e",
+    version: 1,
+    way: "folder" as const,
+    groups: [{ number: 0, sender, members: [] }],
+  });
+  expect(await senders()).toEqual([{ name: "trainer.0#1", host: hostname() }]);
+  await send(to("trainer.0#1"));
   expect(rank.sent).toEqual([4]);
+  await expect(send(to("trainer.0#2"))).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE" });
 });
 
 test.each([

@@ -1,11 +1,23 @@
 import { expect, test } from "vitest";
+import { deferred } from "../../lib/deferred.ts";
+import { HoneError } from "../../lib/errors.ts";
 import { decodeReply, encodeCall } from "../../lib/fleet/calls.ts";
+import type { TransferPlan } from "../../lib/fleet/messages.ts";
 import { REGISTERS, STREAMS } from "../../lib/fleet/names.ts";
 import { runTrainer } from "../../lib/fleet/trainer-role.ts";
 import type { TrainerOptions } from "../../lib/native/face.ts";
 import { openStore } from "../../lib/streams/index.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 import { TRAINER, until } from "./small-engine.ts";
+
+/** An update that these send. */
+const plan = (...senders: string[]): TransferPlan => ({
+  update: 1,
+  engine: "e",
+  version: 1,
+  way: "communicator",
+  groups: senders.map((sender, number) => ({ number, sender, members: [`actor.${number}#1`] })),
+});
 
 test("ranks that divide weights gather them for what the first one does alone, and score together", async () => {
   await using store = await openStore("memory:", { run: "test" });
@@ -25,7 +37,8 @@ test("ranks that divide weights gather them for what the first one does alone, a
   const say = (number: number, name: string, ...args: unknown[]) =>
     store.append(STREAMS.commands(1), String(number), encodeCall({ number, trainer: "t", name, args }));
   await say(0, "open", "{}", { ...TRAINER, sharding: { stage: "parameters" } });
-  for (const [i, name] of ["parameter", "score", "send", "close"].entries()) await say(i + 1, name);
+  for (const [i, name] of ["parameter", "score", "send", "close"].entries())
+    await say(i + 1, name, ...(name === "send" ? [plan("trainer.0#1")] : []));
   await until(async () => (await store.depth(STREAMS.replies(1))).items === 5, "the replies");
   await until(() => made.length === 8, "both ranks");
   const of = (rank: number) => made.filter((text) => text.startsWith(`${rank}`)).map((text) => text.slice(2));
@@ -95,7 +108,8 @@ test("what changes nothing is rank 0's work alone; the ranks' trainers get the g
   const say = (number: number, name: string, ...args: unknown[]) =>
     store.append(STREAMS.commands(1), String(number), encodeCall({ number, trainer: "t", name, args }));
   await say(0, "open", "{}", { ...TRAINER, sharding: { stage: "optimizer", exact: true } });
-  for (const [i, name] of ["saveModel", "send", "setVersion"].entries()) await say(i + 1, name);
+  for (const [i, name] of ["saveModel", "send", "setVersion"].entries())
+    await say(i + 1, name, ...(name === "send" ? [plan("trainer.0#1")] : [2]));
   await until(() => done.filter((each) => /version/.test(each)).length === 2, "both to be through");
   stop.abort();
   await Promise.all(ranks);
@@ -103,6 +117,48 @@ test("what changes nothing is rank 0's work alone; the ranks' trainers get the g
   expect(ofRank(0).slice(0, 4)).toEqual(["0 opens as 0", "0 saves a model", "0 sends", "0 has a version"]);
   expect(ofRank(1).slice(0, 2)).toEqual(["1 opens as 1", "1 has a version"]);
   expect(done).toEqual(expect.arrayContaining(["0 leaves", "1 leaves"]));
+});
+
+test("rank 0 answers for all that send, once they are through; what one lost on the way its members say", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  await store.kv.set(REGISTERS.formation, "1");
+  const stop = new AbortController();
+  const through = deferred<void>();
+  const sent: string[] = [];
+  let there = 0;
+  const both = [0, 1].map((rank) => {
+    const barrier = () => {
+      if (++there === 2) through.resolve();
+      return through.promise;
+    };
+    const group = { rank, size: 2, barrier, abort: () => {}, close: async () => {} };
+    const send = async (_: TransferPlan, __: unknown, me: string) => {
+      sent.push(me);
+      if (rank === 1) throw new HoneError("HONE_ERR_COLLECTIVE", "actor.1#1 is gone");
+    };
+    const sender = { send, close: async () => {} };
+    const parts = { store, rank, epoch: 1, beatMs: 20, signal: stop.signal, open: standInCore().trainer };
+    return runTrainer({ ...parts, sender, group: group as never });
+  });
+  const say = (number: number, name: string, ...args: unknown[]) =>
+    store.append(STREAMS.commands(1), String(number), encodeCall({ number, trainer: "t", name, args }));
+  await say(0, "open", "{}", { ...TRAINER, sharding: { stage: "optimizer", exact: true } });
+  await say(1, "send", plan("trainer.0#1", "trainer.1#1"));
+  await say(2, "send", plan("trainer.0#0"));
+  const replies = async () =>
+    (await store.read(STREAMS.replies(1), 0, { max: 99, waitMs: 0 })).map(({ payload }) =>
+      decodeReply(payload),
+    );
+  await until(async () => (await replies()).some(({ number }) => number === 2), "the last reply");
+  expect(sent.sort()).toEqual(["trainer.0#1", "trainer.1#1"]);
+  expect(there).toBe(2);
+  expect((await replies()).map(({ number, rank, fault }) => [number, rank, fault?.code])).toEqual([
+    [0, 0, undefined],
+    [1, 0, undefined],
+    [2, 0, "HONE_ERR_COLLECTIVE"],
+  ]);
+  stop.abort();
+  await Promise.all(both);
 });
 
 test("ranks that divide nothing are refused", async () => {

@@ -50,7 +50,8 @@ test("an actor that is late is left out, samples nothing new, and catches up", a
 test("where one is lost under way nobody uses what came, and the others get it again", async () => {
   const fleet = await begun();
   const received: string[] = [];
-  fleet.weights.onReceive = ({ version, members }, me) => {
+  fleet.weights.onReceive = ({ version, groups: [group] }, me) => {
+    const { members } = group!;
     received.push(`${version} ${me} of ${members.length}`);
     if (members.length === 2) throw lost();
   };

@@ -132,6 +132,7 @@ export class StatusBoard {
       },
       processes: processRows({ ...own, others, verifiers }),
       store: others?.store,
+      weights: others?.weights,
       requests: this.requests.outcomes,
     };
   }

@@ -23,6 +23,8 @@ export interface CoreProcesses {
   readonly list: readonly ProcessStatus[];
   /** Where they meet, without a password. */
   readonly store?: NonNullable<LineStatus["store"]>;
+  /** How weights get from one to another, in a sentence. */
+  readonly weights?: string;
 }
 
 /** What makes engines and trainers: the native core, or a stand-in for the tests of the line. */

@@ -1,0 +1,135 @@
+// Weights on their way between real processes, and what is stopped or killed there: the run goes on as if nothing had been.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { openProcesses, type Processes } from "../../lib/fleet/index.ts";
+import { readLineStatus } from "../../lib/metrics/index.ts";
+import { info } from "../../lib/native/index.ts";
+import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
+import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
+import { until } from "../fleet/small-engine.ts";
+import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
+import { patient } from "../patience.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "hone-under-way-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const settings = { leaseMs: 3000, beatMs: 100, aliveMs: 6000, updateMs: 1000 };
+const STEPS = 5;
+const recipe = (schedule: "sync" | "async") =>
+  smallRecipe(
+    { steps: STEPS, schedule, maxLag: 1, packedTokens: 64 },
+    {
+      advantages: { divideBy: "none", filter: "none" },
+      objective: { entropyCoef: 0.1 },
+      optimizer: { lr: 1e-3, warmupSteps: 0 },
+    },
+  );
+const weightsOf = (name: string) => weightsHash(join(dir, name, "checkpoints", "step-000005"));
+
+let alone: Promise<string> | undefined;
+async function weightsOfOne(): Promise<string> {
+  await using run = await createRun(recipe("sync"), { verifiers, dir: join(dir, "one") });
+  await run.finished;
+  return weightsOf("one");
+}
+
+interface Setting {
+  readonly schedule?: "sync" | "async";
+  readonly trainers?: number;
+  /** What happens when the update to this version has been announced to no one yet, on connections that are there. */
+  readonly at: number;
+  readonly happens: (kill: (name: string, signal: NodeJS.Signals) => void) => void;
+}
+
+/** Trains beside two actors. Returns who lagged after an update, by version. */
+async function runOf(name: string, { schedule = "sync", trainers = 0, at, happens }: Setting) {
+  const core = await nativeCore();
+  await using processes = await openProcesses({ actors: 2, trainers, core, settings });
+  const kill = (who: string, signal: NodeJS.Signals) => {
+    const { pid } = processes.core.board.look().find((row) => row.name === who)!;
+    if (pid !== undefined) process.kill(pid, signal); // it may have been replaced, or be over
+  };
+  const heard = spiedUpdates(processes, at, () => happens(kill));
+  // whoever was struck is back before the last update
+  const afterStep = async ({ step }: { readonly step: number }) => {
+    if (step === STEPS - 1) await until(() => processes.core.roster.living.length === 2, "both actors");
+    return undefined;
+  };
+  const options = { verifiers, dir: join(dir, name), core: processes.core, hooks: { afterStep } };
+  await using run = await createRun(recipe(schedule), options);
+  expect(await run.finished).toMatchObject({ reason: "done", steps: STEPS });
+  expect(heard.ways).toEqual(new Set(["communicator"]));
+  expect(readLineStatus(join(dir, name))!.weights).toContain("over Gloo");
+  return heard;
+}
+
+/** What the coordinator says of updates; `happens` comes right before it announces version `at` for the first time. */
+function spiedUpdates({ core: { updates } }: Processes, at: number, happens: () => void) {
+  const ways = new Set<string>();
+  const announced: { readonly version: number; readonly members: readonly string[] }[] = [];
+  const committed: typeof announced = [];
+  const say = updates.say.bind(updates);
+  updates.say = (control) => {
+    if (control.kind === "update") {
+      ways.add(control.way);
+      if (control.version === at && !announced.some(({ version }) => version === at)) happens();
+      const { version, groups } = control;
+      announced.push({ version, members: groups.flatMap(({ members }) => members) });
+    }
+    if (control.kind === "commit") committed.push(control);
+    return say(control);
+  };
+  return { ways, announced, committed };
+}
+
+/** Versions that were used by fewer than two actors when they were new. */
+const partly = ({ committed }: Awaited<ReturnType<typeof runOf>>) =>
+  committed.filter(({ members }) => members.length < 2).map(({ version }) => version);
+
+describe.skipIf(info().gloo.version === null)("over Gloo", () => {
+  test(
+    "an actor that is killed amid an update: the other goes on, a new one catches up, the weights are one process's",
+    async () => {
+      alone ??= weightsOfOne();
+      const heard = await runOf("killed", { at: 2, happens: (kill) => kill("actor.1", "SIGKILL") });
+      expect(partly(heard)).toContain(2);
+      expect(heard.committed.at(-1)!.members).toHaveLength(2);
+      expect(heard.committed.flatMap(({ members }) => members)).toContain("actor.1#2");
+      expect(weightsOf("killed")).toBe(await alone);
+    },
+    patient(60_000),
+  );
+
+  test(
+    "an actor that is stopped amid an update is left out at the time-out and catches up, and the run replays on one process",
+    async () => {
+      const happens: Setting["happens"] = (kill) => {
+        kill("actor.0", "SIGSTOP");
+        setTimeout(() => kill("actor.0", "SIGCONT"), 3000);
+      };
+      const heard = await runOf("stopped", { schedule: "async", at: 2, happens });
+      expect(partly(heard)).toContain(2);
+      expect(await replayRun(join(dir, "stopped"), { verifiers })).toMatchObject({ weightsCompared: true });
+    },
+    patient(60_000),
+  );
+
+  test(
+    "a trainer that is killed while actors wait for the rest of an update: nobody samples with a part, the weights are one process's",
+    async () => {
+      alone ??= weightsOfOne();
+      const happens: Setting["happens"] = (kill) => {
+        kill("actor.1", "SIGSTOP"); // the transfer stays under way
+        setTimeout(() => kill("trainer.0", "SIGKILL"), 300);
+        setTimeout(() => kill("actor.1", "SIGCONT"), 600);
+      };
+      const heard = await runOf("sender", { trainers: 1, at: 3, happens });
+      expect(heard.announced.filter(({ version }) => version === 3).length).toBeGreaterThan(1);
+      expect(weightsOf("sender")).toBe(await alone);
+    },
+    patient(90_000),
+  );
+});

@@ -1,0 +1,202 @@
+// Weights over Gloo as a fleet sends them; real processes that are killed amid an update: test/e2e/weights-under-way.test.ts.
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { CommunicatorReceiver, CommunicatorSender } from "../../lib/fleet/communicator-transport.ts";
+import type { EngineSpec, TransferPlan } from "../../lib/fleet/messages.ts";
+import { Generations } from "../../lib/native/generations.ts";
+import { Communicator, info, WeightReceiver } from "../../lib/native/index.ts";
+import { type Core, nativeCore } from "../../lib/orchestration/index.ts";
+import { openStore, type StreamStore } from "../../lib/streams/index.ts";
+import { modelConfig } from "../native/small-model.ts";
+import { BATCH, ENGINE, request, STEP, TRAINER, tokensOf } from "./small-engine.ts";
+
+const SENDER = "trainer.0#1";
+const ACTORS = ["actor.0#1", "actor.1#1"] as const;
+
+let store: StreamStore;
+let core: Core;
+let stop: AbortController;
+let open: { close(): Promise<void> }[];
+beforeEach(async () => {
+  store = await openStore("memory:", { run: "test" });
+  core = await nativeCore();
+  stop = new AbortController();
+  open = [];
+});
+afterEach(async () => {
+  await Promise.all(open.map((each) => each.close()));
+  await store.close();
+});
+
+const opened = <T extends { close(): Promise<void> }>(each: T): T => {
+  open.push(each);
+  return each;
+};
+
+const link = (updateMs: number) => ({
+  store,
+  settings: { updateMs },
+  make: (options: ConstructorParameters<typeof Communicator>[0]) => new Communicator(options),
+  signal: stop.signal,
+});
+
+/** A sender and two receivers, each with connections of its own. */
+function three(updateMs = 20_000) {
+  const sender = opened(new CommunicatorSender(link(updateMs)));
+  const receiver = (...args: ConstructorParameters<typeof WeightReceiver>) => new WeightReceiver(...args);
+  const receivers = ACTORS.map(() => opened(new CommunicatorReceiver({ ...link(updateMs), receiver })));
+  return { sender, receivers };
+}
+
+const plan = (
+  version: number,
+  number = 1,
+  members: readonly string[] = ACTORS,
+  engine = "e",
+): TransferPlan => ({
+  update: version,
+  engine,
+  version,
+  way: "communicator",
+  groups: [{ number, sender: SENDER, members }],
+});
+const spec = (engine = "e"): EngineSpec => ({
+  engine,
+  config: modelConfig,
+  options: { ...ENGINE, device: "cpu" as const },
+});
+
+async function newTrainer() {
+  const trainer = opened(core.trainer(modelConfig, { ...TRAINER, device: "cpu" }));
+  await trainer.initialize(3n);
+  return trainer;
+}
+const newEngine = () =>
+  opened(new Generations((handlers) => core.engine(modelConfig, spec().options, handlers)));
+const code = (promise: Promise<unknown>) =>
+  promise.then(
+    () => "ok",
+    (error) => error.code,
+  );
+
+describe.skipIf(info().gloo.version === null)("over Gloo", () => {
+  test("every engine samples what it samples with the trainer's own weights, update after update", async () => {
+    const trainer = await newTrainer();
+    const { sender, receivers } = three();
+    const [here, ...there] = [newEngine(), newEngine(), newEngine()];
+    for (const version of [1, 2]) {
+      await trainer.step(BATCH, STEP);
+      const staged = await Promise.all([
+        sender.send(plan(version), trainer, SENDER),
+        ...receivers.map((each, i) => each.receive(plan(version), spec(), ACTORS[i]!)),
+      ]);
+      for (const [i, weights] of staged.slice(1).entries())
+        await (weights as { commit(engine: unknown): Promise<void> }).commit(there[i]!.engine);
+      await trainer.publish(here.engine);
+      const sampled = [];
+      for (const generations of [here, ...there]) {
+        const completions = await generations.generate({ ...request(version, 4), id: version });
+        sampled.push(
+          tokensOf(completions).map((each, i) => ({ ...each, logprobs: completions[i]!.logprobs })),
+        );
+      }
+      expect(sampled[1]).toEqual(sampled[0]);
+      expect(sampled[2]).toEqual(sampled[0]);
+      expect(sampled[0]![0]!.versions[0]).toBe(version);
+    }
+  });
+
+  test("an evaluation's engine may get older weights than training's has, and an engine none twice over", async () => {
+    const trainer = await newTrainer();
+    const { sender, receivers } = three();
+    const one = ACTORS.slice(0, 1);
+    const transfer = async (version: number, engine: string) => {
+      await trainer.setVersion(version);
+      const ways = [
+        sender.send(plan(version, 1, one, engine), trainer, SENDER),
+        receivers[0]!.receive(plan(version, 1, one, engine), spec(engine), ACTORS[0]),
+      ] as const;
+      const generations = newEngine();
+      return Promise.all([ways[0], ways[1].then((weights) => weights.commit(generations.engine))]);
+    };
+    await transfer(7, "training");
+    await transfer(4, "evaluation");
+    await expect(transfer(6, "training")).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+    await receivers[0]!.forget("training");
+    await transfer(6, "training");
+  });
+
+  test("another version than was announced is refused", async () => {
+    const trainer = await newTrainer();
+    const { sender, receivers } = three();
+    const one = ACTORS.slice(0, 1);
+    await trainer.setVersion(2);
+    const received = receivers[0]!.receive(plan(3, 1, one), spec(), ACTORS[0]);
+    await Promise.all([
+      sender.send(plan(3, 1, one), trainer, SENDER),
+      expect(received).rejects.toMatchObject({ code: "HONE_ERR_STATE", message: /version 2 came/ }),
+    ]);
+  });
+
+  // Another trainer hung here: the message that tells engines of an update was lost, and its broadcast waited for ever.
+  test("where the word of an update is lost, who waits is told by name within the time-out, and later updates come", async () => {
+    const trainer = await newTrainer();
+    const { sender, receivers } = three(400);
+    await expect(sender.send(plan(1), trainer, SENDER)).rejects.toMatchObject({
+      code: "HONE_ERR_COLLECTIVE",
+      message: expect.stringContaining(`rank(s) 1, 2 of ${SENDER} and ${ACTORS.join(", ")} were not there`),
+    });
+    const one = ACTORS.slice(0, 1);
+    const again = [
+      sender.send(plan(0, 2, one), trainer, SENDER),
+      receivers[0]!.receive(plan(0, 2, one), spec(), ACTORS[0]),
+    ];
+    expect(await Promise.all(again.map(code))).toEqual(["ok", "ok"]);
+    // the connection is there, and now nobody takes part
+    expect(await code(sender.send(plan(1, 2, one), trainer, SENDER))).toBe("HONE_ERR_COLLECTIVE");
+    expect(await code(receivers[0]!.receive(plan(1, 2, one), spec(), ACTORS[0]))).toBe("HONE_ERR_COLLECTIVE");
+  });
+
+  test("who leaves does not wait for the others", async () => {
+    const trainer = await newTrainer();
+    const { sender, receivers } = three(600_000);
+    const one = ACTORS.slice(0, 1);
+    const both = () => [
+      sender.send(plan(0, 1, one), trainer, SENDER),
+      receivers[0]!.receive(plan(0, 1, one), spec(), ACTORS[0]),
+    ];
+    expect(await Promise.all(both().map(code))).toEqual(["ok", "ok"]);
+    const waits = code(sender.send(plan(0, 1, one), trainer, SENDER));
+    setTimeout(() => stop.abort(), 50);
+    expect(await waits).toMatch(/HONE_ERR_(ABORTED|COLLECTIVE)/);
+  });
+
+  // Another trainer hung here: rank 0's collectives among trainers queued behind its broadcast to engines, and the other
+  // ranks', which had nothing to send, did not.
+  test("collectives among trainers and transfers to engines, whoever is slow, do not wait for each other", async () => {
+    const ranks = [0, 1].map((rank) => opened(new Communicator({ rank, size: 2, timeoutMs: 20_000 })));
+    const blobs = ranks.map((rank) => rank.prepare());
+    await Promise.all(ranks.map((rank, i) => rank.connect(blobs.map((each) => each[i]!))));
+    const trainer = await newTrainer();
+    const { sender, receivers } = three();
+    const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+    for (const slow of ["trainer", "rank", "actor"]) {
+      const late = (who: string) => (who === slow ? pause(100) : undefined);
+      const first = async () => {
+        await ranks[0]!.allReduce(Float32Array.of(1), "sum");
+        await late("trainer");
+        await sender.send(plan(0), trainer, SENDER);
+        await ranks[0]!.barrier();
+      };
+      const second = async () => {
+        await ranks[1]!.allReduce(Float32Array.of(1), "sum");
+        await late("rank");
+        await ranks[1]!.barrier();
+      };
+      const actors = receivers.map(async (each, i) => {
+        if (i === 1) await late("actor");
+        await each.receive(plan(0), spec(), ACTORS[i]!);
+      });
+      expect(await Promise.all([first(), second(), ...actors].map(code))).toEqual(["ok", "ok", "ok", "ok"]);
+    }
+  });
+});
