@@ -91,8 +91,11 @@ export class CounterRandom {
     const block = Math.floor(this.position / 2);
     const words = this.#words;
     if (block !== this.#block) {
+      const stream = this.#stream;
       words[0] = block;
-      words.set(this.#stream, 1);
+      words[1] = stream[0];
+      words[2] = stream[1];
+      words[3] = stream[2];
       philoxInPlace(words, this.#key0, this.#key1);
       this.#block = block;
     }
@@ -115,7 +118,8 @@ export class CounterRandom {
   weighted(weights: readonly number[]): number {
     let left = this.next() * weights.reduce((sum, w) => sum + w, 0);
     let last = 0;
-    for (const [index, weight] of weights.entries()) {
+    for (let index = 0; index < weights.length; index++) {
+      const weight = weights[index]!;
       if (weight <= 0) continue;
       left -= weight;
       if (left < 0) return index;

@@ -36,7 +36,9 @@ export interface DomainSamplerState {
 export class DomainSampler {
   readonly #domains: readonly DomainName[];
   readonly #weights: readonly number[];
-  readonly #completed: Map<DomainName, number>;
+  /** n_d by domain, and N. */
+  readonly #completed: number[];
+  #total = 0;
   readonly #random: CounterRandom;
   readonly #adaptive: boolean;
 
@@ -51,50 +53,44 @@ export class DomainSampler {
     }
     this.#domains = entries.map(([domain]) => domain);
     this.#weights = entries.map(([, weight]) => weight / sum);
-    this.#completed = new Map(this.#domains.map((domain) => [domain, 0]));
+    this.#completed = this.#domains.map(() => 0);
     this.#random = new CounterRandom(options.seed, STREAM, STREAM, STREAM);
     this.#adaptive = options.mode !== "static";
   }
 
   /** The domain of the next prompt; pick i depends on the seed, i and the counts so far only. */
   pick(): DomainName {
-    return this.#domains[this.#random.weighted([...this.probabilities().values()])]!;
+    return this.#domains[this.#random.weighted(this.#probabilities())]!;
   }
 
   /** Call once for every rollout that ended, whatever became of it. */
   recordCompletion(domain: DomainName): void {
-    const count = this.#completed.get(domain);
-    if (count === undefined) throw new HoneError("HONE_ERR_STATE", `domain sampler: no domain ${domain}`);
-    this.#completed.set(domain, count + 1);
+    const at = this.#domains.indexOf(domain);
+    if (at < 0) throw new HoneError("HONE_ERR_STATE", `domain sampler: no domain ${domain}`);
+    this.#completed[at]! += 1;
+    this.#total += 1;
   }
 
   /** p_d of the next pick; sums to 1. */
   probabilities(): Map<DomainName, number> {
-    if (!this.#adjusts()) return this.#byDomain((weight) => weight);
-    const adjustments = this.adjustments();
-    const raw = this.#byDomain((weight, domain) => weight * adjustments.get(domain)!);
-    const sum = [...raw.values()].reduce((a, b) => a + b, 0);
-    return new Map([...raw].map(([domain, p]) => [domain, p / sum]));
+    return this.#byDomain(this.#probabilities());
   }
 
   /** The factor on w_d in the next pick, clip(w_d / (n_d / N), 0.1, 10): 1 while N < 50, and where the mode is static. */
   adjustments(): Map<DomainName, number> {
-    if (!this.#adjusts()) return this.#byDomain(() => 1);
-    const total = this.#total();
-    return this.#byDomain((weight, domain) => this.#adjustment(domain, weight, total));
+    return this.#byDomain(this.#adjustments());
   }
 
   /** Target w_d and realised n_d / N (0 before the first completion), for the metrics. */
   mixture(): Map<DomainName, { readonly target: number; readonly realized: number }> {
-    const total = this.#total();
-    return this.#byDomain((target, domain) => {
-      const completed = this.#completed.get(domain)!;
-      return { target, realized: total === 0 ? 0 : completed / total };
-    });
+    const total = Math.max(1, this.#total);
+    return this.#byDomain(
+      this.#weights.map((target, i) => ({ target, realized: this.#completed[i]! / total })),
+    );
   }
 
   getState(): DomainSamplerState {
-    return { completed: Object.fromEntries(this.#completed), picks: this.#random.position };
+    return { completed: Object.fromEntries(this.#byDomain(this.#completed)), picks: this.#random.position };
   }
 
   /** Throws HONE_ERR_CHECKPOINT when the state is of other domains or holds no counts. */
@@ -107,25 +103,35 @@ export class DomainSampler {
         details: { saved: Object.keys(state.completed), domains: this.#domains },
       });
     }
-    for (const [i, domain] of this.#domains.entries()) this.#completed.set(domain, counts[i]!);
+    this.#completed.splice(0, counts.length, ...(counts as number[]));
+    this.#total = this.#completed.reduce((sum, count) => sum + count, 0);
     this.#random.position = state.picks;
   }
 
-  #adjusts(): boolean {
-    return this.#adaptive && this.#total() >= WARMUP_COMPLETIONS;
+  #probabilities(): readonly number[] {
+    if (!this.#adjusts) return this.#weights;
+    const adjustments = this.#adjustments();
+    const raw = this.#weights.map((weight, i) => weight * adjustments[i]!);
+    const sum = raw.reduce((a, b) => a + b, 0);
+    return raw.map((p) => p / sum);
   }
 
-  #total(): number {
-    return [...this.#completed.values()].reduce((sum, count) => sum + count, 0);
+  #adjustments(): readonly number[] {
+    const adjusts = this.#adjusts;
+    return this.#weights.map((weight, i) => (adjusts ? this.#adjustment(i, weight) : 1));
   }
 
-  #adjustment(domain: DomainName, weight: number, total: number): number {
-    const realized = this.#completed.get(domain)! / total;
+  get #adjusts(): boolean {
+    return this.#adaptive && this.#total >= WARMUP_COMPLETIONS;
+  }
+
+  #adjustment(domain: number, weight: number): number {
+    const realized = this.#completed[domain]! / this.#total;
     if (realized === 0) return ADJUSTMENT_MAX;
     return Math.min(ADJUSTMENT_MAX, Math.max(ADJUSTMENT_MIN, weight / realized));
   }
 
-  #byDomain<T>(value: (weight: number, domain: DomainName) => T): Map<DomainName, T> {
-    return new Map(this.#domains.map((domain, i) => [domain, value(this.#weights[i]!, domain)]));
+  #byDomain<T>(values: readonly T[]): Map<DomainName, T> {
+    return new Map(this.#domains.map((domain, i) => [domain, values[i]!]));
   }
 }
