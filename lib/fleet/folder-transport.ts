@@ -77,7 +77,7 @@ export class FolderReceiver implements WeightReceiver {
     this.#waitMs = waitMs;
   }
 
-  /** Throws HONE_ERR_FORMAT for a file that is not the one that was written. */
+  /** Throws HONE_ERR_FORMAT for a file that is not the one that was written, HONE_ERR_COLLECTIVE for one that is gone. */
   async receive(plan: TransferPlan, spec: EngineSpec): Promise<StagedWeights> {
     const text = await this.#store.kv.waitFor(registerOf(plan), { waitMs: this.#waitMs });
     if (text === undefined)
@@ -90,7 +90,10 @@ export class FolderReceiver implements WeightReceiver {
       );
     await expectFiles(folder, files);
     const holder = this.#holder(spec);
-    await holder.loadHf(folder);
+    await holder.loadHf(folder).catch(async (error: unknown) => {
+      await expectFiles(folder, files); // a sender that leaves takes them with it, also from under whoever reads
+      throw error;
+    });
     await holder.setVersion(version);
     return { commit: async (engine) => void (await holder.publish(engine)) };
   }
@@ -122,12 +125,12 @@ async function expectFiles(folder: string, files: Offer["files"]): Promise<void>
   const found = await hashes(folder).catch((cause: unknown) => {
     throw new HoneError("HONE_ERR_COLLECTIVE", `${folder} is no more there`, { cause });
   });
-  for (const [name, hash] of Object.entries(files))
+  for (const [name, hash] of Object.entries(files)) {
+    const file = join(folder, name);
+    if (found[name] === undefined) throw new HoneError("HONE_ERR_COLLECTIVE", `${file} is no more there`);
     if (found[name] !== hash)
-      throw new HoneError(
-        "HONE_ERR_FORMAT",
-        `${join(folder, name)} is not what was written: its hash differs`,
-      );
+      throw new HoneError("HONE_ERR_FORMAT", `${file} is not what was written: its hash differs`);
+  }
 }
 
 async function hashes(folder: string): Promise<Record<string, string>> {

@@ -91,6 +91,37 @@ test("weights that were changed on their way, are of another version, or do not 
   for (const part of [sender, receiver, trainer]) await part.close();
 });
 
+test.each([
+  ["before it begins", "all of it"],
+  ["while it reads", "all of it"],
+  ["while it reads", "a file"],
+])("a sender that leaves %s, and takes %s: a transfer that did not come about", async (when, what) => {
+  await using store = await openStore("memory:", { run: "test" });
+  const core = await nativeCore();
+  const trainer = core.trainer(config, { ...TRAINER, device: "cpu" });
+  await trainer.initialize(3n);
+  const sender = new FolderSender(store, dir);
+  await sender.send(plan(1, 0), trainer);
+  const folder = join(dir, "weights-1");
+  const leave = () => (what === "a file" ? rmSync(join(folder, "model.safetensors")) : sender.close());
+  const leaving = {
+    trainer: (...parts: Parameters<typeof core.trainer>) => {
+      const holder = core.trainer(...parts);
+      const load = holder.loadHf.bind(holder);
+      holder.loadHf = async (path) => {
+        await leave();
+        return load(path);
+      };
+      return holder;
+    },
+  };
+  if (when === "before it begins") rmSync(folder, { recursive: true });
+  const receiver = new FolderReceiver(store, leaving, 1000);
+  const spec = { engine: "e", config, options: { ...ENGINE, device: "cpu" as const } };
+  await expect(receiver.receive(plan(1, 0), spec)).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE" });
+  for (const part of [sender, receiver, trainer]) await part.close();
+});
+
 test("folders of earlier updates are removed", async () => {
   await using store = await openStore("memory:", { run: "test" });
   const trainer = (await nativeCore()).trainer(config, { ...TRAINER, device: "cpu" });
