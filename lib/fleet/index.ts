@@ -2,6 +2,7 @@
 export { type ActorParts, runActor } from "./actor.ts";
 export { type Agents, type AgentsOptions, openAgents } from "./agents.ts";
 export { type ChaosOptions, type ChaosReport, chaos } from "./chaos.ts";
+export { type DrillOptions, type DrillReport, drillRank } from "./cluster-drill.ts";
 export { PROCESS_EXIT } from "./environment.ts";
 export { readFaults } from "./faults.ts";
 export { Fleet, type FleetOptions, openFleet } from "./fleet.ts";

@@ -131,7 +131,7 @@ function seatVariables(
 }
 
 /** The address of this machine that others see who reach that server. */
-async function addressTowards(store: string): Promise<string> {
+export async function addressTowards(store: string): Promise<string> {
   const { hostname, port } = new URL(store);
   const socket = connect(Number(port || 6379), hostname.replace(/^\[|\]$/g, ""));
   try {

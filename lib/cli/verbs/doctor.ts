@@ -1,8 +1,19 @@
 import { columnsOf } from "../../report/terminal.ts";
+import type { ClusterFlags } from "../doctor-cluster.ts";
 import { EXIT } from "../exit.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 
-async function doctor(flags: Common): Promise<number> {
+interface Flags extends Common, ClusterFlags {
+  readonly cluster?: boolean;
+}
+
+async function doctor(flags: Flags): Promise<number> {
+  if (flags.cluster) {
+    const { doctorCluster, drillText } = await import("../doctor-cluster.ts");
+    return await doctorCluster(flags, (report) =>
+      print(flags, report, drillText(report, columnsOf(process.stdout))),
+    );
+  }
   const { diagnose, diagnosisText } = await import("../doctor.ts");
   const diagnosis = await diagnose();
   print(flags, diagnosis, diagnosisText(diagnosis, columnsOf(process.stdout)));
@@ -14,5 +25,20 @@ export const doctorVerb: Verb = (hone, ends) => {
     .command("doctor")
     .description("what this machine and this build are; paste it into an issue")
     .option("--json", "print JSON")
+    .option(
+      "--cluster",
+      "drill between ranks that a launcher started, or --processes: bandwidth, and what hangs",
+    )
+    .option("--processes <n>", "with --cluster: ranks of this machine")
+    .option(
+      "--store <address>",
+      "with --cluster: where they meet (default: HONE_STORE; a file for --processes)",
+    )
+    .option("--wait <seconds>", "with --cluster: for all ranks to be there", "120")
+    .option(
+      "--deadline <seconds>",
+      "with --cluster: within which a rank that stays away must be noticed",
+      "2",
+    )
     .action(ends(doctor));
 };

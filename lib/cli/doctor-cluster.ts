@@ -1,0 +1,152 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { HoneError } from "../errors.ts";
+import type { DrillReport } from "../fleet/index.ts";
+import { textTable } from "../report/index.ts";
+import type { StreamStore } from "../streams/index.ts";
+import { EXIT, interruptSignal } from "./exit.ts";
+import { honeCommand } from "./hone-command.ts";
+
+export interface ClusterFlags {
+  readonly json?: boolean;
+  readonly processes?: string;
+  readonly store?: string;
+  readonly wait: string;
+  readonly deadline: string;
+}
+
+const SIZES = [4 * 2 ** 10, 2 ** 20, 16 * 2 ** 20];
+
+/** This rank's part in the drill, or all ranks as processes of this machine. Resolves with the exit code. */
+export async function doctorCluster(
+  flags: ClusterFlags,
+  print: (report: DrillReport) => void,
+): Promise<number> {
+  if (flags.processes !== undefined) return await startRanks(flags, flags.processes);
+  const { addressTowards, readContract } = await import("../launch/index.ts");
+  const { drillRank } = await import("../fleet/index.ts");
+  const { Communicator, info } = await import("../native/index.ts");
+  const { openStore } = await import("../streams/index.ts");
+  const { rank, worldSize } = readContract(process.env);
+  if (worldSize < 2) throw alone();
+  const { version, reason } = info().gloo;
+  if (version === null)
+    throw new HoneError("HONE_ERR_UNSUPPORTED", `ranks talk over Gloo, and there is none: ${reason}`);
+  const address = flags.store ?? process.env["HONE_STORE"] ?? missingStore();
+  const towards = address.startsWith("redis") ? await addressTowards(address) : undefined;
+  const host = process.env["HONE_HOST"] || towards;
+  const report = await withStore(
+    openStore(address, { run: `doctor-${process.env["HONE_RUN_ID"] ?? "cluster"}` }),
+    (store) =>
+      drillRank({
+        store,
+        rank,
+        size: worldSize,
+        host: host ?? hostname(),
+        waitMs: seconds("--wait", flags.wait),
+        deadlineMs: seconds("--deadline", flags.deadline),
+        sizes: SIZES,
+        make: (options) => new Communicator({ ...options, ...(host !== undefined && { host }) }),
+      }),
+  );
+  if (rank === 0) print(report);
+  return report.drills.every(({ failed }) => failed.length === 0) ? EXIT.done : EXIT.environment;
+}
+
+async function withStore<T>(
+  opened: Promise<StreamStore>,
+  work: (store: StreamStore) => Promise<T>,
+): Promise<T> {
+  await using store = await opened;
+  return await work(store);
+}
+
+/** Ranks of this machine, which meet in a file unless `--store` says where. */
+async function startRanks({ store, json, wait, deadline }: ClusterFlags, number: string): Promise<number> {
+  if (!/^\d{1,2}$/.test(number) || Number(number) < 2 || Number(number) > 64)
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      `--processes is ${JSON.stringify(number)}, not a number from 2 to 64`,
+    );
+  const own = mkdtempSync(join(tmpdir(), "hone-doctor-"));
+  const address = store ?? process.env["HONE_STORE"] ?? `sqlite:${join(own, "streams.sqlite")}`;
+  const flags = ["--wait", wait, "--deadline", deadline, "--store", address, ...(json ? ["--json"] : [])];
+  const children = Array.from({ length: Number(number) }, (_, rank) => startRank(flags, rank, number));
+  const signal = interruptSignal(() => {});
+  signal.addEventListener("abort", () => children.forEach((child) => void child.kill("SIGKILL")));
+  try {
+    const ends = await Promise.all(children.map((child) => once(child, "exit")));
+    return ends.every(([code]) => code === 0) ? EXIT.done : EXIT.environment;
+  } finally {
+    rmSync(own, { recursive: true, force: true });
+  }
+}
+
+function startRank(flags: readonly string[], rank: number, size: string): ChildProcess {
+  const [node, ...main] = honeCommand();
+  return spawn(node!, [...main, "doctor", "--cluster", ...flags], {
+    stdio: ["ignore", "inherit", "inherit"],
+    env: {
+      ...process.env,
+      RANK: String(rank),
+      WORLD_SIZE: size,
+      LOCAL_RANK: String(rank),
+      LOCAL_WORLD_SIZE: size,
+      GROUP_RANK: "0",
+      HONE_RUN_ID: `local-${process.pid}`,
+    },
+  });
+}
+
+function seconds(name: string, text: string): number {
+  const value = Number(text);
+  if (value > 0 && value <= 86_400) return value * 1000;
+  throw new HoneError("HONE_ERR_USAGE", `${name} is ${JSON.stringify(text)}, not seconds from 0 to 86400`);
+}
+
+const alone = (): HoneError =>
+  new HoneError("HONE_ERR_USAGE", "no launcher has started this process as one of several", {
+    hint: "Start it once a process by srun, mpirun or torchrun, or give --processes 2 for ranks of this machine.",
+  });
+
+function missingStore(): never {
+  throw new HoneError("HONE_ERR_USAGE", "ranks need to know where they meet", {
+    hint: "--store redis://host:port, or HONE_STORE.",
+  });
+}
+
+/** Who is there, how fast it goes, and what became of the drills. */
+export function drillText({ ranks, timings, drills }: DrillReport, columns: number): string {
+  const failed = drills.filter((drill) => drill.failed.length > 0);
+  return [
+    ...textTable(
+      {
+        head: ["rank", "host", "process"],
+        rows: ranks.map(({ rank, host, pid }) => [String(rank), host, String(pid)]),
+      },
+      columns,
+    ),
+    "",
+    ...textTable({ head: ["call", "bytes", "ms", "MB/s"], rows: timings.map(timingRow) }, columns),
+    "",
+    ...drills.flatMap(({ what, seconds: s, words, failed: silent }) => [
+      `${silent.length === 0 ? "passed" : "FAILED"}: ${what}; the others knew within ${s.toFixed(2)} s`,
+      silent.length === 0
+        ? `  ${words}`
+        : `  rank(s) ${silent.join(", ")} were not told, or not whose fault it was`,
+    ]),
+    "",
+    failed.length === 0
+      ? `all ${ranks.length} ranks are there, and every drill passed`
+      : `${failed.length} of ${drills.length} drills failed`,
+  ].join("\n");
+}
+
+function timingRow({ call, bytes, seconds: s }: DrillReport["timings"][number]): string[] {
+  const rate = bytes / s / 1e6;
+  const mbps = bytes === 0 ? "-" : rate.toFixed(rate < 100 ? 1 : 0);
+  return [call, bytes === 0 ? "-" : bytes.toLocaleString("en-US"), (s * 1000).toFixed(2), mbps];
+}
