@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { isDistFresh } from "./test/fixtures/fresh-dist.ts";
+import { hasLong } from "./test/long.ts";
 
 // Test files share the modules that their worker has loaded, which saves a quarter of the processor time. One that puts
 // other modules in their place, or loads them again, or measures what its process holds, has its own.
@@ -10,6 +11,11 @@ const files = readdirSync("test", { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".test.ts"))
   .map((name) => join("test", name));
 const alone = files.filter((file) => WANTS_ITS_OWN.test(readFileSync(file, "utf8")));
+// npm run test:long has nothing to say of files that npm test runs whole.
+const left =
+  process.env["HONE_TEST_FILES"] === "long"
+    ? files.filter((file) => !hasLong(readFileSync(file, "utf8")))
+    : [];
 
 export default defineConfig({
   test: {
@@ -23,9 +29,14 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "shared", isolate: false, include: ["test/**/*.test.ts"], exclude: alone },
+        test: {
+          name: "shared",
+          isolate: false,
+          include: ["test/**/*.test.ts"],
+          exclude: [...alone, ...left],
+        },
       },
-      { extends: true, test: { name: "alone", include: alone } },
+      { extends: true, test: { name: "alone", include: alone, exclude: left } },
     ],
   },
 });

@@ -49,7 +49,14 @@ WORK="${HONE_GPU_CHECK_WORK:-${BUILD%/*}/gpu-check/$$}"  # what the archive is m
 CHILD=""
 
 have() { command -v "$1" >/dev/null 2>&1; }
-quoted() { printf '"%s"' "$(printf '%s' "$1" | tr '\n\t\r' '   ' | tr -d '\000-\037' | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
+# A JSON string, without a process for it: it is asked for hundreds of times.
+quoted() {
+  local text="${1//[$'\n\t\r']/ }" backslash='\'
+  text="${text//[[:cntrl:]]/}"
+  text=${text//"$backslash"/"$backslash$backslash"}
+  text=${text//'"'/"$backslash\""}
+  printf '"%s"' "$text"
+}
 # A tool of the CUDA toolkit, on the PATH or where toolkits are installed.
 toolkit() {
   local place
@@ -357,7 +364,7 @@ if [[ -n "$PART" ]]; then trap stop INT TERM; "part_$PART"; exit $?; fi
 # What happened to each part that has run so far, here or in an earlier call with the same folder; then the archive.
 summarize() {
   local rows=() name
-  for name in "${PARTS[@]}"; do [[ -s "$WORK/$name.json" ]] && rows+=("$(cat "$WORK/$name.json")"); done
+  for name in "${PARTS[@]}"; do [[ -s "$WORK/$name.json" ]] && rows+=("$(<"$WORK/$name.json")"); done
   {
     printf '{"date": "%s", "device": %s, "driver": %s, "architecture": %s, "nvcc": %s, "parts": [' \
       "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$(quoted "$DEVICE")" "$(quoted "$DRIVER")" "$(quoted "$ARCH")" "$(quoted "$NVCC_SAYS")"

@@ -100,7 +100,8 @@ function copyTree(name) {
 /** Runs a command, in a process group of its own: a worker of vitest's that a mutant keeps in a loop outlives vitest. */
 export function run(command, args, cwd, timeout = LIMIT_MS) {
   const limits = { timeout, maxBuffer: 1 << 28, killSignal: "SIGKILL" };
-  const result = spawnSync(command, args, { cwd, encoding: "utf8", detached: true, ...limits });
+  const env = { ...process.env, HONE_TEST_ALL: "landing" }; // who notices may be a long test
+  const result = spawnSync(command, args, { cwd, env, encoding: "utf8", detached: true, ...limits });
   try {
     if (result.pid > 0) process.kill(-result.pid, "SIGKILL");
   } catch {

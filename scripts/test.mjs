@@ -1,6 +1,7 @@
-// npm test: vitest. npm run test:native: the C++ tests (ctest, under ASan and UBSan). npm run test:all: both, and the long
-// ones; one closing line counts them all. HONE_TEST_NATIVE says which: unset or 0 vitest alone; 1 both; only the C++ tests;
-// compile nothing but compiles them; core,engine/step the C++ tests of those rooms and programs.
+// npm test: vitest. npm run test:native: the C++ tests (ctest, under ASan and UBSan). npm run test:long: the files with
+// tests that npm test leaves out for their length. npm run test:all: everything; one closing line counts what ran.
+// HONE_TEST_NATIVE says which: unset or 0 vitest alone; 1 both; only the C++ tests; compile nothing but compiles them;
+// core,engine/step the C++ tests of those rooms and programs. HONE_TEST_ALL: see test/long.ts.
 // HONE_SANITIZE=off|thread|... builds them otherwise.
 import { spawn, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -17,6 +18,7 @@ const sanitize = process.env.HONE_SANITIZE ?? "address,undefined";
 const asked = process.env.HONE_TEST_NATIVE || "0";
 const rooms = /^([01]|only|compile)$/.test(asked) ? [] : asked.split(",").filter(Boolean);
 const args = process.argv.slice(2);
+const longAlone = process.env.HONE_TEST_ALL === "landing" && args.length === 0;
 const BUILD_LINE_MS = 10_000;
 
 /** Runs a command and tells `onLine` what it prints; its status and all of its output. */
@@ -100,6 +102,10 @@ const vitest = path.join(
 const suite = spawnSync(process.execPath, [vitest, "run", ...args], {
   cwd: root,
   stdio: "inherit",
-  env: { ...process.env, HONE_NATIVE_COUNT: native ? JSON.stringify(native) : "" },
+  env: {
+    ...process.env,
+    HONE_NATIVE_COUNT: native ? JSON.stringify(native) : "",
+    ...(longAlone && { HONE_TEST_FILES: "long" }),
+  },
 });
 process.exit(suite.status === 0 && !native?.failed ? 0 : 1);

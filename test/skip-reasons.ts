@@ -2,7 +2,7 @@
 
 /** What conditions are about; the first that fits is said. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
-  [/\blong\b/, "long, for npm run test:all"],
+  [/\b(long|longest)\b/, "long, for npm run test:all"],
   [
     /bubblewrap|runsPrograms|usable/i,
     "no sandbox of that kind here: apt-get install bubblewrap python3; pyodide",

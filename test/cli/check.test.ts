@@ -5,7 +5,7 @@ import { UNKNOWN_MEMORY } from "../../lib/cli/plan.ts";
 import { defineRecipe, overrideRecipe, recipeInput } from "../../lib/config/index.ts";
 import { info } from "../../lib/native/index.ts";
 import { createRun, whyNotRunnable } from "../../lib/orchestration/index.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
 
@@ -36,7 +36,7 @@ test("three problems of every domain, the longest prompt, the verifiers, one ste
   );
 }, 60_000);
 
-test.each(long ? ["apriel-15b", "single-gpu"] : ["single-gpu"])(
+test.each(longest ? ["apriel-15b", "single-gpu"] : ["single-gpu"])(
   "%s is tried without its model and data, says what was tried instead, and that hone run would refuse it here",
   async (name) => {
     const recipe = await loadRecipe(`recipes/${name}.ts`);

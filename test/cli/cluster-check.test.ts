@@ -3,12 +3,13 @@ import { expect, test } from "vitest";
 import { clusterStages, isForAgents, shapeOf } from "../../lib/cli/cluster-check.ts";
 import { loadRecipe } from "../../lib/cli/load-recipe.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
+import { long } from "../long.ts";
 import { patient } from "../patience.ts";
 
 const check = (...args: readonly string[]) =>
   spawnSync(process.execPath, [...HONE, "check", ...args], { cwd: ROOT, encoding: "utf8" });
 
-test(
+test.runIf(long)(
   "apriel-15b is sound as 64 processes on 8 nodes, which is said apart from what runs here",
   () => {
     const { status, stdout, stderr } = check("recipes/apriel-15b.ts", "--launch", "--json");

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from "vitest";
 import { VERIFIERS } from "../../lib/domains/index.ts";
 import type { Problem } from "../../lib/records.ts";
 import { VerifierPool } from "../../lib/rewards/index.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { examplesFor, respond } from "./examples.ts";
 
@@ -106,7 +106,7 @@ const problemOf = (verifier: string): Problem => {
   return { id: 1, domain: "any", family: "hostile", level: 0, question: "?", verifier, reference };
 };
 
-test.runIf(long)(
+test.runIf(longest)(
   "a thousand hostile completions cost no verifier more than its limit, and leave the pool alive",
   async () => {
     const texts = hostileTexts();

@@ -1,5 +1,5 @@
 // Right answers however they are written, and wrong ones however they are dressed. Rules and answers are made from seeds;
-// HONE_TEST_ALL=1 judges ten times as many.
+// `npm run test:all` judges ten times as many.
 // Mutants tried: a period, a font or a colour left in; single letters as units; units of two kinds equal; bases dropped;
 // decimals compared to six places; ellipses dropped; 3:4:5 as a quotient; letters folded beside their capitals.
 import { existsSync, readFileSync } from "node:fs";
@@ -9,8 +9,9 @@ import { math } from "../../lib/domains/math/verify.ts";
 import { madeAnswer } from "../fixtures/math-answers.ts";
 import { Dice } from "../fixtures/math-dice.ts";
 import { DRESSES, type Dress, NUMBER_DRESSES } from "../fixtures/math-rewritings.ts";
+import { longest } from "../long.ts";
 
-const SCALE = process.env["HONE_TEST_ALL"] === "1" ? 10 : 1;
+const SCALE = longest ? 10 : 1;
 const REWRITINGS = 3000 * SCALE;
 
 function accepted(gold: string, answer: string): boolean {

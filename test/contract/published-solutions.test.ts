@@ -9,7 +9,7 @@ import { readJson } from "../../lib/python/json.ts";
 import { readLiteral } from "../../lib/python/literal.ts";
 import type { PythonValue } from "../../lib/python/value.ts";
 import { bubblewrap, hasBubblewrap } from "../fixtures/python-sandboxes.ts";
-import { long } from "../long.ts";
+import { long, longest } from "../long.ts";
 
 const folder = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/data/code");
 const code = codeVerifier(async () => bubblewrap);
@@ -102,7 +102,7 @@ const looksLikeJson = (value: PythonValue) => value.type === "str" && readJson(v
 describe.skipIf(!existsSync(folder) || !hasBubblewrap)("published solutions", () => {
   const all = existsSync(folder) ? solutions() : [];
   const misleading = all.filter(({ outputs }) => outputs.some(looksLikeJson));
-  const chosen = long ? all : [...misleading, ...all.filter((_, i) => i % 16 === 0)];
+  const chosen = longest ? all : [...misleading, ...all.filter((_, i) => i % (long ? 16 : 64) === 0)];
 
   test("pass their own tests", { timeout: 300_000 }, async () => {
     expect(all.length).toBeGreaterThan(350);

@@ -6,6 +6,7 @@ import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { ShardingOptions, StepReport, TrainerOptions, TrainingBatch } from "../../lib/native/face.ts";
 import { info, Trainer } from "../../lib/native/index.ts";
+import { long } from "../long.ts";
 import { rankProcesses, resultsOf } from "../native/processes.ts";
 import { modelConfig, stepOptions, trainerOptions } from "../native/small-model.ts";
 
@@ -103,22 +104,28 @@ describe.skipIf(info().gloo.version === null)("trainers over Gloo", () => {
     }
   });
 
-  test("ranks that have micro-batches together have the bits of one process that adds up as they do", async () => {
-    const sharding = { stage: "optimizer", exact: true, sequence: 2 } as const;
-    const one = await alone(sharding);
-    expect(await together(2, sharding)).toEqual([one, one]);
-    expect(await together(4, { ...sharding, stage: "parameters" })).toEqual([one, one, one, one]);
-    const plain = await alone();
-    expect(one.reports[0]!.microBatches).toBeLessThan(plain.reports[0]!.microBatches);
-    expect(distance(one.weights, plain.weights)).toBeLessThanOrEqual(1e-5);
-  });
+  test.runIf(long)(
+    "ranks that have micro-batches together have the bits of one process that adds up as they do",
+    async () => {
+      const sharding = { stage: "optimizer", exact: true, sequence: 2 } as const;
+      const one = await alone(sharding);
+      expect(await together(2, sharding)).toEqual([one, one]);
+      expect(await together(4, { ...sharding, stage: "parameters" })).toEqual([one, one, one, one]);
+      const plain = await alone();
+      expect(one.reports[0]!.microBatches).toBeLessThan(plain.reports[0]!.microBatches);
+      expect(distance(one.weights, plain.weights)).toBeLessThanOrEqual(1e-5);
+    },
+  );
 
-  test("the exact mode, divided gradients and divided weights have the bits of one process", async () => {
-    const one = await alone({ stage: "optimizer", exact: true });
-    expect(await together(3, { stage: "optimizer", exact: true })).toEqual([one, one, one]);
-    expect(await together(2, { stage: "gradients" })).toEqual([one, one]);
-    expect(await together(3, { stage: "parameters" })).toEqual([one, one, one]);
-  });
+  test.runIf(long)(
+    "the exact mode, divided gradients and divided weights have the bits of one process",
+    async () => {
+      const one = await alone({ stage: "optimizer", exact: true });
+      expect(await together(3, { stage: "optimizer", exact: true })).toEqual([one, one, one]);
+      expect(await together(2, { stage: "gradients" })).toEqual([one, one]);
+      expect(await together(3, { stage: "parameters" })).toEqual([one, one, one]);
+    },
+  );
 
   test("a checkpoint that three processes wrote is read by one", async () => {
     const directory = path.join(folder, "three");

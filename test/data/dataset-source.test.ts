@@ -4,6 +4,7 @@ import { isHeldOut, type ProblemSource } from "../../lib/data/index.ts";
 import { contentKey } from "../../lib/data/row-filter.ts";
 import { openProblemSource } from "../../lib/domains/index.ts";
 import { openReasonerZero } from "../../lib/domains/math/read/open-reasoner-zero.ts";
+import { long } from "../long.ts";
 import { writeRows } from "./filtered.ts";
 
 const ROWS = 400;
@@ -133,31 +134,35 @@ test("a file without one usable row is a data error that counts them", async () 
   });
 });
 
-test("a hundred thousand rows load in seconds and take their text, not the heap", async () => {
-  const n = 100_000;
-  const text = (i: number) =>
-    `Let $n = ${i}$. ${"Find the number of pairs $(a, b)$ with $a+b=n$. ".repeat(8)}`;
-  const big = writeRows(
-    "big.jsonl",
-    Array.from({ length: n }, (_, i) => [{ value: text(i) }, { ground_truth: { value: `${i}` } }]),
-  );
-  globalThis.gc!();
-  const before = process.memoryUsage().heapUsed;
-  const begun = process.cpuUsage();
-  const loaded = await DatasetSource.load(
-    "open-reasoner-zero",
-    openReasonerZero,
-    { path: big },
-    { seed: 0, ordinal: 0 },
-  );
-  const { user, system } = process.cpuUsage(begun);
-  globalThis.gc!();
-  const heap = process.memoryUsage().heapUsed - before;
-  expect(loaded.report.training + loaded.report.heldOut).toBe(n);
-  expect((user + system) / 1e6).toBeLessThan(30); // of processor time: 3 to 7 s
-  expect(loaded.bytes).toBeLessThan(n * (text(n).length + 220));
-  expect(heap).toBeLessThan(16e6);
-}, 60_000);
+test.runIf(long)(
+  "a hundred thousand rows load in seconds and take their text, not the heap",
+  async () => {
+    const n = 100_000;
+    const text = (i: number) =>
+      `Let $n = ${i}$. ${"Find the number of pairs $(a, b)$ with $a+b=n$. ".repeat(8)}`;
+    const big = writeRows(
+      "big.jsonl",
+      Array.from({ length: n }, (_, i) => [{ value: text(i) }, { ground_truth: { value: `${i}` } }]),
+    );
+    globalThis.gc!();
+    const before = process.memoryUsage().heapUsed;
+    const begun = process.cpuUsage();
+    const loaded = await DatasetSource.load(
+      "open-reasoner-zero",
+      openReasonerZero,
+      { path: big },
+      { seed: 0, ordinal: 0 },
+    );
+    const { user, system } = process.cpuUsage(begun);
+    globalThis.gc!();
+    const heap = process.memoryUsage().heapUsed - before;
+    expect(loaded.report.training + loaded.report.heldOut).toBe(n);
+    expect((user + system) / 1e6).toBeLessThan(30); // of processor time: 3 to 7 s
+    expect(loaded.bytes).toBeLessThan(n * (text(n).length + 220));
+    expect(heap).toBeLessThan(16e6);
+  },
+  60_000,
+);
 
 test("turns and tools of a row reach its problem; the recipe's domain names that of rows of the user's own", async () => {
   const tools = [{ type: "function", function: { name: "f" } }];

@@ -8,7 +8,7 @@ import type * as Config from "../../lib/config/index.ts";
 import type * as Domains from "../../lib/domains/index.ts";
 import type * as Rewards from "../../lib/rewards/index.ts";
 import { minimal } from "../config/recipes.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { applyPage } from "./page-diffs.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -76,7 +76,7 @@ describe("the domain of the page", () => {
     expect(await verifier.verify(completion, verifier.parseReference(reference))).toMatchObject({ score: 1 });
   });
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "has types that fit",
     () => {
       const config = {

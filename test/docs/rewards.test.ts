@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readRunLog } from "../../lib/metrics/index.ts";
 import { HONE } from "../fixtures/command-line.ts";
+import { long } from "../long.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const page = readFileSync(join(root, "docs/rewards.md"), "utf8");
@@ -36,17 +37,21 @@ test("hone check says who judges, and that it is in the main process", () => {
   expect(status).toBe(0);
 }, 60_000);
 
-test("the reward really rises", () => {
-  const steps = ["training.steps=90", "evaluation.problemsPerDomain=2"];
-  const { status, stderr } = hone("run", "train.mjs", ...set(steps), "--dir", "rising");
-  expect([status, stderr]).toEqual([0, expect.any(String)]);
-  const rewards = readRunLog(join(folder, "rising/steps.jsonl")).map(
-    ({ metrics }) => metrics["reward/mean"] ?? 0,
-  );
-  const mean = (of: readonly number[]) => of.reduce((sum, one) => sum + one, 0) / of.length;
-  expect(mean(rewards.slice(0, 10))).toBeLessThan(0.03);
-  expect(mean(rewards.slice(-10))).toBeGreaterThan(0.1);
-}, 300_000);
+test.runIf(long)(
+  "the reward really rises",
+  () => {
+    const steps = ["training.steps=90", "evaluation.problemsPerDomain=2"];
+    const { status, stderr } = hone("run", "train.mjs", ...set(steps), "--dir", "rising");
+    expect([status, stderr]).toEqual([0, expect.any(String)]);
+    const rewards = readRunLog(join(folder, "rising/steps.jsonl")).map(
+      ({ metrics }) => metrics["reward/mean"] ?? 0,
+    );
+    const mean = (of: readonly number[]) => of.reduce((sum, one) => sum + one, 0) / of.length;
+    expect(mean(rewards.slice(0, 10))).toBeLessThan(0.03);
+    expect(mean(rewards.slice(-10))).toBeGreaterThan(0.1);
+  },
+  300_000,
+);
 
 test("the run folder keeps the function by name, hash and place, and a changed one is told", () => {
   expect(hone("run", "train.mjs", ...set(SMALL), "--dir", "small").status).toBe(0);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { explainStep } from "../../lib/index.ts";
 import { LiveServer } from "../../lib/live/index.ts";
 import { readStep, record, removeFolders, STEPS, trainedAttempt } from "../explain/recording.ts";
+import { long } from "../long.ts";
 import { noAddon } from "./native-core.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
@@ -66,43 +67,46 @@ describe.skipIf(!existsSync(CHROMIUM) || noAddon !== undefined)("in chromium", {
     await page.close();
   });
 
-  test("tokens that an environment gave are marked, and have neither ratio nor gradient", async () => {
-    const episode = { maxTurns: 3, maxTurnTokens: 1 };
-    const run = await record({
-      domains: {
-        "word-guess": { weight: 1, source: "procedural/word-guess", environment: "word-guess", episode },
-      },
-      warmStart: { steps: 2, mixture: { "word-guess": 1 } },
-      lengthPenalty: { kind: "none" },
-      rollouts: { groupSize: 4, maxOutputTokens: 24, maxPromptTokens: 48 },
-    });
-    const { groups } = await readStep(run.dir, STEPS);
-    const [group, rollout] = groups
-      .flatMap((one) => one.rollouts.map((member) => [one, member] as const))
-      .find(([, { given }]) => given!.length > 0)!;
-    const asked = { step: STEPS, problem: group.problem, attempt: rollout.attempt };
-    const { tokens } = (await explainStep(run.dir, asked)).settings[0]!;
-    await using live = await LiveServer.open([run.dir]);
-    const page = await browser.newPage({ viewport: { width: 1300, height: 900 } });
-    const faults: string[] = [];
-    page.on("pageerror", (error) => faults.push(error.message));
-    await page.goto(`${live.url}#explain`);
-    for (const [name, value] of Object.entries(asked))
-      await page.locator(`form.explain input[name=${name}]`).fill(String(value));
-    await page.getByRole("button", { name: "Explain", exact: true }).click();
-    const rows = page.locator("#panel-explain table").last().locator("tbody tr");
-    await vi.waitFor(async () => expect(await rows.count()).toBe(tokens.length), { timeout: 60_000 });
-    const shown = await Promise.all(
-      (await rows.all()).map(async (row) => [
-        (await row.locator(".given-token").count()) === 1,
-        (await row.locator("td").allInnerTexts()).join(" ") === "given – – – – 0",
-      ]),
-    );
-    const given = tokens.map((token) => token.given === true);
-    expect(given).toContain(true);
-    expect(shown).toEqual(given.map((is) => [is, is]));
-    expect(await page.locator("[data-legend=given]").count()).toBe(1);
-    expect(faults).toEqual([]);
-    await page.close();
-  });
+  test.runIf(long)(
+    "tokens that an environment gave are marked, and have neither ratio nor gradient",
+    async () => {
+      const episode = { maxTurns: 3, maxTurnTokens: 1 };
+      const run = await record({
+        domains: {
+          "word-guess": { weight: 1, source: "procedural/word-guess", environment: "word-guess", episode },
+        },
+        warmStart: { steps: 2, mixture: { "word-guess": 1 } },
+        lengthPenalty: { kind: "none" },
+        rollouts: { groupSize: 4, maxOutputTokens: 24, maxPromptTokens: 48 },
+      });
+      const { groups } = await readStep(run.dir, STEPS);
+      const [group, rollout] = groups
+        .flatMap((one) => one.rollouts.map((member) => [one, member] as const))
+        .find(([, { given }]) => given!.length > 0)!;
+      const asked = { step: STEPS, problem: group.problem, attempt: rollout.attempt };
+      const { tokens } = (await explainStep(run.dir, asked)).settings[0]!;
+      await using live = await LiveServer.open([run.dir]);
+      const page = await browser.newPage({ viewport: { width: 1300, height: 900 } });
+      const faults: string[] = [];
+      page.on("pageerror", (error) => faults.push(error.message));
+      await page.goto(`${live.url}#explain`);
+      for (const [name, value] of Object.entries(asked))
+        await page.locator(`form.explain input[name=${name}]`).fill(String(value));
+      await page.getByRole("button", { name: "Explain", exact: true }).click();
+      const rows = page.locator("#panel-explain table").last().locator("tbody tr");
+      await vi.waitFor(async () => expect(await rows.count()).toBe(tokens.length), { timeout: 60_000 });
+      const shown = await Promise.all(
+        (await rows.all()).map(async (row) => [
+          (await row.locator(".given-token").count()) === 1,
+          (await row.locator("td").allInnerTexts()).join(" ") === "given – – – – 0",
+        ]),
+      );
+      const given = tokens.map((token) => token.given === true);
+      expect(given).toContain(true);
+      expect(shown).toEqual(given.map((is) => [is, is]));
+      expect(await page.locator("[data-legend=given]").count()).toBe(1);
+      expect(faults).toEqual([]);
+      await page.close();
+    },
+  );
 });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { RUN_FILES, writeRunManifest } from "../../lib/metrics/index.ts";
 import { smallRun, temporary } from "../live/live-run.ts";
+import { long } from "../long.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const DOMAINS = ["math", "code", "logic", "instruction-following", "function-calling"];
@@ -150,70 +151,88 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
     await page.close();
   });
 
-  test("colours tell the sign, blue above and orange below 0; strips have a place for every measurement", async () => {
-    const dir = measuredRun(42);
-    await using live = await LiveServer.open([dir]);
-    const { page, faults } = await open(live.url);
-    await page.waitForSelector(".cosine");
-    const cells = (await page.evaluate(
-      `[...document.querySelectorAll(".cosine")].map((cell) => [cell.innerText, cell.style.background])`,
-    )) as [string, string][];
-    expect(cells).toHaveLength(20);
-    for (const [text, background] of cells)
-      expect(background, text).toContain(text.startsWith("−") ? "--hue-1" : "--hue-0");
-    const strips = page.locator(".strip");
-    expect(await strips.count()).toBe(10);
-    expect(await strips.first().locator("rect:not(.mark)").count()).toBe(8);
-    const late = page.locator(".strip").nth(3); // math with function calling, which comes at step 20
-    expect(await late.locator("rect:not(.mark)").count()).toBe(5);
-    expect(await strips.first().getAttribute("aria-label")).toBe(
-      minus(
-        `math and code: ${Math.sin(5 / 9).toFixed(2)} at step 5, ${Math.sin(40 / 9).toFixed(2)} at step 40`,
-      ),
-    );
-    await page.getByText("All measurements as a table").click();
-    const rows = page.locator(".gradients details tbody tr");
-    expect(await rows.count()).toBe(8);
-    expect((await rows.first().innerText()).split("\t")[1]).toBe(minus(Math.sin(40 / 9).toFixed(2)));
-    expect(await page.locator("[data-chart]").count()).toBe(4);
-    expect(faults).toEqual([]);
-    await page.close();
-  });
+  test.runIf(long)(
+    "colours tell the sign, blue above and orange below 0; strips have a place for every measurement",
+    async () => {
+      const dir = measuredRun(42);
+      await using live = await LiveServer.open([dir]);
+      const { page, faults } = await open(live.url);
+      await page.waitForSelector(".cosine");
+      const cells = (await page.evaluate(
+        `[...document.querySelectorAll(".cosine")].map((cell) => [cell.innerText, cell.style.background])`,
+      )) as [string, string][];
+      expect(cells).toHaveLength(20);
+      for (const [text, background] of cells)
+        expect(background, text).toContain(text.startsWith("−") ? "--hue-1" : "--hue-0");
+      const strips = page.locator(".strip");
+      expect(await strips.count()).toBe(10);
+      expect(await strips.first().locator("rect:not(.mark)").count()).toBe(8);
+      const late = page.locator(".strip").nth(3); // math with function calling, which comes at step 20
+      expect(await late.locator("rect:not(.mark)").count()).toBe(5);
+      expect(await strips.first().getAttribute("aria-label")).toBe(
+        minus(
+          `math and code: ${Math.sin(5 / 9).toFixed(2)} at step 5, ${Math.sin(40 / 9).toFixed(2)} at step 40`,
+        ),
+      );
+      await page.getByText("All measurements as a table").click();
+      const rows = page.locator(".gradients details tbody tr");
+      expect(await rows.count()).toBe(8);
+      expect((await rows.first().innerText()).split("\t")[1]).toBe(minus(Math.sin(40 / 9).toFixed(2)));
+      expect(await page.locator("[data-chart]").count()).toBe(4);
+      expect(faults).toEqual([]);
+      await page.close();
+    },
+  );
 
-  test("a measurement that arrives is shown, unless the reader looks at another step", async () => {
-    const dir = measuredRun(10);
-    await using live = await LiveServer.open([dir]);
-    const { page, faults } = await open(live.url);
-    const title = page.locator(".gradients .card h3").first();
-    await vi.waitFor(async () => expect(await title.innerText()).toContain("Step 10,"));
-    for (let step = 11; step <= 15; step++) addMeasured(dir, step);
-    await vi.waitFor(async () => expect(await title.innerText()).toBe("Step 15, measurement 3 of 3"), 15_000);
-    await page.getByLabel("measurement before").click();
-    for (let step = 16; step <= 20; step++) addMeasured(dir, step);
-    await vi.waitFor(async () => expect(await title.innerText()).toBe("Step 10, measurement 2 of 4"), 15_000);
-    await page.getByLabel("next measurement").click();
-    await page.getByLabel("next measurement").click();
-    expect(await matrix(page)).toEqual(expected(20));
-    for (let step = 21; step <= 25; step++) addMeasured(dir, step); // back at the last, it is followed again
-    await vi.waitFor(async () => expect(await title.innerText()).toBe("Step 25, measurement 5 of 5"), 15_000);
-    expect(faults).toEqual([]);
-    await page.close();
-  });
+  test.runIf(long)(
+    "a measurement that arrives is shown, unless the reader looks at another step",
+    async () => {
+      const dir = measuredRun(10);
+      await using live = await LiveServer.open([dir]);
+      const { page, faults } = await open(live.url);
+      const title = page.locator(".gradients .card h3").first();
+      await vi.waitFor(async () => expect(await title.innerText()).toContain("Step 10,"));
+      for (let step = 11; step <= 15; step++) addMeasured(dir, step);
+      await vi.waitFor(
+        async () => expect(await title.innerText()).toBe("Step 15, measurement 3 of 3"),
+        15_000,
+      );
+      await page.getByLabel("measurement before").click();
+      for (let step = 16; step <= 20; step++) addMeasured(dir, step);
+      await vi.waitFor(
+        async () => expect(await title.innerText()).toBe("Step 10, measurement 2 of 4"),
+        15_000,
+      );
+      await page.getByLabel("next measurement").click();
+      await page.getByLabel("next measurement").click();
+      expect(await matrix(page)).toEqual(expected(20));
+      for (let step = 21; step <= 25; step++) addMeasured(dir, step); // back at the last, it is followed again
+      await vi.waitFor(
+        async () => expect(await title.innerText()).toBe("Step 25, measurement 5 of 5"),
+        15_000,
+      );
+      expect(faults).toEqual([]);
+      await page.close();
+    },
+  );
 
-  test("a run that measures nothing says how to, and a run that does is in report.html too", async () => {
-    await using live = await LiveServer.open([smallRun(3)]);
-    const { page, faults } = await open(live.url);
-    await page.waitForSelector("text=everySteps: 10");
-    expect(await page.locator(".gradients").count()).toBe(0);
-    await page.close();
-    const frozen = await open(pathToFileURL(await writeReport(measuredRun(42))).href);
-    await frozen.page.waitForSelector(".cosine");
-    expect(await matrix(frozen.page)).toEqual(expected(40));
-    expect([...faults, ...frozen.faults]).toEqual([]);
-    await frozen.page.close();
-  });
+  test.runIf(long)(
+    "a run that measures nothing says how to, and a run that does is in report.html too",
+    async () => {
+      await using live = await LiveServer.open([smallRun(3)]);
+      const { page, faults } = await open(live.url);
+      await page.waitForSelector("text=everySteps: 10");
+      expect(await page.locator(".gradients").count()).toBe(0);
+      await page.close();
+      const frozen = await open(pathToFileURL(await writeReport(measuredRun(42))).href);
+      await frozen.page.waitForSelector(".cosine");
+      expect(await matrix(frozen.page)).toEqual(expected(40));
+      expect([...faults, ...frozen.faults]).toEqual([]);
+      await frozen.page.close();
+    },
+  );
 
-  test.each([
+  test.runIf(long).each([
     [400, "light"],
     [400, "dark"],
     [2000, "dark"],

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { overrideRecipe } from "../../lib/config/index.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
 import { readRunFolder } from "../../lib/report/run-reader.ts";
-import { long, soak } from "../long.ts";
+import { long, longest, soak } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-const STEPS = soak ? 100_000 : long ? 5000 : 1500;
+const STEPS = soak ? 100_000 : longest ? 5000 : 1500;
 /** 50 MiB over 100,000 steps, and what a collector's whim makes of any number of them. */
 const ALLOWED = (50 * 2 ** 20 * STEPS) / 100_000 + 2 ** 20;
 /** Of the whole process, whose allocators keep what they once had: 50 MiB over any number of steps. */
@@ -48,7 +48,7 @@ function lookAt(steps: number, begin: number) {
   return { afterStep, grown, told, looks };
 }
 
-test(
+test.runIf(long)(
   `memory is flat over ${STEPS} steps, the journal's index included`,
   async () => {
     const core = standInCore({
@@ -69,10 +69,10 @@ test(
     const { steps } = readRunFolder(dir);
     expect(steps.length).toBeLessThanOrEqual(2000);
   },
-  long || soak ? 3_600_000 : 180_000,
+  longest || soak ? 3_600_000 : 180_000,
 );
 
-const NATIVE_STEPS = soak ? 10_000 : long ? 1500 : 200;
+const NATIVE_STEPS = soak ? 10_000 : longest ? 1500 : 200;
 
 test.skipIf(noAddon !== undefined)(
   `memory is flat over ${NATIVE_STEPS} steps of the native core`,
@@ -91,15 +91,15 @@ test.skipIf(noAddon !== undefined)(
     console.log(told());
     expect(grown("rss"), told()).toBeLessThan(ALLOWED_RSS);
   },
-  long || soak ? 3_600_000 : 180_000,
+  longest || soak ? 3_600_000 : 180_000,
 );
 
 /** Verifiers in a process of their own, as a run has them by default, and on the test's thread. */
 describe.each([
-  { where: "in processes", given: undefined, cycles: long || soak ? 25 : 2 },
-  { where: "inline", given: verifiers, cycles: long || soak ? 200 : 20 },
+  { where: "in processes", given: undefined, cycles: longest || soak ? 25 : 2 },
+  { where: "inline", given: verifiers, cycles: longest || soak ? 200 : 20 },
 ])("runs with verifiers $where, disposed of", ({ given, cycles }) => {
-  test(
+  test.runIf(long)(
     `leave no thread, process or descriptor behind in ${cycles} cycles, and no memory`,
     async () => {
       const handles = () => ({
@@ -116,7 +116,7 @@ describe.each([
         });
         await run.finished;
       };
-      for (let i = 0; i < (long || soak ? 3 : 1); i++) await cycle();
+      for (let i = 0; i < (longest || soak ? 3 : 1); i++) await cycle();
       const before = { handles: handles(), memory: await held() };
       for (let i = 0; i < cycles; i++) await cycle();
       const after = { handles: handles(), memory: await held() };
@@ -127,7 +127,7 @@ describe.each([
       console.log(`${cycles} cycles: ${grown.toFixed(1)} MiB more resident`);
       expect(grown).toBeLessThan(ALLOWED_RSS / 2 ** 20);
     },
-    long || soak ? 3_600_000 : 300_000,
+    longest || soak ? 3_600_000 : 300_000,
   );
 });
 
@@ -148,7 +148,7 @@ const MADE_BY = "test/e2e/run-cycles.mjs";
  * thread of the verifier pool may otherwise get one of its own, and the C library keeps the free pages of each, so that
  * what is resident tells more of threads that met than of memory that is held.
  */
-test.runIf(soak && noAddon === undefined)(
+test.runIf(long && soak && noAddon === undefined)(
   `${CYCLES} cycles of the built package hold nothing`,
   async () => {
     const args = ["--expose-gc", MADE_BY, dir, String(WARM_UP + CYCLES)];

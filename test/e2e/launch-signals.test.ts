@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mpirunFile, slurmFile } from "../../lib/launch/index.ts";
 import { jobOf } from "../launch/jobs.ts";
+import { long } from "../long.ts";
 import { noSlurm, SlurmCluster } from "./slurm-cluster.ts";
 
 const noMpirun = spawnSync("mpirun", ["--version"]).status === 0 ? undefined : "no mpirun";
@@ -69,7 +70,7 @@ describe.skipIf(noSlurm !== undefined)("under Slurm", () => {
   });
   afterAll(() => slurm?.[Symbol.asyncDispose]());
 
-  test("75 is requeued, with time to save; 78 is the end", async () => {
+  test.runIf(long)("75 is requeued, with time to save; 78 is the end", async () => {
     const agent = agentOf("slurm", ["75", "78"]);
     const id = await slurm.submit(script("signals.sbatch", slurmFile(job(agent.path)).text));
     const end = await slurm.reach(id, ["FAILED", "COMPLETED", "CANCELLED"], 60_000);
@@ -100,7 +101,7 @@ describe.skipIf(noMpirun !== undefined)("under mpirun", () => {
     return { child, ended: once(child, "exit") };
   };
 
-  test("a killed agent begins again, 78 is the end", async () => {
+  test.runIf(long)("a killed agent begins again, 78 is the end", async () => {
     const agent = agentOf("mpirun", ["kill", "78"]);
     const [code] = await start("mpirun", agent.path).ended;
     expect(code).toBe(78);
@@ -108,7 +109,7 @@ describe.skipIf(noMpirun !== undefined)("under mpirun", () => {
     expect(agent.lines().filter((line) => line.startsWith("1.1 begins"))).toHaveLength(1);
   });
 
-  test("SIGTERM lets the agents save, and nothing begins again", async () => {
+  test.runIf(long)("SIGTERM lets the agents save, and nothing begins again", async () => {
     const agent = agentOf("terminated", ["wait"]);
     const { child, ended } = start("terminated", agent.path);
     await agent.saw(/^0\.1 begins/);

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { info } from "../../lib/native/index.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
+import { long } from "../long.ts";
 import { patient } from "../patience.ts";
 import { freePort, noRedis } from "../streams/redis/redis-server.ts";
 import { noSlurm, SlurmCluster } from "./slurm-cluster.ts";
@@ -79,7 +80,7 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Sl
   });
   afterAll(() => slurm?.[Symbol.asyncDispose]());
 
-  test(
+  test.runIf(long)(
     "an agent killed, then SIGTERM: requeued twice, and the weights are those of one undisturbed process",
     async () => {
       const one = weightsOfOne();

@@ -11,6 +11,7 @@ import { LiveServer } from "../../lib/live/index.ts";
 import { RUN_FILES } from "../../lib/metrics/index.ts";
 import type { StepRecord } from "../../lib/records.ts";
 import { HONE } from "../fixtures/command-line.ts";
+import { long } from "../long.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
@@ -79,7 +80,7 @@ const HISTORY = `(() => {
   }
 })()`;
 
-test.skipIf(!existsSync(CHROMIUM) || noAddon !== undefined)(
+test.skipIf(!long || !existsSync(CHROMIUM) || noAddon !== undefined)(
   "a run killed by kill -9 is shown as killed; resumed, it goes on in the same page, each step once",
   async () => {
     const first = honeRun();

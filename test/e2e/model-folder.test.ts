@@ -15,10 +15,12 @@ import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
 import type { RolloutGroup } from "../../lib/records.ts";
 import { HONE } from "../fixtures/command-line.ts";
 import { tinyModel, writeModelFiles } from "../fixtures/model-folder.ts";
+import { long } from "../long.ts";
 import { noAddon } from "./native-core.ts";
 
 const SHARDED = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/goldens/models/llama-sharded");
 const native = test.skipIf(noAddon !== undefined);
+const longNative = test.skipIf(!long || noAddon !== undefined);
 
 /** Any letters will do: a model with fresh weights must be able to earn something. */
 const VERIFIER = `export default {
@@ -127,7 +129,7 @@ native(
   120_000,
 );
 
-native(
+longNative(
   "hone run, killed and resumed, ends with the bits of an uninterrupted run; on policy every ratio is exactly 1",
   async () => {
     const file = recipeFile({ schedule: "sync" });

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
-import { long, soak } from "../long.ts";
+import { longest, soak } from "../long.ts";
 import { patient } from "../patience.ts";
 import { freePort, noRedis } from "../streams/redis/redis-server.ts";
 import { noMachines, TwoMachines } from "./two-machines.ts";
@@ -37,7 +37,7 @@ function start(
   return { child, ended: once(child, "close").then(([code]) => ({ code, said })) };
 }
 
-describe.skipIf(!(long || soak) || noMachines !== undefined || noRedis !== undefined)(
+describe.skipIf(!(longest || soak) || noMachines !== undefined || noRedis !== undefined)(
   "a cable between two nodes is cut",
   () => {
     let dir: string;

@@ -10,6 +10,7 @@ import { defineRecipe } from "../../lib/config/index.ts";
 import { RUN_FILES, readLineStatus, readRunLog, writeWhole } from "../../lib/metrics/index.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
+import { long } from "../long.ts";
 import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
@@ -17,7 +18,7 @@ import { tinyInput } from "./tiny-recipe.ts";
 const WAIT = { timeout: 60_000, interval: 50 };
 const STEPS = 400;
 
-test.skipIf(noAddon !== undefined)(
+test.skipIf(!long || noAddon !== undefined)(
   "a paused run stays, with nothing under way, until it is asked to go on",
   async () => {
     const dir = mkdtempSync(join(tmpdir(), "hone-paused-"));

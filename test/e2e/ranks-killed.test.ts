@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { info } from "../../lib/native/index.ts";
+import { long } from "../long.ts";
 
 let dir: string;
 beforeAll(() => {
@@ -33,7 +34,7 @@ async function sit(name: string, resume: string, hardware: object, until?: RegEx
   return said;
 }
 
-test.skipIf(info().gloo.version === null)(
+test.skipIf(!long || info().gloo.version === null)(
   "two ranks trained, three go on: the weights are those of one process that was never disturbed",
   async () => {
     const processes = (trainers: number) => ({ ...SHARING, processes: { actors: 1, trainers } });

@@ -6,7 +6,7 @@ import { overrideRecipe } from "../../lib/config/index.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import { type Core, nativeCore } from "../../lib/orchestration/setup/core.ts";
 import { CounterRandom } from "../../lib/random.ts";
-import { long, soak } from "../long.ts";
+import { longest, soak } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyRecipe } from "./tiny-recipe.ts";
@@ -48,7 +48,7 @@ function paused(core: Core, pause: () => number): Core {
   };
 }
 
-const REPLAYS = soak ? 1000 : long ? 50 : 3;
+const REPLAYS = soak ? 1000 : longest ? 50 : 3;
 
 test.skipIf(noAddon !== undefined)(
   `${REPLAYS} replays of an asynchronous run, JavaScript standing still at random, are the same to the bit`,
@@ -75,5 +75,5 @@ test.skipIf(noAddon !== undefined)(
     }
     expect(failed).toBe(0);
   },
-  long || soak ? 3_600_000 : 60_000,
+  longest || soak ? 3_600_000 : 60_000,
 );

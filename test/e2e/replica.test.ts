@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
@@ -142,7 +142,7 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
   ],
 ];
 
-test.skipIf(noAddon !== undefined || noTorch !== undefined).each(CASES.slice(0, long ? CASES.length : 2))(
+test.skipIf(noAddon !== undefined || noTorch !== undefined).each(CASES.slice(0, longest ? CASES.length : 2))(
   "recorded steps are those of a float64 replica: %s",
   async (_, rest) => {
     await record(rest);

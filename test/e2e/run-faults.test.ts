@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createRun } from "../../lib/orchestration/index.ts";
 import type { StepRecord } from "../../lib/records.ts";
+import { long } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
@@ -35,7 +36,7 @@ test("what a listener throws or rejects with is one warning, and ends nothing", 
 
 const never = () => new Promise<never>(() => {});
 
-test.each(["beforeTraining", "afterStep", "onGroup"] as const)(
+test.runIf(long).each(["beforeTraining", "afterStep", "onGroup"] as const)(
   "a run whose hook %s never returns can be aborted and disposed of",
   async (hook) => {
     const controller = new AbortController();

@@ -18,12 +18,14 @@ import { defineRecipe, overrideRecipe } from "../../lib/config/index.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import type { RolloutGroup, StepRecord } from "../../lib/records.ts";
 import { childProgram } from "../fixtures/child-program.ts";
+import { long } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput, tinyRecipe } from "./tiny-recipe.ts";
 
 const CHILD = childProgram(fileURLToPath(new URL("./run-child.ts", import.meta.url)));
 const native = test.skipIf(noAddon !== undefined);
+const longNative = test.skipIf(!long || noAddon !== undefined);
 
 let dir: string;
 beforeEach(() => {
@@ -106,7 +108,7 @@ native.each([
   60_000,
 );
 
-native(
+longNative(
   "a run killed with SIGKILL and resumed ends with the bits of an uninterrupted one",
   async () => {
     const training = { schedule: "sync", steps: 14 };

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { query, SampleIndex } from "../../lib/samples/index.ts";
 import { smallRun } from "../live/live-run.ts";
+import { long } from "../long.ts";
 import { boxed, ConstructedRun } from "../samples/constructed-run.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
@@ -94,33 +95,36 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.close();
   });
 
-  test("hostile completions neither run, break nor turn the page around, ten megabytes among them", async () => {
-    await using live = await LiveServer.open([hostileRun()]);
-    const faults: string[] = [];
-    for (const width of [400, 1300]) {
-      const page = await open(`${live.url}#samples`, faults, width);
-      await page.waitForSelector(".sample-row");
-      for (const row of [0, 2]) {
-        await page.locator(".sample-row").nth(row).click();
-        await page.waitForSelector('.sample-row[aria-current="true"]');
-        await page.waitForSelector(".over-time table");
-        await page.evaluate(
-          "for (const one of document.querySelectorAll('details')) one.open = true; undefined",
-        );
-        const text = await page.locator("#page").innerText();
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be there
-        expect(text).not.toMatch(/[\u001b\u202e\u2066\u2028]|\p{Cs}/u);
+  test.runIf(long)(
+    "hostile completions neither run, break nor turn the page around, ten megabytes among them",
+    async () => {
+      await using live = await LiveServer.open([hostileRun()]);
+      const faults: string[] = [];
+      for (const width of [400, 1300]) {
+        const page = await open(`${live.url}#samples`, faults, width);
+        await page.waitForSelector(".sample-row");
+        for (const row of [0, 2]) {
+          await page.locator(".sample-row").nth(row).click();
+          await page.waitForSelector('.sample-row[aria-current="true"]');
+          await page.waitForSelector(".over-time table");
+          await page.evaluate(
+            "for (const one of document.querySelectorAll('details')) one.open = true; undefined",
+          );
+          const text = await page.locator("#page").innerText();
+          // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be there
+          expect(text).not.toMatch(/[\u001b\u202e\u2066\u2028]|\p{Cs}/u);
+        }
+        expect(await page.evaluate("typeof pwned")).toBe("undefined");
+        expect(await page.locator("#page script, #page img, .written *").count()).toBe(0);
+        const out = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+        expect(await page.evaluate(out)).toBeLessThanOrEqual(0);
+        await page.close();
       }
-      expect(await page.evaluate("typeof pwned")).toBe("undefined");
-      expect(await page.locator("#page script, #page img, .written *").count()).toBe(0);
-      const out = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-      expect(await page.evaluate(out)).toBeLessThanOrEqual(0);
-      await page.close();
-    }
-    expect(faults).toEqual([]);
-  });
+      expect(faults).toEqual([]);
+    },
+  );
 
-  test("problems lead to their completions", async () => {
+  test.runIf(long)("problems lead to their completions", async () => {
     await using live = await LiveServer.open([hostileRun()]);
     const faults: string[] = [];
     const page = await open(`${live.url}#problems`, faults);
@@ -137,23 +141,26 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.close();
   });
 
-  test("a report in a file of its own has some of the completions, and finds among them", async () => {
-    const dir = hostileRun();
-    const faults: string[] = [];
-    const page = await open(`file://${await writeReport(dir)}#samples`, faults);
-    await page.waitForSelector(".sample-row");
-    expect(await textOf(page, ".count")).toMatch(/completions kept in this file; the run has 18 /);
-    await page.selectOption("select[name=status]", "wrong");
-    await page.waitForSelector('.count:has-text("1 to ")');
-    const statuses = await page.locator(".sample-row .status").allInnerTexts();
-    expect(new Set(statuses)).toEqual(new Set(["wrong"]));
-    await page.locator(".sample-row").first().click();
-    expect(await textOf(page, ".reference .written")).toBe("</pre><script>pwned=1</script>");
-    expect(await page.getByRole("tab", { name: "Explain" }).count()).toBe(0);
-    await page.goto(`${page.url().replace(/#.*/, "")}#problems`);
-    await page.waitForSelector("text=of 2 problems");
-    expect(await page.evaluate("globalThis.pwned")).toBeUndefined();
-    expect(faults).toEqual([]);
-    await page.close();
-  });
+  test.runIf(long)(
+    "a report in a file of its own has some of the completions, and finds among them",
+    async () => {
+      const dir = hostileRun();
+      const faults: string[] = [];
+      const page = await open(`file://${await writeReport(dir)}#samples`, faults);
+      await page.waitForSelector(".sample-row");
+      expect(await textOf(page, ".count")).toMatch(/completions kept in this file; the run has 18 /);
+      await page.selectOption("select[name=status]", "wrong");
+      await page.waitForSelector('.count:has-text("1 to ")');
+      const statuses = await page.locator(".sample-row .status").allInnerTexts();
+      expect(new Set(statuses)).toEqual(new Set(["wrong"]));
+      await page.locator(".sample-row").first().click();
+      expect(await textOf(page, ".reference .written")).toBe("</pre><script>pwned=1</script>");
+      expect(await page.getByRole("tab", { name: "Explain" }).count()).toBe(0);
+      await page.goto(`${page.url().replace(/#.*/, "")}#problems`);
+      await page.waitForSelector("text=of 2 problems");
+      expect(await page.evaluate("globalThis.pwned")).toBeUndefined();
+      expect(faults).toEqual([]);
+      await page.close();
+    },
+  );
 });

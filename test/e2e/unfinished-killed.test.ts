@@ -10,7 +10,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART } from "../fixtures/small-quickstart.ts";
-import { long, soak } from "../long.ts";
+import { longest, soak } from "../long.ts";
 import { patient } from "../patience.ts";
 
 const STEPS = 5;
@@ -111,7 +111,7 @@ function childrenOf(parent: number): number[] {
     .map(Number);
 }
 
-describe.runIf(long || soak)("killed amid long rollouts", () => {
+describe.runIf(longest || soak)("killed amid long rollouts", () => {
   test(
     "with the sync schedule the weights are those of a run that nobody disturbed",
     async () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { groupChecks } from "../../lib/fleet/chaos.ts";
 import { chaos } from "../../lib/fleet/index.ts";
 import { nativeCore } from "../../lib/orchestration/index.ts";
+import { long } from "../long.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 let dir: string;
@@ -46,7 +47,7 @@ test("a recipe of one process is refused, with what to give", async () => {
   });
 });
 
-test.each(["sync", "async"] as const)(
+test.runIf(long).each(["sync", "async"] as const)(
   "seconds of faults in a real run of schedule %s: every check holds",
   async (schedule) => {
     const recipe = smallRecipe(

@@ -9,6 +9,7 @@ import { sittingRun } from "../../lib/fleet/rendezvous.ts";
 import { createRun, nativeCore } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 import { openStore } from "../../lib/streams/index.ts";
+import { long } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
@@ -53,54 +54,59 @@ function kill(role: string, rank: number): void {
 }
 
 describe.skipIf(noRedis !== undefined)("two nodes", () => {
-  test("an actor of one and a trainer of the other are killed: the weights are one process's, and nobody counts twice", async () => {
-    await using one = await createRun(recipe, { verifiers, dir: join(dir, "one") });
-    await one.finished;
-    const folder = join(dir, "in-flight");
-    await using coordinator = await openAgents({
-      trainers,
-      core,
-      store: server.url,
-      runId: "pair",
-      folder,
-      settings,
-    });
-    const run = sittingRun("pair", 1);
-    const failures: unknown[] = [];
-    const node = (number: number) =>
-      NodeRoles.open({
+  test.runIf(long)(
+    "an actor of one and a trainer of the other are killed: the weights are one process's, and nobody counts twice",
+    async () => {
+      await using one = await createRun(recipe, { verifiers, dir: join(dir, "one") });
+      await one.finished;
+      const folder = join(dir, "in-flight");
+      await using coordinator = await openAgents({
+        trainers,
+        core,
         store: server.url,
-        run,
-        places: [
-          { role: "actor", rank: number, worldSize: 2 },
-          ...(number < trainers ? [{ role: "trainer" as const, rank: number, worldSize: trainers }] : []),
-        ],
-        logs: join(dir, `node-${number}`),
-        threads: 1,
-        environmentOf: () => ({ HONE_AGENT: "1", HONE_HOST: `127.0.0.${number + 1}` }),
-        onFailure: (error) => failures.push(error),
+        runId: "pair",
+        folder,
+        settings,
       });
-    await using _first = await node(0);
-    await using _second = await node(1);
-    const at = join(dir, "pair");
-    await using training = await createRun(recipe, { verifiers, dir: at, core: coordinator.core });
-    let done = 0;
-    for await (const _step of training) {
-      done += 1;
-      if (done === 1) kill("actor", 0);
-      if (done === 2) kill("trainer", trainers - 1);
-    }
-    expect(await training.finished).toMatchObject({ reason: "done", steps: 4 });
-    expect(weightsOf("pair")).toBe(weightsOf("one"));
-    expect(failures).toEqual([]);
-    await using store = await openStore(server.url, { run, mustExist: true });
-    expect(await store.kv.get(REGISTERS.incarnation(0))).toBe("2");
-    expect(await store.kv.get(REGISTERS.formation)).toBe("2");
-    // each node's actor had its weights from the trainer there: no connection had more than these two
-    const links = [...(await store.kv.list("fleet/transfer/")).keys()].map((key) => key.split("/").slice(2));
-    if (trainers > 1) expect(new Set(links.map(([group]) => group)).size).toBeGreaterThan(1);
-    if (trainers > 1) expect(links.filter(([, link]) => !/^[01]-[01]$/.test(link!))).toEqual([]);
-  });
+      const run = sittingRun("pair", 1);
+      const failures: unknown[] = [];
+      const node = (number: number) =>
+        NodeRoles.open({
+          store: server.url,
+          run,
+          places: [
+            { role: "actor", rank: number, worldSize: 2 },
+            ...(number < trainers ? [{ role: "trainer" as const, rank: number, worldSize: trainers }] : []),
+          ],
+          logs: join(dir, `node-${number}`),
+          threads: 1,
+          environmentOf: () => ({ HONE_AGENT: "1", HONE_HOST: `127.0.0.${number + 1}` }),
+          onFailure: (error) => failures.push(error),
+        });
+      await using _first = await node(0);
+      await using _second = await node(1);
+      const at = join(dir, "pair");
+      await using training = await createRun(recipe, { verifiers, dir: at, core: coordinator.core });
+      let done = 0;
+      for await (const _step of training) {
+        done += 1;
+        if (done === 1) kill("actor", 0);
+        if (done === 2) kill("trainer", trainers - 1);
+      }
+      expect(await training.finished).toMatchObject({ reason: "done", steps: 4 });
+      expect(weightsOf("pair")).toBe(weightsOf("one"));
+      expect(failures).toEqual([]);
+      await using store = await openStore(server.url, { run, mustExist: true });
+      expect(await store.kv.get(REGISTERS.incarnation(0))).toBe("2");
+      expect(await store.kv.get(REGISTERS.formation)).toBe("2");
+      // each node's actor had its weights from the trainer there: no connection had more than these two
+      const links = [...(await store.kv.list("fleet/transfer/")).keys()].map((key) =>
+        key.split("/").slice(2),
+      );
+      if (trainers > 1) expect(new Set(links.map(([group]) => group)).size).toBeGreaterThan(1);
+      if (trainers > 1) expect(links.filter(([, link]) => !/^[01]-[01]$/.test(link!))).toEqual([]);
+    },
+  );
 
   test("a run that nobody coordinates is refused", async () => {
     const open = NodeRoles.open({

@@ -9,6 +9,7 @@ import { info } from "../../lib/native/index.ts";
 import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
+import { long } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
@@ -107,11 +108,14 @@ describe.skipIf(noRedis !== undefined)("real processes at a server", () => {
     expect(readFileSync(join(at, "events.jsonl"), "utf8")).toContain("trainer.0 ended by SIGKILL");
   });
 
-  test("an actor that is stopped for a while holds nobody up for ever, and the run replays on one process", async () => {
-    const faults = "actor.0@step=2:sigstop=6s";
-    const { at } = await runOf("stopped", { schedule: "async", trainers: 0, faults, store: server.url });
-    expect(await replayRun(at, { verifiers })).toMatchObject({ steps: 5, weightsCompared: true });
-  });
+  test.runIf(long)(
+    "an actor that is stopped for a while holds nobody up for ever, and the run replays on one process",
+    async () => {
+      const faults = "actor.0@step=2:sigstop=6s";
+      const { at } = await runOf("stopped", { schedule: "async", trainers: 0, faults, store: server.url });
+      expect(await replayRun(at, { verifiers })).toMatchObject({ steps: 5, weightsCompared: true });
+    },
+  );
 });
 
 test.skipIf(noRedis !== undefined)(
@@ -157,7 +161,7 @@ test("a restart of a server that is not the run's own is refused", async () => {
 });
 
 describe.skipIf(noGloo)("several ranks of the trainer", () => {
-  test(
+  test.runIf(long)(
     "that are killed and stopped: the weights are one process's",
     async () => {
       const faults = "trainer.1@step=1:sigkill,trainer.0@step=2:sigkill,trainer.1@step=3:sigstop";
@@ -169,10 +173,13 @@ describe.skipIf(noGloo)("several ranks of the trainer", () => {
     patient(SITTINGS * 30_000),
   );
 
-  test("an asynchronous run, of ranks that divide all there is, replays on one process", async () => {
-    const { at } = await runOf("replayed", { schedule: "async", trainers: 2, stage: "parameters" });
-    expect(await replayRun(at, { verifiers })).toMatchObject({ steps: 5, weightsCompared: true });
-  });
+  test.runIf(long)(
+    "an asynchronous run, of ranks that divide all there is, replays on one process",
+    async () => {
+      const { at } = await runOf("replayed", { schedule: "async", trainers: 2, stage: "parameters" });
+      expect(await replayRun(at, { verifiers })).toMatchObject({ steps: 5, weightsCompared: true });
+    },
+  );
 });
 
 describe("nothing is left behind where processes cannot be opened", () => {

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { freeze } from "../../lib/live/frozen.ts";
 import { writeReport } from "../../lib/live/index.ts";
 import { RUN_FILES, readRunLog, writeRunManifest } from "../../lib/metrics/index.ts";
+import { long } from "../long.ts";
 import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";
 import { smallRun, temporary } from "./live-run.ts";
 
@@ -21,7 +22,7 @@ test("holds every metric of every step, to five digits", async () => {
       );
 });
 
-test("a long run becomes means, and at most 2 MB", async () => {
+test.runIf(long)("a long run becomes means, and at most 2 MB", async () => {
   const dir = temporary();
   writeSyntheticRun(dir, 1);
   const [first] = readRunLog(join(dir, RUN_FILES.log));

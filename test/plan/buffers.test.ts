@@ -6,7 +6,7 @@ import { afterAll, expect, test } from "vitest";
 import type { EngineOptions, TrainingBatch } from "../../lib/native/face.ts";
 import { Engine, Generations, memorySizes, Trainer } from "../../lib/native/index.ts";
 import { sizesOf } from "../../lib/plan/buffers.ts";
-import { long } from "../long.ts";
+import { long, longest } from "../long.ts";
 import { engineOptions, optimizer, request, stepOptions } from "../native/small-model.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
@@ -62,7 +62,7 @@ function sizes(tokens: number, engine: Partial<EngineOptions> = {}, threads = 2)
   return memorySizes(config, options, { sequences: Math.ceil(tokens / 256), threads });
 }
 
-test.runIf(long)(
+test.runIf(longest)(
   "a trainer takes weights four times over, its packed copies, and the activations of a micro-batch",
   async () => {
     const { parameters, snapshot, transposed, activations, ...rest } = sizes(2048);
@@ -76,7 +76,7 @@ test.runIf(long)(
   patient(120_000),
 );
 
-test(
+test.runIf(long)(
   "an engine takes its keys and values and its scratch",
   async () => {
     const { trainer } = await measured(256);

@@ -3,6 +3,7 @@ import { defineRecipe, type Recipe, type RecipeInput } from "../../lib/config/in
 import { PUBLISHED_CONFIGS } from "../../lib/inference/index.ts";
 import { expectFit, type MemoryPlan, planMemory } from "../../lib/plan/index.ts";
 import { measureMemory } from "../../lib/plan/memory.ts";
+import { long } from "../long.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 const APRIEL = JSON.stringify(PUBLISHED_CONFIGS["ServiceNow-AI/Apriel-1.5-15b-Thinker"]);
@@ -135,7 +136,7 @@ test("what recompute saves is what the activations shrink by", () => {
   expect([kept!.recomputeSaves, again!.recomputeSaves]).toEqual([saved, saved]);
 });
 
-test("a recipe whose device is the CPU is planned for it, whatever hardware it names", () => {
+test.runIf(long)("a recipe whose device is the CPU is planned for it, whatever hardware it names", () => {
   const recipe = { ...apriel({ recompute: false, sharding: undefined } as object), device: "cpu" } as const;
   const plan = planMemory(recipe, TINY, machine);
   expect(plan).toMatchObject({ device: "CPU", capacity: machine.memory });
@@ -143,19 +144,25 @@ test("a recipe whose device is the CPU is planned for it, whatever hardware it n
   expect(planMemory(recipe, TINY, machine, 2 ** 30)).toMatchObject({ device: "H100", capacity: 2 ** 30 });
 });
 
-test("for a GPU that nothing names it is this machine's; what is asked for, then the recipe, come before it", () => {
-  const gpu = { name: "A100", memory: 40 * 2 ** 30 };
-  const cuda = { ...smallRecipe(), device: "cuda" } as Recipe;
-  const named = { ...cuda, hardware: apriel({ gpus: 1, actorGpus: undefined } as object).hardware } as Recipe;
-  const found = (recipe: Recipe, machine_: object, asked?: number) => {
-    const { device, capacity, roles } = planMemory(recipe, TINY, { ...machine, ...machine_ }, asked);
-    return [device, capacity, roles[0]!.rows.some(({ name }) => name === "weights, bf16, engine")];
-  };
-  expect(found(cuda, { gpu })).toEqual(["A100", 40 * 2 ** 30, true]);
-  expect(found(cuda, { gpu }, 2 ** 30)).toEqual(["GPU", 2 ** 30, true]);
-  expect(found(named, { gpu })).toEqual(["H100", 80 * 2 ** 30, true]);
-  expect(found({ ...cuda, device: "cpu" } as Recipe, { gpu })).toEqual(["CPU", machine.memory, false]);
-});
+test.runIf(long)(
+  "for a GPU that nothing names it is this machine's; what is asked for, then the recipe, come before it",
+  () => {
+    const gpu = { name: "A100", memory: 40 * 2 ** 30 };
+    const cuda = { ...smallRecipe(), device: "cuda" } as Recipe;
+    const named = {
+      ...cuda,
+      hardware: apriel({ gpus: 1, actorGpus: undefined } as object).hardware,
+    } as Recipe;
+    const found = (recipe: Recipe, machine_: object, asked?: number) => {
+      const { device, capacity, roles } = planMemory(recipe, TINY, { ...machine, ...machine_ }, asked);
+      return [device, capacity, roles[0]!.rows.some(({ name }) => name === "weights, bf16, engine")];
+    };
+    expect(found(cuda, { gpu })).toEqual(["A100", 40 * 2 ** 30, true]);
+    expect(found(cuda, { gpu }, 2 ** 30)).toEqual(["GPU", 2 ** 30, true]);
+    expect(found(named, { gpu })).toEqual(["H100", 80 * 2 ** 30, true]);
+    expect(found({ ...cuda, device: "cpu" } as Recipe, { gpu })).toEqual(["CPU", machine.memory, false]);
+  },
+);
 
 test("for a GPU that nobody knows the plan says what is needed, never against the memory of this machine", () => {
   const cuda = { ...smallRecipe(), device: "cuda" } as Recipe;
@@ -193,18 +200,21 @@ test("a reference policy is a trainer more, that divides as the first does and o
   expect(reference).toBeLessThan(14_428_902_400 * 2);
 });
 
-test("on the CPU a reference policy is a second trainer that only scores: no gradients, no moments", () => {
-  const plain = smallRecipe();
-  const kl = { ...plain, objective: { ...plain.objective, klCoef: 0.1 } } as Recipe;
-  const times = (name: string) =>
-    bytesOf(planMemory(kl, TINY, machine), "actor and trainer", name) /
-    bytesOf(planMemory(plain, TINY, machine), "actor and trainer", name);
-  for (const name of ["master weights, f32", "weights, trainer", "activations"]) {
-    expect([name, times(name)]).toEqual([name, 2]);
-  }
-  for (const name of ["gradients, f32", "optimizer moments, f32"])
-    expect([name, times(name)]).toEqual([name, 1]);
-});
+test.runIf(long)(
+  "on the CPU a reference policy is a second trainer that only scores: no gradients, no moments",
+  () => {
+    const plain = smallRecipe();
+    const kl = { ...plain, objective: { ...plain.objective, klCoef: 0.1 } } as Recipe;
+    const times = (name: string) =>
+      bytesOf(planMemory(kl, TINY, machine), "actor and trainer", name) /
+      bytesOf(planMemory(plain, TINY, machine), "actor and trainer", name);
+    for (const name of ["master weights, f32", "weights, trainer", "activations"]) {
+      expect([name, times(name)]).toEqual([name, 2]);
+    }
+    for (const name of ["gradients, f32", "optimizer moments, f32"])
+      expect([name, times(name)]).toEqual([name, 1]);
+  },
+);
 
 test("two GPUs need NCCL's buffers; a tied head is no matrix of its own", () => {
   const plan = planMemory(apriel({ gpus: 2, actorGpus: 1 }), TINY, machine);

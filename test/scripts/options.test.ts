@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isDistFresh, ROOT } from "../fixtures/command-line.ts";
+import { long } from "../long.ts";
 
 /** Exit status and what was printed. */
 function ran(...args: readonly string[]) {
@@ -30,7 +31,7 @@ test("mutants of a room that is not there", () => {
   expect([status, stderr]).toEqual([2, expect.stringMatching(/^no room kitchen; there are [^\n]*\n$/)]);
 });
 
-test.runIf(isDistFresh)("the quick start says what it takes, and what it does not", () => {
+test.runIf(long && isDistFresh)("the quick start says what it takes, and what it does not", () => {
   const script = join("dist", "recipes", "quickstart.js");
   const help = ran(script, "--help");
   expect(help).toMatchObject({ status: 0, stderr: "", stdout: expect.stringContaining("--schedule S") });

@@ -18,6 +18,7 @@ import {
   programsLeft,
   programsRunning,
 } from "../../fixtures/python-sandboxes.ts";
+import { long } from "../../long.ts";
 
 const code = codeVerifier(async () => bubblewrap);
 const WALL_MS = 1500;
@@ -314,7 +315,7 @@ describe.skipIf(!hasBubblewrap)("hacks", () => {
   });
 
   const quick = HACKS.filter(({ reason }) => !reason.source.includes("over"));
-  test("in reference mode none of those that end by themselves passes either", async () => {
+  test.runIf(long)("in reference mode none of those that end by themselves passes either", async () => {
     const passed = [];
     for (const { why, source, style } of quick) {
       if ((await judge(source, rows[style], "reference", WALL_MS)).score > 0) passed.push(why);
@@ -341,21 +342,27 @@ describe.skipIf(!hasBubblewrap)("in the pool", () => {
     reference: { input_output: DOUBLES, limits: { memoryMb, ...limits } },
   });
 
-  test("a worker killed by the watchdog takes its processes along", { timeout: 120_000 }, async () => {
-    const request = { problem: problem({ wallMs: 60_000 }), finish: "stop" as const };
-    const texts = ["import time\ntime.sleep(60)", "print(2 * int(input()))"].map(fenced);
-    const before = new Set(descendants().map(({ pid }) => pid));
-    const judging = pool.verify(texts.map((text) => ({ ...request, text })));
-    const taken = (await programsRunning(AT_ONCE)).filter(({ pid, depth }) => depth > 0 && !before.has(pid));
-    const verdicts = await judging;
-    expect(verdicts).toEqual([
-      { status: "wrong", score: 0, reason: "verification took over 8000 ms" },
-      { status: "correct", score: 1, reason: "3 of 3 tests pass" },
-    ]);
-    expect(taken.map(({ depth }) => depth).sort()).toEqual([1, 1, 2, 2]); // pump, zygote, a program for each of two tests
-    const gone = () => descendants().every(({ pid }) => !taken.some((one) => one.pid === pid));
-    await vi.waitFor(() => expect(gone()).toBe(true), { timeout: 60_000 });
-  });
+  test.runIf(long)(
+    "a worker killed by the watchdog takes its processes along",
+    { timeout: 120_000 },
+    async () => {
+      const request = { problem: problem({ wallMs: 60_000 }), finish: "stop" as const };
+      const texts = ["import time\ntime.sleep(60)", "print(2 * int(input()))"].map(fenced);
+      const before = new Set(descendants().map(({ pid }) => pid));
+      const judging = pool.verify(texts.map((text) => ({ ...request, text })));
+      const taken = (await programsRunning(AT_ONCE)).filter(
+        ({ pid, depth }) => depth > 0 && !before.has(pid),
+      );
+      const verdicts = await judging;
+      expect(verdicts).toEqual([
+        { status: "wrong", score: 0, reason: "verification took over 8000 ms" },
+        { status: "correct", score: 1, reason: "3 of 3 tests pass" },
+      ]);
+      expect(taken.map(({ depth }) => depth).sort()).toEqual([1, 1, 2, 2]); // pump, zygote, a program for each of two tests
+      const gone = () => descendants().every(({ pid }) => !taken.some((one) => one.pid === pid));
+      await vi.waitFor(() => expect(gone()).toBe(true), { timeout: 60_000 });
+    },
+  );
 });
 
 const folder = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/data/code");
@@ -367,28 +374,29 @@ describe.skipIf(!existsSync(folder) || !hasBubblewrap)("labels of the reference 
       .split("\n")
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  /** Each kind of response, once per style of problem: the whole file is judged in one mode, this in the other. */
+  /** Each kind of response, once per style of problem; `npm run agreement` judges the whole file. */
   const oneOfEach = (rows: Record<string, unknown>[]) => [
     ...new Map(
       rows.map((row) => [`${row["kind"]} ${String(row["problem"]).slice(0, 4)} ${row["expected"]}`, row]),
     ).values(),
   ];
 
-  test.each([
-    ["reference", (rows: Record<string, unknown>[]) => rows],
-    ["strict", oneOfEach],
-  ] as const)("are reproduced in %s mode", { timeout: 120_000 }, async (compat, choose) => {
-    const rows = choose(cases());
-    const apart: string[] = [];
-    const lane = async () => {
-      for (let row = rows.pop(); row !== undefined; row = rows.pop()) {
-        const { completion, reference } = await readCase(row, folder);
-        const { status } = await code.verify(completion, code.parseReference({ ...reference, compat }));
-        if (status !== row["expected"])
-          apart.push(`${row["problem"]} ${row["kind"]}: ${row["expected"]} -> ${status}`);
-      }
-    };
-    await Promise.all([lane(), lane()]);
-    expect(apart).toEqual([]);
-  });
+  test.each(["reference", "strict"] as const)(
+    "are reproduced in %s mode",
+    { timeout: 120_000 },
+    async (compat) => {
+      const rows = oneOfEach(cases());
+      const apart: string[] = [];
+      const lane = async () => {
+        for (let row = rows.pop(); row !== undefined; row = rows.pop()) {
+          const { completion, reference } = await readCase(row, folder);
+          const { status } = await code.verify(completion, code.parseReference({ ...reference, compat }));
+          if (status !== row["expected"])
+            apart.push(`${row["problem"]} ${row["kind"]}: ${row["expected"]} -> ${status}`);
+        }
+      };
+      await Promise.all([lane(), lane()]);
+      expect(apart).toEqual([]);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { GAMES } from "../../../lib/domains/logic/games.ts";
 import { logic } from "../../../lib/domains/logic/verify.ts";
-import { long } from "../../long.ts";
+import { longest } from "../../long.ts";
 import { HOSTILE } from "./judge.ts";
 import { labelledPuzzles } from "./labelled.ts";
 
@@ -16,7 +16,7 @@ test("every game has a name of its own, and the list is in their order", () => {
 /** Generous, because other work shares the machine; quadratic time in a megabyte takes hours. */
 const BOUND_MS = 15_000;
 
-describe.skipIf(!long || labelledPuzzles.length === 0)("hostile megabytes end quickly", () => {
+describe.skipIf(!longest || labelledPuzzles.length === 0)("hostile megabytes end quickly", () => {
   const puzzles = GAMES.map(({ task }) => labelledPuzzles.find((puzzle) => puzzle.task === task));
   test.each(puzzles.filter((puzzle) => puzzle !== undefined))("$task", async ({ task, game_data }) => {
     for (const compat of ["reference", "strict"] as const) {

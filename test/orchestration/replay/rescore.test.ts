@@ -12,6 +12,7 @@ import { createRun, rescoreRun } from "../../../lib/orchestration/index.ts";
 import { VerdictJournal } from "../../../lib/orchestration/records/verdict-journal.ts";
 import type { Verifiers } from "../../../lib/orchestration/setup/resources.ts";
 import type { Problem, Verdict } from "../../../lib/records.ts";
+import { long } from "../../long.ts";
 import { inlineVerifiers } from "../inline-verifiers.ts";
 import { smallRecipe } from "../small-recipe.ts";
 import { standInCore } from "../stand-in-core.ts";
@@ -165,45 +166,48 @@ test("a completion that came twice is judged once, and one whose verdict was nev
   expect(domains[0]).toMatchObject({ unscoredBefore: 2, unscoredAfter: 0, scoreAfter: 0.5 });
 });
 
-test("texts are held a batch at a time: 64 MB of them are judged in less than 24 MB", async () => {
-  const path = join(dir, RUN_FILES.verdicts);
-  writeRunManifest(dir, { name: "r", config: smallRecipe(), seeds: { run: 7 }, versions: {} });
-  const problem = {
-    problem: "p",
-    id: 1,
-    domain: "math",
-    family: "f",
-    level: 0,
-    verifier: "math",
-    reference: {},
-  };
-  const lines = [JSON.stringify(problem)];
-  for (let i = 0; i < 1024; ++i) {
-    const [completion, text] = [`${i}`, `${i}${"x".repeat(65_536)}`];
-    lines.push(JSON.stringify({ completion, of: "p", finish: "eos", text }));
-    lines.push(JSON.stringify({ verdict: LOST, on: completion, version: math.version }));
-  }
-  writeFileSync(path, `${lines.splice(0).join("\n")}\n`);
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void;
-  const held = () => {
-    collect();
-    return process.memoryUsage().heapUsed;
-  };
-  const [before, seen, sizes] = [held(), [] as string[], [] as number[]];
-  const verifiers: Verifiers = {
-    verify: async (group) => {
-      seen.push(...group.map(({ text }) => text.slice(0, 4)));
-      sizes.push(held() - before);
-      return group.map(() => scored(1));
-    },
-    stats: () => ({}),
-  };
-  await rescoreRun(dir, { verifiers });
-  expect(seen).toEqual(Array.from({ length: 1024 }, (_, i) => `${i}xxxx`.slice(0, 4)));
-  expect(sizes).toHaveLength(16);
-  expect(Math.max(...sizes)).toBeLessThan(24e6);
-});
+test.runIf(long)(
+  "texts are held a batch at a time: 64 MB of them are judged in less than 24 MB",
+  async () => {
+    const path = join(dir, RUN_FILES.verdicts);
+    writeRunManifest(dir, { name: "r", config: smallRecipe(), seeds: { run: 7 }, versions: {} });
+    const problem = {
+      problem: "p",
+      id: 1,
+      domain: "math",
+      family: "f",
+      level: 0,
+      verifier: "math",
+      reference: {},
+    };
+    const lines = [JSON.stringify(problem)];
+    for (let i = 0; i < 1024; ++i) {
+      const [completion, text] = [`${i}`, `${i}${"x".repeat(65_536)}`];
+      lines.push(JSON.stringify({ completion, of: "p", finish: "eos", text }));
+      lines.push(JSON.stringify({ verdict: LOST, on: completion, version: math.version }));
+    }
+    writeFileSync(path, `${lines.splice(0).join("\n")}\n`);
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const held = () => {
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const [before, seen, sizes] = [held(), [] as string[], [] as number[]];
+    const verifiers: Verifiers = {
+      verify: async (group) => {
+        seen.push(...group.map(({ text }) => text.slice(0, 4)));
+        sizes.push(held() - before);
+        return group.map(() => scored(1));
+      },
+      stats: () => ({}),
+    };
+    await rescoreRun(dir, { verifiers });
+    expect(seen).toEqual(Array.from({ length: 1024 }, (_, i) => `${i}xxxx`.slice(0, 4)));
+    expect(sizes).toHaveLength(16);
+    expect(Math.max(...sizes)).toBeLessThan(24e6);
+  },
+);
 
 test("a real run keeps its completions, and a rescoring changes nothing", async () => {
   {

@@ -4,7 +4,7 @@ import { Demonstrator, QUICKSTART_LEXICON } from "../../../lib/domains/index.ts"
 import type { Problem, Verdict } from "../../../lib/records.ts";
 import { VerifierPool } from "../../../lib/rewards/index.ts";
 import { LexiconTokenizer } from "../../../lib/text/index.ts";
-import { long } from "../../long.ts";
+import { longest } from "../../long.ts";
 
 // Mutants tried: the culprit read after the kill, a timeout retried, unscored without a retry, members judged
 // before the kill left without a verdict, no watchdog while the verifier is async.
@@ -268,7 +268,7 @@ test.skipIf(process.platform !== "linux")(
     };
     await cycle(0);
     const before = footprint();
-    for (let k = 0; k < (long ? 200 : 6); k++) await cycle(k);
+    for (let k = 0; k < (longest ? 200 : 6); k++) await cycle(k);
     expect(footprint()).toEqual(before);
   },
   900_000,

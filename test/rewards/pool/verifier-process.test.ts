@@ -8,6 +8,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import type { VerificationJob } from "../../../lib/rewards/pool/verification-job.ts";
 import { VerifierProcess } from "../../../lib/rewards/pool/verifier-process.ts";
 import { TSX } from "../../fixtures/command-line.ts";
+import { long } from "../../long.ts";
 
 // Mutants tried: stdin left to the child's loop (a spinning orphan stays), the tail not read, a shared stdout.
 
@@ -67,20 +68,23 @@ test("jobs are judged one after another; what verifiers print is heard; an exit 
   expect(await one.judge(job("ok"))).toMatchObject({ kind: "lost" });
 });
 
-test("a process that was stopped for longer than its limit goes on where it was: that is no fault of the completion", async () => {
-  const one = start();
-  const timeoutMs = 8000;
-  await one.judge(job("ok")); // loaded
-  const gate = join(mkdtempSync(join(tmpdir(), "hone-gate-")), "open");
-  const judged = one.judge({ ...job(`until ${gate} ok`), timeoutMs });
-  await vi.waitFor(() => expect(printed).toContain("until"), { timeout: 60_000 });
-  process.kill(one.pid, "SIGSTOP");
-  await sleep(timeoutMs + 1000);
-  process.kill(one.pid, "SIGCONT");
-  await sleep(500); // for its watchdog to look
-  writeFileSync(gate, ""); // what is left to do takes no time, however busy the machine is
-  expect(await judged).toMatchObject({ kind: "done", outcomes: [{ verdict: { status: "correct" } }] });
-});
+test.runIf(long)(
+  "a process that was stopped for longer than its limit goes on where it was: that is no fault of the completion",
+  async () => {
+    const one = start();
+    const timeoutMs = 8000;
+    await one.judge(job("ok")); // loaded
+    const gate = join(mkdtempSync(join(tmpdir(), "hone-gate-")), "open");
+    const judged = one.judge({ ...job(`until ${gate} ok`), timeoutMs });
+    await vi.waitFor(() => expect(printed).toContain("until"), { timeout: 60_000 });
+    process.kill(one.pid, "SIGSTOP");
+    await sleep(timeoutMs + 1000);
+    process.kill(one.pid, "SIGCONT");
+    await sleep(500); // for its watchdog to look
+    writeFileSync(gate, ""); // what is left to do takes no time, however busy the machine is
+    expect(await judged).toMatchObject({ kind: "done", outcomes: [{ verdict: { status: "correct" } }] });
+  },
+);
 
 test("a stray rejection is told with its message", async () => {
   expect(await start().judge(job("stray"))).toMatchObject({

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { IFBENCH } from "../../../../lib/domains/instruction-following/ifbench/ifbench.ts";
 import { ResponseText } from "../../../../lib/domains/instruction-following/text/response-text.ts";
+import { long } from "../../../long.ts";
 import { holds } from "./hand-made.ts";
 
 const PROMPTS = fileURLToPath(
@@ -168,18 +169,20 @@ test("what strict mode accepts, reference mode accepts, but for three correction
 
 describe("a hostile response", () => {
   const kinds = Object.entries(IFBENCH).filter(([id]) => id !== TAGGED);
-  test.each([
-    ["line ends", "\n".repeat(300_000)],
-    ["spaces and a letter", `${" ".repeat(300_000)}a`],
-    ["stars", "*".repeat(300_000)],
-    ["open brackets", "([{".repeat(100_000)],
-    ["quotes", `"'`.repeat(150_000)],
-    ["questions", `Question 1${"\n".repeat(300_000)}Question`],
-    ["commas", "1796-04-12,".repeat(30_000)],
-    ["one long word", "a".repeat(300_000)],
-    ["dots", ".".repeat(300_000)],
-    ["a CSV field", `ID,Country,City,Year,Count\n"${"x\n".repeat(150_000)}`],
-  ])("of %s is judged by all of them in linear time", (_, text) => {
+  test.each(
+    [
+      ["line ends", "\n".repeat(300_000)],
+      ["spaces and a letter", `${" ".repeat(300_000)}a`],
+      ["stars", "*".repeat(300_000)],
+      ["open brackets", "([{".repeat(100_000)],
+      ["quotes", `"'`.repeat(150_000)],
+      ["questions", `Question 1${"\n".repeat(300_000)}Question`],
+      ["commas", "1796-04-12,".repeat(30_000)],
+      ["one long word", "a".repeat(300_000)],
+      ["dots", ".".repeat(300_000)],
+      ["a CSV field", `ID,Country,City,Year,Count\n"${"x\n".repeat(150_000)}`],
+    ].filter(([what]) => long || what === "stars"),
+  )("of %s is judged by all of them in linear time", (_, text) => {
     const start = performance.now();
     for (const [id, kind] of kinds) {
       expect([id, kind.bindAsReference(ARGS)(new ResponseText(text))]).toEqual([id, expect.any(Boolean)]);

@@ -1,11 +1,11 @@
 import type { Puzzle, PuzzleGenerator } from "../../../../lib/domains/logic/drawing/puzzle.ts";
 import { CounterRandom } from "../../../../lib/random.ts";
-import { long } from "../../../long.ts";
+import { longest } from "../../../long.ts";
 
 export const LEVELS = [0, 1, 2, 3] as const;
 
 /** Enough for every rule to occur; `npm run test:all` looks at a hundred. */
-const COUNT = long ? 100 : 25;
+const COUNT = longest ? 100 : 25;
 
 /** Puzzles of a generator and level, each from a stream of its own; always the same ones. */
 export function draws(generator: PuzzleGenerator, level: number, count = COUNT): Puzzle[] {

@@ -1,0 +1,44 @@
+// No test is left out for its length for ever: what npm test skips, npm run test:all runs, and .ci/run what is long.
+import { expect, test } from "vitest";
+import { hasLong, levels } from "../long.ts";
+import { filesUnder, read } from "./source-tree.ts";
+
+const files = filesUnder("test", [".ts"]).filter((file) => !file.startsWith("test/architecture/"));
+const scripts = (JSON.parse(read("package.json")) as { scripts: Record<string, string> }).scripts;
+const asks = (command: string) => /\bHONE_TEST_ALL=(\S+)/.exec(command)?.[1];
+
+test("npm test leaves out both kinds, npm run test:long one, npm run test:all none", () => {
+  expect(levels(asks(scripts["test"]!))).toEqual({ long: false, longest: false });
+  expect(levels(asks(scripts["test:long"]!))).toEqual({ long: true, longest: false });
+  expect(levels(asks(scripts["test:all"]!))).toEqual({ long: true, longest: true });
+  for (const name of ["test", "test:long", "test:all"])
+    expect(scripts[name]).toMatch(/^(\w+=\w+ )*node scripts\/test\.mjs$/);
+});
+
+test("a landing runs npm test and npm run test:long; with HONE_CI_LONG everything", () => {
+  const commands = read(".ci/run").split("\n");
+  const long = commands.findIndex((line) => /^if .*HONE_CI_LONG/.test(line));
+  const end = commands.indexOf("fi", long);
+  const within = commands.slice(long, end).filter((line) => asks(line) === "1");
+  expect(within).toHaveLength(1);
+  expect(commands).toContain("npm test");
+  expect(commands.filter((line) => /^(\w+=\w+ )*npm run test:long$/.test(line))).toHaveLength(1);
+});
+
+test("nothing but test/long.ts knows what is asked for, so that no test asks for something else", () => {
+  const readers = files.filter((file) => read(file).includes('process.env["HONE_TEST_ALL"]'));
+  expect(readers).toEqual(["test/long.ts"]);
+  expect(read("vitest.config.ts")).not.toContain("HONE_TEST_ALL");
+});
+
+test("npm run test:long finds every file that asks for `long`, and each is one of tests", () => {
+  const importers = files.filter((file) => read(file).includes('/long.ts"'));
+  const ways = importers.map(
+    (file) => /^import \{ ([\w, ]+) \} from "[./]+\/long\.ts";$/m.exec(read(file))?.[1],
+  );
+  expect(importers.filter((_, i) => ways[i] === undefined)).toEqual([]); // by name, on a line
+  const users = importers.filter((_, i) => ways[i]!.split(", ").includes("long"));
+  expect(users).toEqual(files.filter((file) => hasLong(read(file))));
+  expect(users.filter((file) => !file.endsWith(".test.ts"))).toEqual([]);
+  expect(users.length).toBeGreaterThan(20);
+});
