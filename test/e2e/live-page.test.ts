@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { RUN_FILES, readRunLog, writeRunManifest } from "../../lib/metrics/index.ts";
 import { addStep, breathing, smallRun, writeStatus } from "../live/live-run.ts";
@@ -44,6 +44,8 @@ interface Layout {
   readonly painted: readonly number[];
 }
 const WAIT = { timeout: 60_000 };
+
+const test = it.runIf(long); // npm test looks at the first screen and at report.html
 
 describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () => {
   let browser: Browser;
@@ -86,7 +88,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
   };
   const drawn = (page: Page, chart = "score") => page.waitForSelector(`[data-chart="${chart}"] canvas`);
 
-  test("the first screen has its twelve charts, and the numbers are the log's own", async () => {
+  it("the first screen has its twelve charts, and the numbers are the log's own", async () => {
     await using live = await LiveServer.open([synthetic]);
     const { page, faults } = await open(live.url);
     await drawn(page);
@@ -106,7 +108,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.close();
   });
 
-  test.runIf(long)("every metric is found by a part of its name or of its definition", async () => {
+  test("every metric is found by a part of its name or of its definition", async () => {
     await using live = await LiveServer.open([synthetic]);
     const { page, faults } = await open(`${live.url}#metrics`);
     await page.keyboard.press("/");
@@ -125,79 +127,73 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.close();
   });
 
-  test.runIf(long)(
-    "steps arrive by themselves; a zoom and a choice of smoothing stay; a sitting that goes back is one history",
-    async () => {
-      const dir = smallRun(10);
-      await using live = await LiveServer.open([dir]);
-      const { page, faults } = await open(`${live.url}#metrics`);
-      await drawn(page, "a");
-      await page.getByLabel("first step").fill("3");
-      await page.getByLabel("first step").press("Enter");
-      await page.locator("#smoothing").selectOption("5");
-      addStep(dir, 11, { a: 1.25 });
-      await vi.waitFor(async () => expect(await shown(page, "a")).toBe(1.25), WAIT);
-      expect(await page.getByLabel("first step").inputValue()).toBe("3");
-      appendFileSync(join(dir, "events.jsonl"), '{"e":"resume","s":6}\n');
-      addStep(dir, 7, { a: 0.5 });
-      await vi.waitFor(async () => expect(await shown(page, "a")).toBe(0.5), WAIT);
-      expect(await page.locator('[data-chart="a"] .at').innerText()).toBe("step 7");
-      await page.reload();
-      await drawn(page, "a");
-      expect(await page.getByLabel("first step").inputValue()).toBe("3");
-      expect(await page.locator("#smoothing").inputValue()).toBe("5");
-      expect(await shown(page, "a")).toBe(0.5);
-      expect(await page.locator(".run-line").innerText()).toContain("step 7 of 20");
-      expect(faults).toEqual([]);
-      await page.close();
-    },
-  );
+  test("steps arrive by themselves; a zoom and a choice of smoothing stay; a sitting that goes back is one history", async () => {
+    const dir = smallRun(10);
+    await using live = await LiveServer.open([dir]);
+    const { page, faults } = await open(`${live.url}#metrics`);
+    await drawn(page, "a");
+    await page.getByLabel("first step").fill("3");
+    await page.getByLabel("first step").press("Enter");
+    await page.locator("#smoothing").selectOption("5");
+    addStep(dir, 11, { a: 1.25 });
+    await vi.waitFor(async () => expect(await shown(page, "a")).toBe(1.25), WAIT);
+    expect(await page.getByLabel("first step").inputValue()).toBe("3");
+    appendFileSync(join(dir, "events.jsonl"), '{"e":"resume","s":6}\n');
+    addStep(dir, 7, { a: 0.5 });
+    await vi.waitFor(async () => expect(await shown(page, "a")).toBe(0.5), WAIT);
+    expect(await page.locator('[data-chart="a"] .at').innerText()).toBe("step 7");
+    await page.reload();
+    await drawn(page, "a");
+    expect(await page.getByLabel("first step").inputValue()).toBe("3");
+    expect(await page.locator("#smoothing").inputValue()).toBe("5");
+    expect(await shown(page, "a")).toBe(0.5);
+    expect(await page.locator(".run-line").innerText()).toContain("step 7 of 20");
+    expect(faults).toEqual([]);
+    await page.close();
+  });
 
-  test.runIf(long)(
-    "phases, evaluations, checkpoints and pauses are marked on every chart, and told at their steps",
-    async () => {
-      const dir = smallRun(9);
-      await using live = await LiveServer.open([dir]);
-      const { page, faults } = await open(`${live.url}#metrics`);
-      await drawn(page, "a");
-      const kinds = () =>
-        page.locator("[data-mark]").evaluateAll((items) => items.map((item) => item.dataset["mark"]));
-      const green = async () => Number(await page.evaluate(GREEN));
-      expect(await kinds()).toEqual([]);
-      expect(await green()).toBe(0);
-      writeFileSync(join(dir, "before.json"), JSON.stringify([{ mean: { score: 0.25 } }]));
-      const notes = [
-        { e: "note", s: 0, t: 1, k: "phase", m: "warm start: 12.3 s" },
-        { e: "note", s: 3, t: 2, k: "checkpoint", m: "checkpoint step-000003" },
-        { e: "note", s: 7, f: 5, t: 3, k: "pause", m: "paused for 44.0 s" },
-      ];
-      writeFileSync(join(dir, "events.jsonl"), notes.map((note) => `${JSON.stringify(note)}\n`).join(""));
-      await vi.waitFor(
-        async () => expect(await kinds()).toEqual(["checkpoint", "evaluation", "phase", "pause"]),
-        WAIT,
-      );
-      await vi.waitFor(async () => expect(await green()).toBeGreaterThan(10), WAIT);
-      await page.locator('[data-chart="a"]').focus();
-      const told: string[] = [];
-      for (let step = 9; step >= 1; step--) {
-        await page.keyboard.press("ArrowLeft");
-        told.unshift((await page.locator('[data-chart="a"] .mark').allInnerTexts()).join());
-      }
-      expect(told).toEqual([
-        "warm start: 12.3 s · evaluation before training: mean score 0.250",
-        "",
-        "checkpoint step-000003",
-        "",
-        ...Array<string>(3).fill("paused for 44.0 s"),
-        "",
-        "",
-      ]);
-      expect(faults).toEqual([]);
-      await page.close();
-    },
-  );
+  test("phases, evaluations, checkpoints and pauses are marked on every chart, and told at their steps", async () => {
+    const dir = smallRun(9);
+    await using live = await LiveServer.open([dir]);
+    const { page, faults } = await open(`${live.url}#metrics`);
+    await drawn(page, "a");
+    const kinds = () =>
+      page.locator("[data-mark]").evaluateAll((items) => items.map((item) => item.dataset["mark"]));
+    const green = async () => Number(await page.evaluate(GREEN));
+    expect(await kinds()).toEqual([]);
+    expect(await green()).toBe(0);
+    writeFileSync(join(dir, "before.json"), JSON.stringify([{ mean: { score: 0.25 } }]));
+    const notes = [
+      { e: "note", s: 0, t: 1, k: "phase", m: "warm start: 12.3 s" },
+      { e: "note", s: 3, t: 2, k: "checkpoint", m: "checkpoint step-000003" },
+      { e: "note", s: 7, f: 5, t: 3, k: "pause", m: "paused for 44.0 s" },
+    ];
+    writeFileSync(join(dir, "events.jsonl"), notes.map((note) => `${JSON.stringify(note)}\n`).join(""));
+    await vi.waitFor(
+      async () => expect(await kinds()).toEqual(["checkpoint", "evaluation", "phase", "pause"]),
+      WAIT,
+    );
+    await vi.waitFor(async () => expect(await green()).toBeGreaterThan(10), WAIT);
+    await page.locator('[data-chart="a"]').focus();
+    const told: string[] = [];
+    for (let step = 9; step >= 1; step--) {
+      await page.keyboard.press("ArrowLeft");
+      told.unshift((await page.locator('[data-chart="a"] .mark').allInnerTexts()).join());
+    }
+    expect(told).toEqual([
+      "warm start: 12.3 s · evaluation before training: mean score 0.250",
+      "",
+      "checkpoint step-000003",
+      "",
+      ...Array<string>(3).fill("paused for 44.0 s"),
+      "",
+      "",
+    ]);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
 
-  test.runIf(long)("finds the run again when its server comes back, and misses no step", async () => {
+  test("finds the run again when its server comes back, and misses no step", async () => {
     const dir = smallRun(3);
     const first = await LiveServer.open([dir]);
     const { port, token } = first;
@@ -216,7 +212,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.close();
   });
 
-  test.runIf(long)("runs are laid over each other, switched off and compared", async () => {
+  test("runs are laid over each other, switched off and compared", async () => {
     const [a, b] = [smallRun(5, "first"), smallRun(8, "second")];
     await using live = await LiveServer.open([a, b]);
     const { page, faults } = await open(`${live.url}#metrics`);
@@ -232,86 +228,71 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.close();
   });
 
-  test.runIf(long)(
-    "shows the line and what it waits for, and a control is a request in the run's folder",
-    async () => {
-      const dir = smallRun(3);
-      const sentence = "trainer waits for verifier `python`: 14 completions out; pool of 2";
-      const ended = { how: "by SIGKILL", atMs: Date.now() - 9000, words: "a\nHONE_ERR_IO  <b>disk</b>" };
-      const row = { pid: 41, state: "alive", restarts: 1, doing: "samples 12" } as const;
-      const processes = [
-        { ...row, name: "run", doing: "decides" },
-        { ...row, name: "actor.0", version: 3, lag: 1, tokensPerSecond: 1234, ended },
-        { ...row, name: "verifier.0" },
-      ];
-      writeStatus(dir, { processes, waits: { sentence, sinceMs: Date.now() - 60_000, stuck: true } });
-      using _ = breathing(dir);
-      await using live = await LiveServer.open([dir]);
-      const { page, faults } = await open(`${live.url}#line`);
-      await vi.waitFor(
-        async () => expect(await page.locator(".panel .doctor.stuck").innerText()).toContain(sentence),
-        WAIT,
-      );
-      expect(await page.locator('[data-stage="engine"] b').innerText()).toBe("64 / 128");
-      const cells = page.locator(".processes tbody tr:nth-child(2) td");
-      const [state, ...others] = await cells.allInnerTexts();
-      expect([state, ...others.slice(0, 6)]).toEqual(["alive", "41", "v3", "1", "1234", "1", "samples 12"]);
-      expect(await cells.last().innerText()).toMatch(
-        /^by SIGKILL, \d+ s before: HONE_ERR_IO\s+<b>disk<\/b>$/,
-      );
-      expect(await page.locator(".processes tbody tr").count()).toBe(3);
-      const pause = page.getByRole("button", { name: "pause" });
-      await pause.focus();
-      const now = "trainer is in step 4";
-      const bars = () =>
-        page
-          .locator(".stage .track")
-          .evaluateAll((tracks) =>
-            tracks.map((track) =>
-              Math.round((10 * track.firstElementChild!.clientWidth) / track.clientWidth),
-            ),
-          );
-      expect(await bars()).toEqual([4, 5, 6, 10]);
-      const stages = writeStatus(dir).stages.map((stage) => ({ ...stage, holds: 0 }));
-      writeStatus(dir, { step: 4, stages, waits: { sentence: now, sinceMs: Date.now(), stuck: false } });
-      await vi.waitFor(
-        async () => expect(await page.locator(".top .doctor").innerText()).toContain(now),
-        WAIT,
-      );
-      await vi.waitFor(async () => expect(await bars()).toEqual([0, 0, 0, 0]), WAIT);
-      // what is new must not take the button away from under a finger
-      expect(await pause.evaluate((node) => node === node.ownerDocument.activeElement)).toBe(true);
-      await page.keyboard.press("Enter");
-      await vi.waitFor(() => expect(readdirSync(join(dir, "requests"))).toHaveLength(1), WAIT);
-      const [name] = readdirSync(join(dir, "requests"));
-      expect(JSON.parse(readFileSync(join(dir, "requests", name!), "utf8"))).toMatchObject({
-        action: "pause",
-      });
-      expect(faults).toEqual([]);
-      await page.close();
-    },
-  );
+  test("shows the line and what it waits for, and a control is a request in the run's folder", async () => {
+    const dir = smallRun(3);
+    const sentence = "trainer waits for verifier `python`: 14 completions out; pool of 2";
+    const ended = { how: "by SIGKILL", atMs: Date.now() - 9000, words: "a\nHONE_ERR_IO  <b>disk</b>" };
+    const row = { pid: 41, state: "alive", restarts: 1, doing: "samples 12" } as const;
+    const processes = [
+      { ...row, name: "run", doing: "decides" },
+      { ...row, name: "actor.0", version: 3, lag: 1, tokensPerSecond: 1234, ended },
+      { ...row, name: "verifier.0" },
+    ];
+    writeStatus(dir, { processes, waits: { sentence, sinceMs: Date.now() - 60_000, stuck: true } });
+    using _ = breathing(dir);
+    await using live = await LiveServer.open([dir]);
+    const { page, faults } = await open(`${live.url}#line`);
+    await vi.waitFor(
+      async () => expect(await page.locator(".panel .doctor.stuck").innerText()).toContain(sentence),
+      WAIT,
+    );
+    expect(await page.locator('[data-stage="engine"] b').innerText()).toBe("64 / 128");
+    const cells = page.locator(".processes tbody tr:nth-child(2) td");
+    const [state, ...others] = await cells.allInnerTexts();
+    expect([state, ...others.slice(0, 6)]).toEqual(["alive", "41", "v3", "1", "1234", "1", "samples 12"]);
+    expect(await cells.last().innerText()).toMatch(/^by SIGKILL, \d+ s before: HONE_ERR_IO\s+<b>disk<\/b>$/);
+    expect(await page.locator(".processes tbody tr").count()).toBe(3);
+    const pause = page.getByRole("button", { name: "pause" });
+    await pause.focus();
+    const now = "trainer is in step 4";
+    const bars = () =>
+      page
+        .locator(".stage .track")
+        .evaluateAll((tracks) =>
+          tracks.map((track) => Math.round((10 * track.firstElementChild!.clientWidth) / track.clientWidth)),
+        );
+    expect(await bars()).toEqual([4, 5, 6, 10]);
+    const stages = writeStatus(dir).stages.map((stage) => ({ ...stage, holds: 0 }));
+    writeStatus(dir, { step: 4, stages, waits: { sentence: now, sinceMs: Date.now(), stuck: false } });
+    await vi.waitFor(async () => expect(await page.locator(".top .doctor").innerText()).toContain(now), WAIT);
+    await vi.waitFor(async () => expect(await bars()).toEqual([0, 0, 0, 0]), WAIT);
+    // what is new must not take the button away from under a finger
+    expect(await pause.evaluate((node) => node === node.ownerDocument.activeElement)).toBe(true);
+    await page.keyboard.press("Enter");
+    await vi.waitFor(() => expect(readdirSync(join(dir, "requests"))).toHaveLength(1), WAIT);
+    const [name] = readdirSync(join(dir, "requests"));
+    expect(JSON.parse(readFileSync(join(dir, "requests", name!), "utf8"))).toMatchObject({ action: "pause" });
+    expect(faults).toEqual([]);
+    await page.close();
+  });
 
-  test.runIf(long)(
-    "of a run whose server is gone it says what the run was, and offers no button",
-    async () => {
-      const dir = smallRun(3);
-      writeStatus(dir, { phase: { name: "preparing", done: 0, total: 0 } });
-      using _ = breathing(dir);
-      const live = await LiveServer.open([dir]);
-      const { page } = await open(live.url);
-      const badge = page.locator(".run-line .state");
-      const seen = async () => [await badge.innerText(), await page.locator(".controls").count()];
-      await vi.waitFor(async () => expect(await seen()).toEqual(["running", 1]), WAIT);
-      expect(await page.locator(".run-line .steps").innerText()).toMatch(/^step 3 of 20 · preparing · /);
-      await live[Symbol.asyncDispose]();
-      await vi.waitFor(async () => expect(await seen()).toEqual(["was running", 0]), WAIT);
-      expect(await page.title()).not.toContain("▶");
-      await page.close();
-    },
-  );
+  test("of a run whose server is gone it says what the run was, and offers no button", async () => {
+    const dir = smallRun(3);
+    writeStatus(dir, { phase: { name: "preparing", done: 0, total: 0 } });
+    using _ = breathing(dir);
+    const live = await LiveServer.open([dir]);
+    const { page } = await open(live.url);
+    const badge = page.locator(".run-line .state");
+    const seen = async () => [await badge.innerText(), await page.locator(".controls").count()];
+    await vi.waitFor(async () => expect(await seen()).toEqual(["running", 1]), WAIT);
+    expect(await page.locator(".run-line .steps").innerText()).toMatch(/^step 3 of 20 · preparing · /);
+    await live[Symbol.asyncDispose]();
+    await vi.waitFor(async () => expect(await seen()).toEqual(["was running", 0]), WAIT);
+    expect(await page.title()).not.toContain("▶");
+    await page.close();
+  });
 
-  test("report.html is the same page, from a file", async () => {
+  it("report.html is the same page, from a file", async () => {
     const path = await writeReport(synthetic);
     const { page, faults } = await open(`file://${path}`);
     await drawn(page);
@@ -329,7 +310,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.close();
   });
 
-  test.runIf(long)("no name, no message and no value runs, breaks or leaves the page", async () => {
+  test("no name, no message and no value runs, breaks or leaves the page", async () => {
     const evil = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
     const dir = smallRun(2, evil);
     const odd = `${evil}\u202e\u001b[2J\ud800`;
@@ -358,7 +339,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     }
   });
 
-  test.runIf(long)("ten thousand steps are drawn at once, and a new one without a pause", async () => {
+  test("ten thousand steps are drawn at once, and a new one without a pause", async () => {
     const dir = smallRun(0);
     const lines = Array.from({ length: 10_000 }, (_, i) => {
       const metrics = Object.fromEntries(
@@ -387,7 +368,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.close();
   });
 
-  test.runIf(long).each([
+  test.each([
     [400, "light"],
     [400, "dark"],
     [1000, "light"],

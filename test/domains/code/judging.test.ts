@@ -342,27 +342,21 @@ describe.skipIf(!hasBubblewrap)("in the pool", () => {
     reference: { input_output: DOUBLES, limits: { memoryMb, ...limits } },
   });
 
-  test.runIf(long)(
-    "a worker killed by the watchdog takes its processes along",
-    { timeout: 120_000 },
-    async () => {
-      const request = { problem: problem({ wallMs: 60_000 }), finish: "stop" as const };
-      const texts = ["import time\ntime.sleep(60)", "print(2 * int(input()))"].map(fenced);
-      const before = new Set(descendants().map(({ pid }) => pid));
-      const judging = pool.verify(texts.map((text) => ({ ...request, text })));
-      const taken = (await programsRunning(AT_ONCE)).filter(
-        ({ pid, depth }) => depth > 0 && !before.has(pid),
-      );
-      const verdicts = await judging;
-      expect(verdicts).toEqual([
-        { status: "wrong", score: 0, reason: "verification took over 8000 ms" },
-        { status: "correct", score: 1, reason: "3 of 3 tests pass" },
-      ]);
-      expect(taken.map(({ depth }) => depth).sort()).toEqual([1, 1, 2, 2]); // pump, zygote, a program for each of two tests
-      const gone = () => descendants().every(({ pid }) => !taken.some((one) => one.pid === pid));
-      await vi.waitFor(() => expect(gone()).toBe(true), { timeout: 60_000 });
-    },
-  );
+  test("a worker killed by the watchdog takes its processes along", { timeout: 120_000 }, async () => {
+    const request = { problem: problem({ wallMs: 60_000 }), finish: "stop" as const };
+    const texts = ["import time\ntime.sleep(60)", "print(2 * int(input()))"].map(fenced);
+    const before = new Set(descendants().map(({ pid }) => pid));
+    const judging = pool.verify(texts.map((text) => ({ ...request, text })));
+    const taken = (await programsRunning(AT_ONCE)).filter(({ pid, depth }) => depth > 0 && !before.has(pid));
+    const verdicts = await judging;
+    expect(verdicts).toEqual([
+      { status: "wrong", score: 0, reason: "verification took over 8000 ms" },
+      { status: "correct", score: 1, reason: "3 of 3 tests pass" },
+    ]);
+    expect(taken.map(({ depth }) => depth).sort()).toEqual([1, 1, 2, 2]); // pump, zygote, a program for each of two tests
+    const gone = () => descendants().every(({ pid }) => !taken.some((one) => one.pid === pid));
+    await vi.waitFor(() => expect(gone()).toBe(true), { timeout: 60_000 });
+  });
 });
 
 const folder = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/data/code");
