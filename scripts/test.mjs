@@ -1,7 +1,8 @@
 // npm test: vitest. npm run test:native: the C++ tests (ctest, under ASan and UBSan). npm run test:long: the files with
 // tests that npm test leaves out for their length. npm run test:all: everything; one closing line counts what ran.
 // HONE_TEST_NATIVE says which: unset or 0 vitest alone; 1 both; only the C++ tests; compile nothing but compiles them;
-// core,engine/step the C++ tests of those rooms and programs. HONE_TEST_ALL: see test/long.ts.
+// core,engine/step the C++ tests of those rooms and programs. HONE_TEST_ALL (test/long.ts) adds
+// long tests, HONE_TEST_FILES=long leaves out the files that have none.
 // HONE_SANITIZE=off|thread|... builds them otherwise.
 import { spawn, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -18,7 +19,6 @@ const sanitize = process.env.HONE_SANITIZE ?? "address,undefined";
 const asked = process.env.HONE_TEST_NATIVE || "0";
 const rooms = /^([01]|only|compile)$/.test(asked) ? [] : asked.split(",").filter(Boolean);
 const args = process.argv.slice(2);
-const longAlone = process.env.HONE_TEST_ALL === "landing" && args.length === 0;
 const BUILD_LINE_MS = 10_000;
 
 /** Runs a command and tells `onLine` what it prints; its status and all of its output. */
@@ -102,10 +102,6 @@ const vitest = path.join(
 const suite = spawnSync(process.execPath, [vitest, "run", ...args], {
   cwd: root,
   stdio: "inherit",
-  env: {
-    ...process.env,
-    HONE_NATIVE_COUNT: native ? JSON.stringify(native) : "",
-    ...(longAlone && { HONE_TEST_FILES: "long" }),
-  },
+  env: { ...process.env, HONE_NATIVE_COUNT: native ? JSON.stringify(native) : "" },
 });
 process.exit(suite.status === 0 && !native?.failed ? 0 : 1);

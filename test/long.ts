@@ -1,6 +1,6 @@
 /**
  * Which tests run beside those of `npm test`, by HONE_TEST_ALL: "landing" those that `.ci/run` adds before every change
- * (`npm run test:long`), "1" all (`npm run test:all`).
+ * (`npm run test:long` runs the files that have such), "1" all (`npm run test:all`).
  */
 export function levels(asked: string | undefined): { readonly long: boolean; readonly longest: boolean } {
   return { long: asked === "1" || asked === "landing", longest: asked === "1" };

@@ -1,12 +1,17 @@
 /** Why a test was skipped, in words, from the condition that its source gives to skipIf or runIf. */
+import { levels } from "./long.ts";
+
+/** Whether tests of these kinds run, so that their length is no reason. */
+type Levels = ReturnType<typeof levels>;
+const ASKED: Levels = levels(process.env["HONE_TEST_ALL"]);
 
 /** What conditions are about; the first that fits is said. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
-  [/\b(long|longest)\b/, "long, for npm run test:all"],
   [
     /bubblewrap|runsPrograms|usable/i,
     "no sandbox of that kind here: apt-get install bubblewrap python3; pyodide",
   ],
+  [/noCheckout/, "not a checkout of git"],
   [/noSqlite/, "better-sqlite3 is not built here: npm ci"],
   [/noSlurm/, "no Slurm, or not root: apt-get install slurm-wlm munge"],
   [/noMachines/, "no network namespaces, or not root: apt-get install iproute2"],
@@ -27,7 +32,9 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** "its ... are not beside the checkout" for `!existsSync(folder)`; a condition nobody knows is its own reason. */
-export function meaning(condition: string): string {
+export function meaning(condition: string, { long, longest }: Levels = ASKED): string {
+  if ((!long && /\blong\b/.test(condition)) || (!longest && /\blongest\b/.test(condition)))
+    return "long, for npm run test:all";
   return MEANINGS.find(([about]) => about.test(condition))?.[1] ?? condition;
 }
 
@@ -64,10 +71,15 @@ function closing(source: string, from: number): number {
  * around it, else every condition of its file.
  * @param names of the test and of the suites around it
  */
-export function skipReason(note: string | undefined, names: readonly string[], source: string): string {
+export function skipReason(
+  note: string | undefined,
+  names: readonly string[],
+  source: string,
+  asked: Levels = ASKED,
+): string {
   if (note !== undefined) return note;
   const all = conditionsOf(source);
   const own = all.filter(({ title }) => title !== undefined && names.includes(title));
-  const reasons = new Set((own.length > 0 ? own : all).map(({ condition }) => meaning(condition)));
+  const reasons = new Set((own.length > 0 ? own : all).map(({ condition }) => meaning(condition, asked)));
   return reasons.size > 0 ? [...reasons].join(", or ") : "no reason is given";
 }

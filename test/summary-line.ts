@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 import { skipReason } from "./skip-reasons.ts";
@@ -14,8 +14,7 @@ const TELL_MS = 15_000;
 
 /**
  * Says every fifteen seconds how far the run is, at the end why tests were skipped, and "N passed, N failed, N skipped"
- * alone on the last line, for people and for CI; scripts/test.mjs hands over the count of the C++ cases that ran before,
- * HONE_TEST_COUNT names a file with the count of earlier calls, which the line includes and the file then holds.
+ * alone on the last line, for people and for CI; scripts/test.mjs hands over the count of the C++ cases that ran before.
  */
 export default class SummaryLine implements Reporter {
   readonly #running = new Set<string>();
@@ -47,7 +46,8 @@ export default class SummaryLine implements Reporter {
 
   onTestRunEnd(modules: ReadonlyArray<TestModule>, errors: ReadonlyArray<unknown>): void {
     clearInterval(this.#teller);
-    const count = countBefore();
+    const native = process.env["HONE_NATIVE_COUNT"];
+    const count: Count = native ? (JSON.parse(native) as Count) : { passed: 0, failed: 0, skipped: 0 };
     count.failed += errors.length;
     const skips = new Map<string, Map<string, number>>();
     for (const module of modules) {
@@ -58,23 +58,12 @@ export default class SummaryLine implements Reporter {
         if (state === "skipped") note(skips, reasonOf(test), relative(process.cwd(), module.moduleId));
       }
     }
-    const kept = process.env["HONE_TEST_COUNT"];
-    if (kept) writeFileSync(kept, JSON.stringify(count));
     process.on("exit", () => {
       process.stdout.write(
         `${skipText(skips)}\n${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped\n`,
       );
     });
   }
-}
-
-/** What others counted before this run of vitest. */
-function countBefore(): Count {
-  const { HONE_NATIVE_COUNT: native, HONE_TEST_COUNT: kept } = process.env;
-  const texts = [native, kept && existsSync(kept) ? readFileSync(kept, "utf8") : undefined];
-  const counts = texts.filter(Boolean).map((text) => JSON.parse(text!) as Count);
-  const sum = (key: keyof Count) => counts.reduce((total, count) => total + count[key], 0);
-  return { passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") };
 }
 
 function reasonOf(test: TestCase): string {

@@ -13,21 +13,26 @@ test("npm test leaves out both kinds, npm run test:long one, npm run test:all no
   expect(levels(asks(scripts["test:all"]!))).toEqual({ long: true, longest: true });
   for (const name of ["test", "test:long", "test:all"])
     expect(scripts[name]).toMatch(/^(\w+=\w+ )*node scripts\/test\.mjs$/);
+  const narrowed = Object.keys(scripts).filter((name) => scripts[name]!.includes("HONE_TEST_FILES"));
+  expect(narrowed).toEqual(["test:long"]); // the others look at every file
 });
 
-test("a landing runs npm test and npm run test:long; with HONE_CI_LONG everything", () => {
-  const commands = read(".ci/run").split("\n");
-  const long = commands.findIndex((line) => /^if .*HONE_CI_LONG/.test(line));
-  const end = commands.indexOf("fi", long);
-  const within = commands.slice(long, end).filter((line) => asks(line) === "1");
-  expect(within).toHaveLength(1);
-  expect(commands).toContain("npm test");
-  expect(commands.filter((line) => /^(\w+=\w+ )*npm run test:long$/.test(line))).toHaveLength(1);
+test("a landing runs npm test with what is long; with HONE_CI_LONG everything", () => {
+  const lines = read(".ci/run").split("\n");
+  const known = lines.filter((line) => /\basked=|HONE_CI_LONG|HONE_TEST_ALL|HONE_TEST_FILES/.test(line));
+  expect(known).toEqual([
+    "asked=landing",
+    expect.stringMatching(/^if \[\[ -n .*HONE_CI_LONG/),
+    "  asked=1",
+    "HONE_TEST_ALL=$asked HONE_TEST_NATIVE=1 npm test",
+  ]);
+  expect(lines.indexOf("fi", lines.indexOf("  asked=1"))).toBe(lines.indexOf("  asked=1") + 1);
+  expect(levels("landing")).toEqual({ long: true, longest: false });
 });
 
 test("nothing but test/long.ts knows what is asked for, so that no test asks for something else", () => {
   const readers = files.filter((file) => read(file).includes('process.env["HONE_TEST_ALL"]'));
-  expect(readers).toEqual(["test/long.ts"]);
+  expect(readers).toEqual(["test/long.ts", "test/skip-reasons.ts"]);
   expect(read("vitest.config.ts")).not.toContain("HONE_TEST_ALL");
 });
 

@@ -1,0 +1,33 @@
+// The repository's root holds what is named here and nothing else: a file of a trial that is committed by mistake shows.
+import { spawnSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { ROOT } from "./source-tree.ts";
+
+const FOLDERS = [".ci", "bench", "csrc", "docs", "lib", "recipes", "scripts", "test"];
+const FILES = [
+  ".gitignore",
+  "CHANGELOG.md",
+  "CMakeLists.txt",
+  "LICENSE",
+  "README.md",
+  "binding.gyp",
+  "biome.json",
+  "package-lock.json",
+  "package.json",
+  "tsconfig.build.json",
+  "tsconfig.json",
+  "vitest.config.ts",
+];
+
+const { status, stdout } = spawnSync("git", ["ls-files", "-z"], { cwd: ROOT, encoding: "utf8" });
+const noCheckout = status !== 0 || stdout === "";
+
+test.skipIf(noCheckout)("the root holds known names only", () => {
+  const names = new Set(
+    stdout
+      .split("\0")
+      .filter(Boolean)
+      .map((path) => path.split("/")[0]!),
+  );
+  expect([...names].sort()).toEqual([...FOLDERS, ...FILES].sort());
+});
