@@ -35,7 +35,7 @@ export async function doctorCluster(
   const { version, reason } = info().gloo;
   if (version === null)
     throw new HoneError("HONE_ERR_UNSUPPORTED", `ranks talk over Gloo, and there is none: ${reason}`);
-  const address = flags.store ?? process.env["HONE_STORE"] ?? missingStore();
+  const address = flags.store ?? (process.env["HONE_STORE"] || missingStore());
   const towards = address.startsWith("redis") ? await addressTowards(address) : undefined;
   const host = process.env["HONE_HOST"] || towards;
   const report = await withStore(
@@ -72,7 +72,7 @@ async function startRanks({ store, json, wait, deadline }: ClusterFlags, number:
       `--processes is ${JSON.stringify(number)}, not a number from 2 to 64`,
     );
   const own = mkdtempSync(join(tmpdir(), "hone-doctor-"));
-  const address = store ?? process.env["HONE_STORE"] ?? `sqlite:${join(own, "streams.sqlite")}`;
+  const address = store ?? (process.env["HONE_STORE"] || `sqlite:${join(own, "streams.sqlite")}`);
   const flags = ["--wait", wait, "--deadline", deadline, "--store", address, ...(json ? ["--json"] : [])];
   const children = Array.from({ length: Number(number) }, (_, rank) => startRank(flags, rank, number));
   const signal = interruptSignal(() => {});

@@ -15,6 +15,9 @@ export function statusText(status: RunStatus, columns: number, nowMs: number): s
     "",
     ...processTable(processes, columns),
     ...ends(processes, columns, nowMs),
+    ...processes.flatMap(({ name, metrics }) =>
+      metrics ? [clip(`${name} metrics ${metrics}`, columns)] : [],
+    ),
     ...(line === undefined ? [] : ["", ...stageLines(status, columns)]),
   ];
   return visibleText(text.join("\n"));

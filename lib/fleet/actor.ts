@@ -8,6 +8,7 @@ import { ActorEngine, lostTrack } from "./actor-engine.ts";
 import { faultText } from "./fault-text.ts";
 import { type Control, decodeControl, encodeAnswer, membersOf, type TransferPlan } from "./messages.ts";
 import { type FleetSettings, memberName, REGISTERS, STREAMS } from "./names.ts";
+import type { RoleFacts } from "./role-metrics.ts";
 import type { WeightReceiver } from "./transport.ts";
 
 export interface ActorParts {
@@ -20,6 +21,8 @@ export interface ActorParts {
   readonly incarnation: number;
   /** Which machine it is on. Default: this one's name. */
   readonly host?: string;
+  /** Told what to ask for how it is; called once. */
+  readonly onFacts?: (facts: () => RoleFacts) => void;
   readonly signal: AbortSignal;
 }
 
@@ -54,6 +57,8 @@ class Actor {
   readonly #settings: FleetSettings;
   readonly #member: string;
   readonly #engines = new Map<string, ActorEngine>();
+  /** What actors may sample with, by engine. */
+  readonly #current = new Map<string, number>();
   readonly #failed = deferred<never>();
   readonly #stop = new AbortController();
   #beat: NodeJS.Timeout | undefined;
@@ -71,6 +76,7 @@ class Actor {
 
   async run(): Promise<void> {
     await this.#show();
+    this.#parts.onFacts?.(() => this.#facts());
     this.#beat = setInterval(() => void this.#show().catch(this.#fail), this.#settings.beatMs);
     await Promise.race([this.#obey(), this.#failed.promise]);
   }
@@ -80,6 +86,19 @@ class Actor {
     this.#stop.abort();
     await Promise.all([...this.#engines.values()].map((engine) => engine.close()));
     await this.#parts.receiver.close();
+  }
+
+  #facts(): RoleFacts {
+    const all = [...this.#engines].map(([name, engine]) => {
+      const { version, decodeTokens } = engine.stats();
+      return { version, tokens: decodeTokens, lag: (this.#current.get(name) ?? version) - version };
+    });
+    return {
+      version: Math.max(0, ...all.map(({ version }) => version)),
+      lag: Math.max(0, ...all.map(({ lag }) => lag)),
+      tokens: all.reduce((sum, { tokens }) => sum + tokens, 0),
+      restarts: this.#parts.incarnation - 1,
+    };
   }
 
   readonly #fail = (error: unknown): void => {
@@ -129,6 +148,7 @@ class Actor {
     if (control.kind === "abort") return engine.abort(control.request);
     if (control.kind === "update") return this.#update(control, engine);
     const { update, version, members } = control;
+    this.#current.set(control.engine, version);
     return engine.commit(update, version, members.includes(this.#member));
   }
 

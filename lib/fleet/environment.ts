@@ -1,4 +1,5 @@
 import { HoneError } from "../errors.ts";
+import { type MetricsPlace, readMetricsPlace } from "./role-metrics.ts";
 
 /** What a process of a fleet is told about itself; nothing else is read by roles. */
 export interface RoleEnvironment {
@@ -13,6 +14,8 @@ export interface RoleEnvironment {
   readonly store: string;
   /** Address of this machine, at which other ranks reach it. Default: those of this machine alone do. */
   readonly host?: string;
+  /** Where it tells Prometheus how it is. Default: nowhere. */
+  readonly metrics?: MetricsPlace;
 }
 
 /** How a process of a run ends, a role's as well as an agent's: its work is done; start it again; nobody needs to try. */
@@ -59,6 +62,7 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): RoleEnvironment
     epoch: whole(environment, "HONE_EPOCH", 1),
     store: text(environment, "HONE_STORE"),
     ...(environment["HONE_HOST"] && { host: environment["HONE_HOST"] }),
+    ...(environment["HONE_METRICS"] && { metrics: readMetricsPlace(environment["HONE_METRICS"]) }),
   };
 }
 

@@ -74,6 +74,14 @@ export class Fleet implements Core, AsyncDisposable {
     return new FleetTrainer(openTrainer(config, options), this.updates, way);
   }
 
+  async lookForMetrics(): Promise<void> {
+    const found = await this.#options.store.kv.list(REGISTERS.allMetrics);
+    const entries = [...found].map(
+      ([key, address]) => [key.slice(REGISTERS.allMetrics.length), address] as const,
+    );
+    this.board.metrics = new Map(entries);
+  }
+
   /** The end of everything under way: what the store or whoever starts actors cannot mend. */
   fail(error: unknown): void {
     for (const engine of this.#engines) engine.fail(error as Error);
@@ -92,6 +100,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   await options.store.kv.set(REGISTERS.settings, JSON.stringify(settings));
   const fleet = new Fleet(options, settings);
   const onFailure = (error: unknown) => fleet.fail(error);
+  fleet.roster.onLook(() => void fleet.lookForMetrics().catch(() => {})); // what the store says is said to the roster too
   fleet.roster.watch(onFailure);
   fleet.updates.listen().catch(onFailure);
   return fleet;

@@ -12,4 +12,5 @@ export { type FleetSettings, SETTINGS } from "./names.ts";
 export { NodeRoles, type NodeRolesOptions } from "./node-roles.ts";
 export { openProcesses, type Processes, type ProcessesOptions } from "./processes.ts";
 export { Rendezvous, sittingRun } from "./rendezvous.ts";
+export { type MetricsPlace, readMetricsPlace } from "./role-metrics.ts";
 export type * from "./transport.ts";

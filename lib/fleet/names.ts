@@ -32,6 +32,9 @@ export const REGISTERS = {
   /** What a rank says of itself again and again: beginning of the names, and a rank's own. */
   pulses: "fleet/pulses/",
   pulse: (rank: number) => `fleet/pulses/${rank}`,
+  /** A lease of where a process tells Prometheus how it is: beginning of the names, and a process's own. */
+  allMetrics: "fleet/metrics/",
+  metrics: (name: string) => `fleet/metrics/${name}`,
   /** A lease of who is alive, and what it says of itself: beginnings of the names, and an actor's own. */
   beats: "fleet/beats/",
   beat: (index: number) => `fleet/beats/${index}`,

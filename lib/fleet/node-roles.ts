@@ -3,7 +3,8 @@ import { openStore, type StreamStore } from "../streams/index.ts";
 import { fleetSettings } from "./actor.ts";
 import { memberName, REGISTERS } from "./names.ts";
 import { RankWatch } from "./rank-watch.ts";
-import { Roster } from "./roster.ts";
+import { type RoleFacts, RoleMetrics, type RoleMetricsOptions } from "./role-metrics.ts";
+import { type ActorStatus, Roster } from "./roster.ts";
 import { type Place, Supervisor, type SupervisorOptions } from "./supervisor.ts";
 
 export interface NodeRolesOptions extends Pick<SupervisorOptions, "logs" | "threads" | "environmentOf"> {
@@ -11,6 +12,8 @@ export interface NodeRolesOptions extends Pick<SupervisorOptions, "logs" | "thre
   readonly store: string;
   readonly run: string;
   readonly places: readonly Pick<Place, "role" | "rank" | "worldSize">[];
+  /** How this node is, for Prometheus. */
+  readonly metrics?: Pick<RoleMetricsOptions, "place" | "name" | "say">;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -26,10 +29,11 @@ export class NodeRoles implements AsyncDisposable {
   readonly #closed = new AbortController();
   #roster: Roster | undefined;
   #watch: RankWatch | undefined;
+  #metrics: RoleMetrics | undefined;
   #epoch = 0;
 
   private constructor(options: NodeRolesOptions, store: StreamStore) {
-    const { onFailure, places: _, store: __, run: ___, ...supervised } = options;
+    const { onFailure, places: _, store: __, run: ___, metrics: ____, ...supervised } = options;
     this.#options = options;
     this.#store = store;
     this.#supervisor = new Supervisor({
@@ -57,14 +61,18 @@ export class NodeRoles implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort();
+    this.#metrics?.[Symbol.dispose]();
     this.#roster?.close();
     await this.#supervisor[Symbol.asyncDispose]();
     await this.#store.close();
   }
 
   async #begin(): Promise<void> {
-    const { places, store, run: runId } = this.#options;
+    const { places, store, run: runId, metrics } = this.#options;
     const settings = await fleetSettings(this.#store);
+    const { beatMs } = settings;
+    const facts = () => this.#facts();
+    if (metrics) this.#metrics = new RoleMetrics({ ...metrics, store: this.#store, runId, beatMs, facts });
     const whole = places.map((place) => ({ ...place, store, runId }));
     const trainers = whole.filter(({ role }) => role === "trainer");
     const end = (rank: number) => void this.#supervisor.kill("trainer", rank);
@@ -75,6 +83,22 @@ export class NodeRoles implements AsyncDisposable {
     const actors = whole.filter(({ role }) => role === "actor").map((place) => this.#supervisor.start(place));
     await Promise.all([...actors, ...(trainers.length > 0 ? [this.#supervisor.start(...trainers)] : [])]);
     if (trainers.length > 0) this.#follow(trainers).catch(this.#options.onFailure);
+  }
+
+  /** Of this node: its oldest weights, and all that its actors sample. */
+  #facts(): RoleFacts {
+    const { statuses } = this.#supervisor;
+    const here = new Set(statuses.map(({ role, rank }) => `${role}.${rank}`));
+    const living = this.#roster?.living ?? [];
+    const own = living.filter(({ index }) => here.has(`actor.${index}`)).map(workOf);
+    const newest = Math.max(0, ...living.map((actor) => workOf(actor).version));
+    const version = own.length === 0 ? 0 : Math.min(...own.map((work) => work.version));
+    return {
+      version,
+      lag: own.length === 0 ? 0 : newest - version,
+      tokens: own.reduce((sum, { tokens }) => sum + tokens, 0),
+      restarts: Object.fromEntries(statuses.map(({ role, rank, restarts }) => [`${role}.${rank}`, restarts])),
+    };
   }
 
   /** The next process of an actor: the one before is fenced from here on. */
@@ -129,4 +153,12 @@ export class NodeRoles implements AsyncDisposable {
       if (role === "actor" && this.#roster!.wasLost(memberName(rank, epoch)))
         this.#supervisor.kill(role, rank);
   }
+}
+
+function workOf({ engines }: ActorStatus): Pick<RoleFacts, "version" | "tokens"> {
+  const all = Object.values(engines);
+  return {
+    version: Math.max(0, ...all.map(({ version }) => version)),
+    tokens: all.reduce((sum, { decodeTokens }) => sum + decodeTokens, 0),
+  };
 }

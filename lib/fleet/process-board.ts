@@ -2,15 +2,8 @@ import type { ProcessStatus } from "../metrics/index.ts";
 import { memberName } from "./names.ts";
 import type { ActorStatus, Roster } from "./roster.ts";
 import type { PlaceStatus } from "./supervisor.ts";
+import { TokenRate } from "./token-rate.ts";
 import type { Updates } from "./updates.ts";
-
-/** Tokens a second are those of so long a time. */
-const WINDOW_MS = 5000;
-
-interface Count {
-  readonly atMs: number;
-  readonly tokens: number;
-}
 
 /** The processes of a fleet for people: those that the supervisor holds, and those that came by themselves. */
 export class ProcessBoard {
@@ -18,7 +11,9 @@ export class ProcessBoard {
   places: () => readonly PlaceStatus[] = () => [];
   readonly #roster: Roster;
   readonly #updates: Updates;
-  readonly #counts = new Map<string, Count[]>();
+  readonly #rates = new Map<string, TokenRate>();
+  /** Where processes tell Prometheus how they are, by name. */
+  metrics: ReadonlyMap<string, string> = new Map();
 
   constructor(roster: Roster, updates: Updates) {
     this.#roster = roster;
@@ -37,7 +32,19 @@ export class ProcessBoard {
       restarts: 0,
       ...this.#work(actor),
     }));
-    return [...own, ...others.filter(({ name }) => !known.has(name))];
+    const rows: ProcessStatus[] = [...own, ...others.filter(({ name }) => !known.has(name))];
+    const named = new Set(rows.map(({ name }) => name));
+    const heardOf = [...this.metrics.keys()].filter((name) => !named.has(name));
+    const all = [
+      ...rows,
+      ...heardOf.map((name) => ({ name, state: "alive" as const, restarts: 0, doing: "" })),
+    ];
+    return all.map((row) => ({ ...row, ...this.#address(row.name) }));
+  }
+
+  #address(name: string): Pick<ProcessStatus, "metrics"> {
+    const metrics = this.metrics.get(name);
+    return metrics === undefined ? {} : { metrics };
   }
 
   #inPlace({ role, rank, epoch, pid, restarts, ended }: PlaceStatus): ProcessStatus {
@@ -68,11 +75,8 @@ export class ProcessBoard {
   }
 
   #rate(member: string, tokens: number): number {
-    const atMs = performance.now();
-    const counts = [...(this.#counts.get(member) ?? []), { atMs, tokens }];
-    const recent = counts.filter((count) => atMs - count.atMs <= WINDOW_MS);
-    this.#counts.set(member, recent);
-    const first = recent[0]!;
-    return atMs > first.atMs ? Math.max(0, (1000 * (tokens - first.tokens)) / (atMs - first.atMs)) : 0;
+    const rate = this.#rates.get(member) ?? new TokenRate();
+    this.#rates.set(member, rate);
+    return rate.at(tokens);
   }
 }

@@ -1,13 +1,14 @@
 import { HoneError } from "../errors.ts";
 import type { CommunicatorOptions } from "../native/group-face.ts";
 import { Communicator } from "../native/index.ts";
-import { nativeCore } from "../orchestration/index.ts";
-import { openStore } from "../streams/index.ts";
+import { type Core, nativeCore } from "../orchestration/index.ts";
+import { openStore, type StreamStore } from "../streams/index.ts";
 import { fleetSettings, runActor } from "./actor.ts";
 import { PROCESS_EXIT, type RoleEnvironment } from "./environment.ts";
 import { weightsFolder } from "./folder-transport.ts";
-import { REGISTERS } from "./names.ts";
+import { type FleetSettings, REGISTERS } from "./names.ts";
 import { connectRanks } from "./rank-group.ts";
+import { type RoleFacts, RoleMetrics, type RoleMetricsOptions } from "./role-metrics.ts";
 import { runTrainer } from "./trainer-role.ts";
 import { openReceiver, openSender } from "./ways.ts";
 
@@ -18,7 +19,7 @@ export async function runRole(
   say: (line: string) => void,
 ): Promise<number> {
   try {
-    await work(environment, signal);
+    await work(environment, signal, say);
     return PROCESS_EXIT.done;
   } catch (error) {
     const { code = "HONE_ERR_INTERNAL", message, hint } = error as Partial<HoneError> & Error;
@@ -27,30 +28,73 @@ export async function runRole(
   }
 }
 
-async function work(environment: RoleEnvironment, signal: AbortSignal): Promise<void> {
-  const { role, rank, worldSize, runId, epoch, host } = environment;
+async function work(
+  environment: RoleEnvironment,
+  signal: AbortSignal,
+  say: (line: string) => void,
+): Promise<void> {
+  const { role, rank, runId, epoch } = environment;
   await using store = await openStore(environment.store, { run: runId, mustExist: true });
   const core = await nativeCore();
   store.fence(role === "trainer" ? REGISTERS.formation : REGISTERS.incarnation(rank), String(epoch));
   const settings = await fleetSettings(store);
-  const ways = { store, settings, host, signal };
+  using metrics = new OptionalMetrics(environment, { store, beatMs: settings.beatMs, say });
+  const run = role === "trainer" ? train : sample;
+  await run(environment, { store, settings, core, signal, onFacts: metrics.show });
+}
+
+interface RoleParts {
+  readonly store: StreamStore;
+  readonly settings: FleetSettings;
+  readonly core: Core;
+  readonly signal: AbortSignal;
+  readonly onFacts: (facts: () => RoleFacts) => void;
+}
+
+async function train({ rank, worldSize, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {
+  const { store, settings, core, signal, onFacts } = parts;
+  const sender = openSender({ store, settings, host, signal }, await weightsFolder(store));
+  const make = (options: CommunicatorOptions) =>
+    new Communicator({ ...options, ...(host !== undefined && { host }) });
+  const ranks = { store, rank, size: worldSize, name: `epoch ${epoch}`, settings, signal, make };
+  const links = REGISTERS.links(epoch);
+  const groups = worldSize > 1 && {
+    group: await connectRanks({ ...ranks, links: `${links}ranks/` }),
+    writers: await connectRanks({ ...ranks, links: `${links}writers/` }),
+  };
   const at = host === undefined ? {} : { host };
-  if (role === "trainer") {
-    const sender = openSender(ways, await weightsFolder(store));
-    const make = (options: CommunicatorOptions) =>
-      new Communicator({ ...options, ...(host !== undefined && { host }) });
-    const ranks = { store, rank, size: worldSize, name: `epoch ${epoch}`, settings, signal, make };
-    const links = REGISTERS.links(epoch);
-    const groups = worldSize > 1 && {
-      group: await connectRanks({ ...ranks, links: `${links}ranks/` }),
-      writers: await connectRanks({ ...ranks, links: `${links}writers/` }),
-    };
-    const { beatMs } = settings;
-    await runTrainer({ store, open: core.trainer, sender, rank, epoch, ...at, ...groups, beatMs, signal });
-    return;
+  const { beatMs } = settings;
+  const own = { store, open: core.trainer, sender, rank, epoch, ...at, ...groups };
+  await runTrainer({ ...own, beatMs, onFacts, signal });
+}
+
+async function sample({ rank, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {
+  const { store, settings, core, signal, onFacts } = parts;
+  const receiver = openReceiver({ store, settings, host, signal }, core);
+  const at = host === undefined ? {} : { host };
+  await runActor({ store, core, receiver, index: rank, incarnation: epoch, ...at, onFacts, signal });
+}
+
+/** Metrics of this process, where it is told a place for them. */
+class OptionalMetrics implements Disposable {
+  readonly #environment: RoleEnvironment;
+  readonly #options: Pick<RoleMetricsOptions, "store" | "beatMs" | "say">;
+  #metrics: RoleMetrics | undefined;
+
+  constructor(environment: RoleEnvironment, options: Pick<RoleMetricsOptions, "store" | "beatMs" | "say">) {
+    this.#environment = environment;
+    this.#options = options;
   }
-  const receiver = openReceiver(ways, core);
-  await runActor({ store, core, receiver, index: rank, incarnation: epoch, ...at, signal });
+
+  readonly show = (facts: () => RoleFacts): void => {
+    const { metrics: place, role, rank, runId } = this.#environment;
+    if (place === undefined) return;
+    this.#metrics = new RoleMetrics({ ...this.#options, place, name: `${role}.${rank}`, runId, facts });
+  };
+
+  [Symbol.dispose](): void {
+    this.#metrics?.[Symbol.dispose]();
+  }
 }
 
 /** Another process on this machine would meet the same. */

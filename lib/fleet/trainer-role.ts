@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
-import type { ModelConfigJson, TrainerFace, TrainerOptions } from "../native/face.ts";
+import type { ModelConfigJson, TrainerFace, TrainerOptions, TrainingBatch } from "../native/face.ts";
 import type { CommunicatorFace } from "../native/group-face.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { type Call, decodeCall, encodeReply, failed, type Reply } from "./calls.ts";
@@ -9,6 +9,7 @@ import { type FaultText, isOfTheWay } from "./fault-text.ts";
 import type { TransferPlan } from "./messages.ts";
 import { rankName, STREAMS } from "./names.ts";
 import { RankPulse } from "./rank-pulse.ts";
+import type { RoleFacts } from "./role-metrics.ts";
 import type { WeightSender } from "./transport.ts";
 
 /** Calls of a trainer that come over the log; "open", "send" and "close" are the role's own. */
@@ -48,6 +49,8 @@ export interface TrainerParts {
   readonly writers?: CommunicatorFace;
   /** Which machine it is on. Default: this one's name. */
   readonly host?: string;
+  /** Told what to ask for how it is; called once. */
+  readonly onFacts?: (facts: () => RoleFacts) => void;
   /** Between two signs of life. Milliseconds. */
   readonly beatMs: number;
   readonly signal: AbortSignal;
@@ -78,6 +81,8 @@ class TrainerRank {
   readonly #divided = new Set<string>();
   readonly #lost = deferred<never>();
   readonly #pulse: RankPulse;
+  /** Of the batches that it trained with. */
+  #tokens = 0;
 
   constructor(parts: TrainerParts) {
     const { store, rank, epoch, host = hostname(), beatMs } = parts;
@@ -89,7 +94,14 @@ class TrainerRank {
   async run(): Promise<void> {
     this.#parts.signal.addEventListener("abort", this.#leave, { once: true });
     this.#pulse.begin();
+    this.#parts.onFacts?.(() => this.#facts());
     await Promise.race([this.#obey(), this.#lost.promise]);
+  }
+
+  /** Its weights are the newest there are. */
+  #facts(): RoleFacts {
+    const version = Math.max(0, ...[...this.#trainers.values()].map((trainer) => trainer.version));
+    return { version, lag: 0, tokens: this.#tokens, restarts: this.#parts.epoch - 1 };
   }
 
   /** Nobody waits for the other ranks any more. */
@@ -162,6 +174,7 @@ class TrainerRank {
     if (trainer === undefined) throw new HoneError("HONE_ERR_INTERNAL", `${name}: ${id} was never opened`);
     if (OF_FIRST.has(name) && !(await this.#takesPart(id, name, trainer))) return;
     if (name === "send") return this.#send(args[0] as TransferPlan, id, trainer);
+    if (name === "step") this.#tokens += (args[0] as TrainingBatch).tokens.length;
     if (name === "close") {
       this.#trainers.delete(id);
       return trainer.close();

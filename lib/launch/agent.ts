@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
-import { NodeRoles, PROCESS_EXIT, Rendezvous, sittingRun } from "../fleet/index.ts";
+import { type MetricsPlace, NodeRoles, PROCESS_EXIT, Rendezvous, sittingRun } from "../fleet/index.ts";
 import type { Contract } from "./contract.ts";
 import { deviceOf, type Seat } from "./world-map.ts";
 
@@ -27,6 +27,8 @@ export interface AgentOptions {
   readonly coordinator: readonly string[];
   /** Exit codes of that command after which another attempt would end so again. */
   readonly hopeless: readonly number[];
+  /** Where it tells Prometheus how this node is. Default: nowhere. */
+  readonly metrics?: MetricsPlace;
   /** Of the launcher: the coordinator saves, then everybody leaves. */
   readonly signal: AbortSignal;
   readonly say: (line: string) => void;
@@ -96,6 +98,8 @@ async function takePart(
 ): Promise<number | undefined> {
   const { store, runId, seats, logs, contract, say } = options;
   const host = await addressTowards(store);
+  const { metrics: place } = options;
+  const metrics = place && { metrics: { place, name: `agent.${contract.nodeRank}`, say } };
   const onFailure = (error: unknown) => {
     const why = `node ${contract.nodeRank}: ${(error as Error).message}`;
     say(why);
@@ -107,6 +111,7 @@ async function takePart(
     places: seats,
     logs: join(logs, `node-${contract.nodeRank}`),
     threads: Math.max(1, Math.floor(availableParallelism() / seats.length)),
+    ...metrics,
     environmentOf: ({ role, rank }) => seatVariables(options, host, role, rank),
     onFailure,
   });

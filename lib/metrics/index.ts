@@ -5,7 +5,8 @@ export { collectStepMetrics, MetricsHistory } from "./collect.ts";
 export type * from "./facts.ts";
 export * from "./line-status.ts";
 export { bottleneck } from "./machine-metrics.ts";
-export { prometheusText } from "./prometheus.ts";
+export { MetricsEndpoint, type MetricsEndpointOptions } from "./metrics-endpoint.ts";
+export { prometheusText, type Sample, samplesText } from "./prometheus.ts";
 export { Message } from "./protobuf.ts";
 export { RunDigest } from "./run-digest.ts";
 export {

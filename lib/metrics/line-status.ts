@@ -73,6 +73,8 @@ export interface ProcessStatus {
   readonly lag?: number | undefined;
   /** Sampled, over the last few seconds. */
   readonly tokensPerSecond?: number | undefined;
+  /** Address at which Prometheus may ask it. */
+  readonly metrics?: string | undefined;
   /** What it does or waits for; "" where that is not known. */
   readonly doing: string;
   /** Of the last one that was in its place before. */

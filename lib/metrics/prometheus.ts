@@ -8,14 +8,39 @@ import type { Sink } from "./sink.ts";
  * Source: Prometheus exposition formats, text-based, version 0.0.4.
  */
 export function prometheusText(record: StepRecord, labels: Readonly<Record<string, string>> = {}): string {
-  const pairs = Object.entries(labels).map(([key, value]) => `${key}="${escapeLabel(value)}"`);
-  const suffix = pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+  const suffix = labelText(labels);
   const gauges = new Map<string, number>([["hone_step", record.step]]);
   for (const [name, value] of Object.entries(record.metrics)) {
     const key = `hone_${name.replace(/[^a-zA-Z0-9_]/g, "_")}`;
     if (!gauges.has(key)) gauges.set(key, value);
   }
   return [...gauges].map(([key, value]) => `# TYPE ${key} gauge\n${key}${suffix} ${value}\n`).join("");
+}
+
+/** A number for Prometheus: what only grows is a counter. */
+export interface Sample {
+  readonly name: string;
+  readonly type: "gauge" | "counter";
+  readonly help: string;
+  readonly value: number;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** Samples in the same format, those of one name next to each other. @param labels of all of them */
+export function samplesText(samples: readonly Sample[], labels: Readonly<Record<string, string>>): string {
+  const names = [...new Set(samples.map(({ name }) => name))];
+  return names
+    .map((name) => {
+      const all = samples.filter((sample) => sample.name === name);
+      const lines = all.map((each) => `${name}${labelText({ ...labels, ...each.labels })} ${each.value}\n`);
+      return `# HELP ${name} ${all[0]!.help}\n# TYPE ${name} ${all[0]!.type}\n${lines.join("")}`;
+    })
+    .join("");
+}
+
+function labelText(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}="${escapeLabel(value)}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
 }
 
 function escapeLabel(value: string): string {

@@ -3,6 +3,7 @@ import { HoneError } from "../../lib/errors.ts";
 import { type Fleet, type FleetSettings, openFleet, runActor } from "../../lib/fleet/index.ts";
 import type { TransferPlan } from "../../lib/fleet/messages.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
+import type { RoleFacts } from "../../lib/fleet/role-metrics.ts";
 import type { StagedWeights, WeightReceiver } from "../../lib/fleet/transport.ts";
 import type { EngineFace, TrainerFace } from "../../lib/native/face.ts";
 import type { Core } from "../../lib/orchestration/index.ts";
@@ -52,6 +53,8 @@ export interface LocalActor {
   /** Its engines, in the order they were opened. */
   readonly engines: EngineFace[];
   readonly ended: Promise<void>;
+  /** What it says of itself; undefined before it works. */
+  readonly facts: () => RoleFacts | undefined;
 }
 
 export interface LocalFleet {
@@ -113,9 +116,14 @@ function startActor(core: Core, { store, weights, index, incarnation }: Place): 
     return made;
   };
   const receiver = weights.receiver(() => engines.at(-1));
-  const ended = runActor({ store, core: { engine }, receiver, index, incarnation, signal: stop.signal });
+  let facts: (() => RoleFacts) | undefined;
+  const onFacts = (ask: () => RoleFacts) => {
+    facts = ask;
+  };
+  const parts = { store, core: { engine }, receiver, index, incarnation, onFacts };
+  const ended = runActor({ ...parts, signal: stop.signal });
   ended.catch(() => {}); // tests that care look
-  return { stop, engines, ended };
+  return { stop, engines, ended, facts: () => facts?.() };
 }
 
 /** As a process that is killed: nothing of it is said or done any more, and nobody knows. */

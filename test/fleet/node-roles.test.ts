@@ -79,6 +79,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
             ...(number < trainers ? [{ role: "trainer" as const, rank: number, worldSize: trainers }] : []),
           ],
           logs: join(dir, `node-${number}`),
+          metrics: { place: { host: "127.0.0.1", port: 0 }, name: `agent.${number}`, say: () => {} },
           threads: 1,
           environmentOf: () => ({ HONE_AGENT: "1", HONE_HOST: `127.0.0.${number + 1}` }),
           onFailure: (error) => failures.push(error),
@@ -93,6 +94,12 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
         if (done === 1) kill("actor", 0);
         if (done === 2) kill("trainer", trainers - 1);
       }
+      const address = coordinator.core.board.metrics.get("agent.0");
+      const told = await (await fetch(address!)).text();
+      expect(told).toMatch(
+        /^hone_process_restarts_total\{run=".*",process="agent\.0",place="actor\.0"\} 1$/m,
+      );
+      expect(told).toMatch(/^hone_process_version\{.*\} [1-4]$/m);
       expect(await training.finished).toMatchObject({ reason: "done", steps: 4 });
       expect(weightsOf("pair")).toBe(weightsOf("one"));
       expect(failures).toEqual([]);

@@ -64,6 +64,22 @@ test("where one is lost under way nobody uses what came, and the others get it a
   expect((await fleet.generations.generate(request(0))).length).toBe(2);
 });
 
+test("an actor that lost its part says by how much it lags, while the other goes on", async () => {
+  const fleet = await begun();
+  let late = true;
+  fleet.weights.onReceive = (_, me) => {
+    if (late && me === "actor.1#1") throw lost();
+  };
+  for (const version of [1, 2]) await fleet.publish(version);
+  const facts = (index: number) => fleet.actors[index]!.facts();
+  await until(() => facts(1)?.lag === 2, "its lag");
+  expect(facts(1)).toMatchObject({ version: 0, restarts: 0 });
+  await until(() => facts(0)?.version === 2, "the other");
+  expect(facts(0)).toMatchObject({ lag: 0 });
+  late = false;
+  await until(() => facts(1)?.lag === 0 && facts(1)?.version === 2, "it to catch up");
+});
+
 test("weights that are refused for what they are end the publication with the actor's words", async () => {
   const fleet = await begun();
   fleet.weights.onReceive = () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { PrometheusSink, prometheusText } from "../../lib/metrics/prometheus.ts";
+import { PrometheusSink, prometheusText, samplesText } from "../../lib/metrics/prometheus.ts";
 
 const LINE =
   /^(?:# TYPE [a-zA-Z_:][a-zA-Z0-9_:]* gauge|[a-zA-Z_:][a-zA-Z0-9_:]*(?:\{[a-zA-Z_]+="(?:[^"\\\n]|\\.)*"\})? \S+)$/;
@@ -53,4 +53,23 @@ test("the sink keeps the last step only, and nothing half written beside it", ()
   );
   expect(readdirSync(folder)).toEqual(["metrics.prom"]);
   rmSync(folder, { recursive: true });
+});
+
+test("samples of one name stand together, each with its labels and those of all", () => {
+  const sample = { name: "hone_x_total", type: "counter", help: "How many." } as const;
+  const samples = [
+    { ...sample, value: 1, labels: { place: 'a"b' } },
+    { name: "hone_y", type: "gauge", help: "How much.", value: 0.5 } as const,
+    { ...sample, value: 2, labels: { place: "c" } },
+  ];
+  expect(samplesText(samples, { run: "r" }).split("\n")).toEqual([
+    "# HELP hone_x_total How many.",
+    "# TYPE hone_x_total counter",
+    'hone_x_total{run="r",place="a\\"b"} 1',
+    'hone_x_total{run="r",place="c"} 2',
+    "# HELP hone_y How much.",
+    "# TYPE hone_y gauge",
+    'hone_y{run="r"} 0.5',
+    "",
+  ]);
 });

@@ -13,7 +13,7 @@ interface Flags {
 
 async function agent(file: string, flags: Flags): Promise<number> {
   const { expectRoles } = await import("../../config/index.ts");
-  const { PROCESS_EXIT } = await import("../../fleet/index.ts");
+  const { PROCESS_EXIT, readMetricsPlace } = await import("../../fleet/index.ts");
   const { readContract, runAgent, worldMap } = await import("../../launch/index.ts");
   const { needsGpus } = await import("../launch.ts");
   const say = (line: string) => void process.stderr.write(`${line}\n`);
@@ -23,6 +23,7 @@ async function agent(file: string, flags: Flags): Promise<number> {
     const recipe = await loadRecipe(file, flags.set);
     const { nodes, nodeRank } = contract;
     expectOneANode(contract.localSize);
+    const place = process.env["HONE_METRICS"];
     const dir = resolve(flags.dir ?? join("runs", recipe.name));
     const settings = flags.set.flatMap((setting) => ["--set", setting]);
     return await runAgent({
@@ -34,6 +35,7 @@ async function agent(file: string, flags: Flags): Promise<number> {
       gpus: needsGpus(recipe),
       coordinator: [...honeCommand(), "run", file, "--dir", dir, "--resume", "--agents", ...settings],
       hopeless: [EXIT.usage, EXIT.data, PROCESS_EXIT.config],
+      ...(place && { metrics: readMetricsPlace(place) }),
       signal,
       say,
     });

@@ -1,0 +1,116 @@
+import { hostname } from "node:os";
+import { HoneError } from "../errors.ts";
+import { MetricsEndpoint, type Sample, samplesText } from "../metrics/index.ts";
+import type { StreamStore } from "../streams/index.ts";
+import { REGISTERS } from "./names.ts";
+import { TokenRate } from "./token-rate.ts";
+
+/** Processes of one machine take ports one after the other. */
+const PORTS = 64;
+const LEASE_BEATS = 20;
+
+/** Where processes tell Prometheus how they are. */
+export interface MetricsPlace {
+  readonly host: string;
+  /** The first process of a machine takes it, the next ones those after it; 0: any that is free. */
+  readonly port: number;
+}
+
+/** Throws HONE_ERR_USAGE naming HONE_METRICS. @param text "9400", "0.0.0.0:9400", "[::1]:0" */
+export function readMetricsPlace(text: string): MetricsPlace {
+  const found = /^(?:(?<host>[\w.-]+|\[[\da-fA-F:]+\]):)?(?<port>\d{1,5})$/.exec(text);
+  const { host = "127.0.0.1", port } = found?.groups ?? {};
+  if (port !== undefined && Number(port) <= 65_535)
+    return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
+  throw new HoneError("HONE_ERR_USAGE", `HONE_METRICS is ${JSON.stringify(text)}, not a port, or host:port`, {
+    hint: "Such as 9400, 0.0.0.0:9400, or 0 for any port that is free.",
+  });
+}
+
+/** What a process knows of itself. */
+export interface RoleFacts {
+  /** Of its weights, and how far that is behind what may be used. */
+  readonly version: number;
+  readonly lag: number;
+  /** Sampled or trained, since it began. */
+  readonly tokens: number;
+  /** Processes that were in its place before; of an agent, by place. */
+  readonly restarts: number | Readonly<Record<string, number>>;
+}
+
+export interface RoleMetricsOptions {
+  readonly store: StreamStore;
+  readonly place: MetricsPlace;
+  /** "actor.1" */
+  readonly name: string;
+  readonly runId: string;
+  readonly beatMs: number;
+  /** Told once where it listens, or that it cannot. */
+  readonly say: (line: string) => void;
+  readonly facts: () => RoleFacts;
+}
+
+/** How one process is, for Prometheus, at an address that the coordinator finds in the store. */
+export class RoleMetrics implements Disposable {
+  readonly #options: RoleMetricsOptions;
+  readonly #rate = new TokenRate();
+  readonly #endpoint: MetricsEndpoint;
+  readonly #timer: NodeJS.Timeout;
+  #perSecond = 0;
+
+  constructor(options: RoleMetricsOptions) {
+    const { place, beatMs, say } = options;
+    this.#options = options;
+    const ports = place.port === 0 ? 1 : PORTS;
+    this.#endpoint = new MetricsEndpoint({ ...place, ports, text: () => this.#text(), warn: say });
+    this.#timer = setInterval(() => void this.#beat(), beatMs).unref();
+    void this.#endpoint.address.then((address) => {
+      if (address !== undefined) say(`metrics at ${outside(address)}`);
+      return this.#beat();
+    });
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.#endpoint.close();
+  }
+
+  async #beat(): Promise<void> {
+    const { store, name, beatMs, facts } = this.#options;
+    this.#perSecond = this.#rate.at(facts().tokens);
+    const address = await this.#endpoint.address;
+    if (address === undefined) return;
+    // what the store says is said to the process's own work too
+    await store.kv.setLease(REGISTERS.metrics(name), outside(address), beatMs * LEASE_BEATS).catch(() => {});
+  }
+
+  #text(): string {
+    const { name, runId, facts } = this.#options;
+    const { version, lag, tokens, restarts } = facts();
+    const places = typeof restarts === "number" ? { [name]: restarts } : restarts;
+    const gauge = (name: string, help: string, value: number): Sample => ({
+      name,
+      type: "gauge",
+      help,
+      value,
+    });
+    const samples: Sample[] = [
+      gauge("hone_process_version", "Version of the weights it has.", version),
+      gauge("hone_process_lag", "Versions that is behind the one in use.", lag),
+      gauge("hone_process_tokens_per_second", "Sampled or trained, over the last seconds.", this.#perSecond),
+      {
+        ...gauge("hone_process_tokens_total", "Sampled or trained since it began.", tokens),
+        type: "counter",
+      },
+      ...Object.entries(places).map(([place, value]): Sample => {
+        const help = "Processes that were in this place before.";
+        return { ...gauge("hone_process_restarts_total", help, value), type: "counter", labels: { place } };
+      }),
+    ];
+    return samplesText(samples, { run: runId, process: name });
+  }
+}
+
+/** Of one that listens everywhere, where others find it. */
+const outside = (address: string): string =>
+  address.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, `//${process.env["HONE_HOST"] || hostname()}:`);

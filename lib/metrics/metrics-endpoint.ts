@@ -1,0 +1,71 @@
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** Scrapers come one at a time. */
+const MOST_CONNECTIONS = 32;
+const PATIENCE_MS = 5_000;
+const HEADERS = {
+  "content-type": "text/plain; version=0.0.4; charset=utf-8",
+  "x-content-type-options": "nosniff",
+};
+
+export interface MetricsEndpointOptions {
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  /** Ports from there on of which the first that is free is taken. Default: 1. */
+  readonly ports?: number;
+  /** What a scraper gets, in the Prometheus text format. */
+  readonly text: () => string;
+  /** Told that it cannot listen: whoever measures goes on. */
+  readonly warn: (message: string) => void;
+}
+
+/** http://<host>:<port>/metrics; 404 elsewhere, 405 for anything but GET and HEAD. It keeps no process alive. */
+export class MetricsEndpoint {
+  /** Undefined where it cannot listen. */
+  readonly address: Promise<string | undefined>;
+  readonly #server: Server;
+  readonly #text: () => string;
+
+  constructor(options: MetricsEndpointOptions) {
+    this.#text = options.text;
+    this.#server = createServer(
+      { requestTimeout: PATIENCE_MS, headersTimeout: PATIENCE_MS },
+      ({ method, url }, to) =>
+        this.#answer(method ?? "", new URL(url ?? "/", "http://prometheus").pathname, to),
+    );
+    this.#server.maxConnections = MOST_CONNECTIONS;
+    this.#server.unref();
+    this.address = this.#listen(options);
+  }
+
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  #listen({ host, port, ports = 1, warn }: MetricsEndpointOptions): Promise<string | undefined> {
+    let tried = 0;
+    const listen = () => this.#server.listen(port + tried, host);
+    return new Promise((resolve) => {
+      this.#server.on("error", (error: NodeJS.ErrnoException) => {
+        tried += 1;
+        if (error.code === "EADDRINUSE" && tried < ports) return void listen();
+        warn(`no metrics at ${host}:${port}, and the run goes on: ${error.message}`);
+        resolve(undefined);
+      });
+      this.#server.on("listening", () => {
+        const { port: taken, address, family } = this.#server.address() as AddressInfo;
+        resolve(`http://${family === "IPv6" ? `[${address}]` : address}:${taken}/metrics`);
+      });
+      listen();
+    });
+  }
+
+  #answer(method: string, path: string, to: ServerResponse): void {
+    if (path !== "/metrics") return void to.writeHead(404).end();
+    if (method !== "GET" && method !== "HEAD") return void to.writeHead(405, { allow: "GET, HEAD" }).end();
+    to.writeHead(200, HEADERS).end(method === "HEAD" ? undefined : this.#text());
+  }
+}
