@@ -5,7 +5,7 @@ import { UNKNOWN_MEMORY } from "../../lib/cli/plan.ts";
 import { defineRecipe, overrideRecipe, recipeInput } from "../../lib/config/index.ts";
 import { info } from "../../lib/native/index.ts";
 import { createRun, whyNotRunnable } from "../../lib/orchestration/index.ts";
-import { longest } from "../long.ts";
+import { long, longest } from "../long.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
 
@@ -69,12 +69,16 @@ test.each(longest ? ["apriel-15b", "single-gpu"] : ["single-gpu"])(
   patient(120_000),
 );
 
-test("a recipe that does not fit its card fails with a cross, after everything else was tried", async () => {
-  const recipe = await loadRecipe("recipes/single-gpu.ts", ["hardware.gpuMemoryGiB=8"]);
-  const { stages } = await checkRecipe(recipe);
-  expect(stages.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(["memory", "run"]);
-  expect(stages.at(-2)!.said).toMatch(/needs 20\.\d GiB of 8\.0 GiB/);
-}, 120_000);
+test.runIf(long)(
+  "a recipe that does not fit its card fails with a cross, after everything else was tried",
+  async () => {
+    const recipe = await loadRecipe("recipes/single-gpu.ts", ["hardware.gpuMemoryGiB=8"]);
+    const { stages } = await checkRecipe(recipe);
+    expect(stages.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(["memory", "run"]);
+    expect(stages.at(-2)!.said).toMatch(/needs 20\.\d GiB of 8\.0 GiB/);
+  },
+  120_000,
+);
 
 test.skipIf(info().cuda.devices.length > 0)(
   "a recipe for a GPU that neither it nor this machine knows is refused as hone run does, and says what was not compared",
@@ -147,13 +151,17 @@ test("an environment is tried before a run, in the step too, and what it throws 
   });
 });
 
-test("a run that is all warm-up is warned of", async () => {
-  const recipe = overrideRecipe(smallRecipe(), [
-    "optimizer.warmupSteps=50",
-    "training.steps=20",
-    "optimizer.lr=1e-6",
-  ]);
-  expect(checkText(await checkRecipe(recipe)).replace(/\s+/g, " ")).toContain(
-    "warning: optimizer.warmupSteps is 50 and the run has 20 steps: it is all warm-up, and the learning rate ends at 4.0e-7 instead of 0.000001",
-  );
-}, 60_000);
+test.runIf(long)(
+  "a run that is all warm-up is warned of",
+  async () => {
+    const recipe = overrideRecipe(smallRecipe(), [
+      "optimizer.warmupSteps=50",
+      "training.steps=20",
+      "optimizer.lr=1e-6",
+    ]);
+    expect(checkText(await checkRecipe(recipe)).replace(/\s+/g, " ")).toContain(
+      "warning: optimizer.warmupSteps is 50 and the run has 20 steps: it is all warm-up, and the learning rate ends at 4.0e-7 instead of 0.000001",
+    );
+  },
+  60_000,
+);

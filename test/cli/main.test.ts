@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RunSummary } from "../../lib/report/index.ts";
 import { HONE } from "../fixtures/command-line.ts";
+import { long } from "../long.ts";
 import { folderWith, smallTokenizer } from "../native/small-tokenizer.ts";
 
 let dir: string;
@@ -52,7 +53,7 @@ test("check loads a TypeScript recipe, applies overrides, tries data and verifie
   expect(findings.domains["math"]).toMatchObject({ questions: { length: 3 }, verifiers: ["residue"] });
 });
 
-test("plan takes a model by its name or folder, where there is no recipe", () => {
+test.runIf(long)("plan takes a model by its name or folder, where there is no recipe", () => {
   const named = hone("plan", "Qwen/Qwen3-0.6B", "--gpu-memory", "80GiB");
   expect([named.status, named.stderr]).toEqual([0, ""]);
   expect(named.stdout).toContain("596,049,920 parameters on GPU, 80.0 GiB each");
@@ -161,7 +162,7 @@ test("verify prints a verdict a line, counts on stderr, and exits 4 when a line 
   expect(stderr).toContain("1 of 3 rows unscored");
 });
 
-test("verify gives partial credit where the reference does", () => {
+test.runIf(long)("verify gives partial credit where the reference does", () => {
   const entry = {
     id: "parallel_0",
     function: [{ name: "f", parameters: { properties: { a: { type: "integer" } }, required: ["a"] } }],
@@ -182,7 +183,7 @@ const PROGRAM = JSON.stringify({
   problem: { input_output: { inputs: ["1\n"], outputs: ["1\n"] } },
   response: "```python\nprint(input())\n```",
 });
-test.each<[string, string, string, NodeJS.ProcessEnv, RegExp]>([
+const UNSCORED: readonly [string, string, string, NodeJS.ProcessEnv, RegExp][] = [
   ["an empty gold", "math", '{"gold":"","response":"7"}', {}, /nothing to compare with/],
   [
     "an empty list of calls",
@@ -207,7 +208,8 @@ test.each<[string, string, string, NodeJS.ProcessEnv, RegExp]>([
     /0 inputs and 0 outputs/,
   ],
   ["an unknown sandbox", "code", PROGRAM, { HONE_SANDBOX: "jail" }, /HONE_SANDBOX is "jail"; known: /],
-])(
+];
+test.each(long ? UNSCORED : UNSCORED.filter(([what]) => /empty gold|sandbox/.test(what)))(
   "a row that %s leaves without a score makes the exit code 4, also with --json",
   (_, domain, row, env, cause) => {
     const cases = file("unscored.jsonl", domain === "math" ? `${BOX}\n${row}` : row);
