@@ -15,8 +15,8 @@ export function statusText(status: RunStatus, columns: number, nowMs: number): s
     "",
     ...processTable(processes, columns),
     ...ends(processes, columns, nowMs),
-    ...processes.flatMap(({ name, metrics }) =>
-      metrics ? [clip(`${name} metrics ${metrics}`, columns)] : [],
+    ...processes.flatMap(({ name, state, metrics }) =>
+      metrics && state !== "gone" ? [clip(`${name} metrics ${metrics}`, columns)] : [],
     ),
     ...(line === undefined ? [] : ["", ...stageLines(status, columns)]),
   ];

@@ -22,7 +22,11 @@ test("who is alive, who ended with which words, who waits for whom; nothing wide
   });
   const status = { ...(await readStatus(dir)), asOfMs: nowMs - 4000, line };
   const actor = { name: "actor.1", pid: 77, state: "alive", restarts: 2, version: 4, lag: 1, ended } as const;
-  const rows = [{ ...actor, tokensPerSecond: 1234.5, doing: "samples 12" }];
+  const metrics = "http://10.0.0.1:9400/metrics";
+  const rows = [
+    { ...actor, metrics, tokensPerSecond: 1234.5, doing: "samples 12" },
+    { name: "actor.2", state: "gone", restarts: 0, metrics, doing: "is started again" } as const,
+  ];
   const text = statusText({ ...status, processes: rows }, 80, nowMs);
   for (const each of text.split("\n")) expect(each.length, each).toBeLessThanOrEqual(80);
   expect(text).toMatch(/^demo: killed +step 3 of 20 +seen 4 s ago/);
@@ -31,6 +35,7 @@ test("who is alive, who ended with which words, who waits for whom; nothing wide
   expect(text).toMatch(/engine 64\/128.*\n?.*20 of 32 credits out/);
   expect(text).toMatch(/3 rollouts taken up +4000 tokens kept +70 lost/);
   expect(text).toContain("verifier python, pool of 2: 14 out, the oldest for 9 s; 9 timed out");
+  expect(text.match(/^actor\.\d metrics .*/gm)).toEqual([`actor.1 metrics ${metrics}`]);
   expect(text).toContain("redis://user:***@host:6379");
 });
 

@@ -1,4 +1,9 @@
 import { afterEach, expect, test } from "vitest";
+import type { FleetTrainer } from "../../lib/fleet/fleet-trainer.ts";
+import { openFleet } from "../../lib/fleet/index.ts";
+import type { TransferPlan } from "../../lib/fleet/messages.ts";
+import type { TrainerOptions } from "../../lib/native/face.ts";
+import { openStore } from "../../lib/streams/index.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 import { type LocalFleet, localFleet } from "./local-fleet.ts";
 import { BATCH, generationsOf, STEP, TRAINER } from "./small-engine.ts";
@@ -48,4 +53,22 @@ test("calls are done in the order they were made, a publication among them", asy
 test("an engine of this process is refused", async () => {
   const { trainer, core } = await begun();
   await expect(trainer.publish(core.engines[0]!)).rejects.toThrow(/not one of this fleet's actors/);
+});
+
+test("weights of adapters, and those on a GPU, go through folders whatever the way of the others", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  const core = standInCore();
+  const openTrainer: Parameters<typeof openFleet>[0]["openTrainer"] = (...args) => ({
+    trainer: core.trainer(...args),
+    send: async (_: TransferPlan) => {},
+    senders: async () => [{ name: "trainer.0#0", host: "here" }],
+  });
+  const weights = { way: "communicator", words: "over Gloo" } as const;
+  await using fleet = await openFleet({ store, info: core.info, openTrainer, weights });
+  const lora = { rank: 2, alpha: 2, targets: ["q_proj"], seed: 1n };
+  const ways = [{}, { device: "cpu" }, { device: "cuda" }, { lora }].map(
+    (more) => (fleet.trainer("{}", { ...TRAINER, ...more } as TrainerOptions) as FleetTrainer).way,
+  );
+  expect(ways).toEqual(["communicator", "communicator", "folder", "folder"]);
+  expect(fleet.processes().weights).toBe("over Gloo");
 });
