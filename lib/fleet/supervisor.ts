@@ -39,7 +39,6 @@ export interface PlaceStatus {
   readonly epoch: number;
   readonly pid: number | undefined;
   readonly restarts: number;
-  readonly startedMs: number;
   /** Of the one that ended last. */
   readonly ended: ProcessEnd | undefined;
 }
@@ -58,6 +57,7 @@ interface Formation {
   epoch: number;
   restarts: number;
   inARow: number;
+  /** By a clock that nobody sets. */
   startedMs: number;
   /** The process that ended first, while the others end. */
   first: { readonly place: Place; readonly code: number | null } | undefined;
@@ -82,9 +82,9 @@ export class Supervisor implements AsyncDisposable {
   }
 
   get statuses(): readonly PlaceStatus[] {
-    return this.#formations.flatMap(({ children, epoch, restarts, startedMs }) =>
+    return this.#formations.flatMap(({ children, epoch, restarts }) =>
       children.map(({ place: { role, rank }, process: child, ended }) => {
-        return { role, rank, epoch, pid: child?.pid, restarts, startedMs, ended };
+        return { role, rank, epoch, pid: child?.pid, restarts, ended };
       }),
     );
   }
@@ -133,7 +133,7 @@ export class Supervisor implements AsyncDisposable {
     if (this.#closed) return;
     formation.epoch = await this.#options.onStart(children.map(({ place }) => place));
     if (this.#closed) return;
-    formation.startedMs = Date.now();
+    formation.startedMs = performance.now();
     formation.first = undefined;
     for (const child of children) {
       child.logged = statSync(logOf(this.#options.logs, child.place), { throwIfNoEntry: false })?.size ?? 0;
@@ -174,7 +174,7 @@ export class Supervisor implements AsyncDisposable {
   #again(formation: Formation): void {
     clearTimeout(formation.leaving);
     formation.leaving = undefined;
-    formation.inARow = Date.now() - formation.startedMs > LONG_ENOUGH_MS ? 1 : formation.inARow + 1;
+    formation.inARow = performance.now() - formation.startedMs > LONG_ENOUGH_MS ? 1 : formation.inARow + 1;
     formation.restarts += 1;
     if (formation.first!.code === PROCESS_EXIT.config || formation.inARow > MOST_RESTARTS) {
       this.#options.onFailure(this.#given(formation));

@@ -23,7 +23,6 @@ const place = (rank: number, more: Partial<PlaceStatus> = {}): PlaceStatus => ({
   epoch: 1,
   pid: 100 + rank,
   restarts: 0,
-  startedMs: 0,
   ended: undefined,
   ...more,
 });

@@ -22,7 +22,7 @@ export function noteEvents(
     events.add({ e: "note", s, ...(f !== undefined && { f }), t: Date.now(), k, m: m.slice(0, MOST_CHARS) });
   const control = (outcome: ControlOutcome) => note("control", controlText(outcome), outcome.step);
   for (const outcome of earlier) control(outcome);
-  let pause = { step: progress.step, ms: Date.now() };
+  let pause = { step: progress.step, ms: performance.now() };
   const off = [
     listeners.on("phase", (name) => {
       const seconds = progress.seconds.warmStart;
@@ -32,8 +32,8 @@ export function noteEvents(
     listeners.on("paused", (paused) => {
       const { step, ms } = pause;
       if (!paused)
-        note("pause", `paused for ${((Date.now() - ms) / 1000).toFixed(1)} s`, progress.step, step);
-      pause = { step: progress.step, ms: Date.now() };
+        note("pause", `paused for ${((performance.now() - ms) / 1000).toFixed(1)} s`, progress.step, step);
+      pause = { step: progress.step, ms: performance.now() };
     }),
     listeners.on("checkpoint", (path, at) => note("checkpoint", `checkpoint ${basename(path)}`, at)),
     listeners.on("warning", (message) => note("warning", message)),

@@ -1,3 +1,4 @@
+import { HoneError } from "../../errors.ts";
 import type { RunState } from "../recovery/index.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -25,6 +26,8 @@ export class Saving {
   /** Settles when nothing is being written. */
   #writing: Promise<unknown> = Promise.resolve();
   #failure: { readonly error: unknown } | undefined;
+  /** What kept the last of the run's own from the disk, and the step with which that ends the run; none was written since. */
+  #unsaved: { readonly error: unknown; readonly end: number } | undefined;
   #seconds: { pause?: number; write?: number } = {};
   #saidSlow = false;
 
@@ -50,13 +53,18 @@ export class Saving {
     return { written: told };
   }
 
-  /** One that the run itself makes between two steps, after the one before: what keeps it from being written ends the run. */
-  async due(begin: () => Promise<Saved>): Promise<void> {
+  /**
+   * One that the run itself makes between two steps, after the one before: what keeps it from being written ends the run, but
+   * for a disk that does, which has `maxUnsavedSteps` to be mended.
+   */
+  async due(step: number, begin: () => Promise<Saved>): Promise<void> {
     await this.#waitForTheOther();
-    const { written } = await begin();
-    written.catch((error: unknown) => {
-      this.#failure ??= { error };
-    });
+    const failed = (error: unknown) => this.#failed(step, error);
+    const saved = await begin().catch((error: unknown) => void failed(error));
+    this.raise(step);
+    saved?.written.then(() => {
+      this.#unsaved = undefined;
+    }, failed);
   }
 
   /** Writes it at once, from where the state is: for the last one, after which nothing trains. */
@@ -71,9 +79,10 @@ export class Saving {
     this.raise();
   }
 
-  /** Throws what kept a checkpoint of the run's own from being written. */
-  raise(): void {
+  /** Throws what kept a checkpoint of the run's own from being written. @param step of the run; where it is over none */
+  raise(step = 0): void {
     if (this.#failure !== undefined) throw this.#failure.error;
+    if (this.#unsaved !== undefined && step >= this.#unsaved.end) throw this.#unsaved.error;
   }
 
   /** What nobody has asked for yet. */
@@ -81,6 +90,20 @@ export class Saving {
     const taken = this.#seconds;
     this.#seconds = {};
     return taken;
+  }
+
+  #failed(step: number, error: unknown): void {
+    const { resources, publisher } = this.#context;
+    const { maxUnsavedSteps } = resources.recipe.checkpoint;
+    if (maxUnsavedSteps === 0 || !(HoneError.is(error) && error.code === "HONE_ERR_IO")) {
+      this.#failure ??= { error };
+      return;
+    }
+    const end = this.#unsaved?.end ?? step + maxUnsavedSteps;
+    this.#unsaved = { error, end };
+    publisher.warn(
+      `the checkpoint of step ${step} is not written: ${error.message}; the run ends with step ${end} unless one is before (checkpoint.maxUnsavedSteps)`,
+    );
   }
 
   async #waitForTheOther(): Promise<void> {

@@ -143,8 +143,9 @@ export class Training {
       this.#records.events.stepped(outcome);
       const wish = await this.#record(outcome, between);
       const logged = clock.now();
-      this.#saving.raise();
-      if (wish === "checkpoint" || checkpointIsDue(this.#context)) await this.#saving.due(() => this.save());
+      this.#saving.raise(progress.step);
+      if (wish === "checkpoint" || checkpointIsDue(this.#context))
+        await this.#saving.due(progress.step, () => this.save());
       else if (resources.recipe.checkpoint.everySteps === 0) this.#forget(this.line.state(progress.step));
       await this.#lifecycle.serve();
       between = { logging: (logged - ended) / 1000, checkpointing: (clock.now() - logged) / 1000 };

@@ -1,13 +1,14 @@
 import { expect, test, vi } from "vitest";
 import type { Clock } from "../../../lib/clock.ts";
 import { type Deferred, deferred } from "../../../lib/deferred.ts";
+import { HoneError } from "../../../lib/errors.ts";
 import type { RunState } from "../../../lib/orchestration/recovery/index.ts";
 import type { RunContext } from "../../../lib/orchestration/run/run-context.ts";
 import { Saving } from "../../../lib/orchestration/run/saving.ts";
 
 const state = (step: number) => ({ step }) as RunState;
 
-function saving(async = true) {
+function saving(async = true, maxUnsavedSteps = 0) {
   let now = 0;
   const writes: { step: number; written: Deferred<string> }[] = [];
   const told: string[] = [];
@@ -26,7 +27,7 @@ function saving(async = true) {
   };
   const listeners = { emit: (_: string, path: string, step: number) => told.push(`${path}@${step}`) };
   const context = {
-    resources: { recipe: { checkpoint: { async } } },
+    resources: { recipe: { checkpoint: { async, maxUnsavedSteps } } },
     checkpoints,
     publisher: { listeners, warn },
     clock: { now: () => now } as Clock,
@@ -54,7 +55,7 @@ test("the run's own: the next waits for the one before, and says so once", async
   const { saving: one, writes, warn, pass } = saving();
   await one.begin(state(1));
   const later = async (step: number) => {
-    const begun = one.due(() => one.begin(state(step)));
+    const begun = one.due(step, () => one.begin(state(step)));
     await new Promise((resolve) => setImmediate(resolve));
     expect(writes.map((write) => write.step)).not.toContain(step);
     pass(700);
@@ -88,11 +89,11 @@ test("one that is asked for is of the state at that call, whatever is being writ
 
 test("what keeps one of the run's own from being written ends the run, whoever else hears of it", async () => {
   const { saving: one, writes } = saving();
-  await one.due(() => one.begin(state(1)));
+  await one.due(1, () => one.begin(state(1)));
   writes[0]!.written.reject(new Error("disk full"));
   await expect(one.settle()).rejects.toThrow("disk full"); // of somebody's request
   expect(() => one.raise()).toThrow("disk full");
-  await expect(one.due(() => one.begin(state(2)))).rejects.toThrow("disk full");
+  await expect(one.due(2, () => one.begin(state(2)))).rejects.toThrow("disk full");
   await expect(one.now(state(2))).rejects.toThrow("disk full");
 });
 
@@ -102,6 +103,52 @@ test("what keeps one that was asked for from being written is told to who asked 
   writes[0]!.written.reject(new Error("disk full"));
   await expect(written).rejects.toThrow("disk full");
   await one.settle();
+});
+
+const FULL = new HoneError("HONE_ERR_IO", "disk full");
+
+test("checkpoint.maxUnsavedSteps: a disk has so many steps to be mended, from the first that was not written", async () => {
+  const { saving: one, writes, warn } = saving(true, 10);
+  const tried = async (step: number) => {
+    await one.due(step, () => one.begin(state(step)));
+    writes.at(-1)!.written.reject(FULL);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  await tried(5);
+  await tried(10);
+  expect(warn.mock.calls.map(([text]) => text)).toEqual([
+    "the checkpoint of step 5 is not written: disk full; the run ends with step 15 unless one is before (checkpoint.maxUnsavedSteps)",
+    "the checkpoint of step 10 is not written: disk full; the run ends with step 15 unless one is before (checkpoint.maxUnsavedSteps)",
+  ]);
+  expect(() => one.raise(14)).not.toThrow();
+  expect(() => one.raise(15)).toThrow("disk full");
+  await expect(one.due(15, () => one.begin(state(15)))).rejects.toThrow("disk full");
+});
+
+test("a checkpoint that is written ends the time that a disk has; the last of a run is tried whatever was before", async () => {
+  const { saving: one, writes } = saving(true, 10);
+  await one.due(5, () => one.begin(state(5)));
+  writes[0]!.written.reject(FULL);
+  await one.due(10, () => one.begin(state(10)));
+  writes[1]!.written.resolve("step-10");
+  await one.settle();
+  expect(() => one.raise(15)).not.toThrow();
+  await one.due(20, () => one.begin(state(20)));
+  writes[2]!.written.reject(FULL);
+  expect(await one.now(state(29))).toBe("whole-29");
+});
+
+test("checkpoint.maxUnsavedSteps is for disks: what else keeps a checkpoint from being written ends the run", async () => {
+  const { saving: one, writes } = saving(true, 10);
+  await one.due(5, () => one.begin(state(5)));
+  writes[0]!.written.reject(new HoneError("HONE_ERR_INTERNAL", "a broken invariant"));
+  await expect(one.settle()).rejects.toThrow("a broken invariant");
+  const waiting = saving(false, 10);
+  const full = async () => {
+    throw FULL;
+  };
+  await waiting.saving.due(5, full);
+  await expect(waiting.saving.due(15, full)).rejects.toThrow("disk full");
 });
 
 test("the last is written at once, after the one that is under way", async () => {

@@ -1,0 +1,54 @@
+// A clock that is set while a run is under way (by NTP, by an operator, by a virtual machine that was moved) is a clock of
+// people only: nothing that the run waits for, leases or restarts by it. In every process Date.now() jumps an hour forth and
+// back, ten times a second.
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, expect, test } from "vitest";
+import { readEvents } from "../../lib/orchestration/records/event-log.ts";
+import { HONE, ROOT } from "../fixtures/command-line.ts";
+import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
+import { patient } from "../patience.ts";
+
+const STEPS = 4;
+const JUMPS = `
+  import { appendFileSync } from "node:fs";
+  const now = Date.now.bind(Date);
+  Date.now = () => now() + 3_600_000 * ((Math.floor(now() / 100) % 3) - 1);
+  appendFileSync(process.env.JUMPED, process.pid + "\\n");
+`;
+
+const dir = mkdtempSync(join(tmpdir(), "hone-clock-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+async function run(name: string, processes: number, env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const settings = [`hardware.processes.actors=${processes}`, `hardware.processes.trainers=${processes / 2}`];
+  const argv = ["run", QUICKSTART, "--dir", join(dir, name)];
+  const words = asWords([...smallQuickstart(STEPS), ...(processes > 0 ? settings : [])]);
+  await promisify(execFile)(process.execPath, [...HONE, ...argv, ...words], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+  });
+  return weightsAfter(join(dir, name), STEPS);
+}
+
+test(
+  "a clock that jumps restarts nothing and changes no bit",
+  async () => {
+    const jumped = join(dir, "jumped");
+    writeFileSync(join(dir, "jumps.mjs"), JUMPS);
+    const options = `${process.env["NODE_OPTIONS"] ?? ""} --import ${pathToFileURL(join(dir, "jumps.mjs")).href}`;
+    const undisturbed = await run("undisturbed", 0);
+    expect(await run("jumping", 2, { NODE_OPTIONS: options, JUMPED: jumped })).toBe(undisturbed);
+    // this run, two actors and a trainer at least
+    expect(new Set(readFileSync(jumped, "utf8").trim().split("\n")).size).toBeGreaterThanOrEqual(4);
+    const warnings = readEvents(join(dir, "jumping", "events.jsonl")).flatMap((event) =>
+      event.e === "note" && event.k === "warning" ? [event.m] : [],
+    );
+    expect(warnings.filter((text) => /actor|trainer|again|took/.test(text))).toEqual([]);
+  },
+  patient(120_000),
+);

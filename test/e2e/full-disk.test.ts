@@ -1,0 +1,91 @@
+// A disk that is really full while the quick start trains: with checkpoint.maxUnsavedSteps the run goes on, and saves again
+// once there is room; without room it ends by name, and goes on from the checkpoint it had.
+import { execFile, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, expect, test, vi } from "vitest";
+import { readLineStatus } from "../../lib/metrics/index.ts";
+import { readEvents } from "../../lib/orchestration/records/event-log.ts";
+import { HONE, ROOT } from "../fixtures/command-line.ts";
+import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
+import { patient } from "../patience.ts";
+
+const BEFORE = 2;
+const STEPS = 40;
+/** A checkpoint of the small quick start is some 200 KiB; one of its steps takes some 30 ms. */
+const DISK_KIB = 1024;
+
+const dir = mkdtempSync(join(tmpdir(), "hone-full-"));
+const disk = join(dir, "run", "checkpoints");
+const tmpfs = ["-t", "tmpfs", "-o", `size=${DISK_KIB}k`, "tmpfs"];
+const probe = join(dir, "probe");
+mkdirSync(probe);
+const noDisk =
+  spawnSync("mount", [...tmpfs, probe]).status === 0 ? "" : "no disk of its own can be mounted here";
+afterAll(() => {
+  for (const each of noDisk ? [] : [probe, disk]) spawnSync("umount", [each]);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** The run's checkpoints are on a disk of their own from now on. */
+function moveToDisk(): void {
+  const aside = join(dir, "aside");
+  cpSync(disk, aside, { recursive: true });
+  expect(spawnSync("mount", [...tmpfs, disk]).status).toBe(0);
+  cpSync(aside, disk, { recursive: true });
+}
+const filler = join(disk, "filler");
+const fill = () => {
+  try {
+    writeFileSync(filler, new Uint8Array(1024 * DISK_KIB));
+  } catch {} // as much as there is room for
+};
+const saved = () => readdirSync(disk).filter((name) => name.startsWith("step-"));
+const warnings = () =>
+  readEvents(join(dir, "run", "events.jsonl")).flatMap((event) =>
+    event.e === "note" && event.k === "warning" ? [event.m] : [],
+  );
+
+function run(name: string, settings: readonly string[], ...more: string[]) {
+  const words = asWords([...smallQuickstart(STEPS), "checkpoint.keepLast=1", ...settings]);
+  const argv = [...HONE, "run", QUICKSTART, "--dir", join(dir, name), ...more, ...words];
+  return promisify(execFile)(process.execPath, argv, { cwd: ROOT });
+}
+
+test.skipIf(noDisk)(
+  `a full disk ends a run when its time is over, and delays one that gets room in time${noDisk && ` [${noDisk}]`}`,
+  async () => {
+    await run("undisturbed", []);
+    const undisturbed = weightsAfter(join(dir, "undisturbed"), STEPS);
+
+    await run("run", [`training.steps=${BEFORE}`]);
+    moveToDisk();
+    fill();
+    const ending = run("run", ["checkpoint.maxUnsavedSteps=3"], "--resume");
+    await expect(ending).rejects.toMatchObject({
+      stderr: expect.stringContaining("No space left on device"),
+    });
+    expect(saved()).toEqual(["step-000002"]); // and nothing half written
+    const told = () =>
+      warnings().flatMap((text) => {
+        const match = /step (\d+) is not written.* ends with step (\d+)/.exec(text);
+        return match === null ? [] : [match.slice(1)];
+      });
+    const [first, end] = [BEFORE + 1, BEFORE + 4];
+    expect(told()).toEqual([first, first + 1, first + 2].map((step) => [`${step}`, `${end}`]));
+    expect(readLineStatus(join(dir, "run"))!.step).toBe(end);
+
+    const goingOn = run("run", ["checkpoint.maxUnsavedSteps=1000"], "--resume");
+    await Promise.race([
+      goingOn,
+      vi.waitFor(() => expect(told().length).toBeGreaterThan(3), { timeout: 60_000, interval: 1 }),
+    ]);
+    rmSync(filler);
+    await goingOn;
+    expect(weightsAfter(join(dir, "run"), STEPS)).toBe(undisturbed);
+    expect(saved()).toEqual([`step-${String(STEPS).padStart(6, "0")}`]);
+  },
+  patient(180_000),
+);
