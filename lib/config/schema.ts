@@ -255,15 +255,13 @@ const verificationSchema = z
 
 const checkpointSchema = z
   .strictObject({
-    /** 0: only at the end and when told. */
-    everySteps: z.int().min(0).default(5),
+    everySteps: z.int().min(0).default(5), // 0: only at the end and when told
     keepLast: count().default(3),
     /** Copy the state and write it while training goes on; false: training waits, and needs no memory for a copy. */
     async: z.boolean().default(true),
     /** Steps that a run trains on, trying again, when a disk (full, or failing) keeps one of its checkpoints from being written. */
     maxUnsavedSteps: z.int().min(0).default(0),
-    /** Also keep those of steps divisible by this; 0: none. */
-    keepEvery: z.int().min(0).default(0),
+    keepEvery: z.int().min(0).default(0), // also keep those of steps divisible by this; 0: none
     /** Also keep so many of the best by `evaluation` while training. */
     keepBest: z.int().min(0).default(0),
   })
