@@ -49,6 +49,8 @@ class Arena {
 
   /// Bytes `take(bytes)` really consumes.
   static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+  /// Bytes that a view of n elements consumes.
+  static int64_t view_bytes(DType type, int64_t n) { return rounded(n * dtype_bytes(type)); }
 
  private:
   std::byte* base_ = nullptr;

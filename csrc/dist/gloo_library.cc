@@ -7,7 +7,7 @@
 namespace hone::dist {
 namespace {
 
-constexpr const char* kRemedy = "Install its headers (apt-get install libgloo-dev), then run: npx hone build";
+constexpr const char* kGlooRemedy = "Install its headers (apt-get install libgloo-dev), then run: npx hone build";
 
 }  // namespace
 
@@ -21,7 +21,7 @@ std::string GlooLibrary::default_path() {
 std::shared_ptr<const GlooLibrary> GlooLibrary::open(const std::string& path) {
   std::shared_ptr<GlooLibrary> library(new GlooLibrary());
   library->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library->handle_) fail(Code::kUnsupported, "gloo: %s cannot be opened (%s). %s", path.c_str(), dlerror(), kRemedy);
+  if (!library->handle_) fail(Code::kUnsupported, "gloo: %s cannot be opened (%s). %s", path.c_str(), dlerror(), kGlooRemedy);
   using Entry = const HoneGlooFunctions* (*)();
   const auto entry = reinterpret_cast<Entry>(dlsym(library->handle_, "hone_gloo"));
   const HoneGlooFunctions* const functions = entry ? entry() : nullptr;

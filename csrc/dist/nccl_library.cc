@@ -9,7 +9,7 @@
 namespace hone::dist {
 namespace {
 
-constexpr const char* kRemedy = "Install NCCL (pip install nvidia-nccl-cu13, or your system's libnccl2), put its lib "
+constexpr const char* kNcclRemedy = "Install NCCL (pip install nvidia-nccl-cu13, or your system's libnccl2), put its lib "
                                 "folder (pip's is site-packages/nvidia/nccl/lib) on LD_LIBRARY_PATH, then run: npx "
                                 "hone doctor";
 
@@ -64,16 +64,16 @@ int normalised(int code) { return code < 10000 ? code / 1000 * 10000 + code % 10
 std::shared_ptr<const NcclLibrary> NcclLibrary::open(const std::string& path) {
   std::shared_ptr<NcclLibrary> library(new NcclLibrary());
   library->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library->handle_) fail(Code::kUnsupported, "nccl: %s cannot be opened (%s). %s", path.c_str(), dlerror(), kRemedy);
+  if (!library->handle_) fail(Code::kUnsupported, "nccl: %s cannot be opened (%s). %s", path.c_str(), dlerror(), kNcclRemedy);
   library->resolve(path);
   for (const NcclCapability& capability : library->capabilities_) {
     if (capability.available) continue;
     if (!capability.missing.empty()) {
       fail(Code::kUnsupported, "nccl: %s (version %s) lacks the symbol %s, needed for %s. %s", path.c_str(),
-           library->version_.c_str(), capability.missing.c_str(), capability.name.c_str(), kRemedy);
+           library->version_.c_str(), capability.missing.c_str(), capability.name.c_str(), kNcclRemedy);
     }
     fail(Code::kUnsupported, "nccl: %s is version %s; %s needs %s or later. %s", path.c_str(),
-         library->version_.c_str(), capability.name.c_str(), capability.since.c_str(), kRemedy);
+         library->version_.c_str(), capability.name.c_str(), capability.since.c_str(), kNcclRemedy);
   }
   return library;
 }
@@ -82,7 +82,7 @@ void NcclLibrary::resolve(const std::string& path) {
   int code = 0;
   const Symbol version = symbol("ncclGetVersion", &NcclFunctions::get_version);
   if (!version.bind(handle_, functions_) || functions_.get_version(&code) != kNcclSuccess || code <= 0) {
-    fail(Code::kUnsupported, "nccl: %s has no usable ncclGetVersion. %s", path.c_str(), kRemedy);
+    fail(Code::kUnsupported, "nccl: %s has no usable ncclGetVersion. %s", path.c_str(), kNcclRemedy);
   }
   code = normalised(code);
   version_ = short_version(code) + "." + std::to_string(code % 100);

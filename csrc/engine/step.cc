@@ -12,7 +12,7 @@ namespace hone::engine {
 namespace {
 
 constexpr int32_t kChunkRows = 64;    // of an inline chunk; a longer prompt chunk is split inside the ops instead
-constexpr int64_t kSampleRows = 64;   // head rows at a time
+constexpr int64_t kHostSampleRows = 64;   // head rows at a time
 
 struct Release {
   std::atomic<bool>& taken;
@@ -45,10 +45,10 @@ int32_t short_rows(const std::vector<Piece>& pieces) {
 }
 
 int64_t scratch_bytes(const model::ModelConfig& model, int64_t rows) {
-  const int64_t hidden = Arena::rounded(rows * model.width * 4), gathered = Arena::rounded(kSampleRows * model.width * 4);
+  const int64_t hidden = Arena::rounded(rows * model.width * 4), gathered = Arena::rounded(kHostSampleRows * model.width * 4);
   return hidden + gathered +
          std::max(model::forward_scratch_bytes(Stream{}, model, rows),
-                  kernels::lm_head_scratch_bytes(Stream{}, kSampleRows, model.width, model.vocabulary));
+                  kernels::lm_head_scratch_bytes(Stream{}, kHostSampleRows, model.width, model.vocabulary));
 }
 
 /// The most rows that one step may have.
@@ -146,12 +146,12 @@ void StepRunner::run_chunk(const Stream& stream, const Chunk& chunk, Arena& scra
   PagedAttention attention(pool_, model_, i32(rows_.table_rows.data() + chunk.first_row, {rows}), positions, block_tables_);
   scratch.release(0);
   const TensorView hidden = scratch.take_view(DType::kF32, {rows, width});
-  float* gathered = scratch.take_array<float>(kSampleRows * width);
+  float* gathered = scratch.take_array<float>(kHostSampleRows * width);
   model::forward(stream, *weights_, ids, positions, attention, scratch, hidden);
 
   const int32_t end = chunk.first_sample + chunk.samples;
-  for (int32_t first = chunk.first_sample; first < end; first += int32_t(kSampleRows)) {
-    const int64_t n = std::min<int64_t>(kSampleRows, end - first);
+  for (int32_t first = chunk.first_sample; first < end; first += int32_t(kHostSampleRows)) {
+    const int64_t n = std::min<int64_t>(kHostSampleRows, end - first);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t row = rows_.sample_rows[size_t(first + i)] - chunk.first_row;
       std::memcpy(gathered + i * width, hidden.row<float>(row), size_t(width) * sizeof(float));

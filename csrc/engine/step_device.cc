@@ -10,7 +10,7 @@
 namespace hone::engine {
 namespace {
 
-constexpr int64_t kSampleRows = 256;  // head rows at a time
+constexpr int64_t kDeviceSampleRows = 256;  // head rows at a time
 
 template <class T>
 void copy_in(const std::vector<T>& from, const SharedArrays::Array<T>& to, T padding) {
@@ -58,11 +58,11 @@ int64_t device_step_bytes(const Stream& stream, const model::ModelConfig& model,
   const int64_t rows = std::max(config.step_tokens, config.max_running + 1);
   const int64_t element = dtype_bytes(activation_dtype(stream));
   const int64_t keys = int64_t(config.max_context + config.page_tokens - 1) / config.page_tokens * config.page_tokens;
-  return Arena::rounded(rows * model.width * element) + Arena::rounded(kSampleRows * model.width * element) +
+  return Arena::rounded(rows * model.width * element) + Arena::rounded(kDeviceSampleRows * model.width * element) +
          std::max(model::forward_scratch_bytes(stream, model, rows) +
                       windows(model) * kernels::attention_paged_scratch_bytes(stream, rows, model.heads, model.kv_heads,
                                                                               model.head_dim, keys),
-                  kernels::lm_head_scratch_bytes(stream, kSampleRows, model.width, model.vocabulary));
+                  kernels::lm_head_scratch_bytes(stream, kDeviceSampleRows, model.width, model.vocabulary));
 }
 
 int64_t device_row_bytes(const EngineConfig& config) {
@@ -146,13 +146,13 @@ void DeviceStep::compute(const Arrays& a) {
                            {a.prefix_row.view(), a.prefix_tokens.view()});
   scratch_.release(0);
   const TensorView hidden = scratch_.take_view(type, {rows, width});
-  const TensorView gathered = scratch_.take_view(type, {kSampleRows, width});
+  const TensorView gathered = scratch_.take_view(type, {kDeviceSampleRows, width});
   const int64_t mark = scratch_.mark();
   attention.list_work(stream_, scratch_);
   model::forward(stream_, *weights_, a.ids.view(), a.positions.view(), attention, scratch_, hidden);
   scratch_.release(mark);
-  for (int64_t first = 0; first < a.sample_rows.size; first += kSampleRows) {
-    const int64_t n = std::min(kSampleRows, a.sample_rows.size - first);
+  for (int64_t first = 0; first < a.sample_rows.size; first += kDeviceSampleRows) {
+    const int64_t n = std::min(kDeviceSampleRows, a.sample_rows.size - first);
     const TensorView h(gathered.data, type, {n, width});
     kernels::gather_rows(stream_, {.from = hidden, .rows = i32(a.sample_rows.device + first, {n}), .to = h});
     kernels::lm_head_sample(stream_, {.h = h,

@@ -70,7 +70,7 @@ void expect_prefixes(const AttentionPagedArgs& args, const char* op) {
   expect_contiguous(args.prefix_tokens, DType::kI32, {args.q.dim(0)}, op, "prefix_tokens");
 }
 
-void expect_uncapped(const Stream& stream, float softcap, const char* op) {
+void expect_uncapped_scores(const Stream& stream, float softcap, const char* op) {
   if (!stream.is_cuda() || softcap == 0.0f) return;
   fail(Code::kUnsupported, "%s: scores capped at %g; the CUDA kernels do not cap.", op, double(softcap));
 }
@@ -126,7 +126,7 @@ void attention_packed(const Stream& stream, const AttentionPackedArgs& args) {
   expect_activation(stream, args.out, {T, H, D}, op, "out");
   if (!args.lse.empty()) expect(args.lse, DType::kF32, {T, H}, op, "lse");
   expect_heads(stream, H, K, D, op);
-  expect_uncapped(stream, args.softcap, op);
+  expect_uncapped_scores(stream, args.softcap, op);
   if (T == 0) return;
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return cuda::attention_packed(stream, args);
@@ -149,7 +149,7 @@ void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& 
   expect_activation(stream, args.dv, {T, K, D}, op, "dv");
   expect_heads(stream, H, K, D, op);
   expect_scratch(stream, args.scratch, op);
-  expect_uncapped(stream, args.softcap, op);
+  expect_uncapped_scores(stream, args.softcap, op);
   if (T == 0) return;
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return cuda::attention_packed_grad(stream, args);
@@ -227,7 +227,7 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& args) {
   expect_rows(args.row_sequence, args.row_position, args.block_tables, R, "attention_paged");
   expect_prefixes(args, "attention_paged");
   expect_heads(stream, H, args.pages.kv_heads, D, "attention_paged");
-  expect_uncapped(stream, args.softcap, "attention_paged");
+  expect_uncapped_scores(stream, args.softcap, "attention_paged");
   if (R == 0) return;
   if (stream.is_cuda() && !args.list.memory) fail(Code::kInternal, "attention_paged: no list of what its rows read.");
   if constexpr (kHasCuda) {

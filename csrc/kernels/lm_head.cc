@@ -34,7 +34,7 @@ void expect_temperature(float temperature, const char* op) {
   }
 }
 
-void expect_uncapped(const Stream& stream, float softcap, const char* op) {
+void expect_uncapped_logits(const Stream& stream, float softcap, const char* op) {
   if (!stream.is_cuda() || softcap == 0.0f) return;
   fail(Code::kUnsupported, "%s: logits capped at %g; the CUDA kernels do not cap.", op, double(softcap));
 }
@@ -59,7 +59,7 @@ void lm_head(const Stream& stream, const LmHeadArgs& args) {
   expect_contiguous(args.entropies, DType::kF32, {R}, "lm_head", "entropies");
   expect_contiguous(args.lse, DType::kF32, {R}, "lm_head", "lse");
   expect_temperature(args.temperature, "lm_head");
-  expect_uncapped(stream, args.softcap, "lm_head");
+  expect_uncapped_logits(stream, args.softcap, "lm_head");
   if (R == 0) return;
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return cuda::lm_head(stream, args);
@@ -83,7 +83,7 @@ void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args) {
   expect(args.dh, activation_dtype(stream), {R, C}, op, "dh");
   if (!args.dw.empty()) expect(args.dw, DType::kF32, {V, C}, op, "dw");
   expect_temperature(args.temperature, op);
-  expect_uncapped(stream, args.softcap, op);
+  expect_uncapped_logits(stream, args.softcap, op);
   if (args.chunk < 1) fail(Code::kConfig, "%s: chunks of %lld rows.", op, (long long)args.chunk);
   if (R == 0) return;
   if constexpr (kHasCuda) {
@@ -98,7 +98,7 @@ void lm_head_sample(const Stream& stream, const LmHeadSampleArgs& args) {
   expect_contiguous(args.tokens, DType::kI32, {R}, "lm_head_sample", "tokens");
   expect_contiguous(args.logprobs, DType::kF32, {R}, "lm_head_sample", "logprobs");
   expect_contiguous(args.entropies, DType::kF32, {R}, "lm_head_sample", "entropies");
-  expect_uncapped(stream, args.softcap, "lm_head_sample");
+  expect_uncapped_logits(stream, args.softcap, "lm_head_sample");
   if (R == 0) return;
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return cuda::lm_head_sample(stream, args);

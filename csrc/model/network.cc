@@ -16,8 +16,6 @@
 namespace hone::model {
 namespace {
 
-int64_t view_bytes(DType type, int64_t n) { return Arena::rounded(n * dtype_bytes(type)); }
-
 void expect_rows(const TensorView& ids, const TensorView& positions) {
   const int64_t R = ids.dim(0);
   expect(ids, DType::kI32, {R}, "forward", "ids");
@@ -203,7 +201,7 @@ void forward(const Stream& stream, const WeightSnapshot& weights, const TensorVi
 }
 
 int64_t forward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_t rows) {
-  const auto bytes = [&](int64_t width) { return view_bytes(activation_dtype(stream), rows * width); };
+  const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), rows * width); };
   return (c.adds_apart() ? 3 : 2) * bytes(c.width) + bytes(c.mlp_width) + bytes(c.qkv_width()) + bytes(c.q_width()) + bytes(2 * c.mlp_width) +
          linear_scratch_bytes(stream, c, rows);
 }
@@ -248,9 +246,9 @@ LayerActivations layer_activations(const Stream& stream, const WeightSnapshot& w
 }
 
 TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t T, bool recompute, bool divided) {
-  const auto bytes = [&](int64_t width) { return view_bytes(activation_dtype(stream), T * width); };
+  const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), T * width); };
   const int64_t layer = (c.norms_after() ? 3 : 1) * bytes(c.width) + bytes(c.qkv_width()) + bytes(c.q_width()) + bytes(2 * c.mlp_width) +
-                        view_bytes(DType::kF32, T * c.heads) + (c.qk_norm ? bytes(c.q_width() + c.kv_width()) : 0) + (divided ? bytes(c.q_width()) : 0);
+                        Arena::view_bytes(DType::kF32, T * c.heads) + (c.qk_norm ? bytes(c.q_width() + c.kv_width()) : 0) + (divided ? bytes(c.q_width()) : 0);
   const int64_t exchanged = divided ? bytes(c.qkv_width()) + bytes(c.q_width()) : 0;  // of the rank's rows, or of its heads
   const int64_t forward_scratch = (c.adds_apart() ? 2 : 1) * bytes(c.width) + bytes(c.mlp_width) + linear_scratch_bytes(stream, c, T);
   // The last layer keeps fewer rows of its MLP, but also the gathered rows of its attention.

@@ -16,8 +16,6 @@ namespace {
 
 using kernels::PackedMatrix;
 
-int64_t view_bytes(DType type, int64_t n) { return Arena::rounded(n * dtype_bytes(type)); }
-
 PackedMatrix pack_transposed(const Stream& stream, const TensorView& w, DType storage, Arena& arena) {
   PackedMatrix out{w.dim(1), w.dim(0), storage, nullptr};
   out.panels = arena.take(kernels::packed_bytes(stream, out.n, out.k, storage));
@@ -287,7 +285,7 @@ int64_t transposed_bytes(const Stream& stream, const ModelConfig& c, DType stora
 }
 
 int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_t tokens) {
-  const auto bytes = [&](int64_t width) { return view_bytes(activation_dtype(stream), tokens * width); };
+  const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), tokens * width); };
   // Two buffers more for the last layer: dattn of the loss rows, and dx of all rows.
   return (c.adds_apart() ? 4 : 3) * bytes(c.width) + bytes(c.q_width()) +
          std::max(2 * bytes(c.mlp_width), bytes(c.q_width()) + bytes(c.qkv_width())) +

@@ -9,8 +9,6 @@ namespace {
 
 using kernels::PackedMatrix;
 
-int64_t view_bytes(DType type, int64_t n) { return Arena::rounded(n * dtype_bytes(type)); }
-
 /// A tied head needs no memory of its own where the embedding has the layout of a packed matrix.
 bool shares_embedding(const Stream& stream, const ModelConfig& c) { return stream.is_cuda() && c.tied_head; }
 
@@ -27,14 +25,14 @@ SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& c, DType s
   const auto packed = [&](int64_t n, int64_t k, DType type) {
     return Arena::rounded(kernels::packed_bytes(stream, n, k, type));
   };
-  const auto floats = [](int64_t n) { return view_bytes(DType::kF32, n); };
+  const auto floats = [](int64_t n) { return Arena::view_bytes(DType::kF32, n); };
   const int64_t layer = packed(c.qkv_width(), c.width, storage) + packed(c.width, c.q_width(), storage) +
                         packed(2 * c.mlp_width, c.width, storage) + packed(c.width, c.mlp_width, storage) +
                         (c.norms_before() ? 2 : 0) * floats(c.width) + (c.norms_after() ? 2 : 0) * floats(c.width) +
                         (c.qkv_bias ? floats(c.qkv_width()) : 0) +
                         (c.qk_norm ? floats(c.q_norm_width()) + floats(c.k_norm_width()) : 0);
   const int64_t head = shares_embedding(stream, c) ? 0 : packed(c.vocabulary, c.width, DType::kF32);
-  const int64_t ends = view_bytes(activation_dtype(stream), c.vocabulary * c.width) + floats(c.width) + head;
+  const int64_t ends = Arena::view_bytes(activation_dtype(stream), c.vocabulary * c.width) + floats(c.width) + head;
   const int64_t rows = rope_table_bytes(c.rotary_dim(), c.max_positions);
   const int64_t still = c.rotated_layers.empty() ? 0 : rope_table_bytes(2, c.max_positions);
   return {(one_layer ? 1 : c.layers) * layer + ends, head, (c.sliding_theta > 0.0 ? 2 : 1) * rows + still};

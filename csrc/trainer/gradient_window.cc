@@ -20,13 +20,11 @@ Extent extent_of(const ShardLayout& layout, int64_t layers) {
   return out;
 }
 
-int64_t bytes_of(int64_t elements) { return Arena::rounded(elements * int64_t(sizeof(float))); }
-
 }  // namespace
 
 int64_t gradient_window_bytes(const ShardLayout& layout, int64_t layers) {
   const Extent extent = extent_of(layout, layers);
-  return bytes_of(extent.widest) + bytes_of(extent.outside);
+  return Arena::view_bytes(DType::kF32, extent.widest) + Arena::view_bytes(DType::kF32, extent.outside);
 }
 
 GradientWindow::GradientWindow(const model::Parameters& parameters, const ShardLayout& layout)

@@ -6,7 +6,7 @@
 namespace hone::trainer {
 namespace {
 
-constexpr int64_t kGrain = 256;  // rows that one thread copies at least
+constexpr int64_t kRowGrain = 256;  // rows that one thread copies at least
 
 void check_divides(int sequence, int64_t count, const char* what) {
   if (count % sequence == 0) return;
@@ -20,7 +20,7 @@ int64_t floats_of(int64_t width, int64_t tokens, int team) {
   return std::max<int64_t>(rows * width, 2 * rows * team);  // share: two numbers a row, to every rank
 }
 
-int64_t bytes_of(int64_t width, int64_t tokens, int team) {
+int64_t direction_bytes(int64_t width, int64_t tokens, int team) {
   return Arena::rounded(floats_of(width, tokens, team) * int64_t(sizeof(float)));
 }
 
@@ -49,7 +49,7 @@ struct Columns {
 
 template <class Copy>
 void for_rows(const Stream& stream, int64_t rows, const Copy& copy) {
-  stream.parallel_for(rows, kGrain, [&](int64_t begin, int64_t end) {
+  stream.parallel_for(rows, kRowGrain, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) copy(row);
   });
 }
@@ -64,7 +64,7 @@ void check_sequence(const model::ModelConfig& model, int sequence, int ranks) {
 }
 
 int64_t sequence_ranks_bytes(const model::ModelConfig& model, int64_t tokens, int team) {
-  return 2 * bytes_of(model.qkv_width(), tokens, team);
+  return 2 * direction_bytes(model.qkv_width(), tokens, team);
 }
 
 SequenceRanks::SequenceRanks(const model::ModelConfig& model, dist::Communicator& ranks, int team)
@@ -74,7 +74,7 @@ void SequenceRanks::reserve(int64_t tokens) {
   if (tokens <= reserved_) return;
   memory_ = Arena();  // give the old block back first
   reserved_ = 0;
-  memory_ = Arena(2 * bytes_of(width_, tokens, team_), "what ranks exchange of a micro-batch");
+  memory_ = Arena(2 * direction_bytes(width_, tokens, team_), "what ranks exchange of a micro-batch");
   const int64_t floats = floats_of(width_, tokens, team_);
   out_ = memory_.take_array<float>(floats);
   in_ = memory_.take_array<float>(floats);

@@ -6,12 +6,12 @@
 namespace hone::trainer {
 namespace {
 
-constexpr int64_t kGrain = 16384;  // elements that one thread copies or adds at least
+constexpr int64_t kFloatGrain = 16384;  // elements that one thread copies or adds at least
 
-size_t bytes_of(int64_t elements) { return size_t(elements) * sizeof(float); }
+size_t float_bytes(int64_t elements) { return size_t(elements) * sizeof(float); }
 
 int64_t direction_bytes(const ShardLayout& layout) {
-  return Arena::rounded(int64_t(bytes_of(layout.widest() * layout.ranks())));
+  return Arena::rounded(int64_t(float_bytes(layout.widest() * layout.ranks())));
 }
 
 }  // namespace
@@ -40,13 +40,13 @@ void ShardExchange::reduce_bucket(size_t bucket, const float* gradients, int giv
   if (ranks_.rank() < given) {
     for (int rank = 0; rank < size; ++rank) {
       const ShardPart& part = layout_.part(bucket, rank);
-      std::memcpy(out_ + rank * width, gradients + (part.offset - offset), bytes_of(part.count));
+      std::memcpy(out_ + rank * width, gradients + (part.offset - offset), float_bytes(part.count));
     }
   }
   ranks_.all_to_all(stream_, f32(out_, {width * size}), f32(in_, {width * size}));
   ranks_.wait(stream_);
   const ShardPart& own = layout_.part(bucket, ranks_.rank());
-  stream_.parallel_for(own.count, kGrain, [&](int64_t begin, int64_t end) {
+  stream_.parallel_for(own.count, kFloatGrain, [&](int64_t begin, int64_t end) {
     for (int rank = 0; rank < given; ++rank) {
       const float* const from = in_ + rank * width;
       float* const to = shard + own.local;
@@ -61,7 +61,7 @@ void ShardExchange::gather_buckets(const float* whole, int64_t from_layer, const
     if (layout_.buckets()[b].layer < from_layer) continue;
     const int64_t width = layout_.width(b);
     const ShardPart& own = layout_.part(b, ranks_.rank());
-    std::memcpy(out_, whole + own.offset, bytes_of(own.count));
+    std::memcpy(out_, whole + own.offset, float_bytes(own.count));
     ranks_.all_gather(stream_, f32(out_, {width}), f32(in_, {width * layout_.ranks()}));
     ranks_.wait(stream_);
     for (int rank = 0; rank < layout_.ranks(); ++rank) {
@@ -72,14 +72,14 @@ void ShardExchange::gather_buckets(const float* whole, int64_t from_layer, const
 
 void ShardExchange::gather(float* whole, int64_t from_layer) {
   gather_buckets(whole, from_layer, [&](const ShardPart& part, const float* from) {
-    std::memcpy(whole + part.offset, from, bytes_of(part.count));
+    std::memcpy(whole + part.offset, from, float_bytes(part.count));
   });
 }
 
 void ShardExchange::gather(const float* shard, float* whole) {
   for (size_t b = 0; b < layout_.buckets().size(); ++b) {
     const ShardPart& own = layout_.part(b, ranks_.rank());
-    std::memcpy(whole + own.offset, shard + own.local, bytes_of(own.count));
+    std::memcpy(whole + own.offset, shard + own.local, float_bytes(own.count));
   }
   gather(whole);
 }
@@ -87,7 +87,7 @@ void ShardExchange::gather(const float* shard, float* whole) {
 bool ShardExchange::same(const float* whole) {
   bool same = true;
   gather_buckets(whole, 0, [&](const ShardPart& part, const float* from) {
-    same = same && std::memcmp(whole + part.offset, from, bytes_of(part.count)) == 0;
+    same = same && std::memcmp(whole + part.offset, from, float_bytes(part.count)) == 0;
   });
   return same;
 }

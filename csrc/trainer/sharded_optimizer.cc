@@ -11,7 +11,7 @@
 namespace hone::trainer {
 namespace {
 
-constexpr int64_t kGrain = 4;  // blocks that one thread takes at least
+constexpr int64_t kBlockGrain = 4;  // blocks that one thread takes at least
 
 double sum(const std::vector<double>& blocks) { return std::accumulate(blocks.begin(), blocks.end(), 0.0); }
 
@@ -105,7 +105,7 @@ void ShardedOptimizer::for_blocks(const Run& run) const {
   int64_t first = 0;
   for (size_t b = 0; b < layout_.buckets().size(); ++b) {
     const ShardPart& part = layout_.part(b, rank_);
-    stream_.parallel_for(part.blocks, kGrain, [&](int64_t begin, int64_t end) {
+    stream_.parallel_for(part.blocks, kBlockGrain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t at = i * kShardBlock;
         run(size_t(first + i), part.offset + at, std::min(kShardBlock, part.count - at), part.local + at);

@@ -26,13 +26,12 @@ Widest widest_of(const ShardLayout& layout, int64_t layers) {
   return out;
 }
 
-int64_t bytes_of(int64_t elements) { return Arena::rounded(elements * int64_t(sizeof(float))); }
-
 }  // namespace
 
 int64_t weight_window_bytes(const ShardLayout& layout, int64_t layers) {
   const Widest widest = widest_of(layout, layers);
-  return bytes_of(widest.sent) + bytes_of(widest.sent * layout.ranks()) + bytes_of(widest.elements);
+  const auto floats = [](int64_t n) { return Arena::view_bytes(DType::kF32, n); };
+  return floats(widest.sent) + floats(widest.sent * layout.ranks()) + floats(widest.elements);
 }
 
 WeightWindow::WeightWindow(const Stream& stream, const Source& source, DType storage, bool recompute)

@@ -10,12 +10,45 @@ extern "C" __attribute__((visibility("default"))) const char* __tsan_default_opt
 namespace hone::test {
 namespace {
 
-struct Case { const char* name; void (*run)(); };
+struct Case { const char* name; void (*run)(); const char* file; const char* base; };
 std::vector<Case>& cases() { static std::vector<Case> all; return all; }
+
+/// The cases of "engine/step", or all; what comes before them has run.
+std::vector<Case> chosen(const char* file) {
+  const std::string path = file ? std::string("test/csrc/") + file + ".test.c" : "";
+  std::vector<Case> found;
+  for (const Case& c : cases()) {
+    if (!std::strstr(c.file, path.c_str()) && !std::strstr(c.base, path.c_str())) continue;
+    if (c.name) found.push_back(c);
+    else c.run();
+  }
+  if (found.empty()) report(file ? file : "", 0, "no cases");
+  return found;
+}
+
+int run(const std::vector<Case>& all) {
+  for (const Case& c : all) {
+    const int before = failures();
+    try {
+      c.run();
+    } catch (const Error& e) {
+      report(c.name, 0, std::string("threw ") + code_name(e.code()) + ": " + e.what());
+    } catch (const std::exception& e) {
+      report(c.name, 0, std::string("threw ") + e.what());
+    }
+    std::printf("%s %s\n", failures() == before ? "ok  " : "FAIL", c.name);
+    std::fflush(stdout);  // what was found is there even if the next case never ends
+  }
+  std::printf("%zu cases, %d failures, %d skipped\n", all.size(), failures(), skipped());
+  return failures() ? 1 : 0;
+}
 
 }  // namespace
 
-bool add(const char* name, void (*run)()) { cases().push_back({name, run}); return true; }
+bool add(const char* name, void (*run)(), const char* file, const char* base) {
+  cases().push_back({name, run, file, base});
+  return true;
+}
 int& failures() { static int n = 0; return n; }
 int& skipped() { static int n = 0; return n; }
 
@@ -33,21 +66,7 @@ std::vector<float> random_floats(int64_t n, float scale) {
   return out;
 }
 
-int main() {
-  for (const Case& c : cases()) {
-    const int before = failures();
-    try {
-      c.run();
-    } catch (const Error& e) {
-      report(c.name, 0, std::string("threw ") + code_name(e.code()) + ": " + e.what());
-    } catch (const std::exception& e) {
-      report(c.name, 0, std::string("threw ") + e.what());
-    }
-    std::printf("%s %s\n", failures() == before ? "ok  " : "FAIL", c.name);
-    std::fflush(stdout);  // what was found is there even if the next case never ends
-  }
-  std::printf("%zu cases, %d failures, %d skipped\n", cases().size(), failures(), skipped());
-  return failures() ? 1 : 0;
-}
-
 }  // namespace hone::test
+
+/// program [file]: the cases of one file of test/csrc, such as engine/step, or of all that are in the program.
+int main(int count, char** arguments) { return hone::test::run(hone::test::chosen(count > 1 ? arguments[1] : nullptr)); }

@@ -1,4 +1,5 @@
-// A test is TEST(name) { ... } with EXPECT_* inside; each file is one executable, check.cc runs its cases.
+// A test is TEST(name) { ... } with EXPECT_* inside, in a namespace of its file's. check.cc runs the cases of a file, which
+// is a program by itself or, with HONE_TEST_ROOMS, part of its room's.
 #pragma once
 
 #include <cmath>
@@ -16,7 +17,8 @@
 
 namespace hone::test {
 
-bool add(const char* name, void (*run)());
+/// Adds a case, or what comes before a file's cases (no name). Its file is `file`, or `base` which includes that.
+bool add(const char* name, void (*run)(), const char* file, const char* base);
 int& failures();
 int& skipped();
 void report(const char* file, int line, const std::string& text);
@@ -53,15 +55,17 @@ inline bool same_bits(const float* a, const float* b, int64_t n) {
 /// Says what was found where nothing is right or wrong: scripts/gpu-check.sh keeps such lines.
 inline void note(const std::string& text) { std::printf("  noted: %s\n", text.c_str()); }
 
-/// Runs every case; the exit status.
-int main();
-
 }  // namespace hone::test
 
-#define TEST(name)                                                            \
-  static void name();                                                         \
-  static const bool name##_added = hone::test::add(#name, name);              \
+#define TEST(name)                                                                         \
+  static void name();                                                                      \
+  static const bool name##_added = hone::test::add(#name, name, __FILE__, __BASE_FILE__); \
   static void name()
+/// What a file's cases need before the first of them, such as a kind of device.
+#define TEST_SETUP                                                                        \
+  static void set_up();                                                                   \
+  static const bool is_set_up = hone::test::add(nullptr, set_up, __FILE__, __BASE_FILE__); \
+  static void set_up()
 #define EXPECT_TRUE(x) \
   do { if (!(x)) hone::test::report(__FILE__, __LINE__, "expected " #x); } while (0)
 #define EXPECT_EQ(a, b)                                                                                  \
@@ -94,5 +98,3 @@ int main();
     std::printf("  skipped: %s\n", reason);                 \
     return;                                                 \
   } while (0)
-#define TEST_MAIN \
-  int main() { return hone::test::main(); }

@@ -9,16 +9,16 @@ namespace hone::kernels::cpu {
 namespace {
 
 // Logits of a chunk stay in L2; a chunk has enough rows for the GEMM to run at full speed.
-constexpr int64_t kChunkFloats = 128 * 1024;
+constexpr int64_t kLogitFloats = 128 * 1024;
 constexpr int64_t kChunkRows = 64;
 
 int64_t chunk_rows(int64_t rows, int64_t vocabulary) {
-  const int64_t fitting = kChunkFloats / std::max<int64_t>(1, vocabulary) / kChunkRows * kChunkRows;
+  const int64_t fitting = kLogitFloats / std::max<int64_t>(1, vocabulary) / kChunkRows * kChunkRows;
   return std::min(rows, std::max(kChunkRows, fitting));
 }
 
 /// Rows per parallel chunk: about 10 us at two logits a nanosecond.
-int64_t row_grain(int64_t vocabulary) { return std::max<int64_t>(1, 16384 / std::max<int64_t>(1, vocabulary)); }
+int64_t logit_grain(int64_t vocabulary) { return std::max<int64_t>(1, 16384 / std::max<int64_t>(1, vocabulary)); }
 
 /// The caller's arena, or one of our own; releases everything at the end of the scope.
 class Scratch {
@@ -56,7 +56,7 @@ TensorView logits_of(const Stream& stream, const TensorView& h, const PackedMatr
 /// f(row of the chunk) over a chunk's rows in parallel.
 template <class F>
 void each_row(const Stream& stream, int64_t count, int64_t vocabulary, F f) {
-  stream.parallel_for(count, row_grain(vocabulary), [&](int64_t begin, int64_t end) {
+  stream.parallel_for(count, logit_grain(vocabulary), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) f(r);
   });
 }

@@ -24,13 +24,13 @@ int64_t grain_of(const Stream& stream, int64_t units, double flops, int64_t leas
   return std::max({by_threads, by_work, least, int64_t(1)});
 }
 
-struct AlignedFree {
+struct PackingFree {
   void operator()(float* p) const { ::operator delete(p, std::align_val_t{64}); }
 };
 
 /// One block per thread, allocated at its first product and kept; pages that no shape needs are never touched.
 float* packing_scratch() {
-  thread_local std::unique_ptr<float, AlignedFree> block;
+  thread_local std::unique_ptr<float, PackingFree> block;
   if (!block) {
     void* memory = ::operator new(kScratch * sizeof(float), std::align_val_t{64}, std::nothrow);
     if (!memory) fail(Code::kOutOfMemory, "matmul: no memory for the packing block of a thread (0.8 MB).");

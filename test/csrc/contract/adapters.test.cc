@@ -13,6 +13,7 @@
 #include "model/hf_loader.h"
 #include "trainer/reference_loss.h"
 
+namespace contract_adapters_test {
 namespace {
 
 using namespace hone;
@@ -277,4 +278,4 @@ TEST(adapters_that_make_no_sense_are_refused) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace contract_adapters_test

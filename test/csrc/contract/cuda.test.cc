@@ -12,6 +12,8 @@
 #include "device.h"
 #include "engine/engine.h"
 
+namespace contract_cuda_test {
+
 using namespace hone;
 using namespace hone::test;
 using engine::Engine;
@@ -343,4 +345,4 @@ TEST(a_step_that_is_not_finite_changes_nothing_and_names_the_sequence) {
   EXPECT_EQ(trainer->version(), 0u);
 }
 
-TEST_MAIN
+}  // namespace contract_cuda_test

@@ -11,6 +11,8 @@
 #include "device.h"
 #include "model/weight_snapshot.h"
 
+namespace contract_cuda_packs_test {
+
 using namespace hone;
 using namespace hone::test;
 using trainer::StepOptions;
@@ -112,4 +114,4 @@ TEST(a_trainer_that_takes_no_step_has_no_gradients_and_no_moments) {
 }
 #endif
 
-TEST_MAIN
+}  // namespace contract_cuda_packs_test

@@ -6,6 +6,8 @@
 #include "engine_trainer.h"
 #include "model/reference.h"
 
+namespace contract_engine_trainer_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -148,4 +150,4 @@ TEST(engine_equals_trainer_on_a_gpu_after_preemption) {
   EXPECT_TRUE(preemptions > 0);
 }
 
-TEST_MAIN
+}  // namespace contract_engine_trainer_test

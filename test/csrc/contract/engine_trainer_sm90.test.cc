@@ -5,11 +5,14 @@
 #include "engine_trainer.h"
 
 #ifdef HONE_HAVE_CUDA
-
 #include "kernels/cuda/attention.h"
+#endif
 #ifdef HONE_CUDA_SHIM
 #include "shim/hopper.h"
 #endif
+
+namespace contract_engine_trainer_sm90_test {
+#ifdef HONE_HAVE_CUDA
 
 using namespace hone;
 using namespace hone::test;
@@ -27,7 +30,7 @@ void truncate_products([[maybe_unused]] bool on) {
 }
 
 #ifdef HONE_CUDA_SHIM
-const bool hopper = (cuda_shim::set_capability(9), truncate_products(true), true);
+TEST_SETUP { cuda_shim::set_capability(9), truncate_products(true); }
 #endif
 
 // docs/numerics.md: what fast mode may part by in a model of two layers, nats. Measured here over 2880 tokens, heads of 64
@@ -108,4 +111,4 @@ TEST(fast_and_deterministic_trainer_on_a_hopper_part_within_the_bound_over_many_
 TEST(engine_trainer_sm90) { SKIP("built without CUDA"); }
 #endif
 
-TEST_MAIN
+}  // namespace contract_engine_trainer_sm90_test

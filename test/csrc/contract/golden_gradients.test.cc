@@ -7,6 +7,7 @@
 #include "model/hf_loader.h"
 #include "trainer/reference_loss.h"
 
+namespace contract_golden_gradients_test {
 namespace {
 
 using namespace hone;
@@ -144,4 +145,4 @@ TEST(golden_gradients_losses_and_adamw_steps_are_reproduced) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace contract_golden_gradients_test

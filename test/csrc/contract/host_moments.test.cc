@@ -6,6 +6,8 @@
 #include "cuda_trainer.h"
 #include "device.h"
 
+namespace contract_host_moments_test {
+
 using namespace hone;
 using namespace hone::test;
 using trainer::StepOptions;
@@ -71,4 +73,4 @@ TEST(a_trainer_with_moments_on_the_host_has_the_bits_of_one_with_moments_on_the_
   }
 }
 
-TEST_MAIN
+}  // namespace contract_host_moments_test

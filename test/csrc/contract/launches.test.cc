@@ -10,6 +10,8 @@
 #include "model/rope_table.h"
 #endif
 
+namespace contract_launches_test {
+
 using namespace hone;
 using namespace hone::test;
 using model::ModelConfig;
@@ -18,7 +20,7 @@ using model::ModelConfig;
 
 namespace {
 
-const bool hopper = (cuda_shim::set_capability(9), true);  // before the first kernel: a process asks once
+TEST_SETUP { cuda_shim::set_capability(9); }  // before the first kernel: a process asks once
 
 ModelConfig config_of(const char* arch, int64_t width, int64_t heads, int64_t kv_heads, int64_t mlp_width, bool qk_norm) {
   ModelConfig c;
@@ -157,4 +159,4 @@ TEST(kernels_that_begin_early_give_the_same_bits) {
 TEST(launches_of_a_decode_step) { SKIP("the shim only"); }
 #endif
 
-TEST_MAIN
+}  // namespace contract_launches_test

@@ -8,6 +8,7 @@
 #include "model/model_writer.h"
 #include "trainer/trainer.h"
 
+namespace contract_published_models_test {
 namespace {
 
 using namespace hone;
@@ -206,4 +207,4 @@ TEST(every_published_config_is_read_without_a_warning_and_has_as_many_parameters
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace contract_published_models_test

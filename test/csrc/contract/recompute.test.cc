@@ -7,6 +7,7 @@
 #include "cuda_trainer.h"
 #include "device.h"
 
+namespace contract_recompute_test {
 namespace {
 
 using namespace hone;
@@ -76,4 +77,4 @@ TEST(a_gpu_computes_the_same_bits_again) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace contract_recompute_test

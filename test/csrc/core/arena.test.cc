@@ -7,6 +7,8 @@
 
 #include "check.h"
 
+namespace core_arena_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -118,4 +120,4 @@ TEST(a_discarded_piece_is_zeros_and_nothing_beside_it_is) {
   }
 }
 
-TEST_MAIN
+}  // namespace core_arena_test

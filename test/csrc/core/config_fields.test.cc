@@ -3,6 +3,8 @@
 
 #include "check.h"
 
+namespace core_config_fields_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -85,4 +87,4 @@ TEST(problems_are_gathered_where_there_is_a_place_for_them) {
   ConfigProblems().raise();
 }
 
-TEST_MAIN
+}  // namespace core_config_fields_test

@@ -10,6 +10,8 @@
 
 #include "check.h"
 
+namespace core_cpu_quota_test {
+
 using namespace hone;
 
 namespace {
@@ -69,4 +71,4 @@ TEST(what_cannot_be_read_limits_nothing) {
   EXPECT_EQ(Machine("nonsense\n0:\n").quota(), 0);
 }
 
-TEST_MAIN
+}  // namespace core_cpu_quota_test

@@ -5,6 +5,8 @@
 
 #include "check.h"
 
+namespace core_crc32c_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -32,4 +34,4 @@ TEST(both_ways_agree_for_any_length_and_start_and_in_pieces) {
   }
 }
 
-TEST_MAIN
+}  // namespace core_crc32c_test

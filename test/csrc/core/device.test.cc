@@ -9,6 +9,8 @@
 #include "core/device_query.h"
 #include "device.h"
 
+namespace core_device_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -172,4 +174,4 @@ TEST(a_graph_is_recorded_only_where_work_can_be_done_again) {
   EXPECT_THROWS(graph.launch(Stream{}), Code::kInternal);
 }
 
-TEST_MAIN
+}  // namespace core_device_test

@@ -5,6 +5,8 @@
 #include "check.h"
 #include "core/stream.h"
 
+namespace core_device_query_test {
+
 using namespace hone;
 
 TEST(cuda_is_there_or_the_reason_why_not_is) {
@@ -20,4 +22,4 @@ TEST(cuda_is_there_or_the_reason_why_not_is) {
   for (const std::string& device : info.devices) EXPECT_TRUE(device.find("sm_") != std::string::npos);
 }
 
-TEST_MAIN
+}  // namespace core_device_query_test

@@ -5,6 +5,8 @@
 
 #include "check.h"
 
+namespace core_error_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -25,4 +27,4 @@ TEST(every_code_has_its_own_name) {
   EXPECT_EQ(names.size(), size_t(Code::kInternal) + 1);
 }
 
-TEST_MAIN
+}  // namespace core_error_test

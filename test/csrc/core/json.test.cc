@@ -6,6 +6,8 @@
 
 #include "check.h"
 
+namespace core_json_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -147,4 +149,4 @@ TEST(set_replaces_and_wrong_kinds_are_refused) {
   EXPECT_THROWS(Json::number(std::nan("")), Code::kInternal);
 }
 
-TEST_MAIN
+}  // namespace core_json_test

@@ -10,6 +10,8 @@
 #include "check.h"
 #include "core/json.h"
 
+namespace core_philox_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -87,4 +89,4 @@ TEST(every_field_of_a_sample_key_changes_the_words) {
   EXPECT_EQ(seen.size(), 7u);
 }
 
-TEST_MAIN
+}  // namespace core_philox_test

@@ -4,6 +4,8 @@
 
 #include "check.h"
 
+namespace core_stopwatch_test {
+
 TEST(a_stopwatch_adds_what_its_scope_took_when_that_ends) {
   double total = 5.0;
   {
@@ -14,4 +16,4 @@ TEST(a_stopwatch_adds_what_its_scope_took_when_that_ends) {
   EXPECT_TRUE(total >= 5.003 && total < 65.0);
 }
 
-TEST_MAIN
+}  // namespace core_stopwatch_test

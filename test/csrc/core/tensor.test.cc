@@ -3,6 +3,8 @@
 
 #include "check.h"
 
+namespace core_tensor_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -98,4 +100,4 @@ TEST(bf16_rounds_to_nearest_even) {
   EXPECT_EQ(bf16_to_f32(f32_to_bf16(-infinity)), -infinity);
 }
 
-TEST_MAIN
+}  // namespace core_tensor_test

@@ -11,6 +11,8 @@
 
 #include "check.h"
 
+namespace core_thread_pool_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -222,4 +224,4 @@ TEST(the_number_of_threads_is_checked) {
   EXPECT_TRUE(default_threads() >= 1);
 }
 
-TEST_MAIN
+}  // namespace core_thread_pool_test

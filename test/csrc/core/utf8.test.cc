@@ -4,6 +4,8 @@
 
 #include "check.h"
 
+namespace core_utf8_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -89,4 +91,4 @@ TEST(what_was_lossy_is_well_formed_and_stays) {
   }
 }
 
-TEST_MAIN
+}  // namespace core_utf8_test

@@ -3,6 +3,8 @@
 
 #include "outcomes.h"
 
+namespace dist_buffers_test {
+
 using namespace hone;
 using namespace hone::dist;
 using namespace hone::test;
@@ -44,4 +46,4 @@ TEST(parts_are_equal_and_one_a_rank) {
   EXPECT_THROWS(expect_exchange("all_to_all", view(a), view(c), 2), Code::kShape);
 }
 
-TEST_MAIN
+}  // namespace dist_buffers_test

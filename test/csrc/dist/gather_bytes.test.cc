@@ -6,6 +6,7 @@
 #include "check.h"
 #include "dist/solo_communicator.h"
 
+namespace dist_gather_bytes_test {
 namespace {
 
 using namespace hone;
@@ -54,4 +55,4 @@ TEST(nothing_from_anybody_is_nothing) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace dist_gather_bytes_test

@@ -3,6 +3,8 @@
 
 #include "gloo_ranks.h"
 
+namespace dist_gloo_library_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -32,4 +34,4 @@ TEST(the_version_is_gloos) {
 #endif
 }
 
-TEST_MAIN
+}  // namespace dist_gloo_library_test

@@ -3,6 +3,8 @@
 
 #include "gloo_ranks.h"
 
+namespace dist_gloo_transport_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -122,4 +124,4 @@ TEST(gloo) { SKIP("no libgloo-dev"); }
 
 #endif
 
-TEST_MAIN
+}  // namespace dist_gloo_transport_test

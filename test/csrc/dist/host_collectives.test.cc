@@ -4,6 +4,8 @@
 #include "conformance.h"
 #include "local_ranks.h"
 
+namespace dist_host_collectives_test {
+
 using namespace hone;
 using namespace hone::dist;
 using namespace hone::test;
@@ -86,4 +88,4 @@ TEST(labels_differ_by_order_call_count_dtype_operation_and_root) {
                               "all_reduce max of i32[4] as collective 2. All ranks must call the same in the same order."));
 }
 
-TEST_MAIN
+}  // namespace dist_host_collectives_test

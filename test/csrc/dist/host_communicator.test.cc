@@ -4,6 +4,8 @@
 #include "conformance.h"
 #include "local_ranks.h"
 
+namespace dist_host_communicator_test {
+
 using namespace hone;
 using namespace hone::test;
 using Kind = LocalFault::Kind;
@@ -83,4 +85,4 @@ TEST(states_follow_what_happened) {
   EXPECT_THROWS(alone.all_reduce({}, view(x), dist::ReduceOp::kSum), Code::kState);
 }
 
-TEST_MAIN
+}  // namespace dist_host_communicator_test

@@ -5,6 +5,8 @@
 
 #include "outcomes.h"
 
+namespace dist_host_queue_test {
+
 using namespace hone;
 using namespace hone::dist;
 using namespace hone::test;
@@ -98,4 +100,4 @@ TEST(an_abort_while_nothing_runs_leaves_too) {
   EXPECT_THROWS(queue.submit("job", nothing), Code::kAborted);
 }
 
-TEST_MAIN
+}  // namespace dist_host_queue_test

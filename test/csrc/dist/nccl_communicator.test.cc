@@ -6,6 +6,8 @@
 
 #include "ranks.h"
 
+namespace dist_nccl_communicator_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -203,4 +205,4 @@ TEST(a_call_in_a_wrong_state_says_which_state_it_is_and_why) {
   EXPECT_EQ(fake().live() + fake().misuses(), 0);
 }
 
-TEST_MAIN
+}  // namespace dist_nccl_communicator_test

@@ -4,6 +4,8 @@
 
 #include "ranks.h"
 
+namespace dist_nccl_group_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -197,4 +199,4 @@ TEST(whatever_goes_wrong_when_everybody_ends_and_nothing_is_left) {
   }
 }
 
-TEST_MAIN
+}  // namespace dist_nccl_group_test

@@ -3,6 +3,8 @@
 
 #include "ranks.h"
 
+namespace dist_nccl_handle_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -68,4 +70,4 @@ TEST(an_empty_handle_holds_nothing_and_explains_without_a_last_message) {
   EXPECT_EQ(fake().aborts(), 1);
 }
 
-TEST_MAIN
+}  // namespace dist_nccl_handle_test

@@ -7,6 +7,8 @@
 #include "check.h"
 #include "fake_nccl.h"
 
+namespace dist_nccl_library_test {
+
 using namespace hone;
 using namespace hone::dist;
 
@@ -86,4 +88,4 @@ TEST(the_library_of_this_machine_is_usable_or_the_reason_why_not_is_said) {
   EXPECT_EQ(info.capabilities.size(), size_t(6));
 }
 
-TEST_MAIN
+}  // namespace dist_nccl_library_test

@@ -35,8 +35,8 @@ struct RankStream {
 };
 
 /// Runs `rank` on one thread per rank and returns what each threw ("ok": nothing). Checks that nothing leaks.
-using RankBody = std::function<void(NcclCommunicator&, const Stream&, int rank)>;
-inline std::vector<std::string> ranks(int size, const Faults& faults, const CommunicatorOptions& limits, const RankBody& body) {
+using NcclBody = std::function<void(NcclCommunicator&, const Stream&, int rank)>;
+inline std::vector<std::string> ranks(int size, const Faults& faults, const CommunicatorOptions& limits, const NcclBody& body) {
   fake().reset(faults);
   const auto library = NcclLibrary::open(HONE_FAKE_NCCL);
   const NcclUniqueId id = NcclCommunicator::make_id(*library);

@@ -3,6 +3,8 @@
 
 #include "check.h"
 
+namespace dist_reduce_test {
+
 using namespace hone;
 using namespace hone::dist;
 using namespace hone::test;
@@ -89,4 +91,4 @@ TEST(what_is_only_passed_on_is_refused) {
   expect_reducible("all_reduce", DType::kBF16);
 }
 
-TEST_MAIN
+}  // namespace dist_reduce_test

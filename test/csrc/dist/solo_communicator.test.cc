@@ -5,6 +5,7 @@
 
 #include "check.h"
 
+namespace dist_solo_communicator_test {
 namespace {
 
 using namespace hone;
@@ -39,4 +40,4 @@ TEST(every_collective_gives_back_what_it_was_given) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace dist_solo_communicator_test

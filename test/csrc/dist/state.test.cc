@@ -5,6 +5,8 @@
 
 #include "outcomes.h"
 
+namespace dist_state_test {
+
 using namespace hone;
 using namespace hone::dist;
 using namespace hone::test;
@@ -24,4 +26,4 @@ TEST(a_wrong_state_is_named_with_what_led_to_it) {
             std::string("STATE wait: the communicator is closed, not ready."));
 }
 
-TEST_MAIN
+}  // namespace dist_state_test

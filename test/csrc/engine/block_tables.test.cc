@@ -6,6 +6,8 @@
 
 #include "check.h"
 
+namespace engine_block_tables_test {
+
 using namespace hone;
 using namespace hone::engine;
 
@@ -39,4 +41,4 @@ TEST(every_row_is_given_out_once_until_it_is_closed) {
   EXPECT_EQ(tables.view().row<int32_t>(rows[3])[0], 11);
 }
 
-TEST_MAIN
+}  // namespace engine_block_tables_test

@@ -7,7 +7,7 @@
 
 #include "model/network.h"
 #include "rollouts.h"
-
+namespace engine_engine_test {
 using namespace hone;
 using namespace hone::engine;
 using namespace hone::test;
@@ -397,4 +397,4 @@ TEST(weights_of_another_storage_are_refused) {
   EXPECT_THROWS(engine.set_weights(load.weights), Code::kConfig);
 }
 
-TEST_MAIN
+}  // namespace engine_engine_test

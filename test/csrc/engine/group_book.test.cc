@@ -4,6 +4,8 @@
 
 #include "check.h"
 
+namespace engine_group_book_test {
+
 using namespace hone;
 using namespace hone::engine;
 
@@ -62,4 +64,4 @@ TEST(runnable_if_anybody_is) {
   EXPECT_TRUE(!book.runnable(1));
 }
 
-TEST_MAIN
+}  // namespace engine_group_book_test

@@ -3,6 +3,8 @@
 #include "check.h"
 #include "kernels/cpu/dispatch.h"
 
+namespace engine_isa_info_test {
+
 TEST(the_set_named_is_the_one_the_kernels_use) {
   using namespace hone::kernels::cpu;
   EXPECT_EQ(std::string(hone::engine::isa_in_use()), std::string(isa_name(isa())));
@@ -12,4 +14,4 @@ TEST(the_set_named_is_the_one_the_kernels_use) {
   force_isa(best);
 }
 
-TEST_MAIN
+}  // namespace engine_isa_info_test

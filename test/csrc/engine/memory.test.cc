@@ -9,6 +9,7 @@
 #include "engine/page_pool.h"
 #include "model/reference.h"
 
+namespace engine_memory_test {
 namespace {
 
 using namespace hone;
@@ -76,4 +77,4 @@ TEST(on_a_gpu_it_takes_its_pages_and_weights_too_and_no_more_rows_than_said) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace engine_memory_test

@@ -5,6 +5,8 @@
 
 #include "check.h"
 
+namespace engine_page_pool_test {
+
 using hone::engine::PagePool;
 using namespace hone;
 using namespace hone::test;
@@ -124,4 +126,4 @@ TEST(pages_for_rounds_up) {
   EXPECT_EQ(pool.pages_for(17), 2);
 }
 
-TEST_MAIN
+}  // namespace engine_page_pool_test

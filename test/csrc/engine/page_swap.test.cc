@@ -4,6 +4,8 @@
 
 #include "check.h"
 
+namespace engine_page_swap_test {
+
 using namespace hone;
 using namespace hone::engine;
 
@@ -81,4 +83,4 @@ TEST(the_last_pages_may_be_left_out) {
   EXPECT_TRUE(saved.empty());
 }
 
-TEST_MAIN
+}  // namespace engine_page_swap_test

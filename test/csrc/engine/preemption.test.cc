@@ -4,6 +4,8 @@
 #include "check.h"
 #include "engine/prefill_world.h"
 
+namespace engine_preemption_test {
+
 using namespace hone;
 using namespace hone::engine;
 
@@ -83,4 +85,4 @@ TEST(a_request_alone_gives_up_its_own_attempts_from_behind) {
   EXPECT_TRUE(a.members[2].resident());
 }
 
-TEST_MAIN
+}  // namespace engine_preemption_test

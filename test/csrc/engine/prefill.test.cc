@@ -4,6 +4,8 @@
 #include "check.h"
 #include "engine/prefill_world.h"
 
+namespace engine_prefill_test {
+
 using namespace hone;
 using namespace hone::engine;
 
@@ -80,4 +82,4 @@ TEST(a_prompt_needs_its_pages_and_one_more_for_whoever_runs_or_will) {
   EXPECT_EQ(larger.prefill_once().size(), size_t(1));
 }
 
-TEST_MAIN
+}  // namespace engine_prefill_test

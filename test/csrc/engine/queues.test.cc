@@ -4,6 +4,8 @@
 
 #include "check.h"
 
+namespace engine_queues_test {
+
 using namespace hone;
 using namespace hone::engine;
 
@@ -51,4 +53,4 @@ TEST(attempts_without_a_slot_are_counted_one_by_one) {
   EXPECT_EQ(queues.idle_attempts(), int64_t(3 + 3 + 1));
 }
 
-TEST_MAIN
+}  // namespace engine_queues_test

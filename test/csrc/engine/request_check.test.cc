@@ -4,6 +4,8 @@
 
 #include "check.h"
 
+namespace engine_request_check_test {
+
 using namespace hone;
 using namespace hone::engine;
 
@@ -168,4 +170,4 @@ TEST(engine_options_have_bounds_too) {
   EXPECT_TRUE(!passes_config([](EngineConfig& c) { c.token_bytes.resize(101); }));
 }
 
-TEST_MAIN
+}  // namespace engine_request_check_test

@@ -4,6 +4,8 @@
 
 #include "check.h"
 
+namespace engine_residency_test {
+
 using namespace hone;
 using namespace hone::engine;
 
@@ -146,4 +148,4 @@ TEST(an_abandoned_prompt_leaves_nothing) {
   EXPECT_TRUE(g.prompt == Group::Prompt::kWaiting);
 }
 
-TEST_MAIN
+}  // namespace engine_residency_test

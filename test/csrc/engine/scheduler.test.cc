@@ -10,6 +10,8 @@
 
 #include "check.h"
 
+namespace engine_scheduler_test {
+
 using namespace hone;
 using namespace hone::engine;
 using namespace hone::test;
@@ -300,4 +302,4 @@ TEST(clear_ends_everything) {
   EXPECT_TRUE(!w.step());
 }
 
-TEST_MAIN
+}  // namespace engine_scheduler_test

@@ -4,6 +4,8 @@
 
 #include "check.h"
 
+namespace engine_sequence_test {
+
 using namespace hone;
 using namespace hone::engine;
 
@@ -95,4 +97,4 @@ TEST(order_is_by_request_then_attempt) {
   EXPECT_TRUE(!b.members[0].before(a.members[0]));
 }
 
-TEST_MAIN
+}  // namespace engine_sequence_test

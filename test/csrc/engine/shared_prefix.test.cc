@@ -5,6 +5,8 @@
 
 #include "check.h"
 
+namespace engine_shared_prefix_test {
+
 using namespace hone;
 
 namespace {
@@ -52,4 +54,4 @@ TEST(neighbours_with_the_same_leading_pages_are_a_run) {
   for (const Case& c : cases) EXPECT_TRUE(find(c.table_rows) == c.want);
 }
 
-TEST_MAIN
+}  // namespace engine_shared_prefix_test

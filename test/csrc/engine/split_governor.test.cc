@@ -5,6 +5,8 @@
 
 #include "check.h"
 
+namespace engine_split_governor_test {
+
 using hone::engine::SplitGovernor;
 
 namespace {
@@ -105,4 +107,4 @@ TEST(a_rare_stall_is_soon_forgotten) {
   EXPECT_TRUE(split > 50 * 180);
 }
 
-TEST_MAIN
+}  // namespace engine_split_governor_test

@@ -8,6 +8,8 @@
 
 #include "rollouts.h"
 
+namespace engine_step_test {
+
 using namespace hone;
 using namespace hone::engine;
 using namespace hone::test;
@@ -110,4 +112,4 @@ TEST(rows_and_samples_follow_the_pieces) {
   EXPECT_EQ(rows.params[1].temperature, 0.5f);
 }
 
-TEST_MAIN
+}  // namespace engine_step_test

@@ -4,6 +4,8 @@
 
 #include "check.h"
 
+namespace engine_step_sharing_test {
+
 using namespace hone::engine;
 
 namespace {
@@ -87,4 +89,4 @@ TEST(a_way_that_a_step_does_not_allow_is_never_taken) {
   EXPECT_TRUE(run(ops, kOpsOnly, {1.0, 0.1, 0.6}, 1000).of(Sharing::kOps) > 950);
 }
 
-TEST_MAIN
+}  // namespace engine_step_sharing_test

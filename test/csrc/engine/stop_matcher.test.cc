@@ -4,6 +4,8 @@
 
 #include "check.h"
 
+namespace engine_stop_matcher_test {
+
 using hone::engine::StopMatcher;
 using namespace hone::test;
 
@@ -67,4 +69,4 @@ TEST(stop_matcher_equals_brute_force_on_random_text) {
   }
 }
 
-TEST_MAIN
+}  // namespace engine_stop_matcher_test

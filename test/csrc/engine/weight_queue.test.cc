@@ -2,6 +2,8 @@
 
 #include "rollouts.h"
 
+namespace engine_weight_queue_test {
+
 using namespace hone;
 using hone::engine::WeightQueue;
 
@@ -64,4 +66,4 @@ TEST(a_version_that_was_left_out_is_an_error) {
   EXPECT_EQ(queue.current()->version, 1u);
 }
 
-TEST_MAIN
+}  // namespace engine_weight_queue_test

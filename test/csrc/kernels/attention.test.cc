@@ -16,7 +16,7 @@
 #include <numeric>
 
 #include "each_isa.h"
-
+namespace kernels_attention_test {
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -397,4 +397,4 @@ TEST(wrong_arguments_are_named) {
                               i32(&zero, {1}), cache.table_view(1), cache.pages}), Code::kShape);
 }
 
-TEST_MAIN
+}  // namespace kernels_attention_test

@@ -3,6 +3,8 @@
 
 #include "check.h"
 
+namespace kernels_attention_state_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -62,4 +64,4 @@ TEST(two_states_without_keys_stay_without) {
   EXPECT_EQ(w.b, 0.0f);
 }
 
-TEST_MAIN
+}  // namespace kernels_attention_state_test

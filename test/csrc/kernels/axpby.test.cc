@@ -3,6 +3,8 @@
 
 #include "each_isa.h"
 
+namespace kernels_axpby_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -38,4 +40,4 @@ TEST(without_b_what_was_there_does_not_matter_and_x_may_be_y) {
   });
 }
 
-TEST_MAIN
+}  // namespace kernels_axpby_test

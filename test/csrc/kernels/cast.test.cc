@@ -5,6 +5,8 @@
 
 #include "check.h"
 
+namespace kernels_cast_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -43,4 +45,4 @@ TEST(other_types_and_shapes_are_refused) {
   EXPECT_THROWS(cast({}, {two, {x.data(), DType::kF16, {2, 4}}}), Code::kShape);
 }
 
-TEST_MAIN
+}  // namespace kernels_cast_test

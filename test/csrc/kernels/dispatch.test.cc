@@ -6,6 +6,8 @@
 
 #include "check.h"
 
+namespace kernels_dispatch_test {
+
 using namespace hone;
 using namespace hone::kernels::cpu;
 
@@ -62,4 +64,4 @@ TEST(pick_follows_force) {
   }
 }
 
-TEST_MAIN
+}  // namespace kernels_dispatch_test

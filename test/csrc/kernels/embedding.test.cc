@@ -6,6 +6,8 @@
 
 #include "each_isa.h"
 
+namespace kernels_embedding_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -69,4 +71,4 @@ TEST(an_id_outside_the_vocabulary_is_named) {
   EXPECT_THROWS(embedding({}, {m.id_view(), f32(m.table.data(), {3, 2}), f32(x.data(), {4, 1})}), Code::kShape);
 }
 
-TEST_MAIN
+}  // namespace kernels_embedding_test

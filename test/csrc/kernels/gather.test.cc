@@ -8,6 +8,8 @@
 
 #include "check.h"
 
+namespace kernels_gather_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -79,4 +81,4 @@ TEST(another_dtype_or_shape_is_refused) {
   EXPECT_THROWS(kernels::scatter_rows(Stream{}, {f32(a.data(), {2, 3}), index, strided}), Code::kShape);
 }
 
-TEST_MAIN
+}  // namespace kernels_gather_test

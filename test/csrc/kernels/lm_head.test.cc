@@ -15,7 +15,6 @@
 
 #include "each_isa.h"
 #include "kernels/cpu/lm_head_block.h"
-
 namespace hone::kernels::cpu {
 void noise_of(const SampleKey& key, int64_t n, float* out) {
   HONE_PICK(gumbel_row)({key.position, key.attempt, key.problem, uint32_t(key.run_seed), uint32_t(key.run_seed >> 32)},
@@ -23,6 +22,7 @@ void noise_of(const SampleKey& key, int64_t n, float* out) {
 }
 }  // namespace hone::kernels::cpu
 
+namespace kernels_lm_head_test {
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -397,4 +397,4 @@ TEST(wrong_arguments_are_named) {
   EXPECT_EQ(small.used(), 0);
 }
 
-TEST_MAIN
+}  // namespace kernels_lm_head_test

@@ -12,6 +12,8 @@
 #include "check.h"
 #include "kernels/cpu/dispatch.h"
 
+namespace kernels_matmul_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -294,4 +296,4 @@ TEST(wrong_shapes_are_refused) {
   EXPECT_THROWS(linear_grad_weight({}, {y.view(), x.view(), w.view(), x.view()}), Code::kShape);
 }
 
-TEST_MAIN
+}  // namespace kernels_matmul_test

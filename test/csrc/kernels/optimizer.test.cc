@@ -12,6 +12,8 @@
 #include "core/philox.h"
 #include "kernels/cpu/dispatch.h"
 
+namespace kernels_optimizer_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -351,4 +353,4 @@ TEST(wrong_shapes_are_refused) {
   EXPECT_THROWS(muon({}, {matrix, matrix, matrix, 0.1f, 0.9f, 0.0f, 1.0f, {}, {}, &small}), Code::kOutOfMemory);
 }
 
-TEST_MAIN
+}  // namespace kernels_optimizer_test

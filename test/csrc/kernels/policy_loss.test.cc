@@ -18,6 +18,8 @@
 #include "core/json.h"
 #include "kernels/policy_batch.h"
 
+namespace kernels_policy_loss_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -233,8 +235,6 @@ TEST(wrong_arguments_are_named) {
   EXPECT_THROWS(per_token.run(), Code::kShape);
 }
 
-TEST_MAIN
-
 TEST(a_custom_objective_is_what_it_says_and_the_regularizers) {
   Batch given = random_batch(Objective::kCustom);
   for (size_t t = 0; t < given.logprobs.size(); ++t) given.custom_slopes.push_back(0.1 * double(t) - 0.6);
@@ -268,3 +268,5 @@ TEST(a_custom_objective_without_its_numbers_is_refused) {
   batch.proximal = batch.logprobs;
   EXPECT_THROWS(batch.run(), Code::kConfig);
 }
+
+}  // namespace kernels_policy_loss_test

@@ -9,6 +9,8 @@
 #include "check.h"
 #include "kernels/policy_batch.h"
 
+namespace kernels_policy_loss_terms_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -238,4 +240,4 @@ TEST(wrong_arguments_are_named) {
   EXPECT_THROWS(without.run(), Code::kShape);
 }
 
-TEST_MAIN
+}  // namespace kernels_policy_loss_terms_test

@@ -7,6 +7,8 @@
 
 #include "each_isa.h"
 
+namespace kernels_rms_norm_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -150,4 +152,4 @@ TEST(wrong_arguments_are_named) {
   EXPECT_THROWS(rms_norm({}, {m.view(m.x), f32(m.weight.data(), {4}), f32(m.y.data(), {2, 4}), m.eps}), Code::kShape);
 }
 
-TEST_MAIN
+}  // namespace kernels_rms_norm_test

@@ -6,6 +6,8 @@
 
 #include "each_isa.h"
 
+namespace kernels_rope_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -84,4 +86,4 @@ TEST(an_odd_head_dim_is_refused) {
   EXPECT_THROWS(rope({}, {f32(m.x.data(), {2, 1, 4}), i32(m.position.data(), {2}), f32(m.table.data(), {33, 6}), false}), Code::kShape);
 }
 
-TEST_MAIN
+}  // namespace kernels_rope_test

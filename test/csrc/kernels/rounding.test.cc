@@ -8,6 +8,8 @@
 
 #include "each_isa.h"
 
+namespace kernels_rounding_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -48,4 +50,4 @@ TEST(what_is_not_rows_of_f32_is_refused) {
   kernels::round_to_bf16({}, f32(x, {0, 4}));
 }
 
-TEST_MAIN
+}  // namespace kernels_rounding_test

@@ -6,6 +6,8 @@
 
 #include "each_isa.h"
 
+namespace kernels_swiglu_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -97,4 +99,4 @@ TEST(the_gate_of_gelu_matches_f64_in_both_directions) {
   });
 }
 
-TEST_MAIN
+}  // namespace kernels_swiglu_test

@@ -7,6 +7,7 @@
 #include "model/adapters_file.h"
 #include "model/reference.h"
 
+namespace model_adapters_test {
 namespace {
 
 using namespace hone;
@@ -113,4 +114,4 @@ TEST(what_is_not_a_plain_adapter_of_these_sizes_is_refused) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_adapters_test

@@ -6,6 +6,7 @@
 #include "check.h"
 #include "model/goldens.h"
 
+namespace model_config_test {
 namespace {
 
 using namespace hone;
@@ -175,4 +176,4 @@ TEST(every_golden_config_is_understood) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_config_test

@@ -12,6 +12,7 @@
 #include "model/goldens.h"
 #include "model/safetensors.h"
 
+namespace model_durable_file_test {
 namespace {
 int files_synced = 0, folders_synced = 0;
 }
@@ -172,4 +173,4 @@ TEST(a_directory_takes_the_place_of_another) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_durable_file_test

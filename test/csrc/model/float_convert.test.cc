@@ -8,6 +8,7 @@
 
 #include "check.h"
 
+namespace model_float_convert_test {
 namespace {
 
 using namespace hone;
@@ -127,4 +128,4 @@ TEST(integers_are_no_weights) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_float_convert_test

@@ -7,6 +7,7 @@
 #include "model/goldens.h"
 #include "model/reference.h"
 
+namespace model_hf_loader_test {
 namespace {
 
 using namespace hone;
@@ -127,4 +128,4 @@ TEST(an_absent_folder_is_an_io_error) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_hf_loader_test

@@ -3,6 +3,7 @@
 
 #include "check.h"
 
+namespace model_known_fields_test {
 namespace {
 
 using namespace hone;
@@ -41,4 +42,4 @@ TEST(experts_are_found_by_name_or_by_count) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_known_fields_test

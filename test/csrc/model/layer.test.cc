@@ -6,6 +6,7 @@
 #include "kernels/attention.h"
 #include "model/reference.h"
 
+namespace model_layer_test {
 namespace {
 
 using namespace hone;
@@ -116,4 +117,4 @@ TEST(a_position_outside_the_table_is_named) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_layer_test

@@ -12,6 +12,7 @@
 #include "model/goldens.h"
 #include "model/weight_folder.h"
 
+namespace model_model_writer_test {
 namespace {
 
 using namespace hone;
@@ -218,4 +219,4 @@ TEST(what_else_belongs_there_is_copied_and_progress_is_told) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_model_writer_test

@@ -11,6 +11,7 @@
 #include "model/layer.h"
 #include "model/reference.h"
 
+namespace model_network_test {
 namespace {
 
 using namespace hone;
@@ -272,4 +273,4 @@ TEST(golden_models_are_reproduced) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_network_test

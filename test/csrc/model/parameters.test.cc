@@ -13,6 +13,7 @@
 #include "check.h"
 #include "model/reference.h"
 
+namespace model_parameters_test {
 namespace {
 
 using namespace hone;
@@ -209,4 +210,4 @@ TEST(biases_start_at_zero) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_parameters_test

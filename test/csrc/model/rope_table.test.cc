@@ -6,6 +6,7 @@
 #include "check.h"
 #include "model/goldens.h"
 
+namespace model_rope_table_test {
 namespace {
 
 using namespace hone;
@@ -71,4 +72,4 @@ TEST(angles_are_exact_at_long_positions) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_rope_table_test

@@ -3,6 +3,7 @@
 
 #include "check.h"
 
+namespace model_row_blocks_test {
 namespace {
 
 using namespace hone;
@@ -48,4 +49,4 @@ TEST(rows_of_a_view_keep_its_stride) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace model_row_blocks_test

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "model/goldens.h"
 
+namespace model_safetensors_test {
 namespace {
 
 using namespace hone;
@@ -184,4 +185,4 @@ TEST(forgotten_bytes_are_read_again) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_safetensors_test

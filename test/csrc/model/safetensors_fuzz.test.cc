@@ -29,6 +29,7 @@ void operator delete(void* p) noexcept {
 }
 void operator delete(void* p, size_t) noexcept { operator delete(p); }
 
+namespace model_safetensors_fuzz_test {
 namespace {
 
 using namespace hone;
@@ -211,4 +212,4 @@ TEST(a_name_of_megabytes_does_not_flood_the_message) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_safetensors_fuzz_test

@@ -5,6 +5,7 @@
 
 #include "check.h"
 
+namespace model_sha256_test {
 namespace {
 
 using namespace hone;
@@ -34,4 +35,4 @@ TEST(pieces_give_the_digest_of_the_whole) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_sha256_test

@@ -2,6 +2,7 @@
 
 #include "check.h"
 
+namespace model_shards_test {
 namespace {
 
 using namespace hone;
@@ -38,4 +39,4 @@ TEST(an_index_is_json_with_metadata_and_every_tensor) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_shards_test

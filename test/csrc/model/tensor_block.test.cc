@@ -4,6 +4,7 @@
 #include "check.h"
 #include "model/reference.h"
 
+namespace model_tensor_block_test {
 namespace {
 
 using namespace hone;
@@ -24,4 +25,4 @@ TEST(tensors_lie_where_their_specs_say_and_begin_as_zeros) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_tensor_block_test

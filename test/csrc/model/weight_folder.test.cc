@@ -6,6 +6,7 @@
 #include "check.h"
 #include "model/goldens.h"
 
+namespace model_weight_folder_test {
 namespace {
 
 using namespace hone;
@@ -121,4 +122,4 @@ TEST(names_of_wrappers_are_understood) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_weight_folder_test

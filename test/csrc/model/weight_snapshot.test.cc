@@ -6,6 +6,7 @@
 #include "check.h"
 #include "model/reference.h"
 
+namespace model_weight_snapshot_test {
 namespace {
 
 using namespace hone;
@@ -158,4 +159,4 @@ TEST(the_size_is_known) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_weight_snapshot_test

@@ -20,6 +20,8 @@
 #include "check.h"
 #include "sandbox/program.h"
 
+namespace sandbox_program_server_test {
+
 using namespace hone::sandbox;
 using namespace hone::test;
 
@@ -280,4 +282,4 @@ TEST(no_server_starts_without_a_filter) {
   }
 }
 
-TEST_MAIN
+}  // namespace sandbox_program_server_test

@@ -13,6 +13,8 @@
 
 #include "check.h"
 
+namespace sandbox_run_buffers_test {
+
 using namespace hone::sandbox;
 using namespace hone::test;
 using Took = RunBuffers::Took;
@@ -103,4 +105,4 @@ TEST(a_fork_has_nothing_of_it) {
   EXPECT_EQ(code, 0);
 }
 
-TEST_MAIN
+}  // namespace sandbox_run_buffers_test

@@ -6,6 +6,8 @@
 
 #include "check.h"
 
+namespace sandbox_run_clock_test {
+
 using namespace hone::sandbox;
 using namespace hone::test;
 
@@ -40,4 +42,4 @@ TEST(who_waited_has_more_time_but_not_without_end) {
   EXPECT_TRUE(patient.due() > 1e6 && patient.due() < 1.1e6);
 }
 
-TEST_MAIN
+}  // namespace sandbox_run_clock_test

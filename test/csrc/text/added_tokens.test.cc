@@ -7,6 +7,8 @@
 
 #include "check.h"
 
+namespace text_added_tokens_test {
+
 using namespace hone::test;
 using hone::text::AddedToken;
 using hone::text::Stretch;
@@ -100,4 +102,4 @@ TEST(long_runs_of_white_space_are_walked_once) {
   EXPECT_EQ(std::count(found.begin(), found.end(), '{'), 0);
 }
 
-TEST_MAIN
+}  // namespace text_added_tokens_test

@@ -8,6 +8,8 @@
 #include "check.h"
 #include "core/utf8.h"
 
+namespace text_bpe_test {
+
 using namespace hone;
 using namespace hone::test;
 using text::Bpe;
@@ -143,4 +145,4 @@ TEST(what_cannot_be_spelled_is_named) {
   EXPECT_THROWS(Bpe({{"a", 0}, {"b", 1}}, {{"a", "b"}}, options), Code::kFormat);
 }
 
-TEST_MAIN
+}  // namespace text_bpe_test

@@ -5,6 +5,8 @@
 #include "check.h"
 #include "core/error.h"
 
+namespace text_bpe_reader_test {
+
 using namespace hone;
 using namespace hone::test;
 using text::Bpe;
@@ -98,4 +100,4 @@ TEST(what_is_not_understood_is_named) {
   names(Code::kFormat, R"({"type": "BPE", "vocab": {}})", ".merges");
 }
 
-TEST_MAIN
+}  // namespace text_bpe_reader_test

@@ -3,6 +3,8 @@
 
 #include "check.h"
 
+namespace text_by_text_test {
+
 using namespace hone::test;
 using hone::text::ByText;
 using hone::text::TextHash;
@@ -21,4 +23,4 @@ TEST(a_view_finds_what_its_copy_finds) {
   EXPECT_EQ(TextHash()(view.substr(1, 2)), std::hash<std::string>()("ab"));
 }
 
-TEST_MAIN
+}  // namespace text_by_text_test

@@ -6,6 +6,8 @@
 #include "check.h"
 #include "core/utf8.h"
 
+namespace text_byte_alphabet_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -37,4 +39,4 @@ TEST(known_names_are_spelled) {
   EXPECT_TRUE(!text::bytes_of("\xC5\x84", bytes));
 }
 
-TEST_MAIN
+}  // namespace text_byte_alphabet_test

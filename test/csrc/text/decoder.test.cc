@@ -6,6 +6,8 @@
 #include "check.h"
 #include "core/utf8.h"
 
+namespace text_decoder_test {
+
 using namespace hone;
 using namespace hone::test;
 using text::DecodedToken;
@@ -131,4 +133,4 @@ TEST(what_is_not_understood_is_named) {
   names(R"({})", "type is missing");
 }
 
-TEST_MAIN
+}  // namespace text_decoder_test

@@ -5,6 +5,8 @@
 
 #include "check.h"
 
+namespace text_id_map_test {
+
 using namespace hone::test;
 using hone::text::IdMap;
 using hone::text::pair_key;
@@ -33,4 +35,4 @@ TEST(keys_of_pairs_are_distinct) {
   EXPECT_TRUE(pair_key(INT32_MAX, INT32_MAX) != IdMap<int>::kEmpty);
 }
 
-TEST_MAIN
+}  // namespace text_id_map_test

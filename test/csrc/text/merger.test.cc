@@ -8,6 +8,8 @@
 
 #include "check.h"
 
+namespace text_merger_test {
+
 using namespace hone::test;
 using hone::text::Merger;
 using Ids = std::vector<int32_t>;
@@ -102,4 +104,4 @@ TEST(a_million_symbols_take_seconds_at_most) {
   EXPECT_TRUE(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < 30);
 }
 
-TEST_MAIN
+}  // namespace text_merger_test

@@ -3,6 +3,8 @@
 
 #include "check.h"
 
+namespace text_normalizer_test {
+
 using namespace hone;
 using namespace hone::test;
 using text::Normalizer;
@@ -53,4 +55,4 @@ TEST(what_is_not_understood_is_named) {
   EXPECT_TRUE(refusal(R"({})", Code::kFormat).find("type is missing") != std::string::npos);
 }
 
-TEST_MAIN
+}  // namespace text_normalizer_test

@@ -6,6 +6,8 @@
 
 #include "check.h"
 
+namespace text_piece_memory_test {
+
 using namespace hone::test;
 using hone::text::PieceMemory;
 
@@ -66,4 +68,4 @@ TEST(a_full_memory_forgets_everything_and_stays_right) {
   EXPECT_EQ(recalled(memory, "third"), "6 7 ");
 }
 
-TEST_MAIN
+}  // namespace text_piece_memory_test

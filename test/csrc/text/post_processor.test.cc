@@ -5,6 +5,8 @@
 #include "check.h"
 #include "core/error.h"
 
+namespace text_post_processor_test {
+
 using namespace hone;
 using namespace hone::test;
 using text::PostProcessor;
@@ -71,4 +73,4 @@ TEST(what_is_not_understood_is_named) {
   EXPECT_TRUE(refusal(Code::kFormat, R"({"type": "Sequence"})").find("post: processors") == 0);
 }
 
-TEST_MAIN
+}  // namespace text_post_processor_test

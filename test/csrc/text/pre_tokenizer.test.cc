@@ -6,6 +6,8 @@
 #include "check.h"
 #include "text/patterns.h"
 
+namespace text_pre_tokenizer_test {
+
 using namespace hone;
 using namespace hone::test;
 using text::PreTokenizer;
@@ -93,4 +95,4 @@ TEST(known_patterns_isolate_however_it_is_written) {
   }
 }
 
-TEST_MAIN
+}  // namespace text_pre_tokenizer_test

@@ -7,6 +7,8 @@
 #include "core/error.h"
 #include "text/patterns.h"
 
+namespace text_pre_tokenizer_rules_test {
+
 using namespace hone;
 using namespace hone::test;
 using text::PreTokenizerRules;
@@ -119,4 +121,4 @@ TEST(what_is_not_understood_is_named) {
   names(R"({})", "type is missing");
 }
 
-TEST_MAIN
+}  // namespace text_pre_tokenizer_rules_test

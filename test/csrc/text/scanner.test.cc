@@ -11,6 +11,8 @@
 #include "check.h"
 #include "text/patterns.h"
 
+namespace text_scanner_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -121,4 +123,4 @@ TEST(time_is_linear_whatever_the_text) {
   }
 }
 
-TEST_MAIN
+}  // namespace text_scanner_test

@@ -9,6 +9,8 @@
 #include "core/utf8.h"
 #include "golden_files.h"
 
+namespace text_tokenizer_test {
+
 using namespace hone;
 using namespace hone::test;
 using text::EncodeOptions;
@@ -250,4 +252,4 @@ TEST(time_is_linear_whatever_the_text) {
   }
 }
 
-TEST_MAIN
+}  // namespace text_tokenizer_test

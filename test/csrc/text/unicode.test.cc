@@ -9,6 +9,8 @@
 #include "check.h"
 #include "core/utf8.h"
 
+namespace text_unicode_test {
+
 using namespace hone;
 using namespace hone::test;
 using namespace hone::text;
@@ -94,4 +96,4 @@ TEST(a_megabyte_of_marks_takes_no_longer_than_sorting_it) {
   EXPECT_TRUE(seconds < 20);  // a quadratic sort takes minutes, sanitizers or not
 }
 
-TEST_MAIN
+}  // namespace text_unicode_test

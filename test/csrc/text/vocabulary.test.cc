@@ -5,6 +5,8 @@
 #include "check.h"
 #include "core/error.h"
 
+namespace text_vocabulary_test {
+
 using namespace hone;
 using namespace hone::test;
 using text::Vocabulary;
@@ -64,4 +66,4 @@ TEST(an_id_is_neither_negative_nor_huge) {
   EXPECT_TRUE(error_of([&] { id("null"); }).find("here: id") == 0);
 }
 
-TEST_MAIN
+}  // namespace text_vocabulary_test

@@ -4,6 +4,7 @@
 #include "check.h"
 #include "model/reference.h"
 
+namespace trainer_adapted_weights_test {
 namespace {
 
 using namespace hone;
@@ -32,4 +33,4 @@ TEST(what_no_adapter_changes_is_formed_once_for_each_base) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace trainer_adapted_weights_test

@@ -14,6 +14,7 @@
 #include "model/hf_loader.h"
 #include "trainer/reference_loss.h"
 
+namespace trainer_checkpoint_test {
 namespace {
 
 using namespace hone;
@@ -301,4 +302,4 @@ TEST(a_disk_that_fills_up_leaves_the_old_checkpoint) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace trainer_checkpoint_test

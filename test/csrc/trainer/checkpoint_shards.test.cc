@@ -16,6 +16,7 @@
 #include "trainer/reference_loss.h"
 #include "trainer/on_ranks.h"
 
+namespace trainer_checkpoint_shards_test {
 namespace {
 
 using namespace hone;
@@ -386,4 +387,4 @@ TEST(a_process_killed_anywhere_in_a_save_leaves_the_old_checkpoint_or_the_new_on
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace trainer_checkpoint_shards_test

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "model/goldens.h"
 
+namespace trainer_checkpoint_tensors_test {
 namespace {
 
 using namespace hone;
@@ -100,4 +101,4 @@ TEST(a_tensor_that_is_missing_or_of_another_type_is_named) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace trainer_checkpoint_tensors_test

@@ -11,6 +11,7 @@
 #include "check.h"
 #include "trainer/reference_loss.h"
 
+namespace trainer_gradient_parts_test {
 namespace {
 
 using namespace hone;
@@ -299,4 +300,4 @@ TEST(all_gradients_but_the_last_are_kept_and_a_gpu_brings_down_a_piece_at_a_time
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace trainer_gradient_parts_test

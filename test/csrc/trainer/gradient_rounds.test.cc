@@ -6,6 +6,7 @@
 #include "dist/solo_communicator.h"
 #include "trainer/sharded_course.h"
 
+namespace trainer_gradient_rounds_test {
 namespace {
 
 using namespace hone;
@@ -98,4 +99,4 @@ TEST(squares_of_what_comes_by_layer_are_added_up) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace trainer_gradient_rounds_test

@@ -8,6 +8,7 @@
 #include "core/device.h"
 #include "model/reference.h"
 
+namespace trainer_gradient_window_test {
 namespace {
 
 using namespace hone;
@@ -108,4 +109,4 @@ TEST(it_takes_what_it_says_and_less_than_all_gradients) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace trainer_gradient_window_test

@@ -9,6 +9,7 @@
 #include "check.h"
 #include "trainer/reference_loss.h"
 
+namespace trainer_micro_batch_test {
 namespace {
 
 using namespace hone;
@@ -139,4 +140,4 @@ TEST(inconsistent_batches_are_refused) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace trainer_micro_batch_test

@@ -13,6 +13,7 @@
 #include "device.h"
 #include "model/reference.h"
 
+namespace trainer_optimizer_test {
 namespace {
 
 using namespace hone;
@@ -395,4 +396,4 @@ TEST(what_would_divide_by_zero_is_refused) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace trainer_optimizer_test

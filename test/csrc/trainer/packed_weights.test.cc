@@ -7,6 +7,7 @@
 #include "kernels/matmul.h"
 #include "model/reference.h"
 
+namespace trainer_packed_weights_test {
 namespace {
 
 using namespace hone;
@@ -92,4 +93,4 @@ TEST(transposes_are_of_the_current_parameters) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace trainer_packed_weights_test

@@ -6,6 +6,7 @@
 
 #include "check.h"
 
+namespace trainer_packer_test {
 namespace {
 
 using namespace hone;
@@ -62,4 +63,4 @@ TEST(a_length_that_is_not_positive_is_named) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace trainer_packer_test

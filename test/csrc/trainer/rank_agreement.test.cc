@@ -7,6 +7,7 @@
 #include "trainer/reference_loss.h"
 #include "trainer/on_ranks.h"
 
+namespace trainer_rank_agreement_test {
 namespace {
 
 using namespace hone;
@@ -153,4 +154,4 @@ TEST(a_report_is_whole_on_every_rank) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace trainer_rank_agreement_test

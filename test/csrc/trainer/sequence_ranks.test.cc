@@ -12,6 +12,7 @@
 #include "model/network.h"
 #include "trainer/sharded_course.h"
 
+namespace trainer_sequence_ranks_test {
 namespace {
 
 using namespace hone;
@@ -213,4 +214,4 @@ TEST(with_four_ranks_and_fewer_rows_than_ranks_too) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace trainer_sequence_ranks_test

@@ -12,6 +12,7 @@
 #include "trainer/sequence_ranks.h"
 #include "trainer/sharded_course.h"
 
+namespace trainer_sequence_ranks_course_test {
 namespace {
 
 using namespace hone;
@@ -205,4 +206,4 @@ TEST(what_teams_cannot_divide_is_refused_where_a_trainer_is_made) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace trainer_sequence_ranks_course_test

@@ -9,6 +9,7 @@
 #include "model/reference.h"
 #include "trainer/on_ranks.h"
 
+namespace trainer_shard_exchange_test {
 namespace {
 
 using namespace hone;
@@ -120,4 +121,4 @@ TEST(it_takes_the_memory_that_it_says) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace trainer_shard_exchange_test

@@ -9,6 +9,7 @@
 #include "model/parameters.h"
 #include "model/reference.h"
 
+namespace trainer_shard_layout_test {
 namespace {
 
 using namespace hone;
@@ -85,4 +86,4 @@ TEST(shards_are_of_about_the_same_size) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace trainer_shard_layout_test

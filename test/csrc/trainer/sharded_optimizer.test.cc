@@ -10,6 +10,7 @@
 #include "trainer/optimizer.h"
 #include "trainer/on_ranks.h"
 
+namespace trainer_sharded_optimizer_test {
 namespace {
 
 using namespace hone;
@@ -184,4 +185,4 @@ TEST(pieces_cover_every_tensor_once) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace trainer_sharded_optimizer_test

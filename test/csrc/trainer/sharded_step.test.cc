@@ -6,6 +6,7 @@
 #include "check.h"
 #include "trainer/sharded_course.h"
 
+namespace trainer_sharded_step_test {
 namespace {
 
 using namespace hone;
@@ -106,4 +107,4 @@ TEST(adapters_are_divided_as_all_weights_are) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace trainer_sharded_step_test

@@ -8,6 +8,7 @@
 #include "check.h"
 #include "trainer/sharded_course.h"
 
+namespace trainer_sharded_step_faults_test {
 namespace {
 
 using namespace hone;
@@ -212,4 +213,4 @@ TEST(a_new_optimizer_begins_with_empty_moments) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace trainer_sharded_step_faults_test

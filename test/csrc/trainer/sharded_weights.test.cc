@@ -12,6 +12,7 @@
 #include "model/reference.h"
 #include "trainer/on_ranks.h"
 
+namespace trainer_sharded_weights_test {
 namespace {
 
 using namespace hone;
@@ -84,4 +85,4 @@ TEST(weights_that_differ_are_told_before_any_is_forgotten) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace trainer_sharded_weights_test

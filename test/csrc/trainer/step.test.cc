@@ -9,6 +9,7 @@
 #include "check.h"
 #include "trainer/reference_loss.h"
 
+namespace trainer_step_test {
 namespace {
 
 using namespace hone;
@@ -150,4 +151,4 @@ TEST(bounds_that_cannot_be_are_refused) {
   EXPECT_TRUE(trainer.step(batch.view(), o).weights.empty());
 }
 
-TEST_MAIN
+}  // namespace trainer_step_test

@@ -6,6 +6,8 @@
 
 #include "device.h"
 
+namespace trainer_streamed_moments_test {
+
 using namespace hone;
 using namespace hone::test;
 using trainer::StreamedMoments;
@@ -45,4 +47,4 @@ TEST(every_window_is_changed_once_a_visit_and_comes_home) {
   }
 }
 
-TEST_MAIN
+}  // namespace trainer_streamed_moments_test

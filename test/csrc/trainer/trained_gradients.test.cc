@@ -6,6 +6,7 @@
 #include "check.h"
 #include "model/reference.h"
 
+namespace trainer_trained_gradients_test {
 namespace {
 
 using namespace hone;
@@ -39,4 +40,4 @@ TEST(adapters_have_gradients_and_frozen_norms_a_place_that_is_cleared) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace trainer_trained_gradients_test

@@ -11,7 +11,7 @@
 
 #include "check.h"
 #include "trainer/reference_loss.h"
-
+namespace trainer_trainer_test {
 namespace {
 
 using namespace hone;
@@ -396,4 +396,4 @@ TEST(unusable_options_are_refused) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace trainer_trainer_test

@@ -9,6 +9,7 @@
 #include "check.h"
 #include "model/reference.h"
 
+namespace trainer_update_test {
 namespace {
 
 using namespace hone;
@@ -109,4 +110,4 @@ TEST(a_reset_drops_moments_and_takes_the_new_options) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace trainer_update_test

@@ -9,6 +9,8 @@
 #include "kernels/matmul.h"
 #include "model/reference.h"
 
+namespace trainer_weight_transfer_test {
+
 using namespace hone;
 using namespace hone::test;
 using trainer::PackedWeights;
@@ -211,4 +213,4 @@ TEST(collectives_of_two_groups_may_interleave) {
   }
 }
 
-TEST_MAIN
+}  // namespace trainer_weight_transfer_test

@@ -6,6 +6,7 @@
 #include "model/reference.h"
 #include "trainer/on_ranks.h"
 
+namespace trainer_weight_window_test {
 namespace {
 
 using namespace hone;
@@ -88,4 +89,4 @@ TEST(a_pass_over_divided_weights_has_the_bits_of_one_over_whole_weights) {
 
 }  // namespace
 
-TEST_MAIN
+}  // namespace trainer_weight_window_test

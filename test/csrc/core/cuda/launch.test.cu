@@ -4,6 +4,8 @@
 
 #include "device.h"
 
+namespace core_cuda_launch_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -182,4 +184,4 @@ TEST(a_launch_that_a_gpu_refuses_does_not_spoil_the_next) {
   EXPECT_EQ(out.download()[0], 1.0f);
 }
 
-TEST_MAIN
+}  // namespace core_cuda_launch_test

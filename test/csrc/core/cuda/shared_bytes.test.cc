@@ -3,6 +3,8 @@
 
 #include "check.h"
 
+namespace core_cuda_shared_bytes_test {
+
 using namespace hone::cuda;
 
 TEST(static_and_dynamic_bytes_are_added_up) {
@@ -11,4 +13,4 @@ TEST(static_and_dynamic_bytes_are_added_up) {
   EXPECT_TRUE(!exceeds_plain_shared(128, 12256 * 4) && exceeds_plain_shared(128, 12264 * 4));
 }
 
-TEST_MAIN
+}  // namespace core_cuda_shared_bytes_test

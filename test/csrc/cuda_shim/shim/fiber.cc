@@ -17,7 +17,7 @@
 namespace hone::cuda_shim {
 namespace {
 
-constexpr size_t kStack = 256 * 1024, kPage = 4096;  // untouched pages cost nothing
+constexpr size_t kStack = 256 * 1024, kGuardPage = 4096;  // untouched pages cost nothing
 
 Fiber* running = nullptr;
 void* host_context = nullptr;
@@ -73,10 +73,10 @@ void hone_shim_switch(void** save, void* to) {
 #endif
 
 Fiber::Fiber() {
-  void* memory = mmap(nullptr, kStack + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory = mmap(nullptr, kStack + kGuardPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  mprotect(memory, kPage, PROT_NONE);
-  stack_ = static_cast<std::byte*>(memory) + kPage;
+  mprotect(memory, kGuardPage, PROT_NONE);
+  stack_ = static_cast<std::byte*>(memory) + kGuardPage;
 #if !defined(HONE_SHIM_SWITCH)
   context_ = new ucontext_t;
 #endif
@@ -86,7 +86,7 @@ Fiber::~Fiber() {
 #if !defined(HONE_SHIM_SWITCH)
   delete static_cast<ucontext_t*>(context_);
 #endif
-  munmap(stack_ - kPage, kStack + kPage);
+  munmap(stack_ - kGuardPage, kStack + kGuardPage);
 }
 
 void Fiber::start(const std::function<void()>* entry) {

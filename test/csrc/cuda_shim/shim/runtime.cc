@@ -17,8 +17,8 @@
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #else
-#define ASAN_POISON_MEMORY_REGION(p, n) ((void)0)
-#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)0)
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
 #endif
 
 namespace hone::cuda_shim {
@@ -26,7 +26,7 @@ namespace {
 
 constexpr size_t kAddresses = size_t(1) << 36;  // never used twice: a freed pointer stays wrong
 constexpr size_t kMemory = size_t(4) << 30;     // what the device says it has
-constexpr size_t kAlign = 256, kPage = 4096;
+constexpr size_t kAlign = 256, kHostPage = 4096;
 
 /// All global memory: one reserved region, closed but while a kernel or a copy runs.
 struct Heap {
@@ -42,7 +42,7 @@ struct Heap {
     if (p == MAP_FAILED) fault("the shim cannot reserve addresses for global memory.");
     base = static_cast<unsigned char*>(p);
   }
-  void protect(int how) const { mprotect(base, (end + kPage - 1) / kPage * kPage, how); }
+  void protect(int how) const { mprotect(base, (end + kHostPage - 1) / kHostPage * kHostPage, how); }
 };
 
 Heap& heap() {
@@ -182,8 +182,8 @@ cudaError_t cudaFree(void* p) {
   if (found == h.live.end()) return report(cudaErrorInvalidValue);
   h.live_bytes -= found->second;
   ASAN_POISON_MEMORY_REGION(p, found->second);
-  const auto at = reinterpret_cast<uintptr_t>(p), whole = (at + kPage - 1) / kPage * kPage;
-  const uintptr_t end = (at + found->second) / kPage * kPage;
+  const auto at = reinterpret_cast<uintptr_t>(p), whole = (at + kHostPage - 1) / kHostPage * kHostPage;
+  const uintptr_t end = (at + found->second) / kHostPage * kHostPage;
   if (end > whole) madvise(reinterpret_cast<void*>(whole), end - whole, MADV_DONTNEED);
   h.live.erase(found);
   return cudaSuccess;

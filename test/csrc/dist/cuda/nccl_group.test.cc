@@ -5,6 +5,8 @@
 #include "device.h"
 #include "dist/nccl_group.h"
 
+namespace dist_cuda_nccl_group_test {
+
 using namespace hone;
 using namespace hone::dist;
 using namespace hone::test;
@@ -50,4 +52,4 @@ TEST(a_group_of_one_on_a_gpu_gives_back_what_it_is_given) {
 #endif
 }
 
-TEST_MAIN
+}  // namespace dist_cuda_nccl_group_test

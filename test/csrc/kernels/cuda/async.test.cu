@@ -4,6 +4,8 @@
 #include "core/cuda/launch.cuh"
 #include "device.h"
 
+namespace kernels_cuda_async_test {
+
 using namespace hone;
 using namespace hone::kernels::cuda;
 using namespace hone::test;
@@ -60,4 +62,4 @@ TEST(the_shim_delivers_nothing_before_the_wait) {
   EXPECT_EQ(arrived<0>(64), 0);
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_async_test

@@ -7,6 +7,8 @@
 // after it joined; the key head by remainder; the search for a tile's sequence strict; lse unscaled, or in base 2.
 #include "attention_batch.h"
 
+namespace kernels_cuda_attention_test {
+
 #ifdef HONE_HAVE_CUDA
 
 using namespace hone;
@@ -115,4 +117,4 @@ TEST(what_the_device_kernels_cannot_take_is_refused_by_name) {
 TEST(cuda_packed_forward) { SKIP("built without CUDA"); }
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_attention_test

@@ -6,6 +6,8 @@
 // for. One survives: rows past the end seen by dk and dv, since their zeros add nothing.
 #include "attention_gradients.h"
 
+namespace kernels_cuda_attention_grad_test {
+
 #ifdef HONE_HAVE_CUDA
 
 using namespace hone;
@@ -86,4 +88,4 @@ TEST(a_gradient_without_scratch_is_refused) {
 TEST(cuda_packed_gradients) { SKIP("built without CUDA"); }
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_attention_grad_test

@@ -19,20 +19,22 @@
 #include "attention_gradients.h"
 #include "kernels/cuda/matmul.h"
 
+namespace kernels_cuda_attention_grad_sm90_test {
+
 #ifdef HONE_HAVE_CUDA
 
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
 
-#define NEEDS_HOPPER \
-  NEEDS_DEVICE;      \
+#define NEEDS_HOPPER_ATTENTION \
+  NEEDS_DEVICE;                \
   if (!kernels::cuda::attention_uses_wgmma(64, false)) SKIP("no Hopper")
 
 namespace {
 
 #ifdef HONE_CUDA_SHIM
-const bool hopper = (cuda_shim::set_capability(9), true);
+TEST_SETUP { cuda_shim::set_capability(9); }
 #endif
 
 using Forward = PackedBatch::Forward;
@@ -87,17 +89,17 @@ std::vector<float> side_by_side(std::initializer_list<const std::vector<float>*>
 }  // namespace
 
 TEST(gradients_have_the_bits_of_mma_and_agree_with_the_cpu) {
-  NEEDS_HOPPER;
+  NEEDS_HOPPER_ATTENTION;
   for (const AttentionShape& shape : kShapes) check(shape);
 }
 
 TEST(so_they_do_under_a_window) {
-  NEEDS_HOPPER;
+  NEEDS_HOPPER_ATTENTION;
   for (const AttentionShape& shape : kWindows) check(shape);
 }
 
 TEST(so_they_do_for_shapes_that_nobody_chose) {
-  NEEDS_HOPPER;
+  NEEDS_HOPPER_ATTENTION;
   for (const int64_t dim : {64, 128}) {
     AttentionShape shape{{}, 2, 1, dim, int(random_int(0, 1) * random_int(1, 150))};
     for (int s = 0; s < 3; ++s) shape.lengths.push_back(int(random_int(0, 150)));
@@ -106,14 +108,14 @@ TEST(so_they_do_for_shapes_that_nobody_chose) {
 }
 
 TEST(gradients_have_the_same_bits_twice_and_in_any_order_of_blocks) {
-  NEEDS_HOPPER;
+  NEEDS_HOPPER_ATTENTION;
   const PackedBatch batch({{150, 20}, 2, 1, 64});  // the shim shuffles blocks, threads and copies anew at each launch
   const Forward forward = forward_of(batch);
   EXPECT_TRUE(same(batch.device_backward(forward), batch.device_backward(forward)));
 }
 
 TEST(inputs_may_be_columns_of_one_matrix_and_results_of_another) {
-  NEEDS_HOPPER;
+  NEEDS_HOPPER_ATTENTION;
   const PackedBatch batch({{70, 9}, 4, 2, 64});
   const Forward forward = forward_of(batch);
   const Gradients want = batch.device_backward(forward);
@@ -134,7 +136,7 @@ TEST(inputs_may_be_columns_of_one_matrix_and_results_of_another) {
 }
 
 TEST(a_neighbour_that_is_not_a_number_changes_no_bit) {
-  NEEDS_HOPPER;
+  NEEDS_HOPPER_ATTENTION;
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   for (const int64_t dim : {64, 128}) {
     PackedBatch batch({{70, 61, 66, 1}, 2, 1, dim});
@@ -161,7 +163,7 @@ TEST(a_neighbour_that_is_not_a_number_changes_no_bit) {
 }
 
 TEST(nothing_packed_has_no_gradients) {
-  NEEDS_HOPPER;
+  NEEDS_HOPPER_ATTENTION;
   EXPECT_EQ(PackedBatch({{}, 2, 1, 64}).device_backward({}).dq.size(), size_t(0));
   EXPECT_EQ(PackedBatch({{0, 0}, 2, 1, 128}).device_backward({}).dk.size(), size_t(0));
 }
@@ -170,4 +172,4 @@ TEST(nothing_packed_has_no_gradients) {
 TEST(cuda_packed_gradients_with_wgmma) { SKIP("built without CUDA"); }
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_attention_grad_sm90_test

@@ -12,6 +12,8 @@
 #include "attention_cache.h"
 #include "core/device.h"
 
+namespace kernels_cuda_attention_paged_test {
+
 #ifdef HONE_HAVE_CUDA
 
 using namespace hone;
@@ -254,4 +256,4 @@ TEST(no_rows_are_no_launch) {
 TEST(cuda_paged_attention) { SKIP("built without CUDA"); }
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_attention_paged_test

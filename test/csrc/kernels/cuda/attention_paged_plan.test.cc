@@ -9,6 +9,8 @@
 // of the list depends on them: a row whose window has left the first key in a run, and rows without room counted in it.
 #include "attention_cache.h"
 
+namespace kernels_cuda_attention_paged_plan_test {
+
 #ifdef HONE_HAVE_CUDA
 
 using namespace hone;
@@ -186,4 +188,4 @@ TEST(shared_prefixes_have_a_number_for_every_row) {
 TEST(cuda_paged_plan) { SKIP("built without CUDA"); }
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_attention_paged_plan_test

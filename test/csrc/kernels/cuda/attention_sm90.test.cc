@@ -17,11 +17,15 @@
 #include "attention_batch.h"
 #include "each_way.h"
 
+namespace kernels_cuda_attention_sm90_test {
+
 #ifdef HONE_HAVE_CUDA
 
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
+
+TEST_SETUP { say_hopper(); }
 
 namespace {
 
@@ -164,4 +168,4 @@ TEST(large_scores_do_not_overflow_and_equal_ones_average) {
 TEST(cuda_packed_forward_sm90) { SKIP("built without CUDA"); }
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_attention_sm90_test

@@ -3,6 +3,8 @@
 
 #include "device.h"
 
+namespace kernels_cuda_axpby_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -21,4 +23,4 @@ TEST(axpby_matches_the_cpu) {
   }
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_axpby_test

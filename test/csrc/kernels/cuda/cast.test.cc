@@ -6,6 +6,8 @@
 
 #include "device.h"
 
+namespace kernels_cuda_cast_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -42,4 +44,4 @@ TEST(both_directions_are_the_cpus_bits) {
   }
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_cast_test

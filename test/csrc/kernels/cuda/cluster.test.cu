@@ -7,6 +7,8 @@
 #include "shim/machine.h"
 #endif
 
+namespace kernels_cuda_cluster_test {
+
 using namespace hone;
 using namespace hone::test;
 using kernels::cuda::cluster_rank;
@@ -101,4 +103,4 @@ TEST(peers_that_have_not_begun_or_have_left_and_clusters_that_cannot_be_are_faul
 
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_cluster_test

@@ -9,6 +9,8 @@
 #include "check.h"
 #include "kernels/cuda/fake_cublaslt.h"
 
+namespace kernels_cuda_cublaslt_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -148,4 +150,4 @@ TEST(what_is_missing_or_refused_is_named) {
                 Code::kUnsupported);
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_cublaslt_test

@@ -4,12 +4,24 @@
 
 #include "device.h"
 
-#ifdef HONE_HAVE_CUDA
-
-#include "kernels/cuda/matmul.h"
 #ifdef HONE_CUDA_SHIM
 #include "shim/hopper.h"
 #endif
+
+namespace hone::test {
+
+/// What a test of both ways sets up: fibers say that they are a Hopper.
+inline void say_hopper() {
+#ifdef HONE_CUDA_SHIM
+  cuda_shim::set_capability(9);
+#endif
+}
+
+}  // namespace hone::test
+
+#ifdef HONE_HAVE_CUDA
+
+#include "kernels/cuda/matmul.h"
 
 /// Skips a test that is of Hopper's kernels alone.
 #define NEEDS_HOPPER \
@@ -17,10 +29,6 @@
   if (!hone::kernels::cuda::has_wgmma()) SKIP("no Hopper")
 
 namespace hone::test {
-
-#ifdef HONE_CUDA_SHIM
-static const bool says_hopper = (cuda_shim::set_capability(9), true);
-#endif
 
 /// Once by the kernels the device prefers, once more by the portable ones if those are others.
 template <class Body>

@@ -7,6 +7,8 @@
 #include "shim/machine.h"
 #endif
 
+namespace kernels_cuda_early_test {
+
 using namespace hone;
 using namespace hone::test;
 using kernels::cuda::await_predecessor;
@@ -135,4 +137,4 @@ TEST(nobody_runs_ahead_of_a_copy_or_of_another_streams_kernel) {
 
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_early_test

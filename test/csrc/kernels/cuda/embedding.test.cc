@@ -7,6 +7,8 @@
 
 #include "device.h"
 
+namespace kernels_cuda_embedding_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -70,4 +72,4 @@ TEST(no_tokens_are_no_work) {
   embedding_grad(device_stream(), {none, empty, table.view(DType::kF32, {1, 8})});
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_embedding_test

@@ -9,6 +9,8 @@
 
 #include "device.h"
 
+namespace kernels_cuda_gather_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -54,4 +56,4 @@ TEST(rows_go_to_their_places_and_back_as_on_the_cpu) {
   }
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_gather_test

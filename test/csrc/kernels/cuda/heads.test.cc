@@ -7,11 +7,15 @@
 #include "kernels/rms_norm.h"
 #include "kernels/rope.h"
 
+namespace kernels_cuda_heads_test {
+
 #ifdef HONE_HAVE_CUDA
 
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
+
+TEST_SETUP { say_hopper(); }
 
 namespace {
 
@@ -169,4 +173,4 @@ TEST(heads_that_are_not_the_products_are_refused) {
 TEST(cuda_heads) { SKIP("built without CUDA"); }
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_heads_test

@@ -14,9 +14,13 @@
 
 #include "kernels/matmul.h"
 
+namespace kernels_cuda_lm_head_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
+
+TEST_SETUP { say_hopper(); }
 
 #ifdef HONE_HAVE_CUDA
 
@@ -389,4 +393,4 @@ TEST(wrong_arguments_are_named) {
 
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_lm_head_test

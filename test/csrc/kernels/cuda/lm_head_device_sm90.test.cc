@@ -7,9 +7,13 @@
 #include "each_way.h"
 #include "head.h"
 
+namespace kernels_cuda_lm_head_device_sm90_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
+
+TEST_SETUP { say_hopper(); }
 
 #ifdef HONE_HAVE_CUDA
 
@@ -166,4 +170,4 @@ TEST(the_heads_of_wgmma_and_mma_sync_agree_and_their_bits_are_noted) {
 TEST(cuda_head_on_hopper_alone) { SKIP("built without CUDA"); }
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_lm_head_device_sm90_test

@@ -5,6 +5,8 @@
 // the first pass only.
 #include "head.h"
 
+namespace kernels_cuda_lm_head_grad_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -51,4 +53,4 @@ TEST(a_chunk_has_a_row_at_least) {
 TEST(cuda_head_gradient) { SKIP("built without CUDA"); }
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_lm_head_grad_test

@@ -7,16 +7,18 @@
 #include "device.h"
 #include "kernels/cpu/lm_head_block.h"
 
-using namespace hone;
-using namespace hone::kernels;
-using namespace hone::test;
-
 namespace hone::kernels::cpu {
 void cpu_noise(const SampleKey& key, int64_t n, float* out) {
   HONE_PICK(gumbel_row)({key.position, key.attempt, key.problem, uint32_t(key.run_seed), uint32_t(key.run_seed >> 32)},
                         n, out);
 }
 }  // namespace hone::kernels::cpu
+
+namespace kernels_cuda_lm_head_row_test {
+
+using namespace hone;
+using namespace hone::kernels;
+using namespace hone::test;
 
 namespace {
 
@@ -62,4 +64,4 @@ TEST(noise_is_precise_at_both_ends) {
   EXPECT_NEAR(noise.back(), 88.0, 0.1);
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_lm_head_row_test

@@ -16,9 +16,13 @@
 
 #include "kernels/matmul.h"
 
+namespace kernels_cuda_lm_head_sample_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
+
+TEST_SETUP { say_hopper(); }
 
 #ifdef HONE_HAVE_CUDA
 
@@ -333,4 +337,4 @@ TEST(no_rows_draw_nothing) {
 
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_lm_head_sample_test

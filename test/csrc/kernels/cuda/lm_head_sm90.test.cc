@@ -18,9 +18,13 @@
 #include "each_way.h"
 #include "head.h"
 
+namespace kernels_cuda_lm_head_sm90_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
+
+TEST_SETUP { say_hopper(); }
 
 #ifdef HONE_HAVE_CUDA
 
@@ -137,4 +141,4 @@ TEST(the_portable_kernels_can_be_asked_for) {
 TEST(cuda_head_on_hopper) { SKIP("built without CUDA"); }
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_lm_head_sm90_test

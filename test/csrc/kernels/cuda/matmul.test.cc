@@ -22,9 +22,13 @@
 #include "kernels/cuda/matmul_plan.h"
 #include "kernels/matmul.h"
 
+namespace kernels_cuda_matmul_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
+
+TEST_SETUP { say_hopper(); }
 
 #ifdef HONE_HAVE_CUDA
 
@@ -365,4 +369,4 @@ TEST(scratch_is_that_of_the_largest_batch_of_few_rows) {
 TEST(cuda_products) { SKIP("built without CUDA"); }
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_matmul_test

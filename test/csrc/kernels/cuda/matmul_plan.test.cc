@@ -7,6 +7,8 @@
 
 #include "check.h"
 
+namespace kernels_cuda_matmul_plan_test {
+
 using namespace hone;
 using namespace hone::kernels::cuda;
 using namespace hone::test;
@@ -141,4 +143,4 @@ TEST(neighbouring_blocks_share_a_band_of_rows) {
   EXPECT_EQ(tile_place(84, 20, 5).column, 1);  // the last band has four rows of tiles
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_matmul_plan_test

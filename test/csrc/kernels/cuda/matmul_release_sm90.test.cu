@@ -7,6 +7,8 @@
 #include "kernels/cuda/wgmma.cuh"
 #include "kernels/matmul.h"
 
+namespace kernels_cuda_matmul_release_sm90_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -14,7 +16,7 @@ using namespace hone::test;
 namespace {
 
 #ifdef HONE_CUDA_SHIM
-const bool hopper = (cuda_shim::set_capability(9), true);
+TEST_SETUP { cuda_shim::set_capability(9); }
 #endif
 
 /// 1 if this is the code for sm_90a.
@@ -69,4 +71,4 @@ TEST(a_release_multiplies_by_both_kernels) {
   }
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_matmul_release_sm90_test

@@ -10,9 +10,13 @@
 #include "core/arena.h"
 #include "kernels/matmul.h"
 
+namespace kernels_cuda_matmul_sm90_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
+
+TEST_SETUP { say_hopper(); }
 
 #ifdef HONE_HAVE_CUDA
 
@@ -192,4 +196,4 @@ TEST(wgmma_and_mma_sync_agree_and_their_bits_are_noted) {
 TEST(cuda_products_sm90) { SKIP("built without CUDA"); }
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_matmul_sm90_test

@@ -4,6 +4,8 @@
 #include "core/cuda/launch.cuh"
 #include "device.h"
 
+namespace kernels_cuda_mma_test {
+
 using namespace hone;
 using namespace hone::kernels::cuda;
 using namespace hone::test;
@@ -83,4 +85,4 @@ TEST(two_to_the_x_is_that_of_the_library_or_zero) {
   }
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_mma_test

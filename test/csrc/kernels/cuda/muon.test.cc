@@ -7,6 +7,8 @@
 #include "device.h"
 #include "kernels/optimizer.h"
 
+namespace kernels_cuda_muon_test {
+
 #ifdef HONE_HAVE_CUDA
 
 using namespace hone;
@@ -130,4 +132,4 @@ TEST(muon_without_scratch_is_refused) {
 TEST(cuda_muon) { SKIP("built without CUDA"); }
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_muon_test

@@ -10,6 +10,8 @@
 
 #include "device.h"
 
+namespace kernels_cuda_optimizer_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -193,4 +195,4 @@ TEST(what_needs_the_host_is_refused) {
   EXPECT_THROWS(sum_of_squares(device_stream(), x.view(DType::kF32, {64})), Code::kInternal);
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_optimizer_test

@@ -5,6 +5,8 @@
 #include "core/philox.h"
 #include "device.h"
 
+namespace kernels_cuda_philox_test {
+
 using namespace hone;
 using namespace hone::test;
 
@@ -30,4 +32,4 @@ TEST(words_are_those_of_the_host) {
   }
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_philox_test

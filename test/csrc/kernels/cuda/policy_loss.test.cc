@@ -6,6 +6,8 @@
 
 #include "device.h"
 
+namespace kernels_cuda_policy_loss_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -201,4 +203,4 @@ TEST(no_sequences_are_no_work) {
 
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_policy_loss_test

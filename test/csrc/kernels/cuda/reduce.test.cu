@@ -4,6 +4,8 @@
 #include "core/cuda/launch.cuh"
 #include "device.h"
 
+namespace kernels_cuda_reduce_test {
+
 using namespace hone;
 using namespace hone::kernels::cuda;
 using namespace hone::test;
@@ -105,4 +107,4 @@ TEST(lanes_exchange_values_as_the_programming_guide_says) {
   EXPECT_TRUE(out.download() == exchanges());
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_reduce_test

@@ -9,6 +9,8 @@
 #include "device.h"
 #include "kernels/cuda/scratch.h"
 
+namespace kernels_cuda_rms_norm_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -209,4 +211,4 @@ TEST(no_rows_are_no_work_and_wrong_arguments_are_named) {
   EXPECT_THROWS(rms_norm_grad(device_stream(), {two, weight, two, two, weight}), Code::kInternal);
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_rms_norm_test

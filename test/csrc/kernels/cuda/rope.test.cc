@@ -6,6 +6,8 @@
 
 #include "device.h"
 
+namespace kernels_cuda_rope_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
@@ -72,4 +74,4 @@ TEST(a_token_alone_has_the_bits_it_has_among_others) {
   EXPECT_TRUE(std::equal(alone.begin(), alone.end(), all.end() - turn.stride));
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_rope_test

@@ -5,6 +5,8 @@
 #include "kernels/lm_head.h"
 #include "kernels/matmul.h"
 
+namespace kernels_cuda_scratch_test {
+
 using namespace hone;
 
 TEST(sizes_are_those_worked_out_by_hand) {
@@ -36,4 +38,4 @@ TEST(a_stream_on_a_gpu_is_answered_for_without_one) {
   EXPECT_EQ(kernels::linear_scratch_bytes(gpu, 1000, 1024, 4096), kernels::cuda::linear_scratch_bytes(1000, 1024, 4096));
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_scratch_test

@@ -8,9 +8,13 @@
 
 #include "each_way.h"
 
+namespace kernels_cuda_swiglu_test {
+
 using namespace hone;
 using namespace hone::kernels;
 using namespace hone::test;
+
+TEST_SETUP { say_hopper(); }
 
 namespace {
 
@@ -106,4 +110,4 @@ TEST(a_product_and_its_gates_at_once_have_the_bits_of_one_after_the_other) {
 
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_swiglu_test

@@ -11,6 +11,8 @@
 #include "kernels/cuda/operand_sm90.cuh"
 #include "kernels/cuda/tma_map.h"
 
+namespace kernels_cuda_tma_test {
+
 using namespace hone;
 using namespace hone::kernels::cuda;
 using namespace hone::test;
@@ -18,7 +20,7 @@ using namespace hone::test;
 namespace {
 
 #ifdef HONE_CUDA_SHIM
-const bool hopper = (cuda_shim::set_capability(9), true);
+TEST_SETUP { cuda_shim::set_capability(9); }
 #endif
 
 enum class Mistake {
@@ -221,4 +223,4 @@ TEST(the_shim_refuses_maps_that_the_driver_refuses) {
 }
 #endif
 
-TEST_MAIN
+}  // namespace kernels_cuda_tma_test

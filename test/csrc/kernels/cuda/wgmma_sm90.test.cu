@@ -15,6 +15,8 @@
 #include "kernels/cuda/tma.cuh"
 #include "kernels/cuda/tma_map.h"
 
+namespace kernels_cuda_wgmma_sm90_test {
+
 using namespace hone;
 using namespace hone::kernels::cuda;
 using namespace hone::test;
@@ -22,7 +24,7 @@ using namespace hone::test;
 namespace {
 
 #ifdef HONE_CUDA_SHIM
-const bool hopper = (cuda_shim::set_capability(9), true);
+TEST_SETUP { cuda_shim::set_capability(9); }
 #endif
 
 enum class Left { kShared, kRegisters };
@@ -150,4 +152,4 @@ TEST(an_element_of_wgmma_has_the_same_bits_at_every_width_column_and_row) {
   EXPECT_TRUE(chain.error() <= 1e-5);
 }
 
-TEST_MAIN
+}  // namespace kernels_cuda_wgmma_sm90_test

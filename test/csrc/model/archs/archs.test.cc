@@ -5,6 +5,7 @@
 #include "check.h"
 #include "model/archs/fixture.h"
 
+namespace model_archs_archs_test {
 namespace {
 
 using namespace hone;
@@ -46,4 +47,4 @@ TEST(a_wrapper_is_never_written) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_archs_archs_test

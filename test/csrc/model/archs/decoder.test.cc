@@ -3,6 +3,7 @@
 #include "check.h"
 #include "model/archs/fixture.h"
 
+namespace model_archs_decoder_test {
 namespace {
 
 using namespace hone;
@@ -53,4 +54,4 @@ TEST(fields_that_change_numbers_are_refused_by_name) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_archs_decoder_test

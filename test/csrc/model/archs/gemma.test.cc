@@ -4,6 +4,7 @@
 #include "check.h"
 #include "model/archs/fixture.h"
 
+namespace model_archs_gemma_test {
 namespace {
 
 using namespace hone;
@@ -31,4 +32,4 @@ TEST(a_null_cap_is_none_and_an_absent_one_the_class_s) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_archs_gemma_test

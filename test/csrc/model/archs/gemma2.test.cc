@@ -2,6 +2,7 @@
 #include "check.h"
 #include "model/archs/fixture.h"
 
+namespace model_archs_gemma2_test {
 namespace {
 
 using namespace hone;
@@ -15,4 +16,4 @@ TEST(even_layers_have_the_window) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_archs_gemma2_test

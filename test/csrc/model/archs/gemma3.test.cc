@@ -2,6 +2,7 @@
 #include "check.h"
 #include "model/archs/fixture.h"
 
+namespace model_archs_gemma3_test {
 namespace {
 
 using namespace hone;
@@ -40,4 +41,4 @@ TEST(a_wrapper_holds_a_text_model_whose_class_says_the_rest) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_archs_gemma3_test

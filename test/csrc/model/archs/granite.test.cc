@@ -2,6 +2,7 @@
 #include "check.h"
 #include "model/archs/fixture.h"
 
+namespace model_archs_granite_test {
 namespace {
 
 using namespace hone;
@@ -26,4 +27,4 @@ TEST(without_them_attention_is_not_scaled) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_archs_granite_test

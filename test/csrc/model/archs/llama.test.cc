@@ -3,6 +3,7 @@
 #include "check.h"
 #include "model/archs/fixture.h"
 
+namespace model_archs_llama_test {
 namespace {
 
 using namespace hone;
@@ -29,4 +30,4 @@ TEST(the_written_file_says_that_there_are_none) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_archs_llama_test

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "model/archs/fixture.h"
 
+namespace model_archs_llava_test {
 namespace {
 
 using namespace hone;
@@ -47,4 +48,4 @@ TEST(errors_inside_name_their_place) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_archs_llava_test

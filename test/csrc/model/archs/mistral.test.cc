@@ -3,6 +3,7 @@
 #include "check.h"
 #include "model/archs/fixture.h"
 
+namespace model_archs_mistral_test {
 namespace {
 
 using namespace hone;
@@ -23,4 +24,4 @@ TEST(no_window_is_written_as_null) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_archs_mistral_test

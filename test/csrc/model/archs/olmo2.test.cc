@@ -2,6 +2,7 @@
 #include "check.h"
 #include "model/archs/fixture.h"
 
+namespace model_archs_olmo2_test {
 namespace {
 
 using namespace hone;
@@ -22,4 +23,4 @@ TEST(its_norms_come_after_and_span_all_heads) {
 TEST(biases_are_refused) { EXPECT_THROWS(test::parse("olmo2", "attention_bias", "true"), Code::kUnsupported); }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_archs_olmo2_test

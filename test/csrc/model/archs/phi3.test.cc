@@ -5,6 +5,7 @@
 #include "model/archs/fixture.h"
 #include "model/rope_table.h"
 
+namespace model_archs_phi3_test {
 namespace {
 
 using namespace hone;
@@ -60,4 +61,4 @@ TEST(the_longest_sequence_of_a_run_decides_once_which_factors_of_longrope_are_us
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_archs_phi3_test

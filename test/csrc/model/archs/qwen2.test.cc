@@ -3,6 +3,7 @@
 #include "check.h"
 #include "model/archs/fixture.h"
 
+namespace model_archs_qwen2_test {
 namespace {
 
 using namespace hone;
@@ -48,4 +49,4 @@ TEST(layer_types_decide_when_given) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_archs_qwen2_test

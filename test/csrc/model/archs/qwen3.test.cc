@@ -3,6 +3,7 @@
 #include "check.h"
 #include "model/archs/fixture.h"
 
+namespace model_archs_qwen3_test {
 namespace {
 
 using namespace hone;
@@ -23,4 +24,4 @@ TEST(its_parameters_include_the_norms) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_archs_qwen3_test

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "model/archs/fixture.h"
 
+namespace model_archs_smollm3_test {
 namespace {
 
 using namespace hone;
@@ -26,4 +27,4 @@ TEST(a_window_holds_where_there_are_no_positions) {
 }
 
 }  // namespace
-TEST_MAIN
+}  // namespace model_archs_smollm3_test
