@@ -15,6 +15,7 @@ test("ranks find each other, and again after others have met in the same store",
       expect(ranks.map(({ rank, host }) => [rank, host])).toEqual([0, 1, 2].map((r) => [r, `host-${r}`]));
     }
     expect(ids.size).toBe(meeting + 1);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(1);
     for (const each of all) await each[Symbol.asyncDispose]();
   }
 });
