@@ -18,6 +18,9 @@ export default defineSweep({
   name: "ablations",
   recipe: overrideRecipe(quickstart, [
     "name=ablations",
+    // As docs/sweeps.md has it measured.
+    "optimizer.lr=2.5e-4",
+    "optimizer.schedule=constant",
     "training.schedule=sync",
     "training.steps=100",
     "checkpoint.keepLast=1",
