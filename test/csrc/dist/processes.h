@@ -68,6 +68,7 @@ struct ProcessRank {
   std::function<std::string(const std::vector<std::string>& prepared)> body;
 };
 inline std::vector<std::string> processes(int size, const std::function<ProcessRank(int rank)>& make) {
+  signal(SIGPIPE, SIG_IGN);  // as in Node: what Gloo, or this, writes to a process that is gone is an error and no end
   std::vector<Pipe> up(static_cast<size_t>(size)), down(static_cast<size_t>(size));
   std::vector<pid_t> children;
   for (int rank = 0; rank < size; ++rank) {
