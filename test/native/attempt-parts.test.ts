@@ -70,12 +70,12 @@ describe("with weights", () => {
     const controller = new AbortController();
     const begun = [firstTokens(asTokens(whole[0]!), 5)];
     const { decodeTokens } = generations.engine.stats();
-    const again = generations.generate(asked(8, { count: 2, begun, maxTokens: 100 }), controller.signal);
+    const again = generations.generate(asked(8, { count: 64, begun, maxTokens: 100 }), controller.signal);
     controller.abort(new Error("enough"));
     await expect(again).rejects.toThrow("enough");
     expect(generations.inFlight).toBe(0);
     await vi.waitFor(() => expect(generations.engine.stats().running).toBe(0), { timeout: 10_000 });
-    expect(generations.engine.stats().decodeTokens - decodeTokens).toBeLessThan(100); // to their ends it would be 193
+    expect(generations.engine.stats().decodeTokens - decodeTokens).toBeLessThan(3000); // to their ends some 6,300
   });
 
   test("keys that are computed anew under new weights make other log-probs, which a plan repeats", async () => {
