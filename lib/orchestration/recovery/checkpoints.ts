@@ -122,8 +122,8 @@ export class Checkpoints {
     mkdirSync(this.directory, { recursive: true });
     const path = this.pathOf(state.step);
     this.#saving += 1;
-    await trainer.save(path, JSON.stringify(state)).finally(this.#over);
-    this.#removeOld();
+    await trainer.save(path, JSON.stringify(state)).finally(() => (this.#saving -= 1));
+    this.#tidy();
     return path;
   }
 
@@ -133,24 +133,20 @@ export class Checkpoints {
     const path = this.pathOf(state.step);
     this.#saving += 1; // the trainer may begin to write before it is heard that it has copied
     const copied = trainer.stage(path, JSON.stringify(state));
-    const whole = copied.then(() => trainer.written()).finally(this.#over);
+    const whole = copied.then(() => trainer.written()).finally(() => (this.#saving -= 1));
     whole.catch(() => {}); // where copying failed nobody waits for more
     await copied;
-    return { written: whole.then(() => this.#removeOld()).then(() => path) };
+    return { written: whole.then(() => this.#tidy()).then(() => path) };
   }
 
-  /** A save is over. What is left of it goes: it may be what the disk has no room for. */
-  readonly #over = (): void => {
-    this.#saving -= 1;
-    if (this.#saving > 0) return; // what another save is writing would be taken for a leftover
-    for (const name of readdirSync(this.directory).filter((entry) => LEFTOVER.test(entry)))
-      rmSync(join(this.directory, name), { recursive: true, force: true });
-  };
-
-  #removeOld(): void {
+  #tidy(): void {
+    if (this.#saving > 0) return; // what another save is writing would be taken for a leftover: that one tidies up
     const { keepLast, keepEvery = 0 } = this.#rule;
     const isKept = (step: number) => this.kept.has(step) || (keepEvery > 0 && step % keepEvery === 0);
     for (const old of this.list().slice(keepLast)) if (!isKept(stepOf(old))) remove(old);
+    for (const name of readdirSync(this.directory).filter((entry) => LEFTOVER.test(entry))) {
+      rmSync(join(this.directory, name), { recursive: true, force: true });
+    }
   }
 
   /** Restores the trainer from one checkpoint. Throws HONE_ERR_CHECKPOINT (or HONE_ERR_FORMAT) naming it. */
