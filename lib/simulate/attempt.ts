@@ -13,11 +13,13 @@ export interface SubmittedGroup {
   resident: number;
 }
 
+const MOST_ATTEMPTS = 2 ** 20;
+
 /** One answer under way. */
 export class Attempt {
   readonly group: SubmittedGroup;
   readonly number: number;
-  /** Ascending in order of submission: groups of a run have one size. */
+  /** Ascending in order of submission. */
   readonly order: number;
   /** Tokens it will have. */
   readonly length: number;
@@ -35,7 +37,7 @@ export class Attempt {
   constructor(group: SubmittedGroup, number: number) {
     this.group = group;
     this.number = number;
-    this.order = group.request.group * group.request.attempts + number;
+    this.order = group.request.group * MOST_ATTEMPTS + number;
     this.length = group.outcome.lengths[number]!;
   }
 

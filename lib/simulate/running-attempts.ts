@@ -2,8 +2,6 @@ import type { Attempt } from "./attempt.ts";
 
 /** The attempts that have a slot, the one that ends first in front: a binary heap by `endStep`. */
 export class RunningAttempts {
-  /** The same ones, in order of submission. */
-  readonly #byAge: Attempt[] = [];
   readonly #heap: Attempt[] = [];
 
   get size(): number {
@@ -20,29 +18,25 @@ export class RunningAttempts {
   }
 
   add(attempt: Attempt): void {
-    let younger = this.#byAge.length;
-    while (younger > 0 && this.#byAge[younger - 1]!.order > attempt.order) younger -= 1;
-    if (younger === this.#byAge.length) this.#byAge.push(attempt);
-    else this.#byAge.splice(younger, 0, attempt);
     this.#heap.push(attempt);
     this.#rise(this.#heap.length - 1, attempt);
   }
 
   /** Trusts that there is one. */
   takeFirst(): Attempt {
-    const first = this.#take(0);
-    this.#byAge.splice(this.#byAge.lastIndexOf(first), 1);
-    return first;
+    return this.#take(0);
   }
 
   /** The one that was submitted last. Trusts that there is one. */
   takeYoungest(): Attempt {
-    return this.#take(this.#heap.indexOf(this.#byAge.pop()!));
+    const heap = this.#heap;
+    let youngest = 0;
+    for (let i = 1; i < heap.length; i++) if (heap[i]!.order > heap[youngest]!.order) youngest = i;
+    return this.#take(youngest);
   }
 
   clear(): void {
     this.#heap.length = 0;
-    this.#byAge.length = 0;
   }
 
   #take(index: number): Attempt {

@@ -31,7 +31,7 @@ export async function* batchGroups(
   const released: SettledGroup[] = [];
   for await (const group of groups) {
     waiting.set(group.request.group, group);
-    if (rule.countGroups === "kept") releaseFiltered(group, waiting, released, rule, books);
+    if (rule.countGroups === "kept") releaseFiltered(waiting, released, rule, books);
     while (isReady(waiting, rule, books)) {
       const taken = take(waiting, rule, books);
       for (const one of taken) books.settled(one);
@@ -57,7 +57,6 @@ function take(waiting: Map<number, SettledGroup>, rule: BatchRule, books: Batche
 }
 
 function releaseFiltered(
-  came: SettledGroup,
   waiting: Map<number, SettledGroup>,
   released: SettledGroup[],
   rule: BatchRule,
@@ -66,10 +65,9 @@ function releaseFiltered(
   // In the synchronous schedule draws must not depend on when a group came: it is released once nothing else is outstanding.
   if (rule.schedule === "sync" && waiting.size < books.outstanding) return;
   let filtered = 0;
-  // In the asynchronous one those before it were looked at when they came.
-  for (const group of rule.schedule === "sync" ? waiting.values() : [came]) {
+  for (const [number, group] of waiting) {
     if (group.group.dropped === undefined) continue;
-    waiting.delete(group.request.group);
+    waiting.delete(number);
     books.settled(group);
     released.push(group);
     filtered += 1;
