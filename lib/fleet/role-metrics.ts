@@ -96,7 +96,7 @@ export class RoleMetrics implements Disposable {
     });
     const samples: Sample[] = [
       gauge("hone_process_version", "Version of the weights it has.", version),
-      gauge("hone_process_lag", "Versions that is behind the one in use.", lag),
+      gauge("hone_process_lag", "Versions that it is behind the one in use.", lag),
       gauge("hone_process_tokens_per_second", "Sampled or trained, over the last seconds.", this.#perSecond),
       {
         ...gauge("hone_process_tokens_total", "Sampled or trained since it began.", tokens),

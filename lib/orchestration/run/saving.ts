@@ -62,9 +62,7 @@ export class Saving {
     const failed = (error: unknown) => this.#failed(step, error);
     const saved = await begin().catch((error: unknown) => void failed(error));
     this.raise(step);
-    saved?.written.then(() => {
-      this.#unsaved = undefined;
-    }, failed);
+    saved?.written.catch(failed);
   }
 
   /** Writes it at once, from where the state is: for the last one, after which nothing trains. */
@@ -138,6 +136,7 @@ export class Saving {
   }
 
   #told(path: string, step: number, begun: number): string {
+    this.#unsaved = undefined;
     this.#seconds.write = (this.#context.clock.now() - begun) / 1000;
     this.#context.publisher.listeners.emit("checkpoint", path, step);
     return path;

@@ -138,6 +138,16 @@ test("a checkpoint that is written ends the time that a disk has; the last of a 
   expect(await one.now(state(29))).toBe("whole-29");
 });
 
+test("one that was asked for and is written ends the time that a disk has, too", async () => {
+  const { saving: one, writes } = saving(true, 10);
+  await one.due(5, () => one.begin(state(5)));
+  writes[0]!.written.reject(FULL);
+  const { written } = await one.begin(state(7));
+  writes[1]!.written.resolve("step-7");
+  await written;
+  expect(() => one.raise(15)).not.toThrow();
+});
+
 test("checkpoint.maxUnsavedSteps is for disks: what else keeps a checkpoint from being written ends the run", async () => {
   const { saving: one, writes } = saving(true, 10);
   await one.due(5, () => one.begin(state(5)));
