@@ -1,9 +1,12 @@
 /**
  * A process that works on streams until it is killed: `node client-child.ts <address> <run> <what> [name]`.
  * lease: leases an entry of "s" for 300 ms, says so and goes to sleep. append: appends k0, k1, ... to "s", each said when it
- * is kept. forward: takes entries of "s" and forwards them to "out" under their keys.
+ * is kept. forward: takes entries of "s" and forwards them to "out" under their keys. write: begins a write
+ * in the file of SQLite, says so and does not end it.
  */
+
 import { openStore } from "../../lib/streams/index.ts";
+import { openDatabase } from "../../lib/streams/sqlite/database.ts";
 import { bytes, HOUR_MS } from "./place.ts";
 
 const [url, run, what, name = "k"] = process.argv.slice(2);
@@ -14,6 +17,11 @@ say("open");
 if (what === "lease") {
   const [lease] = await store.lease("s", "g", { max: 1, leaseMs: 300, waitMs: 60_000 });
   say(`leased ${lease!.key}`);
+  setTimeout(() => {}, HOUR_MS);
+}
+if (what === "write") {
+  (await openDatabase(url!.slice("sqlite:".length))).exec("BEGIN IMMEDIATE");
+  say("writing");
   setTimeout(() => {}, HOUR_MS);
 }
 if (what === "append") {

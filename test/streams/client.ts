@@ -40,6 +40,10 @@ export class Client implements AsyncDisposable {
     }
   }
 
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
   async kill(): Promise<void> {
     if (this.#hasEnded) return;
     this.#process.kill("SIGKILL");

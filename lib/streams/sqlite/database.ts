@@ -23,7 +23,7 @@ type DatabaseClass = new (path: string, options: { readonly timeout: number }) =
 
 const PACKAGE = "better-sqlite3";
 /** Of waiting for another process's writes. */
-const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 60_000;
 const SCHEMA_VERSION = 1;
 
 /**
@@ -76,6 +76,10 @@ export function inTransaction<T>(database: Database, kind: "DEFERRED" | "IMMEDIA
     throw error;
   }
 }
+
+/** Whether another process is writing. */
+export const isBusy = (error: unknown): boolean =>
+  String((error as { readonly code?: unknown }).code).startsWith("SQLITE_BUSY");
 
 export function ioError(path: string, cause: unknown): HoneError {
   return new HoneError("HONE_ERR_IO", `${path}: ${(cause as Error).message}`, { cause });

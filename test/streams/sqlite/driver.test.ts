@@ -76,6 +76,20 @@ describe.skipIf(noSqlite !== undefined)("a file of streams", () => {
     ]);
   });
 
+  test("is looked at while a process that was stopped amid a write keeps the others from writing", async () => {
+    await using file = new SqliteFile();
+    await using store = await file.open();
+    await append(store, "s", ["x"]);
+    await using writer = new Client(file.url, "r", "write");
+    await writer.hear("writing");
+    writer.signal("SIGSTOP");
+    const appended = store.append("s", "y", bytes("y"));
+    const looked = await Promise.all([store.read("s", 0, ALL), store.depth("s"), store.kv.list("k")]);
+    expect(looked).toMatchObject([[{ key: "x" }], { items: 1 }, new Map()]);
+    await writer.kill();
+    expect(await appended).toBe(2);
+  });
+
   test("that cannot be opened is named", async () => {
     await using file = new SqliteFile();
     await expect(openStore(`sqlite:${join(file.dir, "no/where.db")}`, { run: "r" })).rejects.toMatchObject({
