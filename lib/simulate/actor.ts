@@ -133,9 +133,15 @@ export class Actor {
     for (const attempt of this.#slots.makeRoom()) {
       this.progress.pause(attempt.done * this.#rates.swapPerToken);
       this.preemptions += 1;
-      const at = this.#parked.findIndex(({ order }) => order > attempt.order);
-      this.#parked.splice(at < 0 ? this.#parked.length : at, 0, attempt);
+      this.#park(attempt);
     }
+  }
+
+  /** Mostly it is older than all that are parked. */
+  #park(attempt: Attempt): void {
+    const younger = this.#parked.findIndex(({ order }) => order > attempt.order);
+    if (younger === 0) this.#parked.unshift(attempt);
+    else this.#parked.splice(younger < 0 ? this.#parked.length : younger, 0, attempt);
   }
 
   #fill(): void {

@@ -1,15 +1,23 @@
 import type { Attempt } from "./attempt.ts";
 
-/** The attempts that have a slot, the one that ends first in front: a binary heap by `endStep`. */
+const FIRST_ROOM = 64;
+
+/**
+ * The attempts that have a slot, the one that ends first in front: a binary heap by `endStep`. What they are compared by
+ * lies in arrays beside them, which stay in the cache.
+ */
 export class RunningAttempts {
   readonly #heap: Attempt[] = [];
+  #ends = new Float64Array(FIRST_ROOM);
+  #orders = new Float64Array(FIRST_ROOM);
 
   get size(): number {
     return this.#heap.length;
   }
 
-  get first(): Attempt | undefined {
-    return this.#heap[0];
+  /** The step in which the first one ends. Trusts that there is one. */
+  get firstEnd(): number {
+    return this.#ends[0]!;
   }
 
   /** In no order. */
@@ -18,8 +26,10 @@ export class RunningAttempts {
   }
 
   add(attempt: Attempt): void {
+    const { length } = this.#heap;
+    if (length === this.#ends.length) this.#grow();
     this.#heap.push(attempt);
-    this.#rise(this.#heap.length - 1, attempt);
+    this.#rise(length, attempt, attempt.endStep, attempt.order);
   }
 
   /** Trusts that there is one. */
@@ -29,9 +39,15 @@ export class RunningAttempts {
 
   /** The one that was submitted last. Trusts that there is one. */
   takeYoungest(): Attempt {
-    const heap = this.#heap;
+    const orders = this.#orders;
+    const { length } = this.#heap;
     let youngest = 0;
-    for (let i = 1; i < heap.length; i++) if (heap[i]!.order > heap[youngest]!.order) youngest = i;
+    let order = orders[0]!;
+    for (let i = 1; i < length; i++)
+      if (orders[i]! > order) {
+        youngest = i;
+        order = orders[i]!;
+      }
     return this.#take(youngest);
   }
 
@@ -43,39 +59,61 @@ export class RunningAttempts {
     const heap = this.#heap;
     const taken = heap[index]!;
     const last = heap.pop()!;
-    if (index < heap.length) this.#rise(this.#sink(index, last), last);
+    const { length } = heap;
+    if (index < length) {
+      const [end, order] = [this.#ends[length]!, this.#orders[length]!];
+      this.#rise(this.#sink(index, end, order), last, end, order);
+    }
     return taken;
   }
 
-  /** Returns where it came to rest. */
-  #sink(from: number, attempt: Attempt): number {
-    const heap = this.#heap;
+  /** Moves up whatever ends before; returns the place that is free then. */
+  #sink(from: number, end: number, order: number): number {
+    const { length } = this.#heap;
     let parent = from;
     for (;;) {
       let child = 2 * parent + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && before(heap[child + 1]!, heap[child]!)) child += 1;
-      if (!before(heap[child]!, attempt)) break;
-      heap[parent] = heap[child]!;
+      if (child >= length) return parent;
+      const other = child + 1;
+      if (other < length && !this.#isBefore(child, this.#ends[other]!, this.#orders[other]!)) child = other;
+      if (!this.#isBefore(child, end, order)) return parent;
+      this.#copy(child, parent);
       parent = child;
     }
-    heap[parent] = attempt;
-    return parent;
   }
 
-  #rise(from: number, attempt: Attempt): void {
-    const heap = this.#heap;
+  #rise(from: number, attempt: Attempt, end: number, order: number): void {
     let child = from;
     while (child > 0) {
       const parent = (child - 1) >> 1;
-      if (!before(attempt, heap[parent]!)) break;
-      heap[child] = heap[parent]!;
+      if (this.#isBefore(parent, end, order)) break;
+      this.#copy(parent, child);
       child = parent;
     }
-    heap[child] = attempt;
+    this.#heap[child] = attempt;
+    this.#ends[child] = end;
+    this.#orders[child] = order;
+  }
+
+  /** Those that end in the same step end in order of submission, whatever the heap looks like. */
+  #isBefore(index: number, end: number, order: number): boolean {
+    const own = this.#ends[index]!;
+    return own < end || (own === end && this.#orders[index]! < order);
+  }
+
+  #copy(from: number, to: number): void {
+    this.#heap[to] = this.#heap[from]!;
+    this.#ends[to] = this.#ends[from]!;
+    this.#orders[to] = this.#orders[from]!;
+  }
+
+  #grow(): void {
+    const grown = (old: Float64Array) => {
+      const larger = new Float64Array(2 * old.length);
+      larger.set(old);
+      return larger;
+    };
+    this.#ends = grown(this.#ends);
+    this.#orders = grown(this.#orders);
   }
 }
-
-/** Those that end in the same step end in order of submission, whatever the heap looks like. */
-const before = (a: Attempt, b: Attempt): boolean =>
-  a.endStep < b.endStep || (a.endStep === b.endStep && a.order < b.order);

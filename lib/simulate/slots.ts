@@ -48,10 +48,10 @@ export class Slots {
 
   /** The step in which an attempt ends or memory is full, whichever is first. Undefined where nothing runs. */
   get nextChange(): number | undefined {
-    const { first, size } = this.#running;
-    if (first === undefined) return undefined;
+    const { size } = this.#running;
+    if (size === 0) return undefined;
     const room = size === 1 ? Number.POSITIVE_INFINITY : this.#free / size;
-    return Math.min(first.endStep, this.progress.steps + Math.max(0, room));
+    return Math.min(this.#running.firstEnd, this.progress.steps + Math.max(0, room));
   }
 
   begin(attempt: Attempt): void {
@@ -64,7 +64,7 @@ export class Slots {
   /** Those that end by this step, with neither slot nor memory any more. */
   endBy(step: number): Attempt[] {
     const ended: Attempt[] = [];
-    while (this.size > 0 && this.#running.first!.endStep <= step) ended.push(this.#running.takeFirst());
+    while (this.size > 0 && this.#running.firstEnd <= step) ended.push(this.#running.takeFirst());
     for (const attempt of ended) this.#giveUp(attempt);
     return ended;
   }

@@ -14,7 +14,7 @@ const attemptOf = (group: number, endStep: number) => {
 
 test("the one that ends first is in front, whoever leaves meanwhile", () => {
   fc.assert(
-    fc.property(fc.array(fc.nat(50), { minLength: 1, maxLength: 60 }), (ends) => {
+    fc.property(fc.array(fc.nat(50), { minLength: 1, maxLength: 150 }), (ends) => {
       const running = new RunningAttempts();
       ends.forEach((end, group) => {
         running.add(attemptOf(group, end));
@@ -28,7 +28,7 @@ test("the one that ends first is in front, whoever leaves meanwhile", () => {
         return [attempt.endStep, attempt.group.request.group] as const;
       });
       expect(came).toEqual(expected);
-      expect(running.first).toBeUndefined();
+      expect(running.size).toBe(0);
     }),
   );
 });

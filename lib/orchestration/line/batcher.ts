@@ -31,7 +31,7 @@ export async function* batchGroups(
   const released: SettledGroup[] = [];
   for await (const group of groups) {
     waiting.set(group.request.group, group);
-    if (rule.countGroups === "kept") releaseFiltered(waiting, released, rule, books);
+    if (rule.countGroups === "kept") released.push(...releaseFiltered(group, waiting, rule, books));
     while (isReady(waiting, rule, books)) {
       const taken = take(waiting, rule, books);
       for (const one of taken) books.settled(one);
@@ -56,22 +56,23 @@ function take(waiting: Map<number, SettledGroup>, rule: BatchRule, books: Batche
   return taken;
 }
 
+/** Takes out those that the filter dropped: each makes room for another before the step. @param last that came */
 function releaseFiltered(
+  last: SettledGroup,
   waiting: Map<number, SettledGroup>,
-  released: SettledGroup[],
   rule: BatchRule,
   books: BatcherBooks,
-): void {
+): readonly SettledGroup[] {
   // In the synchronous schedule draws must not depend on when a group came: it is released once nothing else is outstanding.
-  if (rule.schedule === "sync" && waiting.size < books.outstanding) return;
-  let filtered = 0;
-  for (const [number, group] of waiting) {
-    if (group.group.dropped === undefined) continue;
-    waiting.delete(number);
+  if (rule.schedule === "sync" && waiting.size < books.outstanding) return NONE;
+  const looked = rule.schedule === "sync" ? [...waiting.values()] : [last];
+  const filtered = looked.filter(({ group }) => group.dropped !== undefined);
+  for (const group of filtered) {
+    waiting.delete(group.request.group);
     books.settled(group);
-    released.push(group);
-    filtered += 1;
   }
-  // Each made room for another before the step.
-  if (filtered > 0) books.credits.give(filtered);
+  if (filtered.length > 0) books.credits.give(filtered.length);
+  return filtered;
 }
+
+const NONE: readonly SettledGroup[] = [];

@@ -73,8 +73,9 @@ export class Books {
   /** The group goes to the engine now. */
   submitted(drawn: DrawnGroup): GroupRequest {
     const { events, clock, recipe, version, unfinished } = this.#parts;
-    const taken = submission(drawn, version(), recipe.training.maxLag, unfinished);
-    const request = { ...drawn, ...taken, submittedMs: clock.now() };
+    const { submittedVersion, begun } = submission(drawn, version(), recipe.training.maxLag, unfinished);
+    const fresh = { ...drawn, submittedVersion, submittedMs: clock.now() };
+    const request = begun === undefined ? fresh : { ...fresh, begun };
     this.#outstanding.add(request);
     this.#ledger.submitted(request.domain, request.attempts);
     events.submitted(request);

@@ -12,8 +12,8 @@ export interface OutstandingGroup {
 /** The groups between submission and training, in order of submission. */
 export class OutstandingGroups {
   readonly #groups = new Map<number, OutstandingGroup>();
-  /** How many there are of each version: not in their order where groups were taken up with the age of their first token. */
-  readonly #versions = new Map<number, number>();
+  /** By version, those of each in order of submission: a group that was taken up has the version of its first token. */
+  readonly #byVersion = new Map<number, Map<number, GroupRequest>>();
 
   get size(): number {
     return this.#groups.size;
@@ -30,8 +30,11 @@ export class OutstandingGroups {
   }
 
   add(request: GroupRequest): void {
-    this.#groups.set(request.group, { request, completed: 0, failed: 0 });
-    this.#count(request, 1);
+    const { group, submittedVersion } = request;
+    this.#groups.set(group, { request, completed: 0, failed: 0 });
+    const alike = this.#byVersion.get(submittedVersion);
+    if (alike === undefined) this.#byVersion.set(submittedVersion, new Map([[group, request]]));
+    else alike.set(group, request);
   }
 
   complete(request: GroupRequest, completed: number, failed: number): void {
@@ -42,7 +45,10 @@ export class OutstandingGroups {
     const gone = this.#groups.get(group);
     if (gone === undefined) return;
     this.#groups.delete(group);
-    this.#count(gone.request, -1);
+    const { submittedVersion } = gone.request;
+    const alike = this.#byVersion.get(submittedVersion)!;
+    alike.delete(group);
+    if (alike.size === 0) this.#byVersion.delete(submittedVersion);
   }
 
   *[Symbol.iterator](): Iterator<OutstandingGroup> {
@@ -65,23 +71,29 @@ export class OutstandingGroups {
    * groups outstanding, r <= P.
    */
   due(version: number, maxLag: number, groupsPerStep: number): GroupRequest[] {
+    const byVersion = [...this.#byVersion].sort(([a], [b]) => a - b);
     let due = 0;
     let upToVersion = 0;
-    for (const [submittedVersion, count] of [...this.#versions].sort(([a], [b]) => a - b)) {
-      upToVersion += count;
+    for (const [submittedVersion, { size }] of byVersion) {
+      upToVersion += size;
       const stepsLeft = Math.max(0, submittedVersion + maxLag - version);
       due = Math.max(due, upToVersion - stepsLeft * groupsPerStep);
     }
-    if (due === 0) return [];
-    const requests = Array.from(this.#groups.values(), ({ request }) => request);
-    return requests.sort((a, b) => a.submittedVersion - b.submittedVersion).slice(0, due);
+    return oldest(byVersion, due);
   }
+}
 
-  #count({ submittedVersion }: GroupRequest, change: number): void {
-    const count = (this.#versions.get(submittedVersion) ?? 0) + change;
-    if (count === 0) this.#versions.delete(submittedVersion);
-    else this.#versions.set(submittedVersion, count);
-  }
+function oldest(
+  byVersion: readonly (readonly [number, ReadonlyMap<number, GroupRequest>])[],
+  count: number,
+): GroupRequest[] {
+  const found: GroupRequest[] = [];
+  for (const [, requests] of byVersion)
+    for (const request of requests.values()) {
+      if (found.length >= count) return found;
+      found.push(request);
+    }
+  return found;
 }
 
 /**
