@@ -1,12 +1,14 @@
 // What it costs to cut the quick start into processes. In the synchronous schedule one process, an actor and a trainer, and
 // two of each do the same work to the bit, so that what they take more of the processors is streams, weight updates and
 // collectives (and what a process has of its own: a garbage collector, timers). Steps 20 to 80 of each, by the processor
-// time of all its processes with one thread each, in turns; the median of three.
+// time of all its processes with one thread each, in turns; the median of three. Where it goes: threads that write to the
+// store, Gloo's threads (collectives and weights on their way), the processes' JavaScript threads (messages, looks at the
+// store, timers) beyond one process's; and the wall time of a step that an update of weights takes.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const smoke = process.argv.includes("--smoke");
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
@@ -25,14 +27,26 @@ const WAYS = [
   { name: "two actors and two trainers", settings: { actors: 2, trainers: 2 } },
 ];
 
-/** Processor seconds of everything that a run of so many steps starts, and the hash of its weights. */
+const KINDS = ["script", "store", "gloo"];
+const threads = pathToFileURL(path.join(root, "bench/fleet-threads.mjs")).href;
+
+const lines = (file) =>
+  readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+/** Processor seconds of everything that a run of so many steps starts, by kinds of threads too, and the hash of its weights. */
 function run({ settings }, steps) {
   const folder = mkdtempSync(path.join(tmpdir(), "hone-bench-"));
   const all = { ...SETTINGS, "training.steps": steps };
   for (const [name, value] of Object.entries(settings)) all[`hardware.processes.${name}`] = value;
   const words = Object.entries(all).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
   const argv = [process.execPath, path.join(root, "dist/recipes/quickstart.js"), "--dir", folder, ...words];
-  const env = { ...process.env, HONE_THREADS: "1" };
+  const counted = path.join(folder, "threads");
+  mkdirSync(counted);
+  const preloaded = `${process.env["NODE_OPTIONS"] ?? ""} --import ${threads}`;
+  const env = { ...process.env, HONE_THREADS: "1", HONE_BENCH_THREADS: counted, NODE_OPTIONS: preloaded };
   // `times` adds up the processes that bash waited for, and theirs
   const ran = spawnSync("bash", ["-c", '"$@" >&2; status=$?; times; exit $status', "bash", ...argv], {
     encoding: "utf8",
@@ -43,8 +57,13 @@ function run({ settings }, steps) {
     process.stderr.write(ran.stderr);
     process.exit(1);
   }
-  const events = readFileSync(path.join(folder, "events.jsonl"), "utf8").trim().split("\n");
+  const events = lines(path.join(folder, "events.jsonl"));
+  const measured = lines(path.join(folder, "steps.jsonl"))
+    .slice(FEW)
+    .map(({ metrics }) => metrics);
+  const spent = readdirSync(counted).map((file) => lines(path.join(counted, file))[0]);
   rmSync(folder, { recursive: true });
+  const sum = (rows, name) => rows.reduce((all, row) => all + (row[name] ?? 0), 0);
   const seconds = ran.stdout
     .trim()
     .split("\n")
@@ -52,7 +71,12 @@ function run({ settings }, steps) {
     .split(" ")
     .map((text) => /^(\d+)m([\d.]+)s$/.exec(text))
     .reduce((sum, [, minutes, rest]) => sum + 60 * Number(minutes) + Number(rest), 0);
-  return { seconds, weights: JSON.parse(events.at(-1)).w };
+  return {
+    seconds,
+    ...Object.fromEntries(KINDS.map((kind) => [kind, sum(spent, kind)])),
+    updates: sum(measured, "time/publishing") / sum(measured, "time/step"),
+    weights: events.at(-1).w,
+  };
 }
 
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
@@ -60,8 +84,10 @@ const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.le
 const spent = WAYS.map(() => []);
 for (let round = 0; round < ROUNDS; round++) {
   const hashes = WAYS.map((way, i) => {
-    const [few, many] = [FEW > 0 ? run(way, FEW) : { seconds: 0 }, run(way, MANY)];
-    spent[i].push((many.seconds - few.seconds) / (MANY - FEW));
+    const [few, many] = [FEW > 0 ? run(way, FEW) : undefined, run(way, MANY)];
+    const aStep = (of) => (many[of] - (few?.[of] ?? 0)) / (MANY - FEW);
+    const parts = Object.fromEntries(KINDS.map((kind) => [kind, aStep(kind)]));
+    spent[i].push({ seconds: aStep("seconds"), ...parts, updates: many.updates });
     return many.weights;
   });
   if (hashes[1] !== hashes[0]) {
@@ -70,15 +96,36 @@ for (let round = 0; round < ROUNDS; round++) {
   }
 }
 
+/** The median over rounds of what `of` makes of a round's spending, and of one process's in the same round. */
+const over = (i, of) => median(spent[i].map((values, round) => of(values, spent[0][round])));
+
 const rows = WAYS.map(({ name }, i) => ({
   name: `processor seconds a step, ${name}`,
-  value: median(spent[i]),
+  value: over(i, ({ seconds }) => seconds),
 }));
 for (const [i, { name }] of WAYS.entries())
   if (i > 0)
-    rows.push({
-      name: `processor time of ${name}, beside one process`,
-      value: median(spent[i].map((value, round) => value / spent[0][round])),
-      aim: 1.03,
-    });
+    rows.push(
+      {
+        name: `processor time of ${name}, beside one process`,
+        value: over(i, ({ seconds }, one) => seconds / one.seconds),
+        aim: 1.03,
+      },
+      {
+        name: `of it threads that write to the store, ${name}`,
+        value: over(i, ({ store, seconds }) => store / seconds),
+      },
+      {
+        name: `of it Gloo's threads, ${name}`,
+        value: over(i, ({ gloo, seconds }) => gloo / seconds),
+      },
+      {
+        name: `of it JavaScript threads beyond one process's, ${name}`,
+        value: over(i, ({ script, seconds }, one) => (script - one.script) / seconds),
+      },
+      {
+        name: `updates of weights, of a step's wall time, ${name}`,
+        value: over(i, ({ updates }) => updates),
+      },
+    );
 process.stdout.write(`${JSON.stringify({ rows })}\n`);

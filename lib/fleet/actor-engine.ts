@@ -20,6 +20,9 @@ import type { StagedWeights } from "./transport.ts";
 /** A request that so many actors did not live to finish is given up. */
 const MOST_DELIVERIES = 5;
 
+/** Parts of its share of the room that an actor leases one after another. */
+const PORTIONS = 4;
+
 export interface ActorEngineParts {
   readonly store: StreamStore;
   readonly core: Pick<Core, "engine">;
@@ -51,6 +54,10 @@ class RequestLeases {
   readonly #notes: RolloutNotes;
   readonly #engine: string;
   readonly #parts: ActorEngineParts;
+  /** Actors that lease from the same stream. */
+  sharers = 1;
+  /** Of the last request: the next ones will have as many. */
+  #attempts = Number.POSITIVE_INFINITY;
   /** Of the call that waits for a request. */
   #waiting = new AbortController();
 
@@ -60,12 +67,17 @@ class RequestLeases {
     this.#parts = parts;
   }
 
-  /** One request at a time, so that actors who ask at once share them; none where `interrupt` ended the waiting. */
-  async next(): Promise<readonly { readonly lease: Lease; readonly asked: NumberedRequest }[]> {
+  /**
+   * Requests for `room` attempts, one at least, and where others ask too only a part of them, so that all end together;
+   * none where `interrupt` ended the waiting.
+   */
+  async next(room: number): Promise<readonly { readonly lease: Lease; readonly asked: NumberedRequest }[]> {
     const { store, settings, expectAlive } = this.#parts;
     this.#waiting = new AbortController();
     const { signal } = this.#waiting;
-    const options = { max: 1, leaseMs: settings.leaseMs, waitMs: 60_000, signal };
+    const parts = this.sharers > 1 ? PORTIONS * this.sharers : 1;
+    const max = Math.max(1, Math.floor(room / (this.#attempts * parts)));
+    const options = { max, leaseMs: settings.leaseMs, waitMs: 60_000, signal };
     const leases = await store.lease(STREAMS.requests(this.#engine), ACTORS, options).catch((error) => {
       if (signal.aborted) return [];
       throw error;
@@ -73,6 +85,7 @@ class RequestLeases {
     expectAlive();
     const read = leases.map(async (lease) => {
       const asked = decoded(lease);
+      this.#attempts = asked?.request.count ?? this.#attempts;
       if (asked !== undefined) return [{ lease, asked: await this.#notes.takenUp(lease, asked) }];
       await store.release(lease, { dead: "it cannot be read" });
       return [];
@@ -198,8 +211,9 @@ export class ActorEngine {
     this.#weights.staged = { update, weights };
   }
 
-  /** @param mine whether this actor is among those that may use the weights */
-  async commit(update: number, version: number, mine: boolean): Promise<void> {
+  /** @param mine whether this actor is among the `sharers` that may use the weights */
+  async commit(update: number, version: number, mine: boolean, sharers = 1): Promise<void> {
+    this.#leases.sharers = sharers;
     await this.#weights.commit(update, version, mine && this.#generations.engine);
     if (!mine) return this.#giveBack();
     for (const number of [...this.#early]) this.#begin(number);
@@ -208,8 +222,8 @@ export class ActorEngine {
 
   /** What waits for weights that come later here than elsewhere. */
   async #giveBack(): Promise<void> {
-    const leases = [...this.#early].map((number) => this.#drop(number));
-    for (const lease of leases) await this.#leases.end(lease, "retry");
+    for (const lease of [...this.#early].map((each) => this.#drop(each)))
+      await this.#leases.end(lease, "retry");
   }
 
   /** Drops a request, here or when it comes. */
@@ -228,13 +242,14 @@ export class ActorEngine {
 
   async #work(): Promise<void> {
     while (!this.#closed.signal.aborted) {
-      if (!this.#hasRoom) await this.#wake.promise;
-      else for (const { lease, asked } of await this.#leases.next()) await this.#accept(lease, asked);
+      const room = this.#room;
+      if (room <= 0) await this.#wake.promise;
+      else for (const { lease, asked } of await this.#leases.next(room)) await this.#accept(lease, asked);
     }
   }
 
-  get #hasRoom(): boolean {
-    return this.#weights.areCurrent && this.#generations.inFlight < this.spec.options.maxRunning;
+  get #room(): number {
+    return this.#weights.areCurrent ? this.spec.options.maxRunning - this.#generations.inFlight : 0;
   }
 
   async #accept(lease: Lease, asked: NumberedRequest): Promise<void> {
@@ -258,13 +273,15 @@ export class ActorEngine {
     const held = this.#held.get(number)!;
     if (!this.#weights.has(held.asked.version)) return;
     this.#early.delete(number);
-    const request = { ...held.asked.request, id: held.id };
     try {
-      this.#generations.submit(request, {
-        deliver: (completions) => this.#delivered(number, held, completions),
-        record: (_, tokens) => this.#leases.note(held, tokens),
-        fail: this.#parts.onFailure,
-      });
+      this.#generations.submit(
+        { ...held.asked.request, id: held.id },
+        {
+          deliver: (completions) => this.#delivered(number, held, completions),
+          record: (_, tokens) => this.#leases.note(held, tokens),
+          fail: this.#parts.onFailure,
+        },
+      );
     } catch (error) {
       this.#hand(number, { fault: faultText(error) });
     }

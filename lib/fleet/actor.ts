@@ -149,7 +149,7 @@ class Actor {
     if (control.kind === "update") return this.#update(control, engine);
     const { update, version, members } = control;
     this.#current.set(control.engine, version);
-    return engine.commit(update, version, members.includes(this.#member));
+    return engine.commit(update, version, members.includes(this.#member), members.length);
   }
 
   async #open(spec: Control & { readonly kind: "open" }): Promise<void> {

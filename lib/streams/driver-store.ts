@@ -33,7 +33,7 @@ export class DriverStore implements StreamStore {
     const bell = new Bell();
     driver.onNews((topic) => bell.ring(topic));
     this.#driver = driver;
-    this.#waiter = new Waiter(bell, driver.pauseMs);
+    this.#waiter = new Waiter(bell, driver.pauseMs, (topic) => driver.attend?.(topic));
     this.kv = new DriverRegisters((name, args) => this.#open().run(name, args), this.#waiter);
   }
 
@@ -56,7 +56,8 @@ export class DriverStore implements StreamStore {
     const found = await this.#entries(stream, options, async () => {
       const args = { stream, group, token, max, leaseMs, maxDeliveries };
       const { leases, nextMs } = await this.#run("lease", args);
-      return { entries: leases, nextMs };
+      // what another reader leases meanwhile is no news, and runs out no sooner than a lease of now would
+      return { entries: leases, nextMs: Math.min(nextMs ?? leaseMs, leaseMs) };
     });
     return found.map((entry) => ({ stream, group, token, ...entry }));
   }

@@ -15,11 +15,14 @@ const GROWTH = 1.5;
 export class Waiter {
   readonly #bell: Bell;
   readonly #pauseMs: Driver["pauseMs"];
+  readonly #attend: (topic: string) => void;
   #isClosed = false;
 
-  constructor(bell: Bell, pauseMs: Driver["pauseMs"]) {
+  /** @param attend told of each topic before the first look at it */
+  constructor(bell: Bell, pauseMs: Driver["pauseMs"], attend: (topic: string) => void = () => {}) {
     this.#bell = bell;
     this.#pauseMs = pauseMs;
+    this.#attend = attend;
   }
 
   /**
@@ -33,6 +36,7 @@ export class Waiter {
   ): Promise<T | undefined> {
     checkMs("waitMs", waitMs);
     const deadline = performance.now() + waitMs;
+    if (waitMs > 0) this.#attend(topic);
     let pauseMs = this.#pauseMs.first;
     for (;;) {
       this.#goOn(signal);

@@ -68,6 +68,24 @@ test("no more is leased than there is room for", async () => {
   expect(another).toHaveLength(9 - ENGINE.maxRunning / 4);
 });
 
+test("where others lease too a part of the room is asked for at once, and all of it by one alone", async () => {
+  const { engine, ask, take, store } = await engineOf(undefined, () => 1e9);
+  const asked: number[] = [];
+  const lease = store.lease.bind(store);
+  store.lease = (stream, group, options) => {
+    asked.push(options.max);
+    return lease(stream, group, options);
+  };
+  await take(0);
+  await ask(0, 0, 1);
+  await until(() => asked.length === 2, "the next call");
+  expect(asked).toEqual([1, ENGINE.maxRunning - 1]); // how many attempts a request has is not known at first
+  await engine.commit(1, 0, true, 2);
+  await ask(1, 0, 1);
+  await until(() => asked.length === 3, "a call as one of two");
+  expect(asked[2]).toBe(Math.max(1, Math.floor((ENGINE.maxRunning - 2) / 8)));
+});
+
 test("a request of a version that is not here waits for it, and goes back where others get it first", async () => {
   const { engine, ask, take, store, outcomes } = await engineOf();
   await take(0);

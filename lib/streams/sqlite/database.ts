@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { HoneError } from "../../errors.ts";
 import { optionalPackage } from "../optional-package.ts";
+import { StreamError } from "../stream-error.ts";
 
 /** What of better-sqlite3 is used. */
 export interface Database {
@@ -60,7 +61,36 @@ export async function openDatabase(path: string): Promise<Database> {
     return database;
   } catch (cause) {
     database.close();
-    throw HoneError.is(cause) ? cause : ioError(path, cause);
+    throw errorOf(path, cause);
+  }
+}
+
+/** The same file, for looks alone. Whoever opens it first has made the tables. Rejects with HONE_ERR_USAGE, HONE_ERR_IO. */
+export async function openForLooks(path: string): Promise<Database> {
+  const found = (await optionalPackage(PACKAGE, "a stream store in a file")) as { default: DatabaseClass };
+  const database = opened(found.default, path);
+  database.pragma("query_only = ON");
+  database.pragma("busy_timeout = 0");
+  return database;
+}
+
+/** A file that was opened, and who it is of. */
+export class FileOfRun {
+  readonly #path: string;
+  readonly #run: string;
+  readonly #inode: number;
+
+  constructor(path: string, run: string) {
+    this.#path = path;
+    this.#run = run;
+    this.#inode = statSync(path).ino;
+  }
+
+  /** Throws StreamError "lost" where another file, or none, has its place. */
+  expect(): void {
+    if (statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode) return;
+    const found = `${this.#path} was deleted or exchanged`;
+    throw new StreamError({ why: "lost", about: this.#run, found });
   }
 }
 
@@ -81,7 +111,12 @@ export function inTransaction<T>(database: Database, kind: "DEFERRED" | "IMMEDIA
 export const isBusy = (error: unknown): boolean =>
   String((error as { readonly code?: unknown }).code).startsWith("SQLITE_BUSY");
 
-export function ioError(path: string, cause: unknown): HoneError {
+/** What was thrown, as an error of ours. */
+export function errorOf(path: string, error: unknown): HoneError {
+  return HoneError.is(error) ? error : ioError(path, error);
+}
+
+function ioError(path: string, cause: unknown): HoneError {
   return new HoneError("HONE_ERR_IO", `${path}: ${(cause as Error).message}`, { cause });
 }
 

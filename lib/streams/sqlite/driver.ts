@@ -1,30 +1,40 @@
-import { randomUUID } from "node:crypto";
-import { type FSWatcher, watch } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { type Deferred, deferred } from "../../deferred.ts";
 import { HoneError } from "../../errors.ts";
 import { ownThread } from "../../own-module.ts";
 import type { Arguments, Driver, Fence, OperationName, Result } from "../driver.ts";
 import { StreamError } from "../stream-error.ts";
-import type { Answer, Request, WorkerData } from "./orders.ts";
+import { Bells } from "./bells.ts";
+import { Looks } from "./looks.ts";
+import { type Answer, OPENING, type Order, type Request, type WorkerData } from "./orders.ts";
+
+/** Where nobody tells of news. */
+const UNTOLD_MS = { first: 2, most: 50 };
 
 /** Streams of a run in a file, for the processes of one machine. */
 export class SqliteDriver implements Driver {
-  /** A change of the file is seen before it can be read, so that the first looks follow each other fast. */
-  readonly pauseMs = { first: 2, most: 50 };
+  /** For what a process did not tell any more because it was killed. */
+  readonly pauseMs = { first: 250, most: 250 };
+  readonly #path: string;
   readonly #worker: Worker;
-  readonly #waiting = new Map<string, Deferred<unknown>>();
-  readonly #watcher: FSWatcher | undefined;
-  #tell: () => void = () => {};
+  readonly #waiting = new Map<number, Deferred<unknown>>();
+  #looks: Looks | undefined;
+  #bells: Bells | undefined;
+  /** Of this turn of the event loop. */
+  #orders: Order[] = [];
+  #last = OPENING;
+  #tell: (topic: string) => void = () => {};
   #end: HoneError | undefined;
 
   private constructor(path: string, worker: Worker) {
+    this.#path = path;
     this.#worker = worker;
-    worker.on("message", (answer: Answer) => this.#settle(answer));
+    worker.on("message", (answers: readonly Answer[]) => {
+      for (const answer of answers) this.#settle(answer);
+    });
     worker.on("error", (error) => this.#fail(new HoneError("HONE_ERR_IO", `${path}: ${error.message}`)));
-    worker.on("exit", () => this.#fail(new HoneError("HONE_ERR_STATE", "the stream store is closed")));
-    this.#watcher = watched(path, () => this.#tell());
+    worker.on("exit", () => this.#fail(closed()));
   }
 
   /** Rejects with StreamError "lost", HONE_ERR_IO, HONE_ERR_FORMAT, HONE_ERR_USAGE where better-sqlite3 is missing. */
@@ -33,7 +43,8 @@ export class SqliteDriver implements Driver {
     const worker = started({ path, run, mustExist });
     const driver = new SqliteDriver(path, worker);
     try {
-      await driver.#answer("open");
+      await driver.#answer(OPENING);
+      driver.#looks = await Looks.at(path, run);
       return driver;
     } catch (error) {
       await driver.close();
@@ -42,25 +53,47 @@ export class SqliteDriver implements Driver {
   }
 
   async run<K extends OperationName>(name: K, args: Arguments<K>, fence?: Fence): Promise<Result<K>> {
-    const id = randomUUID();
+    if (this.#end !== undefined) throw this.#end;
+    const looked = this.#looks!.run(name, args, fence);
+    if (looked !== undefined) return looked.result;
+    const id = ++this.#last;
     const answer = this.#answer(id);
-    this.#worker.postMessage({ id, name, args, fence } satisfies Request);
+    if (this.#orders.length === 0) setImmediate(() => this.#send());
+    this.#orders.push({ id, name, args, fence });
     return (await answer) as Result<K>;
   }
 
-  onNews(listener: (topic: undefined) => void): void {
-    this.#tell = () => listener(undefined);
+  onNews(listener: (topic: string) => void): void {
+    this.#tell = listener;
+  }
+
+  attend(topic: string): void {
+    if (this.#end !== undefined) return;
+    try {
+      this.#bells ??= new Bells(this.#path);
+      this.#bells.watch(topic, (each) => this.#tell(each));
+    } catch {
+      Object.assign(this.pauseMs, UNTOLD_MS);
+    }
   }
 
   async close(): Promise<void> {
-    this.#watcher?.close();
-    this.#fail(new HoneError("HONE_ERR_STATE", "the stream store is closed"));
+    this.#bells?.close();
+    this.#send();
+    this.#fail(closed());
+    this.#looks?.close();
+    this.#looks = undefined;
     const ended = new Promise((done) => this.#worker.once("exit", done));
     this.#worker.postMessage("close" satisfies Request);
     if (this.#worker.threadId !== -1) await ended;
   }
 
-  #answer(id: string): Promise<unknown> {
+  #send(): void {
+    if (this.#orders.length > 0) this.#worker.postMessage(this.#orders satisfies Request);
+    this.#orders = [];
+  }
+
+  #answer(id: number): Promise<unknown> {
     if (this.#end !== undefined) return Promise.reject(this.#end);
     const answer = deferred<unknown>();
     this.#waiting.set(id, answer);
@@ -82,21 +115,10 @@ export class SqliteDriver implements Driver {
   }
 }
 
+const closed = (): HoneError => new HoneError("HONE_ERR_STATE", "the stream store is closed");
+
 function rebuilt({ code, message, hint }: NonNullable<Answer["error"]>): HoneError {
   return new HoneError(code, message, hint === undefined ? {} : { hint });
-}
-
-/** Tells of every write of any process; without the system's help, the pauses have to do. */
-function watched(path: string, tell: () => void): FSWatcher | undefined {
-  const log = `${basename(path)}-wal`;
-  try {
-    const watcher = watch(dirname(path), (_, name) => {
-      if (name === log) tell();
-    });
-    return watcher.on("error", () => {});
-  } catch {
-    return undefined;
-  }
 }
 
 const started = (workerData: WorkerData): Worker => ownThread("worker", import.meta.url, { workerData });

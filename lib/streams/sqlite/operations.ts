@@ -1,10 +1,21 @@
 import { deadLettersOf } from "../checks.ts";
-import type { Arguments, Fence, Leased, OperationName, Operations, Result } from "../driver.ts";
+import {
+  type Arguments,
+  type Fence,
+  type Leased,
+  type OperationName,
+  type Operations,
+  REGISTERS,
+  type Result,
+} from "../driver.ts";
 import type { Depth, Entry } from "../store.ts";
 import { exhausted, fencedBy, heldBy, StreamError } from "../stream-error.ts";
 import type { Database } from "./database.ts";
 import { monotonicMs, SqliteRegisters } from "./registers.ts";
 import { type EntryRow, type PendingRow, Tables, valuesOf } from "./tables.ts";
+
+const SET_REGISTERS: ReadonlySet<OperationName> = new Set(["set", "cas", "setLease"]);
+const LOOKS: ReadonlySet<OperationName> = new Set(["read", "depth", "get", "list"]);
 
 /** Operations on a file. Each is part of the caller's transaction, and refuses before it writes. */
 export class SqliteOperations extends Tables {
@@ -17,14 +28,14 @@ export class SqliteOperations extends Tables {
 
   run<K extends OperationName>(name: K, args: Arguments<K>, fence?: Fence): Result<K> {
     if (fence !== undefined) this.#checkFence(fence);
+    if (SET_REGISTERS.has(name)) this.tell(REGISTERS);
     const operation = this.#operations[name] as (args: Arguments<K>) => Result<K>;
     return operation(args);
   }
 
-  /** Whether the operation may change the file. A lease where there is nothing to lease does not. */
-  writes<K extends OperationName>(name: K, args: Arguments<K>): boolean {
-    if (name === "lease") return this.#isLeasable(args as Arguments<"lease">);
-    return !["read", "depth", "get", "list"].includes(name);
+  /** Whether the operation changes nothing. A lease where there is nothing to lease does not. */
+  looks<K extends OperationName>(name: K, args: Arguments<K>): boolean {
+    return LOOKS.has(name) || (name === "lease" && !this.#isLeasable(args as Arguments<"lease">));
   }
 
   readonly #operations: Operations = {
@@ -46,12 +57,13 @@ export class SqliteOperations extends Tables {
     },
     release: ({ end, ...held }) => {
       if (this.held(held) === undefined) return false;
-      if (end === "retry")
+      if (end === "retry") {
         this.change(
           "UPDATE pending SET token = '', until_ms = 0, deliveries = deliveries - 1 WHERE stream = ? AND reader = ? AND offset = ? AND token = ?",
           ...valuesOf(held),
         );
-      else this.finish(held);
+        this.tell(held.stream);
+      } else this.finish(held);
       if (typeof end === "object") this.bury(held, end.dead);
       return true;
     },
@@ -158,6 +170,7 @@ export class SqliteOperations extends Tables {
 }
 
 function entryOf({ offset, key, payload, reason }: EntryRow): Entry {
-  const entry = { offset, key, payload };
+  const { buffer, byteOffset, byteLength } = payload; // it is a Buffer
+  const entry = { offset, key, payload: new Uint8Array(buffer, byteOffset, byteLength) };
   return reason === null ? entry : { ...entry, reason };
 }

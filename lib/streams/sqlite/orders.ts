@@ -10,17 +10,21 @@ export interface WorkerData {
 }
 
 export interface Order<K extends OperationName = OperationName> {
-  readonly id: string;
+  readonly id: number;
   readonly name: K;
   readonly args: Arguments<K>;
   readonly fence?: Fence | undefined;
 }
 
-export type Request = Order | "close";
+/** What was ordered in one turn of the event loop. */
+export type Request = readonly Order[] | "close";
+
+/** Of the answer to the opening. */
+export const OPENING = 0;
 
 /** To the order of that id, or to the opening. */
 export interface Answer {
-  readonly id: string;
+  readonly id: number;
   readonly result?: unknown;
   readonly refusal?: Refusal;
   readonly error?: { readonly code: ErrorCode; readonly message: string; readonly hint: string | undefined };

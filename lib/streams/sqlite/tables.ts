@@ -23,9 +23,21 @@ export interface PendingRow {
 export class Tables {
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
+  #news = new Set<string>();
 
   constructor(database: Database) {
     this.#database = database;
+  }
+
+  /** Topics in which something is new since the last call. */
+  takeNews(): ReadonlySet<string> {
+    const news = this.#news;
+    this.#news = new Set();
+    return news;
+  }
+
+  protected tell(topic: string): void {
+    this.#news.add(topic);
   }
 
   protected append({ stream, key, payload, size }: Appended, reason: string | null = null): Offset {
@@ -34,6 +46,7 @@ export class Tables {
     this.change(sql, stream, offset);
     const values = [stream, offset, key, size.samples, size.tokens, Date.now(), reason, payload];
     this.change("INSERT INTO entry VALUES(?, ?, ?, ?, ?, ?, ?, ?)", ...values);
+    this.tell(stream);
     return offset;
   }
 

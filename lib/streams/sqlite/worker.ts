@@ -1,11 +1,18 @@
-/** The thread that works on a file of streams, so that its waits for the disk and for other processes keep nobody. */
-import { statSync } from "node:fs";
+/** The thread that writes to a file of streams, so that its waits for the disk and for other processes keep nobody. */
 import { parentPort, workerData } from "node:worker_threads";
-import { HoneError } from "../../errors.ts";
 import { type Refusal, StreamError } from "../stream-error.ts";
-import { type Database, inTransaction, ioError, isBusy, openDatabase, PATIENCE_MS } from "./database.ts";
+import { Bells } from "./bells.ts";
+import {
+  type Database,
+  errorOf,
+  FileOfRun,
+  inTransaction,
+  isBusy,
+  openDatabase,
+  PATIENCE_MS,
+} from "./database.ts";
 import { SqliteOperations } from "./operations.ts";
-import type { Answer, Order, Request, WorkerData } from "./orders.ts";
+import { type Answer, OPENING, type Order, type Request, type WorkerData } from "./orders.ts";
 
 const { path, run, mustExist } = workerData as WorkerData;
 const port = parentPort!;
@@ -16,26 +23,34 @@ let busySinceMs: number | undefined;
 const TRY_MS = 100;
 const PAUSE_MS = 10;
 
+interface Open {
+  readonly database: Database;
+  readonly operations: SqliteOperations;
+  readonly file: FileOfRun;
+  readonly bells: Bells;
+}
+
 try {
   const database = await openDatabase(path);
   inTransaction(database, "IMMEDIATE", () => recognize(database));
   database.pragma(`busy_timeout = ${TRY_MS}`);
-  const file = statSync(path).ino;
   const operations = new SqliteOperations(database);
+  const open = { database, operations, file: new FileOfRun(path, run), bells: new Bells(path) };
   port.on("message", (request: Request) => {
     if (request === "close") {
       orders = [];
       database.close();
+      open.bells.close();
       port.close();
       return;
     }
     // All that has come by then goes into one transaction, and so to the disk at once.
-    if (orders.length === 0) setImmediate(() => work(database, operations, file));
-    orders.push(request);
+    if (orders.length === 0) setImmediate(() => work(open));
+    orders.push(...request);
   });
-  port.postMessage({ id: "open" } satisfies Answer);
+  port.postMessage([{ id: OPENING }] satisfies Answer[]);
 } catch (error) {
-  port.postMessage({ id: "open", ...failure(error) } satisfies Answer);
+  port.postMessage([{ id: OPENING, ...failure(error) }] satisfies Answer[]);
   port.close();
 }
 
@@ -51,48 +66,35 @@ function recognize(database: Database): void {
   database.prepare("INSERT INTO meta VALUES('run', ?)").run(run);
 }
 
-function work(database: Database, operations: SqliteOperations, file: number): void {
+/** What is ordered while another process keeps the lock waits with what was; closing the thread waits for neither. */
+function work(open: Open): void {
   const batch = orders;
-  orders = [];
   if (batch.length === 0) return; // closed meanwhile
+  const answers = attempt(open, batch);
+  if (answers === "later") {
+    setTimeout(() => work(open), PAUSE_MS);
+    return;
+  }
+  orders = [];
+  port.postMessage(answers);
+}
+
+function attempt({ database, operations, file, bells }: Open, batch: readonly Order[]): Answer[] | "later" {
+  operations.takeNews();
   try {
-    if (statSync(path, { throwIfNoEntry: false })?.ino !== file)
-      throw new StreamError({ why: "lost", about: run, found: `${path} was deleted or exchanged` });
-    for (const answer of answersTo(database, operations, batch)) port.postMessage(answer);
+    file.expect();
+    const answers = inTransaction(database, "IMMEDIATE", () =>
+      batch.map((order) => answerTo(operations, order)),
+    );
     busySinceMs = undefined;
+    bells.ring(operations.takeNews());
+    return answers;
   } catch (error) {
     busySinceMs ??= performance.now();
-    if (isBusy(error) && performance.now() - busySinceMs < PATIENCE_MS) {
-      orders = lookOnly(database, operations, batch);
-      setTimeout(() => work(database, operations, file), PAUSE_MS);
-      return;
-    }
+    if (isBusy(error) && performance.now() - busySinceMs < PATIENCE_MS) return "later";
     busySinceMs = undefined;
-    for (const order of batch) port.postMessage({ id: order.id, ...failure(error) } satisfies Answer);
+    return batch.map(({ id }) => ({ id, ...failure(error) }));
   }
-}
-
-/**
- * Answers what only looks, which needs no lock, and returns the rest: a process that is stopped in the middle of a write
- * holds up the others' writes, and they must see that it gives no sign of life any more.
- */
-function lookOnly(database: Database, operations: SqliteOperations, batch: readonly Order[]): Order[] {
-  const writes = (order: Order) => operations.writes(order.name, order.args);
-  const looks = batch.filter((order) => !writes(order));
-  const answers = inTransaction(database, "DEFERRED", () =>
-    looks.map((order) => answerTo(operations, order)),
-  );
-  for (const answer of answers) port.postMessage(answer);
-  return batch.filter(writes);
-}
-
-/** A batch that only looks does not take the lock that one process at a time has. */
-function answersTo(database: Database, operations: SqliteOperations, batch: readonly Order[]): Answer[] {
-  const all = () => batch.map((order) => answerTo(operations, order));
-  const looked = inTransaction(database, "DEFERRED", () =>
-    batch.some(({ name, args }) => operations.writes(name, args)) ? undefined : all(),
-  );
-  return looked ?? inTransaction(database, "IMMEDIATE", all);
 }
 
 /** What the store's content forbids concerns this order alone; a disk that is full concerns the batch. */
@@ -107,7 +109,8 @@ function answerTo(operations: SqliteOperations, { id, name, args, fence }: Order
 
 /** Errors lose their class on the way to another thread. */
 function failure(error: unknown): Pick<Answer, "refusal" | "error"> {
-  if (error instanceof StreamError) return { refusal: error.details as unknown as Refusal };
-  const { code, message, hint } = HoneError.is(error) ? error : ioError(path, error);
+  const known = errorOf(path, error);
+  if (known instanceof StreamError) return { refusal: known.details as unknown as Refusal };
+  const { code, message, hint } = known;
   return { error: { code, message, hint } };
 }

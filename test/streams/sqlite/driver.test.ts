@@ -2,6 +2,7 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openStore } from "../../../lib/streams/index.ts";
+import { SqliteDriver } from "../../../lib/streams/sqlite/driver.ts";
 import { Client } from "../client.ts";
 import { streamsConform } from "../conformance.ts";
 import { waitsConform } from "../conformance-waits.ts";
@@ -88,6 +89,36 @@ describe.skipIf(noSqlite !== undefined)("a file of streams", () => {
     expect(looked).toMatchObject([[{ key: "x" }], { items: 1 }, new Map()]);
     await writer.kill();
     expect(await appended).toBe(2);
+  });
+
+  test("tells those who attend to a topic of it, in whatever process, and nobody of anything else", async () => {
+    await using file = new SqliteFile();
+    await (await file.open()).kv.set("made", "1");
+    const [writer, reader] = await Promise.all([0, 1].map(() => SqliteDriver.open(file.path, "r", true)));
+    try {
+      const news: (string | undefined)[] = [];
+      reader!.onNews((topic) => news.push(topic));
+      reader!.attend("s");
+      reader!.attend("s/dead");
+      const size = { samples: 0, tokens: 0 };
+      const say = (stream: string, key: string) =>
+        writer!.run("append", { stream, key, payload: bytes(key), size });
+      await say("other", "a");
+      await writer!.run("set", { key: "x", value: "1" });
+      await say("s", "b");
+      const lease = { stream: "s", group: "g", token: "t", max: 1, leaseMs: HOUR_MS, maxDeliveries: 9 };
+      const { leases } = await writer!.run("lease", lease);
+      await expect.poll(() => news).toEqual(["s"]);
+      const held = { stream: "s", group: "g", token: "t", offset: leases[0]!.offset };
+      await writer!.run("release", { ...held, end: "retry" });
+      await expect.poll(() => news).toEqual(["s", "s"]);
+      await writer!.run("lease", lease);
+      await writer!.run("release", { ...held, end: { dead: "given up" } });
+      await expect.poll(() => news).toEqual(["s", "s", "s/dead"]);
+    } finally {
+      await writer!.close();
+      await reader!.close();
+    }
   });
 
   test("that cannot be opened is named", async () => {
