@@ -215,15 +215,13 @@ export class ActorEngine {
   async commit(update: number, version: number, mine: boolean, sharers = 1): Promise<void> {
     this.#leases.sharers = sharers;
     await this.#weights.commit(update, version, mine && this.#generations.engine);
-    if (!mine) return this.#giveBack();
+    if (!mine) {
+      // what waits for weights that come later here than elsewhere
+      await Promise.all([...this.#early].map((each) => this.#leases.end(this.#drop(each), "retry")));
+      return;
+    }
     for (const number of [...this.#early]) this.#begin(number);
     this.#awake();
-  }
-
-  /** What waits for weights that come later here than elsewhere. */
-  async #giveBack(): Promise<void> {
-    for (const lease of [...this.#early].map((each) => this.#drop(each)))
-      await this.#leases.end(lease, "retry");
   }
 
   /** Drops a request, here or when it comes. */
@@ -242,9 +240,8 @@ export class ActorEngine {
 
   async #work(): Promise<void> {
     while (!this.#closed.signal.aborted) {
-      const room = this.#room;
-      if (room <= 0) await this.#wake.promise;
-      else for (const { lease, asked } of await this.#leases.next(room)) await this.#accept(lease, asked);
+      if (this.#room <= 0) await this.#wake.promise;
+      else for (const each of await this.#leases.next(this.#room)) await this.#accept(each);
     }
   }
 
@@ -252,7 +249,7 @@ export class ActorEngine {
     return this.#weights.areCurrent ? this.spec.options.maxRunning - this.#generations.inFlight : 0;
   }
 
-  async #accept(lease: Lease, asked: NumberedRequest): Promise<void> {
+  async #accept({ lease, asked }: Pick<Held, "lease" | "asked">): Promise<void> {
     const { number, version } = asked;
     const isHere = this.#weights.has(version);
     if (!isHere && !this.#weights.areCurrent) return this.#leases.end(lease, "retry");
@@ -273,15 +270,13 @@ export class ActorEngine {
     const held = this.#held.get(number)!;
     if (!this.#weights.has(held.asked.version)) return;
     this.#early.delete(number);
+    const request = { ...held.asked.request, id: held.id };
     try {
-      this.#generations.submit(
-        { ...held.asked.request, id: held.id },
-        {
-          deliver: (completions) => this.#delivered(number, held, completions),
-          record: (_, tokens) => this.#leases.note(held, tokens),
-          fail: this.#parts.onFailure,
-        },
-      );
+      this.#generations.submit(request, {
+        deliver: (completions) => this.#delivered(number, held, completions),
+        record: (_, tokens) => this.#leases.note(held, tokens),
+        fail: this.#parts.onFailure,
+      });
     } catch (error) {
       this.#hand(number, { fault: faultText(error) });
     }
@@ -303,8 +298,11 @@ export class ActorEngine {
   }
 
   async #renew(): Promise<void> {
-    for (const [number, { lease }] of [...this.#held])
-      if (!(await this.#leases.renew(lease)) && this.#held.get(number)?.lease === lease) this.#drop(number);
+    const renewed = [...this.#held].map(async ([number, { lease }]) => {
+      const isMine = await this.#leases.renew(lease);
+      if (!isMine && this.#held.get(number)?.lease === lease) this.#drop(number);
+    });
+    await Promise.all(renewed);
   }
 
   #drop(number: number): Lease {
