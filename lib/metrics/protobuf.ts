@@ -5,31 +5,28 @@ const WIRE_FIXED32 = 5;
 
 /** A protobuf message: fields, written one after another. Source: Protocol Buffers, "Encoding". */
 export class Message {
-  readonly #parts: Uint8Array[] = [];
+  #bytes = Buffer.allocUnsafe(64);
+  #length = 0;
 
-  #tag(field: number, wire: number): void {
-    this.#parts.push(varint(BigInt((field << 3) | wire)));
-  }
-
+  /** @param value any safe integer. */
   int(field: number, value: number): this {
     this.#tag(field, WIRE_VARINT);
-    this.#parts.push(varint(BigInt(value)));
+    if (value >= 0) this.#varint(value);
+    else this.#negative(value);
     return this;
   }
 
   double(field: number, value: number): this {
     this.#tag(field, WIRE_FIXED64);
-    const bytes = Buffer.alloc(8);
-    bytes.writeDoubleLE(value);
-    this.#parts.push(bytes);
+    const at = this.#grow(8);
+    this.#bytes.writeDoubleLE(value, at);
     return this;
   }
 
   float(field: number, value: number): this {
     this.#tag(field, WIRE_FIXED32);
-    const bytes = Buffer.alloc(4);
-    bytes.writeFloatLE(value);
-    this.#parts.push(bytes);
+    const at = this.#grow(4);
+    this.#bytes.writeFloatLE(value, at);
     return this;
   }
 
@@ -45,24 +42,55 @@ export class Message {
   }
 
   bytes(field: number, value: Uint8Array | string): this {
-    const bytes = typeof value === "string" ? Buffer.from(value) : value;
+    const size = typeof value === "string" ? Buffer.byteLength(value) : value.length;
     this.#tag(field, WIRE_BYTES);
-    this.#parts.push(varint(BigInt(bytes.length)), bytes);
+    this.#varint(size);
+    const at = this.#grow(size);
+    if (typeof value === "string") this.#bytes.write(value, at);
+    else this.#bytes.set(value, at);
     return this;
   }
 
+  /** What is written so far; valid until the next field. */
   finish(): Buffer {
-    return Buffer.concat(this.#parts);
+    return this.#bytes.subarray(0, this.#length);
   }
-}
 
-function varint(value: bigint): Uint8Array {
-  const bytes: number[] = [];
-  let rest = BigInt.asUintN(64, value);
-  while (rest > 0x7fn) {
-    bytes.push(Number(rest & 0x7fn) | 0x80);
-    rest >>= 7n;
+  #tag(field: number, wire: number): void {
+    this.#varint((field << 3) | wire);
   }
-  bytes.push(Number(rest));
-  return Uint8Array.from(bytes);
+
+  /** Of a natural number: with BigInt it would take most of the time of a step's event. */
+  #varint(value: number): void {
+    let rest = value;
+    while (rest > 0x7f) {
+      const at = this.#grow(1);
+      this.#bytes[at] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    const at = this.#grow(1);
+    this.#bytes[at] = rest;
+  }
+
+  /** As 64 bits of two's complement: ten bytes. */
+  #negative(value: number): void {
+    let rest = BigInt.asUintN(64, BigInt(value));
+    for (; rest > 0x7fn; rest >>= 7n) {
+      const at = this.#grow(1);
+      this.#bytes[at] = Number(rest & 0x7fn) | 0x80;
+    }
+    this.#varint(Number(rest));
+  }
+
+  /** Makes room for so many bytes at the end; returns where they begin. */
+  #grow(count: number): number {
+    const at = this.#length;
+    this.#length += count;
+    if (this.#length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#length));
+      this.#bytes.copy(larger, 0, 0, at);
+      this.#bytes = larger;
+    }
+    return at;
+  }
 }

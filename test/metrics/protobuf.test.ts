@@ -17,3 +17,12 @@ test.each([
 ])("%s", (_, message, expected) => {
   expect(hex(message)).toBe(expected);
 });
+
+test("a message grows beyond its first room, whatever is written last, and a size may take several bytes", () => {
+  const word = "tensor — ".repeat(40); // three bytes for the dash
+  const inner = new Message().bytes(1, word).int(2, 2 ** 40);
+  const bytes = Buffer.from(word);
+  expect(hex(inner)).toBe(`0ab803${bytes.toString("hex")}10808080808020`);
+  expect(bytes.length).toBe(0x38 + 3 * 128);
+  expect(new Message().message(3, inner).finish().length).toBe(inner.finish().length + 3);
+});

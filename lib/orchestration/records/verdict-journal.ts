@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { join } from "node:path";
 import type { Recipe } from "../../config/index.ts";
 import { versionOf } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import { AppendFile, RUN_FILES } from "../../metrics/index.ts";
-import type { FinishReason, Rollout, Verdict } from "../../records.ts";
+import type { FinishReason, Problem, Rollout, Verdict } from "../../records.ts";
 import type { VerificationRequest } from "../../rewards/index.ts";
 import { objectOfLine, textLines } from "../../text-lines.ts";
 import type { SettledGroup } from "../line/index.ts";
@@ -13,8 +13,7 @@ import { DiskSet } from "./disk-set.ts";
 import { type CompletionKeys, type JournalLine, type JudgedProblem, takenGroup } from "./journal-lines.ts";
 
 /** 128 bits of SHA-256 in hex. */
-const digest = (...parts: readonly string[]): string =>
-  createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
+const digest = (...parts: readonly string[]): string => hash("sha256", JSON.stringify(parts)).slice(0, 32);
 
 /** A completion to be judged, and its prompt where it is a rollout. */
 type Judged = VerificationRequest & Partial<Pick<Rollout, "promptTokens" | "episode">>;
@@ -116,9 +115,21 @@ export class VerdictJournal implements Disposable {
 }
 
 function keysOfCompletion({ problem, finish, text }: VerificationRequest): CompletionKeys {
-  const { id, domain, verifier, reference } = problem;
-  const of = digest(verifier, domain, String(id), JSON.stringify(reference) ?? "");
+  const of = keyOfProblem(problem);
   return { of, completion: digest(of, finish, text) };
+}
+
+/** A group's completions are of one problem. */
+const problemKeys = new WeakMap<Problem, string>();
+
+function keyOfProblem(problem: Problem): string {
+  let key = problemKeys.get(problem);
+  if (key === undefined) {
+    const { id, domain, verifier, reference } = problem;
+    key = digest(verifier, domain, String(id), JSON.stringify(reference) ?? "");
+    problemKeys.set(problem, key);
+  }
+  return key;
 }
 
 /** What a journal tells, in its order: a completion once, when it was first judged, and then each verdict on it. */
@@ -181,8 +192,8 @@ class Known {
   /** Undefined where the line is of no known kind or speaks of what has not come before it. */
   entryOf(line: JournalLine): JournalEntry | "nothing new" | undefined {
     if ("problem" in line) {
-      const { problem: hash, ...problem } = line;
-      this.#problems.set(hash, problem);
+      const { problem: key, ...problem } = line;
+      this.#problems.set(key, problem);
       return "nothing new";
     }
     if ("completion" in line) {
