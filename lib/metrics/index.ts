@@ -17,6 +17,7 @@ export {
   type StoredManifest,
   writeRunManifest,
   writeWhole,
+  writeWholeBeside,
 } from "./run-folder.ts";
 export { parseRecord, RunLogReader, readRunLog } from "./run-log.ts";
 export { fileWork, type Sink, type StepDetails } from "./sink.ts";

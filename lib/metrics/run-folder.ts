@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { HoneError } from "../errors.ts";
-import { fileWork } from "./sink.ts";
+import { fileFailure, fileWork } from "./sink.ts";
 
 /** Names inside a run folder. */
 export const RUN_FILES = {
@@ -106,6 +107,17 @@ export function writeWhole(path: string, text: string): void {
     writeFileSync(`${path}.tmp`, text);
     renameSync(`${path}.tmp`, path);
   });
+}
+
+/** The same beside the caller's thread: a rename over a file may wait for the disk. One at a time for a path. */
+export async function writeWholeBeside(path: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(`${path}.tmp`, text);
+    await rename(`${path}.tmp`, path);
+  } catch (cause) {
+    throw fileFailure(path, cause);
+  }
 }
 
 function gitCommit(directory: string): string | null {

@@ -34,12 +34,17 @@ export function fileWork<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    const hint = HINTS[(cause as NodeJS.ErrnoException).code ?? ""];
-    throw new HoneError("HONE_ERR_IO", `${path}: ${(cause as Error).message}`, {
-      cause,
-      details: { path },
-      hint:
-        hint ?? "Check that the path exists, that you may read and write it, and that the disk is not full.",
-    });
+    throw fileFailure(path, cause);
   }
+}
+
+/** HONE_ERR_IO naming the path. */
+export function fileFailure(path: string, cause: unknown): HoneError {
+  const hint = HINTS[(cause as NodeJS.ErrnoException).code ?? ""];
+  return new HoneError("HONE_ERR_IO", `${path}: ${(cause as Error).message}`, {
+    cause,
+    details: { path },
+    hint:
+      hint ?? "Check that the path exists, that you may read and write it, and that the disk is not full.",
+  });
 }

@@ -10,6 +10,7 @@ import {
   readRunManifest,
   writeRunManifest,
   writeWhole,
+  writeWholeBeside,
 } from "../../lib/metrics/run-folder.ts";
 
 let folder: string;
@@ -73,6 +74,19 @@ describe("the manifest", () => {
 });
 
 describe("whole files", () => {
+  test("written beside the caller's thread appear and fail likewise", async () => {
+    const path = join(folder, "x", "y.json");
+    await writeWholeBeside(path, "[1]");
+    await writeWholeBeside(path, "[2]");
+    expect(readJson(path)).toEqual([2]);
+    expect(readdirSync(join(folder, "x"))).toEqual(["y.json"]);
+    await expect(writeWholeBeside(join(path, "below-a-file"), "[3]")).rejects.toMatchObject({
+      code: "HONE_ERR_IO",
+      message: expect.stringContaining("below-a-file"),
+    });
+    expect(readJson(path)).toEqual([2]);
+  });
+
   test("appear under their name only, folders made on the way", () => {
     const path = join(folder, "x", "y.json");
     writeWhole(path, "[1]");

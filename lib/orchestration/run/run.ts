@@ -157,12 +157,12 @@ class LiveRun implements Run {
     const board = new StatusBoard(this.#context, this.#lifecycle, this);
     this.#context.asked = board.requests.outcomes;
     this.#drive(changes)
-      .then((outcome) => {
-        board.close(outcome.reason, `${outcome.steps} steps done`);
+      .then(async (outcome) => {
+        await board.close(outcome.reason, `${outcome.steps} steps done`);
         return outcome;
       })
-      .catch((error: unknown) => {
-        board.close("failed", String((error as Error).message));
+      .catch(async (error: unknown) => {
+        await board.close("failed", String((error as Error).message));
         throw error;
       })
       .finally(() => this.#lock[Symbol.dispose]())

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type LineStatus, RUN_FILES, type StageStatus, writeWhole } from "../../metrics/index.ts";
+import type { Recipe } from "../../config/index.ts";
+import { type LineStatus, RUN_FILES, type StageStatus, writeWholeBeside } from "../../metrics/index.ts";
 import type { EngineStats } from "../../native/face.ts";
 import { type Diagnosis, diagnose, type LineFacts, type LineMoment } from "../line/index.ts";
 import { GpuUsage } from "./gpu-usage.ts";
@@ -31,6 +32,8 @@ export class StatusBoard {
   #moved = { progress: Number.NaN, atMs: Date.now() };
   #timeouts: { step: number; counts: Readonly<Record<string, number>> } = { step: -1, counts: {} };
   #failed = false;
+  /** The file is being written. */
+  #writing: Promise<void> | undefined;
   readonly #ended = new EndedProcesses();
 
   constructor(context: RunContext, lifecycle: Lifecycle<Training>, run: Controlled) {
@@ -51,34 +54,40 @@ export class StatusBoard {
   }
 
   look(): void {
-    this.#try(() => this.requests.look());
-    this.#write();
+    try {
+      this.requests.look();
+    } catch (error) {
+      this.#warnOnce(error);
+    }
+    if (this.#writing !== undefined) return; // on a disk that takes longer than a second
+    this.#writing = this.#write().finally(() => {
+      this.#writing = undefined;
+    });
   }
 
   /** Writes how the run ended, and no more. */
-  close(end: NonNullable<LineStatus["end"]>, sentence: string): void {
+  async close(end: NonNullable<LineStatus["end"]>, sentence: string): Promise<void> {
     clearInterval(this.#timer);
-    this.#write({ end, waits: { sentence, sinceMs: Date.now(), stuck: false } });
+    await this.#writing;
+    await this.#write({ end, waits: { sentence, sinceMs: Date.now(), stuck: false } });
   }
 
-  #write(last: Partial<LineStatus> = {}): void {
-    this.#try(() => {
+  /** Beside the run's thread: it would stand still for the disk once a second. Never rejects. */
+  async #write(last: Partial<LineStatus> = {}): Promise<void> {
+    try {
       const { options, publisher } = this.#context;
       const status = { ...this.#status(), ...last };
       this.#context.processes = status.processes ?? [];
       for (const end of this.#ended.of(this.#context.processes)) publisher.warn(end);
-      writeWhole(join(options.dir, RUN_FILES.line), `${JSON.stringify(status)}\n`);
-    });
+      await writeWholeBeside(join(options.dir, RUN_FILES.line), `${JSON.stringify(status)}\n`);
+    } catch (error) {
+      this.#warnOnce(error);
+    }
   }
 
-  #try(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      if (!this.#failed)
-        this.#context.publisher.warn(`line.json is not written: ${(error as Error).message}`);
-      this.#failed = true;
-    }
+  #warnOnce(error: unknown): void {
+    if (!this.#failed) this.#context.publisher.warn(`line.json is not written: ${(error as Error).message}`);
+    this.#failed = true;
   }
 
   #status(): LineStatus {
@@ -122,14 +131,7 @@ export class StatusBoard {
       },
       verifiers: facts?.verifiers ?? [],
       verifierWorkers: recipe.verification.workers,
-      machine: {
-        rssBytes: process.memoryUsage.rss(),
-        heapBytes: process.memoryUsage().heapUsed,
-        threads: threadCount(),
-        processors: busyMicros / 1000 / elapsed,
-        device: recipe.device,
-        gpu: recipe.device === "cuda" ? this.#gpu.latest : undefined,
-      },
+      machine: machineOf(recipe, busyMicros / 1000 / elapsed, this.#gpu),
       processes: processRows({ ...own, others, verifiers }),
       store: others?.store,
       weights: others?.weights,
@@ -213,6 +215,17 @@ function stagesOf(facts: LineFacts): StageStatus[] {
       detail: training ? `in step ${step + 1}` : "waits for a batch",
     },
   ];
+}
+
+function machineOf({ device }: Recipe, processors: number, gpu: GpuUsage): LineStatus["machine"] {
+  return {
+    rssBytes: process.memoryUsage.rss(),
+    heapBytes: process.memoryUsage().heapUsed,
+    threads: threadCount(),
+    processors,
+    device,
+    gpu: device === "cuda" ? gpu.latest : undefined,
+  };
 }
 
 /** Of this process, as Linux counts them; 0 elsewhere. */
