@@ -24,6 +24,8 @@ export interface BooksParts {
   readonly version: () => number;
   readonly clock: Clock;
   readonly unfinished?: UnfinishedGroups | undefined;
+  /** When credits that a step gives back are granted (Credits). */
+  readonly whenGiven?: (grant: () => void) => void;
   /** Told of every group that is settled. */
   readonly onSettled?: ((settled: SettledGroup) => void) | undefined;
 }
@@ -60,7 +62,7 @@ export class Books {
       ? new TrainedMixture(this.#targets(), recipe.rollouts.groupSize)
       : undefined;
     this.#ledger = new Ledger(domains, state?.ledger as SavedLedger | undefined);
-    this.credits = new Credits(recipe.training.credits);
+    this.credits = new Credits(recipe.training.credits, parts.whenGiven);
     this.#step = state?.step ?? 0;
     this.#generatedTokens = state?.generatedTokens ?? 0;
   }

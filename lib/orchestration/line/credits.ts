@@ -10,10 +10,13 @@ export class Credits {
   #paused = false;
   #closed = false;
   readonly #waiting: ((granted: boolean) => void)[] = [];
+  readonly #whenGiven: (grant: () => void) => void;
 
-  constructor(total: number) {
+  /** @param whenGiven when those who wait are granted what is given back; default: at once. */
+  constructor(total: number, whenGiven: (grant: () => void) => void = (grant) => grant()) {
     this.total = total;
     this.#free = total;
+    this.#whenGiven = whenGiven;
   }
 
   get free(): number {
@@ -36,7 +39,7 @@ export class Credits {
         `${this.#free} credits free of ${this.total}: one came back twice`,
       );
     }
-    this.#grant();
+    this.#whenGiven(() => this.#grant());
   }
 
   pause(): void {

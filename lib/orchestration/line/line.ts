@@ -21,6 +21,7 @@ import { type DrawerOptions, drawProblems, ProblemDrawer } from "./problem-drawe
 import { encodePrompts } from "./requested-prompts.ts";
 import type { LinePosition } from "./stall-watch.ts";
 import { type StepOutcome, trainSteps } from "./step-trainer.ts";
+import { layAhead } from "./training-batch.ts";
 import { verifyGroups } from "./verification.ts";
 
 export interface LineParts {
@@ -58,7 +59,9 @@ export class Line {
     this.#parts = parts;
     this.#firstStep = state?.step ?? 0;
     this.#verifiers = new AskedVerifiers(parts.verifiers, parts.clock);
-    this.books = new Books({ ...parts, domains: [...sources.keys()], version: () => trainer.version }, state);
+    const books = { ...parts, domains: [...sources.keys()], version: () => trainer.version };
+    // First the trainer gets its next batch, where there is one: drawing and asking the next problems takes longer.
+    this.books = new Books({ ...books, whenGiven: (grant) => void setImmediate(grant) }, state);
     const { groupSize, maxPromptTokens } = recipe.rollouts;
     this.#encoder = new PromptEncoder(parts.model.format, maxPromptTokens);
     const faultOf = this.#encoder.fault.bind(this.#encoder);
@@ -91,7 +94,7 @@ export class Line {
         books.completed(...counts);
       },
     });
-    void pour(settled, this.#settled);
+    void pour(layAhead(settled), this.#settled);
     const batches = batchGroups(this.#settled, recipe.training, books);
     try {
       yield* trainSteps(progress.aroundTraining(batches), this.#firstStep, {

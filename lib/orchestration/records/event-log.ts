@@ -108,7 +108,8 @@ const eventSchema = z.discriminatedUnion("e", [
 /** Appends events to a file, in memory until `flush`: one write a step. */
 export class EventLog {
   readonly #file: AppendFile;
-  #lines: string[] = [];
+  /** Those of groups and steps are written out at the flush: when they come, the trainer waits. */
+  #lines: (string | (() => string))[] = [];
 
   /** Keeps what is there when `append`, less a torn last line. Throws HONE_ERR_IO. */
   constructor(path: string, append: boolean) {
@@ -123,36 +124,18 @@ export class EventLog {
     this.add({ e: "submit", g: group, d: domain, i: index, v: submittedVersion });
   }
 
-  settled({ request, group, rollouts, rewards }: SettledGroup, step: number): void {
-    const episodes = rollouts.some(({ episode }) => episode !== undefined);
-    const t = rollouts.map((r) => [r.attempt, ...takenUpAt(r)]).filter(({ length }) => length > 1);
-    const verdicts = new Map(group.rollouts.map(({ rollout, verdict }) => [rollout.attempt, verdict]));
-    this.add({
-      e: "group",
-      g: request.group,
-      s: step,
-      ...(group.dropped && { x: group.dropped }),
-      r: rollouts.map(
-        (r) => [r.attempt, r.tokens.length, hashRollout(r), ...versionRuns(r.versions)] as const,
-      ),
-      j: rollouts.map(({ attempt }) => loggedVerdict(verdicts.get(attempt))),
-      ...(rewards && { h: rewards }),
-      ...(episodes && { o: rollouts.map((r) => (r.episode ? loggedEpisode(r, r.episode) : null)) }),
-      ...(t.length > 0 && { t }),
-    });
+  settled(settled: SettledGroup, step: number): void {
+    this.#lines.push(() => JSON.stringify(groupEvent(settled, step)));
   }
 
-  stepped({ step, version, batch, update }: StepOutcome): void {
-    const k = batch.groups
-      .filter(({ group }) => group.dropped === undefined)
-      .map(({ request }) => request.group);
-    this.add({ e: "step", s: step, v: version, k, ...(update && { lr: update.learningRate }) });
+  stepped(outcome: StepOutcome): void {
+    this.#lines.push(() => JSON.stringify(stepEvent(outcome)));
   }
 
   /** Throws HONE_ERR_IO: no room, or the log was deleted under way. */
   flush(): void {
     if (this.#lines.length === 0 || !this.#file.isOpen) return;
-    const lines = `${this.#lines.join("\n")}\n`;
+    const lines = this.#lines.map((line) => `${typeof line === "string" ? line : line()}\n`).join("");
     this.#lines = [];
     told(() => this.#file.append(lines));
   }
@@ -161,6 +144,30 @@ export class EventLog {
     this.flush();
     this.#file.close();
   }
+}
+
+function groupEvent({ request, group, rollouts, rewards }: SettledGroup, step: number): RunEvent {
+  const episodes = rollouts.some(({ episode }) => episode !== undefined);
+  const t = rollouts.map((r) => [r.attempt, ...takenUpAt(r)]).filter(({ length }) => length > 1);
+  const verdicts = new Map(group.rollouts.map(({ rollout, verdict }) => [rollout.attempt, verdict]));
+  return {
+    e: "group",
+    g: request.group,
+    s: step,
+    ...(group.dropped && { x: group.dropped }),
+    r: rollouts.map((r) => [r.attempt, r.tokens.length, hashRollout(r), ...versionRuns(r.versions)] as const),
+    j: rollouts.map(({ attempt }) => loggedVerdict(verdicts.get(attempt))),
+    ...(rewards && { h: rewards }),
+    ...(episodes && { o: rollouts.map((r) => (r.episode ? loggedEpisode(r, r.episode) : null)) }),
+    ...(t.length > 0 && { t }),
+  };
+}
+
+function stepEvent({ step, version, batch, update }: StepOutcome): RunEvent {
+  const k = batch.groups
+    .filter(({ group }) => group.dropped === undefined)
+    .map(({ request }) => request.group);
+  return { e: "step", s: step, v: version, k, ...(update && { lr: update.learningRate }) };
 }
 
 function told<T>(work: () => T): T {

@@ -50,97 +50,111 @@ export class StepRecorder {
   }
 
   /**
-   * The facts at the moment a step ends, to be recorded later: the counters move on.
+   * What only this moment knows, in which a step has ended: the counters move on. What becomes facts later, by the
+   * function that it returns, the next step does not wait for.
    * @param before seconds between the last step and this one, which count to this one.
    * @param evaluation one that has ended since the last step.
    */
-  gather(
-    { step, version, versionBefore, batch, update, timing }: StepOutcome,
-    before: BetweenSteps,
-    evaluation?: EvaluationFacts,
-  ): StepFacts {
-    const { recipe, line, clock } = this.#from;
+  gather(outcome: StepOutcome, before: BetweenSteps, evaluation?: EvaluationFacts): () => StepFacts {
+    const { line, clock, deliveries } = this.#from;
     const { free, total } = line.books.credits;
-    return {
-      step: step + 1,
-      version,
+    const moment = {
       elapsedSeconds: (clock.now() - this.#startedMs) / 1000,
-      maxOutputTokens: recipe.rollouts.maxOutputTokens,
-      groups: batch.groups.map(({ group }) => group),
-      unscored: unscoredByDomain(batch.groups),
-      update: update && updateFacts(update, versionBefore, recipe),
-      timing: { ...timing, ...before, recording: this.#recording },
-      engine: this.#engineFacts(),
+      timing: { ...outcome.timing, ...before, recording: this.#recording },
       mixture: line.books.mixture(),
-      verifiers: this.#verifierFacts(),
-      verifierWorkers: recipe.verification.workers,
       queues: line.queues(),
       leftOut: line.leftOut,
       credits: { free, total },
-      rssBytes: process.memoryUsage.rss(),
       evaluation,
-      trackers: this.#from.deliveries?.(),
+      trackers: deliveries?.(),
     };
+    const engine = { now: this.#from.engineStats(), earlier: this.#engine };
+    const verifiers = { now: this.#from.verifierStats(), earlier: this.#verifiers };
+    this.#engine = engine.now;
+    this.#verifiers = verifiers.now;
+    return () => ({
+      ...moment,
+      ...outcomeFacts(outcome, this.#from.recipe),
+      engine: engineFacts(engine, this.#from.recipe),
+      verifiers: verifierFacts(verifiers),
+      rssBytes: process.memoryUsage.rss(),
+    });
   }
 
-  /** Facts as a record, in the order they were gathered; `publish` takes it to the sinks. */
-  record(facts: StepFacts, publish: (record: StepRecord) => void): void {
+  /** What was gathered as a record, in that order; `publish` takes it to the sinks. */
+  record(gathered: () => StepFacts, publish: (record: StepRecord) => void): void {
     const begun = this.#from.clock.now();
+    const facts = gathered();
     const metrics = collectStepMetrics(facts, this.#history);
     publish({ step: facts.step, version: facts.version, metrics });
     this.#recording = (this.#from.clock.now() - begun) / 1000;
   }
+}
 
-  #engineFacts(): EngineFacts {
-    const now = this.#from.engineStats();
-    const then = this.#engine;
-    this.#engine = now;
-    return {
-      steps: now.steps - then.steps,
-      prefillTokens: now.prefillTokens - then.prefillTokens,
-      decodeTokens: now.decodeTokens - then.decodeTokens,
-      preemptions: now.preemptions - then.preemptions,
-      weightSwaps: now.weightSwaps - then.weightSwaps,
-      busySeconds: now.busySeconds - then.busySeconds,
-      prefillSeconds: now.prefillSeconds - then.prefillSeconds,
-      decodeSeconds: now.decodeSeconds - then.decodeSeconds,
-      weightSwapSeconds: now.weightSwapSeconds - then.weightSwapSeconds,
-      pageSwapSeconds: now.pageSwapSeconds - then.pageSwapSeconds,
-      running: now.running,
-      waiting: now.waiting,
-      maxRunning: this.#from.recipe.engine.maxRunning,
-      pagesUsed: now.pagesUsed,
-      pagesTotal: now.pagesTotal,
-      ...(this.#from.recipe.rollouts.recordEveryTokens > 0 && takenUp(now, then)),
-    };
-  }
+/** A counter's owner at the end of a step, and of the step before. */
+interface Since<Stats> {
+  readonly now: Stats;
+  readonly earlier: Stats;
+}
 
-  #verifierFacts(): Record<string, VerifierFacts> {
-    const now = this.#from.verifierStats();
-    const then = this.#verifiers;
-    this.#verifiers = now;
-    return Object.fromEntries(
-      Object.entries(now).map(([name, stats]) => {
-        const since = (of: (s: VerifierStats) => number) =>
-          of(stats) - (then[name] === undefined ? 0 : of(then[name]));
-        const { latencyMs } = stats;
-        const facts = {
-          calls: since((s) => s.calls),
-          timeouts: since((s) => s.timeouts),
-          crashes: since((s) => s.crashes),
-          retries: since((s) => s.retries),
-          judged: since((s) => s.judged),
-          correct: since((s) => s.correct),
-          partial: since((s) => s.partial),
-          unscored: since((s) => s.unscored),
-          totalSeconds: since((s) => s.totalMs) / 1000,
-          busySeconds: since((s) => s.busyMs) / 1000,
-        };
-        const judge = stats.judge && { judge: judgeFacts(stats.judge, then[name]?.judge) };
-        return [name, { ...facts, ...(stats.calls > 0 && { latencyMs }), ...judge }];
-      }),
-    );
-  }
+function outcomeFacts({ step, version, versionBefore, batch, update }: StepOutcome, recipe: Recipe) {
+  return {
+    step: step + 1,
+    version,
+    maxOutputTokens: recipe.rollouts.maxOutputTokens,
+    groups: batch.groups.map(({ group }) => group),
+    unscored: unscoredByDomain(batch.groups),
+    update: update && updateFacts(update, versionBefore, recipe),
+    verifierWorkers: recipe.verification.workers,
+  };
+}
+
+function engineFacts({ now, earlier }: Since<EngineStats>, { engine, rollouts }: Recipe): EngineFacts {
+  return {
+    steps: now.steps - earlier.steps,
+    prefillTokens: now.prefillTokens - earlier.prefillTokens,
+    decodeTokens: now.decodeTokens - earlier.decodeTokens,
+    preemptions: now.preemptions - earlier.preemptions,
+    weightSwaps: now.weightSwaps - earlier.weightSwaps,
+    busySeconds: now.busySeconds - earlier.busySeconds,
+    prefillSeconds: now.prefillSeconds - earlier.prefillSeconds,
+    decodeSeconds: now.decodeSeconds - earlier.decodeSeconds,
+    weightSwapSeconds: now.weightSwapSeconds - earlier.weightSwapSeconds,
+    pageSwapSeconds: now.pageSwapSeconds - earlier.pageSwapSeconds,
+    running: now.running,
+    waiting: now.waiting,
+    maxRunning: engine.maxRunning,
+    pagesUsed: now.pagesUsed,
+    pagesTotal: now.pagesTotal,
+    ...(rollouts.recordEveryTokens > 0 && takenUp(now, earlier)),
+  };
+}
+
+function verifierFacts({
+  now,
+  earlier,
+}: Since<Readonly<Record<string, VerifierStats>>>): Record<string, VerifierFacts> {
+  return Object.fromEntries(
+    Object.entries(now).map(([name, stats]) => {
+      const since = (of: (s: VerifierStats) => number) =>
+        of(stats) - (earlier[name] === undefined ? 0 : of(earlier[name]));
+      const { latencyMs } = stats;
+      const facts = {
+        calls: since((s) => s.calls),
+        timeouts: since((s) => s.timeouts),
+        crashes: since((s) => s.crashes),
+        retries: since((s) => s.retries),
+        judged: since((s) => s.judged),
+        correct: since((s) => s.correct),
+        partial: since((s) => s.partial),
+        unscored: since((s) => s.unscored),
+        totalSeconds: since((s) => s.totalMs) / 1000,
+        busySeconds: since((s) => s.busyMs) / 1000,
+      };
+      const judge = stats.judge && { judge: judgeFacts(stats.judge, earlier[name]?.judge) };
+      return [name, { ...facts, ...(stats.calls > 0 && { latencyMs }), ...judge }];
+    }),
+  );
 }
 
 type JudgeStats = NonNullable<VerifierStats["judge"]>;

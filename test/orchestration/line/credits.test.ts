@@ -38,3 +38,21 @@ test("paused, none is free; closed, all who wait and all who come later get none
 test("a credit that comes back twice is a bug", () => {
   expect(() => new Credits(3).give(1)).toThrowError(expect.objectContaining({ code: "HONE_ERR_INTERNAL" }));
 });
+
+test("what is given back is free at once, and granted when whoever made the credits says so", async () => {
+  let grant = () => {};
+  const credits = new Credits(1, (later) => {
+    grant = later;
+  });
+  expect(await credits.take()).toBe(true);
+  let granted = false;
+  const second = credits.take().then((yes) => {
+    granted = yes;
+  });
+  credits.give(1);
+  await Promise.resolve();
+  expect([credits.free, granted]).toEqual([1, false]);
+  grant();
+  await second;
+  expect([credits.free, granted]).toEqual([0, true]);
+});

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "../../../lib/clock.ts";
 import { Line } from "../../../lib/orchestration/line/line.ts";
 import { EventLog } from "../../../lib/orchestration/records/event-log.ts";
@@ -50,6 +50,30 @@ test("a slow trainer bounds what is under way by the credits: nothing piles up",
   );
   for await (const _ of line.steps());
   expect(most).toBeLessThanOrEqual(8);
+});
+
+test("a trainer whose next batch is ready has it before the next problems are drawn", async () => {
+  const order: string[] = [];
+  const onStep = async () => {
+    for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
+    order.push("ended");
+    return {};
+  };
+  const { resources, line } = await lineOf({ steps: 6, maxLag: 1 }, { onStep });
+  const { trainer, generations } = resources;
+  const [step, submit] = [trainer.step.bind(trainer), generations.submit.bind(generations)];
+  vi.spyOn(trainer, "step").mockImplementation((...given) => {
+    order.push("called");
+    return step(...given);
+  });
+  vi.spyOn(generations, "submit").mockImplementation((...given) => {
+    order.push("asked");
+    submit(...given);
+  });
+  for await (const _ of line.steps());
+  const next = order.flatMap((event, i) => (event === "ended" ? [order[i + 1]] : []));
+  expect(next).toEqual([...new Array(5).fill("called"), undefined]);
+  expect(order.filter((event) => event === "asked").length).toBeGreaterThanOrEqual(6 * 4);
 });
 
 test("no trained token is older than maxLag, however uneven the lengths", async () => {
