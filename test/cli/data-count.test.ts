@@ -1,6 +1,5 @@
 // Mutants tried, each dies here: left counted before its filter, usable without the held-out rows, the paper's number of
 // another kind, files that are not here counted as 0.
-import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import {
@@ -13,7 +12,7 @@ import {
 } from "../../lib/cli/data-count.ts";
 import { DATASETS, type DatasetSpec, writeSampleRows } from "../../lib/domains/index.ts";
 import { scratch, writeRows } from "../data/filtered.ts";
-import { HONE } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 function counted(source: SourceCount): CountedSource {
@@ -109,7 +108,7 @@ test("without the model's files the length of prompts is unknown, and nothing is
   });
 });
 
-test("the command counts a recipe's sources, and exits 4 where one cannot be counted", () => {
+test("the command counts a recipe's sources, and exits 4 where one cannot be counted", async () => {
   const recipe = scratch("count.ts");
   const path = writeRows("taco-command.jsonl", TACO);
   writeFileSync(
@@ -127,14 +126,13 @@ export default defineRecipe({
   training: { steps: 1, groupsPerStep: 4 },
 });`,
   );
-  const hone = (...args: string[]) =>
-    spawnSync(process.execPath, [...HONE, "data", "count", ...args], { encoding: "utf8" });
-  const whole = hone(recipe);
+  const hone = (...args: string[]) => honeHere(["data", "count", ...args]);
+  const whole = await hone(recipe);
   expect(whole.status, whole.stderr).toBe(4);
   expect(whole.stdout).toContain("needs the files: gone is not here");
   expect(whole.stdout).toMatch(/- left out: difficulty VERY_HARD +-2 {2}\d+ left/);
   expect(whole.stdout).toMatch(/= usable +10\n/);
-  const one = hone(path, "--kind", "taco", "--json");
+  const one = await hone(path, "--kind", "taco", "--json");
   expect(one.status, one.stderr).toBe(0);
   const { sources, notes } = JSON.parse(one.stdout);
   expect([sources[0].usable, notes]).toEqual([10, []]);

@@ -8,6 +8,8 @@ import { drillText } from "../../lib/cli/doctor-cluster.ts";
 import type { DrillReport } from "../../lib/fleet/index.ts";
 import { info } from "../../lib/native/index.ts";
 import { HONE } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
+import { long } from "../long.ts";
 import { patient } from "../patience.ts";
 
 let dir: string;
@@ -55,7 +57,7 @@ describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
     patient(60_000),
   );
 
-  test(
+  test.runIf(long)(
     "a rank that is killed on the way is named by the others",
     async () => {
       const store = `sqlite:${join(dir, "killed.sqlite")}`;
@@ -80,8 +82,12 @@ describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
   );
 });
 
-test("without a launcher it says what starts it", () => {
-  const { status, stderr } = doctor([], { RANK: "", SLURM_PROCID: "", OMPI_COMM_WORLD_RANK: "" });
+test("without a launcher it says what starts it", async () => {
+  const { status, stderr } = await honeHere(["doctor", "--cluster"], {
+    RANK: "",
+    SLURM_PROCID: "",
+    OMPI_COMM_WORLD_RANK: "",
+  });
   expect(status).toBe(2);
   expect(stderr).toMatch(/no launcher has started.*\n.*--processes 2/);
 });

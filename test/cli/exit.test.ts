@@ -1,9 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { expect, test, vi } from "vitest";
 import { EXIT, exitCodeOf, explain, isHopeless, runMain } from "../../lib/cli/exit.ts";
 import { ConfigError, HoneError } from "../../lib/errors.ts";
+import { isDistFresh, ROOT, TSX } from "../fixtures/command-line.ts";
 
 test.each<readonly [Error, number]>([
   [new ConfigError("recipe", []), 2],
@@ -70,16 +73,21 @@ test("an entry script's unknown option is a fault of usage, in one line", () => 
   );
 });
 
+const exit = pathToFileURL(join(ROOT, isDistFresh ? "dist/lib/cli/exit.js" : "lib/cli/exit.ts")).href;
+const script = (body: string) => [
+  ...(isDistFresh ? [] : ["--import", TSX]),
+  "--input-type=module",
+  "-e",
+  `import { endWithParent, exitCodeOf, interruptSignal, tolerateLostOutput } from ${JSON.stringify(exit)};${body}`,
+];
+
 test("the first signal aborts, the second ends the process at once", async () => {
-  const script = `
-    import { interruptSignal } from ${JSON.stringify(new URL("../../lib/cli/exit.ts", import.meta.url).href)};
+  const body = `
     const signal = interruptSignal((line) => console.log(line));
     signal.addEventListener("abort", () => console.log("draining"));
     console.log("ready");
     setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = spawn(process.execPath, script(body), { stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   child.stdout.on("data", (chunk: Buffer) => {
     const before = said;
@@ -91,15 +99,6 @@ test("the first signal aborts, the second ends the process at once", async () =>
   expect(code).toBe(EXIT.aborted);
   expect(said).toMatch(/ready\n(SIGTERM: .*\n)?draining\n/);
 });
-
-const exitTs = JSON.stringify(new URL("../../lib/cli/exit.ts", import.meta.url).href);
-const script = (body: string) => [
-  "--import",
-  "tsx",
-  "--input-type=module",
-  "-e",
-  `import { endWithParent, exitCodeOf, interruptSignal, tolerateLostOutput } from ${exitTs};${body}`,
-];
 
 test("a run of a sweep that is gone is interrupted once; without a sweep nothing changes", async () => {
   const body = `

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -14,9 +13,8 @@ import { Trainer } from "../../lib/native/index.ts";
 import { checkpointName, newModelConfig } from "../../lib/orchestration/index.ts";
 import { LexiconTokenizer } from "../../lib/text/index.ts";
 import { minimal } from "../config/recipes.ts";
-import { HONE } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
 import { readFolder } from "../fixtures/safetensors.ts";
-import { long } from "../long.ts";
 import { modelConfig, trainerOptions } from "../native/small-model.ts";
 
 let dir: string;
@@ -68,37 +66,32 @@ describe("a run from random weights", () => {
   });
 });
 
-test.runIf(long)(
-  "hone export takes a step by its number, or the best of those that were evaluated",
-  async () => {
-    manifest({ config: { width: 16 } });
-    for (const step of [2, 4, 10]) await checkpoint(checkpointName(step), BigInt(step));
-    const scores = [
-      [2, 0.5],
-      [4, 0.7],
-      [10, 0.6],
-    ] as const;
-    writeValidations(
-      join(run, "validation.json"),
-      scores.map(([step, score]) => {
-        const boards = [{ mean: { score, standardError: 0 } }] as unknown as Scoreboard[];
-        return { step, version: step, seconds: 1, tokens: 1, boards, problems: [] };
-      }),
-    );
-    const exported = (...which: string[]) => {
-      const out = join(dir, `out ${which.join(" ")}`);
-      const words = ["export", "--run", run, "--out", out, ...which, "--json"];
-      const { status, stdout, stderr } = spawnSync(process.execPath, [...HONE, ...words], {
-        encoding: "utf8",
-      });
-      return status === 0 ? basename((JSON.parse(stdout) as { checkpoint: string }).checkpoint) : stderr;
-    };
-    expect(exported("--step", "best")).toBe("step-000004");
-    expect(exported("--step", "2")).toBe("step-000002");
-    expect(exported("--step", "3")).toContain("has no step-000003");
-    expect(exported("--step", "2", "--checkpoint", "step-000004")).toContain("cannot be used with");
-  },
-);
+test("hone export takes a step by its number, or the best of those that were evaluated", async () => {
+  manifest({ config: { width: 16 } });
+  for (const step of [2, 4, 10]) await checkpoint(checkpointName(step), BigInt(step));
+  const scores = [
+    [2, 0.5],
+    [4, 0.7],
+    [10, 0.6],
+  ] as const;
+  writeValidations(
+    join(run, "validation.json"),
+    scores.map(([step, score]) => {
+      const boards = [{ mean: { score, standardError: 0 } }] as unknown as Scoreboard[];
+      return { step, version: step, seconds: 1, tokens: 1, boards, problems: [] };
+    }),
+  );
+  const exported = async (...which: string[]) => {
+    const out = join(dir, `out ${which.join(" ")}`);
+    const words = ["export", "--run", run, "--out", out, ...which, "--json"];
+    const { status, stdout, stderr } = await honeHere(words);
+    return status === 0 ? basename((JSON.parse(stdout) as { checkpoint: string }).checkpoint) : stderr;
+  };
+  expect(await exported("--step", "best")).toBe("step-000004");
+  expect(await exported("--step", "2")).toBe("step-000002");
+  expect(await exported("--step", "3")).toContain("has no step-000003");
+  expect(await exported("--step", "2", "--checkpoint", "step-000004")).toContain("cannot be used with");
+});
 
 /** Without the moments beside them. */
 function modelTensors(folder: string) {

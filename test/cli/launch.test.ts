@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -6,9 +5,9 @@ import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { jobOf, type LaunchFlags } from "../../lib/cli/launch.ts";
 import { loadRecipe } from "../../lib/cli/load-recipe.ts";
-import { HONE, ROOT } from "../fixtures/command-line.ts";
+import { ROOT } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
 import { expectBash } from "../launch/jobs.ts";
-import { long } from "../long.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "hone-launch-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -16,18 +15,12 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const APRIEL = join(ROOT, "recipes/apriel-15b.ts");
 const flags: LaunchFlags = { nodes: 8, set: [], grace: 120, restarts: 20 };
 
-function hone(...args: readonly string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...HONE, "launch", ...args], {
-    encoding: "utf8",
-    cwd: ROOT,
-  });
-  return { status, stdout, stderr };
-}
+const hone = (...args: readonly string[]) => honeHere(["launch", ...args]);
 
 describe("recipes/apriel-15b.ts on 8 nodes with 8 GPUs each", () => {
-  test("a batch script for Slurm", () => {
+  test("a batch script for Slurm", async () => {
     const out = join(dir, "apriel.sbatch");
-    const { status, stdout } = hone(
+    const { status, stdout } = await hone(
       "slurm",
       APRIEL,
       "--nodes",
@@ -48,8 +41,8 @@ describe("recipes/apriel-15b.ts on 8 nodes with 8 GPUs each", () => {
     expect(statSync(out).mode & 0o111).not.toBe(0);
   });
 
-  test("a JobSet", () => {
-    const made = hone(
+  test("a JobSet", async () => {
+    const made = await hone(
       "kubernetes",
       "recipes/apriel-15b.ts",
       "--nodes",
@@ -76,8 +69,17 @@ describe("recipes/apriel-15b.ts on 8 nodes with 8 GPUs each", () => {
     ]);
   });
 
-  test("a script for mpirun", () => {
-    const { status, stdout } = hone("mpirun", APRIEL, "--nodes", "8", "--hostfile", "hosts", "--out", "-");
+  test("a script for mpirun", async () => {
+    const { status, stdout } = await hone(
+      "mpirun",
+      APRIEL,
+      "--nodes",
+      "8",
+      "--hostfile",
+      "hosts",
+      "--out",
+      "-",
+    );
     expect(status).toBe(0);
     expectBash(stdout);
     expect(stdout).toContain(
@@ -110,7 +112,7 @@ const REFUSED: readonly [string[], string][] = [
   [["slurm", join(ROOT, "recipes/own-model.ts"), "--nodes", "2"], "how many processes sample"],
   [["slurm", APRIEL, "--nodes", "8", "--name", "a b"], "the job's name"],
 ];
-test.each(long ? REFUSED : REFUSED.slice(0, 1))("%j is refused: %s", (args, message) => {
-  const { status, stderr } = hone(...args);
+test.each(REFUSED)("%j is refused: %s", async (args, message) => {
+  const { status, stderr } = await hone(...args);
   expect([status, stderr]).toEqual([2, expect.stringContaining(message)]);
 });

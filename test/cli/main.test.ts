@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RunSummary } from "../../lib/report/index.ts";
 import { HONE } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
 import { long } from "../long.ts";
 import { folderWith, smallTokenizer } from "../native/small-tokenizer.ts";
 
@@ -53,8 +54,8 @@ test("check loads a TypeScript recipe, applies overrides, tries data and verifie
   expect(findings.domains["math"]).toMatchObject({ questions: { length: 3 }, verifiers: ["residue"] });
 });
 
-test.runIf(long)("plan takes a model by its name or folder, where there is no recipe", () => {
-  const named = hone("plan", "Qwen/Qwen3-0.6B", "--gpu-memory", "80GiB");
+test("plan takes a model by its name or folder, where there is no recipe", async () => {
+  const named = await honeHere(["plan", "Qwen/Qwen3-0.6B", "--gpu-memory", "80GiB"]);
   expect([named.status, named.stderr]).toEqual([0, ""]);
   expect(named.stdout).toContain("596,049,920 parameters on GPU, 80.0 GiB each");
   expect(named.stdout).toContain("Planned as on one card");
@@ -69,24 +70,25 @@ test.runIf(long)("plan takes a model by its name or folder, where there is no re
     tie_word_embeddings: true,
   };
   writeFileSync(join(folder, "config.json"), JSON.stringify({ ...config, ...sizes, ...rest }));
-  const own = hone("plan", folder, "--gpu-memory", "8GiB", "--set", "lora.rank=4", "--json");
+  const settings = ["--gpu-memory", "8GiB", "--set", "lora.rank=4", "--json"];
+  const own = await honeHere(["plan", folder, ...settings]);
   expect([own.status, own.stderr]).toEqual([0, ""]);
   const { network, capacity } = JSON.parse(own.stdout) as {
     network: { layers: number };
     capacity: number;
   };
   expect([network.layers, capacity]).toEqual([2, 8 * 2 ** 30]);
-  const tight = hone("plan", "Qwen/Qwen3-8B", "--gpu-memory", "24GiB");
+  const tight = await honeHere(["plan", "Qwen/Qwen3-8B", "--gpu-memory", "24GiB"]);
   expect(tight.status).not.toBe(0);
   expect(tight.stdout).toContain("--set lora.rank=16");
-  const unknown = hone("plan", "nobody/nothing");
+  const unknown = await honeHere(["plan", "nobody/nothing"]);
   expect([unknown.status, unknown.stdout]).toEqual([3, ""]);
   expect(unknown.stderr).toContain("nobody/nothing is not here");
 });
 
-test("a bad recipe shows every issue and exits 2", () => {
+test("a bad recipe shows every issue and exits 2", async () => {
   const bad = RECIPE.replace("bufferTokens: 20", "bufferTokens: 99").replace("layers: 1", "layer: 1");
-  const { status, stderr } = hone("check", file("bad.ts", bad));
+  const { status, stderr } = await honeHere(["check", file("bad.ts", bad)]);
   expect(status).toBe(2);
   expect(stderr).toContain("did you mean layers?");
 });
@@ -105,8 +107,8 @@ test.each([
   ["no cases", ["verify", "--domain", "math", "--file", "/nowhere.jsonl"], 3, "/nowhere.jsonl"],
   ["no run to rescore", ["rescore", "/nowhere"], 3, "/nowhere/run.json"],
   ["no run to replay", ["replay", "/nowhere"], 3, "/nowhere/run.json"],
-])("%s: exit %s", (_, args, code, message) => {
-  const { status, stderr } = hone(...args);
+])("%s: exit %s", async (_, args, code, message) => {
+  const { status, stderr } = await honeHere(args);
   expect(status).toBe(code);
   expect(stderr).toContain(message);
 });
@@ -143,15 +145,10 @@ test("a folder that holds a run is not overwritten by accident", () => {
   expect(stderr).toContain("--resume");
 });
 
-test("verify prints a verdict a line, counts on stderr, and exits 4 when a line is no case", () => {
+test("verify prints a verdict a line, counts on stderr, and exits 4 when a line is no case", async () => {
   const rows = ['{"gold":"1/2","response":"\\\\boxed{0.5}"}', "{}", '{"gold":"7","response":"none"}'];
-  const { status, stdout, stderr } = hone(
-    "verify",
-    "--domain",
-    "math",
-    "--file",
-    file("cases.jsonl", rows.join("\n")),
-  );
+  const cases = file("cases.jsonl", rows.join("\n"));
+  const { status, stdout, stderr } = await honeHere(["verify", "--domain", "math", "--file", cases]);
   expect(status).toBe(4);
   const verdicts = stdout
     .trim()
@@ -162,7 +159,7 @@ test("verify prints a verdict a line, counts on stderr, and exits 4 when a line 
   expect(stderr).toContain("1 of 3 rows unscored");
 });
 
-test.runIf(long)("verify gives partial credit where the reference does", () => {
+test.runIf(long)("verify gives partial credit where the reference does", async () => {
   const entry = {
     id: "parallel_0",
     function: [{ name: "f", parameters: { properties: { a: { type: "integer" } }, required: ["a"] } }],
@@ -172,10 +169,10 @@ test.runIf(long)("verify gives partial credit where the reference does", () => {
   const row = { entry, response: `<tool_calls>${JSON.stringify(calls)}</tool_calls>` };
   const cases = file("half.jsonl", JSON.stringify(row));
   const run = (compat: string) =>
-    hone("verify", "--domain", "function-calling", "--compat", compat, "--file", cases);
-  const { status, stdout } = run("reference");
+    honeHere(["verify", "--domain", "function-calling", "--compat", compat, "--file", cases]);
+  const { status, stdout } = await run("reference");
   expect([status, JSON.parse(stdout)]).toMatchObject([0, { status: "wrong", score: 0.5 }]);
-  expect(JSON.parse(run("strict").stdout)).toMatchObject({ status: "wrong", score: 0 });
+  expect(JSON.parse((await run("strict")).stdout)).toMatchObject({ status: "wrong", score: 0 });
 });
 
 const BOX = '{"gold":"7","response":"\\\\boxed{7}"}';
@@ -183,7 +180,7 @@ const PROGRAM = JSON.stringify({
   problem: { input_output: { inputs: ["1\n"], outputs: ["1\n"] } },
   response: "```python\nprint(input())\n```",
 });
-const UNSCORED: readonly [string, string, string, NodeJS.ProcessEnv, RegExp][] = [
+const UNSCORED: readonly [string, string, string, Record<string, string>, RegExp][] = [
   ["an empty gold", "math", '{"gold":"","response":"7"}', {}, /nothing to compare with/],
   [
     "an empty list of calls",
@@ -211,13 +208,10 @@ const UNSCORED: readonly [string, string, string, NodeJS.ProcessEnv, RegExp][] =
 ];
 test.each(long ? UNSCORED : UNSCORED.filter(([what]) => /empty gold|sandbox/.test(what)))(
   "a row that %s leaves without a score makes the exit code 4, also with --json",
-  (_, domain, row, env, cause) => {
+  async (_, domain, row, env, cause) => {
     const cases = file("unscored.jsonl", domain === "math" ? `${BOX}\n${row}` : row);
-    const args = [...HONE, "verify", "--domain", domain, "--file", cases, "--json"];
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-      encoding: "utf8",
-      env: { ...process.env, ...env },
-    });
+    const args = ["verify", "--domain", domain, "--file", cases, "--json"];
+    const { status, stdout, stderr } = await honeHere(args, env);
     expect(status).toBe(4);
     expect(stdout).toContain('"unscored"');
     expect(stderr).toMatch(/1 of [12] rows unscored/);
@@ -239,12 +233,12 @@ test("doctor prints one block with versions, kernels, threads, CUDA and NCCL or 
   }
 });
 
-test("tokenize writes ids and their text, a line for a line", () => {
+test("tokenize writes ids and their text, a line for a line", async () => {
   const model = folderWith({ "tokenizer.json": smallTokenizer() });
   const rows = [{ text: "he the" }, { text: "e\u0301\u2028</s>", other: 1 }];
   const texts = file("texts.jsonl", `${rows.map((row) => JSON.stringify(row)).join("\n")}\n\n`);
-  const run = (...more: string[]) => {
-    const { status, stdout } = hone("tokenize", "--model", model, "--file", texts, ...more);
+  const run = async (...more: string[]) => {
+    const { status, stdout } = await honeHere(["tokenize", "--model", model, "--file", texts, ...more]);
     return {
       status,
       rows: stdout
@@ -254,15 +248,19 @@ test("tokenize writes ids and their text, a line for a line", () => {
     };
   };
   const second = { ids: [0xc3, 0xa9, 0xe2, 0x80, 0xa8, 260], text: "\u00e9\u2028</s>" };
-  expect(run("--no-special")).toEqual({ status: 0, rows: [{ ids: [256, 258], text: "he the" }, second] });
-  expect(run()).toEqual({
+  expect(await run("--no-special")).toEqual({
+    status: 0,
+    rows: [{ ids: [256, 258], text: "he the" }, second],
+  });
+  expect(await run()).toEqual({
     status: 0,
     rows: [
       { ids: [259, 256, 258], text: "<s>he the" },
       { ids: [259, ...second.ids], text: `<s>${second.text}` },
     ],
   });
-  const bad = hone("tokenize", "--model", model, "--file", file("bad.jsonl", '{"text": "a"}\n{"txt": 1}\n'));
+  const noText = file("bad.jsonl", '{"text": "a"}\n{"txt": 1}\n');
+  const bad = await honeHere(["tokenize", "--model", model, "--file", noText]);
   expect([bad.status, bad.stderr]).toEqual([
     4,
     expect.stringContaining('bad.jsonl:2: {"txt":1} has no "text"'),
@@ -270,8 +268,8 @@ test("tokenize writes ids and their text, a line for a line", () => {
   rmSync(model, { recursive: true });
 });
 
-test("schema prints a JSON Schema, version the version", () => {
-  expect(JSON.parse(hone("schema").stdout)).toMatchObject({ type: "object" });
+test("schema prints a JSON Schema, version the version", async () => {
+  expect(JSON.parse((await honeHere(["schema"])).stdout)).toMatchObject({ type: "object" });
   expect(hone("--version").stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 

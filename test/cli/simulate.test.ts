@@ -1,10 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { chooseMachine } from "../../lib/cli/simulate.ts";
-import { HONE } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
 import { machineOf, recipeOf } from "../simulate/machines.ts";
 import { recordedRun } from "../simulate/recorded-run.ts";
 
@@ -37,19 +36,19 @@ test("a machine comes from one place", async () => {
   });
 });
 
-test("the command simulates, sweeps, and writes a page", () => {
+test("the command simulates, sweeps, and writes a page", async () => {
   const recipe = file("recipe.ts", RECIPE);
   const machine = file("m.json", JSON.stringify(machineOf({ gpus: 4, actors: 2, trainers: 2 })));
-  const hone = (...args: readonly string[]) => {
-    const all = [...HONE, "simulate", recipe, "--machine", machine, ...args];
-    const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: "utf8" });
+  const hone = async (...args: readonly string[]) => {
+    const all = ["simulate", recipe, "--machine", machine, ...args];
+    const { status, stdout, stderr } = await honeHere(all);
     expect([status, stderr]).toEqual([0, ""]);
     return stdout;
   };
-  const { run, machine: shown } = JSON.parse(hone("--set", "training.steps=5", "--json"));
+  const { run, machine: shown } = JSON.parse(await hone("--set", "training.steps=5", "--json"));
   expect(run.steps).toHaveLength(5);
   expect(shown).toEqual(machineOf({ gpus: 4, actors: 2, trainers: 2 }));
   const page = join(dir, "sweep.html");
-  expect(hone("--sweep", "--out", page)).toContain("Least time: ");
+  expect(await hone("--sweep", "--out", page)).toContain("Least time: ");
   expect(readFileSync(page, "utf8")).toContain("GPUs that generate");
 });

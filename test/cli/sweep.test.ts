@@ -1,11 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadSweep, progressText } from "../../lib/cli/sweep.ts";
 import { recipeInput } from "../../lib/config/index.ts";
-import { HONE } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 let dir: string;
@@ -23,9 +22,7 @@ const sweepFile = (rest: string) =>
   `import { defineRecipe, defineSweep } from "hone-rl";
   export default defineSweep({ name: "s", recipe: defineRecipe(${RECIPE}), ${rest} });`;
 
-function hone(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(process.execPath, [...HONE, "sweep", ...args], { encoding: "utf8", cwd: dir });
-}
+const hone = (...args: string[]) => honeHere(["sweep", ...args]);
 
 test("a recipe is a sweep of itself; a sweep file is one with its own name; settings go to the recipe of either", async () => {
   const recipe = await loadSweep(file("r.mjs", `export default ${RECIPE};`), ["training.steps=4"]);
@@ -65,9 +62,9 @@ test("the shipped sweeps: the paper's candidate sets, and its ablations at the s
   ]);
 });
 
-test("--list shows the cells and runs nothing", () => {
+test("--list shows the cells and runs nothing", async () => {
   const recipe = file("l.mjs", `export default ${RECIPE};`);
-  const { status, stdout } = hone(
+  const { status, stdout } = await hone(
     recipe,
     "--grid",
     "optimizer.lr=1e-4|2e-4",
@@ -81,7 +78,7 @@ test("--list shows the cells and runs nothing", () => {
     0,
     "optimizer.lr 1e-4, sampler static\n  optimizer.lr=1e-4\n  sampler=static\noptimizer.lr 2e-4, sampler static\n  optimizer.lr=2e-4\n  sampler=static\n\n2 cells, seeds 7, 8\n",
   ]);
-  const json = JSON.parse(hone(recipe, "--list", "--json").stdout) as object;
+  const json = JSON.parse((await hone(recipe, "--list", "--json")).stdout) as object;
   expect(json).toMatchObject({
     name: "small-sweep",
     seeds: [7, 8, 9],
@@ -96,8 +93,8 @@ test.each([
   [["--seeds", "0"], "--seeds 0: it takes a whole number"],
   [["--parallel", "two"], "--parallel two: it takes a whole number"],
   [["--axes", "x"], "has no axis x"],
-])("%j is refused before anything runs", (args, why) => {
-  const { status, stderr } = hone(file("e.mjs", `export default ${RECIPE};`), ...args);
+])("%j is refused before anything runs", async (args, why) => {
+  const { status, stderr } = await hone(file("e.mjs", `export default ${RECIPE};`), ...args);
   expect([status, stderr]).toEqual([2, expect.stringContaining(why)]);
   expect(existsSync(join(dir, "runs"))).toBe(false);
 });

@@ -136,7 +136,7 @@ test.runIf(longest)(
 );
 
 test("a verifier that hangs is given up within 100 ms of its limit", async () => {
-  const modules = { obedient: new URL("../fixtures/verifiers/obedient.ts", import.meta.url) };
+  const modules = { obedient: new URL("../fixtures/verifiers/obedient.mjs", import.meta.url) };
   await using small = new VerifierPool({ workers: 1, modules, limits: { obedient: { timeoutMs: 300 } } });
   const problem = { ...problemOf("math"), verifier: "obedient", reference: "ok" };
   const group = ["ok", "spin", "never", "ok"].map((text) => ({ problem, text, finish: "eos" as const }));

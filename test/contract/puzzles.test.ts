@@ -6,6 +6,7 @@ import { PUZZLES } from "../../lib/domains/logic/puzzles.ts";
 import { logic } from "../../lib/domains/logic/verify.ts";
 import { CounterRandom } from "../../lib/random.ts";
 import { draws } from "../domains/logic/drawing/draws.ts";
+import { long } from "../long.ts";
 
 // What every generator promises. That a stated solution is the only one, or that the rules in the question are those
 // the verifier applies, is for the generator's own test. Mutants tried there, all dead: two solutions allowed for a
@@ -33,7 +34,7 @@ test("tasks are unique, and every game that is judged has its generator, in one 
 });
 
 describe.each(PUZZLES)("puzzles of $task", (generator) => {
-  const puzzles = LEVELS.map((level) => draws(generator, level));
+  const puzzles = LEVELS.map((level) => draws(generator, level, long ? undefined : 10));
 
   test.each(LEVELS)(
     "at level %i are solved by their solution in both modes, thought or not",

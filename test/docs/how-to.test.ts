@@ -6,6 +6,8 @@ import { checkRecipe } from "../../lib/cli/check.ts";
 import { loadRecipe } from "../../lib/cli/load-recipe.ts";
 import { createRun, openProblems, openVerifiers } from "../../lib/orchestration/index.ts";
 
+/** Of what a run asks before and after training, which is most of the time of two steps. */
+const FEW = ["evaluation.problemsPerDomain=2", "evaluation.attempts=1"];
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const quoted = (text: string) => [...text.matchAll(/"([a-z-]+)"/g)].map((m) => m[1]!);
 
@@ -38,7 +40,7 @@ test("the objective of how-to-loss.md passes its check and trains", async () => 
   const [, name, code] = /```ts file=(\S+)\n([\s\S]*?)```/.exec(read("docs/how-to-loss.md"))!;
   writeFileSync(join(folder, name!), code!);
   try {
-    const recipe = await loadRecipe(join(folder, name!));
+    const recipe = await loadRecipe(join(folder, name!), FEW);
     const { stages } = await checkRecipe(recipe);
     expect(stages.find((stage) => stage.name === "objective")).toMatchObject({ ok: true });
     await using run = await createRun(recipe, { dir: join(folder, "run"), sinks: [] });
@@ -58,7 +60,7 @@ describe("the code of how-to-verifier.md", () => {
   }
 
   test("loads, judges and trains as the page says", async () => {
-    const recipe = await loadRecipe(join(folder, "train.ts"), []);
+    const recipe = await loadRecipe(join(folder, "train.ts"), FEW);
     const findings = await checkRecipe(recipe);
     expect(findings.domains["reversal"]!.verifiers).toEqual(["reverse"]);
     const steps: number[] = [];

@@ -10,6 +10,7 @@ import { info } from "../../lib/native/index.ts";
 import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 import { until } from "../fleet/small-engine.ts";
+import { long } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
@@ -136,7 +137,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     patient(60_000),
   );
 
-  test(
+  test.runIf(long)(
     "an actor that is stopped amid an update is left out at the time-out and catches up, and the run replays on one process",
     async () => {
       const happens: Setting["happens"] = (kill) => {
@@ -150,7 +151,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     patient(60_000),
   );
 
-  test(
+  test.runIf(long)(
     "an actor that is stopped amid a write in the file of streams, for good: it is ended, and the weights are one process's",
     async () => {
       alone ??= weightsOfOne();
@@ -163,7 +164,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     patient(60_000),
   );
 
-  test(
+  test.runIf(long)(
     "a trainer that is killed while actors wait for the rest of an update: nobody samples with a part, the weights are one process's",
     async () => {
       alone ??= weightsOfOne();

@@ -15,7 +15,7 @@ const member = (text: string, reference: unknown = "ok", finish: FinishReason = 
 
 function job(members: VerificationJob["members"], change: Partial<VerificationJob> = {}): VerificationJob {
   const limits = { timeoutMs: 7, loadTimeoutMs: 9 };
-  return { verifier: "obedient", moduleUrl: fixture("obedient.ts"), members, ...limits, ...change };
+  return { verifier: "obedient", moduleUrl: fixture("obedient.mjs"), members, ...limits, ...change };
 }
 const QUIET = { begin() {} };
 const verdicts = async (asked: VerificationJob) =>
@@ -49,7 +49,7 @@ test("each distinct reference is parsed, and refused, on its own", async () => {
     {
       status: "unscored",
       cause: expect.stringMatching(
-        /^verifier threw: TypeError: reference must be a string \(parseReference, .*obedient\.ts:\d+:\d+\)$/,
+        /^verifier threw: TypeError: reference must be a string \(parseReference, .*obedient\.mjs:\d+:\d+\)$/,
       ),
     },
     { status: "correct" },

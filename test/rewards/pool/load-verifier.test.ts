@@ -5,8 +5,8 @@ const fixture = (name: string) => new URL(`../../fixtures/verifiers/${name}`, im
 const completion = { text: "four", finish: "eos" } as const;
 
 test("a TypeScript module with a default export, importing another one, loads on any Node", async () => {
-  const verifier = await loadVerifier(fixture("obedient.ts"));
-  expect(verifier.name).toBe("obedient");
+  const verifier = await loadVerifier(fixture("typed.ts"));
+  expect(verifier.name).toBe("typed");
   expect(() => verifier.parseReference(4)).toThrow("reference must be a string");
   expect(await verifier.verify(completion, verifier.parseReference("four"))).toMatchObject({
     status: "correct",

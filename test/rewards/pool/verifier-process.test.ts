@@ -14,7 +14,7 @@ import { long } from "../../long.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const obedient = new URL("../../fixtures/verifiers/obedient.ts", import.meta.url).href;
+const obedient = new URL("../../fixtures/verifiers/obedient.mjs", import.meta.url).href;
 const job = (...texts: readonly string[]): VerificationJob => ({
   verifier: "obedient",
   moduleUrl: obedient,

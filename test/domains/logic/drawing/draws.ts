@@ -7,9 +7,16 @@ export const LEVELS = [0, 1, 2, 3] as const;
 /** Enough for every rule to occur; `npm run test:all` looks at a hundred. */
 const COUNT = longest ? 100 : 25;
 
-/** Puzzles of a generator and level, each from a stream of its own; always the same ones. */
+/** By generator and level, for all test files of a process: some take a tenth of a second each. */
+const drawn = new Map<string, Puzzle[]>();
+
+/** Puzzles of a generator and level, each from a stream of its own; always the same ones, which nobody changes. */
 export function draws(generator: PuzzleGenerator, level: number, count = COUNT): Puzzle[] {
-  return Array.from({ length: count }, (_, i) => generator.draw(new CounterRandom(3, i, level), level));
+  const key = `${generator.task} ${level}`;
+  const all = drawn.get(key) ?? [];
+  drawn.set(key, all);
+  while (all.length < count) all.push(generator.draw(new CounterRandom(3, all.length, level), level));
+  return all.slice(0, count);
 }
 
 /** The metadata of a puzzle in the shape that its generator gives it. */
