@@ -64,10 +64,13 @@ withGloo("between processes", () => {
   test("a killed process shows at the others, long before their time-out", async () => {
     const ranks = await rankProcesses(
       3,
-      `while (true) await group.allReduce(new Float32Array(64), "sum");`,
+      `await group.barrier();
+       process.send({ met: true });
+       while (true) await group.allReduce(new Float32Array(64), "sum");`,
       600_000,
     );
-    setTimeout(() => ranks[1]!.child.kill("SIGKILL"), 200);
+    await once(ranks[1]!.child, "message"); // who is killed before all are connected is waited for until the time-out
+    ranks[1]!.child.kill("SIGKILL");
     const [first, second, third] = await Promise.all(ranks.map(({ result }) => result));
     expect(second).toBeUndefined();
     for (const result of [first, third]) {
