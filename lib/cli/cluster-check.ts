@@ -1,4 +1,4 @@
-import { expectRoles, type Recipe, rolesOf } from "../config/index.ts";
+import { expectRoles, processCount, type Recipe, rolesOf } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import {
   jobSetFile,
@@ -32,10 +32,10 @@ export const isForAgents = (recipe: Recipe): boolean =>
 
 /** "64 processes on 8 nodes of 8 GPUs". */
 export function shapeOf(recipe: Recipe): string {
-  const { actors, trainers } = expectRoles(recipe);
+  const count = processCount(expectRoles(recipe));
   const { nodes, gpusPerNode } = jobOf(recipe, "recipe.ts", LAUNCH);
   const on = `${nodes} ${nodes === 1 ? "node" : "nodes"}`;
-  return `${actors + trainers} processes on ${on}${gpusPerNode > 0 ? ` of ${gpusPerNode} GPUs` : ""}`;
+  return `${count} processes on ${on}${gpusPerNode > 0 ? ` of ${gpusPerNode} GPUs` : ""}`;
 }
 
 /**
@@ -73,7 +73,7 @@ function rendezvousStage(recipe: Recipe): Stage {
     const places = new Set(seats.map(({ role, rank }) => `${role} ${rank}`));
     const devices = new Set(seats.map(({ slot, contract }) => `${contract.nodeRank}/${slot}`));
     const stores = new Set(seats.map(({ contract }) => JSON.stringify(contract.master)));
-    const wanted = roles.actors + roles.trainers;
+    const wanted = processCount(roles);
     if (places.size === wanted && devices.size === wanted && seats.length === wanted && stores.size === 1)
       continue;
     throw new HoneError(
@@ -83,7 +83,8 @@ function rendezvousStage(recipe: Recipe): Stage {
   }
   const each = worldMap(roles, nodes)[0]!;
   const count = (role: string) => each.filter((seat) => seat.role === role).length;
-  const said = `${roles.actors + roles.trainers} ranks on ${nodes} nodes as ${launchers.map(([name]) => name).join(", ")} would tell them: every place once, one store; node 0 has ${count("trainer")} trainers and ${count("actor")} actors`;
+  const hosts = roles.verifiers ? ` and ${count("verifier")} verifier hosts` : "";
+  const said = `${processCount(roles)} ranks on ${nodes} nodes as ${launchers.map(([name]) => name).join(", ")} would tell them: every place once, one store; node 0 has ${count("trainer")} trainers and ${count("actor")} actors${hosts}`;
   return { name: "rendezvous", ok: true, said };
 }
 

@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expectRoles, type Recipe } from "../config/index.ts";
-import { type Job, type JobFile, worldMap } from "../launch/index.ts";
+import { devicesANode, type Job, type JobFile, worldMap } from "../launch/index.ts";
 import { writeWhole } from "../metrics/index.ts";
 import { honeCommand } from "./hone-command.ts";
 
@@ -36,7 +36,7 @@ export function jobOf(recipe: Recipe, file: string, flags: LaunchFlags): Job {
   return {
     name: flags.name ?? recipe.name.toLowerCase(),
     nodes,
-    gpusPerNode: needsGpus(recipe) ? Math.max(...seats.map(({ length }) => length)) : 0,
+    gpusPerNode: needsGpus(recipe) ? devicesANode(seats) : 0,
     hone: hone === undefined ? honeCommand() : hone.split(" "),
     agent: [flags.recipeThere ?? resolve(file), "--dir", dir, ...settings],
     dir,

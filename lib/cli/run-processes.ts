@@ -8,7 +8,7 @@ import { expectRunnable, nativeCore } from "../orchestration/index.ts";
 const IN_FLIGHT = "in-flight";
 
 /**
- * The actors and trainers that the recipe asks for: started here, or, where HONE_AGENTS is set, by agents that have the same
+ * The actors, trainers and verifier hosts that the recipe asks for: started here, or, where HONE_AGENTS is set, by agents that have the same
  * HONE_RUN_ID. Undefined where one process does it all. Throws HONE_ERR_USAGE for agents without a place to meet.
  */
 export async function processesOf(recipe: Recipe, dir: string): Promise<Processes | Agents | undefined> {
@@ -52,7 +52,7 @@ export async function processesOf(recipe: Recipe, dir: string): Promise<Processe
       "HONE_ERR_UNSUPPORTED",
       "HONE_FAULTS reaches processes of this machine's run, not those of agents",
     );
-  const { trainers } = expectRoles(recipe);
+  const { trainers, verifiers } = expectRoles(recipe);
   const folder = join(resolve(dir), IN_FLIGHT);
-  return openAgents({ trainers, core, store, runId, folder, ...weights, ...(host && { host }) });
+  return openAgents({ trainers, verifiers, core, store, runId, folder, ...weights, ...(host && { host }) });
 }

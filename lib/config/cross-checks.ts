@@ -1,7 +1,7 @@
 import { EPISODE_SOURCES } from "../domains/index.ts";
 import type { ConfigIssue } from "../errors.ts";
 import { hasExpert } from "./environment.ts";
-import { rolesOf } from "./roles.ts";
+import { processCount, rolesOf } from "./roles.ts";
 import { evaluationContext, MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
 
 const INT32 = 2 ** 31 - 1;
@@ -338,7 +338,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
       const roles = rolesOf(recipe);
       if (roles === undefined)
         return `is ${nodes}, and hardware says neither processes nor actorGpus: who of them samples and who trains`;
-      const all = roles.actors + roles.trainers;
+      const all = processCount(roles);
       return all < nodes
         ? `is ${nodes}, more than its ${all} processes: a node would have nothing to do`
         : undefined;

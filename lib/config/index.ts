@@ -6,7 +6,7 @@ export { overrideRecipe } from "./overrides.ts";
 export { definedRecipe, defineRecipe, recipeInput, recipeJsonSchema, rewardFunctions } from "./recipe.ts";
 export { recipeWarnings } from "./recipe-warnings.ts";
 export type { RewardChoice } from "./reward.ts";
-export { expectRoles, type Roles, rolesOf } from "./roles.ts";
+export { expectRoles, processCount, type Roles, rolesOf, verifierWorkers } from "./roles.ts";
 export {
   evaluationContext,
   type ModelSizes,

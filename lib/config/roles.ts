@@ -5,7 +5,13 @@ export interface Roles {
   readonly actors: number;
   /** 0: the coordinator trains. */
   readonly trainers: number;
+  /** Hosts that judge, each with `verification.workers` of its own. Default 0: the coordinator has a pool. */
+  readonly verifiers?: number | undefined;
 }
+
+/** All of them. */
+export const processCount = ({ actors, trainers, verifiers = 0 }: Roles): number =>
+  actors + trainers + verifiers;
 
 interface Asked {
   readonly device?: string | undefined;
@@ -38,3 +44,10 @@ export function expectRoles(recipe: Asked): Roles {
     },
   );
 }
+
+/** Processes that judge at the same time, at all hosts together or in the run's own pool. */
+export const verifierWorkers = ({
+  verification,
+  ...asked
+}: Asked & { readonly verification: { readonly workers: number } }): number =>
+  verification.workers * Math.max(1, rolesOf(asked)?.verifiers ?? 0);

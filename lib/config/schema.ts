@@ -291,8 +291,14 @@ const hardwareSchema = z.strictObject({
   /** GPUs that generate, the others train; when left out every GPU does both. */
   actorGpus: count().optional(),
   recompute: z.boolean().default(false), // the backward pass computes activations again instead of keeping all
-  /** Processes that sample beside the one of the run, and those that train; 0: the run's own (docs/cluster.md). */
-  processes: z.strictObject({ actors: count(64), trainers: z.int().min(0).max(64).default(0) }).optional(),
+  /** Processes beside the one of the run that sample, that train and that judge; 0 of these: the run's own (docs/cluster.md). */
+  processes: z
+    .strictObject({
+      actors: count(64),
+      trainers: z.int().min(0).max(64).default(0),
+      verifiers: z.int().min(0).max(64).optional(), // when left out 0
+    })
+    .optional(),
   /** What trainers divide among themselves; when left out AdamW's moments, exactly, where there are several. */
   sharding: shardingSchema.optional(),
   weights: z.enum(["communicator", "folder"]).optional(), // on their way to actors; when left out the first where Gloo is

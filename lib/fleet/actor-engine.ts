@@ -1,11 +1,11 @@
 import { deferred } from "../deferred.ts";
-import { HoneError } from "../errors.ts";
 import type { AttemptTokens } from "../native/attempt-tokens.ts";
 import type { EngineFace, EngineStats } from "../native/face.ts";
 import { type Completion, Generations } from "../native/generations.ts";
 import type { Core } from "../orchestration/index.ts";
-import { type Lease, StreamError, type StreamStore } from "../streams/index.ts";
+import type { Lease, StreamStore } from "../streams/index.ts";
 import { faultText } from "./fault-text.ts";
+import { LeasedWork, MOST_DELIVERIES } from "./leased-work.ts";
 import {
   decodeRequest,
   type EngineSpec,
@@ -16,9 +16,6 @@ import {
 import { ACTORS, type FleetSettings, STREAMS } from "./names.ts";
 import { type NotedRequest, RolloutNotes } from "./rollout-notes.ts";
 import type { StagedWeights } from "./transport.ts";
-
-/** A request that so many actors did not live to finish is given up. */
-const MOST_DELIVERIES = 5;
 
 /** Parts of its share of the room that an actor leases one after another. */
 const PORTIONS = 4;
@@ -49,82 +46,50 @@ type Answered =
   | { readonly fault: NonNullable<ReturnType<typeof faultText>> }
   | { readonly poison: true };
 
-/** The store's side of an actor's engine: what is leased and how leases end. */
-class RequestLeases {
+/** The store's side of an actor's engine: requests, what is noted of them, and what came of them. */
+class RequestLeases extends LeasedWork {
   readonly #notes: RolloutNotes;
-  readonly #engine: string;
-  readonly #parts: ActorEngineParts;
+  readonly #onFailure: ActorEngineParts["onFailure"];
   /** Actors that lease from the same stream. */
   sharers = 1;
   /** Of the last request: the next ones will have as many. */
   #attempts = Number.POSITIVE_INFINITY;
-  /** Of the call that waits for a request. */
-  #waiting = new AbortController();
 
-  constructor(engine: string, parts: ActorEngineParts) {
-    this.#notes = new RolloutNotes(parts.store, STREAMS.notes(engine));
-    this.#engine = engine;
-    this.#parts = parts;
+  constructor(engine: string, { store, settings, expectAlive, onFailure }: ActorEngineParts) {
+    const [asked, done] = [STREAMS.requests(engine), STREAMS.outcomes(engine)];
+    super({ store, settings, asked, group: ACTORS, done, expectAlive });
+    this.#notes = new RolloutNotes(store, STREAMS.notes(engine));
+    this.#onFailure = onFailure;
   }
 
   /**
    * Requests for `room` attempts, one at least, and where others ask too only a part of them, so that all end together;
    * none where `interrupt` ended the waiting.
    */
-  async next(room: number): Promise<readonly { readonly lease: Lease; readonly asked: NumberedRequest }[]> {
-    const { store, settings, expectAlive } = this.#parts;
-    this.#waiting = new AbortController();
-    const { signal } = this.#waiting;
+  async requests(
+    room: number,
+  ): Promise<readonly { readonly lease: Lease; readonly asked: NumberedRequest }[]> {
     const parts = this.sharers > 1 ? PORTIONS * this.sharers : 1;
     const max = Math.max(1, Math.floor(room / (this.#attempts * parts)));
-    const options = { max, leaseMs: settings.leaseMs, waitMs: 60_000, signal };
-    const leases = await store.lease(STREAMS.requests(this.#engine), ACTORS, options).catch((error) => {
-      if (signal.aborted) return [];
-      throw error;
-    });
-    expectAlive();
-    const read = leases.map(async (lease) => {
+    const read = (await this.next(max)).map(async (lease) => {
       const asked = decoded(lease);
       this.#attempts = asked?.request.count ?? this.#attempts;
       if (asked !== undefined) return [{ lease, asked: await this.#notes.takenUp(lease, asked) }];
-      await store.release(lease, { dead: "it cannot be read" });
+      await this.end(lease, { dead: "it cannot be read" });
       return [];
     });
     return (await Promise.all(read)).flat();
   }
 
-  interrupt(): void {
-    this.#waiting.abort();
-  }
-
-  /** False: somebody else has it by now. */
-  renew(lease: Lease): Promise<boolean> {
-    this.#parts.expectAlive();
-    return this.#parts.store.renew(lease, this.#parts.settings.leaseMs);
-  }
-
   /** What there is of a request, for whoever gets it next. */
   note(held: Held, tokens: readonly AttemptTokens[]): void {
-    this.#notes.write(held, tokens).catch(this.#parts.onFailure);
+    this.#notes.write(held, tokens).catch(this.#onFailure);
   }
 
-  async end(lease: Lease, end: "done" | "retry"): Promise<void> {
-    await this.#parts.store.release(lease, end);
-  }
-
-  /** The end of the lease and what came of it, both or neither; neither where somebody else has it by now. */
-  async hand(lease: Lease, outcome: Outcome): Promise<void> {
-    const { store, expectAlive } = this.#parts;
-    expectAlive();
-    const out = STREAMS.outcomes(this.#engine);
+  handOutcome(lease: Lease, outcome: Outcome): Promise<void> {
     const completions = "completions" in outcome ? outcome.completions : [];
     const tokens = completions.reduce((sum, each) => sum + each.tokens.length, 0);
-    const size = { samples: completions.length, tokens };
-    try {
-      await store.forward(lease, out, String(outcome.number), encodeOutcome(outcome), size);
-    } catch (error) {
-      if (!(error instanceof StreamError) || error.why !== "lease-lost") throw error;
-    }
+    return this.hand(lease, encodeOutcome(outcome), { samples: completions.length, tokens });
   }
 }
 
@@ -241,7 +206,7 @@ export class ActorEngine {
   async #work(): Promise<void> {
     while (!this.#closed.signal.aborted) {
       if (this.#room <= 0) await this.#wake.promise;
-      else for (const each of await this.#leases.next(this.#room)) await this.#accept(each);
+      else for (const each of await this.#leases.requests(this.#room)) await this.#accept(each);
     }
   }
 
@@ -294,7 +259,7 @@ export class ActorEngine {
     this.#held.delete(number);
     this.#early.delete(number);
     const by = { member: this.#parts.member, stats: this.stats() };
-    this.#leases.hand(lease, { number, by, ...answer }).catch(this.#parts.onFailure);
+    this.#leases.handOutcome(lease, { number, by, ...answer }).catch(this.#parts.onFailure);
   }
 
   async #renew(): Promise<void> {
@@ -319,7 +284,3 @@ export class ActorEngine {
     resolve();
   }
 }
-
-/** The end of a process that another took the place of. */
-export const lostTrack = (what: string): HoneError =>
-  new HoneError("HONE_ERR_STATE", `${what}: this process was out of touch for too long and was replaced`);

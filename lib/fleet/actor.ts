@@ -1,26 +1,19 @@
 import { setMaxListeners } from "node:events";
-import { hostname } from "node:os";
 import { deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
 import type { StreamStore } from "../streams/index.ts";
-import { ActorEngine, lostTrack } from "./actor-engine.ts";
+import { ActorEngine } from "./actor-engine.ts";
 import { faultText } from "./fault-text.ts";
 import { type Control, decodeControl, encodeAnswer, membersOf, type TransferPlan } from "./messages.ts";
-import { type FleetSettings, memberName, REGISTERS, STREAMS } from "./names.ts";
+import { type FleetSettings, REGISTERS, STREAMS } from "./names.ts";
 import type { RoleFacts } from "./role-metrics.ts";
+import { type MemberParts, SignsOfLife } from "./signs-of-life.ts";
 import type { WeightReceiver } from "./transport.ts";
 
-export interface ActorParts {
-  readonly store: StreamStore;
+export interface ActorParts extends MemberParts {
   readonly core: Pick<Core, "engine">;
   readonly receiver: WeightReceiver;
-  /** Which actor it is: 0, 1, ... */
-  readonly index: number;
-  /** Which process of that actor it is; a later one takes its place. */
-  readonly incarnation: number;
-  /** Which machine it is on. Default: this one's name. */
-  readonly host?: string;
   /** Told what to ask for how it is; called once. */
   readonly onFacts?: (facts: () => RoleFacts) => void;
   readonly signal: AbortSignal;
@@ -55,19 +48,19 @@ export async function fleetSettings(store: StreamStore): Promise<FleetSettings> 
 class Actor {
   readonly #parts: ActorParts;
   readonly #settings: FleetSettings;
-  readonly #member: string;
+  readonly #life: SignsOfLife;
   readonly #engines = new Map<string, ActorEngine>();
   /** What actors may sample with, by engine. */
   readonly #current = new Map<string, number>();
   readonly #failed = deferred<never>();
   readonly #stop = new AbortController();
-  #beat: NodeJS.Timeout | undefined;
-  #beatAt = performance.now();
 
   constructor(parts: ActorParts, settings: FleetSettings) {
     this.#parts = parts;
     this.#settings = settings;
-    this.#member = memberName(parts.index, parts.incarnation);
+    this.#life = new SignsOfLife("actor", parts, settings, () => {
+      return { engines: Object.fromEntries([...this.#engines].map(([name, each]) => [name, each.stats()])) };
+    });
     this.#failed.promise.catch(() => {}); // whoever races gets it
     setMaxListeners(0, this.#stop.signal);
     if (parts.signal.aborted) this.#stop.abort();
@@ -75,14 +68,13 @@ class Actor {
   }
 
   async run(): Promise<void> {
-    await this.#show();
+    await this.#life.begin(this.#fail);
     this.#parts.onFacts?.(() => this.#facts());
-    this.#beat = setInterval(() => void this.#show().catch(this.#fail), this.#settings.beatMs);
     await Promise.race([this.#obey(), this.#failed.promise]);
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#beat);
+    this.#life.close();
     this.#stop.abort();
     await Promise.all([...this.#engines.values()].map((engine) => engine.close()));
     await this.#parts.receiver.close();
@@ -103,25 +95,6 @@ class Actor {
 
   readonly #fail = (error: unknown): void => {
     if (!this.#stop.signal.aborted) this.#failed.reject(error);
-  };
-
-  /** A sign of life, with all there is to know. */
-  async #show(): Promise<void> {
-    this.#expectAlive();
-    const { store, index } = this.#parts;
-    const begun = performance.now();
-    if (!(await store.kv.setLease(REGISTERS.beat(index), this.#member, this.#settings.aliveMs)))
-      throw lostTrack(this.#member);
-    this.#beatAt = begun;
-    const engines = Object.fromEntries([...this.#engines].map(([name, engine]) => [name, engine.stats()]));
-    const { host = hostname() } = this.#parts;
-    const word = JSON.stringify({ member: this.#member, pid: process.pid, host, engines });
-    await store.kv.set(REGISTERS.word(index), word);
-  }
-
-  /** A process that was stopped and goes on must not write any more: its place was taken. */
-  readonly #expectAlive = (): void => {
-    if (performance.now() - this.#beatAt > this.#settings.aliveMs) throw lostTrack(this.#member);
   };
 
   async #obey(): Promise<void> {
@@ -149,7 +122,7 @@ class Actor {
     if (control.kind === "update") return this.#update(control, engine);
     const { update, version, members } = control;
     this.#current.set(control.engine, version);
-    return engine.commit(update, version, members.includes(this.#member), members.length);
+    return engine.commit(update, version, members.includes(this.#life.member), members.length);
   }
 
   async #open(spec: Control & { readonly kind: "open" }): Promise<void> {
@@ -159,17 +132,17 @@ class Actor {
       store,
       core,
       settings: this.#settings,
-      member: this.#member,
+      member: this.#life.member,
       onFailure: this.#fail,
-      expectAlive: this.#expectAlive,
+      expectAlive: this.#life.expectAlive,
     });
     this.#engines.set(spec.engine, engine);
   }
 
   async #update(plan: TransferPlan, engine: ActorEngine): Promise<void> {
-    if (!membersOf(plan).includes(this.#member)) return;
+    const { member } = this.#life;
+    if (!membersOf(plan).includes(member)) return;
     const { store, receiver } = this.#parts;
-    const member = this.#member;
     engine.expect();
     const fault = await receiver.receive(plan, engine.spec, member).then(
       (weights) => void engine.stage(plan.update, weights),

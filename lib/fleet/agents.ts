@@ -14,6 +14,8 @@ import { chooseWay, localTrainers, openSender } from "./ways.ts";
 export interface AgentsOptions {
   /** 0: this process trains. */
   readonly trainers: number;
+  /** Hosts that judge. Default 0: this process has a pool. */
+  readonly verifiers?: number | undefined;
   /** Of this process. */
   readonly core: Core;
   /** Redis server that every node reaches. */
@@ -99,13 +101,13 @@ class AgentsFleet implements AsyncDisposable {
   }
 
   async open(): Promise<void> {
-    const { core, folder, host, weights: asked } = this.#options;
+    const { core, folder, host, verifiers = 0, weights: asked } = this.#options;
     const store = this.#store;
     const settings = this.#settings;
     const weights = chooseWay(asked, core.info());
     await store.kv.set(REGISTERS.folder, folder);
     const openTrainer = this.#ranks?.open.bind(this.#ranks) ?? localTrainers(core, this.#sender, host);
-    this.core = await openFleet({ store, info: core.info, openTrainer, settings, weights });
+    this.core = await openFleet({ store, info: core.info, openTrainer, verifiers, settings, weights });
     if (this.#ranks) this.#follow(this.#ranks).catch((error) => this.fail(error as Error));
   }
 

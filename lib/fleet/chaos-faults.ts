@@ -6,6 +6,8 @@ export interface ChaosShape {
   readonly seconds: number;
   readonly actors: number;
   readonly trainers: number;
+  /** Verifier hosts. Default 0: the run's own pool judges. */
+  readonly verifiers?: number | undefined;
   /** Whether the store's server may be killed. */
   readonly redis: boolean;
 }
@@ -29,10 +31,10 @@ export function drawFaults(shape: ChaosShape): Fault[] {
 
 /** Half of them meet actors; trainers, the server and those that judge share the rest. */
 function drawFault(shape: ChaosShape, ms: number, [who, which, how]: [number, number, number]): Fault {
-  const { actors, trainers, redis } = shape;
+  const { actors, trainers, verifiers = 0, redis } = shape;
   const at = { ms };
   if (redis && who < 0.15) return { role: "redis", at, stopMs: Math.round(LONGEST_OUTAGE_MS * how) };
-  if (who < 0.25) return { role: "verifier", rank: 0, at, signal: "SIGKILL" };
+  if (who < 0.25) return { role: "verifier", rank: Math.floor(which * verifiers), at, signal: "SIGKILL" };
   const role = who < 0.5 && trainers > 0 ? "trainer" : "actor";
   const rank = Math.floor(which * (role === "actor" ? actors : trainers));
   if (how < 0.7) return { role, rank, at, signal: "SIGKILL" };

@@ -1,9 +1,12 @@
 import { HoneError } from "../errors.ts";
+import type { Role } from "./names.ts";
 import { type MetricsPlace, readMetricsPlace } from "./role-metrics.ts";
+
+const ROLES: readonly Role[] = ["actor", "trainer", "verifier"];
 
 /** What a process of a fleet is told about itself; nothing else is read by roles. */
 export interface RoleEnvironment {
-  readonly role: "actor" | "trainer";
+  readonly role: Role;
   /** Among those of its role: 0, 1, ... */
   readonly rank: number;
   readonly worldSize: number;
@@ -20,8 +23,6 @@ export interface RoleEnvironment {
 
 /** How a process of a run ends, a role's as well as an agent's: its work is done; start it again; nobody needs to try. */
 export const PROCESS_EXIT = { done: 0, restart: 75, config: 78 } as const;
-
-const ROLES = ["actor", "trainer"] as const;
 
 /** The variables that tell it. */
 export function roleVariables({
@@ -50,12 +51,12 @@ export function roleVariables({
 /** Throws HONE_ERR_USAGE naming the variable that is missing or makes no sense. */
 export function readEnvironment(environment: NodeJS.ProcessEnv): RoleEnvironment {
   const role = text(environment, "HONE_ROLE");
-  if (!ROLES.includes(role as "actor")) throw wrong("HONE_ROLE", role, `one of ${ROLES.join(", ")}`);
+  if (!ROLES.includes(role as Role)) throw wrong("HONE_ROLE", role, `one of ${ROLES.join(", ")}`);
   const worldSize = whole(environment, "WORLD_SIZE", 1);
   const rank = whole(environment, "RANK", 0);
   if (rank >= worldSize) throw wrong("RANK", String(rank), `below WORLD_SIZE, which is ${worldSize}`);
   return {
-    role: role as RoleEnvironment["role"],
+    role: role as Role,
     rank,
     worldSize,
     runId: text(environment, "HONE_RUN_ID"),

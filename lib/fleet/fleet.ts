@@ -8,9 +8,11 @@ import type {
   TrainerOptions,
 } from "../native/face.ts";
 import type { Core, CoreProcesses } from "../orchestration/index.ts";
+import type { JobPlace } from "../rewards/index.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { FleetEngine } from "./fleet-engine.ts";
 import { FleetTrainer, type SendingTrainer } from "./fleet-trainer.ts";
+import { HostedVerifiers } from "./hosted-verifiers.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
 import { ProcessBoard } from "./process-board.ts";
 import { Roster } from "./roster.ts";
@@ -22,6 +24,8 @@ export interface FleetOptions {
   /** Of this process. */
   readonly info: () => NativeInfo;
   readonly openTrainer: (config: ModelConfigJson, options: TrainerOptions) => SendingTrainer;
+  /** Hosts of verifiers that there are to be. Default 0: the coordinator's own pool judges. */
+  readonly verifiers?: number;
   /** How weights travel where they can; adapters, and what lies on a GPU, always go through folders, as by default all do. */
   readonly weights?: ChosenWay;
   readonly settings?: Partial<FleetSettings>;
@@ -29,7 +33,7 @@ export interface FleetOptions {
   readonly place?: NonNullable<CoreProcesses["store"]>;
 }
 
-/** A core whose engines are actors' in other processes: what a run of several processes is given. */
+/** A core whose engines are actors' in other processes, and verifiers too: what a run of several processes is given. */
 export class Fleet implements Core, AsyncDisposable {
   readonly roster: Roster;
   readonly updates: Updates;
@@ -37,6 +41,7 @@ export class Fleet implements Core, AsyncDisposable {
   readonly #options: FleetOptions;
   readonly #settings: FleetSettings;
   readonly #engines = new Set<FleetEngine>();
+  readonly #judges: HostedVerifiers | undefined;
   #opened = 0;
 
   constructor(options: FleetOptions, settings: FleetSettings) {
@@ -45,6 +50,8 @@ export class Fleet implements Core, AsyncDisposable {
     this.roster = new Roster(options.store, settings);
     this.updates = new Updates(options.store, this.roster, settings);
     this.board = new ProcessBoard(this.roster, this.updates);
+    const { store, verifiers: hosts = 0 } = options;
+    if (hosts > 0) this.#judges = new HostedVerifiers({ store, roster: this.roster, settings, hosts });
   }
 
   info(): NativeInfo {
@@ -74,6 +81,10 @@ export class Fleet implements Core, AsyncDisposable {
     return new FleetTrainer(openTrainer(config, options), this.updates, way);
   }
 
+  verifierHosts(workers: number): JobPlace | undefined {
+    return this.#judges?.place(workers);
+  }
+
   async lookForMetrics(): Promise<void> {
     const found = await this.#options.store.kv.list(REGISTERS.allMetrics);
     const entries = [...found].map(
@@ -84,13 +95,14 @@ export class Fleet implements Core, AsyncDisposable {
 
   /** The end of everything under way: what the store or whoever starts actors cannot mend. */
   fail(error: unknown): void {
+    this.#judges?.fail(error as Error);
     for (const engine of this.#engines) engine.fail(error as Error);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.roster.close();
     this.updates.close();
-    await Promise.all([...this.#engines].map((engine) => engine.close()));
+    await Promise.all([...[...this.#engines].map((engine) => engine.close()), this.#judges?.close()]);
   }
 }
 

@@ -246,14 +246,14 @@ function joined<A extends Numbers>(
   return all;
 }
 
-/** Fields that are undefined are left out. */
-function written(kind: string, header: object, sections: Message["sections"] = {}): Uint8Array {
+/** A message of a kind; fields that are undefined are left out. */
+export function written(kind: string, header: object, sections: Message["sections"] = {}): Uint8Array {
   const plain = JSON.parse(JSON.stringify(header)) as Message["header"];
   return encodeMessage({ kind, header: plain, sections });
 }
 
 /** Throws HONE_ERR_FORMAT also for a message of another kind. */
-function read(bytes: Uint8Array, kind: string): Message {
+export function read(bytes: Uint8Array, kind: string): Message {
   const message = decodeMessage(bytes);
   if (message.kind === kind) return message;
   throw new HoneError("HONE_ERR_FORMAT", `a message of kind "${message.kind}" where "${kind}" is expected`);

@@ -1,3 +1,6 @@
+/** What a process of a fleet does. */
+export type Role = "actor" | "trainer" | "verifier";
+
 /** Where the parts of a fleet find each other in the store. One store serves one run. */
 
 export const STREAMS = {
@@ -9,6 +12,9 @@ export const STREAMS = {
   outcomes: (engine: string) => `outcomes/${engine}`,
   /** What actors have of requests that are under way, by `recordEveryTokens`. */
   notes: (engine: string) => `notes/${engine}`,
+  /** What verifiers are asked, and how it ended (job-messages.ts). */
+  jobs: "jobs",
+  jobEnds: "jobs/ends",
   /** Of one formation of the trainer's ranks; a later one has a later epoch. */
   commands: (epoch: number) => `trainer/${epoch}/commands`,
   replies: (epoch: number) => `trainer/${epoch}/replies`,
@@ -16,13 +22,18 @@ export const STREAMS = {
 
 /** The group of readers that all actors are. */
 export const ACTORS = "actors";
+/** The group of readers that all verifier hosts are. */
+export const VERIFIER_HOSTS = "verifiers";
+
+/** A process that has its place to itself: "actor.1". Trainers' ranks are of one formation instead. */
+export type PlaceName = `${Exclude<Role, "trainer">}.${number}`;
 
 export const REGISTERS = {
   settings: "fleet/settings",
   /** For weights on their way between processes of one machine. */
   folder: "fleet/folder",
-  /** Which process an actor is by now; one that is an earlier one may not write any more. */
-  incarnation: (index: number) => `fleet/incarnation/${index}`,
+  /** Which process is in a place by now; one that is an earlier one may not write any more. */
+  incarnation: (place: PlaceName) => `fleet/incarnation/${place}`,
   /** Epoch of the trainer's ranks. */
   formation: "fleet/formation",
   /** What ranks of one formation need to reach each other, and one of them another. */
@@ -35,17 +46,18 @@ export const REGISTERS = {
   /** A lease of where a process tells Prometheus how it is: beginning of the names, and a process's own. */
   allMetrics: "fleet/metrics/",
   metrics: (name: string) => `fleet/metrics/${name}`,
-  /** A lease of who is alive, and what it says of itself: beginnings of the names, and an actor's own. */
+  /** A lease of who is alive, and what it says of itself: beginnings of the names, and a process's own. */
   beats: "fleet/beats/",
-  beat: (index: number) => `fleet/beats/${index}`,
+  beat: (place: PlaceName) => `fleet/beats/${place}`,
   words: "fleet/words/",
-  word: (index: number) => `fleet/words/${index}`,
+  word: (place: PlaceName) => `fleet/words/${place}`,
 } as const;
 
 /** Of a trainer's rank in one formation; where the coordinator trains, rank 0 of epoch 0. */
 export const rankName = (rank: number, epoch: number): string => `trainer.${rank}#${epoch}`;
 
-export const memberName = (index: number, incarnation: number): string => `actor.${index}#${incarnation}`;
+/** "actor.1#2": the second process that was actor 1. */
+export const memberName = (place: PlaceName, incarnation: number): string => `${place}#${incarnation}`;
 
 /** How long a fleet waits for what; the coordinator's are everybody's. Milliseconds. */
 export interface FleetSettings {

@@ -1,10 +1,10 @@
-import { HoneError } from "../errors.ts";
 import { openStore, type StreamStore } from "../streams/index.ts";
 import { fleetSettings } from "./actor.ts";
-import { memberName, REGISTERS } from "./names.ts";
+import { REGISTERS } from "./names.ts";
+import { endSilent, nextIncarnation } from "./places.ts";
 import { RankWatch } from "./rank-watch.ts";
 import { type RoleFacts, RoleMetrics, type RoleMetricsOptions } from "./role-metrics.ts";
-import { type ActorStatus, Roster } from "./roster.ts";
+import { type MemberStatus, Roster } from "./roster.ts";
 import { type Place, Supervisor, type SupervisorOptions } from "./supervisor.ts";
 
 export interface NodeRolesOptions extends Pick<SupervisorOptions, "logs" | "threads" | "environmentOf"> {
@@ -39,7 +39,9 @@ export class NodeRoles implements AsyncDisposable {
     this.#supervisor = new Supervisor({
       ...supervised,
       onStart: (places) =>
-        places[0]!.role === "actor" ? this.#incarnation(places[0]!.rank) : this.#formation(places),
+        places[0]!.role === "trainer"
+          ? this.#formation(places)
+          : nextIncarnation(store.kv, `${places[0]!.role}.${places[0]!.rank}`),
       onFailure,
     });
   }
@@ -78,10 +80,11 @@ export class NodeRoles implements AsyncDisposable {
     const end = (rank: number) => void this.#supervisor.kill("trainer", rank);
     this.#watch = new RankWatch(this.#store, settings, end);
     this.#roster = new Roster(this.#store, settings);
-    this.#roster.onLook(() => this.#endSilent());
+    this.#roster.onLook(() => this.#look());
     this.#roster.watch(this.#options.onFailure);
-    const actors = whole.filter(({ role }) => role === "actor").map((place) => this.#supervisor.start(place));
-    await Promise.all([...actors, ...(trainers.length > 0 ? [this.#supervisor.start(...trainers)] : [])]);
+    const others = whole.filter(({ role }) => role !== "trainer");
+    const each = others.map((place) => this.#supervisor.start(place));
+    await Promise.all([...each, ...(trainers.length > 0 ? [this.#supervisor.start(...trainers)] : [])]);
     if (trainers.length > 0) this.#follow(trainers).catch(this.#options.onFailure);
   }
 
@@ -99,20 +102,6 @@ export class NodeRoles implements AsyncDisposable {
       tokens: own.reduce((sum, { tokens }) => sum + tokens, 0),
       restarts: Object.fromEntries(statuses.map(({ role, rank, restarts }) => [`${role}.${rank}`, restarts])),
     };
-  }
-
-  /** The next process of an actor: the one before is fenced from here on. */
-  async #incarnation(rank: number): Promise<number> {
-    const { kv } = this.#store;
-    const register = REGISTERS.incarnation(rank);
-    const before = await kv.get(register);
-    const epoch = Number(before ?? 0) + 1;
-    if (!(await kv.cas(register, before ?? null, String(epoch))))
-      throw new HoneError("HONE_ERR_STATE", `actor ${rank}: another process has taken epoch ${epoch}`, {
-        hint: "Two agents have the same number: each node needs its own.",
-      });
-    await kv.delete(REGISTERS.beat(rank), memberName(rank, epoch - 1));
-    return epoch;
   }
 
   /** A formation that nobody of this node was in yet: another node's, or the next. */
@@ -146,16 +135,13 @@ export class NodeRoles implements AsyncDisposable {
     }
   }
 
-  /** Ends what lives here and says nothing any more: stopped, or hanging. */
-  #endSilent(): void {
+  #look(): void {
     this.#watch?.look().catch(() => {}); // what the store says is said to the roster too
-    for (const { role, rank, epoch } of this.#supervisor.statuses)
-      if (role === "actor" && this.#roster!.wasLost(memberName(rank, epoch)))
-        this.#supervisor.kill(role, rank);
+    endSilent(this.#supervisor, this.#roster!);
   }
 }
 
-function workOf({ engines }: ActorStatus): Pick<RoleFacts, "version" | "tokens"> {
+function workOf({ engines }: MemberStatus): { readonly version: number; readonly tokens: number } {
   const all = Object.values(engines);
   return {
     version: Math.max(0, ...all.map(({ version }) => version)),

@@ -1,6 +1,6 @@
 import type { ProcessStatus } from "../metrics/index.ts";
 import { memberName } from "./names.ts";
-import type { ActorStatus, Roster } from "./roster.ts";
+import type { MemberStatus, Roster } from "./roster.ts";
 import type { PlaceStatus } from "./supervisor.ts";
 import { TokenRate } from "./token-rate.ts";
 import type { Updates } from "./updates.ts";
@@ -25,12 +25,12 @@ export class ProcessBoard {
     const places = this.places();
     const own = places.map((place) => this.#inPlace(place));
     const known = new Set(own.map(({ name }) => name));
-    const others = this.#roster.living.map((actor) => ({
-      name: `actor.${actor.index}`,
-      pid: actor.pid,
+    const others = [...this.#roster.living, ...this.#roster.hosts].map((member) => ({
+      name: member.place,
+      pid: member.pid,
       state: "alive" as const,
       restarts: 0,
-      ...this.#work(actor),
+      ...this.#work(member),
     }));
     const rows: ProcessStatus[] = [...own, ...others.filter(({ name }) => !known.has(name))];
     const named = new Set(rows.map(({ name }) => name));
@@ -51,9 +51,10 @@ export class ProcessBoard {
     const base = { name: `${role}.${rank}`, pid, restarts, ...(ended && { ended }) };
     if (pid === undefined) return { ...base, state: "gone", doing: "is started again" };
     if (role === "trainer") return { ...base, state: "alive", doing: "" };
-    const member = memberName(rank, epoch);
-    const actor = this.#roster.living.find((living) => living.member === member);
-    if (actor !== undefined) return { ...base, state: "alive", ...this.#work(actor) };
+    const member = memberName(`${role}.${rank}`, epoch);
+    const living = role === "actor" ? this.#roster.living : this.#roster.hosts;
+    const found = living.find((each) => each.member === member);
+    if (found !== undefined) return { ...base, state: "alive", ...this.#work(found) };
     if (this.#roster.wasLost(member)) return { ...base, state: "silent", doing: "gives no sign of life" };
     return { ...base, state: "starting", doing: "begins" };
   }
@@ -61,7 +62,9 @@ export class ProcessBoard {
   #work({
     member,
     engines,
-  }: ActorStatus): Pick<ProcessStatus, "version" | "lag" | "tokensPerSecond" | "doing"> {
+    judging,
+  }: MemberStatus): Pick<ProcessStatus, "version" | "lag" | "tokensPerSecond" | "doing"> {
+    if (judging !== undefined) return { doing: judgingWords(judging) };
     const all = Object.entries(engines);
     const sum = (of: "running" | "decodeTokens") => all.reduce((n, [, stats]) => n + stats[of], 0);
     const lag = Math.max(
@@ -80,3 +83,6 @@ export class ProcessBoard {
     return rate.at(tokens);
   }
 }
+
+const judgingWords = ({ jobs }: NonNullable<MemberStatus["judging"]>): string =>
+  jobs > 0 ? `judges in ${jobs} ${jobs === 1 ? "worker" : "workers"}` : "waits for completions";

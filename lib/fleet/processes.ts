@@ -7,9 +7,10 @@ import { openStore, type StreamStore, withoutPassword } from "../streams/index.t
 import { type Fault, FaultInjector } from "./faults.ts";
 import { type Fleet, openFleet } from "./fleet.ts";
 import type { Way } from "./messages.ts";
-import { type FleetSettings, memberName, REGISTERS, SETTINGS } from "./names.ts";
+import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
 import { type OwnFolder, openOwnFolder } from "./own-folder.ts";
 import { OWN_REDIS, OwnRedis } from "./own-redis.ts";
+import { endSilent, nextIncarnation } from "./places.ts";
 import { RankWatch } from "./rank-watch.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
 import { type Place, Supervisor } from "./supervisor.ts";
@@ -20,6 +21,8 @@ export interface ProcessesOptions {
   readonly actors: number;
   /** 0: this process trains. */
   readonly trainers: number;
+  /** Hosts that judge, each with the workers of a machine. Default 0: this process has a pool. */
+  readonly verifiers?: number | undefined;
   /** Of this process. */
   readonly core: Core;
   /**
@@ -37,14 +40,14 @@ export interface ProcessesOptions {
 /** A fleet whose processes this one has started, and ends when it is disposed. */
 export interface Processes extends AsyncDisposable {
   readonly core: Fleet;
-  /** Ids of the processes that judge, which are the run's and not this fleet's: what faults of "verifier" meet. */
+  /** Ids of the processes that judge, where no hosts do: they are the run's and not this fleet's. Faults of "verifier" meet them. */
   verifiers: () => readonly number[];
   /** Makes more things go wrong, from now on. Throws HONE_ERR_USAGE for a restart of a server that is not this fleet's. */
   inject(faults: readonly Fault[]): FaultInjector;
 }
 
 /**
- * Starts actors and trainers on this machine and gives a run the core that works with them. Throws HONE_ERR_UNSUPPORTED
+ * Starts actors, trainers and verifier hosts on this machine and gives a run the core that works with them. Throws HONE_ERR_UNSUPPORTED
  * for more than one trainer without Gloo, and what the store says.
  */
 export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
@@ -143,7 +146,7 @@ class OwnProcesses implements Processes {
     const fail = (error: HoneError) => this.#fail(error);
     const injector = new FaultInjector(faults, {
       kill: (role, rank, signal) =>
-        role === "verifier"
+        role === "verifier" && !this.#options.verifiers
           ? signalTo(this.verifiers()[rank], signal)
           : this.#supervisor.kill(role, rank, signal),
       restart: (stopMs) => void redis!.restart(stopMs).catch(fail) === undefined,
@@ -155,20 +158,29 @@ class OwnProcesses implements Processes {
 
   async open(): Promise<void> {
     const { store, own, runId, url } = this.#at;
-    const { actors, trainers, core, settings, weights } = this.#options;
+    const { actors, trainers, verifiers = 0, core, settings, weights } = this.#options;
     await store.kv.set(REGISTERS.folder, join(own.path, "weights"));
     const openTrainer = this.#ranks?.open.bind(this.#ranks) ?? localTrainers(core, this.#sender);
     const place = { address: withoutPassword(url), run: runId };
-    this.core = await openFleet({ store, info: core.info, openTrainer, place, settings, weights });
+    this.core = await openFleet({
+      store,
+      info: core.info,
+      openTrainer,
+      verifiers,
+      place,
+      settings,
+      weights,
+    });
     this.core.board.places = () => this.#supervisor.statuses;
     this.core.updates.onPublished = (version) => {
       for (const injector of this.#injectors) injector.published(version);
     };
-    this.core.roster.onLook(() => this.#endSilent());
+    this.core.roster.onLook(() => endSilent(this.#supervisor, this.core.roster));
     if (trainers > 0) this.#watchRanks();
     const places = (role: Place["role"], worldSize: number) =>
       Array.from({ length: worldSize }, (_, rank) => ({ role, rank, worldSize, runId, store: url }));
-    const each = places("actor", actors).map((place) => this.#supervisor.start(place));
+    const alone = [...places("actor", actors), ...places("verifier", verifiers)];
+    const each = alone.map((place) => this.#supervisor.start(place));
     const together = trainers > 0 ? [this.#supervisor.start(...places("trainer", trainers))] : [];
     await Promise.all([...each, ...together]);
     this.inject(this.#options.faults ?? []);
@@ -199,13 +211,12 @@ class OwnProcesses implements Processes {
   async #begin(places: readonly Place[]): Promise<number> {
     const { role, rank } = places[0]!;
     const { kv } = this.#at.store;
-    const register = role === "actor" ? REGISTERS.incarnation(rank) : REGISTERS.formation;
-    const before = await kv.get(register);
+    if (role !== "trainer") return nextIncarnation(kv, `${role}.${rank}`);
+    const before = await kv.get(REGISTERS.formation);
     const epoch = Number(before ?? 0) + 1;
-    if (!(await kv.cas(register, before ?? null, String(epoch))))
-      throw new HoneError("HONE_ERR_STATE", `${role} ${rank}: another process has taken epoch ${epoch}`);
-    if (role === "actor") await kv.delete(REGISTERS.beat(rank), memberName(rank, epoch - 1));
-    else await this.#form(epoch, places.length);
+    if (!(await kv.cas(REGISTERS.formation, before ?? null, String(epoch))))
+      throw new HoneError("HONE_ERR_STATE", `the trainer's ranks: somebody else has formed epoch ${epoch}`);
+    await this.#form(epoch, places.length);
     return epoch;
   }
 
@@ -214,13 +225,6 @@ class OwnProcesses implements Processes {
     for (const key of (await kv.list(REGISTERS.links(epoch - 1))).keys()) await kv.delete(key);
     this.#watch!.form(epoch, size);
     this.#ranks!.form(epoch);
-  }
-
-  /** Ends actors that live and say nothing any more: stopped, or hanging. */
-  #endSilent(): void {
-    const { roster } = this.core;
-    for (const { role, rank, epoch } of this.#supervisor.statuses)
-      if (role === "actor" && roster.wasLost(memberName(rank, epoch))) this.#supervisor.kill(role, rank);
   }
 
   #fail(error: HoneError): void {

@@ -29,11 +29,13 @@ export function readMetricsPlace(text: string): MetricsPlace {
 
 /** What a process knows of itself. */
 export interface RoleFacts {
-  /** Of its weights, and how far that is behind what may be used. */
-  readonly version: number;
-  readonly lag: number;
+  /** Of its weights, and how far that is behind what may be used; absent, as the next, of one that has none. */
+  readonly version?: number;
+  readonly lag?: number;
   /** Sampled or trained, since it began. */
-  readonly tokens: number;
+  readonly tokens?: number;
+  /** Completions that it has judged since it began, of a verifier host. */
+  readonly judged?: number;
   /** Processes that were in its place before; of an agent, by place. */
   readonly restarts: number | Readonly<Record<string, number>>;
 }
@@ -77,7 +79,7 @@ export class RoleMetrics implements Disposable {
 
   async #beat(): Promise<void> {
     const { store, name, beatMs, facts } = this.#options;
-    this.#perSecond = this.#rate.at(facts().tokens);
+    this.#perSecond = this.#rate.at(facts().tokens ?? 0);
     const address = await this.#endpoint.address;
     if (address === undefined) return;
     // what the store says is said to the process's own work too
@@ -86,29 +88,30 @@ export class RoleMetrics implements Disposable {
 
   #text(): string {
     const { name, runId, facts } = this.#options;
-    const { version, lag, tokens, restarts } = facts();
+    const { version, lag, tokens, judged, restarts } = facts();
     const places = typeof restarts === "number" ? { [name]: restarts } : restarts;
-    const gauge = (name: string, help: string, value: number): Sample => ({
-      name,
-      type: "gauge",
-      help,
-      value,
-    });
-    const samples: Sample[] = [
-      gauge("hone_process_version", "Version of the weights it has.", version),
-      gauge("hone_process_lag", "Versions that it is behind the one in use.", lag),
-      gauge("hone_process_tokens_per_second", "Sampled or trained, over the last seconds.", this.#perSecond),
-      {
-        ...gauge("hone_process_tokens_total", "Sampled or trained since it began.", tokens),
-        type: "counter",
-      },
-      ...Object.entries(places).map(([place, value]): Sample => {
+    const rate = tokens === undefined ? undefined : this.#perSecond;
+    const samples = [
+      ...sample("gauge", "version", "Version of the weights it has.", version),
+      ...sample("gauge", "lag", "Versions that it is behind the one in use.", lag),
+      ...sample("gauge", "tokens_per_second", "Sampled or trained, over the last seconds.", rate),
+      ...sample("counter", "tokens_total", "Sampled or trained since it began.", tokens),
+      ...sample("counter", "judged_total", "Completions judged since it began.", judged),
+      ...Object.entries(places).flatMap(([place, value]) => {
         const help = "Processes that were in this place before.";
-        return { ...gauge("hone_process_restarts_total", help, value), type: "counter", labels: { place } };
+        return sample("counter", "restarts_total", help, value).map((each) => ({
+          ...each,
+          labels: { place },
+        }));
       }),
     ];
     return samplesText(samples, { run: runId, process: name });
   }
+}
+
+/** None of what a process does not have. */
+function sample(type: Sample["type"], name: string, help: string, value: number | undefined): Sample[] {
+  return value === undefined ? [] : [{ name: `hone_process_${name}`, type, help, value }];
 }
 
 /** Of one that listens everywhere, where others find it. */

@@ -1,7 +1,7 @@
 import { HoneError } from "../errors.ts";
 import type { CommunicatorOptions } from "../native/group-face.ts";
 import { Communicator } from "../native/index.ts";
-import { type Core, nativeCore } from "../orchestration/index.ts";
+import { nativeCore } from "../orchestration/index.ts";
 import { openStore, type StreamStore } from "../streams/index.ts";
 import { fleetSettings, runActor } from "./actor.ts";
 import { PROCESS_EXIT, type RoleEnvironment } from "./environment.ts";
@@ -10,6 +10,7 @@ import { type FleetSettings, REGISTERS } from "./names.ts";
 import { connectRanks } from "./rank-group.ts";
 import { type RoleFacts, RoleMetrics, type RoleMetricsOptions } from "./role-metrics.ts";
 import { runTrainer } from "./trainer-role.ts";
+import { runVerifierHost } from "./verifier-host.ts";
 import { openReceiver, openSender } from "./ways.ts";
 
 /** Does the work that the environment names, until `signal`. Resolves with the exit code; `say` is told why it is not 0. */
@@ -35,24 +36,25 @@ async function work(
 ): Promise<void> {
   const { role, rank, runId, epoch } = environment;
   await using store = await openStore(environment.store, { run: runId, mustExist: true });
-  const core = await nativeCore();
-  store.fence(role === "trainer" ? REGISTERS.formation : REGISTERS.incarnation(rank), String(epoch));
+  store.fence(
+    role === "trainer" ? REGISTERS.formation : REGISTERS.incarnation(`${role}.${rank}`),
+    String(epoch),
+  );
   const settings = await fleetSettings(store);
   using metrics = new OptionalMetrics(environment, { store, beatMs: settings.beatMs, say });
-  const run = role === "trainer" ? train : sample;
-  await run(environment, { store, settings, core, signal, onFacts: metrics.show });
+  await WORK[role](environment, { store, settings, signal, onFacts: metrics.show });
 }
 
 interface RoleParts {
   readonly store: StreamStore;
   readonly settings: FleetSettings;
-  readonly core: Core;
   readonly signal: AbortSignal;
   readonly onFacts: (facts: () => RoleFacts) => void;
 }
 
 async function train({ rank, worldSize, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {
-  const { store, settings, core, signal, onFacts } = parts;
+  const { store, settings, signal, onFacts } = parts;
+  const core = await nativeCore();
   const sender = openSender({ store, settings, host, signal }, await weightsFolder(store));
   const make = (options: CommunicatorOptions) =>
     new Communicator({ ...options, ...(host !== undefined && { host }) });
@@ -69,11 +71,21 @@ async function train({ rank, worldSize, epoch, host }: RoleEnvironment, parts: R
 }
 
 async function sample({ rank, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {
-  const { store, settings, core, signal, onFacts } = parts;
+  const { store, settings, signal, onFacts } = parts;
+  const core = await nativeCore();
   const receiver = openReceiver({ store, settings, host, signal }, core);
   const at = host === undefined ? {} : { host };
   await runActor({ store, core, receiver, index: rank, incarnation: epoch, ...at, onFacts, signal });
 }
+
+/** Never loads the addon, and needs no GPU. */
+async function judge({ rank, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {
+  const { store, signal, onFacts } = parts;
+  const at = host === undefined ? {} : { host };
+  await runVerifierHost({ store, index: rank, incarnation: epoch, ...at, onFacts, signal });
+}
+
+const WORK = { actor: sample, trainer: train, verifier: judge } as const;
 
 /** Metrics of this process, where it is told a place for them. */
 class OptionalMetrics implements Disposable {

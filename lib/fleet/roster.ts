@@ -1,19 +1,22 @@
 import type { EngineStats } from "../native/face.ts";
 import type { StreamStore } from "../streams/index.ts";
-import { type FleetSettings, REGISTERS } from "./names.ts";
+import { type FleetSettings, type PlaceName, REGISTERS } from "./names.ts";
 
-/** What an actor says of itself with every sign of life. */
+/** What an actor or a verifier host says of itself with every sign of life. */
 export interface Beat {
   readonly member: string;
   readonly pid: number;
   /** Which machine it is on. */
   readonly host: string;
-  /** Of each of its engines, by name: what it samples with, and what it did. */
+  /** Of each of an actor's engines, by name: what it samples with, and what it did. */
   readonly engines: Readonly<Record<string, EngineStats>>;
+  /** Of a verifier host: jobs that it does now, and completions that it has judged. */
+  readonly judging?: { readonly jobs: number; readonly judged: number };
 }
 
-/** An actor that is alive. */
-export interface ActorStatus extends Beat {
+/** One that is alive. */
+export interface MemberStatus extends Beat {
+  readonly place: PlaceName;
   readonly index: number;
 }
 
@@ -48,14 +51,14 @@ export const NO_STATS: EngineStats = {
   version: 0,
 };
 
-/** Who is alive, as the coordinator sees it: the registers of the actors, looked at again and again. */
+/** Who is alive, as the coordinator sees it: the registers of actors and verifier hosts, looked at again and again. */
 export class Roster {
   readonly #store: StreamStore;
   readonly #settings: FleetSettings;
   readonly #listeners = new Set<() => void>();
   /** The last words of everybody who ever said any: what a dead one did still counts. */
   readonly #heard = new Map<string, Map<string, EngineStats>>();
-  #living = new Map<string, ActorStatus>();
+  #living = new Map<string, MemberStatus>();
   readonly #seen = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -65,9 +68,19 @@ export class Roster {
     this.#settings = settings;
   }
 
-  /** In the order of their names. */
-  get living(): readonly ActorStatus[] {
-    return [...this.#living.values()].sort((a, b) => a.index - b.index);
+  /** Actors, in the order of their names. */
+  get living(): readonly MemberStatus[] {
+    return this.#of("actor.");
+  }
+
+  /** Verifier hosts, in the order of their names. */
+  get hosts(): readonly MemberStatus[] {
+    return this.#of("verifier.");
+  }
+
+  #of(role: string): MemberStatus[] {
+    const all = [...this.#living.values()].filter(({ place }) => place.startsWith(role));
+    return all.sort((a, b) => a.index - b.index);
   }
 
   isAlive(member: string): boolean {
@@ -94,13 +107,13 @@ export class Roster {
   async look(): Promise<void> {
     const { kv } = this.#store;
     const [beats, words] = await Promise.all([kv.list(REGISTERS.beats), kv.list(REGISTERS.words)]);
-    const found = new Map<string, ActorStatus>();
+    const found = new Map<string, MemberStatus>();
     for (const [key, member] of beats) {
-      const index = Number(key.slice(REGISTERS.beats.length));
-      const text = words.get(REGISTERS.word(index));
+      const place = key.slice(REGISTERS.beats.length) as PlaceName;
+      const text = words.get(REGISTERS.word(place));
       const word = text === undefined ? undefined : (JSON.parse(text) as Beat);
       if (word?.member !== member) continue; // between its first beat and its first word
-      found.set(member, { index, ...word });
+      found.set(member, { place, index: Number(place.split(".")[1]), ...word });
       for (const [engine, stats] of Object.entries(word.engines)) this.heard(member, engine, stats);
     }
     this.#living = found;

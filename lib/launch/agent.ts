@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import { type MetricsPlace, NodeRoles, PROCESS_EXIT, Rendezvous, sittingRun } from "../fleet/index.ts";
 import type { Contract } from "./contract.ts";
-import { deviceOf, type Seat } from "./world-map.ts";
+import { deviceOf, devicesANode, type Seat } from "./world-map.ts";
 
 /** For a store or a coordinator that another node starts. Milliseconds. */
 const PATIENCE_MS = 600_000;
@@ -35,7 +35,7 @@ export interface AgentOptions {
 }
 
 /**
- * The work of one node: its actors and trainers, as long as there is a coordinator; on node 0 also the coordinator. Resolves
+ * The work of one node: its actors, trainers and verifier hosts, as long as there is a coordinator; on node 0 also the coordinator. Resolves
  * with an exit code of PROCESS_EXIT, the same on every node where a coordinator has ended.
  */
 export async function runAgent(options: AgentOptions): Promise<number> {
@@ -110,7 +110,7 @@ async function takePart(
     run: sittingRun(runId, sitting),
     places: seats,
     logs: join(logs, `node-${contract.nodeRank}`),
-    threads: Math.max(1, Math.floor(availableParallelism() / seats.length)),
+    threads: Math.max(1, Math.floor(availableParallelism() / Math.max(1, devicesANode([seats])))),
     ...metrics,
     environmentOf: ({ role, rank }) => seatVariables(options, host, role, rank),
     onFailure,
@@ -131,7 +131,9 @@ function seatVariables(
     NODE_RANK: String(contract.nodeRank),
     LOCAL_RANK: String(slot),
     LOCAL_WORLD_SIZE: String(seats.length),
-    ...(gpus && { CUDA_VISIBLE_DEVICES: deviceOf(slot, process.env["CUDA_VISIBLE_DEVICES"]) }),
+    ...(gpus && {
+      CUDA_VISIBLE_DEVICES: role === "verifier" ? "" : deviceOf(slot, process.env["CUDA_VISIBLE_DEVICES"]),
+    }),
   };
 }
 

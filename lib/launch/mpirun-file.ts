@@ -47,7 +47,7 @@ function attempts(job: Job, { hostfile, extra = [] }: MpirunOptions): string {
 export HONE_RESTARTS=0 HONE_REDIS_PASSWORD_FILE="\${HONE_REDIS_PASSWORD_FILE:-}"
 stopped=
 while :; do
-  # ppr:1:node: one agent a node, which starts the node's actors and trainers itself
+  # ppr:1:node: one agent a node, which starts the node's processes itself
   # odls_base_sigkill_timeout: so many seconds have agents to save after SIGTERM, instead of one; mpirun waits all of them
   mpirun ${command(words)} ${command(carried)} \\
     ${command([...hone, "agent", ...agent])} &

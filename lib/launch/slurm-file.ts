@@ -26,7 +26,7 @@ function head({ name, nodes, gpusPerNode, dir, graceSeconds }: Job, options: Slu
     "#!/bin/bash",
     `#SBATCH --job-name=${name}`,
     `#SBATCH --nodes=${nodes}`,
-    "# one agent a node, which starts the node's actors and trainers itself",
+    "# one agent a node, which starts the node's processes itself",
     "#SBATCH --ntasks-per-node=1",
     ...(gpusPerNode > 0 ? [`#SBATCH --gres=gpu:${gpusPerNode}`] : []),
     "#SBATCH --exclusive",

@@ -1,46 +1,74 @@
 import { HoneError } from "../errors.ts";
+import type { Role } from "../fleet/index.ts";
 
 /** How many processes of each kind a run has, over all nodes. */
 export interface Roles {
   readonly actors: number;
   readonly trainers: number;
+  /** Hosts that judge, of which none has a GPU. Default 0. */
+  readonly verifiers?: number | undefined;
 }
 
-/** A process of a node, and which of the node's GPUs is its own. */
+/** A process of a node, and which of the node's GPUs is its own where it has one. */
 export interface Seat {
-  readonly role: "actor" | "trainer";
+  readonly role: Role;
   /** Among those of its role, over all nodes. */
   readonly rank: number;
   /** Of how many. */
   readonly worldSize: number;
-  /** Among the processes of its node, trainers first. */
+  /** Among the processes of its node: trainers, then actors, then verifier hosts. */
   readonly slot: number;
 }
 
+const ORDER: readonly Role[] = ["trainer", "actor", "verifier"];
+
 /**
- * Who runs where: ranks follow each other over the nodes, each node has its part of both roles, and no node has more than
- * one process more than another. Trainer 0 is on the first. Throws HONE_ERR_USAGE where a node would have nothing to do.
+ * Who runs where: ranks follow each other over the nodes, each node has its part of those that train and sample, verifier
+ * hosts are where fewest others are, and no node has more than one process more than another. Trainer 0 is on the first.
+ * Throws HONE_ERR_USAGE where a node would have nothing to do.
  */
-export function worldMap({ actors, trainers }: Roles, nodes: number): Seat[][] {
-  const all = [...seats("trainer", trainers), ...seats("actor", actors)];
-  if (all.length < nodes)
+export function worldMap({ actors, trainers, verifiers = 0 }: Roles, nodes: number): Seat[][] {
+  if (actors + trainers + verifiers < nodes)
     throw new HoneError(
       "HONE_ERR_USAGE",
-      `${actors} actors and ${trainers} trainers are fewer than ${nodes} nodes`,
+      `${actors} actors, ${trainers} trainers and ${verifiers} verifier hosts are fewer than ${nodes} nodes`,
       { hint: "Ask for fewer nodes, or for more processes: hardware.processes counts those of all nodes." },
     );
   // one line of both roles, each spread evenly along it, cut into equal parts
-  const line = all.sort((a, b) => a.rank / a.worldSize - b.rank / b.worldSize);
+  const line = [...seats("trainer", trainers), ...seats("actor", actors)].sort(
+    (a, b) => a.rank / a.worldSize - b.rank / b.worldSize,
+  );
   const cut = (node: number) => Math.ceil((node * line.length) / nodes);
-  return Array.from({ length: nodes }, (_, node) => {
-    const own = line.slice(cut(node), cut(node + 1));
-    const trainersFirst = own.sort((a, b) => b.role.localeCompare(a.role));
-    return trainersFirst.map((seat, slot) => ({ ...seat, slot }));
+  const parts = Array.from({ length: nodes }, (_, node) => line.slice(cut(node), cut(node + 1)));
+  const hosts = evenedOut(
+    parts.map(({ length }) => length),
+    verifiers,
+  );
+  const left = seats("verifier", verifiers);
+  return parts.map((part, node) => {
+    const ordered = [...part, ...left.splice(0, hosts[node])].sort(
+      (a, b) => ORDER.indexOf(a.role) - ORDER.indexOf(b.role),
+    );
+    return ordered.map((seat, slot) => ({ ...seat, slot }));
   });
+}
+
+/** How many more each node gets, one after another where fewest are. */
+function evenedOut(sizes: readonly number[], count: number): number[] {
+  const more = sizes.map(() => 0);
+  for (let i = 0; i < count; i++) {
+    const all = sizes.map((size, node) => size + more[node]!);
+    more[all.indexOf(Math.min(...all))]! += 1;
+  }
+  return more;
 }
 
 const seats = (role: Seat["role"], worldSize: number): Omit<Seat, "slot">[] =>
   Array.from({ length: worldSize }, (_, rank) => ({ role, rank, worldSize }));
+
+/** How many GPUs the fullest node needs: one a process that trains or samples. */
+export const devicesANode = (nodes: readonly (readonly Seat[])[]): number =>
+  Math.max(...nodes.map((seats) => seats.filter(({ role }) => role !== "verifier").length));
 
 /**
  * The GPU of a seat: the `slot`-th of those that the node's job may use, as CUDA_VISIBLE_DEVICES names them. Throws

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Recipe } from "../config/index.ts";
+import { type Recipe, verifierWorkers } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import { RUN_FILES, readRunLog, readRunManifest } from "../metrics/index.ts";
 import type { DomainName, StepRecord } from "../records.ts";
@@ -77,7 +77,7 @@ function sharedMachine(
       perSquaredToken: 0,
       between: Math.max(0, average(records.map(betweenSeconds))),
     },
-    verifierWorkers: recipe.verification.workers,
+    verifierWorkers: verifierWorkers(recipe),
     domains,
   };
 }

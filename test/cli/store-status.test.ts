@@ -16,16 +16,18 @@ const silent = (address: string): RunStatus => ({
   state: "silent",
   asOfMs: 0,
   line: { store: { address, run: "run-1" } } as LineStatus,
-  processes: [row("run"), row("actor.0"), row("actor.1")],
+  processes: [row("run"), row("actor.0"), row("actor.1"), row("verifier.0"), row("verifier.1")],
 });
 
-test("where the run is silent its store says which actors live", async () => {
+test("where the run is silent its store says which actors and verifier hosts live", async () => {
   const address = `sqlite:${join(scratch(), "s.sqlite")}`;
   await using store = await openStore(address, { run: "run-1" });
-  await store.kv.setLease(REGISTERS.beat(1), "actor.1#2", 60_000);
-  await store.kv.set(REGISTERS.word(1), JSON.stringify({ member: "actor.1#2", pid: 1, engines: {} }));
+  await store.kv.setLease(REGISTERS.beat("actor.1"), "actor.1#2", 60_000);
+  await store.kv.set(REGISTERS.word("actor.1"), JSON.stringify({ member: "actor.1#2", pid: 1, engines: {} }));
+  await store.kv.setLease(REGISTERS.beat("verifier.0"), "verifier.0#1", 60_000);
+  await store.kv.set(REGISTERS.word("verifier.0"), JSON.stringify({ member: "verifier.0#1", engines: {} }));
   const { processes } = await asTheStoreSays(silent(address));
-  expect(processes.map(({ state }) => state)).toEqual(["silent", "silent", "alive"]);
+  expect(processes.map(({ state }) => state)).toEqual(["silent", "silent", "alive", "alive", "silent"]);
 });
 
 test("where the store is gone that is said of its actors, and a run that speaks is believed", async () => {

@@ -20,13 +20,13 @@ test("an actor whose place was taken ends, and its requests go to who took it", 
   await trainer.publish(generations.engine);
   const asked = generations.generate(request(0, 2, 3000));
   await until(() => core.engines[0]!.stats().running === 2, "the first actor to have it");
-  await local.store.kv.delete(REGISTERS.beat(0)); // as its lease ends while it is stopped
-  await local.store.kv.setLease(REGISTERS.beat(0), "actor.0#2", 10_000);
+  await local.store.kv.delete(REGISTERS.beat("actor.0")); // as its lease ends while it is stopped
+  await local.store.kv.setLease(REGISTERS.beat("actor.0"), "actor.0#2", 10_000);
   await expect(local.actors[0]!.ended).rejects.toMatchObject({
     code: "HONE_ERR_STATE",
     message: expect.stringContaining("actor.0#1: this process was out of touch"),
   });
-  await local.store.kv.delete(REGISTERS.beat(0));
+  await local.store.kv.delete(REGISTERS.beat("actor.0"));
   local.start(0);
   expect((await asked).map(({ tokens }) => tokens.length)).toEqual([3000, 3000]);
 });
@@ -34,8 +34,8 @@ test("an actor whose place was taken ends, and its requests go to who took it", 
 test("a process that was taken for dead is refused by the store", async () => {
   await using store = await openStore("memory:", { run: "test" });
   await store.kv.set(REGISTERS.settings, JSON.stringify({ ...SETTINGS, beatMs: 10 }));
-  await store.kv.set(REGISTERS.incarnation(0), "2");
-  store.fence(REGISTERS.incarnation(0), "1");
+  await store.kv.set(REGISTERS.incarnation("actor.0"), "2");
+  store.fence(REGISTERS.incarnation("actor.0"), "1");
   const receiver = new HandOver().receiver(() => undefined);
   const { signal } = new AbortController();
   const ended = runActor({ store, core: standInCore(), receiver, index: 0, incarnation: 1, signal });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { drawFaults } from "../../lib/fleet/chaos-faults.ts";
+import { type ChaosShape, drawFaults } from "../../lib/fleet/chaos-faults.ts";
 import { readFaults, spellFault } from "../../lib/fleet/faults.ts";
 
-const shape = { seed: 3, seconds: 60, actors: 2, trainers: 2, redis: true };
+const shape: ChaosShape = { seed: 3, seconds: 60, actors: 2, trainers: 2, redis: true };
 const seeds = Array.from({ length: 40 }, (_, seed) => seed);
 
 test("a seed's faults are always the same, in order, within the time, and as HONE_FAULTS has them", () => {
@@ -19,7 +19,7 @@ test("a seed's faults are always the same, in order, within the time, and as HON
 });
 
 test("everybody is met: each actor, each rank, those that judge, the server where it is the run's own", () => {
-  const met = (more: Partial<typeof shape>) => {
+  const met = (more: Partial<ChaosShape>) => {
     const all = seeds.flatMap((seed) => drawFaults({ ...shape, ...more, seed }));
     return new Set(all.map((fault) => (fault.role === "redis" ? "redis" : `${fault.role}.${fault.rank}`)));
   };
@@ -31,5 +31,7 @@ test("everybody is met: each actor, each rank, those that judge, the server wher
     "trainer.1",
     "verifier.0",
   ]);
+  const hosts = [...met({ verifiers: 3 })].filter((name) => name.startsWith("verifier"));
+  expect(hosts.sort()).toEqual(["verifier.0", "verifier.1", "verifier.2"]);
   expect([...met({ redis: false, trainers: 0 })].sort()).toEqual(["actor.0", "actor.1", "verifier.0"]);
 });

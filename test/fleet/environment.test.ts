@@ -15,7 +15,7 @@ test("a process reads what it was told", () => {
 });
 
 test.each([
-  ["HONE_ROLE", "driver", /HONE_ROLE is "driver", not one of actor, trainer/],
+  ["HONE_ROLE", "driver", /HONE_ROLE is "driver", not one of actor, trainer, verifier/],
   ["HONE_ROLE", undefined, /HONE_ROLE is not set/],
   ["RANK", "3", /RANK is "3", not below WORLD_SIZE, which is 3/],
   ["RANK", "-1", /RANK is "-1", not an integer from 0/],

@@ -2,24 +2,24 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { livingActors } from "../../lib/fleet/index.ts";
+import { livingMembers } from "../../lib/fleet/index.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
 import { openStore } from "../../lib/streams/index.ts";
 
 test("those whose sign of life has not run out, of this run alone", async () => {
   const dir = mkdtempSync(join(tmpdir(), "hone-living-"));
   const place = { address: `sqlite:${join(dir, "s.sqlite")}`, run: "run-1" };
-  await expect(livingActors(place)).rejects.toMatchObject({ code: "HONE_ERR_STREAM", why: "lost" });
+  await expect(livingMembers(place)).rejects.toMatchObject({ code: "HONE_ERR_STREAM", why: "lost" });
   await using store = await openStore(place.address, { run: place.run });
   for (const [index, ttlMs] of [
     [0, 1],
     [1, 60_000],
   ] as const) {
-    await store.kv.setLease(REGISTERS.beat(index), `actor.${index}#1`, ttlMs);
+    await store.kv.setLease(REGISTERS.beat(`actor.${index}`), `actor.${index}#1`, ttlMs);
     const word = { member: `actor.${index}#1`, pid: 10 + index, engines: {} };
-    await store.kv.set(REGISTERS.word(index), JSON.stringify(word));
+    await store.kv.set(REGISTERS.word(`actor.${index}`), JSON.stringify(word));
   }
   await new Promise((resolve) => setTimeout(resolve, 5));
-  expect(await livingActors(place)).toMatchObject([{ index: 1, pid: 11 }]);
+  expect(await livingMembers(place)).toMatchObject([{ index: 1, pid: 11 }]);
   rmSync(dir, { recursive: true });
 });

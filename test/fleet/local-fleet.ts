@@ -130,7 +130,7 @@ function startActor(core: Core, { store, weights, index, incarnation }: Place): 
 export async function killActor({ store }: LocalFleet, index: number, actor: LocalActor): Promise<void> {
   actor.stop.abort();
   await actor.ended.catch(() => {});
-  await store.kv.delete(REGISTERS.beat(index));
+  await store.kv.delete(REGISTERS.beat(`actor.${index}`));
 }
 
 export const lost = () => new HoneError("HONE_ERR_COLLECTIVE", "a member is gone");

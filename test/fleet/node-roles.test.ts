@@ -104,7 +104,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
       expect(weightsOf("pair")).toBe(weightsOf("one"));
       expect(failures).toEqual([]);
       await using store = await openStore(server.url, { run, mustExist: true });
-      expect(await store.kv.get(REGISTERS.incarnation(0))).toBe("2");
+      expect(await store.kv.get(REGISTERS.incarnation("actor.0"))).toBe("2");
       expect(await store.kv.get(REGISTERS.formation)).toBe("2");
       // each node's actor had its weights from the trainer there: no connection had more than these two
       const links = [...(await store.kv.list("fleet/transfer/")).keys()].map((key) =>

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ProcessBoard } from "../../lib/fleet/process-board.ts";
-import { type ActorStatus, NO_STATS, type Roster } from "../../lib/fleet/roster.ts";
+import { type MemberStatus, NO_STATS, type Roster } from "../../lib/fleet/roster.ts";
 import type { PlaceStatus } from "../../lib/fleet/supervisor.ts";
 import type { Updates } from "../../lib/fleet/updates.ts";
 
@@ -10,7 +10,8 @@ afterEach(() => void vi.useRealTimers());
 const actor = (
   index: number,
   stats: { version: number; running?: number; decodeTokens?: number },
-): ActorStatus => ({
+): MemberStatus => ({
+  place: `actor.${index}`,
   index,
   member: `actor.${index}#1`,
   pid: 100 + index,
@@ -27,11 +28,22 @@ const place = (rank: number, more: Partial<PlaceStatus> = {}): PlaceStatus => ({
   ...more,
 });
 
-function boardOf(living: () => ActorStatus[], lost: string[] = []) {
+const host = (index: number, jobs: number): MemberStatus => ({
+  place: `verifier.${index}`,
+  index,
+  member: `verifier.${index}#1`,
+  pid: 200 + index,
+  host: "here",
+  engines: {},
+  judging: { jobs, judged: 9 },
+});
+
+function boardOf(living: () => MemberStatus[], lost: string[] = [], hosts: MemberStatus[] = []) {
   const roster = {
     get living() {
       return living();
     },
+    hosts,
     wasLost: (member: string) => lost.includes(member),
   } as unknown as Roster;
   const updates = { version: () => 5 } as unknown as Updates;
@@ -57,6 +69,19 @@ test("alive, starting, silent, gone: each as supervisor and roster know it, and 
     { name: "trainer.0", state: "alive" },
     { name: "actor.9", state: "alive", lag: 0, doing: "waits for requests" },
   ]);
+});
+
+test("verifier hosts are told like actors, without weights and tokens", () => {
+  const board = boardOf(() => [], ["verifier.2#1"], [host(0, 3), host(5, 0)]);
+  board.places = () => [0, 1, 2].map((rank) => place(rank, { role: "verifier" }));
+  const rows = board.look();
+  expect(rows).toMatchObject([
+    { name: "verifier.0", state: "alive", doing: "judges in 3 workers" },
+    { name: "verifier.1", state: "starting" },
+    { name: "verifier.2", state: "silent" },
+    { name: "verifier.5", state: "alive", pid: 205, doing: "waits for completions" },
+  ]);
+  for (const row of rows) expect(row.version ?? row.tokensPerSecond).toBeUndefined();
 });
 
 test("tokens a second are those of the last five seconds", () => {

@@ -45,6 +45,12 @@ test("a process says how it is now, and where, in the store", async () => {
   expect(text).toContain(`hone_process_version{${labels}} 4`);
   expect(text).toContain(`hone_process_restarts_total{${labels},place="actor.0"} 1`);
   expect(text).toContain(`hone_process_restarts_total{${labels},place="trainer.0"} 0`);
+  facts = { judged: 12, restarts: 1 };
+  expect(await lines(), "a verifier host has no weights and no tokens").toEqual([
+    `hone_process_judged_total{${labels}} 12`,
+    `hone_process_restarts_total{${labels},place="actor.1"} 1`,
+    "",
+  ]);
   metrics[Symbol.dispose]();
   await expect(fetch(url!)).rejects.toThrow();
 });

@@ -5,9 +5,9 @@ import { openStore } from "../../lib/streams/index.ts";
 
 const beat = async (store: Awaited<ReturnType<typeof openStore>>, member: string, engine: object) => {
   const index = Number(/\d+/.exec(member)![0]);
-  await store.kv.setLease(REGISTERS.beat(index), member, 60_000);
+  await store.kv.setLease(REGISTERS.beat(`actor.${index}`), member, 60_000);
   const engines = { e: { ...NO_STATS, ...engine } };
-  await store.kv.set(REGISTERS.word(index), JSON.stringify({ member, pid: 5, engines }));
+  await store.kv.set(REGISTERS.word(`actor.${index}`), JSON.stringify({ member, pid: 5, engines }));
 };
 
 test("what an actor did counts after its end, what it held does not", async () => {
@@ -29,7 +29,7 @@ test("what an actor did counts after its end, what it held does not", async () =
   expect(roster.stats("e")).toMatchObject({ steps: 11, decodeTokens: 120, running: 5, pagesUsed: 7 });
   expect(roster.stats("e")).toMatchObject({ unrecordedTokens: 40 });
   expect(roster.stats("e").lostTokens).toBeUndefined();
-  await store.kv.delete(REGISTERS.beat(0), "actor.0#1");
+  await store.kv.delete(REGISTERS.beat("actor.0"), "actor.0#1");
   await beat(store, "actor.0#2", { steps: 2, decodeTokens: 30, running: 1 });
   await roster.look();
   expect(roster.stats("e")).toMatchObject({ steps: 13, decodeTokens: 150, running: 3, pagesUsed: 0 });
@@ -51,8 +51,8 @@ test("words of a process before this one are not taken for this one's", async ()
   await using store = await openStore("memory:", { run: "test" });
   const roster = new Roster(store, SETTINGS);
   await beat(store, "actor.0#1", { running: 3 });
-  await store.kv.delete(REGISTERS.beat(0));
-  await store.kv.setLease(REGISTERS.beat(0), "actor.0#2", 60_000);
+  await store.kv.delete(REGISTERS.beat("actor.0"));
+  await store.kv.setLease(REGISTERS.beat("actor.0"), "actor.0#2", 60_000);
   await roster.look();
   expect(roster.living).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { deviceOf, worldMap } from "../../lib/launch/world-map.ts";
+import { deviceOf, devicesANode, worldMap } from "../../lib/launch/world-map.ts";
 
 test("eight nodes with four actors and four trainers each", () => {
   const map = worldMap({ actors: 32, trainers: 32 }, 8);
@@ -25,14 +25,16 @@ test("everybody is somewhere once, in order, and nodes have equal parts", () => 
   const roles = fc.record({
     actors: fc.integer({ min: 1, max: 64 }),
     trainers: fc.integer({ min: 0, max: 64 }),
+    verifiers: fc.integer({ min: 0, max: 64 }),
   });
   fc.assert(
-    fc.property(roles, fc.integer({ min: 1, max: 64 }), ({ actors, trainers }, nodes) => {
-      fc.pre(actors + trainers >= nodes);
-      const map = worldMap({ actors, trainers }, nodes);
+    fc.property(roles, fc.integer({ min: 1, max: 64 }), ({ actors, trainers, verifiers }, nodes) => {
+      fc.pre(actors + trainers + verifiers >= nodes);
+      const map = worldMap({ actors, trainers, verifiers }, nodes);
       const ranks = (role: string) => map.flat().flatMap((seat) => (seat.role === role ? [seat.rank] : []));
       expect(ranks("actor")).toEqual(Array.from({ length: actors }, (_, i) => i));
       expect(ranks("trainer")).toEqual(Array.from({ length: trainers }, (_, i) => i));
+      expect(ranks("verifier")).toEqual(Array.from({ length: verifiers }, (_, i) => i));
       const sizes = map.map(({ length }) => length);
       expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
       expect(Math.min(...sizes)).toBeGreaterThanOrEqual(1);
@@ -40,9 +42,27 @@ test("everybody is somewhere once, in order, and nodes have equal parts", () => 
   );
 });
 
+test("verifier hosts are where fewest others are, behind those that have the GPUs", () => {
+  const map = worldMap({ actors: 2, trainers: 2, verifiers: 3 }, 3);
+  expect(map.map((seats) => seats.map(({ role, rank, slot }) => `${role} ${rank} ${slot}`))).toEqual([
+    ["trainer 0 0", "actor 0 1"],
+    ["trainer 1 0", "verifier 0 1"],
+    ["actor 1 0", "verifier 1 1", "verifier 2 2"],
+  ]);
+  expect(devicesANode(map)).toBe(2);
+  const spare = worldMap({ actors: 1, trainers: 0, verifiers: 2 }, 3);
+  expect(spare.map((seats) => seats.map(({ role }) => role))).toEqual([
+    ["actor"],
+    ["verifier"],
+    ["verifier"],
+  ]);
+  const whole = worldMap({ actors: 32, trainers: 32, verifiers: 3 }, 8);
+  expect([devicesANode(whole), Math.max(...whole.map(({ length }) => length))]).toEqual([8, 9]);
+});
+
 test("fewer processes than nodes are refused", () => {
   expect(() => worldMap({ actors: 2, trainers: 1 }, 4)).toThrow(
-    "2 actors and 1 trainers are fewer than 4 nodes",
+    "2 actors, 1 trainers and 0 verifier hosts are fewer than 4 nodes",
   );
 });
 

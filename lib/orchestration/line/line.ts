@@ -1,6 +1,6 @@
 import { Channel, pour } from "../../channel.ts";
 import type { Clock } from "../../clock.ts";
-import type { Recipe } from "../../config/index.ts";
+import { type Recipe, verifierWorkers } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
 import type { TrainerFace, TrainingBatch } from "../../native/face.ts";
 import type { Generations } from "../../native/generations.ts";
@@ -160,7 +160,7 @@ export class Line {
       ready: this.#settled.length,
       wanted: recipe.training.groupsPerStep,
       verifiers: verifierStatuses(this.#verifiers),
-      workers: recipe.verification.workers,
+      workers: verifierWorkers(recipe),
       engine,
     };
   }

@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import type { Recipe } from "../../config/index.ts";
+import { type Recipe, verifierWorkers } from "../../config/index.ts";
 import {
   collectStepMetrics,
   type EngineFacts,
@@ -105,7 +105,7 @@ function outcomeFacts({ step, version, versionBefore, batch, update }: StepOutco
     groups: batch.groups.map(({ group }) => group),
     unscored: unscoredByDomain(batch.groups),
     update: update && updateFacts(update, versionBefore, recipe),
-    verifierWorkers: recipe.verification.workers,
+    verifierWorkers: verifierWorkers(recipe),
   };
 }
 

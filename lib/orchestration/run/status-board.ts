@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Recipe } from "../../config/index.ts";
+import { type Recipe, verifierWorkers } from "../../config/index.ts";
 import { type LineStatus, RUN_FILES, type StageStatus, writeWholeBeside } from "../../metrics/index.ts";
 import type { EngineStats } from "../../native/face.ts";
 import { type Diagnosis, diagnose, type LineFacts, type LineMoment } from "../line/index.ts";
@@ -130,7 +130,7 @@ export class StatusBoard {
         ...(recipe.rollouts.recordEveryTokens > 0 && takenUpOf(engine)),
       },
       verifiers: facts?.verifiers ?? [],
-      verifierWorkers: recipe.verification.workers,
+      verifierWorkers: verifierWorkers(recipe),
       machine: machineOf(recipe, busyMicros / 1000 / elapsed, this.#gpu),
       processes: processRows({ ...own, others, verifiers }),
       store: others?.store,

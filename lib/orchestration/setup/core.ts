@@ -17,6 +17,7 @@ import type {
   TrainerFace,
   TrainerOptions,
 } from "../../native/face.ts";
+import type { JobPlace } from "../../rewards/index.ts";
 
 /** The processes that a core has besides this one. */
 export interface CoreProcesses {
@@ -34,6 +35,8 @@ export interface Core {
   trainer(config: ModelConfigJson, options: TrainerOptions): TrainerFace;
   /** Absent where all of it is in this process. */
   processes?(): CoreProcesses;
+  /** Where verifiers judge, so many jobs a host at a time. Absent, or undefined, where this process has a pool. */
+  verifierHosts?(workers: number): JobPlace | undefined;
 }
 
 /** The addon. Loaded when a run starts, so that recipes and the command line work without it. */

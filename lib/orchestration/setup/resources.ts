@@ -66,7 +66,7 @@ export async function openResources(
   const openTrainer = (whole = false) => core.trainer(model.config, trainerOptions(recipe, whole));
   const trainer = openTrainer();
   const generations = new Generations(openEngine("training"));
-  const own = shared === undefined ? openVerifiers(recipe) : undefined;
+  const own = shared === undefined ? openVerifiers(recipe, core) : undefined;
   const plays = playsOf(recipe);
   const judges = shared ?? own!;
   const verifiers = plays.size === 0 ? judges : besideEpisodes(judges);
@@ -90,7 +90,15 @@ export async function openResources(
   };
 }
 
-export function openVerifiers(recipe: Recipe): VerifierPool {
+/** @param core whose hosts judge, if it has any; default: workers of this machine */
+export function openVerifiers(recipe: Recipe, core?: Pick<Core, "verifierHosts">): VerifierPool {
   const { workers, timeoutMs, modules } = recipe.verification;
-  return new VerifierPool({ workers, modules, timeoutMs, rewards: rewardPlans(recipe) });
+  const place = core?.verifierHosts?.(workers);
+  return new VerifierPool({
+    workers,
+    ...(place && { place }),
+    modules,
+    timeoutMs,
+    rewards: rewardPlans(recipe),
+  });
 }

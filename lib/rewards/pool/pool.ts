@@ -10,13 +10,14 @@ import {
   type Workers,
 } from "./pooled-verifier.ts";
 import { type CountedJudge, openReward, type RewardPlan } from "./rewards.ts";
-import type { JobEnd, VerificationJob } from "./verification-job.ts";
 import type { VerifierStats } from "./verifier-stats.ts";
-import { WorkerGroup } from "./worker-group.ts";
+import { type JobPlace, WorkerGroups } from "./worker-groups.ts";
 
 export interface VerifierPoolOptions {
   /** Processes that judge at the same time. Default 1. */
   readonly workers?: number;
+  /** Where they are; it is closed with the pool. Default: this machine, with `workers` of them. */
+  readonly place?: JobPlace;
   /** By verifier name; overrides the limits that the verifier states. */
   readonly limits?: Readonly<Record<string, VerifierLimits>>;
   /** Milliseconds for one completion where neither `limits` nor the verifier says. Default 2000. */
@@ -43,9 +44,7 @@ const DEFAULT_HEAP_MB = 256;
  * Verifiers with a heap limit of their own have processes of their own.
  */
 export class VerifierPool implements AsyncDisposable {
-  readonly #count: number;
-  /** By heap of their processes; started when first needed. */
-  readonly #groups = new Map<number, WorkerGroup>();
+  readonly #place: JobPlace;
   readonly #verifiers = new Map<string, CountedJudge>();
   readonly #closed = new AbortController();
   readonly #running = new Set<Promise<Verdict[]>>();
@@ -54,15 +53,16 @@ export class VerifierPool implements AsyncDisposable {
 
   constructor(options: VerifierPoolOptions = {}) {
     const { workers = 1, workerHeapMb: heapMb = DEFAULT_HEAP_MB, loadTimeoutMs = LOAD_TIMEOUT_MS } = options;
-    this.#count = workers;
+    const place = options.place ?? new WorkerGroups(workers);
+    this.#place = place;
     const pool = this;
-    const place: Workers = {
-      count: workers,
+    const shared: Workers = {
+      count: place.count,
       loadTimeoutMs,
       get abandoned() {
         return pool.#abandoned;
       },
-      run: (heap, job) => this.#run(heap, job),
+      run: (heap, job) => place.run(heap, job),
     };
     const defaults = { heapMb, timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS };
     const add = (
@@ -71,7 +71,7 @@ export class VerifierPool implements AsyncDisposable {
     ) =>
       this.#verifiers.set(
         name,
-        new PooledVerifier({ name, defaults, overrides: options.limits?.[name], ...own }, place),
+        new PooledVerifier({ name, defaults, overrides: options.limits?.[name], ...own }, shared),
       );
     for (const { name, limits } of VERIFIERS)
       add(name, { stated: limits, domain: VERIFIER_DOMAINS.get(name) });
@@ -81,7 +81,7 @@ export class VerifierPool implements AsyncDisposable {
     setMaxListeners(0, this.#closed.signal); // every call of a reward listens
     for (const plan of options.rewards ?? [])
       for (const [name, judge] of openReward(plan, {
-        workers: place,
+        workers: shared,
         defaults,
         closing: this.#closed.signal,
         verify,
@@ -115,21 +115,21 @@ export class VerifierPool implements AsyncDisposable {
 
   /** Of the processes that there are at this moment. */
   pids(): number[] {
-    return [...this.#groups.values()].flatMap((group) => group.pids);
+    return this.#place.pids();
   }
 
   /** Stops the workers without waiting for verdicts that nobody will read: what is running rejects with HONE_ERR_STATE. */
   abandon(): Promise<void> {
     this.#abandoned = true;
     this.#closed.abort();
-    for (const group of this.#groups.values()) void group.close(); // running jobs end with their process
+    void this.#place.close(); // running jobs end with their process
     return this.close();
   }
 
   /** Lets running verifications end, each within its limit, and stops the workers. Safe to call twice. */
   close(): Promise<void> {
     this.#closing ??= Promise.allSettled(this.#running).then(async () => {
-      await Promise.all([...this.#groups.values()].map((group) => group.close()));
+      await this.#place.close();
       this.#closed.abort();
     });
     return this.#closing;
@@ -152,12 +152,6 @@ export class VerifierPool implements AsyncDisposable {
     });
     await Promise.all(all);
     return verdicts;
-  }
-
-  #run(heapMb: number, job: VerificationJob): Promise<JobEnd> {
-    const group = this.#groups.get(heapMb) ?? new WorkerGroup(this.#count, heapMb);
-    this.#groups.set(heapMb, group);
-    return group.judge(job);
   }
 
   /** Throws HONE_ERR_CONFIG for an unknown name. */

@@ -30,6 +30,12 @@ test("a domain that says nothing has no plan", () => {
   ]);
 });
 
+test("as many calls at a time as all hosts have workers", () => {
+  const processes = { actors: 1, verifiers: 3 };
+  const recipe = defineRecipe({ ...minimal(), hardware: { processes }, verification: { workers: 2 } });
+  expect(verificationCalls(recipe)).toBe(6);
+});
+
 test("a module is named by its URL, from the working folder, with its export", () => {
   const url = pathToFileURL(resolve("mine.ts")).href;
   const plan = rewardPlan(recipeOf({ reward: "./mine.ts#short" }), "math")!;

@@ -1,0 +1,140 @@
+import { type Deferred, deferred } from "../deferred.ts";
+import { HoneError } from "../errors.ts";
+import { abandoned, type JobEnd, type JobPlace, type VerificationJob } from "../rewards/index.ts";
+import type { StreamStore } from "../streams/index.ts";
+import { decodeEnd, encodeJob, type NumberedEnd } from "./job-messages.ts";
+import { type FleetSettings, STREAMS } from "./names.ts";
+import { RequestLog } from "./request-log.ts";
+import type { Roster } from "./roster.ts";
+
+/** Ends that stay in the store behind what was read, so that one trim serves many. */
+const TRIM_EVERY = 64;
+
+export interface HostedVerifiersParts {
+  readonly store: StreamStore;
+  readonly roster: Roster;
+  readonly settings: FleetSettings;
+  /** How many hosts there are to be. */
+  readonly hosts: number;
+}
+
+/**
+ * Jobs of verifiers, done by hosts: processes that have the workers of a machine each. A job goes to one of them; it comes
+ * back, or goes to another. How many are under way is bounded by who asks: a pool asks no more than its place does at a time.
+ */
+export class HostedVerifiers {
+  readonly #parts: HostedVerifiersParts;
+  readonly #log: RequestLog;
+  readonly #under = new Map<number, Deferred<JobEnd>>();
+  readonly #closed = new AbortController();
+  readonly #reading: Promise<void>;
+  readonly #leaveRoster: () => void;
+  #next = 0;
+  #failure: Error | undefined;
+  /** Since when jobs wait and no host is alive. */
+  #unservedAt: number | undefined;
+
+  constructor(parts: HostedVerifiersParts) {
+    this.#parts = parts;
+    this.#log = new RequestLog(parts.store, STREAMS.jobs);
+    this.#reading = this.#read().catch((error) => this.fail(error));
+    this.#leaveRoster = parts.roster.onLook(() => this.#expectServed());
+  }
+
+  /** A place for one pool's jobs. @param workers of each host */
+  place(workers: number): JobPlace {
+    const own = new Set<number>();
+    let isClosed = false;
+    return {
+      count: this.#parts.hosts * workers,
+      run: async (heapMb, job) => {
+        if (isClosed) throw abandoned();
+        const number = this.#next++;
+        own.add(number);
+        return this.#ask(number, encodeJob({ number, workers, heapMb, job }), job).finally(() =>
+          own.delete(number),
+        );
+      },
+      pids: () => [],
+      close: async () => {
+        isClosed = true;
+        for (const number of own) this.#forget(number)?.reject(abandoned());
+      },
+    };
+  }
+
+  /** Every job under way ends with this error, and so does every later one. */
+  fail(error: Error): void {
+    if (this.#failure !== undefined || this.#closed.signal.aborted) return;
+    this.#failure = error;
+    for (const number of [...this.#under.keys()]) this.#forget(number)!.reject(error);
+  }
+
+  async close(): Promise<void> {
+    this.fail(abandoned());
+    this.#closed.abort();
+    this.#leaveRoster();
+    await this.#reading;
+  }
+
+  #ask(number: number, payload: Uint8Array, { members }: VerificationJob): Promise<JobEnd> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    const asked = deferred<JobEnd>();
+    this.#under.set(number, asked);
+    const size = { samples: members.length, tokens: 0 };
+    this.#log.append(number, payload, size).catch((error) => this.fail(error as Error));
+    return asked.promise;
+  }
+
+  async #read(): Promise<void> {
+    const { store } = this.#parts;
+    const { signal } = this.#closed;
+    for (let after = 0, trimmed = 0; !signal.aborted; ) {
+      const options = { max: 16, waitMs: 60_000, signal };
+      const entries = await store.read(STREAMS.jobEnds, after, options).catch((error: unknown) => {
+        if (signal.aborted) return [];
+        throw error;
+      });
+      for (const { key, payload, offset } of entries) {
+        this.#forget(Number(key))?.resolve(endOf(payload));
+        after = offset;
+      }
+      if (after - trimmed < TRIM_EVERY) continue;
+      await store.trim(STREAMS.jobEnds, after);
+      trimmed = after;
+      await this.#log.trim();
+    }
+  }
+
+  /** Undefined for one that nobody waits for any more. */
+  #forget(number: number): Deferred<JobEnd> | undefined {
+    const asked = this.#under.get(number);
+    this.#under.delete(number);
+    if (asked !== undefined) this.#log.end(number);
+    return asked;
+  }
+
+  #expectServed(): void {
+    const { roster, settings } = this.#parts;
+    const now = performance.now();
+    const isServed = this.#under.size === 0 || roster.hosts.length > 0;
+    this.#unservedAt = isServed ? undefined : (this.#unservedAt ?? now);
+    if (this.#unservedAt === undefined || now - this.#unservedAt <= settings.gatherMs) return;
+    const message = `no verifier host was alive for ${Math.round(settings.gatherMs / 1000)} s, and completions wait for one`;
+    this.fail(new HoneError("HONE_ERR_COLLECTIVE", message));
+  }
+}
+
+/** What cannot be read is a loss of ours: it is judged once more. */
+function endOf(payload: Uint8Array): NumberedEnd["end"] {
+  try {
+    return decodeEnd(payload).end;
+  } catch (error) {
+    return lostJob(String((error as Error).message));
+  }
+}
+
+/** A fault of ours, which says nothing of the completions. */
+export const lostJob = (cause: string): JobEnd => {
+  return { kind: "lost", phase: "idle", member: undefined, elapsedMs: 0, cause };
+};

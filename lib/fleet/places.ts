@@ -1,0 +1,28 @@
+import { HoneError } from "../errors.ts";
+import type { KeyValues } from "../streams/index.ts";
+import { memberName, type PlaceName, REGISTERS } from "./names.ts";
+import type { Roster } from "./roster.ts";
+import type { Supervisor } from "./supervisor.ts";
+
+/**
+ * Number of the next process of a place: the one before is fenced from here on. Throws HONE_ERR_STATE where somebody else
+ * fills the place too.
+ */
+export async function nextIncarnation(kv: KeyValues, place: PlaceName): Promise<number> {
+  const register = REGISTERS.incarnation(place);
+  const before = await kv.get(register);
+  const next = Number(before ?? 0) + 1;
+  if (!(await kv.cas(register, before ?? null, String(next))))
+    throw new HoneError("HONE_ERR_STATE", `${place}: another process has taken epoch ${next}`, {
+      hint: "Two agents have the same number: each node needs its own.",
+    });
+  await kv.delete(REGISTERS.beat(place), memberName(place, next - 1));
+  return next;
+}
+
+/** Ends processes that live and say nothing any more: stopped, or hanging. */
+export function endSilent(supervisor: Supervisor, roster: Roster): void {
+  for (const { role, rank, epoch } of supervisor.statuses)
+    if (role !== "trainer" && roster.wasLost(memberName(`${role}.${rank}`, epoch)))
+      supervisor.kill(role, rank);
+}

@@ -1,0 +1,157 @@
+import { setMaxListeners } from "node:events";
+import { deferred } from "../deferred.ts";
+import { type JobEnd, type JobPlace, WorkerGroups } from "../rewards/index.ts";
+import type { Lease } from "../streams/index.ts";
+import { fleetSettings } from "./actor.ts";
+import { lostJob } from "./hosted-verifiers.ts";
+import { decodeJob, encodeEnd, type NumberedJob } from "./job-messages.ts";
+import { LeasedWork, MOST_DELIVERIES } from "./leased-work.ts";
+import { type FleetSettings, STREAMS, VERIFIER_HOSTS } from "./names.ts";
+import type { RoleFacts } from "./role-metrics.ts";
+import { type MemberParts, SignsOfLife } from "./signs-of-life.ts";
+
+export interface VerifierHostParts extends MemberParts {
+  /** Told what to ask for how it is; called once. */
+  readonly onFacts?: (facts: () => RoleFacts) => void;
+  /** Where jobs are done. Default: processes of this machine. */
+  readonly openPlace?: (workers: number) => JobPlace;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The work of a verifier host: jobs while it has workers, each handed over whole, together with the end of its lease. What it
+ * holds when it dies goes to another host. Time limits count in its processes alone: a job that waits has none. Resolves
+ * when `signal` aborts; rejects with what ended it, after which a new process may take its place.
+ */
+export async function runVerifierHost(parts: VerifierHostParts): Promise<void> {
+  const host = new VerifierHost(parts, await fleetSettings(parts.store));
+  try {
+    await host.run();
+  } catch (error) {
+    if (!parts.signal.aborted) throw error;
+  } finally {
+    await host.close();
+  }
+}
+
+interface Held {
+  /** The last one: it may have run out and come back. */
+  lease: Lease;
+}
+
+class VerifierHost {
+  readonly #parts: VerifierHostParts;
+  readonly #settings: FleetSettings;
+  readonly #life: SignsOfLife;
+  readonly #leases: LeasedWork;
+  readonly #held = new Map<string, Held>();
+  readonly #failed = deferred<never>();
+  readonly #stop = new AbortController();
+  #place: JobPlace | undefined;
+  #wake = deferred<void>();
+  #renewal: NodeJS.Timeout | undefined;
+  #judged = 0;
+
+  constructor(parts: VerifierHostParts, settings: FleetSettings) {
+    this.#parts = parts;
+    this.#settings = settings;
+    this.#life = new SignsOfLife("verifier", parts, settings, () => {
+      return { engines: {}, judging: { jobs: this.#held.size, judged: this.#judged } };
+    });
+    const { store } = parts;
+    const { expectAlive } = this.#life;
+    const streams = { asked: STREAMS.jobs, group: VERIFIER_HOSTS, done: STREAMS.jobEnds };
+    this.#leases = new LeasedWork({ store, settings, ...streams, expectAlive });
+    this.#failed.promise.catch(() => {}); // whoever races gets it
+    setMaxListeners(0, this.#stop.signal);
+    if (parts.signal.aborted) this.#end();
+    parts.signal.addEventListener("abort", () => this.#end(), { once: true });
+  }
+
+  async run(): Promise<void> {
+    await this.#life.begin(this.#fail);
+    const { onFacts, incarnation } = this.#parts;
+    onFacts?.(() => ({ judged: this.#judged, restarts: incarnation - 1 }));
+    const renew = () => void this.#renew().catch(this.#fail);
+    this.#renewal = setInterval(renew, this.#settings.leaseMs / 3);
+    await Promise.race([this.#work(), this.#failed.promise]);
+  }
+
+  async close(): Promise<void> {
+    this.#end();
+    this.#life.close();
+    clearInterval(this.#renewal);
+    for (const { lease } of this.#held.values()) await this.#leases.end(lease, "retry").catch(() => {}); // or it runs out
+    await this.#place?.close();
+  }
+
+  readonly #fail = (error: unknown): void => {
+    if (!this.#stop.signal.aborted) this.#failed.reject(error);
+  };
+
+  #end(): void {
+    this.#stop.abort();
+    this.#leases.interrupt();
+    this.#awake();
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      if (this.#held.size >= (this.#place?.count ?? 1)) await this.#wake.promise;
+      else for (const lease of await this.#leases.next(1)) this.#accept(lease); // so that hosts who ask at once share them
+    }
+  }
+
+  #accept(lease: Lease): void {
+    const held = this.#held.get(lease.key);
+    if (held !== undefined) {
+      held.lease = lease;
+      return;
+    }
+    const fresh = { lease };
+    this.#held.set(lease.key, fresh);
+    this.#judge(fresh).catch(this.#fail);
+  }
+
+  async #judge(held: Held): Promise<void> {
+    const { key } = held.lease;
+    const { end, members } = await this.#endOf(held.lease);
+    if (this.#stop.signal.aborted || this.#held.get(key) !== held) return;
+    this.#held.delete(key);
+    this.#awake();
+    const payload = encodeEnd({ number: Number(key), by: this.#life.member, end });
+    await this.#leases.hand(held.lease, payload, { samples: members, tokens: 0 });
+    this.#judged += members;
+  }
+
+  async #endOf({ payload, deliveries }: Lease): Promise<{ readonly end: JobEnd; readonly members: number }> {
+    if (deliveries > MOST_DELIVERIES)
+      return { end: lostJob(`${deliveries - 1} verifier hosts ended with it`), members: 0 };
+    let asked: NumberedJob;
+    try {
+      asked = decodeJob(payload);
+    } catch (error) {
+      return { end: lostJob(String((error as Error).message)), members: 0 };
+    }
+    const { workers, heapMb, job } = asked;
+    const { openPlace = (count: number) => new WorkerGroups(count) } = this.#parts;
+    this.#place ??= openPlace(workers);
+    return { end: await this.#place.run(heapMb, job), members: job.members.length };
+  }
+
+  /** What somebody else has by now is left to them: what comes of it here is said to nobody. */
+  async #renew(): Promise<void> {
+    for (const [key, held] of [...this.#held]) {
+      const { lease } = held;
+      if (await this.#leases.renew(lease)) continue;
+      if (this.#held.get(key) === held && held.lease === lease) this.#held.delete(key);
+    }
+    this.#awake();
+  }
+
+  #awake(): void {
+    const { resolve } = this.#wake;
+    this.#wake = deferred();
+    resolve();
+  }
+}

@@ -1,0 +1,41 @@
+import type { JobEnd, VerificationJob } from "./verification-job.ts";
+import { abandoned, WorkerGroup } from "./worker-group.ts";
+
+/** Where jobs of verifiers are done: processes that judge, of this machine or of others. */
+export interface JobPlace {
+  /** Jobs that it does at the same time. */
+  readonly count: number;
+  /** Rejects with HONE_ERR_STATE once the place closes. @param heapMb of the process that does it */
+  run(heapMb: number, job: VerificationJob): Promise<JobEnd>;
+  /** Of the processes that this one has started and that are there at this moment. */
+  pids(): number[];
+  /** Jobs that run end as lost, or reject. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Processes of this machine: as many as `count` for each limit of the heap, started when first needed. */
+export class WorkerGroups implements JobPlace {
+  readonly count: number;
+  readonly #groups = new Map<number, WorkerGroup>();
+  #closed = false;
+
+  constructor(count: number) {
+    this.count = count;
+  }
+
+  async run(heapMb: number, job: VerificationJob): Promise<JobEnd> {
+    if (this.#closed) throw abandoned();
+    const group = this.#groups.get(heapMb) ?? new WorkerGroup(this.count, heapMb);
+    this.#groups.set(heapMb, group);
+    return group.judge(job);
+  }
+
+  pids(): number[] {
+    return [...this.#groups.values()].flatMap((group) => group.pids);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#groups.values()].map((group) => group.close()));
+  }
+}

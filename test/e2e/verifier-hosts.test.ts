@@ -1,0 +1,96 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { openProcesses, readFaults } from "../../lib/fleet/index.ts";
+import { readLineStatus } from "../../lib/metrics/index.ts";
+import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
+import { readEvents } from "../../lib/orchestration/records/event-log.ts";
+import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
+import { long } from "../long.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
+
+vi.setConfig({ testTimeout: 300_000 });
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), "hone-verifier-hosts-"));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const STEPS = 4;
+const settings = { leaseMs: 2000, beatMs: 100, aliveMs: 3000 };
+const module = new URL("../fixtures/verifiers/brief.ts", import.meta.url).href;
+
+/**
+ * What is right scores by chance here, so that one domain is judged by a module of the user's and one by a function, which
+ * tell any two completions apart: a verdict of another completion, or none, would change the weights.
+ */
+const recipe = (schedule: "sync" | "async") =>
+  smallRecipe(
+    { steps: STEPS, schedule, maxLag: 1 },
+    {
+      domains: {
+        math: { weight: 0.5, source: "procedural/math", reward: module },
+        logic: { weight: 0.3, source: "procedural/logic" },
+        code: {
+          weight: 0.2,
+          source: "procedural/code",
+          reward: ({ completion }) => 1 / (1 + completion.length),
+        },
+      },
+      objective: { entropyCoef: 0.1 },
+      optimizer: { lr: 1e-3, warmupSteps: 0 },
+      verification: { workers: 2, timeoutMs: 20_000 },
+    },
+  );
+
+async function runOf(name: string, schedule: "sync" | "async", verifiers: number, faults = "") {
+  const core = await nativeCore();
+  const store = `sqlite:${join(dir, `${name}.sqlite`)}`;
+  const all = { actors: 1, trainers: 0, verifiers, core, store, settings, faults: readFaults(faults) };
+  await using processes = await openProcesses(all);
+  const at = join(dir, name);
+  await using run = await createRun(recipe(schedule), { dir: at, core: processes.core });
+  expect(await run.finished).toMatchObject({ reason: "done", steps: STEPS });
+  const rows = Object.fromEntries(readLineStatus(at)!.processes!.map((row) => [row.name, row]));
+  return { at, rows, weights: weightsHash(join(at, "checkpoints", `step-00000${STEPS}`)) };
+}
+
+async function weightsOfOne(): Promise<string> {
+  await using run = await createRun(recipe("sync"), { dir: join(dir, "one") });
+  await run.finished;
+  return weightsHash(join(dir, "one", "checkpoints", `step-00000${STEPS}`));
+}
+let alone: Promise<string> | undefined;
+
+/** Of each problem and attempt, in the journal. */
+const unscoredIn = (at: string): number =>
+  readFileSync(join(at, "verdicts.jsonl"), "utf8").split('"unscored"').length - 1;
+
+test("a host judges, is killed amid a step and judges again: the weights are one process's", async () => {
+  alone ??= weightsOfOne();
+  const { at, rows, weights } = await runOf("killed", "sync", 1, "verifier.0@step=1:sigkill");
+  expect(weights).toBe(await alone);
+  expect(unscoredIn(at)).toBe(0);
+  expect(rows["verifier.0"]).toMatchObject({ restarts: 1, ended: { how: "by SIGKILL" } });
+  expect(rows["verifier.1"], "there is no pool beside it").toBeUndefined();
+  const groups = readEvents(join(at, "events.jsonl")).flatMap((e) => (e.e === "step" ? e.k : []));
+  expect(new Set(groups).size).toBe(groups.length);
+});
+
+test.runIf(long)("of two hosts both are killed and one is stopped: the same weights", async () => {
+  alone ??= weightsOfOne();
+  const faults = "verifier.1@step=1:sigkill,verifier.0@step=2:sigstop=8s,verifier.1@step=3:sigkill";
+  const { at, weights } = await runOf("two", "sync", 2, faults);
+  expect(weights).toBe(await alone);
+  expect(unscoredIn(at)).toBe(0);
+});
+
+test.runIf(long)("an asynchronous run of two hosts replays on one process, with its verdicts", async () => {
+  const { at } = await runOf("async", "async", 2, "verifier.0@step=1:sigkill");
+  expect(await replayRun(at, { recipe: recipe("async") })).toMatchObject({
+    steps: STEPS,
+    weightsCompared: true,
+  });
+});

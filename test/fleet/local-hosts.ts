@@ -1,0 +1,88 @@
+import { deferred } from "../../lib/deferred.ts";
+import { HostedVerifiers } from "../../lib/fleet/hosted-verifiers.ts";
+import { type FleetSettings, REGISTERS, SETTINGS } from "../../lib/fleet/names.ts";
+import { Roster } from "../../lib/fleet/roster.ts";
+import { runVerifierHost } from "../../lib/fleet/verifier-host.ts";
+import type { JobEnd, JobPlace, VerificationJob } from "../../lib/rewards/index.ts";
+import { openStore, type StreamStore } from "../../lib/streams/index.ts";
+
+export const jobOf = (...texts: readonly string[]): VerificationJob => ({
+  verifier: "math",
+  domain: "math",
+  members: texts.map((text) => ({ reference: "2", text, finish: "eos" })),
+  timeoutMs: 1000,
+  loadTimeoutMs: 1000,
+});
+
+/** Every completion is right, and its verdict says who judged it and which text. */
+export const judgedBy = (who: string, { members }: VerificationJob): JobEnd => ({
+  kind: "done",
+  outcomes: members.map(({ text }) => {
+    return { verdict: { status: "correct", score: 1, reason: `${who}: ${text}` }, microseconds: 1 };
+  }),
+  limits: undefined,
+});
+
+/** What a job's end says in its verdicts. */
+export const said = (end: JobEnd): string[] =>
+  end.kind !== "done"
+    ? [end.cause]
+    : end.outcomes.map(({ verdict }) => ("reason" in verdict ? verdict.reason : verdict.cause));
+
+export interface LocalHost {
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+  /** Jobs that it was given and has not done. */
+  readonly running: VerificationJob[];
+  /** Jobs wait until it is called. */
+  readonly finish: () => void;
+}
+
+export interface LocalHosts {
+  readonly store: StreamStore;
+  readonly judges: HostedVerifiers;
+  /** @param waits its jobs wait for `finish` */
+  start(index: number, incarnation?: number, waits?: boolean): LocalHost;
+  close(): Promise<void>;
+}
+
+/** Verifier hosts in this process, over a store in memory, whose jobs are right at once or when they are told. */
+export async function localHosts(hosts: number, settings: Partial<FleetSettings> = {}): Promise<LocalHosts> {
+  const store = await openStore("memory:", { run: "test" });
+  const fast = { ...SETTINGS, leaseMs: 300, beatMs: 20, gatherMs: 60_000, ...settings };
+  await store.kv.set(REGISTERS.settings, JSON.stringify(fast));
+  const roster = new Roster(store, fast);
+  roster.watch(() => {});
+  const judges = new HostedVerifiers({ store, roster, settings: fast, hosts });
+  const all: LocalHost[] = [];
+  const start = (index: number, incarnation = 1, waits = false): LocalHost => {
+    const stop = new AbortController();
+    const running: VerificationJob[] = [];
+    const told = deferred<void>();
+    if (!waits) told.resolve();
+    const openPlace = (count: number): JobPlace => ({
+      count,
+      run: async (_, job) => {
+        running.push(job);
+        await told.promise;
+        running.splice(running.indexOf(job), 1);
+        return judgedBy(`verifier.${index}#${incarnation}`, job);
+      },
+      pids: () => [],
+      close: async () => {},
+    });
+    const ended = runVerifierHost({ store, index, incarnation, openPlace, signal: stop.signal });
+    ended.catch(() => {}); // tests that care look
+    const host = { stop, ended, running, finish: () => told.resolve() };
+    all.push(host);
+    return host;
+  };
+  const close = async () => {
+    await judges.close();
+    roster.close();
+    for (const host of all) host.stop.abort();
+    await Promise.allSettled(all.map(({ ended }) => ended));
+    await store.close();
+  };
+  return { store, judges, start, close };
+}

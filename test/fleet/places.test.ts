@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { REGISTERS } from "../../lib/fleet/names.ts";
+import { endSilent, nextIncarnation } from "../../lib/fleet/places.ts";
+import type { Roster } from "../../lib/fleet/roster.ts";
+import type { Supervisor } from "../../lib/fleet/supervisor.ts";
+import { openStore } from "../../lib/streams/index.ts";
+
+test("each process of a place has the next number, and the one before is alive no more", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  expect(await nextIncarnation(store.kv, "verifier.0")).toBe(1);
+  await store.kv.setLease(REGISTERS.beat("verifier.0"), "verifier.0#1", 60_000);
+  await store.kv.setLease(REGISTERS.beat("actor.0"), "actor.0#1", 60_000);
+  expect(await nextIncarnation(store.kv, "verifier.0")).toBe(2);
+  expect(await store.kv.get(REGISTERS.beat("verifier.0"))).toBeUndefined();
+  expect(await store.kv.get(REGISTERS.beat("actor.0")), "another place").toBe("actor.0#1");
+  expect(await nextIncarnation(store.kv, "actor.0")).toBe(1);
+});
+
+test("two who fill one place do not both succeed", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  const both = [1, 2].map(() => nextIncarnation(store.kv, "actor.1"));
+  const ends = await Promise.allSettled(both);
+  expect(ends.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  const refused = ends.find(({ status }) => status === "rejected") as PromiseRejectedResult;
+  expect(refused.reason).toMatchObject({ code: "HONE_ERR_STATE", hint: expect.stringContaining("agents") });
+});
+
+test("who falls silent is ended: actors and verifier hosts, and of ranks none", () => {
+  const killed: string[] = [];
+  const statuses = (["actor", "verifier", "trainer"] as const).flatMap((role) =>
+    [0, 1].map((rank) => ({ role, rank, epoch: 3 })),
+  );
+  const kill = (role: string, rank: number) => killed.push(`${role}.${rank}`) > 0;
+  const lost = ["actor.1#3", "verifier.0#3", "verifier.1#2", "trainer.0#3"];
+  const roster = { wasLost: (member: string) => lost.includes(member) };
+  endSilent({ statuses, kill } as unknown as Supervisor, roster as unknown as Roster);
+  expect(killed).toEqual(["actor.1", "verifier.0"]);
+});
