@@ -50,10 +50,9 @@ export class HostedVerifiers {
       run: async (heapMb, job) => {
         if (isClosed) throw abandoned();
         const number = this.#next++;
+        const payload = encodeJob({ number, workers, heapMb, job });
         own.add(number);
-        return this.#ask(number, encodeJob({ number, workers, heapMb, job }), job).finally(() =>
-          own.delete(number),
-        );
+        return this.#ask(number, payload, job).finally(() => own.delete(number));
       },
       pids: () => [],
       close: async () => {

@@ -81,8 +81,10 @@ class VerifierHost {
     this.#end();
     this.#life.close();
     clearInterval(this.#renewal);
-    for (const { lease } of this.#held.values()) await this.#leases.end(lease, "retry").catch(() => {}); // or it runs out
-    await this.#place?.close();
+    const given = [...this.#held.values()].map(({ lease }) =>
+      this.#leases.end(lease, "retry").catch(() => {}),
+    ); // or it runs out
+    await Promise.all([...given, this.#place?.close()]);
   }
 
   readonly #fail = (error: unknown): void => {

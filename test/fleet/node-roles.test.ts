@@ -55,13 +55,14 @@ function kill(role: string, rank: number): void {
 
 describe.skipIf(noRedis !== undefined)("two nodes", () => {
   test.runIf(long)(
-    "an actor of one and a trainer of the other are killed: the weights are one process's, and nobody counts twice",
+    "an actor of one, a trainer and a verifier host of the other are killed: the weights are one process's, and nobody counts twice",
     async () => {
       await using one = await createRun(recipe, { verifiers, dir: join(dir, "one") });
       await one.finished;
       const folder = join(dir, "in-flight");
       await using coordinator = await openAgents({
         trainers,
+        verifiers: 2,
         core,
         store: server.url,
         runId: "pair",
@@ -76,6 +77,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
           run,
           places: [
             { role: "actor", rank: number, worldSize: 2 },
+            { role: "verifier", rank: number, worldSize: 2 },
             ...(number < trainers ? [{ role: "trainer" as const, rank: number, worldSize: trainers }] : []),
           ],
           logs: join(dir, `node-${number}`),
@@ -87,11 +89,12 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
       await using _first = await node(0);
       await using _second = await node(1);
       const at = join(dir, "pair");
-      await using training = await createRun(recipe, { verifiers, dir: at, core: coordinator.core });
+      await using training = await createRun(recipe, { dir: at, core: coordinator.core });
       let done = 0;
       for await (const _step of training) {
         done += 1;
         if (done === 1) kill("actor", 0);
+        if (done === 1) kill("verifier", 1);
         if (done === 2) kill("trainer", trainers - 1);
       }
       const address = coordinator.core.board.metrics.get("agent.0");
@@ -105,6 +108,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
       expect(failures).toEqual([]);
       await using store = await openStore(server.url, { run, mustExist: true });
       expect(await store.kv.get(REGISTERS.incarnation("actor.0"))).toBe("2");
+      expect(await store.kv.get(REGISTERS.incarnation("verifier.1"))).toBe("2");
       expect(await store.kv.get(REGISTERS.formation)).toBe("2");
       // each node's actor had its weights from the trainer there: no connection had more than these two
       const links = [...(await store.kv.list("fleet/transfer/")).keys()].map((key) =>
