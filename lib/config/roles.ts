@@ -1,4 +1,13 @@
+import { z } from "zod";
 import { HoneError } from "../errors.ts";
+import { count } from "./numbers.ts";
+
+/** Processes that sample, that train and that judge; 0 of the last two: the run's own does it. */
+export const processesSchema = z.strictObject({
+  actors: count(64),
+  trainers: z.int().min(0).max(64).default(0),
+  verifiers: z.int().min(0).max(64).optional(), // when left out 0
+});
 
 /** How many processes of each kind a run has, over all nodes. */
 export interface Roles {

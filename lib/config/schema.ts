@@ -16,6 +16,7 @@ import {
   tokens,
 } from "./numbers.ts";
 import { domainRewards } from "./reward.ts";
+import { processesSchema } from "./roles.ts";
 import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.ts";
 import { shardingSchema } from "./sharding.ts";
 import { slopesSchema } from "./slopes.ts";
@@ -291,14 +292,7 @@ const hardwareSchema = z.strictObject({
   /** GPUs that generate, the others train; when left out every GPU does both. */
   actorGpus: count().optional(),
   recompute: z.boolean().default(false), // the backward pass computes activations again instead of keeping all
-  /** Processes beside the one of the run that sample, that train and that judge; 0 of these: the run's own (docs/cluster.md). */
-  processes: z
-    .strictObject({
-      actors: count(64),
-      trainers: z.int().min(0).max(64).default(0),
-      verifiers: z.int().min(0).max(64).optional(), // when left out 0
-    })
-    .optional(),
+  processes: processesSchema.optional(), // beside the one of the run (docs/cluster.md)
   /** What trainers divide among themselves; when left out AdamW's moments, exactly, where there are several. */
   sharding: shardingSchema.optional(),
   weights: z.enum(["communicator", "folder"]).optional(), // on their way to actors; when left out the first where Gloo is

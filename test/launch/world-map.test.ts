@@ -43,11 +43,11 @@ test("everybody is somewhere once, in order, and nodes have equal parts", () => 
 });
 
 test("verifier hosts are where fewest others are, behind those that have the GPUs", () => {
-  const map = worldMap({ actors: 2, trainers: 2, verifiers: 3 }, 3);
+  const map = worldMap({ actors: 2, trainers: 2, verifiers: 4 }, 3);
   expect(map.map((seats) => seats.map(({ role, rank, slot }) => `${role} ${rank} ${slot}`))).toEqual([
-    ["trainer 0 0", "actor 0 1"],
-    ["trainer 1 0", "verifier 0 1"],
-    ["actor 1 0", "verifier 1 1", "verifier 2 2"],
+    ["trainer 0 0", "actor 0 1", "verifier 0 2"],
+    ["trainer 1 0", "verifier 1 1", "verifier 2 2"],
+    ["actor 1 0", "verifier 3 1"],
   ]);
   expect(devicesANode(map)).toBe(2);
   const spare = worldMap({ actors: 1, trainers: 0, verifiers: 2 }, 3);
