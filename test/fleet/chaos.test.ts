@@ -56,11 +56,11 @@ test.runIf(long).each(["sync", "async"] as const)(
         advantages: { divideBy: "none", filter: "none" },
         objective: { entropyCoef: 0.1 },
         optimizer: { lr: 1e-3, warmupSteps: 0 },
-        hardware: { processes: { actors: 2, trainers: 1 } },
+        hardware: { processes: { actors: 2, trainers: 1, verifiers: 2 } },
       },
     );
     const at = join(dir, schedule);
-    const report = await chaos({ recipe, seed: 1, seconds: 9, dir: at, core: await nativeCore() });
+    const report = await chaos({ recipe, seed: 6, seconds: 9, dir: at, core: await nativeCore() });
     expect(report.checks.filter(({ passed }) => !passed)).toEqual([]);
     expect(report.checks.map(({ name }) => name).at(-1)).toMatch(
       schedule === "sync" ? /undisturbed/ : /replays/,
