@@ -20,7 +20,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const STEPS = 4;
 const settings = { leaseMs: 2000, beatMs: 100, aliveMs: 3000 };
-const module = new URL("../fixtures/verifiers/brief.ts", import.meta.url).href;
+const module = new URL("../fixtures/verifiers/brief.mjs", import.meta.url).href;
 
 /**
  * What is right scores by chance here, so that one domain is judged by a module of the user's and one by a function, which

@@ -4,7 +4,7 @@ import { WorkerGroups } from "../../../lib/rewards/pool/worker-groups.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const obedient = new URL("../../fixtures/verifiers/obedient.ts", import.meta.url).href;
+const obedient = new URL("../../fixtures/verifiers/obedient.mjs", import.meta.url).href;
 const job = (text: string): VerificationJob => ({
   verifier: "obedient",
   moduleUrl: obedient,
