@@ -39,12 +39,12 @@ const lines = (file) =>
 /** Processor seconds of everything that a run of so many steps starts, by kinds of threads too, and the hash of its weights. */
 function run({ settings }, steps) {
   const folder = mkdtempSync(path.join(tmpdir(), "hone-bench-"));
+  const [dir, counted] = ["run", "threads"].map((name) => path.join(folder, name));
+  mkdirSync(counted);
   const all = { ...SETTINGS, "training.steps": steps };
   for (const [name, value] of Object.entries(settings)) all[`hardware.processes.${name}`] = value;
   const words = Object.entries(all).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
-  const argv = [process.execPath, path.join(root, "dist/recipes/quickstart.js"), "--dir", folder, ...words];
-  const counted = path.join(folder, "threads");
-  mkdirSync(counted);
+  const argv = [process.execPath, path.join(root, "dist/recipes/quickstart.js"), "--dir", dir, ...words];
   const preloaded = `${process.env["NODE_OPTIONS"] ?? ""} --import ${threads}`;
   const env = { ...process.env, HONE_THREADS: "1", HONE_BENCH_THREADS: counted, NODE_OPTIONS: preloaded };
   // `times` adds up the processes that bash waited for, and theirs
@@ -57,8 +57,8 @@ function run({ settings }, steps) {
     process.stderr.write(ran.stderr);
     process.exit(1);
   }
-  const events = lines(path.join(folder, "events.jsonl"));
-  const measured = lines(path.join(folder, "steps.jsonl"))
+  const events = lines(path.join(dir, "events.jsonl"));
+  const measured = lines(path.join(dir, "steps.jsonl"))
     .slice(FEW)
     .map(({ metrics }) => metrics);
   const spent = readdirSync(counted).map((file) => lines(path.join(counted, file))[0]);
