@@ -80,32 +80,36 @@ test("hone rescore judges by the script's present function, and says what it nee
   expect(sorting.judged).toBe(sorting.completions);
 }, 60_000);
 
-test("hone verify tries cases on the reward", () => {
-  writeFileSync(
-    join(folder, "more.jsonl"),
-    `${read("cases.jsonl")}{"response":"0211","reference":"0112"}\n{"reference":"0112"}\n`,
-  );
-  const { stdout, status } = hone(
-    "verify",
-    "--recipe",
-    "train.mjs",
-    "--domain",
-    "sorting",
-    "--file",
-    "more.jsonl",
-  );
-  expect(
-    stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line)),
-  ).toEqual([
-    { status: "correct", score: 1, reason: "reward 1" },
-    { status: "partial", score: 0.5, reason: "reward 0.5" },
-    { status: "unscored", cause: expect.stringContaining("more.jsonl:3: reward case: response") },
-  ]);
-  expect(status).toBe(4);
-  expect(
-    hone("verify", "--recipe", "train.mjs", "--domain", "math", "--file", "more.jsonl").stderr,
-  ).toContain('recipe in-place gives no reward for domain "math"');
-}, 60_000);
+test.runIf(long)(
+  "hone verify tries cases on the reward",
+  () => {
+    writeFileSync(
+      join(folder, "more.jsonl"),
+      `${read("cases.jsonl")}{"response":"0211","reference":"0112"}\n{"reference":"0112"}\n`,
+    );
+    const { stdout, status } = hone(
+      "verify",
+      "--recipe",
+      "train.mjs",
+      "--domain",
+      "sorting",
+      "--file",
+      "more.jsonl",
+    );
+    expect(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+    ).toEqual([
+      { status: "correct", score: 1, reason: "reward 1" },
+      { status: "partial", score: 0.5, reason: "reward 0.5" },
+      { status: "unscored", cause: expect.stringContaining("more.jsonl:3: reward case: response") },
+    ]);
+    expect(status).toBe(4);
+    expect(
+      hone("verify", "--recipe", "train.mjs", "--domain", "math", "--file", "more.jsonl").stderr,
+    ).toContain('recipe in-place gives no reward for domain "math"');
+  },
+  60_000,
+);
