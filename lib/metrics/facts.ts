@@ -224,4 +224,6 @@ export interface StepFacts {
   /** By name; absent without trackers that are sent to. */
   readonly trackers?: Readonly<Record<string, TrackerFacts>> | undefined;
   readonly rssBytes: number;
+  /** Processor time since the last step, of the run's process and of those it has started; absent where the system does not tell. */
+  readonly processorSeconds?: number | undefined;
 }

@@ -6,6 +6,8 @@ export function putMachineMetrics(sheet: MetricSheet, facts: StepFacts): void {
   sheet.put("run/elapsed", facts.elapsedSeconds);
   sheet.put("run/version", facts.version);
   sheet.put("memory/rss", facts.rssBytes);
+  if (facts.processorSeconds !== undefined)
+    sheet.share("speed/processors", facts.processorSeconds, facts.timing.total);
   if (facts.update !== undefined) {
     putOptimizer(sheet, facts.update);
     putTrainerSpeed(sheet, facts.update, facts.timing.total);

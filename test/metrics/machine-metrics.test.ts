@@ -59,8 +59,10 @@ test("speeds over wall time and over the work's own time are different things", 
     engine,
     update: trained([rollout()], undefined, { report }),
     timing: { total: 2, waiting: 0.5 },
+    processorSeconds: 3,
   });
   expect(m).toMatchObject({
+    "speed/processors": 1.5,
     "speed/generated": 80,
     "engine/weight-swaps": 2,
     "engine/weight-swap-seconds": 0.01,

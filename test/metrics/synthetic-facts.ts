@@ -152,6 +152,7 @@ export class SyntheticRun {
       queues: { verifier: 3, grouper: 5, trainer: 2 },
       credits: { free: 40, total: 128 },
       rssBytes: (380 + 40 * progress) * 2 ** 20,
+      processorSeconds: 3,
     };
   }
 

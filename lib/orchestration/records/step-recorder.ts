@@ -13,6 +13,7 @@ import type { EngineStats } from "../../native/face.ts";
 import type { DomainName, StepRecord } from "../../records.ts";
 import type { VerifierStats } from "../../rewards/index.ts";
 import type { Line, PolicyUpdate, StepOutcome } from "../line/index.ts";
+import { ProcessorTime } from "./processor-time.ts";
 
 export interface FactSources {
   readonly recipe: Recipe;
@@ -21,6 +22,8 @@ export interface FactSources {
   readonly verifierStats: () => Readonly<Record<string, VerifierStats>>;
   /** How far the trackers are. */
   readonly deliveries?: () => StepFacts["trackers"];
+  /** Ids of the processes that work for the run, beside this one. */
+  readonly processes?: () => readonly number[];
   readonly clock: Clock;
 }
 
@@ -32,6 +35,7 @@ export class StepRecorder {
   readonly #from: FactSources;
   readonly #history: MetricsHistory;
   readonly #startedMs: number;
+  readonly #processors = new ProcessorTime();
   #engine: EngineStats;
   #verifiers: Readonly<Record<string, VerifierStats>>;
   #recording = 0;
@@ -78,6 +82,7 @@ export class StepRecorder {
       engine: engineFacts(engine, this.#from.recipe),
       verifiers: verifierFacts(verifiers),
       rssBytes: process.memoryUsage.rss(),
+      processorSeconds: this.#processors.since(this.#from.processes?.() ?? []),
     });
   }
 

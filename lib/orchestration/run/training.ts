@@ -63,6 +63,7 @@ export class Training {
       engineStats: () => resources.generations.engine.stats(),
       verifierStats: () => resources.verifiers.stats(),
       deliveries: () => context.publisher.deliveries,
+      processes: () => othersOf(context.processes),
     };
     this.#recorder = new StepRecorder(sources, progress.metrics);
   }
@@ -245,3 +246,7 @@ export function nothingToSave(dir: string): HoneError {
     hint: 'Ask after the first step, or let hooks.afterStep return "checkpoint".',
   });
 }
+
+/** Process ids of those that are alive, but for this one. */
+const othersOf = (processes: RunContext["processes"]): number[] =>
+  processes.flatMap(({ pid }) => (pid === undefined || pid === process.pid ? [] : [pid]));
