@@ -8,6 +8,8 @@ import { recipeConfig } from "./plan.ts";
 export interface MachineChoice {
   readonly fit?: string;
   readonly machine?: string;
+  /** Another run whose answers are taken. */
+  readonly answers?: string;
 }
 
 /** A machine, and the answers that go with it where they come from a run. */
@@ -19,11 +21,27 @@ export interface ChosenMachine {
 }
 
 /** Throws HONE_ERR_USAGE for both at once, and what reading or fitting throws. */
-export async function chooseMachine(recipe: Recipe, { fit, machine }: MachineChoice): Promise<ChosenMachine> {
+export async function chooseMachine(
+  recipe: Recipe,
+  { fit, machine, answers }: MachineChoice,
+): Promise<ChosenMachine> {
   if (fit !== undefined && machine !== undefined)
     throw new HoneError("HONE_ERR_USAGE", "simulate is given --fit and --machine; it takes one machine");
   if (machine !== undefined) return { machine: readMachine(machine) };
   if (fit === undefined) return { machine: gpuMachine(recipe, networkOf(await recipeConfig(recipe))) };
-  const { outcomes, ...fitted } = await fitMachine(fit);
-  return { ...fitted, outcomes: outcomes(recipe.seed) };
+  const { outcomes, machine: found, measured } = await fitMachine(fit, answers);
+  return { machine: withProcesses(found, recipe), measured, outcomes: outcomes(recipe.seed) };
+}
+
+/** As many actors as the recipe asks for. Throws HONE_ERR_USAGE where the run that was fitted says nothing of them. */
+function withProcesses(machine: Machine, { hardware }: Recipe): Machine {
+  const processes = hardware?.processes;
+  if (processes === undefined) return machine;
+  if (machine.shared !== undefined && processes.trainers === 1)
+    return { ...machine, actors: processes.actors };
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `the run that was fitted says nothing of ${processes.actors} actors and ${processes.trainers} trainers`,
+    { hint: "Fit a synchronous run of one actor and one trainer; any number of actors follows from it." },
+  );
 }

@@ -11,6 +11,8 @@ export interface ActorDoor {
   finished(attempt: Attempt): void;
   /** Attempts that an engine's failure lost: they wait again. */
   lost(attempts: readonly Attempt[]): void;
+  /** It has something to decode, or nothing any more. */
+  busy?: ((change: 1 | -1) => void) | undefined;
 }
 
 /**
@@ -30,6 +32,8 @@ export class Actor {
   #parked: Attempt[] = [];
   /** Moments that were planned before something changed have another number. */
   #plan = 0;
+  /** As the door was told. */
+  #busy = false;
   /** The step that the planned moment reaches. */
   #target = 0;
   #down = false;
@@ -81,6 +85,12 @@ export class Actor {
     });
   }
 
+  setSpeed(speed: number): void {
+    this.#slots.advance(this.#timeline.seconds);
+    this.progress.speed = speed;
+    this.#planNext();
+  }
+
   /** It dies; what it was at is lost, and for so many seconds it begins nothing. */
   fail(restart: number): void {
     if (this.#down) return;
@@ -98,6 +108,7 @@ export class Actor {
       this.#down = false;
       this.look();
     });
+    this.#tell();
     this.#door.lost(lost);
   }
 
@@ -106,6 +117,14 @@ export class Actor {
     what();
     this.#fill();
     this.#planNext();
+    this.#tell();
+  }
+
+  #tell(): void {
+    const busy = this.running > 0;
+    if (busy === this.#busy) return;
+    this.#busy = busy;
+    this.#door.busy?.(busy ? 1 : -1);
   }
 
   #planNext(): void {
@@ -127,6 +146,7 @@ export class Actor {
     if (ended.length === 0) this.#makeRoom();
     this.#fill();
     this.#planNext();
+    this.#tell();
   };
 
   #makeRoom(): void {

@@ -1,7 +1,9 @@
 import { CounterRandom } from "../random.ts";
 import { Actor } from "./actor.ts";
 import type { Attempt, SubmittedGroup } from "./attempt.ts";
+import { GroupService } from "./group-service.ts";
 import type { Machine } from "./machine.ts";
+import { SharedCores } from "./shared-cores.ts";
 import type { Timeline } from "./timeline.ts";
 
 const FAILURES = 0x4641494c;
@@ -9,18 +11,26 @@ const FAILURES = 0x4641494c;
 /** The engines, and the queue of groups that none of them has: whoever has room takes the oldest. */
 export class Actors {
   readonly all: readonly Actor[];
+  readonly #cores: SharedCores | undefined;
+  readonly #services = new Map<Actor, GroupService>();
   readonly #timeline: Timeline;
   readonly #queue: SubmittedGroup[] = [];
   #head = 0;
 
   constructor(machine: Machine, seed: number, timeline: Timeline, finished: (attempt: Attempt) => void) {
     this.#timeline = timeline;
-    const door = {
-      pull: this.#pull.bind(this),
-      finished,
-      lost: this.#lost.bind(this),
-    };
-    this.all = Array.from({ length: machine.actors }, () => new Actor(machine.actor, timeline, door));
+    const { shared } = machine;
+    const cores = shared && (() => this.#cores!);
+    this.all = Array.from({ length: machine.actors }, () => {
+      const service = new GroupService(this.#pull.bind(this), cores);
+      const lost = this.#lost.bind(this);
+      const busy = shared && ((change: 1 | -1) => this.#cores!.engine(change));
+      const actor = new Actor(machine.actor, timeline, { pull: service.pull, finished, lost, busy });
+      service.onReady = () => actor.look();
+      this.#services.set(actor, service);
+      return actor;
+    });
+    this.#cores = shared && new SharedCores(shared, timeline, this.all);
     if (machine.failures !== undefined) this.#failNowAndThen(machine.failures, seed);
   }
 
@@ -38,8 +48,12 @@ export class Actors {
     for (const actor of this.all) actor.update(version);
   }
 
-  besideStep(training: boolean): void {
-    for (const actor of this.all) actor.besideStep(training);
+  /** Resolves when the trainer has done so many seconds of work beside them. */
+  async besideStep(seconds: number): Promise<void> {
+    if (this.#cores !== undefined) return this.#cores.train(seconds, this.all.length);
+    for (const actor of this.all) actor.besideStep(true);
+    await this.#timeline.after(seconds);
+    for (const actor of this.all) actor.besideStep(false);
   }
 
   sum(of: (actor: Actor) => number): number {
@@ -50,7 +64,12 @@ export class Actors {
   #offer(): void {
     let best: Actor | undefined;
     for (const actor of this.all)
-      if (actor.hasRoom && (best === undefined || actor.running < best.running)) best = actor;
+      if (
+        actor.hasRoom &&
+        !this.#services.get(actor)!.busy &&
+        (best === undefined || actor.running < best.running)
+      )
+        best = actor;
     best?.look();
   }
 

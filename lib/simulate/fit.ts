@@ -3,10 +3,12 @@ import { type Recipe, verifierWorkers } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import { RUN_FILES, readRunLog, readRunManifest } from "../metrics/index.ts";
 import type { DomainName, StepRecord } from "../records.ts";
+import { fitProcesses } from "./fit-processes.ts";
 import { line, rates } from "./least-squares.ts";
 import type { Machine, Spread, Workload } from "./machine.ts";
 import { type RecordedGroupFacts, recordedGroups, recordedOutcomes } from "./recorded-outcomes.ts";
 import { verifiersOf } from "./recorded-verifiers.ts";
+import { average, type Metrics, mean, trainSeconds } from "./step-times.ts";
 import type { Outcomes } from "./workload.ts";
 
 /** A machine as a run's own log shows it, and the answers that the run had. */
@@ -20,10 +22,36 @@ export interface FittedMachine {
 const FEWEST = 5;
 
 /**
- * One process whose engine and trainer share what they run on, from steps.jsonl, events.jsonl and verdicts.jsonl of its
- * folder. Throws HONE_ERR_DATA for a run of fewer than five steps, and what reading those files throws.
+ * The machine of a run's own log (steps.jsonl, events.jsonl and verdicts.jsonl of its folder): one process whose engine and
+ * trainer share what they run on, or an actor and a trainer in processes of their own. Throws HONE_ERR_DATA for a run of
+ * fewer than five steps, what fitProcesses throws, and what reading those files throws.
+ * @param answersOf folder of the run whose answers are taken, where they are not this one's
  */
-export async function fitMachine(dir: string): Promise<FittedMachine> {
+export async function fitMachine(dir: string, answersOf = dir): Promise<FittedMachine> {
+  const log = await readLog(dir);
+  const { recipe, records, domains } = log;
+  const one = sharedMachine(dir, recipe, records, domains);
+  const cores = Number(readRunManifest(dir).versions["threads"]);
+  const machine =
+    recipe.hardware?.processes === undefined
+      ? one
+      : await fitProcesses({ dir, recipe, records, cores, answers: log.outcomes(recipe.seed) }, one);
+  const last = records.at(-1)!;
+  return {
+    machine,
+    outcomes: answersOf === dir ? log.outcomes : (await readLog(answersOf)).outcomes,
+    measured: { steps: last.step, seconds: last.metrics["run/elapsed"]! },
+  };
+}
+
+interface FittedLog extends Pick<FittedMachine, "outcomes"> {
+  readonly recipe: Recipe;
+  /** Steps that trained. */
+  readonly records: readonly StepRecord[];
+  readonly domains: Record<DomainName, Workload>;
+}
+
+async function readLog(dir: string): Promise<FittedLog> {
   const recipe = readRunManifest(dir).config as Recipe;
   const records = readRunLog(join(dir, RUN_FILES.log)).filter(({ metrics }) => "time/forward" in metrics);
   if (records.length < FEWEST) {
@@ -34,16 +62,15 @@ export async function fitMachine(dir: string): Promise<FittedMachine> {
   const groups = recordedGroups(join(dir, RUN_FILES.events));
   const verifiers = await verifiersOf(join(dir, RUN_FILES.verdicts));
   const promptTokens = mean(records, "prompt-length/mean");
-  const domains = workloads(groups, (domain) => verifyTime(records, verifiers.get(domain)), promptTokens);
-  const machine = sharedMachine(dir, recipe, records, domains);
+  // what verdicts take of several processes is among what a group costs beside its engine
+  const verify = (domain: DomainName) =>
+    recipe.hardware?.processes === undefined ? verifyTime(records, verifiers.get(domain)) : NO_TIME;
+  const domains = workloads(groups, verify, promptTokens);
   const beside = (domain: DomainName) => ({ promptTokens, verify: domains[domain]!.verify.mean });
-  const last = records.at(-1)!;
-  return {
-    machine,
-    outcomes: (seed) => recordedOutcomes(groups, seed, beside),
-    measured: { steps: last.step, seconds: last.metrics["run/elapsed"]! },
-  };
+  return { recipe, records, domains, outcomes: (seed) => recordedOutcomes(groups, seed, beside) };
 }
+
+const NO_TIME: Spread = { mean: 1e-6, cv: 0 };
 
 function sharedMachine(
   dir: string,
@@ -52,7 +79,8 @@ function sharedMachine(
   domains: Record<DomainName, Workload>,
 ): Machine {
   const { maxRunning, pages, pageTokens } = recipe.engine;
-  const speed = speedDuringStep(records);
+  const overlaps = recipe.training.schedule === "async";
+  const speed = overlaps ? speedDuringStep(records) : 1;
   const decoding = records.filter(({ metrics }) => metrics["speed/decode"] !== undefined);
   const step = line(decoding.map((record) => decodeStep(record, maxRunning, speed)));
   const training = line(records.map((record) => [packedTokens(record), trainSeconds(record)] as const));
@@ -105,25 +133,12 @@ function decodeStep({ metrics: m }: StepRecord, maxRunning: number, speed: numbe
   return [batch, (decodeSeconds * work * batch) / generated(m)];
 }
 
-type Metrics = Pick<StepRecord, "metrics">;
-
-const PARTS = ["starting", "gradients", "packing", "forward", "backward", "optimizer", "publishing"];
-const trainSeconds = ({ metrics }: Metrics): number =>
-  PARTS.reduce((sum, part) => sum + (metrics[`time/${part}`] ?? 0), 0);
 const betweenSeconds = ({ metrics }: Metrics): number =>
   metrics["time/step"]! - metrics["time/waiting"]! - trainSeconds({ metrics });
 const packedTokens = ({ metrics }: Metrics): number =>
   metrics["trained/tokens"]! / metrics["packing/counted"]!;
 const generated = (metrics: StepRecord["metrics"]): number =>
   metrics["speed/generated"]! * metrics["time/step"]!;
-
-/** Over the steps that have the metric. */
-function mean(records: readonly Metrics[], name: string): number {
-  return average(records.flatMap(({ metrics }) => metrics[name] ?? []));
-}
-
-const average = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 
 /** What a summary says of the groups of each domain. */
 function workloads(
@@ -153,7 +168,7 @@ function workloads(
 function verifyTime(records: readonly Metrics[], verifier: string | undefined): Spread {
   const sum = (name: string) => records.reduce((all, { metrics }) => all + (metrics[name] ?? 0), 0);
   const calls = sum(`verifier/calls/${verifier}`);
-  if (verifier === undefined || calls === 0) return { mean: 1e-6, cv: 0 };
+  if (verifier === undefined || calls === 0) return NO_TIME;
   const { metrics } = records.at(-1)!;
   const [middle = 1, high = 1] = [
     metrics[`verifier/p50-ms/${verifier}`],

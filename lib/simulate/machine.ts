@@ -56,6 +56,23 @@ export const machineSchema = z.strictObject({
     /** Between the end of a step and the moment the next batch is asked for. */
     between: seconds().default(0),
   }),
+  /** One machine whose cores engines and trainer take turns on; without it each has its own. */
+  shared: z
+    .strictObject({
+      cores: positive(),
+      /** Those that a busy engine wants, and a step of the trainer. */
+      engine: positive(),
+      trainer: positive(),
+      /**
+       * A group on its way to an engine and back costs so many seconds beside it (messages, books, verdicts), on so many
+       * cores; an engine's groups one after the other.
+       */
+      perGroup: seconds(),
+      service: positive(),
+      /** Seconds of a step of the trainer for which it gives an engine the weights, each engine its own. */
+      update: seconds(),
+    })
+    .optional(),
   verifierWorkers: z.int().positive(),
   /** An engine fails every `mtbf` seconds on average and comes back after `restart`; what it was at starts again. */
   failures: z.strictObject({ mtbf: positive(), restart: seconds() }).optional(),

@@ -153,9 +153,7 @@ class Simulation {
       const trained = this.#groupsOf(batch);
       this.#recorder.stepBegins(trained, this.#version);
       if (trained.length > 0) {
-        this.#actors.besideStep(true);
-        await this.#timeline.after(trainSeconds(trainer, trained));
-        this.#actors.besideStep(false);
+        await this.#actors.besideStep(trainSeconds(trainer, trained));
         this.#version += 1;
         this.#actors.update(this.#version);
       }

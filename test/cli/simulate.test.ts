@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { chooseMachine } from "../../lib/cli/simulate.ts";
 import { honeHere } from "../fixtures/hone-here.ts";
 import { machineOf, recipeOf } from "../simulate/machines.ts";
-import { recordedRun } from "../simulate/recorded-run.ts";
+import { recordedFleet, recordedRun } from "../simulate/recorded-run.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "simulate-"));
 
@@ -34,6 +34,21 @@ test("a machine comes from one place", async () => {
   await expect(chooseMachine(recipeOf(), { machine, fit: dir })).rejects.toMatchObject({
     code: "HONE_ERR_USAGE",
   });
+});
+
+test("several actors follow from one, and from a run of as many processes only", async () => {
+  const asks = (actors: number, trainers: number) =>
+    recipeOf({ schedule: "sync" }, { hardware: { processes: { actors, trainers } } });
+  const [fit, answers] = [recordedFleet(), recordedRun()];
+  const three = await chooseMachine(asks(3, 1), { fit, answers });
+  expect([three.machine.actors, three.machine.shared!.cores]).toEqual([3, 2]);
+  // the other run's groups: math is kept there too, and its verdicts take time
+  expect(three.outcomes!("math", 0, 4, 0).verify[0]).toBeGreaterThan(1e-3);
+  for (const [recipe, run] of [
+    [asks(3, 2), fit],
+    [asks(1, 1), answers],
+  ] as const)
+    await expect(chooseMachine(recipe, { fit: run })).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
 });
 
 test("the command simulates, sweeps, and writes a page", async () => {

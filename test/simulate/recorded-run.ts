@@ -11,14 +11,60 @@ export const TRUTH = { fixed: 0.002, perSequence: 5e-5, trainFixed: 0.1, perToke
  * the first half and 20 in the second, code is dropped and has 5.
  */
 export function recordedRun(steps = 20): string {
+  return written(recipeOf({ steps }), steps, metricsOf);
+}
+
+/** Of the log of an actor and a trainer: seconds of a step for weights and for waiting, and what neither of both took. */
+export const FLEET_TRUTH = { update: 0.02, waiting: 0.5, beside: 0.6 };
+
+/** The same steps by an actor and a trainer on two cores, one after the other. */
+export function recordedFleet({
+  schedule = "sync" as "sync" | "async",
+  actors = 1,
+  trainers = 1,
+  counted = true,
+} = {}): string {
+  const hardware = { processes: { actors, trainers } };
+  const metrics = (i: number) => fleetMetricsOf(i, counted);
+  return written(
+    recipeOf({ steps: 20, schedule, groupsPerStep: 2, countGroups: "completed" }, { hardware }),
+    20,
+    metrics,
+  );
+}
+
+function fleetMetricsOf(i: number, counted: boolean): Record<string, number> {
+  const { update, waiting, beside } = FLEET_TRUTH;
+  const batch = 4 + (i % 5);
+  const training = TRUTH.trainFixed + TRUTH.perToken * (1000 + 100 * (i % 7));
+  const total = waiting + training + update;
+  const busy = 0.1;
+  const generated = (busy / (TRUTH.fixed + TRUTH.perSequence * batch)) * batch;
+  return {
+    ...metricsOf(i),
+    "time/step": total,
+    "time/waiting": waiting,
+    "time/publishing": update,
+    "engine/idle": 1 - busy / total,
+    "engine/occupancy": batch / 64,
+    "speed/generated": generated / total,
+    "speed/decode": generated / busy,
+    ...(counted && { "speed/processors": (busy + training + beside) / total }),
+  };
+}
+
+function written(
+  config: ReturnType<typeof recipeOf>,
+  steps: number,
+  metricsAt: (i: number) => Record<string, number>,
+): string {
   const dir = mkdtempSync(join(tmpdir(), "recorded-"));
   const lines = (values: readonly unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join("");
-  const config = recipeOf({ steps });
   const numbers = Array.from({ length: steps }, (_, i) => i);
-  const records = numbers.map((i) => ({ step: i + 1, version: i + 1, metrics: metricsOf(i) }));
+  const records = numbers.map((i) => ({ step: i + 1, version: i + 1, metrics: metricsAt(i) }));
   let elapsed = 0;
   for (const { metrics } of records) metrics["run/elapsed"] = elapsed += metrics["time/step"]!;
-  writeFileSync(join(dir, "run.json"), JSON.stringify({ schema: 1, config }));
+  writeFileSync(join(dir, "run.json"), JSON.stringify({ schema: 1, config, versions: { threads: 2 } }));
   writeFileSync(join(dir, "steps.jsonl"), lines(records));
   writeFileSync(join(dir, "events.jsonl"), lines(numbers.flatMap((i) => eventsOf(i, steps))));
   writeFileSync(join(dir, "verdicts.jsonl"), lines(JUDGED));

@@ -8,6 +8,7 @@ interface Flags extends Common {
   readonly set: readonly string[];
   readonly fit?: string;
   readonly machine?: string;
+  readonly answers?: string;
   readonly sweep?: Axis | true;
   readonly out?: string;
 }
@@ -42,6 +43,7 @@ export const simulateVerb: Verb = (hone, ends) => {
       "a run under a virtual clock: the line's own scheduling on a machine that is only described; hours, GPU-hours, who waits for whom",
     )
     .option("--fit <folder>", "take machine and answers from this run's log")
+    .option("--answers <folder>", "with --fit: take the answers from the log of this run")
     .option("--machine <file>", "take them from a file, as --json prints it")
     .addOption(
       new Option("--sweep [axis]", "GPUs that generate against GPUs that train, maxLag, or nodes")

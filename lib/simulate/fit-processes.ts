@@ -1,0 +1,79 @@
+import type { Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
+import type { Machine } from "./machine.ts";
+import { simulate } from "./simulation.ts";
+import { average, type Metrics, mean, trainSeconds } from "./step-times.ts";
+import type { Outcomes } from "./workload.ts";
+
+export interface FleetLog {
+  readonly dir: string;
+  readonly recipe: Recipe;
+  /** Steps that trained. */
+  readonly records: readonly Metrics[];
+  /** Of the machine. */
+  readonly cores: number;
+  /** That the run had. */
+  readonly answers: Outcomes;
+}
+
+/** Steps at the start that hold what happens once. */
+const FIRST = 3;
+const HALVINGS = 14;
+
+/**
+ * An actor and a trainer in processes of their own, whose cores they share with all that serves them. In the synchronous
+ * schedule engine and trainer do not overlap, so that the rates of both are seen alone. What is left of the wait for groups
+ * is what groups cost beside the engine, found by simulating the run itself; what is left of the processor time is how many
+ * cores that takes. Throws HONE_ERR_DATA for other processes, an asynchronous run, or one that counted no processor time.
+ * @param one what the log says where engine and trainer are one process
+ */
+export async function fitProcesses(log: FleetLog, one: Machine): Promise<Machine> {
+  expectFit(log);
+  const { recipe, cores, answers } = log;
+  const records = log.records.slice(FIRST);
+  const update = mean(records, "time/publishing");
+  const trainer = { ...one.trainer, fixed: Math.max(0, one.trainer.fixed - update) };
+  const { beside, groups } = besideEngine(records, recipe);
+  const waiting = mean(records, "time/waiting");
+  const steps = Math.min(recipe.training.steps, log.records.length);
+  const own = { ...recipe, training: { ...recipe.training, steps } };
+  const machineOf = (perGroup: number): Machine => ({
+    ...one,
+    trainer,
+    actor: { ...one.actor, speedDuringStep: 1 },
+    shared: { cores, engine: 1, trainer: 1, perGroup, service: beside / (groups * perGroup), update },
+  });
+  const least = beside / (groups * cores); // more than all cores it cannot take
+  let [low, high] = [least, Math.max(2 * least, (2 * waiting) / groups)];
+  for (let i = 0; i < HALVINGS; i++) {
+    const middle = (low + high) / 2;
+    const run = await simulate(own, machineOf(middle), answers);
+    const simulated = average(run.steps.slice(FIRST).map((step) => step.waiting));
+    if (simulated < waiting) low = middle;
+    else high = middle;
+  }
+  return machineOf((low + high) / 2);
+}
+
+/** Core seconds of a step that neither engine nor trainer nor the books between two steps took, and groups of a step. */
+function besideEngine(records: readonly Metrics[], { training }: Recipe): { beside: number; groups: number } {
+  const all = average(records.map(({ metrics: m }) => m["speed/processors"]! * m["time/step"]!));
+  const engine = average(records.map(({ metrics: m }) => (1 - m["engine/idle"]!) * m["time/step"]!));
+  const train = average(records.map((r) => trainSeconds(r) - (r.metrics["time/publishing"] ?? 0)));
+  const between =
+    mean(records, "time/recording") + mean(records, "time/logging") + mean(records, "time/other");
+  return { beside: Math.max(1e-6, all - engine - train - between), groups: training.groupsPerStep };
+}
+
+function expectFit({ dir, recipe, records }: FleetLog): void {
+  const { actors, trainers } = recipe.hardware!.processes!;
+  const counted = records.some(({ metrics }) => metrics["speed/processors"] !== undefined);
+  if (actors === 1 && trainers === 1 && recipe.training.schedule === "sync" && counted) return;
+  throw new HoneError(
+    "HONE_ERR_DATA",
+    `${dir}: several processes are fitted to a synchronous run of one actor and one trainer that counted its processor time`,
+    {
+      hint: "Make one: --set training.schedule=sync --set hardware.processes.actors=1 --set hardware.processes.trainers=1",
+    },
+  );
+}

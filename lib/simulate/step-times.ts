@@ -1,0 +1,17 @@
+import type { StepRecord } from "../records.ts";
+
+export type Metrics = Pick<StepRecord, "metrics">;
+
+const PARTS = ["starting", "gradients", "packing", "forward", "backward", "optimizer", "publishing"];
+
+/** What a step took from the call of the trainer to the weights that are with the engines. */
+export const trainSeconds = ({ metrics }: Metrics): number =>
+  PARTS.reduce((sum, part) => sum + (metrics[`time/${part}`] ?? 0), 0);
+
+/** Over the steps that have the metric. */
+export function mean(records: readonly Metrics[], name: string): number {
+  return average(records.flatMap(({ metrics }) => metrics[name] ?? []));
+}
+
+export const average = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);

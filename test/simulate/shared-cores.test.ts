@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { SharedCores } from "../../lib/simulate/shared-cores.ts";
+import { Timeline } from "../../lib/simulate/timeline.ts";
+
+const shared = { cores: 2, engine: 1, trainer: 1, perGroup: 3, service: 1, update: 0.5 };
+
+function coresOf(change: Partial<typeof shared> = {}) {
+  const timeline = new Timeline();
+  const speeds: number[] = [];
+  const cores = new SharedCores({ ...shared, ...change }, timeline, [
+    { setSpeed: (speed) => speeds.push(speed) },
+  ]);
+  return { timeline, speeds, cores };
+}
+
+test("while no more is wanted than there is, work takes its time", async () => {
+  const { timeline, speeds, cores } = coresOf();
+  let done = -1;
+  cores.engine(1);
+  void cores.train(4, 2).then(() => {
+    done = timeline.seconds;
+  });
+  await timeline.run(() => done >= 0);
+  expect(done).toBeCloseTo(5, 12); // four seconds, and half a one for each engine's weights
+  expect(speeds).toEqual([]);
+});
+
+test("beyond that all are slowed alike, and only for as long", async () => {
+  const { timeline, speeds, cores } = coresOf();
+  const ends: Record<string, number> = {};
+  cores.engine(1);
+  cores.engine(1);
+  cores.serve(() => {
+    ends["served"] = timeline.seconds;
+  });
+  void cores.train(6, 0).then(() => {
+    ends["trained"] = timeline.seconds;
+  });
+  await timeline.run(() => "trained" in ends);
+  // four want two cores: three seconds of service take six; then three want them, and the trainer has three left
+  expect(ends["served"]).toBeCloseTo(6, 12);
+  expect(ends["trained"]).toBeCloseTo(6 + 3 / (2 / 3), 12);
+  expect(speeds.map((speed) => Number(speed.toFixed(4)))).toEqual([0.6667, 0.5, 0.6667, 1]);
+});
