@@ -1,6 +1,7 @@
 import { type Attempt, byAge, type SubmittedGroup } from "./attempt.ts";
 import type { DecodeProgress } from "./decode-progress.ts";
 import type { Machine } from "./machine.ts";
+import { ParkedAttempts } from "./parked-attempts.ts";
 import { Slots } from "./slots.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -28,12 +29,10 @@ export class Actor {
   readonly #timeline: Timeline;
   readonly #door: ActorDoor;
   readonly #slots: Slots;
-  /** Begun and without a slot, in order of submission. */
-  #parked: Attempt[] = [];
+  readonly #parked = new ParkedAttempts();
   /** Moments that were planned before something changed have another number. */
   #plan = 0;
-  /** As the door was told. */
-  #busy = false;
+  #toldBusy = false;
   /** The step that the planned moment reaches. */
   #target = 0;
   #down = false;
@@ -55,13 +54,13 @@ export class Actor {
 
   /** Whether it would begin a group whose prompt fits. */
   get hasRoom(): boolean {
-    return !this.#down && this.#parked.length === 0 && !this.#slots.full;
+    return !this.#down && this.#parked.size === 0 && !this.#slots.full;
   }
 
   /** Tokens sampled of what it is at. */
   get tokensUnderWay(): number {
     this.#slots.advance(this.#timeline.seconds);
-    return this.#parked.reduce((sum, { done }) => sum + done, this.#slots.tokens);
+    return this.#parked.all.reduce((sum, { done }) => sum + done, this.#slots.tokens);
   }
 
   /** There is something new in the queue. */
@@ -77,14 +76,7 @@ export class Actor {
     });
   }
 
-  /** A step of the trainer begins or ends. */
-  besideStep(training: boolean): void {
-    if (this.#rates.speedDuringStep === 1) return;
-    this.#change(() => {
-      this.progress.speed = training ? this.#rates.speedDuringStep : 1;
-    });
-  }
-
+  /** Seconds of work that go by in one from now on. */
   setSpeed(speed: number): void {
     this.#slots.advance(this.#timeline.seconds);
     this.progress.speed = speed;
@@ -95,8 +87,7 @@ export class Actor {
   fail(restart: number): void {
     if (this.#down) return;
     this.#slots.advance(this.#timeline.seconds);
-    const lost = [...this.#slots.loseAll(), ...this.#parked].sort(byAge);
-    this.#parked = [];
+    const lost = [...this.#slots.loseAll(), ...this.#parked.takeAll()].sort(byAge);
     this.#down = true;
     this.#plan += 1;
     for (const attempt of lost) {
@@ -122,8 +113,8 @@ export class Actor {
 
   #tell(): void {
     const busy = this.running > 0;
-    if (busy === this.#busy) return;
-    this.#busy = busy;
+    if (busy === this.#toldBusy) return;
+    this.#toldBusy = busy;
     this.#door.busy?.(busy ? 1 : -1);
   }
 
@@ -153,22 +144,15 @@ export class Actor {
     for (const attempt of this.#slots.makeRoom()) {
       this.progress.pause(attempt.done * this.#rates.swapPerToken);
       this.preemptions += 1;
-      this.#park(attempt);
+      this.#parked.add(attempt);
     }
-  }
-
-  /** Mostly it is older than all that are parked. */
-  #park(attempt: Attempt): void {
-    const younger = this.#parked.findIndex(({ order }) => order > attempt.order);
-    if (younger === 0) this.#parked.unshift(attempt);
-    else this.#parked.splice(younger < 0 ? this.#parked.length : younger, 0, attempt);
   }
 
   #fill(): void {
     if (this.#down) return;
-    while (this.#parked.length > 0 && !this.#slots.full) {
-      if (!this.#slots.takes(this.#parked[0]!)) return;
-      const attempt = this.#parked.shift()!;
+    while (this.#parked.size > 0 && !this.#slots.full) {
+      if (!this.#slots.takes(this.#parked.first!)) return;
+      const attempt = this.#parked.takeFirst();
       this.progress.pause(attempt.done * this.#rates.swapPerToken);
       this.#slots.begin(attempt);
     }
@@ -183,7 +167,7 @@ export class Actor {
     this.progress.pause(outcome.promptTokens * this.#rates.prefillPerToken);
     for (const attempt of attempts)
       if (attempt.endedAt < 0)
-        if (this.#slots.full) this.#parked.push(attempt);
+        if (this.#slots.full) this.#parked.add(attempt);
         else this.#slots.begin(attempt);
   }
 }

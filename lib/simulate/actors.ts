@@ -14,11 +14,13 @@ export class Actors {
   readonly #cores: SharedCores | undefined;
   readonly #services = new Map<Actor, GroupService>();
   readonly #timeline: Timeline;
+  readonly #speedDuringStep: number;
   readonly #queue: SubmittedGroup[] = [];
   #head = 0;
 
   constructor(machine: Machine, seed: number, timeline: Timeline, finished: (attempt: Attempt) => void) {
     this.#timeline = timeline;
+    this.#speedDuringStep = machine.actor.speedDuringStep;
     const { shared } = machine;
     const cores = shared && (() => this.#cores!);
     this.all = Array.from({ length: machine.actors }, () => {
@@ -51,9 +53,13 @@ export class Actors {
   /** Resolves when the trainer has done so many seconds of work beside them. */
   async besideStep(seconds: number): Promise<void> {
     if (this.#cores !== undefined) return this.#cores.train(seconds, this.all.length);
-    for (const actor of this.all) actor.besideStep(true);
+    this.#setSpeed(this.#speedDuringStep);
     await this.#timeline.after(seconds);
-    for (const actor of this.all) actor.besideStep(false);
+    this.#setSpeed(1);
+  }
+
+  #setSpeed(speed: number): void {
+    if (this.#speedDuringStep < 1) for (const actor of this.all) actor.setSpeed(speed);
   }
 
   sum(of: (actor: Actor) => number): number {

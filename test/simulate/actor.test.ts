@@ -77,13 +77,10 @@ test("a failure loses what is under way, and for a while nothing is begun", asyn
 });
 
 test("new weights pause it, and a step of the trainer slows it down", async () => {
-  const { engine, timeline, ended, run } = engineOf(
-    { maxRunning: 4, updatePause: 7, speedDuringStep: 0.5 },
-    [10],
-  );
+  const { engine, timeline, ended, run } = engineOf({ maxRunning: 4, updatePause: 7 }, [10]);
   engine.look();
-  timeline.at(2, () => engine.besideStep(true));
-  timeline.at(6, () => engine.besideStep(false));
+  timeline.at(2, () => engine.setSpeed(0.5));
+  timeline.at(6, () => engine.setSpeed(1));
   timeline.at(8, () => engine.update(1));
   await run();
   expect(ended).toEqual([[0, 0, expect.closeTo(10 + 2 + 7, 9)]]);

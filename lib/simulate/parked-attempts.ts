@@ -1,0 +1,36 @@
+import type { Attempt } from "./attempt.ts";
+
+/** Attempts that were begun and have no slot, in order of submission. */
+export class ParkedAttempts {
+  #attempts: Attempt[] = [];
+
+  get size(): number {
+    return this.#attempts.length;
+  }
+
+  get all(): readonly Attempt[] {
+    return this.#attempts;
+  }
+
+  get first(): Attempt | undefined {
+    return this.#attempts[0];
+  }
+
+  /** Mostly it is older than all that are here. */
+  add(attempt: Attempt): void {
+    const younger = this.#attempts.findIndex(({ order }) => order > attempt.order);
+    if (younger === 0) this.#attempts.unshift(attempt);
+    else this.#attempts.splice(younger < 0 ? this.#attempts.length : younger, 0, attempt);
+  }
+
+  /** Trusts that there is one. */
+  takeFirst(): Attempt {
+    return this.#attempts.shift()!;
+  }
+
+  takeAll(): Attempt[] {
+    const all = this.#attempts;
+    this.#attempts = [];
+    return all;
+  }
+}
