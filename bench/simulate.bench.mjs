@@ -1,0 +1,113 @@
+// What `hone simulate` foretells of the quick start on several processes, beside what is then measured: a synchronous run of
+// one actor and one trainer is fitted, runs with one, two and three actors are simulated, and then made. In the asynchronous
+// schedule answers are another run's (one actor), since what is learned differs. Seconds a step, of the steps after the
+// fifth. `others` is the share of the machine that everything else took meanwhile: above some 0.05 a row measures the neighbours.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const smoke = process.argv.includes("--smoke");
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const recipe = path.join(root, "recipes/quickstart.ts");
+const folder = mkdtempSync(path.join(tmpdir(), "hone-bench-"));
+const FIRST = smoke ? 1 : 5;
+const STEPS = smoke ? 8 : 40;
+const ACTORS = smoke ? [1] : [1, 2, 3];
+const SCHEDULES = smoke ? ["sync"] : ["sync", "async"];
+const COMMON = {
+  "training.steps": STEPS,
+  "warmStart.steps": smoke ? 20 : 300,
+  "checkpoint.everySteps": 0,
+  "evaluation.problemsPerDomain": 1,
+  "evaluation.attempts": 1,
+};
+
+/** What a command prints, and the share of the machine's processors that others took meanwhile. */
+function hone(verb, flags, settings) {
+  const words = Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
+  const hone = [
+    process.execPath,
+    path.join(root, "dist/lib/cli/main.js"),
+    verb,
+    recipe,
+    ...flags,
+    ...words,
+    "--json",
+  ];
+  const [ticks, begun] = [machineTicks(), performance.now()];
+  // `times` adds up the processes that bash waited for, and theirs
+  const argv = ["-c", '"$@"; status=$?; times >&2; exit $status', "bash", ...hone];
+  const ran = spawnSync("bash", argv, { encoding: "utf8", maxBuffer: 1 << 28 });
+  const all = (availableParallelism() * (performance.now() - begun)) / 1000;
+  const others = ((machineTicks() - ticks) / 100 - secondsOf(ran.stderr)) / all;
+  if (ran.status === 0) return { out: JSON.parse(ran.stdout), others };
+  process.stderr.write(ran.stderr);
+  process.exit(1);
+}
+
+const processes = (schedule, actors) => ({
+  ...COMMON,
+  "training.schedule": schedule,
+  "hardware.processes.actors": actors,
+  "hardware.processes.trainers": 1,
+});
+const average = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Hundredths of a second of processor time that the machine has given to anybody; NaN where nobody tells. */
+function machineTicks() {
+  if (!existsSync("/proc/stat")) return Number.NaN;
+  const [, user, nice, system] = readFileSync("/proc/stat", "utf8").split("\n")[0].split(/\s+/).map(Number);
+  return user + nice + system;
+}
+
+/** Of the last line that `times` wrote. */
+const secondsOf = (text) =>
+  text
+    .trim()
+    .split("\n")
+    .at(-1)
+    .split(" ")
+    .map((each) => /^(\d+)m([\d.]+)s$/.exec(each))
+    .reduce((sum, [, minutes, rest]) => sum + 60 * Number(minutes) + Number(rest), 0);
+
+/** Its folder, its seconds a step, and what others took meanwhile. */
+function run(schedule, actors, name = `${schedule}-${actors}`) {
+  const dir = path.join(folder, name);
+  const { others } = hone("run", ["--dir", dir, "--start-from", warm], processes(schedule, actors));
+  const lines = readFileSync(path.join(dir, "steps.jsonl"), "utf8").trim().split("\n");
+  const records = lines.map((text) => JSON.parse(text)).filter(({ metrics }) => "time/step" in metrics);
+  const late = records.filter(({ step }) => step > FIRST).map(({ metrics }) => metrics["time/step"]);
+  return { dir, seconds: average(late), others };
+}
+
+function foretold(schedule, actors, answers) {
+  const flags = ["--fit", fitted.dir, ...(answers === undefined ? [] : ["--answers", answers])];
+  const { steps } = hone("simulate", flags, processes(schedule, actors)).out.run;
+  return (steps.at(-1).end - steps[FIRST - 1].end) / (steps.length - FIRST);
+}
+
+const base = path.join(folder, "base");
+hone("run", ["--dir", base], { ...COMMON, "training.steps": 1 });
+const warm = path.join(base, "checkpoints/warm-start");
+const fitted = run("sync", 1, "fitted");
+const rows = [];
+for (const schedule of SCHEDULES) {
+  let answers;
+  for (const actors of ACTORS) {
+    const measured = run(schedule, actors);
+    if (schedule === "async") answers ??= measured.dir;
+    const predicted = foretold(schedule, actors, answers);
+    rows.push({
+      name: `${schedule}, ${actors} actors and a trainer: predicted / measured`,
+      value: predicted / measured.seconds,
+      aim: "0.85 to 1.15",
+      predicted,
+      measured: measured.seconds,
+      others: measured.others,
+    });
+  }
+}
+rmSync(folder, { recursive: true });
+process.stdout.write(`${JSON.stringify({ rows })}\n`);
