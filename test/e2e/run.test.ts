@@ -115,12 +115,14 @@ longNative(
     const whole = child(join(dir, "whole"), "never", training);
     expect(await whole.ended).toBe(0);
     const killed = child(join(dir, "parts"), "never", training);
+    // Checkpoints are written beside the training: steps of some milliseconds may be three further by then.
+    await killed.until((line) => line === "checkpoint 5");
     await killed.until((line) => line === "step 8");
     killed.process.kill("SIGKILL");
     await killed.ended;
     const resumed = child(join(dir, "parts"), "auto", training);
     expect(await resumed.ended).toBe(0);
-    expect(resumed.lines[0]).toBe("step 6"); // the checkpoint after step 5 stands
+    expect(resumed.lines[0]).toMatch(/^step (6|11)$/); // the checkpoint after step 5 stands, or that after step 10
     expect(hashIn(resumed)).toBe(hashIn(whole));
   },
   120_000,
