@@ -87,6 +87,11 @@ describe.skipIf(noSqlite !== undefined)("a file of streams", () => {
     const appended = store.append("s", "y", bytes("y"));
     const looked = await Promise.all([store.read("s", 0, ALL), store.depth("s"), store.kv.list("k")]);
     expect(looked).toMatchObject([[{ key: "x" }], { items: 1 }, new Map()]);
+    const settled = appended.catch(() => {}).then(() => "settled");
+    // several times as long as the thread waits at a stretch
+    expect(await Promise.race([settled, new Promise((resolve) => setTimeout(resolve, 400, "waits"))])).toBe(
+      "waits",
+    );
     await writer.kill();
     expect(await appended).toBe(2);
   });
