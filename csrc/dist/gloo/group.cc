@@ -10,13 +10,17 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "dist/gloo/abi.h"
@@ -24,11 +28,21 @@
 namespace {
 
 using Buffer = gloo::transport::UnboundBuffer;
-using Buffers = std::vector<std::unique_ptr<Buffer>>;
+struct Posted {
+  int peer;
+  std::unique_ptr<Buffer> buffer;
+};
+using Buffers = std::vector<Posted>;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 struct Interrupted {};
+
+/// Wakes whoever waits for `buffer`, now or next, once.
+void wake(Buffer& buffer) {
+  buffer.abortWaitRecv();
+  buffer.abortWaitSend();
+}
 
 milliseconds left_until(Clock::time_point deadline) {
   const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
@@ -75,6 +89,63 @@ void say(HoneGlooText* why, const char* text) {
   why->text[sizeof(why->text) - 1] = 0;
 }
 
+/// Gloo (of 2022) tells the buffers that wait their turn when a connection ends, but not the one whose bytes were on their
+/// way at that moment: its wait would last until the time is over. So one buffer a peer waits for a message that is never
+/// sent, and is told; a thread asks it now and then, and wakes the others.
+class Watch {
+ public:
+  using Wake = std::function<void(int peer)>;
+  /// `gone` is called from a thread of its own, every kEvery for every peer that is gone.
+  explicit Watch(Wake gone) : gone_(std::move(gone)), thread_([this] { run(); }) {}
+  Watch(const Watch&) = delete;
+  ~Watch() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    ended_.notify_one();
+    thread_.join();
+  }
+
+  /// Once a peer, when it is connected.
+  void add(gloo::transport::Context& context, int peer) {
+    std::unique_ptr<Buffer> buffer = context.createUnboundBuffer(nullptr, 0);
+    buffer->recv(peer, kTag);
+    const std::lock_guard lock(mutex_);
+    asked_.push_back({peer, std::move(buffer)});
+  }
+
+ private:
+  static constexpr milliseconds kEvery{50};
+  static constexpr uint64_t kTag = ~uint64_t(0);  // HostCollectives counts from 1
+
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (!ended_.wait_for(lock, kEvery, [this] { return over_; })) {
+      for (const auto& [peer, buffer] : asked_) {
+        if (is_gone(*buffer)) gone_(peer);
+      }
+    }
+  }
+
+  static bool is_gone(Buffer& buffer) {
+    try {
+      buffer.abortWaitRecv();
+      buffer.waitRecv();  // which has been aborted, and throws what it was told first
+      return false;
+    } catch (const gloo::IoException&) {
+      return true;
+    }
+  }
+
+  Wake gone_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  Buffers asked_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
 }  // namespace
 
 struct HoneGlooGroup {
@@ -89,6 +160,7 @@ struct HoneGlooGroup {
 
   void connect(int peer, const std::vector<char>& address) {
     context->getPair(peer)->connect(address);
+    watch.add(*context, peer);
     close_sockets_on_exec();
   }
 
@@ -96,10 +168,10 @@ struct HoneGlooGroup {
                 Clock::time_point deadline) {
     Buffers out = post(sends), in = post(receives);
     try {
-      for (size_t i = 0; i < in.size(); ++i) in[i]->recv(receives[i].peer, tag);
-      for (size_t i = 0; i < out.size(); ++i) out[i]->send(sends[i].peer, tag);
-      for (const auto& buffer : out) expect(buffer->waitSend(left_until(deadline)));
-      for (const auto& buffer : in) expect(buffer->waitRecv(left_until(deadline)));
+      for (const auto& [peer, buffer] : in) buffer->recv(peer, tag);
+      for (const auto& [peer, buffer] : out) buffer->send(peer, tag);
+      for (const auto& [peer, buffer] : out) finish(peer, [&] { return buffer->waitSend(left_until(deadline)); });
+      for (const auto& [peer, buffer] : in) finish(peer, [&] { return buffer->waitRecv(left_until(deadline)); });
     } catch (...) {
       leave();  // before the buffers go
       forget();
@@ -111,10 +183,7 @@ struct HoneGlooGroup {
   void interrupt() {
     const std::lock_guard lock(mutex);
     interrupted = true;
-    for (Buffer* buffer : waited) {
-      buffer->abortWaitRecv();
-      buffer->abortWaitSend();
-    }
+    for (const auto& [peer, buffer] : waited) wake(*buffer);
   }
 
   void leave() {
@@ -127,8 +196,26 @@ struct HoneGlooGroup {
   std::shared_ptr<gloo::transport::Context> context;
 
  private:
-  static void expect(bool done) {
-    if (!done) throw Interrupted();
+  /// A wait that is woken before its end was interrupted, or its peer is gone. The second time what had arrived before that
+  /// has been seen.
+  template <class Wait>
+  void finish(int peer, const Wait& wait) {
+    for (int woken = 0; !wait();) {
+      check_interrupted();
+      if (++woken == 2) throw gloo::IoException("Connection with rank " + std::to_string(peer) + " ended amid a transfer");
+    }
+  }
+
+  void check_interrupted() {
+    const std::lock_guard lock(mutex);
+    if (interrupted) throw Interrupted();
+  }
+
+  void wake_those_of(int peer) {
+    const std::lock_guard lock(mutex);
+    for (const auto& [of, buffer] : waited) {
+      if (of == peer) wake(*buffer);
+    }
   }
 
   Buffers post(const std::vector<HoneGlooPiece>& pieces) {
@@ -136,8 +223,8 @@ struct HoneGlooGroup {
     const std::lock_guard lock(mutex);
     if (interrupted) throw Interrupted();
     for (const HoneGlooPiece& piece : pieces) {
-      buffers.push_back(context->createUnboundBuffer(piece.data, piece.bytes));
-      waited.push_back(buffers.back().get());
+      buffers.push_back({piece.peer, context->createUnboundBuffer(piece.data, piece.bytes)});
+      waited.push_back({piece.peer, buffers.back().buffer.get()});
     }
     return buffers;
   }
@@ -148,8 +235,9 @@ struct HoneGlooGroup {
   }
 
   std::mutex mutex;
-  std::vector<Buffer*> waited;  // what interrupt() wakes
+  std::vector<std::pair<int, Buffer*>> waited;  // by peer
   bool interrupted = false;
+  Watch watch{[this](int peer) { wake_those_of(peer); }};  // ends first
 };
 
 namespace {
