@@ -1,7 +1,7 @@
 // Whoever looks for the test of a file finds it at the same place under test/, with the same name.
 import { existsSync } from "node:fs";
 import { join, posix } from "node:path";
-import ts from "typescript";
+import ts from "typescript-6";
 import { describe, expect, test } from "vitest";
 import { CPP_ENDINGS, cppFunctions, filesUnder, parseTs, ROOT, read } from "./source-tree.ts";
 

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import ts from "typescript";
+import ts from "typescript-6";
 import { describe, expect, test } from "vitest";
 import { filesUnder, parseTs, ROOT, reachOf, read } from "./source-tree.ts";
 

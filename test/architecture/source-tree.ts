@@ -1,7 +1,7 @@
 /** The repository as the architecture tests see it: its files, what they include or import, and their functions. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix, resolve } from "node:path";
-import ts from "typescript";
+import ts from "typescript-6";
 
 export const ROOT = resolve(import.meta.dirname, "../..");
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import ts from "typescript";
+import ts from "typescript-6";
 import { expect, test, vi } from "vitest";
 import { binding } from "../../lib/native/load.ts";
 import { INTERFACE_STAMP } from "../../lib/native/stamp.ts";
