@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <new>
+#include <utility>
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -18,6 +19,7 @@ namespace hone::cuda_shim {
 namespace {
 
 constexpr size_t kStack = 256 * 1024, kGuardPage = 4096;  // untouched pages cost nothing
+[[maybe_unused]] constexpr size_t kLastFrames = 1024;     // of main() and leave(), which nobody returns to
 
 Fiber* running = nullptr;
 void* host_context = nullptr;
@@ -93,7 +95,8 @@ void Fiber::start(const std::function<void()>* entry) {
   entry_ = entry;
   fake_stack_ = nullptr;
 #if defined(__SANITIZE_ADDRESS__)
-  __asan_unpoison_memory_region(stack_, kStack);  // frames that a fault cut short
+  const size_t left = std::exchange(ended_, false) ? kLastFrames : kStack;  // all of it where a fault cut frames short
+  __asan_unpoison_memory_region(stack_ + kStack - left, left);
 #endif
 #if defined(HONE_SHIM_SWITCH)
   // Six registers, the address to return to, and main()'s own, never used: the stack is as after a call.
@@ -118,6 +121,7 @@ void Fiber::main() {
 #endif
   Fiber* self = running;
   (*self->entry_)();
+  self->ended_ = true;
   self->leave(true);
 }
 

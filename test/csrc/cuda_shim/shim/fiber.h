@@ -26,6 +26,7 @@ class Fiber {
   void leave(bool forever);
 
   const std::function<void()>* entry_ = nullptr;
+  bool ended_ = true;  // its entry came to its end
   std::byte* stack_ = nullptr;
   void* context_ = nullptr;  // saved stack pointer, or a ucontext_t
   void* fake_stack_ = nullptr;

@@ -40,31 +40,8 @@ struct MatrixMultiply {
   const uint32_t *a, *b;
 };
 
-inline float bf16_half(uint32_t pair, int half) { return bf16_to_f32(uint16_t(pair >> (16 * half))); }
-
 /// Products are exact in f64; their sum with d is rounded once. A tensor core truncates: docs/numerics.md.
-inline void multiply_16816(void* const* lanes, unsigned) {
-  float a[16][16], b[16][8];
-  for (int lane = 0; lane < 32; ++lane) {
-    const auto* m = static_cast<const MatrixMultiply*>(lanes[lane]);
-    const int g = lane / 4, t = lane % 4;
-    for (int i = 0; i < 4; ++i) {
-      for (int half = 0; half < 2; ++half) {
-        a[g + i % 2 * 8][2 * t + half + i / 2 * 8] = bf16_half(m->a[i], half);
-        if (i < 2) b[2 * t + half + i * 8][g] = bf16_half(m->b[i], half);
-      }
-    }
-  }
-  for (int lane = 0; lane < 32; ++lane) {
-    float* d = static_cast<MatrixMultiply*>(lanes[lane])->d;
-    for (int i = 0; i < 4; ++i) {
-      const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
-      double sum = double(d[i]);
-      for (int k = 0; k < 16; ++k) sum += double(a[row][k]) * double(b[k][column]);
-      d[i] = float(sum);
-    }
-  }
-}
+void multiply_16816(void* const* lanes, unsigned mask);
 
 }  // namespace hone::cuda_shim
 
