@@ -11,7 +11,7 @@ import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
 import { long } from "../long.ts";
 import { patient } from "../patience.ts";
-import { freePort, noRedis } from "../streams/redis/redis-server.ts";
+import { freePort, noRedis, RedisServer } from "../streams/redis/redis-server.ts";
 import { noSlurm, SlurmCluster } from "./slurm-cluster.ts";
 
 const STEPS = 24;
@@ -79,6 +79,29 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Sl
     slurm = await SlurmCluster.start();
   });
   afterAll(() => slurm?.[Symbol.asyncDispose]());
+
+  test.runIf(long && info().gloo.version !== null)(
+    "hone doctor --cluster, started by srun: every rank, every call, every drill, and exit code 0",
+    async () => {
+      await using store = await RedisServer.start();
+      const tasks = ["--nodes=2", "--ntasks-per-node=1", `--chdir=${ROOT}`];
+      const drill = ["doctor", "--cluster", "--deadline", String(patient(1000) / 1000)];
+      const words = [...tasks, process.execPath, ...HONE, ...drill, "--store", store.url];
+      const table = await slurm.run("srun", ...words); // rejects unless all ranks end with 0
+      const ranks = [...table.matchAll(/^(\d) +127\.0\.0\.1 +(\d+)$/gm)];
+      expect(ranks.map(([, rank]) => rank)).toEqual(["0", "1"]);
+      expect(new Set(ranks.map(([, , pid]) => pid)).size).toBe(2);
+      for (const node of ["n1", "n2"]) expect(slurm.logOf(node)).toMatch(/launch task StepId=/);
+      expect(table).toMatch(/^barrier +- +[\d.]+ +-$/m);
+      for (const call of ["all-reduce", "broadcast"])
+        for (const bytes of ["4,096", "1,048,576", "16,777,216"])
+          expect(table).toMatch(new RegExp(`^${call} +${bytes} +[\\d.]+ +[\\d.]+$`, "m"));
+      const drills = ["does not connect", "is silent in a collective", "makes another call"];
+      for (const what of drills) expect(table).toContain(`passed: rank 1 ${what}; the others knew within`);
+      expect(table).toContain("all 2 ranks are there, and every drill passed");
+    },
+    patient(60_000),
+  );
 
   test.runIf(long)(
     "an agent killed, then SIGTERM: requeued twice, and the weights are those of one undisturbed process",

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { patient } from "../patience.ts";
 import { freePort } from "../streams/redis/redis-server.ts";
 
 const PROGRAMS = ["munged", "slurmctld", "slurmd", "sbatch"] as const;
@@ -19,13 +20,18 @@ export const noSlurm =
 const execute = promisify(execFile);
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A real Slurm of its own: a controller and two nodes, n1 and n2, which are this machine twice. */
+/** A real Slurm of its own: a controller and nodes n1, n2, ..., each of which is this machine. */
 export class SlurmCluster implements AsyncDisposable {
   readonly dir = mkdtempSync(join(tmpdir(), "hone-slurm-"));
   readonly #daemons: ChildProcess[] = [];
+  readonly #nodes: readonly string[];
 
-  static async start(): Promise<SlurmCluster> {
-    const cluster = new SlurmCluster();
+  private constructor(nodes: number) {
+    this.#nodes = Array.from({ length: nodes }, (_, i) => `n${i + 1}`);
+  }
+
+  static async start(nodes = 2): Promise<SlurmCluster> {
+    const cluster = new SlurmCluster(nodes);
     try {
       await cluster.#open();
       return cluster;
@@ -80,6 +86,11 @@ export class SlurmCluster implements AsyncDisposable {
     return readFileSync(join(this.dir, "slurmctld.log"), "utf8").split("\n").slice(-30).join("\n");
   }
 
+  /** What the daemon of a node says. */
+  logOf(node: string): string {
+    return readFileSync(join(this.dir, `slurmd-${node}.log`), "utf8");
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     // jobs of a test that failed
     const left = await this.run("squeue", "--noheader", "--format=%A").catch(() => "");
@@ -102,15 +113,15 @@ export class SlurmCluster implements AsyncDisposable {
       (name) => `--${name}=${join(dir, `munge.${name}`)}`,
     );
     this.#start("munged", ["--foreground", "--force", `--key-file=${key}`, `--socket=${socket}`, ...own]);
-    writeFileSync(join(dir, "slurm.conf"), await configuration(dir, socket));
+    writeFileSync(join(dir, "slurm.conf"), await configuration(dir, socket, this.#nodes));
     this.#start("slurmctld", ["-D"]);
-    this.#start("slurmd", ["-D", "-N", "n1"]);
-    this.#start("slurmd", ["-D", "-N", "n2"]);
-    for (const end = performance.now() + 30_000; performance.now() < end; await sleep(200)) {
+    for (const name of this.#nodes) this.#start("slurmd", ["-D", "-N", name]);
+    const wanted = String(this.#nodes.length);
+    for (const end = performance.now() + patient(30_000); performance.now() < end; await sleep(200)) {
       const idle = await this.run("sinfo", "-h", "-t", "idle", "-o", "%D").catch(() => "");
-      if (idle === "2") return;
+      if (idle === wanted) return;
     }
-    throw new Error(`Slurm's two nodes were not up in 30 s\n${this.log}`);
+    throw new Error(`Slurm's nodes were not up in time\n${this.log}`);
   }
 
   #start(program: string, args: readonly string[]): void {
@@ -118,8 +129,9 @@ export class SlurmCluster implements AsyncDisposable {
   }
 }
 
-async function configuration(dir: string, socket: string): Promise<string> {
-  const [controller, first, second] = [await freePort(), await freePort(), await freePort()];
+async function configuration(dir: string, socket: string, names: readonly string[]): Promise<string> {
+  const controller = await freePort();
+  const ports = await Promise.all(names.map(freePort));
   const node = `NodeHostname=${hostname()} NodeAddr=127.0.0.1 CPUs=2 RealMemory=1000`;
   return `
 ClusterName=hone
@@ -151,8 +163,7 @@ CommunicationParameters=NoAddrCache
 KillWait=5
 MinJobAge=600
 JobRequeue=1
-NodeName=n1 ${node} Port=${first}
-NodeName=n2 ${node} Port=${second}
-PartitionName=all Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
+${names.map((name, i) => `NodeName=${name} ${node} Port=${ports[i]}`).join("\n")}
+PartitionName=all Nodes=${names} Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
 `;
 }

@@ -1,0 +1,16 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * Options of `hone launch mpirun` by which this machine is so many nodes to mpirun, each with a daemon of its own. What
+ * mpirun starts on a node has nothing of this process's environment, as over ssh, but what it carries there.
+ */
+export function onNodes(dir: string, nodes: number): string[] {
+  const [hosts, shell] = [join(dir, "hosts"), join(dir, "remote-shell.sh")];
+  writeFileSync(hosts, Array.from({ length: nodes }, (_, i) => `simulated-${i} slots=1\n`).join(""));
+  // remote-shell HOST WORDS...
+  writeFileSync(shell, `#!/bin/bash\nshift\nexec env -i PATH="$PATH" HOME="$HOME" bash -c "$*"\n`);
+  chmodSync(shell, 0o755);
+  const words = ["--allow-run-as-root", "--mca", "plm_rsh_agent", shell];
+  return ["--hostfile", hosts, ...words.flatMap((word) => ["--mpirun", word])];
+}
