@@ -34,7 +34,7 @@ test("three problems of every domain, the longest prompt, the verifiers, one ste
   expect(text.replace(/\s+/g, " ")).toMatch(
     /12 rollouts judged, gradient of norm [\d.e-]+, weights updated and published/,
   );
-}, 60_000);
+});
 
 test.each(longest ? ["apriel-15b", "single-gpu"] : ["single-gpu"])(
   "%s is tried without its model and data, says what was tried instead, and that hone run would refuse it here",
@@ -77,7 +77,7 @@ test.runIf(long)(
     expect(stages.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(["memory", "run"]);
     expect(stages.at(-2)!.said).toMatch(/needs 20\.\d GiB of 8\.0 GiB/);
   },
-  120_000,
+  patient(120_000),
 );
 
 test.skipIf(info().cuda.devices.length > 0)(
@@ -91,13 +91,13 @@ test.skipIf(info().cuda.devices.length > 0)(
     expect(memory).toMatchObject({ name: "memory", instead: UNKNOWN_MEMORY });
     expect(memory.said).toMatch(/^GPU: \d+\.\d GiB \(actor and trainer\)$/);
   },
-  60_000,
+  patient(60_000),
 );
 
 test("a prompt that does not fit is found before a run", async () => {
   const recipe = smallRecipe({}, { rollouts: { groupSize: 4, maxOutputTokens: 24, maxPromptTokens: 4 } });
   await expect(checkRecipe(recipe)).rejects.toMatchObject({ code: "HONE_ERR_DATA" });
-}, 60_000);
+});
 
 test("prompts that are too long are counted, not fatal, and the longest is of those that can be asked", async () => {
   const recipe = smallRecipe({}, { rollouts: { groupSize: 4, maxOutputTokens: 24, maxPromptTokens: 20 } });
@@ -106,7 +106,7 @@ test("prompts that are too long are counted, not fatal, and the longest is of th
   expect(math!.longestPrompt).toBeLessThanOrEqual(20);
   expect(math!.leftOut).toBeGreaterThan(0);
   expect(checkText(findings)).toContain(`${math!.leftOut} of 32 problems cannot be asked`);
-}, 60_000);
+});
 
 test("validation sets are tried like domains, and rows that are not there are named", async () => {
   const withSet = (source: string) => smallRecipe({}, { evaluation: { sets: { more: { source } } } });
@@ -117,7 +117,7 @@ test("validation sets are tried like domains, and rows that are not there are na
     code: "HONE_ERR_DATA",
     message: "evaluation.sets.more.source: there is no data at /nowhere.jsonl",
   });
-}, 60_000);
+});
 
 test("a demonstration longer than the answer's budget is found before a run", async () => {
   const input = recipeInput(smallRecipe());
@@ -128,7 +128,7 @@ test("a demonstration longer than the answer's budget is found before a run", as
       /demonstration of level \d takes \d+ tokens, rollouts\.maxOutputTokens is 24/,
     ),
   });
-}, 60_000);
+});
 
 test("an environment is tried before a run, in the step too, and what it throws is told", async () => {
   const domain = (step: () => { observation: string }) => ({
@@ -163,5 +163,5 @@ test.runIf(long)(
       "warning: optimizer.warmupSteps is 50 and the run has 20 steps: it is all warm-up, and the learning rate ends at 4.0e-7 instead of 0.000001",
     );
   },
-  60_000,
+  patient(60_000),
 );

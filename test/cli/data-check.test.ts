@@ -52,7 +52,7 @@ test("a gold answer is accepted in one of its forms or rejected in all; rejected
   expect(JSON.parse(readFileSync(drops, "utf8"))).toEqual(found.drops);
   const again = await checkDataset("logic", { ...spec, drops }, { workers: 1 });
   expect(again.gold!.rejected).toEqual([]);
-}, 60_000);
+});
 
 test("lengths are of the questions, in characters", async () => {
   const questions = ["a", "bb", "ccc😀", "d".repeat(50)];
@@ -74,7 +74,7 @@ test("a boxed gold answer of mathematics is judged by the verifier of mathematic
   const found = await checkDataset("math", { kind: "open-reasoner-zero", path }, { workers: 1 });
   expect(found.gold!.accepted + found.drops.length + found.report.leftOut.length).toBe(2);
   expect(found.gold!.accepted).toBeGreaterThanOrEqual(1);
-}, 60_000);
+});
 
 test("the data sets of a recipe are its sources that are no made-up ones", () => {
   const domains = {

@@ -95,7 +95,7 @@ test("the step trains on advantages that differ, whatever the model answers; an 
     code: "HONE_ERR_VERIFIER",
     message: "an answer cannot be judged: down",
   });
-}, 60_000);
+});
 
 test("answers shorter than those of a dry run stay as short, and so does the model's context", async () => {
   const short = smallRecipe(

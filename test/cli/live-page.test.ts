@@ -26,11 +26,11 @@ test("a page of its own process is there before the run, and gone after it", asy
     await vi.waitFor(() => expect(fetch(origin)).rejects.toThrow(), { timeout: 60_000 });
   }
   rmSync(dir, { recursive: true });
-}, 30_000);
+});
 
 test("a port that is no port leaves the run without a page", async () => {
   const dir = mkdtempSync(join(tmpdir(), "hone-live-page-"));
   using page = await startLivePage(dir, { command, port: "http" });
   expect(page.url).toBeUndefined();
   rmSync(dir, { recursive: true });
-}, 30_000);
+});

@@ -8,6 +8,7 @@ import { HONE } from "../fixtures/command-line.ts";
 import { honeHere } from "../fixtures/hone-here.ts";
 import { long } from "../long.ts";
 import { folderWith, smallTokenizer } from "../native/small-tokenizer.ts";
+import { patient } from "../patience.ts";
 
 let dir: string;
 beforeAll(() => {
@@ -135,7 +136,7 @@ test.each(long ? ENDS : ENDS.slice(0, 1))(
     const { changedSteps } = JSON.parse(readFileSync(join(run, "summary.json"), "utf8")) as RunSummary;
     expect(changedSteps === 0).toBe(code === 4);
   },
-  60_000,
+  patient(60_000),
 );
 
 test("a folder that holds a run is not overwritten by accident", () => {

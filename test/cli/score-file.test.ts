@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { scoreFile } from "../../lib/cli/score-file.ts";
+import { patient } from "../patience.ts";
 
 const MODEL = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/goldens/models/llama-tied");
 
@@ -43,7 +44,7 @@ test.skipIf(!existsSync(MODEL))(
     for (const [i, value] of expected.entries())
       expect(Math.abs(scores[0]!.logprobs[i]! - value)).toBeLessThan(1e-4);
   },
-  60_000,
+  patient(60_000),
 );
 
 test.skipIf(!existsSync(MODEL)).each([
@@ -125,5 +126,5 @@ test.skipIf(!existsSync(MODEL))(
     expect(told[0]).toMatch(/ids\.jsonl:1: 4001 tokens, \d+ s so far$/);
     expect(told.at(-1)).toMatch(/ids\.jsonl:50: 3000 tokens, \d+ s so far$/);
   },
-  60_000,
+  patient(60_000),
 );

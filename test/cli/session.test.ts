@@ -123,7 +123,7 @@ test("who looks while the session evaluates is told so, and not of a hook that n
     onPolicy: async (when) => void (when === "before" && (await look())),
   });
   expect(told.at(-1)).toBe("before training: the evaluation of what training starts from");
-}, 30_000);
+});
 
 test("a run that trained nothing says so and how many steps it had", async () => {
   const hooks = { onGroup: () => "drop" as const };

@@ -58,4 +58,4 @@ test("hone check has it as a stage, and runs the one step with it", async () => 
   const { stages } = await checkRecipe(smallRecipe({}, { objective: { kind: "custom", slopes: gspo } }));
   expect(stages.find(({ name }) => name === "objective")).toMatchObject({ ok: true });
   expect(stages.find(({ name }) => name === "one step")).toMatchObject({ ok: true });
-}, 60_000);
+});

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { CounterRandom } from "../../lib/random.ts";
 import { childProgram } from "../fixtures/child-program.ts";
 import { long } from "../long.ts";
+import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 
 const CHILD = childProgram(fileURLToPath(new URL("./run-child.ts", import.meta.url)));
@@ -203,5 +204,5 @@ test.skipIf(noAddon !== undefined || noShim !== undefined)(
       expect(readdirSync(join(folder, "checkpoints")).filter((name) => name.includes("tmp"))).toEqual([]);
     }
   },
-  600_000,
+  patient(600_000),
 );

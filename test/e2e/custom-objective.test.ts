@@ -9,6 +9,7 @@ import { RUN_FILES } from "../../lib/metrics/index.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import { gspo } from "../fixtures/custom-gspo.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
+import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
@@ -62,5 +63,5 @@ native(
     }
     await expect(replayRun(dir, { verifiers })).rejects.toMatchObject({ code: "HONE_ERR_REPLAY" });
   },
-  120_000,
+  patient(120_000),
 );

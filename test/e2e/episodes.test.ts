@@ -19,6 +19,7 @@ import {
 } from "../../lib/orchestration/index.ts";
 import type { StepRecord } from "../../lib/records.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
+import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
@@ -86,7 +87,7 @@ native(
       expect(metrics["episode/turns/math"]).toBeGreaterThan(1.5);
     }
   },
-  60_000,
+  patient(60_000),
 );
 
 native(
@@ -104,7 +105,7 @@ native(
     writeFileSync(join(dir, RUN_FILES.events), changed);
     await expect(replayRun(dir, { verifiers })).rejects.toMatchObject({ code: "HONE_ERR_REPLAY" });
   },
-  120_000,
+  patient(120_000),
 );
 
 native(
@@ -118,7 +119,7 @@ native(
     await trained(first, "auto");
     expect(await replayRun(dir, { verifiers })).toMatchObject({ steps: 8, weightsCompared: true });
   },
-  120_000,
+  patient(120_000),
 );
 
 native(
@@ -153,7 +154,7 @@ native(
     const other = await before.trainer.step(all, options);
     expect(other.gradNorm).not.toBe(own.gradNorm);
   },
-  60_000,
+  patient(60_000),
 );
 
 native(
@@ -177,7 +178,7 @@ native(
     const { domains } = await rescoreRun(dir, { domain: "math", verifiers });
     expect(domains[0]).toMatchObject({ judged: 0, changed: 0 });
   },
-  60_000,
+  patient(60_000),
 );
 
 native(
@@ -200,7 +201,7 @@ native(
     expect(journal).toContain("the environment: down");
     expect(await replayRun(dir, { verifiers })).toMatchObject({ weightsCompared: true });
   },
-  60_000,
+  patient(60_000),
 );
 
 native(
@@ -228,5 +229,5 @@ native(
     const logic = results[0]!.filter(({ problem, set }) => set === undefined && problem.domain === "logic");
     expect(Math.max(...logic.flatMap(({ tokens }) => tokens))).toBeGreaterThan(8);
   },
-  60_000,
+  patient(60_000),
 );

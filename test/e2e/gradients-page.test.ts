@@ -8,6 +8,7 @@ import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { RUN_FILES, writeRunManifest } from "../../lib/metrics/index.ts";
 import { smallRun, temporary } from "../live/live-run.ts";
 import { long } from "../long.ts";
+import { patient } from "../patience.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const DOMAINS = ["math", "code", "logic", "instruction-following", "function-calling"];
@@ -88,7 +89,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
   let browser: Browser;
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-  }, 60_000);
+  });
   afterAll(() => browser?.close());
 
   async function open(url: string, options: Parameters<Browser["newPage"]>[0] = {}) {
@@ -195,13 +196,13 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
       for (let step = 11; step <= 15; step++) addMeasured(dir, step);
       await vi.waitFor(
         async () => expect(await title.innerText()).toBe("Step 15, measurement 3 of 3"),
-        15_000,
+        patient(15_000),
       );
       await page.getByLabel("measurement before").click();
       for (let step = 16; step <= 20; step++) addMeasured(dir, step);
       await vi.waitFor(
         async () => expect(await title.innerText()).toBe("Step 10, measurement 2 of 4"),
-        15_000,
+        patient(15_000),
       );
       await page.getByLabel("next measurement").click();
       await page.getByLabel("next measurement").click();
@@ -209,7 +210,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
       for (let step = 21; step <= 25; step++) addMeasured(dir, step); // back at the last, it is followed again
       await vi.waitFor(
         async () => expect(await title.innerText()).toBe("Step 25, measurement 5 of 5"),
-        15_000,
+        patient(15_000),
       );
       expect(faults).toEqual([]);
       await page.close();

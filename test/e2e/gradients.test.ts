@@ -8,6 +8,7 @@ import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { RUN_FILES } from "../../lib/metrics/index.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
+import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
@@ -59,7 +60,7 @@ native(
     }
     expect(await replayRun(dir, { verifiers })).toMatchObject({ steps: 12, weightsCompared: true });
   },
-  120_000,
+  patient(120_000),
 );
 
 native(
@@ -84,5 +85,5 @@ native(
       expect((await weights(`with-${i}`, { ...input, metrics })).w).toBe(without.w);
     }
   },
-  120_000,
+  patient(120_000),
 );

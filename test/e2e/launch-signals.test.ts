@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mpirunFile, slurmFile } from "../../lib/launch/index.ts";
 import { jobOf } from "../launch/jobs.ts";
 import { long } from "../long.ts";
+import { patient } from "../patience.ts";
 import { noSlurm, SlurmCluster } from "./slurm-cluster.ts";
 
 const noMpirun = spawnSync("mpirun", ["--version"]).status === 0 ? undefined : "no mpirun";
@@ -73,7 +74,7 @@ describe.skipIf(noSlurm !== undefined)("under Slurm", () => {
   test.runIf(long)("75 is requeued, with time to save; 78 is the end", async () => {
     const agent = agentOf("slurm", ["75", "78"]);
     const id = await slurm.submit(script("signals.sbatch", slurmFile(job(agent.path)).text));
-    const end = await slurm.reach(id, ["FAILED", "COMPLETED", "CANCELLED"], 60_000);
+    const end = await slurm.reach(id, ["FAILED", "COMPLETED", "CANCELLED"], patient(60_000));
     expect(end).toMatchObject({ JobState: "FAILED", Restarts: "1", ExitCode: "78:0" });
     expect(agent.lines()).toEqual(expect.arrayContaining(["0.0 saved", `1.1 begins as signals-${id}`]));
   });
@@ -84,7 +85,7 @@ describe.skipIf(noSlurm !== undefined)("under Slurm", () => {
     await agent.saw(/^0\.1 begins/);
     await slurm.run("scancel", id);
     await agent.saw(/^0\.1 saved/);
-    expect(await slurm.reach(id, ["CANCELLED"], 20_000)).toMatchObject({ Restarts: "0" });
+    expect(await slurm.reach(id, ["CANCELLED"], patient(20_000))).toMatchObject({ Restarts: "0" });
   });
 });
 

@@ -12,11 +12,12 @@ import { RUN_FILES } from "../../lib/metrics/index.ts";
 import type { StepRecord } from "../../lib/records.ts";
 import { HONE } from "../fixtures/command-line.ts";
 import { long } from "../long.ts";
+import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
-const WAIT = { timeout: 60_000, interval: 100 };
+const WAIT = { timeout: patient(60_000), interval: 100 };
 /** No step of one sitting takes as long as that of another to the last digit: it tells whose record is shown. */
 const METRIC = "time/step";
 const EVERY_STEPS = 10;
@@ -126,5 +127,5 @@ test.skipIf(!long || !existsSync(CHROMIUM) || noAddon !== undefined)(
     expect(await page.evaluate("globalThis.sameDocument")).toBe(true);
     expect(faults).toEqual([]);
   },
-  60_000,
+  patient(120_000),
 );

@@ -16,6 +16,7 @@ import type { RolloutGroup } from "../../lib/records.ts";
 import { HONE } from "../fixtures/command-line.ts";
 import { tinyModel, writeModelFiles } from "../fixtures/model-folder.ts";
 import { long } from "../long.ts";
+import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 
 const SHARDED = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/goldens/models/llama-sharded");
@@ -126,7 +127,7 @@ native(
     expect(Object.keys(model.files)).toContain("model.safetensors");
     expect(await replayRun(run)).toMatchObject({ steps: 8, weightsCompared: true });
   },
-  120_000,
+  patient(120_000),
 );
 
 longNative(
@@ -162,7 +163,7 @@ longNative(
     expect([resumed.status, resumed.stderr]).toEqual([EXIT.done, ""]);
     expect(finalWeights(parts, 8)).toBe(finalWeights(whole, 8));
   },
-  120_000,
+  patient(120_000),
 );
 
 native(
@@ -199,7 +200,7 @@ native(
     writeFileSync(join(model, "tokenizer_config.json"), JSON.stringify(config));
     expect(await goOn()).toMatchObject({ reason: "done", steps: 6 });
   },
-  120_000,
+  patient(120_000),
 );
 
 test.skipIf(noAddon !== undefined || !existsSync(SHARDED))(
@@ -219,5 +220,5 @@ test.skipIf(noAddon !== undefined || !existsSync(SHARDED))(
     }
     expect(steps).toBeGreaterThan(0);
   },
-  60_000,
+  patient(60_000),
 );

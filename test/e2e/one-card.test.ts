@@ -10,6 +10,7 @@ import { loadModel, scoreSequences } from "../../lib/inference/index.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
+import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
@@ -41,7 +42,7 @@ native(
     expect(again).toEqual(kept);
     expect(kept.hash).toMatch(/^[0-9a-f]{64}/);
   },
-  60_000,
+  patient(60_000),
 );
 
 const LORA = { rank: 4, alpha: 8 };
@@ -67,7 +68,7 @@ native(
     ]);
     expect(existsSync(join(dir, "checkpoints/warm-start/model.safetensors"))).toBe(true);
   },
-  60_000,
+  patient(60_000),
 );
 
 native(
@@ -91,7 +92,7 @@ native(
     }
     expect(weightsHash(join(parts, "checkpoints/step-000004"))).toBe(whole.hash);
   },
-  60_000,
+  patient(60_000),
 );
 
 native(
@@ -110,7 +111,7 @@ native(
     }
     expect(await replayRun(dir, { verifiers })).toMatchObject({ steps: 6, weightsCompared: true });
   },
-  60_000,
+  patient(60_000),
 );
 
 const ROUNDED = { lr: 2e-4, moments: "bf16" } as const;
@@ -146,7 +147,7 @@ native.each([
     await sit(input(4), "auto");
     expect(weightsHash(join(parts, "checkpoints/step-000004"))).toBe(whole.hash);
   },
-  60_000,
+  patient(60_000),
 );
 
 native(
@@ -163,7 +164,7 @@ native(
     expect(weightsHash(join(folder, "checkpoints/warm-start"))).toBe(weightsHash(startFrom));
     expect(await replayRun(folder, { verifiers })).toMatchObject({ steps: 6, weightsCompared: true });
   },
-  60_000,
+  patient(60_000),
 );
 
 native(
@@ -197,5 +198,5 @@ native(
     const wrong = exportRunAdapters({ run, target: join(dir, "x"), dtype: "bf16" }, nowhere);
     await expect(wrong).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
   },
-  60_000,
+  patient(60_000),
 );

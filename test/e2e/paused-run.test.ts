@@ -12,6 +12,7 @@ import { createRun } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
 import { long } from "../long.ts";
 import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
+import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
@@ -64,7 +65,7 @@ test.skipIf(!long || noAddon !== undefined)(
       rmSync(dir, { recursive: true, force: true });
     }
   },
-  300_000,
+  patient(300_000),
 );
 
 test.skipIf(noAddon !== undefined)(
@@ -105,5 +106,5 @@ test.skipIf(noAddon !== undefined)(
       rmSync(dir, { recursive: true, force: true });
     }
   },
-  120_000,
+  patient(120_000),
 );

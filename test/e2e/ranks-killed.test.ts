@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { info } from "../../lib/native/index.ts";
 import { long } from "../long.ts";
+import { patient } from "../patience.ts";
 
 let dir: string;
 beforeAll(() => {
@@ -47,5 +48,5 @@ test.skipIf(!long || info().gloo.version === null)(
     expect(resumed.at(-1)).toMatch(/^done 6 [0-9a-f]{64}$/);
     expect(resumed.at(-1)).toBe(whole.at(-1));
   },
-  600_000,
+  patient(600_000),
 );

@@ -8,6 +8,7 @@ import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
 import { longest } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
+import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
@@ -149,7 +150,7 @@ test.skipIf(noAddon !== undefined || noTorch !== undefined).each(CASES.slice(0, 
     const steps = replica();
     expect(steps.length).toBeGreaterThanOrEqual(4);
   },
-  300_000,
+  patient(300_000),
 );
 
 test.runIf(noTorch !== undefined)(`skipped: ${noTorch}`, () => {});

@@ -17,7 +17,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
   beforeAll(async () => {
     writeSyntheticRun(synthetic);
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     rmSync(synthetic, { recursive: true, force: true });

@@ -20,6 +20,7 @@ import type { RolloutGroup, StepRecord } from "../../lib/records.ts";
 import { childProgram } from "../fixtures/child-program.ts";
 import { long } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
+import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput, tinyRecipe } from "./tiny-recipe.ts";
 
@@ -84,7 +85,7 @@ native(
     expect(hashes[0]).toMatch(/^[0-9a-f]{64}/);
     expect(hashes[1]).toBe(hashes[0]);
   },
-  120_000,
+  patient(120_000),
 );
 
 native.each([
@@ -105,7 +106,7 @@ native.each([
     }
     expect(trained).toBeGreaterThan(steps * 15);
   },
-  60_000,
+  patient(60_000),
 );
 
 longNative(
@@ -125,7 +126,7 @@ longNative(
     expect(resumed.lines[0]).toMatch(/^step (6|11)$/); // the checkpoint after step 5 stands, or that after step 10
     expect(hashIn(resumed)).toBe(hashIn(whole));
   },
-  120_000,
+  patient(120_000),
 );
 
 native(
@@ -142,7 +143,7 @@ native(
     expect(await resumed.ended).toBe(0);
     expect(resumed.lines[0]).toBe(`step ${Number(steps) + 1}`);
   },
-  120_000,
+  patient(120_000),
 );
 
 native(
@@ -164,7 +165,7 @@ native(
       weightsCompared: true,
     });
   },
-  60_000,
+  patient(60_000),
 );
 
 native(
@@ -204,7 +205,7 @@ native(
       code: "HONE_ERR_REPLAY",
     });
   },
-  60_000,
+  patient(60_000),
 );
 
 native(
@@ -220,7 +221,7 @@ native(
       ),
     });
   },
-  60_000,
+  patient(60_000),
 );
 
 native(
@@ -247,7 +248,7 @@ native(
     writeFileSync(join(checkpoint, "manifest.json"), "{}");
     await expect(resume()).rejects.toMatchObject({ code: "HONE_ERR_FORMAT" });
   },
-  60_000,
+  patient(60_000),
 );
 
 native("a run folder that cannot be is a typed error before anything runs", async () => {

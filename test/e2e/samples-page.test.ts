@@ -44,7 +44,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
   let browser: Browser;
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-  }, 60_000);
+  });
   afterAll(() => browser?.close());
 
   /** @param faults errors and dialogs, which there must not be. */

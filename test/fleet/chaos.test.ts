@@ -7,6 +7,7 @@ import { chaos } from "../../lib/fleet/index.ts";
 import { nativeCore } from "../../lib/orchestration/index.ts";
 import { long } from "../long.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
+import { patient } from "../patience.ts";
 
 let dir: string;
 beforeAll(() => {
@@ -68,5 +69,5 @@ test.runIf(long).each(["sync", "async"] as const)(
     expect(report.struck).toBe(report.faults.length);
     expect(report.steps).toBeGreaterThan(0);
   },
-  240_000,
+  patient(240_000),
 );

@@ -67,5 +67,5 @@ describe.skipIf(info().gloo.version === null)("ranks over Gloo", () => {
       reason: { code: "HONE_ERR_COLLECTIVE", message: expect.stringMatching(/came out as 4, not 3/) },
     });
     expect(said[1]).toMatchObject({ reason: { code: "HONE_ERR_COLLECTIVE" } });
-  }, 60_000);
+  });
 });

@@ -35,4 +35,4 @@ test("who went without a word is seen by its lease", async () => {
   await second[Symbol.asyncDispose]();
   expect(await first.gone()).toEqual([1]);
   await first[Symbol.asyncDispose]();
-}, 30_000);
+});

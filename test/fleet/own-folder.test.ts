@@ -50,4 +50,4 @@ test("what a killed coordinator left is removed by the next; what is being made 
       .sort(),
   ).toEqual([made, own.path].sort());
   own.close(false);
-}, 60_000);
+});

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { OwnRedis } from "../../lib/fleet/own-redis.ts";
 import { openStore } from "../../lib/streams/index.ts";
+import { patient } from "../patience.ts";
 import { noRedis } from "../streams/redis/redis-server.ts";
 
 let dir: string;
@@ -30,7 +31,7 @@ test.skipIf(noRedis !== undefined)(
     await server[Symbol.asyncDispose]();
     await expect(fetch(server.url.replace("redis", "http"))).rejects.toThrow();
   },
-  60_000,
+  patient(60_000),
 );
 
 test("where there is none that is said, with what to install", async () => {

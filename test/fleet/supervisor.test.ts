@@ -24,7 +24,7 @@ test("a place whose process can never work is given up at once, with its last wo
   expect(failures[0]!.message).toMatch(/actor 3 ended 1 time\(s\).*carrier-pigeon:7 is no address/s);
   const ended = { how: "with exit code 78", words: expect.stringContaining("carrier-pigeon:7") };
   expect(supervisor.statuses).toMatchObject([{ role: "actor", rank: 3, epoch: 1, pid: undefined, ended }]);
-}, 60_000);
+});
 
 test("a process that ends is started again in a later epoch; after the end nothing is", async () => {
   let epoch = 0;
@@ -39,7 +39,7 @@ test("a process that ends is started again in a later epoch; after the end nothi
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(epoch).toBe(last);
   expect(readFileSync(join(logs, "actor-3.log"), "utf8")).toMatch(/HONE_ERR_STREAM/);
-}, 60_000);
+});
 
 test("places that are filled together are left and filled again together", async () => {
   const begun: (readonly number[])[] = [];
@@ -57,4 +57,4 @@ test("places that are filled together are left and filled again together", async
   ]);
   expect(supervisor.statuses).toMatchObject([{ epoch: 2 }, { epoch: 2 }]);
   for (const { pid } of supervisor.statuses) expect(before).not.toContain(pid);
-}, 60_000);
+});

@@ -6,6 +6,7 @@ import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { Communicator, info } from "../../lib/native/index.ts";
+import { patient } from "../patience.ts";
 import { communicatorPair as pair, rankProcesses, resultsOf } from "./processes.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -67,7 +68,7 @@ withGloo("between processes", () => {
       `await group.barrier();
        process.send({ met: true });
        while (true) await group.allReduce(new Float32Array(64), "sum");`,
-      600_000,
+      patient(600_000),
     );
     await once(ranks[1]!.child, "message"); // who is killed before all are connected is waited for until the time-out
     ranks[1]!.child.kill("SIGKILL");

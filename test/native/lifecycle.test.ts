@@ -63,7 +63,7 @@ test("a hundred engines and trainers come and go", async () => {
     if (i % 3 === 1) generations.submit(request(1), { deliver() {}, fail() {} }); // closed under load
     await Promise.all([generations.close(), trainer.close()]);
   }
-}, 60_000);
+});
 
 test("what is closed gives its threads and memory back", async () => {
   const memory = () => {
@@ -179,7 +179,7 @@ test("workers are terminated in mid-step", async () => {
     await Promise.all(workers.map((w) => new Promise((resolve) => w.once("message", resolve))));
     await Promise.all(workers.map((w) => w.terminate()));
   }
-}, 60_000);
+});
 
 test("a worker that is terminated while it writes a model folder calls it off", async () => {
   const dir = mkdtempSync(join(tmpdir(), "hone-exit-"));

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { Trainer } from "../../lib/native/index.ts";
 import { noAddon } from "../e2e/native-core.ts";
+import { patient } from "../patience.ts";
 import { optimizer, stepOptions } from "./small-model.ts";
 
 const folder = fileURLToPath(new URL("../fixtures/peft", import.meta.url));
@@ -59,5 +60,5 @@ test.skipIf(noAddon !== undefined)(
     }
     await trainer.close();
   },
-  30_000,
+  patient(30_000),
 );

@@ -10,6 +10,7 @@ import {
   Trainer,
   WeightReceiver,
 } from "../../lib/native/index.ts";
+import { patient } from "../patience.ts";
 import { communicatorPair, rankProcesses, resultsOf } from "./processes.ts";
 import { engineOptions, modelConfig, request, trainerOptions } from "./small-model.ts";
 
@@ -123,7 +124,7 @@ withGloo("between processes", () => {
        let lost;
        while ((lost = await codeOf(receiver.receive(group))) === "ok");
        return { lost, commit: await codeOf(receiver.commit(engine)), ...(await sample(1)) };`,
-      600_000,
+      patient(600_000),
     );
     setTimeout(() => ranks[0]!.child.kill("SIGKILL"), 1500);
     for (const { result } of ranks.slice(1)) {
@@ -148,7 +149,7 @@ withGloo("between processes", () => {
        const { receiver } = makeEngine({});
        while ((lost = await codeOf(receiver.receive(group))) === "ok");
        return { lost };`,
-      600_000,
+      patient(600_000),
     );
     setTimeout(() => ranks[1]!.child.kill("SIGKILL"), 1500);
     const results = await Promise.all(ranks.map(({ result }) => result));
