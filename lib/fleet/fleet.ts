@@ -10,6 +10,7 @@ import type {
 import type { Core, CoreProcesses } from "../orchestration/index.ts";
 import type { JobPlace } from "../rewards/index.ts";
 import type { StreamStore } from "../streams/index.ts";
+import { type Attendant, attendance } from "./attendance.ts";
 import { FleetEngine } from "./fleet-engine.ts";
 import { FleetTrainer, type SendingTrainer } from "./fleet-trainer.ts";
 import { HostedVerifiers } from "./hosted-verifiers.ts";
@@ -43,6 +44,7 @@ export class Fleet implements Core, AsyncDisposable {
   readonly #engines = new Set<FleetEngine>();
   readonly #judges: HostedVerifiers | undefined;
   #opened = 0;
+  #failure: unknown;
 
   constructor(options: FleetOptions, settings: FleetSettings) {
     this.#options = options;
@@ -85,6 +87,12 @@ export class Fleet implements Core, AsyncDisposable {
     return this.#judges?.place(workers);
   }
 
+  /** Who has a place now, and says so. Rejects with what ended the fleet. */
+  async attendance(): Promise<Attendant[]> {
+    if (this.#failure !== undefined) throw this.#failure;
+    return await attendance(this.#options.store, this.roster);
+  }
+
   async lookForMetrics(): Promise<void> {
     const found = await this.#options.store.kv.list(REGISTERS.allMetrics);
     const entries = [...found].map(
@@ -95,6 +103,7 @@ export class Fleet implements Core, AsyncDisposable {
 
   /** The end of everything under way: what the store or whoever starts actors cannot mend. */
   fail(error: unknown): void {
+    this.#failure ??= error;
     this.#judges?.fail(error as Error);
     for (const engine of this.#engines) engine.fail(error as Error);
   }

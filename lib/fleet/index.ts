@@ -1,6 +1,7 @@
 /** A run over several processes: the engines of actors and the trainer's ranks, behind the faces of one process. */
 export { type ActorParts, runActor } from "./actor.ts";
 export { type Agents, type AgentsOptions, openAgents } from "./agents.ts";
+export { type Attendant, fullAttendance } from "./attendance.ts";
 export { type ChaosOptions, type ChaosReport, chaos } from "./chaos.ts";
 export { type DrillOptions, type DrillReport, drillRank } from "./cluster-drill.ts";
 export { PROCESS_EXIT } from "./environment.ts";
@@ -10,6 +11,7 @@ export type { SendingTrainer } from "./fleet-trainer.ts";
 export { livingMembers } from "./living.ts";
 export { type FleetSettings, type Role, SETTINGS } from "./names.ts";
 export { NodeRoles, type NodeRolesOptions } from "./node-roles.ts";
+export { joiningRanks } from "./places.ts";
 export { openProcesses, type Processes, type ProcessesOptions } from "./processes.ts";
 export { Rendezvous, sittingRun } from "./rendezvous.ts";
 export { type MetricsPlace, readMetricsPlace } from "./role-metrics.ts";

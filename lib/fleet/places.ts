@@ -20,6 +20,17 @@ export async function nextIncarnation(kv: KeyValues, place: PlaceName): Promise<
   return next;
 }
 
+/** Ranks for actors that join a run, which nobody else gets. @param begun how many actors the run began with */
+export async function joiningRanks(kv: KeyValues, begun: number, actors: number): Promise<number[]> {
+  for (;;) {
+    const before = await kv.get(REGISTERS.joined);
+    const first = begun + Number(before ?? 0);
+    const after = String(Number(before ?? 0) + actors);
+    if (await kv.cas(REGISTERS.joined, before ?? null, after))
+      return Array.from({ length: actors }, (_, i) => first + i);
+  }
+}
+
 /** Ends processes that live and say nothing any more: stopped, or hanging. */
 export function endSilent(supervisor: Supervisor, roster: Roster): void {
   for (const { role, rank, epoch } of supervisor.statuses)

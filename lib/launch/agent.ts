@@ -1,10 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { availableParallelism } from "node:os";
+import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
+import { deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
-import { type MetricsPlace, NodeRoles, PROCESS_EXIT, Rendezvous, sittingRun } from "../fleet/index.ts";
+import {
+  joiningRanks,
+  type MetricsPlace,
+  NodeRoles,
+  PROCESS_EXIT,
+  Rendezvous,
+  sittingRun,
+} from "../fleet/index.ts";
+import { openStore } from "../streams/index.ts";
 import type { Contract } from "./contract.ts";
 import { deviceOf, devicesANode, type Seat } from "./world-map.ts";
 
@@ -16,6 +25,8 @@ export interface AgentOptions {
   readonly contract: Pick<Contract, "nodeRank" | "nodes">;
   /** Of this node. */
   readonly seats: readonly Seat[];
+  /** A node that the run did not begin with: it has so many actors instead of seats, and leaves when it is told to. */
+  readonly joins?: Joining;
   readonly runId: string;
   /** Redis server that every node reaches. */
   readonly store: string;
@@ -34,13 +45,19 @@ export interface AgentOptions {
   readonly say: (line: string) => void;
 }
 
+export interface Joining {
+  readonly actors: number;
+  /** Actors that the run began with. */
+  readonly begun: number;
+}
+
 /**
  * The work of one node: its actors, trainers and verifier hosts, as long as there is a coordinator; on node 0 also the coordinator. Resolves
  * with an exit code of PROCESS_EXIT, the same on every node where a coordinator has ended.
  */
 export async function runAgent(options: AgentOptions): Promise<number> {
   await using rendezvous = await patient(options, () => Rendezvous.open(options.store, options.runId));
-  if (options.contract.nodeRank > 0) return await follow(options, rendezvous, new AbortController().signal);
+  if (!coordinates(options)) return await follow(options, rendezvous, new AbortController().signal);
   const child = startCoordinator(options, await addressTowards(options.store));
   const gone = new AbortController();
   const ended = once(child, "exit").then(([code]) => {
@@ -56,6 +73,13 @@ export async function runAgent(options: AgentOptions): Promise<number> {
   ]);
   return code;
 }
+
+const coordinates = ({ contract, joins }: AgentOptions): boolean =>
+  joins === undefined && contract.nodeRank === 0;
+
+/** For people and folders: "0", "1", or that it joined. */
+const nodeName = ({ contract, joins }: AgentOptions): string =>
+  joins === undefined ? String(contract.nodeRank) : `joined-${hostname()}-${process.pid}`;
 
 /** What a coordinator's end asks of the launcher; one that was killed has a checkpoint to go on from. */
 export function verdict(code: number | null, hopeless: readonly number[]): number {
@@ -77,45 +101,67 @@ function startCoordinator({ coordinator, runId, store, signal }: AgentOptions, h
 
 /** This node's part in one sitting after another, until one has ended for good. @param gone no other will come */
 async function follow(options: AgentOptions, rendezvous: Rendezvous, gone: AbortSignal): Promise<number> {
-  const { signal, say, contract } = options;
-  const nothing = contract.nodeRank > 0 ? AbortSignal.any([signal, gone]) : gone;
+  const { signal, say } = options;
+  const nothing = coordinates(options) ? gone : AbortSignal.any([signal, gone]);
   for (let sitting = 0; ; ) {
     const next = await rendezvous.next(sitting, PATIENCE_MS, nothing);
-    if (next === undefined) return PROCESS_EXIT.restart;
+    if (next === undefined) return leaves(options) ? PROCESS_EXIT.done : PROCESS_EXIT.restart;
     sitting = next;
-    say(`node ${contract.nodeRank}: sitting ${sitting} of ${rendezvous.runId}`);
+    say(`node ${nodeName(options)}: sitting ${sitting} of ${rendezvous.runId}`);
     const code = await takePart(options, rendezvous, sitting);
     if (code !== undefined) return code;
-    say(`node ${contract.nodeRank}: the coordinator of sitting ${sitting} is gone`);
+    say(`node ${nodeName(options)}: the coordinator of sitting ${sitting} is gone`);
   }
 }
 
-/** Resolves when the coordinator is gone, with the code it left. */
+/** Told to leave, and nobody needs it in order to save. */
+const leaves = ({ joins, signal }: AgentOptions): boolean => joins !== undefined && signal.aborted;
+
+/** Resolves when the coordinator is gone, with the code it left; a node that has joined, also when it is told to leave. */
 async function takePart(
   options: AgentOptions,
   rendezvous: Rendezvous,
   sitting: number,
 ): Promise<number | undefined> {
-  const { store, runId, seats, logs, contract, say } = options;
+  const { store, runId, logs, joins, signal, say } = options;
+  const run = sittingRun(runId, sitting);
+  const seats = joins === undefined ? options.seats : await seatsOfJoined(store, run, joins);
+  const node = nodeName(options);
   const host = await addressTowards(store);
   const { metrics: place } = options;
-  const metrics = place && { metrics: { place, name: `agent.${contract.nodeRank}`, say } };
+  const metrics = place && { metrics: { place, name: `agent.${node}`, say } };
+  const gaveUp = deferred<number>();
   const onFailure = (error: unknown) => {
-    const why = `node ${contract.nodeRank}: ${(error as Error).message}`;
+    const why = `node ${node}: ${(error as Error).message}`;
     say(why);
+    if (joins !== undefined) return gaveUp.resolve(PROCESS_EXIT.restart); // the run goes on without it
     void rendezvous.fail(sitting, why).catch(() => {}); // then it notices that this node is silent
   };
   await using _ = await NodeRoles.open({
     store,
-    run: sittingRun(runId, sitting),
+    run,
     places: seats,
-    logs: join(logs, `node-${contract.nodeRank}`),
+    logs: join(logs, `node-${node}`),
     threads: Math.max(1, Math.floor(availableParallelism() / Math.max(1, devicesANode([seats])))),
     ...metrics,
-    environmentOf: ({ role, rank }) => seatVariables(options, host, role, rank),
+    environmentOf: ({ role, rank }) => seatVariables({ ...options, seats }, host, role, rank),
     onFailure,
   });
-  return await rendezvous.over(sitting);
+  const over = rendezvous.over(sitting);
+  if (joins === undefined) return await over;
+  over.catch(() => {}); // where this node leaves first
+  return await Promise.race([over, gaveUp.promise, told(signal).then(() => PROCESS_EXIT.done)]);
+}
+
+const told = async (signal: AbortSignal): Promise<void> => {
+  if (!signal.aborted) await once(signal, "abort");
+};
+
+/** Places that no other node has, in the sitting that goes on. */
+async function seatsOfJoined(address: string, run: string, { actors, begun }: Joining): Promise<Seat[]> {
+  await using store = await openStore(address, { run, mustExist: true });
+  const ranks = await joiningRanks(store.kv, begun, actors);
+  return ranks.map((rank, slot) => ({ role: "actor", rank, worldSize: rank + 1, slot }));
 }
 
 function seatVariables(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { REGISTERS } from "../../lib/fleet/names.ts";
-import { endSilent, nextIncarnation } from "../../lib/fleet/places.ts";
+import { endSilent, joiningRanks, nextIncarnation } from "../../lib/fleet/places.ts";
 import type { Roster } from "../../lib/fleet/roster.ts";
 import type { Supervisor } from "../../lib/fleet/supervisor.ts";
 import { openStore } from "../../lib/streams/index.ts";
@@ -35,4 +35,11 @@ test("who falls silent is ended: actors and verifier hosts, and of ranks none", 
   const roster = { wasLost: (member: string) => lost.includes(member) };
   endSilent({ statuses, kill } as unknown as Supervisor, roster as unknown as Roster);
   expect(killed).toEqual(["actor.1", "verifier.0"]);
+});
+
+test("actors that join have ranks after those that the run began with, each once", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  const both = await Promise.all([2, 3].map((actors) => joiningRanks(store.kv, 4, actors)));
+  expect(both.map((ranks) => ranks.length)).toEqual([2, 3]);
+  expect(both.flat().sort()).toEqual([4, 5, 6, 7, 8]);
 });

@@ -9,6 +9,8 @@ interface Flags {
   readonly dir?: string;
   readonly store?: string;
   readonly set: readonly string[];
+  readonly dryRun?: boolean;
+  readonly join?: string;
 }
 
 async function agent(file: string, flags: Flags): Promise<number> {
@@ -26,14 +28,29 @@ async function agent(file: string, flags: Flags): Promise<number> {
     const place = process.env["HONE_METRICS"];
     const dir = resolve(flags.dir ?? join("runs", recipe.name));
     const settings = flags.set.flatMap((setting) => ["--set", setting]);
+    const rehearsal = flags.dryRun ? ["--dry-run"] : [];
+    const roles = expectRoles(recipe);
+    const joins = flags.join === undefined ? undefined : actorsToJoin(flags.join);
     return await runAgent({
       contract,
-      seats: worldMap(expectRoles(recipe), nodes)[nodeRank]!,
+      ...(joins === undefined
+        ? { seats: worldMap(roles, nodes)[nodeRank]! }
+        : { seats: [], joins: { actors: joins, begun: roles.actors } }),
       runId: process.env["HONE_RUN_ID"] ?? recipe.name,
       store: flags.store ?? process.env["HONE_STORE"] ?? missingStore(),
       logs: join(dir, "logs"),
       gpus: needsGpus(recipe),
-      coordinator: [...honeCommand(), "run", file, "--dir", dir, "--resume", "--agents", ...settings],
+      coordinator: [
+        ...honeCommand(),
+        "run",
+        file,
+        "--dir",
+        dir,
+        "--resume",
+        "--agents",
+        ...rehearsal,
+        ...settings,
+      ],
       hopeless: [EXIT.usage, EXIT.data, PROCESS_EXIT.config],
       ...(place && { metrics: readMetricsPlace(place) }),
       signal,
@@ -56,6 +73,11 @@ function expectOneANode(localSize: number): void {
   );
 }
 
+function actorsToJoin(text: string): number {
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  throw new HoneError("HONE_ERR_USAGE", `--join is ${JSON.stringify(text)}, not a number from 1 to 999`);
+}
+
 function missingStore(): never {
   throw new HoneError("HONE_ERR_USAGE", "an agent needs to know where the run's processes meet", {
     hint: "--store redis://host:port, or HONE_STORE.",
@@ -70,6 +92,14 @@ export const agentVerb: Verb = (hone, ends) => {
     )
     .option("--dir <folder>", "run folder, the same for all nodes (default: runs/<name of the recipe>)")
     .option("--store <address>", "where they meet, redis://host:port (default: HONE_STORE)")
+    .option(
+      "--join <actors>",
+      "a node more, with so many actors, for a run that has begun; SIGTERM takes it out again",
+    )
+    .option(
+      "--dry-run",
+      "start every process up to where it would open its device, say who is where, and end: no model, no data",
+    )
     .option(SETTING, "override a field (repeatable)", collect, [])
     .action(ends(agent));
 };

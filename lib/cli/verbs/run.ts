@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Recipe } from "../../config/index.ts";
 import { deviceOf } from "../../device.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT, endWithParent, exitCodeOf, explain, interruptSignal, isHopeless } from "../exit.ts";
@@ -16,12 +17,17 @@ interface Flags extends Common {
   readonly processes?: string;
   readonly store?: string;
   readonly agents?: boolean;
+  readonly dryRun?: boolean;
   readonly live?: boolean;
   readonly port?: string;
   readonly host?: string;
 }
 
 async function run(file: string, flags: Flags): Promise<number> {
+  if (flags.dryRun && !flags.agents)
+    throw new HoneError("HONE_ERR_USAGE", "--dry-run is for a run whose processes agents start", {
+      hint: "`hone agent --dry-run` on every node; `hone check` tries a recipe on one machine.",
+    });
   const { takesStdout, trainAndEvaluate } = await session();
   const device = flags.device === undefined ? [] : [`device=${deviceOf(flags.device, "--device")}`];
   const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -32,6 +38,7 @@ async function run(file: string, flags: Flags): Promise<number> {
   const dir = flags.dir ?? join("runs", recipe.name);
   const resume = flags.resume === undefined ? "never" : flags.resume === true ? "auto" : String(flags.resume);
   endWithParent();
+  if (flags.dryRun) return await callRoll(recipe, dir);
   const signal = interruptSignal(say, flags.agents);
   if (flags.json && takesStdout(recipe))
     throw new HoneError("HONE_ERR_USAGE", "--json and a tracker of the recipe both want standard output", {
@@ -65,6 +72,13 @@ async function runForAgents(file: string, flags: Flags): Promise<number> {
   }
 }
 
+/** Where agents start processes: all of them begin, and that is all. No model and no data are asked for. */
+async function callRoll(recipe: Recipe, dir: string): Promise<number> {
+  const { rollCall } = await import("../roll-call.ts");
+  process.stdout.write(`${await rollCall(recipe, dir)}\n`);
+  return EXIT.done;
+}
+
 // Beside `run`: tsc leaves ".ts" in an import() of a function that has `using`.
 const session = () => import("../session.ts");
 const openPage = async (dir: string, flags: Flags) =>
@@ -88,6 +102,7 @@ export const runVerb: Verb = (hone, ends) => {
       "--agents",
       "its processes are started by agents of other machines, one of which starts this (hone agent)",
     )
+    .option("--dry-run", "with --agents: wait until every process is there, say who is where, and end")
     .option("--live", "serve a page of the run while it goes on, and print its address (docs/live.md)")
     .option("--port <number>", "of that page (default: a free port, the same again when the run is resumed)")
     .option("--host <name>", "address that page listens at (default: 127.0.0.1, this machine alone)")

@@ -1,0 +1,66 @@
+import { HoneError } from "../errors.ts";
+import type { StreamStore } from "../streams/index.ts";
+import { REGISTERS, type Role } from "./names.ts";
+import type { RankWord } from "./rank-pulse.ts";
+import type { Roster } from "./roster.ts";
+
+/** A process of a run that has its place and gives signs of life. */
+export interface Attendant {
+  readonly role: Role;
+  readonly rank: number;
+  /** Which process of its place, or formation of the ranks, it is. */
+  readonly epoch: number;
+  /** Address, or name, of its machine. */
+  readonly host: string;
+  readonly pid: number;
+}
+
+/**
+ * Who has a place and says so: actors and verifier hosts by their signs of life, ranks of the trainer by theirs, which they
+ * give when all of them are connected.
+ */
+export async function attendance(store: StreamStore, roster: Roster): Promise<Attendant[]> {
+  await roster.look();
+  const [pulses, formation] = await Promise.all([
+    store.kv.list(REGISTERS.pulses),
+    store.kv.get(REGISTERS.formation),
+  ]);
+  const words = [...pulses.values()].map((text) => JSON.parse(text) as RankWord);
+  const trainers = words.filter(({ epoch }) => String(epoch) === formation);
+  const members = [...roster.living, ...roster.hosts].map(({ place, index, member, host, pid }) => {
+    const role = place.split(".")[0] as Role;
+    return { role, rank: index, epoch: Number(member.split("#")[1]), host, pid };
+  });
+  const ranks = trainers.map(({ rank, epoch, host, pid }) => {
+    return { role: "trainer" as const, rank, epoch, host, pid };
+  });
+  return [...ranks.sort((a, b) => a.rank - b.rank), ...members];
+}
+
+/**
+ * The attendance once it is complete. Throws HONE_ERR_COLLECTIVE naming the places that were not filled in time.
+ * @param look who is there now
+ * @param wanted places, "actor.0"
+ */
+export async function fullAttendance(
+  look: () => Promise<readonly Attendant[]>,
+  wanted: readonly string[],
+  waitMs: number,
+): Promise<readonly Attendant[]> {
+  const deadline = performance.now() + waitMs;
+  for (;;) {
+    const present = await look();
+    const names = new Set(present.map(({ role, rank }) => `${role}.${rank}`));
+    const missing = wanted.filter((name) => !names.has(name));
+    if (missing.length === 0) return present;
+    if (performance.now() > deadline)
+      throw new HoneError(
+        "HONE_ERR_COLLECTIVE",
+        `${missing.join(", ")} of ${wanted.length} processes were not there within ${Math.round(waitMs / 1000)} s`,
+        { hint: "What they said is in logs/ of the run folder; those of a node come with its agent." },
+      );
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+const LOOK_MS = 200;
