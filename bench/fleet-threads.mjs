@@ -16,6 +16,9 @@ const read = (file) => {
     return undefined; // the thread has ended
   }
 };
+/** V8's: they compile and collect. All others come later. */
+const first = new Set(readdirSync(TASKS));
+const workers = new Set();
 const stores = new Set();
 /** Seconds and kind by thread; those of threads that have ended are kept. */
 const seen = new Map();
@@ -31,9 +34,13 @@ function sample() {
         ? "script"
         : stores.has(id)
           ? "store"
-          : policy === SCHED_BATCH
-            ? "gloo"
-            : "other";
+          : workers.has(id)
+            ? "worker"
+            : policy === SCHED_BATCH
+              ? "gloo"
+              : first.has(id)
+                ? "v8"
+                : "core";
     seen.set(id, { kind, seconds: Number(nanoseconds) / 1e9 });
   }
 }
@@ -44,15 +51,15 @@ if (threads.isMainThread && process.env["HONE_BENCH_THREADS"] !== undefined) {
     constructor(file, options) {
       const before = new Set(readdirSync(TASKS));
       super(file, options);
-      if (String(file).includes("streams/sqlite/worker"))
-        for (const id of readdirSync(TASKS)) if (!before.has(id)) stores.add(id);
+      const kind = String(file).includes("streams/sqlite/worker") ? stores : workers;
+      for (const id of readdirSync(TASKS)) if (!before.has(id)) kind.add(id);
     }
   };
   syncBuiltinESMExports();
   setInterval(sample, SAMPLE_MS).unref();
   process.on("exit", () => {
     sample();
-    const seconds = { script: 0, store: 0, gloo: 0 };
+    const seconds = { script: 0, store: 0, gloo: 0, v8: 0, core: 0 };
     for (const each of seen.values()) if (each.kind in seconds) seconds[each.kind] += each.seconds;
     writeFileSync(
       path.join(process.env["HONE_BENCH_THREADS"], `${process.pid}.json`),

@@ -1,9 +1,12 @@
 // What it costs to cut the quick start into processes. In the synchronous schedule one process, an actor and a trainer, and
 // two of each do the same work to the bit, so that what they take more of the processors is streams, weight updates and
-// collectives (and what a process has of its own: a garbage collector, timers). Steps 20 to 80 of each, by the processor
-// time of all its processes with one thread each, in turns; the median of three. Where it goes: threads that write to the
-// store, Gloo's threads (collectives and weights on their way), the processes' JavaScript threads (messages, looks at the
-// store, timers) beyond one process's; and the wall time of a step that an update of weights takes.
+// collectives (and what a process has of its own: a garbage collector, a compiler, timers). Steps 20 to 80 of each, by the
+// processor time of all its processes with one thread each, in turns; the median of three. Where it goes: threads that
+// write to the store, Gloo's threads (collectives and weights on their way); beyond one process's, the processes'
+// JavaScript threads (messages, looks at the store, timers), V8's own (compiling, collecting) and the core's (the same
+// tokens sampled and trained in smaller batches, and what ranks and updates have to compute); and the wall time of a step
+// that an update of weights takes.
+// What each process compiles it compiles in its first steps: `node bench/fleet.bench.mjs --steps 140..200` counts others.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +15,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const smoke = process.argv.includes("--smoke");
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
-const [FEW, MANY] = smoke ? [0, 2] : [20, 80];
+const chosen = /^(\d+)\.\.(\d+)$/.exec(process.argv[process.argv.indexOf("--steps") + 1] ?? "");
+const [FEW, MANY] = smoke ? [0, 2] : (chosen?.slice(1).map(Number) ?? [20, 80]);
 const ROUNDS = smoke ? 1 : 3;
 const SETTINGS = {
   "training.schedule": "sync",
@@ -27,7 +31,7 @@ const WAYS = [
   { name: "two actors and two trainers", settings: { actors: 2, trainers: 2 } },
 ];
 
-const KINDS = ["script", "store", "gloo"];
+const KINDS = ["script", "store", "gloo", "v8", "core"];
 const threads = pathToFileURL(path.join(root, "bench/fleet-threads.mjs")).href;
 
 const lines = (file) =>
@@ -119,10 +123,14 @@ for (const [i, { name }] of WAYS.entries())
         name: `of it Gloo's threads, ${name}`,
         value: over(i, ({ gloo, seconds }) => gloo / seconds),
       },
-      {
-        name: `of it JavaScript threads beyond one process's, ${name}`,
-        value: over(i, ({ script, seconds }, one) => (script - one.script) / seconds),
-      },
+      ...[
+        ["script", "JavaScript threads"],
+        ["v8", "V8's compiler and collector"],
+        ["core", "the core's threads"],
+      ].map(([kind, words]) => ({
+        name: `of it ${words} beyond one process's, ${name}`,
+        value: over(i, (all, one) => (all[kind] - one[kind]) / all.seconds),
+      })),
       {
         name: `updates of weights, of a step's wall time, ${name}`,
         value: over(i, ({ updates }) => updates),

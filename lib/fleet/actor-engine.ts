@@ -5,6 +5,7 @@ import { type Completion, Generations } from "../native/generations.ts";
 import type { Core } from "../orchestration/index.ts";
 import type { Lease, StreamStore } from "../streams/index.ts";
 import { faultText } from "./fault-text.ts";
+import { type Answered, type Handed, HandedOutcomes } from "./handed-outcomes.ts";
 import { LeasedWork, MOST_DELIVERIES } from "./leased-work.ts";
 import {
   decodeRequest,
@@ -40,11 +41,6 @@ interface Held extends NotedRequest {
   readonly id: number;
   readonly done: Completion[];
 }
-
-type Answered =
-  | { readonly completions: readonly Completion[] }
-  | { readonly fault: NonNullable<ReturnType<typeof faultText>> }
-  | { readonly poison: true };
 
 /** The store's side of an actor's engine: requests, what is noted of them, and what came of them. */
 class RequestLeases extends LeasedWork {
@@ -146,6 +142,7 @@ export class ActorEngine {
   readonly #renewal: NodeJS.Timeout;
   readonly #leases: RequestLeases;
   readonly #weights = new ActorWeights();
+  readonly #outcomes = new HandedOutcomes((outcomes) => this.#send(outcomes));
   #wake = deferred<void>();
   #nextId = 0;
 
@@ -199,6 +196,7 @@ export class ActorEngine {
     this.#closed.abort();
     this.#leases.interrupt();
     clearInterval(this.#renewal);
+    this.#outcomes.flush();
     this.#awake();
     await this.#generations.close();
   }
@@ -258,8 +256,16 @@ export class ActorEngine {
     const { lease } = this.#held.get(number)!;
     this.#held.delete(number);
     this.#early.delete(number);
-    const by = { member: this.#parts.member, stats: this.stats() };
-    this.#leases.handOutcome(lease, { number, by, ...answer }).catch(this.#parts.onFailure);
+    this.#outcomes.add({ lease, number, answer }, this.#held.size === 0);
+  }
+
+  /** How the engine is, the last one says. */
+  #send(outcomes: readonly Handed[]): void {
+    const { member, onFailure } = this.#parts;
+    for (const [i, { lease, number, answer }] of outcomes.entries()) {
+      const by = i < outcomes.length - 1 ? { member } : { member, stats: this.stats() };
+      this.#leases.handOutcome(lease, { number, by, ...answer }).catch(onFailure);
+    }
   }
 
   async #renew(): Promise<void> {

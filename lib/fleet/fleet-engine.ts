@@ -19,7 +19,7 @@ import type { Updates, WeightSource } from "./updates.ts";
 
 const ABORT = FINISH.indexOf("abort");
 /** Outcomes that stay in the store behind what was read, so that one trim serves many. */
-const TRIM_EVERY = 64;
+const TRIM_EVERY = 256;
 
 /** What an engine of actors works with. */
 export interface FleetParts {
@@ -136,16 +136,14 @@ export class FleetEngine implements EngineFace {
     const stream = STREAMS.outcomes(this.name);
     this.#notes.follow(this.#handlers, signal).catch((error) => this.fail(error));
     for (let after = 0, trimmed = 0; !signal.aborted; ) {
-      const entries = await this.#parts.store.read(stream, after, { max: 16, waitMs: 60_000, signal });
+      const entries = await this.#parts.store.read(stream, after, { max: 64, waitMs: 60_000, signal });
       for (const { key, payload, offset } of entries) {
         this.#receive(key, payload);
         after = offset;
       }
       if (after - trimmed < TRIM_EVERY) continue;
-      await this.#parts.store.trim(stream, after);
       trimmed = after;
-      await this.#log.trim();
-      await this.#notes.trim();
+      await Promise.all([this.#parts.store.trim(stream, after), this.#log.trim(), this.#notes.trim()]);
     }
   }
 
@@ -154,7 +152,7 @@ export class FleetEngine implements EngineFace {
     const request = outcome && this.#under.get(outcome.number);
     if (outcome === undefined || request === undefined) return; // aborted meanwhile
     const { member, stats } = outcome.by;
-    this.#parts.roster.heard(member, this.name, stats);
+    if (stats !== undefined) this.#parts.roster.heard(member, this.name, stats);
     this.#forget(outcome.number, request);
     if ("fault" in outcome) this.fail(faultOf(outcome.fault, member));
     else this.#handlers.onMessage("poison" in outcome ? aborted(request) : named(outcome.message, request));

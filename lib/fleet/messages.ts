@@ -10,7 +10,14 @@ import {
 } from "../native/face.ts";
 import type { Completion } from "../native/generations.ts";
 import { attemptSections, attemptTokens } from "../orchestration/index.ts";
-import { decodeMessage, encodeMessage, type Message, type Section, sectionOf } from "../streams/index.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  type JsonValue,
+  type Message,
+  type Section,
+  sectionOf,
+} from "../streams/index.ts";
 import type { FaultText } from "./fault-text.ts";
 
 // What coordinator and actors say to each other, one codec a kind. All of it is bytes of lib/streams/message.ts.
@@ -33,7 +40,8 @@ export type Outcome =
 export interface Sender {
   /** "actor.1#2": the second process that was actor 1. */
   readonly member: string;
-  readonly stats: EngineStats;
+  /** Of several outcomes that it hands over at once, the last one has them. */
+  readonly stats?: EngineStats;
 }
 
 /** An engine that every actor shall have. */
@@ -248,8 +256,14 @@ function joined<A extends Numbers>(
 
 /** A message of a kind; fields that are undefined are left out. */
 export function written(kind: string, header: object, sections: Message["sections"] = {}): Uint8Array {
-  const plain = JSON.parse(JSON.stringify(header)) as Message["header"];
-  return encodeMessage({ kind, header: plain, sections });
+  return encodeMessage({ kind, header: plain(header) as Message["header"], sections });
+}
+
+function plain(value: unknown): JsonValue {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value as JsonValue;
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(fields.map(([name, field]) => [name, plain(field)]));
 }
 
 /** Throws HONE_ERR_FORMAT also for a message of another kind. */

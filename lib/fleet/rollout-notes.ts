@@ -145,6 +145,7 @@ export class FollowedNotes {
 
   /** Notes before the first one of a request under way go. */
   async trim(): Promise<void> {
+    if (this.#cursor === 0) return;
     for (const number of this.#first.keys()) if (!this.#under.has(number)) this.#first.delete(number);
     await this.#store.trim(this.#stream, Math.min(this.#cursor + 1, ...this.#first.values()));
   }

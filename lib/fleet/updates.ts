@@ -216,11 +216,14 @@ export class Updates {
     const { version, way } = source;
     const groups = await this.#groups.of(source, members, this.#roster.living);
     const plan = { update, engine, version, way, groups };
-    await this.say({ kind: "update", ...plan });
-    const sent = await source.send(plan).then(
+    // both are said before either is waited for: one transaction has them
+    const said = this.say({ kind: "update", ...plan });
+    const sending = source.send(plan).then(
       () => undefined,
       (error: unknown) => ({ error }),
     );
+    await said;
+    const sent = await sending;
     const answers = await this.#answers.of(update, members);
     const received = members.filter((member) => isGood(answers.get(member)));
     await this.#groups.dropLost(groups, new Set(received));

@@ -1,6 +1,5 @@
 import { crc32c } from "../crc32c.ts";
 import { HoneError } from "../errors.ts";
-import { type JsonMaker, readJsonText } from "../json-text.ts";
 
 /** Rises when what messages hold changes its meaning; a reader refuses every other one. */
 export const MESSAGE_VERSION = 1;
@@ -42,7 +41,7 @@ const MAGIC = Buffer.from("HONm", "latin1");
 const AT = { version: 4, zero: 6, length: 8, crc: 12, head: 16 } as const;
 const FIXED = 20;
 const ALIGNMENT = 8;
-const DEEPEST_HEADER = 32;
+const DEEPEST_HEAD = 32;
 
 const aligned = (at: number) => Math.ceil(at / ALIGNMENT) * ALIGNMENT;
 
@@ -52,7 +51,7 @@ const aligned = (at: number) => Math.ceil(at / ALIGNMENT) * ALIGNMENT;
  */
 export function encodeMessage({ kind, header, sections }: Message): Uint8Array {
   const table = Object.entries(sections).map(([name, array]) => [name, typeOf(name, array), array.length]);
-  const head = Buffer.from(jsonOf([kind, header, table]), "utf8");
+  const head = Buffer.from(jsonOf([kind, header, table] as JsonValue), "utf8");
   const starts: number[] = [];
   let end = FIXED + head.length;
   for (const { byteLength } of Object.values(sections)) {
@@ -74,7 +73,7 @@ export function encodeMessage({ kind, header, sections }: Message): Uint8Array {
 }
 
 /**
- * The message in the bytes. Its arrays are copies.
+ * The message in the bytes. Its arrays are copies, side by side in one piece of memory.
  * Throws HONE_ERR_FORMAT for what is no message, of another version, truncated or altered.
  */
 export function decodeMessage(bytes: Uint8Array): Message {
@@ -84,12 +83,15 @@ export function decodeMessage(bytes: Uint8Array): Message {
   if (headEnd > view.length) refuse(`its head ends at byte ${headEnd} of ${view.length}`);
   const [kind, header, table] = headOf(view.subarray(FIXED, headEnd).toString("utf8"));
   const sections: Record<string, Section> = Object.create(null) as Record<string, Section>;
+  // one piece of memory for all arrays, each at its alignment: one each would keep the collector busy
+  const from = aligned(headEnd);
+  const memory = new Uint8Array(view.subarray(from)).buffer;
   let end = headEnd;
   for (const [name, type, count] of table) {
     const start = aligned(end);
     end = start + count * ARRAYS[type].BYTES_PER_ELEMENT;
     if (end > view.length) refuse(`array "${name}" ends at byte ${end} of ${view.length}`);
-    sections[name] = new ARRAYS[type](new Uint8Array(view.subarray(start, end)).buffer);
+    sections[name] = new ARRAYS[type](memory, start - from, count);
   }
   if (end !== view.length) refuse(`${view.length - end} bytes are behind its last array`);
   return { kind, header, sections };
@@ -142,41 +144,39 @@ function isSection(row: JsonValue): boolean {
   return typeof name === "string" && typeof type === "string" && Object.hasOwn(ARRAYS, type) && isCount;
 }
 
-const JSON_VALUES: JsonMaker<JsonValue> = {
-  constant: (value) => value,
-  number: (digits, isInteger) => {
-    const value = Number(digits);
-    if (!Number.isFinite(value) || (isInteger && !Number.isSafeInteger(value)))
-      throw new SyntaxError(`${digits} is no number that JavaScript holds`);
-    return value;
-  },
-  string: (text) => text,
-  list: (items) => items,
-  object: (members) => Object.fromEntries(members),
-  maxDepth: DEEPEST_HEADER,
-};
-
 function readHead(text: string): JsonValue {
+  let head: JsonValue;
   try {
-    return readJsonText(text, JSON_VALUES);
+    head = JSON.parse(text) as JsonValue;
   } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
-    return refuse(`its head is no JSON: ${cause.message}`, { cause });
+    return refuse(`its head is no JSON: ${(cause as Error).message}`, { cause });
   }
+  const fault = faultIn(head, "");
+  if (fault !== undefined) refuse(`its head is no JSON that is written: ${fault}`);
+  return head;
 }
 
 /** JSON of a head that reads back as what it is. */
 function jsonOf(head: JsonValue): string {
-  return JSON.stringify(head, (key, value: unknown) => {
-    const isSafe = !Number.isInteger(value) || Number.isSafeInteger(value);
-    if (
-      value === undefined ||
-      typeof value === "bigint" ||
-      (typeof value === "number" && !(Number.isFinite(value) && isSafe))
-    )
-      throw new HoneError("HONE_ERR_USAGE", `a message's header has ${String(value)} at "${key}"`);
-    return value;
-  });
+  const fault = faultIn(head, "");
+  if (fault !== undefined) throw new HoneError("HONE_ERR_USAGE", `a message's header has ${fault}`);
+  return JSON.stringify(head);
+}
+
+/** What JSON does not say, or JavaScript would have rounded, or is too deep. */
+function faultIn(value: unknown, key: string, depth = 0): string | undefined {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return undefined;
+  if (typeof value === "number") {
+    const isHeld = Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
+    return isHeld ? undefined : `${value} at "${key}", no number that JavaScript holds`;
+  }
+  if (typeof value !== "object") return `${String(value)} at "${key}"`;
+  if (depth === DEEPEST_HEAD) return `a value at "${key}" nested deeper than ${DEEPEST_HEAD}`;
+  for (const name in value) {
+    const fault = faultIn((value as Record<string, unknown>)[name], name, depth + 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }
 
 function typeOf(name: string, array: Section): SectionType {
