@@ -7,7 +7,7 @@ import threads from "node:worker_threads";
 
 const TASKS = "/proc/self/task";
 const SCHED_BATCH = "3"; // of Gloo's threads (csrc/dist/gloo/group.cc) and of no other
-const SAMPLE_MS = 500;
+const SAMPLE_MS = 2000; // a sample costs a process about a millisecond, and several processes take more of them
 
 const read = (file) => {
   try {

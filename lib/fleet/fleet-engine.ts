@@ -19,7 +19,7 @@ import type { Updates, WeightSource } from "./updates.ts";
 
 const ABORT = FINISH.indexOf("abort");
 /** Outcomes that stay in the store behind what was read, so that one trim serves many. */
-const TRIM_EVERY = 256;
+const TRIM_EVERY = 64;
 
 /** What an engine of actors works with. */
 export interface FleetParts {
@@ -136,7 +136,7 @@ export class FleetEngine implements EngineFace {
     const stream = STREAMS.outcomes(this.name);
     this.#notes.follow(this.#handlers, signal).catch((error) => this.fail(error));
     for (let after = 0, trimmed = 0; !signal.aborted; ) {
-      const entries = await this.#parts.store.read(stream, after, { max: 64, waitMs: 60_000, signal });
+      const entries = await this.#parts.store.read(stream, after, { max: 16, waitMs: 60_000, signal });
       for (const { key, payload, offset } of entries) {
         this.#receive(key, payload);
         after = offset;

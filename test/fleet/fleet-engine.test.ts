@@ -126,7 +126,7 @@ test("requests that were answered leave their stream", async () => {
   const generations = generationsOf(fleet);
   const trainer = fleet.trainer("{}", TRAINER);
   await trainer.publish(generations.engine);
-  for (let id = 0; id < 300; id++) await generations.generate(request(id));
-  await until(async () => (await store.depth(STREAMS.requests("engine-0"))).items < 50, "the trim");
-  expect(await generations.generate(request(300))).toHaveLength(2);
+  for (let id = 0; id < 160; id++) await generations.generate(request(id));
+  await until(async () => (await store.depth(STREAMS.requests("engine-0"))).items < 40, "the trim");
+  expect(await generations.generate(request(200))).toHaveLength(2);
 });
