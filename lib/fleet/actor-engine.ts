@@ -44,18 +44,22 @@ interface Held extends NotedRequest {
 
 /** The store's side of an actor's engine: requests, what is noted of them, and what came of them. */
 class RequestLeases extends LeasedWork {
+  readonly outcomes = new HandedOutcomes((all) => this.#send(all));
   readonly #notes: RolloutNotes;
-  readonly #onFailure: ActorEngineParts["onFailure"];
+  readonly #parts: Pick<ActorEngineParts, "member" | "onFailure">;
+  readonly #stats: () => EngineStats;
   /** Actors that lease from the same stream. */
   sharers = 1;
   /** Of the last request: the next ones will have as many. */
   #attempts = Number.POSITIVE_INFINITY;
 
-  constructor(engine: string, { store, settings, expectAlive, onFailure }: ActorEngineParts) {
+  constructor(engine: string, parts: ActorEngineParts, stats: () => EngineStats) {
+    const { store, settings, expectAlive } = parts;
     const [asked, done] = [STREAMS.requests(engine), STREAMS.outcomes(engine)];
     super({ store, settings, asked, group: ACTORS, done, expectAlive });
     this.#notes = new RolloutNotes(store, STREAMS.notes(engine));
-    this.#onFailure = onFailure;
+    this.#parts = parts;
+    this.#stats = stats;
   }
 
   /**
@@ -79,10 +83,24 @@ class RequestLeases extends LeasedWork {
 
   /** What there is of a request, for whoever gets it next. */
   note(held: Held, tokens: readonly AttemptTokens[]): void {
-    this.#notes.write(held, tokens).catch(this.#onFailure);
+    this.#notes.write(held, tokens).catch(this.#parts.onFailure);
   }
 
-  handOutcome(lease: Lease, outcome: Outcome): Promise<void> {
+  close(): void {
+    this.interrupt();
+    this.outcomes.flush();
+  }
+
+  /** How the engine is, the last one says. */
+  #send(outcomes: readonly Handed[]): void {
+    const { member, onFailure } = this.#parts;
+    for (const [i, { lease, number, answer }] of outcomes.entries()) {
+      const by = i < outcomes.length - 1 ? { member } : { member, stats: this.#stats() };
+      this.#handOutcome(lease, { number, by, ...answer }).catch(onFailure);
+    }
+  }
+
+  #handOutcome(lease: Lease, outcome: Outcome): Promise<void> {
     const completions = "completions" in outcome ? outcome.completions : [];
     const tokens = completions.reduce((sum, each) => sum + each.tokens.length, 0);
     return this.hand(lease, encodeOutcome(outcome), { samples: completions.length, tokens });
@@ -142,7 +160,6 @@ export class ActorEngine {
   readonly #renewal: NodeJS.Timeout;
   readonly #leases: RequestLeases;
   readonly #weights = new ActorWeights();
-  readonly #outcomes = new HandedOutcomes((outcomes) => this.#send(outcomes));
   #wake = deferred<void>();
   #nextId = 0;
 
@@ -150,7 +167,7 @@ export class ActorEngine {
     const { core, settings, onFailure } = parts;
     this.spec = spec;
     this.#parts = parts;
-    this.#leases = new RequestLeases(spec.engine, parts);
+    this.#leases = new RequestLeases(spec.engine, parts, () => this.stats());
     this.#generations = new Generations((handlers) =>
       core.engine(spec.config, spec.options, { ...handlers, onError: onFailure }),
     );
@@ -194,9 +211,8 @@ export class ActorEngine {
 
   async close(): Promise<void> {
     this.#closed.abort();
-    this.#leases.interrupt();
+    this.#leases.close();
     clearInterval(this.#renewal);
-    this.#outcomes.flush();
     this.#awake();
     await this.#generations.close();
   }
@@ -256,16 +272,7 @@ export class ActorEngine {
     const { lease } = this.#held.get(number)!;
     this.#held.delete(number);
     this.#early.delete(number);
-    this.#outcomes.add({ lease, number, answer }, this.#held.size === 0);
-  }
-
-  /** How the engine is, the last one says. */
-  #send(outcomes: readonly Handed[]): void {
-    const { member, onFailure } = this.#parts;
-    for (const [i, { lease, number, answer }] of outcomes.entries()) {
-      const by = i < outcomes.length - 1 ? { member } : { member, stats: this.stats() };
-      this.#leases.handOutcome(lease, { number, by, ...answer }).catch(onFailure);
-    }
+    this.#leases.outcomes.add({ lease, number, answer }, this.#held.size === 0);
   }
 
   async #renew(): Promise<void> {
