@@ -12,7 +12,8 @@ const FAILURES = 0x4641494c;
 export class Actors {
   readonly all: readonly Actor[];
   readonly #cores: SharedCores | undefined;
-  readonly #services = new Map<Actor, GroupService>();
+  /** Of each engine, in the same order. */
+  readonly #services: GroupService[] = [];
   readonly #timeline: Timeline;
   readonly #speedDuringStep: number;
   readonly #queue: SubmittedGroup[] = [];
@@ -29,7 +30,7 @@ export class Actors {
       const busy = shared && ((change: 1 | -1) => this.#cores!.engine(change));
       const actor = new Actor(machine.actor, timeline, { pull: service.pull, finished, lost, busy });
       service.onReady = () => actor.look();
-      this.#services.set(actor, service);
+      this.#services.push(service);
       return actor;
     });
     this.#cores = shared && new SharedCores(shared, timeline, this.all);
@@ -69,13 +70,11 @@ export class Actors {
   /** The engine with the fewest running looks first. */
   #offer(): void {
     let best: Actor | undefined;
-    for (const actor of this.all)
-      if (
-        actor.hasRoom &&
-        !this.#services.get(actor)!.busy &&
-        (best === undefined || actor.running < best.running)
-      )
-        best = actor;
+    for (let i = 0; i < this.all.length; i++) {
+      const actor = this.all[i]!;
+      if (best !== undefined && actor.running >= best.running) continue;
+      if (actor.hasRoom && !this.#services[i]!.busy) best = actor;
+    }
     best?.look();
   }
 

@@ -27,15 +27,14 @@ export function drawnOutcomes(
   seed: number,
   maxOutputTokens: number,
 ): Outcomes {
-  const numbers = new Map(Object.keys(workloads).map((domain, i) => [domain, i]));
+  const laws = new Map(
+    Object.entries(workloads).map(([domain, workload], i) => [domain, lawOf(workload, i)]),
+  );
   return (domain, index, attempts) => {
-    const { length, alike, promptTokens, keep, verify } = workloads[domain]!;
-    const draws = new Draws(new CounterRandom(seed, STREAM, numbers.get(domain)!, index));
+    const { number, keep, shared, own, tokens, seconds, verify, promptTokens } = laws.get(domain)!;
+    const draws = new Draws(new CounterRandom(seed, STREAM, number, index));
     const kept = draws.uniform() < keep;
-    const problem = draws.normal() * Math.sqrt(alike);
-    const own = Math.sqrt(1 - alike);
-    const tokens = lognormal(length);
-    const seconds = lognormal(verify);
+    const problem = draws.normal() * shared;
     const lengths: number[] = [];
     const times: number[] = [];
     for (let i = 0; i < attempts; i++) {
@@ -46,6 +45,18 @@ export function drawnOutcomes(
     return { promptTokens, lengths, verify: times, kept };
   };
 }
+
+/** What is the same for all problems of a domain. @param number its place among the domains */
+const lawOf = ({ length, alike, promptTokens, keep, verify }: Workload, number: number) => ({
+  number,
+  keep,
+  shared: Math.sqrt(alike),
+  own: Math.sqrt(1 - alike),
+  tokens: lognormal(length),
+  seconds: lognormal(verify),
+  verify,
+  promptTokens,
+});
 
 /** From a standard normal draw to a lognormal one of this mean and spread. */
 function lognormal({ mean, cv }: Spread): (normal: number) => number {

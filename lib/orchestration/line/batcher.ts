@@ -44,15 +44,22 @@ export async function* batchGroups(
 
 function isReady(waiting: ReadonlyMap<number, SettledGroup>, rule: BatchRule, books: BatcherBooks): boolean {
   if (waiting.size < rule.groupsPerStep) return false;
-  return books.due(rule.maxLag, rule.groupsPerStep).every(({ group }) => waiting.has(group));
+  for (const { group } of books.due(rule.maxLag, rule.groupsPerStep)) if (!waiting.has(group)) return false;
+  return true;
 }
 
 /** The groups that are due, and then the first that completed, P in all. */
 function take(waiting: Map<number, SettledGroup>, rule: BatchRule, books: BatcherBooks): SettledGroup[] {
-  const due = books.due(rule.maxLag, rule.groupsPerStep).map(({ group }) => waiting.get(group)!);
-  const others = [...waiting.values()].filter((group) => !due.includes(group));
-  const taken = [...due, ...others.slice(0, Math.max(0, rule.groupsPerStep - due.length))];
-  for (const { request } of taken) waiting.delete(request.group);
+  const taken: SettledGroup[] = [];
+  const takeOne = (group: SettledGroup) => {
+    taken.push(group);
+    waiting.delete(group.request.group);
+  };
+  for (const { group } of books.due(rule.maxLag, rule.groupsPerStep)) takeOne(waiting.get(group)!);
+  for (const group of waiting.values()) {
+    if (taken.length >= rule.groupsPerStep) break;
+    takeOne(group);
+  }
   return taken;
 }
 

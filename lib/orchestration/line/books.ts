@@ -146,7 +146,7 @@ export class Books {
   }
 
   /** The groups that the next step has to take (OutstandingGroups.due). */
-  due(maxLag: number, groupsPerStep: number): readonly GroupRequest[] {
+  due(maxLag: number, groupsPerStep: number): Iterable<GroupRequest> {
     return this.#outstanding.due(this.#parts.version(), maxLag, groupsPerStep);
   }
 

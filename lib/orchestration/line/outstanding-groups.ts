@@ -12,8 +12,12 @@ export interface OutstandingGroup {
 /** The groups between submission and training, in order of submission. */
 export class OutstandingGroups {
   readonly #groups = new Map<number, OutstandingGroup>();
-  /** By version, those of each in order of submission: a group that was taken up has the version of its first token. */
-  readonly #byVersion = new Map<number, Map<number, GroupRequest>>();
+  /**
+   * By version, the oldest first; those of each in order of submission. A group that was taken up has the version of its
+   * first token.
+   */
+  #byVersion = new Map<number, Map<number, GroupRequest>>();
+  #newest = Number.NEGATIVE_INFINITY;
 
   get size(): number {
     return this.#groups.size;
@@ -32,9 +36,16 @@ export class OutstandingGroups {
   add(request: GroupRequest): void {
     const { group, submittedVersion } = request;
     this.#groups.set(group, { request, completed: 0, failed: 0 });
-    const alike = this.#byVersion.get(submittedVersion);
-    if (alike === undefined) this.#byVersion.set(submittedVersion, new Map([[group, request]]));
-    else alike.set(group, request);
+    const alike = this.#byVersion.get(submittedVersion) ?? this.#begin(submittedVersion);
+    alike.set(group, request);
+  }
+
+  #begin(version: number): Map<number, GroupRequest> {
+    const alike = new Map<number, GroupRequest>();
+    this.#byVersion.set(version, alike);
+    if (version < this.#newest) this.#byVersion = new Map([...this.#byVersion].sort(([a], [b]) => a - b));
+    else this.#newest = version;
+    return alike;
   }
 
   complete(request: GroupRequest, completed: number, failed: number): void {
@@ -68,32 +79,23 @@ export class OutstandingGroups {
    * `maxLag` versions: the oldest r of them, where
    *   r = max_j ( N(submitted at version <= v - maxLag + j) - j P ),  j = 0, 1, ...
    * (a later step can take P, so what is due within j steps must fit into j P). With at most P (maxLag + 1)
-   * groups outstanding, r <= P.
+   * groups outstanding, r <= P. One by one: who asks for all of them whether they are here stops at the first that is not.
    */
-  due(version: number, maxLag: number, groupsPerStep: number): GroupRequest[] {
-    const byVersion = [...this.#byVersion].sort(([a], [b]) => a - b);
+  *due(version: number, maxLag: number, groupsPerStep: number): Generator<GroupRequest, void, undefined> {
     let due = 0;
     let upToVersion = 0;
-    for (const [submittedVersion, { size }] of byVersion) {
+    for (const [submittedVersion, { size }] of this.#byVersion) {
       upToVersion += size;
       const stepsLeft = Math.max(0, submittedVersion + maxLag - version);
       due = Math.max(due, upToVersion - stepsLeft * groupsPerStep);
     }
-    return oldest(byVersion, due);
+    for (const requests of this.#byVersion.values())
+      for (const request of requests.values()) {
+        if (due <= 0) return;
+        due -= 1;
+        yield request;
+      }
   }
-}
-
-function oldest(
-  byVersion: readonly (readonly [number, ReadonlyMap<number, GroupRequest>])[],
-  count: number,
-): GroupRequest[] {
-  const found: GroupRequest[] = [];
-  for (const [, requests] of byVersion)
-    for (const request of requests.values()) {
-      if (found.length >= count) return found;
-      found.push(request);
-    }
-  return found;
 }
 
 /**

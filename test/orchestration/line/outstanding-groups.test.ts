@@ -11,9 +11,7 @@ function groupsOf(versions: readonly number[]): OutstandingGroups {
   return outstanding;
 }
 const due = (versions: readonly number[], version: number, maxLag: number, p: number) =>
-  groupsOf(versions)
-    .due(version, maxLag, p)
-    .map((t) => t.group);
+  [...groupsOf(versions).due(version, maxLag, p)].map((t) => t.group);
 
 test("a group is due when the next step would be too late for it", () => {
   expect(due([0, 0, 1, 1], 1, 1, 2)).toEqual([0, 1]);
@@ -52,7 +50,7 @@ test("whatever completes first, no group trains too old and no step overflows", 
       };
       fill(0);
       for (let version = 0; version < 12; version++) {
-        const must = outstanding.due(version, maxLag, p);
+        const must = [...outstanding.due(version, maxLag, p)];
         expect(must.length).toBeLessThanOrEqual(p);
         const taken = [...must];
         const others = [...outstanding].map((one) => one.request).filter((r) => !must.includes(r));
