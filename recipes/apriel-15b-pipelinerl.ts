@@ -14,7 +14,7 @@ export default defineRecipe({
     gpuMemoryGiB: 80,
     nodes: 8,
     gpus: 64,
-    actorGpus: 32,
+    processes: { actors: 32, trainers: 32, verifiers: 8 },
     recompute: true,
     sharding: { stage: "parameters" },
   },

@@ -1,6 +1,6 @@
 /**
  * The paper's launch configuration: five domains, 64 H100s, half of them generating. Every value and where it comes
- * from stands in docs/recipe.md. This version plans, checks and simulates it as 64 processes on 8 nodes; it does not run it,
+ * from stands in docs/recipe.md. This version plans, checks and simulates it as 72 processes on 8 nodes; it does not run it,
  * since its trainers divide nothing on a GPU yet.
  *
  *   npx hone plan recipes/apriel-15b.ts       memory of an actor and of a trainer GPU
@@ -18,7 +18,8 @@ export default defineRecipe({
     gpuMemoryGiB: 80,
     nodes: 8,
     gpus: 64,
-    actorGpus: 32,
+    // one verifier host a node, on its processors
+    processes: { actors: 32, trainers: 32, verifiers: 8 },
     recompute: true,
     sharding: { stage: "parameters" },
   },
@@ -54,7 +55,7 @@ export default defineRecipe({
     stallSeconds: 3600,
   },
   engine: { maxRunning: 64, pages: 14_000, stepTokens: 1024 },
-  verification: { workers: 8, timeoutMs: 10_000 },
+  verification: { workers: 8, timeoutMs: 10_000 }, // workers of each host
   checkpoint: { everySteps: 5, keepLast: 3, keepBest: 2 },
   evaluation: {
     everySteps: 50,

@@ -1,4 +1,4 @@
-import type { Recipe } from "../config/index.ts";
+import { type Recipe, rolesOf, verifierWorkers } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import type { Network } from "../plan/index.ts";
 import { ASSUMED, CARDS, PAPER_ANSWERS } from "./assumptions.ts";
@@ -15,12 +15,13 @@ const BF16 = 2;
  * HONE_ERR_USAGE for a card that is not in the table.
  */
 export function gpuMachine(recipe: Recipe, sizes: Sizes): Machine {
-  const { gpu, gpus = 1, actorGpus } = recipe.hardware ?? {};
+  const { gpu, gpus = 1 } = recipe.hardware ?? {};
   const card = CARDS.find(({ name }) => gpu?.includes(name));
   if (card === undefined) throw unknownCard(gpu);
   const { bandwidthShare, stepOverhead, prefillShare, trainShare, trainFixed } = ASSUMED;
-  const actors = actorGpus ?? gpus;
-  const trainers = actorGpus === undefined ? gpus : gpus - actorGpus;
+  const roles = rolesOf(recipe) ?? { actors: gpus, trainers: gpus };
+  const { actors } = roles;
+  const trainers = Math.max(1, roles.trainers); // of none the coordinator trains
   const { parameters, layers, kvHeads, headDim, qWidth } = sizes;
   const keyValue = 2 * layers * kvHeads * headDim * BF16;
   const read = card.bandwidth * bandwidthShare;
@@ -50,7 +51,7 @@ export function gpuMachine(recipe: Recipe, sizes: Sizes): Machine {
       perSquaredToken: (6 * layers * qWidth) / trained,
       between: 0,
     },
-    verifierWorkers: recipe.verification.workers * Math.ceil(gpus / ASSUMED.gpusPerNode),
+    verifierWorkers: verifierWorkers(recipe),
     domains: { ...PAPER_ANSWERS },
   };
 }

@@ -10,7 +10,7 @@ const check = (...args: readonly string[]) =>
   spawnSync(process.execPath, [...HONE, "check", ...args], { cwd: ROOT, encoding: "utf8" });
 
 test.runIf(long)(
-  "apriel-15b is sound as 64 processes on 8 nodes, which is said apart from what runs here",
+  "apriel-15b is sound as 72 processes on 8 nodes, which is said apart from what runs here",
   () => {
     const { status, stdout, stderr } = check("recipes/apriel-15b.ts", "--launch", "--json");
     expect([status, stderr]).toEqual([0, ""]);
@@ -19,9 +19,11 @@ test.runIf(long)(
     expect(stages.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(["run"]);
     expect(said["memory"]).toMatch(/GiB on each of 32 \(actor\), [\d.]+ GiB on each of 32 \(trainer\)$/);
     expect(said["launch files"]).toMatch(/^8 agents on 8 nodes with 8 GPUs each/);
-    expect(said["rendezvous"]).toMatch(/^64 ranks on 8 nodes .* node 0 has 4 trainers and 4 actors$/);
+    expect(said["rendezvous"]).toMatch(
+      /^72 ranks on 8 nodes .* node 0 has 4 trainers and 4 actors and 1 verifier hosts$/,
+    );
     expect(said["simulation"]).toMatch(/^the first 25 steps under a virtual clock take [\d.]+ h/);
-    expect(said["run"]).toContain("planned as 64 processes on 8 nodes of 8 GPUs");
+    expect(said["run"]).toContain("planned as 72 processes on 8 nodes of 8 GPUs");
     expect(said["run"]).toContain("hardware.nodes is 8, and this is one machine");
   },
   patient(60_000),
@@ -50,7 +52,7 @@ test("one machine and one GPU are no cluster; what no node could do is refused",
   const local = ["hardware.processes.actors=2"];
   expect(isForAgents(await loadRecipe("recipes/quickstart.ts", local))).toBe(false);
   const apriel = await loadRecipe("recipes/apriel-15b.ts", ["hardware.nodes=4"]);
-  expect(shapeOf(apriel)).toBe("64 processes on 4 nodes of 16 GPUs");
+  expect(shapeOf(apriel)).toBe("72 processes on 4 nodes of 16 GPUs");
   const stages = await clusterStages({
     ...apriel,
     device: "cpu",

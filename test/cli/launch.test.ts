@@ -107,7 +107,7 @@ test("settings go along, and paths are whole", async () => {
 });
 
 const REFUSED: readonly [string[], string][] = [
-  [["slurm", APRIEL, "--nodes", "65"], "fewer than 65 nodes"],
+  [["slurm", APRIEL, "--nodes", "73"], "fewer than 73 nodes"],
   [["slurm", APRIEL, "--nodes", "0"], '--nodes is "0"'],
   [["slurm", join(ROOT, "recipes/own-model.ts"), "--nodes", "2"], "how many processes sample"],
   [["slurm", APRIEL, "--nodes", "8", "--name", "a b"], "the job's name"],

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
+import { loadRecipe } from "../../lib/cli/load-recipe.ts";
+import { chooseMachine } from "../../lib/cli/simulate.ts";
 import { CARDS, PAPER_ANSWERS } from "../../lib/simulate/assumptions.ts";
 import { machineSchema } from "../../lib/simulate/machine.ts";
+import { simulate } from "../../lib/simulate/simulation.ts";
+import { long } from "../long.ts";
 import { machineOf } from "./machines.ts";
 
 test("the paper's five domains have answers that a machine takes, and cards their data sheets", () => {
@@ -14,3 +18,29 @@ test("the paper's five domains have answers that a machine takes, and cards thei
   expect(machineSchema.safeParse(machineOf({ domains: { ...PAPER_ANSWERS } })).success).toBe(true);
   expect(CARDS.find(({ name }) => name === "H200")).toMatchObject({ bandwidth: 4.8e12, flops: 989e12 });
 });
+
+/** The paper's set-up as docs/simulate.md has it, with a seed whose mixture ends within twice the paper's. */
+const PAPER = [
+  "training.steps=250",
+  "engine.maxRunning=128",
+  "training.maxLag=64",
+  "training.credits=640",
+  "seed=1",
+];
+
+test.runIf(long)(
+  "apriel-15b as it names its machines comes to the paper's figures",
+  { timeout: 300_000 },
+  async () => {
+    const recipe = await loadRecipe("recipes/apriel-15b.ts", PAPER);
+    const { machine } = await chooseMachine(recipe, {});
+    expect(machine.verifierWorkers).toBe(64);
+    const { hours, rolloutsPerStep, mixture } = await simulate(recipe, machine);
+    expect(Math.abs(hours / 36 - 1)).toBeLessThan(0.05);
+    expect(Math.abs(rolloutsPerStep / 2730 - 1)).toBeLessThan(0.05);
+    // of targets of 0.15 and 0.1
+    expect(Math.abs(mixture.first.shares["logic"]! - 0.057)).toBeLessThan(0.03);
+    expect(Math.abs(mixture.first.shares["function-calling"]! - 0.205)).toBeLessThan(0.03);
+    expect(mixture.mad).toBeLessThan(2 * 0.00027);
+  },
+);

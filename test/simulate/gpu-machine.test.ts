@@ -26,3 +26,20 @@ test("without actorGpus every GPU does both, and an unknown card is refused", ()
   );
   expect(() => gpuMachine(recipeOf(), sizes)).toThrow(/names no gpu/);
 });
+
+test("engines, trainers and verifiers are those of the recipe's processes: workers of each host, or one pool", () => {
+  const verification = { workers: 6 };
+  const machine = (processes: object | undefined) =>
+    gpuMachine(
+      recipeOf({}, { verification, hardware: { gpu: "H100", gpus: 4, ...(processes && { processes }) } }),
+      sizes,
+    );
+  const of = (processes?: object) => {
+    const { gpus, actors, trainers, verifierWorkers } = machine(processes);
+    return [gpus, actors, trainers, verifierWorkers];
+  };
+  expect(of({ actors: 3, trainers: 1, verifiers: 2 })).toEqual([4, 3, 1, 12]);
+  expect(of({ actors: 3, trainers: 1 })).toEqual([4, 3, 1, 6]);
+  expect(of({ actors: 3, trainers: 0 })).toEqual([4, 3, 1, 6]);
+  expect(of()).toEqual([4, 4, 4, 6]);
+});
