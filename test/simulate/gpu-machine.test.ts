@@ -29,12 +29,12 @@ test("without actorGpus every GPU does both, and an unknown card is refused", ()
 
 test("engines, trainers and verifiers are those of the recipe's processes: workers of each host, or one pool", () => {
   const verification = { workers: 6 };
-  const machine = (processes: object | undefined) =>
+  const machine = (processes?: { actors: number; trainers: number; verifiers?: number }) =>
     gpuMachine(
       recipeOf({}, { verification, hardware: { gpu: "H100", gpus: 4, ...(processes && { processes }) } }),
       sizes,
     );
-  const of = (processes?: object) => {
+  const of = (processes?: Parameters<typeof machine>[0]) => {
     const { gpus, actors, trainers, verifierWorkers } = machine(processes);
     return [gpus, actors, trainers, verifierWorkers];
   };
