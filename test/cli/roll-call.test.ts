@@ -1,5 +1,5 @@
 // The paper's recipe on 8 nodes, without a GPU: a real Slurm starts 8 agents, which start all processes, up to where each
-// would open its device. All 64 take minutes of processor time.
+// would open its device. All 72 take minutes of processor time.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,14 +17,19 @@ const NODES = 8;
 const top = mkdtempSync(join(tmpdir(), "hone-dry-run-"));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
 
-const ROW = /^(\d) +(\d) +((?:trainer|actor)\.\d+) +(\d+) +([\d.]+) +(\d+)$/gm;
+const ROW = /^(\d) +(\d) +((?:trainer|actor|verifier)\.\d+) +(\d+) +([\d.]+) +(\d+)$/gm;
 
-/** The table that `hone agent --dry-run` prints on 8 nodes. @param each trainers of a node, and actors */
+/** The table that `hone agent --dry-run` prints on 8 nodes. @param each trainers of a node, and actors, beside a verifier host */
 async function tableOf(each: number, dir: string): Promise<string> {
   await using slurm = await SlurmCluster.start(NODES);
   await using store = await RedisServer.start(["--appendonly", "no"]);
   const nodes = [`--nodes=${NODES}`, "--ntasks-per-node=1", `--chdir=${ROOT}`];
-  const gpus = [`hardware.gpus=${2 * each * NODES}`, `hardware.actorGpus=${each * NODES}`];
+  const ranks = each * NODES;
+  const gpus = [
+    `hardware.gpus=${2 * ranks}`,
+    `hardware.processes.actors=${ranks}`,
+    `hardware.processes.trainers=${ranks}`,
+  ];
   const agent = [...HONE, "agent", join(ROOT, "recipes/apriel-15b.ts"), "--dry-run", ...asWords(gpus)];
   const where = ["--dir", dir, "--store", `${store.url}?appendonly=no`];
   return await slurm.run("srun", ...nodes, process.execPath, ...agent, ...where); // rejects unless all end with 0
@@ -36,7 +41,7 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined || info().gloo.ve
     /** @param each trainers of a node, and actors */
     const filled = (each: number, wanted: boolean) =>
       test.runIf(wanted)(
-        `8 nodes of Slurm, ${2 * each * NODES} processes: all fill their places, trainers connect, agents exit with 0`,
+        `8 nodes of Slurm, ${(2 * each + 1) * NODES} processes: all fill their places, trainers connect, agents exit with 0`,
         async () => {
           const dir = join(top, String(each));
           const table = await tableOf(each, dir);
@@ -44,18 +49,18 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined || info().gloo.ve
             return { node: Number(node), slot: Number(slot), name: name!, epoch, host, pid };
           });
           const names = Array.from({ length: NODES }, (_, node) =>
-            ["trainer", "actor"].flatMap((role) =>
-              Array.from({ length: each }, (_, i) => `${role}.${each * node + i}`),
-            ),
+            ["trainer", "actor"]
+              .flatMap((role) => Array.from({ length: each }, (_, i) => `${role}.${each * node + i}`))
+              .concat(`verifier.${node}`),
           );
           expect(rows.map(({ name }) => name)).toEqual(names.flat());
-          expect(rows.map(({ node, slot }) => 2 * each * node + slot)).toEqual(rows.map((_, i) => i));
+          expect(rows.map(({ node, slot }) => (2 * each + 1) * node + slot)).toEqual(rows.map((_, i) => i));
           expect(new Set(rows.map(({ pid }) => pid)).size).toBe(rows.length);
           expect(new Set(rows.map(({ epoch, host }) => `${epoch} ${host}`))).toEqual(
             new Set(["1 127.0.0.1"]),
           );
           expect(table).toContain(
-            `all ${2 * each * NODES} processes on 8 nodes are there; no device was opened`,
+            `all ${(2 * each + 1) * NODES} processes on 8 nodes are there; no device was opened`,
           );
           const logs = names.map((own) => own.map((name) => `${name.replace(".", "-")}.log`).sort());
           expect(logs).toEqual(logs.map((_, node) => readdirSync(join(dir, "logs", `node-${node}`)).sort()));
