@@ -36,8 +36,12 @@ void swiglu_grad(const Stream& stream, const SwigluGradArgs& args) {
   expect(args.gate_up, activation_dtype(stream), {rows, 2 * width}, "swiglu_grad", "gate_up");
   expect(args.dy, activation_dtype(stream), {rows, width}, "swiglu_grad", "dy");
   expect(args.dgate_up, activation_dtype(stream), {rows, 2 * width}, "swiglu_grad", "dgate_up");
+  if (!args.y.empty()) expect(args.y, activation_dtype(stream), {rows, width}, "swiglu_grad", "y");
   if constexpr (kHasCuda) {
-    if (stream.is_cuda()) return cuda::swiglu_grad(stream, args);
+    if (stream.is_cuda()) {
+      if (!args.y.empty()) cuda::swiglu(stream, {.gate_up = args.gate_up, .y = args.y, .gelu = args.gelu});
+      return cuda::swiglu_grad(stream, args);
+    }
   }
   cpu::swiglu_grad(stream, args);
 }

@@ -27,12 +27,14 @@ struct LinearSwigluArgs {
 };
 void linear_swiglu(const Stream& stream, const LinearSwigluArgs& args);
 
-/// dgate = dy up s (1 + gate (1 - s)), dup = dy gate s, s = sigmoid(gate); recomputed from gate_up.
+/// dgate = dy up s (1 + gate (1 - s)), dup = dy gate s, s = sigmoid(gate); recomputed from gate_up. With y given also
+/// swiglu's output, with its bits: on the CPU of the same exponentials.
 struct SwigluGradArgs {
   TensorView gate_up;   // [R, 2F] activation in
   TensorView dy;        // [R, F]  activation in
   TensorView dgate_up;  // [R, 2F] activation out; may alias gate_up
   bool gelu = false;
+  TensorView y{};       // [R, F]  activation out, or empty
 };
 void swiglu_grad(const Stream& stream, const SwigluGradArgs& args);
 

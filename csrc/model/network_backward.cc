@@ -131,10 +131,9 @@ struct Backward {
   TensorView output_half(const PackedLayer& w, const TransposedWeights::Layer& wt, const LayerActivations& act) const {
     const TensorView& dgate_up = act.gate_up;
     const TensorView dmlp = of_added(act.mlp_added, w.mlp_after, &LayerViews::mlp_after);
-    kernels::swiglu(stream, {.gate_up = act.gate_up, .y = scratch.mlp, .gelu = config.gelu});
-    weight_gradient(Product::kDown, dmlp, scratch.mlp, &LayerViews::down);
     kernels::linear(stream, {.x = dmlp, .w = wt.down, .bias = {}, .y = scratch.dmlp, .scratch = &ops});
-    kernels::swiglu_grad(stream, {.gate_up = act.gate_up, .dy = scratch.dmlp, .dgate_up = dgate_up, .gelu = config.gelu});
+    kernels::swiglu_grad(stream, {.gate_up = act.gate_up, .dy = scratch.dmlp, .dgate_up = dgate_up, .gelu = config.gelu, .y = scratch.mlp});
+    weight_gradient(Product::kDown, dmlp, scratch.mlp, &LayerViews::down);
     const TensorView& x = entering(act.middle, w.mlp_norm);
     weight_gradient(Product::kGateUp, dgate_up, x, &LayerViews::gate_up);
     leave(dgate_up, wt.gate_up, act.middle, w.mlp_norm, &LayerViews::mlp_norm);

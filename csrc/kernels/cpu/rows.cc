@@ -105,7 +105,7 @@ void swiglu_grad(const Stream& stream, const SwigluGradArgs& a) {
     for (int64_t r = begin; r < end; ++r) {
       const float* gate = a.gate_up.row<float>(r);
       float* dgate = a.dgate_up.row<float>(r);
-      run(gate, gate + width, a.dy.row<float>(r), dgate, dgate + width, width);
+      run(gate, gate + width, a.dy.row<float>(r), dgate, dgate + width, a.y.empty() ? nullptr : a.y.row<float>(r), width);
     }
   });
 }

@@ -51,9 +51,9 @@ HONE_VARIANTS(void round_bf16_rows(float* x, int64_t stride, int64_t rows, int64
 HONE_VARIANTS(void swiglu_row(const float* gate, const float* up, float* y, int64_t n));
 HONE_VARIANTS(void geglu_row(const float* gate, const float* up, float* y, int64_t n));
 HONE_VARIANTS(void swiglu_grad_row(const float* gate, const float* up, const float* dy, float* dgate, float* dup,
-                                   int64_t n));
+                                   float* y, int64_t n));
 HONE_VARIANTS(void geglu_grad_row(const float* gate, const float* up, const float* dy, float* dgate, float* dup,
-                                  int64_t n));
+                                  float* y, int64_t n));
 /// y[i] = a x[i] + b y[i] over n elements; b = 0 does not read y.
 HONE_VARIANTS(void axpby_row(const float* x, float a, float* y, float b, int64_t n));
 /// dtable[ids[t]][0..columns) += dx[t][0..columns), t ascending.

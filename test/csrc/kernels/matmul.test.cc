@@ -216,6 +216,26 @@ TEST(grad_weight_matches_f64_on_every_set) {
   }
 }
 
+TEST(a_weight_gradient_has_the_same_bits_from_rows_where_they_lie_and_from_a_copy_of_them) {
+  for (Isa set : sets()) {
+    ForcedIsa forced(set);
+    for (const int64_t k : {32, 96, 128}) {
+      const int64_t m = 401, n = 70;
+      Matrix dy(m, n, 0), apart(m, k, 1);  // rows that begin amid a cache line are copied
+      std::vector<float> memory(size_t(m * k + 16));
+      const auto skipped = int64_t(64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) / 4;
+      float* const near = memory.data() + skipped;
+      for (int64_t i = 0; i < m; ++i) std::copy_n(&apart.memory[size_t(i * apart.stride)], k, near + i * k);
+      std::vector<float> dw[2];
+      for (int i = 0; i < 2; ++i) {
+        dw[i].assign(size_t(n * k), 0.25f);
+        linear_grad_weight({}, {dy.view(), i ? f32(near, {m, k}) : apart.view(), f32(dw[i].data(), {n, k}), {}});
+      }
+      EXPECT_TRUE(same_bits(dw[0].data(), dw[1].data(), n * k));
+    }
+  }
+}
+
 TEST(results_do_not_depend_on_the_number_of_threads) {
   ThreadPool two(2), three(3);
   for (const Shape& s : {Shape{700, 130, 200}, Shape{9, 2000, 300}, Shape{300, 70, 1100}, Shape{1000, 1100, 65}}) {

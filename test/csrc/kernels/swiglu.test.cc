@@ -62,6 +62,25 @@ TEST(gradient_matches_central_differences_of_f64_also_in_place) {
   });
 }
 
+TEST(the_gradient_can_give_the_output_too_with_its_bits) {
+  each_isa([] {
+    for (const auto& s : kShapes) {
+      for (const bool gelu : {false, true}) {
+        const int64_t rows = s[0], width = s[1];
+        std::vector<float> in = random_floats(rows * 2 * width, 3.0f), dy = random_floats(rows * width);
+        std::vector<float> y = poison(rows * width), with_y = y, d = poison(rows * 2 * width), in_place = in;
+        const auto both = [&](std::vector<float>& x) { return f32(x.data(), {rows, 2 * width}); };
+        const auto one = [&](std::vector<float>& x) { return f32(x.data(), {rows, width}); };
+        swiglu({}, {both(in), one(y), gelu});
+        swiglu_grad({}, {both(in), one(dy), both(d), gelu});
+        swiglu_grad(two_threads(), {both(in_place), one(dy), both(in_place), gelu, one(with_y)});
+        EXPECT_TRUE(same_bits(y.data(), with_y.data(), int64_t(y.size())));
+        EXPECT_TRUE(same_bits(d.data(), in_place.data(), int64_t(d.size())));
+      }
+    }
+  });
+}
+
 TEST(extremes_saturate_and_nan_shows) {
   each_isa([] {
     std::vector<float> in = {-200.0f, 200.0f, std::nanf(""), -INFINITY, 1.0f, 1.0f, 1.0f, 0.0f}, y = poison(4);
@@ -76,6 +95,7 @@ TEST(wrong_arguments_are_named) {
   std::vector<float> x(12);
   EXPECT_THROWS(swiglu({}, {f32(x.data(), {2, 5}), f32(x.data(), {2, 3})}), Code::kShape);
   EXPECT_THROWS(swiglu_grad({}, {f32(x.data(), {2, 6}), f32(x.data(), {2, 3}), f32(x.data(), {2, 3})}), Code::kShape);
+  EXPECT_THROWS(swiglu_grad({}, {f32(x.data(), {2, 6}), f32(x.data(), {2, 3}), f32(x.data(), {2, 6}), false, f32(x.data(), {2, 2})}), Code::kShape);
 }
 
 TEST(the_gate_of_gelu_matches_f64_in_both_directions) {
