@@ -14,7 +14,7 @@ import { patient } from "../patience.ts";
 import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
 
 /** More than it takes to join; the run is told to end before. */
-const STEPS = 2000;
+const STEPS = 20_000;
 const settings = (steps: number) => [...smallQuickstart(steps), "optimizer.schedule=constant"];
 
 const dir = mkdtempSync(join(tmpdir(), "hone-joins-"));
@@ -81,7 +81,7 @@ describe.skipIf(noRedis !== undefined)("a node that joins a run", () => {
         "hardware.processes.trainers=1",
       ]);
       await using first = new Agent([...shared, ...words]);
-      await first.until(at, ({ lag }, step) => lag === 0 && step > 1, "actor.0");
+      await first.until(at, (_, step) => step > 1, "actor.0");
       await using joined = new Agent([...shared, ...words, "--join", "1"]);
       const samples = ({ version = 0, tokensPerSecond = 0 }: ProcessStatus) =>
         version > 1 && tokensPerSecond > 0;
