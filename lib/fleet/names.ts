@@ -69,6 +69,8 @@ export interface FleetSettings {
   readonly beatMs: number;
   /** Without one for so long a process counts as gone. */
   readonly aliveMs: number;
+  /** From a process's start to its first sign of life: one that is not there by then counts as hanging. */
+  readonly beginMs: number;
   /** For everyone's part in an update of weights: who is late is left out. */
   readonly updateMs: number;
   /** For the first actor to be there, and for one to be back where all are gone. */
@@ -83,6 +85,7 @@ export const SETTINGS: FleetSettings = {
   leaseMs: 10_000,
   beatMs: 500,
   aliveMs: 10_000,
+  beginMs: 120_000,
   updateMs: 5_000,
   gatherMs: 120_000,
   collectiveMs: 1_800_000,

@@ -1,6 +1,6 @@
 import { openStore, type StreamStore } from "../streams/index.ts";
 import { fleetSettings } from "./actor.ts";
-import { REGISTERS } from "./names.ts";
+import { type FleetSettings, REGISTERS } from "./names.ts";
 import { endSilent, nextIncarnation } from "./places.ts";
 import { RankWatch } from "./rank-watch.ts";
 import { type RoleFacts, RoleMetrics, type RoleMetricsOptions } from "./role-metrics.ts";
@@ -80,7 +80,7 @@ export class NodeRoles implements AsyncDisposable {
     const end = (rank: number) => void this.#supervisor.kill("trainer", rank);
     this.#watch = new RankWatch(this.#store, settings, end);
     this.#roster = new Roster(this.#store, settings);
-    this.#roster.onLook(() => this.#look());
+    this.#roster.onLook(() => this.#look(settings));
     this.#roster.watch(this.#options.onFailure);
     const others = whole.filter(({ role }) => role !== "trainer");
     const each = others.map((place) => this.#supervisor.start(place));
@@ -135,9 +135,9 @@ export class NodeRoles implements AsyncDisposable {
     }
   }
 
-  #look(): void {
+  #look(settings: FleetSettings): void {
     this.#watch?.look().catch(() => {}); // what the store says is said to the roster too
-    endSilent(this.#supervisor, this.#roster!);
+    endSilent(this.#supervisor, this.#roster!, settings);
   }
 }
 

@@ -1,6 +1,6 @@
 import { HoneError } from "../errors.ts";
 import type { KeyValues } from "../streams/index.ts";
-import { memberName, type PlaceName, REGISTERS } from "./names.ts";
+import { type FleetSettings, memberName, type PlaceName, REGISTERS } from "./names.ts";
 import type { Roster } from "./roster.ts";
 import type { Supervisor } from "./supervisor.ts";
 
@@ -31,9 +31,16 @@ export async function joiningRanks(kv: KeyValues, begun: number, actors: number)
   }
 }
 
-/** Ends processes that live and say nothing any more: stopped, or hanging. */
-export function endSilent(supervisor: Supervisor, roster: Roster): void {
-  for (const { role, rank, epoch } of supervisor.statuses)
-    if (role !== "trainer" && roster.wasLost(memberName(`${role}.${rank}`, epoch)))
-      supervisor.kill(role, rank);
+/** Ends processes that live and say nothing any more, or never did: stopped, or hanging. */
+export function endSilent(
+  supervisor: Supervisor,
+  roster: Roster,
+  { beginMs }: Pick<FleetSettings, "beginMs">,
+): void {
+  for (const { role, rank, epoch, startedMs } of supervisor.statuses) {
+    if (role === "trainer") continue; // RankWatch looks after them
+    const member = memberName(`${role}.${rank}`, epoch);
+    const neverBegan = !roster.wasSeen(member) && performance.now() - startedMs > beginMs;
+    if (neverBegan || roster.wasLost(member)) supervisor.kill(role, rank);
+  }
 }

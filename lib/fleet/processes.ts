@@ -175,7 +175,7 @@ class OwnProcesses implements Processes {
     this.core.updates.onPublished = (version) => {
       for (const injector of this.#injectors) injector.published(version);
     };
-    this.core.roster.onLook(() => endSilent(this.#supervisor, this.core.roster));
+    this.core.roster.onLook(() => endSilent(this.#supervisor, this.core.roster, settings));
     if (trainers > 0) this.#watchRanks();
     const places = (role: Place["role"], worldSize: number) =>
       Array.from({ length: worldSize }, (_, rank) => ({ role, rank, worldSize, runId, store: url }));

@@ -92,6 +92,11 @@ export class Roster {
     return this.#seen.has(member) && !this.isAlive(member);
   }
 
+  /** Whether it ever gave a sign of life. */
+  wasSeen(member: string): boolean {
+    return this.#seen.has(member);
+  }
+
   /** Looks until `close`. @param onFailure of the store. */
   watch(onFailure: (error: unknown) => void): void {
     const again = () => {

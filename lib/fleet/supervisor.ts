@@ -38,6 +38,8 @@ export interface PlaceStatus {
   readonly rank: number;
   readonly epoch: number;
   readonly pid: number | undefined;
+  /** When its process was started, by performance.now(). */
+  readonly startedMs: number;
   readonly restarts: number;
   /** Of the one that ended last. */
   readonly ended: ProcessEnd | undefined;
@@ -82,9 +84,9 @@ export class Supervisor implements AsyncDisposable {
   }
 
   get statuses(): readonly PlaceStatus[] {
-    return this.#formations.flatMap(({ children, epoch, restarts }) =>
+    return this.#formations.flatMap(({ children, epoch, restarts, startedMs }) =>
       children.map(({ place: { role, rank }, process: child, ended }) => {
-        return { role, rank, epoch, pid: child?.pid, restarts, ended };
+        return { role, rank, epoch, pid: child?.pid, startedMs, restarts, ended };
       }),
     );
   }

@@ -63,9 +63,10 @@ async function runOf(
     if (pid !== undefined) process.kill(pid, signal); // it may have been replaced, or be over
   };
   const heard = spiedUpdates(processes, at, () => happens(kill));
-  // whoever was struck is back before the last update
+  // both are there before what happens, and whoever was struck is back before the last update
   const afterStep = async ({ step }: { readonly step: number }) => {
-    if (step === STEPS - 1) await until(() => processes.core.roster.living.length === 2, "both actors");
+    if (step === at - 1 || step === STEPS - 1)
+      await until(() => processes.core.roster.living.length === 2, "both actors");
     return undefined;
   };
   const options = { verifiers, dir: join(dir, name), core: processes.core, hooks: { afterStep } };

@@ -28,13 +28,29 @@ test("two who fill one place do not both succeed", async () => {
 test("who falls silent is ended: actors and verifier hosts, and of ranks none", () => {
   const killed: string[] = [];
   const statuses = (["actor", "verifier", "trainer"] as const).flatMap((role) =>
-    [0, 1].map((rank) => ({ role, rank, epoch: 3 })),
+    [0, 1].map((rank) => ({ role, rank, epoch: 3, startedMs: performance.now() })),
   );
   const kill = (role: string, rank: number) => killed.push(`${role}.${rank}`) > 0;
   const lost = ["actor.1#3", "verifier.0#3", "verifier.1#2", "trainer.0#3"];
-  const roster = { wasLost: (member: string) => lost.includes(member) };
-  endSilent({ statuses, kill } as unknown as Supervisor, roster as unknown as Roster);
+  const roster = { wasLost: (member: string) => lost.includes(member), wasSeen: () => true };
+  endSilent({ statuses, kill } as unknown as Supervisor, roster as unknown as Roster, { beginMs: 0 });
   expect(killed).toEqual(["actor.1", "verifier.0"]);
+});
+
+test("who was started and is not there in time is ended: it may keep others from writing", () => {
+  const killed: string[] = [];
+  const began = { early: performance.now() - 20_000, late: performance.now() - 5_000 };
+  const statuses = [
+    { role: "actor", rank: 0, epoch: 1, startedMs: began.early },
+    { role: "actor", rank: 1, epoch: 1, startedMs: began.late },
+    { role: "actor", rank: 2, epoch: 1, startedMs: began.early },
+    { role: "trainer", rank: 0, epoch: 1, startedMs: began.early },
+  ];
+  const kill = (role: string, rank: number) => killed.push(`${role}.${rank}`) > 0;
+  const roster = { wasLost: () => false, wasSeen: (member: string) => member === "actor.2#1" };
+  const settings = { beginMs: 10_000 };
+  endSilent({ statuses, kill } as unknown as Supervisor, roster as unknown as Roster, settings);
+  expect(killed).toEqual(["actor.0"]);
 });
 
 test("actors that join have ranks after those that the run began with, each once", async () => {

@@ -23,6 +23,7 @@ const place = (rank: number, more: Partial<PlaceStatus> = {}): PlaceStatus => ({
   rank,
   epoch: 1,
   pid: 100 + rank,
+  startedMs: 0,
   restarts: 0,
   ended: undefined,
   ...more,

@@ -23,8 +23,8 @@ export type Value = string | number | Uint8Array | null;
 type DatabaseClass = new (path: string, options: { readonly timeout: number }) => Database;
 
 const PACKAGE = "better-sqlite3";
-/** Of waiting for another process's writes. */
-export const PATIENCE_MS = 60_000;
+/** Of waiting for another process's writes: until one that was stopped amid its first has been ended (FleetSettings.beginMs). */
+export const PATIENCE_MS = 150_000;
 const SCHEMA_VERSION = 1;
 
 /**
