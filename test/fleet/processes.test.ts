@@ -89,6 +89,23 @@ test("without an address they meet in a file: an actor is killed, the weights ar
   expect(weights).toBe(await alone);
 });
 
+test(
+  "an actor that is stopped before its first sign of life is ended, and another has its place",
+  async () => {
+    const faults = readFaults("actor.1@t=0s:sigstop");
+    const begins = { ...settings, beginMs: patient(5000) };
+    const core = await nativeCore();
+    await using processes = await openProcesses({ actors: 2, trainers: 0, core, settings: begins, faults });
+    const second = () => processes.core.roster.living.find(({ member }) => member === "actor.1#2");
+    await vi.waitFor(() => expect(second()).toBeDefined(), { timeout: patient(30_000), interval: 100 });
+    expect(processes.core.board.look().find(({ name }) => name === "actor.1")).toMatchObject({
+      restarts: 1,
+      ended: { how: "by SIGKILL" },
+    });
+  },
+  patient(60_000),
+);
+
 describe.skipIf(noRedis !== undefined)("real processes at a server", () => {
   test("actors and a trainer that are killed: no group is lost, none is trained twice, the weights are one process's", async () => {
     alone ??= weightsOfOne();
