@@ -170,8 +170,8 @@ struct HoneGlooGroup {
     try {
       for (const auto& [peer, buffer] : in) buffer->recv(peer, tag);
       for (const auto& [peer, buffer] : out) buffer->send(peer, tag);
-      for (const auto& [peer, buffer] : out) finish(peer, [&] { return buffer->waitSend(left_until(deadline)); });
-      for (const auto& [peer, buffer] : in) finish(peer, [&] { return buffer->waitRecv(left_until(deadline)); });
+      for (const auto& [peer, buffer] : out) finish(peer, deadline, [&](milliseconds left) { return buffer->waitSend(left); });
+      for (const auto& [peer, buffer] : in) finish(peer, deadline, [&](milliseconds left) { return buffer->waitRecv(left); });
     } catch (...) {
       leave();  // before the buffers go
       forget();
@@ -196,19 +196,19 @@ struct HoneGlooGroup {
   std::shared_ptr<gloo::transport::Context> context;
 
  private:
-  /// A wait that is woken before its end was interrupted, or its peer is gone. The second time what had arrived before that
-  /// has been seen.
+  /// A wait that is woken before its end was interrupted, or its peer is gone: then only what had arrived before that counts.
+  /// Gloo says of a wait that was woken that it is not done, even where it is, and who wakes may do so again meanwhile.
   template <class Wait>
-  void finish(int peer, const Wait& wait) {
-    for (int woken = 0; !wait();) {
-      check_interrupted();
-      if (++woken == 2) throw gloo::IoException("Connection with rank " + std::to_string(peer) + " ended amid a transfer");
-    }
-  }
-
-  void check_interrupted() {
-    const std::lock_guard lock(mutex);
+  void finish(int peer, Clock::time_point deadline, const Wait& wait) {
+    if (wait(left_until(deadline))) return;
+    const std::lock_guard lock(mutex);  // nobody wakes it from here on
     if (interrupted) throw Interrupted();
+    try {
+      const milliseconds at_once(1);
+      if (wait(at_once) || wait(at_once)) return;  // the first may be told of a wake that came before the lock
+    } catch (const gloo::IoException&) {  // it did not arrive: that it was not there in time is not the reason
+    }
+    throw gloo::IoException("Connection with rank " + std::to_string(peer) + " ended amid a transfer");
   }
 
   void wake_those_of(int peer) {
