@@ -35,40 +35,33 @@ async function tableOf(each: number, dir: string): Promise<string> {
   return await slurm.run("srun", ...nodes, process.execPath, ...agent, ...where); // rejects unless all end with 0
 }
 
+/** Runs it and compares all there is to see. @param each trainers of a node, and actors */
+async function expectFilled(each: number) {
+  const dir = join(top, String(each));
+  const table = await tableOf(each, dir);
+  const rows = [...table.matchAll(ROW)].map(([, node, slot, name, epoch, host, pid]) => {
+    return { node: Number(node), slot: Number(slot), name: name!, epoch, host, pid };
+  });
+  const names = Array.from({ length: NODES }, (_, node) =>
+    ["trainer", "actor"]
+      .flatMap((role) => Array.from({ length: each }, (_, i) => `${role}.${each * node + i}`))
+      .concat(`verifier.${node}`),
+  );
+  const ofNode = 2 * each + 1;
+  expect(rows.map(({ name }) => name)).toEqual(names.flat());
+  expect(rows.map(({ node, slot }) => ofNode * node + slot)).toEqual(rows.map((_, i) => i));
+  expect(new Set(rows.map(({ pid }) => pid)).size).toBe(rows.length);
+  expect(new Set(rows.map(({ epoch, host }) => `${epoch} ${host}`))).toEqual(new Set(["1 127.0.0.1"]));
+  expect(table).toContain(`all ${ofNode * NODES} processes on 8 nodes are there; no device was opened`);
+  const logs = names.map((own) => own.map((name) => `${name.replace(".", "-")}.log`).sort());
+  expect(logs).toEqual(logs.map((_, node) => readdirSync(join(dir, "logs", `node-${node}`)).sort()));
+}
+
 describe.skipIf(noSlurm !== undefined || noRedis !== undefined || info().gloo.version === null)(
-  "hone agent --dry-run",
+  "hone agent --dry-run on 8 nodes of Slurm: all fill their places, trainers connect, agents exit with 0",
   () => {
-    /** @param each trainers of a node, and actors */
-    const filled = (each: number, wanted: boolean) =>
-      test.runIf(wanted)(
-        `8 nodes of Slurm, ${(2 * each + 1) * NODES} processes: all fill their places, trainers connect, agents exit with 0`,
-        async () => {
-          const dir = join(top, String(each));
-          const table = await tableOf(each, dir);
-          const rows = [...table.matchAll(ROW)].map(([, node, slot, name, epoch, host, pid]) => {
-            return { node: Number(node), slot: Number(slot), name: name!, epoch, host, pid };
-          });
-          const names = Array.from({ length: NODES }, (_, node) =>
-            ["trainer", "actor"]
-              .flatMap((role) => Array.from({ length: each }, (_, i) => `${role}.${each * node + i}`))
-              .concat(`verifier.${node}`),
-          );
-          expect(rows.map(({ name }) => name)).toEqual(names.flat());
-          expect(rows.map(({ node, slot }) => (2 * each + 1) * node + slot)).toEqual(rows.map((_, i) => i));
-          expect(new Set(rows.map(({ pid }) => pid)).size).toBe(rows.length);
-          expect(new Set(rows.map(({ epoch, host }) => `${epoch} ${host}`))).toEqual(
-            new Set(["1 127.0.0.1"]),
-          );
-          expect(table).toContain(
-            `all ${(2 * each + 1) * NODES} processes on 8 nodes are there; no device was opened`,
-          );
-          const logs = names.map((own) => own.map((name) => `${name.replace(".", "-")}.log`).sort());
-          expect(logs).toEqual(logs.map((_, node) => readdirSync(join(dir, "logs", `node-${node}`)).sort()));
-        },
-        patient(90_000),
-      );
-    filled(1, long);
-    filled(4, longest); // the paper's
+    test.runIf(long)("24 processes", () => expectFilled(1), patient(90_000));
+    test.runIf(longest)("the paper's 72", () => expectFilled(4), patient(90_000));
   },
 );
 

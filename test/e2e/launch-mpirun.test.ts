@@ -1,6 +1,6 @@
 // The quick start on two nodes of a real Open MPI, by the file that `hone launch mpirun` writes, as it is: it ends with the
 // weights of one process.
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,9 +12,8 @@ import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/
 import { long } from "../long.ts";
 import { patient } from "../patience.ts";
 import { freePort, noRedis } from "../streams/redis/redis-server.ts";
-import { onNodes } from "./mpirun-nodes.ts";
+import { noMpirun, onNodes } from "./mpirun-nodes.ts";
 
-const noMpirun = spawnSync("mpirun", ["--version"]).status === 0 ? undefined : "no mpirun";
 const STEPS = 4;
 const trainers = info().gloo.version === null ? 1 : 2;
 

@@ -1,5 +1,5 @@
 // Job files under the real launchers, with a program in the agents' place that ends as it is told.
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,9 +9,9 @@ import { mpirunFile, slurmFile } from "../../lib/launch/index.ts";
 import { jobOf } from "../launch/jobs.ts";
 import { long } from "../long.ts";
 import { patient } from "../patience.ts";
+import { noMpirun } from "./mpirun-nodes.ts";
 import { noSlurm, SlurmCluster } from "./slurm-cluster.ts";
 
-const noMpirun = spawnSync("mpirun", ["--version"]).status === 0 ? undefined : "no mpirun";
 const dir = mkdtempSync(join(tmpdir(), "hone-signals-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 

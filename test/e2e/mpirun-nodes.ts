@@ -1,5 +1,8 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+
+export const noMpirun = spawnSync("mpirun", ["--version"]).status === 0 ? undefined : "no mpirun";
 
 /**
  * Options of `hone launch mpirun` by which this machine is so many nodes to mpirun, each with a daemon of its own. What

@@ -38,7 +38,7 @@ test.runIf(long)(
     const { hours, rolloutsPerStep, mixture } = await simulate(recipe, machine);
     expect(Math.abs(hours / 36 - 1)).toBeLessThan(0.05);
     expect(Math.abs(rolloutsPerStep / 2730 - 1)).toBeLessThan(0.05);
-    // of targets of 0.15 and 0.1
+    // targets are 0.15 and 0.1; one step has 341 groups, so that a share has a standard error of 1.3 or 2.2 points
     expect(Math.abs(mixture.first.shares["logic"]! - 0.057)).toBeLessThan(0.03);
     expect(Math.abs(mixture.first.shares["function-calling"]! - 0.205)).toBeLessThan(0.03);
     expect(mixture.mad).toBeLessThan(2 * 0.00027);
