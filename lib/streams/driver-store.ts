@@ -56,7 +56,7 @@ export class DriverStore implements StreamStore {
     const found = await this.#entries(stream, options, async () => {
       const args = { stream, group, token, max, leaseMs, maxDeliveries };
       const { leases, nextMs } = await this.#run("lease", args);
-      // what another reader leases meanwhile is no news, and runs out no sooner than a lease of now would
+      // that another reader renews for less time is no news: what it holds may run out before it would have
       return { entries: leases, nextMs: Math.min(nextMs ?? leaseMs, leaseMs) };
     });
     return found.map((entry) => ({ stream, group, token, ...entry }));

@@ -104,6 +104,16 @@ export function waitsConform({ name, skipped, place: make }: DriverUnderTest): v
       expect(await b.lease("s", "g", LEASED)).toMatchObject([{ key: "x", deliveries: 1 }]);
     });
 
+    test("a lease that is renewed for less time goes to who waits when that is over", async () => {
+      await append(a, "s", ["x"]);
+      const [held] = await a.lease("s", "g", LEASED);
+      const waits = b.lease("s", "g", { ...LONG, leaseMs: 50 });
+      await sleep(20);
+      expect(await a.renew(held!, 50)).toBe(true);
+      const first = await Promise.race([waits, sleep(15_000, "it slept on", { ref: false })]);
+      expect(first).toMatchObject([{ key: "x", deliveries: 2 }]);
+    });
+
     test("closing ends what waits; afterwards every call is refused", async () => {
       const store = await place.open();
       const ends = Promise.allSettled([
