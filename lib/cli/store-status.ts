@@ -22,8 +22,8 @@ export async function asTheStoreSays(status: RunStatus, address?: string): Promi
 }
 
 /** Whether it would show the store signs of life. */
-const isMember = ({ name }: ProcessStatus): boolean =>
-  name.startsWith("actor.") || name.startsWith("verifier.");
+const isMember = ({ name, pooled }: ProcessStatus): boolean =>
+  name.startsWith("actor.") || (name.startsWith("verifier.") && !pooled);
 
 const silent = (row: ProcessStatus, doing: string): ProcessStatus => ({ ...row, state: "silent", doing });
 

@@ -68,6 +68,8 @@ export interface ProcessStatus {
   /** "silent": it is there and gives no sign of life; "starting": it has given none yet; "gone": its place is empty. */
   readonly state: "alive" | "starting" | "silent" | "gone";
   readonly restarts: number;
+  /** A process of the run's own pool of verifiers: no store knows of it. */
+  readonly pooled?: true | undefined;
   /** Of its weights, and how many versions they are behind those that may be used. */
   readonly version?: number | undefined;
   readonly lag?: number | undefined;

@@ -30,6 +30,16 @@ test("where the run is silent its store says which actors and verifier hosts liv
   expect(processes.map(({ state }) => state)).toEqual(["silent", "silent", "alive", "alive", "silent"]);
 });
 
+test("the run's own pool shows the store no signs of life, and stays as the run saw it", async () => {
+  const address = `sqlite:${join(scratch(), "s.sqlite")}`;
+  await using _ = await openStore(address, { run: "run-1" });
+  const pooled = { ...row("verifier.0"), pooled: true as const };
+  const { processes } = await asTheStoreSays({ ...silent(address), processes: [row("actor.0"), pooled] });
+  expect(processes).toMatchObject([{ state: "silent" }, pooled]);
+  const gone = silent(`sqlite:${join(scratch(), "none.sqlite")}`);
+  expect((await asTheStoreSays({ ...gone, processes: [pooled] })).processes).toEqual([pooled]);
+});
+
 test("where the store is gone that is said of its actors, and a run that speaks is believed", async () => {
   const status = silent(`sqlite:${join(scratch(), "none.sqlite")}`);
   const { processes } = await asTheStoreSays(status);

@@ -25,6 +25,7 @@ export function processRows(facts: ProcessFacts): ProcessStatus[] {
     pid,
     state: "alive" as const,
     restarts: 0,
+    pooled: true as const,
     doing: "judges",
   }));
   return [runRow(facts), ...list, ...judges];

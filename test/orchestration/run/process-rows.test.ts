@@ -8,8 +8,8 @@ const verifiers = { verify, stats: () => ({}), pids: () => [41, 42] };
 test("one process does it all, and its verifiers' processes are listed", () => {
   expect(processRows({ ...base, others: undefined, verifiers })).toMatchObject([
     { name: "run", pid: process.pid, version: 4, lag: 1, tokensPerSecond: 90, doing: "trains" },
-    { name: "verifier.0", pid: 41 },
-    { name: "verifier.1", pid: 42 },
+    { name: "verifier.0", pid: 41, pooled: true },
+    { name: "verifier.1", pid: 42, pooled: true },
   ]);
   const rows = processRows({
     ...base,
