@@ -21,7 +21,6 @@ import { type DrawerOptions, drawProblems, ProblemDrawer } from "./problem-drawe
 import { encodePrompts } from "./requested-prompts.ts";
 import type { LinePosition } from "./stall-watch.ts";
 import { type StepOutcome, trainSteps } from "./step-trainer.ts";
-import { layAhead } from "./training-batch.ts";
 import { verifyGroups } from "./verification.ts";
 
 export interface LineParts {
@@ -94,7 +93,7 @@ export class Line {
         books.completed(...counts);
       },
     });
-    void pour(layAhead(settled), this.#settled);
+    void pour(settled, this.#settled);
     const batches = batchGroups(this.#settled, recipe.training, books);
     try {
       yield* trainSteps(progress.aroundTraining(batches), this.#firstStep, {
