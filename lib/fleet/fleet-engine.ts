@@ -18,8 +18,6 @@ import type { Roster } from "./roster.ts";
 import type { Updates, WeightSource } from "./updates.ts";
 
 const ABORT = FINISH.indexOf("abort");
-/** Outcomes that stay in the store behind what was read, so that one trim serves many. */
-const TRIM_EVERY = 64;
 
 /** What an engine of actors works with. */
 export interface FleetParts {
@@ -53,7 +51,7 @@ export class FleetEngine implements EngineFace {
     this.name = spec.engine;
     this.#parts = parts;
     this.#handlers = handlers;
-    this.#log = new RequestLog(parts.store, STREAMS.requests(spec.engine));
+    this.#log = new RequestLog(parts.store, STREAMS.requests(spec.engine), STREAMS.outcomes(spec.engine));
     parts.updates.say({ kind: "open", ...spec }).catch((error) => this.fail(error));
     this.#notes = new FollowedNotes(parts.store, STREAMS.notes(spec.engine), this.#under);
     this.#reading = this.#read().catch((error) => this.fail(error));
@@ -133,21 +131,11 @@ export class FleetEngine implements EngineFace {
 
   async #read(): Promise<void> {
     const { signal } = this.#closed;
-    const stream = STREAMS.outcomes(this.name);
     this.#notes.follow(this.#handlers, signal).catch((error) => this.fail(error));
-    for (let after = 0, trimmed = 0; !signal.aborted; ) {
-      const entries = await this.#parts.store.read(stream, after, { max: 16, waitMs: 60_000, signal });
-      for (const { key, payload, offset } of entries) {
-        this.#receive(key, payload);
-        after = offset;
-      }
-      if (after - trimmed < TRIM_EVERY) continue;
-      trimmed = after;
-      await Promise.all([this.#parts.store.trim(stream, after), this.#log.trim(), this.#notes.trim()]);
-    }
+    await this.#log.follow(signal, this.#receive, () => this.#notes.trim());
   }
 
-  #receive(key: string, payload: Uint8Array): void {
+  readonly #receive = (key: string, payload: Uint8Array): void => {
     const outcome = this.#decoded(key, payload);
     const request = outcome && this.#under.get(outcome.number);
     if (outcome === undefined || request === undefined) return; // aborted meanwhile
@@ -156,7 +144,7 @@ export class FleetEngine implements EngineFace {
     this.#forget(outcome.number, request);
     if ("fault" in outcome) this.fail(faultOf(outcome.fault, member));
     else this.#handlers.onMessage("poison" in outcome ? aborted(request) : named(outcome.message, request));
-  }
+  };
 
   /** Undefined for a message that is damaged: its request is asked again. */
   #decoded(key: string, payload: Uint8Array): DecodedOutcome | undefined {

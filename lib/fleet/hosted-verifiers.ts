@@ -7,9 +7,6 @@ import { type FleetSettings, STREAMS } from "./names.ts";
 import { RequestLog } from "./request-log.ts";
 import type { Roster } from "./roster.ts";
 
-/** Ends that stay in the store behind what was read, so that one trim serves many. */
-const TRIM_EVERY = 64;
-
 export interface HostedVerifiersParts {
   readonly store: StreamStore;
   readonly roster: Roster;
@@ -36,8 +33,9 @@ export class HostedVerifiers {
 
   constructor(parts: HostedVerifiersParts) {
     this.#parts = parts;
-    this.#log = new RequestLog(parts.store, STREAMS.jobs);
-    this.#reading = this.#read().catch((error) => this.fail(error));
+    this.#log = new RequestLog(parts.store, STREAMS.jobs, STREAMS.jobEnds);
+    const receive = (key: string, payload: Uint8Array) => this.#forget(Number(key))?.resolve(endOf(payload));
+    this.#reading = this.#log.follow(this.#closed.signal, receive).catch((error) => this.fail(error));
     this.#leaveRoster = parts.roster.onLook(() => this.#expectServed());
   }
 
@@ -83,26 +81,6 @@ export class HostedVerifiers {
     const size = { samples: members.length, tokens: 0 };
     this.#log.append(number, payload, size).catch((error) => this.fail(error as Error));
     return asked.promise;
-  }
-
-  async #read(): Promise<void> {
-    const { store } = this.#parts;
-    const { signal } = this.#closed;
-    for (let after = 0, trimmed = 0; !signal.aborted; ) {
-      const options = { max: 16, waitMs: 60_000, signal };
-      const entries = await store.read(STREAMS.jobEnds, after, options).catch((error: unknown) => {
-        if (signal.aborted) return [];
-        throw error;
-      });
-      for (const { key, payload, offset } of entries) {
-        this.#forget(Number(key))?.resolve(endOf(payload));
-        after = offset;
-      }
-      if (after - trimmed < TRIM_EVERY) continue;
-      await store.trim(STREAMS.jobEnds, after);
-      trimmed = after;
-      await this.#log.trim();
-    }
   }
 
   /** Undefined for one that nobody waits for any more. */

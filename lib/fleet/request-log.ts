@@ -1,17 +1,22 @@
 import { type EntrySize, type Offset, StreamError, type StreamStore } from "../streams/index.ts";
 
-/** Requests of an engine on their way to actors: those that were answered leave the store. */
+/** Answers that stay in the store behind what was read, so that one trim serves many. */
+const TRIM_EVERY = 64;
+
+/** What others are asked, and their answers: requests and outcomes, jobs and their ends. What is done with leaves the store. */
 export class RequestLog {
   readonly #store: StreamStore;
   readonly #stream: string;
+  readonly #answers: string;
   /** Where those under way lie, once they are there. */
   readonly #offsets = new Map<number, Offset>();
   readonly #ended = new Set<number>();
   #last: Offset = 0;
 
-  constructor(store: StreamStore, stream: string) {
+  constructor(store: StreamStore, stream: string, answers: string) {
     this.#store = store;
     this.#stream = stream;
+    this.#answers = answers;
   }
 
   async append(number: number, payload: Uint8Array, size: EntrySize): Promise<void> {
@@ -23,6 +28,24 @@ export class RequestLog {
   /** It was answered, or nobody waits for it any more. */
   end(number: number): void {
     if (!this.#offsets.delete(number)) this.#ended.add(number);
+  }
+
+  /** Hands over every answer, until `signal` aborts. @param onTrim after answers were dropped, with requests that are over */
+  async follow(
+    signal: AbortSignal,
+    receive: (key: string, payload: Uint8Array) => void,
+    onTrim?: () => Promise<void>,
+  ): Promise<void> {
+    for (let after = 0, trimmed = 0; !signal.aborted; ) {
+      const options = { max: 16, waitMs: 60_000, signal };
+      for (const { key, payload, offset } of await this.#store.read(this.#answers, after, options)) {
+        receive(key, payload);
+        after = offset;
+      }
+      if (after - trimmed < TRIM_EVERY) continue;
+      trimmed = after;
+      await Promise.all([this.#store.trim(this.#answers, after), this.trim(), onTrim?.()]);
+    }
   }
 
   /** Drops those before the oldest under way. One that was aborted may still be an actor's: the next time, then. */
