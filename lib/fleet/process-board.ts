@@ -84,5 +84,7 @@ export class ProcessBoard {
   }
 }
 
-const judgingWords = ({ jobs }: NonNullable<MemberStatus["judging"]>): string =>
-  jobs > 0 ? `judges in ${jobs} ${jobs === 1 ? "worker" : "workers"}` : "waits for completions";
+function judgingWords({ jobs, judged }: NonNullable<MemberStatus["judging"]>): string {
+  const now = jobs > 0 ? `judges in ${jobs} ${jobs === 1 ? "worker" : "workers"}` : "waits for completions";
+  return `${now}, ${judged} judged`;
+}

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readLineStatus } from "../../lib/metrics/index.ts";
 import { info } from "../../lib/native/index.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
@@ -17,7 +18,8 @@ import { noSlurm, SlurmCluster } from "./slurm-cluster.ts";
 const STEPS = 24;
 const SMALL = smallQuickstart(STEPS);
 const trainers = info().gloo.version === null ? 1 : 2;
-const TOGETHER = ["hardware.processes.actors=2", `hardware.processes.trainers=${trainers}`];
+const processes = { actors: 2, trainers, verifiers: 1 };
+const TOGETHER = Object.entries(processes).map(([role, count]) => `hardware.processes.${role}=${count}`);
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const dir = mkdtempSync(join(tmpdir(), "hone-slurm-run-"));
@@ -134,6 +136,9 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Sl
       });
       await disturbed;
       expect(weightsOf("slurm")).toBe(await one);
+      const judges = readLineStatus(at)!.processes!.filter(({ name }) => name.startsWith("verifier."));
+      expect(judges.map(({ name }) => name)).toEqual(["verifier.0"]); // and no pool beside it
+      expect(judges[0]!.doing).toMatch(/, [1-9]\d* judged$/);
     },
     patient(200_000),
   );

@@ -77,10 +77,10 @@ test("verifier hosts are told like actors, without weights and tokens", () => {
   board.places = () => [0, 1, 2].map((rank) => place(rank, { role: "verifier" }));
   const rows = board.look();
   expect(rows).toMatchObject([
-    { name: "verifier.0", state: "alive", doing: "judges in 3 workers" },
+    { name: "verifier.0", state: "alive", doing: "judges in 3 workers, 9 judged" },
     { name: "verifier.1", state: "starting" },
     { name: "verifier.2", state: "silent" },
-    { name: "verifier.5", state: "alive", pid: 205, doing: "waits for completions" },
+    { name: "verifier.5", state: "alive", pid: 205, doing: "waits for completions, 9 judged" },
   ]);
   for (const row of rows) expect(row.version ?? row.tokensPerSecond).toBeUndefined();
 });
