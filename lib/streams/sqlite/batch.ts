@@ -22,10 +22,15 @@ export function doTogether(open: OpenFile, orders: readonly Order[]): Answer[] {
   operations.takeNews();
   try {
     file.expect();
-    const answers = inTransaction(database, "IMMEDIATE", () => orders.map((order) => answerTo(open, order)));
+    const answers = inTransaction(database, "IMMEDIATE", () => {
+      const all = orders.map((order) => answerTo(open, order));
+      operations.keepEnds();
+      return all;
+    });
     bells.ring(operations.takeNews());
     return answers;
   } catch (error) {
+    operations.forgetEnds();
     if (isBusy(error)) throw error;
     return orders.map(({ id }) => ({ id, ...failure(path, error) }));
   }
