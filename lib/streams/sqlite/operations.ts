@@ -8,7 +8,7 @@ import {
   REGISTERS,
   type Result,
 } from "../driver.ts";
-import type { Depth, Entry, Offset } from "../store.ts";
+import type { Depth, Entry } from "../store.ts";
 import { exhausted, fencedBy, heldBy, StreamError } from "../stream-error.ts";
 import type { Database } from "./database.ts";
 import { monotonicMs, SqliteRegisters } from "./registers.ts";
@@ -67,7 +67,7 @@ export class SqliteOperations extends Tables {
     },
     read: ({ stream, after, max }) => {
       this.checkCursor(stream, after);
-      return this.#behind(stream, after, max).map(entryOf);
+      return this.behind(stream, after, max).map(entryOf);
     },
     pin: ({ stream, name, cursor }) => {
       if (cursor === null) this.change("DELETE FROM pin WHERE stream = ? AND name = ?", stream, name);
@@ -106,28 +106,9 @@ export class SqliteOperations extends Tables {
         this.bury({ stream, group, offset }, exhausted(deliveries));
       }
     }
-    taken.push(...this.#takeNew({ stream, group, token, max: max - taken.length }, now + leaseMs));
+    taken.push(...this.takeNew({ stream, group, token, max: max - taken.length }, now + leaseMs));
     const leases = taken.map(({ deliveries, ...row }) => ({ ...entryOf(row), deliveries }));
     return { leases, ...this.nextMs(stream, group) };
-  }
-
-  /** Entries that nobody of the group has had; it is known from here on. */
-  #takeNew(
-    { stream, group, token, max }: Pick<Arguments<"lease">, "stream" | "group" | "token" | "max">,
-    untilMs: number,
-  ): (EntryRow & PendingRow)[] {
-    const cursor = this.cursor(stream, group);
-    const rows = this.#behind(stream, cursor, max);
-    const sql = `INSERT OR REPLACE INTO pending
-      SELECT stream, ?, offset, ?, 1, ? FROM entry WHERE stream = ? AND offset > ? ORDER BY offset LIMIT ?`;
-    if (rows.length > 0) this.change(sql, group, token, untilMs, stream, cursor, rows.length);
-    this.change("INSERT OR REPLACE INTO reader VALUES(?, ?, ?)", stream, group, cursor + rows.length);
-    return rows.map((row) => ({ ...row, deliveries: 1 }));
-  }
-
-  #behind(stream: string, cursor: Offset, max: number): EntryRow[] {
-    const sql = "SELECT * FROM entry WHERE stream = ? AND offset > ? ORDER BY offset LIMIT ?";
-    return this.all<EntryRow>(sql, stream, cursor, max);
   }
 
   /** Also where a group would be new: it is to be known, so that nothing is trimmed before it. */

@@ -77,6 +77,25 @@ export class Tables {
     return this.row<{ cursor: number }>(sql, stream, group)?.cursor ?? this.ends(stream).trimmed;
   }
 
+  /** Entries that nobody of the group has had; it is known from here on. */
+  protected takeNew(
+    { stream, group, token, max }: Omit<Held, "offset"> & { readonly max: number },
+    untilMs: number,
+  ): (EntryRow & PendingRow)[] {
+    const cursor = this.cursor(stream, group);
+    const rows = this.behind(stream, cursor, max);
+    const sql = `INSERT OR REPLACE INTO pending
+      SELECT stream, ?, offset, ?, 1, ? FROM entry WHERE stream = ? AND offset > ? ORDER BY offset LIMIT ?`;
+    if (rows.length > 0) this.change(sql, group, token, untilMs, stream, cursor, rows.length);
+    this.change("INSERT OR REPLACE INTO reader VALUES(?, ?, ?)", stream, group, cursor + rows.length);
+    return rows.map((row) => ({ ...row, deliveries: 1 }));
+  }
+
+  protected behind(stream: string, cursor: Offset, max: number): EntryRow[] {
+    const sql = "SELECT * FROM entry WHERE stream = ? AND offset > ? ORDER BY offset LIMIT ?";
+    return this.all<EntryRow>(sql, stream, cursor, max);
+  }
+
   /** When the next lease of the group runs out. */
   protected nextMs(stream: string, group: string): { readonly nextMs?: number } {
     const sql = "SELECT MIN(until_ms) AS at FROM pending WHERE stream = ? AND reader = ?";
