@@ -83,6 +83,7 @@ class TrainerRank {
   readonly #pulse: RankPulse;
   /** Of the batches that it trained with. */
   #tokens = 0;
+  #hasLeft = false;
 
   constructor(parts: TrainerParts) {
     const { store, rank, epoch, host = hostname(), beatMs } = parts;
@@ -106,6 +107,7 @@ class TrainerRank {
 
   /** Nobody waits for the other ranks any more. */
   readonly #leave = (): void => {
+    this.#hasLeft = true;
     this.#parts.writers?.abort("this rank leaves");
     this.#parts.group?.abort("this rank leaves");
   };
@@ -157,9 +159,9 @@ class TrainerRank {
     );
   }
 
-  /** Where another rank is gone, all leave: new ones will do it again. */
+  /** Where another rank is gone, all leave: new ones will do it again. Of two calls under way the first to know ends both. */
   #faultOf({ name }: Call, error: unknown): Pick<Reply, "fault"> {
-    if (this.#parts.signal.aborted) throw error;
+    if (this.#hasLeft) throw error;
     if (name !== "send" && HoneError.is(error) && error.code === "HONE_ERR_COLLECTIVE") throw error;
     return failed(error);
   }

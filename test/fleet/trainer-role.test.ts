@@ -161,6 +161,35 @@ test("rank 0 answers for all that send, once they are through; what one lost on 
   await Promise.all(both);
 });
 
+test("a rank that leaves amid a checkpoint, another being gone, says nothing of the step that ends with it", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  await store.kv.set(REGISTERS.formation, "1");
+  const [begun, step, write] = [deferred<void>(), deferred<never>(), deferred<never>()];
+  const leaves = () => step.reject(new HoneError("HONE_ERR_ABORTED", "this rank leaves"));
+  const group = { rank: 1, size: 2, abort: leaves, close: async () => {} };
+  const open = () => {
+    const trains = () => {
+      begun.resolve();
+      return step.promise;
+    };
+    const close = () => step.promise.catch(() => {});
+    return { version: 0, step: trains, written: () => write.promise, close } as never;
+  };
+  const sender = { send: async () => {}, close: async () => {} };
+  const parts = { store, rank: 1, epoch: 1, beatMs: 20, signal: new AbortController().signal };
+  const over = runTrainer({ ...parts, open, sender, group: group as never });
+  const say = (number: number, name: string, ...args: unknown[]) =>
+    store.append(STREAMS.commands(1), String(number), encodeCall({ number, trainer: "t", name, args }));
+  await say(0, "open", "{}", { ...TRAINER, sharding: { stage: "optimizer", exact: true } });
+  await say(1, "written");
+  await say(2, "step", { tokens: Int32Array.of(1) }, {});
+  await begun.promise;
+  write.reject(new HoneError("HONE_ERR_COLLECTIVE", "rank 0 is gone"));
+  await expect(over).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE", message: "rank 0 is gone" });
+  await new Promise((resolve) => setImmediate(resolve)); // what it would say, it would have said
+  expect((await store.depth(STREAMS.replies(1))).items).toBe(0);
+});
+
 test("ranks that divide nothing are refused", async () => {
   await using store = await openStore("memory:", { run: "test" });
   await store.kv.set(REGISTERS.formation, "1");
