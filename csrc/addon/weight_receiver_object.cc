@@ -45,7 +45,7 @@ Napi::Value WeightReceiverObject::receive(const Napi::CallbackInfo& info) {
   const auto group = translated(info.Env(), [&] { return CommunicatorObject::from(info[0], "receive").thread(); });
   const auto job = [receiver = receiver_, group]() -> JobResult {
     uint32_t version = 0;
-    group->use([&](dist::Communicator& ranks) { version = receiver->weights.receive(ranks); });
+    group->use([&](dist::Communicator& ranks) { version = ranks.rank() == 0 ? receiver->weights.send(ranks) : receiver->weights.receive(ranks); });
     return [version](Napi::Env env) { return Napi::Number::New(env, version); };
   };
   return run_as_promise(info.Env(), *receiver_->worker, kClosed, job);

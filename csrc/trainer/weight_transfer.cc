@@ -72,22 +72,28 @@ void each_bucket(const TensorView& values, int64_t bucket_bytes, const F& f) {
 
 uint32_t checksum(const TensorView& bucket) { return crc32c(bucket.data, bucket.numel() * int64_t(sizeof(float))); }
 
-}  // namespace
-
-std::vector<int> send_weights(dist::Communicator& group, const model::Parameters& parameters, uint32_t version,
-                              int64_t bucket_bytes) {
-  Announcement what = announcement(parameters, version, bucket_bytes);
+/// Rank 0's part. `checksum_of`(bucket, number) is what the others are told of a bucket.
+template <class F>
+std::vector<int> send_buckets(dist::Communicator& group, const model::Parameters& parameters, Announcement what, const F& checksum_of) {
   announce(group, what);
   std::vector<int> refused = refusals(answers(group, kAccepted));
   if (!refused.empty()) return refused;
   Arena staging(parameters.staging_bytes(parameters.flat()), "weights on their way to engines");
-  each_bucket(parameters.read(parameters.flat(), staging), bucket_bytes, [&](const TensorView& bucket, int) {
-    uint32_t sum = checksum(bucket);
+  each_bucket(parameters.read(parameters.flat(), staging), what.bucket_bytes, [&](const TensorView& bucket, int number) {
+    uint32_t sum = checksum_of(bucket, number);
     group.broadcast({}, bucket, 0);
     group.broadcast({}, {&sum, DType::kU32, {1}}, 0);
     group.wait({});
   });
   return refusals(answers(group, kAccepted));
+}
+
+}  // namespace
+
+std::vector<int> send_weights(dist::Communicator& group, const model::Parameters& parameters, uint32_t version,
+                              int64_t bucket_bytes) {
+  return send_buckets(group, parameters, announcement(parameters, version, bucket_bytes),
+                      [](const TensorView& bucket, int) { return checksum(bucket); });
 }
 
 WeightReceiver::WeightReceiver(const model::ModelConfig& config, DType storage, ThreadPool* pool)
@@ -104,23 +110,33 @@ uint32_t WeightReceiver::receive(dist::Communicator& group) {
   if (!same) fail(Code::kConfig, "receive: what rank 0 sends belongs to another model than this receiver's.");
   if (old) fail(Code::kState, "receive: version %u comes after version %u was committed.", coming.version, *committed_);
   if (!refused.empty()) fail(Code::kAborted, "receive: rank %d refused version %u; nothing was sent.", refused[0], coming.version);
-  receive_buckets(group, coming.bucket_bytes);
+  bucket_bytes_ = coming.bucket_bytes;
+  receive_buckets(group);
   received_ = coming.version;
   packed_.parameters_changed();
   return coming.version;
 }
 
-void WeightReceiver::receive_buckets(dist::Communicator& group, int64_t bucket_bytes) {
+void WeightReceiver::receive_buckets(dist::Communicator& group) {
   int damaged = -1;
-  each_bucket(parameters_.flat(), bucket_bytes, [&](const TensorView& bucket, int number) {
+  checksums_.clear();
+  each_bucket(parameters_.flat(), bucket_bytes_, [&](const TensorView& bucket, int number) {
     uint32_t sum = 0;
     group.broadcast({}, bucket, 0);
     group.broadcast({}, {&sum, DType::kU32, {1}}, 0);
     group.wait({});
+    checksums_.push_back(sum);
     if (damaged < 0 && sum != checksum(bucket)) damaged = number;
   });
   answers(group, damaged < 0 ? kAccepted : kDamaged);
   if (damaged >= 0) fail(Code::kFormat, "receive: bucket %d of the weights arrived damaged: its checksum is another.", damaged);
+}
+
+uint32_t WeightReceiver::send(dist::Communicator& group) {
+  if (!received_ || received_ != committed_) fail(Code::kState, "send: no version of the weights is here whole and committed.");
+  send_buckets(group, parameters_, announcement(parameters_, *received_, bucket_bytes_),
+               [&](const TensorView&, int number) { return checksums_[size_t(number)]; });
+  return *received_;
 }
 
 std::shared_ptr<const model::WeightSnapshot> WeightReceiver::commit() {

@@ -1,4 +1,4 @@
-// A version of the weights from a trainer to the engines of other processes.
+// A version of the weights from a trainer, or from who has it whole, to the engines of other processes.
 #pragma once
 
 #include <cstdint>
@@ -37,17 +37,25 @@ class WeightReceiver {
   /// these nothing is there to commit.
   uint32_t receive(dist::Communicator& group);
 
+  /// As rank 0 of a group whose others receive(): the version that was committed last, in the buckets and with the checksums
+  /// that it came with, so that whoever gets it has what the trainer sent; returns the version. Throws kState, before
+  /// anything is said to the group, unless it is here whole and nothing came since; what collectives throw, and the group
+  /// is lost.
+  uint32_t send(dist::Communicator& group);
+
   /// What was received last, for engines. Throws kState unless it is complete.
   std::shared_ptr<const model::WeightSnapshot> commit();
   const model::ModelConfig& config() const { return parameters_.config(); }
 
  private:
-  void receive_buckets(dist::Communicator& group, int64_t bucket_bytes);
+  void receive_buckets(dist::Communicator& group);
 
   Stream stream_;
   model::Parameters parameters_;
   PackedWeights packed_;
   std::optional<uint32_t> received_, committed_;
+  int64_t bucket_bytes_ = 0;         // of what was received last
+  std::vector<uint32_t> checksums_;  // of its buckets, as their sender said them
 };
 
 }  // namespace hone::trainer

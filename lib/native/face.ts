@@ -379,12 +379,15 @@ export interface WeightReceiverOptions {
   readonly weightStorage: "f32" | "bf16";
 }
 
-/** Weights for engines on the CPU, from a trainer of another process. What is half received never reaches an engine. */
+/** Weights for engines on the CPU, from a trainer of another process or from who has them of it. What is half received never reaches an engine. */
 export interface WeightReceiverFace {
   /**
    * Resolves with the version that rank 0 of the group sent, once all of it is here. Rejects with HONE_ERR_STATE for one older than
    * was committed, HONE_ERR_CONFIG for another model, HONE_ERR_FORMAT for damaged bytes, HONE_ERR_ABORTED where another rank
    * refused: the group goes on. HONE_ERR_COLLECTIVE: the group is lost.
+   *
+   * As rank 0 of the group it is who sends: what was committed last, in the buckets and with the checksums that it came with.
+   * Resolves with its version; rejects with HONE_ERR_STATE, before anything is sent, where nothing was, or something came since.
    */
   receive(group: CommunicatorFace): Promise<number>;
   /** Hands what was received last to an engine, which takes it at its next step boundary; resolves with the version. */

@@ -134,6 +134,38 @@ withGloo("between processes", () => {
     }
   });
 
+  test("who sends on what it got, and dies on the way, leaves the version before, with which sampling goes on", async () => {
+    const ranks = await rankProcesses(
+      2,
+      `${PARTS}
+       const { engine, receiver, sample } = makeEngine({});
+       const codeOf = (promise) => promise.then(() => "ok", (error) => error.code);
+       if (rank === 0) {
+         const trainer = await makeTrainer({});
+         const pair = [0, 1].map((rank) => new native.NativeCommunicator({ rank, size: 2, timeoutMs: 60000 }));
+         const blobs = pair.map((each) => each.prepare());
+         await Promise.all(pair.map((each, rank) => each.connect(blobs.map((of) => of[rank]))));
+         for (const version of [1, 2]) {
+           await trainer.setVersion(version);
+           await Promise.all([trainer.sendWeights(pair[0], { bucketBytes: 64 }), receiver.receive(pair[1])]);
+           await receiver.commit(engine);
+           if (version === 1) await receiver.receive(group);
+         }
+         setTimeout(() => process.kill(process.pid, "SIGKILL"), 300);
+         while (true) await receiver.receive(group);
+       }
+       if ((await receiver.receive(group)) !== 1) throw new Error("another version came");
+       await receiver.commit(engine);
+       let lost;
+       while ((lost = await codeOf(receiver.receive(group))) === "ok");
+       return { lost, commit: await codeOf(receiver.commit(engine)), ...(await sample(1)) };`,
+      patient(600_000),
+    );
+    const value = (await ranks[1]!.result)?.value as Samples & { lost: string; commit: string };
+    expect(value).toMatchObject({ lost: "HONE_ERR_COLLECTIVE", commit: "HONE_ERR_STATE" });
+    expect(new Set(value.versions)).toEqual(new Set([1]));
+  });
+
   test("a receiver that dies is told to the sender, which trains on, and to the other receiver", async () => {
     const ranks = await rankProcesses(
       3,
@@ -218,6 +250,21 @@ withGloo("within a process", () => {
       await trainer.setVersion(1);
       expect(trainer.version).toBe(1);
     }, 500));
+
+  test("as rank 0 a receiver sends what it committed, and nothing else", () =>
+    receiving(async (a, b) => {
+      const [giver, taker] = [1, 2].map(() => new WeightReceiver(modelConfig, { weightStorage: "f32" }));
+      await expect(giver!.receive(a)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+      await receiving(async (c, d) => {
+        await trainer.setVersion(8);
+        await Promise.all([trainer.sendWeights(c, SMALL), giver!.receive(d)]);
+      });
+      await expect(giver!.receive(a)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+      await giver!.commit(engine);
+      expect(await Promise.all([giver!.receive(a), taker!.receive(b)])).toEqual([8, 8]);
+      expect(await taker!.commit(engine)).toBe(8);
+      await Promise.all([giver!.close(), taker!.close()]);
+    }));
 
   test("an abort ends it at once", () =>
     receiving(async (a) => {

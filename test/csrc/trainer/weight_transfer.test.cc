@@ -53,6 +53,35 @@ bool is_version(const model::WeightSnapshot& snapshot, uint32_t version, DType s
   return snapshot.version == version && same(snapshot, *model::WeightSnapshot::make(Stream{}, parameters, version, storage));
 }
 
+/// A group's rank 0, and where in memory the buckets lay that it sent.
+class Watched final : public dist::Communicator {
+ public:
+  explicit Watched(dist::Communicator& group) : group_(group) {}
+  std::vector<float*> buckets;
+
+  int rank() const override { return group_.rank(); }
+  int size() const override { return group_.size(); }
+  void broadcast(const Stream& stream, const TensorView& buffer, int root) override {
+    if (buffer.dtype == DType::kF32) buckets.push_back(buffer.as<float>());
+    group_.broadcast(stream, buffer, root);
+  }
+  void all_reduce(const Stream& s, const TensorView& buffer, dist::ReduceOp op) override { group_.all_reduce(s, buffer, op); }
+  void reduce_scatter(const Stream& s, const TensorView& from, const TensorView& to, dist::ReduceOp op) override {
+    group_.reduce_scatter(s, from, to, op);
+  }
+  void all_gather(const Stream& s, const TensorView& from, const TensorView& to) override { group_.all_gather(s, from, to); }
+  void all_to_all(const Stream& s, const TensorView& from, const TensorView& to) override { group_.all_to_all(s, from, to); }
+  void team_all_to_all(const Stream& s, const TensorView& from, const TensorView& to, int team) override {
+    group_.team_all_to_all(s, from, to, team);
+  }
+  void wait(const Stream& stream) override { group_.wait(stream); }
+  void close() override { group_.close(); }
+  void abort(const std::string& reason) override { group_.abort(reason); }
+
+ private:
+  dist::Communicator& group_;
+};
+
 std::vector<std::string> three(const std::function<void(dist::Communicator&, int)>& body, LocalFault fault = {}) {
   return local_ranks(3, kPatientTransfer, fault, body);
 }
@@ -93,6 +122,63 @@ TEST(what_an_engine_holds_does_not_change_while_the_next_version_comes) {
     }
     if (rank > 0) EXPECT_TRUE(is_version(*held, 3));
   }), "ok");
+}
+
+// Rank 0 trains, rank 1 gets from it, and rank 2 from rank 1 over a group of the two.
+TEST(who_gets_weights_from_another_receiver_has_the_trainers_very_bits) {
+  for (const DType storage : {DType::kF32, DType::kBF16}) {
+    auto first = local_communicators(2, kPatientTransfer), second = local_communicators(2, kPatientTransfer);
+    WeightReceiver peer(test::tiny_config(), storage, nullptr), late(test::tiny_config(), storage, nullptr);
+    const auto transfer = [](const std::function<void()>& send, const std::function<void()>& receive) {
+      std::thread other(send);
+      receive();
+      other.join();
+    };
+    for (uint32_t version : {4u, 6u}) {
+      transfer([&] { trainer::send_weights(*first[0], weights_of(version), version, kSmall); }, [&] { peer.receive(*first[1]); });
+      peer.commit();
+      transfer([&] { EXPECT_EQ(peer.send(*second[0]), version); }, [&] { EXPECT_EQ(late.receive(*second[1]), version); });
+      EXPECT_TRUE(is_version(*late.commit(), version, storage) && is_version(*peer.commit(), version, storage));
+    }
+    transfer([&] { late.send(*first[0]); }, [&] { peer.receive(*first[1]); });  // and so on: it can be sent back
+    EXPECT_TRUE(is_version(*peer.commit(), 6, storage));
+  }
+}
+
+TEST(only_what_was_committed_whole_is_sent_on) {
+  auto group = local_communicators(2, milliseconds(10'000));  // for who sends to nobody: a mistake of this test's subject
+  WeightReceiver peer(test::tiny_config(), DType::kF32, nullptr), late(test::tiny_config(), DType::kF32, nullptr);
+  const auto get = [&](uint32_t version) {
+    std::thread trainer([&] { trainer::send_weights(*group[0], weights_of(version), version, kSmall); });
+    peer.receive(*group[1]);
+    trainer.join();
+  };
+  EXPECT_THROWS(peer.send(*group[0]), Code::kState);
+  for (const uint32_t version : {4u, 5u}) {
+    get(version);
+    EXPECT_THROWS(peer.send(*group[0]), Code::kState);  // neither this one, nor the one before, which is here no more
+    peer.commit();
+  }
+  std::thread sender([&] { peer.send(*group[0]); });  // nothing was said to the group before
+  EXPECT_EQ(late.receive(*group[1]), 5u);
+  sender.join();
+}
+
+TEST(memory_of_a_peer_that_is_not_what_it_was_is_noticed_by_the_trainers_checksums) {
+  auto first = local_communicators(2, kPatientTransfer), second = local_communicators(2, kPatientTransfer);
+  WeightReceiver peer(test::tiny_config(), DType::kF32, nullptr), late(test::tiny_config(), DType::kF32, nullptr);
+  std::thread trainer([&] { trainer::send_weights(*first[0], weights_of(3), 3, kSmall); });
+  peer.receive(*first[1]);
+  trainer.join();
+  peer.commit();
+  Watched watched(*second[0]);
+  for (const std::string wanted : {"ok", "FORMAT receive: bucket 1 of the weights arrived damaged: its checksum is another."}) {
+    std::thread sender([&] { peer.send(watched); });
+    EXPECT_EQ(outcome([&] { late.receive(*second[1]); }), wanted);
+    sender.join();
+    watched.buckets.at(1)[3] += 1;
+  }
+  EXPECT_THROWS(late.commit(), Code::kState);
 }
 
 TEST(a_damaged_bucket_is_named_and_its_version_never_handed_out) {
