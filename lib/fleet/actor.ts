@@ -141,14 +141,24 @@ class Actor {
 
   async #update(plan: TransferPlan, engine: ActorEngine): Promise<void> {
     const { member } = this.#life;
-    if (!membersOf(plan).includes(member)) return;
-    const { store, receiver } = this.#parts;
-    engine.expect();
-    const fault = await receiver.receive(plan, engine.spec, member).then(
-      (weights) => void engine.stage(plan.update, weights),
+    const sends = plan.groups.some(({ sender }) => sender === member);
+    if (!sends && !membersOf(plan).includes(member)) return;
+    const fault = await (sends ? this.#send(plan, engine) : this.#receive(plan, engine)).then(
+      () => undefined,
       (error: unknown) => faultText(error),
     );
     const answer = encodeAnswer({ update: plan.update, member, ...(fault && { fault }) });
-    await store.append(STREAMS.answers, `${plan.update}/${member}`, answer);
+    await this.#parts.store.append(STREAMS.answers, `${plan.update}/${member}`, answer);
+  }
+
+  async #receive(plan: TransferPlan, engine: ActorEngine): Promise<void> {
+    engine.expect();
+    engine.stage(plan.update, await this.#parts.receiver.receive(plan, engine.spec, this.#life.member));
+  }
+
+  /** Sampling goes on meanwhile: an engine has a copy of its own. One whose place was taken sends nothing. */
+  async #send(plan: TransferPlan, engine: ActorEngine): Promise<void> {
+    this.#life.expectAlive();
+    await this.#parts.receiver.send(plan, engine.spec, this.#life.member);
   }
 }

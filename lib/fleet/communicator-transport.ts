@@ -78,6 +78,9 @@ class TransferLink {
   }
 }
 
+const groupOf = (groups: readonly TransferGroup[], sender: string): TransferGroup =>
+  groups.find((each) => each.sender === sender)!;
+
 /** Weights over a communicator, in buckets with checksums: no file system is shared. For trainers without adapters. */
 export class CommunicatorSender implements WeightSender {
   readonly #link: TransferLink;
@@ -91,8 +94,7 @@ export class CommunicatorSender implements WeightSender {
     const sender = trainer as TrainerFace & Partial<WeightSenderFace>;
     if (sender.sendWeights === undefined)
       throw new HoneError("HONE_ERR_USAGE", "this trainer sends no weights over a communicator");
-    const group = groups.find((each) => each.sender === me)!;
-    await this.#link.use(group, me, (connected) => sender.sendWeights!(connected));
+    await this.#link.use(groupOf(groups, me), me, (connected) => sender.sendWeights!(connected));
   }
 
   close(): Promise<void> {
@@ -109,6 +111,8 @@ export class CommunicatorReceiver implements WeightReceiver {
   readonly #parts: CommunicatorReceiverParts;
   readonly #link: TransferLink;
   readonly #receivers = new Map<string, WeightReceiverFace>();
+  /** What each engine samples with. */
+  readonly #committed = new Map<string, number>();
 
   constructor(parts: CommunicatorReceiverParts) {
     this.#parts = parts;
@@ -121,12 +125,25 @@ export class CommunicatorReceiver implements WeightReceiver {
     const came = await this.#link.use(group, me, (connected) => receiver.receive(connected));
     if (came !== version)
       throw new HoneError("HONE_ERR_STATE", `version ${came} came, announced was ${version}`);
-    return { commit: async (engine: EngineFace) => void (await receiver.commit(engine)) };
+    return {
+      commit: async (engine: EngineFace) =>
+        void this.#committed.set(spec.engine, await receiver.commit(engine)),
+    };
+  }
+
+  /** Bytes and checksums are the trainer's, however an engine has its weights packed. Resolves too where some refused them. */
+  async send({ groups, version }: TransferPlan, { engine }: EngineSpec, me: string): Promise<void> {
+    const receiver = this.#receivers.get(engine);
+    if (receiver === undefined || this.#committed.get(engine) !== version)
+      throw new HoneError("HONE_ERR_STATE", `version ${version} of ${engine} was not committed here`);
+    const group = groupOf(groups, me);
+    await this.#link.use(group, me, (connected) => receiver.receive(connected)); // as rank 0, which sends
   }
 
   async forget(engine: string): Promise<void> {
     const receiver = this.#receivers.get(engine);
     this.#receivers.delete(engine);
+    this.#committed.delete(engine);
     await receiver?.close();
   }
 

@@ -70,6 +70,10 @@ export class FolderReceiver implements WeightReceiver {
   readonly #waitMs: number;
   /** Weights by model and storage: the engines of a run have one of both. */
   readonly #holders = new Map<string, TrainerFace>();
+  /** What each engine's weights came from. */
+  readonly #committed = new Map<string, Offer>();
+  /** Register of the last offer that this actor passed on. */
+  #passedOn: string | undefined;
 
   constructor(store: StreamStore, core: Pick<Core, "trainer">, waitMs: number) {
     this.#store = store;
@@ -82,7 +86,8 @@ export class FolderReceiver implements WeightReceiver {
     const text = await this.#store.kv.waitFor(registerOf(plan), { waitMs: this.#waitMs });
     if (text === undefined)
       throw new HoneError("HONE_ERR_COLLECTIVE", `no weights of update ${plan.update} in ${this.#waitMs} ms`);
-    const { folder, version, files } = JSON.parse(text) as Offer;
+    const offer = JSON.parse(text) as Offer;
+    const { folder, version, files } = offer;
     if (version !== plan.version)
       throw new HoneError(
         "HONE_ERR_STATE",
@@ -95,15 +100,38 @@ export class FolderReceiver implements WeightReceiver {
       throw error;
     });
     await holder.setVersion(version);
-    return { commit: async (engine) => void (await holder.publish(engine)) };
+    return {
+      commit: async (engine) => {
+        await holder.publish(engine);
+        this.#committed.set(spec.engine, offer);
+      },
+    };
+  }
+
+  /** The folder that they came from serves once more, with its writer's hashes: nobody writes. */
+  async send(plan: TransferPlan, { engine }: EngineSpec): Promise<void> {
+    const offer = this.#committed.get(engine);
+    if (offer?.version !== plan.version)
+      throw new HoneError("HONE_ERR_STATE", `version ${plan.version} of ${engine} was not committed here`);
+    await this.#forgetPassedOn();
+    this.#passedOn = registerOf(plan);
+    await this.#store.kv.set(this.#passedOn, JSON.stringify(offer));
   }
 
   /** What is held is not one engine's. */
-  async forget(): Promise<void> {}
+  async forget(engine: string): Promise<void> {
+    this.#committed.delete(engine);
+  }
 
   async close(): Promise<void> {
+    await this.#forgetPassedOn().catch(() => {}); // a store that is gone keeps nothing
     for (const holder of this.#holders.values()) await holder.close();
     this.#holders.clear();
+  }
+
+  async #forgetPassedOn(): Promise<void> {
+    if (this.#passedOn !== undefined) await this.#store.kv.delete(this.#passedOn);
+    this.#passedOn = undefined;
   }
 
   #holder({ config, options: { weightStorage, device } }: EngineSpec): TrainerFace {

@@ -10,7 +10,14 @@ import {
 } from "../native/face.ts";
 import type { Completion } from "../native/generations.ts";
 import { attemptSections, attemptTokens } from "../orchestration/index.ts";
-import { decodeMessage, encodeMessage, type Message, type Section, sectionOf } from "../streams/index.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  type JsonValue,
+  type Message,
+  type Section,
+  sectionOf,
+} from "../streams/index.ts";
 import type { FaultText } from "./fault-text.ts";
 
 // What coordinator and actors say to each other, one codec a kind. All of it is bytes of lib/streams/message.ts.
@@ -51,7 +58,7 @@ export type Way = "folder" | "communicator";
 export interface TransferGroup {
   /** Of their connection: others, or the same after a loss, have another. */
   readonly number: number;
-  /** Who sends (names.ts, rankName). */
+  /** Who sends: a trainer's rank, or an actor that has the version already (names.ts, rankName and memberName). */
   readonly sender: string;
   readonly members: readonly string[];
 }
@@ -249,7 +256,14 @@ function joined<A extends Numbers>(
 
 /** A message of a kind; fields that are undefined are left out. */
 export function written(kind: string, header: object, sections: Message["sections"] = {}): Uint8Array {
-  return encodeMessage({ kind, header: header as Message["header"], sections });
+  return encodeMessage({ kind, header: plain(header) as Message["header"], sections });
+}
+
+function plain(value: unknown): JsonValue {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value as JsonValue;
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(fields.map(([name, field]) => [name, plain(field)]));
 }
 
 /** Throws HONE_ERR_FORMAT also for a message of another kind. */

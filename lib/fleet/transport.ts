@@ -7,7 +7,7 @@ export interface StagedWeights {
   commit(engine: EngineFace): Promise<void>;
 }
 
-/** How an actor gets weights. */
+/** How an actor gets weights, and gives on those that it has. */
 export interface WeightReceiver {
   /**
    * Takes part in one transfer. Rejects with HONE_ERR_COLLECTIVE where somebody was not there in time, with anything else
@@ -15,6 +15,11 @@ export interface WeightReceiver {
    * @param me this member's name in the plan
    */
   receive(plan: TransferPlan, spec: EngineSpec, me: string): Promise<StagedWeights>;
+  /**
+   * As a sender of the plan, to its members: what was committed last, as it came. Rejects with HONE_ERR_STATE where that is not
+   * the plan's version, or is no more here whole; with HONE_ERR_COLLECTIVE where a member was not there in time.
+   */
+  send(plan: TransferPlan, spec: EngineSpec, me: string): Promise<void>;
   /** Nothing more will come for an engine. */
   forget(engine: string): Promise<void>;
   close(): Promise<void>;

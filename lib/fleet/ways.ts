@@ -66,6 +66,7 @@ export function openReceiver(parts: WayParts, core: Pick<Core, "trainer">): Weig
   return {
     receive: (plan: TransferPlan, spec: EngineSpec, me: string): Promise<StagedWeights> =>
       ways[plan.way].receive(plan, spec, me),
+    send: (plan: TransferPlan, spec: EngineSpec, me: string) => ways[plan.way].send(plan, spec, me),
     forget: async (engine) => {
       for (const way of Object.values(ways)) await way.forget(engine);
     },

@@ -1,5 +1,5 @@
 // Weights on their way between real processes, and what is stopped or killed there: the run goes on as if nothing had been.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -125,6 +125,76 @@ function spiedUpdates({ core: { updates } }: Processes, at: number, happens: () 
   return { ways, announced, committed };
 }
 
+/** One transfer of a version among processes, and what the trainer did when it was announced. */
+interface Transfer {
+  readonly senders: readonly string[];
+  readonly members: readonly string[];
+  /** A call of it had begun, and its process was stopped. */
+  readonly trainer: { readonly isBusy: boolean; readonly isStopped: boolean };
+}
+
+/**
+ * Trains with a trainer of its own process. The last actor is stopped amid the update to version 2; when the others have it the
+ * trainer's process is stopped, and only then, amid a call of it, the actor goes on; the trainer does when that one has the
+ * weights. Returns the transfers of version 2 from its first commit to there.
+ * @param onActorSends told before an actor is asked to send
+ */
+async function behindWhileTheTrainerIsStopped(
+  name: string,
+  actors: number,
+  onActorSends: (sender: string, kill: Stop["kill"]) => void = () => {},
+): Promise<readonly Transfer[]> {
+  const core = await nativeCore();
+  const patientSettings = { ...settings, updateMs: 1000, aliveMs: 30_000 };
+  const where = { store: `sqlite:${fileOf(name)}`, settings: patientSettings };
+  await using processes = await openProcesses({ actors, trainers: 1, core, ...where });
+  const { updates, board, roster } = processes.core;
+  const pidOf = (who: string) => board.look().find((row) => row.name === who)!.pid!;
+  const kill: Stop["kill"] = (who, signal) => void process.kill(pidOf(who), signal);
+  const behind = `actor.${actors - 1}`;
+  const transfers: Transfer[] = [];
+  let [calls, isHit, hasCaughtUp] = [0, false, false];
+  let trainer: number | undefined; // its process, while it is stopped
+  const [exclusive, say] = [updates.exclusive.bind(updates), updates.say.bind(updates)];
+  updates.exclusive = (work) => {
+    calls += 1;
+    if (trainer !== undefined) kill(behind, "SIGCONT");
+    return exclusive(work).finally(() => (calls -= 1));
+  };
+  updates.say = (control) => {
+    if (control.kind === "update" && control.version === 2) {
+      if (!isHit) stopped({ name, who: behind, writing: false, kill });
+      isHit = true;
+      const senders = control.groups.map(({ sender }) => sender);
+      const members = control.groups.flatMap((group) => group.members);
+      const isStopped =
+        trainer !== undefined && /^State:\s+T/m.test(readFileSync(`/proc/${trainer}/status`, "utf8"));
+      if (trainer !== undefined)
+        transfers.push({ senders, members, trainer: { isBusy: calls > 0, isStopped } });
+      if (trainer !== undefined) onActorSends(senders[0]!, kill);
+    }
+    if (control.kind === "commit" && control.version === 2 && !hasCaughtUp) {
+      hasCaughtUp = control.members.includes(`${behind}#1`);
+      if (hasCaughtUp) process.kill(trainer!, "SIGCONT");
+      else if (trainer === undefined) {
+        stopped({ name, who: "trainer.0", writing: false, kill });
+        trainer = pidOf("trainer.0");
+      }
+      if (hasCaughtUp) trainer = undefined;
+    }
+    return say(control);
+  };
+  const afterStep = async ({ step }: { readonly step: number }) => {
+    if (step === 1) await until(() => roster.living.length === actors, "all actors");
+    return undefined;
+  };
+  const options = { verifiers, dir: join(dir, name), core: processes.core, hooks: { afterStep } };
+  await using run = await createRun(recipe("sync"), options);
+  expect(await run.finished).toMatchObject({ reason: "done", steps: STEPS });
+  expect(hasCaughtUp).toBe(true);
+  return transfers;
+}
+
 /** Versions that were used by fewer than two actors when they were new. */
 const partly = ({ committed }: Awaited<ReturnType<typeof runOf>>) =>
   committed.filter(({ members }) => members.length < 2).map(({ version }) => version);
@@ -141,6 +211,40 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
       expect(weightsOf("killed")).toBe(await alone);
     },
     patient(60_000),
+  );
+
+  test(
+    "an actor that was stopped and comes back while the trainer is in a call gets its weights from another actor, none from the trainer",
+    async () => {
+      alone ??= weightsOfOne();
+      const transfers = await behindWhileTheTrainerIsStopped("peer", 2);
+      const trainer = { isBusy: true, isStopped: true };
+      expect(transfers).toEqual([{ senders: ["actor.0#1"], members: ["actor.1#1"], trainer }]);
+      expect(weightsOf("peer")).toBe(await alone);
+    },
+    patient(60_000),
+  );
+
+  test.runIf(long)(
+    "an actor that is killed while it sends to another: a third one sends, none of it is the trainer's",
+    async () => {
+      alone ??= weightsOfOne();
+      let isFirst = true;
+      const transfers = await behindWhileTheTrainerIsStopped("peer-killed", 3, (sender, kill) => {
+        if (!isFirst) return;
+        isFirst = false;
+        // who is to get them holds the transfer up, so that it is under way when its sender dies
+        stopped({ name: "peer-killed", who: "actor.2", writing: false, kill });
+        setTimeout(() => kill(sender.split("#")[0]!, "SIGKILL"), 300);
+        setTimeout(() => kill("actor.2", "SIGCONT"), 600);
+      });
+      const trainer = { isBusy: true, isStopped: true };
+      expect(transfers[0]).toEqual({ senders: ["actor.0#1"], members: ["actor.2#1"], trainer });
+      expect(transfers.at(-1)).toMatchObject({ senders: ["actor.1#1"], trainer });
+      expect(transfers.at(-1)!.members).toContain("actor.2#1");
+      expect(weightsOf("peer-killed")).toBe(await alone);
+    },
+    patient(90_000),
   );
 
   test.runIf(long)(

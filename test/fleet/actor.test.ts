@@ -1,10 +1,12 @@
+import { randomUUID } from "node:crypto";
 import { afterEach, expect, test } from "vitest";
 import { runActor } from "../../lib/fleet/actor.ts";
-import { REGISTERS, SETTINGS } from "../../lib/fleet/names.ts";
+import { type Control, decodeAnswer, encodeControl, type TransferPlan } from "../../lib/fleet/messages.ts";
+import { REGISTERS, SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
 import { openStore, StreamError } from "../../lib/streams/index.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 import { HandOver, type LocalFleet, localFleet } from "./local-fleet.ts";
-import { generationsOf, request, TRAINER, tokensOf, until } from "./small-engine.ts";
+import { ENGINE, generationsOf, request, TRAINER, tokensOf, until } from "./small-engine.ts";
 
 const open: LocalFleet[] = [];
 afterEach(async () => {
@@ -40,6 +42,39 @@ test("a process that was taken for dead is refused by the store", async () => {
   const { signal } = new AbortController();
   const ended = runActor({ store, core: standInCore(), receiver, index: 0, incarnation: 1, signal });
   await expect(ended).rejects.toSatisfy((error) => error instanceof StreamError && error.why === "fenced");
+});
+
+test("an actor whose place may be another's by now gives its weights to nobody", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  await store.kv.set(REGISTERS.settings, JSON.stringify({ ...SETTINGS, beatMs: 60_000, aliveMs: 1000 }));
+  const sent: number[] = [];
+  const receiver = {
+    ...new HandOver().receiver(() => undefined),
+    send: async ({ update }: TransferPlan) => void sent.push(update),
+  };
+  const stop = new AbortController();
+  const ended = runActor({
+    store,
+    core: standInCore(),
+    receiver,
+    index: 0,
+    incarnation: 1,
+    signal: stop.signal,
+  });
+  const say = (control: Control) => store.append(STREAMS.control, randomUUID(), encodeControl(control));
+  const groups = [{ number: 1, sender: "actor.0#1", members: ["actor.1#1"] }];
+  const asked = async (update: number) => {
+    await say({ kind: "update", update, engine: "e", version: 0, way: "communicator", groups });
+    const [entry] = await store.read(STREAMS.answers, update - 1, { max: 1, waitMs: 10_000 });
+    return decodeAnswer(entry!.payload);
+  };
+  await say({ kind: "open", engine: "e", config: "{}", options: ENGINE });
+  expect(await asked(1)).toEqual({ update: 1, member: "actor.0#1" });
+  await new Promise((resolve) => setTimeout(resolve, 1100));
+  expect(await asked(2)).toMatchObject({ member: "actor.0#1", fault: { code: "HONE_ERR_STATE" } });
+  expect(sent).toEqual([1]);
+  stop.abort();
+  await ended;
 });
 
 test("two actors share what is asked at once, and each opens one engine", async () => {

@@ -59,6 +59,11 @@ const plan = (
   way: "communicator",
   groups: [{ number, sender: SENDER, members }],
 });
+/** From the first actor to the second. */
+const fromPeer = (version: number, number: number): TransferPlan => ({
+  ...plan(version, number),
+  groups: [{ number, sender: ACTORS[0], members: ACTORS.slice(1) }],
+});
 const spec = (engine = "e"): EngineSpec => ({
   engine,
   config: modelConfig,
@@ -103,6 +108,81 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
       expect(sampled[2]).toEqual(sampled[0]);
       expect(sampled[0]![0]!.versions[0]).toBe(version);
     }
+  });
+
+  test("who gets weights from another actor samples what the trainer's own weights sample, after the trainer went on", async () => {
+    const trainer = await newTrainer();
+    const { sender, receivers } = three();
+    const [here, first, second] = [newEngine(), newEngine(), newEngine()];
+    await trainer.step(BATCH, STEP);
+    await trainer.publish(here.engine);
+    const one = ACTORS.slice(0, 1);
+    const [, weights] = await Promise.all([
+      sender.send(plan(1, 1, one), trainer, SENDER),
+      receivers[0]!.receive(plan(1, 1, one), spec(), ACTORS[0]),
+    ]);
+    await weights.commit(first.engine);
+    await trainer.step(BATCH, STEP);
+    const [, given] = await Promise.all([
+      receivers[0]!.send(fromPeer(1, 2), spec(), ACTORS[0]),
+      receivers[1]!.receive(fromPeer(1, 2), spec(), ACTORS[1]),
+    ]);
+    await given.commit(second.engine);
+    const sampled = [];
+    for (const generations of [here, first, second]) {
+      const completions = await generations.generate({ ...request(1, 4), id: 1 });
+      sampled.push(tokensOf(completions).map((each, i) => ({ ...each, logprobs: completions[i]!.logprobs })));
+    }
+    expect(sampled[2]).toEqual(sampled[0]);
+    expect(sampled[1]).toEqual(sampled[0]);
+  });
+
+  test("an actor sends only what it has committed; who waits for more is told within the time-out", async () => {
+    const trainer = await newTrainer();
+    const { sender, receivers } = three(400);
+    const [giver, taker] = receivers as [(typeof receivers)[0], (typeof receivers)[0]];
+    const one = ACTORS.slice(0, 1);
+    const refused = (version: number, number: number) =>
+      Promise.all([
+        code(giver.send(fromPeer(version, number), spec(), ACTORS[0])),
+        code(taker.receive(fromPeer(version, number), spec(), ACTORS[1])),
+      ]);
+    expect(await refused(1, 2)).toEqual(["HONE_ERR_STATE", "HONE_ERR_COLLECTIVE"]);
+    const get = async (version: number) => {
+      await trainer.setVersion(version);
+      const [, weights] = await Promise.all([
+        sender.send(plan(version, version + 10, one), trainer, SENDER),
+        giver.receive(plan(version, version + 10, one), spec(), ACTORS[0]),
+      ]);
+      return weights;
+    };
+    await (await get(1)).commit(newEngine().engine);
+    const second = await get(2); // over version 1, which is no more here
+    expect(await refused(1, 3)).toEqual(["HONE_ERR_STATE", "HONE_ERR_COLLECTIVE"]);
+    expect(await refused(2, 4)).toEqual(["HONE_ERR_STATE", "HONE_ERR_COLLECTIVE"]);
+    await second.commit(newEngine().engine);
+    expect(await refused(1, 5)).toEqual(["HONE_ERR_STATE", "HONE_ERR_COLLECTIVE"]);
+    await Promise.all([
+      giver.send(fromPeer(2, 6), spec(), ACTORS[0]),
+      taker.receive(fromPeer(2, 6), spec(), ACTORS[1]),
+    ]);
+    await giver.forget("e");
+    expect(await code(giver.send(fromPeer(2, 6), spec(), ACTORS[0]))).toBe("HONE_ERR_STATE");
+  });
+
+  test("an actor that sends to one that is not there is told within the time-out", async () => {
+    const trainer = await newTrainer();
+    const { sender, receivers } = three(400);
+    const one = ACTORS.slice(0, 1);
+    const [, weights] = await Promise.all([
+      sender.send(plan(0, 1, one), trainer, SENDER),
+      receivers[0]!.receive(plan(0, 1, one), spec(), ACTORS[0]),
+    ]);
+    await weights.commit(newEngine().engine);
+    await expect(receivers[0]!.send(fromPeer(0, 2), spec(), ACTORS[0])).rejects.toMatchObject({
+      code: "HONE_ERR_COLLECTIVE",
+      message: expect.stringContaining("rank(s) 1 of actor.0#1 and actor.1#1 were not there"),
+    });
   });
 
   test("an evaluation's engine may get older weights than training's has, and an engine none twice over", async () => {

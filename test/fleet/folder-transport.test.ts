@@ -122,6 +122,41 @@ test.each([
   for (const part of [sender, receiver, trainer]) await part.close();
 });
 
+test("an actor passes on the folder that its own weights came from, with the trainer's hashes", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  const core = await nativeCore();
+  const trainer = core.trainer(config, { ...TRAINER, device: "cpu" });
+  await trainer.initialize(3n);
+  const sender = new FolderSender(store, dir);
+  const [first, second] = [new FolderReceiver(store, core, 50), new FolderReceiver(store, core, 50)];
+  const spec = { engine: "e", config, options: { ...ENGINE, device: "cpu" as const } };
+  const engines = [1, 2, 3].map(
+    () => new Generations((handlers) => core.engine(config, spec.options, handlers)),
+  );
+  await trainer.publish(engines[0]!.engine);
+  await sender.send(plan(1, 0), trainer);
+  const mine = await first.receive(plan(1, 0), spec);
+  await expect(first.send(plan(2, 0), spec)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+  await mine.commit(engines[1]!.engine);
+  await expect(first.send(plan(2, 1), spec)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+  await trainer.step(BATCH, STEP); // it has other weights by now, and takes no part
+  await first.send(plan(2, 0), spec);
+  await (await second.receive(plan(2, 0), spec)).commit(engines[2]!.engine);
+  const sampled = [];
+  for (const generations of engines) {
+    const completions = await generations.generate({ ...request(5, 4), sampling: { temperature: 1 } });
+    sampled.push(tokensOf(completions).map((each, i) => ({ ...each, logprobs: completions[i]!.logprobs })));
+  }
+  expect(sampled[1]).toEqual(sampled[0]);
+  expect(sampled[2]).toEqual(sampled[0]);
+  await second.send(plan(3, 0), spec);
+  await sender.close(); // and takes the folder with it
+  await first.send(plan(4, 0), spec);
+  await expect(second.receive(plan(4, 0), spec)).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE" });
+  for (const part of [first, second, trainer, ...engines]) await part.close();
+  expect([...(await store.kv.list("fleet/weights/")).keys()]).toEqual(["fleet/weights/1"]);
+});
+
 test("folders of earlier updates are removed", async () => {
   await using store = await openStore("memory:", { run: "test" });
   const trainer = (await nativeCore()).trainer(config, { ...TRAINER, device: "cpu" });

@@ -12,20 +12,46 @@ import { type StandInEngine, StandInTrainer } from "../orchestration/stand-in-co
 
 /** Weights from hand to hand in one process: of a stand-in what it is now, of the core what `publish` gives an engine. */
 export class HandOver {
-  readonly #offers = new Map<number, ReturnType<typeof deferred<TrainerFace>>>();
+  readonly #offers = new Map<number, ReturnType<typeof deferred<TrainerFace | Given>>>();
   /** Called before an actor has the weights; may throw, or wait. */
   onReceive: (plan: TransferPlan, me: string) => void | Promise<void> = () => {};
+  /** Called before an actor gives on what it has; may throw, or wait. */
+  onSend: (plan: TransferPlan, me: string) => void | Promise<void> = () => {};
+  /** What stand-ins' engines were given, by actor. */
+  readonly words = new Map<string, number>();
+  /** Called before the trainer gives them. */
+  onTrainerSends: (plan: TransferPlan) => void = () => {};
 
   async send(plan: TransferPlan, trainer: TrainerFace): Promise<void> {
+    this.onTrainerSends(plan);
     this.#offer(plan).resolve(trainer);
   }
 
+  /** Whoever waits for it loses the way. */
+  lose(plan: TransferPlan): void {
+    this.#offer(plan).reject(lost());
+  }
+
   receiver(engineOf: () => EngineFace | undefined): WeightReceiver {
+    const committed = new Map<string, Given>();
     return {
-      receive: async (plan, _, me) => {
-        const trainer = await this.#offer(plan).promise;
+      receive: async (plan, { engine }, me) => {
+        const given = await this.#offer(plan).promise;
         await this.onReceive(plan, me);
-        return staged(trainer, engineOf);
+        return given instanceof StandInTrainer || !isTrainer(given)
+          ? copied(given, (weights) => {
+              committed.set(engine, weights);
+              this.words.set(me, weights.word);
+            })
+          : published(given, engineOf);
+      },
+      // what the core gave an engine cannot be had back: the trainer is asked
+      send: async (plan, { engine }, me) => {
+        await this.onSend(plan, me);
+        const given = committed.get(engine);
+        if (given?.version !== plan.version)
+          throw new HoneError("HONE_ERR_STATE", `${me} has nothing to give`);
+        this.#offer(plan).resolve(given);
       },
       forget: async () => {},
       close: async () => {},
@@ -33,18 +59,33 @@ export class HandOver {
   }
 
   #offer({ update }: TransferPlan) {
-    const offer = this.#offers.get(update) ?? deferred<TrainerFace>();
+    const offer = this.#offers.get(update) ?? deferred<TrainerFace | Given>();
+    offer.promise.catch(() => {}); // whoever waits gets it
     this.#offers.set(update, offer);
     return offer;
   }
 }
 
-async function staged(trainer: TrainerFace, engineOf: () => EngineFace | undefined): Promise<StagedWeights> {
-  if (trainer instanceof StandInTrainer) {
-    const { version, word } = trainer;
-    return { commit: async (engine) => (engine as StandInEngine).take(version, word) };
-  }
-  await trainer.publish(engineOf()!); // a trainer that goes on has other weights when they are committed
+/** Weights of a stand-in as they were when they were given. */
+type Given = Pick<StandInTrainer, "version" | "word">;
+
+const isTrainer = (given: TrainerFace | Given): given is TrainerFace => "publish" in given;
+
+function copied({ version, word }: Given, keep: (given: Given) => void): StagedWeights {
+  return {
+    commit: async (engine) => {
+      (engine as StandInEngine).take(version, word);
+      keep({ version, word });
+    },
+  };
+}
+
+/** A trainer that goes on has other weights when they are committed. */
+async function published(
+  trainer: TrainerFace,
+  engineOf: () => EngineFace | undefined,
+): Promise<StagedWeights> {
+  await trainer.publish(engineOf()!);
   return { commit: async () => {} };
 }
 

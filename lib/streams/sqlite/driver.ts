@@ -6,9 +6,8 @@ import { ownThread } from "../../own-module.ts";
 import type { Arguments, Driver, Fence, OperationName, Result } from "../driver.ts";
 import { StreamError } from "../stream-error.ts";
 import { Bells } from "./bells.ts";
-import type { Synchronous } from "./database.ts";
+import { Looks } from "./looks.ts";
 import { type Answer, OPENING, type Order, type Request, type WorkerData } from "./orders.ts";
-import { OwnThread } from "./own-thread.ts";
 
 /** Where nobody tells of news. */
 const UNTOLD_MS = { first: 2, most: 50 };
@@ -20,12 +19,10 @@ export class SqliteDriver implements Driver {
   readonly #path: string;
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Deferred<unknown>>();
-  #own: OwnThread | undefined;
+  #looks: Looks | undefined;
   #bells: Bells | undefined;
   /** Of this turn of the event loop. */
   #orders: Order[] = [];
-  /** Orders that the thread has not answered: those that follow them come after them. */
-  #owed = 0;
   #last = OPENING;
   #tell: (topic: string) => void = () => {};
   #end: HoneError | undefined;
@@ -34,7 +31,6 @@ export class SqliteDriver implements Driver {
     this.#path = path;
     this.#worker = worker;
     worker.on("message", (answers: readonly Answer[]) => {
-      this.#owed -= answers.length;
       for (const answer of answers) this.#settle(answer);
     });
     worker.on("error", (error) => this.#fail(new HoneError("HONE_ERR_IO", `${path}: ${error.message}`)));
@@ -42,18 +38,13 @@ export class SqliteDriver implements Driver {
   }
 
   /** Rejects with StreamError "lost", HONE_ERR_IO, HONE_ERR_FORMAT, HONE_ERR_USAGE where better-sqlite3 is missing. */
-  static async open(
-    file: string,
-    run: string,
-    mustExist: boolean,
-    synchronous: Synchronous = "FULL",
-  ): Promise<SqliteDriver> {
+  static async open(file: string, run: string, mustExist: boolean): Promise<SqliteDriver> {
     const path = resolve(file);
-    const driver = new SqliteDriver(path, started({ path, run, mustExist, synchronous }));
+    const worker = started({ path, run, mustExist });
+    const driver = new SqliteDriver(path, worker);
     try {
-      driver.#owed = 1;
       await driver.#answer(OPENING);
-      driver.#own = await OwnThread.at(path, run, synchronous);
+      driver.#looks = await Looks.at(path, run);
       return driver;
     } catch (error) {
       await driver.close();
@@ -63,7 +54,7 @@ export class SqliteDriver implements Driver {
 
   async run<K extends OperationName>(name: K, args: Arguments<K>, fence?: Fence): Promise<Result<K>> {
     if (this.#end !== undefined) throw this.#end;
-    const looked = this.#own!.look(name, args, fence);
+    const looked = this.#looks!.run(name, args, fence);
     if (looked !== undefined) return looked.result;
     const id = ++this.#last;
     const answer = this.#answer(id);
@@ -90,22 +81,16 @@ export class SqliteDriver implements Driver {
     this.#bells?.close();
     this.#send();
     this.#fail(closed());
-    this.#own?.close();
-    this.#own = undefined;
+    this.#looks?.close();
+    this.#looks = undefined;
     const ended = new Promise((done) => this.#worker.once("exit", done));
     this.#worker.postMessage("close" satisfies Request);
     if (this.#worker.threadId !== -1) await ended;
   }
 
   #send(): void {
-    const orders = this.#orders;
-    if (orders.length === 0) return;
+    if (this.#orders.length > 0) this.#worker.postMessage(this.#orders satisfies Request);
     this.#orders = [];
-    const answers = this.#owed === 0 ? this.#own?.write(orders) : undefined;
-    for (const answer of answers ?? []) this.#settle(answer);
-    if (answers !== undefined) return;
-    this.#owed += orders.length;
-    this.#worker.postMessage(orders satisfies Request);
   }
 
   #answer(id: number): Promise<unknown> {

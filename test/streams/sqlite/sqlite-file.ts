@@ -22,15 +22,9 @@ export class SqliteFile implements Place {
   readonly dir = mkdtempSync(join(tmpdir(), "hone-sqlite-"));
   readonly path = join(this.dir, "streams.db");
   readonly #opened: StreamStore[] = [];
-  readonly #query: string;
-
-  /** @param query of its address */
-  constructor(query: "" | "?synchronous=off" = "") {
-    this.#query = query;
-  }
 
   get url(): string {
-    return `sqlite:${this.path}${this.#query}`;
+    return `sqlite:${this.path}`;
   }
 
   async open(options: { readonly mustExist?: boolean } = {}): Promise<StreamStore> {
@@ -49,17 +43,11 @@ const TABLES = ["stream", "entry", "reader", "pending", "pin", "register"];
 
 /** Each test finds the file empty; the first two objects are the same ones each time, for theirs are threads. */
 export class SqliteSuite implements AsyncDisposable {
-  readonly #file: SqliteFile;
+  readonly #file = new SqliteFile();
   readonly #kept: StreamStore[] = [];
-  readonly driver: DriverUnderTest;
 
-  constructor(query: "" | "?synchronous=off" = "") {
-    this.#file = new SqliteFile(query);
-    this.driver = this.#driver(`sqlite${query}`);
-  }
-
-  readonly #driver = (name: string): DriverUnderTest => ({
-    name,
+  readonly driver: DriverUnderTest = {
+    name: "sqlite",
     skipped: noSqlite,
     place: async () => {
       if (this.#kept.length > 0) this.#empty();
@@ -76,7 +64,7 @@ export class SqliteSuite implements AsyncDisposable {
         [Symbol.asyncDispose]: async () => {},
       };
     },
-  });
+  };
 
   #empty(): void {
     const Database = createRequire(import.meta.url)("better-sqlite3");

@@ -1,0 +1,206 @@
+import { randomUUID } from "node:crypto";
+import type { HoneError } from "../errors.ts";
+import type { StreamStore } from "../streams/index.ts";
+import { faultOf, isOfTheWay } from "./fault-text.ts";
+import {
+  type Answer,
+  type Control,
+  decodeAnswer,
+  encodeControl,
+  type TransferGroup,
+  type TransferPlan,
+} from "./messages.ts";
+import { type FleetSettings, STREAMS } from "./names.ts";
+import type { Roster } from "./roster.ts";
+import { type Located, type Senders, TransferGroups } from "./transfer-groups.ts";
+
+/** Who sends one update. */
+export interface Sending extends Senders {
+  readonly version: number;
+  /** To the members of the plan. Rejects where one of them is not there in time. */
+  send(plan: TransferPlan): Promise<void>;
+}
+
+export interface TransferParts {
+  readonly store: StreamStore;
+  readonly roster: Roster;
+  readonly settings: FleetSettings;
+  /** Says something to all actors: `tell`, or what does it besides. */
+  readonly say: (control: Control) => Promise<void>;
+  /** Nobody is waited for after it. */
+  readonly closed: AbortSignal;
+}
+
+/** Answers that stay in the store behind what was read, so that one trim serves many. */
+const TRIM_EVERY = 64;
+
+/** What actors answer to updates, and who does not. */
+export class Answers {
+  readonly #store: StreamStore;
+  readonly #roster: Roster;
+  readonly #settings: FleetSettings;
+  readonly #closed: AbortSignal;
+  readonly #expected = new Map<number, Map<string, Answer>>();
+  /** Who was silent last: for a while the others do not wait for them. */
+  readonly #late = new Map<string, { readonly times: number; readonly untilMs: number }>();
+  #heard: (() => void) | undefined;
+
+  constructor({ store, roster, settings, closed }: TransferParts) {
+    this.#store = store;
+    this.#roster = roster;
+    this.#settings = settings;
+    this.#closed = closed;
+  }
+
+  async listen(): Promise<void> {
+    const signal = this.#closed;
+    for (let after = 0, trimmed = 0; !signal.aborted; ) {
+      const entries = await this.#store.read(STREAMS.answers, after, { max: 64, waitMs: 60_000, signal });
+      for (const { offset, payload } of entries) {
+        const answer = decodeAnswer(payload);
+        this.#expected.get(answer.update)?.set(answer.member, answer);
+        after = offset;
+      }
+      this.#heard?.();
+      if (after - trimmed < TRIM_EVERY) continue;
+      await this.#store.trim(STREAMS.answers, after);
+      trimmed = after;
+    }
+  }
+
+  /** Before the update is announced. */
+  expect(update: number): void {
+    this.#expected.set(update, new Map());
+  }
+
+  /** When all have answered, or those who have not are gone or too late. */
+  async of(update: number, members: readonly string[]): Promise<ReadonlyMap<string, Answer>> {
+    const answers = this.#expected.get(update)!;
+    const deadline = performance.now() + this.#settings.updateMs;
+    const missing = () => members.some((member) => !answers.has(member) && this.#roster.isAlive(member));
+    while (missing() && performance.now() < deadline) await this.#next();
+    this.#expected.delete(update);
+    for (const member of members) this.#note(member, answers.has(member));
+    return answers;
+  }
+
+  /**
+   * When actors that send have done their part: each has answered or is gone, or all that it sends to have. There is no other
+   * deadline: what they do has one at every bucket, and who is frozen is gone before long.
+   */
+  async sent({ update, groups }: TransferPlan): Promise<void> {
+    const answers = this.#expected.get(update)!;
+    const isHeard = (member: string) => answers.has(member) || !this.#roster.isAlive(member);
+    const isOver = ({ sender, members }: TransferGroup) => isHeard(sender) || members.every(isHeard);
+    while (!groups.every(isOver) && !this.#closed.aborted) await this.#next();
+  }
+
+  isLate(member: string): boolean {
+    return performance.now() < (this.#late.get(member)?.untilMs ?? 0);
+  }
+
+  /** Until one more answer, or another look at who is alive. */
+  #next(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, this.#settings.beatMs);
+      this.#heard = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #note(member: string, answered: boolean): void {
+    const times = (this.#late.get(member)?.times ?? 0) + 1;
+    const untilMs = performance.now() + this.#settings.updateMs * 2 ** Math.min(times, 6);
+    if (answered) this.#late.delete(member);
+    else this.#late.set(member, { times, untilMs });
+  }
+}
+
+/** What came of one transfer. */
+export interface Attempt {
+  /** Who has the weights whole. */
+  readonly received: readonly string[];
+  /** Senders that are there no more, or whose members say that they did not get them. */
+  readonly unable: readonly string[];
+  /** With others it would be the same. */
+  readonly fault?: unknown;
+}
+
+const isGood = (answer: Answer | undefined): boolean => answer !== undefined && answer.fault === undefined;
+
+/** A member that says nothing is late itself. */
+const missed = ({ members }: TransferGroup, answers: ReadonlyMap<string, Answer>): boolean =>
+  members.some((member) => answers.get(member)?.fault !== undefined);
+
+/** Weights on their way to actors, from whoever sends them. */
+export class Transfers {
+  /** Ordinal of the last one. */
+  last = 0;
+  readonly #parts: TransferParts;
+  readonly #answers: Answers;
+  readonly #groups: TransferGroups;
+  #told: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: TransferParts) {
+    this.#parts = parts;
+    this.#answers = new Answers(parts);
+    this.#groups = new TransferGroups(parts.store);
+  }
+
+  /** To all actors, after what was told before. */
+  tell(control: Control): Promise<void> {
+    const told = this.#told.then(async () => {
+      await this.#parts.store.append(STREAMS.control, randomUUID(), encodeControl(control));
+    });
+    this.#told = told.catch(() => {});
+    return told;
+  }
+
+  /** Hears the actors' answers until the end. Rejects with what the store says. */
+  listen(): Promise<void> {
+    return this.#answers.listen();
+  }
+
+  /** Whether it did not answer in time, a short while ago. */
+  isLate(member: string): boolean {
+    return this.#answers.isLate(member);
+  }
+
+  /** What actors have, from them to others: they send when they hear of the plan. Undefined where there are none. */
+  fromActors(
+    { version, way }: Pick<Sending, "version" | "way">,
+    actors: readonly Located[],
+  ): Sending | undefined {
+    if (actors.length === 0) return undefined;
+    return { version, way, senders: async () => actors, send: (plan) => this.#answers.sent(plan) };
+  }
+
+  /** One transfer, when the one before is over: it is announced, sent, and answered. */
+  async attempt(engine: string, source: Sending, members: readonly string[]): Promise<Attempt> {
+    const update = ++this.last;
+    this.#answers.expect(update);
+    const { version, way } = source;
+    const groups = await this.#groups.of(source, members, this.#parts.roster.living);
+    const plan = { update, engine, version, way, groups };
+    // both are said before either is waited for: one transaction has them
+    const said = this.#parts.say({ kind: "update", ...plan });
+    const sending = source.send(plan).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    await said;
+    const sent = await sending;
+    const answers = await this.#answers.of(update, members);
+    const received = members.filter((member) => isGood(answers.get(member)));
+    await this.#groups.dropLost(groups, new Set(received));
+    const unable = groups.filter((group) => missed(group, answers)).map(({ sender }) => sender);
+    const own = [...answers.values()].find(({ fault }) => fault !== undefined && !isOfTheWay(fault.code));
+    if (received.length === 0 && own !== undefined)
+      return { received, unable, fault: faultOf(own.fault!, own.member) };
+    if (sent !== undefined && !isOfTheWay((sent.error as HoneError).code))
+      return { received, unable, fault: sent.error };
+    return { received, unable }; // each has them whole, whatever became of others
+  }
+}

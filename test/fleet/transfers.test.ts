@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { encodeAnswer, type TransferPlan } from "../../lib/fleet/messages.ts";
+import { SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
+import type { Roster } from "../../lib/fleet/roster.ts";
+import { Answers, Transfers } from "../../lib/fleet/transfers.ts";
+import { openStore, type StreamStore } from "../../lib/streams/index.ts";
+
+let store: StreamStore;
+let closed: AbortController;
+let alive: Set<string>;
+let parts: ConstructorParameters<typeof Transfers>[0];
+let answers: Answers;
+let listening: Promise<void>;
+beforeEach(async () => {
+  store = await openStore("memory:", { run: "test" });
+  closed = new AbortController();
+  alive = new Set(["a", "b", "c"]);
+  const roster = { isAlive: (member: string) => alive.has(member) } as unknown as Roster;
+  const settings = { ...SETTINGS, beatMs: 10, updateMs: 200 };
+  parts = { store, roster, settings, say: async () => {}, closed: closed.signal };
+  answers = new Answers(parts);
+  listening = answers.listen().catch(() => {}); // it is called off
+  answers.expect(1);
+});
+afterEach(async () => {
+  closed.abort();
+  await listening;
+  await store.close();
+});
+
+const say = (member: string, fault?: "HONE_ERR_COLLECTIVE") =>
+  store.append(
+    STREAMS.answers,
+    `1/${member}`,
+    encodeAnswer({ update: 1, member, ...(fault && { fault: { code: fault, message: "lost" } }) }),
+  );
+/** From a to b and c. */
+const plan: TransferPlan = {
+  update: 1,
+  engine: "e",
+  version: 1,
+  way: "communicator",
+  groups: [{ number: 1, sender: "a", members: ["b", "c"] }],
+};
+const isOver = (work: Promise<unknown>, withinMs: number) =>
+  Promise.race([
+    work.then(() => true),
+    new Promise<boolean>((resolve) => setTimeout(() => resolve(false), withinMs)),
+  ]);
+
+test("who does not answer in time is late, for longer each time, until it answers", async () => {
+  await say("b");
+  const heard = await answers.of(1, ["b", "c"]);
+  expect([...heard.keys()]).toEqual(["b"]);
+  expect(["b", "c"].map((member) => answers.isLate(member))).toEqual([false, true]);
+  answers.expect(1);
+  await say("c"); // of another key than b's, so that it is not the same word once more
+  await answers.of(1, ["c"]);
+  expect(answers.isLate("c")).toBe(false);
+});
+
+test("who is gone is not waited for", async () => {
+  alive.delete("c");
+  await say("b");
+  const begun = performance.now();
+  await answers.of(1, ["b", "c"]);
+  expect(performance.now() - begun).toBeLessThan(200);
+});
+
+test("actors that send have done so when each has answered, however long it takes", async () => {
+  const sent = answers.sent(plan);
+  await say("b");
+  expect(await isOver(sent, 400)).toBe(false); // twice what everyone's part may take
+  await say("a");
+  expect(await isOver(sent, 5000)).toBe(true);
+});
+
+test("a sender that is gone, or of which all its members have said what came of it, is not waited for", async () => {
+  const gone = answers.sent(plan);
+  alive.delete("a");
+  expect(await isOver(gone, 5000)).toBe(true);
+  alive.add("a");
+  const sent = answers.sent(plan);
+  await say("b", "HONE_ERR_COLLECTIVE");
+  expect(await isOver(sent, 200)).toBe(false);
+  await say("c", "HONE_ERR_COLLECTIVE");
+  expect(await isOver(sent, 5000)).toBe(true);
+});
+
+test("who has what came, from whom it did not come, and what it was not for", async () => {
+  const transfers = new Transfers(parts);
+  const ends = transfers.listen().catch(() => {}); // it is called off
+  const living = ["b", "c"].map((member) => ({ member, host: "" }));
+  Object.assign(parts.roster, { living });
+  const from = transfers.fromActors({ version: 1, way: "folder" }, [{ name: "a", host: "" }])!;
+  expect(transfers.fromActors(from, [])).toBeUndefined();
+  const first = transfers.attempt("e", from, ["b", "c"]);
+  await Promise.all([say("a"), say("b"), say("c", "HONE_ERR_COLLECTIVE")]);
+  expect(await first).toEqual({ received: ["b"], unable: ["a"] });
+  const second = transfers.attempt("e", from, ["b"]);
+  const fault = { code: "HONE_ERR_FORMAT", message: "bucket 3" } as const;
+  await store.append(STREAMS.answers, "2/a", encodeAnswer({ update: 2, member: "a" }));
+  await store.append(STREAMS.answers, "2/b", encodeAnswer({ update: 2, member: "b", fault }));
+  const named = expect.objectContaining({ code: "HONE_ERR_FORMAT", message: "b: bucket 3" });
+  expect(await second).toEqual({ received: [], unable: ["a"], fault: named });
+  expect(transfers.last).toBe(2);
+  closed.abort();
+  await ends;
+});
+
+test("after the end nobody is waited for", async () => {
+  const sent = answers.sent(plan);
+  closed.abort();
+  expect(await isOver(sent, 5000)).toBe(true);
+});
