@@ -1,8 +1,6 @@
 import type { Recipe } from "../config/index.ts";
-import { QUICKSTART_LEXICON } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
-import { findConfig } from "../inference/index.ts";
-import { nativeCore, newModelConfig, thisMachine } from "../orchestration/index.ts";
+import { nativeCore, thisMachine } from "../orchestration/index.ts";
 import {
   type Advice,
   fromUnits,
@@ -14,13 +12,7 @@ import {
   type RolePlan,
   settings,
 } from "../plan/index.ts";
-import { LexiconTokenizer } from "../text/index.ts";
-
-/** The model's config.json, from its folder, the Hub's cache or the table of published models. Throws HONE_ERR_IO. */
-export async function recipeConfig({ model }: Recipe): Promise<string> {
-  if (model.folder !== undefined) return (await findConfig(model.folder)).config;
-  return newModelConfig(model.config, new LexiconTokenizer(QUICKSTART_LEXICON).vocabularySize);
-}
+import { recipeConfig } from "./recipe-config.ts";
 
 /** What to do if the GPU's memory is unknown. */
 export const UNKNOWN_MEMORY =

@@ -1,8 +1,8 @@
 import type { Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
-import { networkOf } from "../plan/index.ts";
-import { fitMachine, gpuMachine, type Machine, type Outcomes, readMachine } from "../simulate/index.ts";
-import { recipeConfig } from "./plan.ts";
+import { networkOf } from "../plan/network.ts";
+import { gpuMachine, type Machine, type Outcomes, readMachine } from "../simulate/index.ts";
+import { recipeConfig } from "./recipe-config.ts";
 
 /** Where the machine comes from; neither: from the recipe's hardware. */
 export interface MachineChoice {
@@ -29,6 +29,7 @@ export async function chooseMachine(
     throw new HoneError("HONE_ERR_USAGE", "simulate is given --fit and --machine; it takes one machine");
   if (machine !== undefined) return { machine: readMachine(machine) };
   if (fit === undefined) return { machine: gpuMachine(recipe, networkOf(await recipeConfig(recipe))) };
+  const { fitMachine } = await import("../simulate/fit.ts");
   const { outcomes, machine: found, measured } = await fitMachine(fit, answers);
   return { machine: withProcesses(found, recipe), measured, outcomes: outcomes(recipe.seed) };
 }

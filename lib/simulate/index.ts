@@ -1,6 +1,6 @@
 /** Runs under a virtual clock: the line's own scheduling on a machine that is only described. */
 
-export { type FittedMachine, fitMachine } from "./fit.ts";
+export type { FittedMachine } from "./fit.ts";
 export { gpuMachine } from "./gpu-machine.ts";
 export { type Machine, readMachine } from "./machine.ts";
 export { runPage, sweepPage } from "./page.ts";

@@ -1,6 +1,6 @@
-import type { SettledGroup } from "../orchestration/index.ts";
-import type { Rollout, ScoredRollout, ScoredVerdict } from "../records.ts";
-import type { SubmittedGroup } from "./attempt.ts";
+import type { GroupRequest, SettledGroup } from "../orchestration/index.ts";
+import type { Problem, Rollout, ScoredRollout, ScoredVerdict } from "../records.ts";
+import type { Attempt, SubmittedGroup } from "./attempt.ts";
 
 const NO_FLOATS = new Float32Array(0);
 const NO_VERSIONS = new Uint32Array(0);
@@ -15,39 +15,23 @@ export class SettledGroups {
 
   rollouts({ request, attempts, outcome }: SubmittedGroup): Rollout[] {
     const promptTokens = this.#ofLength(Math.round(outcome.promptTokens));
-    return attempts.map(({ number, length, endedAt }) => ({
-      problem: request.problem,
-      attempt: number,
-      promptTokens,
-      tokens: this.#ofLength(length),
-      logprobs: NO_FLOATS,
-      entropies: NO_FLOATS,
-      versions: NO_VERSIONS,
-      oldestKvVersions: NO_VERSIONS,
-      finish: "eos",
-      text: "",
-      submittedMs: request.submittedMs,
-      finishedMs: endedAt * 1000,
-    }));
+    return attempts.map(
+      (attempt) => new SimulatedRollout(request, attempt, promptTokens, this.#ofLength(attempt.length)),
+    );
   }
 
   /** The group after rewards and filter, which are in its outcome. */
   settle({ request, outcome }: SubmittedGroup, rollouts: readonly Rollout[]): SettledGroup {
-    const members: ScoredRollout[] = rollouts.map((rollout) => ({
-      rollout,
-      verdict: JUDGED,
-      reward: 1,
-      penaltyScale: 0,
-      penalty: 0,
-      advantage: 0,
-    }));
+    const members = rollouts.map((rollout) => new SimulatedMember(rollout));
     const { problem, submittedVersion } = request;
-    const group = { problem, rollouts: members, solveRate: 1, submittedVersion };
+    const solveRate = 1;
     return {
       request,
       rollouts,
       unscored: [],
-      group: outcome.kept ? group : { ...group, dropped: "zero-advantage" },
+      group: outcome.kept
+        ? { problem, rollouts: members, solveRate, submittedVersion }
+        : { problem, rollouts: members, solveRate, submittedVersion, dropped: "zero-advantage" },
     };
   }
 
@@ -58,5 +42,88 @@ export class SettledGroups {
       this.#tokens[count] = tokens;
     }
     return tokens;
+  }
+}
+
+/** What is the same for all of them is in the class: millions are made. */
+class SimulatedRollout implements Rollout {
+  readonly promptTokens: Int32Array;
+  readonly tokens: Int32Array;
+  readonly #request: GroupRequest;
+  readonly #attempt: Attempt;
+
+  constructor(request: GroupRequest, attempt: Attempt, promptTokens: Int32Array, tokens: Int32Array) {
+    this.#request = request;
+    this.#attempt = attempt;
+    this.promptTokens = promptTokens;
+    this.tokens = tokens;
+  }
+
+  get problem(): Problem {
+    return this.#request.problem;
+  }
+
+  get attempt(): number {
+    return this.#attempt.number;
+  }
+
+  get submittedMs(): number {
+    return this.#request.submittedMs;
+  }
+
+  get finishedMs(): number {
+    return this.#attempt.endedAt * 1000;
+  }
+
+  get logprobs(): Float32Array {
+    return NO_FLOATS;
+  }
+
+  get entropies(): Float32Array {
+    return NO_FLOATS;
+  }
+
+  get versions(): Uint32Array {
+    return NO_VERSIONS;
+  }
+
+  get oldestKvVersions(): Uint32Array {
+    return NO_VERSIONS;
+  }
+
+  get finish(): "eos" {
+    return "eos";
+  }
+
+  get text(): string {
+    return "";
+  }
+}
+
+class SimulatedMember implements ScoredRollout {
+  readonly rollout: Rollout;
+
+  constructor(rollout: Rollout) {
+    this.rollout = rollout;
+  }
+
+  get verdict(): ScoredVerdict {
+    return JUDGED;
+  }
+
+  get reward(): number {
+    return 1;
+  }
+
+  get penaltyScale(): number {
+    return 0;
+  }
+
+  get penalty(): number {
+    return 0;
+  }
+
+  get advantage(): number {
+    return 0;
   }
 }

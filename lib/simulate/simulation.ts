@@ -1,19 +1,16 @@
-import { Channel, pour } from "../channel.ts";
+import { Channel } from "../channel.ts";
 import type { Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
+import type { GroupRequest, GroupRollouts, JudgedGroup, SettledGroup } from "../orchestration/index.ts";
 import {
   Books,
   batchGroups,
   drawProblems,
-  type GroupRequest,
-  type GroupRollouts,
-  type JudgedGroup,
   mostGroups,
   ProblemDrawer,
-  type SettledGroup,
   type StepBatch,
   verifyGroups,
-} from "../orchestration/index.ts";
+} from "../orchestration/line/schedule.ts";
 import type { DomainName, Problem, Rollout } from "../records.ts";
 import { Actors } from "./actors.ts";
 import { type Attempt, type SubmittedGroup, submittedGroup } from "./attempt.ts";
@@ -90,7 +87,7 @@ class Simulation {
         this.#failure = error;
       });
     void ends(this.#submitAll());
-    void ends(pour(this.#settle(), this.#settled));
+    void ends(this.#settle());
     void ends(this.#train());
     await this.#timeline.run(() => this.#failure !== undefined || this.#step >= steps);
     if (this.#failure !== undefined) throw this.#failure;
@@ -129,12 +126,12 @@ class Simulation {
     this.#timeline.settle();
   }
 
-  async *#settle(): AsyncGenerator<SettledGroup> {
+  async #settle(): Promise<void> {
     for await (const { request, rollouts } of this.#judged()) {
       const group = this.#submitted.get(request.problem)!;
       this.#books.completed(request, request.attempts, 0);
       this.#recorder.completed(request);
-      yield this.#made.settle(group, rollouts);
+      this.#settled.push(this.#made.settle(group, rollouts));
     }
   }
 

@@ -28,6 +28,16 @@ test("TypeScript is loaded as it is, and hone in it is this package", async () =
   expect(await loadRecipe(path)).toEqual(smallRecipe());
 });
 
+test.each([
+  ["a second import", 'import { CounterRandom } from "hone-rl";'],
+  ["one at its time", 'const { CounterRandom } = await import("hone-rl");'],
+])("a recipe that asks for more than its definition gets it: %s", async (name, asks) => {
+  const text = `import { defineRecipe } from "hone-rl";
+${asks}
+export default defineRecipe({ ...${PLAIN}, seed: new CounterRandom(1).int(5, 5) });`;
+  expect((await loadRecipe(file(`more-${name.length}.ts`, text))).seed).toBe(5);
+});
+
 test("a plain object is checked like any recipe, and overrides apply", async () => {
   const path = file("b.mjs", `export default ${PLAIN};`);
   expect((await loadRecipe(path, ["training.steps=9"])).training.steps).toBe(9);

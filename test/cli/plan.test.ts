@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { planRecipe, planText, recipeConfig, UNKNOWN_MEMORY } from "../../lib/cli/plan.ts";
+import { planRecipe, planText, UNKNOWN_MEMORY } from "../../lib/cli/plan.ts";
 import type { Recipe } from "../../lib/config/index.ts";
 import { info } from "../../lib/native/index.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
@@ -7,13 +7,6 @@ import { smallRecipe } from "../orchestration/small-recipe.ts";
 const folder = (name: string) =>
   ({ ...smallRecipe(), model: { folder: name, weightStorage: "bf16" } }) as Recipe;
 const hardware = { gpu: "H100", gpuMemoryGiB: 80, gpus: 4, actorGpus: 3, recompute: false };
-
-test("a new model has its recipe's sizes, a published one its own", async () => {
-  const { width } = smallRecipe().model.config!;
-  expect(JSON.parse(await recipeConfig(smallRecipe()))).toMatchObject({ hidden_size: width });
-  expect(JSON.parse(await recipeConfig(folder("Qwen/Qwen3-0.6B")))).toMatchObject({ hidden_size: 1024 });
-  await expect(recipeConfig(folder("no/such"))).rejects.toMatchObject({ code: "HONE_ERR_IO" });
-});
 
 test("every class with its share, the total, what is free, and the tokens that fit", async () => {
   const recipe = { ...folder("Qwen/Qwen3-0.6B"), device: "cuda", hardware } as const;

@@ -29,10 +29,21 @@ export async function* batchGroups(
 ): AsyncGenerator<StepBatch, void, undefined> {
   const waiting = new Map<number, SettledGroup>();
   const released: SettledGroup[] = [];
+  /** One that was due and not here when they were looked at last: still due as long as nothing leaves the books. */
+  let missing: number | undefined;
+  const isReady = () => {
+    if (waiting.size < rule.groupsPerStep || (missing !== undefined && !waiting.has(missing))) return false;
+    missing = firstMissing(waiting, rule, books);
+    return missing === undefined;
+  };
   for await (const group of groups) {
     waiting.set(group.request.group, group);
-    if (rule.countGroups === "kept") released.push(...releaseFiltered(group, waiting, rule, books));
-    while (isReady(waiting, rule, books)) {
+    if (rule.countGroups === "kept") {
+      const filtered = releaseFiltered(group, waiting, rule, books);
+      if (filtered.length > 0) missing = undefined;
+      for (const one of filtered) released.push(one);
+    }
+    while (isReady()) {
       const taken = take(waiting, rule, books);
       for (const one of taken) books.settled(one);
       const all = [...taken, ...released.splice(0)].sort((a, b) => a.request.group - b.request.group);
@@ -42,10 +53,14 @@ export async function* batchGroups(
   }
 }
 
-function isReady(waiting: ReadonlyMap<number, SettledGroup>, rule: BatchRule, books: BatcherBooks): boolean {
-  if (waiting.size < rule.groupsPerStep) return false;
-  for (const { group } of books.due(rule.maxLag, rule.groupsPerStep)) if (!waiting.has(group)) return false;
-  return true;
+/** Of the groups that are due, the first that is not here. */
+function firstMissing(
+  waiting: ReadonlyMap<number, SettledGroup>,
+  rule: BatchRule,
+  books: BatcherBooks,
+): number | undefined {
+  for (const { group } of books.due(rule.maxLag, rule.groupsPerStep)) if (!waiting.has(group)) return group;
+  return undefined;
 }
 
 /** The groups that are due, and then the first that completed, P in all. */

@@ -2,7 +2,7 @@ import type { Clock } from "../../clock.ts";
 import type { Recipe } from "../../config/index.ts";
 import type { StepFacts } from "../../metrics/index.ts";
 import { type DomainName, sampledTokens } from "../../records.ts";
-import { trainedMembers } from "../../rewards/index.ts";
+import { trainedMembers } from "../../rewards/shape-group.ts";
 import { Credits } from "./credits.ts";
 import { DomainSampler } from "./domain-sampler.ts";
 import type { DrawnGroup, GroupRequest, UnfinishedGroups } from "./group-request.ts";
@@ -76,8 +76,14 @@ export class Books {
   submitted(drawn: DrawnGroup): GroupRequest {
     const { events, clock, recipe, version, unfinished } = this.#parts;
     const { submittedVersion, begun } = submission(drawn, version(), recipe.training.maxLag, unfinished);
-    const fresh = { ...drawn, submittedVersion, submittedMs: clock.now() };
-    const request = begun === undefined ? fresh : { ...fresh, begun };
+    const { group, domain, index, problem, attempts, again } = drawn;
+    const submittedMs = clock.now();
+    // Written out where nothing is rare: a spread would give every group a hidden class of its own.
+    const fresh = { group, domain, index, problem, attempts, submittedVersion, submittedMs };
+    const request =
+      again === undefined && begun === undefined
+        ? fresh
+        : { ...drawn, submittedVersion, submittedMs, ...(begun && { begun }) };
     this.#outstanding.add(request);
     this.#ledger.submitted(request.domain, request.attempts);
     events.submitted(request);

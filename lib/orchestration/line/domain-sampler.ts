@@ -41,6 +41,8 @@ export class DomainSampler {
   #total = 0;
   readonly #random: CounterRandom;
   readonly #adaptive: boolean;
+  /** p_d until a completion changes it: a step gives back many credits at once. */
+  #next: readonly number[] | undefined;
 
   /** Throws HONE_ERR_CONFIG when no domain has a weight above 0, or one is negative or not finite. */
   constructor(options: DomainSamplerOptions) {
@@ -69,6 +71,7 @@ export class DomainSampler {
     if (at < 0) throw new HoneError("HONE_ERR_STATE", `domain sampler: no domain ${domain}`);
     this.#completed[at]! += 1;
     this.#total += 1;
+    this.#next = undefined;
   }
 
   /** p_d of the next pick; sums to 1. */
@@ -106,9 +109,15 @@ export class DomainSampler {
     this.#completed.splice(0, counts.length, ...(counts as number[]));
     this.#total = this.#completed.reduce((sum, count) => sum + count, 0);
     this.#random.position = state.picks;
+    this.#next = undefined;
   }
 
   #probabilities(): readonly number[] {
+    this.#next ??= this.#computed();
+    return this.#next;
+  }
+
+  #computed(): readonly number[] {
     if (!this.#adjusts) return this.#weights;
     const adjustments = this.#adjustments();
     const raw = this.#weights.map((weight, i) => weight * adjustments[i]!);

@@ -17,7 +17,7 @@ import { type EpisodeStage, liveEpisodes } from "./episode-stage.ts";
 import { type GroupHook, type SettledGroup, settleGroups, shapingOptions } from "./grouper.ts";
 import { LineProgress } from "./line-progress.ts";
 import type { LineState } from "./line-state.ts";
-import { type DrawerOptions, drawProblems, ProblemDrawer } from "./problem-drawer.ts";
+import { type DrawerOptions, drawProblems, mostGroups, ProblemDrawer } from "./problem-drawer.ts";
 import { encodePrompts } from "./requested-prompts.ts";
 import type { LinePosition } from "./stall-watch.ts";
 import { type StepOutcome, trainSteps } from "./step-trainer.ts";
@@ -176,8 +176,3 @@ export class Line {
 }
 
 const NONE: EpisodeStage["plays"] = new Map();
-
-/** Groups of the whole run where every completed one counts; without a bound where kept ones do. */
-export function mostGroups({ training: { steps, groupsPerStep, countGroups } }: Recipe): number {
-  return countGroups === "completed" ? steps * groupsPerStep : Number.POSITIVE_INFINITY;
-}

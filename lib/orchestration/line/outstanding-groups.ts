@@ -81,7 +81,12 @@ export class OutstandingGroups {
    * (a later step can take P, so what is due within j steps must fit into j P). With at most P (maxLag + 1)
    * groups outstanding, r <= P. One by one: who asks for all of them whether they are here stops at the first that is not.
    */
-  *due(version: number, maxLag: number, groupsPerStep: number): Generator<GroupRequest, void, undefined> {
+  due(version: number, maxLag: number, groupsPerStep: number): Iterable<GroupRequest> {
+    const count = this.#dueCount(version, maxLag, groupsPerStep);
+    return count === 0 ? NONE : this.#oldest(count);
+  }
+
+  #dueCount(version: number, maxLag: number, groupsPerStep: number): number {
     let due = 0;
     let upToVersion = 0;
     for (const [submittedVersion, { size }] of this.#byVersion) {
@@ -89,6 +94,10 @@ export class OutstandingGroups {
       const stepsLeft = Math.max(0, submittedVersion + maxLag - version);
       due = Math.max(due, upToVersion - stepsLeft * groupsPerStep);
     }
+    return due;
+  }
+
+  *#oldest(due: number): Generator<GroupRequest, void, undefined> {
     for (const requests of this.#byVersion.values())
       for (const request of requests.values()) {
         if (due <= 0) return;
@@ -114,3 +123,5 @@ export function submission(
   if (found === undefined || found.version < oldest) return { submittedVersion: version };
   return { submittedVersion: found.version, begun: found.begun };
 }
+
+const NONE: readonly GroupRequest[] = [];

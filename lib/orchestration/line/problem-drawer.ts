@@ -1,3 +1,4 @@
+import type { Recipe } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { DomainName, Problem } from "../../records.ts";
@@ -129,4 +130,9 @@ export async function* drawProblems(
   limit: number,
 ): AsyncGenerator<GroupRequest, void, undefined> {
   while (drawer.drawn < limit && (await books.credits.take())) yield books.submitted(drawer.next());
+}
+
+/** Groups of the whole run where every completed one counts; without a bound where kept ones do. */
+export function mostGroups({ training: { steps, groupsPerStep, countGroups } }: Recipe): number {
+  return countGroups === "completed" ? steps * groupsPerStep : Number.POSITIVE_INFINITY;
 }

@@ -66,14 +66,18 @@ class VerificationQueue {
     const groups = this.#waiting;
     this.#waiting = [];
     this.#calls += 1;
-    this.#judge(groups.flatMap(({ rollouts }) => rollouts))
-      .then((verdicts) => this.#handOut(groups, verdicts))
-      .catch((error: unknown) => this.#judged.fail(error))
-      .finally(() => {
-        this.#calls -= 1;
-        this.#call();
-        this.#endIfIdle();
-      });
+    void this.#ask(groups);
+  }
+
+  async #ask(groups: readonly GroupRollouts[]): Promise<void> {
+    try {
+      this.#handOut(groups, await this.#judge(allRollouts(groups)));
+    } catch (error) {
+      this.#judged.fail(error);
+    }
+    this.#calls -= 1;
+    this.#call();
+    this.#endIfIdle();
   }
 
   #handOut(groups: readonly GroupRollouts[], verdicts: readonly Verdict[]): void {
@@ -82,11 +86,18 @@ class VerificationQueue {
       const own = verdicts.slice(first, first + group.rollouts.length);
       first += group.rollouts.length;
       this.#load.groups -= 1;
-      this.#judged.push({ ...group, verdicts: own });
+      this.#judged.push({ request: group.request, rollouts: group.rollouts, verdicts: own });
     }
   }
 
   #endIfIdle(): void {
     if (this.#closing && this.#calls === 0 && this.#waiting.length === 0) this.#judged.end();
   }
+}
+
+/** By hand: flatMap takes a call into the engine for each of them. */
+function allRollouts(groups: readonly GroupRollouts[]): Rollout[] {
+  const all: Rollout[] = [];
+  for (const { rollouts } of groups) for (const rollout of rollouts) all.push(rollout);
+  return all;
 }
