@@ -136,11 +136,19 @@ class Simulation {
   }
 
   #judged(): AsyncGenerator<JudgedGroup> {
-    const judge = (rollouts: readonly Rollout[]) =>
-      this.#workers.judge(
-        rollouts.map(({ problem, attempt }) => this.#submitted.get(problem)!.outcome.verify[attempt]!),
-      );
+    const judge = (rollouts: readonly Rollout[]) => this.#workers.judge(this.#verifySeconds(rollouts));
     return verifyGroups(this.#generated, judge, { groups: 0 }, this.#machine.verifierWorkers);
+  }
+
+  /** Of each; those of a group stand side by side, and it is looked up once. */
+  #verifySeconds(rollouts: readonly Rollout[]): number[] {
+    let last: Problem | undefined;
+    let ofGroup: readonly number[] = [];
+    return rollouts.map(({ problem, attempt }) => {
+      if (problem !== last) ofGroup = this.#submitted.get(problem)!.outcome.verify;
+      last = problem;
+      return ofGroup[attempt]!;
+    });
   }
 
   async #train(): Promise<void> {

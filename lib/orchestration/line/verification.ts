@@ -19,7 +19,7 @@ export interface VerificationLoad {
  * calls are out at a time; what comes in meanwhile goes out together in the next, so that a busy pool gets few
  * large messages and an idle one gets each group at once.
  */
-export async function* verifyGroups(
+export function verifyGroups(
   groups: AsyncIterable<GroupRollouts>,
   judge: Judge,
   load: VerificationLoad,
@@ -28,7 +28,7 @@ export async function* verifyGroups(
   const judged = new Channel<JudgedGroup>();
   const queue = new VerificationQueue(judge, judged, load, concurrency);
   void queue.serve(groups);
-  yield* judged;
+  return judged[Symbol.asyncIterator]();
 }
 
 class VerificationQueue {

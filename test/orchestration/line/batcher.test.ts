@@ -74,6 +74,21 @@ test("waits for the group that is due although others are ready", async () => {
   expect(await batch).toEqual([0, 1]);
 });
 
+test("a group that is due no more, since another was filtered, is waited for no longer", async () => {
+  const { complete, next, state } = bench(
+    { countGroups: "kept" },
+    [0, 1, 2, 3].map((g) => requestOf(g, 1)),
+  );
+  state.version = 1;
+  const batch = next();
+  // Of four that can be trained in this step or the next, two are due: 0 and 1.
+  complete(0);
+  complete(2);
+  await new Promise((resolve) => setImmediate(resolve));
+  complete(3, "zero-advantage");
+  expect(await batch).toEqual([0, 2, 3]);
+});
+
 test("counting kept groups, filtered ones give their credit back at once and are still reported", async () => {
   const { complete, next, state } = bench(
     { countGroups: "kept", maxLag: 5 },
