@@ -14,7 +14,7 @@ export interface StepBatch {
 export type BatchRule = Pick<Recipe["training"], "groupsPerStep" | "countGroups" | "maxLag" | "schedule">;
 
 /** The books: told of every group that is taken or released, and asked which are due. */
-export type BatcherBooks = Pick<Books, "outstanding" | "due" | "settled" | "batched"> & {
+export type BatcherBooks = Pick<Books, "outstanding" | "due" | "firstDue" | "settled" | "batched"> & {
   readonly credits: Pick<Books["credits"], "give">;
 };
 
@@ -33,7 +33,7 @@ export async function* batchGroups(
   let missing: number | undefined;
   const isReady = () => {
     if (waiting.size < rule.groupsPerStep || (missing !== undefined && !waiting.has(missing))) return false;
-    missing = firstMissing(waiting, rule, books);
+    missing = books.firstDue(rule.maxLag, rule.groupsPerStep, waiting);
     return missing === undefined;
   };
   for await (const group of groups) {
@@ -51,16 +51,6 @@ export async function* batchGroups(
       yield { groups: all, credits: taken.length };
     }
   }
-}
-
-/** Of the groups that are due, the first that is not here. */
-function firstMissing(
-  waiting: ReadonlyMap<number, SettledGroup>,
-  rule: BatchRule,
-  books: BatcherBooks,
-): number | undefined {
-  for (const { group } of books.due(rule.maxLag, rule.groupsPerStep)) if (!waiting.has(group)) return group;
-  return undefined;
 }
 
 /** The groups that are due, and then the first that completed, P in all. */

@@ -152,8 +152,17 @@ export class Books {
   }
 
   /** The groups that the next step has to take (OutstandingGroups.due). */
-  due(maxLag: number, groupsPerStep: number): Iterable<GroupRequest> {
+  due(maxLag: number, groupsPerStep: number): readonly GroupRequest[] {
     return this.#outstanding.due(this.#parts.version(), maxLag, groupsPerStep);
+  }
+
+  /** The first of them that is not `here` (OutstandingGroups.firstDue). */
+  firstDue(
+    maxLag: number,
+    groupsPerStep: number,
+    here: Pick<ReadonlySet<number>, "has">,
+  ): number | undefined {
+    return this.#outstanding.firstDue(this.#parts.version(), maxLag, groupsPerStep, here);
   }
 
   mixture(): StepFacts["mixture"] {

@@ -79,11 +79,34 @@ export class OutstandingGroups {
    * `maxLag` versions: the oldest r of them, where
    *   r = max_j ( N(submitted at version <= v - maxLag + j) - j P ),  j = 0, 1, ...
    * (a later step can take P, so what is due within j steps must fit into j P). With at most P (maxLag + 1)
-   * groups outstanding, r <= P. One by one: who asks for all of them whether they are here stops at the first that is not.
+   * groups outstanding, r <= P.
    */
-  due(version: number, maxLag: number, groupsPerStep: number): Iterable<GroupRequest> {
+  due(version: number, maxLag: number, groupsPerStep: number): readonly GroupRequest[] {
     const count = this.#dueCount(version, maxLag, groupsPerStep);
-    return count === 0 ? NONE : this.#oldest(count);
+    const due: GroupRequest[] = [];
+    for (const requests of this.#byVersion.values())
+      for (const request of requests.values()) {
+        if (due.length >= count) return due;
+        due.push(request);
+      }
+    return due;
+  }
+
+  /** The first of those that are due (`due`) which is not `here`. Asked for every group that comes: it makes nothing. */
+  firstDue(
+    version: number,
+    maxLag: number,
+    groupsPerStep: number,
+    here: Pick<ReadonlySet<number>, "has">,
+  ): number | undefined {
+    let left = this.#dueCount(version, maxLag, groupsPerStep);
+    for (const requests of this.#byVersion.values())
+      for (const group of requests.keys()) {
+        if (left <= 0) return undefined;
+        if (!here.has(group)) return group;
+        left -= 1;
+      }
+    return undefined;
   }
 
   #dueCount(version: number, maxLag: number, groupsPerStep: number): number {
@@ -95,15 +118,6 @@ export class OutstandingGroups {
       due = Math.max(due, upToVersion - stepsLeft * groupsPerStep);
     }
     return due;
-  }
-
-  *#oldest(due: number): Generator<GroupRequest, void, undefined> {
-    for (const requests of this.#byVersion.values())
-      for (const request of requests.values()) {
-        if (due <= 0) return;
-        due -= 1;
-        yield request;
-      }
   }
 }
 
@@ -123,5 +137,3 @@ export function submission(
   if (found === undefined || found.version < oldest) return { submittedVersion: version };
   return { submittedVersion: found.version, begun: found.begun };
 }
-
-const NONE: readonly GroupRequest[] = [];

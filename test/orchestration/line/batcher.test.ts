@@ -32,6 +32,7 @@ function bench(rule: Partial<BatchRule>, requests: readonly GroupRequest[]) {
         return outstanding.size;
       },
       due: (maxLag, groupsPerStep) => outstanding.due(state.version, maxLag, groupsPerStep),
+      firstDue: (...rule) => outstanding.firstDue(state.version, ...rule),
       settled: ({ request }) => outstanding.remove(request.group),
       batched: () => {},
       credits: {

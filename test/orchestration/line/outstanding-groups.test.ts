@@ -51,6 +51,9 @@ test("whatever completes first, no group trains too old and no step overflows", 
       fill(0);
       for (let version = 0; version < 12; version++) {
         const must = [...outstanding.due(version, maxLag, p)];
+        const numbers = must.map(({ group }) => group);
+        for (const n of [0, 1, must.length])
+          expect(outstanding.firstDue(version, maxLag, p, new Set(numbers.slice(0, n)))).toBe(numbers[n]);
         expect(must.length).toBeLessThanOrEqual(p);
         const taken = [...must];
         const others = [...outstanding].map((one) => one.request).filter((r) => !must.includes(r));
