@@ -126,15 +126,15 @@ export class Actor {
     this.#timeline.at(this.progress.timeOf(target), this.#arrive, this.#plan);
   }
 
+  readonly #ended = (attempt: Attempt): void => {
+    attempt.endedAt = this.#timeline.seconds;
+    this.#door.finished(attempt);
+  };
+
   readonly #arrive = (plan: number): void => {
     if (plan !== this.#plan) return;
     this.#slots.reach(this.#target, this.#timeline.seconds);
-    const ended = this.#slots.endBy(this.#target);
-    for (const attempt of ended) {
-      attempt.endedAt = this.#timeline.seconds;
-      this.#door.finished(attempt);
-    }
-    if (ended.length === 0) this.#makeRoom();
+    if (!this.#slots.endBy(this.#target, this.#ended)) this.#makeRoom();
     this.#fill();
     this.#planNext();
     this.#tell();

@@ -61,12 +61,16 @@ export class Slots {
     this.#running.add(attempt);
   }
 
-  /** Those that end by this step, with neither slot nor memory any more. */
-  endBy(step: number): Attempt[] {
-    const ended: Attempt[] = [];
-    while (this.size > 0 && this.#running.firstEnd <= step) ended.push(this.#running.takeFirst());
-    for (const attempt of ended) this.#giveUp(attempt);
-    return ended;
+  /** Those that end by this step have neither slot nor memory any more; returns whether there are any. */
+  endBy(step: number, ended: (attempt: Attempt) => void): boolean {
+    let any = false;
+    while (this.size > 0 && this.#running.firstEnd <= step) {
+      const attempt = this.#running.takeFirst();
+      this.#giveUp(attempt);
+      ended(attempt);
+      any = true;
+    }
+    return any;
   }
 
   /** The youngest lose their keys and values, and their slots. */

@@ -21,9 +21,12 @@ test("the next change is the first end, or memory that runs full; then the young
   expect(slots.nextChange).toBe(40);
   slots.reach(30, 100);
   expect(slots.tokens).toBeCloseTo(60, 9);
-  expect(slots.endBy(30)).toEqual([]);
+  const ended: unknown[] = [];
+  const end = (step: number) => slots.endBy(step, (attempt) => ended.push(attempt));
+  expect(end(30)).toBe(false);
   slots.reach(40, 120);
-  expect(slots.endBy(40)).toEqual([young]);
+  expect(end(40)).toBe(true);
+  expect(ended).toEqual([young]);
   slots.begin(attemptOf(2, 900));
   expect(slots.nextChange).toBe(40 + (320 - 10 - 40 - 10) / 2);
   slots.reach(170, 300);

@@ -9,7 +9,7 @@ import type { DrawnGroup, GroupRequest, UnfinishedGroups } from "./group-request
 import type { SettledGroup } from "./grouper.ts";
 import { Ledger, type SavedLedger } from "./ledger.ts";
 import type { LineState } from "./line-state.ts";
-import { OutstandingGroups, submission } from "./outstanding-groups.ts";
+import { type Here, OutstandingGroups, submission } from "./outstanding-groups.ts";
 import { TrainedMixture } from "./trained-mixture.ts";
 
 export interface BooksParts {
@@ -76,14 +76,7 @@ export class Books {
   submitted(drawn: DrawnGroup): GroupRequest {
     const { events, clock, recipe, version, unfinished } = this.#parts;
     const { submittedVersion, begun } = submission(drawn, version(), recipe.training.maxLag, unfinished);
-    const { group, domain, index, problem, attempts, again } = drawn;
-    const submittedMs = clock.now();
-    // Written out where nothing is rare: a spread would give every group a hidden class of its own.
-    const fresh = { group, domain, index, problem, attempts, submittedVersion, submittedMs };
-    const request =
-      again === undefined && begun === undefined
-        ? fresh
-        : { ...drawn, submittedVersion, submittedMs, ...(begun && { begun }) };
+    const request = requested(drawn, submittedVersion, clock.now(), begun);
     this.#outstanding.add(request);
     this.#ledger.submitted(request.domain, request.attempts);
     events.submitted(request);
@@ -157,11 +150,7 @@ export class Books {
   }
 
   /** The first of them that is not `here` (OutstandingGroups.firstDue). */
-  firstDue(
-    maxLag: number,
-    groupsPerStep: number,
-    here: Pick<ReadonlySet<number>, "has">,
-  ): number | undefined {
+  firstDue(maxLag: number, groupsPerStep: number, here: Here): number | undefined {
     return this.#outstanding.firstDue(this.#parts.version(), maxLag, groupsPerStep, here);
   }
 
@@ -195,4 +184,17 @@ export class Books {
       generatedTokens: this.#generatedTokens,
     };
   }
+}
+
+/** Written out where nothing is rare: a spread would give every group a hidden class of its own. */
+function requested(
+  drawn: DrawnGroup,
+  submittedVersion: number,
+  submittedMs: number,
+  begun: GroupRequest["begun"],
+): GroupRequest {
+  const { group, domain, index, problem, attempts, again } = drawn;
+  if (again === undefined && begun === undefined)
+    return { group, domain, index, problem, attempts, submittedVersion, submittedMs };
+  return { ...drawn, submittedVersion, submittedMs, ...(begun && { begun }) };
 }

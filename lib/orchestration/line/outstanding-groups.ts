@@ -9,6 +9,9 @@ export interface OutstandingGroup {
   readonly failed: number;
 }
 
+/** Numbers of groups. */
+export type Here = Pick<ReadonlySet<number>, "has">;
+
 /** The groups between submission and training, in order of submission. */
 export class OutstandingGroups {
   readonly #groups = new Map<number, OutstandingGroup>();
@@ -97,7 +100,7 @@ export class OutstandingGroups {
     version: number,
     maxLag: number,
     groupsPerStep: number,
-    here: Pick<ReadonlySet<number>, "has">,
+    here: Here,
   ): number | undefined {
     let left = this.#dueCount(version, maxLag, groupsPerStep);
     for (const requests of this.#byVersion.values())
