@@ -96,12 +96,7 @@ export class OutstandingGroups {
   }
 
   /** The first of those that are due (`due`) which is not `here`. Asked for every group that comes: it makes nothing. */
-  firstDue(
-    version: number,
-    maxLag: number,
-    groupsPerStep: number,
-    here: Here,
-  ): number | undefined {
+  firstDue(version: number, maxLag: number, groupsPerStep: number, here: Here): number | undefined {
     let left = this.#dueCount(version, maxLag, groupsPerStep);
     for (const requests of this.#byVersion.values())
       for (const group of requests.keys()) {
