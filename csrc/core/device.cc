@@ -5,6 +5,7 @@
 
 #include "core/cuda/device.h"
 #include "core/device_query.h"
+#include "core/even_grain.h"
 
 namespace hone {
 
@@ -77,6 +78,9 @@ void copy(const Stream& stream, void* to, const void* from, int64_t bytes) {
   std::memcpy(to, from, size_t(bytes));
 }
 
+/// About 5 us of copying, below which another core does not help.
+constexpr int64_t kCopiedBytes = 128 * 1024;
+
 void copy_rows(const Stream& stream, const TensorView& from, const TensorView& to) {
   if (from.data == to.data || from.numel() == 0) return;
   if (from.dtype != to.dtype || from.dim(0) != to.dim(0) || from.numel() != to.numel()) {
@@ -84,14 +88,18 @@ void copy_rows(const Stream& stream, const TensorView& from, const TensorView& t
          (long long)to.dim(0), dtype_name(to.dtype));
   }
   const int64_t element = dtype_bytes(from.dtype), rows = from.dim(0), bytes = from.numel() / rows * element;
-  if (from.contiguous() && to.contiguous()) return copy(stream, to.data, from.data, rows * bytes);
   const int64_t from_pitch = from.row_stride * element, to_pitch = to.row_stride * element;
+  const bool whole = from.contiguous() && to.contiguous();
   if constexpr (kHasCuda) {
+    if (stream.is_cuda() && whole) return cuda::copy(stream.handle, to.data, from.data, rows * bytes);
     if (stream.is_cuda()) return cuda::copy_rows(stream.handle, to.data, to_pitch, from.data, from_pitch, bytes, rows);
   }
-  for (int64_t r = 0; r < rows; ++r) {
-    std::memcpy(to.as<std::byte>() + r * to_pitch, from.as<std::byte>() + r * from_pitch, size_t(bytes));
-  }
+  const std::byte* const source = from.as<std::byte>();
+  std::byte* const target = to.as<std::byte>();
+  stream.parallel_for(rows, even_grain(stream, rows, kCopiedBytes / bytes), [&](int64_t begin, int64_t end) {
+    if (whole) std::memcpy(target + begin * bytes, source + begin * bytes, size_t((end - begin) * bytes));
+    for (int64_t r = begin; r < end && !whole; ++r) std::memcpy(target + r * to_pitch, source + r * from_pitch, size_t(bytes));
+  });
 }
 
 void zero(const Stream& stream, void* to, int64_t bytes) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 
+#include "core/even_grain.h"
 #include "kernels/cpu/matmul_block.h"
 
 namespace hone::kernels::cpu {
@@ -19,9 +20,9 @@ constexpr int64_t kMinRows = 84;
 /// Units per chunk when `units` of `flops` each are split over the stream's threads.
 int64_t grain_of(const Stream& stream, int64_t units, double flops, int64_t least) {
   if (stream.threads() == 1) return units;
-  const int64_t by_threads = (units + stream.threads() * kChunksPerThread - 1) / (stream.threads() * kChunksPerThread);
+  const int64_t by_threads = units / (stream.threads() * kChunksPerThread);
   const int64_t by_work = int64_t(kChunkFlops / std::max(flops, 1.0)) + 1;
-  return std::max({by_threads, by_work, least, int64_t(1)});
+  return even_grain(stream, units, std::max({by_threads, by_work, least}));
 }
 
 struct PackingFree {

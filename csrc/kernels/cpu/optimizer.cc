@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "kernels/cpu/matmul_block.h"
 #include "kernels/cpu/optimizer_block.h"
 #include "kernels/matmul.h"
 
@@ -11,6 +12,7 @@ namespace hone::kernels::cpu {
 namespace {
 
 constexpr int64_t kElements = 16384;  // per chunk: at least 10 us, as five arrays come from L3
+constexpr int64_t kSquareParts = 8;    // a symmetric product is that many products of columns, below the diagonal
 constexpr int64_t kChange = 1 << 16;   // old values are kept in pieces of this size, which stay in cache
 
 /// y = a x + b y over n elements.
@@ -47,21 +49,28 @@ struct NewtonSchulz {
     return std::max(packed_bytes({}, r, c, DType::kF32), packed_bytes({}, c, r, DType::kF32));
   }
 
-  /// y (+)= x W^T with W [n, k] given, or W^T when `transposed`.
-  void multiply(const Stream& stream, const float* left, const float* w, int64_t n, int64_t k, bool transposed,
-                float* y, bool accumulate) const {
-    const PackedMatrix packed{n, k, DType::kF32, panels};
-    pack_matrix(stream, {transposed ? f32(w, {k, n}) : f32(w, {n, k}), transposed, packed});
-    linear(stream, {f32(left, {r, k}), packed, {}, f32(y, {r, n}), accumulate});
+  /// out [r, r] = left left^T for left [r, k], which may be symmetric itself. An element above the diagonal adds up the same
+  /// products in the same order as its mirror image: it is a copy of that.
+  void square(const Stream& stream, const float* left, int64_t k, bool symmetric, float* out) const {
+    pack_matrix(stream, {f32(left, {r, k}), symmetric, {r, k, DType::kF32, panels}});
+    const int64_t side = (r / kSquareParts + kPanel) / kPanel * kPanel;
+    for (int64_t at = 0; at < r; at += side) {
+      const PackedMatrix part{std::min(side, r - at), k, DType::kF32, static_cast<float*>(panels) + at * k};
+      TensorView from_diagonal = f32(out + at * r + at, {r - at, part.n});
+      from_diagonal.row_stride = r;
+      linear(stream, {f32(left + at * k, {r - at, k}), part, {}, from_diagonal, false});
+    }
+    HONE_PICK(mirror_block)(out, r);
   }
 
   /// X <- a X + (b G + c G^2) X, G = X X^T (symmetric).
   void step(const Stream& stream) {
-    multiply(stream, x, x, r, c, false, gram, false);
-    multiply(stream, gram, gram, r, r, false, poly, false);
+    square(stream, x, c, false, gram);
+    square(stream, gram, r, true, poly);
     combine(stream, poly, gram, kNewtonSchulzB, kNewtonSchulzC, r * r);
     combine(stream, next, x, kNewtonSchulzA, 0.0f, r * c);
-    multiply(stream, poly, x, c, r, true, next, true);
+    pack_matrix(stream, {f32(x, {r, c}), true, {c, r, DType::kF32, panels}});
+    linear(stream, {f32(poly, {r, r}), {c, r, DType::kF32, panels}, {}, f32(next, {r, c}), true});
     std::swap(x, next);
   }
 };

@@ -4,22 +4,25 @@
 #include <cstring>
 
 #include "core/arena.h"
+#include "core/even_grain.h"
 #include "kernels/cpu/rows_block.h"
 
 namespace hone::kernels::cpu {
 namespace {
 
-// About 10 us of streaming work, below which handing a chunk to another core costs more than it saves.
-constexpr int64_t kChunkFloats = 64 * 1024;
+// About 5 us of streaming work, below which handing a chunk to another core costs more than it saves.
+constexpr int64_t kChunkFloats = 32 * 1024;
 
-int64_t row_grain(int64_t width) { return std::max<int64_t>(1, kChunkFloats / std::max<int64_t>(1, width)); }
+int64_t row_grain(const Stream& stream, int64_t rows, int64_t width) {
+  return even_grain(stream, rows, kChunkFloats / std::max<int64_t>(1, width));
+}
 
 }  // namespace
 
 void embedding(const Stream& stream, const EmbeddingArgs& a) {
   const int64_t width = a.table.dim(1);
   const int32_t* ids = a.ids.as<int32_t>();
-  stream.parallel_for(a.ids.dim(0), row_grain(width), [&](int64_t begin, int64_t end) {
+  stream.parallel_for(a.ids.dim(0), row_grain(stream, a.ids.dim(0), width), [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
       std::memcpy(a.x.row<float>(t), a.table.row<float>(ids[t]), size_t(width) * sizeof(float));
     }
@@ -30,9 +33,9 @@ void embedding_grad(const Stream& stream, const EmbeddingGradArgs& a) {
   // Columns are split over threads, not rows: each thread walks every token in order, so no two write to the same
   // place.
   const int64_t rows = a.ids.dim(0), width = a.dtable.dim(1);
-  const int64_t grain = std::max<int64_t>(2, row_grain(16 * std::max<int64_t>(1, rows)));
+  const int64_t strips = (width + 15) / 16, grain = std::max<int64_t>(2, row_grain(stream, strips, 16 * rows));
   const auto run = HONE_PICK(scatter_add_rows);
-  stream.parallel_for((width + 15) / 16, grain, [&](int64_t begin, int64_t end) {
+  stream.parallel_for(strips, grain, [&](int64_t begin, int64_t end) {
     const int64_t first = begin * 16, last = std::min(end * 16, width);
     run(a.ids.as<int32_t>(), a.dx.as<float>() + first, a.dx.row_stride, rows, a.dtable.as<float>() + first,
         a.dtable.row_stride, last - first);
@@ -42,7 +45,7 @@ void embedding_grad(const Stream& stream, const EmbeddingGradArgs& a) {
 void rms_norm(const Stream& stream, const RmsNormArgs& a) {
   const int64_t width = a.x.dim(1);
   const auto run = HONE_PICK(rms_norm_rows);
-  stream.parallel_for(a.x.dim(0), row_grain(width), [&](int64_t begin, int64_t end) {
+  stream.parallel_for(a.x.dim(0), row_grain(stream, a.x.dim(0), width), [&](int64_t begin, int64_t end) {
     run({a.x.row<float>(begin), a.x.row_stride, a.weight.as<float>(), a.y.row<float>(begin), a.y.row_stride,
          end - begin, width, a.eps, a.offset});
   });
@@ -54,7 +57,7 @@ void rms_norm_grad(const Stream& stream, const RmsNormGradArgs& a) {
   Arena scratch(strips * width * int64_t(sizeof(float)), "rms_norm_grad");
   float* sums = scratch.take_array<float>(strips * width);
   const auto run = HONE_PICK(rms_norm_grad_rows);
-  stream.parallel_for(strips, std::max<int64_t>(1, row_grain(width) / kNormStrip), [&](int64_t begin, int64_t end) {
+  stream.parallel_for(strips, row_grain(stream, strips, kNormStrip * width), [&](int64_t begin, int64_t end) {
     for (int64_t s = begin; s < end; ++s) {
       const int64_t first = s * kNormStrip;
       run({a.x.row<float>(first), a.x.row_stride, a.weight.as<float>(), a.dy.row<float>(first), a.dy.row_stride,
@@ -73,7 +76,7 @@ void rms_norm_grad(const Stream& stream, const RmsNormGradArgs& a) {
 void rope(const Stream& stream, const RopeArgs& a) {
   const int64_t heads = a.x.dim(1), head_dim = a.x.dim(2);
   const auto run = HONE_PICK(rope_rows);
-  stream.parallel_for(a.x.dim(0), row_grain(heads * head_dim), [&](int64_t begin, int64_t end) {
+  stream.parallel_for(a.x.dim(0), row_grain(stream, a.x.dim(0), heads * head_dim), [&](int64_t begin, int64_t end) {
     run({a.x.row<float>(begin), a.x.row_stride, a.positions.as<int32_t>() + begin, a.table.as<float>(),
          a.table.row_stride, end - begin, heads, head_dim, a.table.dim(1), a.inverse});
   });
@@ -82,7 +85,7 @@ void rope(const Stream& stream, const RopeArgs& a) {
 void round_to_bf16(const Stream& stream, const TensorView& x) {
   const int64_t rows = x.dim(0), width = x.numel() / rows;
   const auto run = HONE_PICK(round_bf16_rows);
-  stream.parallel_for(rows, row_grain(width), [&](int64_t begin, int64_t end) {
+  stream.parallel_for(rows, row_grain(stream, rows, width), [&](int64_t begin, int64_t end) {
     run(x.row<float>(begin), x.row_stride, end - begin, width);
   });
 }
@@ -90,7 +93,7 @@ void round_to_bf16(const Stream& stream, const TensorView& x) {
 void swiglu(const Stream& stream, const SwigluArgs& a) {
   const int64_t width = a.y.dim(1);
   const auto run = a.gelu ? HONE_PICK(geglu_row) : HONE_PICK(swiglu_row);
-  stream.parallel_for(a.y.dim(0), row_grain(4 * width), [&](int64_t begin, int64_t end) {
+  stream.parallel_for(a.y.dim(0), row_grain(stream, a.y.dim(0), 4 * width), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const float* gate = a.gate_up.row<float>(r);
       run(gate, gate + width, a.y.row<float>(r), width);
@@ -101,7 +104,7 @@ void swiglu(const Stream& stream, const SwigluArgs& a) {
 void swiglu_grad(const Stream& stream, const SwigluGradArgs& a) {
   const int64_t width = a.dy.dim(1);
   const auto run = a.gelu ? HONE_PICK(geglu_grad_row) : HONE_PICK(swiglu_grad_row);
-  stream.parallel_for(a.dy.dim(0), row_grain(8 * width), [&](int64_t begin, int64_t end) {
+  stream.parallel_for(a.dy.dim(0), row_grain(stream, a.dy.dim(0), 8 * width), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const float* gate = a.gate_up.row<float>(r);
       float* dgate = a.dgate_up.row<float>(r);
@@ -113,7 +116,7 @@ void swiglu_grad(const Stream& stream, const SwigluGradArgs& a) {
 void axpby(const Stream& stream, const AxpbyArgs& a) {
   const int64_t width = a.x.dim(1);
   const auto run = HONE_PICK(axpby_row);
-  stream.parallel_for(a.x.dim(0), row_grain(width), [&](int64_t begin, int64_t end) {
+  stream.parallel_for(a.x.dim(0), row_grain(stream, a.x.dim(0), width), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) run(a.x.row<float>(r), a.a, a.y.row<float>(r), a.b, width);
   });
 }

@@ -127,6 +127,28 @@ TEST(rows_are_copied_between_any_two_strides) {
   }
 }
 
+TEST(many_rows_are_copied_by_all_threads) {
+  ThreadPool pool(3);
+  const Stream stream{.pool = &pool};
+  const int64_t rows = 1501, width = 96;  // 576 KB, five chunks
+  const std::vector<float> in = random_floats(rows * 100);
+  for (const int64_t from_stride : {96, 100}) {
+    for (const int64_t to_stride : {96, 97}) {
+      std::vector<float> out(size_t(rows * to_stride), -1.0f);
+      TensorView from = f32(in.data(), {rows, width}), to = f32(out.data(), {rows, width});
+      from.row_stride = from_stride, to.row_stride = to_stride;
+      copy_rows(stream, from, to);
+      int64_t wrong = 0;
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t i = 0; i < to_stride; ++i) {
+          wrong += out[size_t(r * to_stride + i)] != (i < width ? in[size_t(r * from_stride + i)] : -1.0f);
+        }
+      }
+      EXPECT_EQ(wrong, 0);
+    }
+  }
+}
+
 TEST(rows_of_another_shape_or_dtype_are_refused) {
   float memory[12] = {};
   EXPECT_THROWS(copy_rows(Stream{}, f32(memory, {2, 3}), f32(memory + 6, {2, 2})), Code::kShape);

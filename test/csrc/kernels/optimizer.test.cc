@@ -152,7 +152,7 @@ TEST(adamw_first_step_is_the_sign_of_the_gradient) {
 
 TEST(muon_matches_f64_for_wide_tall_and_square_matrices) {
   ThreadPool pool(2);
-  const int64_t shapes[][2] = {{1, 1}, {1, 40}, {40, 1}, {24, 70}, {70, 24}, {33, 33}, {96, 130}};
+  const int64_t shapes[][2] = {{1, 1}, {1, 40}, {40, 1}, {24, 70}, {70, 24}, {33, 33}, {96, 130}, {257, 260}};
   for (const auto& [rows, columns] : shapes) {
     const int64_t n = rows * columns;
     const float lr = 0.1f, momentum = 0.9f, decay = 0.05f, scale = 0.5f;
