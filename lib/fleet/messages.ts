@@ -10,14 +10,7 @@ import {
 } from "../native/face.ts";
 import type { Completion } from "../native/generations.ts";
 import { attemptSections, attemptTokens } from "../orchestration/index.ts";
-import {
-  decodeMessage,
-  encodeMessage,
-  type JsonValue,
-  type Message,
-  type Section,
-  sectionOf,
-} from "../streams/index.ts";
+import { decodeMessage, encodeMessage, type Message, type Section, sectionOf } from "../streams/index.ts";
 import type { FaultText } from "./fault-text.ts";
 
 // What coordinator and actors say to each other, one codec a kind. All of it is bytes of lib/streams/message.ts.
@@ -256,14 +249,7 @@ function joined<A extends Numbers>(
 
 /** A message of a kind; fields that are undefined are left out. */
 export function written(kind: string, header: object, sections: Message["sections"] = {}): Uint8Array {
-  return encodeMessage({ kind, header: plain(header) as Message["header"], sections });
-}
-
-function plain(value: unknown): JsonValue {
-  if (Array.isArray(value)) return value.map(plain);
-  if (typeof value !== "object" || value === null) return value as JsonValue;
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  return Object.fromEntries(fields.map(([name, field]) => [name, plain(field)]));
+  return encodeMessage({ kind, header: header as Message["header"], sections });
 }
 
 /** Throws HONE_ERR_FORMAT also for a message of another kind. */

@@ -70,7 +70,8 @@ async function openPlace({ store: address }: ProcessesOptions, own: OwnFolder): 
   let redis: OwnRedis | undefined;
   try {
     redis = address === OWN_REDIS ? await OwnRedis.start(join(own.path, "redis")) : undefined;
-    const url = redis?.url ?? address ?? `sqlite:${join(own.path, "streams.sqlite")}`;
+    // no sitting reads another one's file: after a loss of power a new one goes on from the coordinator's checkpoint
+    const url = redis?.url ?? address ?? `sqlite:${join(own.path, "streams.sqlite")}?synchronous=off`;
     return { own, runId, url, redis, store: await openStore(url, { run: runId }) };
   } catch (error) {
     await redis?.[Symbol.asyncDispose]();

@@ -23,6 +23,10 @@ const ARRAYS = {
 } as const;
 
 export type SectionType = keyof typeof ARRAYS;
+/** By what arrays of a class, and of those that extend it, are called. */
+const TYPES: ReadonlyMap<string, SectionType> = new Map(
+  Object.entries(ARRAYS).map(([type, { name }]) => [name, type as SectionType]),
+);
 export type SectionOf<T extends SectionType> = InstanceType<(typeof ARRAYS)[T]>;
 export type Section = SectionOf<SectionType>;
 
@@ -30,7 +34,7 @@ export type Section = SectionOf<SectionType>;
 export interface Message {
   /** What its reader takes it for. */
   readonly kind: string;
-  /** Numbers are finite; integers are safe ones. */
+  /** Numbers are finite; integers are safe ones. What is undefined is left out. */
   readonly header: { readonly [key: string]: JsonValue };
   readonly sections: { readonly [name: string]: Section };
 }
@@ -173,18 +177,19 @@ function faultIn(value: unknown, key: string, depth = 0): string | undefined {
   if (typeof value !== "object") return `${String(value)} at "${key}"`;
   if (depth === DEEPEST_HEAD) return `a value at "${key}" nested deeper than ${DEEPEST_HEAD}`;
   for (const name in value) {
-    const fault = faultIn((value as Record<string, unknown>)[name], name, depth + 1);
+    const field = (value as Record<string, unknown>)[name];
+    if (field === undefined && !Array.isArray(value)) continue; // JSON leaves it out, too
+    const fault = faultIn(field, name, depth + 1);
     if (fault !== undefined) return fault;
   }
   return undefined;
 }
 
 function typeOf(name: string, array: Section): SectionType {
-  const types = Object.keys(ARRAYS) as SectionType[];
-  const type = types.find((each) => array instanceof ARRAYS[each]);
-  if (type === undefined)
-    throw new HoneError("HONE_ERR_USAGE", `array "${name}" of a message is none of ${types.join(", ")}`);
-  return type;
+  const type = TYPES.get(array?.[Symbol.toStringTag]);
+  if (type !== undefined) return type;
+  const types = Object.keys(ARRAYS).join(", ");
+  throw new HoneError("HONE_ERR_USAGE", `array "${name}" of a message is none of ${types}`);
 }
 
 function refuse(what: string, options: { readonly hint?: string; readonly cause?: unknown } = {}): never {

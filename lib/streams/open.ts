@@ -15,7 +15,8 @@ export interface OpenOptions {
 
 /**
  * Streams of a run, made where they are not there yet.
- * @param url "memory:", of this process and this object alone; "sqlite:<file>"; "redis://host:port/db" or "rediss://", see readAddress.
+ * @param url "memory:", of this process and this object alone; "sqlite:<file>", with "?synchronous=off" kept
+ * over the death of every process and not over a loss of power; "redis://host:port/db" or "rediss://", see readAddress.
  * Rejects with HONE_ERR_USAGE for another address, and where the package that it needs is not installed; StreamError
  * "lost" where `mustExist` does not hold; HONE_ERR_IO where it cannot be reached.
  */
@@ -29,10 +30,10 @@ async function driverOf(url: string, run: string, mustExist: boolean): Promise<D
     const { RedisDriver } = await import("./redis/driver.ts");
     return RedisDriver.open(url, run, mustExist);
   }
-  const file = /^sqlite:(?!:)(.+)$/.exec(url)?.[1];
+  const [, file, isOff] = /^sqlite:(?!:)(.+?)(\?synchronous=off)?$/.exec(url) ?? [];
   if (file !== undefined) {
     const { SqliteDriver } = await import("./sqlite/driver.ts");
-    return SqliteDriver.open(file, run, mustExist);
+    return SqliteDriver.open(file, run, mustExist, isOff === undefined ? "FULL" : "OFF");
   }
   if (url !== "memory:")
     throw new HoneError("HONE_ERR_USAGE", `${url} is no address of a stream store`, {

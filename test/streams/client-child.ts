@@ -20,7 +20,7 @@ if (what === "lease") {
   setTimeout(() => {}, HOUR_MS);
 }
 if (what === "write") {
-  (await openDatabase(url!.slice("sqlite:".length))).exec("BEGIN IMMEDIATE");
+  (await openDatabase(url!.slice("sqlite:".length).replace(/\?.*/, ""))).exec("BEGIN IMMEDIATE");
   say("writing");
   setTimeout(() => {}, HOUR_MS);
 }

@@ -161,7 +161,7 @@ describe("refused, with HONE_ERR_FORMAT, is", () => {
 });
 
 test.each([
-  ["undefined", { a: undefined }],
+  ["undefined in a list", { a: [1, undefined] }],
   ["NaN", { a: Number.NaN }],
   ["an integer beyond 2^53", { a: 2 ** 53 }],
   ["a bigint", { a: 1n }],
@@ -169,6 +169,13 @@ test.each([
   expect(() => encodeMessage({ kind: "k", header: header as never, sections: {} })).toThrow(
     expect.objectContaining({ code: "HONE_ERR_USAGE" }),
   );
+});
+
+test("a field of a header that is undefined is left out, as JSON does", () => {
+  const header = { a: undefined, b: { c: undefined, d: 1 } } as unknown as Message["header"];
+  const { header: read } = decodeMessage(encodeMessage({ kind: "k", header, sections: {} }));
+  expect(read).toEqual({ b: { d: 1 } });
+  expect(Object.hasOwn(read, "a")).toBe(false);
 });
 
 test("an array of another type is not written", () => {

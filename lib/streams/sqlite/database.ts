@@ -50,13 +50,16 @@ CREATE TABLE register(key TEXT PRIMARY KEY, value TEXT NOT NULL, until_ms REAL) 
 PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
+/** What survives: the death of every process ("OFF"), or that of the machine too ("FULL"), at the price of its disk's time. */
+export type Synchronous = "FULL" | "OFF";
+
 /** A file of streams, its tables made where there are none. Rejects with HONE_ERR_USAGE, HONE_ERR_IO, HONE_ERR_FORMAT. */
-export async function openDatabase(path: string): Promise<Database> {
+export async function openDatabase(path: string, synchronous: Synchronous = "FULL"): Promise<Database> {
   const found = (await optionalPackage(PACKAGE, "a stream store in a file")) as { default: DatabaseClass };
   const database = opened(found.default, path);
   try {
     database.pragma("journal_mode = WAL");
-    database.pragma("synchronous = FULL"); // an append that has resolved survives a loss of power
+    database.pragma(`synchronous = ${synchronous}`);
     inTransaction(database, "IMMEDIATE", () => prepareTables(database, path));
     return database;
   } catch (cause) {
@@ -65,11 +68,14 @@ export async function openDatabase(path: string): Promise<Database> {
   }
 }
 
-/** The same file, for looks alone. Whoever opens it first has made the tables. Rejects with HONE_ERR_USAGE, HONE_ERR_IO. */
-export async function openForLooks(path: string): Promise<Database> {
+/**
+ * The same file, for what waits neither for the disk nor for another process: looks, and with "OFF" writes. Whoever opens it
+ * first has made the tables. Rejects with HONE_ERR_USAGE, HONE_ERR_IO.
+ */
+export async function openWithoutWaits(path: string, synchronous: Synchronous): Promise<Database> {
   const found = (await optionalPackage(PACKAGE, "a stream store in a file")) as { default: DatabaseClass };
   const database = opened(found.default, path);
-  database.pragma("query_only = ON");
+  database.pragma(synchronous === "OFF" ? "synchronous = OFF" : "query_only = ON");
   database.pragma("busy_timeout = 0");
   return database;
 }

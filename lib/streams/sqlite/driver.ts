@@ -6,8 +6,9 @@ import { ownThread } from "../../own-module.ts";
 import type { Arguments, Driver, Fence, OperationName, Result } from "../driver.ts";
 import { StreamError } from "../stream-error.ts";
 import { Bells } from "./bells.ts";
-import { Looks } from "./looks.ts";
+import type { Synchronous } from "./database.ts";
 import { type Answer, OPENING, type Order, type Request, type WorkerData } from "./orders.ts";
+import { OwnThread } from "./own-thread.ts";
 
 /** Where nobody tells of news. */
 const UNTOLD_MS = { first: 2, most: 50 };
@@ -19,10 +20,12 @@ export class SqliteDriver implements Driver {
   readonly #path: string;
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Deferred<unknown>>();
-  #looks: Looks | undefined;
+  #own: OwnThread | undefined;
   #bells: Bells | undefined;
   /** Of this turn of the event loop. */
   #orders: Order[] = [];
+  /** Orders that the thread has not answered: those that follow them come after them. */
+  #owed = 0;
   #last = OPENING;
   #tell: (topic: string) => void = () => {};
   #end: HoneError | undefined;
@@ -31,6 +34,7 @@ export class SqliteDriver implements Driver {
     this.#path = path;
     this.#worker = worker;
     worker.on("message", (answers: readonly Answer[]) => {
+      this.#owed -= answers.length;
       for (const answer of answers) this.#settle(answer);
     });
     worker.on("error", (error) => this.#fail(new HoneError("HONE_ERR_IO", `${path}: ${error.message}`)));
@@ -38,13 +42,18 @@ export class SqliteDriver implements Driver {
   }
 
   /** Rejects with StreamError "lost", HONE_ERR_IO, HONE_ERR_FORMAT, HONE_ERR_USAGE where better-sqlite3 is missing. */
-  static async open(file: string, run: string, mustExist: boolean): Promise<SqliteDriver> {
+  static async open(
+    file: string,
+    run: string,
+    mustExist: boolean,
+    synchronous: Synchronous = "FULL",
+  ): Promise<SqliteDriver> {
     const path = resolve(file);
-    const worker = started({ path, run, mustExist });
-    const driver = new SqliteDriver(path, worker);
+    const driver = new SqliteDriver(path, started({ path, run, mustExist, synchronous }));
     try {
+      driver.#owed = 1;
       await driver.#answer(OPENING);
-      driver.#looks = await Looks.at(path, run);
+      driver.#own = await OwnThread.at(path, run, synchronous);
       return driver;
     } catch (error) {
       await driver.close();
@@ -54,7 +63,7 @@ export class SqliteDriver implements Driver {
 
   async run<K extends OperationName>(name: K, args: Arguments<K>, fence?: Fence): Promise<Result<K>> {
     if (this.#end !== undefined) throw this.#end;
-    const looked = this.#looks!.run(name, args, fence);
+    const looked = this.#own!.look(name, args, fence);
     if (looked !== undefined) return looked.result;
     const id = ++this.#last;
     const answer = this.#answer(id);
@@ -81,16 +90,22 @@ export class SqliteDriver implements Driver {
     this.#bells?.close();
     this.#send();
     this.#fail(closed());
-    this.#looks?.close();
-    this.#looks = undefined;
+    this.#own?.close();
+    this.#own = undefined;
     const ended = new Promise((done) => this.#worker.once("exit", done));
     this.#worker.postMessage("close" satisfies Request);
     if (this.#worker.threadId !== -1) await ended;
   }
 
   #send(): void {
-    if (this.#orders.length > 0) this.#worker.postMessage(this.#orders satisfies Request);
+    const orders = this.#orders;
+    if (orders.length === 0) return;
     this.#orders = [];
+    const answers = this.#owed === 0 ? this.#own?.write(orders) : undefined;
+    for (const answer of answers ?? []) this.#settle(answer);
+    if (answers !== undefined) return;
+    this.#owed += orders.length;
+    this.#worker.postMessage(orders satisfies Request);
   }
 
   #answer(id: number): Promise<unknown> {

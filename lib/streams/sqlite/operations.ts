@@ -39,7 +39,7 @@ export class SqliteOperations extends Tables {
   }
 
   readonly #operations: Operations = {
-    append: (what) => this.offsetOf(what) ?? this.append(what),
+    append: (what) => this.append(what) ?? this.offsetOf(what)!,
     lease: (args) => this.#lease(args),
     renew: ({ leaseMs, ...held }) =>
       this.change(
@@ -48,12 +48,10 @@ export class SqliteOperations extends Tables {
         ...valuesOf(held),
       ) > 0,
     forward: ({ out, keeps, ...held }) => {
-      const known = this.offsetOf(out);
-      const isHeld = this.held(held) !== undefined;
-      if (!isHeld && known === undefined)
+      const isHeld = keeps ? this.held(held) !== undefined : this.finishHeld(held);
+      if (!isHeld && this.offsetOf(out) === undefined)
         throw new StreamError({ why: "lease-lost", about: held.stream, found: String(held.offset) });
-      if (isHeld && !keeps) this.finish(held);
-      return known === undefined ? this.append(out) : null;
+      return (isHeld && this.append(out)) || null;
     },
     release: ({ end, ...held }) => {
       if (this.held(held) === undefined) return false;
@@ -69,8 +67,7 @@ export class SqliteOperations extends Tables {
     },
     read: ({ stream, after, max }) => {
       this.checkCursor(stream, after);
-      const sql = "SELECT * FROM entry WHERE stream = ? AND offset > ? ORDER BY offset LIMIT ?";
-      return this.all<EntryRow>(sql, stream, after, max).map(entryOf);
+      return this.behind(stream, after, max).map(entryOf);
     },
     pin: ({ stream, name, cursor }) => {
       if (cursor === null) this.change("DELETE FROM pin WHERE stream = ? AND name = ?", stream, name);
@@ -93,11 +90,11 @@ export class SqliteOperations extends Tables {
   #lease({ stream, group, token, max, leaseMs, maxDeliveries }: Arguments<"lease">): Leased {
     if (!this.#isLeasable({ stream, group })) return { leases: [], ...this.nextMs(stream, group) };
     const now = monotonicMs();
-    const taken: PendingRow[] = [];
+    const taken: (EntryRow & PendingRow)[] = [];
     const take = (offset: number, deliveries: number) => {
       const values = [stream, group, offset, token, deliveries, now + leaseMs];
       this.change("INSERT OR REPLACE INTO pending VALUES(?, ?, ?, ?, ?, ?)", ...values);
-      taken.push({ offset, deliveries });
+      taken.push({ ...this.at(stream, offset), deliveries });
     };
     const sql =
       "SELECT offset, deliveries FROM pending WHERE stream = ? AND reader = ? AND until_ms <= ? ORDER BY offset";
@@ -109,14 +106,8 @@ export class SqliteOperations extends Tables {
         this.bury({ stream, group, offset }, exhausted(deliveries));
       }
     }
-    let cursor = this.cursor(stream, group);
-    const { last } = this.ends(stream);
-    while (taken.length < max && cursor < last) take(++cursor, 1);
-    this.change("INSERT OR REPLACE INTO reader VALUES(?, ?, ?)", stream, group, cursor);
-    const leases = taken.map(({ offset, deliveries }) => ({
-      ...entryOf(this.at(stream, offset)),
-      deliveries,
-    }));
+    taken.push(...this.takeNew({ stream, group, token, max: max - taken.length }, now + leaseMs));
+    const leases = taken.map(({ deliveries, ...row }) => ({ ...entryOf(row), deliveries }));
     return { leases, ...this.nextMs(stream, group) };
   }
 
@@ -130,6 +121,7 @@ export class SqliteOperations extends Tables {
   }
 
   #trim({ stream, before }: Arguments<"trim">): number {
+    this.keepEnds();
     const first = this.row<{ holder: string; needed: number }>(
       `SELECT 'checkpoint ' || name AS holder, cursor + 1 AS needed FROM pin WHERE stream = ?
        UNION ALL SELECT 'group ' || name, cursor + 1 FROM reader WHERE stream = ?

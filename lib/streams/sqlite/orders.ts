@@ -1,12 +1,14 @@
 import type { ErrorCode } from "../../errors.ts";
 import type { Arguments, Fence, OperationName } from "../driver.ts";
 import type { Refusal } from "../stream-error.ts";
+import type { Synchronous } from "./database.ts";
 
 /** What the thread is started with. */
 export interface WorkerData {
   readonly path: string;
   readonly run: string;
   readonly mustExist: boolean;
+  readonly synchronous: Synchronous;
 }
 
 export interface Order<K extends OperationName = OperationName> {

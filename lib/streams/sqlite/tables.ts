@@ -24,6 +24,8 @@ export class Tables {
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
   #news = new Set<string>();
+  /** Ends of streams to which the transaction under way has appended: written once, with `keepEnds`. */
+  readonly #appended = new Map<string, Offset>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -40,19 +42,58 @@ export class Tables {
     this.#news.add(topic);
   }
 
-  protected append({ stream, key, payload, size }: Appended, reason: string | null = null): Offset {
-    const offset = this.ends(stream).last + 1;
+  /** What was appended can be read by others once this is done. Within the transaction that appended it. */
+  keepEnds(): void {
     const sql = "INSERT INTO stream VALUES(?, ?, 0) ON CONFLICT(name) DO UPDATE SET last = excluded.last";
-    this.change(sql, stream, offset);
+    for (const [stream, last] of this.#appended) this.change(sql, stream, last);
+    this.forgetEnds();
+  }
+
+  /** Of a transaction that did not come to its end. */
+  forgetEnds(): void {
+    this.#appended.clear();
+  }
+
+  /** Undefined where the stream has an entry of this key. */
+  protected append(
+    { stream, key, payload, size }: Appended,
+    reason: string | null = null,
+  ): Offset | undefined {
+    const offset = this.last(stream) + 1;
+    const sql = "INSERT INTO entry VALUES(?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(stream, key) DO NOTHING";
     const values = [stream, offset, key, size.samples, size.tokens, Date.now(), reason, payload];
-    this.change("INSERT INTO entry VALUES(?, ?, ?, ?, ?, ?, ?, ?)", ...values);
+    if (this.change(sql, ...values) === 0) return undefined;
+    this.#appended.set(stream, offset);
     this.tell(stream);
     return offset;
+  }
+
+  protected last(stream: string): Offset {
+    return this.#appended.get(stream) ?? this.ends(stream).last;
   }
 
   protected cursor(stream: string, group: string): Offset {
     const sql = "SELECT cursor FROM reader WHERE stream = ? AND name = ?";
     return this.row<{ cursor: number }>(sql, stream, group)?.cursor ?? this.ends(stream).trimmed;
+  }
+
+  /** Entries that nobody of the group has had; it is known from here on. */
+  protected takeNew(
+    { stream, group, token, max }: Omit<Held, "offset"> & { readonly max: number },
+    untilMs: number,
+  ): (EntryRow & PendingRow)[] {
+    const cursor = this.cursor(stream, group);
+    const rows = this.behind(stream, cursor, max);
+    const sql = `INSERT OR REPLACE INTO pending
+      SELECT stream, ?, offset, ?, 1, ? FROM entry WHERE stream = ? AND offset > ? ORDER BY offset LIMIT ?`;
+    if (rows.length > 0) this.change(sql, group, token, untilMs, stream, cursor, rows.length);
+    this.change("INSERT OR REPLACE INTO reader VALUES(?, ?, ?)", stream, group, cursor + rows.length);
+    return rows.map((row) => ({ ...row, deliveries: 1 }));
+  }
+
+  protected behind(stream: string, cursor: Offset, max: number): EntryRow[] {
+    const sql = "SELECT * FROM entry WHERE stream = ? AND offset > ? ORDER BY offset LIMIT ?";
+    return this.all<EntryRow>(sql, stream, cursor, max);
   }
 
   /** When the next lease of the group runs out. */
@@ -64,7 +105,8 @@ export class Tables {
 
   protected ends(stream: string): { readonly last: Offset; readonly trimmed: Offset } {
     const found = this.row<{ last: number; trimmed: number }>("SELECT * FROM stream WHERE name = ?", stream);
-    return found ?? { last: 0, trimmed: 0 };
+    const { last, trimmed } = found ?? { last: 0, trimmed: 0 };
+    return { last: this.#appended.get(stream) ?? last, trimmed };
   }
 
   protected offsetOf({ stream, key }: Pick<Appended, "stream" | "key">): Offset | undefined {
@@ -80,6 +122,12 @@ export class Tables {
     const sql =
       "SELECT offset, deliveries FROM pending WHERE stream = ? AND reader = ? AND offset = ? AND token = ?";
     return this.row<PendingRow>(sql, ...valuesOf(held));
+  }
+
+  /** Whether it was held, and is no more. */
+  protected finishHeld(held: Held): boolean {
+    const sql = "DELETE FROM pending WHERE stream = ? AND reader = ? AND offset = ? AND token = ?";
+    return this.change(sql, ...valuesOf(held)) > 0;
   }
 
   protected finish({ stream, group, offset }: Omit<Held, "token">): void {

@@ -1,20 +1,13 @@
 /** The thread that writes to a file of streams, so that its waits for the disk and for other processes keep nobody. */
 import { parentPort, workerData } from "node:worker_threads";
-import { type Refusal, StreamError } from "../stream-error.ts";
+import { StreamError } from "../stream-error.ts";
+import { doTogether, failure, type OpenFile } from "./batch.ts";
 import { Bells } from "./bells.ts";
-import {
-  type Database,
-  errorOf,
-  FileOfRun,
-  inTransaction,
-  isBusy,
-  openDatabase,
-  PATIENCE_MS,
-} from "./database.ts";
+import { type Database, FileOfRun, inTransaction, openDatabase, PATIENCE_MS } from "./database.ts";
 import { SqliteOperations } from "./operations.ts";
 import { type Answer, OPENING, type Order, type Request, type WorkerData } from "./orders.ts";
 
-const { path, run, mustExist } = workerData as WorkerData;
+const { path, run, mustExist, synchronous } = workerData as WorkerData;
 const port = parentPort!;
 let orders: Order[] = [];
 /** Since when another process has not let this one write. */
@@ -23,19 +16,12 @@ let busySinceMs: number | undefined;
 const TRY_MS = 100;
 const PAUSE_MS = 10;
 
-interface Open {
-  readonly database: Database;
-  readonly operations: SqliteOperations;
-  readonly file: FileOfRun;
-  readonly bells: Bells;
-}
-
 try {
-  const database = await openDatabase(path);
+  const database = await openDatabase(path, synchronous);
   inTransaction(database, "IMMEDIATE", () => recognize(database));
   database.pragma(`busy_timeout = ${TRY_MS}`);
   const operations = new SqliteOperations(database);
-  const open = { database, operations, file: new FileOfRun(path, run), bells: new Bells(path) };
+  const open = { path, database, operations, file: new FileOfRun(path, run), bells: new Bells(path) };
   port.on("message", (request: Request) => {
     if (request === "close") {
       orders = [];
@@ -50,7 +36,7 @@ try {
   });
   port.postMessage([{ id: OPENING }] satisfies Answer[]);
 } catch (error) {
-  port.postMessage([{ id: OPENING, ...failure(error) }] satisfies Answer[]);
+  port.postMessage([{ id: OPENING, ...failure(path, error) }] satisfies Answer[]);
   port.close();
 }
 
@@ -67,7 +53,7 @@ function recognize(database: Database): void {
 }
 
 /** What is ordered while another process keeps the lock waits with what was; closing the thread waits for neither. */
-function work(open: Open): void {
+function work(open: OpenFile): void {
   const batch = orders;
   if (batch.length === 0) return; // closed meanwhile
   const answers = attempt(open, batch);
@@ -79,38 +65,15 @@ function work(open: Open): void {
   port.postMessage(answers);
 }
 
-function attempt({ database, operations, file, bells }: Open, batch: readonly Order[]): Answer[] | "later" {
-  operations.takeNews();
+function attempt(open: OpenFile, batch: readonly Order[]): Answer[] | "later" {
   try {
-    file.expect();
-    const answers = inTransaction(database, "IMMEDIATE", () =>
-      batch.map((order) => answerTo(operations, order)),
-    );
+    const answers = doTogether(open, batch);
     busySinceMs = undefined;
-    bells.ring(operations.takeNews());
     return answers;
   } catch (error) {
     busySinceMs ??= performance.now();
-    if (isBusy(error) && performance.now() - busySinceMs < PATIENCE_MS) return "later";
+    if (performance.now() - busySinceMs < PATIENCE_MS) return "later";
     busySinceMs = undefined;
-    return batch.map(({ id }) => ({ id, ...failure(error) }));
+    return batch.map(({ id }) => ({ id, ...failure(path, error) }));
   }
-}
-
-/** What the store's content forbids concerns this order alone; a disk that is full concerns the batch. */
-function answerTo(operations: SqliteOperations, { id, name, args, fence }: Order): Answer {
-  try {
-    return { id, result: operations.run(name, args, fence) };
-  } catch (error) {
-    if (!(error instanceof StreamError)) throw error;
-    return { id, ...failure(error) };
-  }
-}
-
-/** Errors lose their class on the way to another thread. */
-function failure(error: unknown): Pick<Answer, "refusal" | "error"> {
-  const known = errorOf(path, error);
-  if (known instanceof StreamError) return { refusal: known.details as unknown as Refusal };
-  const { code, message, hint } = known;
-  return { error: { code, message, hint } };
 }

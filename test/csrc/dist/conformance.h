@@ -2,6 +2,10 @@
 // sockets, processes. A rank's body speaks to the others by the communicator alone, since they may be processes.
 #pragma once
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -266,6 +270,31 @@ inline void abort_from_another_thread_ends_a_wait_and_shows_at_the_others(const 
   expect_all(said, "ok");
 }
 
+inline void an_abort_wakes_a_wait_for_a_rank_that_does_not_call(const Ranks& ranks) {
+  int word[2];
+  EXPECT_EQ(pipe2(word, O_CLOEXEC), 0);
+  const auto said = ranks(2, kPatient * 10, [&](dist::Communicator& group, int rank) {
+    std::vector<float> x(8, 1.0f);
+    check_collectives(group, 2);
+    if (rank == 1) {  // its end, too, would wake the other: it stays until that was woken, or should long have been
+      pollfd told{word[0], POLLIN, 0};
+      poll(&told, 1, 2 * int(kPatient.count()));
+      return;
+    }
+    std::thread other([&] {
+      std::this_thread::sleep_for(kHasty);
+      group.abort("enough");
+    });
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_THROWS((group.all_reduce({}, view(x), dist::ReduceOp::kSum), group.wait({})), Code::kAborted);
+    EXPECT_TRUE(std::chrono::steady_clock::now() - start < kPatient);
+    EXPECT_EQ(write(word[1], "1", 1), ssize_t(1));
+    other.join();
+  });
+  for (int end : word) close(end);
+  expect_all(said, "ok");
+}
+
 inline void closing_waits_for_all_and_gives_up_on_one_that_does_not(const Ranks& ranks) {
   expect_all(ranks(3, kPatient, [](dist::Communicator& group, int rank) {
     if (rank == 0) std::this_thread::sleep_for(kHasty / 4);
@@ -299,4 +328,5 @@ inline void closing_waits_for_all_and_gives_up_on_one_that_does_not(const Ranks&
   TEST(lost_peer) { hone::test::a_rank_that_is_gone_shows_at_the_others_at_once(ranks); }                           \
   TEST(time_out) { hone::test::a_rank_that_does_not_call_is_given_up_at_the_time_out(ranks); }                      \
   TEST(abort_call) { hone::test::abort_from_another_thread_ends_a_wait_and_shows_at_the_others(ranks); }            \
+  TEST(abort_of_a_wait) { hone::test::an_abort_wakes_a_wait_for_a_rank_that_does_not_call(ranks); }                 \
   TEST(close_call) { hone::test::closing_waits_for_all_and_gives_up_on_one_that_does_not(ranks); }

@@ -2,6 +2,7 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openStore } from "../../../lib/streams/index.ts";
+import { openDatabase } from "../../../lib/streams/sqlite/database.ts";
 import { SqliteDriver } from "../../../lib/streams/sqlite/driver.ts";
 import { Client } from "../client.ts";
 import { streamsConform } from "../conformance.ts";
@@ -9,14 +10,17 @@ import { waitsConform } from "../conformance-waits.ts";
 import { ALL, append, bytes, HOUR_MS } from "../place.ts";
 import { noSqlite, SqliteFile, SqliteSuite } from "./sqlite-file.ts";
 
-const suite = new SqliteSuite();
-afterAll(() => suite[Symbol.asyncDispose]());
-streamsConform(suite.driver);
-waitsConform(suite.driver);
+const QUERIES = ["", "?synchronous=off"] as const;
+for (const query of QUERIES) {
+  const suite = new SqliteSuite(query);
+  afterAll(() => suite[Symbol.asyncDispose]());
+  streamsConform(suite.driver);
+  waitsConform(suite.driver);
+}
 
-describe.skipIf(noSqlite !== undefined)("a file of streams", () => {
+describe.skipIf(noSqlite !== undefined).each(QUERIES)("a file of streams, %j", (query) => {
   test("has all that a process appended before it was killed, and each lease goes on to another", async () => {
-    await using file = new SqliteFile();
+    await using file = new SqliteFile(query);
     await using store = await file.open();
     await using producer = new Client(file.url, "r", "append");
     await producer.hear("appended", 25);
@@ -43,7 +47,7 @@ describe.skipIf(noSqlite !== undefined)("a file of streams", () => {
   });
 
   test("is of one run; who knows the run refuses one that is new, deleted or exchanged", async () => {
-    await using file = new SqliteFile();
+    await using file = new SqliteFile(query);
     await expect(file.open({ mustExist: true })).rejects.toMatchObject({ why: "lost" });
     await using store = await file.open();
     await append(store, "s", ["x"]);
@@ -63,7 +67,7 @@ describe.skipIf(noSqlite !== undefined)("a file of streams", () => {
   });
 
   test("does what is asked at the same moment as something that it refuses", async () => {
-    await using file = new SqliteFile();
+    await using file = new SqliteFile(query);
     await using store = await file.open();
     const calls = [
       store.append("s", "x", bytes("x")),
@@ -78,7 +82,7 @@ describe.skipIf(noSqlite !== undefined)("a file of streams", () => {
   });
 
   test("is looked at while a process that was stopped amid a write keeps the others from writing", async () => {
-    await using file = new SqliteFile();
+    await using file = new SqliteFile(query);
     await using store = await file.open();
     await append(store, "s", ["x"]);
     await using writer = new Client(file.url, "r", "write");
@@ -94,6 +98,21 @@ describe.skipIf(noSqlite !== undefined)("a file of streams", () => {
     );
     await writer.kill();
     expect(await appended).toBe(2);
+  });
+});
+
+describe.skipIf(noSqlite !== undefined)("a file of streams", () => {
+  test("does what follows an order that waits for another's writes after it", async () => {
+    await using file = new SqliteFile("?synchronous=off");
+    await using store = await file.open();
+    const other = await openDatabase(file.path);
+    other.exec("BEGIN IMMEDIATE");
+    const first = store.append("s", "x", bytes("x"));
+    await new Promise((resolve) => setTimeout(resolve, 20)); // it is the thread's by then
+    other.exec("ROLLBACK");
+    other.close();
+    expect(await Promise.all([first, store.append("s", "y", bytes("y"))])).toEqual([1, 2]);
+    expect(await store.append("s", "z", bytes("z"))).toBe(3);
   });
 
   test("tells those who attend to a topic of it, in whatever process, and nobody of anything else", async () => {

@@ -22,9 +22,15 @@ export class SqliteFile implements Place {
   readonly dir = mkdtempSync(join(tmpdir(), "hone-sqlite-"));
   readonly path = join(this.dir, "streams.db");
   readonly #opened: StreamStore[] = [];
+  readonly #query: string;
+
+  /** @param query of its address */
+  constructor(query: "" | "?synchronous=off" = "") {
+    this.#query = query;
+  }
 
   get url(): string {
-    return `sqlite:${this.path}`;
+    return `sqlite:${this.path}${this.#query}`;
   }
 
   async open(options: { readonly mustExist?: boolean } = {}): Promise<StreamStore> {
@@ -43,11 +49,17 @@ const TABLES = ["stream", "entry", "reader", "pending", "pin", "register"];
 
 /** Each test finds the file empty; the first two objects are the same ones each time, for theirs are threads. */
 export class SqliteSuite implements AsyncDisposable {
-  readonly #file = new SqliteFile();
+  readonly #file: SqliteFile;
   readonly #kept: StreamStore[] = [];
+  readonly driver: DriverUnderTest;
 
-  readonly driver: DriverUnderTest = {
-    name: "sqlite",
+  constructor(query: "" | "?synchronous=off" = "") {
+    this.#file = new SqliteFile(query);
+    this.driver = this.#driver(`sqlite${query}`);
+  }
+
+  readonly #driver = (name: string): DriverUnderTest => ({
+    name,
     skipped: noSqlite,
     place: async () => {
       if (this.#kept.length > 0) this.#empty();
@@ -64,7 +76,7 @@ export class SqliteSuite implements AsyncDisposable {
         [Symbol.asyncDispose]: async () => {},
       };
     },
-  };
+  });
 
   #empty(): void {
     const Database = createRequire(import.meta.url)("better-sqlite3");
