@@ -145,7 +145,8 @@ async function behindWhileTheTrainerIsStopped(
   onActorSends: (sender: string, kill: Stop["kill"]) => void = () => {},
 ): Promise<readonly Transfer[]> {
   const core = await nativeCore();
-  const patientSettings = { ...settings, updateMs: 1000, aliveMs: 30_000 };
+  // Who is stopped must not be taken for dead, however busy the machine.
+  const patientSettings = { ...settings, updateMs: 1000, aliveMs: 120_000 };
   const where = { store: `sqlite:${fileOf(name)}`, settings: patientSettings };
   await using processes = await openProcesses({ actors, trainers: 1, core, ...where });
   const { updates, board, roster } = processes.core;
@@ -226,7 +227,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
   );
 
   test.runIf(long)(
-    "an actor that is killed while it sends to another: a third one sends, none of it is the trainer's",
+    "an actor that is killed while it sends to another: another one sends, none of it is the trainer's",
     async () => {
       alone ??= weightsOfOne();
       let isFirst = true;
@@ -240,8 +241,13 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
       });
       const trainer = { isBusy: true, isStopped: true };
       expect(transfers[0]).toEqual({ senders: ["actor.0#1"], members: ["actor.2#1"], trainer });
-      expect(transfers.at(-1)).toMatchObject({ senders: ["actor.1#1"], trainer });
-      expect(transfers.at(-1)!.members).toContain("actor.2#1");
+      // One that took the dead one's place may get them first, and be who sends in the end.
+      const last = transfers.at(-1)!;
+      expect(last.members).toContain("actor.2#1");
+      expect(["actor.1#1", "actor.0#2"]).toContain(last.senders[0]);
+      expect(transfers.flatMap(({ senders }) => senders).filter((who) => !who.startsWith("actor."))).toEqual(
+        [],
+      );
       expect(weightsOf("peer-killed")).toBe(await alone);
     },
     patient(90_000),
