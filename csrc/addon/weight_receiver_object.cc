@@ -23,8 +23,8 @@ WeightReceiverObject::Receiver::Receiver(const model::ModelConfig& config, DType
 Napi::Function WeightReceiverObject::define(Napi::Env env) {
   using Self = WeightReceiverObject;
   return DefineClass(env, "NativeWeightReceiver",
-                     {InstanceMethod<&Self::receive>("receive"), InstanceMethod<&Self::commit>("commit"),
-                      InstanceMethod<&Self::close>("close")});
+                     {InstanceMethod<&Self::receive>("receive"), InstanceMethod<&Self::send>("send"),
+                      InstanceMethod<&Self::commit>("commit"), InstanceMethod<&Self::close>("close")});
 }
 
 WeightReceiverObject::WeightReceiverObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<WeightReceiverObject>(info) {
@@ -41,14 +41,26 @@ WeightReceiverObject::~WeightReceiverObject() {
   if (receiver_) receiver_->worker->abandon();
 }
 
-Napi::Value WeightReceiverObject::receive(const Napi::CallbackInfo& info) {
-  const auto group = translated(info.Env(), [&] { return CommunicatorObject::from(info[0], "receive").thread(); });
-  const auto job = [receiver = receiver_, group]() -> JobResult {
+Napi::Value WeightReceiverObject::with_group(const Napi::CallbackInfo& info, const char* name, bool sends, Part part) {
+  const auto group = translated(info.Env(), [&] {
+    const auto group = CommunicatorObject::from(info[0], name).thread();
+    if (sends != (group->rank() == 0)) fail(Code::kConfig, "%s: rank 0 sends; this is rank %d.", name, group->rank());
+    return group;
+  });
+  const auto job = [receiver = receiver_, group, part]() -> JobResult {
     uint32_t version = 0;
-    group->use([&](dist::Communicator& ranks) { version = ranks.rank() == 0 ? receiver->weights.send(ranks) : receiver->weights.receive(ranks); });
+    group->use([&](dist::Communicator& ranks) { version = (receiver->weights.*part)(ranks); });
     return [version](Napi::Env env) { return Napi::Number::New(env, version); };
   };
   return run_as_promise(info.Env(), *receiver_->worker, kClosed, job);
+}
+
+Napi::Value WeightReceiverObject::receive(const Napi::CallbackInfo& info) {
+  return with_group(info, "receive", false, &trainer::WeightReceiver::receive);
+}
+
+Napi::Value WeightReceiverObject::send(const Napi::CallbackInfo& info) {
+  return with_group(info, "send", true, &trainer::WeightReceiver::send);
 }
 
 Napi::Value WeightReceiverObject::commit(const Napi::CallbackInfo& info) {

@@ -11,7 +11,7 @@
 
 namespace hone::addon {
 
-/// receive and commit queue in order on a thread of the receiver's own and return promises.
+/// receive, send and commit queue in order on a thread of the receiver's own and return promises.
 class WeightReceiverObject : public Napi::ObjectWrap<WeightReceiverObject> {
  public:
   static Napi::Function define(Napi::Env env);
@@ -28,7 +28,12 @@ class WeightReceiverObject : public Napi::ObjectWrap<WeightReceiverObject> {
     std::shared_ptr<Worker> worker;
   };
 
+  /// A part in a transfer, on the group's thread; resolves with the version. sends: it is rank 0's.
+  using Part = uint32_t (trainer::WeightReceiver::*)(dist::Communicator& group);
+  Napi::Value with_group(const Napi::CallbackInfo& info, const char* name, bool sends, Part part);
+
   Napi::Value receive(const Napi::CallbackInfo& info);
+  Napi::Value send(const Napi::CallbackInfo& info);
   Napi::Value commit(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
 

@@ -137,7 +137,7 @@ export class CommunicatorReceiver implements WeightReceiver {
     if (receiver === undefined || this.#committed.get(engine) !== version)
       throw new HoneError("HONE_ERR_STATE", `version ${version} of ${engine} was not committed here`);
     const group = groupOf(groups, me);
-    await this.#link.use(group, me, (connected) => receiver.receive(connected)); // as rank 0, which sends
+    await this.#link.use(group, me, (connected) => receiver.send(connected));
   }
 
   async forget(engine: string): Promise<void> {

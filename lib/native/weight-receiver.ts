@@ -21,6 +21,11 @@ export class WeightReceiver implements WeightReceiverFace {
     return await awaited(() => this.#native.receive(native));
   }
 
+  async send(group: CommunicatorFace): Promise<number> {
+    const native = nativeCommunicator(group, "send");
+    return await awaited(() => this.#native.send(native));
+  }
+
   async commit(engine: EngineFace): Promise<number> {
     const native = nativeEngine(engine, "commit");
     return await awaited(() => this.#native.commit(native));

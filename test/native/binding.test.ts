@@ -38,7 +38,7 @@ test("the addon exports what binding.ts says", () => {
   expect(members(binding().NativeModelWriter)).toEqual(["cancel", "run"]);
   expect(members(binding().NativeDecodeStream)).toEqual(["finish", "step"]);
   expect(members(binding().NativeEngine)).toEqual(["abort", "close", "stats", "submit"]);
-  expect(members(binding().NativeWeightReceiver)).toEqual(["close", "commit", "receive"]);
+  expect(members(binding().NativeWeightReceiver)).toEqual(["close", "commit", "receive", "send"]);
   expect(members(binding().NativeCommunicator)).toEqual([
     "abort",
     "allGather",

@@ -149,10 +149,10 @@ withGloo("between processes", () => {
            await trainer.setVersion(version);
            await Promise.all([trainer.sendWeights(pair[0], { bucketBytes: 64 }), receiver.receive(pair[1])]);
            await receiver.commit(engine);
-           if (version === 1) await receiver.receive(group);
+           if (version === 1) await receiver.send(group);
          }
          setTimeout(() => process.kill(process.pid, "SIGKILL"), 300);
-         while (true) await receiver.receive(group);
+         while (true) await receiver.send(group);
        }
        if ((await receiver.receive(group)) !== 1) throw new Error("another version came");
        await receiver.commit(engine);
@@ -254,14 +254,14 @@ withGloo("within a process", () => {
   test("as rank 0 a receiver sends what it committed, and nothing else", () =>
     receiving(async (a, b) => {
       const [giver, taker] = [1, 2].map(() => new WeightReceiver(modelConfig, { weightStorage: "f32" }));
-      await expect(giver!.receive(a)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+      await expect(giver!.send(a)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
       await receiving(async (c, d) => {
         await trainer.setVersion(8);
         await Promise.all([trainer.sendWeights(c, SMALL), giver!.receive(d)]);
       });
-      await expect(giver!.receive(a)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+      await expect(giver!.send(a)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
       await giver!.commit(engine);
-      expect(await Promise.all([giver!.receive(a), taker!.receive(b)])).toEqual([8, 8]);
+      expect(await Promise.all([giver!.send(a), taker!.receive(b)])).toEqual([8, 8]);
       expect(await taker!.commit(engine)).toBe(8);
       await Promise.all([giver!.close(), taker!.close()]);
     }));
@@ -286,6 +286,8 @@ withGloo("within a process", () => {
       const other = modelConfig.replace('"intermediate_size":56', '"intermediate_size":64');
       const receiver = new WeightReceiver(other, { weightStorage: "f32" });
       await expect(receiver.commit(engine)).rejects.toThrow(/another model config/);
+      await expect(receiver.send(b)).rejects.toThrow(/send: rank 0 sends; this is rank 1/);
+      await expect(receiver.receive(a)).rejects.toThrow(/receive: rank 0 sends; this is rank 0/);
       expect(await Promise.allSettled([trainer.sendWeights(a), receiver.receive(b)])).toMatchObject([
         { value: Int32Array.of(1) },
         { reason: { code: "HONE_ERR_CONFIG" } },
