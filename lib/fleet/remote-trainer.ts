@@ -16,6 +16,7 @@ import { CallLog } from "./call-log.ts";
 import { type Call, decodeReply, encodeCall, type Reply } from "./calls.ts";
 import { faultOf } from "./fault-text.ts";
 import type { SendingTrainer } from "./fleet-trainer.ts";
+import { follow } from "./follow.ts";
 import { REGISTERS, rankName, STREAMS } from "./names.ts";
 import type { RankWord } from "./rank-pulse.ts";
 import type { Located } from "./transfer-groups.ts";
@@ -27,9 +28,6 @@ interface Pending extends Deferred<Reply> {
 
 /** Steps without a checkpoint of the run after which the ranks make one of their own: it bounds what is kept here. */
 const MOST_STEPS = 64;
-
-/** Replies that stay in the store behind what was read, so that one trim serves many. */
-const TRIM_EVERY = 64;
 
 /** Formations of the ranks in a row, none of which answered anything new, after which the run ends. */
 const MOST_FORMATIONS = 5;
@@ -135,23 +133,9 @@ export class TrainerRanks {
     this.fail(new HoneError("HONE_ERR_STATE", "the trainer is closed"));
   }
 
-  async #read(epoch: number, signal: AbortSignal): Promise<void> {
-    const stream = STREAMS.replies(epoch);
-    for (let after = 0, trimmed = 0; !signal.aborted; ) {
-      const entries = await this.#store
-        .read(stream, after, { max: 16, waitMs: 60_000, signal })
-        .catch((error) => {
-          if (signal.aborted) return [];
-          throw error;
-        });
-      for (const { payload, offset } of entries) {
-        this.#settle(decodeReply(payload));
-        after = offset;
-      }
-      if (after - trimmed < TRIM_EVERY) continue;
-      await this.#store.trim(stream, after);
-      trimmed = after;
-    }
+  #read(epoch: number, signal: AbortSignal): Promise<void> {
+    const receive = (_key: string, payload: Uint8Array) => this.#settle(decodeReply(payload));
+    return follow(this.#store, STREAMS.replies(epoch), signal, { receive });
   }
 
   #settle(reply: Reply): void {

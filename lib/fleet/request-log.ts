@@ -1,7 +1,5 @@
 import { type EntrySize, type Offset, StreamError, type StreamStore } from "../streams/index.ts";
-
-/** Answers that stay in the store behind what was read, so that one trim serves many. */
-const TRIM_EVERY = 64;
+import { type Follower, follow } from "./follow.ts";
 
 /** What others are asked, and their answers: requests and outcomes, jobs and their ends. What is done with leaves the store. */
 export class RequestLog {
@@ -31,21 +29,9 @@ export class RequestLog {
   }
 
   /** Hands over every answer, until `signal` aborts. @param onTrim after answers were dropped, with requests that are over */
-  async follow(
-    signal: AbortSignal,
-    receive: (key: string, payload: Uint8Array) => void,
-    onTrim?: () => Promise<void>,
-  ): Promise<void> {
-    for (let after = 0, trimmed = 0; !signal.aborted; ) {
-      const options = { max: 16, waitMs: 60_000, signal };
-      for (const { key, payload, offset } of await this.#store.read(this.#answers, after, options)) {
-        receive(key, payload);
-        after = offset;
-      }
-      if (after - trimmed < TRIM_EVERY) continue;
-      trimmed = after;
-      await Promise.all([this.#store.trim(this.#answers, after), this.trim(), onTrim?.()]);
-    }
+  follow(signal: AbortSignal, receive: Follower["receive"], onTrim?: () => Promise<void>): Promise<void> {
+    const trim = () => Promise.all([this.trim(), onTrim?.()]);
+    return follow(this.#store, this.#answers, signal, { receive, onTrim: trim });
   }
 
   /** Drops those before the oldest under way. One that was aborted may still be an actor's: the next time, then. */

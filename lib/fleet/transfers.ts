@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { HoneError } from "../errors.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { faultOf, isOfTheWay } from "./fault-text.ts";
+import { follow } from "./follow.ts";
 import {
   type Answer,
   type Control,
@@ -31,9 +32,6 @@ export interface TransferParts {
   readonly closed: AbortSignal;
 }
 
-/** Answers that stay in the store behind what was read, so that one trim serves many. */
-const TRIM_EVERY = 64;
-
 /** What actors answer to updates, and who does not. */
 export class Answers {
   readonly #store: StreamStore;
@@ -52,20 +50,13 @@ export class Answers {
     this.#closed = closed;
   }
 
-  async listen(): Promise<void> {
-    const signal = this.#closed;
-    for (let after = 0, trimmed = 0; !signal.aborted; ) {
-      const entries = await this.#store.read(STREAMS.answers, after, { max: 64, waitMs: 60_000, signal });
-      for (const { offset, payload } of entries) {
-        const answer = decodeAnswer(payload);
-        this.#expected.get(answer.update)?.set(answer.member, answer);
-        after = offset;
-      }
+  listen(): Promise<void> {
+    const receive = (_key: string, payload: Uint8Array) => {
+      const answer = decodeAnswer(payload);
+      this.#expected.get(answer.update)?.set(answer.member, answer);
       this.#heard?.();
-      if (after - trimmed < TRIM_EVERY) continue;
-      await this.#store.trim(STREAMS.answers, after);
-      trimmed = after;
-    }
+    };
+    return follow(this.#store, STREAMS.answers, this.#closed, { receive });
   }
 
   /** Before the update is announced. */

@@ -97,6 +97,13 @@ interface Stop {
   readonly kill: (name: string, signal: NodeJS.Signals) => void;
 }
 
+/** Whoever is to get the weights holds the transfer up, so that it is under way when its sender dies. */
+function diesAmid(stop: Stop, sender: string): void {
+  stopped(stop);
+  setTimeout(() => stop.kill(sender, "SIGKILL"), 300);
+  setTimeout(() => stop.kill(stop.who, "SIGCONT"), 600);
+}
+
 function canWrite(database: { exec(sql: string): void }): boolean {
   try {
     database.exec("BEGIN IMMEDIATE; ROLLBACK");
@@ -234,10 +241,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
       const transfers = await behindWhileTheTrainerIsStopped("peer-killed", 3, (sender, kill) => {
         if (!isFirst) return;
         isFirst = false;
-        // who is to get them holds the transfer up, so that it is under way when its sender dies
-        stopped({ name: "peer-killed", who: "actor.2", writing: false, kill });
-        setTimeout(() => kill(sender.split("#")[0]!, "SIGKILL"), 300);
-        setTimeout(() => kill("actor.2", "SIGCONT"), 600);
+        diesAmid({ name: "peer-killed", who: "actor.2", writing: false, kill }, sender.split("#")[0]!);
       });
       const trainer = { isBusy: true, isStopped: true };
       expect(transfers[0]).toEqual({ senders: ["actor.0#1"], members: ["actor.2#1"], trainer });
@@ -285,9 +289,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     async () => {
       alone ??= weightsOfOne();
       const happens: Setting["happens"] = (kill) => {
-        stopped({ name: "sender", who: "actor.1", writing: false, kill }); // the transfer stays under way
-        setTimeout(() => kill("trainer.0", "SIGKILL"), 300);
-        setTimeout(() => kill("actor.1", "SIGCONT"), 600);
+        diesAmid({ name: "sender", who: "actor.1", writing: false, kill }, "trainer.0");
       };
       // Whoever is late for an update before, on a busy machine, has no part in this one.
       const heard = await runOf("sender", { trainers: 1, updateMs: 10_000, at: 3, happens });

@@ -43,5 +43,5 @@ test("answers are handed over in their order, and those that were leave the stor
   expect(received).toEqual(keys);
   expect(told).toBe(1);
   off.abort();
-  await expect(over).rejects.toMatchObject({ code: "HONE_ERR_ABORTED" });
+  await over;
 });
