@@ -81,8 +81,10 @@ void Program::collect(std::size_t which) {
 }
 
 void Program::keep_time(double now, uint32_t starved_times) {
-  if (!is_running() || !clock_.is_up(now, starved_times)) return;
-  is_slow_ = true;
+  if (!is_running()) return;
+  const Time time = clock_.look(now, starved_times);
+  if (time == Time::kLeft) return;
+  is_slow_ = time == Time::kSpent;
   kill();
 }
 

@@ -69,7 +69,7 @@ class Program {
 
   /// Seconds that it ran, without those in which it waited for a processor.
   double spent(double now) const { return clock_.spent(now); }
-  /// When to call keep_time next, which kills the process if its time is over.
+  /// When to call keep_time next, which kills the process if its time is over, or it waits for a processor without end.
   double due() const { return clock_.due(); }
   void keep_time(double now, uint32_t starved_times);
   void kill() const;

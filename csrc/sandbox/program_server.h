@@ -12,8 +12,8 @@ namespace hone::sandbox {
 /// calls. Returns the limit of memory in bytes that the request names. The caller runs the job and ends with `_exit`.
 ///
 /// Requests come on descriptor 0 and results go to 1, little-endian, in the format of lib/sandbox/zygote.ts. A run is
-/// killed when its time is over (not counting time in which it waited for a processor, up to `starved_times` its limit
-/// on the clock), when it writes more than it may, when it is called off, and when the server ends.
+/// killed when its time is over (not counting time in which it waited for a processor), when that wait takes its time to
+/// `starved_times` its limit on the clock (lost, which is no verdict), when it writes more than it may, when it is called off, and when the server ends.
 ///
 /// No run finds anything of another in its memory: the server keeps that in memory that a fork does not copy. Waits
 /// until all other threads of this process sleep. filter: array of at least one `sock_filter`; no run goes without ·

@@ -29,13 +29,15 @@ double RunClock::spent(double now) const {
   return passed < kShort ? passed : std::max(0.0, passed - starved(pid_));
 }
 
-bool RunClock::is_up(double now, uint32_t starved_times) {
-  if (now < due_) return false;
+Time RunClock::look(double now, uint32_t starved_times) {
+  if (now < due_) return Time::kLeft;
   const double left = limit_ - spent(now);
-  due_ = now + std::max(left, 1e-3);
-  if (left > 0 && now - since_ < starved_times * limit_) return false;
+  if (left > 0 && now - since_ < starved_times * limit_) {
+    due_ = now + std::max(left, 1e-3);
+    return Time::kLeft;
+  }
   due_ = now + 1;
-  return true;
+  return left > 0 ? Time::kStarved : Time::kSpent;
 }
 
 }  // namespace hone::sandbox

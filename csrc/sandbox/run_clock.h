@@ -10,6 +10,15 @@ namespace hone::sandbox {
 /// Seconds: for shorter runs the kernel is not asked.
 inline constexpr double kShort = 0.1;
 
+/// What is to be said of a run's time.
+enum class Time : uint8_t {
+  kLeft,
+  /// It has run for its limit.
+  kSpent,
+  /// It has not, but waits for a processor for so long that it is given up; no fault of its own.
+  kStarved,
+};
+
 /// Keeps the time of a process. All times are seconds of one clock.
 class RunClock {
  public:
@@ -18,10 +27,10 @@ class RunClock {
 
   /// How long it ran, without the time in which it waited for a processor.
   double spent(double now) const;
-  /// When to ask is_up() next.
+  /// When to call look() next.
   double due() const { return due_; }
-  /// Whether it has run for the limit, or has existed for `starved_times` the limit.
-  bool is_up(double now, uint32_t starved_times);
+  /// kStarved: it has existed for `starved_times` its limit.
+  Time look(double now, uint32_t starved_times);
 
  private:
   pid_t pid_ = 0;

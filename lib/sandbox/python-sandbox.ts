@@ -17,7 +17,7 @@ export interface PythonProgram {
 export interface PythonLimits {
   /**
    * Wall time of the run. Where the driver can tell, the time in which the program could have run but no processor was
-   * free does not count, up to STARVED_TIMES the limit.
+   * free does not count; a run that waits until STARVED_TIMES its limit is lost, which is no verdict.
    */
   readonly wallMs: number;
   readonly memoryBytes: number;

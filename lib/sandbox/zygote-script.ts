@@ -254,7 +254,8 @@ class HoneZygote:
             if left > 0 and now - program["since"] < ${STARVED_TIMES} * program["wall"]:
                 program["due"] = now + left
             else:
-                program["slow"] = True
+                # One that waits for a processor without end is lost: that says nothing of it.
+                program["slow"] = left <= 0
                 program["due"] = now + 1
                 self.kill([program])
 

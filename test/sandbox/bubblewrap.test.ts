@@ -1,7 +1,7 @@
 // What every driver does is in test/contract/python-sandboxes.test.ts, hacks are in test/domains/code/verify.test.ts.
 import { describe, expect, test, vi } from "vitest";
 import { BubblewrapSandbox } from "../../lib/sandbox/bubblewrap.ts";
-import type { PythonLimits } from "../../lib/sandbox/python-sandbox.ts";
+import { type PythonLimits, STARVED_TIMES } from "../../lib/sandbox/python-sandbox.ts";
 import {
   bubblewrap,
   descendants,
@@ -133,8 +133,13 @@ print("end")`;
   test("that waits for a processor is not too slow for that", async () => {
     // Each takes 350 ms of processor time and is allowed 1,000; together they take more, on any two cores.
     const source = "import time\nwhile time.process_time() < 0.35: pass\nprint('done')";
-    const runs = await Promise.all(Array.from({ length: 8 }, () => run(source, { wallMs: 1000 })));
-    expect(new Set(runs.map(({ stdout }) => stdout))).toEqual(new Set(["done\n"]));
+    const begun = performance.now();
+    const runs = await Promise.allSettled(Array.from({ length: 8 }, () => run(source, { wallMs: 1000 })));
+    const ends = runs.map((done) => (done.status === "fulfilled" ? done.value.stdout : done.reason.code));
+    // Where others leave it less than a tenth of a processor, it is given up: no verdict.
+    const isStarved = performance.now() - begun > 1000 * STARVED_TIMES;
+    const isRight = (end: string) => end === "done\n" || (isStarved && end === "HONE_ERR_VERIFIER");
+    expect(ends.filter((end) => !isRight(end))).toEqual([]);
   });
 
   test("can be called off", async () => {

@@ -1,5 +1,7 @@
 // What programs see of each other is in bubblewrap.test.ts; here: what they inherit.
+import { execFileSync, spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
+import { STARVED_TIMES } from "../../lib/sandbox/python-sandbox.ts";
 import { seccompFilter } from "../../lib/sandbox/seccomp.ts";
 import { zygoteScript } from "../../lib/sandbox/zygote-script.ts";
 import { bubblewrap, hasBubblewrap, LIMITS, programsRunning } from "../fixtures/python-sandboxes.ts";
@@ -37,6 +39,30 @@ describe.skipIf(!hasBubblewrap)("the memory of a program", () => {
     expect((await run(SCAN)).stdout).toBe("0\n");
     expect((await beside).stdout).toBe(`${MARKER}\n`);
   });
+});
+
+/** Runs the script's definitions and then `code`, outside of any sandbox. */
+function define(code: string): string {
+  const script = zygoteScript(seccompFilter("x64")!).replace(/hone_main\(\)\n$/, code);
+  return execFileSync("python3", ["-c", script], { encoding: "utf8" });
+}
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+test.skipIf(!hasPython).each([
+  { what: "has run for its limit", spent: 2, ago: 2, told: "too-slow" },
+  { what: "waits for a processor without end", spent: 1, ago: 2 * STARVED_TIMES, told: "lost" },
+  { what: "has waited, not yet without end", spent: 1, ago: 1.9 * STARVED_TIMES, told: "goes on" },
+])("a program that $what: $told", ({ spent, ago, told }) => {
+  const code = `
+zygote, killed = HoneZygote(None), []
+zygote.spent, zygote.kill = (lambda program: ${spent}), killed.extend
+now = time.monotonic()
+program = {"since": now - ${ago}, "wall": 2, "due": now, "slow": False}
+zygote.programs[0] = program
+zygote.keep_time()
+print(("too-slow" if program["slow"] else "lost") if killed else "goes on")`;
+  expect(define(code)).toBe(`${told}\n`);
 });
 
 test("the script holds the filter and starts the pump last", () => {

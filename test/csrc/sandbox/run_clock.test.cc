@@ -1,5 +1,5 @@
 // Times are given here; the kernel is asked only how long this process waited for a processor.
-// Mutants tried: a run that is up before its limit; starved_times left out; spent() never counting.
+// Mutants tried: a run that is slow before its limit; starved_times left out; spent() never counting.
 #include "sandbox/run_clock.h"
 
 #include <unistd.h>
@@ -17,12 +17,12 @@ constexpr pid_t kNobody = 0;  // /proc has no such process: it waited for nothin
 
 }  // namespace
 
-TEST(a_run_is_up_when_it_has_spent_its_limit) {
+TEST(a_run_is_slow_when_it_has_spent_its_limit) {
   RunClock clock(kNobody, 100, 2);
   EXPECT_EQ(clock.due(), 102.0);
-  EXPECT_TRUE(!clock.is_up(101.9, 0));
+  EXPECT_TRUE(clock.look(101.9, 0) == Time::kLeft);
   EXPECT_EQ(clock.due(), 102.0);
-  EXPECT_TRUE(clock.is_up(102, 4));
+  EXPECT_TRUE(clock.look(102, 4) == Time::kSpent);
   EXPECT_EQ(clock.due(), 103.0);
 }
 
@@ -34,11 +34,13 @@ TEST(what_passes_is_spent_unless_it_waited) {
   EXPECT_TRUE(spent > 9e5 && spent <= 1e6);
 }
 
-TEST(who_waited_has_more_time_but_not_without_end) {
+TEST(who_waited_has_more_time_and_in_the_end_is_lost_not_slow) {
   RunClock patient(getpid(), 0, 1e6), impatient(getpid(), 0, 1e6);
-  EXPECT_TRUE(impatient.is_up(1e6, 1));
+  const Time end = impatient.look(1e6, 1);
+  EXPECT_TRUE(end != Time::kLeft);
   if (patient.spent(1e6) == 1e6) SKIP("this process never waited for a processor");
-  EXPECT_TRUE(!patient.is_up(1e6, 4));
+  EXPECT_TRUE(end == Time::kStarved);
+  EXPECT_TRUE(patient.look(1e6, 4) == Time::kLeft);
   EXPECT_TRUE(patient.due() > 1e6 && patient.due() < 1.1e6);
 }
 
