@@ -38,10 +38,10 @@ export class NodeRoles implements AsyncDisposable {
     this.#store = store;
     this.#supervisor = new Supervisor({
       ...supervised,
-      onStart: (places) =>
+      onVacant: (places, last) =>
         places[0]!.role === "trainer"
           ? this.#formation(places)
-          : nextIncarnation(store.kv, `${places[0]!.role}.${places[0]!.rank}`),
+          : nextIncarnation(store, `${places[0]!.role}.${places[0]!.rank}`, last),
       onFailure,
     });
   }

@@ -1,14 +1,20 @@
 import { HoneError } from "../errors.ts";
-import type { KeyValues } from "../streams/index.ts";
+import type { KeyValues, StreamStore } from "../streams/index.ts";
 import { type FleetSettings, memberName, type PlaceName, REGISTERS } from "./names.ts";
 import type { Roster } from "./roster.ts";
-import type { Supervisor } from "./supervisor.ts";
+import type { LastEnd, Supervisor } from "./supervisor.ts";
 
 /**
- * Number of the next process of a place: the one before is fenced from here on. Throws HONE_ERR_STATE where somebody else
- * fills the place too.
+ * Number of the next process of a place: the one before is fenced from here on, and what it held is others' at once. That
+ * counts as a delivery unless the process was killed, which is not its work's fault. Throws HONE_ERR_STATE where somebody
+ * else fills the place too.
  */
-export async function nextIncarnation(kv: KeyValues, place: PlaceName): Promise<number> {
+export async function nextIncarnation(
+  store: Pick<StreamStore, "kv" | "free">,
+  place: PlaceName,
+  last: LastEnd = "failed",
+): Promise<number> {
+  const { kv } = store;
   const register = REGISTERS.incarnation(place);
   const before = await kv.get(register);
   const next = Number(before ?? 0) + 1;
@@ -16,7 +22,11 @@ export async function nextIncarnation(kv: KeyValues, place: PlaceName): Promise<
     throw new HoneError("HONE_ERR_STATE", `${place}: another process has taken epoch ${next}`, {
       hint: "Two agents have the same number: each node needs its own.",
     });
-  await kv.delete(REGISTERS.beat(place), memberName(place, next - 1));
+  if (before === undefined) return next;
+  await Promise.all([
+    store.free(register, last === "killed" ? "retry" : "lost"),
+    kv.delete(REGISTERS.beat(place), memberName(place, next - 1)),
+  ]);
   return next;
 }
 
@@ -41,6 +51,6 @@ export function endSilent(
     if (role === "trainer") continue; // RankWatch looks after them
     const member = memberName(`${role}.${rank}`, epoch);
     const neverBegan = !roster.wasSeen(member) && performance.now() - startedMs > beginMs;
-    if (neverBegan || roster.wasLost(member)) supervisor.kill(role, rank);
+    if (neverBegan || roster.wasLost(member)) supervisor.endHung(role, rank);
   }
 }

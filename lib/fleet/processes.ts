@@ -13,7 +13,7 @@ import { OWN_REDIS, OwnRedis } from "./own-redis.ts";
 import { endSilent, nextIncarnation } from "./places.ts";
 import { RankWatch } from "./rank-watch.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
-import { type Place, Supervisor } from "./supervisor.ts";
+import { type LastEnd, type Place, Supervisor } from "./supervisor.ts";
 import type { WeightSender } from "./transport.ts";
 import { type ChosenWay, chooseWay, localTrainers, openSender } from "./ways.ts";
 
@@ -129,7 +129,7 @@ class OwnProcesses implements Processes {
     this.#supervisor = new Supervisor({
       logs: at.own.path,
       threads: Math.max(1, Math.floor(availableParallelism() / (actors + trainers))),
-      onStart: (places) => this.#begin(places),
+      onVacant: (places, last) => this.#begin(places, last),
       onFailure: (error) => this.#fail(error),
     });
   }
@@ -209,10 +209,11 @@ class OwnProcesses implements Processes {
   }
 
   /** The next epoch of places: what was there before is fenced from here on. */
-  async #begin(places: readonly Place[]): Promise<number> {
+  async #begin(places: readonly Place[], last?: LastEnd): Promise<number> {
     const { role, rank } = places[0]!;
-    const { kv } = this.#at.store;
-    if (role !== "trainer") return nextIncarnation(kv, `${role}.${rank}`);
+    const { store } = this.#at;
+    if (role !== "trainer") return nextIncarnation(store, `${role}.${rank}`, last);
+    const { kv } = store;
     const before = await kv.get(REGISTERS.formation);
     const epoch = Number(before ?? 0) + 1;
     if (!(await kv.cas(REGISTERS.formation, before ?? null, String(epoch))))

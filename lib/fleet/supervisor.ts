@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HoneError } from "../errors.ts";
 import type { ProcessEnd } from "../metrics/index.ts";
 import { ownModule } from "../own-module.ts";
@@ -24,13 +25,19 @@ export interface SupervisorOptions {
   /** Further variables of a process. */
   readonly environmentOf?: (place: Place) => NodeJS.ProcessEnv;
   /**
-   * Before processes take places that are filled together: whatever was there before may not write any more. Returns
-   * their epoch.
+   * Places that are filled together have nobody, or nobody any more: whatever was there may not write from here on. Returns
+   * the epoch of the processes that come.
    */
-  readonly onStart: (places: readonly Place[]) => Promise<number>;
+  readonly onVacant: (places: readonly Place[], last?: LastEnd) => Promise<number>;
   /** Places cannot be kept: HONE_ERR_STATE with the last words of the process that ended first. */
   readonly onFailure: (error: HoneError) => void;
 }
+
+/**
+ * Of the process that ended first. "killed": from outside, whatever it was doing, or told to leave; "failed": what it was
+ * doing may be why.
+ */
+export type LastEnd = "killed" | "failed";
 
 /** How a place is filled, for whoever watches. */
 export interface PlaceStatus {
@@ -50,6 +57,8 @@ interface Child {
   process: ChildProcess | undefined;
   /** Bytes of its log when it began. */
   logged: number;
+  /** It was ended because it got on no more. */
+  hung: boolean;
   ended: ProcessEnd | undefined;
 }
 
@@ -62,7 +71,7 @@ interface Formation {
   /** By a clock that nobody sets. */
   startedMs: number;
   /** The process that ended first, while the others end. */
-  first: { readonly place: Place; readonly code: number | null } | undefined;
+  first: (End & Pick<Child, "place" | "hung">) | undefined;
   /** Ends who does not leave by itself. */
   leaving: NodeJS.Timeout | undefined;
 }
@@ -93,9 +102,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** Fills places with processes that live and end together. */
   async start(...places: readonly Place[]): Promise<void> {
-    const children = places.map(
-      (place): Child => ({ place, process: undefined, logged: 0, ended: undefined }),
-    );
+    const children = places.map(vacant);
     const formation: Formation = {
       children,
       epoch: 0,
@@ -106,13 +113,20 @@ export class Supervisor implements AsyncDisposable {
       leaving: undefined,
     };
     this.#formations.push(formation);
-    await this.#fill(formation);
+    await this.#vacate(formation);
+    this.#fill(formation);
   }
 
   /** Signals one process. False if there is none. */
   kill(role: Place["role"], rank: number, signal: NodeJS.Signals = "SIGKILL"): boolean {
-    const child = this.#children.find(({ place }) => place.role === role && place.rank === rank);
-    return child?.process?.kill(signal) ?? false;
+    return this.#childAt(role, rank)?.process?.kill(signal) ?? false;
+  }
+
+  /** Ends one that gets on no more, which what it does may be to blame for. False if there is none. */
+  endHung(role: Place["role"], rank: number): boolean {
+    const child = this.#childAt(role, rank);
+    if (child !== undefined) child.hung = true;
+    return child?.process?.kill("SIGKILL") ?? false;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -126,18 +140,27 @@ export class Supervisor implements AsyncDisposable {
     process.removeListener("exit", this.#killAll);
   }
 
+  #childAt(role: Place["role"], rank: number): Child | undefined {
+    return this.#children.find(({ place }) => place.role === role && place.rank === rank);
+  }
+
   get #children(): readonly Child[] {
     return this.#formations.flatMap(({ children }) => children);
   }
 
-  async #fill(formation: Formation): Promise<void> {
-    const { children } = formation;
+  async #vacate(formation: Formation, last?: LastEnd): Promise<void> {
     if (this.#closed) return;
-    formation.epoch = await this.#options.onStart(children.map(({ place }) => place));
+    const places = formation.children.map(({ place }) => place);
+    formation.epoch = await this.#options.onVacant(places, last);
+  }
+
+  #fill(formation: Formation): void {
+    const { children } = formation;
     if (this.#closed) return;
     formation.startedMs = performance.now();
     formation.first = undefined;
     for (const child of children) {
+      child.hung = false;
       child.logged = statSync(logOf(this.#options.logs, child.place), { throwIfNoEntry: false })?.size ?? 0;
       child.process = this.#spawn(child.place, formation.epoch);
       void ended(child.process).then((end) => this.#ended(formation, child, end));
@@ -165,7 +188,7 @@ export class Supervisor implements AsyncDisposable {
     child.ended = { atMs: Date.now(), how: howOf(end), words: this.#lastWords(child, 3) };
     child.process = undefined;
     if (this.#closed) return;
-    formation.first ??= { place: child.place, code: end.code };
+    formation.first ??= { place: child.place, hung: child.hung, ...end };
     const left = formation.children.filter(({ process: other }) => other !== undefined);
     if (left.length === 0) this.#again(formation);
     if (left.length === 0 || formation.leaving !== undefined) return;
@@ -178,12 +201,17 @@ export class Supervisor implements AsyncDisposable {
     formation.leaving = undefined;
     formation.inARow = performance.now() - formation.startedMs > LONG_ENOUGH_MS ? 1 : formation.inARow + 1;
     formation.restarts += 1;
-    if (formation.first!.code === PROCESS_EXIT.config || formation.inARow > MOST_RESTARTS) {
+    const first = formation.first!;
+    if (first.code === PROCESS_EXIT.config || formation.inARow > MOST_RESTARTS) {
       this.#options.onFailure(this.#given(formation));
       return;
     }
-    const fill = () => this.#fill(formation).catch((error) => this.#options.onFailure(error));
-    setTimeout(fill, FIRST_PAUSE_MS * 2 ** (formation.inARow - 1)).unref();
+    const pauseMs = FIRST_PAUSE_MS * 2 ** (formation.inARow - 1);
+    // what they held is others' at once, and not only when somebody comes
+    this.#vacate(formation, isKilled(first) ? "killed" : "failed")
+      .then(() => sleep(pauseMs, undefined, { ref: false }))
+      .then(() => this.#fill(formation))
+      .catch((error) => this.#options.onFailure(error));
   }
 
   #given({ first, inARow }: Formation): HoneError {
@@ -202,6 +230,10 @@ export class Supervisor implements AsyncDisposable {
     return said.trimEnd().split("\n").slice(-lines).join("\n");
   }
 }
+
+const vacant = (place: Place): Child => {
+  return { place, process: undefined, logged: 0, hung: false, ended: undefined };
+};
 
 function signal(children: readonly Child[], which: NodeJS.Signals): void {
   for (const { process: child } of children) child?.kill(which);
@@ -227,6 +259,11 @@ const ended = (child: ChildProcess): Promise<End> =>
     child.once("exit", (code, signal) => resolve({ code, signal }));
     child.once("error", () => resolve({ code: null, signal: null }));
   });
+
+const FROM_OUTSIDE: ReadonlySet<NodeJS.Signals> = new Set(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"]);
+
+const isKilled = ({ code, signal, hung }: End & Pick<Child, "hung">): boolean =>
+  !hung && (code === PROCESS_EXIT.done || (signal !== null && FROM_OUTSIDE.has(signal)));
 
 function howOf({ code, signal }: End): string {
   if (signal !== null) return `by ${signal}`;

@@ -86,6 +86,11 @@ export class DriverStore implements StreamStore {
     return this.#run("release", { ...held(lease), end });
   }
 
+  async free(key: string, as: "lost" | "retry"): Promise<number> {
+    checkKey("fence's key", key);
+    return this.#run("free", { key, as });
+  }
+
   async read(stream: string, after: Offset, options: ReadOptions): Promise<Entry[]> {
     checkCount("cursor", after);
     const found = await this.#entries(stream, options, async () => ({

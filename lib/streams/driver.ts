@@ -19,18 +19,23 @@ export interface Leased {
 /** What a driver can do. Each is atomic, and what it changed is durable when it is done; none waits for entries. */
 export interface Operations {
   append(o: Appended): Offset;
-  lease(o: {
-    readonly stream: string;
-    readonly group: string;
-    readonly token: string;
-    readonly max: number;
-    readonly leaseMs: number;
-    readonly maxDeliveries: number;
-  }): Leased;
+  /** Remembers under which fence it was taken. */
+  lease(
+    o: {
+      readonly stream: string;
+      readonly group: string;
+      readonly token: string;
+      readonly max: number;
+      readonly leaseMs: number;
+      readonly maxDeliveries: number;
+    },
+    fence?: Fence,
+  ): Leased;
   renew(o: Held & { readonly leaseMs: number }): boolean;
   /** With `keeps` the lease stays as it is. */
   forward(o: Held & { readonly out: Appended; readonly keeps: boolean }): Offset | null;
   release(o: Held & { readonly end: LeaseEnd }): boolean;
+  free(o: { readonly key: string; readonly as: "lost" | "retry" }): number;
   read(o: { readonly stream: string; readonly after: Offset; readonly max: number }): readonly Entry[];
   pin(o: { readonly stream: string; readonly name: string; readonly cursor: Offset | null }): null;
   trim(o: { readonly stream: string; readonly before: Offset }): number;

@@ -1,4 +1,4 @@
-import type { Appended, Arguments, Held, Leased } from "./driver.ts";
+import type { Appended, Arguments, Fence, Held, Leased } from "./driver.ts";
 import type { Depth, Entry, Offset } from "./store.ts";
 import { heldBy, StreamError } from "./stream-error.ts";
 
@@ -11,6 +11,8 @@ interface Pending {
   token: string;
   untilMs: number;
   deliveries: number;
+  /** Under which it is held. */
+  fence: Fence | undefined;
 }
 
 interface Group {
@@ -56,7 +58,14 @@ export class MemoryStream {
 
   /** Leases to `token`; `bury` is given what had its last delivery. */
   lease(
-    { group: name, token, max, leaseMs, maxDeliveries }: Arguments<"lease">,
+    {
+      group: name,
+      token,
+      max,
+      leaseMs,
+      maxDeliveries,
+      fence,
+    }: Arguments<"lease"> & { fence: Fence | undefined },
     now: number,
     bury: (offset: Offset, deliveries: number) => void,
   ): Leased {
@@ -64,7 +73,7 @@ export class MemoryStream {
     this.#groups.set(name, group);
     const taken: { offset: Offset; deliveries: number }[] = [];
     const take = (offset: Offset, deliveries: number) => {
-      group.pending.set(offset, { token, untilMs: now + leaseMs, deliveries });
+      group.pending.set(offset, { token, untilMs: now + leaseMs, deliveries, fence });
       taken.push({ offset, deliveries });
     };
     const over = [...group.pending].filter(([, { untilMs }]) => untilMs <= now).sort(([a], [b]) => a - b);
@@ -86,6 +95,12 @@ export class MemoryStream {
   held({ group, offset, token }: Held): Pending | undefined {
     const pending = this.#groups.get(group)?.pending.get(offset);
     return pending?.token === token ? pending : undefined;
+  }
+
+  /** What is held under a fence on `key` with another value than the register's. */
+  fencedOut(key: string, value: string | null): Pending[] {
+    const all = [...this.#groups.values()].flatMap(({ pending }) => [...pending.values()]);
+    return all.filter(({ fence }) => fence?.key === key && fence.value !== value);
   }
 
   finish({ group, offset }: Held): void {
@@ -143,6 +158,12 @@ export class MemoryStream {
       throw new StreamError({ why: "trimmed", about, found: String(this.#trimmed) });
     if (cursor > this.last) throw new StreamError({ why: "ahead", about, found: String(this.last) });
   }
+}
+
+/** To whoever asks next. */
+export function giveBack(pending: Pending, as: "lost" | "retry"): void {
+  if (as === "retry") pending.deliveries -= 1;
+  Object.assign(pending, { token: "", fence: undefined, untilMs: Number.NEGATIVE_INFINITY });
 }
 
 /** Whoever gets an entry may write into its payload. */

@@ -11,7 +11,7 @@ import {
   type Result,
 } from "./driver.ts";
 import { MemoryRegisters } from "./memory-registers.ts";
-import { MemoryStream } from "./memory-stream.ts";
+import { giveBack, MemoryStream } from "./memory-stream.ts";
 import { exhausted, fencedBy, StreamError } from "./stream-error.ts";
 
 /** Streams of one process, gone with it. What the other drivers do is what this one does (test/contract/streams.test.ts). */
@@ -28,8 +28,8 @@ export class MemoryDriver implements Driver {
 
   async run<K extends OperationName>(name: K, args: Arguments<K>, fence?: Fence): Promise<Result<K>> {
     if (fence !== undefined) this.#checkFence(fence);
-    const operation = this.#operations[name] as (args: Arguments<K>) => Result<K>;
-    return operation(args);
+    const operation = this.#operations[name] as (args: Arguments<K>, fence?: Fence) => Result<K>;
+    return operation(args, fence);
   }
 
   onNews(listener: (topic: string) => void): void {
@@ -45,11 +45,11 @@ export class MemoryDriver implements Driver {
       const known = this.#stream(stream).offsetOf(what.key);
       return known ?? this.#append(stream, what);
     },
-    lease: (args) => {
+    lease: (args, fence) => {
       const stream = this.#stream(args.stream);
       const bury = (offset: number, deliveries: number) =>
         this.#bury({ ...args, offset }, exhausted(deliveries));
-      return stream.lease(args, this.#now(), bury);
+      return stream.lease({ ...args, fence }, this.#now(), bury);
     },
     renew: ({ leaseMs, ...held }) => {
       const pending = this.#stream(held.stream).held(held);
@@ -70,12 +70,22 @@ export class MemoryDriver implements Driver {
       const pending = stream.held(held);
       if (pending === undefined) return false;
       if (end === "retry") {
-        const deliveries = pending.deliveries - 1;
-        Object.assign(pending, { token: "", untilMs: Number.NEGATIVE_INFINITY, deliveries });
+        giveBack(pending, end);
         this.#tell(held.stream);
       } else stream.finish(held);
       if (typeof end === "object") this.#bury(held, end.dead);
       return true;
+    },
+    free: ({ key, as }) => {
+      const value = this.#registers.get(key, this.#now());
+      let freed = 0;
+      for (const [name, stream] of this.#streams) {
+        const those = stream.fencedOut(key, value);
+        for (const pending of those) giveBack(pending, as);
+        if (those.length > 0) this.#tell(name);
+        freed += those.length;
+      }
+      return freed;
     },
     read: ({ stream, after, max }) => this.#stream(stream).read(after, max),
     pin: ({ stream, name, cursor }) => {

@@ -133,6 +133,11 @@ export interface StreamStore extends AsyncDisposable {
   /** Ends the lease. False: the entry is somebody else's, or finished, and nothing changed. */
   release(lease: Lease, end: LeaseEnd): Promise<boolean>;
   /**
+   * Ends every lease of whoever a fence on register `key` keeps out, and of nobody else: others get the entries at once.
+   * @param as "lost": what it had was delivered, as where a lease ran out; "retry": as if it had not had it. How many.
+   */
+  free(key: string, as: "lost" | "retry"): Promise<number>;
+  /**
    * Entries behind a cursor, the same ones each time. StreamError "trimmed" if one of them is no more there, "ahead" if
    * the cursor is behind the stream's end: the store is older than whoever kept the cursor.
    */

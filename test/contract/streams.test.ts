@@ -13,6 +13,8 @@ const groups = fc.constantFrom("g", "h");
 const keys = fc.constantFrom("a", "b", "c", "d", "e");
 const size = fc.record({ samples: fc.nat(9), tokens: fc.nat(999) });
 const which = fc.nat(30);
+/** A register that nothing changes, for a fence that keeps nobody out. */
+const ALWAYS = "always";
 
 const operations = fc.oneof(
   {
@@ -28,6 +30,15 @@ const operations = fc.oneof(
       max: fc.integer({ min: 1, max: 3 }),
       leaseMs: times,
       maxDeliveries: fc.integer({ min: 1, max: 3 }),
+      under: fc.option(fc.record({ key: fc.constantFrom("a", "b"), value: fc.constantFrom("1", "2") })),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("free" as const),
+      key: fc.constantFrom("a", "b"),
+      as: fc.constantFrom("lost" as const, "retry" as const),
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("renew" as const), which, leaseMs: times }) },
@@ -107,7 +118,10 @@ async function observed(store: StreamStore, leases: Lease[], o: Operation): Prom
     case "append":
       return store.append(o.stream, o.key, payload, o.size);
     case "lease": {
-      const found = await store.lease(o.stream, o.group, { ...o, waitMs: 0 });
+      if (o.under !== null) store.fence(o.under.key, o.under.value);
+      const leasing = store.lease(o.stream, o.group, { ...o, waitMs: 0 });
+      store.fence(ALWAYS, "1");
+      const found = await leasing;
       leases.push(...found);
       return found.map(({ token: _, payload: p, ...rest }) => ({ ...rest, text: text(p) }));
     }
@@ -119,6 +133,8 @@ async function observed(store: StreamStore, leases: Lease[], o: Operation): Prom
       return lease && store.note(lease, o.stream, o.key, payload, o.size);
     case "release":
       return lease && store.release(lease, o.end);
+    case "free":
+      return store.free(o.key, o.as);
     case "pin":
       return store.pin(o.stream, o.name, o.cursor);
     case "trim":
@@ -139,6 +155,7 @@ async function observed(store: StreamStore, leases: Lease[], o: Operation): Prom
 async function observations(store: StreamStore, sequence: readonly Operation[]): Promise<unknown[]> {
   const leases: Lease[] = [];
   const seen: unknown[] = [];
+  await store.kv.set(ALWAYS, "1");
   for (const o of sequence) {
     const result = await observed(store, leases, o).catch((error) => `${error.code}: ${error.message}`);
     seen.push([o.do, result]);

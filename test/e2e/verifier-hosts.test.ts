@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -63,6 +63,26 @@ async function weightsOfOne(): Promise<string> {
   return weightsHash(join(dir, "one", "checkpoints", `step-00000${STEPS}`));
 }
 let alone: Promise<string> | undefined;
+
+test("what a killed host held is judged by its next process, a long time before its lease runs out", async () => {
+  const judging = join(dir, "judging");
+  vi.stubEnv("HONE_TEST_JUDGING", judging); // processes of this fleet have it too
+  const core = await nativeCore();
+  const slow = { leaseMs: 3_600_000, beatMs: 100 };
+  await using processes = await openProcesses({ actors: 1, trainers: 0, verifiers: 1, core, settings: slow });
+  const once = new URL("../fixtures/verifiers/first-for-ever.mjs", import.meta.url).href;
+  const domains = { math: { weight: 1, source: "procedural/math" as const, reward: once } };
+  const verification = { workers: 2, timeoutMs: 600_000 };
+  const training = { steps: 1, schedule: "sync" as const };
+  await using run = await createRun(smallRecipe(training, { domains, verification }), {
+    dir: join(dir, "hour"),
+    core: processes.core,
+  });
+  await vi.waitFor(() => expect(existsSync(judging)).toBe(true), { timeout: 250_000, interval: 20 });
+  processes.inject(readFaults("verifier.0@t=0s:sigkill"));
+  expect(await run.finished).toMatchObject({ reason: "done", steps: 1 });
+  expect(unscoredIn(join(dir, "hour"))).toBe(0);
+});
 
 /** Of each problem and attempt, in the journal. */
 const unscoredIn = (at: string): number =>

@@ -17,7 +17,7 @@ const place = (store: string) => ({ role: "actor", rank: 3, worldSize: 4, runId:
 test("a place whose process can never work is given up at once, with its last words", async () => {
   const failures: HoneError[] = [];
   const onFailure = (error: HoneError) => void failures.push(error);
-  await using supervisor = new Supervisor({ logs, threads: 1, onStart: async () => 1, onFailure });
+  await using supervisor = new Supervisor({ logs, threads: 1, onVacant: async () => 1, onFailure });
   await supervisor.start(place("carrier-pigeon:7"));
   await until(() => failures.length > 0, "the end of the process");
   expect(failures[0]).toMatchObject({ code: "HONE_ERR_STATE", hint: expect.stringContaining("actor-3.log") });
@@ -28,7 +28,7 @@ test("a place whose process can never work is given up at once, with its last wo
 
 test("a process that ends is started again in a later epoch; after the end nothing is", async () => {
   let epoch = 0;
-  const supervisor = new Supervisor({ logs, threads: 1, onStart: async () => ++epoch, onFailure: () => {} });
+  const supervisor = new Supervisor({ logs, threads: 1, onVacant: async () => ++epoch, onFailure: () => {} });
   await supervisor.start(place("memory:"));
   await until(() => supervisor.statuses[0]!.restarts > 0 && epoch === 2, "another process");
   await until(() => supervisor.kill("actor", 3), "it to run");
@@ -43,8 +43,8 @@ test("a process that ends is started again in a later epoch; after the end nothi
 
 test("places that are filled together are left and filled again together", async () => {
   const begun: (readonly number[])[] = [];
-  const onStart = async (places: readonly { rank: number }[]) => begun.push(places.map(({ rank }) => rank));
-  await using supervisor = new Supervisor({ logs, threads: 1, onStart, onFailure: () => {} });
+  const onVacant = async (places: readonly { rank: number }[]) => begun.push(places.map(({ rank }) => rank));
+  await using supervisor = new Supervisor({ logs, threads: 1, onVacant, onFailure: () => {} });
   const two = [0, 1].map((rank) => ({ ...place("memory:"), role: "trainer" as const, rank, worldSize: 2 }));
   await supervisor.start(...two);
   const before = supervisor.statuses.map(({ pid }) => pid);
@@ -57,4 +57,21 @@ test("places that are filled together are left and filled again together", async
   ]);
   expect(supervisor.statuses).toMatchObject([{ epoch: 2 }, { epoch: 2 }]);
   for (const { pid } of supervisor.statuses) expect(before).not.toContain(pid);
+});
+
+test("a place is vacant as soon as its process has ended, however long the next one lets wait; how it ended is told", async () => {
+  const told: unknown[] = [];
+  const onVacant = async (_: unknown, last: unknown) => told.push(last);
+  await using supervisor = new Supervisor({ logs, threads: 1, onVacant, onFailure: () => {} });
+  await supervisor.start(place("memory:"));
+  const isThere = () => supervisor.statuses[0]!.pid !== undefined;
+  supervisor.kill("actor", 3, "SIGSTOP");
+  supervisor.kill("actor", 3);
+  await until(() => told.length === 2, "its end");
+  expect(isThere(), "a pause comes first").toBe(false);
+  await until(isThere, "the next one");
+  expect(supervisor.endHung("actor", 3)).toBe(true);
+  await until(() => told.length === 3, "its end");
+  await until(() => told.length === 4, "one that ends by itself, since its store knows no run");
+  expect(told).toEqual([undefined, "killed", "failed", "failed"]);
 });

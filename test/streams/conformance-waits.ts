@@ -164,6 +164,62 @@ export function waitsConform({ name, skipped, place: make }: DriverUnderTest): v
       late.fence("epoch", "2");
     });
 
+    test("what a process held that is out of date is freed at once, and wakes who waits; what others hold is not", async () => {
+      await a.kv.set("epoch", "1");
+      await append(a, "s", ["x"]);
+      await append(a, "t", ["y", "z"]);
+      const dead = await place.open();
+      dead.fence("epoch", "1");
+      const [x] = await dead.lease("s", "g", LEASED);
+      const [y] = await dead.lease("t", "g", { ...LEASED, max: 1 });
+      expect(await a.free("epoch", "lost"), "its epoch is still its own").toBe(0);
+      expect(await dead.renew(x!, HOUR_MS)).toBe(true);
+      await a.kv.set("epoch", "2");
+      b.fence("epoch", "2");
+      const [z] = await b.lease("t", "g", LEASED);
+      const waiting = b.lease("s", "g", { ...LEASED, waitMs: 20_000 });
+      expect(await b.free("another epoch", "lost")).toBe(0);
+      expect(await b.free("epoc", "lost"), "a beginning of the name").toBe(0);
+      expect(await b.free("epoch", "lost")).toBe(2);
+      expect(await waiting).toMatchObject([{ key: "x", deliveries: 2 }]);
+      expect(await b.lease("t", "g", LEASED)).toMatchObject([{ key: "y", deliveries: 2 }]);
+      expect(await b.free("epoch", "lost")).toBe(0);
+      expect(await b.renew(z!, HOUR_MS)).toBe(true);
+      dead.fence("epoch", "2"); // even then
+      expect(await dead.renew(x!, HOUR_MS)).toBe(false);
+      await expect(dead.forward(y!, "out", "y", bytes("late"))).rejects.toMatchObject({ why: "lease-lost" });
+    });
+
+    test("what is freed counts as delivered, or not; what nobody fenced holds is left alone", async () => {
+      await append(a, "s", ["x", "y"]);
+      const [x] = await a.lease("s", "g", { ...LEASED, max: 1 });
+      const dead = await place.open();
+      for (const [epoch, as, deliveries] of [
+        ["1", "lost", 1],
+        ["2", "retry", 2],
+        ["3", "retry", 2],
+        ["4", "lost", 2],
+        ["5", "retry", 3],
+      ] as const) {
+        await a.kv.set("epoch", epoch);
+        dead.fence("epoch", epoch);
+        const [y] = await dead.lease("s", "g", { ...LEASED, maxDeliveries: 3 });
+        expect(y).toMatchObject({ key: "y", deliveries });
+        await a.kv.delete("epoch"); // no value is another value
+        dead.fence("epoch", (await a.kv.cas("epoch", null, "next")) ? "next" : "");
+        expect(await dead.free("epoch", as)).toBe(1);
+        expect(await dead.release(y!, "done")).toBe(false);
+      }
+      expect(await dead.lease("s", "g", { ...LEASED, maxDeliveries: 3 })).toMatchObject([{ deliveries: 3 }]);
+      await a.kv.delete("epoch");
+      a.fence("other", "1");
+      await a.kv.set("other", "1");
+      expect(await a.free("epoch", "lost"), "the register is gone").toBe(1);
+      expect(await a.lease("s", "g", { ...LEASED, maxDeliveries: 3 })).toEqual([]);
+      expect(await a.depth("s")).toMatchObject({ dead: 1 });
+      expect(await a.renew(x!, HOUR_MS)).toBe(true);
+    });
+
     test.each([
       ["a stream's name", (s: StreamStore) => s.append("a b", "k", bytes(""))],
       ["a group's name", (s: StreamStore) => s.lease("s", "", LEASED)],

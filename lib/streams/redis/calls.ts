@@ -55,6 +55,7 @@ export const CALLS: { readonly [K in OperationName]: Call<K> } = {
     ask: ({ end, ...lease }) => [...held(lease), ...(typeof end === "string" ? [end] : ["dead", end.dead])],
     answer: isTrue,
   },
+  free: { ask: ({ key, as }) => [key, as === "retry" ? 1 : 0], answer: ([count]) => number(count) },
   read: {
     ask: ({ stream, after, max }) => [stream, after, max],
     answer: ([entries]) => (entries as readonly Reply[]).map(entryOf),

@@ -12,7 +12,9 @@
  *   z:<stream>    offset to "samples tokens samplesSoFar tokensSoFar appendedAtMs"
  *   p:<stream>    checkpoint to cursor
  *   g:<stream>    group to its cursor
- *   l:<stream>:<group>, h:<stream>:<group>   unfinished entries: when their leases run out; "token deliveries"
+ *   gs            "stream group" of every group
+ *   l:<stream>:<group>, h:<stream>:<group>   unfinished entries: when their leases run out; "token deliveries", and the
+ *                 fence that they are held under, as "length:key:value"
  */
 const PRELUDE = `
 local P = string.sub(KEYS[1], 1, -3)
@@ -63,9 +65,16 @@ end
 local function leasesOf(stream, group) return P .. 'l:' .. stream .. ':' .. group, P .. 'h:' .. stream .. ':' .. group end
 local function holder(stream, group, offset)
   local _, h = leasesOf(stream, group)
-  local token, deliveries = string.match(redis.call('HGET', h, offset) or '', '^(%S*) (%d+)$')
-  return token, num(deliveries)
+  local token, deliveries, fence = string.match(redis.call('HGET', h, offset) or '', '^(%S*) (%d+) ?(.*)$')
+  return token, num(deliveries), fence
 end
+local function giveBack(stream, group, offset, deliveries)
+  local l, h = leasesOf(stream, group)
+  redis.call('ZADD', l, 0, offset)
+  redis.call('HSET', h, offset, ' ' .. deliveries)
+  redis.call('PUBLISH', P .. 'news', stream)
+end
+local function fenceOf(key, value) return #key .. ':' .. key .. ':' .. value end
 local function finish(stream, group, offset)
   local l, h = leasesOf(stream, group)
   redis.call('ZREM', l, offset)
@@ -123,10 +132,12 @@ else
   if not cursor then
     cursor = f(meta(stream, 'trimmed'))
     redis.call('HSET', g, group, cursor)
+    redis.call('HSET', P .. 'gs', stream .. ' ' .. group, '')
   end
+  local fence = ARGV[2] == '' and '' or ' ' .. fenceOf(ARGV[2], ARGV[3])
   local function take(offset, deliveries)
     redis.call('ZADD', l, NOW + leaseMs, offset)
-    redis.call('HSET', h, offset, token .. ' ' .. deliveries)
+    redis.call('HSET', h, offset, token .. ' ' .. deliveries .. fence)
     given[#given + 1] = {offset, deliveries}
   end
   local over = redis.call('ZRANGEBYSCORE', l, '-inf', NOW)
@@ -176,15 +187,29 @@ return remember(known and '' or append(A[5], A[6], A[7], A[8], A[9]))`,
 if KNOWN then return {'=', KNOWN} end
 if not held then return remember('0') end
 if A[5] == 'retry' then
-  local l, h = leasesOf(stream, group)
-  redis.call('ZADD', l, 0, offset)
-  redis.call('HSET', h, offset, ' ' .. (deliveries - 1))
-  redis.call('PUBLISH', P .. 'news', stream)
+  giveBack(stream, group, offset, deliveries - 1)
 else
   finish(stream, group, offset)
   if A[5] == 'dead' then bury(stream, group, offset, A[6]) end
 end
 return remember('1')`,
+
+  free: `
+if KNOWN then return {'=', KNOWN} end
+local less, freed = num(A[2]), 0
+local present = register(A[1])
+local any, own = fenceOf(A[1], ''), present and fenceOf(A[1], present)
+for _, name in ipairs(redis.call('HKEYS', P .. 'gs')) do
+  local stream, group = string.match(name, '^(%S+) (%S+)$')
+  for _, offset in ipairs(redis.call('ZRANGE', (leasesOf(stream, group)), 0, -1)) do
+    local _, deliveries, fence = holder(stream, group, offset)
+    if string.sub(fence, 1, #any) == any and fence ~= own then
+      giveBack(stream, group, offset, deliveries - less)
+      freed = freed + 1
+    end
+  end
+end
+return remember(f(freed))`,
 
   read: `
 local after = num(A[2])

@@ -25,10 +25,10 @@ type DatabaseClass = new (path: string, options: { readonly timeout: number }) =
 const PACKAGE = "better-sqlite3";
 /** Of waiting for another process's writes: until one that was stopped amid its first has been ended (FleetSettings.beginMs). */
 export const PATIENCE_MS = 150_000;
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 
 /**
- * meta: run, and boot (of the machine, whose clock leases are measured by). stream: what was appended and trimmed so far.
+ * meta: run, and boot (of the machine, whose clock leases are measured by). pending: what is held, and under which fence. stream: what was appended and trimmed so far.
  * The payload is an entry's last column, so that sums over the others do not read it.
  */
 const SCHEMA = `
@@ -43,6 +43,7 @@ CREATE UNIQUE INDEX entry_by_key ON entry(stream, key);
 CREATE TABLE reader(stream TEXT, name TEXT, cursor INTEGER NOT NULL, PRIMARY KEY(stream, name)) WITHOUT ROWID;
 CREATE TABLE pending(
   stream TEXT, reader TEXT, offset INTEGER, token TEXT NOT NULL, deliveries INTEGER NOT NULL, until_ms REAL NOT NULL,
+  fence_key TEXT, fence_value TEXT,
   PRIMARY KEY(stream, reader, offset)
 ) WITHOUT ROWID;
 CREATE TABLE pin(stream TEXT, name TEXT, cursor INTEGER NOT NULL, PRIMARY KEY(stream, name)) WITHOUT ROWID;

@@ -12,7 +12,7 @@ import type { Depth, Entry } from "../store.ts";
 import { exhausted, fencedBy, heldBy, StreamError } from "../stream-error.ts";
 import type { Database } from "./database.ts";
 import { monotonicMs, SqliteRegisters } from "./registers.ts";
-import { type EntryRow, type PendingRow, Tables, valuesOf } from "./tables.ts";
+import { type EntryRow, HELD, type PendingRow, Tables, valuesOf } from "./tables.ts";
 
 const SET_REGISTERS: ReadonlySet<OperationName> = new Set(["set", "cas", "setLease"]);
 const LOOKS: ReadonlySet<OperationName> = new Set(["read", "depth", "get", "list"]);
@@ -29,8 +29,8 @@ export class SqliteOperations extends Tables {
   run<K extends OperationName>(name: K, args: Arguments<K>, fence?: Fence): Result<K> {
     if (fence !== undefined) this.#checkFence(fence);
     if (SET_REGISTERS.has(name)) this.tell(REGISTERS);
-    const operation = this.#operations[name] as (args: Arguments<K>) => Result<K>;
-    return operation(args);
+    const operation = this.#operations[name] as (args: Arguments<K>, fence?: Fence) => Result<K>;
+    return operation(args, fence);
   }
 
   /** Whether the operation changes nothing. A lease where there is nothing to lease does not. */
@@ -40,10 +40,10 @@ export class SqliteOperations extends Tables {
 
   readonly #operations: Operations = {
     append: (what) => this.append(what) ?? this.offsetOf(what)!,
-    lease: (args) => this.#lease(args),
+    lease: (args, fence) => this.#lease(args, fence),
     renew: ({ leaseMs, ...held }) =>
       this.change(
-        "UPDATE pending SET until_ms = ? WHERE stream = ? AND reader = ? AND offset = ? AND token = ?",
+        `UPDATE pending SET until_ms = ? WHERE ${HELD}`,
         monotonicMs() + leaseMs,
         ...valuesOf(held),
       ) > 0,
@@ -56,14 +56,18 @@ export class SqliteOperations extends Tables {
     release: ({ end, ...held }) => {
       if (this.held(held) === undefined) return false;
       if (end === "retry") {
-        this.change(
-          "UPDATE pending SET token = '', until_ms = 0, deliveries = deliveries - 1 WHERE stream = ? AND reader = ? AND offset = ? AND token = ?",
-          ...valuesOf(held),
-        );
+        this.giveBack(HELD, valuesOf(held), end);
         this.tell(held.stream);
       } else this.finish(held);
       if (typeof end === "object") this.bury(held, end.dead);
       return true;
+    },
+    free: ({ key, as }) => {
+      const those = "fence_key = ? AND fence_value IS NOT ?";
+      const values = [key, this.#registers.get({ key })];
+      const sql = `SELECT DISTINCT stream FROM pending WHERE ${those}`;
+      for (const { stream } of this.all<{ stream: string }>(sql, ...values)) this.tell(stream);
+      return this.giveBack(those, values, as);
     },
     read: ({ stream, after, max }) => {
       this.checkCursor(stream, after);
@@ -87,13 +91,14 @@ export class SqliteOperations extends Tables {
     setLease: (args) => this.#registers.setLease(args),
   };
 
-  #lease({ stream, group, token, max, leaseMs, maxDeliveries }: Arguments<"lease">): Leased {
+  #lease({ stream, group, token, max, leaseMs, maxDeliveries }: Arguments<"lease">, fence?: Fence): Leased {
     if (!this.#isLeasable({ stream, group })) return { leases: [], ...this.nextMs(stream, group) };
     const now = monotonicMs();
+    const by = [fence?.key ?? null, fence?.value ?? null] as const;
     const taken: (EntryRow & PendingRow)[] = [];
     const take = (offset: number, deliveries: number) => {
-      const values = [stream, group, offset, token, deliveries, now + leaseMs];
-      this.change("INSERT OR REPLACE INTO pending VALUES(?, ?, ?, ?, ?, ?)", ...values);
+      const values = [stream, group, offset, token, deliveries, now + leaseMs, ...by];
+      this.change("INSERT OR REPLACE INTO pending VALUES(?, ?, ?, ?, ?, ?, ?, ?)", ...values);
       taken.push({ ...this.at(stream, offset), deliveries });
     };
     const sql =
@@ -106,7 +111,7 @@ export class SqliteOperations extends Tables {
         this.bury({ stream, group, offset }, exhausted(deliveries));
       }
     }
-    taken.push(...this.takeNew({ stream, group, token, max: max - taken.length }, now + leaseMs));
+    taken.push(...this.takeNew({ stream, group, token, max: max - taken.length }, now + leaseMs, by));
     const leases = taken.map(({ deliveries, ...row }) => ({ ...entryOf(row), deliveries }));
     return { leases, ...this.nextMs(stream, group) };
   }

@@ -81,12 +81,13 @@ export class Tables {
   protected takeNew(
     { stream, group, token, max }: Omit<Held, "offset"> & { readonly max: number },
     untilMs: number,
+    by: readonly [fenceKey: Value, fenceValue: Value],
   ): (EntryRow & PendingRow)[] {
     const cursor = this.cursor(stream, group);
     const rows = this.behind(stream, cursor, max);
     const sql = `INSERT OR REPLACE INTO pending
-      SELECT stream, ?, offset, ?, 1, ? FROM entry WHERE stream = ? AND offset > ? ORDER BY offset LIMIT ?`;
-    if (rows.length > 0) this.change(sql, group, token, untilMs, stream, cursor, rows.length);
+      SELECT stream, ?, offset, ?, 1, ?, ?, ? FROM entry WHERE stream = ? AND offset > ? ORDER BY offset LIMIT ?`;
+    if (rows.length > 0) this.change(sql, group, token, untilMs, ...by, stream, cursor, rows.length);
     this.change("INSERT OR REPLACE INTO reader VALUES(?, ?, ?)", stream, group, cursor + rows.length);
     return rows.map((row) => ({ ...row, deliveries: 1 }));
   }
@@ -119,15 +120,20 @@ export class Tables {
   }
 
   protected held(held: Held): PendingRow | undefined {
-    const sql =
-      "SELECT offset, deliveries FROM pending WHERE stream = ? AND reader = ? AND offset = ? AND token = ?";
+    const sql = `SELECT offset, deliveries FROM pending WHERE ${HELD}`;
     return this.row<PendingRow>(sql, ...valuesOf(held));
   }
 
   /** Whether it was held, and is no more. */
   protected finishHeld(held: Held): boolean {
-    const sql = "DELETE FROM pending WHERE stream = ? AND reader = ? AND offset = ? AND token = ?";
-    return this.change(sql, ...valuesOf(held)) > 0;
+    return this.change(`DELETE FROM pending WHERE ${HELD}`, ...valuesOf(held)) > 0;
+  }
+
+  /** What is held, `where`, to whoever asks next; how many. */
+  protected giveBack(where: string, values: readonly Value[], as: "lost" | "retry"): number {
+    const less = as === "retry" ? ", deliveries = deliveries - 1" : "";
+    const nobody = "token = '', until_ms = 0, fence_key = NULL, fence_value = NULL";
+    return this.change(`UPDATE pending SET ${nobody}${less} WHERE ${where}`, ...values);
   }
 
   protected finish({ stream, group, offset }: Omit<Held, "token">): void {
@@ -164,5 +170,8 @@ export class Tables {
     return statement;
   }
 }
+
+/** Whose values `valuesOf` has. */
+export const HELD = "stream = ? AND reader = ? AND offset = ? AND token = ?";
 
 export const valuesOf = ({ stream, group, offset, token }: Held) => [stream, group, offset, token] as const;
