@@ -208,6 +208,7 @@ export function waitsConform({ name, skipped, place: make }: DriverUnderTest): v
         await a.kv.delete("epoch"); // no value is another value
         dead.fence("epoch", (await a.kv.cas("epoch", null, "next")) ? "next" : "");
         expect(await dead.free("epoch", as)).toBe(1);
+        expect(await dead.free("epoch", as), "it is nobody's by now").toBe(0);
         expect(await dead.release(y!, "done")).toBe(false);
       }
       expect(await dead.lease("s", "g", { ...LEASED, maxDeliveries: 3 })).toMatchObject([{ deliveries: 3 }]);

@@ -33,20 +33,21 @@ export class SqliteOperations extends Tables {
     return operation(args, fence);
   }
 
-  /** Whether the operation changes nothing. A lease where there is nothing to lease does not. */
-  looks<K extends OperationName>(name: K, args: Arguments<K>): boolean {
-    return LOOKS.has(name) || (name === "lease" && !this.#isLeasable(args as Arguments<"lease">));
+  /** As `run`; undefined where something would be written. Where there is nothing to lease a lease only looks. */
+  look<K extends OperationName>(name: K, args: Arguments<K>, fence?: Fence): Result<K> | undefined {
+    if (LOOKS.has(name)) return this.run(name, args, fence);
+    if (name !== "lease") return undefined;
+    if (fence !== undefined) this.#checkFence(fence);
+    return this.#noLease(args as Arguments<"lease">) as Result<K> | undefined;
   }
 
   readonly #operations: Operations = {
     append: (what) => this.append(what) ?? this.offsetOf(what)!,
     lease: (args, fence) => this.#lease(args, fence),
-    renew: ({ leaseMs, ...held }) =>
-      this.change(
-        `UPDATE pending SET until_ms = ? WHERE ${HELD}`,
-        monotonicMs() + leaseMs,
-        ...valuesOf(held),
-      ) > 0,
+    renew: ({ leaseMs, ...held }) => {
+      const sql = `UPDATE pending SET until_ms = ? WHERE ${HELD}`;
+      return this.change(sql, monotonicMs() + leaseMs, ...valuesOf(held)) > 0;
+    },
     forward: ({ out, keeps, ...held }) => {
       const isHeld = keeps ? this.held(held) !== undefined : this.finishHeld(held);
       if (!isHeld && this.offsetOf(out) === undefined)
@@ -92,7 +93,8 @@ export class SqliteOperations extends Tables {
   };
 
   #lease({ stream, group, token, max, leaseMs, maxDeliveries }: Arguments<"lease">, fence?: Fence): Leased {
-    if (!this.#isLeasable({ stream, group })) return { leases: [], ...this.nextMs(stream, group) };
+    const none = this.#noLease({ stream, group });
+    if (none !== undefined) return none;
     const now = monotonicMs();
     const by = [fence?.key ?? null, fence?.value ?? null] as const;
     const taken: (EntryRow & PendingRow)[] = [];
@@ -116,13 +118,14 @@ export class SqliteOperations extends Tables {
     return { leases, ...this.nextMs(stream, group) };
   }
 
-  /** Also where a group would be new: it is to be known, so that nothing is trimmed before it. */
-  #isLeasable({ stream, group }: Pick<Arguments<"lease">, "stream" | "group">): boolean {
+  /** Undefined where there may be one, and for a group that is new: it is to be known, so that nothing is trimmed before it. */
+  #noLease({ stream, group }: Pick<Arguments<"lease">, "stream" | "group">): Leased | undefined {
     const reader = "SELECT cursor FROM reader WHERE stream = ? AND name = ?";
     const cursor = this.row<{ cursor: number }>(reader, stream, group)?.cursor;
-    if (cursor === undefined || cursor < this.ends(stream).last) return true;
+    if (cursor === undefined || cursor < this.ends(stream).last) return undefined;
     const over = "SELECT 1 AS one FROM pending WHERE stream = ? AND reader = ? AND until_ms <= ? LIMIT 1";
-    return this.row(over, stream, group, monotonicMs()) !== undefined;
+    if (this.row(over, stream, group, monotonicMs()) !== undefined) return undefined;
+    return { leases: [], ...this.nextMs(stream, group) };
   }
 
   #trim({ stream, before }: Arguments<"trim">): number {

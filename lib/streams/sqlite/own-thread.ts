@@ -38,9 +38,8 @@ export class OwnThread {
     const { path, database, operations, file } = this.#open;
     try {
       file.expect();
-      return inTransaction(database, "DEFERRED", () =>
-        operations.looks(name, args) ? { result: operations.run(name, args, fence) } : undefined,
-      );
+      const result = inTransaction(database, "DEFERRED", () => operations.look(name, args, fence));
+      return result === undefined ? undefined : { result };
     } catch (error) {
       if (isBusy(error)) return undefined; // somebody mends the file after a death: whoever writes can wait for it
       throw errorOf(path, error);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { openDatabase } from "../../../lib/streams/sqlite/database.ts";
 import type { Order } from "../../../lib/streams/sqlite/orders.ts";
 import { OwnThread } from "../../../lib/streams/sqlite/own-thread.ts";
@@ -36,6 +36,27 @@ describe.skipIf(noSqlite !== undefined)("in the caller's thread, a file of strea
     expect(() => looks.look("get", { key: "epoch" })).toThrow(
       expect.objectContaining({ code: "HONE_ERR_IO" }),
     );
+  });
+
+  test("is not written to by a look during which a lease runs out", async () => {
+    await using file = new SqliteFile();
+    await using store = await file.open();
+    await append(store, "s", ["x"]);
+    await store.lease("s", "g", { max: 1, leaseMs: HOUR_MS, waitMs: 0 });
+    const looks = await OwnThread.at(file.path, "r", "FULL");
+    const hour = BigInt(HOUR_MS) * 1_000_000n;
+    const begun = process.hrtime.bigint();
+    let asked = 0n;
+    const clock = vi
+      .spyOn(process.hrtime, "bigint")
+      .mockImplementation(() => begun + (asked++ * hour * 9n) / 10n);
+    clock(); // from the next call on: 0.9, 1.8, ... hours later
+    const none = looks.look("lease", LEASE);
+    const next = looks.look("lease", LEASE);
+    clock.mockRestore();
+    expect(none).toMatchObject({ result: { leases: [] } });
+    expect(next).toBeUndefined();
+    looks.close();
   });
 
   test("is written to where nothing has to reach the disk, and where nobody else writes", async () => {
