@@ -1,69 +1,69 @@
-// For fleet.bench.mjs, before everything else in each process: when it ends, a file in HONE_BENCH_THREADS has the
-// processor seconds of its kinds of threads.
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
+// What processes have spent so far, by kinds of threads: for fleet.bench.mjs, from outside.
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import threads from "node:worker_threads";
 
-const TASKS = "/proc/self/task";
+export const KINDS = ["script", "store", "gloo", "ranks", "v8", "core"];
 const SCHED_BATCH = "3"; // of Gloo's threads (csrc/dist/gloo/group.cc) and of no other
-const SAMPLE_MS = 2000; // a sample costs a process about a millisecond, and several processes take more of them
+const RANKS = "hone-ranks"; // csrc/dist/host_queue.cc
+const TICKS = 100; // a second, on every Linux
 
 const read = (file) => {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return undefined; // the thread has ended
+    return undefined; // it has ended
   }
 };
-/** V8's: they compile and collect. All others come later. */
-const first = new Set(readdirSync(TASKS));
-const workers = new Set();
-const stores = new Set();
-/** Seconds and kind by thread; those of threads that have ended are kept. */
-const seen = new Map();
+/** Of /proc/<process or thread>/stat, from the third on; `nameOf` has the second. */
+const fieldsOf = (stat) => stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+const nameOf = (stat) => stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
 
-function sample() {
-  for (const id of readdirSync(TASKS)) {
-    const nanoseconds = read(`${TASKS}/${id}/schedstat`)?.split(" ")[0];
-    const stat = read(`${TASKS}/${id}/stat`);
+/** Processes that `process` has started, and theirs, with it. */
+function family(process) {
+  const children = new Map();
+  for (const id of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    const stat = read(`/proc/${id}/stat`);
+    if (stat === undefined) continue;
+    const parent = fieldsOf(stat)[1];
+    children.set(parent, [...(children.get(parent) ?? []), id]);
+  }
+  const all = [String(process)];
+  for (const id of all) all.push(...(children.get(id) ?? []));
+  return all;
+}
+
+/**
+ * Processor seconds of `process` and all that it has started, `seconds` with what has ended, and by KINDS of threads.
+ * @param marked folder of fleet-marks.mjs
+ */
+export function spentBelow(process, marked) {
+  const spent = Object.fromEntries(["seconds", ...KINDS, "worker"].map((kind) => [kind, 0]));
+  for (const id of family(process)) {
+    const stat = read(`/proc/${id}/stat`);
+    if (stat === undefined) continue;
+    const [own, system, ofEnded, systemOfEnded] = fieldsOf(stat).slice(11, 15).map(Number);
+    spent.seconds += (own + system + ofEnded + systemOfEnded) / TICKS;
+    addThreads(
+      id,
+      JSON.parse(read(path.join(marked, `${id}.json`)) ?? '{"v8":[],"store":[],"worker":[]}'),
+      spent,
+    );
+  }
+  return spent;
+}
+
+function addThreads(process, marks, spent) {
+  for (const id of readdirSync(`/proc/${process}/task`)) {
+    const nanoseconds = read(`/proc/${process}/task/${id}/schedstat`)?.split(" ")[0];
+    const stat = read(`/proc/${process}/task/${id}/stat`);
     if (nanoseconds === undefined || stat === undefined) continue;
-    const policy = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[38];
-    const kind =
-      id === String(process.pid)
-        ? "script"
-        : stores.has(id)
-          ? "store"
-          : workers.has(id)
-            ? "worker"
-            : policy === SCHED_BATCH
-              ? "gloo"
-              : first.has(id)
-                ? "v8"
-                : "core";
-    seen.set(id, { kind, seconds: Number(nanoseconds) / 1e9 });
+    const known = Object.keys(marks).find((kind) => marks[kind].includes(id));
+    const kind = id === process ? "script" : (known ?? ofCore(stat));
+    spent[kind] += Number(nanoseconds) / 1e9;
   }
 }
 
-if (threads.isMainThread && process.env["HONE_BENCH_THREADS"] !== undefined) {
-  const { Worker } = threads;
-  threads.Worker = class extends Worker {
-    constructor(file, options) {
-      const before = new Set(readdirSync(TASKS));
-      super(file, options);
-      const kind = String(file).includes("streams/sqlite/worker") ? stores : workers;
-      for (const id of readdirSync(TASKS)) if (!before.has(id)) kind.add(id);
-    }
-  };
-  syncBuiltinESMExports();
-  setInterval(sample, SAMPLE_MS).unref();
-  process.on("exit", () => {
-    sample();
-    const seconds = { script: 0, store: 0, gloo: 0, v8: 0, core: 0 };
-    for (const each of seen.values()) if (each.kind in seconds) seconds[each.kind] += each.seconds;
-    writeFileSync(
-      path.join(process.env["HONE_BENCH_THREADS"], `${process.pid}.json`),
-      JSON.stringify(seconds),
-    );
-  });
+function ofCore(stat) {
+  if (fieldsOf(stat)[38] === SCHED_BATCH) return "gloo";
+  return nameOf(stat) === RANKS ? "ranks" : "core";
 }

@@ -1,25 +1,31 @@
 // What it costs to cut the quick start into processes. In the synchronous schedule one process, an actor and a trainer, and
 // two of each do the same work to the bit, so that what they take more of the processors is streams, weight updates and
-// collectives (and what a process has of its own: a garbage collector, a compiler, timers). Steps 20 to 80 of each, by the
-// processor time of all its processes with one thread each, in turns; the median of three. Where it goes: threads that
-// write to the store, Gloo's threads (collectives and weights on their way); beyond one process's, the processes'
-// JavaScript threads (messages, looks at the store, timers), V8's own (compiling, collecting) and the core's (the same
-// tokens sampled and trained in smaller batches, and what ranks and updates have to compute); and the wall time of a step
-// that an update of weights takes.
+// collectives (and what a process has of its own: a garbage collector, a compiler, timers). From the record of step 20 to
+// that of step 80 within one run, the processor time of all threads of all its processes, with one thread of the core each,
+// in turns; the median of three. Where it goes: threads that write to the store, Gloo's threads and the communicators'
+// (collectives and weights on their way); beyond one process's, the processes' JavaScript threads (messages, looks at the
+// store, signs of life), V8's own (compiling, collecting) and the core's (the same tokens sampled and trained in smaller
+// batches, checksums of weights); and the wall time of a step that an update of weights takes.
+// "streams, collectives and updates" is the sum of the first four: threads that are there for nothing else, and all the
+// JavaScript that one process does not need.
 // What each process compiles it compiles in its first steps: `node bench/fleet.bench.mjs --steps 140..200` counts others.
-import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { KINDS, spentBelow } from "./fleet-threads.mjs";
 
 const smoke = process.argv.includes("--smoke");
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const chosen = /^(\d+)\.\.(\d+)$/.exec(process.argv[process.argv.indexOf("--steps") + 1] ?? "");
-const [FEW, MANY] = smoke ? [0, 2] : (chosen?.slice(1).map(Number) ?? [20, 80]);
+const [FROM, TO] = smoke ? [1, 3] : (chosen?.slice(1).map(Number) ?? [20, 80]);
 const ROUNDS = smoke ? 1 : 3;
+const LOOK_MS = 5;
 const SETTINGS = {
   "training.schedule": "sync",
+  "training.steps": TO,
   "warmStart.steps": smoke ? 2 : 100,
   "checkpoint.everySteps": 0,
   "evaluation.problemsPerDomain": 1,
@@ -30,9 +36,7 @@ const WAYS = [
   { name: "an actor and a trainer", settings: { actors: 1, trainers: 1 } },
   { name: "two actors and two trainers", settings: { actors: 2, trainers: 2 } },
 ];
-
-const KINDS = ["script", "store", "gloo", "v8", "core"];
-const threads = pathToFileURL(path.join(root, "bench/fleet-threads.mjs")).href;
+const marks = pathToFileURL(path.join(root, "bench/fleet-marks.mjs")).href;
 
 const lines = (file) =>
   readFileSync(file, "utf8")
@@ -40,46 +44,45 @@ const lines = (file) =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-/** Processor seconds of everything that a run of so many steps starts, by kinds of threads too, and the hash of its weights. */
-function run({ settings }, steps) {
+/** What all processes below `child` had spent when the record of a step was written. */
+async function spentAt(step, { child, file, marked }) {
+  while (child.exitCode === null) {
+    const written = existsSync(file) ? readFileSync(file, "latin1").split("\n").length - 1 : 0;
+    if (written >= step) return { spent: spentBelow(child.pid, marked), written };
+    await pause(LOOK_MS);
+  }
+  throw new Error(`the run ended before step ${step}`);
+}
+
+/** Processor seconds a step, all and by kinds of threads, the share of updates in a step's time, and the hash of the weights. */
+async function run({ settings }) {
   const folder = mkdtempSync(path.join(tmpdir(), "hone-bench-"));
-  const [dir, counted] = ["run", "threads"].map((name) => path.join(folder, name));
-  mkdirSync(counted);
-  const all = { ...SETTINGS, "training.steps": steps };
+  const [dir, marked] = ["run", "threads"].map((name) => path.join(folder, name));
+  mkdirSync(marked);
+  const all = { ...SETTINGS };
   for (const [name, value] of Object.entries(settings)) all[`hardware.processes.${name}`] = value;
   const words = Object.entries(all).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
-  const argv = [process.execPath, path.join(root, "dist/recipes/quickstart.js"), "--dir", dir, ...words];
-  const preloaded = `${process.env["NODE_OPTIONS"] ?? ""} --import ${threads}`;
-  const env = { ...process.env, HONE_THREADS: "1", HONE_BENCH_THREADS: counted, NODE_OPTIONS: preloaded };
-  // `times` adds up the processes that bash waited for, and theirs
-  const ran = spawnSync("bash", ["-c", '"$@" >&2; status=$?; times; exit $status', "bash", ...argv], {
-    encoding: "utf8",
-    env,
-    maxBuffer: 1 << 27,
-  });
-  if (ran.status !== 0) {
-    process.stderr.write(ran.stderr);
-    process.exit(1);
-  }
-  const events = lines(path.join(dir, "events.jsonl"));
-  const measured = lines(path.join(dir, "steps.jsonl"))
-    .slice(FEW)
+  const argv = [path.join(root, "dist/recipes/quickstart.js"), "--dir", dir, ...words];
+  const preloaded = `${process.env["NODE_OPTIONS"] ?? ""} --import ${marks}`;
+  const env = { ...process.env, HONE_THREADS: "1", HONE_BENCH_THREADS: marked, NODE_OPTIONS: preloaded };
+  const child = spawn(process.execPath, argv, { env, stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.on("data", (text) => (said += text));
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  const watched = { child, file: path.join(dir, "steps.jsonl"), marked };
+  const [first, last] = [await spentAt(FROM, watched), await spentAt(TO, watched)];
+  if ((await ended) !== 0) throw new Error(said);
+  const measured = lines(watched.file)
+    .slice(first.written, last.written)
     .map(({ metrics }) => metrics);
-  const spent = readdirSync(counted).map((file) => lines(path.join(counted, file))[0]);
+  const { w: weights } = lines(path.join(dir, "events.jsonl")).at(-1);
   rmSync(folder, { recursive: true });
-  const sum = (rows, name) => rows.reduce((all, row) => all + (row[name] ?? 0), 0);
-  const seconds = ran.stdout
-    .trim()
-    .split("\n")
-    .at(-1)
-    .split(" ")
-    .map((text) => /^(\d+)m([\d.]+)s$/.exec(text))
-    .reduce((sum, [, minutes, rest]) => sum + 60 * Number(minutes) + Number(rest), 0);
+  const sum = (name) => measured.reduce((all, row) => all + (row[name] ?? 0), 0);
+  const aStep = (of) => (last.spent[of] - first.spent[of]) / (last.written - first.written);
   return {
-    seconds,
-    ...Object.fromEntries(KINDS.map((kind) => [kind, sum(spent, kind)])),
-    updates: sum(measured, "time/publishing") / sum(measured, "time/step"),
-    weights: events.at(-1).w,
+    ...Object.fromEntries(["seconds", ...KINDS].map((of) => [of, aStep(of)])),
+    updates: sum("time/publishing") / sum("time/step"),
+    weights,
   };
 }
 
@@ -87,17 +90,9 @@ const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.le
 
 const spent = WAYS.map(() => []);
 for (let round = 0; round < ROUNDS; round++) {
-  const hashes = WAYS.map((way, i) => {
-    const [few, many] = [FEW > 0 ? run(way, FEW) : undefined, run(way, MANY)];
-    const aStep = (of) => (many[of] - (few?.[of] ?? 0)) / (MANY - FEW);
-    const parts = Object.fromEntries(KINDS.map((kind) => [kind, aStep(kind)]));
-    spent[i].push({ seconds: aStep("seconds"), ...parts, updates: many.updates });
-    return many.weights;
-  });
-  if (hashes[1] !== hashes[0]) {
-    process.stderr.write(`not the same work: ${hashes.join(", ")}\n`);
-    process.exit(1);
-  }
+  for (const [i, way] of WAYS.entries()) spent[i].push(await run(way));
+  const hashes = spent.map((runs) => runs.at(-1).weights);
+  if (hashes[1] !== hashes[0]) throw new Error(`not the same work: ${hashes.join(", ")}`);
 }
 
 /** The median over rounds of what `of` makes of a round's spending, and of one process's in the same round. */
@@ -107,29 +102,32 @@ const rows = WAYS.map(({ name }, i) => ({
   name: `processor seconds a step, ${name}`,
   value: over(i, ({ seconds }) => seconds),
 }));
+/** Shares of the processor time of several processes. */
+const SHARES = [
+  ["threads that write to the store", ({ store }) => store],
+  ["Gloo's threads", ({ gloo }) => gloo],
+  ["the communicators' threads", ({ ranks }) => ranks],
+  ["JavaScript threads beyond one process's", ({ script }, one) => script - one.script],
+];
+const OWN = [
+  ["V8's compiler and collector beyond one process's", ({ v8 }, one) => v8 - one.v8],
+  ["the core's threads beyond one process's", ({ core }, one) => core - one.core],
+];
 for (const [i, { name }] of WAYS.entries())
   if (i > 0)
     rows.push(
       {
         name: `processor time of ${name}, beside one process`,
         value: over(i, ({ seconds }, one) => seconds / one.seconds),
-        aim: 1.03,
       },
       {
-        name: `of it threads that write to the store, ${name}`,
-        value: over(i, ({ store, seconds }) => store / seconds),
+        name: `of a step: streams, collectives and updates, ${name}`,
+        value: over(i, (all, one) => SHARES.reduce((sum, [, of]) => sum + of(all, one), 0) / all.seconds),
+        aim: 0.03,
       },
-      {
-        name: `of it Gloo's threads, ${name}`,
-        value: over(i, ({ gloo, seconds }) => gloo / seconds),
-      },
-      ...[
-        ["script", "JavaScript threads"],
-        ["v8", "V8's compiler and collector"],
-        ["core", "the core's threads"],
-      ].map(([kind, words]) => ({
-        name: `of it ${words} beyond one process's, ${name}`,
-        value: over(i, (all, one) => (all[kind] - one[kind]) / all.seconds),
+      ...[...SHARES, ...OWN].map(([words, of]) => ({
+        name: `of it ${words}, ${name}`,
+        value: over(i, (all, one) => of(all, one) / all.seconds),
       })),
       {
         name: `updates of weights, of a step's wall time, ${name}`,

@@ -1,11 +1,18 @@
 #include "dist/host_queue.h"
 
+#if defined(__linux__)
+#include <pthread.h>
+#endif
+
 #include <utility>
 
 namespace hone::dist {
 
 HostQueue::HostQueue(Transport& transport) : transport_(transport) {
   thread_ = std::thread([this] { serve(); });
+#if defined(__linux__)
+  pthread_setname_np(thread_.native_handle(), "hone-ranks");  // so that a process's time can be told by its threads
+#endif
 }
 
 HostQueue::~HostQueue() {

@@ -1,0 +1,28 @@
+// For fleet.bench.mjs, before everything else in each process: a file in HONE_BENCH_THREADS, named by the process, says
+// which of its threads are V8's, and which are threads of JavaScript.
+import { readdirSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import path from "node:path";
+import threads from "node:worker_threads";
+
+const TASKS = "/proc/self/task";
+
+if (threads.isMainThread && process.env["HONE_BENCH_THREADS"] !== undefined) {
+  const script = String(process.pid);
+  // V8's: they compile and collect. All others come later.
+  const marks = { v8: readdirSync(TASKS).filter((id) => id !== script), store: [], worker: [] };
+  const keep = () =>
+    writeFileSync(path.join(process.env["HONE_BENCH_THREADS"], `${process.pid}.json`), JSON.stringify(marks));
+  keep();
+  const { Worker } = threads;
+  threads.Worker = class extends Worker {
+    constructor(file, options) {
+      const before = new Set(readdirSync(TASKS));
+      super(file, options);
+      const own = readdirSync(TASKS).filter((id) => !before.has(id));
+      marks[String(file).includes("streams/sqlite/worker") ? "store" : "worker"].push(...own);
+      keep();
+    }
+  };
+  syncBuiltinESMExports();
+}
