@@ -5,10 +5,11 @@
 // in turns; the median of three. Where it goes: threads that write to the store, Gloo's threads and the communicators'
 // (collectives and weights on their way); beyond one process's, the processes' JavaScript threads (messages, looks at the
 // store, signs of life), V8's own (compiling, collecting) and the core's (the same tokens sampled and trained in smaller
-// batches, checksums of weights); and the wall time of a step that an update of weights takes.
-// "streams, collectives and updates" is the sum of the first four: threads that are there for nothing else, and all the
-// JavaScript that one process does not need.
-// What each process compiles it compiles in its first steps: `node bench/fleet.bench.mjs --steps 140..200` counts others.
+// batches; checksums of weights, which each actor packs once more); and the wall time of a step that an update of weights
+// takes. "streams, collectives and updates" is the sum of the first four: threads that are there for nothing else, and all
+// the JavaScript that one process does not need.
+// What each process compiles it compiles in its first steps: `node bench/fleet.bench.mjs --steps 140..200 [--rounds 1]`
+// counts others.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,9 +20,10 @@ import { KINDS, spentBelow } from "./fleet-threads.mjs";
 
 const smoke = process.argv.includes("--smoke");
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
-const chosen = /^(\d+)\.\.(\d+)$/.exec(process.argv[process.argv.indexOf("--steps") + 1] ?? "");
+const option = (name) => process.argv[process.argv.indexOf(name) + 1] ?? "";
+const chosen = /^(\d+)\.\.(\d+)$/.exec(option("--steps"));
 const [FROM, TO] = smoke ? [1, 3] : (chosen?.slice(1).map(Number) ?? [20, 80]);
-const ROUNDS = smoke ? 1 : 3;
+const ROUNDS = smoke ? 1 : Number(/^[1-9]$/.exec(option("--rounds"))?.[0] ?? 3);
 const LOOK_MS = 5;
 const SETTINGS = {
   "training.schedule": "sync",
