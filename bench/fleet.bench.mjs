@@ -46,14 +46,14 @@ const lines = (file) =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-/** What all processes below `child` had spent when the record of a step was written. */
+/** What all processes below `child` had spent when the record of a step was written; undefined where it ended before. */
 async function spentAt(step, { child, file, marked }) {
   while (child.exitCode === null) {
     const written = existsSync(file) ? readFileSync(file, "latin1").split("\n").length - 1 : 0;
     if (written >= step) return { spent: spentBelow(child.pid, marked), written };
     await pause(LOOK_MS);
   }
-  throw new Error(`the run ended before step ${step}`);
+  return undefined;
 }
 
 /** Processor seconds a step, all and by kinds of threads, the share of updates in a step's time, and the hash of the weights. */
@@ -73,7 +73,7 @@ async function run({ settings }) {
   const ended = new Promise((resolve) => child.once("close", resolve));
   const watched = { child, file: path.join(dir, "steps.jsonl"), marked };
   const [first, last] = [await spentAt(FROM, watched), await spentAt(TO, watched)];
-  if ((await ended) !== 0) throw new Error(said);
+  if ((await ended) !== 0 || last === undefined) throw new Error(`the run ended before step ${TO}: ${said}`);
   const measured = lines(watched.file)
     .slice(first.written, last.written)
     .map(({ metrics }) => metrics);
